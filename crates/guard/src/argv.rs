@@ -40,8 +40,6 @@ pub struct Spec {
     pub names: &'static [&'static str],
     /// Whether options end at the first operand.
     pub operand_ends: bool,
-    /// Whether long options may begin with a single dash, and letters do not cluster.
-    pub single_dash: bool,
 }
 
 /// An option: a letter, or a name, with its value.
@@ -49,6 +47,8 @@ pub struct Spec {
 pub struct Opt<'a> {
     pub name: &'a str,
     pub value: Option<&'a str>,
+    /// The word that the value stands in.
+    word: &'a Arg,
 }
 
 /// The words of a command, told apart.
@@ -70,6 +70,14 @@ impl<'a> Parsed<'a> {
     pub fn values(&self, names: &'static [&'static str]) -> impl Iterator<Item = &'a str> {
         let given = self.options.iter().filter(move |option| names.contains(&option.name));
         given.filter_map(|option| option.value)
+    }
+
+    /// The value of the first of these options, as a word.
+    pub fn word(&self, names: &[&str]) -> Option<Arg> {
+        let given = self.options.iter().filter(|option| names.contains(&option.name));
+        let (value, word) = given.filter_map(|option| Some((option.value?, option.word))).next()?;
+        let letters = word.letters.filter(|_| word.value == value);
+        Some(Arg { value: value.to_owned(), letters, ..word.clone() })
     }
 }
 
@@ -94,9 +102,9 @@ pub fn parse<'a>(args: &'a [Arg], spec: &Spec) -> Parsed<'a> {
             parsed.operands.push(arg);
             continue;
         }
-        let wants_next = option(value, spec, &mut parsed.options);
+        let wants_next = option(arg, spec, &mut parsed.options);
         if wants_next && let (Some(next), Some(last)) = (args.get(at), parsed.options.last_mut()) {
-            last.value = Some(&next.value);
+            (last.value, last.word) = (Some(next.value.as_str()), next);
             at += 1;
         }
     }
@@ -104,30 +112,24 @@ pub fn parse<'a>(args: &'a [Arg], spec: &Spec) -> Parsed<'a> {
 }
 
 /// Takes the options of a word; whether the last one has its value in the next word.
-fn option<'a>(word: &'a str, spec: &Spec, options: &mut Vec<Opt<'a>>) -> bool {
-    let long = word.strip_prefix("--").or(word.strip_prefix('-').filter(|_| spec.single_dash));
-    if let Some(long) = long {
-        let (name, value) = match long.split_once('=') {
-            Some((name, value)) => (name, Some(value)),
-            None => (long, None),
-        };
-        options.push(Opt { name, value });
+fn option<'a>(word: &'a Arg, spec: &Spec, options: &mut Vec<Opt<'a>>) -> bool {
+    let text = word.value.as_str();
+    if let Some(long) = text.strip_prefix("--") {
+        let value = long.split_once('=');
+        let name = value.map_or(long, |(name, _)| name);
+        options.push(Opt { name, value: value.map(|(_, value)| value), word });
         return value.is_none() && spec.names.contains(&name);
     }
-    let letters = &word[1..];
-    for (place, letter) in letters.char_indices() {
-        let end = place + letter.len_utf8();
-        let (name, rest) = (&letters[place..end], &letters[end..]);
-        if spec.letters.contains(letter) {
-            options.push(Opt { name, value: (!rest.is_empty()).then_some(rest) });
-            return rest.is_empty();
-        }
-        options.push(Opt { name, value: None });
-        if spec.attached.contains(letter) {
-            if let Some(last) = options.last_mut() {
-                last.value = Some(rest);
-            }
-            return false;
+    let mut letters = text[1..].chars();
+    let mut rest = letters.as_str();
+    while let Some(letter) = letters.next() {
+        let name = &rest[..letter.len_utf8()];
+        rest = letters.as_str();
+        let wants = spec.letters.contains(letter);
+        let is_valued = (wants && !rest.is_empty()) || (!wants && spec.attached.contains(letter));
+        options.push(Opt { name, value: is_valued.then_some(rest), word });
+        if is_valued || wants {
+            return !is_valued;
         }
     }
     false
@@ -144,4 +146,10 @@ pub fn is_assignment(text: &str) -> bool {
     name.is_some_and(|name| {
         !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
     })
+}
+
+/// From the first of these words to the last.
+pub fn whole(args: &[Arg]) -> CommandSpan {
+    let start = args.first().map_or(0, |arg| arg.span.start);
+    CommandSpan { start, end: args.iter().map(|arg| arg.span.end).max().unwrap_or(start) }
 }

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use super::argv::{Arg, is_assignment, name_of};
+use super::argv::{Arg, is_assignment, name_of, whole};
 use super::bounds::{self, Measured, StackRoom};
 use super::flow::{Flow, SOURCES_LIMIT};
 use super::grammar::{self, Part, Redirect, Script, Simple, Word};
@@ -258,15 +258,11 @@ impl<'p> Judge<'p> {
         }
         match wrap::unwrap(args, input.listing.as_deref()) {
             None => self.own(name, args, input),
-            Some(Inner::Commands(commands)) if commands.is_empty() => self.own(name, args, input),
+            Some(Inner::Command(command)) => self.command(&command, input, at, prefixes + 1),
             Some(Inner::Commands(commands)) => {
-                // What `xargs` and `find` run does not read their input.
-                let feeds = matches!(name, "xargs" | "gxargs" | "parallel" | "find" | "gfind");
-                let nothing = Flow::of_program();
-                let input = if feeds { &nothing } else { input };
                 let mut flow = Flow::default();
                 for command in commands {
-                    flow.append(self.command(&command, input, at, prefixes + 1));
+                    flow.append(self.command(&command, &Flow::of_program(), at, prefixes + 1));
                 }
                 flow
             }
@@ -391,17 +387,11 @@ impl<'p> Judge<'p> {
         })
     }
 
-    fn given_script(&mut self, script: &wrap::NestedScript, input: &Flow) -> Flow {
-        let place = match script.words.as_slice() {
-            [word] if word.letters.is_some() => {
-                TextOrigin::Letters(word.letters.unwrap_or_default())
-            }
-            [] => return Flow::default(),
-            words => TextOrigin::Within(whole(words)),
-        };
+    fn given_script(&mut self, script: &Arg, input: &Flow) -> Flow {
+        let place = script.letters.map_or(TextOrigin::Within(script.span), TextOrigin::Letters);
         let was_whole = self.out.is_whole;
         let places = self.places.clone();
-        let flow = self.text(&script.text, place, input);
+        let flow = self.text(&script.value, place, input);
         self.places = places;
         if !script.is_static {
             // What is known at run time alone may make a script of it.
@@ -639,12 +629,6 @@ fn usual(name: &str) -> Option<&'static str> {
 fn is_output(arg: &Arg) -> bool {
     let is_number = matches!(arg.value.as_str(), "$!" | "$?" | "$$" | "$#");
     is_number || (arg.sources.is_empty() && arg.value.starts_with("$(") && !arg.is_static)
-}
-
-/// From the first of these words to the last.
-fn whole(args: &[Arg]) -> CommandSpan {
-    let start = args.first().map_or(0, |arg| arg.span.start);
-    CommandSpan { start, end: args.iter().map(|arg| arg.span.end).max().unwrap_or(start) }
 }
 
 /// Whether the target of `>&` is a descriptor: a number, or a variable that holds one.

@@ -413,10 +413,8 @@ impl Call<'_> {
             return;
         }
         let copies = matches!(self.name, "cp" | "install" | "rsync");
-        let directory = parsed.values(&["t", "target-directory"]).next();
-        let directory =
-            directory.and_then(|name| self.given.iter().find(|arg| arg.value.ends_with(name)));
-        let files = match (directory, parsed.operands.split_last()) {
+        let directory = parsed.word(&["t", "target-directory"]);
+        let files = match (&directory, parsed.operands.split_last()) {
             (Some(directory), _) => vec![directory],
             // Of a copy only the last operand changes.
             (None, Some((last, [first, ..]))) if copies => {

@@ -43,7 +43,7 @@ pub struct Tool {
 }
 
 const fn shows(letters: &'static str, names: &'static [&'static str]) -> Tool {
-    let spec = Spec { letters, attached: "", names, operand_ends: false, single_dash: false };
+    let spec = Spec { letters, attached: "", names, operand_ends: false };
     Tool {
         job: Job::Shows(Reader),
         spec,

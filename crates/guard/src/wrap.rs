@@ -1,158 +1,118 @@
 //! Commands that run other commands: `sudo`, `xargs`, `bash -c`, `find -exec`.
 
-use super::argv::{Arg, Parsed, Spec, is_assignment, name_of, parse};
+use super::argv::{Arg, Parsed, Spec, is_assignment, name_of, parse, whole};
 
 /// What a command runs.
 #[derive(Debug)]
 pub enum Inner {
-    /// One or more commands with their words.
+    /// A command with its words, which reads the same input.
+    Command(Vec<Arg>),
+    /// Commands with their words that do not read the input.
     Commands(Vec<Vec<Arg>>),
-    /// Shell text.
-    Script(NestedScript),
+    /// Shell text: a word, or several that are joined.
+    Script(Arg),
     /// Shell text on its standard input.
     StandardInput,
 }
 
-/// Shell text that a command is given as a word, or in several that it joins.
-#[derive(Debug)]
-pub struct NestedScript {
-    pub text: String,
-    pub is_static: bool,
-    /// The words; the text stands in the command line letter by letter if it is a single one.
-    pub words: Vec<Arg>,
-}
-
-/// Commands in front of another: how their options read, and how many operands are theirs.
-const PREFIXES: [(&str, Spec, usize); 31] = [
-    ("sudo", front("ugpCDhRrTtU", SUDO_NAMES), 0),
-    ("doas", front("uC", &[]), 0),
-    ("env", front("uC", &["unset", "chdir"]), 0),
-    ("nice", front("n", &["adjustment"]), 0),
-    ("ionice", front("cnpPu", &["class", "classdata", "pid"]), 0),
-    ("chrt", front("pTPD", &[]), 1),
-    ("taskset", front("p", &[]), 1),
-    ("nohup", front("", &[]), 0),
-    ("setsid", front("", &[]), 0),
-    ("time", front("fo", &["format", "output"]), 0),
-    ("gtime", front("fo", &["format", "output"]), 0),
-    ("stdbuf", front("ioe", &["input", "output", "error"]), 0),
-    ("timeout", front("ks", &["kill-after", "signal"]), 1),
-    ("gtimeout", front("ks", &["kill-after", "signal"]), 1),
-    ("exec", front("a", &[]), 0),
-    ("command", front("", &[]), 0),
-    ("builtin", front("", &[]), 0),
-    ("busybox", front("", &[]), 0),
-    ("toybox", front("", &[]), 0),
-    ("unbuffer", front("", &[]), 0),
-    ("strace", front("oeabIpPsSuX", &["output", "trace"]), 0),
-    ("chroot", front("", &["userspec", "groups"]), 1),
-    ("flock", front("wE", &["timeout", "wait", "conflict-exit-code"]), 1),
-    ("faketime", front("f", &[]), 1),
-    ("caffeinate", front("tw", &[]), 0),
-    ("systemd-inhibit", front("", &[]), 0),
-    ("unshare", front("", &[]), 0),
-    ("noglob", front("", &[]), 0),
-    ("chronic", front("", &[]), 0),
-    ("winpty", front("", &[]), 0),
-    ("rtk", front("", &[]), 0),
+/// Commands in front of another: the word that follows their name, how their options read, and how
+/// many operands are theirs.
+#[rustfmt::skip]
+const PREFIXES: [(&str, &str, Spec, usize); 20] = [
+    ("sudo", "", front("ugpCDhRrTtU", &["user", "group", "prompt", "host", "chdir", "role", "type", "other-user", "chroot"]), 0),
+    ("doas", "", front("uC", &[]), 0),
+    ("env", "", front("uC", &["unset", "chdir"]), 0),
+    ("nice", "", front("n", &["adjustment"]), 0),
+    ("ionice", "", front("cnpPu", &["class", "classdata", "pid"]), 0),
+    ("chrt", "", front("pTPD", &[]), 1),
+    ("taskset", "", front("p", &[]), 1),
+    ("time gtime", "", front("fo", &["format", "output"]), 0),
+    ("stdbuf", "", front("ioe", &["input", "output", "error"]), 0),
+    ("timeout gtimeout", "", front("ks", &["kill-after", "signal"]), 1),
+    ("exec", "", front("a", &[]), 0),
+    ("strace", "", front("oeabIpPsSuX", &["output", "trace"]), 0),
+    ("chroot", "", front("", &["userspec", "groups"]), 1),
+    ("flock", "", front("wE", &["timeout", "wait", "conflict-exit-code"]), 1),
+    ("faketime", "", front("f", &[]), 1),
+    ("caffeinate", "", front("tw", &[]), 0),
+    ("nohup setsid command builtin busybox toybox unbuffer systemd-inhibit unshare noglob chronic winpty rtk", "", front("", &[]), 0),
+    ("npx bunx uvx", "", RUNNER, 0),
+    ("pnpm yarn bundle mise", "exec", RUNNER, 0),
+    ("uv poetry pipenv pdm hatch", "run", RUNNER, 0),
 ];
 
-const SUDO_NAMES: &[&str] =
-    &["user", "group", "prompt", "host", "chdir", "role", "type", "other-user", "chroot"];
-
-/// Two words that stand in front of a command.
-const RUNNERS: [(&str, &str); 12] = [
-    ("npx", ""),
-    ("bunx", ""),
-    ("uvx", ""),
-    ("pnpm", "exec"),
-    ("yarn", "exec"),
-    ("uv", "run"),
-    ("poetry", "run"),
-    ("pipenv", "run"),
-    ("pdm", "run"),
-    ("hatch", "run"),
-    ("bundle", "exec"),
-    ("mise", "exec"),
-];
+const RUNNER: Spec = front("p", &["package", "with", "python", "extra"]);
 
 const SHELLS: [&str; 8] = ["sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "rbash"];
 
 const XARGS: Spec = Spec {
-    letters: "aEIJLnPRsd",
     attached: "eil",
-    names: &["arg-file", "delimiter", "max-lines", "max-args", "max-procs", "max-chars", "replace"],
-    operand_ends: true,
-    single_dash: false,
+    ..front(
+        "aEIJLnPRsd",
+        &["arg-file", "delimiter", "max-lines", "max-args", "max-procs", "max-chars", "replace"],
+    )
 };
 
 const fn front(letters: &'static str, names: &'static [&'static str]) -> Spec {
-    Spec { letters, attached: "", names, operand_ends: true, single_dash: false }
+    Spec { letters, attached: "", names, operand_ends: true }
 }
 
 /// What a command runs; `None` when it is nothing, or nothing that can be known.
 pub fn unwrap(args: &[Arg], listing: Option<&str>) -> Option<Inner> {
     let (first, given) = args.split_first()?;
     let name = name_of(first)?;
-    if let Some((_, spec, own)) = PREFIXES.iter().find(|(prefix, ..)| *prefix == name) {
+    let is_named = |names: &str| names.split(' ').any(|known| known == name);
+    if let Some((_, second, spec, own)) = PREFIXES.iter().find(|(names, ..)| is_named(names)) {
+        let given = match given.split_first() {
+            _ if second.is_empty() => given,
+            Some((first, rest)) if first.value == *second => rest,
+            _ => return None,
+        };
         return prefixed(name, given, spec, *own);
     }
     if SHELLS.contains(&name) {
         return shell(given);
     }
     match name {
-        "eval" => joined(given),
-        "trap" => given.first().filter(|arg| arg.value != "-").and_then(script),
-        "xargs" | "gxargs" => Some(one(xargs(given, listing)?)),
+        "eval" => Some(joined(given)),
+        "trap" => given.first().filter(|arg| arg.value != "-").map(script),
+        "xargs" | "gxargs" => xargs(given, listing),
         "parallel" => parallel(given),
-        "watch" => joined(&given[parse(given, &front("n", &["interval"])).rest..]),
-        "su" | "runuser" => user(given),
-        "script" => script_command(given),
-        "find" | "gfind" => Some(Inner::Commands(found(given))),
-        "fd" | "fdfind" => fd(given),
-        _ => {
-            let (_, second) = RUNNERS.iter().find(|(runner, _)| *runner == name)?;
-            let rest = match given.split_first() {
-                Some((first, rest)) if first.value == *second => rest,
-                _ if second.is_empty() => given,
-                _ => return None,
-            };
-            let rest =
-                &rest[parse(rest, &front("p", &["package", "with", "python", "extra"])).rest..];
-            (!rest.is_empty()).then(|| one(rest.to_vec()))
-        }
+        "watch" => Some(joined(&given[parse(given, &front("n", &["interval"])).rest..])),
+        "su" | "runuser" => by_option(given).or_else(|| user(given)),
+        "script" => by_option(given),
+        "find" | "gfind" => found(given, &["-exec", "-execdir", "-ok", "-okdir"], false),
+        "fd" | "fdfind" => found(given, &["-x", "--exec", "-X", "--exec-batch"], true),
+        _ => None,
     }
 }
 
-fn one(command: Vec<Arg>) -> Inner {
-    Inner::Commands(vec![command])
-}
-
-fn script(arg: &Arg) -> Option<Inner> {
+fn script(arg: &Arg) -> Inner {
     joined(std::slice::from_ref(arg))
 }
 
 /// Words that a command joins by blanks, and runs.
-fn joined(words: &[Arg]) -> Option<Inner> {
+fn joined(words: &[Arg]) -> Inner {
     let words = match words.split_first() {
         Some((first, rest)) if first.value == "--" => rest,
         _ => words,
     };
     let texts: Vec<_> = words.iter().map(|word| word.value.as_str()).collect();
-    Some(Inner::Script(NestedScript {
-        text: texts.join(" "),
+    let letters = if let [only] = words { only.letters } else { None };
+    Inner::Script(Arg {
+        value: texts.join(" "),
         is_static: words.iter().all(|word| word.is_static),
-        words: words.to_vec(),
-    }))
+        span: whole(words),
+        letters,
+        sources: Vec::new(),
+    })
 }
 
 fn prefixed(name: &str, given: &[Arg], spec: &Spec, own: usize) -> Option<Inner> {
     // `env -S 'cat f'` splits its value into words.
-    if name == "env"
-        && let Some(at) =
-            given.iter().position(|arg| arg.value == "-S" || arg.value == "--split-string")
-    {
-        return joined(given.get(at + 1..)?);
+    let splits = |arg: &Arg| matches!(arg.value.as_str(), "-S" | "--split-string");
+    if let Some(at) = given.iter().position(splits).filter(|_| name == "env") {
+        return Some(joined(given.get(at + 1..)?));
     }
     let parsed = parse(given, spec);
     // `command -v cat` looks for a command and runs none.
@@ -161,109 +121,92 @@ fn prefixed(name: &str, given: &[Arg], spec: &Spec, own: usize) -> Option<Inner>
     }
     let operands = given.get(parsed.rest + own..)?;
     if name == "flock" && operands.first().is_some_and(|arg| arg.value == "-c") {
-        return script(operands.get(1)?);
+        return operands.get(1).map(script);
     }
     let takes_assignments = matches!(name, "env" | "sudo" | "doas");
     let assigned = operands.iter().take_while(|arg| takes_assignments && is_assignment(&arg.value));
     let command = &operands[assigned.count()..];
-    (!command.is_empty()).then(|| one(command.to_vec()))
+    (!command.is_empty()).then(|| Inner::Command(command.to_vec()))
 }
 
 fn shell(given: &[Arg]) -> Option<Inner> {
-    let spec = front("oO", &["rcfile", "init-file"]);
-    let parsed = parse(given, &spec);
+    let parsed = parse(given, &front("oO", &["rcfile", "init-file"]));
+    let first = parsed.operands.first();
     if parsed.has(&["c"]) {
-        return script(parsed.operands.first()?);
+        return first.copied().map(script);
     }
-    let is_fed = parsed.has(&["s"])
-        || parsed
-            .operands
-            .first()
-            .is_none_or(|arg| matches!(arg.value.as_str(), "-" | "/dev/stdin"));
-    is_fed.then_some(Inner::StandardInput)
+    let is_input = |arg: &&Arg| matches!(arg.value.as_str(), "-" | "/dev/stdin");
+    (parsed.has(&["s"]) || first.is_none_or(is_input)).then_some(Inner::StandardInput)
 }
 
 /// The command that `xargs` runs, with what it adds or puts in: names below a directory.
-fn xargs(given: &[Arg], listing: Option<&str>) -> Option<Vec<Arg>> {
+fn xargs(given: &[Arg], listing: Option<&str>) -> Option<Inner> {
     let parsed = parse(given, &XARGS);
     let command = given.get(parsed.rest..)?;
     match parsed.values(&["I", "replace"]).next().filter(|mark| !mark.is_empty()) {
-        Some(mark) => Some(command.iter().map(|arg| filled(arg, mark, listing)).collect()),
+        Some(mark) => Some(Inner::Commands(vec![filled(command, mark, listing)])),
         None => with_unknown(command, listing),
     }
 }
 
 /// A command, and a name that it is given.
-fn with_unknown(command: &[Arg], directory: Option<&str>) -> Option<Vec<Arg>> {
+fn with_unknown(command: &[Arg], directory: Option<&str>) -> Option<Inner> {
     let last = command.last()?;
-    let mut command = command.to_vec();
-    command.push(Arg::unknown(last.span, directory));
-    Some(command)
+    Some(Inner::Commands(vec![[command, &[Arg::unknown(last.span, directory)]].concat()]))
 }
 
 /// The longest word that names are put into; a longer one is not known.
 const FILLED_LIMIT_BYTES: usize = 16 * 1024;
 
-/// A word in which a mark stands for a name.
-fn filled(arg: &Arg, mark: &str, directory: Option<&str>) -> Arg {
-    if !arg.value.contains(mark) {
-        return arg.clone();
-    }
-    let name = Arg::unknown(arg.span, directory);
-    let marks = arg.value.matches(mark).count();
-    if arg.value.len() + marks * name.value.len() > FILLED_LIMIT_BYTES {
-        return Arg::unknown(arg.span, None);
-    }
-    // A script in which it stands is still one.
-    let is_static = arg.value.contains(' ') && arg.is_static;
-    Arg { value: arg.value.replace(mark, &name.value), is_static, letters: None, ..arg.clone() }
+/// Words in which a mark stands for a name.
+fn filled(words: &[Arg], mark: &str, directory: Option<&str>) -> Vec<Arg> {
+    let fill = |arg: &Arg| {
+        let marks = arg.value.matches(mark).count();
+        let name = Arg::unknown(arg.span, directory);
+        if marks == 0 {
+            return arg.clone();
+        }
+        if arg.value.len() + marks * name.value.len() > FILLED_LIMIT_BYTES {
+            return Arg::unknown(arg.span, None);
+        }
+        // A script in which it stands is still one.
+        let is_static = arg.value.contains(' ') && arg.is_static;
+        Arg { value: arg.value.replace(mark, &name.value), is_static, letters: None, ..arg.clone() }
+    };
+    words.iter().map(fill).collect()
 }
 
 fn parallel(given: &[Arg]) -> Option<Inner> {
     let spec = Spec { letters: "jaINnSdP", names: &["jobs", "arg-file", "joblog"], ..XARGS };
-    let rest = parse(given, &spec).rest;
     let is_source = |arg: &Arg| matches!(arg.value.as_str(), ":::" | "::::" | ":::+");
     let end = given.iter().position(is_source).unwrap_or(given.len());
-    let command = given.get(rest..end)?;
-    if let [only] = command
-        && only.value.contains(' ')
-    {
-        return script(only);
+    let command = given.get(parse(given, &spec).rest..end)?;
+    match command {
+        [only] if only.value.contains(' ') => Some(script(only)),
+        _ => with_unknown(command, None),
     }
-    Some(one(with_unknown(command, None)?))
 }
 
+const USER: Spec = Spec { operand_ends: false, ..front("cgGsuw", &["command", "shell", "user"]) };
+
+/// What `su` and its like are given to run by an option.
+fn by_option(given: &[Arg]) -> Option<Inner> {
+    parse(given, &USER).word(&["c", "command"]).map(|text| script(&text))
+}
+
+/// `runuser -u name -- command`
 fn user(given: &[Arg]) -> Option<Inner> {
-    let spec = Spec { letters: "cgGsuw", names: &["command", "shell", "user"], ..Spec::default() };
-    let at = given.iter().position(|arg| matches!(arg.value.as_str(), "-c" | "--command" | "-lc"));
-    match at {
-        Some(at) => script(given.get(at + 1)?),
-        // `runuser -u name -- command`
-        None => {
-            let rest = parse(given, &Spec { operand_ends: true, ..spec }).rest;
-            let command = given.get(rest..).filter(|command| command.len() > 1)?;
-            Some(one(command.to_vec()))
-        }
-    }
+    let rest = given.get(parse(given, &Spec { operand_ends: true, ..USER }).rest..)?;
+    (rest.len() > 1).then(|| Inner::Command(rest.to_vec()))
 }
 
-fn script_command(given: &[Arg]) -> Option<Inner> {
-    let ends_in_c = |arg: &Arg| {
-        let value = arg.value.as_str();
-        value == "--command"
-            || (value.starts_with('-') && !value.starts_with("--") && value.ends_with('c'))
-    };
-    let at = given.iter().position(ends_in_c)?;
-    script(given.get(at + 1)?)
-}
-
-/// The commands of `-exec` and its kin.
-fn found(given: &[Arg]) -> Vec<Vec<Arg>> {
-    let runs = |arg: &Arg| matches!(arg.value.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir");
-    let start = given
-        .iter()
-        .map(|arg| arg.value.as_str())
-        .find(|value| !value.starts_with(['-', '(', '!']));
+/// What `find` and `fd` run, with names below the directory where they start. `adds` says whether
+/// they add a name where no place for it is marked; then their first operand is a pattern.
+fn found(given: &[Arg], runs: &[&str], adds: bool) -> Option<Inner> {
+    let runs = |arg: &Arg| runs.contains(&arg.value.as_str());
+    let own = given.iter().take_while(|arg| !runs(arg)).map(|arg| arg.value.as_str());
+    let start = own.filter(|value| !value.starts_with(['-', '(', '!'])).nth(usize::from(adds));
+    let start = start.or(Some("."));
     let mut commands = Vec::new();
     let mut rest = given;
     while let Some(at) = rest.iter().position(runs) {
@@ -271,23 +214,15 @@ fn found(given: &[Arg]) -> Vec<Vec<Arg>> {
         let end = rest.iter().position(|arg| arg.value == ";").unwrap_or(rest.len());
         let plus = rest.windows(2).position(|pair| pair[0].value == "{}" && pair[1].value == "+");
         let end = plus.map_or(end, |plus| end.min(plus + 1));
-        commands.push(rest[..end].iter().map(|arg| filled(arg, "{}", start)).collect());
+        let words = &rest[..end];
+        let mut command = filled(words, "{}", start);
+        if adds && !words.iter().any(|arg| arg.value.contains('{')) {
+            command.extend(words.last().map(|last| Arg::unknown(last.span, start)));
+        }
+        commands.push(command);
         rest = &rest[end..];
     }
-    commands
-}
-
-fn fd(given: &[Arg]) -> Option<Inner> {
-    let runs = |arg: &Arg| matches!(arg.value.as_str(), "-x" | "--exec" | "-X" | "--exec-batch");
-    let at = given.iter().position(runs)?;
-    let rest = &given[at + 1..];
-    let end = rest.iter().position(|arg| arg.value == ";").unwrap_or(rest.len());
-    let command = &rest[..end];
-    if command.iter().any(|arg| arg.value.contains('{')) {
-        return Some(one(command.to_vec()));
-    }
-    let directory = given[..at].iter().filter(|arg| !arg.value.starts_with('-')).nth(1);
-    Some(one(with_unknown(command, directory.map(|arg| arg.value.as_str()))?))
+    (!commands.is_empty()).then_some(Inner::Commands(commands))
 }
 
 /// The subcommand of `git` and what it is given.
