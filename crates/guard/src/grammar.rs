@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use rable::{Node, NodeKind};
 
+use super::CommandSpan;
 use super::lexis::Lexis;
 
 /// A text as commands, in their order.
@@ -53,22 +54,13 @@ pub struct Simple {
     pub redirects: Vec<Redirect>,
 }
 
-/// Bytes of a text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TextSpan {
-    /// The first one.
-    pub start: usize,
-    /// After the last one.
-    pub end: usize,
-}
-
 /// A word as it is written, with quotes.
 #[derive(Debug)]
 pub struct Word {
     /// As it is written, without line continuations.
     pub raw: String,
     /// Its bytes in the text, or those of the command around it.
-    pub span: TextSpan,
+    pub span: CommandSpan,
 }
 
 /// Where a command reads from or writes to.
@@ -83,7 +75,7 @@ pub enum Redirect {
         /// The descriptor, or -1.
         descriptor: i32,
         /// Operator and target.
-        span: TextSpan,
+        span: CommandSpan,
     },
     /// `<<`.
     HereDoc {
@@ -92,7 +84,7 @@ pub enum Redirect {
         /// Whether the shell leaves them as they are.
         is_quoted: bool,
         /// The bytes of the operator and the delimiter.
-        span: TextSpan,
+        span: CommandSpan,
     },
 }
 
@@ -178,9 +170,9 @@ impl<'t> ByteOffsets<'t> {
         value.chars().map(|letter| original(letter).unwrap_or(letter)).collect()
     }
 
-    fn span(&self, node: &Node) -> TextSpan {
+    fn span(&self, node: &Node) -> CommandSpan {
         let start = self.byte(node.span.start);
-        TextSpan { start, end: self.byte(node.span.end).max(start) }
+        CommandSpan { start, end: self.byte(node.span.end).max(start) }
     }
 
     fn part(&self, node: &Node) -> Part {
@@ -277,7 +269,7 @@ impl<'t> ByteOffsets<'t> {
     }
 
     /// The terms of `[[ … ]]`.
-    fn condition(&self, node: &Node, whole: TextSpan, parts: &mut Vec<Part>) {
+    fn condition(&self, node: &Node, whole: CommandSpan, parts: &mut Vec<Part>) {
         match &node.kind {
             NodeKind::UnaryTest { operand, .. } | NodeKind::CondNot { operand } => {
                 self.condition(operand, whole, parts);
@@ -296,11 +288,11 @@ impl<'t> ByteOffsets<'t> {
         }
     }
 
-    fn words(&self, nodes: &[Node], whole: TextSpan) -> Vec<Word> {
+    fn words(&self, nodes: &[Node], whole: CommandSpan) -> Vec<Word> {
         nodes.iter().filter_map(|node| self.word(node, whole)).collect()
     }
 
-    fn word(&self, node: &Node, whole: TextSpan) -> Option<Word> {
+    fn word(&self, node: &Node, whole: CommandSpan) -> Option<Word> {
         let NodeKind::Word { value, .. } = &node.kind else { return None };
         let span = if node.span.is_empty() { whole } else { self.span(node) };
         Some(Word { raw: self.raw(value), span })
@@ -320,7 +312,7 @@ impl<'t> ByteOffsets<'t> {
                 }
                 // The crate says where the target ends, which is where the redirection does.
                 if self.text[span.start..span.end].ends_with(&target.raw) {
-                    target.span = TextSpan { start: span.end - target.raw.len(), end: span.end };
+                    target.span = CommandSpan { start: span.end - target.raw.len(), end: span.end };
                 }
                 Some(Redirect::File { operator: op.clone(), target, descriptor: *fd, span })
             }
@@ -347,7 +339,7 @@ fn group(parts: Vec<Part>) -> Part {
 
 impl Script {
     /// The target of the redirection of a script that is nothing else: `$(< file)`.
-    pub fn lone_input(&self) -> Option<(&Word, TextSpan)> {
+    pub fn lone_input(&self) -> Option<(&Word, CommandSpan)> {
         let [Part::Simple(Simple { assignments, words, redirects, .. })] = self.0.as_slice() else {
             return None;
         };

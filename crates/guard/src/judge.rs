@@ -71,7 +71,7 @@ enum TextOrigin {
 }
 
 impl TextOrigin {
-    fn span(self, span: grammar::TextSpan) -> CommandSpan {
+    fn span(self, span: CommandSpan) -> CommandSpan {
         match self {
             TextOrigin::Letters(start) => {
                 CommandSpan { start: start + span.start, end: start + span.end }

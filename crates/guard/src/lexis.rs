@@ -125,6 +125,7 @@ const LEADS_ON: [&[u8]; 10] =
     [b"then", b"do", b"else", b"elif", b"if", b"while", b"until", b"!", b"{", b"time"];
 
 /// Reads a text from somewhere on.
+#[derive(Default)]
 pub struct Lexis<'t> {
     text: &'t [u8],
     at: usize,
@@ -158,23 +159,8 @@ pub struct Lexis<'t> {
 
 impl<'t> Lexis<'t> {
     pub fn new(text: &'t str, at: usize, within: Within) -> Lexis<'t> {
-        let mut lexis = Lexis {
-            text: text.as_bytes(),
-            at,
-            levels: Vec::new(),
-            substitutions: 0,
-            opaque: (within != Within::Code(StretchEnd::End)).then_some((0, at)),
-            was_arithmetic: false,
-            letters: Vec::new(),
-            splits: Vec::new(),
-            no_arithmetic: HashSet::new(),
-            again_bytes: 0,
-            is_cut: false,
-            depth: 0,
-            nesting: 0,
-            braces: 0,
-            cost: 0,
-        };
+        let opaque = (within != Within::Code(StretchEnd::End)).then_some((0, at));
+        let mut lexis = Lexis { text: text.as_bytes(), at, opaque, ..Lexis::default() };
         lexis.enter(within);
         lexis
     }
@@ -211,7 +197,7 @@ impl<'t> Lexis<'t> {
             (b'$', _) => self.dollar(),
             (b'`', _) => self.backquote(),
             (b'"', Within::Quotes) => self.leave(1),
-            (b'"', _) => self.open(Within::Quotes, 0, 1),
+            (b'"', _) => self.open(Within::Quotes, self.at, 1),
             (b'\'', within) if within.is_quoted() => self.at += 1,
             (b'\'', _) => {
                 let rest = &self.text[self.at + 1..];
@@ -229,24 +215,23 @@ impl<'t> Lexis<'t> {
         let case = self.levels.last().and_then(|level| level.cases.last().copied());
         let is_after = |signs: &[u8]| self.at > 0 && signs.contains(&self.text[self.at - 1]);
         match byte {
-            b'(' if is_after(b"<>") => self.open(Within::Code(StretchEnd::Substitution), 1, 1),
+            b'(' if is_after(b"<>") => {
+                self.open(Within::Code(StretchEnd::Substitution), self.at - 1, 1);
+            }
             b'(' if case == Some(Case::Pattern) && self.word().is_empty() => self.boundary(1),
-            b'(' if self.next_is(b'(') && self.word().is_empty() => {
-                if self.no_arithmetic.contains(&self.at) {
-                    self.at += 1;
-                    self.splits.push(self.at);
-                    return self.enter(Within::Code(StretchEnd::Bracket));
-                }
-                let before = self.before();
-                self.open(Within::Arithmetic { open: 0, or: StretchEnd::Bracket }, 0, 2);
+            b'(' if !self.no_arithmetic.contains(&self.at)
+                && self.next_is(b'(')
+                && self.word().is_empty() =>
+            {
                 // The brackets themselves are no letters.
-                self.opaque = self.opaque.map(|(level, start)| {
-                    (level, if before.opaque.is_none() { start + 2 } else { start })
-                });
-                self.set_before(before);
+                let within = Within::Arithmetic { open: 0, or: StretchEnd::Bracket };
+                self.open(within, self.at + 2, 2);
             }
             b'(' => {
                 self.at += 1;
+                if self.no_arithmetic.contains(&(self.at - 1)) {
+                    self.splits.push(self.at);
+                }
                 self.enter(Within::Code(StretchEnd::Bracket));
             }
             b')' => {
@@ -307,27 +292,22 @@ impl<'t> Lexis<'t> {
     }
 
     fn arithmetic(&mut self, byte: u8, open: u32, or: StretchEnd) {
-        match byte {
-            b'(' => self.go_on(Within::Arithmetic { open: open + 1, or }),
-            b')' if open > 0 => self.go_on(Within::Arithmetic { open: open - 1, or }),
+        let open = match byte {
+            b'(' => open + 1,
+            b')' if open > 0 => open - 1,
             b')' if self.next_is(b')') => return self.leave(2),
-            b')' => {
-                // No arithmetic then, but brackets within brackets.
-                self.go_back(self.levels.len() - 1);
-                return;
-            }
-            // Of `for ((;;))`.
-            b';' if open == 0 && or == StretchEnd::Bracket => self.end_letters(),
-            _ => {}
+            // No arithmetic then, but brackets within brackets.
+            b')' => return self.go_back(self.levels.len() - 1),
+            _ => open,
+        };
+        if let Some(level) = self.levels.last_mut() {
+            level.within = Within::Arithmetic { open, or };
+        }
+        // Of `for ((;;))`.
+        if byte == b';' && open == 0 && or == StretchEnd::Bracket {
+            self.end_letters();
         }
         self.at += 1;
-    }
-
-    /// The level goes on as another.
-    fn go_on(&mut self, within: Within) {
-        if let Some(level) = self.levels.last_mut() {
-            level.within = within;
-        }
     }
 
     /// Leaves a sign out of the letters of the arithmetic around it.
@@ -337,22 +317,6 @@ impl<'t> Lexis<'t> {
         {
             self.letters.push(start..self.at);
             self.opaque = Some((level, self.at + 1));
-        }
-    }
-
-    fn before(&self) -> Before {
-        Before {
-            at: self.at,
-            substitutions: self.substitutions,
-            opaque: self.opaque,
-            letters: self.letters.len(),
-            splits: self.splits.len(),
-        }
-    }
-
-    fn set_before(&mut self, before: Before) {
-        if let Some(level) = self.levels.last_mut() {
-            level.before = Some(before);
         }
     }
 
@@ -399,13 +363,11 @@ impl<'t> Lexis<'t> {
         let in_quotes = self.levels.last().is_some_and(|level| level.within.is_quoted());
         let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_#$!?*@-".contains(byte);
         if rest.starts_with(b"((") && !self.no_arithmetic.contains(&self.at) {
-            let before = self.before();
-            self.open(Within::ARITHMETIC, 0, 3);
-            self.set_before(before);
+            self.open(Within::ARITHMETIC, self.at, 3);
         } else if rest.starts_with(b"(") {
-            self.open(Within::Code(StretchEnd::Substitution), 0, 2);
+            self.open(Within::Code(StretchEnd::Substitution), self.at, 2);
         } else if rest.starts_with(b"{") {
-            self.open(Within::parameter(&rest[1..], in_quotes), 0, 2);
+            self.open(Within::parameter(&rest[1..], in_quotes), self.at, 2);
         } else if rest.starts_with(b"'") && !in_quotes {
             let length = length_to(&rest[1..], b'\'');
             self.skip(length.map(|length| length + 2));
@@ -507,16 +469,27 @@ impl<'t> Lexis<'t> {
         self.text.get(self.at + 1) == Some(&byte)
     }
 
-    /// Enters what is quoted or expanded: it began some bytes before, and its inside begins some
+    /// Enters what is quoted or expanded, the letters of which begin at `start`, and its inside some
     /// bytes from here.
-    fn open(&mut self, within: Within, before: usize, length: usize) {
-        self.opaque.get_or_insert((self.levels.len(), self.at - before));
+    fn open(&mut self, within: Within, start: usize, length: usize) {
+        let before = Before {
+            at: self.at,
+            substitutions: self.substitutions,
+            opaque: self.opaque,
+            letters: self.letters.len(),
+            splits: self.splits.len(),
+        };
+        self.opaque.get_or_insert((self.levels.len(), start));
         self.at += length;
         self.enter(within);
+        if let Some(level) = self.levels.last_mut() {
+            level.before = matches!(within, Within::Arithmetic { .. }).then_some(before);
+        }
     }
 
     fn enter(&mut self, within: Within) {
-        self.count_substitution(within);
+        self.substitutions += usize::from(within.is_substitution());
+        self.depth = self.depth.max(self.substitutions);
         self.count_token();
         self.levels.push(Nesting {
             within,
@@ -529,13 +502,6 @@ impl<'t> Lexis<'t> {
         self.nesting = self.nesting.max(self.levels.len());
         if self.nesting > NESTING_LIMIT {
             self.cut();
-        }
-    }
-
-    fn count_substitution(&mut self, within: Within) {
-        if within.is_substitution() {
-            self.substitutions += 1;
-            self.depth = self.depth.max(self.substitutions);
         }
     }
 
@@ -624,7 +590,7 @@ fn after_name(text: &[u8]) -> &[u8] {
 }
 
 /// How far it is to and with the next of a sign that has no backslash in front.
-fn length_to(text: &[u8], close: u8) -> Option<usize> {
+pub fn length_to(text: &[u8], close: u8) -> Option<usize> {
     let mut at = 0;
     while let Some(&byte) = text.get(at) {
         at += 1 + usize::from(byte == b'\\');

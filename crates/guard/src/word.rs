@@ -1,13 +1,10 @@
 //! A word as it is written → the text it stands for, and the commands inside it.
 
-use std::borrow::Cow;
-use std::cell::Cell;
 use std::ops::Range;
 
 use super::bounds::{self, Measured, UNCLOSED_LIMIT, UNCLOSED_LIMIT_BYTES};
 use super::grammar::{self, Script};
-use super::lexis::NESTING_LIMIT;
-use super::lexis::{Lexis, StretchEnd, Within};
+use super::lexis::{Lexis, NESTING_LIMIT, StretchEnd, Within, length_to};
 
 /// A word, or another text that the shell expands.
 #[derive(Debug, Default)]
@@ -40,78 +37,55 @@ pub enum Quoting {
     Letters,
 }
 
-/// What it may cost to expand a text.
+/// What it costs to expand a text.
+#[derive(Default)]
 struct Account {
     /// Of a text that was not measured yet: how much the scripts in it may cost together.
-    script_cost: Option<Cell<u64>>,
+    script_cost: Option<u64>,
     /// How many expansions turned out to have no end.
-    unclosed: Cell<usize>,
+    unclosed: usize,
     /// How many bytes were read for them.
-    unclosed_bytes: Cell<usize>,
+    unclosed_bytes: usize,
 }
 
 impl Account {
-    fn new(script_cost: Option<u64>) -> Account {
-        Account {
-            script_cost: script_cost.map(Cell::new),
-            unclosed: Cell::new(0),
-            unclosed_bytes: Cell::new(0),
-        }
-    }
-
     /// Parses a script, unless that is too much.
-    fn parse(&self, text: &str) -> Option<Script> {
-        if let Some(left) = &self.script_cost {
-            // What is spent is not measured any more: measuring takes time, too.
-            let before = left.get().checked_sub(1)?;
-            let Measured { read, .. } = bounds::measure(text)?;
-            left.set(before.saturating_sub(read.cost));
-            return if left.get() == 0 { None } else { grammar::parse(text, &read) };
-        }
-        grammar::parse(text, &Lexis::of(text))
-    }
-
-    /// Notes what was read to know that an expansion has no end.
-    fn notes_unclosed(&self, read_bytes: usize) {
-        self.unclosed.set(self.unclosed.get() + 1);
-        self.unclosed_bytes.set(self.unclosed_bytes.get() + read_bytes);
-    }
-
-    fn may_be_unclosed(&self) -> bool {
-        self.unclosed.get() <= UNCLOSED_LIMIT && self.unclosed_bytes.get() <= UNCLOSED_LIMIT_BYTES
+    fn parse(&mut self, text: &str) -> Option<Script> {
+        let Some(left) = &mut self.script_cost else {
+            return grammar::parse(text, &Lexis::of(text));
+        };
+        // What is spent is not measured any more: measuring takes time, too.
+        let before = left.checked_sub(1)?;
+        let Measured { read, .. } = bounds::measure(text)?;
+        *left = before.saturating_sub(read.cost);
+        if *left == 0 { None } else { grammar::parse(text, &read) }
     }
 }
 
 /// Expands as far as that can be done without running anything: a part of a text that
 /// [`bounds::measure`] has measured.
 pub fn expand(raw: &str, quoting: Quoting) -> Expanded {
-    expand_inside(raw, quoting, 0, &Account::new(None))
+    expand_inside(raw, quoting, 0, &mut Account::default())
 }
 
 /// Expands the body of a here-document. It is no code, so nobody has measured the scripts in it:
 /// together they may cost `cost_limit`. Returns what they did cost.
 pub fn expand_body(raw: &str, cost_limit: u64) -> (Expanded, u64) {
-    let account = Account::new(Some(cost_limit));
-    let expanded = expand_inside(raw, Quoting::Letters, 0, &account);
-    let left = account.script_cost.map_or(0, Cell::into_inner);
-    (expanded, cost_limit - left)
+    let mut account = Account { script_cost: Some(cost_limit), ..Account::default() };
+    let expanded = expand_inside(raw, Quoting::Letters, 0, &mut account);
+    (expanded, cost_limit - account.script_cost.unwrap_or_default())
 }
 
 /// Expands a word that stands inside of `depth` other expansions.
-fn expand_inside(raw: &str, quoting: Quoting, depth: usize, account: &Account) -> Expanded {
+fn expand_inside(raw: &str, quoting: Quoting, depth: usize, account: &mut Account) -> Expanded {
     let is_plain = |byte: u8| !b"\\'\"$`<>".contains(&byte);
     if raw.bytes().all(is_plain) {
         return Expanded { value: raw.to_owned(), is_static: true, substitutions: Vec::new() };
     }
     #[cfg(test)]
     super::steps::count(raw.len());
-    let mut reader = WordReader {
-        raw,
-        at: 0,
-        depth,
-        account,
-        out: Expanded { is_static: true, ..Expanded::default() },
-    };
+    let out = Expanded { is_static: true, ..Expanded::default() };
+    let mut reader = WordReader { raw, at: 0, depth, account, out };
     match quoting {
         Quoting::Word => reader.word(),
         Quoting::Letters => reader.quoted(None),
@@ -123,7 +97,7 @@ struct WordReader<'r> {
     raw: &'r str,
     at: usize,
     depth: usize,
-    account: &'r Account,
+    account: &'r mut Account,
     out: Expanded,
 }
 
@@ -152,15 +126,7 @@ impl<'r> WordReader<'r> {
                 }
                 b'$' => self.dollar(false),
                 b'`' => self.backquote(),
-                b'<' | b'>' if self.byte(1) == Some(b'(') => {
-                    let start = self.at;
-                    if let Some(inner) = self.bracketed(2) {
-                        self.dynamic(start);
-                        self.substitution(inner, false);
-                    } else {
-                        self.unclosed();
-                    }
-                }
+                b'<' | b'>' if self.byte(1) == Some(b'(') => self.bracketed(false),
                 _ => self.letters(1),
             }
         }
@@ -217,24 +183,16 @@ impl<'r> WordReader<'r> {
             self.dynamic(start);
             self.inside(inner, Quoting::Letters);
         } else if rest.starts_with("$(") {
-            match self.bracketed(2) {
-                Some(inner) => {
-                    self.dynamic(start);
-                    self.substitution(inner, true);
-                }
-                None => self.unclosed(),
-            }
+            self.bracketed(true);
         } else if rest.starts_with("${") {
-            match self.extent(2, Within::parameter(&rest.as_bytes()[2..], in_quotes)) {
-                Some(inner) => {
-                    self.dynamic(start);
-                    let quoting = if in_quotes { Quoting::Letters } else { Quoting::Word };
-                    self.inside(inner, quoting);
-                }
-                None => self.unclosed(),
+            let within = Within::parameter(&rest.as_bytes()[2..], in_quotes);
+            if let Some(inner) = self.extent(within) {
+                let quoting = if in_quotes { Quoting::Letters } else { Quoting::Word };
+                self.inside(inner, quoting);
             }
         } else if rest.starts_with("$'") && !in_quotes {
-            let end = ansi_c_end(rest);
+            let length = length_to(&rest.as_bytes()[2..], b'\'');
+            let end = length.map_or(rest.len(), |length| length + 1);
             grammar::decode_ansi_c(&rest[2..end], &mut self.out.value);
             self.at = (start + end + 1).min(self.raw.len());
         } else if rest.starts_with("$\"") && !in_quotes {
@@ -263,58 +221,49 @@ impl<'r> WordReader<'r> {
         Some(inner)
     }
 
-    /// Reads an expansion to its end; what is inside, without the last byte.
-    fn extent(&mut self, opening: usize, within: Within) -> Option<Range<usize>> {
-        let inner = self.at + opening;
-        let mut lexis = Lexis::new(self.raw, inner, within);
-        let Some(end) = lexis.find_close() else {
-            self.account.notes_unclosed(self.raw.len() - inner + lexis.again_bytes);
-            return None;
-        };
-        self.at = end;
-        Some(inner..end - 1)
-    }
-
-    /// Reads commands in brackets.
-    fn bracketed(&mut self, opening: usize) -> Option<(Range<usize>, Option<Script>)> {
-        let inner = self.extent(opening, Within::Code(StretchEnd::Substitution))?;
-        let script = self.account.parse(&self.raw[inner.clone()]);
-        Some((inner, script))
-    }
-
-    fn substitution(&mut self, (inner, script): (Range<usize>, Option<Script>), gives_text: bool) {
-        let at = Some(inner.start);
-        self.out.substitutions.push(Substitution { at, script, gives_text });
-    }
-
-    fn backquote(&mut self) {
+    /// Reads an expansion that begins with two signs to its end; what is inside, without the last
+    /// byte. One that does not end is letters. To know that takes a look at all that follows, so of a
+    /// text with many of them the rest does not parse.
+    fn extent(&mut self, within: Within) -> Option<Range<usize>> {
         let start = self.at;
-        let inside = &self.raw[start + 1..];
-        let mut end = 0;
-        let bytes = inside.as_bytes();
-        while end < bytes.len() && bytes[end] != b'`' {
-            end += if bytes[end] == b'\\' { 2 } else { 1 };
+        let mut lexis = Lexis::new(self.raw, start + 2, within);
+        if let Some(end) = lexis.find_close() {
+            self.at = end;
+            self.dynamic(start);
+            return Some(start + 2..end - 1);
         }
-        if end >= bytes.len() {
-            return self.letters(1);
-        }
-        self.at = start + end + 2;
-        self.dynamic(start);
-        let text = without_backslashes(&inside[..end]);
-        let at = matches!(text, Cow::Borrowed(_)).then_some(start + 1);
-        let script = self.account.parse(&text);
-        self.out.substitutions.push(Substitution { at, script, gives_text: true });
-    }
-
-    /// An expansion that does not end is letters. To know that takes a look at all that follows, so
-    /// of a text with many of them the rest does not parse.
-    fn unclosed(&mut self) {
-        if self.account.may_be_unclosed() {
+        self.account.unclosed += 1;
+        self.account.unclosed_bytes += self.raw.len() - (start + 2) + lexis.again_bytes;
+        if self.account.unclosed <= UNCLOSED_LIMIT
+            && self.account.unclosed_bytes <= UNCLOSED_LIMIT_BYTES
+        {
             self.letters(1);
         } else {
             self.at = self.raw.len();
             self.does_not_parse();
         }
+        None
+    }
+
+    /// Reads commands in brackets.
+    fn bracketed(&mut self, gives_text: bool) {
+        if let Some(inner) = self.extent(Within::Code(StretchEnd::Substitution)) {
+            let script = self.account.parse(&self.raw[inner.clone()]);
+            let at = Some(inner.start);
+            self.out.substitutions.push(Substitution { at, script, gives_text });
+        }
+    }
+
+    fn backquote(&mut self) {
+        let start = self.at;
+        let inside = &self.raw[start + 1..];
+        let Some(length) = length_to(inside.as_bytes(), b'`') else { return self.letters(1) };
+        self.at = start + 1 + length;
+        self.dynamic(start);
+        let text = without_backslashes(&inside[..length - 1]);
+        let at = (text.len() == length - 1).then_some(start + 1);
+        let script = self.account.parse(&text);
+        self.out.substitutions.push(Substitution { at, script, gives_text: true });
     }
 
     fn does_not_parse(&mut self) {
@@ -341,36 +290,15 @@ impl<'r> WordReader<'r> {
     }
 }
 
-/// Where `$'…'` has its closing quote.
-fn ansi_c_end(text: &str) -> usize {
-    let bytes = text.as_bytes();
-    let mut end = 2;
-    while end < bytes.len() && bytes[end] != b'\'' {
-        end += if bytes[end] == b'\\' { 2 } else { 1 };
-    }
-    let mut end = end.min(bytes.len());
-    while !text.is_char_boundary(end) {
-        end += 1;
-    }
-    end
-}
-
 /// In backquotes a backslash before `` ` ``, `\` and `$` is taken away before anything is read.
-fn without_backslashes(text: &str) -> Cow<'_, str> {
-    let counts = |next: Option<&char>| matches!(next, Some('`' | '\\' | '$'));
-    if !text.contains('\\') {
-        return Cow::Borrowed(text);
-    }
+fn without_backslashes(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
-    while let Some(next) = chars.next() {
-        if next == '\\' && counts(chars.peek()) {
-            out.extend(chars.next());
-        } else {
-            out.push(next);
-        }
+    while let Some(letter) = chars.next() {
+        let next = chars.next_if(|next| letter == '\\' && "`\\$".contains(*next));
+        out.push(next.unwrap_or(letter));
     }
-    Cow::Owned(out)
+    out
 }
 
 #[cfg(test)]
