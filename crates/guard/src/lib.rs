@@ -60,7 +60,7 @@ impl Verdict {
 }
 
 /// What a part of a command line does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum FindingKind {
     /// It reads file contents.
@@ -73,8 +73,8 @@ impl FindingKind {
     /// The word that callers see.
     pub fn name(self) -> &'static str {
         match self {
-            FindingKind::Read => "read",
-            FindingKind::Write => "write",
+            FindingKind::Read => Verdict::Read.name(),
+            FindingKind::Write => Verdict::Write.name(),
         }
     }
 }
@@ -123,32 +123,24 @@ impl CommandRule {
         CommandRule::Extra,
     ];
 
-    /// The words that callers see.
-    const NAMES: [&'static str; CommandRule::ALL.len()] = {
-        let mut names = [""; CommandRule::ALL.len()];
-        let mut at = 0;
-        while at < names.len() {
-            names[at] = CommandRule::ALL[at].name();
-            at += 1;
-        }
-        names
-    };
+    /// The words that callers see, in the same order.
+    const NAMES: [&'static str; CommandRule::ALL.len()] = [
+        "reader",
+        "search",
+        "input",
+        "output",
+        "writer",
+        "in-place",
+        "program",
+        "file-command",
+        "patch",
+        "interpreter",
+        "extra",
+    ];
 
     /// The word that callers see.
     pub const fn name(self) -> &'static str {
-        match self {
-            CommandRule::Reader => "reader",
-            CommandRule::Search => "search",
-            CommandRule::Input => "input",
-            CommandRule::Output => "output",
-            CommandRule::Writer => "writer",
-            CommandRule::InPlace => "in-place",
-            CommandRule::Program => "program",
-            CommandRule::FileCommand => "file-command",
-            CommandRule::Patch => "patch",
-            CommandRule::Interpreter => "interpreter",
-            CommandRule::Extra => "extra",
-        }
+        CommandRule::NAMES[self as usize]
     }
 }
 
@@ -205,40 +197,26 @@ pub fn check(command: &str, policy: &Policy) -> Judgement {
 /// file or directory at an absolute path, if there is one. It is asked only for paths that are
 /// inside of [`Policy::roots`] by their text, and only if [`Policy::check_files`] says so.
 pub fn check_among(command: &str, policy: &Policy, serves: &Serves<'_>) -> Judgement {
-    let judged = judge_here(command, policy, serves, StackRoom::Small).and_then(|judged| {
-        if judged.needs_room { with_stack(command, policy, serves) } else { Some(judged) }
+    // A panic of the parser is a line that cannot be read.
+    let run =
+        |room| catch_unwind(AssertUnwindSafe(|| judge::judge(command, policy, serves, room))).ok();
+    let judged = run(StackRoom::Small).and_then(|judged| {
+        if judged.needs_room { with_stack(|| run(StackRoom::Large)) } else { Some(judged) }
     });
     let Judged { mut findings, is_whole, .. } = judged.unwrap_or_default();
     findings.sort_by_key(|finding| (finding.span.start, finding.span.end));
-    let has = |kind| findings.iter().any(|finding| finding.kind == kind);
-    let verdict = if has(FindingKind::Write) {
-        Verdict::Write
-    } else if has(FindingKind::Read) {
-        Verdict::Read
-    } else if is_whole {
-        Verdict::Allow
-    } else {
-        policy.unparsed.verdict()
+    let verdict = match findings.iter().map(|finding| finding.kind).max() {
+        Some(FindingKind::Write) => Verdict::Write,
+        Some(FindingKind::Read) => Verdict::Read,
+        None if is_whole => Verdict::Allow,
+        None => policy.unparsed.verdict(),
     };
     Judgement { verdict, findings }
 }
 
-/// Judges on this thread. A panic of the parser is a line that cannot be read.
-fn judge_here(
-    command: &str,
-    policy: &Policy,
-    serves: &Serves<'_>,
-    room: StackRoom,
-) -> Option<Judged> {
-    catch_unwind(AssertUnwindSafe(|| judge::judge(command, policy, serves, room))).ok()
-}
-
-/// Judges on a thread whose stack is large enough for all that passes the bounds.
-fn with_stack(command: &str, policy: &Policy, serves: &Serves<'_>) -> Option<Judged> {
+/// Runs on a thread whose stack is large enough for all that passes the bounds.
+fn with_stack(run: impl FnOnce() -> Option<Judged> + Send) -> Option<Judged> {
     let name = "hashline-guard".to_owned();
     let thread = std::thread::Builder::new().name(name).stack_size(bounds::STACK_BYTES);
-    std::thread::scope(|scope| {
-        let run = || judge_here(command, policy, serves, StackRoom::Large);
-        thread.spawn_scoped(scope, run).ok()?.join().ok()?
-    })
+    std::thread::scope(|scope| thread.spawn_scoped(scope, run).ok()?.join().ok()?)
 }

@@ -20,16 +20,12 @@ pub fn message(policy: &Policy, hit: &Hit, path: Option<&str>, command: &str) ->
     let (does, tool, how) = match (hit.kind, hit.rule) {
         (_, CommandRule::Search) => ("searches", search, "whose matches have anchors"),
         (FindingKind::Read, _) => ("reads", read, "which shows lines with anchors"),
-        (FindingKind::Write, CommandRule::Patch) => {
+        (_, CommandRule::Patch) => {
             ("applies a patch to", edit, "with an operation for each change")
         }
-        (FindingKind::Write, CommandRule::FileCommand) => {
-            ("changes", edit, "with an operation on the whole file")
-        }
-        (FindingKind::Write, CommandRule::InPlace) => {
-            ("changes", edit, "with `replace_text` or an edit by anchors")
-        }
-        (FindingKind::Write, _) => (
+        (_, CommandRule::FileCommand) => ("changes", edit, "with an operation on the whole file"),
+        (_, CommandRule::InPlace) => ("changes", edit, "with `replace_text` or an edit by anchors"),
+        _ => (
             "writes",
             edit,
             "with `add_file` for a new file, else `replace_text` or an edit by anchors",
@@ -53,40 +49,32 @@ fn call(tool: &str, hit: &Hit, path: Option<&str>) -> Option<String> {
     // Of several files that are searched one alone would be too few.
     let is_one = !hit.has_more || !matches!(hit.wish, Wish::Pattern(_));
     let path = path.filter(|path| is_plain(path) && is_one);
-    let mut fields = Vec::new();
-    let mut words = Vec::new();
-    if let Wish::Pattern(pattern) = &hit.wish {
-        if !is_argument(pattern) {
-            return None;
-        }
-        fields.push(format!("\"pattern\":{}", quoted(pattern)));
-        words.push(format!("'{pattern}'"));
-        fields.extend(path.map(|path| format!("\"paths\":[{}]", quoted(path))));
-    } else {
-        fields.extend(path.map(|path| format!("\"path\":{}", quoted(path))));
-    }
-    words.extend(
-        path.map(|path| if path.contains(' ') { format!("'{path}'") } else { path.to_owned() }),
-    );
-    if let (Wish::Lines(start, count), true) = (&hit.wish, path.is_some()) {
-        if *start > 1 {
-            fields.push(format!("\"start_line\":{start}"));
-            words.push(format!("--start-line {start}"));
-        }
-        if let Some(count) = count.filter(|count| *count < COUNT_LIMIT) {
-            fields.push(format!("\"max_lines\":{count}"));
-            words.push(format!("--lines {count}"));
-        }
-    }
-    if fields.is_empty() {
+    let pattern = if let Wish::Pattern(pattern) = &hit.wish { Some(pattern) } else { None };
+    if pattern.is_some_and(|pattern| !is_argument(pattern)) {
         return None;
     }
-    let is_program = tool.contains(' ');
-    Some(if is_program {
-        format!("{tool} {}", words.join(" "))
-    } else {
-        format!("{tool} {{{}}}", fields.join(","))
-    })
+    // Each as a field of JSON, and as words of a command line.
+    let mut given = Vec::new();
+    given
+        .extend(pattern.map(|text| (format!("\"pattern\":{}", quoted(text)), format!("'{text}'"))));
+    given.extend(path.map(|path| match quoted(path) {
+        json if pattern.is_some() => (format!("\"paths\":[{json}]"), word(path)),
+        json => (format!("\"path\":{json}"), word(path)),
+    }));
+    if let (Wish::Lines(start, count), Some(_)) = (&hit.wish, path) {
+        let start = Some(start).filter(|start| **start > 1);
+        let count = count.filter(|count| *count < COUNT_LIMIT);
+        given.extend(start.map(|n| (format!("\"start_line\":{n}"), format!("--start-line {n}"))));
+        given.extend(count.map(|n| (format!("\"max_lines\":{n}"), format!("--lines {n}"))));
+    }
+    let (fields, words): (Vec<_>, Vec<_>) = given.into_iter().unzip();
+    let json = || format!("{tool} {{{}}}", fields.join(","));
+    let line = || format!("{tool} {}", words.join(" "));
+    (!words.is_empty()).then(|| if tool.contains(' ') { line() } else { json() })
+}
+
+fn word(path: &str) -> String {
+    if path.contains(' ') { format!("'{path}'") } else { path.to_owned() }
 }
 
 /// Whether a text is short, and may stand in quotes and in the message.

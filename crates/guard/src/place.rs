@@ -28,15 +28,6 @@ const TEMPORARY: [&str; 5] =
 /// Directories of what is no file.
 const DEVICES: [&str; 3] = ["/dev", "/proc", "/sys"];
 
-/// Where relative paths start.
-#[derive(Clone, Debug)]
-enum Directory {
-    /// Here: from the root of the file system on, or from where the command line starts.
-    Known(String),
-    /// Known at run time alone.
-    Unknown,
-}
-
 /// How many paths of a line are looked up.
 const LOOKUPS_LIMIT: usize = 256;
 
@@ -75,7 +66,8 @@ pub struct Places<'p> {
     home: String,
     /// Where the command line starts.
     start: String,
-    cwd: Directory,
+    /// Where relative paths start; none where that is known at run time alone.
+    cwd: Option<String>,
 }
 
 impl<'p> Places<'p> {
@@ -85,15 +77,12 @@ impl<'p> Places<'p> {
         let start = cwd.or_else(|| roots.first().cloned()).unwrap_or_default();
         let home = roots.iter().chain([&start]).find_map(|path| home_of(path));
         let home = home.unwrap_or("/~").to_owned();
-        Places { policy, files, roots, home, cwd: Directory::Known(start.clone()), start }
+        Places { policy, files, roots, home, cwd: Some(start.clone()), start }
     }
 
     /// Goes to a directory, as `cd` does.
     pub fn enter(&mut self, path: &str, is_static: bool) {
-        self.cwd = match self.absolute(path, is_static) {
-            Some(path) => Directory::Known(path),
-            None => Directory::Unknown,
-        };
+        self.cwd = self.absolute(path, is_static);
     }
 
     /// Where a path leads; `path` may begin with what is known, and go on with what is not.
@@ -157,10 +146,7 @@ impl<'p> Places<'p> {
         if path.starts_with('/') || path.as_bytes().get(1) == Some(&b':') {
             return Some(normal("", &path));
         }
-        match &self.cwd {
-            Directory::Known(cwd) => Some(normal(cwd, &path)),
-            Directory::Unknown => None,
-        }
+        self.cwd.as_deref().map(|cwd| normal(cwd, &path))
     }
 
     /// Whether the last line of the ignored paths that fits says so.
