@@ -66,10 +66,10 @@ impl Call<'_> {
         let is_listed = |names: &[String]| {
             names.iter().any(|name| name == self.name || Some(name.as_str()) == full.as_deref())
         };
-        let mut effect = match tool(self.name) {
-            Some(tool) => self.known(tool),
-            None => Effect::new(Output::Own),
-        };
+        let mut effect = Effect::new(Output::Own);
+        if let Some(tool) = tool(self.name) {
+            self.known(tool, &mut effect);
+        }
         self.patch(git.as_ref(), &mut effect.hits);
         if is_listed(&self.policy.extra_writes) {
             effect.hits.push(Hit::new(FindingKind::Write, CommandRule::Extra, None));
@@ -86,17 +86,23 @@ impl Call<'_> {
         effect
     }
 
-    fn known(&self, tool: &Tool) -> Effect {
+    fn known(&self, tool: &Tool, effect: &mut Effect) {
         let parsed = parse(self.given, &tool.spec);
         match tool.job {
-            Job::Shows(rule) => self.reader(tool, rule, &parsed),
-            Job::Writes if self.name == "dd" => self.copier(),
-            Job::Writes => self.writer(&parsed),
-            Job::Changes(rule) => self.changer(tool, rule, &parsed),
-            Job::Edits => self.editor(&parsed),
-            Job::Prints => Effect::new(Output::Words(self.words())),
-            Job::Lists => self.lister(&parsed),
-            Job::Runs => self.interpreter(tool, &parsed),
+            Job::Shows(rule) => self.reader(tool, rule, &parsed, effect),
+            Job::Writes => {
+                // Of what a program prints they make a capture.
+                self.takes(&parsed.operands, &mut effect.hits);
+                if self.name == "tee" {
+                    effect.output = Output::Input { as_is: true };
+                }
+            }
+            Job::Copies => self.copier(effect),
+            Job::Changes(rule) => self.changer(tool, rule, &parsed, effect),
+            Job::Edits => self.editor(&parsed, effect),
+            Job::Prints => effect.output = Output::Words(self.words()),
+            Job::Lists => self.lister(tool, &parsed, effect),
+            Job::Runs => self.interpreter(tool, &parsed, effect),
         }
     }
 
@@ -158,21 +164,20 @@ impl Call<'_> {
         }
     }
 
-    fn reader(&self, tool: &Tool, rule: CommandRule, parsed: &Parsed<'_>) -> Effect {
-        let mut effect = Effect::new(Output::Own);
+    fn reader(&self, tool: &Tool, rule: CommandRule, parsed: &Parsed<'_>, effect: &mut Effect) {
         let files = self.files_of(tool, parsed);
+        let program = self.program(tool, parsed);
         if parsed.has(tool.silent) {
             if tool.silent.contains(&"null-input") && parsed.has(&["n", "null-input"]) {
-                effect.output = Output::Words(self.program(tool, parsed).join(" "));
+                effect.output = Output::Words(program.join(" "));
             } else if parsed.has(&["l", "files", "files-with-matches"]) {
-                effect.output = Output::Names(self.listed(files.first().copied()));
+                effect.output = Output::Names(listed(&files));
             }
-            return effect;
+            return;
         }
-        let program = self.program(tool, parsed);
         match self.name {
             "sed" | "gsed" => self.sed_program(&program, &mut effect.hits),
-            _ if self.is_awk() => self.awk_program(&program, &mut effect),
+            _ if self.is_awk() => self.awk_program(&program, effect),
             _ => {}
         }
         let is_inplace = |value: &str| value.starts_with("inplace");
@@ -186,73 +191,56 @@ impl Call<'_> {
         // What a program prints that reads nothing stands in the line.
         if self.is_awk() && files.is_empty() && is_all(awk::reads_nothing) {
             effect.output = Output::Words(program.join(" "));
-            return effect;
+            return;
         }
         let shows_nothing = match self.name {
             "jq" | "gojq" | "jaq" => program.first() == Some(&"empty"),
             _ => self.is_awk() && is_all(awk::shows_no_line),
         };
         if shows_nothing {
-            return effect;
+            return;
         }
+        let wish = self.wish(rule, parsed, &program);
         let recursive = ["r", "R", "recursive", "dereference-recursive"];
         let searches_here = matches!(self.name, "rg" | "ag" | "ack") && !self.input.is_fed();
         if files.is_empty()
             && rule == CommandRule::Search
             && (searches_here || parsed.has(&recursive))
         {
-            if self.places.of(".", true) == Place::Inside
-                && !self.policy.permits(FindingKind::Read, ".")
-            {
-                let wish = self.wish(parsed, &program);
-                effect.shown.push(Hit { wish, ..Hit::new(FindingKind::Read, rule, None) });
-            }
-            return effect;
+            let from = effect.shown.len();
+            self.touches(FindingKind::Read, rule, ".", &mut effect.shown);
+            let here = effect.shown.iter_mut().skip(from);
+            here.for_each(|hit| (hit.target, hit.wish) = (None, wish.clone()));
+            return;
         }
-        let wish = self.wish(parsed, &program);
-        self.shows(&files, rule, &wish, &mut effect);
+        self.shows(&files, rule, &wish, effect);
         if files.is_empty() {
             effect.passes = wish;
         }
         if files.iter().any(|file| self.is_kept(file)) {
             effect.output = Output::Kept;
         }
-        effect
     }
 
     /// An option makes the command write: the files, or the one that the option names.
-    fn changed(
-        &self,
-        tool: &Tool,
-        parsed: &Parsed<'_>,
-        files: &[&Arg],
-        mut effect: Effect,
-    ) -> Effect {
+    fn changed(&self, tool: &Tool, parsed: &Parsed<'_>, files: &[&Arg], effect: &mut Effect) {
         if matches!(self.name, "sort" | "gsort") {
             let value = parsed.values(tool.changing).next().unwrap_or_default();
-            self.touches(FindingKind::Write, CommandRule::Writer, value, &mut effect.hits);
-            return effect;
+            return self.touches(FindingKind::Write, CommandRule::Writer, value, &mut effect.hits);
         }
         // The last operand: elsewhere than on Linux the first one may be a suffix.
         let files: Vec<_> = files.iter().rev().copied().collect();
         self.changes(&files, CommandRule::InPlace, &mut effect.hits);
-        effect
     }
 
     /// The operands that are files.
     fn files_of<'a>(&self, tool: &Tool, parsed: &Parsed<'a>) -> Vec<&'a Arg> {
         let pairs = ["arg", "argjson", "slurpfile", "rawfile"];
         let pairs = parsed.options.iter().filter(|option| pairs.contains(&option.name)).count();
-        let given = parsed.has(tool.own_options);
-        let is_subcommand = |arg: &Arg| {
-            self.name == "yq"
-                && matches!(arg.value.as_str(), "eval" | "e" | "eval-all" | "ea" | "r" | "w")
-                || matches!(self.name, "ast-grep" | "sg")
-                    && matches!(arg.value.as_str(), "run" | "scan" | "rewrite")
-        };
-        let subcommand = usize::from(parsed.operands.first().is_some_and(|arg| is_subcommand(arg)));
-        let own = if given { 0 } else { tool.own };
-        let own = own.saturating_add(subcommand + pairs);
+        let first = parsed.operands.first();
+        let is_subcommand = first.is_some_and(|arg| tool.subcommands.contains(&arg.value.as_str()));
+        let own = if parsed.has(tool.own_options) { 0 } else { tool.own };
+        let own = own.saturating_add(usize::from(is_subcommand) + pairs);
         let is_file = |arg: &&Arg| match self.name {
             _ if self.is_awk() => !is_assignment(&arg.value),
             // `tail +5`
@@ -275,47 +263,27 @@ impl Call<'_> {
     }
 
     /// What a reader is asked for.
-    fn wish(&self, parsed: &Parsed<'_>, program: &[&str]) -> Wish {
-        let lines = |range: Option<(u64, Option<u64>)>| {
-            range.map_or(Wish::Any, |(first, last)| Wish::range(first, last))
+    fn wish(&self, rule: CommandRule, parsed: &Parsed<'_>, program: &[&str]) -> Wish {
+        let value = |names| parsed.values(names).next();
+        let lines = match (self.name, program) {
+            ("head" | "ghead", _) => head(parsed).map(|last| (1, Some(last))),
+            ("tail" | "gtail", _) => value(&["n", "lines"])
+                .and_then(|value| Some((value.strip_prefix('+')?.parse().ok()?, None))),
+            ("sed" | "gsed", [program]) => sed::lines(program),
+            (_, [program]) if self.is_awk() => awk::lines(program),
+            ("bat" | "batcat", _) => value(&["r", "line-range"])
+                .and_then(|range| range.split_once(':'))
+                .and_then(|(first, last)| Some((first.parse().ok()?, Some(last.parse().ok()?)))),
+            (name, [pattern]) if rule == CommandRule::Search => {
+                let is_fixed = name == "fgrep" || parsed.has(&["F", "fixed-strings"]);
+                let is_basic = matches!(name, "grep" | "ggrep")
+                    && !parsed.has(&["E", "P", "extended-regexp", "perl-regexp"]);
+                let pattern = if is_basic { extended(pattern) } else { (*pattern).to_owned() };
+                return if is_fixed { Wish::Any } else { Wish::Pattern(pattern) };
+            }
+            _ => None,
         };
-        match (self.name, program) {
-            ("head" | "ghead", _) => {
-                head(parsed).map_or(Wish::Any, |last| Wish::range(1, Some(last)))
-            }
-            ("tail" | "gtail", _) => {
-                let from =
-                    parsed.values(&["n", "lines"]).next().and_then(|value| value.strip_prefix('+'));
-                lines(from.and_then(|from| Some((from.parse().ok()?, None))))
-            }
-            ("sed" | "gsed", [program]) => lines(sed::lines(program)),
-            (_, [program]) if self.is_awk() => lines(awk::lines(program)),
-            ("bat" | "batcat", _) => {
-                let range = parsed.values(&["r", "line-range"]).next();
-                let range = range.and_then(|range| range.split_once(':'));
-                lines(range.and_then(|(first, last)| {
-                    Some((first.parse().ok()?, Some(last.parse().ok()?)))
-                }))
-            }
-            ("grep" | "ggrep", [pattern])
-                if !parsed.has(&[
-                    "E",
-                    "P",
-                    "F",
-                    "extended-regexp",
-                    "perl-regexp",
-                    "fixed-strings",
-                ]) =>
-            {
-                Wish::Pattern(extended(pattern))
-            }
-            ("grep" | "egrep" | "ggrep" | "rg" | "ag" | "ack", [pattern])
-                if !parsed.has(&["F", "fixed-strings"]) =>
-            {
-                Wish::Pattern((*pattern).to_owned())
-            }
-            _ => Wish::Any,
-        }
+        lines.map_or(Wish::Any, |(first, last)| Wish::range(first, last))
     }
 
     fn sed_program(&self, programs: &[&str], hits: &mut Vec<Hit>) {
@@ -339,32 +307,19 @@ impl Call<'_> {
         }
     }
 
-    /// `tee` and `sponge`: of what a program prints they make a capture.
-    fn writer(&self, parsed: &Parsed<'_>) -> Effect {
-        let is_passed_on = self.name == "tee";
-        let output = if is_passed_on { Output::Input { as_is: true } } else { Output::Own };
-        let mut effect = Effect::new(output);
-        self.takes(&parsed.operands, &mut effect.hits);
-        effect
-    }
-
     /// `dd` reads and writes the files of its words: `if=f of=g`.
-    fn copier(&self) -> Effect {
+    fn copier(&self, effect: &mut Effect) {
         let file = |prefix: &str| {
             let value = |arg: &Arg| {
                 Some(Arg { value: arg.value.strip_prefix(prefix)?.to_owned(), ..arg.clone() })
             };
             self.given.iter().find_map(value)
         };
-        let mut effect = Effect::new(Output::Own);
         match (file("if="), file("of=")) {
             (None, Some(output)) => self.takes(&[&output], &mut effect.hits),
-            (Some(input), None) => {
-                self.shows(&[&input], CommandRule::Reader, &Wish::Any, &mut effect);
-            }
+            (Some(input), None) => self.shows(&[&input], CommandRule::Reader, &Wish::Any, effect),
             _ => {}
         }
-        effect
     }
 
     /// What the command is fed goes into the first of these files that the tools serve.
@@ -376,21 +331,19 @@ impl Call<'_> {
         }
     }
 
-    fn changer(&self, tool: &Tool, rule: CommandRule, parsed: &Parsed<'_>) -> Effect {
-        let mut effect = Effect::new(Output::Own);
+    fn changer(&self, tool: &Tool, rule: CommandRule, parsed: &Parsed<'_>, effect: &mut Effect) {
         let files = self.files_of(tool, parsed);
         if parsed.has(tool.silent) || (tool.needs_changing && !parsed.has(tool.changing)) {
-            return effect;
+            return;
         }
         if rule == CommandRule::FileCommand {
-            self.bring(parsed, &mut effect);
+            self.bring(parsed, effect);
             self.file_command(parsed, &mut effect.hits);
         } else if self.name == "sd" && files.is_empty() {
             effect.output = Output::Input { as_is: false };
         } else {
             self.changes(&files, rule, &mut effect.hits);
         }
-        effect
     }
 
     /// `jq … a > /tmp/b && mv /tmp/b a`: text that the line has put elsewhere comes to be served.
@@ -409,9 +362,6 @@ impl Call<'_> {
     }
 
     fn file_command(&self, parsed: &Parsed<'_>, hits: &mut Vec<Hit>) {
-        if self.name == "rsync" && parsed.has(&["n"]) {
-            return;
-        }
         let copies = matches!(self.name, "cp" | "install" | "rsync");
         let directory = parsed.word(&["t", "target-directory"]);
         let files = match (&directory, parsed.operands.split_last()) {
@@ -431,8 +381,7 @@ impl Call<'_> {
     }
 
     /// An editor of screens in batch: its commands say whether it writes.
-    fn editor(&self, parsed: &Parsed<'_>) -> Effect {
-        let mut effect = Effect::new(Output::Own);
+    fn editor(&self, parsed: &Parsed<'_>, effect: &mut Effect) {
         let (commands, files): (Vec<&Arg>, Vec<&Arg>) =
             parsed.operands.iter().copied().partition(|arg| arg.value.starts_with('+'));
         let texts =
@@ -454,9 +403,8 @@ impl Call<'_> {
         } else if is_unknown || texts.iter().any(|text| writes(text)) {
             self.changes(&files, CommandRule::InPlace, &mut effect.hits);
         } else if is_batch {
-            self.shows(&files, CommandRule::Reader, &Wish::Any, &mut effect);
+            self.shows(&files, CommandRule::Reader, &Wish::Any, effect);
         }
-        effect
     }
 
     /// The words of `echo` and `printf`, as they are printed.
@@ -474,56 +422,36 @@ impl Call<'_> {
         }
     }
 
-    fn lister(&self, parsed: &Parsed<'_>) -> Effect {
-        let files = if matches!(self.name, "fd" | "fdfind") {
-            parsed.operands.get(1..)
-        } else {
-            Some(&parsed.operands[..])
-        };
-        let mut effect =
-            Effect::new(Output::Names(self.listed(files.and_then(|files| files.first()).copied())));
+    fn lister(&self, tool: &Tool, parsed: &Parsed<'_>, effect: &mut Effect) {
+        effect.output = Output::Names(listed(&self.files_of(tool, parsed)));
         if self.given.iter().any(|arg| arg.value == "-delete") {
-            self.changes(
-                &parsed.operands.first().copied().into_iter().collect::<Vec<_>>(),
-                CommandRule::FileCommand,
-                &mut effect.hits,
-            );
+            let start = parsed.operands.get(..1).unwrap_or_default();
+            self.changes(start, CommandRule::FileCommand, &mut effect.hits);
         }
-        effect
     }
 
-    fn listed(&self, file: Option<&Arg>) -> String {
-        file.map_or_else(|| ".".to_owned(), |file| file.value.clone())
-    }
-
-    fn interpreter(&self, tool: &Tool, parsed: &Parsed<'_>) -> Effect {
-        let mut effect = Effect::new(Output::Own);
+    fn interpreter(&self, tool: &Tool, parsed: &Parsed<'_>, effect: &mut Effect) {
         if matches!(self.name, "perl" | "ruby") && parsed.has(&["i", "n", "p"]) {
-            let own = usize::from(!parsed.has(&["e", "E"]));
-            let files = parsed.operands.get(own..).unwrap_or_default();
-            if parsed.has(tool.changing) {
-                self.changes(files, CommandRule::InPlace, &mut effect.hits);
+            let files = self.files_of(tool, parsed);
+            return if parsed.has(tool.changing) {
+                self.changes(&files, CommandRule::InPlace, &mut effect.hits);
             } else {
-                self.shows(files, CommandRule::Reader, &Wish::Any, &mut effect);
-            }
-            return effect;
+                self.shows(&files, CommandRule::Reader, &Wish::Any, effect);
+            };
         }
         if parsed.values(&["m"]).any(|module| module == "json.tool") {
-            self.shows(&parsed.operands, CommandRule::Reader, &Wish::Any, &mut effect);
-            return effect;
+            return self.shows(&parsed.operands, CommandRule::Reader, &Wish::Any, effect);
         }
-        let texts = self.code(parsed);
-        let found = code::read(self.name, &texts, self.places);
+        let texts = self.code(tool, parsed);
         // Files that code takes from its words, all of which are elsewhere.
-        let words: Vec<_> = parsed.operands.iter().filter(|arg| !is_standard(arg)).collect();
-        let is_elsewhere =
-            |arg: &&&Arg| self.places.of(&arg.value, arg.is_static) == Place::Outside;
+        let mut words = parsed.operands.iter().filter(|arg| !is_standard(arg)).peekable();
         if texts.iter().any(|text| text.contains("argv"))
-            && !words.is_empty()
-            && words.iter().all(is_elsewhere)
+            && words.peek().is_some()
+            && words.all(|arg| self.places.of(&arg.value, arg.is_static) == Place::Outside)
         {
-            return effect;
+            return;
         }
+        let found = code::read(self.name, &texts, self.places);
         let finds = |kind, file: Option<String>| {
             let is_permitted = file.as_deref().is_some_and(|file| self.policy.permits(kind, file));
             (!is_permitted).then(|| Hit::new(kind, CommandRule::Interpreter, file.as_deref()))
@@ -532,18 +460,11 @@ impl Call<'_> {
         let shown = found.shown.and_then(|file| finds(FindingKind::Read, file));
         effect.shown.extend(shown.filter(|_| written.is_none()));
         effect.hits.extend(written);
-        effect
     }
 
     /// The code that an interpreter is given: in options, or on its input.
-    fn code<'a>(&'a self, parsed: &Parsed<'a>) -> Vec<Cow<'a, str>> {
-        let options: &[&str] = match self.name {
-            "perl" | "ruby" => &["e", "E"],
-            "php" => &["r"],
-            name if name.starts_with("py") => &["c"],
-            _ => &["e", "p", "eval", "print"],
-        };
-        let given = parsed.options.iter().filter(|option| options.contains(&option.name));
+    fn code<'a>(&'a self, tool: &Tool, parsed: &Parsed<'a>) -> Vec<Cow<'a, str>> {
+        let given = parsed.options.iter().filter(|option| tool.own_options.contains(&option.name));
         // What an option says is to be printed.
         let is_printed = |name: &str| matches!(name, "p" | "print");
         let mut texts: Vec<_> = given
@@ -610,20 +531,25 @@ fn is_standard(arg: &Arg) -> bool {
 /// A basic regular expression as an extended one: there `\|` is the sign, and `|` a letter.
 fn extended(pattern: &str) -> String {
     let mut out = String::with_capacity(pattern.len());
-    let mut chars = pattern.chars();
-    while let Some(next) = chars.next() {
-        let is_sign = |c: char| "|(){}+?".contains(c);
-        match next {
-            '\\' => match chars.next() {
-                Some(sign) if is_sign(sign) => out.push(sign),
-                Some(other) => out.extend(['\\', other]),
-                None => out.push('\\'),
-            },
-            sign if is_sign(sign) => out.extend(['\\', sign]),
-            other => out.push(other),
+    let mut is_escaped = false;
+    for next in pattern.chars() {
+        if next == '\\' && !is_escaped {
+            is_escaped = true;
+            continue;
         }
+        if is_escaped != "|(){}+?".contains(next) {
+            out.push('\\');
+        }
+        out.push(next);
+        is_escaped = false;
     }
+    out.extend(is_escaped.then_some('\\'));
     out
+}
+
+/// The directory of the files that a command names.
+fn listed(files: &[&Arg]) -> String {
+    files.first().map_or_else(|| ".".to_owned(), |file| file.value.clone())
 }
 
 fn is_number(text: &str) -> bool {

@@ -13,6 +13,8 @@ pub enum Job {
     Shows(CommandRule),
     /// Writes what it is fed into files.
     Writes,
+    /// Writes one file into another: `dd`.
+    Copies,
     /// Changes the files that it is given.
     Changes(CommandRule),
     /// Changes the files that it is given, if its commands say so: the editors of screens.
@@ -34,6 +36,8 @@ pub struct Tool {
     pub own: usize,
     /// Options that give these instead.
     pub own_options: &'static [&'static str],
+    /// Words that may stand in front of all operands.
+    pub subcommands: &'static [&'static str],
     /// Options with which no content is shown, or nothing changed.
     pub silent: &'static [&'static str],
     /// Options by which a command that shows files changes them; a value is the file.
@@ -49,6 +53,7 @@ const fn shows(letters: &'static str, names: &'static [&'static str]) -> Tool {
         spec,
         own: 0,
         own_options: &[],
+        subcommands: &[],
         silent: &["help", "version"],
         changing: &[],
         needs_changing: false,
@@ -89,6 +94,9 @@ const COUNTING: &[&str] = &[
     "count-matches", "files", "type-list", "help", "version", "V",
 ];
 
+/// Options by which code is given to interpreters of JavaScript.
+const JS_CODE: &[&str] = &["e", "p", "eval", "print"];
+
 const JQ: Tool = Tool {
     own: 1,
     own_options: &["f", "from-file"],
@@ -119,35 +127,36 @@ const TOOLS: &[(&str, Tool)] = &[
     ("base64 base32", shows("wio", &["wrap"])),
     ("shuf join comm iconv", shows("niotf", &["from-code", "to-code", "head-count"])),
     ("jq gojq jaq", JQ),
-    ("yq xq tomlq", JQ),
+    ("yq", Tool { subcommands: &["eval", "e", "eval-all", "ea", "r", "w"], ..JQ }),
+    ("xq tomlq", JQ),
     ("envsubst", Tool { own: usize::MAX, ..shows("", &[]) }),
     ("sed gsed", Tool { own: 1, own_options: &["e", "f", "expression", "file"], changing: &["i", "I", "in-place"], spec: Spec { attached: "iI", ..shows("efl", &["expression", "file", "line-length"]).spec }, ..shows("", &[]) }),
     ("awk gawk mawk nawk", Tool { own: 1, own_options: &["f", "e", "file", "source"], ..single(shows("Fvfie", &["field-separator", "assign", "file", "include", "source"]), "") }),
     ("grep egrep fgrep ggrep", Tool { silent: COUNTING, ..searches("efmABCdD", CONTEXT) }),
     ("rg", Tool { silent: COUNTING, ..searches("efgtTmABCjMEdr", CONTEXT) }),
     ("ag ack", Tool { silent: &["l", "L", "c", "g", "f", "count", "files-with-matches", "help", "version"], ..searches("ABCmGp", CONTEXT) }),
-    ("tee", Tool { job: Job::Writes, ..shows("", &[]) }),
-    ("sponge", Tool { job: Job::Writes, ..shows("", &[]) }),
-    ("dd", Tool { job: Job::Writes, ..shows("", &[]) }),
+    ("tee sponge", Tool { job: Job::Writes, ..shows("", &[]) }),
+    ("dd", Tool { job: Job::Copies, ..shows("", &[]) }),
     ("ed red", Tool { job: Job::Edits, ..shows("p", &[]) }),
     ("ex vim nvim vi", Tool { job: Job::Edits, ..shows("cSuUtTw", &["cmd"]) }),
     ("sd", Tool { silent: &["p", "preview", "help", "version"], ..changes(2, "fn") }),
     ("rpl", Tool { silent: &["s", "dry-run", "help"], ..changes(2, "x") }),
     ("fastmod codemod", Tool { spec: Spec { names: &["extensions", "glob", "iglob", "dir"], ..changes(2, "eg").spec }, ..changes(2, "") }),
-    ("ast-grep sg", Tool { changing: &["U", "update-all"], needs_changing: true, spec: Spec { names: &["pattern", "rewrite", "lang", "selector", "config", "rule", "strictness"], ..changes(0, "prlc").spec }, ..changes(0, "") }),
+    ("ast-grep sg", Tool { subcommands: &["run", "scan", "rewrite"], changing: &["U", "update-all"], needs_changing: true, spec: Spec { names: &["pattern", "rewrite", "lang", "selector", "config", "rule", "strictness"], ..changes(0, "prlc").spec }, ..changes(0, "") }),
     ("comby", Tool { changing: &["i", "in-place"], needs_changing: true, ..changes(2, "df") }),
     ("crudini", Tool { changing: &["set", "del", "merge"], needs_changing: true, ..changes(0, "") }),
-    ("cp install rsync", Tool { job: Job::Changes(FileCommand), silent: &["help", "version", "dry-run"], ..shows("tSmog", &["target-directory", "suffix", "mode", "owner", "group"]) }),
+    ("cp install", Tool { job: Job::Changes(FileCommand), silent: &["help", "version", "dry-run"], ..shows("tSmog", &["target-directory", "suffix", "mode", "owner", "group"]) }),
+    ("rsync", Tool { job: Job::Changes(FileCommand), silent: &["help", "version", "dry-run", "n"], ..shows("tSmog", &["target-directory", "suffix", "mode", "owner", "group"]) }),
     ("mv rm unlink shred rmdir truncate", Tool { job: Job::Changes(FileCommand), ..shows("tSsr", &["target-directory", "suffix", "size", "reference"]) }),
-    ("echo", Tool { job: Job::Prints, ..shows("", &[]) }),
-    ("printf", Tool { job: Job::Prints, ..shows("", &[]) }),
-    ("find gfind fd fdfind ls tree", Tool { job: Job::Lists, ..shows("", &[]) }),
-    ("python pypy", Tool { job: Job::Runs, ..single(shows("cmWX", &[]), "") }),
-    ("node nodejs bun tsx ts-node", Tool { job: Job::Runs, ..single(shows("epr", &["eval", "print", "require", "import", "input-type"]), "") }),
-    ("deno", Tool { job: Job::Runs, ..single(shows("", &["ext"]), "") }),
-    ("php", Tool { job: Job::Runs, ..single(shows("rdc", &[]), "") }),
-    ("perl", Tool { job: Job::Runs, changing: &["i"], ..single(shows("eEIMm", &[]), "ixFVD") }),
-    ("ruby", Tool { job: Job::Runs, changing: &["i"], ..single(shows("eIrCE", &[]), "ixFVD") }),
+    ("echo printf", Tool { job: Job::Prints, ..shows("", &[]) }),
+    ("find gfind ls tree", Tool { job: Job::Lists, ..shows("", &[]) }),
+    ("fd fdfind", Tool { job: Job::Lists, own: 1, ..shows("", &[]) }),
+    ("python pypy", Tool { job: Job::Runs, own_options: &["c"], ..single(shows("cmWX", &[]), "") }),
+    ("node nodejs bun tsx ts-node", Tool { job: Job::Runs, own_options: JS_CODE, ..single(shows("epr", &["eval", "print", "require", "import", "input-type"]), "") }),
+    ("deno", Tool { job: Job::Runs, own_options: JS_CODE, ..single(shows("", &["ext"]), "") }),
+    ("php", Tool { job: Job::Runs, own_options: &["r"], ..single(shows("rdc", &[]), "") }),
+    ("perl", Tool { job: Job::Runs, own: 1, own_options: &["e", "E"], changing: &["i"], ..single(shows("eEIMm", &[]), "ixFVD") }),
+    ("ruby", Tool { job: Job::Runs, own: 1, own_options: &["e", "E"], changing: &["i"], ..single(shows("eIrCE", &[]), "ixFVD") }),
 ];
 
 /// The rules of a command: `python3.12` is a `python`.
