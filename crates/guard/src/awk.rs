@@ -4,6 +4,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::FindingKind;
+
 /// `print` or `printf` with a redirection after its values: `print $1 > "out"`.
 static PRINT_TO_FILE: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r#"\bprintf?\b[^;}\n|<>]*>>?\s*("[^"]*"|[A-Za-z_$(]\S*)"#).ok());
@@ -12,46 +14,51 @@ static PRINT_TO_FILE: LazyLock<Option<Regex>> =
 static GET_FROM_FILE: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r#"\bgetline\b[^;}\n|<>]*<\s*("[^"]*"|[A-Za-z_$(]\S*)"#).ok());
 
-/// The lines that `NR>=10 && NR<=20` and the like choose, from the first to the last; none is the
-/// file's last.
-pub fn lines(program: &str) -> Option<(u64, Option<u64>)> {
+/// The first line and the last one; none is the file's last.
+type Lines = (u64, Option<u64>);
+
+/// The lines that `NR>=10 && NR<=20` and the like choose.
+pub fn lines(program: &str) -> Option<Lines> {
     let code = without_values(program);
     let [Rule { pattern, .. }] = rules(&code)[..] else { return None };
     let pattern = pattern.replace(char::is_whitespace, "");
     if let Some((first, last)) = pattern.split_once(',') {
-        return Some((number(first, "NR==")?, Some(number(last, "NR==")?)));
+        let line = |one: &str| one.strip_prefix("NR==")?.parse().ok();
+        return Some((line(first)?, Some(line(last)?)));
     }
-    let Some((one, other)) = pattern.split_once("&&") else {
-        let only = number(&pattern, "NR==").map(|line| (line, Some(line)));
-        let from = || Some((first(&pattern)?, None));
-        return only.or_else(from).or_else(|| Some((1, Some(last(&pattern)?))));
+    let both = |one: Option<Lines>, other: Option<Lines>| {
+        let ((first, last), (from, to)) = (one?, other?);
+        Some((first.max(from), last.into_iter().chain(to).min()))
     };
-    let both = |from, to| Some((first(from)?, Some(last(to)?)));
-    both(one, other).or_else(|| both(other, one))
+    pattern.split("&&").map(bounds).reduce(both)?
 }
 
-/// The line from which on a condition is true.
-fn first(condition: &str) -> Option<u64> {
-    number(condition, "NR>=").or_else(|| number(condition, "NR>")?.checked_add(1))
+/// The first and the last line for which a condition is true.
+fn bounds(condition: &str) -> Option<Lines> {
+    let condition = condition.strip_prefix("NR")?;
+    let digits = condition.trim_start_matches(['<', '>', '=']);
+    let line: u64 = digits.parse().ok()?;
+    match condition.strip_suffix(digits)? {
+        "==" => Some((line, Some(line))),
+        ">=" => Some((line, None)),
+        ">" => Some((line.checked_add(1)?, None)),
+        "<=" => Some((1, Some(line))),
+        "<" => Some((1, Some(line.checked_sub(1)?))),
+        _ => None,
+    }
 }
 
-/// The last line for which a condition is true.
-fn last(condition: &str) -> Option<u64> {
-    number(condition, "NR<=").or_else(|| number(condition, "NR<")?.checked_sub(1))
-}
-
-fn number(text: &str, before: &str) -> Option<u64> {
-    text.strip_prefix(before)?.parse().ok()
-}
-
-/// Files that a program writes.
-pub fn written(program: &str) -> Vec<String> {
-    named(&PRINT_TO_FILE, program)
-}
-
-/// Files that a program reads of its own accord.
-pub fn read(program: &str) -> Vec<String> {
-    named(&GET_FROM_FILE, program)
+/// Files that a program reads or writes of its own accord.
+pub fn files(program: &str) -> Vec<(FindingKind, &str)> {
+    let code = without_values(program);
+    let patterns = [(FindingKind::Write, &PRINT_TO_FILE), (FindingKind::Read, &GET_FROM_FILE)];
+    let named = patterns.into_iter().filter_map(|(kind, regex)| Some((kind, regex.as_ref()?)));
+    let found = named.flat_map(|(kind, regex)| {
+        // The same place of the program itself, in which texts are not blotted out.
+        let places = regex.captures_iter(&code).filter_map(|found| Some(found.get(1)?.range()));
+        places.filter_map(move |place| Some((kind, program.get(place)?.trim_matches('"'))))
+    });
+    found.filter(|(_, name)| !name.starts_with("/dev/std") && !name.is_empty()).collect()
 }
 
 /// Whether a program only counts and adds up: it prints nothing but at its end or its beginning,
@@ -119,18 +126,6 @@ fn lone_patterns<'p>(patterns: &'p str, rules: &mut Vec<Rule<'p>>) -> &'p str {
     let last = lines.pop().unwrap_or_default();
     rules.extend(lines.into_iter().map(|pattern| Rule { pattern, body: None }));
     last
-}
-
-fn named(pattern: &LazyLock<Option<Regex>>, program: &str) -> Vec<String> {
-    let code = without_values(program);
-    let Some(pattern) = pattern.as_ref() else { return Vec::new() };
-    let found = pattern.captures_iter(&code).filter_map(|captures| {
-        // The same place of the program itself, in which texts are not blotted out.
-        let place = captures.get(1)?.range();
-        let name = program.get(place)?.trim_matches('"');
-        (!name.starts_with("/dev/std") && !name.is_empty()).then(|| name.to_owned())
-    });
-    found.collect()
 }
 
 /// The program with everything blotted out, byte for byte, in which `>` redirects nothing: texts,
@@ -203,12 +198,10 @@ mod tests {
             ("{print > \"/dev/stderr\"}", &[]),
             ("{print}; $1 > 3", &[]),
         ] {
-            assert_eq!(written(program), expected, "{program}");
+            let written: Vec<_> = files(program).into_iter().map(|(_, name)| name).collect();
+            assert_eq!(written, expected, "{program}");
         }
-        assert_eq!(
-            read("BEGIN{while ((getline line < \"in\") > 0) print line}"),
-            Vec::<String>::new()
-        );
-        assert_eq!(read("BEGIN{getline line < \"in\"}"), ["in"]);
+        assert_eq!(files("BEGIN{while ((getline line < \"in\") > 0) print line}"), Vec::new());
+        assert_eq!(files("BEGIN{getline line < \"in\"}"), [(FindingKind::Read, "in")]);
     }
 }

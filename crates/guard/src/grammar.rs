@@ -30,15 +30,12 @@ pub enum Part {
         /// Whether directories and variables are those from before behind it.
         is_subshell: bool,
     },
-    /// A variable that takes each of these words in turn.
-    Each {
-        /// Its name.
-        name: String,
-        /// Its values.
+    /// Words that are expanded and start nothing themselves.
+    Words {
+        /// The variable that takes each of them in turn.
+        name: Option<String>,
         words: Vec<Word>,
     },
-    /// Words that are expanded and start nothing themselves.
-    Words(Vec<Word>),
     /// A text in which quotes are letters, such as arithmetic.
     Text(Word),
 }
@@ -231,7 +228,7 @@ impl<'t> ByteOffsets<'t> {
 
     fn compound(&self, node: &Node) -> Part {
         let whole = self.span(node);
-        let words = |words: &[Node]| Part::Words(self.words(words, whole));
+        let words = |name, words: &[Node]| Part::Words { name, words: self.words(words, whole) };
         let text = |raw: &String| Part::Text(Word { raw: self.raw(raw), span: whole });
         let (parts, redirects) = match &node.kind {
             NodeKind::Subshell { body, redirects } | NodeKind::BraceGroup { body, redirects } => {
@@ -247,16 +244,16 @@ impl<'t> ByteOffsets<'t> {
             }
             NodeKind::For { var, words: given, body, redirects }
             | NodeKind::Select { var, words: given, body, redirects } => {
-                let words = self.words(given.as_deref().unwrap_or_default(), whole);
-                (vec![Part::Each { name: var.clone(), words }, self.part(body)], redirects)
+                let given = words(Some(var.clone()), given.as_deref().unwrap_or_default());
+                (vec![given, self.part(body)], redirects)
             }
             NodeKind::ForArith { init, cond, incr, body, redirects } => {
                 (vec![text(init), text(cond), text(incr), self.part(body)], redirects)
             }
             NodeKind::Case { word, patterns, redirects } => {
-                let mut parts = vec![words(std::slice::from_ref(word))];
+                let mut parts = vec![words(None, std::slice::from_ref(word))];
                 for pattern in patterns {
-                    parts.push(words(&pattern.patterns));
+                    parts.push(words(None, &pattern.patterns));
                     parts.extend(pattern.body.as_ref().map(|body| self.part(body)));
                 }
                 (parts, redirects)
@@ -282,7 +279,8 @@ impl<'t> ByteOffsets<'t> {
             }
             NodeKind::CondParen { inner } => self.condition(inner, whole, parts),
             NodeKind::CondTerm { value, .. } => {
-                parts.push(Part::Words(vec![Word { raw: self.raw(value), span: whole }]));
+                let words = vec![Word { raw: self.raw(value), span: whole }];
+                parts.push(Part::Words { name: None, words });
             }
             _ => {}
         }

@@ -129,27 +129,36 @@ struct Judge<'p> {
 impl<'p> Judge<'p> {
     /// Parses and judges a text that the shell would run; what it prints.
     fn text(&mut self, text: &str, place: TextOrigin, input: &Flow) -> Flow {
-        let Some(Measured { room, read }) = bounds::measure(text) else {
-            self.out.is_whole = false;
-            return Flow::of_program();
-        };
+        let Some(Measured { room, read }) = bounds::measure(text) else { return self.unread() };
         // The command line itself is within its bounds.
         if self.scripts > 0 {
             self.inner_cost += bounds::inner_cost(text, &read);
         }
         if self.inner_cost > bounds::INNER_COST_LIMIT || self.scripts > bounds::DEPTH_LIMIT {
-            self.out.is_whole = false;
-            return Flow::of_program();
+            return self.unread();
         }
         if room == StackRoom::Large && self.room == StackRoom::Small {
             self.out.needs_room = true;
             return Flow::of_program();
         }
-        if let Some(script) = grammar::parse(text, &read) {
-            return self.script(&script, place, input);
+        match grammar::parse(text, &read) {
+            Some(script) => self.script(&script, place, input),
+            None => self.unread(),
         }
+    }
+
+    /// What cannot be read may print anything.
+    fn unread(&mut self) -> Flow {
         self.out.is_whole = false;
         Flow::of_program()
+    }
+
+    /// Runs something behind which directories are those from before.
+    fn apart<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
+        let places = self.places.clone();
+        let made = run(self);
+        self.places = places;
+        made
     }
 
     fn script(&mut self, script: &Script, place: TextOrigin, input: &Flow) -> Flow {
@@ -181,24 +190,19 @@ impl<'p> Judge<'p> {
             Part::Pipeline(commands) => self.pipeline(commands, place, input),
             Part::Group { parts, redirects, is_subshell } => {
                 let streams = self.streams(redirects, place);
-                let places = is_subshell.then(|| self.places.clone());
-                let flow = self.parts(parts, place, streams.input.as_ref().unwrap_or(input));
-                let flow = self.put_out(flow, &streams.output, "");
-                if let Some(places) = places {
-                    self.places = places;
-                }
-                flow
+                let input = streams.input.as_ref().unwrap_or(input);
+                let run = |judge: &mut Self| {
+                    let flow = judge.parts(parts, place, input);
+                    judge.put_out(flow, &streams.output, "")
+                };
+                if *is_subshell { self.apart(run) } else { run(self) }
             }
-            Part::Words(words) => {
-                for word in words {
-                    self.word(word, place);
-                }
-                Flow::default()
-            }
-            Part::Each { name, words } => {
+            Part::Words { name, words } => {
                 let values: Vec<_> = words.iter().map(|word| self.word(word, place)).collect();
-                let text = values.into_iter().find(|arg| arg.is_static).map(|arg| arg.value);
-                self.variables.insert(name.clone(), Variable { text, ..Variable::default() });
+                if let Some(name) = name {
+                    let text = values.into_iter().find(|arg| arg.is_static).map(|arg| arg.value);
+                    self.variables.insert(name.clone(), Variable { text, ..Variable::default() });
+                }
                 Flow::default()
             }
             Part::Text(text) => {
@@ -211,15 +215,14 @@ impl<'p> Judge<'p> {
     }
 
     fn pipeline(&mut self, commands: &[Part], place: TextOrigin, input: &Flow) -> Flow {
-        let places = self.places.clone();
-        let mut fed: Option<Flow> = None;
-        for command in commands {
-            fed = Some(self.part(command, place, fed.as_ref().unwrap_or(input)));
-        }
-        if commands.len() > 1 {
-            self.places = places;
-        }
-        fed.unwrap_or_default()
+        let run = |judge: &mut Self| {
+            let mut fed: Option<Flow> = None;
+            for command in commands {
+                fed = Some(judge.part(command, place, fed.as_ref().unwrap_or(input)));
+            }
+            fed.unwrap_or_default()
+        };
+        if commands.len() > 1 { self.apart(run) } else { run(self) }
     }
 
     fn simple(&mut self, simple: &Simple, place: TextOrigin, input: &Flow) -> Flow {
@@ -250,8 +253,7 @@ impl<'p> Judge<'p> {
         let Some((first, given)) = args.split_first() else { return Flow::default() };
         let Some(name) = name_of(first) else { return Flow::of_program() };
         if prefixes == PREFIX_LIMIT {
-            self.out.is_whole = false;
-            return Flow::of_program();
+            return self.unread();
         }
         if let Some(flow) = self.builtin(name, given, input, at) {
             return flow;
@@ -390,9 +392,7 @@ impl<'p> Judge<'p> {
     fn given_script(&mut self, script: &Arg, input: &Flow) -> Flow {
         let place = script.letters.map_or(TextOrigin::Within(script.span), TextOrigin::Letters);
         let was_whole = self.out.is_whole;
-        let places = self.places.clone();
-        let flow = self.text(&script.value, place, input);
-        self.places = places;
+        let flow = self.apart(|judge| judge.text(&script.value, place, input));
         if !script.is_static {
             // What is known at run time alone may make a script of it.
             self.out.is_whole = was_whole;
@@ -404,60 +404,52 @@ impl<'p> Judge<'p> {
     fn streams(&mut self, redirects: &[Redirect], place: TextOrigin) -> Streams {
         let mut streams = Streams::default();
         for redirect in redirects {
-            match redirect {
+            let (flow, span) = match redirect {
                 Redirect::HereDoc { body, is_quoted, span } => {
                     let span = place.span(*span);
-                    let mut flow = Flow::words(Some(body.as_str().into()));
-                    if !is_quoted {
-                        let left = bounds::INNER_COST_LIMIT.saturating_sub(self.inner_cost);
-                        let (expanded, cost) = expand_body(body, left);
-                        self.inner_cost += cost;
-                        let sources = self.substitutions(
-                            &expanded.substitutions,
-                            TextOrigin::Within(span),
-                            span,
-                        );
-                        flow.add(&sources);
-                    }
-                    (streams.input, streams.at) = (Some(flow), Some(span));
+                    (self.here_doc(body, *is_quoted, span), span)
                 }
                 Redirect::File { operator, target, descriptor, span } => {
                     let span = place.span(*span);
                     let target = self.word(target, place);
-                    self.stream(operator, target, *descriptor, span, &mut streams);
+                    match operator.as_str() {
+                        "<" => {
+                            let mut flow =
+                                Flow { sources: target.sources.clone(), ..Flow::default() };
+                            flow.add(self.input(&target, span).as_slice());
+                            flow.program = flow.sources.is_empty();
+                            (flow, span)
+                        }
+                        "<<<" => {
+                            let words = Flow::words(Some(target.value.into()));
+                            (Flow { sources: target.sources, ..words }, span)
+                        }
+                        "<&" | ">&-" => continue,
+                        ">&" if is_descriptor(&target) => continue,
+                        // Errors are a program's own.
+                        ">" | ">>" | ">|" if *descriptor > 1 => continue,
+                        _ => {
+                            streams.output.push((target, span));
+                            continue;
+                        }
+                    }
                 }
-            }
+            };
+            (streams.input, streams.at) = (Some(flow), Some(span));
         }
         streams
     }
 
-    fn stream(
-        &self,
-        operator: &str,
-        target: Arg,
-        descriptor: i32,
-        span: CommandSpan,
-        streams: &mut Streams,
-    ) {
-        match operator {
-            "<" => {
-                let mut flow = Flow::of_program();
-                flow.add(&target.sources);
-                flow.add(self.input(&target, span).as_slice());
-                flow.program = flow.sources.is_empty();
-                (streams.input, streams.at) = (Some(flow), Some(span));
-            }
-            "<<<" => {
-                let mut flow = Flow::words(Some(target.value.as_str().into()));
-                flow.add(&target.sources);
-                (streams.input, streams.at) = (Some(flow), Some(span));
-            }
-            "<&" | ">&-" => {}
-            ">&" if is_descriptor(&target) => {}
-            // Errors are a program's own.
-            ">" | ">>" | ">|" if descriptor > 1 => {}
-            _ => streams.output.push((target, span)),
+    fn here_doc(&mut self, body: &str, is_quoted: bool, span: CommandSpan) -> Flow {
+        let mut flow = Flow::words(Some(body.into()));
+        if !is_quoted {
+            let left = bounds::INNER_COST_LIMIT.saturating_sub(self.inner_cost);
+            let (expanded, cost) = expand_body(body, left);
+            self.inner_cost += cost;
+            let place = TextOrigin::Within(span);
+            flow.add(&self.substitutions(&expanded.substitutions, place, span));
         }
+        flow
     }
 
     /// The finding of a file as an input, if the tools serve it.
@@ -551,19 +543,14 @@ impl<'p> Judge<'p> {
     ) -> Vec<Rc<Finding>> {
         let mut flow = Flow::default();
         for Substitution { script, at, gives_text } in substitutions {
-            let Some(script) = script else {
+            let Some(script) = script.as_ref().filter(|_| self.scripts <= bounds::DEPTH_LIMIT)
+            else {
                 self.out.is_whole = false;
                 continue;
             };
             let place = place.inner(*at, whole);
-            if self.scripts > bounds::DEPTH_LIMIT {
-                self.out.is_whole = false;
-                continue;
-            }
-            let places = self.places.clone();
-            let printed = self.script(script, place, &Flow::default());
+            let printed = self.apart(|judge| judge.script(script, place, &Flow::default()));
             flow.add(&printed.sources);
-            self.places = places;
             if *gives_text && let Some((target, span)) = script.lone_input() {
                 let target = self.word(target, place);
                 flow.add(self.input(&target, place.span(span)).as_slice());

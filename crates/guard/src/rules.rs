@@ -175,11 +175,7 @@ impl Call<'_> {
             }
             return;
         }
-        match self.name {
-            "sed" | "gsed" => self.sed_program(&program, &mut effect.hits),
-            _ if self.is_awk() => self.awk_program(&program, effect),
-            _ => {}
-        }
+        self.files_in(&program, effect);
         let is_inplace = |value: &str| value.starts_with("inplace");
         let is_awk_inplace = self.is_awk() && parsed.values(&["i", "include"]).any(is_inplace);
         if is_awk_inplace || parsed.has(tool.changing) {
@@ -286,24 +282,17 @@ impl Call<'_> {
         lines.map_or(Wish::Any, |(first, last)| Wish::range(first, last))
     }
 
-    fn sed_program(&self, programs: &[&str], hits: &mut Vec<Hit>) {
-        for effect in programs.iter().flat_map(|program| sed::effects(program)) {
-            let (kind, file) = match effect {
-                sed::Effect::Writes(file) => (FindingKind::Write, file),
-                sed::Effect::Reads(file) => (FindingKind::Read, file),
-            };
+    /// The files that programs of sed and awk name. What awk reads, its output may show.
+    fn files_in(&self, programs: &[&str], effect: &mut Effect) {
+        let files = match self.name {
+            "sed" | "gsed" => sed::files,
+            _ if self.is_awk() => awk::files,
+            _ => return,
+        };
+        for (kind, file) in programs.iter().flat_map(|program| files(program)) {
+            let is_shown = self.is_awk() && kind == FindingKind::Read;
+            let hits = if is_shown { &mut effect.shown } else { &mut effect.hits };
             self.touches(kind, CommandRule::Program, file, hits);
-        }
-    }
-
-    fn awk_program(&self, programs: &[&str], effect: &mut Effect) {
-        for program in programs {
-            for file in awk::written(program) {
-                self.touches(FindingKind::Write, CommandRule::Program, &file, &mut effect.hits);
-            }
-            for file in awk::read(program) {
-                self.touches(FindingKind::Read, CommandRule::Program, &file, &mut effect.shown);
-            }
         }
     }
 

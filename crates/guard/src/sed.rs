@@ -1,13 +1,9 @@
 //! What a program of sed does to files beside those that it is given.
 
-/// A file or a command that a program of sed names.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Effect<'p> {
-    /// `r`: its lines are printed.
-    Reads(&'p str),
-    /// `w`: lines are written to it.
-    Writes(&'p str),
-}
+use super::FindingKind;
+
+/// A file that a program reads or writes of its own accord.
+type Named<'p> = (FindingKind, &'p str);
 
 /// The lines that `10,20p` and the like print, from the first to the last; none is the file's last.
 pub fn lines(program: &str) -> Option<(u64, Option<u64>)> {
@@ -22,25 +18,26 @@ pub fn lines(program: &str) -> Option<(u64, Option<u64>)> {
     Some((start, end))
 }
 
-/// The effects of a program, as far as it can be read.
-pub fn effects(program: &str) -> Vec<Effect<'_>> {
-    let mut effects = Vec::new();
+/// The files that a program names, as far as it can be read.
+pub fn files(program: &str) -> Vec<Named<'_>> {
+    let mut files = Vec::new();
     let mut rest = Some(program);
     while let Some(program) = rest {
-        rest = command(program, &mut effects);
+        rest = command(program, &mut files);
     }
-    effects
+    files
 }
 
 /// Reads a command with its addresses; what follows it, or `None` at the end.
-fn command<'p>(program: &'p str, effects: &mut Vec<Effect<'p>>) -> Option<&'p str> {
+fn command<'p>(program: &'p str, files: &mut Vec<Named<'p>>) -> Option<&'p str> {
     let (command, rest) = first(addressed(program)?)?;
     let line_end = |text: &'p str| text.find('\n').unwrap_or(text.len());
     // The rest of the line names a file.
-    let mut names = |text: &'p str, effect: fn(&'p str) -> Effect<'p>| {
+    let mut names = |text: &'p str, kind: FindingKind| {
         let (name, rest) = text.split_at(line_end(text));
         let name = Some(name.trim()).filter(|name| !name.is_empty());
-        effects.extend(name.filter(|name| !name.starts_with("/dev/std")).map(effect));
+        let name = name.filter(|name| !name.starts_with("/dev/std"));
+        files.extend(name.map(|name| (kind, name)));
         rest
     };
     Some(match command {
@@ -49,10 +46,10 @@ fn command<'p>(program: &'p str, effects: &mut Vec<Effect<'p>>) -> Option<&'p st
             let rest = after(delimiter, after(delimiter, rest)?)?;
             let is_flag = |c: char| c.is_ascii_digit() || "gpiImMe".contains(c);
             let rest = rest.trim_start_matches(is_flag);
-            rest.strip_prefix('w').map_or(rest, |file| names(file, Effect::Writes))
+            rest.strip_prefix('w').map_or(rest, |file| names(file, FindingKind::Write))
         }
-        'r' | 'R' => names(rest, Effect::Reads),
-        'w' | 'W' => names(rest, Effect::Writes),
+        'r' | 'R' => names(rest, FindingKind::Read),
+        'w' | 'W' => names(rest, FindingKind::Write),
         // Text goes on where a line ends in a backslash.
         'a' | 'i' | 'c' => after('\n', rest)?,
         'b' | 't' | 'T' | ':' => rest.trim_start_matches(|c| c != ';' && c != '\n'),
@@ -111,22 +108,22 @@ fn is_class(rest: &str, delimiter: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::Effect::{Reads, Writes};
+    use super::FindingKind::{Read, Write};
     use super::*;
 
     #[test]
     fn files_are_found_among_commands() {
         for (program, expected) in [
-            ("w out", vec![Writes("out")]),
-            ("s/a/b/w out", vec![Writes("out")]),
-            ("s/a/b/gpw out\np", vec![Writes("out")]),
-            ("/x/w out", vec![Writes("out")]),
-            ("1,5{p;w out\n}", vec![Writes("out")]),
-            ("$!{/a/,/b/ W out\n}", vec![Writes("out")]),
-            ("\\,x,w out", vec![Writes("out")]),
-            ("$r in", vec![Reads("in")]),
+            ("w out", vec![(Write, "out")]),
+            ("s/a/b/w out", vec![(Write, "out")]),
+            ("s/a/b/gpw out\np", vec![(Write, "out")]),
+            ("/x/w out", vec![(Write, "out")]),
+            ("1,5{p;w out\n}", vec![(Write, "out")]),
+            ("$!{/a/,/b/ W out\n}", vec![(Write, "out")]),
+            ("\\,x,w out", vec![(Write, "out")]),
+            ("$r in", vec![(Read, "in")]),
         ] {
-            assert_eq!(effects(program), expected, "{program}");
+            assert_eq!(files(program), expected, "{program}");
         }
     }
 
@@ -152,7 +149,7 @@ mod tests {
             "s/a",
             "",
         ] {
-            assert_eq!(effects(program), Vec::new(), "{program}");
+            assert_eq!(files(program), Vec::new(), "{program}");
         }
     }
 }
