@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
-use super::Finding;
 use super::hit::Hit;
+use super::{CommandSpan, Finding};
 
 /// What comes out of a command, and goes into the next.
 #[derive(Clone, Debug, Default)]
@@ -20,6 +20,8 @@ pub struct Flow {
     pub lines: Option<Rc<Hit>>,
     /// The directory of the files whose names it is.
     pub listing: Option<Rc<str>>,
+    /// Where it is redirected from.
+    pub at: Option<CommandSpan>,
 }
 
 /// How many files are told of: they are enough to say what is wrong with a line.
@@ -47,9 +49,14 @@ impl Flow {
         self.own || self.program || !self.sources.is_empty() || self.listing.is_some()
     }
 
+    /// The same, as a command passes it on.
+    pub fn passed(&self) -> Flow {
+        Flow { at: None, ..self.clone() }
+    }
+
     /// The same in another form.
     pub fn transformed(&self) -> Flow {
-        Flow { text: None, lines: None, ..self.clone() }
+        Flow { text: None, lines: None, ..self.passed() }
     }
 
     /// Adds what is printed behind it.

@@ -102,8 +102,6 @@ struct Variable {
 #[derive(Default)]
 struct Streams {
     input: Option<Flow>,
-    /// Where the input is redirected.
-    at: Option<CommandSpan>,
     /// The files that the output goes to.
     output: Vec<(Arg, CommandSpan)>,
 }
@@ -237,41 +235,35 @@ impl<'p> Judge<'p> {
         let flow = match (args.is_empty(), name.as_str()) {
             // Nothing but `> file` makes an empty one.
             (true, _) | (_, ":" | "true") => Flow::words(None),
-            _ => self.command(&args, input, streams.at, 0),
+            _ => self.command(&args, input, 0),
         };
         self.put_out(flow, &streams.output, &name)
     }
 
-    /// Judges a command by its words; `at` is where its own input is redirected.
-    fn command(
-        &mut self,
-        args: &[Arg],
-        input: &Flow,
-        at: Option<CommandSpan>,
-        prefixes: usize,
-    ) -> Flow {
+    /// Judges a command by its words, behind so many others.
+    fn command(&mut self, args: &[Arg], input: &Flow, prefixes: usize) -> Flow {
         let Some((first, given)) = args.split_first() else { return Flow::default() };
         let Some(name) = name_of(first) else { return Flow::of_program() };
         if prefixes == PREFIX_LIMIT {
             return self.unread();
         }
-        if let Some(flow) = self.builtin(name, given, input, at) {
+        if let Some(flow) = self.builtin(name, given, input) {
             return flow;
         }
         match wrap::unwrap(args, input.listing.as_deref()) {
             None => self.own(name, args, input),
-            Some(Inner::Command(command)) => self.command(&command, input, at, prefixes + 1),
+            Some(Inner::Command(command)) => self.command(&command, input, prefixes + 1),
             Some(Inner::Commands(commands)) => {
                 let mut flow = Flow::default();
                 for command in commands {
-                    flow.append(self.command(&command, &Flow::of_program(), at, prefixes + 1));
+                    flow.append(self.command(&command, &Flow::of_program(), prefixes + 1));
                 }
                 flow
             }
             Some(Inner::Script(script)) => self.given_script(&script, input),
             Some(Inner::StandardInput) => match &input.text {
                 Some(text) => {
-                    let place = TextOrigin::Within(at.unwrap_or(whole(args)));
+                    let place = TextOrigin::Within(input.at.unwrap_or(whole(args)));
                     self.text(text, place, &Flow::of_program())
                 }
                 None => Flow::of_program(),
@@ -280,22 +272,13 @@ impl<'p> Judge<'p> {
     }
 
     /// Commands of the shell itself that change what is known; none for any other.
-    fn builtin(
-        &mut self,
-        name: &str,
-        given: &[Arg],
-        input: &Flow,
-        at: Option<CommandSpan>,
-    ) -> Option<Flow> {
+    fn builtin(&mut self, name: &str, given: &[Arg], input: &Flow) -> Option<Flow> {
         match name {
-            "cd" | "pushd" | "popd" => {
-                let target = given.iter().find(|arg| !arg.value.starts_with('-'));
-                match target {
-                    Some(arg) => self.places.enter(&arg.value, arg.is_static),
-                    None if name == "cd" && given.is_empty() => self.places.enter("~", true),
-                    None => self.places.enter("$_", false),
-                }
-            }
+            "cd" | "pushd" | "popd" => match given.iter().find(|arg| !arg.value.starts_with('-')) {
+                Some(arg) => self.places.enter(&arg.value, arg.is_static),
+                None if name == "cd" && given.is_empty() => self.places.enter("~", true),
+                None => self.places.enter("$_", false),
+            },
             "export" | "local" | "declare" | "readonly" | "typeset" => {
                 for arg in given {
                     self.assign(arg);
@@ -307,13 +290,11 @@ impl<'p> Judge<'p> {
                     self.variables.insert(arg.value.clone(), variable);
                 }
                 // All of a file at once.
-                if name != "read" && at.is_some() {
+                if name != "read" && input.at.is_some() {
                     self.see(input);
                 }
             }
-            "exec" if given.is_empty() => {
-                self.see(input);
-            }
+            "exec" if given.is_empty() => self.see(input),
             _ => return None,
         }
         Some(Flow::default())
@@ -345,7 +326,7 @@ impl<'p> Judge<'p> {
         let mut flow = match output {
             Output::Own => Flow::of_program(),
             Output::Kept => Flow::words(None),
-            Output::Input { as_is: true } => input.clone(),
+            Output::Input { as_is: true } => input.passed(),
             Output::Input { as_is: false } => {
                 self.some_lines(input, &passes).unwrap_or_else(|| input.transformed())
             }
@@ -435,7 +416,7 @@ impl<'p> Judge<'p> {
                     }
                 }
             };
-            (streams.input, streams.at) = (Some(flow), Some(span));
+            streams.input = Some(Flow { at: Some(span), ..flow });
         }
         streams
     }

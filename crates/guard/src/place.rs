@@ -93,20 +93,12 @@ impl<'p> Places<'p> {
             return Place::Outside;
         }
         let Some(path) = self.absolute(path, is_static) else { return Place::Unknown };
-        let below = |roots: &[&str]| roots.iter().any(|root| below(&path, root).is_some());
-        if below(&DEVICES) {
-            return Place::Outside;
-        }
-        let Some(root) = self.roots.iter().find(|root| self::below(&path, root).is_some()) else {
-            let is_outside = !self.roots.is_empty() || below(&TEMPORARY);
-            return if is_outside || self.is_ignored(&path) {
-                Place::Outside
-            } else {
-                Place::Inside
-            };
+        let is_in = |places: &[&str]| places.iter().any(|place| below(&path, place).is_some());
+        let is_served = match self.roots.iter().find_map(|root| below(&path, root)) {
+            _ if is_in(&DEVICES) => false,
+            Some(rest) => !self.is_ignored(rest) && self.files.has(without_pattern(&path)),
+            None => self.roots.is_empty() && !is_in(&TEMPORARY) && !self.is_ignored(&path),
         };
-        let rest = self::below(&path, root).unwrap_or_default();
-        let is_served = !self.is_ignored(rest) && self.files.has(without_pattern(&path));
         if is_served { Place::Inside } else { Place::Outside }
     }
 
@@ -152,18 +144,10 @@ impl<'p> Places<'p> {
     /// Whether the last line of the ignored paths that fits says so.
     fn is_ignored(&self, path: &str) -> bool {
         let lines = self.policy.ignored.iter().map(|line| line.trim_end());
-        let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
-        let mut is_ignored = false;
-        for line in lines {
-            let (pattern, ignores) = match line.strip_prefix('!') {
-                Some(pattern) => (pattern, false),
-                None => (line, true),
-            };
-            if ignores != is_ignored && fits(pattern.trim_end_matches('/'), path) {
-                is_ignored = ignores;
-            }
-        }
-        is_ignored
+        let mut lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let pattern = |line: &'p str| line.strip_prefix('!').unwrap_or(line).trim_end_matches('/');
+        let last = lines.rfind(|line| fits(pattern(line), path));
+        last.is_some_and(|line| !line.starts_with('!'))
     }
 }
 
@@ -196,16 +180,10 @@ impl Policy {
             FindingKind::Read => &self.readable_paths,
             FindingKind::Write => &self.writable_paths,
         };
-        lists(paths, path)
+        // Upwards nothing is in a directory any more.
+        let leaves = path.split('/').any(|name| name == "..");
+        !leaves && paths.iter().any(|listed| below(path, listed.trim_end_matches('/')).is_some())
     }
-}
-
-/// Whether `path` is one of the listed files, or in one of the listed directories.
-fn lists(listed: &[String], path: &str) -> bool {
-    // Upwards nothing is in a directory any more.
-    let leaves = path.split('/').any(|name| name == "..");
-    let holds = |listed: &String| below(path, listed.trim_end_matches('/')).is_some();
-    !leaves && listed.iter().any(holds)
 }
 
 /// The home directory that a path is in, by the places where systems have them.
@@ -232,11 +210,8 @@ fn slashed(path: &str) -> Cow<'_, str> {
 
 /// A path below a directory without `.` and `..`. What leads up from an unknown start stays.
 fn normal(start: &str, path: &str) -> String {
-    let mut out = if path.starts_with('/') || path.as_bytes().get(1) == Some(&b':') {
-        String::with_capacity(path.len())
-    } else {
-        start.to_owned()
-    };
+    let is_whole = path.starts_with('/') || path.as_bytes().get(1) == Some(&b':');
+    let mut out = if is_whole { String::new() } else { start.to_owned() };
     let is_absolute = path.starts_with('/') || out.starts_with('/');
     for name in path.split('/') {
         match name {
