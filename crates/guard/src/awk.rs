@@ -131,31 +131,29 @@ fn lone_patterns<'p>(patterns: &'p str, rules: &mut Vec<Rule<'p>>) -> &'p str {
 /// The program with everything blotted out, byte for byte, in which `>` redirects nothing: texts,
 /// patterns and what stands in brackets.
 fn without_values(program: &str) -> String {
-    let mut out = Vec::with_capacity(program.len());
-    let mut brackets = 0_u32;
-    let mut in_text = false;
-    let mut bytes = program.bytes().peekable();
-    while let Some(byte) = bytes.next() {
-        let is_hidden = brackets > 0 || in_text;
+    let (mut brackets, mut in_text, mut is_escaped) = (0_u32, false, false);
+    let blotted = program.bytes().map(|byte| {
+        let is_hidden = brackets > 0 || in_text || !byte.is_ascii();
         match byte {
+            _ if is_escaped => {
+                is_escaped = false;
+                return b'x';
+            }
             b'\\' => {
-                out.extend([b'x', b'x']);
-                bytes.next();
-                continue;
+                is_escaped = true;
+                return b'x';
             }
             b'"' => {
                 in_text = !in_text;
-                out.push(if brackets > 0 { b'x' } else { byte });
-                continue;
+                return if brackets > 0 { b'x' } else { byte };
             }
             b'(' if !in_text => brackets += 1,
             b')' if !in_text => brackets = brackets.saturating_sub(1),
             _ => {}
         }
-        out.push(if is_hidden || !byte.is_ascii() { b'x' } else { byte });
-    }
-    out.truncate(program.len());
-    String::from_utf8(out).unwrap_or_default()
+        if is_hidden { b'x' } else { byte }
+    });
+    String::from_utf8(blotted.collect()).unwrap_or_default()
 }
 
 #[cfg(test)]

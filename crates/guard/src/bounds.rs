@@ -84,10 +84,8 @@ pub fn measure(text: &str) -> Option<Measured<'_>> {
         return None;
     }
     let read = Lexis::of(text);
-    if braces_bytes(text, &read) > BRACES_LIMIT_BYTES {
-        return None;
-    }
-    if read.depth > DEPTH_LIMIT || read.nesting > NESTING_LIMIT || read.cost > COST_LIMIT {
+    let is_dear = read.cost > COST_LIMIT || braces_bytes(text, &read) > BRACES_LIMIT_BYTES;
+    if is_dear || read.depth > DEPTH_LIMIT || read.nesting > NESTING_LIMIT {
         return None;
     }
     let is_small = nesting(text) <= SMALL_NESTING

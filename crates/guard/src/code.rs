@@ -140,10 +140,14 @@ struct Code<'a> {
 
 impl<'a> Code<'a> {
     fn written(&self) -> Option<Option<String>> {
-        self.language.writes.as_ref()?.captures_iter(self.text).find_map(|captures| {
-            let expression =
-                captures.iter().skip(1).flatten().next().map_or("", |group| group.as_str());
-            self.served(expression)
+        self.called(self.language.writes.as_ref()?, self.text)
+    }
+
+    /// The file of the first of these calls that the tools serve.
+    fn called(&self, calls: &Regex, text: &str) -> Option<Option<String>> {
+        calls.captures_iter(text).find_map(|captures| {
+            let expression = captures.iter().skip(1).flatten().next();
+            self.served(expression.map_or("", |group| group.as_str()))
         })
     }
 
@@ -206,11 +210,7 @@ impl<'a> Code<'a> {
         let mut held: HashSet<String> = HashSet::new();
         let mut file = None;
         for line in self.text.split(['\n', ';']) {
-            let read = reads.captures_iter(line).find_map(|captures| {
-                let expression =
-                    captures.iter().skip(1).flatten().next().map_or("", |group| group.as_str());
-                self.served(expression)
-            });
+            let read = self.called(reads, line);
             let plain = without_texts(line);
             file = file.or_else(|| read.clone());
             let holds = |text: &str| words(text).any(|word| held.contains(word));
@@ -219,21 +219,15 @@ impl<'a> Code<'a> {
             }
             if let Some(print) = prints.find(line) {
                 let printed = plain.get(print.end()..).unwrap_or_default();
-                let is_one_line = read.is_some() || holds(&plain);
-                if is_one_line
-                    && !is_count(printed)
-                    && (read.is_some() || holds(printed) || holds(&plain[..print.start()]))
-                {
+                let is_shown = read.is_some() || holds(printed) || holds(&plain[..print.start()]);
+                if is_shown && !is_count(printed) {
                     return file;
                 }
                 continue;
             }
             let (names, value) = assignment(line, &plain);
-            if names.is_empty() || is_count(value.trim_start()) {
-                continue;
-            }
-            let reads_here = read.is_some() && reads.is_match(value);
-            if reads_here || holds(value) {
+            let is_held = (read.is_some() && reads.is_match(value)) || holds(value);
+            if is_held && !is_count(value) {
                 held.extend(words(names).take(8).map(str::to_owned));
             }
         }
@@ -283,21 +277,14 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 fn without_texts(line: &str) -> String {
     let mut out = line.as_bytes().to_vec();
     let mut at = 0;
-    while at < out.len() {
-        let quote = out[at];
-        if quote != b'"' && quote != b'\'' {
-            at += 1;
-            continue;
+    while let Some(start) = out[at..].iter().position(|byte| b"\"'".contains(byte)) {
+        let (_, inside) = out[at..].split_at_mut(start + 1);
+        let quote = line.as_bytes()[at + start];
+        let end = inside.iter().position(|byte| *byte == quote).unwrap_or(inside.len());
+        if !inside[..end].iter().any(|byte| b"{$".contains(byte)) {
+            inside[..end].fill(b'_');
         }
-        let end = out[at + 1..]
-            .iter()
-            .position(|byte| *byte == quote)
-            .map_or(out.len(), |end| at + 1 + end);
-        let inside = &mut out[at + 1..end];
-        if !inside.contains(&b'{') && !inside.contains(&b'$') {
-            inside.fill(b'_');
-        }
-        at = end + 1;
+        at = (at + start + end + 2).min(line.len());
     }
     String::from_utf8(out).unwrap_or_default()
 }

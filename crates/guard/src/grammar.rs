@@ -188,22 +188,10 @@ impl<'t> ByteOffsets<'t> {
                 Part::Pipeline(runs.map(|command| self.part(command)).collect())
             }
             NodeKind::List { .. } => group(self.list(node)),
-            NodeKind::Negation { pipeline } | NodeKind::Time { pipeline, .. } => {
-                self.part(pipeline)
-            }
-            NodeKind::Function { body, .. } | NodeKind::Coproc { command: body, .. } => {
-                self.part(body)
-            }
-            NodeKind::ConditionalExpr { body, redirects } => {
-                let mut parts = Vec::new();
-                self.condition(body, self.span(node), &mut parts);
-                Part::Group { parts, redirects: self.redirects(redirects), is_subshell: false }
-            }
-            NodeKind::ArithmeticCommand { raw_content, redirects, .. } => {
-                let text = Word { raw: self.raw(raw_content), span: self.span(node) };
-                let redirects = self.redirects(redirects);
-                Part::Group { parts: vec![Part::Text(text)], redirects, is_subshell: false }
-            }
+            NodeKind::Negation { pipeline: inner }
+            | NodeKind::Time { pipeline: inner, .. }
+            | NodeKind::Function { body: inner, .. }
+            | NodeKind::Coproc { command: inner, .. } => self.part(inner),
             _ => self.compound(node),
         }
     }
@@ -257,6 +245,14 @@ impl<'t> ByteOffsets<'t> {
                     parts.extend(pattern.body.as_ref().map(|body| self.part(body)));
                 }
                 (parts, redirects)
+            }
+            NodeKind::ConditionalExpr { body, redirects } => {
+                let mut parts = Vec::new();
+                self.condition(body, whole, &mut parts);
+                (parts, redirects)
+            }
+            NodeKind::ArithmeticCommand { raw_content, redirects, .. } => {
+                (vec![text(raw_content)], redirects)
             }
             // What is left is no command.
             _ => return group(Vec::new()),
@@ -338,17 +334,12 @@ fn group(parts: Vec<Part>) -> Part {
 impl Script {
     /// The target of the redirection of a script that is nothing else: `$(< file)`.
     pub fn lone_input(&self) -> Option<(&Word, CommandSpan)> {
-        let [Part::Simple(Simple { assignments, words, redirects, .. })] = self.0.as_slice() else {
+        let [Part::Simple(simple)] = self.0.as_slice() else { return None };
+        let [Redirect::File { operator, target, span, .. }] = simple.redirects.as_slice() else {
             return None;
         };
-        match redirects.as_slice() {
-            [Redirect::File { operator, target, span, .. }]
-                if operator == "<" && assignments.is_empty() && words.is_empty() =>
-            {
-                Some((target, *span))
-            }
-            _ => None,
-        }
+        let is_lone = simple.assignments.is_empty() && simple.words.is_empty();
+        (is_lone && operator == "<").then_some((target, *span))
     }
 }
 

@@ -303,21 +303,17 @@ impl<'t> Lexis<'t> {
         if let Some(level) = self.levels.last_mut() {
             level.within = Within::Arithmetic { open, or };
         }
-        // Of `for ((;;))`.
-        if byte == b';' && open == 0 && or == StretchEnd::Bracket {
-            self.end_letters();
-        }
-        self.at += 1;
-    }
-
-    /// Leaves a sign out of the letters of the arithmetic around it.
-    fn end_letters(&mut self) {
-        if let Some((level, start)) = self.opaque
-            && level + 1 == self.levels.len()
+        // That of `for ((;;))` is no letter.
+        if byte == b';'
+            && open == 0
+            && or == StretchEnd::Bracket
+            && let Some((level, start)) =
+                self.opaque.filter(|(level, _)| level + 1 == self.levels.len())
         {
             self.letters.push(start..self.at);
             self.opaque = Some((level, self.at + 1));
         }
+        self.at += 1;
     }
 
     /// Reads what seemed to be the arithmetic of a level as brackets within brackets.
