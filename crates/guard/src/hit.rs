@@ -15,14 +15,6 @@ pub struct Hit {
     pub has_more: bool,
 }
 
-impl Hit {
-    pub fn new(kind: FindingKind, rule: CommandRule, file: Option<&str>) -> Hit {
-        // What only `xargs` and `find` will know is no name to tell.
-        let target = file.filter(|target| !target.ends_with("$_")).map(str::to_owned);
-        Hit { kind, rule, target, wish: Wish::Any, has_more: false }
-    }
-}
-
 /// What a model is after.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Wish {
@@ -45,11 +37,19 @@ impl Wish {
             Some(last) => count(last).map_or(Wish::Any, |count| Wish::Lines(first, Some(count))),
         }
     }
+}
 
-    /// These lines of those.
-    pub fn of(&self, lines: &Wish) -> Option<Wish> {
-        let Wish::Lines(start, count) = *self else { return None };
-        let (before, limit) = match *lines {
+impl Hit {
+    pub fn new(kind: FindingKind, rule: CommandRule, file: Option<&str>) -> Hit {
+        // What only `xargs` and `find` will know is no name to tell.
+        let target = file.filter(|target| !target.ends_with("$_")).map(str::to_owned);
+        Hit { kind, rule, target, wish: Wish::Any, has_more: false }
+    }
+
+    /// The same of some of the lines, where that is known.
+    pub fn narrowed(&self, lines: &Wish) -> Option<Hit> {
+        let Wish::Lines(start, count) = *lines else { return None };
+        let (before, limit) = match self.wish {
             Wish::Any => (1, None),
             Wish::Lines(before, limit) => (before, limit),
             Wish::Pattern(_) => return None,
@@ -60,14 +60,7 @@ impl Wish {
             None => None,
         };
         let count = left.into_iter().chain(count).min();
-        Some(Wish::Lines(before.saturating_add(skipped), count))
-    }
-}
-
-impl Hit {
-    /// The same of some of the lines, where that is known.
-    pub fn narrowed(&self, lines: &Wish) -> Option<Hit> {
-        Some(Hit { wish: lines.of(&self.wish)?, ..self.clone() })
+        Some(Hit { wish: Wish::Lines(before.saturating_add(skipped), count), ..self.clone() })
     }
 
     /// Whether what the command prints is lines of the file, in their order.

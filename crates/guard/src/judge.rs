@@ -304,9 +304,9 @@ impl<'p> Judge<'p> {
     fn assign(&mut self, arg: &Arg) {
         if let Some((name, value)) = arg.value.split_once('=').filter(|_| is_assignment(&arg.value))
         {
-            let text = arg.is_static.then(|| value.to_owned());
             // A path whose beginning is known tells where it leads.
-            let text = text.or_else(|| value.starts_with(['/', '~']).then(|| value.to_owned()));
+            let is_known = arg.is_static || value.starts_with(['/', '~']);
+            let text = is_known.then(|| value.to_owned());
             self.variables.insert(name.to_owned(), Variable { text, ..Variable::default() });
         }
     }
@@ -351,10 +351,8 @@ impl<'p> Judge<'p> {
         {
             flow.lines = Some(Rc::new(hit.clone()));
         }
-        for hit in shown {
-            let finding = self.finding(hit, name, span);
-            flow.add(&[Rc::new(finding)]);
-        }
+        let findings = shown.into_iter().map(|hit| Rc::new(self.finding(hit, name, span)));
+        flow.add(&findings.collect::<Vec<_>>());
         flow
     }
 
@@ -428,7 +426,7 @@ impl<'p> Judge<'p> {
             let (expanded, cost) = expand_body(body, left);
             self.inner_cost += cost;
             let place = TextOrigin::Within(span);
-            flow.add(&self.substitutions(&expanded.substitutions, place, span));
+            flow.add(&self.substitutions(&expanded.substitutions, place, span).sources);
         }
         flow
     }
@@ -467,48 +465,45 @@ impl<'p> Judge<'p> {
         let expanded = expand(&word.raw, Quoting::Word);
         // Not where a line continuation stands in it.
         let is_verbatim = word.span.end - word.span.start == word.raw.len();
-        let start = is_verbatim.then_some(word.span.start);
-        let mut sources =
-            self.substitutions(&expanded.substitutions, place.inner(start, span), span);
+        let place = place.inner(is_verbatim.then_some(word.span.start), span);
+        let mut flow = self.substitutions(&expanded.substitutions, place, span);
         let quotes = usize::from(expanded.value != word.raw);
         let is_inside = word.raw.get(quotes..word.raw.len() - quotes.min(word.raw.len()))
             == Some(expanded.value.as_str());
-        let letters = match (place, start) {
-            (TextOrigin::Letters(base), Some(start)) if is_inside => Some(base + start + quotes),
+        let letters = match place {
+            TextOrigin::Letters(start) if is_inside => Some(start + quotes),
             _ => None,
         };
         let Expanded { value, is_static, .. } = expanded;
         if is_static {
-            return Arg { value, is_static, span, letters, sources };
+            return Arg { value, is_static, span, letters, sources: flow.sources };
         }
-        let known = self.known(value, &mut sources);
+        let known = self.known(&value, &mut flow);
         let is_static =
             !known.contains(['$', '`']) && !known.starts_with("<(") && !known.starts_with(">(");
-        Arg { value: known, is_static, span, letters: letters.filter(|_| !is_static), sources }
+        Arg {
+            value: known,
+            is_static,
+            span,
+            letters: letters.filter(|_| !is_static),
+            sources: flow.sources,
+        }
     }
 
     /// A word with the values of its variables, as far as they are known.
-    fn known(&mut self, value: String, sources: &mut Vec<Rc<Finding>>) -> String {
+    fn known(&mut self, value: &str, flow: &mut Flow) -> String {
         let mut out = String::with_capacity(value.len());
-        let mut rest = value.as_str();
+        let mut rest = value;
         while let Some(at) = rest.find('$') {
             out.push_str(&rest[..at]);
             rest = &rest[at..];
             let (length, name) = reference(rest);
             let variable = self.variables.get(name);
-            if let Some(variable) = variable {
-                let room = SOURCES_LIMIT.saturating_sub(sources.len());
-                sources.extend(variable.sources.iter().take(room).cloned());
-            }
-            let text = variable.map(|variable| variable.text.as_deref());
-            match text.unwrap_or_else(|| usual(name)).filter(|text| text.len() <= self.values_left)
-            {
-                Some(text) => {
-                    self.values_left -= text.len();
-                    out.push_str(text);
-                }
-                None => out.push_str(&rest[..length]),
-            }
+            flow.add(variable.map_or(&[], |variable| variable.sources.as_slice()));
+            let text = variable.map_or_else(|| usual(name), |variable| variable.text.as_deref());
+            let text = text.filter(|text| text.len() <= self.values_left);
+            self.values_left -= text.map_or(0, str::len);
+            out.push_str(text.unwrap_or(&rest[..length]));
             rest = &rest[length..];
         }
         out.push_str(rest);
@@ -521,7 +516,7 @@ impl<'p> Judge<'p> {
         substitutions: &[Substitution],
         place: TextOrigin,
         whole: CommandSpan,
-    ) -> Vec<Rc<Finding>> {
+    ) -> Flow {
         let mut flow = Flow::default();
         for Substitution { script, at, gives_text } in substitutions {
             let Some(script) = script.as_ref().filter(|_| self.scripts <= bounds::DEPTH_LIMIT)
@@ -537,7 +532,7 @@ impl<'p> Judge<'p> {
                 flow.add(self.input(&target, place.span(span)).as_slice());
             }
         }
-        flow.sources
+        flow
     }
 
     /// The model sees this.

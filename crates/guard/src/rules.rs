@@ -12,9 +12,10 @@ use super::tables::{Job, Tool, tool};
 use super::{CommandRule, FindingKind, awk, code, sed, wrap};
 
 /// What a command makes of its input.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub enum Output {
     /// Its own output, in which no file can be seen.
+    #[default]
     Own,
     /// What it is fed, as it is or in another form; and the files that it shows.
     Input { as_is: bool },
@@ -27,7 +28,7 @@ pub enum Output {
 }
 
 /// What a command does.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Effect {
     /// Whatever becomes of its output.
     pub hits: Vec<Hit>,
@@ -38,12 +39,6 @@ pub struct Effect {
     pub passes: Wish,
     /// The file elsewhere that text is copied to.
     pub keeps: Option<String>,
-}
-
-impl Effect {
-    fn new(output: Output) -> Effect {
-        Effect { hits: Vec::new(), shown: Vec::new(), output, passes: Wish::Any, keeps: None }
-    }
 }
 
 /// What the rules look at.
@@ -66,7 +61,7 @@ impl Call<'_> {
         let is_listed = |names: &[String]| {
             names.iter().any(|name| name == self.name || Some(name.as_str()) == full.as_deref())
         };
-        let mut effect = Effect::new(Output::Own);
+        let mut effect = Effect::default();
         if let Some(tool) = tool(self.name) {
             self.known(tool, &mut effect);
         }
@@ -456,12 +451,11 @@ impl Call<'_> {
         let given = parsed.options.iter().filter(|option| tool.own_options.contains(&option.name));
         // What an option says is to be printed.
         let is_printed = |name: &str| matches!(name, "p" | "print");
-        let mut texts: Vec<_> = given
-            .filter_map(|option| Some((option.name, option.value?)))
-            .map(|(name, value)| {
-                if is_printed(name) { format!("console.log({value})").into() } else { value.into() }
-            })
-            .collect();
+        let given = given.filter_map(|option| Some((option.name, option.value?)));
+        let text = |(name, value): (&str, &'a str)| {
+            if is_printed(name) { format!("console.log({value})").into() } else { value.into() }
+        };
+        let mut texts: Vec<Cow<'a, str>> = given.map(text).collect();
         if let [first, second, ..] = parsed.operands.as_slice()
             && first.value == "eval"
         {
@@ -485,9 +479,8 @@ impl Call<'_> {
                 self.input.is_text() || self.given.iter().any(|arg| arg.value.contains("*** "))
             }
             ("patch" | "gpatch", _) => {
-                self.input.own
-                    && !parse(self.given, &Spec { letters: "popBdDFgrVYz", ..Spec::default() })
-                        .has(&dry)
+                let spec = Spec { letters: "popBdDFgrVYz", ..Spec::default() };
+                self.input.own && !parse(self.given, &spec).has(&dry)
             }
             (_, Some(("apply" | "am", parsed))) => self.input.own && !parsed.has(&dry),
             _ => false,
@@ -500,16 +493,11 @@ impl Call<'_> {
 
 /// How many lines `head` shows, where it counts lines from the first one on.
 fn head(parsed: &Parsed<'_>) -> Option<u64> {
-    if parsed.has(&["c", "bytes"]) {
-        return None;
-    }
     let digits = parsed.options.iter().map(|option| option.name).filter(|name| is_number(name));
     let digits: String = digits.collect();
-    match parsed.values(&["n", "lines"]).next() {
-        Some(count) => count.parse().ok(),
-        None if digits.is_empty() => Some(10),
-        None => digits.parse().ok(),
-    }
+    let count = if digits.is_empty() { "10" } else { &digits };
+    let count = parsed.values(&["n", "lines"]).next().unwrap_or(count);
+    count.parse().ok().filter(|_| !parsed.has(&["c", "bytes"]))
 }
 
 /// A `-`, or a name of standard input: no file.

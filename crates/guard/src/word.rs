@@ -86,10 +86,7 @@ fn expand_inside(raw: &str, quoting: Quoting, depth: usize, account: &mut Accoun
     super::steps::count(raw.len());
     let out = Expanded { is_static: true, ..Expanded::default() };
     let mut reader = WordReader { raw, at: 0, depth, account, out };
-    match quoting {
-        Quoting::Word => reader.word(),
-        Quoting::Letters => reader.quoted(None),
-    }
+    reader.read(quoting, None);
     reader.out
 }
 
@@ -110,50 +107,40 @@ impl<'r> WordReader<'r> {
         self.raw.get(self.at..).unwrap_or_default()
     }
 
-    fn word(&mut self) {
-        while let Some(byte) = self.byte(0) {
-            match byte {
-                b'\\' => self.escaped(|_| true),
-                b'\'' => {
-                    let inside = &self.rest()[1..];
-                    let end = inside.find('\'').unwrap_or(inside.len());
-                    self.out.value.push_str(&inside[..end]);
-                    self.at = (self.at + end + 2).min(self.raw.len());
-                }
-                b'"' => {
-                    self.at += 1;
-                    self.quoted(Some(b'"'));
-                }
-                b'$' => self.dollar(false),
-                b'`' => self.backquote(),
-                b'<' | b'>' if self.byte(1) == Some(b'(') => self.bracketed(false),
-                _ => self.letters(1),
-            }
-        }
-    }
-
-    /// What double quotes hold, to the closing one; the whole text where there is none to come.
-    fn quoted(&mut self, close: Option<u8>) {
+    /// Reads to a closing sign; the whole text where there is none to come.
+    fn read(&mut self, quoting: Quoting, close: Option<u8>) {
+        let is_word = quoting == Quoting::Word;
         while let Some(byte) = self.byte(0) {
             match byte {
                 _ if Some(byte) == close => {
                     self.at += 1;
                     return;
                 }
-                b'\\' => self.escaped(|next| matches!(next, '$' | '`' | '"' | '\\' | '\n')),
-                b'$' => self.dollar(true),
+                b'\\' => self.escaped(quoting),
+                b'\'' if is_word => {
+                    let inside = &self.rest()[1..];
+                    let end = inside.find('\'').unwrap_or(inside.len());
+                    self.out.value.push_str(&inside[..end]);
+                    self.at = (self.at + end + 2).min(self.raw.len());
+                }
+                b'"' if is_word => {
+                    self.at += 1;
+                    self.read(Quoting::Letters, Some(b'"'));
+                }
+                b'$' => self.dollar(quoting),
                 b'`' => self.backquote(),
+                b'<' | b'>' if is_word && self.byte(1) == Some(b'(') => self.bracketed(false),
                 _ => self.letters(1),
             }
         }
     }
 
     /// A backslash: takes its meaning from the next character, or is a letter itself.
-    fn escaped(&mut self, has_meaning: impl Fn(char) -> bool) {
+    fn escaped(&mut self, quoting: Quoting) {
         self.at += 1;
-        match self.rest().chars().next() {
-            Some('\n') => self.at += 1,
-            Some(next) if has_meaning(next) => self.letters(1),
+        match self.byte(0) {
+            Some(b'\n') => self.at += 1,
+            Some(next) if quoting == Quoting::Word || b"$`\"\\".contains(&next) => self.letters(1),
             _ => self.out.value.push('\\'),
         }
     }
@@ -174,7 +161,8 @@ impl<'r> WordReader<'r> {
         self.out.value.push_str(&self.raw[start..self.at]);
     }
 
-    fn dollar(&mut self, in_quotes: bool) {
+    fn dollar(&mut self, quoting: Quoting) {
+        let in_quotes = quoting == Quoting::Letters;
         let start = self.at;
         let rest = self.rest();
         if rest.starts_with("$((")
@@ -187,7 +175,6 @@ impl<'r> WordReader<'r> {
         } else if rest.starts_with("${") {
             let within = Within::parameter(&rest.as_bytes()[2..], in_quotes);
             if let Some(inner) = self.extent(within) {
-                let quoting = if in_quotes { Quoting::Letters } else { Quoting::Word };
                 self.inside(inner, quoting);
             }
         } else if rest.starts_with("$'") && !in_quotes {
