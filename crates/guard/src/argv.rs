@@ -61,21 +61,25 @@ pub struct Parsed<'a> {
 }
 
 impl<'a> Parsed<'a> {
+    /// Those of the options that are given.
+    fn given(&self, names: &[&str]) -> impl Iterator<Item = &Opt<'a>> {
+        self.options.iter().filter(move |option| names.contains(&option.name))
+    }
+
     /// Whether one of these options is given.
     pub fn has(&self, names: &[&str]) -> bool {
-        self.options.iter().any(|option| names.contains(&option.name))
+        self.given(names).next().is_some()
     }
 
     /// The values of these options.
-    pub fn values(&self, names: &'static [&'static str]) -> impl Iterator<Item = &'a str> {
-        let given = self.options.iter().filter(move |option| names.contains(&option.name));
-        given.filter_map(|option| option.value)
+    pub fn values(&self, names: &[&str]) -> impl Iterator<Item = &'a str> {
+        self.given(names).filter_map(|option| option.value)
     }
 
     /// The value of the first of these options, as a word.
     pub fn word(&self, names: &[&str]) -> Option<Arg> {
-        let given = self.options.iter().filter(|option| names.contains(&option.name));
-        let (value, word) = given.filter_map(|option| Some((option.value?, option.word))).next()?;
+        let (value, word) =
+            self.given(names).find_map(|option| Some((option.value?, option.word)))?;
         let letters = word.letters.filter(|_| word.value == value);
         Some(Arg { value: value.to_owned(), letters, ..word.clone() })
     }
@@ -87,18 +91,14 @@ pub fn parse<'a>(args: &'a [Arg], spec: &Spec) -> Parsed<'a> {
     let mut at = 0;
     while let Some(arg) = args.get(at) {
         let value = arg.value.as_str();
-        at += 1;
-        if value == "--" {
-            parsed.rest = at;
-            parsed.operands.extend(&args[at..]);
+        let is_operand = value.len() < 2 || !value.starts_with('-');
+        if value == "--" || (is_operand && spec.operand_ends) {
+            parsed.rest = at + usize::from(!is_operand);
+            parsed.operands.extend(&args[parsed.rest..]);
             break;
         }
-        if value.len() < 2 || !value.starts_with('-') {
-            if spec.operand_ends {
-                parsed.rest = at - 1;
-                parsed.operands.extend(&args[at - 1..]);
-                break;
-            }
+        at += 1;
+        if is_operand {
             parsed.operands.push(arg);
             continue;
         }

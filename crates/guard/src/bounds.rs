@@ -78,7 +78,7 @@ pub struct Measured<'t> {
 
 /// Measures a text; `None` when it is too much.
 pub fn measure(text: &str) -> Option<Measured<'_>> {
-    let commands = commands(text);
+    let commands = text.bytes().filter(|byte| b";&|\n".contains(byte)).count();
     let is_long = text.len() > INPUT_LIMIT_BYTES || commands > COMMANDS_LIMIT;
     if is_long || !fits_expressions(text) {
         return None;
@@ -88,9 +88,11 @@ pub fn measure(text: &str) -> Option<Measured<'_>> {
     if is_dear || read.depth > DEPTH_LIMIT || read.nesting > NESTING_LIMIT {
         return None;
     }
-    let is_small = nesting(text) <= SMALL_NESTING
-        && commands <= SMALL_COMMANDS
-        && text.len() <= small_length(text);
+    // `a+a+a` nests with each sign.
+    let has_expression = ["((", "$[", "[["].iter().any(|sign| text.contains(sign));
+    let longest = if has_expression { SMALL_EXPRESSION_BYTES } else { INPUT_LIMIT_BYTES };
+    let is_small =
+        nesting(text) <= SMALL_NESTING && commands <= SMALL_COMMANDS && text.len() <= longest;
     Some(Measured { room: if is_small { StackRoom::Small } else { StackRoom::Large }, read })
 }
 
@@ -127,16 +129,6 @@ fn nesting(text: &str) -> usize {
     let words = ["then", "do", "case", "elif", "function", "coproc", "time"];
     let find = |word: &str| memmem::find_iter(text.as_bytes(), word).count();
     letters + words.into_iter().map(find).sum::<usize>()
-}
-
-/// How long a text may be for a small stack: `a+a+a` nests with each sign.
-fn small_length(text: &str) -> usize {
-    let has_expression = ["((", "$[", "[["].iter().any(|sign| text.contains(sign));
-    if has_expression { SMALL_EXPRESSION_BYTES } else { INPUT_LIMIT_BYTES }
-}
-
-fn commands(text: &str) -> usize {
-    text.bytes().filter(|byte| b";&|\n".contains(byte)).count()
 }
 
 #[cfg(test)]

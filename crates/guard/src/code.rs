@@ -11,6 +11,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::FindingKind;
 use super::place::{Place, Places};
 
 /// What code does with files that the tools serve; inside, the file where its path is known.
@@ -124,7 +125,8 @@ pub fn read(name: &str, texts: &[impl AsRef<str>], places: &Places<'_>) -> Found
     for text in texts {
         let lookups = Cell::new(LOOKUPS_LIMIT);
         let code = Code { lookups, text: text.as_ref(), language, places };
-        found.written = found.written.or_else(|| code.written());
+        let written = || code.called(FindingKind::Write, language.writes.as_ref()?, code.text);
+        found.written = found.written.or_else(written);
         found.shown = found.shown.or_else(|| code.shown());
     }
     found
@@ -139,25 +141,21 @@ struct Code<'a> {
 }
 
 impl<'a> Code<'a> {
-    fn written(&self) -> Option<Option<String>> {
-        self.called(self.language.writes.as_ref()?, self.text)
-    }
-
     /// The file of the first of these calls that the tools serve.
-    fn called(&self, calls: &Regex, text: &str) -> Option<Option<String>> {
+    fn called(&self, kind: FindingKind, calls: &Regex, text: &str) -> Option<Option<String>> {
         calls.captures_iter(text).find_map(|captures| {
             let expression = captures.iter().skip(1).flatten().next();
-            self.served(expression.map_or("", |group| group.as_str()))
+            self.served(kind, expression.map_or("", |group| group.as_str()))
         })
     }
 
     /// The path that an expression stands for, if the tools serve it or it is not known.
-    fn served(&self, expression: &str) -> Option<Option<String>> {
+    fn served(&self, kind: FindingKind, expression: &str) -> Option<Option<String>> {
         let Some(path) = self.path(expression, 3) else { return Some(None) };
         // What is put into a text is known at run time alone.
         let is_static = !path.contains('{') && !path.contains('$');
         let spelled = path.replace('{', "${");
-        match self.places.of(&spelled, is_static) {
+        match self.places.used(kind, &spelled, is_static) {
             Place::Outside => None,
             Place::Inside if is_static => Some(Some(path)),
             Place::Inside | Place::Unknown => Some(None),
@@ -210,7 +208,7 @@ impl<'a> Code<'a> {
         let mut held: HashSet<String> = HashSet::new();
         let mut file = None;
         for line in self.text.split(['\n', ';']) {
-            let read = self.called(reads, line);
+            let read = self.called(FindingKind::Read, reads, line);
             let plain = without_texts(line);
             file = file.or_else(|| read.clone());
             let holds = |text: &str| words(text).any(|word| held.contains(word));

@@ -93,11 +93,15 @@ pub fn parse(text: &str, read: &Lexis<'_>) -> Option<Script> {
     let (masked, starts) = masked(text, read);
     #[cfg(test)]
     super::steps::count(masked.chars().count());
-    // A defect of the parser must not take the caller along.
-    let nodes = catch_unwind(AssertUnwindSafe(|| rable::parse(&masked, true))).ok()?.ok()?;
+    let nodes = nodes(&masked, true)?;
     let places = ByteOffsets { text, starts, lacks_target: Cell::new(false) };
     let parts = nodes.iter().map(|node| places.part(node)).collect();
     (!places.lacks_target.get()).then_some(Script(parts))
+}
+
+/// What the crate makes of a text. A defect of the parser must not take the caller along.
+fn nodes(text: &str, has_extglob: bool) -> Option<Vec<Node>> {
+    catch_unwind(AssertUnwindSafe(|| rable::parse(text, has_extglob))).ok()?.ok()
 }
 
 /// The first of the characters that stand for those of a text, each for the one at its place. They
@@ -132,8 +136,7 @@ fn masked(text: &str, read: &Lexis<'_>) -> (String, Vec<u32>) {
 /// Decodes what `$'…'` holds, and appends it.
 pub fn decode_ansi_c(inside: &str, out: &mut String) {
     let word = format!("$'{inside}'");
-    let nodes = catch_unwind(AssertUnwindSafe(|| rable::parse(&word, false)));
-    let decoded = nodes.ok().and_then(Result::ok).and_then(|nodes| {
+    let decoded = nodes(&word, false).and_then(|nodes| {
         let NodeKind::Command { words, .. } = &nodes.first()?.kind else { return None };
         let NodeKind::Word { parts, .. } = &words.first()?.kind else { return None };
         match &parts.first()?.kind {

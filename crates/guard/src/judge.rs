@@ -89,15 +89,6 @@ impl TextOrigin {
     }
 }
 
-/// What the line gives a variable.
-#[derive(Clone, Debug, Default)]
-struct Variable {
-    /// Its value, where that is known.
-    text: Option<String>,
-    /// The files whose contents are in it.
-    sources: Vec<Rc<Finding>>,
-}
-
 /// Where the input and output of a command go.
 #[derive(Default)]
 struct Streams {
@@ -110,7 +101,8 @@ struct Judge<'p> {
     policy: &'p Policy,
     room: StackRoom,
     places: Places<'p>,
-    variables: HashMap<String, Variable>,
+    /// What is known of the values of variables.
+    variables: HashMap<String, Flow>,
     /// Files elsewhere that the line has put text in: moved to where the tools serve, it is written
     /// there.
     kept: HashSet<String>,
@@ -198,15 +190,16 @@ impl<'p> Judge<'p> {
             Part::Words { name, words } => {
                 let values: Vec<_> = words.iter().map(|word| self.word(word, place)).collect();
                 if let Some(name) = name {
-                    let text = values.into_iter().find(|arg| arg.is_static).map(|arg| arg.value);
-                    self.variables.insert(name.clone(), Variable { text, ..Variable::default() });
+                    let known = values.into_iter().find(|arg| arg.is_static);
+                    self.variables
+                        .insert(name.clone(), Flow::words(known.map(|arg| arg.value.into())));
                 }
                 Flow::default()
             }
             Part::Text(text) => {
                 let span = place.span(text.span);
                 let expanded = expand(&text.raw, Quoting::Letters);
-                self.substitutions(&expanded.substitutions, TextOrigin::Within(span), span);
+                self.inside(&expanded, TextOrigin::Within(span), span);
                 Flow::default()
             }
         }
@@ -250,24 +243,23 @@ impl<'p> Judge<'p> {
         if let Some(flow) = self.builtin(name, given, input) {
             return flow;
         }
+        let nothing = Flow::of_program();
         match wrap::unwrap(args, input.listing.as_deref()) {
             None => self.own(name, args, input),
             Some(Inner::Command(command)) => self.command(&command, input, prefixes + 1),
             Some(Inner::Commands(commands)) => {
                 let mut flow = Flow::default();
                 for command in commands {
-                    flow.append(self.command(&command, &Flow::of_program(), prefixes + 1));
+                    flow.append(self.command(&command, &nothing, prefixes + 1));
                 }
                 flow
             }
             Some(Inner::Script(script)) => self.given_script(&script, input),
-            Some(Inner::StandardInput) => match &input.text {
-                Some(text) => {
-                    let place = TextOrigin::Within(input.at.unwrap_or(whole(args)));
-                    self.text(text, place, &Flow::of_program())
-                }
-                None => Flow::of_program(),
-            },
+            Some(Inner::StandardInput) => {
+                let Some(text) = &input.text else { return nothing };
+                let place = TextOrigin::Within(input.at.unwrap_or(whole(args)));
+                self.text(text, place, &nothing)
+            }
         }
     }
 
@@ -280,14 +272,11 @@ impl<'p> Judge<'p> {
                 None => self.places.enter("$_", false),
             },
             "export" | "local" | "declare" | "readonly" | "typeset" => {
-                for arg in given {
-                    self.assign(arg);
-                }
+                given.iter().for_each(|arg| self.assign(arg));
             }
             "read" | "mapfile" | "readarray" => {
                 for arg in given.iter().filter(|arg| !arg.value.starts_with('-')) {
-                    let variable = Variable { text: None, sources: input.sources.clone() };
-                    self.variables.insert(arg.value.clone(), variable);
+                    self.variables.insert(arg.value.clone(), input.transformed());
                 }
                 // All of a file at once.
                 if name != "read" && input.at.is_some() {
@@ -306,8 +295,8 @@ impl<'p> Judge<'p> {
         {
             // A path whose beginning is known tells where it leads.
             let is_known = arg.is_static || value.starts_with(['/', '~']);
-            let text = is_known.then(|| value.to_owned());
-            self.variables.insert(name.to_owned(), Variable { text, ..Variable::default() });
+            let text = is_known.then(|| value.into());
+            self.variables.insert(name.to_owned(), Flow::words(text));
         }
     }
 
@@ -426,7 +415,7 @@ impl<'p> Judge<'p> {
             let (expanded, cost) = expand_body(body, left);
             self.inner_cost += cost;
             let place = TextOrigin::Within(span);
-            flow.add(&self.substitutions(&expanded.substitutions, place, span).sources);
+            flow.add(&self.inside(&expanded, place, span).sources);
         }
         flow
     }
@@ -434,8 +423,8 @@ impl<'p> Judge<'p> {
     /// The finding of a file as an input, if the tools serve it.
     fn input(&self, target: &Arg, span: CommandSpan) -> Option<Rc<Finding>> {
         let is_served = !target.value.starts_with("<(")
-            && self.places.of(&target.value, target.is_static) != Place::Outside
-            && !self.policy.permits(FindingKind::Read, &target.value);
+            && self.places.used(FindingKind::Read, &target.value, target.is_static)
+                != Place::Outside;
         let hit = || Hit::new(FindingKind::Read, CommandRule::Input, Some(&target.value));
         is_served.then(|| Rc::new(self.finding(hit(), "", span)))
     }
@@ -448,10 +437,11 @@ impl<'p> Judge<'p> {
         let mut is_seen = true;
         for (target, span) in output {
             is_seen &= matches!(target.value.as_str(), "/dev/stdout" | "/dev/stderr" | "/dev/tty");
-            let is_inside = self.places.of(&target.value, target.is_static) == Place::Inside;
-            if flow.is_text() && !is_inside {
+            let place = self.places.of(&target.value, target.is_static);
+            let used = self.places.used(FindingKind::Write, &target.value, target.is_static);
+            if flow.is_text() && place != Place::Inside {
                 self.kept.extend(self.places.identity(target));
-            } else if flow.is_text() && !self.policy.permits(FindingKind::Write, &target.value) {
+            } else if flow.is_text() && used == Place::Inside {
                 let hit = Hit::new(FindingKind::Write, CommandRule::Output, Some(&target.value));
                 self.found(self.finding(hit, command, *span));
             }
@@ -466,7 +456,7 @@ impl<'p> Judge<'p> {
         // Not where a line continuation stands in it.
         let is_verbatim = word.span.end - word.span.start == word.raw.len();
         let place = place.inner(is_verbatim.then_some(word.span.start), span);
-        let mut flow = self.substitutions(&expanded.substitutions, place, span);
+        let mut flow = self.inside(&expanded, place, span);
         let quotes = usize::from(expanded.value != word.raw);
         let is_inside = word.raw.get(quotes..word.raw.len() - quotes.min(word.raw.len()))
             == Some(expanded.value.as_str());
@@ -511,14 +501,9 @@ impl<'p> Judge<'p> {
     }
 
     /// Judges the commands in a word; the files whose contents they put into it.
-    fn substitutions(
-        &mut self,
-        substitutions: &[Substitution],
-        place: TextOrigin,
-        whole: CommandSpan,
-    ) -> Flow {
+    fn inside(&mut self, expanded: &Expanded, place: TextOrigin, whole: CommandSpan) -> Flow {
         let mut flow = Flow::default();
-        for Substitution { script, at, gives_text } in substitutions {
+        for Substitution { script, at, gives_text } in &expanded.substitutions {
             let Some(script) = script.as_ref().filter(|_| self.scripts <= bounds::DEPTH_LIMIT)
             else {
                 self.out.is_whole = false;
@@ -550,9 +535,8 @@ impl<'p> Judge<'p> {
     }
 
     fn found(&mut self, finding: Finding) {
-        let is_known = self.out.findings.iter().any(|known| {
-            known.span == finding.span && known.kind == finding.kind && known.rule == finding.rule
-        });
+        let key = |finding: &Finding| (finding.span, finding.kind, finding.rule);
+        let is_known = self.out.findings.iter().any(|known| key(known) == key(&finding));
         let is_wanted = self.policy.wants(finding.kind, finding.rule);
         if is_wanted && !is_known && self.out.findings.len() < FINDINGS_LIMIT {
             self.out.findings.push(finding);

@@ -175,12 +175,8 @@ impl<'t> Lexis<'t> {
 
     /// Where the first level ends: just after what closes it. None when nothing does.
     pub fn find_close(&mut self) -> Option<usize> {
-        while self.step() {
-            if self.levels.is_empty() {
-                return Some(self.at);
-            }
-        }
-        None
+        while self.step() {}
+        self.levels.is_empty().then_some(self.at)
     }
 
     /// Reads one thing. False at the end of the text, and when the first level is closed.
@@ -407,14 +403,13 @@ impl<'t> Lexis<'t> {
         let mut quote = None;
         while let Some(&byte) = self.text.get(self.at) {
             match (byte, quote) {
-                (_, Some(open)) if byte == open => quote = None,
-                (_, Some(_)) => delimiter.push(byte),
                 (b'\'' | b'"', None) => quote = Some(byte),
                 (b'\\', None) => {
                     self.at += 1;
                     delimiter.extend(self.text.get(self.at));
                 }
                 (_, None) if ENDS_WORD.contains(&byte) => break,
+                _ if quote == Some(byte) => quote = None,
                 _ => delimiter.push(byte),
             }
             self.at += 1;
@@ -436,8 +431,7 @@ impl<'t> Lexis<'t> {
                 let rest = &self.text[self.at..];
                 let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
                 let line = &rest[..end];
-                let tabs =
-                    if strip_tabs { line.iter().take_while(|b| **b == b'\t').count() } else { 0 };
+                let tabs = line.iter().take_while(|byte| strip_tabs && **byte == b'\t').count();
                 let tail = line[tabs..].strip_prefix(delimiter.as_slice());
                 let is_blank = |tail: &[u8]| tail.iter().all(|byte| b" \t\r".contains(byte));
                 // In a substitution its bracket may follow the delimiter: `EOF)`.
@@ -455,9 +449,8 @@ impl<'t> Lexis<'t> {
                 self.at = (self.at + end + 1).min(self.text.len());
             }
         }
-        let at = self.at;
         if let Some(level) = self.levels.last_mut() {
-            level.word_start = at;
+            level.word_start = self.at;
         }
     }
 
@@ -506,24 +499,18 @@ impl<'t> Lexis<'t> {
         let Some(mut left) = self.levels.pop() else { return };
         self.substitutions -= usize::from(left.within.is_substitution());
         self.was_arithmetic = matches!(left.within, Within::Arithmetic { .. });
-        if let Some((level, start)) = self.opaque
-            && level == self.levels.len()
-        {
+        let is_bracket = left.within == Within::Code(StretchEnd::Bracket);
+        let is_arithmetic =
+            matches!(left.within, Within::Arithmetic { or: StretchEnd::Bracket, .. });
+        if let Some((_, start)) = self.opaque.take_if(|(level, _)| *level == self.levels.len()) {
             // The brackets of `((…))` are no letters.
-            let is_command =
-                matches!(left.within, Within::Arithmetic { or: StretchEnd::Bracket, .. });
-            self.opaque = None;
-            self.letters.push(start..self.at - if is_command { length } else { 0 });
+            self.letters.push(start..self.at - if is_arithmetic { length } else { 0 });
         }
-        let Some(level) = self.levels.last_mut() else { return };
-        match left.within {
-            Within::Code(StretchEnd::Bracket) => {
-                level.here_docs.append(&mut left.here_docs);
-                level.word_start = self.at;
-                level.is_command = true;
-            }
-            Within::Arithmetic { or: StretchEnd::Bracket, .. } => level.word_start = self.at,
-            _ => {}
+        let outer = self.levels.last_mut().filter(|_| is_bracket || is_arithmetic);
+        if let Some(level) = outer {
+            level.here_docs.append(&mut left.here_docs);
+            level.word_start = self.at;
+            level.is_command |= is_bracket;
         }
     }
 

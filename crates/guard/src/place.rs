@@ -11,14 +11,14 @@ use super::policy::Policy;
 use super::{FindingKind, Serves};
 
 /// What is known of a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
     /// A file that the tools serve.
     Inside,
-    /// Any other: outside the roots, a device, a temporary file, a log.
-    Outside,
     /// What is known at run time alone.
     Unknown,
+    /// Any other: outside the roots, a device, a temporary file, a log.
+    Outside,
 }
 
 /// Directories whose files the tools do not serve, unless a root lies there.
@@ -102,6 +102,19 @@ impl<'p> Places<'p> {
         if is_served { Place::Inside } else { Place::Outside }
     }
 
+    /// Where a path leads that is read or written: what the policy permits is as good as elsewhere.
+    pub fn used(&self, kind: FindingKind, path: &str, is_static: bool) -> Place {
+        let permitted = match kind {
+            FindingKind::Read => &self.policy.readable_paths,
+            FindingKind::Write => &self.policy.writable_paths,
+        };
+        let is_in = |listed: &String| below(path, listed.trim_end_matches('/')).is_some();
+        // Upwards nothing is in a directory any more.
+        let leaves = path.split('/').any(|name| name == "..");
+        let is_permitted = !leaves && permitted.iter().any(is_in);
+        if is_permitted { Place::Outside } else { self.of(path, is_static) }
+    }
+
     /// A path as the tools take it: from where the line starts on, whatever directory it goes to.
     pub fn seen_from_start(&self, path: &str) -> Option<String> {
         let path = self.absolute(path, true)?;
@@ -171,19 +184,6 @@ fn without_pattern(path: &str) -> &str {
 fn below<'a>(path: &'a str, directory: &str) -> Option<&'a str> {
     let rest = path.strip_prefix(directory)?;
     if directory.ends_with('/') || rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
-}
-
-impl Policy {
-    /// Whether a path may be read or written.
-    pub(super) fn permits(&self, kind: FindingKind, path: &str) -> bool {
-        let paths = match kind {
-            FindingKind::Read => &self.readable_paths,
-            FindingKind::Write => &self.writable_paths,
-        };
-        // Upwards nothing is in a directory any more.
-        let leaves = path.split('/').any(|name| name == "..");
-        !leaves && paths.iter().any(|listed| below(path, listed.trim_end_matches('/')).is_some())
-    }
 }
 
 /// The home directory that a path is in, by the places where systems have them.

@@ -101,22 +101,11 @@ impl Call<'_> {
         }
     }
 
-    /// The first of these words that is a file which the tools serve; it stands for all of them.
-    /// `counts_unknown` says whether what is known at run time alone is one.
-    fn served<'f>(
-        &self,
-        files: &[&'f Arg],
-        kind: FindingKind,
-        counts_unknown: bool,
-    ) -> Option<&'f Arg> {
-        let is_served = |arg: &Arg| match self.places.of(&arg.value, arg.is_static) {
-            Place::Inside => true,
-            Place::Outside => false,
-            Place::Unknown => counts_unknown,
-        };
-        files.iter().copied().find(|arg| {
-            !is_standard(arg) && is_served(arg) && !self.policy.permits(kind, &arg.value)
-        })
+    /// The first of these words that is a file which the tools serve, or as far from that as `most`;
+    /// it stands for all of them.
+    fn served<'f>(&self, files: &[&'f Arg], kind: FindingKind, most: Place) -> Option<&'f Arg> {
+        let place = |arg: &Arg| self.places.used(kind, &arg.value, arg.is_static);
+        files.iter().copied().find(|arg| !is_standard(arg) && place(arg) <= most)
     }
 
     fn is_awk(&self) -> bool {
@@ -130,14 +119,14 @@ impl Call<'_> {
 
     /// A file that is no operand is read or written: by an option, or in a program.
     fn touches(&self, kind: FindingKind, rule: CommandRule, file: &str, hits: &mut Vec<Hit>) {
-        if self.places.of(file, true) == Place::Inside && !self.policy.permits(kind, file) {
+        if self.places.used(kind, file, true) == Place::Inside {
             hits.push(Hit::new(kind, rule, Some(file)));
         }
     }
 
     /// The files are shown; without any, the input is.
     fn shows(&self, files: &[&Arg], rule: CommandRule, wish: &Wish, effect: &mut Effect) {
-        if let Some(file) = self.served(files, FindingKind::Read, true) {
+        if let Some(file) = self.served(files, FindingKind::Read, Place::Unknown) {
             let has_more = files.len() > 1;
             let hit = Hit::new(FindingKind::Read, rule, Some(&file.value));
             effect.shown.push(Hit { wish: wish.clone(), has_more, ..hit });
@@ -153,7 +142,7 @@ impl Call<'_> {
     /// The files are changed; without any, what is in the working directory.
     fn changes(&self, files: &[&Arg], rule: CommandRule, hits: &mut Vec<Hit>) {
         let here = files.is_empty() && self.places.of(".", true) == Place::Inside;
-        let file = self.served(files, FindingKind::Write, true);
+        let file = self.served(files, FindingKind::Write, Place::Unknown);
         if here || file.is_some() {
             hits.push(Hit::new(FindingKind::Write, rule, file.map(|file| file.value.as_str())));
         }
@@ -192,16 +181,13 @@ impl Call<'_> {
             return;
         }
         let wish = self.wish(rule, parsed, &program);
-        let recursive = ["r", "R", "recursive", "dereference-recursive"];
-        let searches_here = matches!(self.name, "rg" | "ag" | "ack") && !self.input.is_fed();
-        if files.is_empty()
-            && rule == CommandRule::Search
-            && (searches_here || parsed.has(&recursive))
-        {
-            let from = effect.shown.len();
+        let is_recursive = parsed.has(&["r", "R", "recursive", "dereference-recursive"]);
+        let searches_here =
+            is_recursive || (matches!(self.name, "rg" | "ag" | "ack") && !self.input.is_fed());
+        if files.is_empty() && rule == CommandRule::Search && searches_here {
             self.touches(FindingKind::Read, rule, ".", &mut effect.shown);
-            let here = effect.shown.iter_mut().skip(from);
-            here.for_each(|hit| (hit.target, hit.wish) = (None, wish.clone()));
+            let hits = effect.shown.iter_mut();
+            hits.for_each(|hit| (hit.target, hit.wish) = (None, wish.clone()));
             return;
         }
         self.shows(&files, rule, &wish, effect);
@@ -309,7 +295,7 @@ impl Call<'_> {
     /// What the command is fed goes into the first of these files that the tools serve.
     fn takes(&self, files: &[&Arg], hits: &mut Vec<Hit>) {
         if self.input.is_text()
-            && let Some(file) = self.served(files, FindingKind::Write, false)
+            && let Some(file) = self.served(files, FindingKind::Write, Place::Inside)
         {
             hits.push(Hit::new(FindingKind::Write, CommandRule::Writer, Some(&file.value)));
         }
@@ -317,7 +303,7 @@ impl Call<'_> {
 
     fn changer(&self, tool: &Tool, rule: CommandRule, parsed: &Parsed<'_>, effect: &mut Effect) {
         let files = self.files_of(tool, parsed);
-        if parsed.has(tool.silent) || (tool.needs_changing && !parsed.has(tool.changing)) {
+        if parsed.has(tool.silent) || (!tool.changing.is_empty() && !parsed.has(tool.changing)) {
             return;
         }
         if rule == CommandRule::FileCommand {
@@ -335,8 +321,9 @@ impl Call<'_> {
     fn bring(&self, parsed: &Parsed<'_>, effect: &mut Effect) {
         let Some((last, sources)) = parsed.operands.split_last() else { return };
         let is_kept = sources.iter().any(|file| self.is_kept(file));
-        let target = self.served(&[last], FindingKind::Write, false);
-        if target.is_none() && (is_kept || self.served(sources, FindingKind::Read, false).is_some())
+        let target = self.served(&[last], FindingKind::Write, Place::Inside);
+        if target.is_none()
+            && (is_kept || self.served(sources, FindingKind::Read, Place::Inside).is_some())
         {
             effect.keeps = self.places.identity(last);
         }
@@ -359,7 +346,7 @@ impl Call<'_> {
             }
             _ => parsed.operands.clone(),
         };
-        if let Some(file) = self.served(&files, FindingKind::Write, true) {
+        if let Some(file) = self.served(&files, FindingKind::Write, Place::Unknown) {
             hits.push(Hit::new(FindingKind::Write, CommandRule::FileCommand, Some(&file.value)));
         }
     }
@@ -436,12 +423,10 @@ impl Call<'_> {
             return;
         }
         let found = code::read(self.name, &texts, self.places);
-        let finds = |kind, file: Option<String>| {
-            let is_permitted = file.as_deref().is_some_and(|file| self.policy.permits(kind, file));
-            (!is_permitted).then(|| Hit::new(kind, CommandRule::Interpreter, file.as_deref()))
-        };
-        let written = found.written.and_then(|file| finds(FindingKind::Write, file));
-        let shown = found.shown.and_then(|file| finds(FindingKind::Read, file));
+        let hit =
+            |kind, file: Option<String>| Hit::new(kind, CommandRule::Interpreter, file.as_deref());
+        let written = found.written.map(|file| hit(FindingKind::Write, file));
+        let shown = found.shown.map(|file| hit(FindingKind::Read, file));
         effect.shown.extend(shown.filter(|_| written.is_none()));
         effect.hits.extend(written);
     }

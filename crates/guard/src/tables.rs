@@ -40,10 +40,8 @@ pub struct Tool {
     pub subcommands: &'static [&'static str],
     /// Options with which no content is shown, or nothing changed.
     pub silent: &'static [&'static str],
-    /// Options by which a command that shows files changes them; a value is the file.
+    /// Options without which no file is changed; of a command that shows files, a value is the file.
     pub changing: &'static [&'static str],
-    /// Whether it only changes files with one of those.
-    pub needs_changing: bool,
 }
 
 const fn shows(letters: &'static str, names: &'static [&'static str]) -> Tool {
@@ -56,7 +54,6 @@ const fn shows(letters: &'static str, names: &'static [&'static str]) -> Tool {
         subcommands: &[],
         silent: &["help", "version"],
         changing: &[],
-        needs_changing: false,
     }
 }
 
@@ -142,9 +139,9 @@ const TOOLS: &[(&str, Tool)] = &[
     ("sd", Tool { silent: &["p", "preview", "help", "version"], ..changes(2, "fn") }),
     ("rpl", Tool { silent: &["s", "dry-run", "help"], ..changes(2, "x") }),
     ("fastmod codemod", Tool { spec: Spec { names: &["extensions", "glob", "iglob", "dir"], ..changes(2, "eg").spec }, ..changes(2, "") }),
-    ("ast-grep sg", Tool { subcommands: &["run", "scan", "rewrite"], changing: &["U", "update-all"], needs_changing: true, spec: Spec { names: &["pattern", "rewrite", "lang", "selector", "config", "rule", "strictness"], ..changes(0, "prlc").spec }, ..changes(0, "") }),
-    ("comby", Tool { changing: &["i", "in-place"], needs_changing: true, ..changes(2, "df") }),
-    ("crudini", Tool { changing: &["set", "del", "merge"], needs_changing: true, ..changes(0, "") }),
+    ("ast-grep sg", Tool { subcommands: &["run", "scan", "rewrite"], changing: &["U", "update-all"], spec: Spec { names: &["pattern", "rewrite", "lang", "selector", "config", "rule", "strictness"], ..changes(0, "prlc").spec }, ..changes(0, "") }),
+    ("comby", Tool { changing: &["i", "in-place"], ..changes(2, "df") }),
+    ("crudini", Tool { changing: &["set", "del", "merge"], ..changes(0, "") }),
     ("cp install", Tool { job: Job::Changes(FileCommand), silent: &["help", "version", "dry-run"], ..shows("tSmog", &["target-directory", "suffix", "mode", "owner", "group"]) }),
     ("rsync", Tool { job: Job::Changes(FileCommand), silent: &["help", "version", "dry-run", "n"], ..shows("tSmog", &["target-directory", "suffix", "mode", "owner", "group"]) }),
     ("mv rm unlink shred rmdir truncate", Tool { job: Job::Changes(FileCommand), ..shows("tSsr", &["target-directory", "suffix", "size", "reference"]) }),

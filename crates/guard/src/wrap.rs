@@ -93,10 +93,8 @@ fn script(arg: &Arg) -> Inner {
 
 /// Words that a command joins by blanks, and runs.
 fn joined(words: &[Arg]) -> Inner {
-    let words = match words.split_first() {
-        Some((first, rest)) if first.value == "--" => rest,
-        _ => words,
-    };
+    let is_end = |word: &Arg| word.value == "--";
+    let words = &words[usize::from(words.first().is_some_and(is_end))..];
     let texts: Vec<_> = words.iter().map(|word| word.value.as_str()).collect();
     let letters = if let [only] = words { only.letters } else { None };
     Inner::Script(Arg {
