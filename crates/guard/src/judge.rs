@@ -350,11 +350,8 @@ impl<'p> Judge<'p> {
         let hit = input.lines.as_ref()?.narrowed(passes)?;
         let [source] = input.sources.as_slice() else { return None };
         let finding = self.finding(hit.clone(), &source.command, source.span);
-        Some(Flow {
-            sources: vec![Rc::new(finding)],
-            lines: Some(Rc::new(hit)),
-            ..input.transformed()
-        })
+        let (sources, lines) = (vec![Rc::new(finding)], Some(Rc::new(hit)));
+        Some(Flow { sources, lines, ..input.transformed() })
     }
 
     fn given_script(&mut self, script: &Arg, input: &Flow) -> Flow {

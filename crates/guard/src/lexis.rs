@@ -31,6 +31,9 @@ pub enum Within {
     },
 }
 
+/// Commands that run on their own, for the sake of their output.
+const SUBSTITUTION: Within = Within::Code(StretchEnd::Substitution);
+
 /// What ends a stretch of commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StretchEnd {
@@ -59,11 +62,6 @@ impl Within {
     /// Whether an apostrophe is a letter here, and what follows a `$` no quote.
     fn is_quoted(self) -> bool {
         matches!(self, Within::Quotes | Within::Parameter { is_quoted: true })
-    }
-
-    /// Whether commands in it run on their own, for the sake of their output.
-    fn is_substitution(self) -> bool {
-        self == Within::Code(StretchEnd::Substitution)
     }
 }
 
@@ -212,7 +210,7 @@ impl<'t> Lexis<'t> {
         let is_after = |signs: &[u8]| self.at > 0 && signs.contains(&self.text[self.at - 1]);
         match byte {
             b'(' if is_after(b"<>") => {
-                self.open(Within::Code(StretchEnd::Substitution), self.at - 1, 1);
+                self.open(SUBSTITUTION, self.at - 1, 1);
             }
             b'(' if case == Some(Case::Pattern) && self.word().is_empty() => self.boundary(1),
             b'(' if !self.no_arithmetic.contains(&self.at)
@@ -357,7 +355,7 @@ impl<'t> Lexis<'t> {
         if rest.starts_with(b"((") && !self.no_arithmetic.contains(&self.at) {
             self.open(Within::ARITHMETIC, self.at, 3);
         } else if rest.starts_with(b"(") {
-            self.open(Within::Code(StretchEnd::Substitution), self.at, 2);
+            self.open(SUBSTITUTION, self.at, 2);
         } else if rest.starts_with(b"{") {
             self.open(Within::parameter(&rest[1..], in_quotes), self.at, 2);
         } else if rest.starts_with(b"'") && !in_quotes {
@@ -477,7 +475,7 @@ impl<'t> Lexis<'t> {
     }
 
     fn enter(&mut self, within: Within) {
-        self.substitutions += usize::from(within.is_substitution());
+        self.substitutions += usize::from(within == SUBSTITUTION);
         self.depth = self.depth.max(self.substitutions);
         self.count_token();
         self.levels.push(Nesting {
@@ -497,7 +495,7 @@ impl<'t> Lexis<'t> {
     fn leave(&mut self, length: usize) {
         self.at += length;
         let Some(mut left) = self.levels.pop() else { return };
-        self.substitutions -= usize::from(left.within.is_substitution());
+        self.substitutions -= usize::from(left.within == SUBSTITUTION);
         self.was_arithmetic = matches!(left.within, Within::Arithmetic { .. });
         let is_bracket = left.within == Within::Code(StretchEnd::Bracket);
         let is_arithmetic =

@@ -232,11 +232,9 @@ impl Call<'_> {
         if tool.own == 0 || tool.own == usize::MAX {
             return Vec::new();
         }
-        let given: Vec<_> = parsed.values(&["e", "expression", "source", "regexp"]).collect();
-        if given.is_empty() && !parsed.has(tool.own_options) {
-            return parsed.operands.first().map(|arg| arg.value.as_str()).into_iter().collect();
-        }
-        given
+        let given = parsed.values(&["e", "expression", "source", "regexp"]);
+        let first = parsed.operands.first().filter(|_| !parsed.has(tool.own_options));
+        given.chain(first.map(|arg| arg.value.as_str())).collect()
     }
 
     /// What a reader is asked for.
