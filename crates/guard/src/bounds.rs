@@ -40,9 +40,9 @@ pub const UNCLOSED_LIMIT: usize = 32;
 /// arithmetic.
 pub const UNCLOSED_LIMIT_BYTES: usize = 1_000_000;
 
-/// How many bytes the crate may go through in search of the ends of braces: for each to the end of
-/// the text, if that is malformed.
-const BRACES_LIMIT_BYTES: u64 = 40_000_000;
+/// How many bytes the crate may go through in search of the ends of braces, in a line and all scripts
+/// within it: for each brace to the end of its text, if that is malformed.
+pub const BRACES_LIMIT_BYTES: u64 = 40_000_000;
 
 /// How many of those bytes cost as much as one more word, in a script within a command line.
 const BRACES_BYTES_OF_A_WORD: u64 = 4000;
@@ -102,7 +102,8 @@ pub fn inner_cost(text: &str, read: &Lexis<'_>) -> u64 {
     read.cost + of_bytes + braces_bytes(text, read) / BRACES_BYTES_OF_A_WORD
 }
 
-fn braces_bytes(text: &str, read: &Lexis<'_>) -> u64 {
+/// How many bytes the crate may go through in search of the ends of a text's braces.
+pub fn braces_bytes(text: &str, read: &Lexis<'_>) -> u64 {
     read.braces * text.len() as u64
 }
 

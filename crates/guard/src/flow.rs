@@ -24,7 +24,7 @@ pub struct Flow {
     pub at: Option<CommandSpan>,
 }
 
-/// How many files are told of: they are enough to say what is wrong with a line.
+/// How many files and findings are told of: they are enough to say what is wrong with a line.
 pub const SOURCES_LIMIT: usize = 100;
 
 impl Flow {

@@ -92,7 +92,7 @@ pub fn parse(text: &str, read: &Lexis<'_>) -> Option<Script> {
     }
     let (masked, starts) = masked(text, read);
     #[cfg(test)]
-    super::steps::count(masked.chars().count());
+    super::steps::count_parsed(&masked, super::bounds::braces_bytes(text, read));
     let nodes = nodes(&masked, true)?;
     let places = ByteOffsets { text, starts, lacks_target: Cell::new(false) };
     let parts = nodes.iter().map(|node| places.part(node)).collect();

@@ -29,9 +29,6 @@ const PREFIX_LIMIT: usize = 16;
 /// How many bytes values of variables may add to the words of a line.
 const VALUES_LIMIT_BYTES: usize = 1 << 20;
 
-/// How many findings are told of a line: they are enough to say what is wrong with it.
-const FINDINGS_LIMIT: usize = SOURCES_LIMIT;
-
 /// What was found in a line.
 #[derive(Debug, Default)]
 pub struct Judged {
@@ -55,6 +52,7 @@ pub fn judge(command: &str, policy: &Policy, serves: &Serves<'_>, room: StackRoo
         scripts: 0,
         levels: 0,
         inner_cost: 0,
+        braces_bytes: 0,
     };
     let seen = judge.text(command, TextOrigin::Letters(0), &Flow::default());
     judge.see(&seen);
@@ -114,17 +112,22 @@ struct Judge<'p> {
     levels: usize,
     /// What all scripts inside the command line have cost.
     inner_cost: u64,
+    /// What the line and all scripts inside it may cost for their braces.
+    braces_bytes: u64,
 }
 
 impl<'p> Judge<'p> {
     /// Parses and judges a text that the shell would run; what it prints.
     fn text(&mut self, text: &str, place: TextOrigin, input: &Flow) -> Flow {
         let Some(Measured { room, read }) = bounds::measure(text) else { return self.unread() };
+        self.braces_bytes += bounds::braces_bytes(text, &read);
         // The command line itself is within its bounds.
         if self.scripts > 0 {
             self.inner_cost += bounds::inner_cost(text, &read);
         }
-        if self.inner_cost > bounds::INNER_COST_LIMIT || self.scripts > bounds::DEPTH_LIMIT {
+        let is_dear = self.inner_cost > bounds::INNER_COST_LIMIT
+            || self.braces_bytes > bounds::BRACES_LIMIT_BYTES;
+        if is_dear || self.scripts > bounds::DEPTH_LIMIT {
             return self.unread();
         }
         if room == StackRoom::Large && self.room == StackRoom::Small {
@@ -535,7 +538,7 @@ impl<'p> Judge<'p> {
         let key = |finding: &Finding| (finding.span, finding.kind, finding.rule);
         let is_known = self.out.findings.iter().any(|known| key(known) == key(&finding));
         let is_wanted = self.policy.wants(finding.kind, finding.rule);
-        if is_wanted && !is_known && self.out.findings.len() < FINDINGS_LIMIT {
+        if is_wanted && !is_known && self.out.findings.len() < SOURCES_LIMIT {
             self.out.findings.push(finding);
         }
     }

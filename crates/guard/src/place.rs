@@ -159,8 +159,7 @@ impl<'p> Places<'p> {
         let lines = self.policy.ignored.iter().map(|line| line.trim_end());
         let mut lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
         let pattern = |line: &'p str| line.strip_prefix('!').unwrap_or(line).trim_end_matches('/');
-        let last = lines.rfind(|line| fits(pattern(line), path));
-        last.is_some_and(|line| !line.starts_with('!'))
+        lines.rfind(|line| fits(pattern(line), path)).is_some_and(|line| !line.starts_with('!'))
     }
 }
 

@@ -8,6 +8,7 @@ use super::policy::Policy;
 
 thread_local! {
     static STEPS: Cell<u64> = const { Cell::new(0) };
+    static SEARCHED: Cell<u64> = const { Cell::new(0) };
 }
 
 /// Counts things that are read: signs by the lexis, letters by the parser crate and in words.
@@ -15,11 +16,25 @@ pub fn count(steps: usize) {
     STEPS.set(STEPS.get() + steps as u64);
 }
 
+/// Counts the letters of a text that the parser crate gets, and the bytes that it goes through for
+/// the ends of braces, if the text is malformed.
+pub fn count_parsed(text: &str, searched_bytes: u64) {
+    count(text.chars().count());
+    SEARCHED.set(SEARCHED.get() + searched_bytes);
+}
+
 /// How many steps a line takes.
 fn steps(command: &str) -> u64 {
     STEPS.set(0);
     judge(command, &Policy::default(), &|_| true, StackRoom::Large);
     STEPS.get()
+}
+
+/// How many bytes may be searched for the ends of its braces.
+fn searched(command: &str) -> u64 {
+    SEARCHED.set(0);
+    judge(command, &Policy::default(), &|_| true, StackRoom::Large);
+    SEARCHED.get()
 }
 
 /// Openings of the language, each with what closes it.
@@ -133,5 +148,25 @@ fn regression_expansions_without_an_end_are_bounded_by_what_is_read() {
     with_stack(|| {
         let steps = steps(&line);
         assert!(steps <= 3_000_000, "{steps} steps");
+    });
+}
+
+/// Each script had as many braces as a line may have: 64 KB took twice the time.
+#[test]
+fn regression_braces_of_a_line_and_its_scripts_are_bounded_together() {
+    let braces = |count: usize, rest: usize| {
+        format!("catcat[[ }}; }}\0 (; }}{}{}", "{ ".repeat(count), "cat".repeat(rest))
+    };
+    let inner = braces(900, 11_000);
+    with_stack(|| {
+        for line in [
+            format!("eval '{inner}'; {}", braces(600, 8500)),
+            format!("bash <<'E'\n{inner}\nE\n{}", braces(600, 8500)),
+            format!("{}{}", "eval ".repeat(10), braces(2400, 1600)),
+            format!("{inner}\nbash -c 'bash -c \"{}\"'", braces(2400, 1600)),
+        ] {
+            let bytes = searched(&line);
+            assert!((1..=40_000_000).contains(&bytes), "{bytes}: {}", &line[..40]);
+        }
     });
 }
