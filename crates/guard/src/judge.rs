@@ -194,8 +194,8 @@ impl<'p> Judge<'p> {
                 let values: Vec<_> = words.iter().map(|word| self.word(word, place)).collect();
                 if let Some(name) = name {
                     let known = values.into_iter().find(|arg| arg.is_static);
-                    self.variables
-                        .insert(name.clone(), Flow::words(known.map(|arg| arg.value.into())));
+                    let value = Flow::words(known.map(|arg| arg.value.into()));
+                    self.variables.insert(name.clone(), value);
                 }
                 Flow::default()
             }
@@ -438,10 +438,9 @@ impl<'p> Judge<'p> {
         for (target, span) in output {
             is_seen &= matches!(target.value.as_str(), "/dev/stdout" | "/dev/stderr" | "/dev/tty");
             let place = self.places.of(&target.value, target.is_static);
-            let used = self.places.used(FindingKind::Write, &target.value, target.is_static);
             if flow.is_text() && place != Place::Inside {
                 self.kept.extend(self.places.identity(target));
-            } else if flow.is_text() && used == Place::Inside {
+            } else if flow.is_text() && !self.places.permits(FindingKind::Write, &target.value) {
                 let hit = Hit::new(FindingKind::Write, CommandRule::Output, Some(&target.value));
                 self.found(self.finding(hit, command, *span));
             }
@@ -471,13 +470,8 @@ impl<'p> Judge<'p> {
         let known = self.known(&value, &mut flow);
         let is_static =
             !known.contains(['$', '`']) && !known.starts_with("<(") && !known.starts_with(">(");
-        Arg {
-            value: known,
-            is_static,
-            span,
-            letters: letters.filter(|_| !is_static),
-            sources: flow.sources,
-        }
+        let letters = letters.filter(|_| !is_static);
+        Arg { value: known, is_static, span, letters, sources: flow.sources }
     }
 
     /// A word with the values of its variables, as far as they are known.

@@ -209,9 +209,7 @@ impl<'t> Lexis<'t> {
         let case = self.levels.last().and_then(|level| level.cases.last().copied());
         let is_after = |signs: &[u8]| self.at > 0 && signs.contains(&self.text[self.at - 1]);
         match byte {
-            b'(' if is_after(b"<>") => {
-                self.open(SUBSTITUTION, self.at - 1, 1);
-            }
+            b'(' if is_after(b"<>") => self.open(SUBSTITUTION, self.at - 1, 1),
             b'(' if case == Some(Case::Pattern) && self.word().is_empty() => self.boundary(1),
             b'(' if !self.no_arithmetic.contains(&self.at)
                 && self.next_is(b'(')

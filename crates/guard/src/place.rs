@@ -104,6 +104,11 @@ impl<'p> Places<'p> {
 
     /// Where a path leads that is read or written: what the policy permits is as good as elsewhere.
     pub fn used(&self, kind: FindingKind, path: &str, is_static: bool) -> Place {
+        if self.permits(kind, path) { Place::Outside } else { self.of(path, is_static) }
+    }
+
+    /// Whether a path may be read or written.
+    pub fn permits(&self, kind: FindingKind, path: &str) -> bool {
         let permitted = match kind {
             FindingKind::Read => &self.policy.readable_paths,
             FindingKind::Write => &self.policy.writable_paths,
@@ -111,8 +116,7 @@ impl<'p> Places<'p> {
         let is_in = |listed: &String| below(path, listed.trim_end_matches('/')).is_some();
         // Upwards nothing is in a directory any more.
         let leaves = path.split('/').any(|name| name == "..");
-        let is_permitted = !leaves && permitted.iter().any(is_in);
-        if is_permitted { Place::Outside } else { self.of(path, is_static) }
+        !leaves && permitted.iter().any(is_in)
     }
 
     /// A path as the tools take it: from where the line starts on, whatever directory it goes to.

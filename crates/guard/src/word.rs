@@ -130,7 +130,7 @@ impl<'r> WordReader<'r> {
                 b'$' => self.dollar(quoting),
                 b'`' => self.backquote(),
                 b'<' | b'>' if is_word && self.byte(1) == Some(b'(') => self.bracketed(false),
-                _ => self.letters(1),
+                _ => self.letter(),
             }
         }
     }
@@ -140,14 +140,14 @@ impl<'r> WordReader<'r> {
         self.at += 1;
         match self.byte(0) {
             Some(b'\n') => self.at += 1,
-            Some(next) if quoting == Quoting::Word || b"$`\"\\".contains(&next) => self.letters(1),
+            Some(next) if quoting == Quoting::Word || b"$`\"\\".contains(&next) => self.letter(),
             _ => self.out.value.push('\\'),
         }
     }
 
-    /// Takes `count` bytes, and the rest of the last character, as they are.
-    fn letters(&mut self, count: usize) {
-        let mut end = (self.at + count).min(self.raw.len());
+    /// Takes the next character as it is.
+    fn letter(&mut self) {
+        let mut end = (self.at + 1).min(self.raw.len());
         while !self.raw.is_char_boundary(end) {
             end += 1;
         }
@@ -224,7 +224,7 @@ impl<'r> WordReader<'r> {
         if self.account.unclosed <= UNCLOSED_LIMIT
             && self.account.unclosed_bytes <= UNCLOSED_LIMIT_BYTES
         {
-            self.letters(1);
+            self.letter();
         } else {
             self.at = self.raw.len();
             self.does_not_parse();
@@ -244,7 +244,7 @@ impl<'r> WordReader<'r> {
     fn backquote(&mut self) {
         let start = self.at;
         let inside = &self.raw[start + 1..];
-        let Some(length) = length_to(inside.as_bytes(), b'`') else { return self.letters(1) };
+        let Some(length) = length_to(inside.as_bytes(), b'`') else { return self.letter() };
         self.at = start + 1 + length;
         self.dynamic(start);
         let text = without_backslashes(&inside[..length - 1]);

@@ -291,6 +291,40 @@ fn regression_text_that_is_kept_elsewhere_is_known_by_where_it_is() {
     }
 }
 
+/// Each was judged in another way than the form beside it, which means the same.
+#[test]
+fn regression_forms_that_mean_the_same_are_judged_alike() {
+    for (form, usual) in [
+        ("su me -c'cat f'", "su me -c 'cat f'"),
+        ("script -qc'cat f' /dev/null", "script -qc 'cat f' /dev/null"),
+        ("php8.2 -r 'file_put_contents(\"f\", 1);'", "php -r 'file_put_contents(\"f\", 1);'"),
+        ("{ mapfile a; } < f", "mapfile a < f"),
+        ("fd x -x cat {}", "find . -exec cat {} \\;"),
+        ("`perl -pi -e 's/a\\n/b/' f`", "`perl -pi -e 's/a/b/' f`"),
+    ] {
+        let of = |command: &str| {
+            let found = findings(command);
+            let one = found.first().unwrap_or_else(|| panic!("{command}"));
+            (one.rule, one.target.clone())
+        };
+        assert_eq!(of(form), of(usual), "{form}");
+    }
+    let place = findings("`perl -pi -e 's/a\\n/b/' f`")[0].span;
+    assert_eq!((place.start, place.end), (1, 25));
+    // Behind a file that may be read another one is still found.
+    let policy = Policy { readable_paths: vec!["a".to_owned()], ..Policy::default() };
+    let code = |files: &str| format!("python -c \"for f in ({files}): print(f.read())\"");
+    let of = |files: &str| check(&code(files), &policy).verdict;
+    assert_eq!(of("open('a'), open('a')"), Verdict::Allow);
+    assert_eq!(of("open('a'), open('b')"), Verdict::Read);
+    let elsewhere = |target: &str| {
+        let rules = [(CommandRule::FileCommand, true)].into();
+        check(&format!("cp {target} a"), &Policy { rules, ..Policy::default() }).verdict
+    };
+    assert_eq!(elsewhere("-t/tmp"), Verdict::Allow);
+    assert_eq!(elsewhere("-t tmp"), Verdict::Write);
+}
+
 #[test]
 fn rules_are_switched_one_by_one() {
     let of = |command: &str, rules: Value| {
