@@ -158,12 +158,17 @@ const TOOLS: &[(&str, Tool)] = &[
 
 /// The rules of a command: `python3.12` is a `python`.
 pub fn tool(name: &str) -> Option<&'static Tool> {
-    static BY_NAME: LazyLock<HashMap<&str, &Tool>> = LazyLock::new(|| {
-        let names =
-            |(names, tool): &'static (&str, Tool)| names.split(' ').map(move |name| (name, tool));
-        TOOLS.iter().flat_map(names).collect()
-    });
+    static TOOL_OF: LazyLock<ByName<Tool>> = LazyLock::new(|| by_name(TOOLS));
     let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
-    let versioned = || BY_NAME.get(plain).filter(|tool| tool.job == Job::Runs);
-    BY_NAME.get(name).or_else(versioned).copied()
+    let versioned = || TOOL_OF.get(plain).filter(|tool| tool.job == Job::Runs);
+    TOOL_OF.get(name).or_else(versioned).copied()
+}
+
+/// The rows of a table by their names.
+pub type ByName<T> = HashMap<&'static str, &'static T>;
+
+/// Takes apart the names of rows, which blanks separate.
+pub fn by_name<T>(rows: &'static [(&str, T)]) -> ByName<T> {
+    let names = |(names, row): &'static (&str, T)| names.split(' ').map(move |name| (name, row));
+    rows.iter().flat_map(names).collect()
 }

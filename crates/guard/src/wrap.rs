@@ -1,6 +1,9 @@
 //! Commands that run other commands: `sudo`, `xargs`, `bash -c`, `find -exec`.
 
+use std::sync::LazyLock;
+
 use super::argv::{Arg, Parsed, Spec, is_assignment, name_of, parse, whole};
+use super::tables::{ByName, by_name};
 
 /// What a command runs.
 #[derive(Debug)]
@@ -15,30 +18,33 @@ pub enum Inner {
     StandardInput,
 }
 
-/// Commands in front of another: the word that follows their name, how their options read, and how
-/// many operands are theirs.
+/// A command in front of another: the word that follows its name, how its options read, and how many
+/// operands are its own.
+type Front = (&'static str, Spec, usize);
+
+/// Names, separated by blanks, and what they stand in front of.
 #[rustfmt::skip]
-const PREFIXES: [(&str, &str, Spec, usize); 20] = [
-    ("sudo", "", front("ugpCDhRrTtU", &["user", "group", "prompt", "host", "chdir", "role", "type", "other-user", "chroot"]), 0),
-    ("doas", "", front("uC", &[]), 0),
-    ("env", "", front("uC", &["unset", "chdir"]), 0),
-    ("nice", "", front("n", &["adjustment"]), 0),
-    ("ionice", "", front("cnpPu", &["class", "classdata", "pid"]), 0),
-    ("chrt", "", front("pTPD", &[]), 1),
-    ("taskset", "", front("p", &[]), 1),
-    ("time gtime", "", front("fo", &["format", "output"]), 0),
-    ("stdbuf", "", front("ioe", &["input", "output", "error"]), 0),
-    ("timeout gtimeout", "", front("ks", &["kill-after", "signal"]), 1),
-    ("exec", "", front("a", &[]), 0),
-    ("strace", "", front("oeabIpPsSuX", &["output", "trace"]), 0),
-    ("chroot", "", front("", &["userspec", "groups"]), 1),
-    ("flock", "", front("wE", &["timeout", "wait", "conflict-exit-code"]), 1),
-    ("faketime", "", front("f", &[]), 1),
-    ("caffeinate", "", front("tw", &[]), 0),
-    ("nohup setsid command builtin busybox toybox unbuffer systemd-inhibit unshare noglob chronic winpty rtk", "", front("", &[]), 0),
-    ("npx bunx uvx", "", RUNNER, 0),
-    ("pnpm yarn bundle mise", "exec", RUNNER, 0),
-    ("uv poetry pipenv pdm hatch", "run", RUNNER, 0),
+const PREFIXES: &[(&str, Front)] = &[
+    ("sudo", ("", front("ugpCDhRrTtU", &["user", "group", "prompt", "host", "chdir", "role", "type", "other-user", "chroot"]), 0)),
+    ("doas", ("", front("uC", &[]), 0)),
+    ("env", ("", front("uC", &["unset", "chdir"]), 0)),
+    ("nice", ("", front("n", &["adjustment"]), 0)),
+    ("ionice", ("", front("cnpPu", &["class", "classdata", "pid"]), 0)),
+    ("chrt", ("", front("pTPD", &[]), 1)),
+    ("taskset", ("", front("p", &[]), 1)),
+    ("time gtime", ("", front("fo", &["format", "output"]), 0)),
+    ("stdbuf", ("", front("ioe", &["input", "output", "error"]), 0)),
+    ("timeout gtimeout", ("", front("ks", &["kill-after", "signal"]), 1)),
+    ("exec", ("", front("a", &[]), 0)),
+    ("strace", ("", front("oeabIpPsSuX", &["output", "trace"]), 0)),
+    ("chroot", ("", front("", &["userspec", "groups"]), 1)),
+    ("flock", ("", front("wE", &["timeout", "wait", "conflict-exit-code"]), 1)),
+    ("faketime", ("", front("f", &[]), 1)),
+    ("caffeinate", ("", front("tw", &[]), 0)),
+    ("nohup setsid command builtin busybox toybox unbuffer systemd-inhibit unshare noglob chronic winpty rtk", ("", front("", &[]), 0)),
+    ("npx bunx uvx", ("", RUNNER, 0)),
+    ("pnpm yarn bundle mise", ("exec", RUNNER, 0)),
+    ("uv poetry pipenv pdm hatch", ("run", RUNNER, 0)),
 ];
 
 const RUNNER: Spec = front("p", &["package", "with", "python", "extra"]);
@@ -61,8 +67,8 @@ const fn front(letters: &'static str, names: &'static [&'static str]) -> Spec {
 pub fn unwrap(args: &[Arg], listing: Option<&str>) -> Option<Inner> {
     let (first, given) = args.split_first()?;
     let name = name_of(first)?;
-    let is_named = |names: &str| names.split(' ').any(|known| known == name);
-    if let Some((_, second, spec, own)) = PREFIXES.iter().find(|(names, ..)| is_named(names)) {
+    static FRONT_OF: LazyLock<ByName<Front>> = LazyLock::new(|| by_name(PREFIXES));
+    if let Some((second, spec, own)) = FRONT_OF.get(name) {
         let given = match given.split_first() {
             _ if second.is_empty() => given,
             Some((first, rest)) if first.value == *second => rest,
