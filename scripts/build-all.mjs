@@ -28,6 +28,8 @@ import { addonName, addonPath, chosen, programPath, rustTriple, TARGETS } from '
 import { pythonBin, root, run, rustTarget, zigEnvironment } from './tools.mjs'
 
 const BUILT = join(root, 'target', 'cross')
+/** What Node calls when it loads an addon. */
+const ENTRY = 'napi_register_module_v1'
 /** What decides what is built, which tests do not; directories that are not there do no harm. */
 const SOURCES = ['Cargo.toml', 'Cargo.lock', 'build.rs', 'src', 'crates', ':!crates/*/tests/*']
 
@@ -54,7 +56,6 @@ for (const name of values.table ? [] : names) {
     // What is there is of this state in parts only, from here on.
     rmSync(markPath(name), { force: true })
     build(name)
-    checkEntry(name)
     if (!values.addon) buildItsProgram(name)
     // A target that has no program yet is built anew the next time.
     writeFileSync(markPath(name), `${values.addon ? '' : state}\n${overrides()}`)
@@ -76,32 +77,23 @@ function build(name) {
   if (name.startsWith('win32')) {
     const flags = ['--release', '--target', target, '--target-dir', BUILT]
     show('cargo', ['zigbuild', ...flags], env)
-    put(join(BUILT, triple, 'release', 'hashline_native.dll'), join(root, addonPath(name)))
+    put(join(BUILT, triple, 'release', 'hashline_native.dll'), name)
     return
   }
   const napi = join(root, 'node_modules', '.bin', 'napi')
   const where = ['--target-dir', BUILT, '--output-dir', outOf(name)]
   const flags = ['--platform', '--release', '--no-js', '--cross-compile', '--target', target]
   show(napi, ['build', ...flags, ...where], env)
-  put(join(outOf(name), addonName(name)), join(root, addonPath(name)))
-}
-
-/**
- * Refuses an addon that Node could not load, which the linker does not see.
- * @param {string} name
- */
-function checkEntry(name) {
-  const entry = 'napi_register_module_v1'
-  if (!inspected(name).entryPoints.includes(entry)) throw new Error(`it does not export ${entry}`)
+  put(join(outOf(name), addonName(name)), name)
 }
 
 /**
  * What a built addon offers and needs.
- * @param {string} name
+ * @param {string} path
  * @returns {{ floor: string, entryPoints: string[], undefined: string[] }}
  */
-function inspected(name) {
-  const inspect = [join(root, 'scripts', 'inspect-addon.py'), join(root, addonPath(name))]
+function inspected(path) {
+  const inspect = [join(root, 'scripts', 'inspect-addon.py'), path]
   return JSON.parse(run(join(pythonBin(), 'python3'), inspect))
 }
 
@@ -118,12 +110,14 @@ function buildItsProgram(name) {
 }
 
 /**
- * Puts a copy of a file in the place of another one, whose content stays with those who have it
- * open: a host that has loaded an addon would crash if it were written over.
+ * Puts an addon in its place, if Node could load it, which the linker does not see. What is there
+ * stays with those who have it open: a host that has loaded it would crash if it were written over.
  * @param {string} from
- * @param {string} to
+ * @param {string} name
  */
-function put(from, to) {
+function put(from, name) {
+  if (!inspected(from).entryPoints.includes(ENTRY)) throw new Error(`it does not export ${ENTRY}`)
+  const to = join(root, addonPath(name))
   const fresh = `${to}.new`
   rmSync(fresh, { force: true })
   copyFileSync(from, fresh)
@@ -139,7 +133,11 @@ function environment(name) {
   const env = zigEnvironment()
   if (name.startsWith('win32')) {
     // Else the grammars mark their functions for export, and the linker exports nothing else.
-    return { ...env, LIBNODE_PATH: emptyLibrary(), CFLAGS: '-DTREE_SITTER_HIDE_SYMBOLS' }
+    return {
+      ...env,
+      LIBNODE_PATH: emptyLibrary(),
+      CFLAGS: `${process.env.CFLAGS ?? ''} -DTREE_SITTER_HIDE_SYMBOLS`,
+    }
   }
   const { macos } = TARGETS[name]
   if (!macos) return env
@@ -256,7 +254,7 @@ function printTable() {
   const rows = names.map((name) => {
     const path = join(root, addonPath(name))
     if (!existsSync(path)) return [name, 'not built', '', '', '', '']
-    const { floor, entryPoints, undefined: missing } = inspected(name)
+    const { floor, entryPoints, undefined: missing } = inspected(path)
     const size = `${(readFileSync(path).length / 1e6).toFixed(2)} MB`
     const settings = mark(name)[1]
     return [
