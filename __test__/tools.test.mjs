@@ -213,7 +213,7 @@ test('what is plainly meant is taken as meant, and told', () =>
     })
     assert.deepEqual(
       [move.summary, rules(move)],
-      ['a.txt → b.txt', ['wrapped', 'move-path', 'at-path']],
+      ['a.txt → b.txt', ['wrapped', 'at-path', 'move-path']],
     )
     const bare = await apply.execute({
       op: 'replace_text',
@@ -558,7 +558,7 @@ test('an answer has the new anchors alone, and they can be used', () =>
     const done = await apply.execute({ operations: [edit] })
     const [one, two] =
       formatHashed('one\ntwo', { startLine: 5, dialect: 'lean' }).match(/^\d+\w\w/gm) ?? []
-    const rows = ['--- a.txt --- 1 edit, +2 -1', `5-6: ${one} ${two}; lines below: +1`]
+    const rows = ['--- a.txt --- 1 edit, +2 -1', `5-6: ${one} ${two} (old lines below: +1)`]
     assert.equal(done.text, rows.join('\n'))
     const next = { op: 'delete', path: 'a.txt', anchor: two }
     assert.equal((await apply.execute({ operations: [next] })).isError, false)
@@ -1125,6 +1125,7 @@ test('regression: whether a name begins with @ is found out without a read of th
 test('malformed calls are results, in the words of the schema', () =>
   withDir({ 'a.txt': 'a\n' }, async (cwd, stateDir) => {
     const { read, search, apply } = toolsOf(cwd, stateDir)
+    const gone = { op: 'delete', path: 'a.txt', anchor: '1ed' }
     /** @type {[HashTool, unknown, RegExp][]} */
     const cases = [
       [read, '{"path":', /^read: the arguments are no JSON: /],
@@ -1154,6 +1155,28 @@ test('malformed calls are results, in the words of the schema', () =>
       ],
       [apply, { operations: [{ op: 'frob', path: 'a' }] }, /unknown op "frob"/],
       [apply, { operations: [{ op: 'move_file', to: 'b' }] }, /operations\[0\]\.path is missing/],
+      [
+        apply,
+        { path: null, operations: [{ ...gone, path: null }] },
+        /operations\[0\]\.path is mis/,
+      ],
+      // Which file is meant is never guessed, in whatever form it is named.
+      [
+        apply,
+        { path: ['b.txt'], operations: [gone] },
+        /operations\[0\]\.path is "a\.txt", and the/,
+      ],
+      [
+        apply,
+        { path: 'b.txt', operations: [{ ...gone, path: ['a.txt'] }] },
+        /path is "a\.txt", and/,
+      ],
+      [apply, { path: 7, operations: [gone] }, /the field path is the number 7: expected a path/],
+      [
+        apply,
+        { path: 'b.txt', operations: { path: 'a.txt', operations: [gone] } },
+        /path is "a\.txt"/,
+      ],
     ]
     for (const [tool, args, message] of cases) {
       const { text, isError, structured } = await tool.execute(args)

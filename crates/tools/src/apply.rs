@@ -30,7 +30,7 @@ fn words(options: &ToolsOptions, dialect: &Dialect) -> Wording {
         description: format!(
             "{}: all operations, or none. \
              Copy anchors from {read}, {search} and answers of {apply}; all of a call refer to the files before it. \
-             The answer has the new anchors of changed lines. A refusal shows the lines as they are: correct the anchors and send all operations again.{}{}",
+             The answer has the new anchors of changed lines; others stay valid as they were shown. A refusal shows the lines as they are: correct the anchors and send all operations again.{}{}",
             deeds(allowed, "s"),
             after("\n", usage(allowed)),
             after("\n\n", example(names, dialect, allowed))

@@ -1,5 +1,7 @@
 //! The operations of a patch as a model wrote them → as the session takes them.
 
+use std::path::{Component, Path};
+
 use hashline_core::Error;
 use hashline_core::host::{VALUE, Value};
 
@@ -8,9 +10,7 @@ use crate::arguments::{
     malformed, missing, noun, quoted, says_nothing, whole_number, wrong,
 };
 use crate::path::plain_path;
-use crate::table::{
-    Allowed, Field, Kind, Operation, PATH_NAMES, names_of, op_names, operations_of,
-};
+use crate::table::{Allowed, Field, Kind, Operation, PATH_NAMES, op_names, operations_of};
 use crate::text::{Unreadable, parsed, without_fence};
 use crate::tool::Call;
 
@@ -189,7 +189,7 @@ impl<'a> Taker<'a> {
     /// beside them.
     fn items(&mut self, mut fields: Fields) -> Result<(Vec<Value>, Option<Value>), Trouble> {
         let list = fields.take(LIST).filter(|list| !is_blank(list));
-        let (mut list, shared) = match list {
+        let (mut list, mut shared) = match list {
             Some(list) => (list, self.shared_path(fields)?),
             None if is_one(&fields) => (Value::Object(fields.0), None),
             None => return Err(missing(LIST, "an array of operations", &fields)),
@@ -200,17 +200,17 @@ impl<'a> Taker<'a> {
         if let Value::Object(held) = list {
             let mut held = Fields(held);
             list = match held.take(LIST) {
-                Some(inner) if held.0.is_empty() => {
+                Some(inner) => {
                     self.repairs.add(Rule::Wrapped, LIST, "taken from the object around them");
+                    let inside = self.shared_path(held)?;
+                    if let (Some(inside), Some(shared)) = (&inside, &shared) {
+                        check_same(inside, shared, &format!("{LIST}."))?;
+                    }
+                    shared = shared.or(inside);
                     match inner {
                         Value::String(text) => decoded(&text, LIST, self.repairs)?,
                         inner => inner,
                     }
-                }
-                Some(_) => {
-                    let known = names_of(&BESIDE_OPERATIONS[..1]);
-                    let names = held.names();
-                    return Err(malformed(format!("there is no field {names}: expected {known}")));
                 }
                 None => Value::Object(held.0),
             };
@@ -236,7 +236,13 @@ impl<'a> Taker<'a> {
     fn shared_path(&mut self, fields: Fields) -> Result<Option<Value>, Trouble> {
         let mut given = Arguments { fields, repairs: self.repairs };
         given.settle(BESIDE_OPERATIONS)?;
-        Ok(given.fields.take("path").filter(|path| !is_empty(path)))
+        let path = given.fields.take("path").filter(|path| !is_empty(path));
+        match path.map(|path| self.path(path, "path")).transpose()? {
+            Some(other) if !matches!(other, Value::String(_)) => {
+                Err(wrong("path", &other, "a path"))
+            }
+            path => Ok(path),
+        }
     }
 
     fn decoded_item(&mut self, item: Value, place: &str) -> Result<Value, Trouble> {
@@ -259,11 +265,11 @@ impl<'a> Taker<'a> {
         self.check_text(operation, &fields, place)?;
         self.check_fields(operation, &fields, place)?;
         self.drop_unused(operation, &mut fields, &inside);
-        self.share_path(operation, &mut fields, shared, &inside)?;
         for (name, value) in &mut fields.0 {
             let held = std::mem::replace(value, Value::Null);
             *value = self.converted(name, held, &format!("{inside}{name}"))?;
         }
+        self.share_path(operation, &mut fields, shared, &inside)?;
         Ok(Value::Object(fields.0))
     }
 
@@ -425,13 +431,8 @@ impl<'a> Taker<'a> {
         }
         let own =
             sources.iter().find_map(|name| fields.get(name).filter(|_| is_move || *name == "path"));
-        if let (Some(Value::String(own)), Some(Value::String(shared))) = (own, shared)
-            && plain(own) != plain(shared)
-        {
-            let (own, shared) = (quoted(own), quoted(shared));
-            return Err(malformed(format!(
-                "{inside}path is {own}, and the path beside the operations is {shared}: leave out the one beside them, or send the operations of each file without it"
-            )));
+        if let (Some(own), Some(shared)) = (own, shared) {
+            check_same(own, shared, inside)?;
         }
         let has_path = fields.get("path").is_some() || (is_move && given > 0);
         if !has_path {
@@ -764,10 +765,22 @@ fn is_operation(value: &Value) -> bool {
     }
 }
 
-/// A path without what may stand in front of it.
-fn plain(path: &str) -> &str {
-    let path = path.strip_prefix('@').unwrap_or(path);
-    path.strip_prefix("./").unwrap_or(path)
+/// Refuses a path that is another one than that beside the operations.
+fn check_same(own: &Value, shared: &Value, inside: &str) -> Result<(), Trouble> {
+    match (own, shared) {
+        (Value::String(own), Value::String(shared)) if !parts(own).eq(parts(shared)) => {
+            let (own, shared) = (quoted(own), quoted(shared));
+            Err(malformed(format!(
+                "{inside}path is {own}, and the path beside the operations is {shared}: give each operation its own, and none beside them"
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The parts of a path, without those that mean the directory itself.
+fn parts(path: &str) -> impl Iterator<Item = Component<'_>> {
+    Path::new(path).components().filter(|part| *part != Component::CurDir)
 }
 
 /// Whether there is no list of operations, rather than one without any.

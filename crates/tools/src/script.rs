@@ -26,7 +26,7 @@ fn words(options: &ToolsOptions, _: &Dialect) -> Wording {
              PUT <3:, PUT >3:, PUT >3*:, PUT >$: insert such rows before line 3, after it, after its block, at the end.\n\
              CUT 3.=5 and CUT 3* delete lines; CUT 3.=5 @name keeps them, and PUT >9 @name puts them there, also in another section.\n\
              REM deletes the file, MV path moves it.\n\
-             The answer has the new tag and the changed lines. A refusal shows the lines as they are: correct the patch and send all of it again.\n\n\
+             The answer has the new tag and the numbers of changed lines. A refusal shows the lines as they are: correct the patch and send all of it again.\n\n\
              To change line 2 and delete line 7 of a.js:\n\
              {{\"patch\": \"[a.js#1A2B]\\nPUT 2.=2:\\n+  log('Hello')\\nCUT 7.=7\"}}"
         ),

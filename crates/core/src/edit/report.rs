@@ -123,7 +123,8 @@ impl Rows {
 
     /// Adds to the last row.
     fn append(&mut self, text: &str) {
-        self.out.pop();
+        let end = self.out.pop();
+        debug_assert_eq!(end, Some(b'\n'));
         self.note(text);
     }
 

@@ -185,7 +185,7 @@ fn a_brief_answer_names_new_anchors_alone_and_how_later_lines_moved() {
         .text;
     let expected = [
         "--- f --- 4 edits, +4 -5",
-        &(named(4, &["a", "b", "c"]) + "; lines below: +1"),
+        &(named(4, &["a", "b", "c"]) + " (old lines below: +1)"),
         &named(7, &["d"]),
         "Lines after 10 moved by +0.",
         "--- new --- created, +2",
@@ -363,7 +363,7 @@ fn brief_answers_have_the_anchors_of_every_dialect() {
         // In this one the hashes of some lines below change with their numbers.
         let shift = match dialect.name {
             "omp13" => "\nLines after 5 moved by +3.",
-            _ => "; lines below: +3",
+            _ => " (old lines below: +3)",
         };
         let row = format!("\n5-8: {}{shift}", anchors.join(" "));
         assert!(told.text.contains(&row), "{}: {}", dialect.name, told.text);

@@ -257,7 +257,7 @@ fn brief_answers_name_ranges() {
     let patch = format!("{}\nPUT 3:\n+X\n+Y\nPUT 5:\n+Z", header("a.txt", LINES));
     let done = applied(in_session(&session, &patch));
     let now = "one\n\nX\nY\nfour\nZ\n";
-    let told = header("a.txt", now) + "\n(2 edits, +3 -2)\n(3-4); lines below: +1\n(6)";
+    let told = header("a.txt", now) + "\n(2 edits, +3 -2)\n(3-4) (old lines below: +1)\n(6)";
     assert_eq!(done.text, told);
     applied(in_session(&session, &format!("{}\nPUT 3.=6:\n+all", header("a.txt", now))));
 }

@@ -181,7 +181,7 @@ impl Telling<'_> {
         }
         // Behind anchors there is no need to say after which line.
         if self.names(last) && !mixes_line_number(self.file.dialect) {
-            rows.append(&format!("; lines below: {:+}", last.shift));
+            rows.append(&format!(" (old lines below: {:+})", last.shift));
         } else {
             rows.note(&self.shift_note(after, last.shift));
         }
