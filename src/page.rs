@@ -40,18 +40,30 @@ pub struct PageViews {
 pub fn page(text: String, views: Vec<View>, spans: Vec<Range<usize>>) -> (PageText, PageViews) {
     let made = Made::new(Cell::new(ptr::null_mut()));
     // Then offsets in bytes are offsets in characters.
-    let is_ascii = text.is_ascii();
+    let is_ascii = is_ascii(&text, &views, &spans);
     let mut cuts = Vec::new();
     let views = (0..).zip(views).zip(spans).map(|((index, mut view), span)| {
         if is_ascii && span.len() >= CUT_MIN_BYTES {
             give_back(std::mem::take(&mut view.text).into_bytes());
             cuts.push((index, span));
+        } else if view.text.is_empty() {
+            text[span].clone_into(&mut view.text);
         }
         FileView::of(view, Text::alone)
     });
     let views = views.collect();
     let text = Text::alone(text, is_ascii);
     (PageText { text, made: Rc::clone(&made) }, PageViews { views, cuts, made })
+}
+
+/// Whether a text is nothing but ASCII. Of the texts of views that is known as a rule.
+fn is_ascii(text: &str, views: &[View], spans: &[Range<usize>]) -> bool {
+    let text = text.as_bytes();
+    let mut at = 0;
+    let known = views.iter().zip(spans).filter(|(view, span)| view.is_ascii && !span.is_empty());
+    let mut between =
+        known.map(|(_, span)| &text[std::mem::replace(&mut at, span.end)..span.start]);
+    between.all(<[u8]>::is_ascii) && text[at..].is_ascii()
 }
 
 impl TypeName for PageText {

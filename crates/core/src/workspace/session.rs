@@ -328,9 +328,16 @@ impl Session {
 
     /// Reads files, within the limits of one call, unless it is cancelled.
     pub fn read_with(&self, requests: &[ReadRequest], cancel: &Cancel) -> Result<ReadReport> {
-        self.read_at(&self.place(Reach::Reads), requests, cancel)
+        let mut report = self.read_at(&self.place(Reach::Reads), requests, cancel)?;
+        for (view, span) in report.views.iter_mut().zip(&report.spans) {
+            if view.text.is_empty() {
+                report.text[span.clone()].clone_into(&mut view.text);
+            }
+        }
+        Ok(report)
     }
 
+    /// As [`Session::read_with`]; a view with which the page begins has its text only there.
     fn read_at(
         &self,
         place: &PlaceInOrder,

@@ -340,6 +340,26 @@ fn a_call_shows_no_more_than_its_limits_and_says_how_to_go_on() {
     assert_eq!(rejected.code, Code::NotShown);
 }
 
+/// Of one file and of several, with what is said below the lines.
+#[test]
+fn hosts_find_in_the_page_the_text_that_a_view_leaves_to_it() {
+    let limits = SessionLimits { max_lines: 10, ..SessionLimits::default() };
+    let files = [("f", &*numbered(12)), ("g", "\u{fc}\n"), ("empty", "")];
+    let scene = Scene::with(&files, |options| options.limits = limits);
+    let session = Arc::new(scene.session);
+    for names in [&["f"][..], &["g"], &["empty"], &["gone"], &["g", "f", "empty"]] {
+        let requests = requests(names);
+        let report = session.read_with(&requests, &Cancel::default()).unwrap();
+        let page = session.reading().read(&requests, &Cancel::default()).unwrap();
+        assert_eq!((&page.text, &page.spans), (&report.text, &report.spans));
+        for ((shown, view), span) in page.views.iter().zip(&report.views).zip(&page.spans) {
+            let text = if shown.text.is_empty() { &page.text[span.clone()] } else { &shown.text };
+            assert_eq!(text, view.text);
+            assert_eq!(text, &report.text[span.clone()]);
+        }
+    }
+}
+
 #[test]
 fn a_deletion_shows_what_is_gone() {
     let scene = Scene::new(&[("f", "a\nb"), ("empty", ""), ("big", &"x\n".repeat(600_000))]);

@@ -85,7 +85,7 @@ impl<'s> Reading<'s> {
             self.leave_out(request);
             return Ok(());
         }
-        let Looked { view, seen, update } = self.look(request, room, cancel)?;
+        let Looked { mut view, seen, update } = self.look(request, room, cancel)?;
         let shown = view.as_text();
         if shown.is_some_and(|shown| shown.is_line_cut) && !self.report.text.is_empty() {
             // A line that fits on a page of its own is not to be cut at the end of this one.
@@ -99,11 +99,13 @@ impl<'s> Reading<'s> {
             self.report.text += &(file_header(&request.name()) + "\n");
         }
         let matches = shown.and_then(|shown| shown.match_lines.as_ref()).map_or(0, Vec::len) as u64;
-        let span = self.describe(request, &view, seen);
         let lines = match view.text.len() {
             0 => 0,
+            // Nothing follows that what is left is for.
+            _ if !self.has_headers => 0,
             _ => memchr::memchr_iter(b'\n', view.text.as_bytes()).count() as u64 + 1,
         };
+        let span = self.describe(request, &mut view, seen);
         let left = &mut self.left;
         left.max_lines = left.max_lines.saturating_sub(lines);
         left.max_bytes = left.max_bytes.saturating_sub(self.report.text.len() - before);
@@ -220,13 +222,13 @@ impl<'s> Reading<'s> {
     }
 
     /// Tells the model of one view; images and where to go on go to the report, too. Returns where
-    /// the view's text stands.
-    fn describe(&mut self, request: &ReadRequest, view: &FileView, seen: Seen) -> Range<usize> {
+    /// the view's text stands. A page that begins with it takes it from the view.
+    fn describe(&mut self, request: &ReadRequest, view: &mut FileView, seen: Seen) -> Range<usize> {
         let report = &mut self.report;
         let start = report.text.len();
         match (&view.kind, seen) {
             (ViewKind::Text(shown), _) => {
-                return start..self.describe_text(request, view, shown);
+                return start..self.describe_text(request, &mut view.text, shown);
             }
             (ViewKind::Image { .. }, Seen::Image(mime_type, data)) => {
                 report.text += &format!("(image, {mime_type}, {} bytes)", data.len());
@@ -250,7 +252,12 @@ impl<'s> Reading<'s> {
     }
 
     /// Returns where its text ends.
-    fn describe_text(&mut self, request: &ReadRequest, view: &FileView, shown: &TextView) -> usize {
+    fn describe_text(
+        &mut self,
+        request: &ReadRequest,
+        text: &mut String,
+        shown: &TextView,
+    ) -> usize {
         let report = &mut self.report;
         let (start, lines) = (report.text.len(), shown.line_count);
         let mut end = start;
@@ -258,25 +265,30 @@ impl<'s> Reading<'s> {
             (Some(query), Some(0)) => {
                 let search = one_line(&query.search);
                 // Without hashes, the header.
-                if !view.text.is_empty() {
-                    report.text += &view.text;
+                if !text.is_empty() {
+                    report.text += text;
                     report.text.push('\n');
                 }
                 report.text += &format!("(no match for {search} in {lines} lines)");
             }
             _ if lines == 0 => {
                 // A header there is all that the view can have.
-                report.text += &view.text;
+                report.text += text;
                 end = report.text.len();
-                report.text += if view.text.is_empty() { "(empty file)" } else { "\n(empty file)" };
+                report.text += if text.is_empty() { "(empty file)" } else { "\n(empty file)" };
+            }
+            // The usual page is one file: to copy it would cost more than to remember it.
+            _ if start == 0 => {
+                report.text = std::mem::take(text);
+                end = report.text.len();
             }
             _ => {
-                report.text += &view.text;
+                report.text += text;
                 end = report.text.len();
             }
         }
         if let Some(start_line) = shown.next_line {
-            report.next.push(ReadOn { path: view.path.clone(), start_line });
+            report.next.push(ReadOn { path: request.name().into_owned(), start_line });
             if report.text.len() > start {
                 report.text.push('\n');
             }

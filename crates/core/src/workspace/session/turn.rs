@@ -104,7 +104,8 @@ impl ReadTurn {
         HeldTurn { _place: Arc::clone(&self.place) }
     }
 
-    /// As [`Session::read_with`].
+    /// As [`Session::read_with`]. A view with which the page begins has its text only there, where
+    /// `spans` say: hosts do not hand it over twice.
     pub fn read(self, requests: &[ReadRequest], cancel: &Cancel) -> Result<ReadReport> {
         self.session.read_at(&self.place, requests, cancel)
     }
