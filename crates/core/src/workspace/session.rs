@@ -549,5 +549,5 @@ fn shown_files(updates: &[MemoryUpdate]) -> Vec<PathBuf> {
 
 /// The name under which a file is remembered.
 fn canonical(scope: &Scope<'_>, path: &str) -> Result<PathBuf> {
-    Ok(scope.base.existing(path)?.canonical().to_owned())
+    scope.base.canonical(path)
 }

@@ -37,6 +37,8 @@ struct Queue {
     next: u64,
     /// In the order in which the calls were made.
     entries: VecDeque<Entry>,
+    /// How many threads wait for their turn.
+    waiting: usize,
 }
 
 impl Queue {
@@ -108,24 +110,33 @@ impl Turns {
         if queue.is_free(ticket) {
             return Ok(());
         }
+        queue.waiting += 1;
         threads::waiting(|| {
+            let mut outcome = Ok(());
             while !queue.is_free(ticket) {
-                cancel.check()?;
+                outcome = cancel.check();
+                if outcome.is_err() {
+                    break;
+                }
                 let waited = self.has_moved.wait_timeout(queue, WAIT_STEP);
                 queue = waited.unwrap_or_else(PoisonError::into_inner).0;
             }
-            Ok(())
+            queue.waiting -= 1;
+            outcome
         })
     }
 
     /// Leaves the queue.
     pub(super) fn leave(&self, ticket: &Ticket) {
-        let (left, starts) = {
+        let (left, starts, has_waiting) = {
             let mut queue = self.lock();
             let left = queue.position(ticket).and_then(|at| queue.entries.remove(at));
-            (left, queue.starts())
+            (left, queue.starts(), queue.waiting > 0)
         };
-        self.has_moved.notify_all();
+        // To wake nobody takes a call of the system, too.
+        if has_waiting {
+            self.has_moved.notify_all();
+        }
         // Without the lock: what is dropped or begun here may leave or enter the queue itself.
         drop(left);
         for start in starts {

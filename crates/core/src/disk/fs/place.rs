@@ -211,6 +211,15 @@ impl Base {
         }
     }
 
+    /// The canonical path of an existing file. Its directory is opened only where there is an
+    /// error to be told.
+    pub fn canonical(&self, path: &str) -> Result<PathBuf> {
+        match self.full(path, Path::new(path))?.canonicalize() {
+            Ok(canonical) if self.is_below_root(&canonical) => Ok(canonical),
+            _ => Ok(self.existing(path)?.canonical),
+        }
+    }
+
     /// The place of a name, a link in the last component not followed.
     pub fn named(&self, path: &str) -> Result<Lookup> {
         let last = path.rsplit(std::path::is_separator).next();
@@ -325,6 +334,13 @@ impl Base {
             }
             _ => Err(not_a_file(path, "a directory")),
         }
+    }
+
+    /// Whether a path without links leads to something in the root; without one, to something
+    /// that has a name.
+    fn is_below_root(&self, canonical: &Path) -> bool {
+        let is_within = self.root_path().is_none_or(|root| canonical.starts_with(root));
+        is_within && !self.is_root(canonical) && canonical.file_name().is_some()
     }
 
     fn is_root(&self, canonical: &Path) -> bool {

@@ -5,7 +5,6 @@ use std::io;
 use std::path::Path;
 
 use cap_fs_ext::MetadataExt;
-use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata};
 
 /// What a directory entry stands for.
@@ -92,11 +91,18 @@ impl Stamp {
 
     /// The stamp of what a path names, beneath no root: of the link itself when it is one.
     pub fn of_path(path: &Path) -> io::Result<Stamp> {
-        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
-            return Err(io::ErrorKind::InvalidInput.into());
-        };
-        let parent = Dir::open_ambient_dir(parent, ambient_authority())?;
-        Ok(Stamp::from_metadata(&parent.symlink_metadata(name)?))
+        // One call of the system: a session asks for each file that it watches.
+        #[cfg(unix)]
+        return Ok(Stamp::from_metadata(&Metadata::from_just_metadata(path.symlink_metadata()?)));
+        // Elsewhere only what is opened says which file it is.
+        #[cfg(not(unix))]
+        {
+            let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+                return Err(io::ErrorKind::InvalidInput.into());
+            };
+            let parent = Dir::open_ambient_dir(parent, cap_std::ambient_authority())?;
+            Ok(Stamp::from_metadata(&parent.symlink_metadata(name)?))
+        }
     }
 
     /// Whether it tells of the same file with the same content.
