@@ -19,9 +19,8 @@ use std::ops::Range;
 
 use imara_diff::{Algorithm, Diff, Hunk, Interner, Token};
 
-use super::body::{Body, lines_of};
 use crate::cancel::Cancel;
-use crate::text::lines::{Unit, count_lines};
+use crate::text::lines::{Lines, Span, Unit};
 
 /// Texts that differ in more lines than this, between the first difference and the last, are not
 /// compared any further: the work stays bounded, and the answer there is that nothing is kept.
@@ -38,57 +37,59 @@ const ENOUGH_LETTERS: u8 = 4;
 /// How many lines are looked at between two looks at the flag that cancels.
 const PIECE_LINES: usize = 1 << 16;
 
+/// How long a line is as a rule, or longer.
+const USUAL_LINE_BYTES: usize = 24;
+
 /// In the place of a line that is not kept.
 const NONE: u32 = u32::MAX;
 
 /// Where the lines of an older text are in a newer one.
-pub struct Carry {
+pub struct Carry<'a> {
+    older: Older<'a>,
     old: Vec<Token>,
     new: Vec<Token>,
     /// For each old line the new one by all three diffs, counted from 0.
     by_all: Vec<u32>,
     /// For each old line the new one by at least two of the three diffs.
     by_two: Vec<u32>,
-    /// How many letters and digits old lines have, up to what is enough.
-    letters: Vec<u8>,
-    /// Which old lines are in each of the texts once, and say something.
-    lone: Vec<bool>,
+    /// Which kinds of lines are in each of the texts once.
+    lone_kinds: Vec<bool>,
     /// Whether a run of old lines is in each of the texts once.
     runs: HashMap<(usize, usize), bool>,
 }
 
-impl Carry {
+/// The older text.
+struct Older<'a> {
+    text: &'a [u8],
+    lines: Vec<Span>,
+}
+
+impl<'a> Older<'a> {
+    fn line(&self, at: usize) -> &'a [u8] {
+        self.lines[at].text(self.text)
+    }
+}
+
+impl<'a> Carry<'a> {
     /// Compares two texts; `None` once the call is cancelled.
-    pub fn new(old: &Body<'_>, new: &Body<'_>, cancel: &Cancel) -> Option<Self> {
-        let mut lines = Interner::new((old.count() + new.count()) as usize / 2);
-        let mut letters = Vec::with_capacity(old.count() as usize);
-        let Parts { above, new: new_middle, below } = parts(old.text, new.text);
-        let texts: Vec<&[u8]> = lines_of(old.text).collect();
-        let mut old_lines = Vec::with_capacity(texts.len());
-        for piece in texts.chunks(PIECE_LINES) {
+    pub fn new(old: &'a [u8], new: &[u8], cancel: &Cancel) -> Option<Self> {
+        let mut older =
+            Older { text: old, lines: Vec::with_capacity(old.len() / USUAL_LINE_BYTES) };
+        older.lines.extend(Lines::new(old, Unit::Byte));
+        let count = older.lines.len();
+        // As a rule there are a few more kinds, and a few more lines in the new text.
+        let mut kinds = Interner::new(count + count / 8);
+        let mut old_lines = Vec::with_capacity(count);
+        for piece in older.lines.chunks(PIECE_LINES) {
             cancel.check().ok()?;
-            for &line in piece {
-                letters.push(letters_in(line));
-                old_lines.push(lines.intern(line));
-            }
+            old_lines.extend(piece.iter().map(|line| kinds.intern(line.text(old))));
         }
-        // Lines that both begin or end with are the same ones: they are not looked up again.
-        let (top, bottom) = (count_lines(above, Unit::Byte), count_lines(below, Unit::Byte));
-        let middle = top as usize..texts.len() - bottom as usize;
-        let mut new_lines = Vec::with_capacity(new.count() as usize);
-        new_lines.extend_from_slice(&old_lines[..middle.start]);
-        let (old_texts, old_tokens) = (&texts[middle.clone()], &old_lines[middle.clone()]);
-        alike(&mut lines, old_texts, old_tokens, new_middle, &mut new_lines, cancel)?;
-        new_lines.extend_from_slice(&old_lines[middle.end..]);
-        let (old, new) = (old_lines, new_lines);
-        let kinds = lines.num_tokens();
-        let (once_old, once_new) = (once(&old, kinds), once(&new, kinds));
-        let is_lone = |line: &Token| once_old[line.0 as usize] && once_new[line.0 as usize];
-        let lone = old.iter().zip(&letters);
-        let lone =
-            lone.map(|(line, &letters)| is_lone(line) && is_enough(letters.into())).collect();
+        let new_lines = alike(&mut kinds, &older, &old_lines, new, cancel)?;
+        let (old, new, kinds) = (old_lines, new_lines, kinds.num_tokens());
+        let lone_kinds = counts(&old, kinds).into_iter().zip(counts(&new, kinds));
+        let lone_kinds = lone_kinds.map(|in_texts| in_texts == (1, 1)).collect();
         let Agreed { by_all, by_two } = agreed(&old, &new, kinds, cancel)?;
-        Some(Carry { old, new, by_all, by_two, letters, lone, runs: HashMap::new() })
+        Some(Carry { older, old, new, by_all, by_two, lone_kinds, runs: HashMap::new() })
     }
 
     /// Whether the texts have the same lines.
@@ -117,7 +118,17 @@ impl Carry {
             return Some(now + 1);
         }
         let now = together(&self.by_two, from, to)?;
-        self.lone[from..to].contains(&true).then_some(now + 1)
+        (from..to).any(|at| self.is_lone(at)).then_some(now + 1)
+    }
+
+    /// How many letters and digits an old line has, up to what is enough. Few lines are asked for.
+    fn letters(&self, at: usize) -> usize {
+        letters_in(self.older.line(at)).into()
+    }
+
+    /// Whether an old line is in each of the texts once, and says something.
+    fn is_lone(&self, at: usize) -> bool {
+        self.lone_kinds[self.old[at].0 as usize] && is_enough(self.letters(at))
     }
 
     /// Whether the run of kept lines around a block of them is in each of the texts once.
@@ -129,68 +140,57 @@ impl Carry {
         let above = (0..from).rev().take_while(|&one| follows(one)).count();
         let below = (to..self.old.len()).take_while(|&one| follows(one - 1)).count();
         let (from, to) = (from - above, to + below);
-        let (old, new, lone, letters) = (&self.old, &self.new, &self.lone, &self.letters);
-        *self.runs.entry((from, to)).or_insert_with(|| {
-            let run = &old[from..to];
-            let count = letters[from..to].iter().map(|&one| usize::from(one)).sum();
-            lone[from..to].contains(&true)
-                || (is_enough(count) && is_in_once(old, run) && is_in_once(new, run))
-        })
+        if let Some(&known) = self.runs.get(&(from, to)) {
+            return known;
+        }
+        let run = &self.old[from..to];
+        let says_enough = || is_enough((from..to).map(|at| self.letters(at)).sum());
+        let is_once = (from..to).any(|at| self.is_lone(at))
+            || (says_enough() && is_in_once(&self.old, run) && is_in_once(&self.new, run));
+        self.runs.insert((from, to), is_once);
+        is_once
     }
 }
 
-/// What two texts begin with in common, what each has then, and what both end with: whole lines.
-fn parts<'a>(old: &'a [u8], new: &'a [u8]) -> Parts<'a> {
-    let same = common_prefix(old, new);
-    let top = memchr::memrchr(b'\n', &old[..same]).map_or(0, |newline| newline + 1);
-    let (above, old) = old.split_at(top);
-    let new = &new[top..];
-    let same = common_suffix(old, new);
-    // The first line of what is in common may begin before it.
-    let tail = &old[old.len() - same..];
-    let bottom = memchr::memchr(b'\n', tail).map_or(0, |newline| tail.len() - newline - 1);
-    let below = &old[old.len() - bottom..];
-    Parts { above, new: &new[..new.len() - bottom], below }
-}
-
-/// The tokens of the lines of a text that is mostly another one: a line is compared with the one
-/// that follows the last that was found, and looked up only if it is another.
+/// The tokens of the lines of a text that is mostly the older one. From each line that was found
+/// on, what both have in common is passed over at once; only the line behind it is looked up.
 fn alike<'a>(
-    lines: &mut Interner<&'a [u8]>,
-    old: &[&'a [u8]],
-    old_tokens: &[Token],
+    kinds: &mut Interner<&'a [u8]>,
+    older: &Older<'a>,
+    old: &[Token],
     new: &'a [u8],
-    new_tokens: &mut Vec<Token>,
     cancel: &Cancel,
-) -> Option<()> {
-    let mut places: Vec<u32> = vec![NONE; lines.num_tokens() as usize];
-    for (place, token) in (0..).zip(old_tokens) {
+) -> Option<Vec<Token>> {
+    let mut places: Vec<u32> = vec![NONE; kinds.num_tokens() as usize];
+    for (place, token) in (0..).zip(old) {
         places[token.0 as usize] = place;
     }
-    let mut next = 0;
-    for (at, line) in lines_of(new).enumerate() {
-        if at % PIECE_LINES == 0 {
+    let mut tokens = Vec::with_capacity(old.len() + old.len() / 8);
+    let (mut next, mut rest, mut looked) = (0, new, 0);
+    while let Some(line) = Lines::new(rest, Unit::Byte).next() {
+        if tokens.len() >= looked {
             cancel.check().ok()?;
+            looked = tokens.len() + PIECE_LINES;
         }
-        if old.get(next).is_some_and(|old| *old == line) {
-            new_tokens.push(old_tokens[next]);
-            next += 1;
+        let from = older.lines.get(next).map_or(older.text.len(), |line| line.start);
+        let end = from + common_prefix(&older.text[from..], rest);
+        // A line without its end may go on in the other text.
+        let is_common = |line: &Span| line.end <= end && line.text_end < line.end;
+        let common = older.lines[next..].partition_point(is_common);
+        if common > 0 {
+            tokens.extend_from_slice(&old[next..next + common]);
+            next += common;
+            rest = &rest[older.lines[next - 1].end - from..];
             continue;
         }
-        let token = lines.intern(line);
-        new_tokens.push(token);
+        let token = kinds.intern(line.text(rest));
+        tokens.push(token);
         if let Some(&place) = places.get(token.0 as usize).filter(|&&place| place != NONE) {
             next = place as usize + 1;
         }
+        rest = &rest[line.end..];
     }
-    Some(())
-}
-
-/// Two texts by what they have in common, and what the new one has between.
-struct Parts<'a> {
-    above: &'a [u8],
-    new: &'a [u8],
-    below: &'a [u8],
+    Some(tokens)
 }
 
 /// How many bytes are compared at once.
@@ -200,13 +200,6 @@ fn common_prefix(one: &[u8], other: &[u8]) -> usize {
     let pieces = one.chunks_exact(COMPARED_BYTES).zip(other.chunks_exact(COMPARED_BYTES));
     let whole = pieces.take_while(|(one, other)| one == other).count() * COMPARED_BYTES;
     let rest = one[whole..].iter().zip(&other[whole..]);
-    whole + rest.take_while(|(one, other)| one == other).count()
-}
-
-fn common_suffix(one: &[u8], other: &[u8]) -> usize {
-    let pieces = one.rchunks_exact(COMPARED_BYTES).zip(other.rchunks_exact(COMPARED_BYTES));
-    let whole = pieces.take_while(|(one, other)| one == other).count() * COMPARED_BYTES;
-    let rest = one[..one.len() - whole].iter().rev().zip(other[..other.len() - whole].iter().rev());
     whole + rest.take_while(|(one, other)| one == other).count()
 }
 
@@ -258,13 +251,13 @@ fn is_in_once(text: &[Token], lines: &[Token]) -> bool {
     found == 1
 }
 
-/// For each kind of line, whether a text has exactly one.
-fn once(text: &[Token], kinds: u32) -> Vec<bool> {
-    let mut counts = vec![0u32; kinds as usize];
+/// For each kind of line, how many a text has.
+fn counts(text: &[Token], kinds: u32) -> Vec<u32> {
+    let mut counts = vec![0; kinds as usize];
     for line in text {
         counts[line.0 as usize] += 1;
     }
-    counts.into_iter().map(|count| count == 1).collect()
+    counts
 }
 
 /// For each line of an old text the line of a new one that it is.
@@ -280,7 +273,10 @@ fn agreed(old: &[Token], new: &[Token], kinds: u32, cancel: &Cancel) -> Option<A
     cancel.check().ok()?;
     let CommonEnds { top, bottom } = common_ends(old, new);
     let (above, below) = (&old[top..old.len() - bottom], &new[top..new.len() - bottom]);
-    if above.len() + below.len() > MAX_DIFFERENT_LINES || !are_near(above, below, kinds) {
+    let is_bounded = above.len() + below.len() <= MAX_DIFFERENT_LINES;
+    let shared = Shared { in_old: counts(above, kinds), in_new: counts(below, kinds) };
+    let plain = is_bounded.then(|| shared.plain_hunks(above, below, top as u32)).flatten();
+    if !is_bounded || plain.is_none() && !are_near(above, below, &shared) {
         let between = Hunk {
             before: top as u32..(old.len() - bottom) as u32,
             after: top as u32..(new.len() - bottom) as u32,
@@ -288,11 +284,17 @@ fn agreed(old: &[Token], new: &[Token], kinds: u32, cancel: &Cancel) -> Option<A
         let ends = mapped(old, new, &[between]);
         return Some(Agreed { by_all: ends.clone(), by_two: ends });
     }
-    let forwards = compared(Algorithm::Myers, old, new, kinds);
-    cancel.check().ok()?;
     let rarest = compared(Algorithm::Histogram, old, new, kinds);
     cancel.check().ok()?;
-    let backwards = compared_backwards(old, new, kinds);
+    let (forwards, backwards) = match plain {
+        Some(hunks) => (mapped(old, new, &hunks), None),
+        None => {
+            let forwards = compared(Algorithm::Myers, old, new, kinds);
+            cancel.check().ok()?;
+            (forwards, Some(compared_backwards(old, new, kinds)))
+        }
+    };
+    let backwards = backwards.as_ref().unwrap_or(&forwards);
     let all =
         |(one, two, three): (u32, u32, u32)| if one == two && two == three { one } else { NONE };
     let most = |(one, two, three): (u32, u32, u32)| {
@@ -305,25 +307,63 @@ fn agreed(old: &[Token], new: &[Token], kinds: u32, cancel: &Cancel) -> Option<A
         }
     };
     let votes = || {
-        let pairs = forwards.iter().zip(&backwards).zip(&rarest);
+        let pairs = forwards.iter().zip(backwards).zip(&rarest);
         pairs.map(|((&one, &two), &three)| (one, two, three))
     };
     Some(Agreed { by_all: votes().map(all).collect(), by_two: votes().map(most).collect() })
 }
 
+/// How many lines of each kind two texts have.
+struct Shared {
+    in_old: Vec<u32>,
+    in_new: Vec<u32>,
+}
+
+impl Shared {
+    /// Whether both have the line.
+    fn has(&self, line: Token) -> bool {
+        self.in_old[line.0 as usize] > 0 && self.in_new[line.0 as usize] > 0
+    }
+
+    fn has_once(&self, line: Token) -> bool {
+        self.in_old[line.0 as usize] == 1 && self.in_new[line.0 as usize] == 1
+    }
+
+    /// The hunks of the texts, in lines from `top` on, where Myers's diff cannot but keep all lines
+    /// that both have, from either end: they stand in the same order, and between two hunks there
+    /// is one that each has once. (Of lines that are there more often, the diff first leaves out
+    /// some that stand between lines which only one text has.)
+    fn plain_hunks(&self, old: &[Token], new: &[Token], top: u32) -> Option<Vec<Hunk>> {
+        let own = |text: &[Token], from: usize| {
+            from + text[from..].iter().take_while(|&&line| !self.has(line)).count()
+        };
+        let (mut at, mut to, mut is_apart) = (0, 0, true);
+        let mut hunks = Vec::new();
+        loop {
+            let (end, now_end) = (own(old, at), own(new, to));
+            if (end, now_end) != (at, to) {
+                if !is_apart {
+                    return None;
+                }
+                is_apart = false;
+                let lines = |from: usize, to: usize| top + from as u32..top + to as u32;
+                hunks.push(Hunk { before: lines(at, end), after: lines(to, now_end) });
+            }
+            match (old.get(end), new.get(now_end)) {
+                (None, None) => return Some(hunks),
+                (Some(&line), Some(&now)) if line == now => is_apart |= self.has_once(line),
+                _ => return None,
+            }
+            (at, to) = (end + 1, now_end + 1);
+        }
+    }
+}
+
 /// Whether one text becomes the other by a bearable number of edits. Lines that only one of them
 /// has do not count: what becomes of them is no question.
-fn are_near(old: &[Token], new: &[Token], kinds: u32) -> bool {
-    let is_in = |text: &[Token]| {
-        let mut is_in = vec![false; kinds as usize];
-        text.iter().for_each(|line| is_in[line.0 as usize] = true);
-        is_in
-    };
-    let (in_old, in_new) = (is_in(old), is_in(new));
-    let shared = |text: &[Token]| {
-        let shared = text.iter().filter(|line| in_old[line.0 as usize] && in_new[line.0 as usize]);
-        shared.copied().collect::<Vec<_>>()
-    };
+fn are_near(old: &[Token], new: &[Token], shared: &Shared) -> bool {
+    let shared =
+        |text: &[Token]| text.iter().filter(|line| shared.has(**line)).copied().collect::<Vec<_>>();
     let (old, new) = (shared(old), shared(new));
     if old.len() + new.len() <= MAX_EDITS {
         return true;

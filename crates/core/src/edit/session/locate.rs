@@ -162,7 +162,7 @@ pub struct Locator<'a> {
     unseen: Unseen,
     as_of: Option<Moment>,
     cancel: &'a Cancel,
-    carries: HashMap<(u128, u128), Carry>,
+    carries: HashMap<(u128, u128), Carry<'a>>,
     known: HashMap<usize, LineSet>,
     /// The tags of texts that are there.
     tags: HashMap<u128, Tag>,
@@ -504,7 +504,7 @@ impl<'a> Locator<'a> {
             Entry::Occupied(known) => known.into_mut(),
             // A refusal of a call that was cancelled is told to nobody.
             Entry::Vacant(free) => {
-                free.insert(Carry::new(&old, &new, self.cancel).ok_or(Why::Forgotten)?)
+                free.insert(Carry::new(old.text, new.text, self.cancel).ok_or(Why::Forgotten)?)
             }
         };
         carried(carry, target, block).ok_or(Why::Changed)
@@ -662,7 +662,7 @@ fn track(track: &Track, target: &Target<'_>, block: Block) -> Option<Block> {
 
 /// Where the lines of a target are after a change by others. A place beside a line is found with
 /// both lines around it, or else with that line alone.
-fn carried(carry: &mut Carry, target: &Target<'_>, block: Block) -> Option<Block> {
+fn carried(carry: &mut Carry<'_>, target: &Target<'_>, block: Block) -> Option<Block> {
     let first = match target {
         Target::Line(_) | Target::Range(..) | Target::Carried(..) | Target::Between(..) => {
             carry.block(block.first, block.last)

@@ -1,18 +1,16 @@
 //! The rule of three diffs, by example and against texts of which it is known what happened.
 
 use super::*;
-use crate::text::lines::{LineIndex, Unit};
+use proptest::prelude::*;
 
-fn carry(old: &str, new: &str) -> Carry {
-    let index = |text: &str| LineIndex::new(text.as_bytes(), Unit::Byte);
-    let (old_index, new_index) = (index(old), index(new));
-    let (old, new) = (Body::new(old.as_bytes(), &old_index), Body::new(new.as_bytes(), &new_index));
-    Carry::new(&old, &new, &Cancel::default()).unwrap()
+fn carry<'t>(old: &'t str, new: &str) -> Carry<'t> {
+    Carry::new(old.as_bytes(), new.as_bytes(), &Cancel::default()).unwrap()
 }
 
 /// Where each line is found on its own; `-` where it is not. Words are lines.
 fn found(old: &str, new: &str) -> String {
-    let mut carry = carry(&old.replace(' ', "\n"), &new.replace(' ', "\n"));
+    let (old, new) = (old.replace(' ', "\n"), new.replace(' ', "\n"));
+    let mut carry = carry(&old, &new);
     let lines = (1..=carry.old.len() as u64).map(|line| carry.block(line, line));
     let lines = lines.map(|line| line.map_or("-".to_owned(), |line| line.to_string()));
     lines.collect::<Vec<_>>().join(" ")
@@ -109,7 +107,8 @@ fn texts_that_have_nothing_to_do_with_each_other_are_not_compared() {
         (0..count).map(|_| format!("line {}\n", random.below(9))).collect()
     };
     let (one, other) = (text(20_000), text(20_000));
-    let mut carry = carry(&format!("start\n{one}stop\n"), &format!("start\n{other}stop\n"));
+    let (old, new) = (format!("start\n{one}stop\n"), format!("start\n{other}stop\n"));
+    let mut carry = carry(&old, &new);
     assert_eq!(carry.block(1, 1), Some(1));
     assert_eq!(carry.block(20_002, 20_002), Some(20_002));
     assert!((2..20_000).all(|line| carry.kept(line).is_none()));
@@ -118,12 +117,61 @@ fn texts_that_have_nothing_to_do_with_each_other_are_not_compared() {
 #[test]
 fn whatever_was_added_is_no_obstacle() {
     let lines = |name: &str| (0..9_000).map(|at| format!("{name}{at}\n")).collect::<String>();
-    let mut carry = carry(
-        &format!("start\n{}between\n{}stop\n", lines("one"), lines("two")),
-        &format!("new\nstart\n{}between\n{}stop\nlast\n", lines("one"), lines("three")),
-    );
+    let old = format!("start\n{}between\n{}stop\n", lines("one"), lines("two"));
+    let new = format!("new\nstart\n{}between\n{}stop\nlast\n", lines("one"), lines("three"));
+    let mut carry = carry(&old, &new);
     assert_eq!(carry.block(9_002, 9_002), Some(9_003));
     assert_eq!(carry.block(9_003, 9_003), None);
+}
+
+proptest! {
+    /// Whatever is passed over at once, and wherever that ends.
+    #[test]
+    fn lines_are_told_apart_as_one_by_one(
+        old in "(a{0,2}\r?\n|bc\n){0,12}a?\r?",
+        new in "(a{0,2}\r?\n|bc\n){0,12}a?\r?",
+        kept in 0usize..40,
+    ) {
+        let new = old[..kept.min(old.len())].to_owned() + &new;
+        let carry = carry(&old, &new);
+        let (texts, tokens) = (lines_of(&old).chain(lines_of(&new)), carry.old.iter().chain(&carry.new));
+        let (texts, tokens): (Vec<_>, Vec<_>) = (texts.collect(), tokens.collect());
+        prop_assert_eq!(texts.len(), tokens.len());
+        for (text, token) in texts.iter().zip(&tokens) {
+            for (other_text, other) in texts.iter().zip(&tokens) {
+                prop_assert_eq!(text == other_text, token == other);
+            }
+        }
+    }
+}
+
+proptest! {
+    /// Few kinds of lines, and some that only one of the texts has.
+    #[test]
+    fn what_is_plainly_kept_is_what_myers_keeps(
+        old in prop::collection::vec(0u32..30, 0..60),
+        edits in prop::collection::vec((0usize..60, 0usize..3, prop::collection::vec(20u32..60, 0..3)), 0..5),
+    ) {
+        let mut new = old.clone();
+        for (at, removed, inserted) in edits {
+            let at = at.min(new.len());
+            new.splice(at..(at + removed).min(new.len()), inserted);
+        }
+        let tokens = |text: Vec<u32>| text.into_iter().map(Token).collect::<Vec<_>>();
+        let (old, new) = (tokens(old), tokens(new));
+        let CommonEnds { top, bottom } = common_ends(&old, &new);
+        let (above, below) = (&old[top..old.len() - bottom], &new[top..new.len() - bottom]);
+        let shared = Shared { in_old: counts(above, 60), in_new: counts(below, 60) };
+        if let Some(hunks) = shared.plain_hunks(above, below, top as u32) {
+            let kept = mapped(&old, &new, &hunks);
+            prop_assert_eq!(&kept, &compared(Algorithm::Myers, &old, &new, 60));
+            prop_assert_eq!(&kept, &compared_backwards(&old, &new, 60));
+        }
+    }
+}
+
+fn lines_of(text: &str) -> impl Iterator<Item = &[u8]> {
+    Lines::new(text.as_bytes(), Unit::Byte).map(|line| line.text(text.as_bytes()))
 }
 
 /// Numbers that look random and are the same every time.
@@ -207,7 +255,8 @@ fn in_repetitive_text_a_wrong_place_is_rarer_than_one_in_two_thousand() {
         change(&mut random, &mut new, &mut next);
         let joined =
             |text: &[Line]| text.iter().map(|(line, _)| format!("{line}\n")).collect::<String>();
-        let mut carry = carry(&joined(&old), &joined(&new));
+        let (old_text, new_text) = (joined(&old), joined(&new));
+        let mut carry = carry(&old_text, &new_text);
         for _ in 0..10 {
             let first = random.below(old.len());
             let last = (first + random.below(3)).min(old.len() - 1);
