@@ -247,8 +247,9 @@ pub fn snapshot_of_pieces(pieces: &[&[u8]]) -> String {
     hex(state.finish_128())
 }
 
-/// How much of a file is hashed at a time.
-const HASH_CHUNK_BYTES: u64 = 1 << 20;
+/// How much of a file is hashed at a time: more would be fresh memory, and leave the cache before
+/// it is hashed.
+const HASH_CHUNK_BYTES: u64 = 1 << 16;
 
 /// The snapshot of an open file, from its start.
 pub fn snapshot_of_file(
@@ -262,7 +263,7 @@ pub fn snapshot_of_file(
 
 fn hash_of_file(fs: &dyn FileSystem, file: &mut File, cancel: &Cancel) -> std::io::Result<u128> {
     let mut state = twox_hash::xxhash3_128::Hasher::new();
-    let mut chunk = Vec::new();
+    let mut chunk = Vec::with_capacity(HASH_CHUNK_BYTES as usize);
     loop {
         chunk.clear();
         fs.read(file, HASH_CHUNK_BYTES, &mut chunk)?;
