@@ -219,9 +219,9 @@ export interface ArgumentRepair {
    * code), `wrapped` (one thing where a list belongs), `unwrapped` (a list where one thing belongs),
    * `at-path` (`@src/a.ts`), `file-url` (`file:///…`), `other-name` (a field under the name that
    * other tools have for it), `implied-op` (an operation without `op`, and the fields of one alone),
-   * `number` (digits as a string, or a line 0),
-   * `json-string` (words where JSON text belongs), `move-path` (`path` of a move, which the session
-   * calls `from`), `unused` (a field that is empty). Of the last two the text says nothing.
+   * `number` (digits as a string, or a line 0), `json-string` (words where JSON text belongs),
+   * `move-path` (`path` of a move, which the session calls `from`), `unused` (a field that is
+   * empty). Of the last two the text says nothing.
    */
   rule:
     | 'json-text'

@@ -56,7 +56,8 @@ pub fn page(text: String, views: Vec<View>, spans: Vec<Range<usize>>) -> (PageTe
     (PageText { text, made: Rc::clone(&made) }, PageViews { views, cuts, made })
 }
 
-/// Whether a text is nothing but ASCII. Of the texts of views that is known as a rule.
+/// Whether a page is nothing but ASCII. Views know it of their own text, so only what stands
+/// between them is looked at.
 fn is_ascii(text: &str, views: &[View], spans: &[Range<usize>]) -> bool {
     let text = text.as_bytes();
     let mut at = 0;

@@ -439,9 +439,10 @@ fn view_lines(
     let shown = match pattern {
         None => {
             let lines = request.limits.max_lines.map_or(lines_left, |max| max.min(lines_left));
-            let end = match lines {
-                all if all == lines_left => text.len(),
-                _ => offset_after_lines(text, start, lines, cancel)?,
+            let end = if lines == lines_left {
+                text.len()
+            } else {
+                offset_after_lines(text, start, lines, cancel)?
             };
             let size_bytes = match width {
                 Width::Whole => rendered_size_bound(dialect, end - start, lines, line_count),

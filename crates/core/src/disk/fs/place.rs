@@ -336,8 +336,8 @@ impl Base {
         }
     }
 
-    /// Whether a path without links leads to something in the root; without one, to something
-    /// that has a name.
+    /// Whether a path without links is below the root; where there is no root, whether it has a
+    /// name at all.
     fn is_below_root(&self, canonical: &Path) -> bool {
         let is_within = self.root_path().is_none_or(|root| canonical.starts_with(root));
         is_within && !self.is_root(canonical) && canonical.file_name().is_some()

@@ -101,7 +101,7 @@ impl<'s> Reading<'s> {
         let matches = shown.and_then(|shown| shown.match_lines.as_ref()).map_or(0, Vec::len) as u64;
         let lines = match view.text.len() {
             0 => 0,
-            // Nothing follows that what is left is for.
+            // No other file follows, so nobody asks how many lines are left.
             _ if !self.has_headers => 0,
             _ => memchr::memchr_iter(b'\n', view.text.as_bytes()).count() as u64 + 1,
         };
