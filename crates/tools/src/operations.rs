@@ -431,14 +431,14 @@ impl<'a> Taker<'a> {
         }
         let own =
             sources.iter().find_map(|name| fields.get(name).filter(|_| is_move || *name == "path"));
-        if let (Some(own), Some(shared)) = (own, shared) {
-            check_same(own, shared, inside)?;
-        }
-        let has_path = fields.get("path").is_some() || (is_move && given > 0);
-        if !has_path {
-            let what = "the path of a file, there or beside the operations";
-            let shared = shared.ok_or_else(|| missing(&format!("{inside}path"), what, fields))?;
-            fields.put("path", shared.clone());
+        match (own, shared) {
+            (Some(own), Some(shared)) => check_same(own, shared, inside)?,
+            (Some(_), None) => {}
+            (None, Some(shared)) => fields.put("path", shared.clone()),
+            (None, None) => {
+                let what = "the path of a file, there or beside the operations";
+                return Err(missing(&format!("{inside}path"), what, fields));
+            }
         }
         if is_move && let Some(path) = fields.take("path") {
             // That is how the schema has it.
