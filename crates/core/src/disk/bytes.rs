@@ -42,11 +42,19 @@ pub struct LoadOptions {
     pub max_file_bytes: u64,
     /// Looked at between pieces of a file.
     pub cancel: Cancel,
+    /// Pages of a mapped file are given back while it is looked through: for work that goes once
+    /// over many files. What is looked at again has to be mapped again.
+    pub gives_back: bool,
 }
 
 impl Default for LoadOptions {
     fn default() -> Self {
-        LoadOptions { charset: None, max_file_bytes: MAX_FILE_BYTES, cancel: Cancel::default() }
+        LoadOptions {
+            charset: None,
+            max_file_bytes: MAX_FILE_BYTES,
+            cancel: Cancel::default(),
+            gives_back: false,
+        }
     }
 }
 
@@ -129,7 +137,9 @@ impl Document {
             None => (charset.unwrap_or(Charset::Utf8), 0),
         };
         let Decoded { text, is_lossy: lossy } =
-            pieces::decode(charset, &content.bytes()[bom_bytes..], cancel)?;
+            pieces::decode(charset, &content.bytes()[bom_bytes..], cancel, &|bytes| {
+                content.passed(bytes);
+            })?;
         let decoded = match text {
             Cow::Borrowed(_) => None,
             Cow::Owned(text) => Some(text),
@@ -155,6 +165,11 @@ impl Document {
     /// The text as UTF-8, line for line that of [`Document::body`].
     pub fn text(&self) -> &[u8] {
         self.decoded.as_deref().unwrap_or_else(|| self.body())
+    }
+
+    /// Says that so much of the text was looked at ([`LoadOptions::gives_back`]).
+    pub(crate) fn passed(&self, bytes: usize) {
+        self.content.passed(bytes);
     }
 
     /// Whether [`Document::text`] and [`Document::body`] are the same bytes.

@@ -46,6 +46,10 @@ const CACHE_BYTES: usize = 2 << 20;
 /// States times bytes that an engine is left alone with: it may need as many steps, about 50 ms.
 const UNWATCHED_STEPS: usize = 1 << 22;
 
+/// How much is looked at before it is told. Pieces end with a line: they can be shorter than
+/// `PIECE_BYTES`.
+const TELL_BYTES: usize = PIECE_BYTES / 2;
+
 /// A search as the caller wrote it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
@@ -176,6 +180,8 @@ impl Pattern {
             watch,
             long_lines: None,
             found: None,
+            passed: &|_| {},
+            passed_at: from,
         }
     }
 }
@@ -192,6 +198,10 @@ pub struct MatchingLines<'a> {
     long_lines: Option<LineSearch<'a>>,
     /// Where in the last line the match is, if that is known already.
     found: Option<Range<usize>>,
+    /// Told how much was looked at.
+    passed: &'a dyn Fn(usize),
+    /// Up to where it was told.
+    passed_at: usize,
 }
 
 /// A line that may match.
@@ -212,6 +222,20 @@ enum MatchExtent {
 }
 
 impl<'a> MatchingLines<'a> {
+    /// Says now and then how many bytes more were looked at.
+    pub fn telling(mut self, passed: &'a dyn Fn(usize)) -> MatchingLines<'a> {
+        self.passed = passed;
+        self
+    }
+
+    fn pass(&mut self) {
+        let bytes = self.at - self.passed_at;
+        if bytes >= TELL_BYTES {
+            (self.passed)(bytes);
+            self.passed_at = self.at;
+        }
+    }
+
     /// The next line that may match: in a piece of text the one where the next match starts.
     fn candidate(&mut self) -> Result<Option<CandidateLine>> {
         while self.whole && self.at < self.text.len() {
@@ -230,6 +254,7 @@ impl<'a> MatchingLines<'a> {
     /// Goes on with as many whole lines as fit into a piece; false when not one does, or when
     /// they are to be looked at alone.
     fn begin_piece(&mut self) -> Result<bool> {
+        self.pass();
         let engine = &self.pattern.engine;
         let limit = self.text.len().min(self.at.saturating_add(engine.piece_bytes()));
         let end = if limit == self.text.len() {
@@ -314,6 +339,7 @@ impl Iterator for MatchingLines<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         while self.at < self.text.len() {
+            self.pass();
             let matched = match self.candidate() {
                 Ok(None) => return None,
                 Ok(Some(CandidateLine { line, found })) => {
@@ -527,6 +553,23 @@ mod tests {
 
     fn compiled(query: &Query) -> Result<Pattern> {
         Pattern::new(query, &Cancel::default())
+    }
+
+    #[test]
+    fn a_search_says_how_far_it_has_looked() {
+        let lines = PIECE_BYTES / 2;
+        let text = "a line\n".repeat(lines);
+        // In pieces, line by line, and with a match in each line.
+        for (search, found) in [("nothing", 0), ("^nothing$", 0), ("(?!b)no", 0), ("line", lines)] {
+            let pattern = compiled(&query(search, true, true)).unwrap();
+            let told = std::cell::Cell::new(0);
+            let tell = |bytes| told.set(told.get() + bytes);
+            let cancel = Cancel::default();
+            let lines = pattern.matching_lines(text.as_bytes(), 0, &cancel).telling(&tell);
+            assert_eq!(lines.map(Result::unwrap).count(), found, "{search}");
+            let left = text.len() - told.get();
+            assert!(left <= PIECE_BYTES + TELL_BYTES, "{search}: {left}");
+        }
     }
 
     fn matches(search: &str, text: &str) -> Vec<String> {

@@ -424,7 +424,7 @@ fn view_lines(
     {
         return finish_view(scope, document, request, shown.page.last_line(), 1, shown);
     }
-    let line_count = count_lines_while(text, cancel)?;
+    let line_count = count_lines_while(text, cancel, &|_| {})?;
     if start_line > line_count.max(1) {
         return Err(past_end(request, line_count, start_line));
     }
@@ -454,7 +454,16 @@ fn view_lines(
         Some(pattern) => {
             let page = Page::new(dialect, request.limits, 0).with_width(width);
             let max_matches = request.max_matches.unwrap_or(MAX_MATCHES);
-            show_matches(text, from, page, pattern, (request.context, None), max_matches, cancel)?.0
+            show_matches(
+                document,
+                from,
+                page,
+                pattern,
+                (request.context, None),
+                max_matches,
+                cancel,
+            )?
+            .0
         }
     };
     let shown = match request.folding() {
@@ -541,7 +550,7 @@ fn whole_lines(text: &[u8]) -> usize {
 /// The matches from a line on, at most `max_matches` of them; all are counted. Also the line of
 /// the last one. With `enclosing`, the lines that open the blocks around a match stand above it.
 pub(crate) fn show_matches(
-    text: &[u8],
+    document: &Document,
     from: ViewStart,
     page: Page,
     pattern: &Pattern,
@@ -549,17 +558,22 @@ pub(crate) fn show_matches(
     max_matches: u64,
     cancel: &Cancel,
 ) -> Result<(Shown, ViewStart)> {
+    let text = document.text();
+    let passed = |bytes| document.passed(bytes);
     let mut excerpt = Excerpt::new(text, context, page, from.line, from.offset);
     let mut lines = Vec::new();
     let mut count = 0;
     let mut first_left_out = None;
     let (mut number, mut offset) = (from.line, from.offset);
-    let mut matching = pattern.matching_lines(text, from.offset, cancel);
+    let mut matching = pattern.matching_lines(text, from.offset, cancel).telling(&passed);
     while let Some(span) = matching.next() {
         let span = span?;
         // A mapped file can change between two looks at it; then the view is thrown away.
         let between = text.get(offset..span.start).unwrap_or_default();
-        number += memchr::memchr_iter(b'\n', between).count() as u64;
+        for piece in between.chunks(PIECE_BYTES) {
+            number += memchr::memchr_iter(b'\n', piece).count() as u64;
+            passed(piece.len());
+        }
         offset = span.start;
         count += 1;
         if first_left_out.is_some() {

@@ -48,6 +48,7 @@ impl Scope<'_> {
             charset: self.charset,
             max_file_bytes: self.max_file_bytes,
             cancel: self.cancel.clone(),
+            gives_back: false,
         }
     }
 }

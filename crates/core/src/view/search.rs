@@ -175,7 +175,8 @@ pub fn search_hashed(
     let Walked { files, errors, warnings } = walk(scope.fs, scope.base, query, cancel)?;
     let result = SearchResult { errors, warnings, ..SearchResult::default() };
     let mut gathered = Gathered { result, text_bytes: 0, sink };
-    let search = Search { scope, query, pattern, load: scope.load_options(), found: files };
+    let load = LoadOptions { gives_back: true, ..scope.load_options() };
+    let search = Search { scope, query, pattern, load, found: files };
     search.search_in_batches(&mut gathered, progress)?;
     cancel.check()?;
     let mut result = gathered.result;
@@ -367,7 +368,7 @@ impl Search<'_> {
         let per_file = self.query.max_matches_per_file.unwrap_or(u64::MAX);
         let enclosing = self.query.enclosing.then(|| Enclosing::new(path, text));
         let (shown, last) = show_matches(
-            text,
+            document,
             ViewStart { line: 1, offset: 0 },
             Page::new(self.scope.dialect, limits, 0)
                 .with_width(Width::of(None, self.max_line_chars())),
@@ -382,7 +383,8 @@ impl Search<'_> {
         }
         let header = header_of_rows(self.scope.dialect, path, text, self.scope.cancel)?;
         let below = text.get(last.offset..).unwrap_or_default();
-        let line_count = last.line - 1 + count_lines_while(below, self.scope.cancel)?;
+        let line_count = last.line - 1
+            + count_lines_while(below, self.scope.cancel, &|bytes| document.passed(bytes))?;
         let match_lines = shown.match_lines.unwrap_or_default();
         let shown_matches = match_lines.len() as u64;
         let is_cut = shown.page.is_cut();

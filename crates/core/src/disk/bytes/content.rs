@@ -9,6 +9,7 @@
 use std::cell::RefCell;
 use std::fs::File;
 use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::LoadOptions;
 use crate::cancel::PIECE_BYTES;
@@ -25,6 +26,10 @@ thread_local! {
     /// A warm buffer: fresh memory costs a page fault every 4 KiB.
     static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
+
+/// After so much the pages of a mapping are given back. Less would cost more: every time the system
+/// interrupts the other threads, too.
+const GIVE_BACK_BYTES: usize = 4 << 20;
 
 /// What a file is loaded for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +74,7 @@ impl Content {
         use_of: Use,
     ) -> Result<Option<Content>, LoadFailure> {
         let mapping = if stamp.size_bytes >= MAP_MIN_BYTES {
-            Mapping::new(&file, stamp.size_bytes)?
+            Mapping::new(&file, stamp.size_bytes, options.gives_back)?
         } else {
             None
         };
@@ -114,6 +119,13 @@ impl Content {
         match &self.store {
             Storage::Owned(bytes) => bytes,
             Storage::Mapped(mapping) => mapping.bytes(),
+        }
+    }
+
+    /// Says that so much of it was looked at.
+    pub(super) fn passed(&self, bytes: usize) {
+        if let Storage::Mapped(mapping) = &self.store {
+            mapping.passed(bytes);
         }
     }
 
@@ -210,11 +222,13 @@ struct Mapping {
     #[cfg(target_os = "linux")]
     watch: super::sigbus::FaultWatch,
     map: memmap2::Mmap,
+    /// How much was looked at, where pages are given back.
+    passed_bytes: Option<AtomicUsize>,
 }
 
 impl Mapping {
     /// Maps the file; `None` where that would not be safe.
-    fn new(file: &File, size_bytes: u64) -> io::Result<Option<Mapping>> {
+    fn new(file: &File, size_bytes: u64, gives_back: bool) -> io::Result<Option<Mapping>> {
         let Ok(len) = usize::try_from(size_bytes) else {
             return Ok(None);
         };
@@ -232,17 +246,31 @@ impl Mapping {
         // caught by the watch below; where that fails there is no mapping.
         let map = unsafe { memmap2::MmapOptions::new().len(len).map(file) };
         let Ok(map) = map else { return Ok(None) };
+        let passed_bytes = gives_back.then(AtomicUsize::default);
         #[cfg(target_os = "linux")]
         {
             let watch = super::sigbus::FaultWatch::new(&map);
-            Ok(watch.map(|watch| Mapping { watch, map }))
+            Ok(watch.map(|watch| Mapping { watch, map, passed_bytes }))
         }
         #[cfg(not(target_os = "linux"))]
-        Ok(Some(Mapping { map }))
+        Ok(Some(Mapping { map, passed_bytes }))
     }
 
     fn bytes(&self) -> &[u8] {
         &self.map
+    }
+
+    /// Lets go of the pages now and then. What is looked at again is mapped again.
+    fn passed(&self, bytes: usize) {
+        let Some(passed_bytes) = &self.passed_bytes else { return };
+        let before = passed_bytes.fetch_add(bytes, Ordering::Relaxed);
+        if before / GIVE_BACK_BYTES < before.saturating_add(bytes) / GIVE_BACK_BYTES {
+            #[cfg(target_os = "linux")]
+            // SAFETY: The bytes of a read-only, shared mapping are those of the file before and
+            // after. Where the handler of SIGBUS has put zeros, they are zeros before and after.
+            // An error means that the pages stay.
+            let _ = unsafe { self.map.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) };
+        }
     }
 
     fn has_faulted(&self) -> bool {
@@ -250,5 +278,49 @@ impl Mapping {
         return self.watch.has_faulted();
         #[cfg(not(target_os = "linux"))]
         false
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+    use crate::disk::fs::OsFileSystem;
+
+    /// How much of a mapping this process has in memory.
+    fn resident_bytes(bytes: &[u8]) -> u64 {
+        let address = format!("{:x}-", bytes.as_ptr() as usize);
+        let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
+        let ours = maps.lines().skip_while(|line| !line.starts_with(&address));
+        let rss = ours.into_iter().find_map(|line| line.strip_prefix("Rss:")).unwrap();
+        rss.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
+    }
+
+    #[test]
+    fn regression_a_large_file_that_is_looked_through_does_not_stay_in_memory() {
+        let size_bytes = 2 * GIVE_BACK_BYTES;
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(&vec![b'x'; size_bytes]).unwrap();
+        let load = |gives_back| {
+            let opened = File::open(file.path()).unwrap();
+            let stamp = OsFileSystem.stamp_of(&opened).unwrap();
+            let options = LoadOptions { gives_back, ..LoadOptions::default() };
+            let content = Content::load(&OsFileSystem, opened, stamp, &options, Use::View);
+            content.ok().flatten().unwrap()
+        };
+        for gives_back in [true, false] {
+            let content = load(gives_back);
+            let mut most_bytes = 0;
+            for piece in content.bytes().chunks(PIECE_BYTES) {
+                assert!(piece.iter().all(|&byte| byte == b'x'));
+                most_bytes = most_bytes.max(resident_bytes(content.bytes()));
+                content.passed(piece.len());
+            }
+            // Around a page that is looked at, others are mapped as well.
+            let bound_bytes = (GIVE_BACK_BYTES + PIECE_BYTES) as u64;
+            assert_eq!(most_bytes <= bound_bytes, gives_back, "{most_bytes}");
+            assert_eq!(resident_bytes(content.bytes()) < PIECE_BYTES as u64, gives_back);
+        }
     }
 }

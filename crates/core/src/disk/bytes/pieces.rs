@@ -27,25 +27,34 @@ pub(super) fn is_ascii(bytes: &[u8], cancel: &Cancel) -> Result<bool> {
     threads::all(&pieces, cancel, |piece| piece.is_ascii())
 }
 
-pub(super) fn is_utf8(bytes: &[u8], cancel: &Cancel) -> Result<bool> {
+pub(super) fn is_utf8(
+    bytes: &[u8],
+    cancel: &Cancel,
+    passed: &(dyn Fn(usize) + Sync),
+) -> Result<bool> {
     if bytes.len() <= PIECE_BYTES {
         return Ok(valid_utf8(bytes).is_some());
     }
     let pieces: Vec<&[u8]> = between_characters(bytes).collect();
-    threads::all(&pieces, cancel, |piece| valid_utf8(piece).is_some())
+    threads::all(&pieces, cancel, |piece| {
+        let is_valid = valid_utf8(piece).is_some();
+        passed(piece.len());
+        is_valid
+    })
 }
 
-/// As [`Charset::decode`].
+/// As [`Charset::decode`]; says how much of what stays as it is was `passed`.
 pub(super) fn decode<'t>(
     charset: Charset,
     bytes: &'t [u8],
     cancel: &Cancel,
+    passed: &(dyn Fn(usize) + Sync),
 ) -> Result<Decoded<'t>> {
     if bytes.len() <= PIECE_BYTES {
         return Ok(charset.decode(bytes));
     }
     match charset.decoder() {
-        None if is_utf8(bytes, cancel)? => {
+        None if is_utf8(bytes, cancel, passed)? => {
             Ok(Decoded { text: Cow::Borrowed(bytes), is_lossy: false })
         }
         None => {
@@ -121,11 +130,17 @@ mod tests {
             for shift in 0..5 {
                 let bytes = awkward(unit, shift);
                 let cancel = Cancel::default();
-                assert_eq!(is_utf8(&bytes, &cancel).unwrap(), valid_utf8(&bytes).is_some());
+                assert_eq!(
+                    is_utf8(&bytes, &cancel, &|_| {}).unwrap(),
+                    valid_utf8(&bytes).is_some()
+                );
                 assert_eq!(is_ascii(&bytes, &cancel).unwrap(), bytes.is_ascii());
                 for charset in charsets.map(|label| Charset::by_label(label).unwrap()) {
                     let whole = charset.decode(&bytes);
-                    assert!(decode(charset, &bytes, &cancel).unwrap() == whole, "{charset:?}");
+                    assert!(
+                        decode(charset, &bytes, &cancel, &|_| {}).unwrap() == whole,
+                        "{charset:?}"
+                    );
                 }
                 assert!(cancel.looks() > 2);
             }

@@ -24,7 +24,7 @@ pub fn string_and_is_ascii(bytes: Vec<u8>) -> (String, bool) {
 /// As [`string_and_is_ascii`], with looks at the flag.
 pub(crate) fn string_while(bytes: Vec<u8>, cancel: &Cancel) -> Result<(String, bool)> {
     let is_ascii = pieces::is_ascii(&bytes, cancel)?;
-    let text = if is_ascii || pieces::is_utf8(&bytes, cancel)? {
+    let text = if is_ascii || pieces::is_utf8(&bytes, cancel, &|_| {})? {
         // SAFETY: The checks on the lines above were on these bytes, which nobody else holds;
         // ASCII is UTF-8.
         unsafe { String::from_utf8_unchecked(bytes) }

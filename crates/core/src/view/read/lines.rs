@@ -10,8 +10,12 @@ use crate::error::Result;
 use crate::text::lines::{Unit, count_lines};
 use crate::threads;
 
-/// As [`count_lines`], with looks at the flag.
-pub fn count_lines_while(text: &[u8], cancel: &Cancel) -> Result<u64> {
+/// As [`count_lines`], with looks at the flag; says how much of a long text was `passed`.
+pub fn count_lines_while(
+    text: &[u8],
+    cancel: &Cancel,
+    passed: &(dyn Fn(usize) + Sync),
+) -> Result<u64> {
     if text.len() <= PIECE_BYTES {
         return Ok(count_lines(text, Unit::Byte));
     }
@@ -19,6 +23,7 @@ pub fn count_lines_while(text: &[u8], cancel: &Cancel) -> Result<u64> {
     let pieces: Vec<&[u8]> = text.chunks(PIECE_BYTES).collect();
     threads::all(&pieces, cancel, |piece| {
         count.fetch_add(memchr::memchr_iter(b'\n', piece).count() as u64, Ordering::Relaxed);
+        passed(piece.len());
         true
     })?;
     Ok(count.into_inner())

@@ -105,7 +105,7 @@ fn window(scope: &Scope<'_>, document: &Document, request: &ReadRequest) -> Resu
     let line = request.start_line.unwrap_or(1);
     let offset = offset_after_lines(text, 0, line - 1, cancel)?;
     if line > 1 && offset == text.len() {
-        let count = count_lines_while(text, cancel)?;
+        let count = count_lines_while(text, cancel, &|_| {})?;
         // The last line may have no terminator, and start where nothing is left.
         if line > count.max(1) {
             return Err(past_end(request, count, line));
