@@ -1,7 +1,7 @@
 //! The files that a walk found, in order, each once.
 //!
 //! There may be hundreds of thousands of them. So what files of a directory have in common is
-//! kept once, and a file is where its name stands among theirs: 16 bytes and the name.
+//! kept once, and a file is where its name stands among theirs: 8 bytes and the name.
 
 use std::cmp::Ordering;
 use std::ffi::OsStr;
@@ -19,68 +19,72 @@ pub(super) struct FoundFiles {
 /// One of [`FoundFiles`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FoundFile {
-    /// Where its name starts among those of its place.
-    start: usize,
-    /// How long its name is; 0 for a file that the query names.
-    len: u32,
+    /// Where its name starts among those of its place; [`NAMED`] for a file that the query names.
+    start: u32,
     place: u32,
 }
+
+/// No name starts here.
+const NAMED: u32 = u32::MAX;
+
+/// Ends a name: no file system has it in one.
+const END_OF_NAME: char = '\0';
 
 /// A directory with files, or a file that the query names.
 #[derive(Debug)]
 struct FoundPlace {
     /// Its absolute path, by which files are ordered and told apart.
-    path: PathBuf,
+    path: Box<Path>,
     /// Its path, as the query leads to it.
-    shown: String,
+    shown: Box<str>,
     /// Which of the query's paths led here.
     origin: usize,
-    /// The names of its files, one after the other.
-    names: String,
+    /// The names of its files, each with its end.
+    names: Box<str>,
 }
 
-/// The names of files of a directory, in order.
+/// The names of files of a directory, in order, each with its end.
 #[derive(Debug, Default)]
-pub(super) struct FileNames {
-    joined: String,
-    lens: Vec<u32>,
-}
+pub(super) struct FileNames(String);
 
 impl FileNames {
     /// None of the names is empty.
     pub(super) fn new(mut names: Vec<&str>) -> FileNames {
         names.sort_unstable();
-        // No file system has names of 4 GiB.
-        let lens = names.iter().map(|name| name.len() as u32).collect();
-        FileNames { joined: names.concat(), lens }
+        let bytes = names.iter().map(|name| name.len() + 1).sum();
+        let mut joined = String::with_capacity(bytes);
+        for name in names {
+            joined.push_str(name);
+            joined.push(END_OF_NAME);
+        }
+        FileNames(joined)
     }
 }
 
 impl FoundFiles {
     /// Adds a file that the query names: its absolute path, and the path that leads there.
     pub(super) fn push_named(&mut self, path: PathBuf, shown: String, origin: usize) {
-        let place = self.push_place(FoundPlace { path, shown, origin, names: String::new() });
-        self.files.push(FoundFile { start: 0, len: 0, place });
+        let place = self.push_place(path, shown, origin, String::new());
+        self.files.push(FoundFile { start: NAMED, place });
     }
 
     /// Adds files of a directory: its absolute path, and the path that leads there.
     pub(super) fn extend(&mut self, path: PathBuf, shown: String, origin: usize, names: FileNames) {
-        let FileNames { joined, lens } = names;
-        if lens.is_empty() {
+        let FileNames(joined) = names;
+        if joined.is_empty() {
             return;
         }
-        let place = self.push_place(FoundPlace { path, shown, origin, names: joined });
-        let mut start = 0;
-        self.files.extend(lens.into_iter().map(|len| {
-            let file = FoundFile { start, len, place };
-            start += len as usize;
-            file
-        }));
+        let ends: Vec<usize> = memchr::memchr_iter(END_OF_NAME as u8, joined.as_bytes()).collect();
+        let place = self.push_place(path, shown, origin, joined);
+        let starts = std::iter::once(0).chain(ends.iter().map(|end| end + 1)).take(ends.len());
+        // No directory has names of 4 GiB.
+        self.files.extend(starts.map(|start| FoundFile { start: start as u32, place }));
     }
 
     /// The number of the new place; each takes hundreds of bytes, so there are no 4 Gi of them.
-    fn push_place(&mut self, place: FoundPlace) -> u32 {
-        self.places.push(place);
+    fn push_place(&mut self, path: PathBuf, shown: String, origin: usize, names: String) -> u32 {
+        let (path, shown) = (path.into_boxed_path(), shown.into_boxed_str());
+        self.places.push(FoundPlace { path, shown, origin, names: names.into_boxed_str() });
         (self.places.len() - 1) as u32
     }
 
@@ -113,7 +117,7 @@ impl FoundFiles {
 impl FoundFile {
     /// Whether the query names the file itself.
     pub(super) fn is_named(self) -> bool {
-        self.len == 0
+        self.start == NAMED
     }
 
     fn place(self, places: &[FoundPlace]) -> &FoundPlace {
@@ -121,13 +125,16 @@ impl FoundFile {
     }
 
     fn name(self, places: &[FoundPlace]) -> &str {
-        &self.place(places).names[self.start..self.start + self.len as usize]
+        let names = &*self.place(places).names;
+        let Some(rest) = names.get(self.start as usize..) else { return "" };
+        let end = memchr::memchr(END_OF_NAME as u8, rest.as_bytes());
+        &rest[..end.unwrap_or(rest.len())]
     }
 
     fn shown_in(self, places: &[FoundPlace]) -> String {
         let shown = &self.place(places).shown;
         if self.is_named() {
-            return shown.clone();
+            return shown.to_string();
         }
         join(shown, OsStr::new(self.name(places)))
     }
@@ -139,7 +146,7 @@ fn by_path(one: FoundFile, other: FoundFile, places: &[FoundPlace]) -> Ordering 
     if one.place == other.place {
         return name.cmp(other_name);
     }
-    let (dir, other_dir) = (&one.place(places).path, &other.place(places).path);
+    let (dir, other_dir) = (&*one.place(places).path, &*other.place(places).path);
     by_components([dir, Path::new(name)], [other_dir, Path::new(other_name)])
 }
 
