@@ -27,8 +27,8 @@ thread_local! {
     static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// After so much the pages of a mapping are given back. Less would cost more: every time the system
-/// interrupts the other threads, too.
+/// How much is looked at before the pages of a mapping are given back. About so much of a large
+/// file stays in memory while it is searched.
 const GIVE_BACK_BYTES: usize = 2 << 20;
 
 /// What a file is loaded for.
@@ -260,7 +260,7 @@ impl Mapping {
         &self.map
     }
 
-    /// Lets go of the pages now and then. What is looked at again is mapped again.
+    /// Says that so much was looked at. Now and then the pages are let go.
     fn passed(&self, bytes: usize) {
         let Some(passed_bytes) = &self.passed_bytes else { return };
         let before = passed_bytes.fetch_add(bytes, Ordering::Relaxed);

@@ -24,7 +24,7 @@ pub(super) struct FoundFile {
     place: u32,
 }
 
-/// No name starts here.
+/// No name starts here: as many bytes a place has for names, at most.
 const NAMED: u32 = u32::MAX;
 
 /// Ends a name: no file system has it in one.
@@ -70,15 +70,26 @@ impl FoundFiles {
 
     /// Adds files of a directory: its absolute path, and the path that leads there.
     pub(super) fn extend(&mut self, path: PathBuf, shown: String, origin: usize, names: FileNames) {
-        let FileNames(joined) = names;
-        if joined.is_empty() {
-            return;
+        let FileNames(mut names) = names;
+        while let Some(rest) = split_behind_names(&mut names, NAMED as usize) {
+            self.extend_place(path.clone(), shown.clone(), origin, names);
+            names = rest;
         }
-        let ends: Vec<usize> = memchr::memchr_iter(END_OF_NAME as u8, joined.as_bytes()).collect();
-        let place = self.push_place(path, shown, origin, joined);
-        let starts = std::iter::once(0).chain(ends.iter().map(|end| end + 1)).take(ends.len());
-        // No directory has names of 4 GiB.
-        self.files.extend(starts.map(|start| FoundFile { start: start as u32, place }));
+        if !names.is_empty() {
+            self.extend_place(path, shown, origin, names);
+        }
+    }
+
+    /// Adds files whose names fit into one place.
+    fn extend_place(&mut self, path: PathBuf, shown: String, origin: usize, names: String) {
+        let place = self.push_place(path, shown, origin, names);
+        let names = &self.places[place as usize].names;
+        let mut start = 0;
+        self.files.extend(names.split_terminator(END_OF_NAME).map(|name| {
+            let file = FoundFile { start, place };
+            start += name.len() as u32 + 1;
+            file
+        }));
     }
 
     /// The number of the new place; each takes hundreds of bytes, so there are no 4 Gi of them.
@@ -138,6 +149,14 @@ impl FoundFile {
         }
         join(shown, OsStr::new(self.name(places)))
     }
+}
+
+/// Cuts names after as many as fit into so many bytes, and returns the others; `None` if all fit.
+/// No name is that long.
+fn split_behind_names(names: &mut String, limit_bytes: usize) -> Option<String> {
+    let whole = names.as_bytes().get(..limit_bytes).filter(|whole| whole.len() < names.len())?;
+    let end = memchr::memrchr(END_OF_NAME as u8, whole)?;
+    Some(names.split_off(end + 1))
 }
 
 /// Orders files by their absolute paths.
@@ -222,6 +241,21 @@ mod tests {
     fn ways(path: &Path) -> [[&Path; 2]; 2] {
         let name = Path::new(path.file_name().expect("a name"));
         [[path, Path::new("")], [path.parent().expect("a directory"), name]]
+    }
+
+    #[test]
+    fn names_that_do_not_fit_are_cut_behind_one_that_does() {
+        let names = FileNames::new(vec!["b", "a", "cc"]).0;
+        for (limit_bytes, first, rest) in [
+            (7, "a\0b\0cc\0", None),
+            (6, "a\0b\0", Some("cc\0")),
+            (4, "a\0b\0", Some("cc\0")),
+            (3, "a\0", Some("b\0cc\0")),
+        ] {
+            let mut names = names.clone();
+            let behind = split_behind_names(&mut names, limit_bytes);
+            assert_eq!((&*names, behind.as_deref()), (first, rest), "{limit_bytes}");
+        }
     }
 
     #[test]
