@@ -558,7 +558,7 @@ test('an answer has the new anchors alone, and they can be used', () =>
     const done = await apply.execute({ operations: [edit] })
     const [one, two] =
       formatHashed('one\ntwo', { startLine: 5, dialect: 'lean' }).match(/^\d+\w\w/gm) ?? []
-    const rows = ['--- a.txt --- 1 edit, +2 -1', `5-6: ${one} ${two} (old lines below: +1)`]
+    const rows = ['1 edit, +2 -1', `5-6: ${one} ${two} (old lines below: +1)`]
     assert.equal(done.text, rows.join('\n'))
     const next = { op: 'delete', path: 'a.txt', anchor: two }
     assert.equal((await apply.execute({ operations: [next] })).isError, false)

@@ -107,7 +107,7 @@ test('reads by anchors, is refused, edits', { skip }, () => {
       return setLine(turn, anchorOf(turn.results[0], 'return'), "  return 'Hello, ' + name + '!'")
     },
     ({ results: [report] }) => {
-      assert.match(report, /--- greet\.js --- 1 edit, \+1 -1\n/)
+      assert.match(report, /1 edit, \+1 -1\n/)
       return { text: 'Done.' }
     },
   ]

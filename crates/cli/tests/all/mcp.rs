@@ -168,7 +168,7 @@ fn a_conversation() {
     assert_eq!(shown.result["content"].as_array().unwrap().len(), 1);
     let done = client.set_line("a.txt", "2hv", "line two");
     assert!(!done.is_error);
-    assert!(done.text.starts_with("--- a.txt --- 1 edit, +1 -1\n"), "{}", done.text);
+    assert!(done.text.starts_with("1 edit, +1 -1\n"), "{}", done.text);
     assert_eq!(project.content("a.txt"), "line 1\nline two\nline 3\n");
     // The old anchor is refused with the line as it is, and the one of the refusal holds.
     let stale = client.set_line("a.txt", "2hv", "line 2 again");

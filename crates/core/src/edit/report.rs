@@ -139,7 +139,7 @@ impl Rows {
     }
 
     fn into_told(self) -> ToldRows {
-        ToldRows { text: string_of(self.out), named: self.named, tag: None }
+        ToldRows { text: string_of(self.out), named: self.named, ..ToldRows::default() }
     }
 
     fn into_text(self) -> String {

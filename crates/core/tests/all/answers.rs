@@ -196,6 +196,19 @@ fn a_brief_answer_names_new_anchors_alone_and_how_later_lines_moved() {
 }
 
 #[test]
+fn a_brief_answer_names_the_file_unless_the_call_is_about_no_other() {
+    let scene = brief(&[("f", &lines(20)), ("g", "old\n")]);
+    let five = named(5, &["five"]);
+    assert_eq!(scene.applied(json!([set(5, "five")])).text, format!("1 edit, +1 -1\n{five}"));
+    let of_two = json!([set(6, "six"), {"op": "set_line", "path": "g", "anchor": anchor(1, "old"), "text": "old"}]);
+    let (told, six) = (scene.applied(of_two).text, named(6, &["six"]));
+    assert!(told.starts_with(&format!("--- f --- 1 edit, +1 -1\n{six}\n")), "{told}");
+    let moved = json!([set(7, "seven"), {"op": "move_file", "from": "f", "to": "h"}]);
+    let told = scene.applied(moved).text;
+    assert!(told.starts_with("--- h --- 1 edit, +1 -1, moved from f\n"), "{told}");
+}
+
+#[test]
 fn a_session_knows_the_anchors_that_a_brief_answer_names_and_all_older_ones() {
     let scene = brief(&[("f", &lines(20))]);
     scene.applied(

@@ -194,10 +194,12 @@ impl<'a> Job<'a> {
         let mut applied = Applied::default();
         let mut told_rows: HashMap<FileKey, String> = HashMap::new();
         let mut files: Vec<(FileKey, FileChange, ToldRows)> = Vec::new();
+        let is_only_file =
+            answer.is_brief() && self.tasks.files.is_empty() && self.tasks.edits.len() == 1;
         for (edits, file) in self.edited_in_place() {
             let (path, unread) = (edits.place.shown(), unread(edits.key()));
             let (change, rows) = edited_change(self.scope.dialect, path, file, answer, &unread);
-            files.push((edits.key(), change, rows));
+            files.push((edits.key(), change, ToldRows { is_only_file, ..rows }));
         }
         for one in &self.tasks.files {
             let (change, rows) = self.file_change(one, added, answer, &unread);

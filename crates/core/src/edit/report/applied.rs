@@ -55,6 +55,8 @@ pub struct ToldRows {
     pub named: Vec<u64>,
     /// The tag of the new text, where lines have no hashes.
     pub tag: Option<Tag>,
+    /// Whether the call is about this file alone, so that nobody has to be told which one it is.
+    pub is_only_file: bool,
 }
 
 impl ToldRows {
@@ -303,6 +305,7 @@ pub fn applied_text(applied: &Applied, rows: &[ToldRows]) -> String {
         let path = if file.path.is_empty() { IN_MEMORY } else { &file.path };
         let headline = match rows.tag {
             Some(tag) => format!("{}\n({})\n", version_header(path, tag), summary(file)),
+            None if rows.is_only_file => format!("{}\n", summary(file)),
             None => format!("{} {}\n", file_header(path), summary(file)),
         };
         files.push(&headline, &rows.text);
