@@ -18,9 +18,10 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use imara_diff::{Algorithm, Diff, Hunk, Interner, Token};
+use memchr::memchr_iter;
 
 use crate::cancel::Cancel;
-use crate::text::lines::{Lines, Span, Unit};
+use crate::text::lines::{Lines, Unit};
 
 /// Texts that differ in more lines than this, between the first difference and the last, are not
 /// compared any further: the work stays bounded, and the answer there is that nothing is kept.
@@ -61,28 +62,56 @@ pub struct Carry<'a> {
 /// The older text.
 struct Older<'a> {
     text: &'a [u8],
-    lines: Vec<Span>,
+    /// Where its lines begin, and where it ends.
+    starts: Vec<usize>,
 }
 
 impl<'a> Older<'a> {
-    fn line(&self, at: usize) -> &'a [u8] {
-        self.lines[at].text(self.text)
+    fn of(text: &'a [u8]) -> Self {
+        let mut starts = Vec::with_capacity(text.len() / USUAL_LINE_BYTES);
+        starts.push(0);
+        starts.extend(memchr_iter(b'\n', text).map(|newline| newline + 1));
+        if !ends_a_line(text) {
+            starts.push(text.len());
+        }
+        Older { text, starts }
     }
+
+    fn count(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    fn line(&self, at: usize) -> &'a [u8] {
+        let line = &self.text[self.starts[at]..self.starts[at + 1]];
+        let Some(line) = line.strip_suffix(b"\n") else { return line };
+        line.strip_suffix(b"\r").unwrap_or(line)
+    }
+
+    /// How many lines from `first` on end at `end` or before it, with their line feeds.
+    fn ended_until(&self, first: usize, end: usize) -> usize {
+        let count = self.starts[first + 1..].partition_point(|&start| start <= end);
+        let is_open = first + count == self.count() && !ends_a_line(self.text);
+        count - usize::from(is_open && count > 0)
+    }
+}
+
+/// Whether nothing stands behind the last line feed of a text.
+fn ends_a_line(text: &[u8]) -> bool {
+    text.last().is_none_or(|&last| last == b'\n')
 }
 
 impl<'a> Carry<'a> {
     /// Compares two texts; `None` once the call is cancelled.
     pub fn new(old: &'a [u8], new: &[u8], cancel: &Cancel) -> Option<Self> {
-        let mut older =
-            Older { text: old, lines: Vec::with_capacity(old.len() / USUAL_LINE_BYTES) };
-        older.lines.extend(Lines::new(old, Unit::Byte));
-        let count = older.lines.len();
+        let older = Older::of(old);
+        let count = older.count();
         // As a rule there are a few more kinds, and a few more lines in the new text.
         let mut kinds = Interner::new(count + count / 8);
         let mut old_lines = Vec::with_capacity(count);
-        for piece in older.lines.chunks(PIECE_LINES) {
+        for from in (0..count).step_by(PIECE_LINES) {
             cancel.check().ok()?;
-            old_lines.extend(piece.iter().map(|line| kinds.intern(line.text(old))));
+            let piece = from..count.min(from + PIECE_LINES);
+            old_lines.extend(piece.map(|at| kinds.intern(older.line(at))));
         }
         let new_lines = alike(&mut kinds, &older, &old_lines, new, cancel)?;
         let (old, new, kinds) = (old_lines, new_lines, kinds.num_tokens());
@@ -172,15 +201,14 @@ fn alike<'a>(
             cancel.check().ok()?;
             looked = tokens.len() + PIECE_LINES;
         }
-        let from = older.lines.get(next).map_or(older.text.len(), |line| line.start);
+        let from = older.starts[next];
         let end = from + common_prefix(&older.text[from..], rest);
-        // A line without its end may go on in the other text.
-        let is_common = |line: &Span| line.end <= end && line.text_end < line.end;
-        let common = older.lines[next..].partition_point(is_common);
+        // A line without its line feed may go on in the other text.
+        let common = older.ended_until(next, end);
         if common > 0 {
             tokens.extend_from_slice(&old[next..next + common]);
             next += common;
-            rest = &rest[older.lines[next - 1].end - from..];
+            rest = &rest[older.starts[next] - from..];
             continue;
         }
         let token = kinds.intern(line.text(rest));
@@ -284,10 +312,15 @@ fn agreed(old: &[Token], new: &[Token], kinds: u32, cancel: &Cancel) -> Option<A
         let ends = mapped(old, new, &[between]);
         return Some(Agreed { by_all: ends.clone(), by_two: ends });
     }
+    if let Some(PlainHunks { hunks, has_repeats: false }) = &plain {
+        // Where each text has a line once, the histogram diff keeps it, too.
+        let kept = mapped(old, new, hunks);
+        return Some(Agreed { by_all: kept.clone(), by_two: kept });
+    }
     let rarest = compared(Algorithm::Histogram, old, new, kinds);
     cancel.check().ok()?;
     let (forwards, backwards) = match plain {
-        Some(hunks) => (mapped(old, new, &hunks), None),
+        Some(PlainHunks { hunks, .. }) => (mapped(old, new, &hunks), None),
         None => {
             let forwards = compared(Algorithm::Myers, old, new, kinds);
             cancel.check().ok()?;
@@ -313,6 +346,13 @@ fn agreed(old: &[Token], new: &[Token], kinds: u32, cancel: &Cancel) -> Option<A
     Some(Agreed { by_all: votes().map(all).collect(), by_two: votes().map(most).collect() })
 }
 
+/// Hunks between which all lines that two texts share stand in the same order.
+struct PlainHunks {
+    hunks: Vec<Hunk>,
+    /// Whether a text has one of these lines more than once.
+    has_repeats: bool,
+}
+
 /// How many lines of each kind two texts have.
 struct Shared {
     in_old: Vec<u32>,
@@ -333,12 +373,12 @@ impl Shared {
     /// that both have, from either end: they stand in the same order, and between two hunks there
     /// is one that each has once. (Of lines that are there more often, the diff first leaves out
     /// some that stand between lines which only one text has.)
-    fn plain_hunks(&self, old: &[Token], new: &[Token], top: u32) -> Option<Vec<Hunk>> {
+    fn plain_hunks(&self, old: &[Token], new: &[Token], top: u32) -> Option<PlainHunks> {
         let own = |text: &[Token], from: usize| {
             from + text[from..].iter().take_while(|&&line| !self.has(line)).count()
         };
         let (mut at, mut to, mut is_apart) = (0, 0, true);
-        let mut hunks = Vec::new();
+        let (mut hunks, mut has_repeats) = (Vec::new(), false);
         loop {
             let (end, now_end) = (own(old, at), own(new, to));
             if (end, now_end) != (at, to) {
@@ -350,8 +390,12 @@ impl Shared {
                 hunks.push(Hunk { before: lines(at, end), after: lines(to, now_end) });
             }
             match (old.get(end), new.get(now_end)) {
-                (None, None) => return Some(hunks),
-                (Some(&line), Some(&now)) if line == now => is_apart |= self.has_once(line),
+                (None, None) => return Some(PlainHunks { hunks, has_repeats }),
+                (Some(&line), Some(&now)) if line == now => {
+                    let is_once = self.has_once(line);
+                    is_apart |= is_once;
+                    has_repeats |= !is_once;
+                }
                 _ => return None,
             }
             (at, to) = (end + 1, now_end + 1);

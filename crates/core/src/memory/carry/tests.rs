@@ -1,5 +1,7 @@
 //! The rule of three diffs, by example and against texts of which it is known what happened.
 
+use std::collections::HashSet;
+
 use super::*;
 use proptest::prelude::*;
 
@@ -148,10 +150,15 @@ proptest! {
 proptest! {
     /// Few kinds of lines, and some that only one of the texts has.
     #[test]
-    fn what_is_plainly_kept_is_what_myers_keeps(
-        old in prop::collection::vec(0u32..30, 0..60),
+    fn what_is_plainly_kept_is_what_all_diffs_keep(
+        mut old in prop::collection::vec(0u32..30, 0..60),
+        may_repeat in any::<bool>(),
         edits in prop::collection::vec((0usize..60, 0usize..3, prop::collection::vec(20u32..60, 0..3)), 0..5),
     ) {
+        if !may_repeat {
+            let mut seen = HashSet::new();
+            old.retain(|line| seen.insert(*line));
+        }
         let mut new = old.clone();
         for (at, removed, inserted) in edits {
             let at = at.min(new.len());
@@ -162,8 +169,10 @@ proptest! {
         let CommonEnds { top, bottom } = common_ends(&old, &new);
         let (above, below) = (&old[top..old.len() - bottom], &new[top..new.len() - bottom]);
         let shared = Shared { in_old: counts(above, 60), in_new: counts(below, 60) };
-        if let Some(hunks) = shared.plain_hunks(above, below, top as u32) {
+        if let Some(PlainHunks { hunks, has_repeats }) = shared.plain_hunks(above, below, top as u32) {
             let kept = mapped(&old, &new, &hunks);
+            let rarest = compared(Algorithm::Histogram, &old, &new, 60);
+            prop_assert!(has_repeats || kept == rarest);
             prop_assert_eq!(&kept, &compared(Algorithm::Myers, &old, &new, 60));
             prop_assert_eq!(&kept, &compared_backwards(&old, &new, 60));
         }
