@@ -24,6 +24,7 @@ mod track;
 mod update;
 mod versions;
 
+pub(crate) use body::hash_of;
 pub use body::{Body, Version};
 pub use carry::Carry;
 pub(crate) use carry::says_enough;

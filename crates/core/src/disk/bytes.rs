@@ -167,6 +167,11 @@ impl Document {
         self.decoded.as_deref().unwrap_or_else(|| self.body())
     }
 
+    /// Whether the text stays as it is: it is not that of a file which is mapped.
+    pub(crate) fn is_steady(&self) -> bool {
+        self.decoded.is_some() || !self.content.is_mapped()
+    }
+
     /// Says that so much of the text was looked at ([`LoadOptions::gives_back`]).
     pub(crate) fn passed(&self, bytes: usize) {
         self.content.passed(bytes);

@@ -9,11 +9,13 @@ mod weight;
 mod window;
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 
 use serde::Deserialize;
 
 use crate::edit::request::{InsertAt, LineEdit, Operation};
 use crate::error::Code;
+use crate::memory::{Body, hash_of};
 use crate::text::dialect::{Dialect, MemoryLines};
 use crate::text::hash::hash_line;
 use crate::text::lines::{LineIndex, Unit};
@@ -61,12 +63,21 @@ pub struct Evidence<'a> {
     pub text: &'a [u8],
     /// Its lines.
     pub index: LineIndex,
+    /// Its hash, once that was asked for.
+    pub hash: OnceCell<u128>,
 }
 
 impl<'a> Evidence<'a> {
     /// The lines of a UTF-8 text.
     pub fn new(dialect: &'static Dialect, text: &'a [u8]) -> Self {
-        Evidence { dialect, text, index: LineIndex::new(text, Unit::Byte) }
+        Evidence { dialect, text, index: LineIndex::new(text, Unit::Byte), hash: OnceCell::new() }
+    }
+
+    /// The text with its lines and its hash.
+    pub fn body(&self) -> Body<'_> {
+        let Evidence { text, index, .. } = self;
+        let hash = self.hash.get_or_init(|| hash_of(text));
+        Body { text, index, hash: *hash }
     }
 
     /// The number of lines.

@@ -86,6 +86,15 @@ impl Version {
         Version::owned(text.into())
     }
 
+    /// A copy of a text that nobody can change meanwhile, with what is known of it.
+    pub(super) fn copy_of(body: Body<'_>, limit_bytes: usize) -> Version {
+        let Body { text, index, hash } = body;
+        if text.len() > limit_bytes {
+            return Version { hash, count: index.count(), kept: None };
+        }
+        Version::kept(Arc::new(Kept { text: text.into(), index: index.clone(), hash }))
+    }
+
     /// A text that was made for the memory.
     pub fn owned(text: Box<[u8]>) -> Version {
         let index = LineIndex::new(&text, Unit::Byte);
@@ -122,7 +131,7 @@ impl Version {
 }
 
 /// The hash by which a text is known.
-pub(super) fn hash_of(text: &[u8]) -> u128 {
+pub(crate) fn hash_of(text: &[u8]) -> u128 {
     XxHash3_128::oneshot(text)
 }
 

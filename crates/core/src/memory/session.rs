@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::body::{Version, hash_of};
+use super::body::{Body, Version, hash_of};
 use super::lines::LineSet;
 use super::mutex::{LockedMemory, MemoryMutex};
 use super::notes::Notes;
@@ -137,6 +137,13 @@ impl SessionMemory {
         let known = self.lock().version(hash);
         let known = known.filter(|known| known.body().is_some_and(|body| body.text == text));
         known.unwrap_or_else(|| Version::of(text, self.limits.bytes))
+    }
+
+    /// The same of a text that nobody can change meanwhile: nothing about it is found out again.
+    pub fn version_of(&self, body: Body<'_>) -> Version {
+        let known = self.lock().version(body.hash);
+        let known = known.filter(|known| known.body().is_some_and(|known| known.text == body.text));
+        known.unwrap_or_else(|| Version::copy_of(body, self.limits.bytes))
     }
 
     /// The version of a text that was just made, which the memory as a rule does not have. A text

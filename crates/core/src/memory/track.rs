@@ -5,6 +5,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::lines::LineSet;
+use crate::text::tag::Tag;
 
 /// Lines that an edit removed and put in their place, by the numbers before the edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -87,6 +88,9 @@ pub struct Course {
     /// Inserted lines that the model did not write, by their numbers now.
     #[serde(default, skip_serializing_if = "LineSet::is_empty")]
     pub pasted: LineSet,
+    /// The tag of the text before, where the model may know it by that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tag_before: Option<Tag>,
 }
 
 impl Course {

@@ -205,7 +205,7 @@ fn lines_size_bytes(bytes: &[u8], count: usize) -> usize {
 }
 
 /// Finds any line of a text by number, and the line of any offset.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct LineIndex {
     unit: Unit,
     count: u64,

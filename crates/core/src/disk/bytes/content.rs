@@ -122,6 +122,11 @@ impl Content {
         }
     }
 
+    /// Whether the bytes are those of a file, which others can change.
+    pub(super) fn is_mapped(&self) -> bool {
+        matches!(self.store, Storage::Mapped(_))
+    }
+
     /// Says that so much of it was looked at.
     pub(super) fn passed(&self, bytes: usize) {
         if let Storage::Mapped(mapping) = &self.store {

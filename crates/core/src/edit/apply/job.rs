@@ -27,6 +27,7 @@ use crate::error::{Code, Error, Result};
 use crate::memory::{LineSet, MemoryUpdate, Showing, Splice, Version};
 use crate::text::dialect::Dialect;
 use crate::text::lines::{Unit, count_lines};
+use crate::text::tag::Tag;
 use crate::view::scope::Scope;
 pub(super) use check::FileChecks;
 use landing::Landings;
@@ -405,7 +406,9 @@ impl<'a> Job<'a> {
             let showing = Showing::Told;
             return MemoryUpdate::Shown { file, text: after, lines: shown, showing };
         }
-        let before = memory.version(settled.document.text(), None);
+        let knows_tags = !self.scope.dialect.has_hashes() || edits.name_a_tag();
+        course.tag_before = knows_tags.then(|| Tag::of(settled.document.text()));
+        let before = settled.version_before(memory);
         MemoryUpdate::Edited { file, before, after, course, shown }
     }
 

@@ -55,6 +55,12 @@ impl FileEdits<'_> {
         (first.index, matches!(first.action, LineEdit::Put(_)))
     }
 
+    /// Whether an operation names a version of it by its tag.
+    pub(super) fn name_a_tag(&self) -> bool {
+        let mut anchors = self.operations.iter().flat_map(|one| one.action.anchors());
+        anchors.any(|anchor| anchor.tag.is_some())
+    }
+
     /// Whether lines of it go to other files.
     pub(super) fn gives_lines_away(&self) -> bool {
         let is_given = |one: &&Operation| match &one.action {

@@ -28,7 +28,7 @@ use crate::edit::session::{FileRefusal, Recall, resolve_plainly};
 use crate::edit::splice::splice;
 use crate::edit::structure::Trials;
 use crate::error::{Code, Error, Result};
-use crate::memory::{LineSet, MemoryLimits, MemoryUpdate, SessionMemory, Showing};
+use crate::memory::{Body, LineSet, MemoryLimits, MemoryUpdate, SessionMemory, Showing, Version};
 use crate::text::dialect::Dialect;
 use crate::text::lines::LineIndex;
 use crate::view::scope::Scope;
@@ -38,6 +38,8 @@ pub(super) struct Settled {
     pub(super) document: Document,
     /// The lines of the text as UTF-8.
     index: LineIndex,
+    /// Its hash, if a memory was asked.
+    hash: Option<u128>,
     pub(super) plan: Plan,
     pub(super) relocations: Vec<Relocation>,
     pub(super) repairs: Vec<Repair>,
@@ -63,6 +65,17 @@ impl Settled {
             return bytes;
         }
         Document::from_text(&bytes).with_charset(self.document.charset()).text().to_vec()
+    }
+
+    /// The text before the patch, as a memory is told of it.
+    pub(super) fn version_before(&self, memory: &SessionMemory) -> Version {
+        let (text, index) = (self.document.text(), &self.index);
+        match self.hash {
+            Some(hash) if self.document.is_steady() => {
+                memory.version_of(Body { text, index, hash })
+            }
+            _ => memory.version(text, self.hash),
+        }
     }
 
     /// The operations that change something.
@@ -339,10 +352,11 @@ pub(super) fn settle_document(
     let noops = counted.iter().copied().filter(|one| unchanged.contains(&one.index));
     let noops = noops.map(|one| noop(one, NoopReason::Unchanged)).collect();
     let relocations = resolved.iter().flat_map(|one| relocations(&evidence, path, one)).collect();
-    let index = evidence.index;
+    let (index, hash) = (evidence.index, evidence.hash.into_inner());
     Ok(Settled {
         document,
         index,
+        hash,
         plan,
         relocations,
         repairs,

@@ -86,7 +86,7 @@ impl<'m> Recall<'m> {
         policy: &RelocatePolicy,
         operations: &[&'o Operation],
     ) -> Settlement<'o> {
-        let body = Body::new(evidence.text, &evidence.index);
+        let body = evidence.body();
         let record = self.memory.record(file);
         let (dialect, as_of) = (evidence.dialect, Some(self.as_of));
         let mut locator = Locator::new(&record, body, dialect, self.unseen, as_of, self.cancel);
@@ -130,7 +130,7 @@ impl<'m> Recall<'m> {
         if removed.is_empty() {
             return Vec::new();
         }
-        let body = Body::new(evidence.text, &evidence.index);
+        let body = evidence.body();
         let record = self.memory.record(file);
         let (dialect, as_of) = (evidence.dialect, Some(self.as_of));
         let mut locator = Locator::new(&record, body, dialect, self.unseen, as_of, self.cancel);

@@ -38,7 +38,8 @@ pub(crate) struct View {
     /// The text.
     #[serde(with = "hex")]
     pub(crate) hash: u128,
-    /// Its tag, once the session has edited it: from then on the text may be gone.
+    /// Its tag, where a patch may name it, once the session has edited it: from then on the text may
+    /// be gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) tag: Option<Tag>,
     /// The lines that were shown, by their numbers in that text.
@@ -283,10 +284,9 @@ impl Lineage {
         now: Moment,
     ) {
         self.changed = now;
-        let tag = before.map(|before| Tag::of(before.text));
         for view in &mut self.views {
             if view.hash == self.tip {
-                view.tag = view.tag.or(tag);
+                view.tag = view.tag.or(course.tag_before);
             }
             view.remember_gone(before, course);
             view.track.follow(course);

@@ -145,6 +145,7 @@ impl Landings<'_> {
             moves: moves.collect(),
             left: left.collect(),
             pasted: self.pasted(file),
+            tag_before: None,
         }
     }
 }
