@@ -97,8 +97,8 @@ impl Rows {
         self.last = Some(number);
     }
 
-    /// Adds the anchors of a stretch of lines alone: `4-6: 4:ab 5:cd 6:ef`; without hashes, the
-    /// range.
+    /// Adds the anchors of a stretch of lines alone: `4-6: 4:ab 5:cd 6:ef`, and `4:ab` of one line;
+    /// without hashes, the range.
     fn anchors<'t>(
         &mut self,
         (first, last): (u64, u64),
@@ -109,16 +109,17 @@ impl Rows {
             self.named.extend(lines.map(|(number, _)| number));
             return self.note(&format!("({range})"));
         }
-        self.out.extend_from_slice(format!("{range}:").as_bytes());
+        let mut row = if first == last { Vec::new() } else { vec![format!("{range}:")] };
         let mut next = first;
         for (number, text) in lines {
-            let gap = if number > next { format!(" {GAP}") } else { String::new() };
-            let anchor = self.hasher.dialect().anchor_text(number, self.hasher.hash(number, text));
-            self.out.extend_from_slice(format!("{gap} {anchor}").as_bytes());
+            if number > next {
+                row.push(GAP.to_owned());
+            }
+            row.push(self.hasher.dialect().anchor_text(number, self.hasher.hash(number, text)));
             self.named.push(number);
             next = number + 1;
         }
-        self.out.push(b'\n');
+        self.note(&row.join(" "));
     }
 
     /// Adds to the last row.

@@ -292,8 +292,12 @@ impl<'s> Reading<'s> {
             if report.text.len() > start {
                 report.text.push('\n');
             }
+            let max_lines = request.limits.max_lines;
+            let has_all = max_lines.is_some_and(|max| shown.start_line + max == start_line);
             report.text += &match shown.match_count {
                 Some(matches) => format!("({matches} lines match. Go on from line {start_line}.)"),
+                // Whoever set the limit knows where it was reached.
+                None if has_all => format!("({lines} lines)"),
                 None => format!("({lines} lines. Go on from line {start_line}.)"),
             };
         }
