@@ -19,6 +19,9 @@ use crate::error::Error;
 /// Files of at least this size are mapped, where files are.
 const MAP_MIN_BYTES: u64 = 1 << 20;
 
+/// The same where pages are given back: a buffer for as much would stay in memory.
+const MAP_GIVEN_BACK_MIN_BYTES: u64 = 256 << 10;
+
 /// Buffers up to this size are kept for the next file of the same thread.
 const KEEP_BUFFER_BYTES: usize = MAP_MIN_BYTES as usize + 4096;
 
@@ -29,7 +32,7 @@ thread_local! {
 
 /// How much is looked at before the pages of a mapping are given back. About so much of a large
 /// file stays in memory while it is searched.
-const GIVE_BACK_BYTES: usize = 2 << 20;
+const GIVE_BACK_BYTES: usize = 1 << 20;
 
 /// What a file is loaded for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +76,9 @@ impl Content {
         options: &LoadOptions,
         use_of: Use,
     ) -> Result<Option<Content>, LoadFailure> {
-        let mapping = if stamp.size_bytes >= MAP_MIN_BYTES {
+        let map_min_bytes =
+            if options.gives_back { MAP_GIVEN_BACK_MIN_BYTES } else { MAP_MIN_BYTES };
+        let mapping = if stamp.size_bytes >= map_min_bytes {
             Mapping::new(&file, stamp.size_bytes, options.gives_back)?
         } else {
             None

@@ -9,13 +9,24 @@ use crate::disk::fs::plain;
 /// The path of an entry as the query leads to it, with forward slashes.
 pub(super) fn join(dir: &str, name: &OsStr) -> String {
     let name = name.to_str().map_or_else(|| escaped(name).into(), Cow::Borrowed);
-    let separator = separator(dir);
-    if dir.is_empty() || dir.ends_with(separator) {
-        format!("{dir}{name}")
-    } else {
-        format!("{dir}{separator}{name}")
-    }
+    let mut joined = String::with_capacity(dir.len() + name.len() + 1);
+    joined.push_str(dir);
+    push_joined(&mut joined, &name);
+    joined
 }
+
+/// Goes on from a path; nowhere if there is no more of it.
+pub(super) fn push_joined(path: &mut String, more: &str) {
+    if more.is_empty() {
+        return;
+    }
+    let separator = separator(path);
+    if !path.is_empty() && !path.ends_with(separator) {
+        path.push(separator);
+    }
+    path.push_str(more);
+}
+
 
 /// A name that is not UTF-8, with the bytes that are not written as escapes: `b\xFF.txt`.
 fn escaped(name: &OsStr) -> String {

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::found::{FileNames, FoundFiles, by_components};
+use super::found::{FileNames, FoundDirectory, FoundFiles};
 use super::rules::{Filter, IgnoreRules, IgnoreTexts};
 use super::shown::{join, tidy};
 use super::{SearchQuery, SearchWarning};
@@ -44,9 +44,9 @@ pub(super) fn walk(
     let here = [PathBuf::from(".")];
     let paths = if query.paths.is_empty() { &here[..] } else { &query.paths };
     let mut level = Vec::new();
-    for (origin, path) in paths.iter().enumerate() {
+    for path in paths {
         cancel.check()?;
-        level.extend(start(base, &mut filter, query, origin, path, &mut walked));
+        level.extend(start(base, &mut filter, query, path, &mut walked));
     }
     while !level.is_empty() {
         let mut below = Vec::new();
@@ -55,10 +55,7 @@ pub(super) fn walk(
             let batch = rest.by_ref().take(BATCH_DIRECTORIES).collect();
             Walk { base, query, cancel }.batch(batch, &mut filter, &mut walked, &mut below)?;
         }
-        below.sort_unstable_by(|one, other| {
-            let paths = [&one.path, &other.path].map(|path| [path.as_path(), Path::new("")]);
-            by_components(paths[0], paths[1]).then(one.origin.cmp(&other.origin))
-        });
+        below.sort_unstable_by(|one, other| walked.files.by_way(one.way(), other.way()));
         level = below;
     }
     walked.files.sort();
@@ -71,7 +68,6 @@ fn start(
     base: &Base,
     filter: &mut Filter<'_>,
     query: &SearchQuery,
-    origin: usize,
     path: &Path,
     walked: &mut Walked,
 ) -> Option<QueuedDirectory> {
@@ -85,17 +81,16 @@ fn start(
     };
     let shown = tidy(name);
     if found.kind != FileKind::Directory {
-        walked.files.push_named(found.canonical, shown, origin);
+        walked.files.push_named(found.canonical, shown);
         return None;
     }
-    let trail = Trail { canonical: found.canonical.clone(), above: None };
+    let trail = query.follow_links.then(|| Trail { canonical: found.canonical.clone(), above: None });
     Some(QueuedDirectory {
         rules: filter.above(&found.canonical),
-        path: found.canonical,
-        shown,
+        origin: walked.files.push_origin(found.canonical, shown),
+        below: "".into(),
         depth: 0,
-        origin,
-        trail: query.follow_links.then(|| Arc::new(trail)),
+        trail: trail.map(Arc::new),
     })
 }
 
@@ -105,18 +100,29 @@ struct Walk<'a> {
     cancel: &'a Cancel,
 }
 
-/// A directory to list.
+/// A directory to list. There may be tens of thousands of them, so their paths are made when they
+/// are needed.
 struct QueuedDirectory {
-    /// Its absolute path; below a followed link, through that link.
-    path: PathBuf,
-    shown: String,
+    /// The path of the query that led to it.
+    origin: u32,
+    /// The names on the way from there, with `/` between them.
+    below: Box<str>,
     /// 0 for one that the query names.
-    depth: usize,
-    origin: usize,
+    depth: u32,
     /// The rules that hold in it because of the directories above it.
     rules: Arc<IgnoreRules>,
     /// The way to it, where links are followed.
     trail: Option<Arc<Trail>>,
+}
+
+impl QueuedDirectory {
+    fn way(&self) -> (u32, &str) {
+        (self.origin, &self.below)
+    }
+
+    fn paths(&self, found: &FoundFiles) -> FoundDirectory {
+        found.directory(self.origin, &self.below)
+    }
 }
 
 /// The directories on the way to an entry, by which a link back to one of them is told.
@@ -138,8 +144,11 @@ impl Walk<'_> {
         walked: &mut Walked,
         below: &mut Vec<QueuedDirectory>,
     ) -> Result<()> {
-        let shared = &*filter;
-        let listed = threads::map(&batch, |directory| self.list(directory, shared));
+        let (shared, found) = (&*filter, &walked.files);
+        let list = |directory: &QueuedDirectory| {
+            self.list(directory, &directory.paths(found), shared)
+        };
+        let listed = threads::map(&batch, list);
         let mut contents = Vec::with_capacity(batch.len());
         for (directory, listed) in batch.into_iter().zip(listed) {
             let (entries, mut texts) = listed.unwrap_or_else(|error| {
@@ -149,11 +158,12 @@ impl Walk<'_> {
             filter.admit(&mut texts);
             contents.push((directory, entries, texts));
         }
-        let shared = &*filter;
-        let judged = threads::map(&contents, |one| self.judge(one, shared));
+        let (shared, found) = (&*filter, &walked.files);
+        let judge = |one: &(QueuedDirectory, _, _)| self.judge(one, &one.0.paths(found), shared);
+        let judged = threads::map(&contents, judge);
         for ((directory, ..), judged) in contents.into_iter().zip(judged) {
             let Listing { files, directories, errors, warnings } = judged?;
-            walked.files.extend(directory.path, directory.shown, directory.origin, files);
+            walked.files.extend(directory.origin, &directory.below, files);
             walked.errors.extend(errors);
             filter.warn(warnings);
             below.extend(directories);
@@ -165,21 +175,23 @@ impl Walk<'_> {
     fn list(
         &self,
         directory: &QueuedDirectory,
+        FoundDirectory { path, shown }: &FoundDirectory,
         filter: &Filter<'_>,
     ) -> std::result::Result<Contents, Option<Error>> {
-        let at_bottom = self.query.max_depth.is_some_and(|max| directory.depth >= max);
+        let depth = directory.depth as usize;
+        let at_bottom = self.query.max_depth.is_some_and(|max| depth >= max);
         if at_bottom || self.cancel.is_cancelled() {
             return Err(None);
         }
-        match self.base.list(&directory.path) {
+        match self.base.list(path) {
             Ok(listed) => {
-                let texts = filter.texts(&directory.path, &listed);
+                let texts = filter.texts(path, &listed);
                 Ok((listed, texts))
             }
             // It was removed since it was found.
             Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Err(None),
             Err(cause) => {
-                let shown = match directory.shown.as_str() {
+                let shown = match shown.as_str() {
                     "" => ".",
                     shown => shown,
                 };
@@ -191,16 +203,17 @@ impl Walk<'_> {
     fn judge(
         &self,
         (directory, entries, texts): &(QueuedDirectory, Vec<Listed>, IgnoreTexts),
+        paths: &FoundDirectory,
         filter: &Filter<'_>,
     ) -> Result<Listing> {
         self.cancel.check()?;
         let (mut judged, mut names) = (Listing::default(), Vec::new());
-        let rules = filter.enter(&directory.rules, &directory.path, texts, &mut judged.warnings);
+        let rules = filter.enter(&directory.rules, &paths.path, texts, &mut judged.warnings);
         for (index, entry) in entries.iter().enumerate() {
             if index % LOOK_ENTRIES == LOOK_ENTRIES - 1 {
                 self.cancel.check()?;
             }
-            match self.look_at(directory, filter, &rules, entry) {
+            match self.look_at(directory, paths, filter, &rules, entry) {
                 Ok(Some(WalkEntry::File(name))) => names.push(name),
                 Ok(Some(WalkEntry::Directory(below))) => judged.directories.push(below),
                 Ok(Some(WalkEntry::Unnameable(shown))) => judged.warnings.push(unnameable(shown)),
@@ -216,6 +229,7 @@ impl Walk<'_> {
     fn look_at<'e>(
         &self,
         directory: &QueuedDirectory,
+        paths: &FoundDirectory,
         filter: &Filter<'_>,
         rules: &Arc<IgnoreRules>,
         entry: &'e Listed,
@@ -225,8 +239,8 @@ impl Walk<'_> {
             FileKind::Link if !self.query.follow_links => return Ok(None),
             kind => kind,
         };
-        let path = directory.path.join(&entry.name);
-        let shown = join(&directory.shown, &entry.name);
+        let path = paths.path.join(&entry.name);
+        let shown = join(&paths.shown, &entry.name);
         let (kind, canonical) = match kind {
             FileKind::Link => match self.base.find(&path, &shown) {
                 Ok(found) => (found.kind, Some(found.canonical)),
@@ -248,10 +262,9 @@ impl Walk<'_> {
             FileKind::File => Some(WalkEntry::File(name)),
             FileKind::Directory => Some(WalkEntry::Directory(QueuedDirectory {
                 trail: extend(directory.trail.as_ref(), canonical, entry, &shown)?,
-                path,
-                shown,
-                depth: directory.depth + 1,
                 origin: directory.origin,
+                below: join(&directory.below, &entry.name).into_boxed_str(),
+                depth: directory.depth + 1,
                 rules: Arc::clone(rules),
             })),
             FileKind::Link | FileKind::Special => None,

@@ -14,7 +14,7 @@ fn resident_bytes(bytes: &[u8]) -> u64 {
 
 #[test]
 fn regression_a_large_file_that_is_looked_through_does_not_stay_in_memory() {
-    let size_bytes = 2 * GIVE_BACK_BYTES;
+    let size_bytes = 4 * GIVE_BACK_BYTES;
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(&vec![b'x'; size_bytes]).unwrap();
     let load = |gives_back| {
