@@ -63,6 +63,10 @@ export const GOALS = {
     work: 'a session edits 2,000 lines of TypeScript again, without and with a parser',
     most: 1.5,
   },
+  'session-apply-parsed-later': {
+    work: 'a session edits 2,000 lines of TypeScript for the third to sixth time, without and with a parser',
+    most: 1.5,
+  },
   'session-memory': { work: 'memory of a process after 100,000 reads and edits by a session' },
   'cli-start': { work: 'start of the program', most: 3 },
   'cli-start-node': { work: 'start of the program' },

@@ -123,31 +123,34 @@ const classes = () =>
     .map((lines) => lines.join('\n'))
     .join('')
 
+/** After these lines a file is edited, one after the other. */
+const PLACES = [500, 1500, 1000, 300, 1800, 700]
+
 /**
- * A session that parses what it edits beside one that does not: the first edit of a file, and the
- * second, for which the tree is there.
+ * A session that parses what it edits beside one that does not: the first edit of a file; the second,
+ * for which the tree is there; and those after that, for which it is also in the caches.
  * @param {ConstructorParameters<typeof HashSession>[0] & { cwd: string }} options
  * @returns {Row[]}
  */
 function parsed(options) {
   const path = 'parsed.ts'
   const text = classes()
-  const firstTimes = { ours: /** @type {number[]} */ ([]), peer: /** @type {number[]} */ ([]) }
-  const secondTimes = { ours: /** @type {number[]} */ ([]), peer: /** @type {number[]} */ ([]) }
+  const empty = () => ({
+    ours: /** @type {number[]} */ ([]),
+    peer: /** @type {number[]} */ ([]),
+  })
+  const [first, second, later] = [empty(), empty(), empty()]
   for (let round = 0; round < ROUNDS; round++) {
     for (const who of /** @type {const} */ (['ours', 'peer'])) {
       writeFileSync(join(options.cwd, path), text)
       const session = new HashSession({ ...options, syntax: who === 'ours' ? 'warn' : 'off' })
       const rows = session.readSync(path).text.split('\n')
-      const [one, other] = [499, 1499].map((at) => rows[at].split('|')[0])
-      for (const [times, anchor] of /** @type {const} */ ([
-        [firstTimes, one],
-        [secondTimes, other],
-      ])) {
+      for (const [at, line] of PLACES.entries()) {
+        const times = [first, second][at] ?? later
         const edit = /** @type {const} */ ({
           op: 'insert_after',
           path,
-          anchor,
+          anchor: rows[line - 1].split('|')[0],
           text: `// ${round}`,
         })
         const started = process.hrtime.bigint()
@@ -157,13 +160,17 @@ function parsed(options) {
       }
     }
   }
-  const row = (/** @type {string} */ id, /** @type {typeof firstTimes} */ { ours, peer }) => ({
+  const row = (/** @type {string} */ id, /** @type {typeof first} */ { ours, peer }) => ({
     id,
     ours: "syntax: 'warn'",
     peer: "syntax: 'off'",
     samples: { ours: summary(ours), peer: summary(peer) },
   })
-  return [row('session-apply-parsed', firstTimes), row('session-apply-parsed-again', secondTimes)]
+  return [
+    row('session-apply-parsed', first),
+    row('session-apply-parsed-again', second),
+    row('session-apply-parsed-later', later),
+  ]
 }
 
 /**
