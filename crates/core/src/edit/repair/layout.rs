@@ -26,6 +26,7 @@ pub(super) fn inherit_indent(
         || is_block_at_margin(first, draft.filled().nth(1), indent)
         || is_new_item(first, &replaced)
         || is_beside_margin(subject, draft)
+        || is_in_changed_block(subject, draft, indent)
         || alike_without_white_space(&replaced, &draft.lines)
     {
         return None;
@@ -92,6 +93,23 @@ fn is_beside_margin(subject: &Surroundings<'_, '_>, draft: &ModelText) -> bool {
     above.is_some_and(|line| at_margin(&line) && !opens_block(&line))
         || below.is_some_and(|line| at_margin(&line))
 }
+
+/// Whether the patch changes the line in whose block the old lines are: the first above that is
+/// less deep. Whoever takes a block apart sends its lines at the margin.
+fn is_in_changed_block(subject: &Surroundings<'_, '_>, draft: &ModelText, indent: &str) -> bool {
+    let EditSite::Lines(first, _) = draft.place else {
+        return false;
+    };
+    let is_less_deep = |number: &u64| {
+        let line = (subject.line)(*number).filter(|line| !line.trim().is_empty());
+        line.is_some_and(|line| indentation(&line).len() < indent.len())
+    };
+    let mut above = (1..first).rev().take(BLOCK_LINES);
+    above.find(is_less_deep).is_some_and(|number| (subject.is_touched)(number))
+}
+
+/// How far above a text the line is looked for in whose block it is.
+const BLOCK_LINES: usize = 500;
 
 /// How far from a text its neighbours are looked for beyond empty lines.
 const NEAR_LINES: usize = 5;

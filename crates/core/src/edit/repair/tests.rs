@@ -411,6 +411,27 @@ fn a_block_at_the_margin_keeps_its_place() {
 }
 
 #[test]
+fn regression_lines_of_a_block_that_the_patch_takes_apart_keep_their_place() {
+    let file = ["trait A {", "    const B: u8 = 1;", "", "    const C: u8 = 2;", "}"];
+    let line = |number: u64| file.get((number as usize).wrapping_sub(1)).map(|&line| line.into());
+    let mended = |is_touched: &dyn Fn(u64) -> bool| {
+        let subject = Surroundings {
+            dialect: Dialect::default_dialect(),
+            line: &line,
+            is_touched,
+            parses: &|_| None,
+            cancel: &Cancel::default(),
+        };
+        let lines = vec!["const C: u8 = 3;".to_owned()];
+        layout::inherit_indent(&subject, &ModelText { place: EditSite::Lines(4, 4), lines })
+    };
+    assert_eq!(mended(&|number| number == 1), None);
+    let indented = Some(vec!["    const C: u8 = 3;".to_owned()]);
+    assert_eq!(mended(&|number| number == 2), indented);
+    assert_eq!(mended(&|_| false), indented);
+}
+
+#[test]
 fn regression_another_text_at_the_margin_keeps_its_place() {
     let dialect = Dialect::default_dialect();
     let file = ["  {", "    test {copy of a list} {", "        push a", "    }"];
