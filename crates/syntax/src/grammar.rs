@@ -101,10 +101,9 @@ fn parse_here(job: &Job<'_>, old: Option<&Tree>, budget: &mut Budget) -> Option<
     parser.set_included_ranges(&job.ranges).ok()?;
     let (begun, start, limit) = (Instant::now(), processor_time(), budget.time);
     let mut watch = |state: &tree_sitter::ParseState| {
-        // The time on the wall is asked first: no more of it was taken of the processor, and to ask
-        // for that takes ten times as long.
-        let is_in_time =
-            begun.elapsed() < limit || processor_time().saturating_sub(start) < limit;
+        // A thread cannot use more of the processor than time has passed, which is asked first: the
+        // answer takes a tenth of the time.
+        let is_in_time = begun.elapsed() < limit || processor_time().saturating_sub(start) < limit;
         let may_go_on = budget.spend(state.has_error()) && is_in_time;
         if may_go_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };

@@ -313,7 +313,7 @@ fn agreed(old: &[Token], new: &[Token], kinds: u32, cancel: &Cancel) -> Option<A
         return Some(Agreed { by_all: ends.clone(), by_two: ends });
     }
     if let Some(PlainHunks { hunks, has_repeats: false }) = &plain {
-        // Where each text has a line once, the histogram diff keeps it, too.
+        // No line that both have is repeated, so the histogram diff keeps the same ones.
         let kept = mapped(old, new, hunks);
         return Some(Agreed { by_all: kept.clone(), by_two: kept });
     }

@@ -171,6 +171,26 @@ fn a_session_shows_each_tag_once_and_takes_patches_by_it() {
 }
 
 #[test]
+fn a_tag_stays_true_of_what_it_named_whatever_the_session_edits_since() {
+    for dialect in ["omp18", "lean"] {
+        let project = Project::new(&[("a.txt", LINES)]);
+        let workspace =
+            WorkspaceOptions { dialect: Dialect::by_name(dialect).unwrap(), ..project.options() };
+        let session = Session::new(SessionOptions { workspace, ..SessionOptions::default() });
+        let session = session.unwrap();
+        session.read(ReadRequest::new("a.txt")).unwrap();
+        // By a text; by the tag; and by it again, of a version that two edits are behind.
+        let first = json!([{"op": "replace_text", "path": "a.txt", "old_text": "one", "new_text": "1\n1.5"}]);
+        applied(session.apply(json!({"operations": first})).unwrap());
+        for line in ["PUT 3:\n+III", "PUT 5:\n+V"] {
+            let patch = format!("{}\n{line}", header("a.txt", LINES));
+            applied(in_session(&session, &patch));
+        }
+        assert_eq!(project.content("a.txt"), "1\n1.5\n\nIII\nfour\nV\n", "{dialect}");
+    }
+}
+
+#[test]
 fn what_a_search_shows_can_be_edited() {
     let project = Project::new(&[("a.txt", LINES), ("b.txt", "x\nfine\n"), ("c.txt", "z\n")]);
     let session = session(&project);

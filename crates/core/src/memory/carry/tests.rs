@@ -76,6 +76,28 @@ fn terminators_are_no_part_of_a_line() {
 }
 
 #[test]
+fn an_older_text_is_cut_where_its_lines_end() {
+    for (text, lines) in [
+        ("", &[][..]),
+        ("\n", &[""]),
+        ("a", &["a"]),
+        ("a\r", &["a\r"]),
+        ("a\nb\r\n", &["a", "b"]),
+        ("a\n\nb", &["a", "", "b"]),
+    ] {
+        let older = Older::of(text.as_bytes());
+        let found: Vec<&[u8]> = (0..older.count()).map(|at| older.line(at)).collect();
+        assert_eq!(found, lines.iter().map(|line| line.as_bytes()).collect::<Vec<_>>(), "{text:?}");
+        // A last line without its end may go on, so it never ends.
+        let ended = lines.len() - usize::from(!text.is_empty() && !text.ends_with('\n'));
+        assert_eq!(older.ended_until(0, text.len()), ended, "{text:?}");
+        assert_eq!(older.ended_until(lines.len(), text.len()), 0, "{text:?}");
+    }
+    assert_eq!(Older::of(b"a\nbc\nd\n").ended_until(1, 5), 1);
+    assert_eq!(Older::of(b"a\nbc\nd\n").ended_until(1, 4), 0);
+}
+
+#[test]
 fn a_block_is_found_whole_or_not_at_all() {
     let mut carry = carry("ants\nb\nc\nd\neels\n", "x\nants\nb\nnew\nc\nd\neels\n");
     assert_eq!(carry.block(1, 2), Some(2));

@@ -1,6 +1,6 @@
-//! The files that a walk found, in order, each once.
+//! The files that a walk found, in order, each once, and the paths of the directories on the way.
 //!
-//! There may be hundreds of thousands of them. So what their paths have in common is kept once, all
+//! There may be hundreds of thousands of files. So what their paths have in common is kept once, all
 //! their names stand in one text, and a file is where its name stands: 8 bytes and the name.
 
 use std::cmp::Ordering;
@@ -21,8 +21,8 @@ pub(super) struct FoundFiles {
 /// One of [`FoundFiles`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FoundFile {
-    /// Where its name starts, behind the start of its place; [`NAMED`] for a file that the query
-    /// names.
+    /// Where its name starts, counted from where its place does; [`NAMED`] for a file that the
+    /// query names.
     start: u32,
     place: u32,
 }
@@ -55,7 +55,7 @@ pub(super) struct FoundDirectory {
 struct FoundPlace {
     /// Where its texts start.
     start: usize,
-    /// The size of the first of them, its path below its origin. There are no longer ones.
+    /// The size of the first of them, its path below its origin. No system has paths of 4 GiB.
     below_bytes: u32,
     origin: u32,
 }
@@ -124,7 +124,7 @@ impl FoundFiles {
         self.texts.push_str(names);
     }
 
-    /// The number of the new place; each takes hundreds of bytes, so there are no 4 Gi of them.
+    /// The number of the new place. Of 4 Gi of them the list alone would take 64 GiB.
     fn push_place(&mut self, origin: u32, below: &str) -> u32 {
         let (start, below_bytes) = (self.texts.len(), below.len() as u32);
         push_text(&mut self.texts, below);
@@ -244,10 +244,7 @@ fn split_behind_names(names: &mut String, limit_bytes: usize) -> Option<String> 
 /// Compares paths component by component, as bytes: a separator comes before any other byte, so
 /// that what lies in `a` stands before `a.txt`. A path is what its parts make when joined; any of
 /// them may be empty. Both are absolute, or start at the same directory.
-fn by_components<const PARTS: usize>(
-    one: [&[u8]; PARTS],
-    other: [&[u8]; PARTS],
-) -> Ordering {
+fn by_components<const PARTS: usize>(one: [&[u8]; PARTS], other: [&[u8]; PARTS]) -> Ordering {
     let (dir, other_dir) = (one[0], other[0]);
     // Most differ here, and slices are quicker than what follows.
     let differs = dir.iter().zip(other_dir).position(|(one, other)| one != other);

@@ -27,7 +27,6 @@ pub(super) fn push_joined(path: &mut String, more: &str) {
     path.push_str(more);
 }
 
-
 /// A name that is not UTF-8, with the bytes that are not written as escapes: `b\xFF.txt`.
 fn escaped(name: &OsStr) -> String {
     let quoted = format!("{name:?}");

@@ -84,7 +84,8 @@ fn start(
         walked.files.push_named(found.canonical, shown);
         return None;
     }
-    let trail = query.follow_links.then(|| Trail { canonical: found.canonical.clone(), above: None });
+    let trail =
+        query.follow_links.then(|| Trail { canonical: found.canonical.clone(), above: None });
     Some(QueuedDirectory {
         rules: filter.above(&found.canonical),
         origin: walked.files.push_origin(found.canonical, shown),
@@ -145,9 +146,8 @@ impl Walk<'_> {
         below: &mut Vec<QueuedDirectory>,
     ) -> Result<()> {
         let (shared, found) = (&*filter, &walked.files);
-        let list = |directory: &QueuedDirectory| {
-            self.list(directory, &directory.paths(found), shared)
-        };
+        let list =
+            |directory: &QueuedDirectory| self.list(directory, &directory.paths(found), shared);
         let listed = threads::map(&batch, list);
         let mut contents = Vec::with_capacity(batch.len());
         for (directory, listed) in batch.into_iter().zip(listed) {

@@ -293,10 +293,10 @@ impl<'s> Reading<'s> {
                 report.text.push('\n');
             }
             let max_lines = request.limits.max_lines;
-            let has_all = max_lines.is_some_and(|max| shown.start_line + max == start_line);
+            let has_all = max_lines == Some(start_line.saturating_sub(shown.start_line));
             report.text += &match shown.match_count {
                 Some(matches) => format!("({matches} lines match. Go on from line {start_line}.)"),
-                // Whoever set the limit knows where it was reached.
+                // Whoever set the limit can count where it was reached.
                 None if has_all => format!("({lines} lines)"),
                 None => format!("({lines} lines. Go on from line {start_line}.)"),
             };

@@ -12,20 +12,35 @@ fn resident_bytes(bytes: &[u8]) -> u64 {
     rss.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
 }
 
+fn load(path: &std::path::Path, gives_back: bool) -> Content {
+    let opened = File::open(path).unwrap();
+    let stamp = OsFileSystem.stamp_of(&opened).unwrap();
+    let options = LoadOptions { gives_back, ..LoadOptions::default() };
+    let content = Content::load(&OsFileSystem, opened, stamp, &options, Use::View);
+    content.ok().flatten().unwrap()
+}
+
+#[test]
+fn smaller_files_are_mapped_where_pages_are_given_back() {
+    for (size_bytes, is_mapped) in [
+        (MAP_GIVEN_BACK_MIN_BYTES - 1, [false, false]),
+        (MAP_GIVEN_BACK_MIN_BYTES, [false, true]),
+        (MAP_MIN_BYTES, [true, true]),
+    ] {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        file.as_file().set_len(size_bytes).unwrap();
+        let found = [false, true].map(|gives_back| load(file.path(), gives_back).is_mapped());
+        assert_eq!(found, is_mapped, "{size_bytes}");
+    }
+}
+
 #[test]
 fn regression_a_large_file_that_is_looked_through_does_not_stay_in_memory() {
     let size_bytes = 4 * GIVE_BACK_BYTES;
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(&vec![b'x'; size_bytes]).unwrap();
-    let load = |gives_back| {
-        let opened = File::open(file.path()).unwrap();
-        let stamp = OsFileSystem.stamp_of(&opened).unwrap();
-        let options = LoadOptions { gives_back, ..LoadOptions::default() };
-        let content = Content::load(&OsFileSystem, opened, stamp, &options, Use::View);
-        content.ok().flatten().unwrap()
-    };
     for gives_back in [true, false] {
-        let content = load(gives_back);
+        let content = load(file.path(), gives_back);
         let mut most_bytes = 0;
         for piece in content.bytes().chunks(PIECE_BYTES) {
             assert!(piece.iter().all(|&byte| byte == b'x'));
