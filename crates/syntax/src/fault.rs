@@ -18,10 +18,58 @@ struct Opener {
 /// The first thing that is wrong.
 pub(crate) fn first(source: &Source) -> Option<Fault> {
     let root = source.root()?;
-    if !root.has_error() {
+    if !has_error(source, root) {
         return indentation::fault(source);
     }
     brackets(source, root).or_else(|| first_error(source, root))
+}
+
+/// Whether the parser could not use something, or had to make something up.
+pub(crate) fn has_error(source: &Source, root: Node<'_>) -> bool {
+    root.has_error() && !(source.language.has_last_commas && errors(source, root).next().is_none())
+}
+
+/// The places that the parser could not use, or where it had to make something up.
+fn errors<'t>(source: &Source, root: Node<'t>) -> impl Iterator<Item = Node<'t>> {
+    let mut walk = Some(Walk::new(root));
+    let has_last_commas = source.language.has_last_commas;
+    let nodes = std::iter::from_fn(move || {
+        let node = walk.as_ref()?.node();
+        walk = walk.take().and_then(|mut walk| walk.advance().then_some(walk));
+        Some(node)
+    });
+    nodes.filter(move |node| {
+        (node.is_missing() || node.is_error()) && !(has_last_commas && is_last_comma(*node))
+    })
+}
+
+/// Whether nothing is wrong but a comma behind the last value of an object or array. In an array the
+/// parser makes up a value behind it, in an object it passes over the comma.
+fn is_last_comma(node: Node<'_>) -> bool {
+    let comma = if node.is_missing() {
+        before(node).filter(|comma| comma.kind() == ",")
+    } else {
+        let is_comma =
+            node.child_count() == 1 && node.child(0).is_some_and(|one| one.kind() == ",");
+        is_comma.then_some(node)
+    };
+    let Some(value) = comma.and_then(before) else { return false };
+    let is_value = value.is_named() && !value.is_error();
+    is_value && behind(node).is_some_and(|closer| matches!(closer.kind(), "}" | "]"))
+}
+
+/// The node before another one in its list, comments apart.
+fn before(node: Node<'_>) -> Option<Node<'_>> {
+    std::iter::successors(node.prev_sibling(), Node::prev_sibling).find(|one| !is_comment(*one))
+}
+
+/// The node behind another one in its list, comments apart.
+fn behind(node: Node<'_>) -> Option<Node<'_>> {
+    std::iter::successors(node.next_sibling(), Node::next_sibling).find(|one| !is_comment(*one))
+}
+
+fn is_comment(node: Node<'_>) -> bool {
+    node.is_extra() && !node.is_error()
 }
 
 /// What brackets say, which parsers tell late: a parser that misses `}` complains at the end.
@@ -94,19 +142,12 @@ fn surplus(bracket: char, row: usize) -> Fault {
 /// The first place that the parser could not use, or where it had to make something up; of places
 /// within each other the innermost.
 fn first_error(source: &Source, root: Node<'_>) -> Option<Fault> {
-    let mut walk = Walk::new(root);
     let mut found: Option<Node<'_>> = None;
-    loop {
-        let node = walk.node();
+    for node in errors(source, root) {
         if found.is_some_and(|found| node.start_byte() >= found.end_byte()) {
             break;
         }
-        if node.is_missing() || node.is_error() {
-            found = Some(node);
-        }
-        if !walk.advance() {
-            break;
-        }
+        found = Some(node);
     }
     let node = found?;
     let what = if node.is_missing() {

@@ -28,9 +28,13 @@ pub(crate) fn fault(source: &Source) -> Option<Fault> {
         while levels.last().is_some_and(|level| level.children > walk.depth()) {
             levels.pop();
         }
-        let level = levels.last_mut().filter(|level| level.children == walk.depth());
-        if let Some(fault) = level.and_then(|level| misplaced(source, node, level)) {
-            return Some(fault);
+        if let Some((level, outer)) = levels.split_last_mut()
+            && level.children == walk.depth()
+        {
+            let outer = outer.last().and_then(|outer| outer.depth);
+            if let Some(fault) = misplaced(source, node, level, outer) {
+                return Some(fault);
+            }
         }
         if let Some(fault) = without_body(node).or_else(|| swallowed(source, node)) {
             return Some(fault);
@@ -45,16 +49,26 @@ pub(crate) fn fault(source: &Source) -> Option<Fault> {
     }
 }
 
-fn misplaced(source: &Source, node: Node<'_>, level: &mut Level) -> Option<Fault> {
+/// A child at another depth than the first one, or a first one of which it depends on the width of
+/// tabs whether it is deeper than the lines around its list.
+fn misplaced(
+    source: &Source,
+    node: Node<'_>,
+    level: &mut Level,
+    outer: Option<Depth>,
+) -> Option<Fault> {
     let begins = node.is_named() && !node.is_extra() && source.begins_line(node.start_byte());
     if !begins {
         return None;
     }
     let depth = depth_of(source.row(node.start_position().row));
-    if *level.depth.get_or_insert(depth) == depth {
-        return None;
-    }
-    let what = "the indentation is not that of the lines around it";
+    let is_first = level.depth.is_none();
+    let is_even = outer.is_none_or(|outer| (depth.0 > outer.0) == (depth.1 > outer.1));
+    let what = match *level.depth.get_or_insert(depth) == depth {
+        true if !is_first || is_even => return None,
+        true => "whether this is deeper depends on the width of tabs",
+        false => "the indentation is not that of the lines around it",
+    };
     Some(Fault { line: node.start_position().row as u32 + 1, what: what.into(), opened: None })
 }
 

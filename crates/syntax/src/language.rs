@@ -23,6 +23,8 @@ pub struct Language {
     pub is_checked: bool,
     /// Whether a wrong depth may parse, so that a parser vouches for no indentation.
     pub is_indented: bool,
+    /// Whether a comma may stand behind the last value, for which its grammar has no rule.
+    pub(crate) has_last_commas: bool,
     pub(crate) kinds: &'static Kinds,
 }
 
@@ -378,6 +380,7 @@ const fn row(name: &'static str, grammar: LanguageFn, kinds: &'static Kinds) -> 
         grammar: Grammar::Whole(grammar),
         is_checked: true,
         is_indented: false,
+        has_last_commas: false,
         kinds,
     }
 }
@@ -421,9 +424,16 @@ pub static LANGUAGES: &[Language] = &[
     },
     Language {
         files: &[".babelrc", ".eslintrc", ".prettierrc", "composer.lock"],
-        extensions: &["json", "jsonc", "geojson", "webmanifest"],
-        modes: &["json", "jsonc"],
+        extensions: &["json", "geojson", "webmanifest"],
+        modes: &["json"],
         ..row("JSON", tree_sitter_json::LANGUAGE, &JSON)
+    },
+    Language {
+        files: &["devcontainer.json", "jsconfig.json", "tsconfig.json"],
+        extensions: &["jsonc", "code-workspace"],
+        modes: &["jsonc"],
+        has_last_commas: true,
+        ..row("JSON with comments", tree_sitter_json::LANGUAGE, &JSON)
     },
     Language {
         extensions: &["css"],

@@ -92,7 +92,7 @@ impl Source {
         if source.tree.is_none() {
             source.headings = headings::headings(&source);
         }
-        source.is_clean = source.root().is_none_or(|root| !root.has_error())
+        source.is_clean = source.root().is_none_or(|root| !fault::has_error(&source, root))
             && indentation::fault(&source).is_none();
         Some(source)
     }

@@ -142,10 +142,9 @@ impl Checked {
     /// Looks for what may have been meant by the edits of a file that is broken now. They are in
     /// the order of their lines.
     pub fn suggest<'a>(&mut self, edits: impl ExactSizeIterator<Item = NearEdit<'a>>) {
-        if let Some(before) = &self.before
-            && self.fault.is_some()
-        {
-            self.suggestion = near::suggestion(before, edits);
+        if let (Some(before), Some(fault)) = (&self.before, &self.fault) {
+            let is_unclosed = fault.opened.is_some() && !before.0.language().is_indented;
+            self.suggestion = near::suggestion(before, is_unclosed, edits);
         }
     }
 

@@ -349,6 +349,36 @@ fn of_two_variants_that_parse_none_is_said() {
 }
 
 #[test]
+fn regression_for_a_dropped_closer_no_more_lines_are_taken_away() {
+    let code = "function a() {\n  f()\n}\n\nfunction c() {\n  g()\n}\n";
+    let scene = Scene::new(&[("a.js", code)], None);
+    let drop_closer = json!([{"op": "delete", "path": "a.js", "anchor": anchor(3, "}")}]);
+    let told = &scene.in_session(drop_closer).warnings[0].message;
+    assert!(told.contains("`}` is missing"), "{told}");
+    assert!(!told.contains("send"), "{told}");
+}
+
+#[test]
+fn regression_rows_of_a_warning_are_those_of_its_file_and_not_of_the_last_one() {
+    let scene = Scene::new(&[("a.js", CODE), ("b.js", CODE)], None);
+    let mut operations = eat("a.js");
+    operations.as_array_mut().unwrap().push(set("b.js", 9, "  return 3", "  return 4"));
+    let done = scene.in_session(operations);
+    let warning = format!("\n--- a.js ---\n{}", done.warnings[0].message);
+    assert!(done.text.ends_with(&warning), "{}", done.text);
+    let later = Scene::new(&[("a.js", CODE), ("b.js", CODE)], None);
+    for name in ["a.js", "b.js"] {
+        fs::write(later.dir.path().join(name), scene.content(name)).unwrap();
+    }
+    later.session.forget(None).unwrap();
+    // Line 2 is the same in both files, and only the warning shows it.
+    later.session.observe(&warning, None, &Cancel::default()).unwrap();
+    let of = |path: &str| json!([set(path, 2, "  if (x) {", "  if (!x) {")]);
+    assert_eq!(rejected(later.try_in_session(of("b.js"), true)).failures[0].code, Code::NotShown);
+    later.in_session(of("a.js"));
+}
+
+#[test]
 fn a_patch_that_was_not_applied_is_told_how_it_would_parse() {
     let how = format!("would parse with operation 0 if it ended at {}.", anchor(3, "  return 3"));
     let scene = Scene::new(&[("a.js", SHORT)], None);

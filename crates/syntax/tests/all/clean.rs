@@ -111,6 +111,39 @@ fn depths_of_python_that_are_right() {
 }
 
 #[test]
+fn regression_a_body_whose_depth_is_that_of_a_tab_is_told() {
+    // Python's own parser: inconsistent use of tabs and spaces.
+    let text = "def a():\n    if x:\n\tb()\n    return 1\n";
+    assert_eq!(
+        fault("a.py", text),
+        (3, "whether this is deeper depends on the width of tabs".into())
+    );
+    assert!(parse("a.py", "def a():\n    if x:\n    \tb()\n    return 1\n").is_clean());
+    assert!(parse("a.py", "def a():\n\tif x:\n\t    b()\n\treturn 1\n").is_clean());
+}
+
+#[test]
+fn regression_a_comma_behind_the_last_value_is_right_in_json_with_comments() {
+    let texts = [
+        "{\"a\": 1,}\n",
+        "[1, 2, // two\n]\n",
+        "{\"a\": [1,], /* c */ \"b\": {\"c\": 2, // d\n},}\n",
+    ];
+    for text in texts {
+        assert!(parse("a.jsonc", text).is_clean(), "{text}");
+        assert!(parse("x/tsconfig.json", text).is_clean(), "{text}");
+        fault("a.json", text);
+    }
+    for text in ["{,}", "[,]", "[,1]", "{\"a\": 1,,}", "[1,,]", "{\"a\": 1 \"b\": 2,}", "{\"a\",}"]
+    {
+        fault("a.jsonc", text);
+    }
+    let (line, what) = fault("a.jsonc", "{\n  \"a\": {\n    \"b\": 1,\n\n  \"c\": 2,\n}\n");
+    assert_eq!((line, &*what), (6, "`}` is missing: the block opened at line 2"));
+    fault("a.jsonc", "{\n  \"a\": [1,],\n  \"b\" 2,\n}\n");
+}
+
+#[test]
 fn depths_of_yaml() {
     for text in ["a:\n  b: 1\n   c: 2\n", "a:\n    b: 1\n  c: 2\n", "a:\n- x\n  - y\nb: 1\n"] {
         fault("a.yaml", text);

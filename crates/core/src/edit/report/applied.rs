@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 use super::{AnswerOptions, Rows, not_shown, number_of};
 use crate::disk::bytes::Document;
-use crate::edit::outcome::{Applied, Change, FileChange, Noop, NoopReason, Relocation, Repair};
+use crate::edit::outcome::{
+    Applied, Change, FileChange, Noop, NoopReason, Relocation, Repair, Warning, WarningCode,
+};
 use crate::edit::plan::{Plan, Region};
 use crate::edit::repair::Reindented;
 use crate::edit::request::Operation;
@@ -298,7 +300,9 @@ pub fn reindented_message(operation: &Operation, found: &Reindented) -> String {
 /// goes before rows, where there is no room for all.
 pub fn applied_text(applied: &Applied, rows: &[ToldRows]) -> String {
     let mut notes = ToldPart::new(ANSWER_LIMIT_BYTES / 2);
-    tell_notes(applied, &mut notes);
+    // Rows of a warning must not be taken for rows of the file that was told last.
+    let needs_headers = applied.files.len() > 1 && rows.iter().all(|rows| rows.tag.is_none());
+    tell_notes(applied, needs_headers, &mut notes);
     let notes = notes.into_text("remark");
     let mut files = ToldPart::new(ANSWER_LIMIT_BYTES - notes.len());
     for (file, rows) in applied.files.iter().zip(rows) {
@@ -318,13 +322,15 @@ pub fn applied_text(applied: &Applied, rows: &[ToldRows]) -> String {
     out
 }
 
-fn tell_notes(applied: &Applied, notes: &mut ToldPart) {
+fn tell_notes(applied: &Applied, needs_headers: bool, notes: &mut ToldPart) {
     for Repair { operation, rule, told, .. } in &applied.repairs {
         let rule = rule.name();
         notes.push(&format!("Operation {operation}: {told} ({rule}).\n"), "");
     }
-    for warning in &applied.warnings {
-        notes.push(&format!("{}\n", warning.message), "");
+    for Warning { code, path, message, .. } in &applied.warnings {
+        let has_rows = *code == WarningCode::Syntax;
+        let header = (has_rows && needs_headers).then(|| format!("{}\n", file_header(path)));
+        notes.push(&format!("{}{message}\n", header.unwrap_or_default()), "");
     }
     for Noop { operation, reason, .. } in &applied.noops {
         let told = match reason {

@@ -67,8 +67,11 @@ pub struct Suggestion {
 }
 
 /// The only near variant of edits that parses. Edits that are too many are not even made.
+/// `is_unclosed` says that a closer is missing: then no variant is tried that removes more lines at
+/// the end, which would take away what the closer was to close, or the next block with it.
 pub fn suggestion<'a>(
     before: &SyntaxTree,
+    is_unclosed: bool,
     edits: impl ExactSizeIterator<Item = NearEdit<'a>>,
 ) -> Option<Suggestion> {
     if edits.len() > EDITS_LIMIT {
@@ -81,6 +84,9 @@ pub fn suggestion<'a>(
     let (mut found, mut work): (Option<Suggestion>, _) = (None, WORK_LIMIT_REPORTS);
     for at in 0..edits.len() {
         for slip in SLIPS {
+            if is_unclosed && matches!(slip, Slip::End(by) if by < 0) {
+                continue;
+            }
             let Some(variant) = file.variant(at, slip) else { continue };
             let is_known = found.as_ref().is_some_and(|found| found.text == variant.text);
             if is_known || variant.text == text {
@@ -237,7 +243,7 @@ mod tests {
                 let text = Cow::Borrowed(&b"x\n"[..]);
                 NearEdit { operation: None, after_line: 1, old_lines: 0, text }
             });
-            assert_eq!(suggestion(&before, edits), None);
+            assert_eq!(suggestion(&before, false, edits), None);
             assert_eq!(made.get(), expected, "of {count}");
         }
     }
