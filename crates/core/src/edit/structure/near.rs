@@ -67,8 +67,8 @@ pub struct Suggestion {
 }
 
 /// The only near variant of edits that parses. Edits that are too many are not even made.
-/// `is_unclosed` says that a closer is missing: then no variant is tried that removes more lines at
-/// the end, which would take away what the closer was to close, or the next block with it.
+/// `is_unclosed` says that a closer is missing: then one that removes more lines at the end is not
+/// told, since it takes away what the closer was to close, or the next block with it.
 pub fn suggestion<'a>(
     before: &SyntaxTree,
     is_unclosed: bool,
@@ -84,9 +84,6 @@ pub fn suggestion<'a>(
     let (mut found, mut work): (Option<Suggestion>, _) = (None, WORK_LIMIT_REPORTS);
     for at in 0..edits.len() {
         for slip in SLIPS {
-            if is_unclosed && matches!(slip, Slip::End(by) if by < 0) {
-                continue;
-            }
             let Some(variant) = file.variant(at, slip) else { continue };
             let is_known = found.as_ref().is_some_and(|found| found.text == variant.text);
             if is_known || variant.text == text {
@@ -101,7 +98,7 @@ pub fn suggestion<'a>(
             }
         }
     }
-    found
+    found.filter(|found| !(is_unclosed && matches!(found.slip, Slip::End(by) if by < 0)))
 }
 
 /// Edits of a file that parses, each tried alone.
