@@ -31,45 +31,68 @@ pub(crate) fn has_error(source: &Source, root: Node<'_>) -> bool {
 
 /// The places that the parser could not use, or where it had to make something up.
 fn errors<'t>(source: &Source, root: Node<'t>) -> impl Iterator<Item = Node<'t>> {
-    let mut walk = Some(Walk::new(root));
     let has_last_commas = source.language.has_last_commas;
-    let nodes = std::iter::from_fn(move || {
-        let node = walk.as_ref()?.node();
-        walk = walk.take().and_then(|mut walk| walk.advance().then_some(walk));
-        Some(node)
-    });
-    nodes.filter(move |node| {
-        (node.is_missing() || node.is_error()) && !(has_last_commas && is_last_comma(*node))
+    let mut commas = LastCommas::default();
+    let mut walk = Some(Walk::new(root));
+    std::iter::from_fn(move || {
+        loop {
+            let Some(at) = &mut walk else { return commas.open.take() };
+            let node = at.node();
+            if !at.advance() {
+                walk = None;
+            }
+            let wrong = if has_last_commas {
+                commas.wrong(node)
+            } else {
+                (node.is_missing() || node.is_error()).then_some(node)
+            };
+            if wrong.is_some() {
+                return wrong;
+            }
+        }
     })
 }
 
-/// Whether nothing is wrong but a comma behind the last value of an object or array. In an array the
-/// parser makes up a value behind it, in an object it passes over the comma.
-fn is_last_comma(node: Node<'_>) -> bool {
-    let comma = if node.is_missing() {
-        before(node).filter(|comma| comma.kind() == ",")
-    } else {
-        let is_comma =
-            node.child_count() == 1 && node.child(0).is_some_and(|one| one.kind() == ",");
-        is_comma.then_some(node)
-    };
-    let Some(value) = comma.and_then(before) else { return false };
-    let is_value = value.is_named() && !value.is_error();
-    is_value && behind(node).is_some_and(|closer| matches!(closer.kind(), "}" | "]"))
+/// Tells commas behind the last value of an object or array from what is wrong. In an array the
+/// parser makes up a value behind the comma, in an object it passes over the comma. It takes nodes in
+/// their order: to ask a node for its neighbours takes as long as the tree is deep.
+#[derive(Default)]
+struct LastCommas<'t> {
+    /// The kinds of the last two tokens, comments apart.
+    last: [&'t str; 2],
+    /// What is wrong unless a closer comes next.
+    open: Option<Node<'t>>,
 }
 
-/// The node before another one in its list, comments apart.
-fn before(node: Node<'_>) -> Option<Node<'_>> {
-    std::iter::successors(node.prev_sibling(), Node::prev_sibling).find(|one| !is_comment(*one))
-}
-
-/// The node behind another one in its list, comments apart.
-fn behind(node: Node<'_>) -> Option<Node<'_>> {
-    std::iter::successors(node.next_sibling(), Node::next_sibling).find(|one| !is_comment(*one))
-}
-
-fn is_comment(node: Node<'_>) -> bool {
-    node.is_extra() && !node.is_error()
+impl<'t> LastCommas<'t> {
+    /// What is certain to be wrong now.
+    fn wrong(&mut self, node: Node<'t>) -> Option<Node<'t>> {
+        let ends_value = |kind: &str| !matches!(kind, "" | "[" | "{" | "," | ":");
+        if node.is_error() {
+            let is_comma =
+                node.child_count() == 1 && node.child(0).is_some_and(|one| one.kind() == ",");
+            let may_be_last = is_comma && ends_value(self.last[1]);
+            return if may_be_last { self.open.replace(node) } else { Some(node) };
+        }
+        if node.is_missing() {
+            let may_be_last = self.last[1] == "," && ends_value(self.last[0]);
+            return if may_be_last { self.open.replace(node) } else { Some(node) };
+        }
+        if node.child_count() > 0 || node.is_extra() {
+            return None;
+        }
+        let open = self.open.take();
+        self.last = [self.last[1], node.kind()];
+        match node.kind() {
+            "}" | "]" => None,
+            // The one that was passed over itself.
+            "," if open.is_some_and(|open| open.end_byte() == node.end_byte()) => {
+                self.open = open;
+                None
+            }
+            _ => open,
+        }
+    }
 }
 
 /// What brackets say, which parsers tell late: a parser that misses `}` complains at the end.

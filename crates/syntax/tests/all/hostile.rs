@@ -207,3 +207,16 @@ fn many_functions_of_one_line() {
     assert_eq!(outline.folds.len(), 1);
     ask(&source);
 }
+
+/// Neighbours were asked for, which took as long as the text was deep: a minute and more.
+#[test]
+fn regression_last_commas_in_each_other() {
+    let count = 20_000;
+    for (open, last, close) in [("[", "1,", "],"), ("{\"a\":", "1,", "},")] {
+        let text = format!("{}{last}{}", open.repeat(count), close.repeat(count));
+        let text = text.trim_end_matches(',');
+        if let Some(source) = Source::parse(language_of("a.jsonc", b"").unwrap(), text) {
+            assert!(source.is_clean());
+        }
+    }
+}
