@@ -58,7 +58,7 @@ const STEPS = [
     return setLine(anchorOf(refused, 'return'), "  return 'Hello, ' + name + '!'")
   },
   ({ results: [report] }) => {
-    assert.match(report, /^--- greet\.js --- 1 edit, \+1 -1\n/)
+    assert.match(report, /^1 edit, \+1 -1\n/)
     return {
       calls: [
         ...call('read', { path: 'greet.js', fold: true, open: ['2-2'] }).calls,
