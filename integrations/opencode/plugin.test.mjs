@@ -136,7 +136,7 @@ test('reads, is blocked in the shell, is refused, edits; goes on in another proc
       return setLine(anchorOf(refused, 'return'), "  return 'Hello, ' + name + '!'")
     },
     ({ results: [report] }) => {
-      assert.match(report, /^1 edit, \+1 -1\n/)
+      assert.match(report, /^--- greet\.js --- 1 edit, \+1 -1\n/)
       return { text: 'Done.' }
     },
     // In another process, by what the first has shown.
@@ -145,7 +145,7 @@ test('reads, is blocked in the shell, is refused, edits; goes on in another proc
       return setLine(anchorOf(shown, 'return'), "  return 'Hi, ' + name")
     },
     ({ results: [report] }) => {
-      assert.match(report, /^1 edit, \+1 -1\n/)
+      assert.match(report, /^--- greet\.js --- 1 edit, \+1 -1\n/)
       return { text: 'Done again.' }
     },
   ]

@@ -174,7 +174,7 @@ const STEPS = [
     })
   },
   ({ results: [report] }) => {
-    assert.match(report, /^1 edit, \+1 -1\n/)
+    assert.match(report, /^--- greet\.js --- 1 edit, \+1 -1\n/)
     return { text: 'Done.' }
   },
 ]
@@ -189,7 +189,7 @@ test('reads, is blocked in the shell, is refused, edits; goes on in another proc
       return setLine(anchorOf(shown, 'return'), "  return 'Hi, ' + name")
     },
     ({ results: [report] }) => {
-      assert.match(report, /^1 edit, \+1 -1\n/)
+      assert.match(report, /^--- greet\.js --- 1 edit, \+1 -1\n/)
       return { text: 'Done again.' }
     },
   ]
