@@ -133,17 +133,20 @@ impl SessionMemory {
     /// the lock; one that the memory has already is not copied again. `hash` is given if it is
     /// known already.
     pub fn version(&self, text: &[u8], hash: Option<u128>) -> Version {
-        let hash = hash.unwrap_or_else(|| hash_of(text));
-        let known = self.lock().version(hash);
-        let known = known.filter(|known| known.body().is_some_and(|body| body.text == text));
+        let known = self.known(text, hash.unwrap_or_else(|| hash_of(text)));
         known.unwrap_or_else(|| Version::of(text, self.limits.bytes))
     }
 
     /// The same of a text that nobody can change meanwhile: nothing about it is found out again.
     pub fn version_of(&self, body: Body<'_>) -> Version {
-        let known = self.lock().version(body.hash);
-        let known = known.filter(|known| known.body().is_some_and(|known| known.text == body.text));
+        let known = self.known(body.text, body.hash);
         known.unwrap_or_else(|| Version::copy_of(body, self.limits.bytes))
+    }
+
+    /// The version of a text that the memory has.
+    fn known(&self, text: &[u8], hash: u128) -> Option<Version> {
+        let known = self.lock().version(hash);
+        known.filter(|known| known.body().is_some_and(|body| body.text == text))
     }
 
     /// The version of a text that was just made, which the memory as a rule does not have. A text
