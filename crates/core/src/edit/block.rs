@@ -2,10 +2,7 @@
 
 use std::cell::OnceCell;
 
-#[cfg(feature = "syntax")]
 use hashline_syntax::{NoBlock, NoBlockReason, SOURCE_LIMIT_BYTES, Source, language_of};
-#[cfg(not(feature = "syntax"))]
-use without::BlockSource;
 
 /// The blocks of one file. It is parsed when the first of them is asked for.
 pub struct Blocks<'a> {
@@ -54,13 +51,11 @@ impl Blockless {
 }
 
 /// A text with its tree, or why it has none.
-#[cfg(feature = "syntax")]
 enum BlockSource {
     Source(Box<Source>),
     None(String),
 }
 
-#[cfg(feature = "syntax")]
 impl BlockSource {
     fn of(path: &str, text: &[u8]) -> BlockSource {
         let Some(language) = language_of(path, text) else {
@@ -96,7 +91,6 @@ impl BlockSource {
     }
 }
 
-#[cfg(feature = "syntax")]
 fn blockless(none: NoBlock) -> Blockless {
     let NoBlock { reason, above, below } = none;
     let why = match reason {
@@ -104,22 +98,4 @@ fn blockless(none: NoBlock) -> Blockless {
         reason => reason.to_string(),
     };
     Blockless { why, above: above.map(u64::from), below: below.map(u64::from) }
-}
-
-/// A build without parsers knows no blocks.
-#[cfg(not(feature = "syntax"))]
-mod without {
-    use super::{BlockSpan, Blockless};
-
-    pub struct BlockSource;
-
-    impl BlockSource {
-        pub fn of(_: &str, _: &[u8]) -> BlockSource {
-            BlockSource
-        }
-
-        pub fn block(&self, _: u64) -> Result<BlockSpan, Blockless> {
-            Err(Blockless::because("this build knows no languages"))
-        }
-    }
 }

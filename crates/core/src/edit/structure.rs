@@ -2,22 +2,14 @@
 //! ate or doubled. What is found is said, and nothing is done about it.
 
 mod near;
-#[cfg(not(feature = "syntax"))]
-mod without;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-#[cfg(feature = "syntax")]
 pub use hashline_syntax::SOURCE_LIMIT_BYTES;
-#[cfg(feature = "syntax")]
 use hashline_syntax::{Fault, Source, language_of};
-#[cfg(not(feature = "syntax"))]
-pub use without::SOURCE_LIMIT_BYTES;
-#[cfg(not(feature = "syntax"))]
-use without::{Fault, Source, language_of};
 
 pub use near::{NearEdit, Slip, Suggestion, Trials};
 

@@ -1,31 +1,22 @@
 //! The lines that open the blocks around a line.
 
-#[cfg(feature = "syntax")]
 use hashline_syntax::{Source, language_of};
 
 /// The blocks of one text. It is parsed when the first of them is asked for.
-#[cfg_attr(not(feature = "syntax"), expect(dead_code, reason = "nothing is parsed"))]
 pub struct Enclosing<'a> {
     path: &'a str,
     text: &'a [u8],
-    #[cfg(feature = "syntax")]
     parsed: Option<Option<Box<Source>>>,
 }
 
 impl<'a> Enclosing<'a> {
     /// Those of a file with this path and text.
     pub fn new(path: &'a str, text: &'a [u8]) -> Enclosing<'a> {
-        Enclosing {
-            path,
-            text,
-            #[cfg(feature = "syntax")]
-            parsed: None,
-        }
+        Enclosing { path, text, parsed: None }
     }
 
     /// The lines that open the blocks around a line, the outermost first; none where the language
     /// is not known.
-    #[cfg(feature = "syntax")]
     pub fn openers(&mut self, line: u64) -> Vec<u64> {
         let Enclosing { path, text, parsed } = self;
         let source = parsed
@@ -33,12 +24,5 @@ impl<'a> Enclosing<'a> {
         let line = u32::try_from(line).unwrap_or(u32::MAX);
         let openers = source.iter().flat_map(|source| source.enclosing(line));
         openers.map(u64::from).collect()
-    }
-
-    /// A build without parsers knows no blocks.
-    #[cfg(not(feature = "syntax"))]
-    pub fn openers(&mut self, _: u64) -> Vec<u64> {
-        let Enclosing { .. } = self;
-        Vec::new()
     }
 }

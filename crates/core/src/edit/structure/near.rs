@@ -226,7 +226,7 @@ impl File<'_> {
     }
 }
 
-#[cfg(all(test, feature = "syntax"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -6,7 +6,6 @@ use crate::cancel::Cancel;
 use crate::error::Result;
 use crate::text::lines::{Lines, Unit};
 
-#[cfg(feature = "syntax")]
 use hashline_syntax::{Source, language_of};
 
 /// Columns from one stop of a tab to the next.
@@ -39,7 +38,6 @@ pub struct FoldableLines {
 
 impl FoldableText {
     /// By the grammar of a source. `None` for other texts.
-    #[cfg(feature = "syntax")]
     pub fn of_source(path: &str, text: &[u8]) -> Option<FoldableText> {
         let source = Source::parse(language_of(path, text)?, text)?;
         let outline = source.outline();
@@ -53,12 +51,6 @@ impl FoldableText {
         definitions.dedup();
         let layout = FoldableText { stretches: stretches.collect(), definitions };
         (!layout.stretches.is_empty()).then_some(layout)
-    }
-
-    /// A build without parsers knows no grammar.
-    #[cfg(not(feature = "syntax"))]
-    pub fn of_source(_: &str, _: &[u8]) -> Option<FoldableText> {
-        None
     }
 
     /// By depth: what is deeper than the line above it can be folded, and that line counts as a
