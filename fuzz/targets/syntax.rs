@@ -13,7 +13,7 @@ mod samples;
 use std::sync::OnceLock;
 
 use arbitrary::{Result, Unstructured};
-use hashline_syntax::{LANGUAGES, Language, SOURCE_LIMIT_BYTES, Source, language_of};
+use hashline_syntax::{Budget, LANGUAGES, Language, SOURCE_LIMIT_BYTES, Source, language_of};
 use libfuzzer_sys::fuzz_target;
 use samples::SAMPLES;
 
@@ -60,6 +60,10 @@ const MARKS: [&str; 40] = [
     "\u{feff}",
 ];
 
+fn budget() -> Budget<'static> {
+    Budget::unattended()
+}
+
 fuzz_target!(|data: &[u8]| {
     let _ = parse(&mut Unstructured::new(data));
 });
@@ -72,12 +76,12 @@ fn parse(input: &mut Unstructured<'_>) -> Result<()> {
     let (from, length) = (input.arbitrary::<u16>()?, input.arbitrary::<u8>()?);
     let mut text = pieces(input, sample, SOURCE_LIMIT_BYTES)?;
     text.truncate(SOURCE_LIMIT_BYTES);
-    let Some(source) = Source::parse(language, text.clone()) else { return Ok(()) };
+    let Some(source) = Source::parse(language, text.clone(), &budget()) else { return Ok(()) };
     ask(&source);
     let start = usize::from(from).min(text.len());
     let end = (start + usize::from(length)).min(text.len());
     text.splice(start..end, edit);
-    if let Some(changed) = source.reparse(text) {
+    if let Some(changed) = source.reparse(text, &budget()) {
         ask(&changed);
     }
     Ok(())
@@ -124,8 +128,8 @@ fn pieces(input: &mut Unstructured<'_>, sample: &str, limit_bytes: usize) -> Res
 
 /// Asks everything that can be asked.
 fn ask(source: &Source) {
-    let (outline, lines) = (source.outline(), source.lines());
-    if let Some(fault) = source.fault() {
+    let (outline, lines) = (source.outline(&budget()).unwrap_or_default(), source.lines());
+    if let Some(fault) = source.fault(&budget()) {
         assert!(!source.is_clean() && fault.line <= lines + 1, "{fault:?} of {lines} lines");
     }
     for fold in &outline.folds {
@@ -135,10 +139,10 @@ fn ask(source: &Source) {
         assert!(one.first <= one.last && one.last <= lines, "{one:?} of {lines} lines");
     }
     for line in [0, 1, 2, lines / 3, lines / 2, lines, lines + 1] {
-        if let Ok(block) = source.block(line) {
+        if let Ok(block) = source.block(line, &budget()) {
             assert!(block.first <= block.last && block.last <= lines, "{block:?} of {lines} lines");
         }
-        source.enclosing(line);
+        source.enclosing(line, &budget());
         outline.path(line).for_each(drop);
     }
 }

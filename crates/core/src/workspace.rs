@@ -19,6 +19,8 @@ use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 
+use hashline_syntax::Budget;
+
 use crate::cancel::Cancel;
 use crate::disk::bytes::{Charset, Loaded, MAX_FILE_BYTES};
 use crate::disk::commit::{
@@ -342,6 +344,8 @@ impl<'fs> Workspace<'fs> {
         let options = &self.options;
         let charset = options.encoding.as_deref().map(Charset::by_label).transpose()?;
         let base = options.base()?;
+        let is_cancelled = || cancel.is_cancelled();
+        let budget = &Budget::new(&is_cancelled);
         work(&Scope {
             fs: self.fs,
             base: &base,
@@ -350,6 +354,7 @@ impl<'fs> Workspace<'fs> {
             max_file_bytes: options.max_file_bytes,
             host: options.host,
             cancel,
+            budget,
         })
         .map_err(|error| error.spelled(options.host.spelling))
     }

@@ -2,11 +2,12 @@
 
 use std::fmt;
 
-use tree_sitter::{Node, Tree};
+use tree_sitter::Node;
 
+use crate::budget::{Budget, Meter};
 use crate::found::Block;
 use crate::headings;
-use crate::place::{beginning, field, is_one_of, path_to};
+use crate::place::{Lookup, beginning, field, is_one_of};
 use crate::source::Source;
 
 /// How far away the nearest blocks are looked for.
@@ -34,6 +35,8 @@ pub enum NoBlockReason {
     Error,
     /// Other code stands in its first or last line.
     Shared,
+    /// Finding it would take too long.
+    TooLong,
 }
 
 impl fmt::Display for NoBlockReason {
@@ -43,40 +46,49 @@ impl fmt::Display for NoBlockReason {
             NoBlockReason::Nothing => "nothing of more than one line begins there",
             NoBlockReason::Error => "the code there has a syntax error",
             NoBlockReason::Shared => "other code stands in its last line",
+            NoBlockReason::TooLong => "finding it would take too long",
         })
     }
 }
 
 impl Source {
     /// The block that begins at a line, or to which the comment or attribute there belongs.
-    pub fn block(&self, line: u32) -> Result<Block, NoBlock> {
-        self.find_block(line).map_err(|reason| NoBlock {
+    pub fn block(&self, line: u32, budget: &Budget<'_>) -> Result<Block, NoBlock> {
+        let meter = &budget.meter();
+        let found = self.find_block(line, meter).map_err(|reason| NoBlock {
             reason,
             above: (line.saturating_sub(NEAR_LINES).max(1)..line)
                 .rev()
-                .find_map(|near| self.start_at(near)),
+                .find_map(|near| self.start_at(near, meter)),
             below: (line + 1..=self.lines().min(line.saturating_add(NEAR_LINES)))
-                .find_map(|near| self.start_at(near)),
-        })
+                .find_map(|near| self.start_at(near, meter)),
+        });
+        if meter.is_spent() {
+            return Err(NoBlock { reason: NoBlockReason::TooLong, above: None, below: None });
+        }
+        found
     }
 
-    fn start_at(&self, line: u32) -> Option<u32> {
-        self.find_block(line).ok().map(|block| block.start).filter(|&start| start == line)
+    fn start_at(&self, line: u32, meter: &Meter<'_>) -> Option<u32> {
+        self.find_block(line, meter).ok().map(|block| block.start).filter(|&start| start == line)
     }
 
-    fn find_block(&self, line: u32) -> Result<Block, NoBlockReason> {
+    fn find_block(&self, line: u32, meter: &Meter<'_>) -> Result<Block, NoBlockReason> {
         if line == 0 || line > self.lines() {
             return Err(NoBlockReason::Blank);
+        }
+        if !meter.step() {
+            return Err(NoBlockReason::TooLong);
         }
         let Some(tree) = &self.tree else {
             return headings::section(self, line).ok_or(NoBlockReason::Nothing);
         };
+        let lookup = Lookup { source: self, tree, meter };
         let row = line as usize - 1;
         let at = self.first_byte(row).ok_or(NoBlockReason::Blank)?;
-        let lead = leading(self, tree, at);
-        let Some(lead) = lead else { return block_at(self, tree, at) };
+        let Some(lead) = leading(lookup, at) else { return block_at(lookup, at) };
         // A comment or attribute means what it stands before; a long comment before nothing, itself.
-        let owner = behind_leading(self, tree, lead).map(|at| block_at(self, tree, at));
+        let owner = behind_leading(lookup, lead).map(|at| block_at(lookup, at));
         match owner {
             Some(Ok(block)) if block.first <= line => Ok(block),
             Some(Err(reason @ (NoBlockReason::Error | NoBlockReason::Shared))) => Err(reason),
@@ -86,21 +98,17 @@ impl Source {
 }
 
 /// The comment or attribute that a byte lies in.
-fn leading<'tree>(source: &Source, tree: &'tree Tree, at: usize) -> Option<Node<'tree>> {
-    let kinds = source.kinds();
+fn leading<'tree>(lookup: Lookup<'tree>, at: usize) -> Option<Node<'tree>> {
+    let kinds = lookup.kinds();
     let is_leading =
         |node: &Node<'_>| is_one_of(*node, kinds.comments) || is_one_of(*node, kinds.attributes);
-    path_to(tree, at).into_iter().find(is_leading)
+    lookup.path_to(at).into_iter().find(is_leading)
 }
 
 /// Where that begins before which a comment or attribute stands, if no empty line is between.
-fn behind_leading<'tree>(
-    source: &Source,
-    tree: &'tree Tree,
-    mut lead: Node<'tree>,
-) -> Option<usize> {
+fn behind_leading<'tree>(source: Lookup<'tree>, mut lead: Node<'tree>) -> Option<usize> {
     loop {
-        let (_, end) = extent(source, lead);
+        let (_, end) = extent(&source, lead);
         let row = source.row_of(end.saturating_sub(1));
         let behind = &source.text[end..];
         let inside = behind.iter().position(|byte| !byte.is_ascii_whitespace())?;
@@ -108,7 +116,7 @@ fn behind_leading<'tree>(
         if source.row_of(at) > row + 1 {
             return None;
         }
-        match leading(source, tree, at) {
+        match leading(source, at) {
             Some(next) if next.start_byte() == at => lead = next,
             _ => return Some(at),
         }
@@ -129,9 +137,9 @@ fn itself(source: &Source, lead: Node<'_>, row: usize) -> Result<Block, NoBlockR
 }
 
 /// The block that begins with a byte.
-fn block_at(source: &Source, tree: &Tree, at: usize) -> Result<Block, NoBlockReason> {
+fn block_at(source: Lookup<'_>, at: usize) -> Result<Block, NoBlockReason> {
     let kinds = source.kinds();
-    let path = path_to(tree, at);
+    let path = source.path_to(at);
     let begun = beginning(&path, at, kinds);
     let around = &path[..path.len() - begun.len()];
     if path.iter().any(Node::is_error) {
@@ -145,7 +153,7 @@ fn block_at(source: &Source, tree: &Tree, at: usize) -> Result<Block, NoBlockRea
         if is_root || is_one_of(node, kinds.lists) {
             return None;
         }
-        let (start, end) = extent(source, node);
+        let (start, end) = extent(&source, node);
         let rows = (source.row_of(start), source.row_of(end.saturating_sub(1)));
         (rows.0 < rows.1).then_some((node, rows, end))
     });
@@ -156,10 +164,10 @@ fn block_at(source: &Source, tree: &Tree, at: usize) -> Result<Block, NoBlockRea
     if node.has_error() {
         return Err(NoBlockReason::Error);
     }
-    if !shares_no_end(source, tree, end) || !shares_no_start(source, tree, node) {
+    if !shares_no_end(source, end) || !shares_no_start(source, node) {
         return Err(NoBlockReason::Shared);
     }
-    let first = first_row(source, tree, node, rows.0);
+    let first = first_row(source, node, rows.0);
     let start = source.row_of(at) as u32 + 1;
     Ok(Block { first: first as u32 + 1, start, last: rows.1 as u32 + 1 })
 }
@@ -217,14 +225,14 @@ fn foreign_comment(source: &Source, node: Node<'_>, end: usize) -> Option<usize>
 }
 
 /// Whether nothing but `,`, `;` and a comment stands after a node in its last line.
-fn shares_no_end(source: &Source, tree: &Tree, end: usize) -> bool {
+fn shares_no_end(source: Lookup<'_>, end: usize) -> bool {
     let rest = source.text[end..].iter().take_while(|&&byte| byte != b'\n');
     let skipped = rest.take_while(|byte| byte.is_ascii_whitespace() || matches!(byte, b',' | b';'));
     let at = end + skipped.count();
     match source.text.get(at) {
         None | Some(b'\n') => true,
-        Some(_) => leading(source, tree, at).is_some_and(|comment| {
-            let (start, end) = extent(source, comment);
+        Some(_) => leading(source, at).is_some_and(|comment| {
+            let (start, end) = extent(&source, comment);
             let is_short = source.row_of(start) == source.row_of(end.saturating_sub(1));
             start == at && is_short && source.ends_line(end)
         }),
@@ -232,25 +240,25 @@ fn shares_no_end(source: &Source, tree: &Tree, end: usize) -> bool {
 }
 
 /// Whether nothing but comments and attributes stands before a node in its first line.
-pub(crate) fn shares_no_start(source: &Source, tree: &Tree, node: Node<'_>) -> bool {
+pub(crate) fn shares_no_start(source: Lookup<'_>, node: Node<'_>) -> bool {
     let start = node.start_byte();
     let first = source.first_byte(source.row_of(start));
-    first == Some(start) || first.is_some_and(|at| leading(source, tree, at).is_some())
+    first == Some(start) || first.is_some_and(|at| leading(source, at).is_some())
 }
 
 /// The first line of what stands directly above a block and belongs to it.
-fn first_row(source: &Source, tree: &Tree, node: Node<'_>, start: usize) -> usize {
+fn first_row(source: Lookup<'_>, node: Node<'_>, start: usize) -> usize {
     let column = |at: usize| at - source.start_of(source.row_of(at));
     let own = source.first_byte(source.row_of(node.start_byte())).map(column);
     let mut row = start;
     while let Some(at) = row.checked_sub(1).and_then(|above| source.first_byte(above)) {
-        let Some(lead) = leading(source, tree, at) else { break };
-        let (first, end) = extent(source, lead);
+        let Some(lead) = leading(source, at) else { break };
+        let (first, end) = extent(&source, lead);
         let belongs = source.begins_line(first)
             && own == Some(column(first))
             && source.row_of(end.saturating_sub(1)) + 1 == row
-            && source.ends_line(behind_all(source, tree, end))
-            && !is_of_file(source, lead);
+            && source.ends_line(behind_all(source, end))
+            && !is_of_file(&source, lead);
         if !belongs {
             break;
         }
@@ -260,12 +268,12 @@ fn first_row(source: &Source, tree: &Tree, node: Node<'_>, start: usize) -> usiz
 }
 
 /// The end of all attributes and comments that follow each other in one line.
-fn behind_all(source: &Source, tree: &Tree, mut end: usize) -> usize {
+fn behind_all(source: Lookup<'_>, mut end: usize) -> usize {
     loop {
         let line = source.text[end..].iter().take_while(|&&byte| byte != b'\n');
         let at = end + line.take_while(|byte| byte.is_ascii_whitespace()).count();
-        match leading(source, tree, at).filter(|next| next.start_byte() == at) {
-            Some(next) => end = extent(source, next).1,
+        match leading(source, at).filter(|next| next.start_byte() == at) {
+            Some(next) => end = extent(&source, next).1,
             None => return end,
         }
     }

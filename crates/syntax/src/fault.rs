@@ -2,6 +2,7 @@
 
 use tree_sitter::Node;
 
+use crate::budget::Meter;
 use crate::found::Fault;
 use crate::indentation;
 use crate::source::Source;
@@ -16,24 +17,31 @@ struct Opener {
 }
 
 /// The first thing that is wrong.
-pub(crate) fn first(source: &Source) -> Option<Fault> {
+pub(crate) fn first(source: &Source, meter: &Meter<'_>) -> Option<Fault> {
     let root = source.root()?;
-    if !has_error(source, root) {
-        return indentation::fault(source);
+    if !has_error(source, meter) {
+        return indentation::fault(source, meter);
     }
-    brackets(source, root).or_else(|| first_error(source, root))
+    brackets(source, root, meter).or_else(|| first_error(source, root, meter))
 }
 
 /// Whether the parser could not use something, or had to make something up.
-pub(crate) fn has_error(source: &Source, root: Node<'_>) -> bool {
-    root.has_error() && !(source.language.has_last_commas && errors(source, root).next().is_none())
+pub(crate) fn has_error(source: &Source, meter: &Meter<'_>) -> bool {
+    source.root().is_some_and(|root| {
+        root.has_error()
+            && !(source.language.has_last_commas && errors(source, root, meter).next().is_none())
+    })
 }
 
 /// The places that the parser could not use, or where it had to make something up.
-fn errors<'t>(source: &Source, root: Node<'t>) -> impl Iterator<Item = Node<'t>> {
+fn errors<'t>(
+    source: &Source,
+    root: Node<'t>,
+    meter: &Meter<'_>,
+) -> impl Iterator<Item = Node<'t>> {
     let has_last_commas = source.language.has_last_commas;
     let mut commas = LastCommas::default();
-    let mut walk = Some(Walk::new(root));
+    let mut walk = Some(Walk::new(root, meter));
     std::iter::from_fn(move || {
         loop {
             let Some(at) = &mut walk else { return commas.open.take() };
@@ -96,11 +104,11 @@ impl<'t> LastCommas<'t> {
 }
 
 /// What brackets say, which parsers tell late: a parser that misses `}` complains at the end.
-fn brackets(source: &Source, root: Node<'_>) -> Option<Fault> {
+fn brackets(source: &Source, root: Node<'_>, meter: &Meter<'_>) -> Option<Fault> {
     let mut open: Vec<Opener> = Vec::new();
     // The innermost block whose closer stands too far left: it is another's.
     let mut suspect = None;
-    let mut walk = Walk::new(root);
+    let mut walk = Walk::new(root, meter);
     loop {
         let node = walk.node();
         if node.child_count() == 0 && !node.is_missing() {
@@ -164,9 +172,9 @@ fn surplus(bracket: char, row: usize) -> Fault {
 
 /// The first place that the parser could not use, or where it had to make something up; of places
 /// within each other the innermost.
-fn first_error(source: &Source, root: Node<'_>) -> Option<Fault> {
+fn first_error(source: &Source, root: Node<'_>, meter: &Meter<'_>) -> Option<Fault> {
     let mut found: Option<Node<'_>> = None;
-    for node in errors(source, root) {
+    for node in errors(source, root, meter) {
         if found.is_some_and(|found| node.start_byte() >= found.end_byte()) {
             break;
         }

@@ -3,6 +3,7 @@
 
 use tree_sitter::Node;
 
+use crate::budget::Meter;
 use crate::found::Fault;
 use crate::source::Source;
 use crate::walk::Walk;
@@ -19,9 +20,9 @@ struct Level {
 }
 
 /// The first line whose depth is wrong. Of a tree without errors.
-pub(crate) fn fault(source: &Source) -> Option<Fault> {
+pub(crate) fn fault(source: &Source, meter: &Meter<'_>) -> Option<Fault> {
     let root = source.root().filter(|root| source.language.is_indented && !root.has_error())?;
-    let mut walk = Walk::new(root);
+    let mut walk = Walk::new(root, meter);
     let mut levels: Vec<Level> = Vec::new();
     loop {
         let node = walk.node();

@@ -3,7 +3,10 @@
 //!
 //! Lines are counted from 1 and end with `\n`, as in the rest of the project.
 
+mod arena;
 mod block;
+mod bounded;
+mod budget;
 mod detect;
 mod edit;
 mod fault;
@@ -21,6 +24,7 @@ mod source;
 mod walk;
 
 pub use block::{NoBlock, NoBlockReason};
+pub use budget::Budget;
 pub use detect::language_of;
 pub use found::{Block, Definition, Fault, Fold, Outline};
 pub use language::{LANGUAGES, Language};

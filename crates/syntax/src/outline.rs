@@ -5,10 +5,11 @@ use std::collections::HashMap;
 use tree_sitter::Node;
 
 use crate::block::{extent, shares_no_start};
+use crate::budget::{Budget, Meter};
 use crate::found::{Definition, Fold, Outline};
 use crate::headings;
 use crate::language::Tests;
-use crate::place::{field, is_one_of, own_start, path_to};
+use crate::place::{Lookup, field, is_one_of, own_start};
 use crate::source::Source;
 use crate::walk::Walk;
 
@@ -22,36 +23,44 @@ const RUN_MIN_LINES: usize = 6;
 const NAME_LIMIT_CHARS: usize = 100;
 
 impl Source {
-    /// Definitions and folds.
-    pub fn outline(&self) -> Outline {
-        if self.tree.is_none() { headings::outline(self) } else { Outliner::new(self).run() }
+    /// Definitions and folds; `None` where finding them would take too long.
+    pub fn outline(&self, budget: &Budget<'_>) -> Option<Outline> {
+        if self.tree.is_none() {
+            return Some(headings::outline(self));
+        }
+        let meter = &budget.meter();
+        let outline = Outliner::new(self).run(meter);
+        (!meter.is_spent()).then_some(outline)
     }
 
-    /// The lines that open the blocks around a line, the outermost first.
-    pub fn enclosing(&self, line: u32) -> Vec<u32> {
+    /// The lines that open the blocks around a line, the outermost first; none where finding them
+    /// would take too long.
+    pub fn enclosing(&self, line: u32, budget: &Budget<'_>) -> Vec<u32> {
         let row = line.saturating_sub(1) as usize;
         if line == 0 || line > self.lines() {
             return Vec::new();
         }
         let Some(tree) = &self.tree else {
-            let outline = self.outline();
+            let outline = headings::outline(self);
             return outline.path(line).map(|one| one.first).filter(|&first| first < line).collect();
         };
         let at = self.first_byte(row).unwrap_or_else(|| self.start_of(row));
         let kinds = self.kinds();
+        let meter = &budget.meter();
+        let lookup = Lookup { source: self, tree, meter };
         let mut rows: Vec<u32> = Vec::new();
-        for node in path_to(tree, at).into_iter().skip(1) {
+        for node in lookup.path_to(at).into_iter().skip(1) {
             if is_one_of(node, kinds.texts) {
                 break;
             }
             let start = self.row_of(own_start(node, kinds));
-            let is_block = !is_one_of(node, kinds.lists) && shares_no_start(self, tree, node);
+            let is_block = !is_one_of(node, kinds.lists) && shares_no_start(lookup, node);
             if is_block && start < row && node.end_position().row >= row {
                 rows.push(start as u32 + 1);
             }
         }
         rows.dedup();
-        rows
+        if meter.is_spent() { Vec::new() } else { rows }
     }
 }
 
@@ -101,9 +110,9 @@ impl<'a> Outliner<'a> {
         }
     }
 
-    fn run(mut self) -> Outline {
+    fn run(mut self, meter: &Meter<'_>) -> Outline {
         let Some(root) = self.source.root() else { return self.outline };
-        let mut walk = Walk::new(root);
+        let mut walk = Walk::new(root, meter);
         loop {
             self.visit(walk.node(), walk.depth());
             if !walk.advance() {

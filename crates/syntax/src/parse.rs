@@ -4,13 +4,15 @@
 use std::sync::OnceLock;
 
 use memchr::memmem;
-use tree_sitter::{Range, Tree};
+use tree_sitter::Range;
 use tree_sitter_language::LanguageFn;
 
+use crate::bounded::BoundedTree;
+use crate::budget::Budget;
 use crate::edit::{edit_between, point};
 use crate::fault;
 use crate::found::Fault;
-use crate::grammar::{self, Budget, Job};
+use crate::grammar::{self, Allowance, Job};
 use crate::headings;
 use crate::indentation;
 use crate::language::{Grammar, Language};
@@ -31,59 +33,70 @@ fn owned(text: impl SourceText) -> Option<Vec<u8>> {
 }
 
 impl Source {
-    /// Parses a text. `None` where it is too long, or parsing it would take too long. What is too
-    /// long is not copied.
-    pub fn parse(language: &'static Language, text: impl SourceText) -> Option<Source> {
+    /// Parses a text. `None` where it is too long, or parsing it would take too much time or memory.
+    /// What is too long is not copied.
+    pub fn parse(
+        language: &'static Language,
+        text: impl SourceText,
+        budget: &Budget<'_>,
+    ) -> Option<Source> {
         let text = owned(text)?;
         let rows = Rows::of(&text);
-        Source::build(language, text, rows, None, &mut Budget::full())
+        Source::build(language, (text, rows), None, &mut Allowance::full(), budget)
     }
 
     /// Parses a text that this one was turned into, and keeps of the tree what did not change.
-    pub fn reparse(&self, text: impl SourceText) -> Option<Source> {
+    pub fn reparse(&self, text: impl SourceText, budget: &Budget<'_>) -> Option<Source> {
         let text = owned(text)?;
         let rows = Rows::of(&text);
-        let reused = self.reused(&text, &rows);
-        let full = &mut Budget::full();
-        let source = Source::build(self.language, text, rows, reused.as_ref(), full)?;
+        let full = &mut Allowance::full();
+        let old = self.reusable();
+        let source = Source::build(self.language, (text, rows), old, full, budget)?;
         // Where a text is broken, a tree that kept parts of another may differ from a fresh one.
-        if source.is_clean || reused.is_none() {
+        if source.is_clean || old.is_none() {
             return Some(source);
         }
-        Source::build(self.language, source.text, source.rows, None, &mut Budget::full())
+        let text = (source.text, source.rows);
+        Source::build(self.language, text, None, &mut Allowance::full(), budget)
     }
 
     /// Whether a text that this one could be turned into is clean. It is not, either, where that
-    /// takes more than is left of `reports` of the parser's progress; what did not change takes
-    /// none.
-    pub fn would_be_clean(&self, text: impl SourceText, reports: &mut u32) -> bool {
+    /// takes more than is left of the budget or of `reports` of the parser's progress; what did not
+    /// change takes none.
+    pub fn would_be_clean(
+        &self,
+        text: impl SourceText,
+        reports: &mut u32,
+        budget: &Budget<'_>,
+    ) -> bool {
         let Some(text) = owned(text) else { return false };
         let rows = Rows::of(&text);
-        let reused = self.reused(&text, &rows);
-        let mut budget = Budget::to_see_whether_clean(*reports);
-        let source = Source::build(self.language, text, rows, reused.as_ref(), &mut budget);
-        *reports = budget.reports();
+        let mut allowance = Allowance::to_see_whether_clean(*reports);
+        let source =
+            Source::build(self.language, (text, rows), self.reusable(), &mut allowance, budget);
+        *reports = allowance.reports();
         source.is_some_and(|source| source.is_clean)
     }
 
-    /// The tree, made ready for a text that this one is turned into.
-    fn reused(&self, text: &[u8], rows: &Rows) -> Option<Tree> {
-        let whole = matches!(self.language.grammar, Grammar::Whole(_));
-        let mut tree = self.tree.clone().filter(|_| whole)?;
-        tree.edit(&edit_between((&self.text, &self.rows), (text, rows)));
-        Some(tree)
+    /// This text with its tree, if a tree of another text may use nodes of it.
+    fn reusable(&self) -> Option<(&Source, &BoundedTree)> {
+        let tree = self.tree.as_ref().filter(|tree| tree.is_shareable())?;
+        matches!(self.language.grammar, Grammar::Whole(_)).then_some((self, tree))
     }
 
     fn build(
         language: &'static Language,
-        text: Vec<u8>,
-        rows: Rows,
-        old: Option<&Tree>,
-        budget: &mut Budget,
+        (text, rows): (Vec<u8>, Rows),
+        old: Option<(&Source, &BoundedTree)>,
+        allowance: &mut Allowance,
+        budget: &Budget<'_>,
     ) -> Option<Source> {
         let tree = match parser_of(language, &text, &rows) {
             Some((grammar, ranges)) => {
-                Some(grammar::parse(&Job { text: &text, grammar, ranges: ranges? }, old, budget)?)
+                let edit = |old: &Source| edit_between((&old.text, &old.rows), (&text, &rows));
+                let old = old.map(|(source, tree)| (tree, edit(source)));
+                let job = Job { text: &text, grammar, ranges: ranges?, old };
+                Some(grammar::parse(&job, allowance, budget)?)
             }
             None => None,
         };
@@ -92,14 +105,19 @@ impl Source {
         if source.tree.is_none() {
             source.headings = headings::headings(&source);
         }
-        source.is_clean = source.root().is_none_or(|root| !fault::has_error(&source, root))
-            && indentation::fault(&source).is_none();
-        Some(source)
+        let meter = &budget.meter();
+        source.is_clean =
+            !fault::has_error(&source, meter) && indentation::fault(&source, meter).is_none();
+        (!meter.is_spent()).then_some(source)
     }
 
-    /// What is wrong first; `None` in a clean text.
-    pub fn fault(&self) -> Option<Fault> {
-        if self.is_clean { None } else { fault::first(self) }
+    /// What is wrong first; `None` in a clean text, and where finding it would take too long.
+    pub fn fault(&self, budget: &Budget<'_>) -> Option<Fault> {
+        if self.is_clean {
+            return None;
+        }
+        let meter = &budget.meter();
+        fault::first(self, meter).filter(|_| !meter.is_spent())
     }
 }
 

@@ -1,21 +1,43 @@
 //! Which nodes stand at a place of a text.
 
+use std::ops::Deref;
+
 use tree_sitter::{Node, Tree};
 
+use crate::budget::Meter;
 use crate::language::Kinds;
+use crate::source::Source;
 
-/// All nodes that hold a byte, the outermost first.
-pub(crate) fn path_to(tree: &Tree, at: usize) -> Vec<Node<'_>> {
-    let mut cursor = tree.walk();
-    let mut path = vec![cursor.node()];
-    while cursor.goto_first_child_for_byte(at).is_some() {
-        // The parser looks for the first that ends after the byte: it may begin after it, too.
-        if cursor.node().start_byte() > at {
-            break;
-        }
-        path.push(cursor.node());
+/// A source whose nodes are looked up, on a budget. Once that is spent, what is found is worthless.
+#[derive(Clone, Copy)]
+pub(crate) struct Lookup<'a> {
+    pub source: &'a Source,
+    pub tree: &'a Tree,
+    pub meter: &'a Meter<'a>,
+}
+
+impl Deref for Lookup<'_> {
+    type Target = Source;
+
+    fn deref(&self) -> &Source {
+        self.source
     }
-    path
+}
+
+impl<'a> Lookup<'a> {
+    /// All nodes that hold a byte, the outermost first.
+    pub fn path_to(self, at: usize) -> Vec<Node<'a>> {
+        let mut cursor = self.tree.walk();
+        let mut path = vec![cursor.node()];
+        while self.meter.step() && cursor.goto_first_child_for_byte(at).is_some() {
+            // This is the first child that ends after the byte: it may begin after it, too.
+            if cursor.node().start_byte() > at {
+                break;
+            }
+            path.push(cursor.node());
+        }
+        path
+    }
 }
 
 /// The nodes of a path that begin with a byte, the outermost first; what stands before it in them

@@ -4,7 +4,11 @@
 //! do not check whether all of it fits: with some hundred open blocks they write beyond the buffer,
 //! and the parser ends the process. Here they write into a larger buffer, and what does not fit is
 //! left out. A parser so deep in blocks only sees errors.
+//!
+//! The states of these two have memory of their own, from the system. A parse that is stopped does
+//! not free it, so it is known here which one that is.
 
+use std::cell::Cell;
 use std::ffi::{c_char, c_uint, c_void};
 use std::sync::OnceLock;
 
@@ -16,6 +20,8 @@ const ROOM_BYTES: usize = 1024;
 /// What a scanner may write beyond it is less than this.
 const SPARE_BYTES: usize = 64;
 
+type Create = unsafe extern "C" fn() -> *mut c_void;
+type Destroy = unsafe extern "C" fn(*mut c_void);
 type Serialize = unsafe extern "C" fn(*mut c_void, *mut c_char) -> c_uint;
 
 /// `TSLanguage` of `parser.h`, versions 14 and 15.
@@ -28,7 +34,10 @@ struct Table {
     tables: [*const c_void; 13],
     lexers: [*const c_void; 2],
     keyword_capture_token: u16,
-    scanner_before: [*const c_void; 5],
+    scanner_tables: [*const c_void; 2],
+    create: Create,
+    destroy: Destroy,
+    scan: *const c_void,
     serialize: Serialize,
     deserialize: *const c_void,
     primary_state_ids: *const c_void,
@@ -52,15 +61,32 @@ unsafe impl Send for Table {}
 // SAFETY: as above.
 unsafe impl Sync for Table {}
 
-/// The table of a grammar with another function in it, and the grammar's own function.
-fn with_room(grammar: LanguageFn, serialize: Serialize) -> (Table, Serialize) {
+thread_local! {
+    /// The state of the scanner that runs on this thread, and what frees it.
+    static STATE: Cell<Option<(*mut c_void, Destroy)>> = const { Cell::new(None) };
+}
+
+/// Frees the state of a scanner whose parse was stopped.
+pub(crate) fn destroy_state() {
+    if let Some((state, destroy)) = STATE.take() {
+        // SAFETY: the state is that of a parser that is gone, which did not stop within the scanner.
+        unsafe { destroy(state) };
+    }
+}
+
+/// The table of a grammar with functions of ours in it, and the grammar's own table.
+fn with_room(
+    grammar: LanguageFn,
+    create: Create,
+    destroy: Destroy,
+    serialize: Serialize,
+) -> (Table, Table) {
     let table = grammar.into_raw();
     // SAFETY: the function takes nothing and returns a constant, of which these two grammars have
     // all members of version 15, also where they say 14 (their `parser.h` is that of 15).
-    let mut table = unsafe { *table().cast::<Table>() };
-    assert!(matches!(table.version, 14 | 15), "the table of a grammar has another shape");
-    let own = std::mem::replace(&mut table.serialize, serialize);
-    (table, own)
+    let own = unsafe { *table().cast::<Table>() };
+    assert!(matches!(own.version, 14 | 15), "the table of a grammar has another shape");
+    (Table { create, destroy, serialize, ..own }, own)
 }
 
 /// Calls a scanner's own function with a larger buffer. What a state ends with are depths, each
@@ -93,15 +119,28 @@ macro_rules! grammar {
     ($grammar:path, $unit:literal) => {{
         unsafe extern "C" fn roomy(scanner: *mut c_void, buffer: *mut c_char) -> c_uint {
             // A parser has the table before it calls what is in it.
-            let Some(&(_, own)) = TABLE.get() else { return 0 };
+            let Some((_, own)) = TABLE.get() else { return 0 };
             // SAFETY: the parser calls this as it would call the scanner's own function.
-            unsafe { serialize(own, $unit, scanner, buffer) }
+            unsafe { serialize(own.serialize, $unit, scanner, buffer) }
+        }
+        unsafe extern "C" fn create() -> *mut c_void {
+            let Some((_, own)) = TABLE.get() else { return std::ptr::null_mut() };
+            // SAFETY: as above.
+            let state = unsafe { (own.create)() };
+            STATE.set(Some((state, own.destroy)));
+            state
+        }
+        unsafe extern "C" fn destroy(state: *mut c_void) {
+            let Some((_, own)) = TABLE.get() else { return };
+            STATE.set(None);
+            // SAFETY: as above.
+            unsafe { (own.destroy)(state) }
         }
         extern "C" fn table() -> *const () {
-            let (table, _) = TABLE.get_or_init(|| with_room($grammar, roomy));
+            let (table, _) = TABLE.get_or_init(|| with_room($grammar, create, destroy, roomy));
             std::ptr::from_ref(table).cast()
         }
-        static TABLE: OnceLock<(Table, Serialize)> = OnceLock::new();
+        static TABLE: OnceLock<(Table, Table)> = OnceLock::new();
         // SAFETY: the function returns the table of a grammar, which lives as long as the process.
         unsafe { LanguageFn::from_raw(table) }
     }};

@@ -2,15 +2,12 @@
 
 use std::sync::OnceLock;
 
-use tree_sitter::{Node, Tree};
+use tree_sitter::Node;
 
+use crate::bounded::BoundedTree;
 use crate::found::Heading;
 use crate::language::{Kinds, Language};
 use crate::rows::Rows;
-
-/// What a node of a tree takes in memory, with its share of lists: measured on sources of all
-/// languages.
-const NODE_BYTES: usize = 40;
 
 /// As much of a node's text is read for a name.
 const SLICE_LIMIT_BYTES: usize = 400;
@@ -21,7 +18,7 @@ pub struct Source {
     pub(crate) language: &'static Language,
     pub(crate) text: Vec<u8>,
     /// `None` for languages without a parser.
-    pub(crate) tree: Option<Tree>,
+    pub(crate) tree: Option<BoundedTree>,
     pub(crate) headings: Vec<Heading>,
     pub(crate) rows: Rows,
     /// Where the first character of each line stands that is no white space, or the line ends.
@@ -51,14 +48,14 @@ impl Source {
         self.is_clean
     }
 
-    /// About how much memory it holds.
+    /// The memory that it holds, with that of older trees of which it uses nodes.
     pub fn size_bytes(&self) -> usize {
-        let nodes = self.root().map_or(0, |root| root.descendant_count());
-        self.text.len() + self.rows.size_bytes() + NODE_BYTES * nodes
+        let tree = self.tree.as_ref().map_or(0, BoundedTree::held_bytes);
+        self.text.len() + self.rows.size_bytes() + tree
     }
 
     pub(crate) fn root(&self) -> Option<Node<'_>> {
-        self.tree.as_ref().map(Tree::root_node)
+        self.tree.as_ref().map(|tree| tree.root_node())
     }
 
     pub(crate) fn kinds(&self) -> &'static Kinds {

@@ -3,16 +3,19 @@
 
 use tree_sitter::{Node, TreeCursor};
 
+use crate::budget::Meter;
+
 /// A place in the walk.
-pub(crate) struct Walk<'tree> {
+pub(crate) struct Walk<'tree, 'm> {
+    meter: &'m Meter<'m>,
     cursor: TreeCursor<'tree>,
     /// How deep the node is. The cursor would count it anew each time.
     depth: u32,
 }
 
-impl<'tree> Walk<'tree> {
-    pub fn new(root: Node<'tree>) -> Walk<'tree> {
-        Walk { cursor: root.walk(), depth: 0 }
+impl<'tree, 'm> Walk<'tree, 'm> {
+    pub fn new(root: Node<'tree>, meter: &'m Meter<'m>) -> Walk<'tree, 'm> {
+        Walk { meter, cursor: root.walk(), depth: 0 }
     }
 
     pub fn node(&self) -> Node<'tree> {
@@ -23,8 +26,11 @@ impl<'tree> Walk<'tree> {
         self.depth
     }
 
-    /// Goes to the next node; `false` at the end.
+    /// Goes to the next node; `false` at the end, and once the budget is spent.
     pub fn advance(&mut self) -> bool {
+        if !self.meter.step() {
+            return false;
+        }
         if self.cursor.goto_first_child() {
             self.depth += 1;
             return true;

@@ -19,6 +19,8 @@ mod versions;
 
 use std::sync::{Mutex, PoisonError};
 
+use hashline_syntax::Budget;
+
 use crate::cancel::Cancel;
 use crate::disk::bytes::{Document, string_of};
 use crate::disk::commit::{CommitError, StateDir, TransactionContext};
@@ -167,7 +169,7 @@ fn apply_patch(
     }) {
         SyntaxCheck::Off => FileChecks::new(),
         what => {
-            let checks = job.checks(&added, earlier);
+            let checks = job.checks(&added, earlier, scope.budget);
             if let Some(rejected) = refusal(scope, &checks, what)
                 .into_rejected(scope.host.spelling, &HunkNames::of(&patch))
             {
@@ -278,6 +280,7 @@ pub fn apply_to_text(
         options,
         recall: None,
         cancel: &Cancel::default(),
+        budget: &Budget::unattended(),
         incoming: &TakenLines::new(),
     };
     let file = match settle_document(document, &asked) {

@@ -2,12 +2,13 @@
 
 use std::cell::OnceCell;
 
-use hashline_syntax::{NoBlock, NoBlockReason, SOURCE_LIMIT_BYTES, Source, language_of};
+use hashline_syntax::{Budget, NoBlock, NoBlockReason, SOURCE_LIMIT_BYTES, Source, language_of};
 
 /// The blocks of one file. It is parsed when the first of them is asked for.
 pub struct Blocks<'a> {
     path: &'a str,
     text: &'a [u8],
+    budget: &'a Budget<'a>,
     parsed: OnceCell<BlockSource>,
 }
 
@@ -33,14 +34,14 @@ pub struct Blockless {
 
 impl<'a> Blocks<'a> {
     /// Those of a file with this path and text.
-    pub fn new(path: &'a str, text: &'a [u8]) -> Blocks<'a> {
-        Blocks { path, text, parsed: OnceCell::new() }
+    pub fn new(path: &'a str, text: &'a [u8], budget: &'a Budget<'a>) -> Blocks<'a> {
+        Blocks { path, text, budget, parsed: OnceCell::new() }
     }
 
     /// The block that begins at a line, or to which the comment or attribute there belongs.
     pub fn at(&self, line: u64) -> Result<BlockSpan, Blockless> {
-        let parsed = self.parsed.get_or_init(|| BlockSource::of(self.path, self.text));
-        parsed.block(line)
+        let Blocks { path, text, budget, parsed } = self;
+        parsed.get_or_init(|| BlockSource::of(path, text, budget)).block(line, budget)
     }
 }
 
@@ -57,7 +58,7 @@ enum BlockSource {
 }
 
 impl BlockSource {
-    fn of(path: &str, text: &[u8]) -> BlockSource {
+    fn of(path: &str, text: &[u8], budget: &Budget<'_>) -> BlockSource {
         let Some(language) = language_of(path, text) else {
             return BlockSource::because("the language of the file is not known");
         };
@@ -67,7 +68,7 @@ impl BlockSource {
                 "the file is longer than {limit} KiB, and is not parsed"
             ));
         }
-        match Source::parse(language, text) {
+        match Source::parse(language, text, budget) {
             Some(source) => BlockSource::Source(Box::new(source)),
             None => BlockSource::because("parsing the file would take too long"),
         }
@@ -77,14 +78,15 @@ impl BlockSource {
         BlockSource::None(why.to_owned())
     }
 
-    fn block(&self, line: u64) -> Result<BlockSpan, Blockless> {
+    fn block(&self, line: u64, budget: &Budget<'_>) -> Result<BlockSpan, Blockless> {
         match self {
             BlockSource::None(why) => Err(Blockless::because(why)),
             BlockSource::Source(source) => {
                 let line = u32::try_from(line).unwrap_or(u32::MAX);
                 let lines =
                     |(first, last)| BlockSpan { first: u64::from(first), last: u64::from(last) };
-                let found = source.block(line).map(|block| lines((block.first, block.last)));
+                let found =
+                    source.block(line, budget).map(|block| lines((block.first, block.last)));
                 found.map_err(blockless)
             }
         }

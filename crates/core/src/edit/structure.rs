@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 
 pub use hashline_syntax::SOURCE_LIMIT_BYTES;
-use hashline_syntax::{Fault, Source, language_of};
+use hashline_syntax::{Budget, Fault, Source, language_of};
 
 pub use near::{NearEdit, Slip, Suggestion, Trials};
 
@@ -110,9 +110,9 @@ pub struct SyntaxTree(Arc<Source>);
 
 impl SyntaxTree {
     /// The tree of a text that parses.
-    fn clean(path: &str, text: &[u8]) -> Option<SyntaxTree> {
+    fn clean(path: &str, text: &[u8], budget: &Budget<'_>) -> Option<SyntaxTree> {
         let language = language_of(path, text).filter(|language| language.is_checked)?;
-        let source = Source::parse(language, text).filter(Source::is_clean)?;
+        let source = Source::parse(language, text, budget).filter(Source::is_clean)?;
         Some(SyntaxTree(Arc::new(source)))
     }
 }
@@ -133,10 +133,14 @@ impl Checked {
 
     /// Looks for what may have been meant by the edits of a file that is broken now. They are in
     /// the order of their lines.
-    pub fn suggest<'a>(&mut self, edits: impl ExactSizeIterator<Item = NearEdit<'a>>) {
+    pub fn suggest<'a>(
+        &mut self,
+        edits: impl ExactSizeIterator<Item = NearEdit<'a>>,
+        budget: &Budget<'_>,
+    ) {
         if let (Some(before), Some(fault)) = (&self.before, &self.fault) {
             let is_unclosed = fault.opened.is_some() && !before.0.language().is_indented;
-            self.suggestion = near::suggestion(before, is_unclosed, edits);
+            self.suggestion = near::suggestion(before, is_unclosed, edits, budget);
         }
     }
 
@@ -162,7 +166,7 @@ pub fn is_checked(path: &str, text: &[u8]) -> bool {
 }
 
 /// Parses a file as it would be written, and as it is. `kept` is a tree of it, of any time.
-pub fn check(change: Revision<'_>, kept: Option<SyntaxTree>) -> Checked {
+pub fn check(change: Revision<'_>, kept: Option<SyntaxTree>, budget: &Budget<'_>) -> Checked {
     let Revision { before, path, text } = change;
     let Some(language) = language_of(path, &text).filter(|language| language.is_checked) else {
         return Checked::unknown();
@@ -171,21 +175,24 @@ pub fn check(change: Revision<'_>, kept: Option<SyntaxTree>) -> Checked {
     let was = before.filter(|&before| same(before)).and_then(|(_, text)| {
         let kept =
             kept.filter(|SyntaxTree(kept)| kept.language() == language && kept.text() == text);
-        kept.map(|SyntaxTree(kept)| kept).or_else(|| Source::parse(language, text).map(Arc::new))
+        kept.map(|SyntaxTree(kept)| kept)
+            .or_else(|| Source::parse(language, text, budget).map(Arc::new))
     });
     let is = match &was {
-        Some(was) => was.reparse(text),
-        None => Source::parse(language, text),
+        Some(was) => was.reparse(text, budget),
+        None => Source::parse(language, text, budget),
     };
     let Some(is) = is else { return Checked::unknown() };
-    let state = match (is.is_clean(), was.as_ref().map(|was| was.is_clean())) {
+    let was_clean = was.as_ref().map(|was| was.is_clean());
+    let fault = if was_clean == Some(true) { is.fault(budget) } else { None };
+    let state = match (is.is_clean(), was_clean) {
         (true, _) => SyntaxState::Ok,
-        (false, Some(true)) => SyntaxState::Broken,
+        (false, Some(true)) if fault.is_some() => SyntaxState::Broken,
+        (false, Some(true)) => SyntaxState::Unknown,
         (false, Some(false)) => SyntaxState::Unclean,
         (false, None) if before.is_none() => SyntaxState::Unclean,
         (false, None) => SyntaxState::Unknown,
     };
-    let fault = (state == SyntaxState::Broken).then(|| is.fault()).flatten();
     Checked {
         state,
         fault: fault.map(Break::from),
@@ -197,12 +204,12 @@ pub fn check(change: Revision<'_>, kept: Option<SyntaxTree>) -> Checked {
 }
 
 /// Parses a file as it is, and says what is wrong first.
-pub fn state_of(path: &str, text: &[u8]) -> (SyntaxState, Option<Break>) {
+pub fn state_of(path: &str, text: &[u8], budget: &Budget<'_>) -> (SyntaxState, Option<Break>) {
     let language = language_of(path, text).filter(|language| language.is_checked);
-    match language.and_then(|language| Source::parse(language, text)) {
+    match language.and_then(|language| Source::parse(language, text, budget)) {
         None => (SyntaxState::Unknown, None),
         Some(source) if source.is_clean() => (SyntaxState::Ok, None),
-        Some(source) => (SyntaxState::Unclean, source.fault().map(Break::from)),
+        Some(source) => (SyntaxState::Unclean, source.fault(budget).map(Break::from)),
     }
 }
 

@@ -5,6 +5,8 @@ mod tree;
 
 use std::ops::Range;
 
+use hashline_syntax::Budget;
+
 use crate::cancel::Cancel;
 use crate::error::{Code, Error, Result};
 use crate::text::dialect::Dialect;
@@ -46,6 +48,8 @@ pub struct FoldedText<'a> {
     pub dialect: &'static Dialect,
     /// Asked now and then.
     pub cancel: &'a Cancel,
+    /// What may be spent on its structure.
+    pub budget: &'a Budget<'a>,
 }
 
 impl FoldedText<'_> {
@@ -59,7 +63,7 @@ impl FoldedText<'_> {
         open: &[String],
     ) -> Result<Option<Vec<Range<u64>>>> {
         let lines = folding.lines().min(most_lines.unwrap_or(u64::MAX));
-        let layout = match (FoldableText::of_source(self.path, self.text), folding) {
+        let layout = match (FoldableText::of_source(self.path, self.text, self.budget), folding) {
             (Some(layout), _) => layout,
             (None, Folding::InsteadOfCut) => return Ok(None),
             (None, Folding::To(_)) => FoldableText::of_indentation(self.text, self.cancel)?,

@@ -1,6 +1,8 @@
 //! What all files of one call have in common: where paths lead, how bytes become lines, and who
 //! may call the whole off. Made by the workspace, handed down by reference.
 
+use hashline_syntax::Budget;
+
 use crate::cancel::Cancel;
 use crate::disk::bytes::{Charset, LoadOptions};
 use crate::disk::fs::{Base, FileSystem};
@@ -39,6 +41,8 @@ pub struct Scope<'a> {
     pub host: Host,
     /// Looked at between steps and within long ones.
     pub cancel: &'a Cancel,
+    /// What may be spent on the structure of files.
+    pub budget: &'a Budget<'a>,
 }
 
 impl Scope<'_> {

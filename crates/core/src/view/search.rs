@@ -366,7 +366,7 @@ impl Search<'_> {
             max_bytes: Some(room.bytes.saturating_sub(header_bytes + 1)),
         };
         let per_file = self.query.max_matches_per_file.unwrap_or(u64::MAX);
-        let enclosing = self.query.enclosing.then(|| Enclosing::new(path, text));
+        let enclosing = self.query.enclosing.then(|| Enclosing::new(path, text, self.scope.budget));
         let (shown, last) = show_matches(
             document,
             ViewStart { line: 1, offset: 0 },

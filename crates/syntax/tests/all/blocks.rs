@@ -3,18 +3,19 @@
 use hashline_syntax::NoBlockReason::{Blank, Error, Nothing, Shared};
 use hashline_syntax::{NoBlock, NoBlockReason};
 
+use crate::budget;
 use crate::parse;
 use crate::samples::*;
 
 /// First line with what stands above, own line, last line.
 fn block(name: &str, text: &str, line: u32) -> (u32, u32, u32) {
-    let block = parse(name, text).block(line);
+    let block = parse(name, text).block(line, &budget());
     let block = block.unwrap_or_else(|none| panic!("{name}:{line}: {none:?}"));
     (block.first, block.start, block.last)
 }
 
 fn none(name: &str, text: &str, line: u32) -> NoBlockReason {
-    match parse(name, text).block(line) {
+    match parse(name, text).block(line, &budget()) {
         Err(none) => none.reason,
         Ok(block) => panic!("{name}:{line}: {block:?}"),
     }
@@ -232,9 +233,9 @@ fn lines_that_are_none() {
 
 #[test]
 fn the_nearest_lines_that_begin_one_are_named() {
-    let none = parse("a.js", JAVASCRIPT).block(24).unwrap_err();
+    let none = parse("a.js", JAVASCRIPT).block(24, &budget()).unwrap_err();
     assert_eq!(none, NoBlock { reason: Nothing, above: Some(23), below: Some(28) });
-    let none = parse("a.js", "a\n").block(1).unwrap_err();
+    let none = parse("a.js", "a\n").block(1, &budget()).unwrap_err();
     assert_eq!(none, NoBlock { reason: Nothing, above: None, below: None });
 }
 
@@ -243,10 +244,14 @@ fn carriage_returns_change_nothing() {
     for &(name, text) in SAMPLES {
         let (plain, other) = (parse(name, text), parse(name, &text.replace('\n', "\r\n")));
         for line in 0..=plain.lines() + 1 {
-            assert_eq!(plain.block(line), other.block(line), "{name}:{line}");
-            assert_eq!(plain.enclosing(line), other.enclosing(line), "{name}:{line}");
+            assert_eq!(plain.block(line, &budget()), other.block(line, &budget()), "{name}:{line}");
+            assert_eq!(
+                plain.enclosing(line, &budget()),
+                other.enclosing(line, &budget()),
+                "{name}:{line}"
+            );
         }
-        assert_eq!(plain.outline(), other.outline(), "{name}");
+        assert_eq!(plain.outline(&budget()).unwrap(), other.outline(&budget()).unwrap(), "{name}");
     }
 }
 

@@ -3,6 +3,7 @@
 use hashline_syntax::Source;
 use proptest::prelude::*;
 
+use crate::budget;
 use crate::parse;
 use crate::samples::{PYTHON, RUST, SAMPLES, TYPESCRIPT};
 
@@ -11,8 +12,8 @@ fn samples_are_clean_with_every_line_end() {
     for &(name, text) in SAMPLES {
         for text in [text.to_owned(), text.replace('\n', "\r\n"), text.trim_end().to_owned()] {
             let source = parse(name, &text);
-            assert!(source.is_clean(), "{name}: {:?}", source.fault());
-            assert_eq!(source.fault(), None);
+            assert!(source.is_clean(), "{name}: {:?}", source.fault(&budget()));
+            assert_eq!(source.fault(&budget()), None);
         }
         assert!(parse(name, &format!("\u{feff}{text}")).is_clean(), "{name} with a BOM");
     }
@@ -31,7 +32,7 @@ fn an_empty_text_is_clean() {
 fn fault(name: &str, text: &str) -> (u32, String) {
     let source = parse(name, text);
     assert!(!source.is_clean(), "{name} is clean");
-    let fault = source.fault().unwrap();
+    let fault = source.fault(&budget()).unwrap();
     (fault.line, fault.what)
 }
 
@@ -159,15 +160,15 @@ fn only_the_script_of_a_component_counts() {
     assert_eq!(fault("a.vue", text).0, 5);
     assert!(parse("a.vue", &text.replace(" = {", "")).is_clean());
     let language = hashline_syntax::language_of("a.vue", b"").unwrap();
-    assert!(Source::parse(language, b"<p></p>\n").is_none());
+    assert!(Source::parse(language, b"<p></p>\n", &budget()).is_none());
 }
 
 #[test]
 fn bytes_that_are_no_text() {
     let source = parse("a.rs", "fn a() {}\n");
-    let broken = source.reparse(b"fn a() { \xff\xfe }\n").unwrap();
+    let broken = source.reparse(b"fn a() { \xff\xfe }\n", &budget()).unwrap();
     assert!(!broken.is_clean());
-    assert!(broken.fault().is_some());
+    assert!(broken.fault(&budget()).is_some());
 }
 
 /// A text with some of its bytes exchanged.
@@ -192,10 +193,10 @@ proptest! {
         let mut text = text.to_owned();
         for (at, length, with) in &edits {
             let Some(next) = changed(&text, *at, *length, with) else { continue };
-            let Some(reparsed) = source.reparse(next.as_str()) else { continue };
-            let Some(whole) = Source::parse(source.language(), next.as_str()) else { continue };
+            let Some(reparsed) = source.reparse(next.as_str(), &budget()) else { continue };
+            let Some(whole) = Source::parse(source.language(), next.as_str(), &budget()) else { continue };
             prop_assert_eq!(reparsed.is_clean(), whole.is_clean());
-            prop_assert_eq!(reparsed.outline(), whole.outline());
+            prop_assert_eq!(reparsed.outline(&budget()).unwrap(), whole.outline(&budget()).unwrap());
             (source, text) = (reparsed, next);
         }
     }
@@ -204,7 +205,7 @@ proptest! {
 #[test]
 fn a_clean_text_is_clean_again_after_an_edit_is_taken_back() {
     let source = parse("ledger.py", PYTHON);
-    let broken = source.reparse(PYTHON.replace("else:", "else")).unwrap();
+    let broken = source.reparse(PYTHON.replace("else:", "else"), &budget()).unwrap();
     assert!(!broken.is_clean());
-    assert!(broken.reparse(PYTHON).unwrap().is_clean());
+    assert!(broken.reparse(PYTHON, &budget()).unwrap().is_clean());
 }

@@ -1,9 +1,11 @@
 //! Texts that are made to hurt: each is answered, on a small stack.
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
-use hashline_syntax::{LANGUAGES, SOURCE_LIMIT_BYTES, Source, language_of};
+use hashline_syntax::{Budget, LANGUAGES, SOURCE_LIMIT_BYTES, Source, language_of};
 
+use crate::budget;
 use crate::samples::SAMPLES;
 
 /// As much as a thread of the addon has at least.
@@ -16,12 +18,12 @@ fn on_a_small_stack(work: impl FnOnce() + Send + 'static) {
 
 /// Asks everything that can be asked.
 fn ask(source: &Source) {
-    let outline = source.outline();
+    let outline = source.outline(&budget()).unwrap_or_default();
     let lines = source.lines();
-    source.fault();
+    source.fault(&budget());
     for line in [0, 1, 2, lines / 2, lines, lines + 1] {
-        let _ = source.block(line);
-        source.enclosing(line);
+        let _ = source.block(line, &budget());
+        source.enclosing(line, &budget());
         outline.path(line).for_each(drop);
     }
     assert!(outline.folds.iter().all(|fold| fold.first <= fold.last && fold.last <= lines));
@@ -35,7 +37,7 @@ fn everywhere(text: &str) {
             _ => text.into(),
         };
         on_a_small_stack(move || {
-            if let Some(source) = Source::parse(language, text) {
+            if let Some(source) = Source::parse(language, text, &budget()) {
                 ask(&source);
             }
         });
@@ -66,9 +68,11 @@ fn edits_of_nesting_that_is_deeper_than_the_stack() {
         for language in LANGUAGES.iter().filter(|language| language.is_checked) {
             let mut text = format!("{}1{}", open.repeat(5_000), close.repeat(5_000));
             on_a_small_stack(move || {
-                let Some(source) = Source::parse(language, text.as_str()) else { return };
+                let Some(source) = Source::parse(language, text.as_str(), &budget()) else {
+                    return;
+                };
                 text.insert(open.len() * 5_000, '2');
-                let changed = source.reparse(text.as_str());
+                let changed = source.reparse(text.as_str(), &budget());
                 assert!(changed.is_none_or(|changed| changed.text() == text.as_bytes()));
             });
         }
@@ -110,7 +114,7 @@ fn noise(seed: u64, length: usize) {
     for language in LANGUAGES {
         for text in [text.clone(), noise.clone()] {
             on_a_small_stack(move || {
-                if let Some(source) = Source::parse(language, text) {
+                if let Some(source) = Source::parse(language, text, &budget()) {
                     ask(&source);
                 }
             });
@@ -157,11 +161,11 @@ fn sources_that_are_torn_apart() {
         }
         let language = language_of(SAMPLES[round % SAMPLES.len()].0, b"").unwrap();
         on_a_small_stack(move || {
-            let Some(source) = Source::parse(language, own) else { return };
-            let Some(changed) = source.reparse(text) else { return };
+            let Some(source) = Source::parse(language, own, &budget()) else { return };
+            let Some(changed) = source.reparse(text, &budget()) else { return };
             ask(&changed);
             for line in 1..=changed.lines() {
-                let _ = changed.block(line);
+                let _ = changed.block(line, &budget());
             }
         });
     }
@@ -170,7 +174,42 @@ fn sources_that_are_torn_apart() {
 #[test]
 fn a_text_beyond_the_limit_has_no_structure() {
     for language in LANGUAGES {
-        assert!(Source::parse(language, vec![b'\n'; SOURCE_LIMIT_BYTES + 1]).is_none());
+        assert!(Source::parse(language, vec![b'\n'; SOURCE_LIMIT_BYTES + 1], &budget()).is_none());
+    }
+}
+
+/// How often the budget was asked about while a text was parsed.
+fn checks(name: &str, text: &str) -> u32 {
+    let checks = AtomicU32::new(0);
+    let count = || {
+        checks.fetch_add(1, Ordering::Relaxed);
+        false
+    };
+    Source::parse(language_of(name, b"").unwrap(), text, &Budget::new(&count));
+    checks.into_inner()
+}
+
+/// With the bracket that closes nothing, one operation of the parser took 15 s for 250 KB, and
+/// nothing could stop it.
+#[test]
+fn regression_a_parse_can_be_stopped_within_an_operation() {
+    let text = format!("fn f() {{ let a = {}", "!".repeat(20_000));
+    let (without, with) = (checks("a.rs", &text), checks("a.rs", &format!("{text}\n)")));
+    assert!(with > without + 100, "{without} checks, then {with}");
+}
+
+#[test]
+fn nothing_is_found_once_the_budget_is_spent() {
+    for &(name, text) in SAMPLES {
+        let source = crate::parse(name, text);
+        let (spent, cancelled) = (budget(), Budget::new(&|| true));
+        spent.exhaust();
+        for budget in [&spent, &cancelled] {
+            assert!(budget.is_spent());
+            let is_known = source.block(1, budget).is_ok() || source.outline(budget).is_some();
+            assert!(!is_known || text.len() < 1_000 || name.ends_with(".md"), "{name}");
+            assert_eq!(source.fault(budget), None);
+        }
     }
 }
 
@@ -193,16 +232,16 @@ impl From<Lent<'_>> for Vec<u8> {
 fn regression_a_text_beyond_the_limit_is_refused_before_it_is_copied() {
     let text = vec![b'\n'; SOURCE_LIMIT_BYTES + 1];
     let source = crate::parse("a.rs", "fn a() {}\n");
-    assert!(Source::parse(source.language(), Lent(&text)).is_none());
-    assert!(source.reparse(Lent(&text)).is_none());
-    assert!(!source.would_be_clean(Lent(&text), &mut 1_000));
+    assert!(Source::parse(source.language(), Lent(&text), &budget()).is_none());
+    assert!(source.reparse(Lent(&text), &budget()).is_none());
+    assert!(!source.would_be_clean(Lent(&text), &mut 1_000, &budget()));
 }
 
 #[test]
 fn many_functions_of_one_line() {
     let text = "fn a() {}\n".repeat(26_000);
     let source = crate::parse("a.rs", &text);
-    let outline = source.outline();
+    let outline = source.outline(&budget()).unwrap();
     assert_eq!(outline.definitions.len(), 26_000);
     assert_eq!(outline.folds.len(), 1);
     ask(&source);
@@ -215,7 +254,7 @@ fn regression_last_commas_in_each_other() {
     for (open, last, close) in [("[", "1,", "],"), ("{\"a\":", "1,", "},")] {
         let text = format!("{}{last}{}", open.repeat(count), close.repeat(count));
         let text = text.trim_end_matches(',');
-        if let Some(source) = Source::parse(language_of("a.jsonc", b"").unwrap(), text) {
+        if let Some(source) = Source::parse(language_of("a.jsonc", b"").unwrap(), text, &budget()) {
             assert!(source.is_clean());
         }
     }

@@ -7,10 +7,14 @@ mod languages;
 mod outlines;
 mod samples;
 
-use hashline_syntax::{Source, language_of};
+use hashline_syntax::{Budget, Source, language_of};
 
 /// A text parsed as the name says.
 fn parse(name: &str, text: &str) -> Source {
     let language = language_of(name, text.as_bytes()).unwrap_or_else(|| panic!("{name}"));
-    Source::parse(language, text).unwrap_or_else(|| panic!("{name} has no structure"))
+    Source::parse(language, text, &budget()).unwrap_or_else(|| panic!("{name} has no structure"))
+}
+
+fn budget() -> Budget<'static> {
+    Budget::unattended()
 }

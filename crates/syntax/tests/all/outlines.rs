@@ -2,12 +2,13 @@
 
 use hashline_syntax::Outline;
 
+use crate::budget;
 use crate::parse;
 use crate::samples::*;
 
 /// `name first-last`, tests with a `*`, indented by depth.
 fn definitions(name: &str, text: &str) -> Vec<String> {
-    let outline = parse(name, text).outline();
+    let outline = parse(name, text).outline(&budget()).unwrap();
     let line = |one: &hashline_syntax::Definition| {
         let mark = if one.is_test { "*" } else { "" };
         let indent = " ".repeat(one.depth as usize);
@@ -100,7 +101,7 @@ fn definitions_by_language() {
 
 #[test]
 fn folds_by_language() {
-    let of = |name: &str, text: &str| folds(&parse(name, text).outline());
+    let of = |name: &str, text: &str| folds(&parse(name, text).outline(&budget()).unwrap());
     assert_eq!(
         of("a.js", JAVASCRIPT),
         [
@@ -137,13 +138,13 @@ fn folds_by_language() {
 fn long_runs_of_imports_and_comments_are_folded() {
     let imports: String = (0..20).map(|at| format!("import a{at} from 'a{at}'\n")).collect();
     let text = format!("{imports}\n// a\n// b\n// c\nlet x\n");
-    assert_eq!(folds(&parse("a.js", &text).outline()), ["2-20", "23-24"]);
+    assert_eq!(folds(&parse("a.js", &text).outline(&budget()).unwrap()), ["2-20", "23-24"]);
 }
 
 #[test]
 fn folds_are_nested_or_apart() {
     for &(name, text) in SAMPLES {
-        let outline = parse(name, text).outline();
+        let outline = parse(name, text).outline(&budget()).unwrap();
         for (index, one) in outline.folds.iter().enumerate() {
             for other in &outline.folds[index + 1..] {
                 let apart = other.first > one.last;
@@ -155,7 +156,7 @@ fn folds_are_nested_or_apart() {
 
 #[test]
 fn tests_are_marked_by_what_says_so() {
-    let folds = parse("a.rs", RUST).outline().folds;
+    let folds = parse("a.rs", RUST).outline(&budget()).unwrap().folds;
     assert!(folds.iter().all(|fold| fold.is_test == (fold.first >= 48)));
     let text = "#[cfg(not(test))]\nfn a() {}\n#[tokio::test]\nasync fn b() {}\nfn c() {}\n";
     assert_eq!(definitions("a.rs", text), ["a 2-2", "b* 4-4", "c 5-5"]);
@@ -163,7 +164,7 @@ fn tests_are_marked_by_what_says_so() {
 
 #[test]
 fn the_path_to_a_line() {
-    let outline = parse("ledger.py", PYTHON).outline();
+    let outline = parse("ledger.py", PYTHON).outline(&budget()).unwrap();
     let path = |line| outline.path(line).map(|one| one.name.as_str()).collect::<Vec<_>>().join("/");
     assert_eq!(path(21), "Ledger/add");
     assert_eq!(path(25), "Ledger");
@@ -173,7 +174,7 @@ fn the_path_to_a_line() {
 
 #[test]
 fn the_lines_that_open_the_blocks_around() {
-    let around = |name: &str, text: &str, line| parse(name, text).enclosing(line);
+    let around = |name: &str, text: &str, line| parse(name, text).enclosing(line, &budget());
     assert_eq!(around("a.js", JAVASCRIPT, 12), [4, 10, 11]);
     assert_eq!(around("a.ts", TYPESCRIPT, 15), [6, 12]);
     assert_eq!(around("a.py", PYTHON, 21), [10, 17, 18, 20]);

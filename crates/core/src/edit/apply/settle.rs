@@ -12,6 +12,8 @@ use super::options::EditOptions;
 use super::touched::Touched;
 use super::transfer::{TakenLines, is_at_home, put, taken};
 use super::values::{self, ValueEdits};
+use hashline_syntax::Budget;
+
 use crate::cancel::Cancel;
 use crate::disk::bytes::{Document, Loaded, contained, load_place};
 use crate::edit::block::{BlockSpan, Blocks};
@@ -133,6 +135,7 @@ pub(super) fn lines_taken(
         options,
         recall: recall.map(|recall| (recall, edits.place.canonical())),
         cancel: scope.cancel,
+        budget: scope.budget,
         incoming: &TakenLines::new(),
     };
     let taken = contained(asked.path, || {
@@ -164,6 +167,7 @@ pub(super) fn settle_file(
         options,
         recall: recall.map(|recall| (recall, edits.place.canonical())),
         cancel: scope.cancel,
+        budget: scope.budget,
         incoming,
     };
     // A panic, which bytes that change under a mapping can cause, is this file's failure alone.
@@ -233,6 +237,7 @@ pub(super) struct Asked<'a, 'o> {
     pub(super) options: &'a EditOptions,
     pub(super) recall: Option<(Recall<'a>, &'a Path)>,
     pub(super) cancel: &'a Cancel,
+    pub(super) budget: &'a Budget<'a>,
     /// Lines that come from other files.
     pub(super) incoming: &'a TakenLines,
 }
@@ -267,7 +272,7 @@ impl<'o> Asked<'_, 'o> {
             Vec::new()
         });
         let Widened { blocks, refused } =
-            widen(evidence, path, &mut resolved, self.recall.as_ref());
+            widen(evidence, path, &mut resolved, self.recall.as_ref(), self.budget);
         if !refused.is_empty() {
             failures.push_refusal(refusal(self.recall.as_ref(), evidence, refused));
         }
@@ -288,14 +293,13 @@ pub(super) fn settle_document(
     document: Document,
     asked: &Asked<'_, '_>,
 ) -> std::result::Result<Settled, Failures> {
-    let &Asked { path, operations, options, .. } = asked;
+    let &Asked { path, operations, .. } = asked;
     let evidence = Evidence::new(asked.dialect, document.text());
     let own_index = own_index(&document);
     let index = own_index.as_ref().unwrap_or(&evidence.index);
     let subject = PlanText { document: &document, index, cancel: asked.cancel };
     let Placement { resolved, forward, blocks, mut failures } = asked.locate(&evidence);
-    let Mended { mut edits, repairs, warnings, refused } =
-        mend(&evidence, path, options, &resolved, asked.cancel);
+    let Mended { mut edits, repairs, warnings, refused } = mend(&evidence, asked, &resolved);
     if !refused.is_empty() {
         failures.push_refusal(refusal(asked.recall.as_ref(), &evidence, refused));
     }
@@ -445,8 +449,9 @@ fn widen(
     path: &str,
     resolved: &mut [Resolved<'_>],
     recall: Option<&(Recall<'_>, &Path)>,
+    budget: &Budget<'_>,
 ) -> Widened {
-    let blocks = Blocks::new(path, evidence.text);
+    let blocks = Blocks::new(path, evidence.text, budget);
     let mut widened = Widened::default();
     let mut removed = Vec::new();
     for one in resolved.iter_mut().filter(|one| one.operation.action.is_by_block()) {
@@ -520,18 +525,17 @@ struct Mended<'o> {
 
 fn mend<'o>(
     evidence: &Evidence<'_>,
-    path: &str,
-    options: &EditOptions,
+    asked: &Asked<'_, '_>,
     resolved: &[Resolved<'o>],
-    cancel: &Cancel,
 ) -> Mended<'o> {
+    let &Asked { path, options, cancel, budget, .. } = asked;
     let line = |number: u64| -> Option<Cow<'_, str>> {
         Some(String::from_utf8_lossy(evidence.line(number)?))
     };
     let trials = OnceCell::new();
     let parses = |draft: &ModelText| {
         let EditSite::Lines(first, last) = draft.place else { return None };
-        let trials = trials.get_or_init(|| Trials::of(path, evidence.text));
+        let trials = trials.get_or_init(|| Trials::of(path, evidence.text, budget));
         trials.parses(first, last, &draft.lines)
     };
     let touched = LazyCell::new(|| Touched::of(resolved));

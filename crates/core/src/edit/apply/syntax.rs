@@ -43,7 +43,7 @@ pub fn check_syntax_bytes(scope: &Scope<'_>, path: &str, bytes: &[u8]) -> Result
 fn check(scope: &Scope<'_>, path: &str, loaded: &Loaded) -> SyntaxReport {
     let Loaded::Text(document) = loaded else { return report(path, SyntaxState::Unknown) };
     let text = document.text();
-    let (state, fault) = state_of(path, text);
+    let (state, fault) = state_of(path, text, scope.budget);
     let Some(fault) = fault else { return report(path, state) };
     SyntaxReport {
         line: Some(fault.line),

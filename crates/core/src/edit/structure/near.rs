@@ -5,6 +5,8 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 
+use hashline_syntax::Budget;
+
 use super::SyntaxTree;
 use crate::text::lines::{LineIndex, Lines, Unit};
 
@@ -73,6 +75,7 @@ pub fn suggestion<'a>(
     before: &SyntaxTree,
     is_unclosed: bool,
     edits: impl ExactSizeIterator<Item = NearEdit<'a>>,
+    budget: &Budget<'_>,
 ) -> Option<Suggestion> {
     if edits.len() > EDITS_LIMIT {
         return None;
@@ -89,8 +92,8 @@ pub fn suggestion<'a>(
             if is_known || variant.text == text {
                 continue;
             }
-            let is_clean = before.0.would_be_clean(&variant.text[..], &mut work);
-            if work == 0 || (is_clean && found.is_some()) {
+            let is_clean = before.0.would_be_clean(&variant.text[..], &mut work, budget);
+            if work == 0 || budget.is_spent() || (is_clean && found.is_some()) {
                 return None;
             }
             if is_clean {
@@ -102,18 +105,19 @@ pub fn suggestion<'a>(
 }
 
 /// Edits of a file that parses, each tried alone.
-pub struct Trials {
+pub struct Trials<'a> {
+    budget: &'a Budget<'a>,
     /// The file, if it parses, and its lines.
     before: Option<(SyntaxTree, LineIndex)>,
     work: Cell<u32>,
 }
 
-impl Trials {
+impl<'a> Trials<'a> {
     /// Makes them of a text that is not parsed yet.
-    pub fn of(path: &str, text: &[u8]) -> Trials {
-        let before = SyntaxTree::clean(path, text);
+    pub fn of(path: &str, text: &[u8], budget: &'a Budget<'a>) -> Trials<'a> {
+        let before = SyntaxTree::clean(path, text, budget);
         let before = before.map(|tree| (tree, LineIndex::new(text, Unit::Byte)));
-        Trials { before, work: Cell::new(WORK_LIMIT_REPORTS) }
+        Trials { budget, before, work: Cell::new(WORK_LIMIT_REPORTS) }
     }
 
     /// Whether the file parses with other lines in place of those from one to another; `None` where
@@ -128,9 +132,10 @@ impl Trials {
             text: Cow::Owned(lines.join("\n").into_bytes()),
         };
         let mut work = self.work.get();
-        let is_clean = before.would_be_clean(file.with([&edit].into_iter()), &mut work);
+        let text = file.with([&edit].into_iter());
+        let is_clean = before.would_be_clean(text, &mut work, self.budget);
         self.work.set(work);
-        (work > 0).then_some(is_clean)
+        (work > 0 && !self.budget.is_spent()).then_some(is_clean)
     }
 }
 
@@ -232,7 +237,7 @@ mod tests {
 
     #[test]
     fn regression_edits_that_are_too_many_are_not_made() {
-        let before = SyntaxTree::clean("a.rs", b"fn a() {}\n").unwrap();
+        let before = SyntaxTree::clean("a.rs", b"fn a() {}\n", &Budget::unattended()).unwrap();
         for (count, expected) in [(EDITS_LIMIT, EDITS_LIMIT), (EDITS_LIMIT + 1, 0), (10_000, 0)] {
             let made = Cell::new(0);
             let edits = (0..count).map(|_| {
@@ -240,7 +245,7 @@ mod tests {
                 let text = Cow::Borrowed(&b"x\n"[..]);
                 NearEdit { operation: None, after_line: 1, old_lines: 0, text }
             });
-            assert_eq!(suggestion(&before, false, edits), None);
+            assert_eq!(suggestion(&before, false, edits, &Budget::unattended()), None);
             assert_eq!(made.get(), expected, "of {count}");
         }
     }

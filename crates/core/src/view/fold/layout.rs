@@ -6,7 +6,7 @@ use crate::cancel::Cancel;
 use crate::error::Result;
 use crate::text::lines::{Lines, Unit};
 
-use hashline_syntax::{Source, language_of};
+use hashline_syntax::{Budget, Source, language_of};
 
 /// Columns from one stop of a tab to the next.
 const TAB_COLUMNS: usize = 8;
@@ -38,9 +38,9 @@ pub struct FoldableLines {
 
 impl FoldableText {
     /// By the grammar of a source. `None` for other texts.
-    pub fn of_source(path: &str, text: &[u8]) -> Option<FoldableText> {
-        let source = Source::parse(language_of(path, text)?, text)?;
-        let outline = source.outline();
+    pub fn of_source(path: &str, text: &[u8], budget: &Budget<'_>) -> Option<FoldableText> {
+        let source = Source::parse(language_of(path, text)?, text, budget)?;
+        let outline = source.outline(budget)?;
         let stretches = outline.folds.iter().map(|fold| FoldableLines {
             lines: u64::from(fold.first)..u64::from(fold.last) + 1,
             is_test: fold.is_test,

@@ -30,9 +30,9 @@ pub fn show(
     folding: Folding,
     from: ViewStart,
 ) -> Result<Option<Shown>> {
-    let &Scope { dialect, cancel, .. } = scope;
+    let &Scope { dialect, cancel, budget, .. } = scope;
     let text = document.text();
-    let folded = FoldedText { path: &request.name(), text, dialect, cancel };
+    let folded = FoldedText { path: &request.name(), text, dialect, cancel, budget };
     let Some(folds) = folded.left_out(folding, request.limits.max_lines, &request.open)? else {
         return Ok(None);
     };

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
+use hashline_syntax::Budget;
+
 use super::{AddedContents, Job, Settled, Task};
 use crate::edit::apply::lookup::{FileEdits, FileKey};
 use crate::edit::outcome::{Failure, Warning, WarningCode};
@@ -76,17 +78,19 @@ impl<'a> CheckedFile<'a> {
         }
     }
 
-    fn check(&self, earlier: Option<&PatchState>) -> Checked {
+    fn check(&self, earlier: Option<&PatchState>, budget: &Budget<'_>) -> Checked {
         match self.text {
-            CheckedText::New(content) => {
-                check(Revision { before: None, path: self.path, text: content.into() }, None)
-            }
+            CheckedText::New(content) => check(
+                Revision { before: None, path: self.path, text: content.into() },
+                None,
+                budget,
+            ),
             CheckedText::Edited(edits, settled) => {
                 let kept = earlier.and_then(|earlier| earlier.trees().of(edits.place.canonical()));
                 let before = Some((self.from, settled.document.text()));
                 let revision = Revision { before, path: self.path, text: settled.text_after() };
-                let mut checked = check(revision, kept);
-                checked.suggest(near_edits(edits, settled));
+                let mut checked = check(revision, kept, budget);
+                checked.suggest(near_edits(edits, settled), budget);
                 checked
             }
         }
@@ -124,6 +128,7 @@ impl<'a> Job<'a> {
         &'a self,
         added: &'a AddedContents,
         earlier: Option<&PatchState>,
+        budget: &Budget<'_>,
     ) -> FileChecks {
         let mut candidates = self.candidates(added);
         candidates.sort_by_key(|one| one.key);
@@ -142,7 +147,7 @@ impl<'a> Job<'a> {
             })
             .collect();
         let checked = threads::map(&with_choice, |(one, is_chosen)| {
-            if *is_chosen { one.check(earlier) } else { Checked::unknown() }
+            if *is_chosen { one.check(earlier, budget) } else { Checked::unknown() }
         });
         let found = with_choice.into_iter().zip(checked).map(|((one, _), checked)| {
             let (from, path) = (one.from.to_owned(), one.path.to_owned());

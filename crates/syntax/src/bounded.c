@@ -1,0 +1,119 @@
+// A parse that can be left from inside.
+//
+// The parser asks whether to go on between its operations, but one operation may allocate gigabytes
+// or take minutes. All of them allocate, so the allocator is where a parse can be stopped: when its
+// memory or time is used up, the allocator jumps back to `bounded_parse`. Everything that the parse
+// allocated is in one arena, which the caller then frees whole.
+
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tree_sitter/api.h>
+
+#if defined(_MSC_VER) && !defined(__clang__)
+#define THREAD_LOCAL __declspec(thread)
+#else
+#define THREAD_LOCAL _Thread_local
+#endif
+
+// Windows unwinds the frames that a jump leaves, unless it is given none. These need no unwinding.
+#if defined(__MINGW32__) && defined(__x86_64__)
+#define SET_JUMP(buffer) _setjmp((buffer), NULL)
+#else
+#define SET_JUMP(buffer) setjmp(buffer)
+#endif
+
+// `Arena` of arena.rs. `allocate` and `reallocate` return NULL past the budget.
+typedef struct {
+  void *arena;
+  void *(*allocate)(void *arena, size_t size);
+  void *(*reallocate)(void *arena, void *block, size_t size);
+  void (*release)(void *arena, void *block);
+} Memory;
+
+// `Job` of grammar.rs.
+typedef struct {
+  const TSLanguage *language;
+  const TSTree *old;
+  const TSInputEdit *edit;
+  const TSRange *ranges;
+  uint32_t range_count;
+  TSInput input;
+  TSParseOptions options;
+} Job;
+
+typedef struct {
+  const Memory *memory;
+  jmp_buf home;
+} Scope;
+
+// The parse that this thread is in.
+static THREAD_LOCAL Scope *scope;
+
+static void *or_exit(void *block) {
+  if (!block) longjmp(scope->home, 1);
+  return block;
+}
+
+static void *or_abort(void *block, size_t size) {
+  if (!block && size > 0) abort();
+  return block;
+}
+
+static void *bounded_malloc(size_t size) {
+  if (!scope) return or_abort(malloc(size), size);
+  return or_exit(scope->memory->allocate(scope->memory->arena, size));
+}
+
+static void *bounded_calloc(size_t count, size_t size) {
+  if (!scope) return or_abort(calloc(count, size), count * size);
+  if (size > 0 && count > SIZE_MAX / size) or_exit(NULL);
+  return memset(bounded_malloc(count * size), 0, count * size);
+}
+
+static void *bounded_realloc(void *block, size_t size) {
+  if (!scope) return or_abort(realloc(block, size), size);
+  if (!block) return bounded_malloc(size);
+  return or_exit(scope->memory->reallocate(scope->memory->arena, block, size));
+}
+
+static void bounded_free(void *block) {
+  if (!scope) {
+    free(block);
+  } else if (block) {
+    scope->memory->release(scope->memory->arena, block);
+  }
+}
+
+void hashline_syntax_install(void) {
+  ts_set_allocator(bounded_malloc, bounded_calloc, bounded_realloc, bounded_free);
+}
+
+static TSTree *parse(const Job *job) {
+  TSTree *old = NULL;
+  if (job->old) {
+    // The copy is not freed: nodes of an old tree are freed by its own arena alone.
+    old = ts_tree_copy(job->old);
+    ts_tree_edit(old, job->edit);
+  }
+  TSParser *parser = ts_parser_new();
+  TSTree *tree = NULL;
+  if (
+    ts_parser_set_language(parser, job->language) &&
+    ts_parser_set_included_ranges(parser, job->ranges, job->range_count)
+  ) {
+    tree = ts_parser_parse_with_options(parser, old, job->input, job->options);
+  }
+  ts_parser_delete(parser);
+  return tree;
+}
+
+// The tree, which is in the arena; NULL if the parse was stopped.
+TSTree *hashline_syntax_parse(const Job *job, const Memory *memory) {
+  Scope own = {.memory = memory};
+  scope = &own;
+  TSTree *tree = SET_JUMP(own.home) == 0 ? parse(job) : NULL;
+  scope = NULL;
+  return tree;
+}

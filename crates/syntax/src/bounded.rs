@@ -1,0 +1,207 @@
+//! Calls `bounded.c`: one parse, with a tree in an arena as its result.
+
+use std::ffi::{c_char, c_void};
+use std::mem::ManuallyDrop;
+use std::ops::Deref;
+use std::ptr::{self, NonNull};
+use std::sync::{Arc, Once};
+
+use tree_sitter::ffi::{
+    TSInput, TSInputEdit, TSInputEncodingUTF8, TSLanguage, TSParseOptions, TSParseState, TSPoint,
+    TSRange, TSTree,
+};
+use tree_sitter::{InputEdit, Language, Range, Tree};
+
+use crate::arena::Arena;
+use crate::budget::Meter;
+use crate::scanner;
+
+/// As many edits in a row share nodes with older trees, which keep their memory.
+const SHARED_TREES_LIMIT: u32 = 32;
+
+/// A tree and the memory that it is in.
+#[derive(Debug)]
+pub(crate) struct BoundedTree {
+    tree: ManuallyDrop<Tree>,
+    memory: Arc<TreeMemory>,
+}
+
+/// The arenas that a tree is in.
+#[derive(Debug)]
+struct TreeMemory {
+    /// Its own, and those of the tree with which it shares nodes.
+    _arenas: (Arena, Option<Arc<TreeMemory>>),
+    depth: u32,
+    /// Bytes of all of them, and of the oldest alone.
+    bytes: usize,
+    first_bytes: usize,
+}
+
+impl Deref for BoundedTree {
+    type Target = Tree;
+
+    fn deref(&self) -> &Tree {
+        &self.tree
+    }
+}
+
+impl BoundedTree {
+    /// The memory that it keeps, which other trees may share.
+    pub fn held_bytes(&self) -> usize {
+        self.memory.bytes
+    }
+
+    /// Whether another tree may share its nodes: not if most of the memory would be that of older
+    /// trees.
+    pub fn is_shareable(&self) -> bool {
+        let TreeMemory { depth, bytes, first_bytes, .. } = *self.memory;
+        depth < SHARED_TREES_LIMIT && bytes <= 2 * first_bytes
+    }
+}
+
+/// What is parsed, and by what.
+pub(crate) struct Job<'a> {
+    pub text: &'a [u8],
+    pub language: Language,
+    /// The parts of the text that are parsed; the whole text if there are none.
+    pub ranges: &'a [Range],
+    /// A tree of another text, and what turned that text into this one.
+    pub old: Option<(&'a BoundedTree, InputEdit)>,
+}
+
+/// `Job` of `bounded.c`.
+#[repr(C)]
+struct RawJob {
+    language: *const TSLanguage,
+    old: *const TSTree,
+    edit: *const TSInputEdit,
+    ranges: *const TSRange,
+    range_count: u32,
+    input: TSInput,
+    options: TSParseOptions,
+}
+
+/// `Memory` of `bounded.c`.
+#[repr(C)]
+struct RawMemory {
+    arena: *mut c_void,
+    allocate: unsafe extern "C" fn(*mut c_void, usize) -> *mut c_void,
+    reallocate: unsafe extern "C" fn(*mut c_void, *mut c_void, usize) -> *mut c_void,
+    release: unsafe extern "C" fn(*mut c_void, *mut c_void),
+}
+
+unsafe extern "C" {
+    fn hashline_syntax_install();
+    fn hashline_syntax_parse(job: *const RawJob, memory: *const RawMemory) -> *mut TSTree;
+}
+
+/// An arena in use.
+struct Running<'a> {
+    arena: Arena,
+    meter: &'a Meter<'a>,
+}
+
+/// Parses a text. `None` once `goes_on` is false, the budget is spent, or there is no memory left.
+/// The parser asks `goes_on` about every 100 operations, and says whether it is lost: whether it
+/// knows no way on but to skip text.
+pub(crate) fn parse<F: FnMut(bool) -> bool>(
+    job: &Job<'_>,
+    meter: &Meter<'_>,
+    mut goes_on: F,
+) -> Option<BoundedTree> {
+    static INSTALL: Once = Once::new();
+    // SAFETY: all trees are made here, so nothing was allocated before. Outside of a parse the
+    // functions are those of the system.
+    INSTALL.call_once(|| unsafe { hashline_syntax_install() });
+    // A node of a tree refers to its tree.
+    let old = job.old.as_ref().map(|(old, edit)| (old.root_node().into_raw().tree, edit.into()));
+    let ranges: Vec<TSRange> = job.ranges.iter().map(|&range| range.into()).collect();
+    let mut text = job.text;
+    let mut running = Running { arena: Arena::new(), meter };
+    let raw = RawJob {
+        language: job.language.clone().into_raw(),
+        old: old.as_ref().map_or(ptr::null(), |(old, _)| *old),
+        edit: old.as_ref().map_or(ptr::null(), |(_, edit)| ptr::from_ref(edit)),
+        ranges: ranges.as_ptr(),
+        range_count: ranges.len() as u32,
+        input: TSInput {
+            payload: (&raw mut text).cast(),
+            read: Some(read),
+            encoding: TSInputEncodingUTF8,
+            decode: None,
+        },
+        options: TSParseOptions {
+            payload: (&raw mut goes_on).cast(),
+            progress_callback: Some(stops::<F>),
+        },
+    };
+    let memory = RawMemory { arena: (&raw mut running).cast(), allocate, reallocate, release };
+    // SAFETY: all pointers are to values that live until the call returns, and the functions take
+    // what they are given. A parse that is stopped jumps over frames of C alone.
+    let tree = NonNull::new(unsafe { hashline_syntax_parse(&raw, &memory) });
+    scanner::destroy_state();
+    let tree = tree?;
+    // SAFETY: the parser returned it, and it is not dropped.
+    let tree = ManuallyDrop::new(unsafe { Tree::from_raw(tree.as_ptr()) });
+    let older = job.old.as_ref().map(|(old, _)| Arc::clone(&old.memory));
+    let own_bytes = running.arena.held_bytes();
+    let memory = TreeMemory {
+        depth: older.as_ref().map_or(0, |older| older.depth + 1),
+        bytes: older.as_ref().map_or(0, |older| older.bytes) + own_bytes,
+        first_bytes: older.as_ref().map_or(own_bytes, |older| older.first_bytes),
+        _arenas: (running.arena, older),
+    };
+    Some(BoundedTree { tree, memory: Arc::new(memory) })
+}
+
+/// Reads the text from an offset to its end.
+unsafe extern "C" fn read(
+    payload: *mut c_void,
+    offset: u32,
+    _: TSPoint,
+    length: *mut u32,
+) -> *const c_char {
+    // SAFETY: the payload is the text of a job.
+    let text = unsafe { *payload.cast::<&[u8]>() };
+    let rest = text.get(offset as usize..).unwrap_or_default();
+    // SAFETY: the parser gives the address of a number.
+    unsafe { *length = rest.len() as u32 };
+    rest.as_ptr().cast()
+}
+
+/// Whether the parser is to stop.
+unsafe extern "C" fn stops<F: FnMut(bool) -> bool>(state: *mut TSParseState) -> bool {
+    // SAFETY: the parser gives its state, in which the payload is the closure of `parse`.
+    unsafe { !(*(*state).payload.cast::<F>())((*state).has_error) }
+}
+
+unsafe extern "C" fn allocate(running: *mut c_void, size: usize) -> *mut c_void {
+    // SAFETY: it is the one of `parse`, to which nothing else refers during the call.
+    let running = unsafe { &mut *running.cast::<Running<'_>>() };
+    pointer(running.arena.allocate(size, running.meter))
+}
+
+unsafe extern "C" fn reallocate(
+    running: *mut c_void,
+    block: *mut c_void,
+    size: usize,
+) -> *mut c_void {
+    // SAFETY: as in `allocate`.
+    let running = unsafe { &mut *running.cast::<Running<'_>>() };
+    let Some(block) = NonNull::new(block.cast()) else { return ptr::null_mut() };
+    // SAFETY: within a parse, all blocks that the parser has are of its arena.
+    pointer(unsafe { running.arena.reallocate(block, size, running.meter) })
+}
+
+unsafe extern "C" fn release(running: *mut c_void, block: *mut c_void) {
+    // SAFETY: as in `allocate`.
+    let running = unsafe { &mut *running.cast::<Running<'_>>() };
+    if let Some(block) = NonNull::new(block.cast()) {
+        // SAFETY: as in `reallocate`. Nodes of older trees are in use, since these are not dropped.
+        unsafe { running.arena.release(block) };
+    }
+}
+
+fn pointer(block: Option<NonNull<u8>>) -> *mut c_void {
+    block.map_or(ptr::null_mut(), |block| block.as_ptr().cast())
+}

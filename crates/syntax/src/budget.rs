@@ -1,0 +1,142 @@
+//! What one call may spend on the structure of its files: processor time, until the caller cancels.
+
+use std::cell::Cell;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// Processor time of one call. 256 KB of ordinary source take 50 ms.
+const TIME_LIMIT: Duration = Duration::from_secs(1);
+
+/// What a file adds for each of its bytes, where a call asks for any number of files: five times what
+/// ordinary source takes.
+const NANOS_FOR_BYTE: u64 = 1_000;
+
+/// Steps between two checks. A step takes a few microseconds at most, but for one at a node with many
+/// children or ancestors.
+const STEPS_BETWEEN_CHECKS: u32 = 16;
+
+/// The budget of a call. All work that takes it shares it, on any thread.
+pub struct Budget<'a> {
+    limit_nanos: AtomicU64,
+    spent_nanos: AtomicU64,
+    is_cancelled: &'a (dyn Fn() -> bool + Sync),
+}
+
+impl fmt::Debug for Budget<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Budget").field("left", &self.left()).finish_non_exhaustive()
+    }
+}
+
+impl Budget<'static> {
+    /// A budget that no one cancels.
+    pub fn unattended() -> Budget<'static> {
+        Budget::new(&|| false)
+    }
+}
+
+impl<'a> Budget<'a> {
+    /// The budget of a call that ends once `is_cancelled` says so. It is asked about once in a
+    /// millisecond of work.
+    pub fn new(is_cancelled: &'a (dyn Fn() -> bool + Sync)) -> Budget<'a> {
+        Budget {
+            limit_nanos: AtomicU64::new(TIME_LIMIT.as_nanos() as u64),
+            spent_nanos: AtomicU64::new(0),
+            is_cancelled,
+        }
+    }
+
+    /// Leaves no time.
+    pub fn exhaust(&self) {
+        self.limit_nanos.store(0, Ordering::Relaxed);
+    }
+
+    /// Adds the time for another file, for calls that may parse any number of them.
+    pub fn extend(&self, text_bytes: usize) {
+        self.limit_nanos.fetch_add(NANOS_FOR_BYTE * text_bytes as u64, Ordering::Relaxed);
+    }
+
+    /// Whether nothing is left of it.
+    pub fn is_spent(&self) -> bool {
+        self.left().is_zero() || (self.is_cancelled)()
+    }
+
+    fn left(&self) -> Duration {
+        let limit = self.limit_nanos.load(Ordering::Relaxed);
+        Duration::from_nanos(limit.saturating_sub(self.spent_nanos.load(Ordering::Relaxed)))
+    }
+
+    /// Starts work of this thread.
+    pub(crate) fn meter(&self) -> Meter<'_> {
+        Meter {
+            budget: self,
+            left: self.left(),
+            started: Instant::now(),
+            processor_start: processor_time(),
+            steps: Cell::new(0),
+            is_spent: Cell::new(false),
+        }
+    }
+}
+
+/// Work of one thread. Its processor time is charged when it ends.
+pub(crate) struct Meter<'a> {
+    budget: &'a Budget<'a>,
+    left: Duration,
+    started: Instant,
+    processor_start: Duration,
+    steps: Cell<u32>,
+    is_spent: Cell<bool>,
+}
+
+impl Meter<'_> {
+    /// Counts a step; `false` once the budget is spent.
+    pub fn step(&self) -> bool {
+        let steps = self.steps.get() + 1;
+        self.steps.set(steps % STEPS_BETWEEN_CHECKS);
+        steps < STEPS_BETWEEN_CHECKS && !self.is_spent.get() || self.check()
+    }
+
+    /// `false` once the budget is spent.
+    pub fn check(&self) -> bool {
+        // A thread cannot use more processor time than has passed, which is cheaper to ask.
+        let is_over = || self.started.elapsed() >= self.left && self.processor_time() >= self.left;
+        if !self.is_spent.get() && (is_over() || (self.budget.is_cancelled)()) {
+            self.is_spent.set(true);
+        }
+        !self.is_spent.get()
+    }
+
+    /// Whether an earlier step or check found the budget spent: what was found is not complete.
+    pub fn is_spent(&self) -> bool {
+        self.is_spent.get()
+    }
+
+    fn processor_time(&self) -> Duration {
+        processor_time().saturating_sub(self.processor_start)
+    }
+}
+
+impl Drop for Meter<'_> {
+    fn drop(&mut self) {
+        let nanos = self.processor_time().as_nanos().try_into().unwrap_or(u64::MAX);
+        self.budget.spent_nanos.fetch_add(nanos, Ordering::Relaxed);
+    }
+}
+
+/// Processor time of this thread: on a busy machine a parse may take longer.
+#[cfg(unix)]
+fn processor_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)
+}
+
+/// The time since the first call, where the system's own count is too coarse.
+#[cfg(not(unix))]
+fn processor_time() -> Duration {
+    use std::sync::LazyLock;
+
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    START.elapsed()
+}

@@ -1,0 +1,91 @@
+//! No text makes a parse hold more than 64 MB. One test alone in its process, so that an allocator
+//! which counts sees nothing else.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use hashline_syntax::{Budget, LANGUAGES, Language, SOURCE_LIMIT_BYTES, Source, language_of};
+
+const PARSE_LIMIT_BYTES: usize = 64 << 20;
+
+struct Counting;
+
+static HELD_BYTES: AtomicUsize = AtomicUsize::new(0);
+static PEAK_BYTES: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: all calls go to the allocator of the system.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let held = HELD_BYTES.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
+        PEAK_BYTES.fetch_max(held, Ordering::Relaxed);
+        // SAFETY: as the caller says.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        HELD_BYTES.fetch_sub(layout.size(), Ordering::Relaxed);
+        // SAFETY: as the caller says.
+        unsafe { System.dealloc(block, layout) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+/// The most that was held during one parse; nothing of it is held afterwards.
+fn peak_bytes(language: &'static Language, text: &str) -> usize {
+    let name = language.name;
+    let before = HELD_BYTES.load(Ordering::Relaxed);
+    PEAK_BYTES.store(before, Ordering::Relaxed);
+    let source = Source::parse(language, text, &Budget::unattended());
+    let peak = PEAK_BYTES.load(Ordering::Relaxed) - before;
+    if let Some(source) = source {
+        let held = HELD_BYTES.load(Ordering::Relaxed) - before;
+        assert!(source.size_bytes() <= held, "{name}: {} of {held}", source.size_bytes());
+        assert!(
+            held <= source.size_bytes() + text.len() + 8192,
+            "{name}: {} of {held}",
+            source.size_bytes()
+        );
+    }
+    // What the library keeps for good is made with the first parse.
+    let left = HELD_BYTES.load(Ordering::Relaxed).saturating_sub(before);
+    assert!(left <= 4096, "{name}: {left} bytes are left");
+    peak
+}
+
+#[test]
+fn regression_a_torn_source_takes_no_gigabytes() {
+    torn_sources();
+    nests_of_every_language();
+}
+
+fn torn_sources() {
+    let a_class = "class A { int f() { return ";
+    for (name, context, nest) in [
+        // One operation of the parser took 2.6 GB for 48 KB, and 240 KB ended the process.
+        ("a.java", a_class, "A<\n"),
+        ("a.ts", "", "A<B,"),
+        ("a.tsx", "", "A<B,"),
+        ("a.rs", "type A = ", "//\n"),
+    ] {
+        for size in [48_000, 240_000, SOURCE_LIMIT_BYTES] {
+            let text = format!("{context}{}", nest.repeat((size - context.len()) / nest.len()));
+            let peak = peak_bytes(language_of(name, b"").unwrap(), &text);
+            assert!(peak <= PARSE_LIMIT_BYTES, "{name}: {peak} bytes for {} of text", text.len());
+        }
+    }
+}
+
+/// The short form of `cargo run --release -p hashline-syntax --example sweep`.
+fn nests_of_every_language() {
+    for language in LANGUAGES {
+        for nest in ["(", "[1,", "{a:", "A<", "- ", "if(a){"] {
+            for end in ["", "\n)"] {
+                let peak =
+                    peak_bytes(language, &format!("{}{end}", nest.repeat(40_000 / nest.len())));
+                assert!(peak <= PARSE_LIMIT_BYTES, "{}: {peak} for {nest:?}", language.name);
+            }
+        }
+    }
+}
