@@ -6,7 +6,7 @@
 //! from which a *recovery* finishes or undoes what a crash left half done (`commit`).
 //! `records` keeps what processes share beside the files, in the state directory.
 //!
-//! May import: `error`, `cancel`, `threads`, `text`.
+//! May import: `error`, `cancel`, `call_threads`, `parallel`, `text`.
 
 pub mod bytes;
 pub mod commit;

@@ -16,7 +16,7 @@
 //!
 //! Whether the files still parse afterwards is told by `structure`, over the crate `hashline-syntax`.
 //!
-//! May import: `error`, `cancel`, `shape`, `threads`, `text`, `disk`, `view`, `json`,
+//! May import: `error`, `cancel`, `shape`, `call_threads`, `parallel`, `text`, `disk`, `view`, `json`,
 //! `memory`.
 
 pub mod apply;

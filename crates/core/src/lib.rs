@@ -39,15 +39,16 @@
 #![deny(missing_docs)]
 #![warn(clippy::mod_module_files)]
 
+mod call_threads;
 mod cancel;
 mod disk;
 mod edit;
 mod error;
 mod json;
 mod memory;
+mod parallel;
 mod shape;
 mod text;
-mod threads;
 mod view;
 mod workspace;
 
@@ -92,13 +93,13 @@ pub use self::{
 /// For faces: what passes values, texts and calls on from another language or process. A program in
 /// Rust that works with files needs nothing of it.
 pub mod host {
+    pub use crate::call_threads::CALLS;
     pub use crate::disk::bytes::{string_and_is_ascii, string_of, valid_utf8};
     pub use crate::edit::outcome::told_failures;
     pub use crate::edit::report::untold;
     pub use crate::error::{Message, Spelling, Term};
     pub use crate::json::{VALUE, Value};
     pub use crate::shape::{JsonFault, LineNumber, from_json, from_json_value, unique_keys};
-    pub use crate::threads::CALLS;
     pub use crate::view::anchor::RowAnchor;
     pub use crate::view::excerpt::{ANSWER_LIMIT_BYTES, ANSWER_LIMIT_LINES};
     pub use crate::view::render::{
@@ -149,9 +150,9 @@ pub mod internals {
     pub mod text {
         pub use crate::text::*;
     }
-    /// See `threads.rs`.
-    pub mod threads {
-        pub use crate::threads::*;
+    /// See `parallel.rs`.
+    pub mod parallel {
+        pub use crate::parallel::*;
     }
     /// See `view.rs`.
     pub mod view {

@@ -7,7 +7,7 @@
 //! say where it stands. `read` makes a view of
 //! one file, `search` of many; what the files of a call have in common is its `scope`.
 //!
-//! May import: `error`, `cancel`, `shape`, `threads`, `text`, `disk`.
+//! May import: `error`, `cancel`, `shape`, `parallel`, `text`, `disk`.
 
 pub mod anchor;
 pub mod checksum;

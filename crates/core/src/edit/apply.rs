@@ -33,8 +33,8 @@ use crate::edit::splice::splice;
 use crate::edit::structure::SyntaxCheck;
 use crate::error::{Code, Error, Result, Term};
 use crate::memory::LineSet;
+use crate::parallel;
 use crate::text::dialect::Dialect;
-use crate::threads;
 use crate::view::render::with_room_for;
 use crate::view::scope::Scope;
 use failures::{Failures, rejected};
@@ -127,7 +127,7 @@ fn apply_patch(
     };
     let loaded = loaded.into_iter().map(|file| Mutex::new(Some(file)));
     let loaded: Vec<_> = tasks.edits.iter().zip(loaded).collect();
-    let settled: Vec<_> = threads::map(&loaded, settle).into_iter().collect::<Result<_>>()?;
+    let settled: Vec<_> = parallel::map(&loaded, settle).into_iter().collect::<Result<_>>()?;
     // What was refused since the call was cancelled is no refusal of the patch.
     cancel.check()?;
     let mut files = Vec::with_capacity(settled.len());
@@ -230,7 +230,7 @@ fn load_files(
         };
         Ok((loaded, taken))
     };
-    let loaded: Vec<_> = threads::map(&tasks.edits, load).into_iter().collect::<Result<_>>()?;
+    let loaded: Vec<_> = parallel::map(&tasks.edits, load).into_iter().collect::<Result<_>>()?;
     let (loaded, taken): (Vec<_>, Vec<_>) = loaded.into_iter().unzip();
     Ok((loaded, taken.into_iter().flatten().collect()))
 }

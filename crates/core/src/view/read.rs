@@ -18,7 +18,7 @@ use crate::disk::bytes::{
 };
 use crate::disk::fs::unicode_path;
 use crate::error::{Code, Error, Message, Result, Term};
-use crate::threads;
+use crate::parallel;
 use crate::view::checksum::Checksum;
 use crate::view::enclosing::Enclosing;
 use crate::view::excerpt::{Context, Excerpt, Limits, Page};
@@ -275,7 +275,7 @@ pub fn read_hashed<T: Send>(
         let told = |loaded: &Loaded, view: &FileView| witness(at, loaded, view);
         view_or_reason(scope, request, read_one(scope, request, told)).map(&convert)
     };
-    let views = threads::map(&numbered, view).into_iter().collect();
+    let views = parallel::map(&numbered, view).into_iter().collect();
     scope.cancel.check()?;
     views
 }
@@ -419,7 +419,7 @@ fn view_lines(
         return finish_view(scope, document, request, shown.page.last_line(), 1, shown);
     }
     if is_whole
-        && threads::are_shared(text.len())
+        && parallel::are_shared(text.len())
         && let Some(shown) = show_whole(scope, text)?
     {
         return finish_view(scope, document, request, shown.page.last_line(), 1, shown);

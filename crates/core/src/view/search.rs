@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::disk::bytes::{Document, LoadOptions, Loaded, with_file};
 use crate::error::{Code, Error, Result};
-use crate::threads;
+use crate::parallel;
 use crate::view::enclosing::Enclosing;
 use crate::view::excerpt::{Context, Limits, Page};
 use crate::view::pattern::{Pattern, Query};
@@ -264,7 +264,7 @@ impl Search<'_> {
                 self.search_file(*file, room)
             };
             let (last_batch, outcomes) = searched;
-            let outcomes = threads::map_beside(batch, search, || {
+            let outcomes = parallel::map_after(batch, search, || {
                 let mut outcomes = last_batch.iter().zip(outcomes);
                 let ends =
                     outcomes.any(|(file, outcome)| self.take(*file, outcome, gathered).is_break());

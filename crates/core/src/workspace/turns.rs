@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use crate::call_threads;
 use crate::cancel::Cancel;
 use crate::error::Result;
-use crate::threads;
 
 /// How long a call that waits goes without a look at its flag.
 const WAIT_STEP: Duration = Duration::from_millis(10);
@@ -111,7 +111,7 @@ impl Turns {
             return Ok(());
         }
         queue.waiting += 1;
-        threads::waiting(|| {
+        call_threads::waiting(|| {
             let mut outcome = Ok(());
             while !queue.is_free(ticket) {
                 outcome = cancel.check();

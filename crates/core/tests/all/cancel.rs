@@ -10,8 +10,8 @@ use hashline_core::internals::edit::apply::{ApplyOptions, Durability, PatchOptio
 use hashline_core::internals::edit::outcome::Outcome;
 use hashline_core::internals::edit::request::Patch;
 use hashline_core::internals::error::{Code, Error, Result};
+use hashline_core::internals::parallel;
 use hashline_core::internals::text::dialect::Dialect;
-use hashline_core::internals::threads;
 use hashline_core::internals::view::excerpt::Limits;
 use hashline_core::internals::view::pattern::Query;
 use hashline_core::internals::view::read::ReadRequest;
@@ -27,7 +27,7 @@ type Call<'a> = &'a dyn Fn(&Path, &Cancel) -> Result<()>;
 /// looks that nobody cancels.
 fn check_looks(root: &Path, call: Call<'_>) -> u64 {
     let undisturbed = Cancel::default();
-    threads::alone(|| call(root, &undisturbed)).unwrap();
+    parallel::alone(|| call(root, &undisturbed)).unwrap();
     let all = looks(&undisturbed);
     // Work that threads share is done in other steps, and no less often looks.
     for look in [1, all / 4] {
@@ -36,7 +36,7 @@ fn check_looks(root: &Path, call: Call<'_>) -> u64 {
     }
     for look in [1, 2, 3, all / 4, all / 2, all - 1, all] {
         let cancel = at_look(look.max(1));
-        let error = threads::alone(|| call(root, &cancel)).unwrap_err();
+        let error = parallel::alone(|| call(root, &cancel)).unwrap_err();
         assert_eq!(error.code, Code::Aborted, "at look {look} of {all}");
         let more = looks(&cancel) - look.max(1);
         assert!(more <= 4, "{more} more looks after look {look} of {all}");

@@ -5,9 +5,9 @@ use std::fs;
 use hashline_core::internals::cancel::Cancel;
 use hashline_core::internals::disk::fs::OsFileSystem;
 use hashline_core::internals::error::{Code, Error};
+use hashline_core::internals::parallel;
 use hashline_core::internals::text::dialect::Dialect;
 use hashline_core::internals::text::hash::verify;
-use hashline_core::internals::threads;
 use hashline_core::internals::view::anchor::Anchor;
 use hashline_core::internals::view::excerpt::{Context, Limits};
 use hashline_core::internals::view::pattern::Query;
@@ -206,7 +206,7 @@ fn a_large_text_is_shown_alike_by_one_thread_and_by_many() {
                 .unwrap()
                 .remove(0)
         };
-        let (alone, shared) = (threads::alone(read), read());
+        let (alone, shared) = (parallel::alone(read), read());
         assert!(alone.text == shared.text, "{ending:?}");
         let but_text = |view: FileView| FileView { text: String::new(), ..view };
         let (alone, shared) = (but_text(alone), but_text(shared));

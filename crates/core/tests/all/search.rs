@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use hashline_core::internals::cancel::Cancel;
 use hashline_core::internals::disk::fs::{OsFileSystem, plain};
 use hashline_core::internals::error::{Code, Result};
+use hashline_core::internals::parallel;
 use hashline_core::internals::text::dialect::DIALECTS;
 use hashline_core::internals::text::hash::hash_line;
-use hashline_core::internals::threads;
 use hashline_core::internals::view::anchor::Anchor;
 use hashline_core::internals::view::excerpt::Context;
 use hashline_core::internals::view::pattern::Query;
@@ -594,7 +594,7 @@ fn result_does_not_depend_on_threads() {
     for (max_matches, max_bytes) in [(1000, None), (123, None), (1000, Some(3000))] {
         let query = SearchQuery { max_matches, max_bytes, context: around(1, 1), ..text("needle") };
         let run = || format!("{:?}", tree.search(&query));
-        let alone = threads::alone(run);
+        let alone = parallel::alone(run);
         for _ in 0..5 {
             assert_eq!(run(), alone);
         }

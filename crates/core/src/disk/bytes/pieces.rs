@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::{Charset, Decoded, valid_utf8};
 use crate::cancel::{Cancel, PIECE_BYTES};
 use crate::error::Result;
-use crate::threads;
+use crate::parallel;
 
 /// The hash of a whole content: XXH3, 128 bits.
 pub(super) fn hash(bytes: &[u8], cancel: &Cancel) -> Result<u128> {
@@ -24,7 +24,7 @@ pub(super) fn is_ascii(bytes: &[u8], cancel: &Cancel) -> Result<bool> {
         return Ok(bytes.is_ascii());
     }
     let pieces: Vec<&[u8]> = bytes.chunks(PIECE_BYTES).collect();
-    threads::all(&pieces, cancel, |piece| piece.is_ascii())
+    parallel::all(&pieces, cancel, |piece| piece.is_ascii())
 }
 
 pub(super) fn is_utf8(
@@ -36,7 +36,7 @@ pub(super) fn is_utf8(
         return Ok(valid_utf8(bytes).is_some());
     }
     let pieces: Vec<&[u8]> = between_characters(bytes).collect();
-    threads::all(&pieces, cancel, |piece| {
+    parallel::all(&pieces, cancel, |piece| {
         let is_valid = valid_utf8(piece).is_some();
         passed(piece.len());
         is_valid

@@ -14,11 +14,11 @@ use std::time::{Duration, Instant};
 
 use super::StateDir;
 use super::files::look;
+use crate::call_threads;
 use crate::cancel::Cancel;
 use crate::disk::bytes::snapshot;
 use crate::disk::fs::{FileKind, FileSystem, Place, Stamp, is_unseen};
 use crate::error::{Code, Error, Message, Result, Term};
-use crate::threads;
 
 /// What is locked.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -167,7 +167,7 @@ fn take_one(
     if let Tried::Taken(place, file) = try_one(fs, state, key)? {
         return Ok((place, file));
     }
-    threads::waiting(|| wait_for(fs, state, key, deadline, cancel))
+    call_threads::waiting(|| wait_for(fs, state, key, deadline, cancel))
 }
 
 /// What came of one try to take a lock.

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::failures::Failures;
 use super::lookup::{Lookups, Tasks};
+use crate::call_threads;
 use crate::cancel::Cancel;
 use crate::disk::commit::{
     Locks, RecoveryReport, TransactionContext, is_abandoned, recover_beneath,
@@ -13,7 +14,6 @@ use crate::edit::report::recovery_rows;
 use crate::edit::request::Operations;
 use crate::error::{Code, Error, Message, Result, Term};
 use crate::text::dialect::Dialect;
-use crate::threads;
 
 /// The tasks of a patch, and the locks of everything it is about.
 pub(super) struct Locked<'a, 'o> {
@@ -80,7 +80,7 @@ pub(super) fn lock<'a, 'o>(
             });
         }
         if is_abandoned {
-            threads::waiting(|| std::thread::sleep(RECOVERY_PAUSE));
+            call_threads::waiting(|| std::thread::sleep(RECOVERY_PAUSE));
         }
     }
 }

@@ -7,8 +7,8 @@ use std::sync::{Mutex, PoisonError};
 use super::LineEnding;
 use crate::cancel::{Cancel, PIECE_BYTES};
 use crate::error::Result;
+use crate::parallel;
 use crate::text::lines::{Unit, count_lines};
-use crate::threads;
 
 /// As [`count_lines`], with looks at the flag; says how much of a long text was `passed`.
 pub fn count_lines_while(
@@ -21,7 +21,7 @@ pub fn count_lines_while(
     }
     let count = AtomicU64::new(u64::from(!text.ends_with(b"\n")));
     let pieces: Vec<&[u8]> = text.chunks(PIECE_BYTES).collect();
-    threads::all(&pieces, cancel, |piece| {
+    parallel::all(&pieces, cancel, |piece| {
         count.fetch_add(memchr::memchr_iter(b'\n', piece).count() as u64, Ordering::Relaxed);
         passed(piece.len());
         true
@@ -69,7 +69,7 @@ pub fn line_ending(text: &[u8], cancel: &Cancel) -> Result<LineEnding> {
     }
     let seen = Mutex::new(Terminators::default());
     let pieces: Vec<_> = (0..text.len()).step_by(PIECE_BYTES).collect();
-    threads::all(&pieces, cancel, |&start| {
+    parallel::all(&pieces, cancel, |&start| {
         let (before, rest) = text.split_at(start);
         let found = Terminators::of(before, &rest[..rest.len().min(PIECE_BYTES)]);
         let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);

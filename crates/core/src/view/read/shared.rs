@@ -9,10 +9,10 @@ use std::sync::{Mutex, PoisonError};
 use super::whole_lines;
 use crate::cancel::Cancel;
 use crate::error::Result;
+use crate::parallel;
 use crate::text::dialect::Dialect;
 use crate::text::hash::with_block_hasher;
 use crate::text::normalize::blank::blank_lines;
-use crate::threads;
 use crate::view::render::{BlockRenderer, zeroed_room_for};
 
 /// A text, and what its parts hold.
@@ -30,7 +30,7 @@ impl<'a> CountedText<'a> {
     ) -> Result<CountedText<'a>> {
         let texts: Vec<&[u8]> = parts_of(text).collect();
         let count = |&text: &&'a [u8]| cancel.check().map(|()| (text, Counts::of(dialect, text)));
-        let parts = threads::map(&texts, count).into_iter().collect::<Result<Vec<_>>>()?;
+        let parts = parallel::map(&texts, count).into_iter().collect::<Result<Vec<_>>>()?;
         let line_count = parts.iter().map(|(_, counts)| counts.lines).sum();
         Ok(CountedText { parts, dialect, line_count })
     }
@@ -53,7 +53,7 @@ impl<'a> CountedText<'a> {
             (room, rest) = rest.split_at_mut(size_bytes);
             parts.push(Mutex::new(RenderedPart { text, first_line, room }));
         }
-        let rendered = threads::map(&parts, |part| {
+        let rendered = parallel::map(&parts, |part| {
             cancel.check()?;
             let mut part = part.lock().unwrap_or_else(PoisonError::into_inner);
             Ok(part.render(dialect))

@@ -13,7 +13,7 @@ use super::{SearchQuery, SearchWarning};
 use crate::cancel::Cancel;
 use crate::disk::fs::{Base, FileKind, FileSystem, Listed, unicode_path};
 use crate::error::{Code, Error, Result};
-use crate::threads;
+use crate::parallel;
 
 /// What the paths of a query lead to.
 #[derive(Debug, Default)]
@@ -148,7 +148,7 @@ impl Walk<'_> {
         let (shared, found) = (&*filter, &walked.files);
         let list =
             |directory: &QueuedDirectory| self.list(directory, &directory.paths(found), shared);
-        let listed = threads::map(&batch, list);
+        let listed = parallel::map(&batch, list);
         let mut contents = Vec::with_capacity(batch.len());
         for (directory, listed) in batch.into_iter().zip(listed) {
             let (entries, mut texts) = listed.unwrap_or_else(|error| {
@@ -160,7 +160,7 @@ impl Walk<'_> {
         }
         let (shared, found) = (&*filter, &walked.files);
         let judge = |one: &(QueuedDirectory, _, _)| self.judge(one, &one.0.paths(found), shared);
-        let judged = threads::map(&contents, judge);
+        let judged = parallel::map(&contents, judge);
         for ((directory, ..), judged) in contents.into_iter().zip(judged) {
             let Listing { files, directories, errors, warnings } = judged?;
             walked.files.extend(directory.origin, &directory.below, files);

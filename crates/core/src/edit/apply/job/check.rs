@@ -17,8 +17,8 @@ use crate::edit::structure::{
     is_checked,
 };
 use crate::error::{Code, Error};
+use crate::parallel;
 use crate::text::dialect::Dialect;
-use crate::threads;
 
 /// What was found, by file.
 pub(in crate::edit::apply) type FileChecks = HashMap<FileKey, FileCheck>;
@@ -146,7 +146,7 @@ impl<'a> Job<'a> {
                 (one, is_chosen)
             })
             .collect();
-        let checked = threads::map(&with_choice, |(one, is_chosen)| {
+        let checked = parallel::map(&with_choice, |(one, is_chosen)| {
             if *is_chosen { one.check(earlier, budget) } else { Checked::unknown() }
         });
         let found = with_choice.into_iter().zip(checked).map(|((one, _), checked)| {
