@@ -23,10 +23,14 @@ impl Arg {
     /// An operand that is known at run time alone, such as those that `xargs` adds: a path below
     /// `directory`, or anywhere.
     pub fn unknown(span: CommandSpan, directory: Option<&str>) -> Arg {
-        let value =
-            directory.map_or_else(|| "$_".to_owned(), |directory| format!("{directory}/$_"));
+        let value = unknown_name(directory);
         Arg { value, is_static: false, span, letters: None, sources: Vec::new() }
     }
+}
+
+/// What stands for a name that is known at run time alone.
+pub fn unknown_name(directory: Option<&str>) -> String {
+    directory.map_or_else(|| "$_".to_owned(), |directory| format!("{directory}/$_"))
 }
 
 /// Which options of a command take a value.

@@ -131,6 +131,8 @@ fn lone_patterns<'p>(patterns: &'p str, rules: &mut Vec<Rule<'p>>) -> &'p str {
 /// The program with everything blotted out, byte for byte, in which `>` redirects nothing: texts,
 /// patterns and what stands in brackets.
 fn without_values(program: &str) -> String {
+    #[cfg(test)]
+    super::steps::count(program.len());
     let (mut brackets, mut in_text, mut is_escaped) = (0_u32, false, false);
     let blotted = program.bytes().map(|byte| {
         let is_hidden = brackets > 0 || in_text || !byte.is_ascii();

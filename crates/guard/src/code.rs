@@ -116,6 +116,10 @@ static LANGUAGES: [Language; 5] = [
 /// How many names of one text are looked up.
 const LOOKUPS_LIMIT: usize = 100;
 
+/// How many calls of one kind are looked at: to find each may take a search to the end of the text,
+/// for one that begins before it and turns out to be none.
+const CALLS_LIMIT: usize = 32;
+
 /// What the texts do that an interpreter is given.
 pub fn read(name: &str, texts: &[impl AsRef<str>], places: &Places<'_>) -> Found {
     let language =
@@ -143,7 +147,11 @@ struct Code<'a> {
 impl<'a> Code<'a> {
     /// The file of the first of these calls that the tools serve.
     fn called(&self, kind: FindingKind, calls: &Regex, text: &str) -> Option<Option<String>> {
-        calls.captures_iter(text).find_map(|captures| {
+        #[cfg(test)]
+        super::steps::count(text.len());
+        calls.captures_iter(text).take(CALLS_LIMIT).find_map(|captures| {
+            #[cfg(test)]
+            super::steps::count(text.len());
             let expression = captures.iter().skip(1).flatten().next();
             self.served(kind, expression.map_or("", |group| group.as_str()))
         })
@@ -187,6 +195,8 @@ impl<'a> Code<'a> {
     /// What a name is given where it is first assigned.
     fn given(&self, name: &str) -> Option<&'a str> {
         self.lookups.set(self.lookups.get().checked_sub(1)?);
+        #[cfg(test)]
+        super::steps::count(self.text.len());
         self.text.match_indices(name).take(50).find_map(|(at, _)| {
             let before = self.text[..at].chars().next_back();
             let is_whole =
@@ -202,7 +212,7 @@ impl<'a> Code<'a> {
     fn shown(&self) -> Option<Option<String>> {
         let reads = self.language.reads.as_ref()?;
         let prints = self.language.prints.as_ref()?;
-        if !reads.is_match(self.text) {
+        if !reads.is_match(self.text) || !prints.is_match(self.text) {
             return None;
         }
         let mut held: HashSet<String> = HashSet::new();
@@ -212,7 +222,7 @@ impl<'a> Code<'a> {
             let plain = without_texts(line);
             file = file.or_else(|| read.clone());
             let holds = |text: &str| words(text).any(|word| held.contains(word));
-            if !self.language.follows && file.is_some() && prints.is_match(self.text) {
+            if !self.language.follows && file.is_some() {
                 return file;
             }
             if let Some(print) = prints.find(line) {

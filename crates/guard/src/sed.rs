@@ -20,90 +20,147 @@ pub fn lines(program: &str) -> Option<(u64, Option<u64>)> {
 
 /// The files that a program names, as far as it can be read.
 pub fn files(program: &str) -> Vec<Named<'_>> {
+    let mut reader =
+        Reader { program, rest: program, closing: Next::of(b"]"), end: Next::of(b"\n;") };
     let mut files = Vec::new();
-    let mut rest = Some(program);
-    while let Some(program) = rest {
-        rest = command(program, &mut files);
-    }
+    while reader.command(&mut files).is_some() {}
     files
 }
 
-/// Reads a command with its addresses; what follows it, or `None` at the end.
-fn command<'p>(program: &'p str, files: &mut Vec<Named<'p>>) -> Option<&'p str> {
-    let (command, rest) = first(addressed(program)?)?;
-    let line_end = |text: &'p str| text.find('\n').unwrap_or(text.len());
-    // The rest of the line names a file.
-    let mut names = |text: &'p str, kind: FindingKind| {
-        let (name, rest) = text.split_at(line_end(text));
-        let name = Some(name.trim()).filter(|name| !name.is_empty());
-        let name = name.filter(|name| !name.starts_with("/dev/std"));
-        files.extend(name.map(|name| (kind, name)));
-        rest
-    };
-    Some(match command {
-        's' | 'y' => {
-            let (delimiter, rest) = first(rest)?;
-            let rest = after(delimiter, after(delimiter, rest)?)?;
-            let is_flag = |c: char| c.is_ascii_digit() || "gpiImMe".contains(c);
-            let rest = rest.trim_start_matches(is_flag);
-            rest.strip_prefix('w').map_or(rest, |file| names(file, FindingKind::Write))
-        }
-        'r' | 'R' => names(rest, FindingKind::Read),
-        'w' | 'W' => names(rest, FindingKind::Write),
-        // Text goes on where a line ends in a backslash.
-        'a' | 'i' | 'c' => after('\n', rest)?,
-        'b' | 't' | 'T' | ':' => rest.trim_start_matches(|c| c != ';' && c != '\n'),
-        '#' => &rest[line_end(rest)..],
-        _ => rest,
-    })
+/// Reads a program.
+struct Reader<'p> {
+    program: &'p str,
+    /// What is left of it.
+    rest: &'p str,
+    /// The next `]`, which may close a class.
+    closing: Next,
+    /// The next end of a line or a command, where no class goes on.
+    end: Next,
 }
 
-/// A command without the addresses and braces in front.
-fn addressed(program: &str) -> Option<&str> {
-    let mut rest = program.trim_start_matches(|c: char| c.is_whitespace() || ";}".contains(c));
-    loop {
-        let is_plain = |c: char| c.is_whitespace() || "0123456789$,~+!{".contains(c);
-        rest = rest.trim_start_matches(is_plain);
-        rest = match first(rest)? {
-            ('/', pattern) => after('/', pattern)?.trim_start_matches(['I', 'M']),
-            ('\\', pattern) => {
-                let (delimiter, pattern) = first(pattern)?;
-                after(delimiter, pattern)?
+impl<'p> Reader<'p> {
+    /// Reads a command with its addresses; `None` at the end of the program.
+    fn command(&mut self, files: &mut Vec<Named<'p>>) -> Option<()> {
+        self.addresses()?;
+        match self.next()? {
+            's' | 'y' => {
+                let delimiter = self.next()?;
+                self.pass(delimiter)?;
+                self.pass(delimiter)?;
+                let is_flag = |c: char| c.is_ascii_digit() || "gpiImMe".contains(c);
+                self.rest = self.rest.trim_start_matches(is_flag);
+                if let Some(rest) = self.rest.strip_prefix('w') {
+                    self.rest = rest;
+                    self.name(FindingKind::Write, files);
+                }
             }
-            _ => return Some(rest),
-        };
-    }
-}
-
-fn first(text: &str) -> Option<(char, &str)> {
-    let mut chars = text.chars();
-    Some((chars.next()?, chars.as_str()))
-}
-
-/// What follows a delimiter.
-fn after(delimiter: char, text: &str) -> Option<&str> {
-    let mut chars = text.chars();
-    let mut in_class = false;
-    loop {
-        match chars.next()? {
-            '\\' => drop(chars.next()),
-            next if next == delimiter && !in_class => return Some(chars.as_str()),
-            '[' if !in_class => in_class = is_class(chars.as_str(), delimiter),
-            ']' => in_class = false,
+            'r' | 'R' => self.name(FindingKind::Read, files),
+            'w' | 'W' => self.name(FindingKind::Write, files),
+            // Text goes on where a line ends in a backslash.
+            'a' | 'i' | 'c' => self.pass('\n')?,
+            'b' | 't' | 'T' | ':' => {
+                self.rest = self.rest.trim_start_matches(|c| c != ';' && c != '\n');
+            }
+            '#' => drop(self.line()),
             _ => {}
         }
+        Some(())
+    }
+
+    /// Reads the addresses and braces in front of a command.
+    fn addresses(&mut self) -> Option<()> {
+        let is_between = |c: char| c.is_whitespace() || ";}".contains(c);
+        self.rest = self.rest.trim_start_matches(is_between);
+        loop {
+            let is_plain = |c: char| c.is_whitespace() || "0123456789$,~+!{".contains(c);
+            self.rest = self.rest.trim_start_matches(is_plain);
+            if self.rest.starts_with('/') {
+                self.next();
+                self.pass('/')?;
+                self.rest = self.rest.trim_start_matches(['I', 'M']);
+            } else if self.rest.starts_with('\\') {
+                self.next();
+                let delimiter = self.next()?;
+                self.pass(delimiter)?;
+            } else {
+                return Some(());
+            }
+        }
+    }
+
+    fn next(&mut self) -> Option<char> {
+        let mut chars = self.rest.chars();
+        let next = chars.next()?;
+        #[cfg(test)]
+        super::steps::count(1);
+        self.rest = chars.as_str();
+        Some(next)
+    }
+
+    /// Reads to the end of the line.
+    fn line(&mut self) -> &'p str {
+        let (line, rest) = self.rest.split_at(self.rest.find('\n').unwrap_or(self.rest.len()));
+        self.rest = rest;
+        line
+    }
+
+    /// Reads the name of a file, which is the rest of the line.
+    fn name(&mut self, kind: FindingKind, files: &mut Vec<Named<'p>>) {
+        let name = Some(self.line().trim()).filter(|name| !name.is_empty());
+        let name = name.filter(|name| !name.starts_with("/dev/std"));
+        files.extend(name.map(|name| (kind, name)));
+    }
+
+    /// Reads up to a delimiter and past it.
+    fn pass(&mut self, delimiter: char) -> Option<()> {
+        loop {
+            match self.next()? {
+                '\\' => drop(self.next()),
+                next if next == delimiter => return Some(()),
+                '[' => self.class(),
+                _ => {}
+            }
+        }
+    }
+
+    /// Behind a `[`: reads the class that it begins, in which a delimiter is a letter: `[^/]`.
+    fn class(&mut self) {
+        let class = self.rest.strip_prefix('^').unwrap_or(self.rest);
+        let mut letters = class.chars();
+        // A bracket that comes first is a letter, too.
+        letters.next();
+        let place = |rest: &str| self.program.len() - rest.len();
+        let (start, after_first) = (place(class), place(letters.as_str()));
+        let closing = self.closing.after(self.program, after_first);
+        if closing < self.end.after(self.program, start) {
+            self.rest = &self.program[closing + 1..];
+        }
     }
 }
 
-/// Whether what follows a `[` is a class in which the delimiter is a letter: `[^/]`.
-fn is_class(rest: &str, delimiter: char) -> bool {
-    let rest = rest.strip_prefix('^').unwrap_or(rest);
-    // A bracket that comes first is a letter, too.
-    let end = rest.char_indices().skip(1).find(|(_, c)| *c == ']').map(|(end, _)| end);
-    end.is_some_and(|end| {
-        let class = &rest[..end];
-        class.contains(delimiter) && !class.contains(['\n', ';'])
-    })
+/// Where the next of some signs is. Places are asked for in their order, so that a program is
+/// searched once, however many brackets it has.
+struct Next {
+    signs: &'static [u8],
+    found: Option<usize>,
+}
+
+impl Next {
+    fn of(signs: &'static [u8]) -> Next {
+        Next { signs, found: None }
+    }
+
+    /// The first one from a place on; the end of the program if there is none.
+    fn after(&mut self, program: &str, start: usize) -> usize {
+        if let Some(found) = self.found.filter(|found| *found >= start) {
+            return found;
+        }
+        let rest = program.as_bytes().get(start..).unwrap_or_default();
+        let length = rest.iter().position(|byte| self.signs.contains(byte)).unwrap_or(rest.len());
+        #[cfg(test)]
+        super::steps::count(length);
+        *self.found.insert(start + length)
+    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::argv::{Arg, Parsed, Spec, is_assignment, name_of, parse, whole};
+use super::argv::{Arg, Parsed, Spec, is_assignment, name_of, parse, unknown_name, whole};
 use super::tables::{ByName, by_name};
 
 /// What a command runs.
@@ -148,7 +148,10 @@ fn xargs(given: &[Arg], listing: Option<&str>) -> Option<Inner> {
     let parsed = parse(given, &XARGS);
     let command = given.get(parsed.rest..)?;
     match parsed.values(&["I", "replace"]).next().filter(|mark| !mark.is_empty()) {
-        Some(mark) => Some(Inner::Commands(vec![filled(command, mark, listing)])),
+        Some(mark) => {
+            let (name, mut room) = (unknown_name(listing), FILLED_LIMIT_BYTES);
+            Some(Inner::Commands(vec![filled(command, mark, &name, &mut room)]))
+        }
         None => with_unknown(command, listing),
     }
 }
@@ -159,23 +162,27 @@ fn with_unknown(command: &[Arg], directory: Option<&str>) -> Option<Inner> {
     Some(Inner::Commands(vec![[command, &[Arg::unknown(last.span, directory)]].concat()]))
 }
 
-/// The longest word that names are put into; a longer one is not known.
-const FILLED_LIMIT_BYTES: usize = 16 * 1024;
+/// How many bytes all words of a line may have that one command puts names into; what would be more
+/// is not known.
+const FILLED_LIMIT_BYTES: usize = 64 * 1024;
 
-/// Words in which a mark stands for a name.
-fn filled(words: &[Arg], mark: &str, directory: Option<&str>) -> Vec<Arg> {
+/// Words with a name where a mark stands for one. Takes the bytes of the words from `room`.
+fn filled(words: &[Arg], mark: &str, name: &str, room: &mut usize) -> Vec<Arg> {
     let fill = |arg: &Arg| {
         let marks = arg.value.matches(mark).count();
-        let name = Arg::unknown(arg.span, directory);
         if marks == 0 {
             return arg.clone();
         }
-        if arg.value.len() + marks * name.value.len() > FILLED_LIMIT_BYTES {
+        let Some(left) = room.checked_sub(arg.value.len() + marks * name.len()) else {
             return Arg::unknown(arg.span, None);
-        }
+        };
+        *room = left;
         // A script in which it stands is still one.
         let is_static = arg.value.contains(' ') && arg.is_static;
-        Arg { value: arg.value.replace(mark, &name.value), is_static, letters: None, ..arg.clone() }
+        let value = arg.value.replace(mark, name);
+        #[cfg(test)]
+        super::steps::count(value.len());
+        Arg { value, is_static, letters: None, ..arg.clone() }
     };
     words.iter().map(fill).collect()
 }
@@ -207,23 +214,28 @@ fn user(given: &[Arg]) -> Option<Inner> {
 /// What `find` and `fd` run, with names below the directory where they start. `adds` says whether
 /// they add a name where no place for it is marked; then their first operand is a pattern.
 fn found(given: &[Arg], runs: &[&str], adds: bool) -> Option<Inner> {
+    const MARK: &str = "{}";
     let runs = |arg: &Arg| runs.contains(&arg.value.as_str());
     let own = given.iter().take_while(|arg| !runs(arg)).map(|arg| arg.value.as_str());
     let start = own.filter(|value| !value.starts_with(['-', '(', '!'])).nth(usize::from(adds));
     let start = start.or(Some("."));
+    let (name, mut room) = (unknown_name(start), FILLED_LIMIT_BYTES);
     let mut commands = Vec::new();
     let mut rest = given;
     while let Some(at) = rest.iter().position(runs) {
         rest = &rest[at + 1..];
-        let end = rest.iter().position(|arg| arg.value == ";").unwrap_or(rest.len());
-        let plus = rest.windows(2).position(|pair| pair[0].value == "{}" && pair[1].value == "+");
-        let end = plus.map_or(end, |plus| end.min(plus + 1));
-        let words = &rest[..end];
-        let mut command = filled(words, "{}", start);
+        // Not beyond the end of this command, however many follow.
+        let is = |at: usize, text: &str| rest.get(at).is_some_and(|arg| arg.value == text);
+        let is_end = |at: &usize| is(*at, ";") || (is(*at, "+") && is(at.wrapping_sub(1), MARK));
+        let end = (0..rest.len()).find(is_end).unwrap_or(rest.len());
+        #[cfg(test)]
+        super::steps::count(end);
+        let mut words = rest[..end].to_vec();
         if adds && !words.iter().any(|arg| arg.value.contains('{')) {
-            command.extend(words.last().map(|last| Arg::unknown(last.span, start)));
+            let mark = |last: &Arg| Arg { value: MARK.to_owned(), ..Arg::unknown(last.span, None) };
+            words.extend(words.last().map(mark));
         }
-        commands.push(command);
+        commands.push(filled(&words, MARK, &name, &mut room));
         rest = &rest[end..];
     }
     (!commands.is_empty()).then_some(Inner::Commands(commands))
