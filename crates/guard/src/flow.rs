@@ -44,6 +44,11 @@ impl Flow {
         (self.own || !self.sources.is_empty()) && !self.program
     }
 
+    /// Whether it is what programs print: with nothing in it of a file that a tool would show.
+    pub fn is_output(&self) -> bool {
+        self.program && self.sources.is_empty()
+    }
+
     /// Whether there is anything in it.
     pub fn is_fed(&self) -> bool {
         self.own || self.program || !self.sources.is_empty() || self.listing.is_some()

@@ -92,7 +92,16 @@ impl TextOrigin {
 struct Streams {
     input: Option<Flow>,
     /// The files that the output goes to.
-    output: Vec<(Arg, CommandSpan)>,
+    output: Vec<Target>,
+}
+
+/// A file that something is written to.
+struct Target {
+    file: Arg,
+    /// The redirection.
+    span: CommandSpan,
+    /// Whether what it holds stays.
+    appends: bool,
 }
 
 struct Judge<'p> {
@@ -395,9 +404,13 @@ impl<'p> Judge<'p> {
                         "<&" | ">&-" => continue,
                         ">&" if is_descriptor(&target) => continue,
                         // Errors are a program's own.
-                        ">" | ">>" | ">|" if *descriptor > 1 => continue,
-                        _ => {
-                            streams.output.push((target, span));
+                        ">" | ">>" | ">|" if *descriptor > 1 => {
+                            self.places.capture(&target, true);
+                            continue;
+                        }
+                        operator => {
+                            let appends = operator.ends_with(">>");
+                            streams.output.push(Target { file: target, span, appends });
                             continue;
                         }
                     }
@@ -430,19 +443,23 @@ impl<'p> Judge<'p> {
     }
 
     /// Puts what a command prints where it is redirected; what is left to be seen.
-    fn put_out(&mut self, flow: Flow, output: &[(Arg, CommandSpan)], command: &str) -> Flow {
+    fn put_out(&mut self, flow: Flow, output: &[Target], command: &str) -> Flow {
         if output.is_empty() {
             return flow;
         }
         let mut is_seen = true;
-        for (target, span) in output {
-            is_seen &= matches!(target.value.as_str(), "/dev/stdout" | "/dev/stderr" | "/dev/tty");
-            let place = self.places.of(&target.value, target.is_static);
+        for Target { file, span, appends } in output {
+            let (path, is_static) = (file.value.as_str(), file.is_static);
+            is_seen &= matches!(path, "/dev/stdout" | "/dev/stderr" | "/dev/tty");
+            let place = self.places.of(path, is_static);
             if flow.is_text() && place != Place::Inside {
-                self.kept.extend(self.places.identity(target));
-            } else if flow.is_text() && !self.places.permits(FindingKind::Write, &target.value) {
-                let hit = Hit::new(FindingKind::Write, CommandRule::Output, Some(&target.value));
+                self.kept.extend(self.places.identity(path, is_static));
+            } else if flow.is_text() && !self.places.permits(FindingKind::Write, path) {
+                let hit = Hit::new(FindingKind::Write, CommandRule::Output, Some(path));
                 self.found(self.finding(hit, command, *span));
+            }
+            if flow.is_output() || !appends {
+                self.places.capture(file, flow.is_output());
             }
         }
         if is_seen { flow } else { Flow::default() }
@@ -566,10 +583,12 @@ fn usual(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether a word is what a program printed, or a number of the shell: `$(date)`, `$!`.
+/// Whether a word is what a program printed, or how it ended: `$(date)`, `"exit: $?"`.
 fn is_output(arg: &Arg) -> bool {
-    let is_number = matches!(arg.value.as_str(), "$!" | "$?" | "$$" | "$#");
-    is_number || (arg.sources.is_empty() && arg.value.starts_with("$(") && !arg.is_static)
+    let value = arg.value.as_str();
+    let is_number = matches!(value, "$$" | "$#") || ["$?", "$!"].iter().any(|n| value.contains(n));
+    let is_printed = arg.sources.is_empty() && value.starts_with("$(");
+    !arg.is_static && (is_number || is_printed)
 }
 
 /// Whether the target of `>&` is a descriptor: a number, or a variable that holds one.

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::argv::Arg;
@@ -31,9 +31,11 @@ const DEVICES: [&str; 3] = ["/dev", "/proc", "/sys"];
 /// How many paths of a line are looked up.
 const LOOKUPS_LIMIT: usize = 256;
 
-/// What the caller knows of the files.
+/// What the caller and the line itself know of the files.
 pub struct Files<'p> {
     serves: &'p Serves<'p>,
+    /// Files into which the line has put the output of programs.
+    captured: RefCell<HashSet<String>>,
     /// What was asked already.
     known: RefCell<HashMap<String, bool>>,
     is_asked: bool,
@@ -42,7 +44,7 @@ pub struct Files<'p> {
 impl<'p> Files<'p> {
     pub fn new(policy: &Policy, serves: &'p Serves<'p>) -> Rc<Files<'p>> {
         let is_asked = policy.check_files && !policy.roots.is_empty();
-        Rc::new(Files { serves, known: RefCell::default(), is_asked })
+        Rc::new(Files { serves, captured: RefCell::default(), known: RefCell::default(), is_asked })
     }
 
     /// Whether the tools serve what is at a path, as far as that is looked up.
@@ -103,8 +105,31 @@ impl<'p> Places<'p> {
     }
 
     /// Where a path leads that is read or written: what the policy permits is as good as elsewhere.
+    /// So is reading what the line itself has put there from a program: it is output, and no source.
     pub fn used(&self, kind: FindingKind, path: &str, is_static: bool) -> Place {
-        if self.permits(kind, path) { Place::Outside } else { self.of(path, is_static) }
+        let is_output = || kind == FindingKind::Read && self.is_captured(path, is_static);
+        if self.permits(kind, path) || is_output() {
+            return Place::Outside;
+        }
+        self.of(path, is_static)
+    }
+
+    /// Notes whether a file now holds the output of programs and nothing else.
+    pub fn capture(&self, file: &Arg, is_output: bool) {
+        let Some(file) = self.identity(&file.value, file.is_static) else { return };
+        let mut captured = self.files.captured.borrow_mut();
+        if is_output {
+            captured.insert(file)
+        } else {
+            captured.remove(&file)
+        };
+    }
+
+    /// Whether the line has put the output of programs into a file.
+    pub fn is_captured(&self, path: &str, is_static: bool) -> bool {
+        let captured = self.files.captured.borrow();
+        !captured.is_empty()
+            && self.identity(path, is_static).is_some_and(|file| captured.contains(&file))
     }
 
     /// Whether a path may be read or written.
@@ -128,9 +153,9 @@ impl<'p> Places<'p> {
 
     /// What tells a file from all others, however it is written; none for a device, which keeps
     /// nothing.
-    pub fn identity(&self, file: &Arg) -> Option<String> {
-        let path = if file.is_static { self.absolute(&file.value, true) } else { None };
-        let path = path.unwrap_or_else(|| file.value.clone());
+    pub fn identity(&self, path: &str, is_static: bool) -> Option<String> {
+        let known = if is_static { self.absolute(path, true) } else { None };
+        let path = known.unwrap_or_else(|| path.to_owned());
         let is_device = DEVICES.iter().any(|device| below(&path, device).is_some());
         (!is_device).then_some(path)
     }

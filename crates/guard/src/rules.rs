@@ -114,7 +114,8 @@ impl Call<'_> {
 
     /// Whether the line has put text into a file elsewhere.
     fn is_kept(&self, file: &Arg) -> bool {
-        self.places.identity(file).is_some_and(|file| self.kept.contains(&file))
+        let identity = self.places.identity(&file.value, file.is_static);
+        identity.is_some_and(|file| self.kept.contains(&file))
     }
 
     /// A file that is no operand is read or written: by an option, or in a program.
@@ -292,6 +293,9 @@ impl Call<'_> {
 
     /// What the command is fed goes into the first of these files that the tools serve.
     fn takes(&self, files: &[&Arg], hits: &mut Vec<Hit>) {
+        if self.input.is_output() {
+            files.iter().for_each(|file| self.places.capture(file, true));
+        }
         if self.input.is_text()
             && let Some(file) = self.served(files, FindingKind::Write, Place::Inside)
         {
@@ -323,7 +327,7 @@ impl Call<'_> {
         if target.is_none()
             && (is_kept || self.served(sources, FindingKind::Read, Place::Inside).is_some())
         {
-            effect.keeps = self.places.identity(last);
+            effect.keeps = self.places.identity(&last.value, last.is_static);
         }
         if let Some(file) = target.filter(|_| is_kept) {
             effect.hits.push(Hit::new(FindingKind::Write, CommandRule::Writer, Some(&file.value)));

@@ -613,3 +613,41 @@ fn regression_braces_without_an_end_are_bounded_by_what_follows_them() {
     assert_eq!(verdict(&braces(10_000, 13_000)), Verdict::Unparsed);
     assert_eq!(verdict(&"f() { cat f; }\n".repeat(700)), Verdict::Read);
 }
+
+/// Six of seven such lines were reported, though no tool can do better.
+#[test]
+fn regression_a_file_that_the_line_filled_with_a_programs_output_is_output() {
+    for command in [
+        "npm test > out.txt 2>&1; tail -20 out.txt",
+        "make > build.out; cat build.out",
+        "make 2> err.txt || cat err.txt",
+        "make 2>&1 | tee out.txt | tail -5; grep -n error out.txt",
+        "(cd web && npm test > ../out.txt); cat out.txt",
+        "npm test &> out.txt & wait; while read l; do echo \"$l\"; done < out.txt",
+        "f=out.txt; npm test > \"$f\"; cat out.txt",
+        "npm test > \"$OUT\"; cat \"$OUT\"",
+        "bash -c 'make > out.txt'; sort out.txt | head",
+        "{ echo '== test'; npm test; } > out.txt; cat out.txt",
+        "npm test > out.txt; grep FAIL out.txt > fails.txt; cat fails.txt",
+        "npm test > out.txt; echo \"exit: $?\" >> out.txt; tail out.txt",
+        "npm test > out.txt; python3 -c \"print(open('out.txt').read()[-500:])\"",
+        "npm ls > ./a/../out.txt; echo \"$(< out.txt)\"",
+    ] {
+        assert_eq!(verdict(command), Verdict::Allow, "{command}");
+    }
+    for (command, expected) in [
+        // Before it is written, in another directory, another file, or with a source in it.
+        ("cat out.txt; npm test > out.txt", Verdict::Read),
+        ("npm test > out.txt; cd web; cat out.txt", Verdict::Read),
+        ("npm test > out.txt; cat src/a.ts", Verdict::Read),
+        ("npm test > out.txt; cat *.txt", Verdict::Read),
+        ("{ cat src/a.ts; npm test; } > out.txt; cat out.txt", Verdict::Read),
+        ("npm test > out.txt; cat src/a.ts | tee out.txt > /dev/null; cat out.txt", Verdict::Write),
+        ("npm test > a.ts; echo 'x' > a.ts", Verdict::Write),
+        ("npm test > a.ts; sed -i s/a/b/ a.ts", Verdict::Write),
+    ] {
+        assert_eq!(verdict(command), expected, "{command}");
+    }
+    let found = findings("npm test > out.txt; cat src/a.ts > out.txt; cat out.txt");
+    assert_eq!(found.len(), 2, "{found:?}");
+}
