@@ -69,8 +69,8 @@ pub enum Redirect {
         operator: String,
         /// The file or descriptor.
         target: Word,
-        /// The descriptor, or -1.
-        descriptor: i32,
+        /// The number in front, or the variable that takes one: `{name}>`.
+        descriptor: Option<String>,
         /// Operator and target.
         span: CommandSpan,
     },
@@ -302,7 +302,7 @@ impl<'t> ByteOffsets<'t> {
     fn redirect(&self, node: &Node) -> Option<Redirect> {
         let span = self.span(node);
         match &node.kind {
-            NodeKind::Redirect { op, target, fd, .. } => {
+            NodeKind::Redirect { op, target, fd, varfd } => {
                 let mut target = self.word(target, span)?;
                 if !is_target(&target.raw) {
                     self.lacks_target.set(true);
@@ -311,7 +311,9 @@ impl<'t> ByteOffsets<'t> {
                 if self.text[span.start..span.end].ends_with(&target.raw) {
                     target.span = CommandSpan { start: span.end - target.raw.len(), end: span.end };
                 }
-                Some(Redirect::File { operator: op.clone(), target, descriptor: *fd, span })
+                let number = || (*fd >= 0).then(|| fd.to_string());
+                let descriptor = varfd.clone().or_else(number);
+                Some(Redirect::File { operator: op.clone(), target, descriptor, span })
             }
             NodeKind::HereDoc { content, quoted, .. } => {
                 Some(Redirect::HereDoc { body: self.raw(content), is_quoted: *quoted, span })

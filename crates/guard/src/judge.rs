@@ -13,6 +13,7 @@ use super::message::message;
 use super::place::{Files, Place, Places};
 use super::policy::Policy;
 use super::rules::{Call, Effect, Output};
+use super::streams::{Descriptors, ERRORS, OUTPUT, Streams, Target, descriptor};
 use super::word::{Expanded, Quoting, Substitution, expand, expand_body};
 use super::wrap::{self, Inner};
 use super::{CommandRule, CommandSpan, Finding, FindingKind, Serves};
@@ -47,6 +48,8 @@ pub fn judge(command: &str, policy: &Policy, serves: &Serves<'_>, room: StackRoo
         places: Places::new(policy, Files::new(policy, serves)),
         variables: HashMap::new(),
         kept: HashSet::new(),
+        descriptors: Descriptors::default(),
+        shared: Vec::new(),
         values_left: VALUES_LIMIT_BYTES,
         out: Judged { is_whole: true, ..Judged::default() },
         scripts: 0,
@@ -56,6 +59,11 @@ pub fn judge(command: &str, policy: &Policy, serves: &Serves<'_>, room: StackRoo
     };
     let seen = judge.text(command, TextOrigin::Letters(0), &Flow::default());
     judge.see(&seen);
+    for (file, finding) in std::mem::take(&mut judge.shared) {
+        if !judge.places.is_captured(file.as_deref()) {
+            judge.found(finding);
+        }
+    }
     judge.out
 }
 
@@ -87,23 +95,6 @@ impl TextOrigin {
     }
 }
 
-/// Where the input and output of a command go.
-#[derive(Default)]
-struct Streams {
-    input: Option<Flow>,
-    /// The files that the output goes to.
-    output: Vec<Target>,
-}
-
-/// A file that something is written to.
-struct Target {
-    file: Arg,
-    /// The redirection.
-    span: CommandSpan,
-    /// Whether what it holds stays.
-    appends: bool,
-}
-
 struct Judge<'p> {
     policy: &'p Policy,
     room: StackRoom,
@@ -113,6 +104,11 @@ struct Judge<'p> {
     /// Files elsewhere that the line has put text in: moved to where the tools serve, it is written
     /// there.
     kept: HashSet<String>,
+    /// The descriptors of the shell that lead to files.
+    descriptors: Descriptors,
+    /// Files that text was written to by a descriptor, with the findings. They are none if a program
+    /// has printed to the same file when the line ends.
+    shared: Vec<(Option<String>, Finding)>,
     values_left: usize,
     out: Judged,
     /// How many scripts are open inside each other.
@@ -155,12 +151,38 @@ impl<'p> Judge<'p> {
         Flow::of_program()
     }
 
-    /// Runs something behind which directories are those from before.
+    /// Runs something behind which directories and descriptors are those from before.
     fn apart<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
-        let places = self.places.clone();
+        let before = (self.places.clone(), self.descriptors.clone());
         let made = run(self);
-        self.places = places;
+        (self.places, self.descriptors) = before;
         made
+    }
+
+    /// Runs something whose output is taken by what comes next.
+    fn taken<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.descriptors.clone();
+        self.descriptors.lead(OUTPUT, None);
+        let made = run(self);
+        self.descriptors = before;
+        made
+    }
+
+    /// Runs something whose input and output are redirected; what is left to be seen.
+    fn redirected(
+        &mut self,
+        streams: Streams,
+        command: &str,
+        run: impl FnOnce(&mut Self) -> Flow,
+    ) -> Flow {
+        let Streams { output, is_apart, mut descriptors, .. } = streams;
+        if is_apart {
+            descriptors.lead(OUTPUT, None);
+        }
+        let before = std::mem::replace(&mut self.descriptors, descriptors);
+        let flow = run(self);
+        self.descriptors = before;
+        self.put_out(flow, &output, command)
     }
 
     fn script(&mut self, script: &Script, place: TextOrigin, input: &Flow) -> Flow {
@@ -191,12 +213,7 @@ impl<'p> Judge<'p> {
             Part::Simple(simple) => self.simple(simple, place, input),
             Part::Pipeline(commands) => self.pipeline(commands, place, input),
             Part::Group { parts, redirects, is_subshell } => {
-                let streams = self.streams(redirects, place);
-                let input = streams.input.as_ref().unwrap_or(input);
-                let run = |judge: &mut Self| {
-                    let flow = judge.parts(parts, place, input);
-                    judge.put_out(flow, &streams.output, "")
-                };
+                let run = |judge: &mut Self| judge.group(parts, redirects, place, input);
                 if *is_subshell { self.apart(run) } else { run(self) }
             }
             Part::Words { name, words } => {
@@ -217,13 +234,32 @@ impl<'p> Judge<'p> {
         }
     }
 
+    fn group(
+        &mut self,
+        parts: &[Part],
+        redirects: &[Redirect],
+        place: TextOrigin,
+        input: &Flow,
+    ) -> Flow {
+        // What it opens stays open behind it.
+        if redirects.is_empty() {
+            return self.parts(parts, place, input);
+        }
+        let mut streams = self.streams(redirects, place);
+        let given = streams.input.take();
+        let input = given.as_ref().unwrap_or(input);
+        self.redirected(streams, "", |judge| judge.parts(parts, place, input))
+    }
+
     fn pipeline(&mut self, commands: &[Part], place: TextOrigin, input: &Flow) -> Flow {
         let run = |judge: &mut Self| {
+            let Some((last, commands)) = commands.split_last() else { return Flow::default() };
             let mut fed: Option<Flow> = None;
             for command in commands {
-                fed = Some(judge.part(command, place, fed.as_ref().unwrap_or(input)));
+                let input = fed.as_ref().unwrap_or(input);
+                fed = Some(judge.taken(|judge| judge.part(command, place, input)));
             }
-            fed.unwrap_or_default()
+            judge.part(last, place, fed.as_ref().unwrap_or(input))
         };
         if commands.len() > 1 { self.apart(run) } else { run(self) }
     }
@@ -235,14 +271,36 @@ impl<'p> Judge<'p> {
         }
         let args: Vec<_> = simple.words.iter().map(|word| self.word(word, place)).collect();
         let name = args.first().and_then(name_of).unwrap_or_default().to_owned();
-        let streams = self.streams(&simple.redirects, place);
-        let input = streams.input.as_ref().unwrap_or(input);
-        let flow = match (args.is_empty(), name.as_str()) {
+        let mut streams = self.streams(&simple.redirects, place);
+        let given = streams.input.take();
+        let input = given.as_ref().unwrap_or(input);
+        if name == "exec" && args.len() == 1 {
+            self.see(input);
+            return self.opens(streams);
+        }
+        self.redirected(streams, &name, |judge| match (args.is_empty(), name.as_str()) {
             // Nothing but `> file` makes an empty one.
             (true, _) | (_, ":" | "true") => Flow::words(None),
-            _ => self.command(&args, input, 0),
-        };
-        self.put_out(flow, &streams.output, &name)
+            _ => judge.command(&args, input, 0),
+        })
+    }
+
+    /// `exec > f` and the like: redirections that all that follows has.
+    fn opens(&mut self, streams: Streams) -> Flow {
+        self.descriptors = streams.descriptors;
+        if streams.is_apart {
+            let output = streams.output.last().map(|target| self.shared(target));
+            self.descriptors.lead(OUTPUT, output);
+        }
+        Flow::default()
+    }
+
+    /// The file of a descriptor that is opened.
+    fn shared(&self, target: &Target) -> Rc<Target> {
+        if !target.appends {
+            self.places.capture(target.identity.as_deref(), false);
+        }
+        Rc::new(Target { appends: true, is_shared: true, ..target.clone() })
     }
 
     /// Judges a command by its words, behind so many others.
@@ -295,7 +353,6 @@ impl<'p> Judge<'p> {
                     self.see(input);
                 }
             }
-            "exec" if given.is_empty() => self.see(input),
             _ => return None,
         }
         Some(Flow::default())
@@ -354,7 +411,9 @@ impl<'p> Judge<'p> {
         }
         let findings = shown.into_iter().map(|hit| Rc::new(self.finding(hit, name, span)));
         flow.add(&findings.collect::<Vec<_>>());
-        flow
+        // Where the shell's own output goes.
+        let output = self.descriptors.file(OUTPUT).cloned();
+        self.put_out(flow, output.as_slice(), name)
     }
 
     /// Some lines of the file that a command is fed: the call to make is for those alone.
@@ -379,7 +438,8 @@ impl<'p> Judge<'p> {
 
     /// Reads redirections, and judges what stands in them.
     fn streams(&mut self, redirects: &[Redirect], place: TextOrigin) -> Streams {
-        let mut streams = Streams::default();
+        let descriptors = self.descriptors.clone();
+        let mut streams = Streams { descriptors, ..Streams::default() };
         for redirect in redirects {
             let (flow, span) = match redirect {
                 Redirect::HereDoc { body, is_quoted, span } => {
@@ -401,16 +461,9 @@ impl<'p> Judge<'p> {
                             let words = Flow::words(Some(target.value.into()));
                             (Flow { sources: target.sources, ..words }, span)
                         }
-                        "<&" | ">&-" => continue,
-                        ">&" if is_descriptor(&target) => continue,
-                        // Errors are a program's own.
-                        ">" | ">>" | ">|" if *descriptor > 1 => {
-                            self.places.capture(&target, true);
-                            continue;
-                        }
                         operator => {
-                            let appends = operator.ends_with(">>");
-                            streams.output.push(Target { file: target, span, appends });
+                            let descriptor = descriptor.as_deref();
+                            self.leads(operator, descriptor, target, span, &mut streams);
                             continue;
                         }
                     }
@@ -419,6 +472,48 @@ impl<'p> Judge<'p> {
             streams.input = Some(Flow { at: Some(span), ..flow });
         }
         streams
+    }
+
+    /// Reads a redirection of the output, or of a descriptor.
+    fn leads(
+        &self,
+        operator: &str,
+        from: Option<&str>,
+        target: Arg,
+        span: CommandSpan,
+        streams: &mut Streams,
+    ) {
+        let default = if operator == "<&" { "0" } else { OUTPUT };
+        let from = from.unwrap_or(default);
+        let to = descriptor(operator, &target);
+        let is_output = from == OUTPUT;
+        streams.is_apart |= is_output && to != Some(OUTPUT);
+        if operator == ">&-" {
+            return streams.descriptors.lead(from, None);
+        }
+        if let Some(to) = to {
+            let is_redirected = to == OUTPUT && streams.is_apart;
+            let own = streams.output.last().filter(|_| is_redirected);
+            let known = || streams.descriptors.file(to).filter(|_| !is_redirected);
+            let file = own.or_else(known).cloned();
+            return match file {
+                Some(file) if is_output => streams.output.push(file),
+                file => streams.descriptors.lead(from, file),
+            };
+        }
+        let identity = self.places.identity(&target.value, target.is_static);
+        // Errors are a program's own.
+        if from == ERRORS {
+            return self.places.capture(identity.as_deref(), true);
+        }
+        let place = self.places.of(&target.value, target.is_static);
+        let appends = operator.ends_with(">>");
+        let file = Target { file: target, span, place, identity, appends, is_shared: false };
+        if is_output {
+            streams.output.push(Rc::new(file));
+        } else {
+            streams.descriptors.lead(from, Some(self.shared(&file)));
+        }
     }
 
     fn here_doc(&mut self, body: &str, is_quoted: bool, span: CommandSpan) -> Flow {
@@ -443,23 +538,25 @@ impl<'p> Judge<'p> {
     }
 
     /// Puts what a command prints where it is redirected; what is left to be seen.
-    fn put_out(&mut self, flow: Flow, output: &[Target], command: &str) -> Flow {
-        if output.is_empty() {
-            return flow;
-        }
+    fn put_out(&mut self, flow: Flow, output: &[Rc<Target>], command: &str) -> Flow {
         let mut is_seen = true;
-        for Target { file, span, appends } in output {
-            let (path, is_static) = (file.value.as_str(), file.is_static);
-            is_seen &= matches!(path, "/dev/stdout" | "/dev/stderr" | "/dev/tty");
-            let place = self.places.of(path, is_static);
-            if flow.is_text() && place != Place::Inside {
-                self.kept.extend(self.places.identity(path, is_static));
+        for target in output {
+            let Target { file, span, place, identity, .. } = target.as_ref();
+            let path = file.value.as_str();
+            is_seen &= path == "/dev/tty";
+            if flow.is_text() && *place != Place::Inside {
+                self.kept.extend(identity.clone());
             } else if flow.is_text() && !self.places.permits(FindingKind::Write, path) {
                 let hit = Hit::new(FindingKind::Write, CommandRule::Output, Some(path));
-                self.found(self.finding(hit, command, *span));
+                let finding = self.finding(hit, command, *span);
+                if !target.is_shared {
+                    self.found(finding);
+                } else if self.shared.len() < SOURCES_LIMIT {
+                    self.shared.push((identity.clone(), finding));
+                }
             }
-            if flow.is_output() || !appends {
-                self.places.capture(file, flow.is_output());
+            if flow.is_output() || !target.appends {
+                self.places.capture(identity.as_deref(), flow.is_output());
             }
         }
         if is_seen { flow } else { Flow::default() }
@@ -589,10 +686,4 @@ fn is_output(arg: &Arg) -> bool {
     let is_number = matches!(value, "$$" | "$#") || ["$?", "$!"].iter().any(|n| value.contains(n));
     let is_printed = arg.sources.is_empty() && value.starts_with("$(");
     !arg.is_static && (is_number || is_printed)
-}
-
-/// Whether the target of `>&` is a descriptor: a number, or a variable that holds one.
-fn is_descriptor(target: &Arg) -> bool {
-    let digits = target.value.trim_end_matches('-');
-    !target.is_static || digits.bytes().all(|byte| byte.is_ascii_digit())
 }

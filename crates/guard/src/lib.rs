@@ -21,6 +21,7 @@ mod rules;
 mod sed;
 #[cfg(test)]
 mod steps;
+mod streams;
 mod tables;
 mod word;
 mod wrap;

@@ -6,7 +6,6 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use super::argv::Arg;
 use super::policy::Policy;
 use super::{FindingKind, Serves};
 
@@ -107,7 +106,11 @@ impl<'p> Places<'p> {
     /// Where a path leads that is read or written: what the policy permits is as good as elsewhere.
     /// So is reading what the line itself has put there from a program: it is output, and no source.
     pub fn used(&self, kind: FindingKind, path: &str, is_static: bool) -> Place {
-        let is_output = || kind == FindingKind::Read && self.is_captured(path, is_static);
+        let is_output = || {
+            kind == FindingKind::Read
+                && !self.files.captured.borrow().is_empty()
+                && self.is_captured(self.identity(path, is_static).as_deref())
+        };
         if self.permits(kind, path) || is_output() {
             return Place::Outside;
         }
@@ -115,21 +118,19 @@ impl<'p> Places<'p> {
     }
 
     /// Notes whether a file now holds the output of programs and nothing else.
-    pub fn capture(&self, file: &Arg, is_output: bool) {
-        let Some(file) = self.identity(&file.value, file.is_static) else { return };
+    pub fn capture(&self, identity: Option<&str>, is_output: bool) {
+        let Some(file) = identity else { return };
         let mut captured = self.files.captured.borrow_mut();
         if is_output {
-            captured.insert(file)
+            captured.insert(file.to_owned());
         } else {
-            captured.remove(&file)
-        };
+            captured.remove(file);
+        }
     }
 
     /// Whether the line has put the output of programs into a file.
-    pub fn is_captured(&self, path: &str, is_static: bool) -> bool {
-        let captured = self.files.captured.borrow();
-        !captured.is_empty()
-            && self.identity(path, is_static).is_some_and(|file| captured.contains(&file))
+    pub fn is_captured(&self, identity: Option<&str>) -> bool {
+        identity.is_some_and(|file| self.files.captured.borrow().contains(file))
     }
 
     /// Whether a path may be read or written.

@@ -294,7 +294,10 @@ impl Call<'_> {
     /// What the command is fed goes into the first of these files that the tools serve.
     fn takes(&self, files: &[&Arg], hits: &mut Vec<Hit>) {
         if self.input.is_output() {
-            files.iter().for_each(|file| self.places.capture(file, true));
+            for file in files {
+                let file = self.places.identity(&file.value, file.is_static);
+                self.places.capture(file.as_deref(), true);
+            }
         }
         if self.input.is_text()
             && let Some(file) = self.served(files, FindingKind::Write, Place::Inside)

@@ -651,3 +651,62 @@ fn regression_a_file_that_the_line_filled_with_a_programs_output_is_output() {
     let found = findings("npm test > out.txt; cat src/a.ts > out.txt; cat out.txt");
     assert_eq!(found.len(), 2, "{found:?}");
 }
+
+/// What the model writes by a descriptor of the shell was missed.
+#[test]
+fn regression_text_that_is_written_by_a_descriptor_is_found() {
+    for command in [
+        "exec > f; echo x",
+        "exec >> f; echo x",
+        "exec > f 2>&1\necho x",
+        "exec &> f; cat <<E\nx\nE",
+        "exec 1> f; printf x",
+        "exec 5> f; echo x >&5",
+        "exec 5>> f; cat >&5 <<E\nx\nE\nexec 5>&-",
+        "exec {fd}> f; echo x >&$fd",
+        "exec {fd}> f; echo x >&\"${fd}\"",
+        "fd=5; exec 5> f; echo x >&$fd",
+        "exec 5> f 6>&5; echo x 1>&6",
+        "exec 5> f; exec >&5; echo x",
+        "exec 5> f; echo x > /dev/fd/5",
+        "exec 5> f; { echo x; echo y; } >&5",
+        "exec 5> f; if true; then echo x >&5; fi",
+        "{ echo x >&5; } 5> f",
+        "echo x 5> f >&5",
+        "exec > f; bash -c 'echo x'",
+        "exec > f; sed s/a/b/ g",
+        "exec > f; ls | sed 's/.*/const a = 1/' | echo x",
+        "cd web; exec > f; cd /tmp; echo x",
+        "exec 3>&1 > f; echo x; exec >&3; make",
+    ] {
+        assert_eq!(verdict(command), Verdict::Write, "{command}");
+        assert_eq!(findings(command)[0].target.as_deref(), Some("f"), "{command}");
+    }
+    for command in [
+        "exec > f",
+        "exec > out.txt 2>&1; make; npm test",
+        "exec > out.txt 2>&1; echo '== make'; make",
+        "exec 5> out.txt; echo '== make' >&5; make >&5; exec 5>&-; cat out.txt",
+        "exec 3>&1 > out.txt; make; exec >&3; echo done; tail out.txt",
+        "exec 3>&1 > out.txt; make; exec 1>&3 3>&-; echo done",
+        "exec 3>&1; exec > /tmp/f; echo x; exec >&3; echo y",
+        "exec > f; echo x >&2",
+        "exec > f; echo x | make",
+        "exec > f; v=$(echo x); make",
+        "exec > f; echo x > /dev/null",
+        "(exec > f; make); echo x",
+        "exec 5> f; exec 5>&-; echo x >&5",
+        "exec 5> f; echo x",
+        "echo x >&5",
+        "exec 5< /tmp/f; read l <&5",
+        "exec 9> app.lock; flock 9; echo x",
+        "exec 5<> /dev/tcp/localhost/80; echo GET / >&5; cat <&5",
+    ] {
+        assert_eq!(verdict(command), Verdict::Allow, "{command}: {:?}", findings(command));
+    }
+    // Each file once, where it is named.
+    let command = "exec 5> f; echo x >&5; echo y >&5; echo z > g";
+    let found = findings(command);
+    let places: Vec<_> = found.iter().map(|one| &command[one.span.start..one.span.end]).collect();
+    assert_eq!(places, ["> f", "> g"]);
+}
