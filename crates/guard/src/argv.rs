@@ -55,6 +55,13 @@ pub struct Opt<'a> {
     word: &'a Arg,
 }
 
+impl Opt<'_> {
+    /// Whether nothing of the value is left to run time.
+    pub fn is_static(&self) -> bool {
+        self.word.is_static
+    }
+}
+
 /// The words of a command, told apart.
 #[derive(Debug, Default)]
 pub struct Parsed<'a> {

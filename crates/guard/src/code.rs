@@ -12,6 +12,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::FindingKind;
+use super::literal::{Syntax, prints_texts};
 use super::place::{Place, Places};
 
 /// What code does with files that the tools serve; inside, the file where its path is known.
@@ -19,6 +20,8 @@ use super::place::{Place, Places};
 pub struct Found {
     pub written: Option<Option<String>>,
     pub shown: Option<Option<String>>,
+    /// Whether it prints nothing but texts that stand in it.
+    pub prints_texts: bool,
 }
 
 /// The calls of a language. The first group that takes part in a match is the path.
@@ -30,6 +33,8 @@ struct Language {
     prints: LazyLock<Option<Regex>>,
     /// Whether what is read is followed through names to what is printed; else any print will do.
     follows: bool,
+    /// Code that prints nothing but texts that stand in it.
+    texts: Syntax,
 }
 
 /// An argument up to a comma or bracket, with one call in it.
@@ -64,6 +69,15 @@ static LANGUAGES: [Language; 5] = [
         ),
         prints: pattern!(r"\b(?:print|pprint|sys\.stdout\.write(?:lines)?)\s*\("),
         follows: true,
+        texts: Syntax {
+            prints: &["print", "sys.stdout.write", "sys.stdout.buffer.write"],
+            plain: &["import", "from", "sys", "json", "textwrap", "dedent", "True", "False", "None", "json.dumps", "textwrap.dedent", ".join", ".strip", ".lstrip", ".rstrip"],
+            comments: &["#"],
+            quotes: &[('"', &[]), ('\'', &[])],
+            has_triple_quotes: true,
+            joins_by_dot: false,
+            has_keys: false,
+        },
     },
     Language {
         names: &["node", "bun", "tsx", "ts-node", "deno"],
@@ -78,6 +92,15 @@ static LANGUAGES: [Language; 5] = [
         ),
         prints: pattern!(r"\b(?:console\.(?:log|info|table|dir)|process\.stdout\.write)\s*\("),
         follows: true,
+        texts: Syntax {
+            prints: &["console.log", "console.info", "process.stdout.write"],
+            plain: &["const", "let", "var", "null", "true", "false", "JSON.stringify", ".join", ".trim"],
+            comments: &["//"],
+            quotes: &[('"', &[]), ('\'', &[]), ('`', &["${"])],
+            has_triple_quotes: false,
+            joins_by_dot: false,
+            has_keys: true,
+        },
     },
     Language {
         names: &["ruby"],
@@ -90,6 +113,15 @@ static LANGUAGES: [Language; 5] = [
         ),
         prints: pattern!(r"(?:\b(?:puts|pp|print|p)\b|\$stdout\.(?:puts|write|print))"),
         follows: true,
+        texts: Syntax {
+            prints: &["puts", "print", "$stdout.puts", "$stdout.print", "$stdout.write", "STDOUT.puts", "STDOUT.write"],
+            plain: &["require", "true", "false", "nil", "JSON.generate", "JSON.pretty_generate", ".join", ".strip"],
+            comments: &["#"],
+            quotes: &[('"', &["#{"]), ('\'', &[])],
+            has_triple_quotes: false,
+            joins_by_dot: false,
+            has_keys: true,
+        },
     },
     Language {
         names: &["php"],
@@ -100,6 +132,15 @@ static LANGUAGES: [Language; 5] = [
         reads: pattern!(r"\b(?:file_get_contents|readfile|file|fopen)\s*\(\s*", argument!(), r"\s*[,)]"),
         prints: pattern!(r"\b(?:echo|print|print_r|var_dump|readfile)\b"),
         follows: true,
+        texts: Syntax {
+            prints: &["echo", "print", "printf"],
+            plain: &["PHP_EOL", "true", "false", "null", "implode", "json_encode", "JSON_PRETTY_PRINT"],
+            comments: &["#", "//"],
+            quotes: &[('"', &["$", "{$"]), ('\'', &[])],
+            has_triple_quotes: false,
+            joins_by_dot: true,
+            has_keys: false,
+        },
     },
     Language {
         names: &["perl"],
@@ -110,6 +151,15 @@ static LANGUAGES: [Language; 5] = [
         reads: pattern!(r"\bpath\s*\(\s*", argument!(), r"\s*\)\s*->\s*(?:slurp|lines)", r#"|\bopen\b[^;]*?["']\s*<(?::[\w()-]+)?\s*(?:["']\s*,\s*)?([^"',;)]*["']?[^"',;)]*)"#),
         prints: pattern!(r"\b(?:print|say|printf)\b"),
         follows: false,
+        texts: Syntax {
+            prints: &["print", "say", "printf"],
+            plain: &["use", "strict", "warnings", "utf8", "my", "our", "STDOUT", "join"],
+            comments: &["#"],
+            quotes: &[('"', &["$", "@"]), ('\'', &[])],
+            has_triple_quotes: false,
+            joins_by_dot: true,
+            has_keys: false,
+        },
     },
 ];
 
@@ -133,6 +183,8 @@ pub fn read(name: &str, texts: &[impl AsRef<str>], places: &Places<'_>) -> Found
         found.written = found.written.or_else(written);
         found.shown = found.shown.or_else(|| code.shown());
     }
+    let own = |text: &_| prints_texts(AsRef::<str>::as_ref(text), &language.texts);
+    found.prints_texts = !texts.is_empty() && texts.iter().all(own);
     found
 }
 

@@ -383,7 +383,7 @@ impl<'p> Judge<'p> {
         let takes = matches!(output, Output::Input { .. });
         let mut flow = match output {
             Output::Own => Flow::of_program(),
-            Output::Kept => Flow::words(None),
+            Output::Text => Flow::words(None),
             Output::Input { as_is: true } => input.passed(),
             Output::Input { as_is: false } => {
                 self.some_lines(input, &passes).unwrap_or_else(|| input.transformed())

@@ -14,6 +14,7 @@ mod grammar;
 mod hit;
 mod judge;
 mod lexis;
+mod literal;
 mod message;
 mod place;
 mod policy;

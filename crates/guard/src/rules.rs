@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use super::argv::{Arg, Parsed, Spec, is_assignment, parse};
+use super::argv::{Arg, Opt, Parsed, Spec, is_assignment, parse};
 use super::flow::Flow;
 use super::hit::{Hit, Wish};
 use super::place::{Place, Places};
@@ -21,8 +21,8 @@ pub enum Output {
     Input { as_is: bool },
     /// Words of the command line.
     Words(String),
-    /// Text that the line has put into a file elsewhere.
-    Kept,
+    /// Text of the command line, in another form or from a file elsewhere.
+    Text,
     /// Names of files below a directory.
     Names(String),
 }
@@ -196,7 +196,7 @@ impl Call<'_> {
             effect.passes = wish;
         }
         if files.iter().any(|file| self.is_kept(file)) {
-            effect.output = Output::Kept;
+            effect.output = Output::Text;
         }
     }
 
@@ -418,7 +418,7 @@ impl Call<'_> {
         if parsed.values(&["m"]).any(|module| module == "json.tool") {
             return self.shows(&parsed.operands, CommandRule::Reader, &Wish::Any, effect);
         }
-        let texts = self.code(tool, parsed);
+        let (texts, is_static) = self.code(tool, parsed);
         // Files that code takes from its words, all of which are elsewhere.
         let mut words = parsed.operands.iter().filter(|arg| !is_standard(arg)).peekable();
         if texts.iter().any(|text| text.contains("argv"))
@@ -431,14 +431,19 @@ impl Call<'_> {
         let hit =
             |kind, file: Option<String>| Hit::new(kind, CommandRule::Interpreter, file.as_deref());
         let written = found.written.map(|file| hit(FindingKind::Write, file));
+        if found.prints_texts && is_static {
+            effect.output = Output::Text;
+        }
         let shown = found.shown.map(|file| hit(FindingKind::Read, file));
         effect.shown.extend(shown.filter(|_| written.is_none()));
         effect.hits.extend(written);
     }
 
-    /// The code that an interpreter is given: in options, or on its input.
-    fn code<'a>(&'a self, tool: &Tool, parsed: &Parsed<'a>) -> Vec<Cow<'a, str>> {
+    /// The code that an interpreter is given, in options or on its input; and whether nothing of it is
+    /// left to run time.
+    fn code<'a>(&'a self, tool: &Tool, parsed: &Parsed<'a>) -> (Vec<Cow<'a, str>>, bool) {
         let given = parsed.options.iter().filter(|option| tool.own_options.contains(&option.name));
+        let mut is_static = given.clone().all(Opt::is_static);
         // What an option says is to be printed.
         let is_printed = |name: &str| matches!(name, "p" | "print");
         let given = given.filter_map(|option| Some((option.name, option.value?)));
@@ -450,6 +455,7 @@ impl Call<'_> {
             && first.value == "eval"
         {
             texts.push(second.value.as_str().into());
+            is_static &= second.is_static;
         }
         let ends = [parsed.operands.first(), parsed.operands.last()];
         let takes_input =
@@ -457,7 +463,7 @@ impl Call<'_> {
         if texts.is_empty() && takes_input {
             texts.extend(self.input.text.as_deref().map(Cow::from));
         }
-        texts
+        (texts, is_static)
     }
 
     /// A patch that stands in the command line.

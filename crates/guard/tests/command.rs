@@ -710,3 +710,61 @@ fn regression_text_that_is_written_by_a_descriptor_is_found() {
     let places: Vec<_> = found.iter().map(|one| &command[one.span.start..one.span.end]).collect();
     assert_eq!(places, ["> f", "> g"]);
 }
+
+/// Code that only prints texts which stand in it was taken for a program with output of its own.
+#[test]
+fn regression_texts_that_code_prints_are_the_models_own() {
+    for command in [
+        "python3 -c \"print('x')\" > f",
+        "python3 -c 'import sys; sys.stdout.write(\"\"\"a\nb\n\"\"\")' > f",
+        "python3 - <<'E' > f\ntext = '''\nexport const a = 1\n'''\nprint(text.strip())\nE",
+        "python3 -c \"print('a', 'b', sep='\\n', end='')\" >> f",
+        "python3 -c 'print(\"\\n\".join([\"a\", \"b\"]))' | tee f",
+        "python3 -c 'import json; print(json.dumps({\"a\": 1, \"b\": [True, None]}, indent=2))' > f",
+        "python3 -c \"print(f'a {{b}}')\" > f",
+        "node -e \"console.log('x'); // done\" > f",
+        "node -e 'const a = `x\n`; process.stdout.write(a + \"y\")' > f",
+        "node -e 'console.log(JSON.stringify({a: 1, \"b\": [\"c\"]}, null, 2))' > f",
+        "node -p '\"x\"' > f",
+        "deno eval 'console.log(\"x\")' > f",
+        "perl -e 'print \"a\\n\" . q(b);' > f; perl -e 'print \"x\\n\"' > f",
+        "perl -E 'my $s = \"x\"; say $s' > f",
+        "ruby -e 'puts \"x\", \"y\"' > f",
+        "ruby -e 'puts [\"x\", \"y\"].join(\"\\n\")' > f",
+        "php -r 'echo \"x\" . PHP_EOL;' > f",
+        "exec > f; python3 -c \"print('x')\"",
+        "python3 -c \"print('x')\" > /tmp/x; cp /tmp/x f",
+    ] {
+        assert_eq!(verdict(command), Verdict::Write, "{command}");
+    }
+    for command in [
+        "python3 -c \"import x; print(x.run())\" > out.txt",
+        "python3 -c \"print('a' * 1000)\" > f",
+        "python3 -c \"print(2 + 2, 'x')\" > f",
+        "python3 -c \"print(1)\" > f",
+        "python3 -c \"for i in range(9): print('line', i)\" > f",
+        "python3 -c \"import sys; print('v', sys.version)\" > f",
+        "python3 -c \"import platform; print(f'{platform.node()} is up')\" > f",
+        "python3 -c \"print(input('x'))\" > f",
+        "python3 -c \"print('$VERSION')\" > f",
+        "python3 -c \"print('%s' % __import__('os').getcwd())\" > f",
+        "python3 -c \"print('x', file=open('/tmp/a', 'w'))\" > f",
+        "python3 -c \"'x'\" > f",
+        "python3 -c \"print('x)\" > f",
+        "python3 gen.py > f",
+        "node -e \"console.log(require('./package.json').version, 'x')\" > f",
+        "node -p 'process.version + \"\"' > f",
+        "node -e 'console.log(`v${process.version}`)' > f",
+        "perl -e 'print \"now: \", time' > f",
+        "perl -e 'print \"$ENV{HOME}\"' > f",
+        "perl -e 'print \"x\" x 80' > f",
+        "ruby -e 'puts \"v#{RUBY_VERSION}\"' > f",
+        "php -r 'echo \"x\", phpversion();' > f",
+        "php -r 'echo \"$argv[0]\";' > f",
+        "python3 -c \"print('x')\"",
+        "python3 -c \"print('x')\" | python3 run.py > out.txt",
+        "{ python3 -c \"print('== test')\"; npm test; } > out.txt",
+    ] {
+        assert_eq!(verdict(command), Verdict::Allow, "{command}: {:?}", findings(command));
+    }
+}
