@@ -524,14 +524,21 @@ fn a_patch_whose_temporary_files_someone_removed_leaves_none_and_is_told() {
     assert!(undone > 0 && conflicts > 0, "{undone} {conflicts}");
 }
 
+/// The state directory by a path through a link that is made in `links`.
+#[cfg(unix)]
+fn below_a_link(scene: &Scene, links: &Path) -> PathBuf {
+    let (link, state) = (links.join("link"), scene.state.path());
+    symlink(state.parent().unwrap(), &link).unwrap();
+    link.join(state.file_name().unwrap())
+}
+
 #[cfg(unix)]
 #[test]
-fn a_state_directory_behind_a_link_is_the_same() {
+fn a_state_directory_below_a_link_is_the_same() {
     each_crash(|scene, label| {
         let before = snapshot(Scene::new().dir.path());
-        let link = scene.state.path().join("link");
-        symlink(scene.state.path(), &link).unwrap();
-        let report = recover(&link);
+        let links = scratch();
+        let report = recover(&below_a_link(scene, links.path()));
         assert!(report.failed.is_empty() && report.conflicts.is_empty(), "{label}: {report:?}");
         scene.check_clean(label);
         check_whole(scene, &before, label);
@@ -540,14 +547,13 @@ fn a_state_directory_behind_a_link_is_the_same() {
 
 #[cfg(unix)]
 #[test]
-fn a_patch_that_knew_its_state_directory_by_a_link_is_recovered() {
+fn a_patch_that_reached_its_state_directory_by_a_link_is_recovered() {
     let mut recovered = 0;
     for n in (1..).step_by(7) {
         let scene = Scene::new();
         let links = scratch();
-        let link = links.path().join("state");
-        symlink(scene.state.path(), &link).unwrap();
-        if !interrupt(n, patch(scene.dir.path()), &link, &|| ()) {
+        let state = below_a_link(&scene, links.path());
+        if !interrupt(n, patch(scene.dir.path()), &state, &|| ()) {
             break;
         }
         let report = scene.recover();

@@ -8,10 +8,13 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::support::{Interrupted, Scene, journals, options, recover, scratch, tell_skipped};
+use crate::support::{
+    Interrupted, Scene, journals, options, recover, recover_through, scratch, tell_skipped,
+};
 use crate::{hold_starts, start};
 use hashline_core::internals::disk::commit::StateDir;
 use hashline_core::internals::disk::fs::OsFileSystem;
+use hashline_core::internals::disk::records::RecordStore;
 use hashline_core::internals::edit::apply::Durability;
 use hashline_core::internals::edit::outcome::Outcome;
 use hashline_core::internals::error::Code;
@@ -56,9 +59,72 @@ fn regression_a_directory_that_others_may_write_is_not_trusted() {
         fs::set_permissions(&directory, PermissionsExt::from_mode(0o777)).unwrap();
         let (code, text) = refusal(&scene, scene.state.path());
         assert_eq!(code, Code::InvalidArgument, "{text}");
-        assert!(text.contains("others may write"), "{text}");
+        assert!(text.contains("other users may write to"), "{text}");
         assert_eq!(fs::read_dir(&directory).unwrap().count(), 0, "{name}");
     }
+}
+
+/// A directory that others may write: what is in it could be theirs.
+#[test]
+fn regression_a_state_directory_that_others_may_write_is_refused() {
+    for mode in [0o777, 0o1777, 0o770, 0o707] {
+        let scene = Scene::new();
+        fs::set_permissions(scene.state.path(), PermissionsExt::from_mode(mode)).unwrap();
+        let (code, text) = refusal(&scene, scene.state.path());
+        assert_eq!(code, Code::InvalidArgument, "{text}");
+        let advice = format!("(mode {mode:o}): run `chmod go-w {}`", scene.state.path().display());
+        assert!(text.contains(&advice), "{text}");
+        assert_eq!(fs::read_dir(scene.state.path()).unwrap().count(), 0, "{mode:o}");
+    }
+}
+
+/// Whoever may replace the link chooses what a recovery does. A link above is the way there.
+#[test]
+fn regression_a_state_directory_that_is_a_link_is_refused() {
+    let scene = Scene::new();
+    let links = scratch();
+    let (link, dangling) = (links.path().join("link"), links.path().join("dangling"));
+    symlink(scene.state.path(), &link).unwrap();
+    symlink(links.path().join("nothing"), &dangling).unwrap();
+    for (state, written) in [(&link, &link), (&dangling, &dangling), (&link.join(""), &link)] {
+        let (code, text) = refusal(&scene, state);
+        assert_eq!(code, Code::InvalidArgument, "{text}");
+        let why = format!("{} is a symbolic link", written.display());
+        assert!(text.contains(&why), "{text}");
+        assert_eq!(fs::read_dir(scene.state.path()).unwrap().count(), 0);
+        assert!(!links.path().join("nothing").exists());
+        let refused = recover_through(&OsFileSystem, state).unwrap_err();
+        assert_eq!(refused.code, Code::InvalidArgument, "{refused}");
+    }
+    let below = link.join("state");
+    let edit = json!({"operations": [{"op": "add_file", "path": scene.path().join("new"), "content": "x"}]});
+    let outcome = Workspace::on(&OsFileSystem, &options(&below, Durability::Process)).apply(edit);
+    assert!(matches!(outcome, Ok(Outcome::Applied(_))), "{outcome:?}");
+}
+
+/// A session that is kept on disk says what a model may edit.
+#[test]
+fn regression_a_store_in_a_directory_of_others_is_refused() {
+    let (dir, links) = (scratch(), scratch());
+    let link = links.path().join("link");
+    symlink(dir.path(), &link).unwrap();
+    let open = |state: &Path| {
+        let state = StateDir::new(state.to_str()).unwrap();
+        RecordStore::open(&OsFileSystem, state, "a").map(drop)
+    };
+    let refused = open(&link).unwrap_err();
+    assert!(refused.message.contains("is a symbolic link"), "{refused}");
+    fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o777)).unwrap();
+    let refused = open(dir.path()).unwrap_err();
+    assert!(refused.message.contains("(mode 777)"), "{refused}");
+    fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o700)).unwrap();
+    open(dir.path()).unwrap();
+    let store = dir.path().join("store-a");
+    fs::set_permissions(&store, PermissionsExt::from_mode(0o777)).unwrap();
+    assert!(open(dir.path()).unwrap_err().message.contains("(mode 777)"));
+    fs::remove_dir(&store).unwrap();
+    symlink(links.path(), &store).unwrap();
+    assert!(open(dir.path()).unwrap_err().message.contains("is a symbolic link"));
 }
 
 #[test]
@@ -115,8 +181,9 @@ fn regression_a_home_directory_without_a_root_is_none() {
 fn regression_no_fault_lets_a_patch_into_the_state_directory() {
     for fault_at in 1.. {
         let scene = Scene::new();
-        let state = scene.path().join("state");
-        symlink(scene.state.path(), &state).unwrap();
+        let (above, real) = (scene.path().join("above"), scene.state.path());
+        symlink(real.parent().unwrap(), &above).unwrap();
+        let state = above.join(real.file_name().unwrap());
         let fault = || std::io::Error::from_raw_os_error(libc::EIO);
         let fs = Interrupted::new(|at| if at == fault_at { Err(fault()) } else { Ok(()) });
         let path = scene.state.path().join("journals/.hashline-0.journal");

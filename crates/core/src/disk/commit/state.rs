@@ -173,15 +173,14 @@ impl StateDir {
 
     /// The names of all stores.
     pub(in crate::disk) fn stores(&self, fs: &dyn FileSystem) -> Vec<String> {
-        let above = fs.open_dir_at(&self.path);
-        let names = above.and_then(|dir| list(fs, &dir)).unwrap_or_default();
+        let names = self.open_top(fs).and_then(|dir| list(fs, &dir)).unwrap_or_default();
         let names = names.iter().filter_map(|name| name.to_str()?.strip_prefix(STORE_PREFIX));
         names.map(str::to_owned).collect()
     }
 
     /// Removes the directory of a store, if it is empty.
     pub(in crate::disk) fn remove_store(&self, fs: &dyn FileSystem, store: &str) {
-        let Ok(above) = fs.open_dir_at(&self.path) else { return };
+        let Ok(above) = self.open_top(fs) else { return };
         let _ = fs.remove_dir(&above.place(format!("{STORE_PREFIX}{store}"), store));
     }
 
@@ -200,20 +199,46 @@ impl StateDir {
 
     /// Opens a directory of ours, if nobody else can have put anything in it or in its place.
     fn open_checked(&self, fs: &dyn FileSystem, name: &str) -> io::Result<Directory> {
-        let above = open_canonical(fs, &self.path)?;
-        check_owner(fs, &above, Trust::Owner)?;
-        let place = above.place(name, name);
-        let is_other = |entry: Stamp| entry.kind != FileKind::Directory;
-        let dir = match fs.open_dir(&place) {
-            Err(cause) if fs.stamp(&place).is_ok_and(is_other) => {
-                let why = format!("is no directory ({cause}), and links are not followed");
-                return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
-            }
-            opened => opened?,
-        };
-        check_owner(fs, &dir, Trust::OnlyWriter)?;
+        let place = self.open_top(fs)?.place(name, &self.path.join(name).to_string_lossy());
+        let dir = open_unlinked(fs, &place)?;
+        check_owner(fs, &dir, place.shown(), Trust::User)?;
         Ok(dir)
     }
+
+    /// Opens the state directory itself, with the same checks. A link above it is followed.
+    fn open_top(&self, fs: &dyn FileSystem) -> io::Result<Directory> {
+        let shown = self.path.to_string_lossy();
+        let dir = match (self.path.parent(), self.path.file_name()) {
+            (Some(parent), Some(name)) => {
+                let shown = parent.join(name);
+                let place = open_canonical(fs, parent)?.place(name, &shown.to_string_lossy());
+                open_unlinked(fs, &place)?
+            }
+            // The root of a file system, or `..`: neither is a link.
+            _ => open_canonical(fs, &self.path)?,
+        };
+        check_owner(fs, &dir, &shown, Trust::UserOrRoot)?;
+        Ok(dir)
+    }
+}
+
+/// Opens the directory at a place, unless a link has its name: whoever may replace a link chooses
+/// what a recovery reads.
+fn open_unlinked(fs: &dyn FileSystem, place: &Place) -> io::Result<Directory> {
+    match fs.open_dir(place) {
+        Err(_) if fs.stamp(place).is_ok_and(|entry| entry.kind == FileKind::Link) => {
+            Err(untrusted(format!(
+                "{} is a symbolic link, which is not followed: name the directory itself",
+                place.shown()
+            )))
+        }
+        opened => opened,
+    }
+}
+
+/// The refusal of a directory in which, or in whose place, others may put something.
+fn untrusted(why: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, why)
 }
 
 /// Opens a directory by its path without links.
@@ -270,32 +295,38 @@ const LOCKS: &str = "locks";
 /// How the names of stores of records begin there.
 const STORE_PREFIX: &str = "store-";
 
-/// What a directory must be.
+/// Who may own a directory.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Trust {
-    /// This user's, or root's: nobody else can put another directory in its place.
-    Owner,
-    /// This user's, and nobody else may write it.
-    OnlyWriter,
+    /// This user, or root.
+    UserOrRoot,
+    /// This user alone.
+    User,
 }
 
+/// Refuses a directory that another user owns or may write to.
 #[cfg(unix)]
-fn check_owner(fs: &dyn FileSystem, dir: &Directory, trust: Trust) -> io::Result<()> {
-    let stamp = fs.stamp_of_dir(dir)?;
-    let is_ours = stamp.owner.0 == rustix::process::geteuid().as_raw();
-    let why = if !is_ours && (trust == Trust::OnlyWriter || stamp.owner.0 != 0) {
-        format!("belongs to another user (number {}), and is not trusted", stamp.owner.0)
-    } else if trust == Trust::OnlyWriter && !stamp.is_private() {
-        format!("is one that others may write (mode {:o}), and is not trusted", stamp.mode)
-    } else {
-        return Ok(());
-    };
-    Err(io::Error::new(io::ErrorKind::InvalidInput, why))
+fn check_owner(fs: &dyn FileSystem, dir: &Directory, shown: &str, trust: Trust) -> io::Result<()> {
+    const WRITABLE_BY_OTHERS: u32 = 0o022;
+    let Stamp { owner: (owner, _), mode, .. } = fs.stamp_of_dir(dir)?;
+    let is_users = owner == rustix::process::geteuid().as_raw();
+    if !is_users && (trust == Trust::User || owner != 0) {
+        let why = format!(
+            "{shown} belongs to another user (number {owner}): name a directory of your own"
+        );
+        return Err(untrusted(why));
+    }
+    if mode & WRITABLE_BY_OTHERS != 0 {
+        return Err(untrusted(format!(
+            "{shown} is a directory that other users may write to (mode {mode:o}): run `chmod go-w {shown}`, or name another directory"
+        )));
+    }
+    Ok(())
 }
 
 /// The state directory is below the user's own, and takes its access list from there.
 #[cfg(not(unix))]
-fn check_owner(_: &dyn FileSystem, _: &Directory, _: Trust) -> io::Result<()> {
+fn check_owner(_: &dyn FileSystem, _: &Directory, _: &str, _: Trust) -> io::Result<()> {
     Ok(())
 }
 
@@ -309,7 +340,7 @@ fn list(fs: &dyn FileSystem, dir: &Directory) -> io::Result<Vec<OsString>> {
 fn fault(path: &Path, cause: &io::Error) -> Error {
     let shown = path.to_string_lossy();
     if cause.kind() == io::ErrorKind::InvalidInput && cause.raw_os_error().is_none() {
-        let what = format!("the state directory: {shown} {cause} (option ");
+        let what = format!("the state directory: {cause} (option ");
         return Error::argument(Message::from(what) + Term::StateDir + ")");
     }
     let error = Error::io("use", &shown, cause);
