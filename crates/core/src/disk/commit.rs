@@ -55,6 +55,15 @@ pub enum Update<'a> {
         /// Its content.
         content: Pieces<'a>,
     },
+    /// A file is removed, and a new one with its attributes takes its name.
+    Recreate {
+        /// The name.
+        place: Place,
+        /// The version that was seen there.
+        stamp: Stamp,
+        /// The content of the new file.
+        content: Pieces<'a>,
+    },
     /// A file gets another name, and perhaps another content.
     Move {
         /// The old name.

@@ -759,6 +759,68 @@ fn owner_mode_and_extended_attributes_survive() {
     assert_eq!(fs::metadata(dir.path("b")).unwrap().mode(), before.mode());
 }
 
+/// The refusal `FILE_EXISTS` advises it, and models do it with scripts.
+#[cfg(unix)]
+#[test]
+fn regression_a_file_that_is_deleted_and_added_keeps_its_attributes() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+    let anew = |add_first: bool| {
+        let mut operations = vec![
+            json!({"op": "delete_file", "path": "a"}),
+            json!({"op": "add_file", "path": "./a", "content": "new\n"}),
+        ];
+        if add_first {
+            operations.reverse();
+        }
+        json!(operations)
+    };
+    for add_first in [false, true] {
+        let dir = Dir::new(&[("a", "one\n")]);
+        let path = dir.path("a");
+        // Only root may give a file away; everyone may set attributes of their own.
+        let _ = chown(&path, Some(12_345), Some(12_346));
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o751)).unwrap();
+        let has_attributes = xattr::set(&path, "user.note", b"kept").is_ok();
+        let rights = || {
+            let now = fs::metadata(&path).unwrap();
+            (now.mode(), now.uid(), now.gid())
+        };
+        let before = rights();
+        let applied = dir.applied(anew(add_first));
+        let changes: Vec<_> = applied.files.iter().map(|file| file.change).collect();
+        let expected = [Change::Deleted, Change::Created];
+        assert!(changes == expected || changes == [expected[1], expected[0]], "{changes:?}");
+        assert_eq!((dir.read("a").as_str(), rights()), ("new\n", before));
+        if has_attributes {
+            assert_eq!(xattr::get(&path, "user.note").unwrap().as_deref(), Some(&b"kept"[..]));
+        }
+    }
+}
+
+/// A deletion is about a name: other names of the file, and what a link leads to, stay.
+#[cfg(unix)]
+#[test]
+fn what_is_deleted_and_added_is_the_name_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = Dir::new(&[("a", "one\n"), ("target", "two\n")]);
+    fs::hard_link(dir.path("a"), dir.path("b")).unwrap();
+    std::os::unix::fs::symlink("target", dir.path("link")).unwrap();
+    for name in ["a", "target"] {
+        fs::set_permissions(dir.path(name), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let anew = |path: &str| {
+        dir.applied(json!([
+            {"op": "delete_file", "path": path},
+            {"op": "add_file", "path": path, "content": "new\n"},
+        ]));
+        fs::metadata(dir.path(path)).unwrap().permissions().mode() & 0o777
+    };
+    assert_eq!(anew("a"), 0o755);
+    assert_eq!((dir.read("a").as_str(), dir.read("b").as_str()), ("new\n", "one\n"));
+    assert_eq!(anew("link") & 0o100, 0, "a link has no mode");
+    assert_eq!((dir.read("link").as_str(), dir.read("target").as_str()), ("new\n", "two\n"));
+}
+
 #[cfg(unix)]
 #[test]
 fn new_files_have_the_mode_of_new_files() {

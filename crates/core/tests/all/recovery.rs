@@ -524,6 +524,35 @@ fn a_patch_whose_temporary_files_someone_removed_leaves_none_and_is_told() {
     assert!(undone > 0 && conflicts > 0, "{undone} {conflicts}");
 }
 
+/// Whatever a crash leaves: the file is the old one or the new one, with the rights of the old.
+#[cfg(unix)]
+#[test]
+fn regression_a_crash_costs_no_rights_of_a_file_that_is_deleted_and_added() {
+    let mut seen = [0, 0];
+    for n in 1.. {
+        let scene = Scene::new();
+        let path = scene.path("deleted");
+        fs::set_permissions(&path, PermissionsExt::from_mode(0o751)).unwrap();
+        let before = scene.read("deleted");
+        let operations = json!([
+            {"op": "delete_file", "path": path},
+            {"op": "add_file", "path": path, "content": "again\n"},
+        ]);
+        let is_crash = scene.crash(n, json!({ "operations": operations }));
+        let report = scene.recover();
+        assert!(report.failed.is_empty() && report.conflicts.is_empty(), "{n}: {report:?}");
+        scene.check_clean(&n.to_string());
+        let now = scene.read("deleted");
+        assert!(now == before || now == "again\n", "{n}: {now}");
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o751, "{n}");
+        seen[usize::from(now == before)] += 1;
+        if !is_crash {
+            break;
+        }
+    }
+    assert!(seen.iter().all(|&count| count > 1), "{seen:?}");
+}
+
 /// The state directory by a path through a link that is made in `links`.
 #[cfg(unix)]
 fn below_a_link(scene: &Scene, links: &Path) -> PathBuf {

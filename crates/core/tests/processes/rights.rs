@@ -319,6 +319,28 @@ fn an_edit_lets_nobody_in_who_was_kept_out() {
 
 /// As nobody, appends to a file of such an owner and mode; what it is afterwards.
 fn edited_by_nobody(owner: (u32, u32), mode: u32, list: Option<&[u8]>) -> (u32, u32, u32) {
+    let append =
+        |path: &Path| json!([{"op": "insert_after", "path": path, "anchor": "EOF", "text": "x"}]);
+    changed_by_nobody(owner, mode, list, append)
+}
+
+/// As nobody, deletes a file of such an owner and mode, and adds it; what it is afterwards.
+fn added_by_nobody(owner: (u32, u32), mode: u32, list: Option<&[u8]>) -> (u32, u32, u32) {
+    let add = |path: &Path| {
+        json!([
+            {"op": "delete_file", "path": path},
+            {"op": "add_file", "path": path, "content": "new\nx\n"},
+        ])
+    };
+    changed_by_nobody(owner, mode, list, add)
+}
+
+fn changed_by_nobody(
+    owner: (u32, u32),
+    mode: u32,
+    list: Option<&[u8]>,
+    operations: impl Fn(&Path) -> Value,
+) -> (u32, u32, u32) {
     let scene = Scene::new();
     give_away(&scene);
     let path = scene.path().join("edited");
@@ -327,8 +349,8 @@ fn edited_by_nobody(owner: (u32, u32), mode: u32, list: Option<&[u8]>) -> (u32, 
     }
     chown(&path, Some(owner.0), Some(owner.1)).unwrap();
     fs::set_permissions(&path, PermissionsExt::from_mode(mode)).unwrap();
-    let edit = json!({"op": "insert_after", "path": path, "anchor": "EOF", "text": "x"});
-    let task = json!({"state": scene.state.path(), "patch": {"operations": [edit]}});
+    let patch = json!({"operations": operations(&path)});
+    let task = json!({"state": scene.state.path(), "patch": patch});
     assert_eq!(run(&AS_NOBODY, &task).unwrap(), json!("applied"), "{owner:?} {mode:o}");
     assert!(fs::read_to_string(&path).unwrap().ends_with("\nx\n"));
     let now = fs::metadata(&path).unwrap();
@@ -379,4 +401,19 @@ fn regression_a_file_that_everybody_may_write_keeps_its_owner() {
     for mode in [0o666, 0o676] {
         assert_eq!(edited_by_nobody((0, 0), mode, None), (0, 0, mode), "{mode:o}");
     }
+}
+
+/// What an edit keeps, a file keeps that is deleted and added in one patch.
+#[test]
+fn regression_who_deletes_and_adds_a_file_lets_nobody_in_and_keeps_its_owner() {
+    if !can_be_nobody() {
+        return;
+    }
+    assert_eq!(added_by_nobody((NOBODY, NOBODY), 0o751, None), (NOBODY, NOBODY, 0o751));
+    for (mode, then) in [(0o660, 0o600), (0o654, 0o644)] {
+        assert_eq!(added_by_nobody((NOBODY, 0), mode, None), (NOBODY, NOBODY, then), "{mode:o}");
+    }
+    assert_eq!(added_by_nobody((0, 0), 0o666, None), (0, 0, 0o666));
+    // One that cannot be written in place becomes that of the user.
+    assert_eq!(added_by_nobody((0, 0), 0o644, None), (NOBODY, NOBODY, 0o644));
 }

@@ -15,6 +15,14 @@ pub(super) struct Draft<'a> {
     pub(super) step: Step<Lookup, Stamp>,
     /// The new content; `None` when it is that of the file the step was made from.
     pub(super) content: Option<&'a Pieces<'a>>,
+    /// The file whose attributes a created one gets.
+    pub(super) model: Option<(&'a Place, &'a Stamp)>,
+}
+
+impl<'a> Draft<'a> {
+    fn new(step: Step<Lookup, Stamp>, content: Option<&'a Pieces<'a>>) -> Draft<'a> {
+        Draft { step, content, model: None }
+    }
 }
 
 /// Chooses a strategy and names for every update; refuses what must not or cannot be done.
@@ -29,14 +37,15 @@ pub(super) fn drafts<'a>(
             Update::Delete { place, .. } | Update::Move { from: place, .. } => {
                 Some(place.canonical())
             }
-            Update::Rewrite { .. } | Update::Create { .. } => None,
+            Update::Rewrite { .. } | Update::Create { .. } | Update::Recreate { .. } => None,
         })
         .collect();
-    let draft = |update| {
+    let mut drafts = Vec::with_capacity(updates.len());
+    for update in updates {
         check_length(update)?;
-        draft(context, update, options, &vacated)
-    };
-    updates.iter().map(draft).collect()
+        drafts.extend(drafts_of(context, update, options, &vacated)?);
+    }
+    Ok(drafts)
 }
 
 /// Refuses a path that the system would not take. The commit could do with open directories, but
@@ -61,21 +70,17 @@ fn check_length(update: &Update<'_>) -> Result<()> {
     Ok(())
 }
 
-fn draft<'a>(
+fn drafts_of<'a>(
     context: TransactionContext<'_>,
     update: &'a Update<'a>,
     options: CommitOptions,
     vacated: &BTreeSet<&Path>,
-) -> Result<Draft<'a>> {
-    Ok(match update {
+) -> Result<Vec<Draft<'a>>> {
+    let draft = match update {
         Update::Rewrite { place, stamp, content } => {
-            let step = rewrite(context, place, stamp, options)?;
-            Draft { step, content: Some(content) }
+            Draft::new(rewrite(context, place, stamp, options)?, Some(content))
         }
-        Update::Create { to, content } => {
-            let step = Step::Create { target: to.clone(), temporary: beside(to) };
-            Draft { step, content: Some(content) }
-        }
+        Update::Create { to, content } => Draft::new(create(to), Some(content)),
         Update::Move { from, stamp, to, content } => {
             if content.is_some() {
                 check_rewritable(context.fs, from, stamp, options)?;
@@ -96,14 +101,42 @@ fn draft<'a>(
             } else {
                 Step::Rename { from, old, to, parked: is_vacated.then_some(parked) }
             };
-            Draft { step, content: content.as_ref() }
+            Draft::new(step, content.as_ref())
         }
-        Update::Delete { place, stamp } => {
-            let target = Lookup::Found(place.clone());
-            let parked = beside(&target);
-            Draft { step: Step::Delete { target, old: *stamp, parked }, content: None }
+        Update::Delete { place, stamp } => Draft::new(delete(place, stamp), None),
+        Update::Recreate { place, stamp, content } => {
+            return recreate(context, place, stamp, content, options);
         }
-    })
+    };
+    Ok(vec![draft])
+}
+
+fn create(to: &Lookup) -> Step<Lookup, Stamp> {
+    Step::Create { target: to.clone(), temporary: beside(to) }
+}
+
+fn delete(place: &Place, stamp: &Stamp) -> Step<Lookup, Stamp> {
+    let target = Lookup::Found(place.clone());
+    let parked = beside(&target);
+    Step::Delete { target, old: *stamp, parked }
+}
+
+/// The steps by which a file is removed and another one takes its name. Where a new file would
+/// lose the owner, the old one is written in place, as by an edit.
+fn recreate<'a>(
+    context: TransactionContext<'_>,
+    place: &'a Place,
+    stamp: &'a Stamp,
+    content: &'a Pieces<'a>,
+    options: CommitOptions,
+) -> Result<Vec<Draft<'a>>> {
+    let fs = context.fs;
+    if stamp.links == 1 && !may_replace(fs, place, stamp)? && may_write(fs, place)? {
+        return Ok(vec![Draft::new(rewrite(context, place, stamp, options)?, Some(content))]);
+    }
+    let created = Draft::new(create(&Lookup::Found(place.clone())), Some(content));
+    let created = Draft { model: Some((place, stamp)), ..created };
+    Ok(vec![Draft::new(delete(place, stamp), None), created])
 }
 
 fn rewrite(

@@ -186,7 +186,7 @@ impl<'a> Staged<'a> {
                 }
             }
             Step::Create { temporary, .. } => {
-                self.content(temporary, content.unwrap_or_default(), None)?;
+                self.content(temporary, content.unwrap_or_default(), draft.model)?;
             }
             Step::Rename { .. } | Step::Delete { .. } => {}
         }

@@ -3,7 +3,7 @@
 mod check;
 mod landing;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use super::lookup::{FileEdits, FileKey, FileTask, NewContent, Task, Tasks};
@@ -15,7 +15,7 @@ use crate::disk::bytes::{Charset, Loaded, load_place, snapshot, snapshot_of_piec
 use crate::disk::commit::{
     self, CommitError, CommitOptions, TransactionContext, Update, concurrent,
 };
-use crate::disk::fs::Place;
+use crate::disk::fs::{FileKind, Place, Stamp};
 use crate::edit::outcome::{Applied, Change, FileChange, FileDiff, Warning, WarningCode};
 use crate::edit::report::{
     AnswerOptions, DELETED_LIMIT_BYTES, DIFF_LIMIT_REGIONS, ToldRows, applied_text, block_rows,
@@ -155,11 +155,21 @@ impl<'a> Job<'a> {
                 updates.push(Update::Rewrite { place: edits.place.clone(), stamp, content });
             }
         }
+        let mut deleted = self.deleted();
         for one in &self.tasks.files {
             updates.push(match &one.task {
                 Task::Add { to, .. } => {
-                    let content = added.get(&one.key()).map_or(&[][..], |added| &added.bytes);
-                    Update::Create { to: to.clone(), content: vec![content] }
+                    let content = vec![added.get(&one.key()).map_or(&[][..], |added| &added.bytes)];
+                    let path = to.path();
+                    // A link has no attributes that a file could keep.
+                    let is_file = |(_, stamp): &(&Place, Stamp)| stamp.kind == FileKind::File;
+                    match deleted.get(path.as_path()).copied().filter(is_file) {
+                        Some((place, stamp)) => {
+                            deleted.remove(path.as_path());
+                            Update::Recreate { place: place.clone(), stamp, content }
+                        }
+                        None => Update::Create { to: to.clone(), content },
+                    }
                 }
                 Task::Move { from, stamp, to, .. } => {
                     let edit = self.edit_of(one);
@@ -168,12 +178,22 @@ impl<'a> Job<'a> {
                     let content = edit.map(|file| splice(&file.document, &file.plan));
                     Update::Move { from: from.clone(), stamp, to: to.clone(), content }
                 }
-                Task::Delete { place, stamp } => {
-                    Update::Delete { place: place.clone(), stamp: *stamp }
-                }
+                Task::Delete { .. } => continue,
             });
         }
+        let delete =
+            |(place, stamp): (&Place, Stamp)| Update::Delete { place: place.clone(), stamp };
+        updates.extend(deleted.into_values().map(delete));
         updates
+    }
+
+    /// The names that the patch deletes, by path.
+    fn deleted(&self) -> BTreeMap<&Path, (&Place, Stamp)> {
+        let deleted = self.tasks.files.iter().filter_map(|one| match &one.task {
+            Task::Delete { place, stamp } => Some((place.canonical(), (place, *stamp))),
+            Task::Add { .. } | Task::Move { .. } => None,
+        });
+        deleted.collect()
     }
 
     /// What will have been done once the commit is through, and the rows of each file, by the
