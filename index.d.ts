@@ -1495,10 +1495,11 @@ export interface ViewError {
 /** Something that looks like a mistake. */
 export interface Warning {
   /**
-   * What kind of mistake: a line whose new text has another indentation, or a file that parsed
-   * before the patch and does not now.
+   * What kind of mistake: a line whose new text has another indentation, a file that parsed
+   * before the patch and does not now, a row of a patch that its grammar has otherwise, or a
+   * byte order mark in a text, which was dropped.
    */
-  code: 'INDENTATION' | 'SYNTAX' | 'READING'
+  code: 'INDENTATION' | 'SYNTAX' | 'READING' | 'BYTE_ORDER_MARK'
   /** The operation's place in the request, from 0, if it is about one operation. */
   operation?: number
   /** The file. */

@@ -161,9 +161,10 @@ pub struct Repair {
 /// Something that looks like a mistake.
 #[napi(object, object_from_js = false)]
 pub struct Warning {
-    /// What kind of mistake: a line whose new text has another indentation, or a file that parsed
-    /// before the patch and does not now.
-    #[napi(ts_type = "'INDENTATION' | 'SYNTAX' | 'READING'")]
+    /// What kind of mistake: a line whose new text has another indentation, a file that parsed
+    /// before the patch and does not now, a row of a patch that its grammar has otherwise, or a
+    /// byte order mark in a text, which was dropped.
+    #[napi(ts_type = "'INDENTATION' | 'SYNTAX' | 'READING' | 'BYTE_ORDER_MARK'")]
     pub code: Word,
     /// The operation's place in the request, from 0, if it is about one operation.
     pub operation: Option<f64>,

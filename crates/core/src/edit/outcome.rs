@@ -146,7 +146,7 @@ pub struct Repair {
 
 /// A kind of what looks like a mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "UPPERCASE")]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[non_exhaustive]
 pub enum WarningCode {
     /// A text is indented otherwise than the lines that it replaces.
@@ -155,6 +155,8 @@ pub enum WarningCode {
     Syntax,
     /// A patch in oh-my-pi's language has a row that its grammar has otherwise.
     Reading,
+    /// A text that became the start of a file began with U+FEFF, which was dropped.
+    ByteOrderMark,
 }
 
 impl WarningCode {
@@ -164,6 +166,7 @@ impl WarningCode {
             WarningCode::Indentation => "INDENTATION",
             WarningCode::Syntax => "SYNTAX",
             WarningCode::Reading => "READING",
+            WarningCode::ByteOrderMark => "BYTE_ORDER_MARK",
         }
     }
 }

@@ -3,6 +3,7 @@
 //! The inputs are known: lines by number, texts by place. Decided here: which operations overlap, in
 //! which order inserts at one place land, which terminators new lines take, and what changes nothing.
 
+mod mark;
 pub mod names;
 mod region;
 mod text;
@@ -195,6 +196,7 @@ pub fn plan(
     subject.cancel.check().map_err(stopped)?;
     edits.sort_by_key(Edit::position);
     subject.cancel.check().map_err(stopped)?;
+    let dropped_mark = mark::drop_mark(subject, &mut edits);
     let matches = edits.iter_mut().filter_map(|edit| match edit {
         Edit::Text { matched, .. } => Some(matched),
         _ => None,
@@ -204,7 +206,8 @@ pub fn plan(
     if !clashes.is_empty() {
         return Err(clashes);
     }
-    region::build(subject, &edits).map_err(|clash| vec![clash])
+    let plan = region::build(subject, &edits).map_err(|clash| vec![clash])?;
+    Ok(Plan { dropped_mark, ..plan })
 }
 
 /// Every pair of neighbours that overlap. `edits` is in order of position.

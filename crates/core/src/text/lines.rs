@@ -51,11 +51,21 @@ impl Unit {
         bytes.len()
     }
 
-    fn ends_with(self, bytes: &[u8], ascii: u8) -> bool {
+    /// Whether text ends in an ASCII character.
+    pub(crate) fn ends_with(self, bytes: &[u8], ascii: u8) -> bool {
         match self {
             Unit::Byte => bytes.last() == Some(&ascii),
             Unit::Utf16Le => bytes.len().is_multiple_of(2) && bytes.ends_with(&[ascii, 0]),
             Unit::Utf16Be => bytes.len().is_multiple_of(2) && bytes.ends_with(&[0, ascii]),
+        }
+    }
+
+    /// An ASCII character.
+    pub(crate) fn encode(self, ascii: u8) -> Vec<u8> {
+        match self {
+            Unit::Byte => vec![ascii],
+            Unit::Utf16Le => vec![ascii, 0],
+            Unit::Utf16Be => vec![0, ascii],
         }
     }
 }
@@ -78,6 +88,14 @@ impl Terminator {
             Terminator::None => "",
             Terminator::Lf => "\n",
             Terminator::CrLf => "\r\n",
+        }
+    }
+
+    /// What ends a line with this text: one that ends in `\r` would lose it to a `\n`.
+    pub(crate) fn after(self, text: &[u8], unit: Unit) -> Terminator {
+        match self {
+            Terminator::Lf if unit.ends_with(text, b'\r') => Terminator::CrLf,
+            other => other,
         }
     }
 }

@@ -821,6 +821,30 @@ fn what_is_deleted_and_added_is_the_name_alone() {
     assert_eq!((dir.read("link").as_str(), dir.read("target").as_str()), ("new\n", "two\n"));
 }
 
+/// A mark is reported that was dropped, and a session knows the file as it then is.
+#[test]
+fn regression_a_byte_order_mark_in_a_text_is_reported() {
+    let dir = Dir::new(&[("with", "\u{feff}a\nb\n"), ("without", "a\nb\n")]);
+    for (name, what) in [("with", "keeps the mark"), ("without", "has none")] {
+        let edit = set(name, &anchor(1, "a"), "\u{feff}x");
+        let applied = dir.applied(json!([edit]));
+        let [warning] = &applied.warnings[..] else { panic!("{:?}", applied.warnings) };
+        assert_eq!((warning.code.as_str(), warning.operation), ("BYTE_ORDER_MARK", Some(0)));
+        assert!(
+            warning.message.contains("U+FEFF") && warning.message.contains(what),
+            "{warning:?}"
+        );
+        assert!(applied.text.contains(&warning.message), "{}", applied.text);
+    }
+    assert_eq!(
+        (dir.read("with").as_str(), dir.read("without").as_str()),
+        ("\u{feff}x\nb\n", "x\nb\n")
+    );
+    let add = json!([{"op": "add_file", "path": "new", "content": "\u{feff}a\n"}]);
+    assert!(dir.applied(add).warnings.is_empty());
+    assert_eq!(dir.read("new"), "\u{feff}a\n");
+}
+
 #[cfg(unix)]
 #[test]
 fn new_files_have_the_mode_of_new_files() {

@@ -102,6 +102,39 @@ fn lines_take_the_line_ends_of_the_file_they_go_to() {
 }
 
 #[test]
+fn regression_lines_keep_a_return_at_their_end() {
+    let scene = Scene::new(&[("f", b"a\nb\r"), ("g", b"x\r\r\ny\n")]);
+    let to = |path: &str, anchor: String, goal: Value| {
+        let (to, to_anchor) = (goal["to"].clone(), goal["to_anchor"].clone());
+        json!({"op": "copy_lines", "path": path, "anchor": anchor, "to": to, "to_anchor": to_anchor})
+    };
+    scene.apply(json!([
+        to("f", at(2, "b\r"), json!({"to": "g", "to_anchor": "EOF"})),
+        to("g", at(1, "x\r"), json!({"to": "f", "to_anchor": at(1, "a")})),
+        to("f", at(2, "b\r"), json!({"to": "new"})),
+        to("g", at(2, "y"), json!({"to": "new"})),
+    ]));
+    assert_eq!(scene.content("f"), "a\nx\r\r\nb\r");
+    assert_eq!(scene.content("g"), "x\r\r\ny\nb\r\r\n");
+    assert_eq!(scene.content("new"), "b\r\r\ny\n");
+}
+
+/// Of a line that begins with U+FEFF, where it becomes the first of a file.
+#[test]
+fn regression_moved_lines_bring_no_second_byte_order_mark() {
+    let scene = Scene::new(&[("f", "\u{feff}a\n\u{feff}b\n".as_bytes())]);
+    let copy = |to: &str, to_anchor: Value| {
+        let anchor = at(2, "\u{feff}b");
+        json!({"op": "copy_lines", "path": "f", "anchor": anchor, "to": to, "to_anchor": to_anchor})
+    };
+    let applied = scene.apply(json!([copy("f", json!("BOF")), copy("new", Value::Null)]));
+    assert_eq!(scene.content("f"), "\u{feff}b\na\n\u{feff}b\n");
+    assert_eq!(scene.content("new"), "\u{feff}b\n");
+    let told: Vec<_> = applied.warnings.iter().map(|one| one.code.as_str()).collect();
+    assert_eq!(told, ["BYTE_ORDER_MARK"]);
+}
+
+#[test]
 fn lines_take_the_encoding_of_the_file_they_go_to() {
     let wide = |text: &str| -> Vec<u8> {
         "\u{feff}".encode_utf16().chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect()

@@ -15,7 +15,7 @@ use super::values::{self, ValueEdits};
 use hashline_syntax::Budget;
 
 use crate::cancel::Cancel;
-use crate::disk::bytes::{Document, Loaded, contained, load_place};
+use crate::disk::bytes::{Charset, Document, Loaded, contained, load_place};
 use crate::edit::block::{BlockSpan, Blocks};
 use crate::edit::outcome::{Failure, Noop, NoopReason, Relocation, Repair, Warning, WarningCode};
 use crate::edit::plan::{Edit, NewLines, Plan, PlanText, find_matches, plan};
@@ -63,7 +63,8 @@ impl Settled {
     pub(super) fn text_after(&self) -> Vec<u8> {
         let mut bytes = splice(&self.document, &self.plan).concat();
         if self.document.is_plain() {
-            bytes.drain(..self.document.bom_bytes());
+            // A line that begins with U+FEFF can have become the first.
+            bytes.drain(..Charset::sniff(&bytes).map_or(0, |(_, bom_bytes)| bom_bytes));
             return bytes;
         }
         Document::from_text(&bytes).with_charset(self.document.charset()).text().to_vec()
@@ -299,7 +300,7 @@ pub(super) fn settle_document(
     let index = own_index.as_ref().unwrap_or(&evidence.index);
     let subject = PlanText { document: &document, index, cancel: asked.cancel };
     let Placement { resolved, forward, blocks, mut failures } = asked.locate(&evidence);
-    let Mended { mut edits, repairs, warnings, refused } = mend(&evidence, asked, &resolved);
+    let Mended { mut edits, repairs, mut warnings, refused } = mend(&evidence, asked, &resolved);
     if !refused.is_empty() {
         failures.push_refusal(refusal(asked.recall.as_ref(), &evidence, refused));
     }
@@ -349,6 +350,7 @@ pub(super) fn settle_document(
     };
     plan.unchanged.extend(by_path.unchanged);
     plan.unchanged.extend(at_home);
+    warnings.extend(plan.dropped_mark.map(|one| mark_warning(path, one, &document)));
     // Of an operation that takes lines here and puts them here, one part speaks for both.
     let counted: Vec<&Operation> =
         operations.iter().copied().filter(|one| !is_other_half(one, &taken)).collect();
@@ -370,6 +372,19 @@ pub(super) fn settle_document(
         taken,
         operations: counted.len(),
     })
+}
+
+/// The warning that a text lost a byte order mark.
+fn mark_warning(path: &str, operation: usize, document: &Document) -> Warning {
+    let mark = match document.bom_bytes() {
+        0 => "has none; to give it one, delete the file and add it in one patch",
+        _ => "keeps the mark that it has",
+    };
+    let message = format!(
+        "Operation {operation}: U+FEFF at the start of the file is a byte order mark, and no part of line 1. It was dropped from the text: the file {mark}."
+    );
+    let (code, path) = (WarningCode::ByteOrderMark, path.to_owned());
+    Warning { code, operation: Some(operation), path, message }
 }
 
 /// Whether an operation is the part that puts lines where another part has taken them.

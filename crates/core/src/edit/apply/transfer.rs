@@ -200,7 +200,7 @@ pub(super) fn gather(operations: &[&Operation], taken: &TakenLines) -> Result<Ga
         return Ok(GatheredLines { bytes: Vec::new(), text: Vec::new() });
     };
     let charset = first.charset;
-    let mut bytes = first.byte_order_mark.clone();
+    let mut bytes = Vec::new();
     let lines: usize = parts.iter().map(|(_, taken)| taken.texts.len()).sum();
     let mut at = 0;
     for (operation, part) in &parts {
@@ -212,10 +212,14 @@ pub(super) fn gather(operations: &[&Operation], taken: &TakenLines) -> Result<Ga
                 Terminator::None => part.usual,
                 own => own,
             };
-            bytes.extend(charset.encode(end.as_str()).expect("every encoding has line ends"));
+            let end = end.after(text, charset.unit()).as_str();
+            bytes.extend(charset.encode(end).expect("every encoding has line ends"));
         }
     }
-    let body = &bytes[first.byte_order_mark.len()..];
-    let text = Document::from_text(body).with_charset(charset).text().to_vec();
+    // A line can begin with U+FEFF, which is a mark as good as another.
+    if !bytes.starts_with(&first.byte_order_mark) {
+        bytes.splice(..0, first.byte_order_mark.iter().copied());
+    }
+    let text = Document::from_text(&bytes).with_charset(charset).text().to_vec();
     Ok(GatheredLines { bytes, text })
 }

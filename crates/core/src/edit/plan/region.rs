@@ -74,6 +74,8 @@ pub struct Plan {
     pub regions: Vec<Region>,
     /// Operations that change nothing.
     pub unchanged: Vec<usize>,
+    /// The operation whose text lost U+FEFF, which would have been a byte order mark.
+    pub dropped_mark: Option<usize>,
 }
 
 impl Plan {
@@ -156,6 +158,20 @@ fn encode_into(
     subject.encode_into(operation, text, out).map_err(blame)
 }
 
+/// Appends what ends the line whose text `out` ends with.
+fn end_line(subject: &PlanText<'_>, terminator: Terminator, out: &mut Vec<u8>) {
+    let terminator = terminator.after(out, subject.index.unit());
+    encode_terminator(subject, terminator, out);
+}
+
+/// What ends an open line with this text, where lines are put after line `gap`.
+fn end_of_open_line(subject: &PlanText<'_>, gap: u64, text: &[u8]) -> Vec<u8> {
+    let terminator = subject.terminator(gap).after(text, subject.index.unit());
+    let mut lead = Vec::new();
+    encode_terminator(subject, terminator, &mut lead);
+    lead
+}
+
 /// Appends a terminator in the file's encoding.
 fn encode_terminator(subject: &PlanText<'_>, terminator: Terminator, out: &mut Vec<u8>) {
     let encoded = subject.document.charset().encode_into(terminator.as_str(), out);
@@ -213,7 +229,7 @@ fn replaced(
                 Terminator::None => subject.terminator(first + model as u64),
                 own => own,
             };
-            encode_terminator(subject, terminator, &mut bytes);
+            end_line(subject, terminator, &mut bytes);
         }
     }
     let ends_in_nothing = ends_open && lines.last().is_some_and(String::is_empty);
@@ -241,14 +257,17 @@ fn inserted(
     watch: &mut CancelWatch<'_>,
 ) -> Result<Region, Clash> {
     let (body, count) = (subject.body(), subject.index.count());
-    let mut terminator = Vec::new();
-    encode_terminator(subject, subject.terminator(gap), &mut terminator);
+    let terminator = subject.terminator(gap);
     let ends_open = gap == count && subject.has_open_end();
     if ends_open && !body.len().is_multiple_of(subject.index.unit().width_bytes()) {
         return Err(half_unit(cluster[0].operation()));
     }
     let (mut bytes, mut pasted) = (Vec::new(), Vec::new());
-    let mut new_lines = 0;
+    let (mut new_lines, mut text_end) = (0, 0);
+    let mut end = |bytes: &mut Vec<u8>| {
+        text_end = bytes.len();
+        end_line(subject, terminator, bytes);
+    };
     for edit in cluster {
         let Edit::Insert { operation, lines, .. } = edit else {
             continue;
@@ -258,7 +277,7 @@ fn inserted(
                 for line in lines.iter() {
                     passed(watch, line.len())?;
                     encode_into(subject, operation, line, &mut bytes)?;
-                    bytes.extend_from_slice(&terminator);
+                    end(&mut bytes);
                 }
                 lines.len() as u64
             }
@@ -266,7 +285,7 @@ fn inserted(
                 for line in lines {
                     passed(watch, line.len())?;
                     bytes.extend_from_slice(line);
-                    bytes.extend_from_slice(&terminator);
+                    end(&mut bytes);
                 }
                 let lines = lines.len() as u64;
                 pasted.push(Pasted { operation: operation.index, above: new_lines, lines });
@@ -277,8 +296,8 @@ fn inserted(
     }
     let mut ends_in_nothing = false;
     if ends_open {
-        bytes.truncate(bytes.len() - terminator.len());
-        ends_in_nothing = bytes.is_empty() || bytes.ends_with(&terminator);
+        bytes.truncate(text_end);
+        ends_in_nothing = bytes.is_empty() || subject.index.unit().ends_with(&bytes, b'\n');
         new_lines -= u64::from(ends_in_nothing);
         if let Some(last) = pasted.last_mut() {
             last.lines = last.lines.min(new_lines - last.above);
@@ -295,7 +314,7 @@ fn inserted(
         kept: (0, 0),
         start: at,
         end: at,
-        lead: if ends_open { terminator } else { Vec::new() },
+        lead: if ends_open { end_of_open_line(subject, gap, body) } else { Vec::new() },
         bytes,
         ends_in_nothing,
         operations: cluster.iter().map(|edit| edit.operation().index).collect(),
@@ -369,6 +388,11 @@ impl Mixed {
     }
 
     fn add(&mut self, part: &[u8], is_old: bool) {
+        // Two parts make no terminator that neither of them has.
+        let line_feed = self.unit.encode(b'\n');
+        if part.starts_with(&line_feed) && self.unit.ends_with(&self.bytes, b'\r') {
+            self.bytes.extend(self.unit.encode(b'\r'));
+        }
         self.bytes.extend_from_slice(part);
         for line in Lines::new(part, self.unit) {
             if is_old && !line.text(part).is_empty() && self.partly_old.last() != Some(&self.ended)
@@ -389,19 +413,18 @@ fn open_line_before(subject: &PlanText<'_>, plan: &mut Plan, region: &mut Region
     }
     if above.ends_in_nothing {
         // Its empty last line is one after all, since something follows.
-        above.bytes.append(&mut region.lead);
+        end_line(subject, subject.terminator(region.after_line), &mut above.bytes);
+        region.lead.clear();
         above.new_lines += 1;
         above.ends_in_nothing = false;
         return;
     }
-    let is_closed = if above.bytes.is_empty() {
-        // The open line is gone; the one before it, if any, has its terminator.
-        true
+    let unit = subject.index.unit();
+    // Where the open line is gone, the one before it, if any, has its terminator.
+    let is_closed = above.bytes.is_empty() || unit.ends_with(&above.bytes, b'\n');
+    region.lead = if is_closed {
+        Vec::new()
     } else {
-        let last = Lines::new(&above.bytes, subject.index.unit()).last();
-        last.is_some_and(|span| span.terminator(subject.index.unit()) != Terminator::None)
+        end_of_open_line(subject, region.after_line, &above.bytes)
     };
-    if is_closed {
-        region.lead.clear();
-    }
 }

@@ -188,6 +188,73 @@ fn regression_no_text_is_written_behind_half_a_code_unit() {
     assert_eq!(try_edit(odd, json!([set(2, json!("c"))])).unwrap(), b"\xFF\xFEa\0\n\0c\0");
 }
 
+/// A line that ends in `\r` before its terminator can only end in `\r\n`: with `\n` alone the `\r`
+/// would be half of that.
+#[test]
+fn regression_a_lone_return_becomes_no_half_of_a_terminator() {
+    check("a\nb\r", json!([at("EOF", "c")]), "a\nb\r\r\nc");
+    check("a\r", json!([after(1, "x\ny")]), "a\r\r\nx\ny");
+    check("a\r\nb\r", json!([at("EOF", "c")]), "a\r\nb\r\r\nc");
+    check("a\r", json!([at("BOF", "x")]), "x\na\r");
+    // What the patch makes of the last line decides.
+    check("a\nb\r", json!([set(2, json!("x")), at("EOF", "c")]), "a\nx\nc");
+    check("a\nb", json!([set(2, json!("x\r\r")), at("EOF", "c")]), "a\nx\r\r\nc");
+    check("a\nb\r", json!([set(2, json!("")), at("EOF", "c")]), "a\n\nc");
+    check("a\nb\r", json!([set(2, json!(null)), at("EOF", "c")]), "a\nc");
+    check("a\nb\r", json!([text("b", "c"), at("EOF", "d")]), "a\nc\r\r\nd");
+    check("a\nb\r", json!([range(1, 2, json!("a\nb\r\r\nc"))]), "a\nb\r\r\nc");
+    // Of the `\r` of a text, the last is half of a terminator.
+    check("a\nb\n", json!([set(1, json!("x\r\r"))]), "x\r\r\nb\n");
+    check("a\nb\n", json!([after(1, "x\r\r\ny")]), "a\nx\r\r\ny\nb\n");
+    check("a", json!([at("EOF", "y\nx\r\r")]), "a\ny\nx\r");
+    let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    let edited = try_edit(&utf16("\u{feff}a\n\u{a0d}\r"), json!([at("EOF", "x")])).unwrap();
+    assert_eq!(edited, utf16("\u{feff}a\n\u{a0d}\r\r\nx"));
+}
+
+#[test]
+fn regression_texts_make_no_terminator_of_a_lone_return() {
+    check("a\rX\n", json!([text("X", "")]), "a\r\r\n");
+    check("a\rX", json!([text("X", "\ny")]), "a\r\r\ny");
+    check("a\r1X\nb\n", json!([text("1", ""), text("X", "")]), "a\r\r\nb\n");
+    check("a\n", json!([text("a", "x\r\r\ny")]), "x\r\r\ny\n");
+    // In front of a terminator it is half of one, as at the end of any text.
+    check("a\nb\n", json!([text("a", "x\r")]), "x\nb\n");
+    check("a\r\n", json!([text("a", "x\r")]), "x\r\n");
+    check("a\r\r\n", json!([text("a\r", "x\r")]), "x\r\r\n");
+    check("ab\n", json!([text("a", "x\r")]), "x\rb\n");
+    check("a", json!([text("a", "x\r")]), "x\r");
+}
+
+/// At the start of a file U+FEFF is no part of line 1.
+#[test]
+fn regression_no_text_makes_or_doubles_a_byte_order_mark() {
+    const MARK: &str = "\u{feff}";
+    for mark in ["", MARK] {
+        let check = |before: &str, edits: serde_json::Value, after: &str| {
+            check(&format!("{mark}{before}"), edits, &format!("{mark}{after}"));
+        };
+        check("a\nb\n", json!([set(1, json!("\u{feff}x"))]), "x\nb\n");
+        check("a\nb\n", json!([set(1, json!("\u{feff}\u{feff}a"))]), "a\nb\n");
+        check("a\nb\n", json!([range(1, 2, json!("\u{feff}x\n\u{feff}y"))]), "x\n\u{feff}y\n");
+        check("a\n", json!([at("BOF", "\u{feff}x"), at("BOF", "\u{feff}y")]), "x\n\u{feff}y\na\n");
+        check("", json!([at("EOF", "\u{feff}x")]), "x\n");
+        check("a\n", json!([text("a", "\u{feff}x\ny")]), "x\ny\n");
+        check("a\n", json!([text("a", MARK)]), "\n");
+        check("a", json!([set(1, json!(MARK))]), "");
+        check("a\nb\n", json!([set(1, json!(null)), set(2, json!("\u{feff}x"))]), "x\n");
+        check("ab\n", json!([text("a", ""), text("b", "\u{feff}x")]), "x\n");
+        // Elsewhere it is a character as any other.
+        check("a\nb\n", json!([set(2, json!("\u{feff}x"))]), "a\n\u{feff}x\n");
+        check("ab\n", json!([text("b", "\u{feff}x")]), "a\u{feff}x\n");
+    }
+    let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_be_bytes).collect::<Vec<u8>>();
+    let edited = try_edit(&utf16("\u{feff}a\n"), json!([set(1, json!("\u{feff}x"))])).unwrap();
+    assert_eq!(edited, utf16("\u{feff}x\n"));
+    // A mark that a line of the file has stays with it.
+    check("\u{feff}\u{feff}a\n", json!([set(1, json!("\u{feff}x"))]), "\u{feff}\u{feff}x\n");
+}
+
 #[test]
 fn operations_in_each_others_way_are_named() {
     let cases = [

@@ -15,6 +15,7 @@ pub fn find_matches<'o>(subject: &PlanText<'_>, operation: &'o Operation) -> Res
     let LineEdit::ReplaceText { old_text, new_text, all } = &operation.action else {
         return Ok(Vec::new());
     };
+    let new_text = NewText { text: new_text, keeps_return: old_text.ends_with('\r') };
     let needle = Needle::new(subject, operation, old_text)?;
     let mut matches = Vec::new();
     let mut from = 0;
@@ -42,7 +43,7 @@ pub fn find_matches<'o>(subject: &PlanText<'_>, operation: &'o Operation) -> Res
     let mut lines = LineCursor { subject, line: None };
     let edit = |(at, (start, end))| {
         subject.check(at)?;
-        replacement(subject, &mut lines, operation, new_text, start, end)
+        replacement(subject, &mut lines, operation, &new_text, start, end)
     };
     matches.into_iter().enumerate().map(edit).collect()
 }
@@ -87,24 +88,35 @@ impl LineCursor<'_, '_> {
     }
 }
 
-/// The edit that puts `new_text` in place of a match.
+/// What a match becomes.
+struct NewText<'o> {
+    text: &'o str,
+    /// A `\r` at its end is content also in front of a terminator: the old text has one there.
+    keeps_return: bool,
+}
+
+/// The edit that puts a text in place of a match.
 fn replacement<'o>(
     subject: &PlanText<'_>,
     lines: &mut LineCursor<'_, '_>,
     operation: &'o Operation,
-    new_text: &str,
+    new_text: &NewText<'_>,
     start: usize,
     end: usize,
 ) -> Result<Edit<'o>> {
     let unit = subject.index.unit();
     let (first, first_span) = lines.at(start);
-    let replacement = if new_text.contains('\n') {
-        subject.encode(operation, &with_terminators(subject, first, first_span, new_text))?
-    } else {
-        subject.encode(operation, new_text)?
-    };
     let (last, last_span) = lines.at(end - 1);
-    let takes_terminator = end == last_span.end && last_span.terminator(unit) != Terminator::None;
+    let has_terminator = last_span.terminator(unit) != Terminator::None;
+    // In front of a terminator a `\r` is half of one, as at the end of any text.
+    let is_half = has_terminator && end == last_span.text_end && !new_text.keeps_return;
+    let text = new_text.text.strip_suffix('\r').filter(|_| is_half).unwrap_or(new_text.text);
+    let replacement = if text.contains('\n') {
+        subject.encode(operation, &with_terminators(subject, first, first_span, text))?
+    } else {
+        subject.encode(operation, text)?
+    };
+    let takes_terminator = end == last_span.end && has_terminator;
     let matched = TextMatch {
         start,
         end,
@@ -161,11 +173,17 @@ fn with_terminators(subject: &PlanText<'_>, first: u64, span: Span, text: &str) 
         Terminator::None => subject.terminator(first),
         own => own,
     };
-    let lines: Vec<&str> =
-        text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line)).collect();
-    // A `\r` at the very end is content, as it is without a `\n` after it.
-    let tail = if text.ends_with('\r') { "\r" } else { "" };
-    lines.join(terminator.as_str()) + tail
+    let mut out = String::with_capacity(text.len());
+    let mut lines = text.split('\n').peekable();
+    while let Some(line) = lines.next() {
+        let is_last = lines.peek().is_none();
+        // A `\r` at the very end is content, as it is without a `\n` after it.
+        out += if is_last { line } else { line.strip_suffix('\r').unwrap_or(line) };
+        if !is_last {
+            out += terminator.after(out.as_bytes(), Unit::Byte).as_str();
+        }
+    }
+    out
 }
 
 /// Matches that take a terminator and leave an open end join the next line to theirs: it

@@ -1,0 +1,68 @@
+//! U+FEFF at the start of a file: there it is a byte order mark, and no part of line 1.
+
+use super::{Edit, NewLines, PlanText};
+use crate::disk::bytes::Charset;
+
+const MARK: char = '\u{feff}';
+
+/// Takes U+FEFF from the text that becomes the start of the file, and returns its operation: the
+/// file has a byte order mark already, or none, and that stays so. `edits` are in order of position.
+pub(super) fn drop_mark(subject: &PlanText<'_>, edits: &mut [Edit<'_>]) -> Option<usize> {
+    let (body, index) = (subject.body(), subject.index);
+    let mark = subject.document.charset().encode(MARK.encode_utf8(&mut [0; 4])).ok()?;
+    // In other encodings it is a character as any other. One that line 1 has is the file's own.
+    if Charset::sniff(&mark).is_none() || body.starts_with(&mark) {
+        return None;
+    }
+    let span = |line: u64| index.span(body, line);
+    let mut front = 0;
+    for edit in edits {
+        let (start, end) = match edit {
+            Edit::Insert { gap, .. } => {
+                let at = span(*gap).map_or(0, |above| above.end);
+                (at, at)
+            }
+            Edit::Replace { first, last, .. } => (span(*first)?.start, span(*last)?.end),
+            Edit::Text { matched, .. } => (matched.start, matched.end),
+        };
+        if start != front {
+            return None;
+        }
+        if !puts_nothing(edit) {
+            return strip(edit, &mark).then(|| edit.operation().index);
+        }
+        front = end;
+    }
+    None
+}
+
+fn puts_nothing(edit: &Edit<'_>) -> bool {
+    match edit {
+        Edit::Replace { lines, .. } => lines.is_empty(),
+        Edit::Insert { .. } => false,
+        Edit::Text { matched, .. } => matched.replacement.is_empty(),
+    }
+}
+
+/// Takes all marks from the start of a new text; false if there is none.
+fn strip(edit: &mut Edit<'_>, mark: &[u8]) -> bool {
+    let bytes = match edit {
+        Edit::Replace { lines, .. } | Edit::Insert { lines: NewLines::Text(lines), .. } => {
+            let is_marked = lines.first().is_some_and(|line| line.starts_with(MARK));
+            if is_marked {
+                let line = &mut lines.to_mut()[0];
+                *line = line.trim_start_matches(MARK).to_owned();
+            }
+            return is_marked;
+        }
+        Edit::Insert { lines: NewLines::Bytes(lines), .. } => lines.first_mut(),
+        Edit::Text { matched, .. } => Some(&mut matched.replacement),
+    };
+    let Some(bytes) = bytes else { return false };
+    let mut marks = 0;
+    while bytes[marks..].starts_with(mark) {
+        marks += mark.len();
+    }
+    bytes.drain(..marks);
+    marks > 0
+}
