@@ -1496,10 +1496,10 @@ export interface ViewError {
 export interface Warning {
   /**
    * What kind of mistake: a line whose new text has another indentation, a file that parsed
-   * before the patch and does not now, a row of a patch that its grammar has otherwise, or a
-   * byte order mark in a text, which was dropped.
+   * before the patch and does not now, a row of a patch that its grammar has otherwise, a byte
+   * order mark in a text, which was dropped, or a control character that sources hardly ever have.
    */
-  code: 'INDENTATION' | 'SYNTAX' | 'READING' | 'BYTE_ORDER_MARK'
+  code: 'INDENTATION' | 'SYNTAX' | 'READING' | 'BYTE_ORDER_MARK' | 'CONTROL_CHARACTER'
   /** The operation's place in the request, from 0, if it is about one operation. */
   operation?: number
   /** The file. */

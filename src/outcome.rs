@@ -162,9 +162,11 @@ pub struct Repair {
 #[napi(object, object_from_js = false)]
 pub struct Warning {
     /// What kind of mistake: a line whose new text has another indentation, a file that parsed
-    /// before the patch and does not now, a row of a patch that its grammar has otherwise, or a
-    /// byte order mark in a text, which was dropped.
-    #[napi(ts_type = "'INDENTATION' | 'SYNTAX' | 'READING' | 'BYTE_ORDER_MARK'")]
+    /// before the patch and does not now, a row of a patch that its grammar has otherwise, a byte
+    /// order mark in a text, which was dropped, or a control character that sources hardly ever have.
+    #[napi(
+        ts_type = "'INDENTATION' | 'SYNTAX' | 'READING' | 'BYTE_ORDER_MARK' | 'CONTROL_CHARACTER'"
+    )]
     pub code: Word,
     /// The operation's place in the request, from 0, if it is about one operation.
     pub operation: Option<f64>,

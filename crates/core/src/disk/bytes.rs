@@ -27,8 +27,8 @@ use crate::text::lines::Unit;
 /// The default of the option `maxFileBytes`.
 pub const MAX_FILE_BYTES: u64 = 1 << 30;
 
-/// How far into a file a NUL is looked for.
-const BINARY_PROBE_BYTES: usize = 8 * 1024;
+/// How far into a file a NUL is looked for: what says how the file is read is not behind it.
+pub(crate) const HEAD_BYTES: usize = 8 * 1024;
 
 /// How often a file that changes while it is read is read again.
 const READ_ATTEMPTS: u32 = 8;
@@ -397,7 +397,7 @@ pub fn is_shown(
         return Ok(stamp.kind == FileKind::Directory);
     }
     let mut probe = Vec::new();
-    fs.read(&mut file, BINARY_PROBE_BYTES as u64, &mut probe).map_err(failed)?;
+    fs.read(&mut file, HEAD_BYTES as u64, &mut probe).map_err(failed)?;
     Ok(binary_verdict(&probe, options.charset).is_none())
 }
 
@@ -447,13 +447,54 @@ fn of_content(content: Content, options: &LoadOptions) -> Result<Loaded> {
 
 /// `None` for text, else the media type of an image, if it is one.
 fn binary_verdict(bytes: &[u8], charset: Option<Charset>) -> Option<Option<&'static str>> {
-    let probe = &bytes[..bytes.len().min(BINARY_PROBE_BYTES)];
+    let probe = &bytes[..bytes.len().min(HEAD_BYTES)];
     let wide = Charset::sniff(probe).is_some_and(|(found, _)| found != Charset::Utf8);
     if charset.is_some() || wide || memchr::memchr(0, probe).is_none() {
         return None;
     }
     let image = infer::get(probe).filter(|kind| kind.matcher_type() == infer::MatcherType::Image);
     Some(image.map(|kind| kind.mime_type()))
+}
+
+/// How a content is read that is written as text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Misreading {
+    /// As a binary file.
+    Binary,
+    /// As a text in another encoding.
+    In(Charset),
+}
+
+impl Misreading {
+    /// How a content that is written in an encoding is read, if not as that.
+    pub(crate) fn of(bytes: &[u8], charset: Charset) -> Option<Misreading> {
+        let head = &bytes[..bytes.len().min(HEAD_BYTES)];
+        match Charset::sniff(head) {
+            Some((found, _)) if found != charset => Some(Misreading::In(found)),
+            _ if charset.unit() != Unit::Byte => None,
+            _ => memchr::memchr(0, head).map(|_| Misreading::Binary),
+        }
+    }
+
+    /// The refusal of an operation that would make a file so.
+    pub(crate) fn error(self, operation: usize, charset: Charset) -> Error {
+        match self {
+            Misreading::Binary => Error::new(
+                Code::BinaryFile,
+                format!(
+                    "operation {operation}: NUL (U+0000) would be in the first {HEAD_BYTES} bytes of the file, which would be binary then, and could not be read or edited again. Take the NUL out first, by `replace_text`."
+                ),
+            ),
+            Misreading::In(found) => Error::new(
+                Code::UnencodableText,
+                format!(
+                    "operation {operation}: the file would begin with the byte order mark of {}, and be read in that encoding, not in {}",
+                    found.name(),
+                    charset.name()
+                ),
+            ),
+        }
+    }
 }
 
 fn too_large(path: &str, size_bytes: u64, limit_bytes: u64) -> Error {
@@ -541,7 +582,7 @@ mod tests {
         assert_eq!(binary_verdict(b"a\0c", Some(Charset::Utf8)), None);
         let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
         assert_eq!(binary_verdict(png, None), Some(Some("image/png")));
-        let mut late = vec![b'a'; BINARY_PROBE_BYTES];
+        let mut late = vec![b'a'; HEAD_BYTES];
         late.push(0);
         assert_eq!(binary_verdict(&late, None), None);
     }

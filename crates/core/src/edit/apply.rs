@@ -3,6 +3,7 @@
 //! request → look up → (for each file, in parallel) load → resolve → repair → plan → splice →
 //! commit → report. Whatever is refused before the first change of a file is data.
 
+mod controls;
 mod failures;
 mod job;
 mod lookup;

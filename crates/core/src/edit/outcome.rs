@@ -157,6 +157,8 @@ pub enum WarningCode {
     Reading,
     /// A text that became the start of a file began with U+FEFF, which was dropped.
     ByteOrderMark,
+    /// A text has a control character that sources hardly ever have.
+    ControlCharacter,
 }
 
 impl WarningCode {
@@ -167,6 +169,7 @@ impl WarningCode {
             WarningCode::Syntax => "SYNTAX",
             WarningCode::Reading => "READING",
             WarningCode::ByteOrderMark => "BYTE_ORDER_MARK",
+            WarningCode::ControlCharacter => "CONTROL_CHARACTER",
         }
     }
 }

@@ -12,6 +12,7 @@ mod apply;
 mod blocks;
 mod cancel;
 mod code_blocks;
+mod control_characters;
 mod enclosing;
 mod faults;
 mod folds;

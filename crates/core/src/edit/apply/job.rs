@@ -6,12 +6,13 @@ mod landing;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
+use super::controls::added_warning;
 use super::lookup::{FileEdits, FileKey, FileTask, NewContent, Task, Tasks};
 use super::options::{ApplyOptions, PatchOptions};
 use super::settle::Settled;
 use super::transfer::{GatheredLines, TakenLines, gather};
 use crate::cancel::Cancel;
-use crate::disk::bytes::{Charset, Loaded, load_place, snapshot, snapshot_of_pieces};
+use crate::disk::bytes::{Charset, Loaded, Misreading, load_place, snapshot, snapshot_of_pieces};
 use crate::disk::commit::{
     self, CommitError, CommitOptions, TransactionContext, Update, concurrent,
 };
@@ -92,9 +93,13 @@ impl<'a> Job<'a> {
                         Error::at(Code::UnencodableText, &one.path, message)
                     })?;
                     let text = content.strip_prefix('\u{feff}').unwrap_or(content);
-                    GatheredLines { bytes, text: text.as_bytes().to_vec() }
+                    GatheredLines { charset, bytes, text: text.as_bytes().to_vec() }
                 }
             };
+            if let Some(misread) = Misreading::of(&content.bytes, content.charset) {
+                let error = misread.error(one.operation, content.charset);
+                return Err(error.about(&one.path));
+            }
             added.insert(one.key(), content);
         }
         Ok(added)
@@ -239,6 +244,7 @@ impl<'a> Job<'a> {
             applied.noops.extend(file.noops.iter().cloned());
         }
         applied.warnings.extend(self.tasks.warnings.iter().cloned());
+        applied.warnings.extend(self.tasks.files.iter().filter_map(added_warning));
         applied.noops.extend(self.tasks.noops.iter().cloned());
         applied.relocations.sort_by_key(|one| one.operation);
         applied.repairs.sort_by_key(|one| one.operation);
@@ -462,7 +468,7 @@ impl<'a> Job<'a> {
         match &one.task {
             Task::Add { .. } => {
                 let (text, bytes) = match added.get(&one.key()) {
-                    Some(GatheredLines { text, bytes }) => (text.as_slice(), bytes.as_slice()),
+                    Some(GatheredLines { text, bytes, .. }) => (text.as_slice(), bytes.as_slice()),
                     None => (&[][..], &[][..]),
                 };
                 change.change = Change::Created;

@@ -1,5 +1,6 @@
 //! A patch as a caller passes it on → operations, whichever shape it has.
 
+use super::controls::nul_failures;
 use super::failures::{Failures, rejected};
 use super::versions::stale_text;
 use crate::cancel::Cancel;
@@ -17,11 +18,18 @@ pub(super) fn operations(
     registers: Option<&Registers>,
     cancel: &Cancel,
 ) -> Result<Operations, Vec<Failure>> {
-    match script_text(patch.value(), cancel) {
+    let operations = match script_text(patch.value(), cancel) {
         None => parse(dialect, PatchKind::Files, patch.value(), cancel),
         Some(Err(error)) => Err(vec![Failure::new(0, None, error)]),
         Some(Ok(text)) => of_script(text, registers, cancel),
-    }
+    };
+    operations.and_then(without_nul)
+}
+
+/// The operations, if their texts have no NUL.
+fn without_nul(operations: Operations) -> Result<Operations, Vec<Failure>> {
+    let failures = nul_failures(&operations);
+    if failures.is_empty() { Ok(operations) } else { Err(failures) }
 }
 
 /// The same on one text in memory, or the refusal. The text has a name only if a patch in oh-my-pi's
@@ -36,10 +44,11 @@ pub(super) fn operations_on_text(
     let refused =
         |failures| Box::new(rejected(Failures::of(failures), Term::name, &HunkNames::default()));
     let Some(script) = script_text(patch.value(), cancel) else {
-        return parse(dialect, PatchKind::Text, patch.value(), cancel).map_err(refused);
+        let operations = parse(dialect, PatchKind::Text, patch.value(), cancel);
+        return operations.and_then(without_nul).map_err(refused);
     };
     let script = script.map_err(|error| refused(vec![Failure::new(0, None, error)]))?;
-    let operations = of_script(script, None, cancel).map_err(refused)?;
+    let operations = of_script(script, None, cancel).and_then(without_nul).map_err(refused)?;
     let mut failures = Failures::default();
     let name = operations.versions.first().map(|first| first.path.as_str());
     for version in &operations.versions {

@@ -5,6 +5,7 @@ use std::cell::{LazyCell, OnceCell};
 use std::collections::HashSet;
 use std::path::Path;
 
+use super::controls;
 use super::failures::Failures;
 use super::lookup::FileEdits;
 use super::noop;
@@ -15,10 +16,12 @@ use super::values::{self, ValueEdits};
 use hashline_syntax::Budget;
 
 use crate::cancel::Cancel;
-use crate::disk::bytes::{Charset, Document, Loaded, contained, load_place};
+use crate::disk::bytes::{
+    Charset, Document, HEAD_BYTES, Loaded, Misreading, contained, load_place,
+};
 use crate::edit::block::{BlockSpan, Blocks};
 use crate::edit::outcome::{Failure, Noop, NoopReason, Relocation, Repair, Warning, WarningCode};
-use crate::edit::plan::{Edit, NewLines, Plan, PlanText, find_matches, plan};
+use crate::edit::plan::{Edit, NewLines, Plan, PlanText, Region, find_matches, plan};
 use crate::edit::repair::{self, EditSite, ModelText};
 use crate::edit::report::{
     AnchorReport, FileReport, cut_row_failure, nearest_failure, no_block_failure,
@@ -328,6 +331,7 @@ pub(super) fn settle_document(
         ValueEdits::default()
     });
     edits.extend(by_path.edits);
+    warnings.extend(controls::warnings(&subject, path, &edits, &forward));
     let taken = taken(&subject, &resolved);
     let at_home = transfer(&subject, &resolved, [&taken, asked.incoming], &mut edits);
     let at_home = at_home.unwrap_or_else(|refused| {
@@ -348,6 +352,10 @@ pub(super) fn settle_document(
             return Err(failures);
         }
     };
+    if let Some((operation, error)) = misread(&document, &plan) {
+        failures.push(operation, some(path), error);
+        return Err(failures);
+    }
     plan.unchanged.extend(by_path.unchanged);
     plan.unchanged.extend(at_home);
     warnings.extend(plan.dropped_mark.map(|one| mark_warning(path, one, &document)));
@@ -372,6 +380,25 @@ pub(super) fn settle_document(
         taken,
         operations: counted.len(),
     })
+}
+
+/// Why the file that a plan makes would not be read as the text that it is, and by which operation.
+fn misread(document: &Document, plan: &Plan) -> Option<(usize, Error)> {
+    let first = plan.regions.first().filter(|first| first.start < HEAD_BYTES)?;
+    let mut head = Vec::with_capacity(HEAD_BYTES);
+    for piece in splice(document, plan) {
+        head.extend_from_slice(&piece[..piece.len().min(HEAD_BYTES - head.len())]);
+        if head.len() == HEAD_BYTES {
+            break;
+        }
+    }
+    let charset = document.charset();
+    let why = Misreading::of(&head, charset)
+        .filter(|_| Misreading::of(document.raw(), charset).is_none())?;
+    let brings = |region: &&Region| why == Misreading::Binary && region.bytes.contains(&0);
+    let region = plan.regions.iter().find(brings).unwrap_or(first);
+    let operation = *region.operations.first()?;
+    Some((operation, why.error(operation, charset)))
 }
 
 /// The warning that a text lost a byte order mark.

@@ -185,6 +185,8 @@ fn is_blank(text: &[u8], unit: Unit) -> bool {
 
 /// A file that is made of lines of others.
 pub(super) struct GatheredLines {
+    /// Its encoding.
+    pub(super) charset: Charset,
     /// Its bytes.
     pub(super) bytes: Vec<u8>,
     /// Its text as UTF-8, without a byte order mark.
@@ -197,7 +199,7 @@ pub(super) fn gather(operations: &[&Operation], taken: &TakenLines) -> Result<Ga
     let parts: Vec<_> =
         operations.iter().filter_map(|one| Some((*one, taken.get(&one.index)?))).collect();
     let Some((_, first)) = parts.first() else {
-        return Ok(GatheredLines { bytes: Vec::new(), text: Vec::new() });
+        return Ok(GatheredLines { charset: Charset::Utf8, bytes: Vec::new(), text: Vec::new() });
     };
     let charset = first.charset;
     let mut bytes = Vec::new();
@@ -221,5 +223,5 @@ pub(super) fn gather(operations: &[&Operation], taken: &TakenLines) -> Result<Ga
         bytes.splice(..0, first.byte_order_mark.iter().copied());
     }
     let text = Document::from_text(&bytes).with_charset(charset).text().to_vec();
-    Ok(GatheredLines { bytes, text })
+    Ok(GatheredLines { charset, bytes, text })
 }

@@ -1,0 +1,170 @@
+//! Control characters in new texts: NUL is refused, because a file with one is binary; others that
+//! sources hardly ever have are reported.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use memchr::memchr;
+
+use super::lookup::{FileTask, NewContent, Task};
+use crate::edit::outcome::{Failure, Warning, WarningCode};
+use crate::edit::plan::{Edit, NewLines, PlanText};
+use crate::edit::report::{HunkNames, name_hunks};
+use crate::edit::request::{FileAction, LineEdit, Operation, Operations};
+use crate::error::{Code, Error};
+
+/// A warning names this many characters.
+const NAMED_LIMIT: usize = 4;
+
+/// Characters, each with the line of a text that has it first, from 1.
+type Controls = BTreeMap<char, u64>;
+
+/// The refusals of texts with NUL.
+pub(super) fn nul_failures(operations: &Operations) -> Vec<Failure> {
+    let edits = operations.edits.iter().filter_map(|one| {
+        let line = match &one.action {
+            LineEdit::Replace { lines, .. } | LineEdit::Insert { lines, .. } => {
+                line_with_nul(lines.iter().map(String::as_str))
+            }
+            LineEdit::ReplaceText { new_text, .. } => line_with_nul(new_text.split('\n')),
+            // JSON writes NUL as an escape.
+            LineEdit::Json(_) | LineEdit::Take(_) | LineEdit::Put(_) => None,
+        };
+        Some(nul_failure(one.index, &one.path, line?))
+    });
+    let files = operations.files.iter().filter_map(|one| {
+        let FileAction::Add { content } = &one.action else { return None };
+        Some(nul_failure(one.index, &one.path, line_with_nul(content.split('\n'))?))
+    });
+    let mut failures: Vec<Failure> = edits.chain(files).collect();
+    let names = HunkNames::of(operations);
+    if !names.is_empty() {
+        failures.iter_mut().for_each(|failure| name_hunks(&names, failure, None));
+    }
+    failures
+}
+
+fn line_with_nul<'t>(mut lines: impl Iterator<Item = &'t str>) -> Option<usize> {
+    lines.position(|line| memchr(0, line.as_bytes()).is_some()).map(|at| at + 1)
+}
+
+fn nul_failure(operation: usize, path: &str, line: usize) -> Failure {
+    let message = format!(
+        "operation {operation}: line {line} of the text has NUL (U+0000): a file with NUL is binary, and could not be read or edited again. For an escape such as \\0 in the source, write the backslash twice in JSON."
+    );
+    let path = Some(path).filter(|path| !path.is_empty());
+    Failure::new(operation, path, Error::new(Code::UnencodableText, message))
+}
+
+/// The warnings of edits that bring control characters to a file: one for each operation.
+pub(super) fn warnings(
+    subject: &PlanText<'_>,
+    path: &str,
+    edits: &[Edit<'_>],
+    operations: &[&Operation],
+) -> Vec<Warning> {
+    let by_line = edits.iter().filter_map(|edit| match edit {
+        Edit::Replace { operation, first, last, lines } => {
+            let new = controls(lines.iter().map(String::as_str));
+            warning(operation.index, path, new, || of_lines(subject, *first, *last))
+        }
+        Edit::Insert { operation, lines: NewLines::Text(lines), .. } => {
+            let new = controls(lines.iter().map(String::as_str));
+            warning(operation.index, path, new, Controls::new)
+        }
+        Edit::Text { operation, matched } if matches!(operation.action, LineEdit::Json(_)) => {
+            let charset = subject.document.charset();
+            let of = |bytes: &[u8]| {
+                controls(String::from_utf8_lossy(&charset.decode(bytes).text).split('\n'))
+            };
+            let old = || of(&subject.document.body()[matched.start..matched.end]);
+            warning(operation.index, path, of(&matched.replacement), old)
+        }
+        Edit::Insert { .. } | Edit::Text { .. } => None,
+    });
+    let by_text = operations.iter().filter_map(|one| {
+        let LineEdit::ReplaceText { old_text, new_text, .. } = &one.action else { return None };
+        let old = || controls(old_text.split('\n'));
+        warning(one.index, path, controls(new_text.split('\n')), old)
+    });
+    let mut warnings: Vec<Warning> = by_line.chain(by_text).collect();
+    // A value by path can be several edits.
+    warnings.dedup_by_key(|one| one.operation);
+    warnings
+}
+
+/// The warning of a file that is added with control characters.
+pub(super) fn added_warning(one: &FileTask<'_>) -> Option<Warning> {
+    let Task::Add { content: NewContent::Text(content), .. } = &one.task else { return None };
+    warning(one.operation, &one.path, controls(content.split('\n')), Controls::new)
+}
+
+/// The warning of the control characters that a text has and what it replaces has not.
+fn warning(
+    operation: usize,
+    path: &str,
+    mut new: Controls,
+    old: impl FnOnce() -> Controls,
+) -> Option<Warning> {
+    if !new.is_empty() {
+        let old = old();
+        new.retain(|control, _| !old.contains_key(control));
+    }
+    let line = new.values().min()?;
+    let names: Vec<String> = new.keys().take(NAMED_LIMIT).map(|&control| name(control)).collect();
+    let names = match new.len() - names.len() {
+        0 => names.join(" and "),
+        more => format!("{} and {more} more", names.join(", ")),
+    };
+    let message = format!(
+        "Operation {operation}: line {line} of the text has {names}. Sources hardly ever have such control characters: if an escape was meant, write its backslash twice in JSON."
+    );
+    let (code, path) = (WarningCode::ControlCharacter, path.to_owned());
+    Some(Warning { code, operation: Some(operation), path, message })
+}
+
+fn name(control: char) -> String {
+    let mut name = format!("U+{:04X}", u32::from(control));
+    let escape = match control {
+        '\u{8}' => 'b',
+        '\u{c}' => 'f',
+        _ => return name,
+    };
+    write!(name, " (`\\{escape}` in JSON)").expect("a string takes any text");
+    name
+}
+
+/// The control characters of lines of a file.
+fn of_lines(subject: &PlanText<'_>, first: u64, last: u64) -> Controls {
+    let (document, index) = (subject.document, subject.index);
+    let span = |line| index.span(document.body(), line);
+    let Some((first, last)) = span(first).zip(span(last)) else { return Controls::new() };
+    let text = document.charset().decode(&document.body()[first.start..last.end]).text;
+    controls(String::from_utf8_lossy(&text).split('\n'))
+}
+
+/// The control characters of a text that are unusual in sources. Usual are tabs, carriage returns,
+/// ESC, and a form feed alone on its line.
+fn controls<'t>(lines: impl Iterator<Item = &'t str>) -> Controls {
+    let mut controls = Controls::new();
+    for (line, number) in lines.zip(1..) {
+        if !line.bytes().any(may_be_unusual) {
+            continue;
+        }
+        let is_page_break = line.trim().is_empty();
+        let unusual = line.chars().filter(|&one| match one {
+            '\t' | '\r' | '\n' | '\u{1b}' => false,
+            '\u{c}' => !is_page_break,
+            one => one.is_control(),
+        });
+        for control in unusual {
+            controls.entry(control).or_insert(number);
+        }
+    }
+    controls
+}
+
+/// Whether a byte can be one of an unusual control character: those over U+007F begin with 0xC2.
+fn may_be_unusual(byte: u8) -> bool {
+    byte < b' ' && !matches!(byte, b'\t' | b'\r' | b'\x1b') || matches!(byte, 0x7f | 0xc2)
+}
