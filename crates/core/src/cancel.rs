@@ -1,15 +1,15 @@
-//! Cancellation: a flag that the caller sets and the work looks at between steps.
+//! Cancellation: a flag that the caller sets and the work checks between steps.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::error::{Code, Error, Result};
 
-/// How much of a text is worked on between two looks at the flag, where the work takes about as
+/// How much of a text is worked on between two checks of the flag, where the work takes about as
 /// long as reading the text does: well under a millisecond.
 pub(crate) const PIECE_BYTES: usize = 1 << 20;
 
-/// How much of a text that is taken apart, line by line, goes by between two looks.
+/// How much of a text that is taken apart, line by line, is processed between two checks.
 const LINES_BYTES: usize = 64 << 10;
 
 /// A flag shared between a call and its caller.
@@ -19,16 +19,33 @@ pub struct Cancel(Arc<Flag>);
 #[derive(Debug, Default)]
 struct Flag {
     is_set: AtomicBool,
-    looks: AtomicU64,
-    /// The look at which the flag sets itself, if it does.
-    at_look: Option<u64>,
+    /// Counts the checks, for tests.
+    probe: Option<Probe>,
+}
+
+#[derive(Debug)]
+struct Probe {
+    checks: AtomicU64,
+    /// The check at which the flag sets itself.
+    cancels_at: u64,
 }
 
 impl Cancel {
-    /// A flag that sets itself at the nth check: so a test can cancel a call at any point, without a
-    /// clock.
-    pub(crate) fn at_look(look: u64) -> Cancel {
-        Cancel(Arc::new(Flag { at_look: Some(look), ..Flag::default() }))
+    /// A flag that counts its checks and sets itself at the nth: so a test can cancel a call at any
+    /// point, without a clock.
+    pub(crate) fn at_check(check: u64) -> Cancel {
+        let probe = Probe { checks: AtomicU64::new(0), cancels_at: check };
+        Cancel(Arc::new(Flag { is_set: AtomicBool::new(false), probe: Some(probe) }))
+    }
+
+    /// A flag that counts its checks.
+    pub(crate) fn counting() -> Cancel {
+        Cancel::at_check(u64::MAX)
+    }
+
+    /// How often the work has checked so far, if the flag counts.
+    pub(crate) fn checks(&self) -> u64 {
+        self.0.probe.as_ref().map_or(0, |probe| probe.checks.load(Ordering::Relaxed))
     }
 
     /// Asks the call to stop at its next step.
@@ -36,15 +53,11 @@ impl Cancel {
         self.0.is_set.store(true, Ordering::Release);
     }
 
-    /// How often the work has looked so far.
-    pub(crate) fn looks(&self) -> u64 {
-        self.0.looks.load(Ordering::Relaxed)
-    }
-
     /// Whether the caller asked.
     pub fn is_cancelled(&self) -> bool {
-        let look = self.0.looks.fetch_add(1, Ordering::Relaxed) + 1;
-        if self.0.at_look.is_some_and(|at| look >= at) {
+        if let Some(probe) = &self.0.probe
+            && probe.checks.fetch_add(1, Ordering::Relaxed) + 1 >= probe.cancels_at
+        {
             self.cancel();
         }
         self.0.is_set.load(Ordering::Acquire)
@@ -59,18 +72,18 @@ impl Cancel {
         }
     }
 
-    /// Looks at the flag while many lines or edits go by.
+    /// Checks the flag while many lines or edits are processed.
     pub(crate) fn watch(&self) -> CancelWatch<'_> {
         CancelWatch { cancel: self, bytes: 0 }
     }
 
-    /// The pieces of a text, with a look at the flag before each.
+    /// The pieces of a text, with a check of the flag before each.
     pub(crate) fn pieces<'t>(&self, text: &'t [u8]) -> impl Iterator<Item = Result<&'t [u8]>> {
         text.chunks(PIECE_BYTES).map(|piece| self.check().map(|()| piece))
     }
 }
 
-/// Looks at a flag now and then, by how much text has gone by.
+/// Checks a flag periodically, by how much text was processed.
 #[derive(Debug)]
 pub(crate) struct CancelWatch<'c> {
     cancel: &'c Cancel,
@@ -78,7 +91,7 @@ pub(crate) struct CancelWatch<'c> {
 }
 
 impl CancelWatch<'_> {
-    /// Something of so many bytes goes by, which costs something even where these are none.
+    /// Counts that number of bytes as processed, and a few more for the item itself.
     pub(crate) fn pass(&mut self, bytes: usize) -> Result<()> {
         self.bytes = self.bytes.saturating_add(bytes).saturating_add(PASSING_BYTES);
         if self.bytes < LINES_BYTES {
@@ -89,5 +102,5 @@ impl CancelWatch<'_> {
     }
 }
 
-/// As much text as is worked on in the time that a line takes without any.
+/// What an empty item counts for.
 const PASSING_BYTES: usize = 16;

@@ -116,14 +116,19 @@ pub mod internals {
     pub mod cancel {
         pub use crate::cancel::*;
 
-        /// A flag that sets itself at the nth look.
-        pub fn at_look(look: u64) -> Cancel {
-            Cancel::at_look(look)
+        /// A flag that sets itself at the nth check.
+        pub fn at_check(check: u64) -> Cancel {
+            Cancel::at_check(check)
         }
 
-        /// How often the work has looked so far.
-        pub fn looks(cancel: &Cancel) -> u64 {
-            cancel.looks()
+        /// A flag that counts its checks.
+        pub fn counting() -> Cancel {
+            Cancel::counting()
+        }
+
+        /// How often the work has checked so far.
+        pub fn checks(cancel: &Cancel) -> u64 {
+            cancel.checks()
         }
     }
     /// See `disk.rs`.

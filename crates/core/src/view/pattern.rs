@@ -625,7 +625,7 @@ mod tests {
         let error = compiled(&large(1000)).unwrap_err();
         assert_eq!(error.code, Code::InvalidPattern);
         assert!(error.message.contains("more than 6291456 bytes"), "{}", error.message);
-        let error = Pattern::new(&large(9), &Cancel::at_look(1)).unwrap_err();
+        let error = Pattern::new(&large(9), &Cancel::at_check(1)).unwrap_err();
         assert_eq!(error.code, Code::Aborted);
     }
 

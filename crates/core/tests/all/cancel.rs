@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use hashline_core::internals::cancel::{Cancel, at_look, looks};
+use hashline_core::internals::cancel::{Cancel, at_check, checks, counting};
 use hashline_core::internals::disk::fs::OsFileSystem;
 use hashline_core::internals::edit::apply::{ApplyOptions, Durability, PatchOptions};
 use hashline_core::internals::edit::outcome::Outcome;
@@ -23,23 +23,23 @@ const MIB: usize = 1 << 20;
 /// A call beneath a root.
 type Call<'a> = &'a dyn Fn(&Path, &Cancel) -> Result<()>;
 
-/// Cancels a call at each of some looks; it says `ABORTED` and stops. Returns how often a call
-/// looks that nobody cancels.
-fn check_looks(root: &Path, call: Call<'_>) -> u64 {
-    let undisturbed = Cancel::default();
+/// Cancels a call at some of its checks; it answers `ABORTED` and stops. Returns how often a
+/// call checks that is not cancelled.
+fn check_cancellation(root: &Path, call: Call<'_>) -> u64 {
+    let undisturbed = counting();
     parallel::alone(|| call(root, &undisturbed)).unwrap();
-    let all = looks(&undisturbed);
+    let all = checks(&undisturbed);
     // Work that threads share is done in other steps, and no less often looks.
     for look in [1, all / 4] {
-        let error = call(root, &at_look(look.max(1))).unwrap_err();
-        assert_eq!(error.code, Code::Aborted, "at look {look} of {all}, shared");
+        let error = call(root, &at_check(look.max(1))).unwrap_err();
+        assert_eq!(error.code, Code::Aborted, "at check {look} of {all}, shared");
     }
     for look in [1, 2, 3, all / 4, all / 2, all - 1, all] {
-        let cancel = at_look(look.max(1));
+        let cancel = at_check(look.max(1));
         let error = parallel::alone(|| call(root, &cancel)).unwrap_err();
-        assert_eq!(error.code, Code::Aborted, "at look {look} of {all}");
-        let more = looks(&cancel) - look.max(1);
-        assert!(more <= 4, "{more} more looks after look {look} of {all}");
+        assert_eq!(error.code, Code::Aborted, "at check {look} of {all}");
+        let more = checks(&cancel) - look.max(1);
+        assert!(more <= 4, "{more} more checks after check {look} of {all}");
     }
     all
 }
@@ -85,14 +85,14 @@ fn reads_look_at_every_mebibyte_in_every_pass() {
             [whole.clone(), of_lines(400_000, 200_000), of_lines(2, 1), in_encoding("latin1")]
         {
             let call = |root: &Path, cancel: &Cancel| read_as(&request, root, cancel);
-            let looks = check_looks(dir.path(), &call);
-            assert!(looks >= 8 * passes, "{looks} looks {text:?} {request:?}");
+            let all = check_cancellation(dir.path(), &call);
+            assert!(all >= 8 * passes, "{all} checks {text:?} {request:?}");
         }
     }
 }
 
 #[test]
-fn regression_the_tag_of_a_file_is_made_with_looks() {
+fn regression_the_tag_of_a_file_is_made_with_checks() {
     let dir = tempfile::tempdir().unwrap();
     let one = ReadRequest {
         path: "a.txt".into(),
@@ -104,20 +104,20 @@ fn regression_the_tag_of_a_file_is_made_with_looks() {
         eight_mib(dir.path(), text);
         let in_dialect = |dialect| {
             let call = |root: &Path, cancel: &Cancel| read_in(dialect, &one, root, cancel);
-            check_looks(dir.path(), &call)
+            check_cancellation(dir.path(), &call)
         };
         let (with, without) = (in_dialect(tagged), in_dialect(Dialect::default_dialect()));
-        assert!(with >= without + 7, "{with} and {without} looks, {text:?}");
+        assert!(with >= without + 7, "{with} and {without} checks, {text:?}");
     }
 }
 
 #[test]
-fn binary_files_are_hashed_with_looks() {
+fn binary_files_are_hashed_with_checks() {
     let dir = tempfile::tempdir().unwrap();
     eight_mib(dir.path(), "\0\u{1}\u{2}\u{3}");
     let request = ReadRequest { path: "a.txt".into(), ..ReadRequest::default() };
-    let looks = check_looks(dir.path(), &|root, cancel| read_as(&request, root, cancel));
-    assert!(looks >= 8, "{looks}");
+    let all = check_cancellation(dir.path(), &|root, cancel| read_as(&request, root, cancel));
+    assert!(all >= 8, "{all} checks");
 }
 
 #[test]
@@ -138,9 +138,9 @@ fn searches_look_while_they_are_in_a_file() {
                 assert!(found.errors.is_empty() || pattern.contains("(?"), "{:?}", found.errors);
                 Ok(())
             };
-            let looks = check_looks(dir.path(), &call);
+            let all = check_cancellation(dir.path(), &call);
             let least = if pattern.contains("(?") { 4 } else { least };
-            assert!(looks >= least, "{looks} looks for {pattern} in {text:?}");
+            assert!(all >= least, "{all} checks for {pattern} in {text:?}");
         }
     }
 }
@@ -158,7 +158,7 @@ fn walks_look_in_large_directories() {
         let options = WorkspaceOptions { root, ..WorkspaceOptions::default() };
         Workspace::on(&OsFileSystem, &options).search_with(&query, cancel).map(drop)
     };
-    assert!(check_looks(dir.path(), &call) >= 5);
+    assert!(check_cancellation(dir.path(), &call) >= 5);
 }
 
 /// Whatever the patch would have come to: done, refused, or nothing to do.
@@ -176,7 +176,7 @@ fn patches_that_are_cancelled_say_so_and_change_nothing() {
             let dir = tempfile::tempdir().unwrap();
             let file = dir.path().join("a.txt");
             fs::write(&file, "a\n").unwrap();
-            let cancel = at_look(look);
+            let cancel = at_check(look);
             match patch(dir.path(), operation, &cancel) {
                 Err(error) => {
                     assert_eq!(error.code, Code::Aborted, "{operation}");
@@ -187,7 +187,7 @@ fn patches_that_are_cancelled_say_so_and_change_nothing() {
                     aborted += 1;
                 }
                 // The flag was set by the last look, or never: then nothing was left to stop.
-                Ok(outcome) if looks(&cancel) < look => {
+                Ok(outcome) if checks(&cancel) < look => {
                     let status = match outcome {
                         Outcome::Applied(_) => "applied",
                         Outcome::Rejected(_) => "rejected",
@@ -195,7 +195,7 @@ fn patches_that_are_cancelled_say_so_and_change_nothing() {
                     assert_eq!(status, expected, "{operation}");
                     break;
                 }
-                Ok(outcome) => panic!("cancelled at look {look}: {outcome:?}"),
+                Ok(outcome) => panic!("cancelled at check {look}: {outcome:?}"),
             }
             look += 1;
         }
@@ -213,7 +213,7 @@ fn regression_a_replacement_of_all_occurrences_looks_all_the_time() {
     let operation =
         r#"{"op":"replace_text","path":"a.txt","old_text":"one","new_text":"1","all":true}"#;
     let all = {
-        let undisturbed = Cancel::default();
+        let undisturbed = counting();
         let Outcome::Applied(applied) = patch(root, operation, &undisturbed).unwrap() else {
             panic!("it is refused")
         };
@@ -224,16 +224,20 @@ fn regression_a_replacement_of_all_occurrences_looks_all_the_time() {
         assert!(
             fs::read(root.join("a.txt")).unwrap().starts_with(b"1\ntwo\n\nfour\nfive\nsix\n1\n")
         );
-        looks(&undisturbed)
+        checks(&undisturbed)
     };
     // It is found, made an edit, made a region, and written.
-    assert!(all >= 4 * (MATCHES / 1024) as u64, "{all} looks");
+    assert!(all >= 4 * (MATCHES / 1024) as u64, "{all} checks");
     fs::write(root.join("a.txt"), "one\ntwo\n\nfour\nfive\nsix\n".repeat(MATCHES)).unwrap();
     for look in [all / 5, all / 2, all * 4 / 5] {
-        let cancel = at_look(look);
+        let cancel = at_check(look);
         let error = patch(root, operation, &cancel).unwrap_err();
-        assert_eq!(error.code, Code::Aborted, "at look {look} of {all}");
-        assert!(looks(&cancel) - look <= 4, "at look {look} of {all}: {} looks", looks(&cancel));
+        assert_eq!(error.code, Code::Aborted, "at check {look} of {all}");
+        assert!(
+            checks(&cancel) - look <= 4,
+            "at check {look} of {all}: {} checks",
+            checks(&cancel)
+        );
     }
     assert!(fs::read(root.join("a.txt")).unwrap().starts_with(b"one\n"));
 }
@@ -252,7 +256,7 @@ fn patch(root: &Path, operation: &str, cancel: &Cancel) -> std::result::Result<O
 
 /// Each line of a long text is a piece of work of its own, wherever it is taken in.
 #[test]
-fn regression_a_long_text_is_taken_in_with_looks() {
+fn regression_a_long_text_is_taken_in_with_checks() {
     const TEXT: usize = 8 * MIB;
     const LINES_BYTES: usize = 64 << 10;
     let dir = tempfile::tempdir().unwrap();
@@ -272,17 +276,17 @@ fn regression_a_long_text_is_taken_in_with_looks() {
             fs::write(root.join("a.txt"), &before).unwrap();
             patch(root, &operations, cancel)
         };
-        let undisturbed = Cancel::default();
+        let undisturbed = counting();
         assert!(matches!(call(&undisturbed), Ok(Outcome::Applied(_))), "{what}");
-        let all = looks(&undisturbed);
+        let all = checks(&undisturbed);
         // It is split into lines, encoded, written and read back.
         let least = 2 * (TEXT / LINES_BYTES) + 2 * (TEXT / MIB);
-        assert!(all >= least as u64, "{what}: {all} looks");
+        assert!(all >= least as u64, "{what}: {all} checks");
         for look in [all / 5, all / 2, all - 10] {
-            let cancel = at_look(look);
+            let cancel = at_check(look);
             let error = call(&cancel).unwrap_err();
             assert_eq!(error.code, Code::Aborted, "{what}, look {look} of {all}");
-            let more = looks(&cancel) - look;
+            let more = checks(&cancel) - look;
             assert!(more <= 4, "{what}, look {look} of {all}: {more} more");
             assert_eq!(fs::read_to_string(root.join("a.txt")).unwrap(), before);
         }

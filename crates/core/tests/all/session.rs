@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use hashline_core::internals::cancel::{Cancel, at_look};
+use hashline_core::internals::cancel::{Cancel, at_check};
 use hashline_core::internals::edit::apply::PatchOptions;
 use hashline_core::internals::edit::apply::{ApplyOptions, Durability};
 use hashline_core::internals::edit::outcome::{Applied, Outcome, Rejected};
@@ -740,7 +740,7 @@ fn regression_comparing_large_texts_ends_with_its_call() {
     // Set at its first look, at its second …, until the call has done with looking.
     for look in 1.. {
         let dry_run = PatchOptions { dry_run: true, ..PatchOptions::default() };
-        match scene.session.apply_with(&patch, &dry_run, &at_look(look)) {
+        match scene.session.apply_with(&patch, &dry_run, &at_check(look)) {
             Err(error) => assert_eq!(error.code, Code::Aborted),
             Ok(Outcome::Applied(_)) => {
                 // Each text has four pieces, and there are three diffs.

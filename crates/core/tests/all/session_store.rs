@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::support::stride;
-use hashline_core::internals::cancel::{Cancel, at_look, looks};
+use hashline_core::internals::cancel::{Cancel, at_check, checks, counting};
 use hashline_core::internals::disk::bytes::snapshot;
 use hashline_core::internals::disk::commit::StateDir;
 use hashline_core::internals::disk::fs::{
@@ -478,22 +478,22 @@ fn regression_opening_a_store_reads_each_text_once() {
     assert!((2 * text_bytes..text_bytes * 5 / 2).contains(&read_bytes), "{read_bytes} bytes");
 }
 
-/// How often a read looks whether it is cancelled.
-fn looks_of_a_read(scene: &Scene) -> u64 {
-    let (session, cancel) = (scene.open_as("other"), Cancel::default());
+/// How often a read checks whether it is cancelled.
+fn checks_of_a_read(scene: &Scene) -> u64 {
+    let (session, cancel) = (scene.open_as("other"), counting());
     let request = ReadRequest { path: "f".into(), ..ReadRequest::default() };
     session.read_with(&[request], &cancel).unwrap();
-    looks(&cancel)
+    checks(&cancel)
 }
 
 #[test]
 fn regression_a_call_that_waits_for_another_process_can_be_cancelled() {
     let scene = Scene::new(&[("f", &numbered(4))]);
-    let of_a_read = looks_of_a_read(&scene);
+    let of_a_read = checks_of_a_read(&scene);
     let session = scene.open();
     let held = scene.lock().take(Duration::from_secs(60), &Cancel::default()).unwrap();
     let request = ReadRequest { path: "f".into(), ..ReadRequest::default() };
-    let cancel = at_look(of_a_read + 3);
+    let cancel = at_check(of_a_read + 3);
     let error = session.read_with(&[request], &cancel).unwrap_err();
     assert_eq!(error.code, Code::Aborted);
     drop(held);
@@ -505,15 +505,15 @@ fn regression_a_call_that_waits_for_another_process_can_be_cancelled() {
 #[test]
 fn regression_nobody_waits_for_a_call_that_waits_for_another_process() {
     let scene = Scene::new(&[("f", &numbered(4))]);
-    let of_a_read = looks_of_a_read(&scene);
+    let of_a_read = checks_of_a_read(&scene);
     let session = scene.open();
     let held = scene.lock().take(Duration::from_secs(60), &Cancel::default()).unwrap();
-    let (cancel, turn) = (Cancel::default(), session.reading());
+    let (cancel, turn) = (counting(), session.reading());
     std::thread::scope(|scope| {
         let request = ReadRequest { path: "f".into(), ..ReadRequest::default() };
         let reader = scope.spawn(|| turn.read(&[request], &cancel).unwrap());
-        // Beyond that it looks while it waits, until two seconds are over.
-        while looks(&cancel) < of_a_read + 2 {
+        // Beyond that it checks while it waits, until two seconds are over.
+        while checks(&cancel) < of_a_read + 2 {
             std::thread::yield_now();
         }
         // Were these to wait for the call, it would give up before they go on.

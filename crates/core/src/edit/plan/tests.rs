@@ -305,19 +305,19 @@ fn other_encodings_keep_every_byte() {
 }
 
 #[test]
-fn regression_pasted_lines_are_planned_with_looks() {
+fn regression_pasted_lines_are_planned_with_checks() {
     const LINES: usize = 100_000;
-    let (document, cancel) = (Document::from_text(b"a\n"), Cancel::default());
+    let (document, cancel) = (Document::from_text(b"a\n"), Cancel::counting());
     let index = LineIndex::new(document.body(), document.unit());
     let subject = PlanText { document: &document, index: &index, cancel: &cancel };
     let edits = [after(1, "any")].into_iter().collect::<serde_json::Value>();
     let patch = parse(Dialect::default_dialect(), PatchKind::Text, &edits.into(), &cancel).unwrap();
     let lines = NewLines::Bytes(vec![b"some text".to_vec(); LINES]);
     let edit = Edit::Insert { operation: &patch.edits[0], gap: 1, lines };
-    let before = cancel.looks();
+    let before = cancel.checks();
     assert_eq!(plan(&subject, vec![edit]).unwrap().regions[0].new_lines, LINES as u64);
-    let looks = cancel.looks() - before;
-    assert!(looks >= 20, "{looks} looks at {LINES} lines");
+    let checks = cancel.checks() - before;
+    assert!(checks >= 20, "{checks} checks for {LINES} lines");
 }
 
 #[test]

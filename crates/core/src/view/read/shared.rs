@@ -248,10 +248,10 @@ mod tests {
         let render = |cancel: &Cancel| {
             CountedText::of(Dialect::default_dialect(), &window, cancel)?.render(cancel)
         };
-        let cancel = Cancel::default();
+        let cancel = Cancel::counting();
         assert!(render(&cancel).is_ok());
-        for look in 1..=cancel.looks() {
-            let cancelled = render(&Cancel::at_look(look));
+        for check in 1..=cancel.checks() {
+            let cancelled = render(&Cancel::at_check(check));
             assert_eq!(cancelled.err().unwrap().code, crate::error::Code::Aborted);
         }
     }
