@@ -93,7 +93,7 @@ pub use self::{
 /// For faces: what passes values, texts and calls on from another language or process. A program in
 /// Rust that works with files needs nothing of it.
 pub mod host {
-    pub use crate::call_threads::CALLS;
+    pub use crate::call_threads::{CALLS, PoolJob};
     pub use crate::disk::bytes::{string_and_is_ascii, string_of, valid_utf8};
     pub use crate::edit::outcome::told_failures;
     pub use crate::edit::report::untold;

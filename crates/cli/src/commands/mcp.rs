@@ -3,8 +3,10 @@
 //!
 //! The tools are those of `hashline-tools`, where all that a model reads is written. `server`
 //! answers the client's requests, one session for the connection; `roots` says where it works.
-//! `pipes` are those to the client; `message` reads what comes.
+//! `pipes` are those to the client; `message` reads what comes; `intake` bounds how much of that is
+//! under way.
 
+mod intake;
 mod message;
 mod pipes;
 mod roots;
@@ -19,6 +21,7 @@ use hashline_core::{Code, Error, SessionOptions};
 use hashline_tools::{ToolKind, ToolsOptions};
 use rmcp::ServiceExt;
 use rmcp::service::{QuitReason, ServerInitializeError};
+use tokio::io::BufReader;
 use tokio::sync::{Notify, mpsc};
 
 use crate::args::Mcp;
@@ -94,7 +97,9 @@ async fn serve(settings: Settings) -> Result<Exit, Failure> {
     let interrupted = Arc::clone(&stop);
     interrupt::calls(move || interrupted.notify_one());
     let (busy, mut all_done) = mpsc::channel(1);
-    let starting = Server::new(settings, busy).serve(Pipes::new(Arc::clone(&gone)));
+    let (input, output) = (BufReader::new(tokio::io::stdin()), tokio::io::stdout());
+    let pipes = Pipes::new(input, output, Arc::clone(&gone));
+    let starting = Server::new(settings, busy).serve(pipes);
     let running = tokio::select! {
         started = starting => match started {
             Ok(running) => running,

@@ -490,8 +490,8 @@ fn regression_every_request_with_an_id_is_answered() {
         "{\"jsonrpc\":\"2.0\",\"id\":2000,\"method\":\"tools/list\",\"params\":{\"a\":1e999}}",
     );
     assert_eq!(client.answer_to(2000)["error"]["code"], -32700);
-    // Longer than the library's own limit.
-    let content = "x".repeat(17 << 20);
+    // Nearly as long as a message may be.
+    let content = "x".repeat(15 << 20);
     let operation = json!({"op": "add_file", "path": "b.txt", "content": content});
     let done = client.call("apply", &json!({"operations": [operation]}));
     assert!(!done.is_error, "{}", done.text);
@@ -894,6 +894,25 @@ fn roots_are_those_of_the_client() {
 }
 
 #[test]
+fn the_client_is_asked_for_its_roots_while_many_calls_wait() {
+    let project = Project::new(&[("sub/a.txt", LINES)]);
+    let mut client = Client::start(&project, &[]);
+    client.shake_hands(&json!({"roots": {}}));
+    let read = json!({"name": "read", "arguments": {"path": "a.txt"}});
+    let ids: Vec<u64> = (0..500).map(|_| client.send("tools/call", &read)).collect();
+    let question = client.next();
+    assert_eq!(question["method"], "roots/list");
+    let root = json!({"uri": format!("file://{}", project.path("sub").display())});
+    let answer = json!({"jsonrpc": "2.0", "id": question["id"], "result": {"roots": [root]}});
+    client.say(&answer.to_string());
+    for _ in ids {
+        let answer = answer_of(&client.next());
+        assert!(!answer.is_error, "{}", answer.text);
+    }
+    assert_eq!(client.leave(), QUIETLY);
+}
+
+#[test]
 fn without_a_handshake() {
     let project = Project::new(&[("a.txt", LINES)]);
     let mut client = Client::start(&project, &[]);
@@ -1050,4 +1069,44 @@ fn a_session_outlives_its_connection() {
     let mut stranger = Client::connect(&project, &["--session", "t"]);
     let refused = stranger.set_line("a.txt", "3aa", "three");
     assert!(refused.is_error, "{}", refused.text);
+}
+
+/// 2,000 reads that nobody waited for had 529 threads and took a gigabyte.
+#[cfg(target_os = "linux")]
+#[test]
+fn regression_a_client_that_does_not_read_is_given_few_threads() {
+    const COUNT: u64 = 2000;
+    let project = Project::new(&[("a.txt", &LINES.repeat(3000))]);
+    let mut client = Client::connect(&project, &[]);
+    let ids: Vec<u64> = (0..COUNT)
+        .map(|_| {
+            client.send("tools/call", &json!({"name": "read", "arguments": {"path": "a.txt"}}))
+        })
+        .collect();
+    // More was sent than the pipe holds, so most of it was read.
+    let threads = fs::read_dir(format!("/proc/{}/task", client.child.id())).unwrap().count();
+    let processors = std::thread::available_parallelism().unwrap().get();
+    assert!(threads <= 32 + 2 * processors, "{threads} threads");
+    let mut answered: Vec<u64> =
+        (0..COUNT).map(|_| client.next()["id"].as_u64().unwrap()).collect();
+    answered.sort_unstable();
+    assert_eq!(answered, ids);
+    assert_eq!(client.leave(), QUIETLY);
+}
+
+#[test]
+fn regression_a_line_without_an_end_is_refused_and_the_next_one_answered() {
+    let project = Project::new(&[("a.txt", LINES)]);
+    let mut client = Client::connect(&project, &[]);
+    let padding = "a".repeat(17 << 20);
+    let long = json!({
+        "jsonrpc": "2.0", "id": 70, "method": "tools/call",
+        "params": {"name": "read", "arguments": {"path": padding}},
+    });
+    client.say(&long.to_string());
+    let refused = client.answer_to(70);
+    let message = refused["error"]["message"].as_str().unwrap();
+    assert!(message.contains("over 16 MiB"), "{message}");
+    assert!(!client.read("a.txt").is_error);
+    assert_eq!(client.leave(), QUIETLY);
 }

@@ -11,10 +11,13 @@ use rmcp::model::{
     InitializeRequestParams, InitializeResultMethod, JsonObject, JsonRpcMessage, RequestId,
 };
 use rmcp::service::RxJsonRpcMessage;
-use serde::de::{MapAccess, Visitor};
+use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value as Json;
 use serde_json::value::RawValue;
+
+use super::intake::Size;
+use super::pipes::LINE_LIMIT_BYTES;
 
 /// What a line is.
 #[derive(Debug)]
@@ -32,13 +35,16 @@ impl Line {
     pub fn read(line: &[u8]) -> Line {
         let text = String::from_utf8_lossy(line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line));
         let Ok(members) = serde_json::from_str::<Members<'_>>(&text) else {
-            let is_batch = serde_json::from_str::<Vec<&RawValue>>(&text).is_ok();
+            let is_batch = serde_json::from_str::<Vec<IgnoredAny>>(&text).is_ok();
             let refusal = invalid("a batch is no message: send each request in a line of its own");
             return if is_batch { refused(None, refusal) } else { Line::Nothing };
         };
         let is_answer = members.get("method").is_none()
             && (members.get("result").is_some() || members.get("error").is_some());
         let Some(id) = members.get("id").filter(|_| !is_answer) else {
+            if values_in(&text) > VALUES_LIMIT {
+                return Line::Nothing;
+            }
             let message = serde_json::from_str(&text);
             return message.map_or(Line::Nothing, |message| Line::Message(Box::new(message)));
         };
@@ -54,12 +60,30 @@ impl Line {
     }
 }
 
-/// The members of an object, as they are written. Of those with one name the last counts.
-struct Members<'t>(Vec<(String, &'t RawValue)>);
+/// How many values a message may hold besides the arguments of a tool, and how many arguments may hold
+/// to be read by the library: it takes some hundred bytes for each.
+const VALUES_LIMIT: usize = 100_000;
+
+/// How many values a text holds, at most: those in texts count, too.
+fn values_in(text: &str) -> usize {
+    Size::of(text.as_bytes()).values
+}
+
+/// The members of an object that are looked at here.
+const NAMES: [&str; 9] =
+    ["jsonrpc", "id", "method", "params", "result", "error", "name", "arguments", "_meta"];
+
+/// Those members, as they are written. Of those with one name the last counts.
+#[derive(Default)]
+struct Members<'t>([(usize, Option<&'t RawValue>); NAMES.len()]);
 
 impl<'t> Members<'t> {
+    fn member(&self, name: &str) -> (usize, Option<&'t RawValue>) {
+        NAMES.iter().position(|known| *known == name).map_or((0, None), |at| self.0[at])
+    }
+
     fn get(&self, name: &str) -> Option<&'t RawValue> {
-        self.0.iter().rev().find(|(key, _)| key == name).map(|(_, value)| *value)
+        self.member(name).1
     }
 
     /// A member that is there, and not null.
@@ -68,7 +92,7 @@ impl<'t> Members<'t> {
     }
 
     fn is_twice(&self, name: &str) -> bool {
-        self.0.iter().filter(|(key, _)| key == name).count() > 1
+        self.member(name).0 > 1
     }
 }
 
@@ -84,12 +108,15 @@ impl<'de> Deserialize<'de> for Members<'de> {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members = Vec::new();
+                let mut members = Members::default();
                 while let Some((key, value)) = map.next_entry::<&RawValue, &RawValue>()? {
                     // A name with half a character in it is none that is known.
-                    members.push((serde_json::from_str(key.get()).unwrap_or_default(), value));
+                    let key: String = serde_json::from_str(key.get()).unwrap_or_default();
+                    if let Some(at) = NAMES.iter().position(|known| *known == key) {
+                        members.0[at] = (members.0[at].0 + 1, Some(value));
+                    }
                 }
-                Ok(Members(members))
+                Ok(members)
             }
         }
 
@@ -170,10 +197,16 @@ fn request(
         }
     }
     let params = object(members, "", "params")?;
+    let is_call = method == CallToolRequestMethod::VALUE;
+    let arguments = params.as_ref().filter(|_| is_call).and_then(|params| params.get("arguments"));
+    let given = arguments.map_or(0, |arguments| values_in(arguments.get()));
+    if values_in(text) - given > VALUES_LIMIT {
+        return Err(ErrorData::invalid_params(format!("over {VALUES_LIMIT} values"), None));
+    }
     if let Some(params) = &params {
         object(params, "params.", "_meta")?;
     }
-    if method == CallToolRequestMethod::VALUE {
+    if is_call {
         let name = params.as_ref().and_then(|params| params.get("name")).map(kind_of);
         if name != Some(Kind::String) {
             let found = name.map_or("missing".to_owned(), |kind| kind.to_string());
@@ -181,13 +214,20 @@ fn request(
             return Err(ErrorData::invalid_params(message, None));
         }
     }
-    let read = match members.get("params").map_or(Ok(()), |params| unique_keys(params.get())) {
-        Ok(()) => serde_json::from_str(text).ok(),
-        // The tools tell the model.
-        Err(_) if params.as_ref().is_some_and(|params| is_for_the_tools(&method, params)) => None,
-        Err(twice) => {
-            return Err(ErrorData::invalid_params(format!("params: {}", twice.message), None));
-        }
+    let unique = || members.get("params").map_or(Ok(()), |params| unique_keys(params.get()));
+    let read = match &params {
+        Some(params) if given > VALUES_LIMIT && are_once(params) => None,
+        params => match unique() {
+            Ok(()) => serde_json::from_str(text).ok(),
+            // The tools tell the model.
+            Err(_) if params.as_ref().is_some_and(|params| is_for_the_tools(&method, params)) => {
+                None
+            }
+            Err(twice) => {
+                let message = format!("params: {}", twice.message);
+                return Err(ErrorData::invalid_params(message, None));
+            }
+        },
     };
     match read {
         Some(message) => checked(message),
@@ -195,10 +235,15 @@ fn request(
     }
 }
 
+/// Whether none of the members that a call has is there twice.
+fn are_once(params: &Members<'_>) -> bool {
+    !["name", "arguments", "_meta"].into_iter().any(|name| params.is_twice(name))
+}
+
 /// Whether a key that is there twice is so in the arguments of a tool.
 fn is_for_the_tools(method: &str, params: &Members<'_>) -> bool {
     method == CallToolRequestMethod::VALUE
-        && !["name", "arguments", "_meta"].into_iter().any(|name| params.is_twice(name))
+        && are_once(params)
         && params.get("arguments").is_some_and(|arguments| unique_keys(arguments.get()).is_err())
 }
 
@@ -283,8 +328,66 @@ fn unreadable() -> ErrorData {
     ErrorData::new(ErrorCode::PARSE_ERROR, message, None)
 }
 
+/// The answer to a line that is too long, by its start; none if that has no `id`.
+pub fn too_long(start: &[u8]) -> Option<String> {
+    let mut id = FirstId(None);
+    // It has no end, which is an error.
+    let _ = serde_json::Deserializer::from_slice(start).deserialize_map(&mut id);
+    id.0.map(|id| refusal_of_length(Some(id)))
+}
+
+/// The answer to a line that is too long, by its end.
+pub fn too_long_until(end: &[u8]) -> String {
+    let text = String::from_utf8_lossy(end);
+    refusal_of_length(last_id(&text))
+}
+
+fn refusal_of_length(id: Option<&RawValue>) -> String {
+    let limit_mib = LINE_LIMIT_BYTES >> 20;
+    let refusal = invalid(format!("the message has over {limit_mib} MiB: send less at once"));
+    let id = id.filter(|id| matches!(kind_of(id), Kind::String | Kind::Number));
+    refusal_line(id, refusal).unwrap_or_default()
+}
+
+/// The `id` of an object that need not end.
+struct FirstId<'t>(Option<&'t RawValue>);
+
+impl<'de> Visitor<'de> for &mut FirstId<'de> {
+    type Value = ();
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let mut id = None;
+        while let Some(key) = map.next_key::<&RawValue>()? {
+            // Something follows it, so all of it is there.
+            self.0 = self.0.or(id);
+            if key.get() == "\"id\"" {
+                id = Some(map.next_value()?);
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The `id` that comes last in an object, of which the start is missing.
+fn last_id(text: &str) -> Option<&RawValue> {
+    let members = text.trim_end().strip_suffix('}')?;
+    let (before, value) = members.rsplit_once("\"id\"")?;
+    let value = value.trim_start().strip_prefix(':')?;
+    serde_json::from_str(value).ok().filter(|_| before.trim_end().ends_with(','))
+}
+
 /// The line that refuses the request with an id: any number or string, as it is written.
 fn refused(id: Option<&RawValue>, error: ErrorData) -> Line {
+    refusal_line(id, error).map_or(Line::Nothing, Line::Refused)
+}
+
+fn refusal_line(id: Option<&RawValue>, error: ErrorData) -> Option<String> {
     #[derive(Serialize)]
     struct Answer<'a> {
         jsonrpc: &'a str,
@@ -294,7 +397,7 @@ fn refused(id: Option<&RawValue>, error: ErrorData) -> Line {
     }
 
     let answer = Answer { jsonrpc: "2.0", id, error };
-    serde_json::to_string(&answer).map_or(Line::Nothing, Line::Refused)
+    serde_json::to_string(&answer).ok()
 }
 
 #[cfg(test)]
@@ -341,6 +444,32 @@ mod tests {
         let bytes =
             b"\"tools/call\",\"params\":{\"name\":\"read\",\"arguments\":{\"path\":\"\xff\"}}}";
         assert!(unreadable(&[head.as_bytes(), bytes].concat()));
+    }
+
+    /// 15 MB of numbers took 1.7 GB.
+    #[test]
+    fn regression_a_message_with_many_values_is_not_read_by_the_library() {
+        let numbers = |count: usize| format!("[1{}]", ",1".repeat(count - 1));
+        let many = numbers(VALUES_LIMIT + 2);
+        let call = |params: &str| {
+            format!(
+                "{{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":{{\"name\":\"read\",{params}}}}}"
+            )
+        };
+        let arguments = format!("{{\"a\":{many}}}");
+        let message = call(&format!("\"arguments\":{arguments}"));
+        assert_eq!(arguments_of(message.as_bytes()), *arguments);
+        let few = format!("{{\"a\":{}}}", numbers(VALUES_LIMIT - 10));
+        assert!(arguments_of(call(&format!("\"arguments\":{few}")).as_bytes()).is_object());
+        let refused = |line: &str| match Line::read(line.as_bytes()) {
+            Line::Refused(answer) => answer.contains("\"id\":7,\"error\":{\"code\":-32602"),
+            _ => false,
+        };
+        assert!(refused(&call(&format!("\"arguments\":{{}},\"_meta\":{{\"a\":{many}}}"))));
+        assert!(refused(&call(&format!("\"a\":{many}"))));
+        assert!(refused(&call(&format!("\"arguments\":{arguments},\"arguments\":{{}}"))));
+        let line = format!("{{\"jsonrpc\":\"2.0\",\"method\":\"x\",\"params\":{{\"a\":{many}}}}}");
+        assert!(matches!(Line::read(line.as_bytes()), Line::Nothing));
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! The requests of a client: what there is, and calls of the tools. A connection has one session,
-//! which hears of calls in the order in which they arrive; each is carried out on a thread of its
-//! own.
+//! which hears of calls in the order in which they arrive; they are carried out on other threads.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -10,6 +9,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use hashline_core::host::{CALLS, PoolJob};
 use hashline_core::{Cancel, Code, Error, Root, Session, SessionOptions, StoreOptions};
 use hashline_tools::{
     CallOptions, Definition, Place, ToolKind, ToolResult, Tools, ToolsOptions, describe, refusal,
@@ -23,9 +23,10 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, Peer, RequestContext};
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Value as Json, json};
-use tokio::sync::{Mutex, mpsc};
+use tokio::sync::{Mutex, mpsc, oneshot};
 use tokio::time::{Instant, Interval, interval_at};
 
+use super::intake::Taken;
 use super::roots;
 
 /// What the command line says.
@@ -95,6 +96,7 @@ impl Server {
             let message = format!("there is no tool {name:?}; there are {}", known.join(", "));
             return Err(ErrorData::invalid_params(message, None));
         };
+        begin(context).await;
         let (cancel, progress) = (Cancel::default(), Arc::<Progress>::default());
         let is_structured = self.settings.is_structured;
         let refused = |error| result_of(refusal(kind, names, error), is_structured);
@@ -104,13 +106,22 @@ impl Server {
         };
         let busy = self.busy.clone();
         let (stop, telling) = (cancel.clone(), Arc::clone(&progress));
-        let running = tokio::task::spawn_blocking(move || {
+        // While it waited for its turn.
+        if context.ct.is_cancelled() {
+            cancel.cancel();
+        }
+        let (done, running) = oneshot::channel();
+        let job: PoolJob = Box::new(move || {
             let tell = |done, total| telling.tell(done, total);
             let given = Ok(arguments.into());
             let result = tools.run(place, given, &CallOptions::default(), &stop, &tell);
             drop(busy);
-            result
+            let _ = done.send(result);
         });
+        // Without another thread it is done on this one.
+        if let Err(job) = CALLS.submit(job) {
+            job();
+        }
         let token = context.meta.get_progress_token();
         let mut report = Report::new(&context.peer, token, &progress);
         // The first word is sent however short the call is: who asked for progress gets some.
@@ -171,6 +182,13 @@ impl Server {
             Some(store) => Session::open(options, store),
             None => Session::new(options),
         }
+    }
+}
+
+/// Waits until the answer to a request may be made.
+async fn begin(context: &RequestContext<RoleServer>) {
+    if let Some(taken) = context.extensions.get::<Arc<Taken>>() {
+        taken.begin().await;
     }
 }
 
@@ -275,8 +293,9 @@ impl ServerHandler for Server {
     async fn list_tools(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        begin(&context).await;
         let Settings { options, tools, offered, .. } = &self.settings;
         let tool = |&kind| listed(describe(kind, options.workspace.dialect, tools));
         Ok(ListToolsResult::with_all_items(offered.iter().map(tool).collect()))
