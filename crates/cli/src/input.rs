@@ -3,6 +3,7 @@
 use std::io::{self, Read};
 use std::path::Path;
 
+use hashline_core::host::open_input;
 use hashline_core::{Code, Error, Patch, Result};
 
 use crate::args::STANDARD_INPUT;
@@ -39,11 +40,7 @@ pub fn without_mark(bytes: &[u8]) -> &[u8] {
 pub fn patch(path: &str, limit_bytes: u64) -> Result<Patch> {
     let (bytes, shown) = match path {
         STANDARD_INPUT => (standard_input(limit_bytes)?, "standard input"),
-        _ => {
-            let file =
-                std::fs::File::open(path).map_err(|cause| Error::io("read", path, &cause))?;
-            (all_of(file, path, limit_bytes)?, path)
-        }
+        _ => (all_of(open_input(path)?, path, limit_bytes)?, path),
     };
     let not_json = |cause: &dyn std::fmt::Display| {
         Error::new(Code::InvalidOperation, format!("{shown}: the patch is not JSON: {cause}"))

@@ -95,6 +95,7 @@ pub use self::{
 pub mod host {
     pub use crate::call_threads::{CALLS, PoolJob};
     pub use crate::disk::bytes::{string_and_is_ascii, string_of, valid_utf8};
+    pub use crate::disk::fs::{open_input, read_start};
     pub use crate::edit::outcome::told_failures;
     pub use crate::edit::report::untold;
     pub use crate::error::{Message, Spelling, Term};

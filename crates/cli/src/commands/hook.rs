@@ -6,12 +6,10 @@
 //! call of the shell whose command cannot be read is refused.
 
 use std::borrow::Cow;
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use hashline_core::Error;
-use hashline_core::host::{JsonFault, from_json, serves};
+use hashline_core::host::{JsonFault, from_json, read_start, serves};
 use hashline_guard::{Policy, Verdict, check_among};
 use serde_json::{Value, json};
 
@@ -108,12 +106,8 @@ fn served(mut policy: Policy, event: &Value) -> Policy {
 
 /// The lines of a file of ignored paths; none when it cannot be read.
 fn ignore_lines(path: &Path) -> Vec<String> {
-    let mut text = String::new();
-    let is_read =
-        File::open(path).and_then(|file| file.take(IGNORE_LIMIT_BYTES).read_to_string(&mut text));
-    if is_read.is_err() {
-        return Vec::new();
-    }
+    let bytes = read_start(path, IGNORE_LIMIT_BYTES).unwrap_or_default();
+    let text = String::from_utf8(bytes).unwrap_or_default();
     text.lines().map(str::to_owned).collect()
 }
 

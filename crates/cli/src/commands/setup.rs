@@ -12,8 +12,9 @@ mod shell;
 mod toml;
 mod trial;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use hashline_core::host::read_start;
 use hashline_core::{Code, Error, Outcome, Patch, PatchOptions, Result};
 use serde_json::{Value, json};
 
@@ -146,7 +147,9 @@ fn whole(target: &Target, path: &str, old: Option<&str>, new: &str) -> Vec<Value
 
 /// The text of a file, if there is one, without its byte order mark, which every edit keeps.
 fn content(path: &str) -> Result<Option<String>> {
-    match std::fs::read_to_string(path) {
+    let invalid = |cause| std::io::Error::new(std::io::ErrorKind::InvalidData, cause);
+    let bytes = read_start(Path::new(path), u64::MAX);
+    match bytes.and_then(|bytes| String::from_utf8(bytes).map_err(invalid)) {
         Ok(text) => Ok(Some(text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned())),
         Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(cause) => Err(Error::io("read", path, &cause)),

@@ -552,3 +552,60 @@ fn usage_errors_are_data_where_data_is_asked_for() {
         assert!(error["message"].as_str().unwrap().contains("Usage: hashline"), "{error}");
     }
 }
+
+/// A search waited for a FIFO where git's configuration should be, and read a device without end.
+#[cfg(unix)]
+#[test]
+fn regression_configurations_of_git_that_are_no_files_are_not_read() {
+    let project = Project::new(&[("a.txt", "needle\n"), ("b.log", "needle\n")]);
+    project.shell("mkdir -p .git home/.config/git git && mkfifo pipe");
+    let search = |variables: &[(&str, &str)]| {
+        let mut command = project.command(&["search", "needle"]);
+        command.env("HOME", project.path("home"));
+        for name in ["XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"] {
+            command.env_remove(name);
+        }
+        command.envs(variables.iter().copied());
+        crate::support::answer(command.output().unwrap())
+    };
+    let usual = search(&[]);
+    assert_eq!(usual.code, Some(0), "{usual:?}");
+    for file in ["home/.gitconfig", "home/.config/git/config", "home/.config/git/ignore"] {
+        for script in ["mkfifo", "ln -s /dev/zero"] {
+            project.shell(&format!("{script} {file}"));
+            assert_eq!(search(&[]), usual, "{script} {file}");
+            std::fs::remove_file(project.path(file)).unwrap();
+        }
+    }
+    for name in ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"] {
+        for path in ["pipe", "/dev/zero", "/dev/null"] {
+            assert_eq!(search(&[(name, path)]), usual, "{name}={path}");
+        }
+    }
+    // What is a file counts.
+    project.write("git/config", b"[core]\n\texcludesFile = ~/ignored\n");
+    project.write("home/ignored", b"*.log\n");
+    let config = project.path("git/config");
+    let found = search(&[("GIT_CONFIG_GLOBAL", config.to_str().unwrap())]);
+    assert!(!found.stdout.contains("b.log"), "{found:?}");
+}
+
+/// A patch may come through a pipe, but the program waited for a FIFO that nobody writes to.
+#[cfg(unix)]
+#[test]
+fn regression_a_patch_in_a_pipe_needs_a_writer() {
+    let project = Project::new(&[("a.txt", "one\n")]);
+    project.shell("mkfifo pipe");
+    for command in ["apply", "json-apply"] {
+        let answer = project.run(&[command, "-i", "pipe"]);
+        assert_eq!(answer.code, Some(2), "{answer:?}");
+        let why = "pipe: cannot read: it is a FIFO to which no program writes";
+        assert!(answer.stderr.contains(why), "{answer:?}");
+    }
+    let patch = r#"{"operations":[{"op":"replace_text","path":"a.txt","old_text":"one","new_text":"two"}]}"#;
+    project.write("patch.json", patch.as_bytes());
+    let done = project.shell("cat patch.json | $hashline apply -i /dev/fd/0");
+    assert_eq!((done.code, project.content("a.txt").as_str()), (Some(0), "two\n"), "{done:?}");
+    let empty = project.run(&["apply", "-i", "/dev/null"]);
+    assert!(empty.stderr.contains("the patch is not JSON"), "{empty:?}");
+}

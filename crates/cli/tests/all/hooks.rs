@@ -287,3 +287,19 @@ fn regression_a_policy_that_says_something_twice_is_refused() {
     assert_eq!((answer.code, answer.stdout.as_str()), (Some(2), ""), "{answer:?}");
     assert!(answer.stderr.contains("\"reader\""), "{}", answer.stderr);
 }
+
+/// The hook waited for ever: until somebody wrote to the FIFO, or a line came from the terminal.
+#[cfg(unix)]
+#[test]
+fn regression_a_list_of_ignored_files_that_is_no_file_is_not_read() {
+    let project = Project::new(&[("a.txt", "a\n")]);
+    let dir = project.path("").to_str().unwrap().to_owned();
+    let event = json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "cwd": dir,
+        "tool_input": {"command": "cat a.txt"}});
+    for script in ["mkfifo .gitignore", "ln -s /dev/zero .gitignore", "ln -s /dev/tty .gitignore"] {
+        project.shell(&format!("rm -f .gitignore; {script}"));
+        let answer = project.run_with(&["hook", "claude"], &event.to_string());
+        assert_eq!(answer.code, Some(0), "{script}: {answer:?}");
+        assert!(answer.stdout.contains("deny"), "{script}: {answer:?}");
+    }
+}

@@ -483,3 +483,24 @@ fn oh_my_pi_gets_the_extension_that_is_beside_the_program_instead_of_the_server(
     assert!(!exists(&project.path(manifest)));
     assert!(servers().contains("mine"));
 }
+
+/// It waited until somebody wrote to the FIFO, and read a device until memory ran out.
+#[cfg(unix)]
+#[test]
+fn regression_a_configuration_that_is_no_file_is_refused() {
+    for (agent, files) in AGENTS {
+        for script in ["mkfifo", "ln -s /dev/zero"] {
+            let project = Project::new(&[]);
+            for file in files {
+                let directory = file.rsplit_once('/').map_or(".", |(directory, _)| directory);
+                project.shell(&format!("mkdir -p {directory} && {script} {file}"));
+            }
+            for options in [&[][..], &["--dry-run"], &["--remove"]] {
+                let answer = run(&project, &[&["setup", agent], options].concat());
+                assert_eq!(answer.code, Some(2), "{agent} {script}: {answer:?}");
+                let why = "it is a FIFO, socket or device, not a regular file";
+                assert!(answer.stderr.contains(why), "{agent} {script}: {answer:?}");
+            }
+        }
+    }
+}

@@ -4,6 +4,7 @@
 //! implementation is [`OsFileSystem`]; everything that differs between systems is in it, in `stamp`
 //! and in `unix` and `windows`, which have the same functions.
 
+mod named;
 mod place;
 mod stamp;
 mod tree;
@@ -20,6 +21,7 @@ use std::path::{Path, PathBuf};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, DirBuilder, OpenOptions};
 
+pub use named::{may_wait, open_input, read_start};
 pub use place::{
     Base, Directory, Lookup, Place, differ_in_case_only, not_a_file, plain, plain_path,
     unicode_path,

@@ -2,9 +2,10 @@
 //! With a root, every step is resolved beneath its descriptor, as the opening of a file is.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
+use super::named::start_of;
 use super::place::{Base, check_path};
 use super::{FileKind, open_ambient, reading};
 use crate::error::{Error, Result};
@@ -70,15 +71,13 @@ impl Base {
         path.exists()
     }
 
-    /// At most `limit_bytes` of the file at an absolute path, links followed.
+    /// At most `limit_bytes` of the regular file at an absolute path, links followed.
     pub fn read_start(&self, path: &Path, limit_bytes: u64) -> io::Result<Vec<u8>> {
         let file = match self.beneath(path) {
             Some((root, relative)) => root.open_with(relative, &reading())?.into_std(),
             None => open_ambient(path)?,
         };
-        let mut content = Vec::new();
-        file.take(limit_bytes).read_to_end(&mut content)?;
-        Ok(content)
+        start_of(file, limit_bytes)
     }
 }
 

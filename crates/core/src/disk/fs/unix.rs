@@ -2,7 +2,8 @@
 //! wherever its path leads by now, and come to the disk with it.
 
 use std::fs::{File, TryLockError};
-use std::io;
+use std::io::{self, Read};
+use std::os::unix::fs::FileTypeExt;
 
 use cap_std::fs::OpenOptions;
 
@@ -25,6 +26,27 @@ pub(super) fn fill(file: &File, mut limit_bytes: u64, out: &mut Vec<u8>) -> io::
             Err(other) => return Err(other.into()),
         }
     }
+}
+
+/// What can be read of a file that was opened without waiting; reading waits then. A FIFO needs a
+/// program that writes to it.
+pub(super) fn piped(mut file: File) -> io::Result<Box<dyn Read>> {
+    use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+
+    let mut start = Vec::new();
+    if file.metadata()?.file_type().is_fifo() {
+        let mut byte = [0];
+        match file.read(&mut byte) {
+            Ok(0) => return Err(io::Error::other("it is a FIFO to which no program writes")),
+            Ok(_) => start.extend(byte),
+            // There is a writer, and nothing of it yet.
+            Err(cause) if cause.kind() == io::ErrorKind::WouldBlock => {}
+            Err(cause) => return Err(cause),
+        }
+    }
+    let flags = fcntl_getfl(&file)?;
+    fcntl_setfl(&file, flags - OFlags::NONBLOCK)?;
+    Ok(Box::new(io::Cursor::new(start).chain(file)))
 }
 
 /// Opens a file: nobody else's open one stands in the way here.

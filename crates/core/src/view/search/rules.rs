@@ -16,7 +16,7 @@ use ignore::overrides::{Override, OverrideBuilder};
 
 use super::shown::tidy;
 use super::{SearchQuery, SearchWarning};
-use crate::disk::fs::{Base, FileSystem, Listed, plain};
+use crate::disk::fs::{Base, FileSystem, Listed, may_wait, plain};
 use crate::error::{Error, Result};
 use crate::text::lines::{Lines, Unit};
 use crate::view::anchor::quote;
@@ -124,6 +124,10 @@ impl<'a> Filter<'a> {
     /// The rules of git's ignore file of the user, which lies outside of any root.
     fn global_rules(&mut self, query: &SearchQuery) -> Option<Gitignore> {
         if !query.gitignore || self.base.root_path().is_some() {
+            return None;
+        }
+        // The library opens git's configurations, and would wait.
+        if git_configurations().any(|path| may_wait(&path)) {
             return None;
         }
         let mut text = self.read(gitconfig_excludes_path()?);
@@ -385,6 +389,23 @@ impl IgnoreVerdict {
             Match::Whitelist(_) => IgnoreVerdict::Keep,
         }
     }
+}
+
+/// Where git's configurations of the user and of the system may be.
+fn git_configurations() -> impl Iterator<Item = PathBuf> {
+    let named = |name| std::env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from);
+    let home = std::env::home_dir();
+    let of_home = |path: &str| home.as_ref().map(|home| home.join(path));
+    let folder = named("XDG_CONFIG_HOME").or_else(|| of_home(".config"));
+    let system = named("GIT_CONFIG_SYSTEM").unwrap_or_else(|| "/etc/gitconfig".into());
+    [
+        named("GIT_CONFIG_GLOBAL"),
+        of_home(".gitconfig"),
+        folder.map(|folder| folder.join("git/config")),
+        Some(system),
+    ]
+    .into_iter()
+    .flatten()
 }
 
 fn globs(start_dir: &Path, globs: &[String]) -> Result<Override> {
