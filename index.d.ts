@@ -25,6 +25,7 @@ export type HashlineErrorCode =
   | 'HASH_MISMATCH'
   | 'AMBIGUOUS_ANCHOR'
   | 'NOT_SHOWN'
+  | 'PARTLY_SHOWN'
   | 'LINE_OUT_OF_RANGE'
   | 'OVERLAPPING_EDITS'
   | 'REPEATS_NEIGHBOURS'

@@ -132,7 +132,7 @@ fn applied(case: &Case) -> Option<String> {
     let file = Path::new(&case.path);
     let mut memory = Memory::new(MemoryLimits::default());
     let shown = Version::of(case.old.as_bytes(), usize::MAX);
-    memory.show(file, &shown, &LineSet::of(1, old.count()), Showing::Asked);
+    memory.show(file, &shown, &LineSet::of(1, old.count()).into(), Showing::Asked);
     let record = memory.record(file);
     let current = Body::new(case.current.as_bytes(), &new_index);
     let cancel = Cancel::default();

@@ -48,6 +48,8 @@ codes! {
     AmbiguousAnchor = "AMBIGUOUS_ANCHOR",
     /// A session never showed the line.
     NotShown = "NOT_SHOWN",
+    /// A session showed only a part of a line that a text would replace.
+    PartlyShown = "PARTLY_SHOWN",
     /// The named line is past the end of the file.
     LineOutOfRange = "LINE_OUT_OF_RANGE",
     /// Two operations of a patch touch the same line or the same path.

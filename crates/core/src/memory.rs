@@ -1,6 +1,7 @@
 //! What a model was shown, and where these lines are now.
 //!
-//! `versions` are those of files that were shown, and the lines of each (`lines`). Where lines are
+//! `versions` are those of files that were shown, and the lines of each (`lines`), whole or in part
+//! (`shown`). Where lines are
 //! now is known exactly after own edits (`track`), and found after those of others by comparing
 //! two texts (`carry`, `body`). An `update` is what one answer teaches.
 //!
@@ -19,6 +20,7 @@ mod lines;
 mod mutex;
 mod notes;
 mod session;
+mod shown;
 mod store;
 mod track;
 mod update;
@@ -30,6 +32,7 @@ pub use carry::Carry;
 pub(crate) use carry::says_enough;
 pub use lines::LineSet;
 pub use session::{Learning, SessionMemory};
+pub use shown::{Knowledge, SeenParts, ShownLines, ShownPart};
 pub use track::{Course, LeftLines, MovedLines, Splice, Track};
 pub use update::MemoryUpdate;
 pub(crate) use versions::{FileMemory, Lineage, View};

@@ -17,7 +17,7 @@ use crate::disk::bytes::string_of;
 use crate::disk::commit::{Conflict, RecoveryReport};
 use crate::text::dialect::Dialect;
 use crate::text::hash::LineHasher;
-use crate::view::render::{GAP, one_line, render_cut_line};
+use crate::view::render::{GAP, cut_line_bytes, one_line, render_cut_line};
 
 pub use answer::{ANSWER_CONTEXT_MAX_LINES, AnswerForm, AnswerOptions};
 pub use applied::{
@@ -41,6 +41,11 @@ const CONTEXT_LINES: u64 = 2;
 
 /// How much of a line a report shows; the anchor stays valid, a hint may be its beginning.
 const LINE_LIMIT_BYTES: usize = 1_000;
+
+/// How many bytes of a line a report shows, from its start.
+pub fn shown_in_reports(line: &[u8]) -> usize {
+    cut_line_bytes(line, LINE_LIMIT_BYTES)
+}
 
 /// A number of things, in words.
 fn number_of(count: u64, noun: &str) -> String {

@@ -12,7 +12,9 @@ mod locate;
 mod patches;
 mod recall;
 
-pub use locate::{Found, How, Locator, Placed, Refused, ShownLine, Target, Unseen, Why};
+pub use locate::{
+    Found, How, Locator, PartlyShown, Placed, Refused, ShownLine, Target, Unseen, Why,
+};
 pub use patches::PatchState;
 pub use recall::{FileRefusal, Recall, Settlement, resolve_plainly, rows_shown};
 

@@ -81,7 +81,7 @@ mod tests {
         let mutex = MemoryMutex::new(Memory::default());
         let mut learning = mutex.lock();
         let text = Version::of(b"text\n", 100);
-        learning.show(Path::new("f"), &text, &LineSet::of(1, 1), Showing::Asked);
+        learning.show(Path::new("f"), &text, &LineSet::of(1, 1).into(), Showing::Asked);
         // This thread would wait for itself.
         assert_eq!(mutex.bytes(), 0);
         let bytes = learning.bytes();
@@ -95,10 +95,10 @@ mod tests {
         let mutex = MemoryMutex::new(Memory::default());
         let text = Version::of(b"text\n", 100);
         let lines = LineSet::of(1, 1);
-        mutex.lock().show(Path::new("f"), &text, &lines, Showing::Asked);
+        mutex.lock().show(Path::new("f"), &text, &lines.clone().into(), Showing::Asked);
         let fork = mutex.fork();
         assert!(Arc::ptr_eq(&mutex.lock().memory, &fork.lock().memory));
-        fork.lock().show(Path::new("g"), &text, &lines, Showing::Asked);
+        fork.lock().show(Path::new("g"), &text, &lines.clone().into(), Showing::Asked);
         assert!(fork.lock().knows(Path::new("g")) && fork.lock().knows(Path::new("f")));
         assert!(!mutex.lock().knows(Path::new("g")));
         // What calls are waiting for is not part of a fork.

@@ -110,13 +110,13 @@ impl SessionMemory {
         self.lock().record(file)
     }
 
-    /// The lines of a file's text that the model knows, if the file is what the session knows.
+    /// The lines of a file's text that the model knows whole, if the file is what the session knows.
     pub fn known_lines(&self, file: &Path, text: &[u8], as_of: Moment) -> LineSet {
         let hash = hash_of(text);
         let record = self.record(file);
         let lineages = record.file().map(|file| file.lineages.as_slice()).unwrap_or_default();
         let tip = lineages.iter().rev().find(|one| one.tip == hash);
-        tip.map(|tip| tip.known(Some(as_of))).unwrap_or_default()
+        tip.map(|tip| tip.known(Some(as_of)).whole()).unwrap_or_default()
     }
 
     /// Whether anything is known of a file.

@@ -15,6 +15,7 @@ use super::body::{TextRef, Version};
 use super::lines::LineSet;
 use super::mutex::MemoryMutex;
 use super::notes::{Damage, Notes, Trouble};
+use super::shown::{ShownLines, ShownPart, fit};
 use super::track::{Course, Splice};
 use super::update::MemoryUpdate;
 use super::versions::{MAX_LINES, Memory, MemoryImage, MemoryLimits, Moment, Showing};
@@ -37,6 +38,8 @@ enum SessionRecord {
         file: PathBuf,
         text: TextRef,
         lines: LineSet,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        parts: Vec<ShownPart>,
         #[serde(default, skip_serializing_if = "is_false")]
         asked: bool,
     },
@@ -44,6 +47,8 @@ enum SessionRecord {
         file: PathBuf,
         text: TextRef,
         shown: LineSet,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        parts: Vec<ShownPart>,
         #[serde(default, skip_serializing_if = "LineSet::is_empty")]
         pasted: LineSet,
     },
@@ -54,6 +59,8 @@ enum SessionRecord {
         #[serde(flatten)]
         course: Course,
         shown: LineSet,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        parts: Vec<ShownPart>,
     },
     Moved {
         moves: Vec<(PathBuf, PathBuf)>,
@@ -81,15 +88,15 @@ impl SessionRecord {
     /// Whether its lines can be lines of its texts.
     fn is_sound(&self) -> bool {
         match self {
-            SessionRecord::Shown { text, lines, .. }
-            | SessionRecord::Written { text, shown: lines, .. } => {
-                text.lines <= MAX_LINES && lines.fits(text.lines)
+            SessionRecord::Shown { text, lines, parts, .. }
+            | SessionRecord::Written { text, shown: lines, parts, .. } => {
+                text.lines <= MAX_LINES && fit(lines, parts, text.lines)
             }
-            SessionRecord::Edited { before, after, course, shown, .. } => {
+            SessionRecord::Edited { before, after, course, shown, parts, .. } => {
                 before.lines <= MAX_LINES
                     && after.lines <= MAX_LINES
                     && course.fits(before.lines, after.lines)
-                    && shown.fits(after.lines)
+                    && fit(shown, parts, after.lines)
             }
             SessionRecord::Memory(image) => image.is_sound(),
             SessionRecord::Moved { .. }
@@ -483,15 +490,17 @@ fn text_ref(text: &Version) -> TextRef {
 fn record(update: &MemoryUpdate) -> SessionRecord {
     match update.clone() {
         MemoryUpdate::Shown { file, text, lines, showing } => {
-            let asked = showing == Showing::Asked;
-            SessionRecord::Shown { file, text: text_ref(&text), lines, asked }
+            let (asked, ShownLines { lines, parts }) = (showing == Showing::Asked, lines);
+            SessionRecord::Shown { file, text: text_ref(&text), lines, parts, asked }
         }
         MemoryUpdate::Written { file, text, shown, pasted } => {
-            SessionRecord::Written { file, text: text_ref(&text), shown, pasted }
+            let (text, ShownLines { lines: shown, parts }) = (text_ref(&text), shown);
+            SessionRecord::Written { file, text, shown, parts, pasted }
         }
         MemoryUpdate::Edited { file, before, after, course, shown } => {
             let (before, after) = (text_ref(&before), text_ref(&after));
-            SessionRecord::Edited { file, before, after, course, shown }
+            let ShownLines { lines: shown, parts } = shown;
+            SessionRecord::Edited { file, before, after, course, shown, parts }
         }
         MemoryUpdate::Moved { moves } => SessionRecord::Moved { moves },
         MemoryUpdate::Forgotten { file } => SessionRecord::Forgotten { file },
@@ -505,14 +514,17 @@ fn update(
     before_edit: impl FnOnce(&Path, &TextRef, &[Splice]) -> Version,
 ) -> Option<MemoryUpdate> {
     Some(match record {
-        SessionRecord::Shown { file, text, lines, asked } => {
+        SessionRecord::Shown { file, text, lines, parts, asked } => {
             let showing = if asked { Showing::Asked } else { Showing::Told };
+            let lines = ShownLines { lines, parts };
             MemoryUpdate::Shown { file, text: text.version(), lines, showing }
         }
-        SessionRecord::Written { file, text, shown, pasted } => {
+        SessionRecord::Written { file, text, shown, parts, pasted } => {
+            let shown = ShownLines { lines: shown, parts };
             MemoryUpdate::Written { file, text: text.version(), shown, pasted }
         }
-        SessionRecord::Edited { file, before, after, course, shown } => {
+        SessionRecord::Edited { file, before, after, course, shown, parts } => {
+            let shown = ShownLines { lines: shown, parts };
             let (before, after) = (before_edit(&file, &before, &course.splices), after.version());
             MemoryUpdate::Edited { file, before, after, course, shown }
         }
@@ -539,7 +551,7 @@ mod tests {
         MemoryUpdate::Shown {
             file: "f".into(),
             text: Version::of(b"text\n", 100),
-            lines: LineSet::of(1, 1),
+            lines: LineSet::of(1, 1).into(),
             showing: Showing::Asked,
         }
     }

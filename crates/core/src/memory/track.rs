@@ -101,7 +101,7 @@ impl Course {
     }
 
     /// The lines that the model wrote, by their numbers in the text that was made.
-    pub(super) fn written(&self) -> LineSet {
+    pub fn written(&self) -> LineSet {
         Splice::written(&self.splices).without(&self.pasted)
     }
 

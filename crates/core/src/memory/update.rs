@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::body::Version;
 use super::lines::LineSet;
+use super::shown::ShownLines;
 use super::track::Course;
 use super::versions::{Memory, Moment, Showing};
 
@@ -17,7 +18,7 @@ pub enum MemoryUpdate {
         /// Its text.
         text: Version,
         /// The lines.
-        lines: LineSet,
+        lines: ShownLines,
         /// How that came.
         showing: Showing,
     },
@@ -28,7 +29,7 @@ pub enum MemoryUpdate {
         /// Its text.
         text: Version,
         /// The lines that the report shows.
-        shown: LineSet,
+        shown: ShownLines,
         /// Lines that the model did not write.
         pasted: LineSet,
     },
@@ -43,7 +44,7 @@ pub enum MemoryUpdate {
         /// Where they differ.
         course: Course,
         /// The lines of its text now that the report shows.
-        shown: LineSet,
+        shown: ShownLines,
     },
     /// A patch gave files other names, all at once.
     Moved {

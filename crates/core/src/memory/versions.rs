@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::body::{Body, Kept, Version, hash_of};
 use super::lines::LineSet;
+use super::shown::ShownLines;
 use super::track::{Course, Track};
 use crate::error::{Error, Message, Result, Term};
 use crate::shape::sized;
@@ -123,7 +124,7 @@ impl FileMemory {
         for view in views.filter(|view| view.hash == hash) {
             match &mut found {
                 Some(found) => {
-                    found.shown.extend(&view.shown);
+                    found.show_as(view);
                     found.late.extend(view.late.iter().cloned());
                     found.since = found.since.min(view.since);
                     found.last = found.last.max(view.last);
@@ -308,8 +309,8 @@ impl Memory {
     }
 
     /// Remembers that lines of a text were shown.
-    pub fn show(&mut self, file: &Path, text: &Version, lines: &LineSet, showing: Showing) {
-        if lines.is_empty() {
+    pub fn show(&mut self, file: &Path, text: &Version, shown: &ShownLines, showing: Showing) {
+        if shown.lines.is_empty() {
             return;
         }
         let (now, limits, waiting) = (self.tick(), self.limits, self.waiting_calls());
@@ -317,7 +318,7 @@ impl Memory {
             let elsewhere = known.shown_elsewhere(text.hash);
             let lineage = known.lineage(text.hash, now, &limits);
             let TipView { view, has_replaced } = lineage.view_of_tip(now, waiting);
-            view.show(lines, showing, now, elsewhere, waiting);
+            view.show(shown, showing, now, elsewhere, waiting);
             known.forgotten |= has_replaced;
         });
         self.keep(text);

@@ -42,6 +42,19 @@ pub struct Page {
     is_cut: bool,
     /// Lines that are longer than may be shown were cut.
     has_cut_rows: bool,
+    /// The lines of which only a part is shown.
+    parts: Vec<RowPart>,
+}
+
+/// Which part of a line its row shows, if not all of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowPart {
+    /// The number of the line.
+    pub line: u64,
+    /// The bytes of its text that are shown.
+    pub bytes: Range<usize>,
+    /// How many it has.
+    pub of: usize,
 }
 
 impl Page {
@@ -59,6 +72,7 @@ impl Page {
             next_line: None,
             is_cut: false,
             has_cut_rows: false,
+            parts: Vec::new(),
         }
     }
 
@@ -80,6 +94,7 @@ impl Page {
             next_line: None,
             is_cut: false,
             has_cut_rows: false,
+            parts: Vec::new(),
         }
     }
 
@@ -213,7 +228,8 @@ impl Page {
         let hash = self.hasher.hash(number, text);
         let start = self.out.len();
         let max_bytes = self.limits.max_bytes.unwrap_or(usize::MAX);
-        let part = self.width.part(text, found.clone());
+        let mut part = self.width.part(text, found.clone());
+        let is_cut_row = matches!(self.width, Width::Chars(_)) && part.len() < text.len();
         // A line that cannot fit is not copied first.
         let mut fits = start.saturating_add(part.len()) <= max_bytes;
         if fits {
@@ -226,9 +242,12 @@ impl Page {
                 self.next_line = Some(number);
                 return false;
             }
-            self.push_cut(number, hash, text, (part.clone(), found), max_bytes);
+            part = self.push_cut(number, hash, text, (part, found), max_bytes);
         }
-        self.has_cut_rows |= matches!(self.width, Width::Chars(_)) && part.len() < text.len();
+        self.has_cut_rows |= is_cut_row;
+        if part.len() < text.len() {
+            self.parts.push(RowPart { line: number, bytes: part, of: text.len() });
+        }
         self.first_line.get_or_insert(number);
         self.last_line = number;
         self.shown_lines += 1;
@@ -236,7 +255,7 @@ impl Page {
     }
 
     /// Shows as much of a part of a line as `max_bytes` have room for between the anchor and the
-    /// marks.
+    /// marks. Returns what it shows.
     fn push_cut(
         &mut self,
         number: u64,
@@ -244,7 +263,7 @@ impl Page {
         text: &[u8],
         (part, found): (Range<usize>, Option<Range<usize>>),
         max_bytes: usize,
-    ) {
+    ) -> Range<usize> {
         let dialect = self.hasher.dialect();
         let mut anchor = Vec::new();
         render_line(dialect, number, hash, b"", &mut anchor);
@@ -258,8 +277,9 @@ impl Page {
             fitting = around(shown, found, Measure::Bytes(room));
         }
         let fitting = part.start + fitting.start..part.start + fitting.end;
-        render_part(dialect, number, hash, text, fitting, &mut self.out);
+        render_part(dialect, number, hash, text, fitting.clone(), &mut self.out);
         self.is_cut = true;
+        fitting
     }
 
     /// Whether of a line of so many bytes maybe only a part is shown.
@@ -302,6 +322,11 @@ impl Page {
     /// Bytes of output so far.
     pub fn len_bytes(&self) -> usize {
         self.out.len()
+    }
+
+    /// Takes the lines of which only a part is shown.
+    pub fn take_parts(&mut self) -> Vec<RowPart> {
+        std::mem::take(&mut self.parts)
     }
 
     /// The output.

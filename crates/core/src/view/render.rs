@@ -66,12 +66,16 @@ pub fn render_cut_line(
     limit_bytes: usize,
     out: &mut Vec<u8>,
 ) {
+    render_part(dialect, line, hash, text, 0..cut_line_bytes(text, limit_bytes), out);
+}
+
+/// How many bytes of a line are shown where that is the limit.
+pub fn cut_line_bytes(text: &[u8], limit_bytes: usize) -> usize {
     if text.len() <= limit_bytes {
-        return render_line(dialect, line, hash, text, out);
+        return text.len();
     }
     let shown = if limit_bytes == 0 { 0 } else { floor_boundary(text, limit_bytes) };
-    let shown = if shown > limit_bytes { 0 } else { shown };
-    render_part(dialect, line, hash, text, 0..shown, out);
+    if shown > limit_bytes { 0 } else { shown }
 }
 
 /// Appends a part of a line between marks that say how many bytes are not shown.
@@ -211,6 +215,25 @@ pub fn between_marks(text: &str) -> &str {
     let text = &text[..cut_mark(text).map_or(text.len(), |(start, _)| start)];
     let mark = left_mark(text).and_then(|_| text.find(LEFT_MARK_END));
     &text[mark.map_or(0, |at| at + LEFT_MARK_END.len())..]
+}
+
+/// Which bytes of a line the text of its row shows: all without marks, else what these say. Nothing
+/// where they say what cannot be.
+pub fn shown_part(row: &str, line: &[u8]) -> Range<usize> {
+    let part = between_marks(row);
+    if part.len() == row.len() {
+        return 0..line.len();
+    }
+    let start = left_mark(row).unwrap_or(0);
+    let end = start.saturating_add(part.len());
+    let hidden = cut_mark(row).map_or(0, |(_, bytes)| bytes);
+    if line.get(start..end) == Some(part.as_bytes()) && end.checked_add(hidden) == Some(line.len())
+    {
+        return start..end;
+    }
+    // The file itself can have such a text.
+    let is_whole = row.trim_end().as_bytes() == line.trim_ascii_end();
+    if is_whole { 0..line.len() } else { 0..0 }
 }
 
 /// The number of a mark; one that no line can have is the largest.
@@ -404,6 +427,21 @@ mod tests {
     }
 
     #[test]
+    fn marks_that_cannot_be_show_nothing() {
+        let text = "ab… [+3 bytes]";
+        assert_eq!(shown_part(text, text.as_bytes()), 0..text.len());
+        for (row, line) in [
+            ("ab… [+3 bytes]", "abcd"),
+            ("ab… [+3 bytes]", "xbcde"),
+            ("[9 bytes+] …ab", "ab"),
+            ("[18446744073709551615 bytes+] …ab", "ab"),
+            ("ab… [+99999999999999999999 bytes]", "ab"),
+        ] {
+            assert_eq!(shown_part(row, line.as_bytes()), 0..0, "{row}");
+        }
+    }
+
+    #[test]
     fn parts_stand_between_marks() {
         let dialect = Dialect::default_dialect();
         for (part, expected) in [
@@ -415,8 +453,9 @@ mod tests {
             (0..0, "7:00|… [+5 bytes]"),
         ] {
             let mut out = Vec::new();
-            render_part(dialect, 7, 0, b"abcde", part, &mut out);
+            render_part(dialect, 7, 0, b"abcde", part.clone(), &mut out);
             assert_eq!(String::from_utf8(out).unwrap(), expected);
+            assert_eq!(shown_part(&expected["7:00|".len()..], b"abcde"), part);
         }
     }
 }

@@ -441,7 +441,7 @@ impl Session {
         let updates = self
             .updates_of_rows(rows_by_header(self.options.workspace.dialect, text, path), cancel)?;
         let lines = updates.iter().map(|update| match update {
-            MemoryUpdate::Shown { lines, .. } => lines.count(),
+            MemoryUpdate::Shown { lines, .. } => lines.lines.count(),
             _ => 0,
         });
         let lines = lines.sum();

@@ -273,13 +273,14 @@ fn regression_a_read_of_a_long_line_leaves_room_for_what_is_below() {
     assert_eq!(rows.len(), 2);
     assert!(rows[0].ends_with(&format!("… [+{} bytes]", minified().len() - 2000)), "{}", rows[0]);
     assert!(rows[1].ends_with("|below") && report.next.is_empty(), "{}", rows[1]);
-    // The cut row counts as shown, though its line is not shown as a whole.
+    // The cut row is an anchor, though its line is not shown as a whole.
     let anchor = rows[0].split('|').next().unwrap();
     let patch = serde_json::json!({"operations": [
-        {"op": "set_line", "path": "a.js", "anchor": anchor, "text": "short"}
+        {"op": "insert_after", "path": "a.js", "anchor": anchor, "text": "between"}
     ]});
     scene.session.apply(patch).unwrap();
-    assert_eq!(fs::read_to_string(scene.dir.path().join("a.js")).unwrap(), "short\nbelow\n");
+    let after = format!("{}\nbetween\nbelow\n", minified());
+    assert!(fs::read_to_string(scene.dir.path().join("a.js")).unwrap() == after);
 }
 
 #[test]
@@ -363,8 +364,12 @@ fn regression_a_cut_row_that_comes_back_as_text_does_not_replace_the_line() {
     let cut: Vec<&&str> = rows.iter().filter(|row| row.starts_with("1:")).collect();
     assert!(cut[0].contains(" bytes+] …") && cut[1].contains("… [+"), "{cut:?}");
 
-    let apply = |operation: serde_json::Value| {
-        scene.session.apply(serde_json::json!({ "operations": [operation] })).unwrap()
+    let patch = |operation: &serde_json::Value| serde_json::json!({ "operations": [operation] });
+    let apply = |operation: serde_json::Value| scene.session.apply(patch(&operation)).unwrap();
+    let workspace = Workspace::new(scene.session.options().workspace.clone());
+    let code = |outcome: Outcome| match outcome {
+        Outcome::Rejected(rejected) => (rejected.code, rejected.text),
+        Outcome::Applied(applied) => panic!("{}", applied.text),
     };
     for row in cut {
         let (anchor, shown) = row.split_once('|').unwrap();
@@ -372,9 +377,11 @@ fn regression_a_cut_row_that_comes_back_as_text_does_not_replace_the_line() {
         for one in [shown.to_owned(), shown.replace('a', "b"), format!("new\n{shown}")] {
             let edit = serde_json::json!(
                 {"op": "set_line", "path": "a.js", "anchor": anchor, "text": one});
-            let Outcome::Rejected(rejected) = apply(edit) else { panic!("{one} was written") };
-            assert_eq!(rejected.code, Code::InvalidOperation);
-            assert!(rejected.text.contains("mark of a row that was cut"), "{}", rejected.text);
+            // A session knows that the line was not shown whole, also where the mark is not there.
+            assert_eq!(code(apply(edit.clone())).0, Code::PartlyShown);
+            let (code, text) = code(workspace.apply(patch(&edit)).unwrap());
+            assert_eq!(code, Code::InvalidOperation);
+            assert!(text.contains("mark of a row that was cut"), "{text}");
         }
     }
     assert_eq!(content(), text);

@@ -892,7 +892,7 @@ impl Sharers {
     fn show(&self, name: &str) {
         let text = self.scene.content(name);
         let file = self.scene.dir.path().canonicalize().unwrap().join(name);
-        let lines = LineSet::of(1, text.lines().count() as u64);
+        let lines = LineSet::of(1, text.lines().count() as u64).into();
         let text = self.writer.version(text.as_bytes(), None);
         let update = MemoryUpdate::Shown { file, text, lines, showing: Showing::Asked };
         self.writer.learn(vec![update], &Cancel::default());

@@ -25,7 +25,7 @@ use crate::edit::report::{
 use crate::edit::session::{Recall, rows_shown};
 use crate::edit::splice::splice;
 use crate::error::{Code, Error, Result};
-use crate::memory::{LineSet, MemoryUpdate, Showing, Splice, Version};
+use crate::memory::{LineSet, MemoryUpdate, Showing, ShownLines, Version};
 use crate::text::dialect::Dialect;
 use crate::text::lines::{Unit, count_lines};
 use crate::text::tag::Tag;
@@ -424,8 +424,10 @@ impl<'a> Job<'a> {
         course.pasted.extend(&unread_parts(recall, edits, settled));
         let mut shown = self.shown(&after, rows);
         if is_silent {
-            shown = shown.common(&Splice::written(&course.splices));
+            shown = shown.common(&course.written());
         }
+        // Of what the model wrote, it knows what a row does not show.
+        shown.extend(&shown.lines.common(&course.written()));
         shown.extend(&landings.shown(edits.key()));
         if !memory.knows(edits.place.canonical()) {
             // There is nothing that the edit could have moved.
@@ -439,7 +441,7 @@ impl<'a> Job<'a> {
     }
 
     /// The lines of a text that the rows of a report show, or name.
-    fn shown(&self, text: &Version, rows: &ToldRows) -> LineSet {
+    fn shown(&self, text: &Version, rows: &ToldRows) -> ShownLines {
         let shown = text.body().map(|body| rows_shown(self.scope.dialect, &body, &rows.text));
         let mut shown = shown.unwrap_or_default();
         shown.extend(&rows.named.iter().map(|&line| line..line + 1).collect());

@@ -205,7 +205,7 @@ fn shown_by_snapshots(
 fn memory_of(file: &Path, document: &Document) -> SessionMemory {
     let memory = SessionMemory::new(MemoryLimits::default());
     let (file, text) = (file.to_owned(), memory.version(document.text(), None));
-    let lines = LineSet::of(1, text.count());
+    let lines = LineSet::of(1, text.count()).into();
     let update = MemoryUpdate::Shown { file, text, lines, showing: Showing::Asked };
     memory.learn(vec![update], &Cancel::default());
     memory
@@ -471,7 +471,7 @@ fn refusal(
     failures: Vec<(Failure, AnchorReport)>,
 ) -> FileRefusal {
     match recall {
-        Some((recall, file)) => recall.refusal(file, evidence.text, failures),
+        Some((recall, file)) => recall.refusal(file, evidence, failures),
         None => FileRefusal { failures, update: None },
     }
 }

@@ -6,14 +6,18 @@ use super::{CONTEXT_LINES, number_of};
 use crate::edit::outcome::Failure;
 use crate::edit::request::Operation;
 use crate::edit::resolve::{Evidence, text_is_of_other};
-use crate::edit::session::{Refused, Why};
+use crate::edit::session::{PartlyShown, Refused, Why};
 use crate::error::Code;
 use crate::text::hash::hash_line;
 use crate::text::tag::Tag;
+use crate::view::excerpt::ANSWER_LIMIT_BYTES;
 use crate::view::render::one_line;
 
 /// The most lines that a refusal shows of those that were never shown, or have changed since.
 const UNSEEN_LIMIT_LINES: u64 = 200;
+
+/// So much of a line is read in one call, next to its anchor and marks.
+const READ_ON_BYTES: usize = ANSWER_LIMIT_BYTES - 200;
 
 /// The failure of one refused anchor, and what to report of it.
 pub fn recalled_failure(
@@ -62,6 +66,8 @@ fn ranges(evidence: &Evidence<'_>, refused: &Refused<'_>) -> Vec<(u64, u64)> {
             }
             shown
         }
+        // The anchor is right, and the start of the line was shown.
+        Why::PartlyShown { .. } => Vec::new(),
         Why::Disagree { places } => places.iter().map(|&place| around(place, place)).collect(),
         Why::OtherHash { near, is_current: true } => {
             let line = u64::from(refused.anchor.line);
@@ -121,6 +127,7 @@ fn truth(evidence: &Evidence<'_>, operation: &Operation, refused: &Refused<'_>) 
                 "{numbers} never shown to you. {they_are} shown above now: repeat the edit if you mean {them}.{forgotten}"
             )
         }
+        Why::PartlyShown { lines } => partly_shown(evidence, lines),
         Why::OutOfRange => {
             format!("The file has {}.{forgotten}", number_of(evidence.count(), "line"))
         }
@@ -156,6 +163,35 @@ fn truth(evidence: &Evidence<'_>, operation: &Operation, refused: &Refused<'_>) 
             )
         }
     }
+}
+
+/// Lines of which the model knows only parts, and how it gets to know the rest of the first.
+fn partly_shown(evidence: &Evidence<'_>, lines: &[PartlyShown]) -> String {
+    let Some(PartlyShown { line, parts }) = lines.first() else { return String::new() };
+    let text = evidence.line(*line).unwrap_or_default();
+    let unseen = parts.first_unseen().unwrap_or_default();
+    let start = text.len().min(unseen.start as usize);
+    let end = text.len().min(unseen.end as usize).min(start + READ_ON_BYTES);
+    let chars = |bytes: &[u8]| String::from_utf8_lossy(bytes).chars().count();
+    let from = chars(&text[..start]) + 1;
+    let to = (from + chars(&text[start..end])).saturating_sub(1).max(from);
+    let others = match lines.len() {
+        1 => String::new(),
+        count => format!(", and parts of {}", number_of(count as u64 - 1, "more line")),
+    };
+    // A patch in oh-my-pi's language has no such operation, and no such field.
+    let (instead, anyway) = match evidence.dialect.has_hashes() {
+        true => (
+            "change a part of the line with replace_text, or ",
+            ", or add \"verbatim\": true if it is to go unseen",
+        ),
+        false => ("", ""),
+    };
+    format!(
+        "You were shown {} of the {} bytes of line {line}{others}, and your text would replace it whole: {instead}read the rest (line {line}, columns: [{from}, {to}]) and repeat the edit{anyway}.",
+        parts.seen_bytes(),
+        parts.of,
+    )
 }
 
 /// Lines that own edits moved to another file.

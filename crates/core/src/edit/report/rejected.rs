@@ -43,7 +43,8 @@ impl AnchorReport {
         ranges: &[(u64, u64)],
         truth: String,
     ) -> AnchorReport {
-        let mut rendered = ShownLines { rows: Rows::new(evidence.dialect), known: HashMap::new() };
+        let mut rendered =
+            RenderedLines { rows: Rows::new(evidence.dialect), known: HashMap::new() };
         let mut lines = Vec::new();
         for &(first, last) in ranges {
             let spans = evidence.index.from_line(evidence.text, first).into_iter().flatten();
@@ -116,7 +117,7 @@ pub fn anchor_failures(
     path: &str,
     refusals: &[AnchorRefusal<'_>],
 ) -> Vec<(Failure, AnchorReport)> {
-    let mut shown = ShownLines { rows: Rows::new(evidence.dialect), known: HashMap::new() };
+    let mut shown = RenderedLines { rows: Rows::new(evidence.dialect), known: HashMap::new() };
     let failure = |refusal: &AnchorRefusal<'_>| {
         let report = report(evidence, window_lines, path, refusal, &mut shown);
         let anchor = refusal.anchor.text(evidence.dialect);
@@ -133,7 +134,7 @@ fn report(
     window_lines: u64,
     path: &str,
     refusal: &AnchorRefusal<'_>,
-    rendered: &mut ShownLines,
+    rendered: &mut RenderedLines,
 ) -> AnchorReport {
     let line = u64::from(refusal.anchor.line);
     let anchor = refusal.anchor.text(evidence.dialect);
@@ -164,6 +165,7 @@ fn report(
 pub(super) fn headline(code: Code, anchor: &str) -> String {
     match code {
         Code::NotShown => format!("Not shown: {anchor}."),
+        Code::PartlyShown => format!("Partly shown: {anchor}."),
         Code::LineOutOfRange => format!("Line out of range at {anchor}."),
         Code::AmbiguousAnchor => format!("Ambiguous anchor at {anchor}."),
         _ => format!("Hash mismatch at {anchor}."),
@@ -203,12 +205,12 @@ fn changed_report(
 }
 
 /// Lines of a file, each rendered once however many failures show it.
-struct ShownLines {
+struct RenderedLines {
     rows: Rows,
     known: HashMap<u64, Arc<str>>,
 }
 
-impl ShownLines {
+impl RenderedLines {
     fn line(&mut self, number: u64, text: &[u8]) -> Arc<str> {
         if let Some(known) = self.known.get(&number) {
             return Arc::clone(known);

@@ -13,7 +13,10 @@ use serde::Deserialize;
 
 use crate::cancel::Cancel;
 use crate::edit::resolve::Spot;
-use crate::memory::{Body, Carry, FileMemory, FileRecord, LineSet, Lineage, Moment, Track, View};
+use crate::memory::{
+    Body, Carry, FileMemory, FileRecord, Knowledge, LineSet, Lineage, Moment, SeenParts, Track,
+    View,
+};
 use crate::text::dialect::Dialect;
 use crate::text::hash::LineHasher;
 use crate::text::tag::Tag;
@@ -60,6 +63,11 @@ impl<'o> Target<'o> {
         }
     }
 
+    /// Its first anchor.
+    pub fn first(&self) -> &'o Anchor {
+        self.ends().0
+    }
+
     /// Whether it is lines from a first to a last one.
     fn is_range(&self) -> bool {
         matches!(self, Target::Range(..) | Target::Carried(..))
@@ -95,8 +103,17 @@ pub enum How {
     Carried,
 }
 
+/// A line of which the model knows only parts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartlyShown {
+    /// Its number in the current text.
+    pub line: u64,
+    /// What was shown of it.
+    pub parts: SeenParts,
+}
+
 /// Where an operation takes place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placed {
     /// The lines, or the gap, in the current text.
     pub spot: Spot,
@@ -109,6 +126,8 @@ pub struct Placed {
     pub last_distance: i64,
     /// How that is known.
     pub how: How,
+    /// The lines of which only parts were shown.
+    pub partly: Vec<PartlyShown>,
 }
 
 /// The answer for one operation.
@@ -150,7 +169,7 @@ enum Known {
     /// Those of a lineage, by its place in the list.
     Lineage(usize),
     /// Those of one view.
-    Shown(LineSet),
+    Shown(Knowledge),
 }
 
 /// Finds the places of the operations on one file. It compares each pair of texts once.
@@ -163,7 +182,7 @@ pub struct Locator<'a> {
     as_of: Option<Moment>,
     cancel: &'a Cancel,
     carries: HashMap<(u128, u128), Carry<'a>>,
-    known: HashMap<usize, LineSet>,
+    known: HashMap<usize, Knowledge>,
     /// The tags of texts that are there.
     tags: HashMap<u128, Tag>,
 }
@@ -217,12 +236,13 @@ impl<'a> Locator<'a> {
     }
 
     /// The refusal of an operation that would remove the lines from `first` to `last`, found around
-    /// the line of an anchor, if the model does not know all of them as they are.
+    /// the line of an anchor, if the model does not know all of them as they are. Where a text takes
+    /// their place, it must know all of each.
     pub fn unseen_around<'o>(
         &mut self,
         anchor: &'o Anchor,
-        first: u64,
-        last: u64,
+        (first, last): (u64, u64),
+        is_rewritten: bool,
     ) -> Option<Refused<'o>> {
         if self.unseen == Unseen::Match {
             return None;
@@ -232,44 +252,48 @@ impl<'a> Locator<'a> {
             Some(found) => found.ok()?.landed,
             None => self.by_tip(&target)?,
         };
-        let missing = self.missing_around(anchor, &landed, first, last);
-        (!missing.is_empty()).then(|| self.not_shown(anchor, missing))
+        let (missing, partly) = self.unknown_around(anchor, &landed, first, last);
+        if !missing.is_empty() {
+            return Some(self.not_shown(anchor, missing));
+        }
+        (is_rewritten && !partly.is_empty()).then(|| self.partly_shown(anchor, partly))
     }
 
-    /// The lines from `first` to `last` of the current text that the model does not know. Where
-    /// others have changed the file, it knows them all, as one block, or only the line that landed.
-    fn missing_around(
+    /// The lines from `first` to `last` of the current text that the model does not know, and those
+    /// of which it knows only parts. Where others have changed the file, it knows them all, as one
+    /// block, or only the line that landed.
+    fn unknown_around(
         &mut self,
         anchor: &Anchor,
         landed: &Landed,
         first: u64,
         last: u64,
-    ) -> Vec<Range<u64>> {
+    ) -> (Vec<Range<u64>>, Vec<PartlyShown>) {
         let line = landed.block.first;
-        let others = || [first..line, line + 1..last + 1].into_iter().filter(|one| !one.is_empty());
-        match &landed.known {
-            Known::Shown(shown) => shown.missing(first..last + 1),
-            Known::Lineage(at) if landed.how != How::Carried => {
-                self.known(*at).missing(first..last + 1)
-            }
+        let (known, start) = match &landed.known {
+            Known::Shown(known) => (known, first),
+            Known::Lineage(at) if landed.how != How::Carried => (self.known(*at), first),
             Known::Lineage(at) => {
-                let above = line - first;
-                let Some(start) = landed.tip.first.checked_sub(above).filter(|&start| start > 0)
-                else {
-                    return others().collect();
+                let start = landed.tip.first.checked_sub(line - first).filter(|&start| start > 0);
+                let is_one_block = |start: &u64| {
+                    let tip = Block { first: *start, last: *start + (last - first) };
+                    let block = self.carry(*at, &Target::Range(anchor, anchor), tip);
+                    block.is_ok_and(|block| block.first == first)
                 };
-                let tip = Block { first: start, last: start + (last - first) };
-                let target = Target::Range(anchor, anchor);
-                match self.carry(*at, &target, tip) {
-                    Ok(block) if block.first == first => {
-                        let missing = self.known(*at).missing(tip.first..tip.last + 1);
-                        let now = |line: u64| line - tip.first + first;
-                        missing.into_iter().map(|one| now(one.start)..now(one.end)).collect()
-                    }
-                    _ => others().collect(),
-                }
+                let Some(start) = start.filter(is_one_block) else {
+                    let others = [first..line, line + 1..last + 1].into_iter();
+                    return (others.filter(|one| !one.is_empty()).collect(), Vec::new());
+                };
+                (self.known(*at), start)
             }
-        }
+        };
+        let now = |line: u64| line - start + first;
+        let lines = start..start + (last - first) + 1;
+        let missing = known.lines.missing(lines.clone()).into_iter();
+        let partly = known.partly(lines);
+        let partly =
+            partly.map(|(line, parts)| PartlyShown { line: now(line), parts: parts.clone() });
+        (missing.map(|one| now(one.start)..now(one.end)).collect(), partly.collect())
     }
 
     /// By those of some views, newest first, in which every anchor of the target was shown as it
@@ -434,7 +458,7 @@ impl<'a> Locator<'a> {
             let known = if lineage.tip == view.hash {
                 Known::Lineage(at)
             } else {
-                Known::Shown(view.shown_as_of(self.as_of))
+                Known::Shown(view.knowledge(self.as_of))
             };
             return Ok(Landed { block: shown, how: How::Unchanged, known, tip: shown });
         }
@@ -447,8 +471,8 @@ impl<'a> Locator<'a> {
             let track_to_now = &same.view.track;
             let block =
                 track(track_to_now, target, shown).ok_or_else(|| own_edit(same.view, shown))?;
-            let mut known = track_to_now.set(&view.shown_as_of(self.as_of));
-            known.extend(self.known(same.lineage));
+            let mut known = view.knowledge(self.as_of).tracked(track_to_now);
+            known.add(self.known(same.lineage));
             return Ok(Landed {
                 block,
                 how: How::OwnEdits,
@@ -541,9 +565,9 @@ impl<'a> Locator<'a> {
         let text = self.current.line(line);
         if let Some(tag) = anchor.tag {
             let is_current = self.tag_of(self.current.hash) == Some(tag);
-            return is_current && self.known(at).contains(line);
+            return is_current && self.known(at).lines.contains(line);
         }
-        self.known(at).contains(line) && text.is_some_and(|text| self.agrees(anchor, text))
+        self.known(at).lines.contains(line) && text.is_some_and(|text| self.agrees(anchor, text))
     }
 
     /// Whether a view showed the number of an anchor with another line than the anchor says, or
@@ -565,8 +589,8 @@ impl<'a> Locator<'a> {
         self.file?.lineages.iter().rposition(|lineage| lineage.tip == self.current.hash)
     }
 
-    /// The lines of a lineage's tip that the model knows.
-    fn known(&mut self, at: usize) -> &LineSet {
+    /// What the model knows of the lines of a lineage's tip.
+    fn known(&mut self, at: usize) -> &Knowledge {
         let (lineage, as_of) = (self.lineage(at), self.as_of);
         self.known.entry(at).or_insert_with(|| lineage.known(as_of))
     }
@@ -611,8 +635,8 @@ impl<'a> Locator<'a> {
         if let (Target::Range(..), Unseen::Refuse) = (target, self.unseen) {
             let lines = landed.tip.first..landed.tip.last + 1;
             let missing = match &landed.known {
-                Known::Lineage(at) => self.known(*at).missing(lines),
-                Known::Shown(shown) => shown.missing(lines),
+                Known::Lineage(at) => self.known(*at).lines.missing(lines),
+                Known::Shown(shown) => shown.lines.missing(lines),
             };
             if !missing.is_empty() {
                 let down = |line: u64| line - landed.tip.first + first;
@@ -630,7 +654,27 @@ impl<'a> Locator<'a> {
         let (first_anchor, last_anchor) = target.ends();
         let distance = first as i64 - i64::from(first_anchor.line);
         let last_distance = last as i64 - i64::from(last_anchor.line);
-        Found::Placed(Placed { spot, anchor_line, distance, last_distance, how: landed.how })
+        let partly = match spot {
+            Spot::Lines(..) => self.partly(&landed, landed.tip.first..landed.tip.last + 1),
+            Spot::Gap(_) => Vec::new(),
+        };
+        let how = landed.how;
+        Found::Placed(Placed { spot, anchor_line, distance, last_distance, how, partly })
+    }
+
+    /// The lines of a range of the tip of which the model knows only parts, by their numbers now.
+    /// Where lines between anchors need not have been shown, only those of the anchors count.
+    fn partly(&mut self, landed: &Landed, lines: Range<u64>) -> Vec<PartlyShown> {
+        let (first, last) = (landed.tip.first, landed.tip.last);
+        let unseen = self.unseen;
+        let counts = |line: u64| unseen == Unseen::Refuse || line == first || line == last;
+        let now = |line: u64| (line + landed.block.first).saturating_sub(first);
+        let known = match &landed.known {
+            Known::Lineage(at) => self.known(*at),
+            Known::Shown(known) => known,
+        };
+        let partly = known.partly(lines).filter(|&(line, _)| counts(line));
+        partly.map(|(line, parts)| PartlyShown { line: now(line), parts: parts.clone() }).collect()
     }
 }
 

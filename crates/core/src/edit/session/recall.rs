@@ -7,14 +7,16 @@ use super::locate::{Found, Locator, Placed, Target, Unseen};
 use super::patches::PatchState;
 use crate::cancel::Cancel;
 use crate::edit::outcome::Failure;
-use crate::edit::report::{AnchorReport, anchor_failures, recalled_failure};
+use crate::edit::report::{AnchorReport, anchor_failures, recalled_failure, shown_in_reports};
 use crate::edit::request::{InsertAt, LineEdit, Operation, Transfer};
 use crate::edit::resolve::{Evidence, RelocatePolicy, Resolved, Spot, resolve};
-use crate::memory::{Body, LineSet, MemoryUpdate, Moment, SessionMemory, Showing, says_enough};
+use crate::memory::{
+    Body, LineSet, MemoryUpdate, Moment, SessionMemory, Showing, ShownLines, ShownPart, says_enough,
+};
 use crate::text::dialect::Dialect;
 use crate::text::hash::LineHasher;
 use crate::view::anchor::{Anchor, RowAnchor};
-use crate::view::render::between_marks;
+use crate::view::render::{between_marks, shown_part};
 
 /// Settled operations, or why they are refused.
 pub type Settlement<'o> = Result<Vec<Resolved<'o>>, Box<FileRefusal>>;
@@ -67,11 +69,18 @@ impl<'m> Recall<'m> {
     pub fn refusal(
         &self,
         file: &Path,
-        text: &[u8],
+        evidence: &Evidence<'_>,
         failures: Vec<(Failure, AnchorReport)>,
     ) -> FileRefusal {
+        let Evidence { text, .. } = *evidence;
         let numbers = failures.iter().flat_map(|(_, report)| report.numbers());
-        let lines = numbers.map(|number| number..number + 1).collect();
+        let numbers: LineSet = numbers.map(|number| number..number + 1).collect();
+        let parts = numbers.ranges().iter().cloned().flatten().filter_map(|number| {
+            let line = evidence.line(number)?;
+            let shown = shown_in_reports(line);
+            (shown < line.len()).then(|| ShownPart::new(number, &(0..shown), line.len()))
+        });
+        let lines = ShownLines { parts: parts.collect(), lines: numbers };
         let (file, text) = (file.to_owned(), self.memory.version(text, None));
         let showing = Showing::Told;
         FileRefusal { failures, update: Some(MemoryUpdate::Shown { file, text, lines, showing }) }
@@ -101,6 +110,10 @@ impl<'m> Recall<'m> {
                 continue;
             };
             match locator.locate(&target) {
+                Found::Placed(placed) if is_rewriting(operation) && !placed.partly.is_empty() => {
+                    let one = locator.partly_shown(target.first(), placed.partly);
+                    refused.push(recalled_failure(evidence, path, operation, &one));
+                }
                 Found::Placed(placed) => resolved.push(resolved_at(operation, placed)),
                 Found::Unseen => plain.push(operation),
                 Found::Refused(anchors) => refused.extend(
@@ -115,7 +128,7 @@ impl<'m> Recall<'m> {
         if refused.is_empty() {
             return Ok(resolved);
         }
-        Err(Box::new(self.refusal(file, evidence.text, refused)))
+        Err(Box::new(self.refusal(file, evidence, refused)))
     }
 
     /// The refusals of operations that remove blocks of which not all lines were shown, or others
@@ -140,7 +153,8 @@ impl<'m> Recall<'m> {
             else {
                 return None;
             };
-            let refused = locator.unseen_around(anchor, first, last)?;
+            let lines = (first, last);
+            let refused = locator.unseen_around(anchor, lines, is_rewriting(one.operation))?;
             Some(recalled_failure(evidence, path, one.operation, &refused))
         });
         refused.collect()
@@ -151,13 +165,13 @@ impl<'m> Recall<'m> {
 ///
 /// If one row is not true, the text is another one by now, and a row can be true of it by
 /// accident: then only lines count that are in the text once and say something.
-pub fn rows_shown(dialect: &'static Dialect, body: &Body<'_>, rows: &str) -> LineSet {
+pub fn rows_shown(dialect: &'static Dialect, body: &Body<'_>, rows: &str) -> ShownLines {
     let mut hasher = LineHasher::new(dialect);
     let (mut agreed, mut is_other) = (Vec::new(), false);
     for row in rows.split('\n') {
         let Some((number, text)) = true_line(&mut hasher, body, row) else { continue };
         match text {
-            Some(text) => agreed.push((number, text)),
+            Some(text) => agreed.push((number, text, row)),
             None => is_other = true,
         }
     }
@@ -166,8 +180,19 @@ pub fn rows_shown(dialect: &'static Dialect, body: &Body<'_>, rows: &str) -> Lin
         body.lines().for_each(|line| *counts.entry(line).or_default() += 1);
     }
     let is_known = |text: &[u8]| counts.get(text) == Some(&1) && says_enough(text);
-    let shown = agreed.into_iter().filter(|(_, text)| !is_other || is_known(text));
-    shown.map(|(number, _)| number..number + 1).collect()
+    agreed.retain(|(_, text, _)| !is_other || is_known(text));
+    let lines = agreed.iter().map(|&(number, ..)| number..number + 1).collect();
+    let (mut whole, mut parts) = (Vec::new(), Vec::new());
+    for (number, text, row) in agreed {
+        let row = RowAnchor::of(dialect, row).map_or("", |row| row.text);
+        match shown_part(row, text) {
+            part if part.len() == text.len() => whole.push(number..number + 1),
+            part => parts.push(ShownPart::new(number, &part, text.len())),
+        }
+    }
+    let mut shown = ShownLines { lines, parts };
+    shown.extend(&whole.into_iter().collect());
+    shown
 }
 
 /// The number of a row that shows a line, and the text of the line if the row is true of it.
@@ -204,6 +229,14 @@ fn shown_anchor(dialect: &'static Dialect, row: &str) -> Option<Anchor> {
     let anchor = Anchor::parse(dialect, row).ok()?;
     let behind = row.strip_prefix(&anchor.text(dialect))?;
     behind.starts_with(char::from(dialect.text_mark)).then_some(anchor)
+}
+
+/// Whether an operation puts a text in the place of whole lines, of which the model then has to know
+/// all. It may say by `verbatim` that it need not; a patch in oh-my-pi's language cannot.
+fn is_rewriting(operation: &Operation) -> bool {
+    let LineEdit::Replace { first, lines, .. } = &operation.action else { return false };
+    let is_meant = operation.verbatim && first.tag.is_none();
+    !(lines.is_empty() || is_meant)
 }
 
 /// What the anchors of an operation name; `None` without anchors.

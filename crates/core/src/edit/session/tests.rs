@@ -62,7 +62,7 @@ impl Session {
     fn show_how(&mut self, first: u64, last: u64, showing: Showing) {
         let text = version(&self.text);
         let shown = LineSet::of(first, last.min(text.count()));
-        self.memory.show(Path::new(FILE), &text, &shown, showing);
+        self.memory.show(Path::new(FILE), &text, &shown.into(), showing);
     }
 
     /// Others write the file.
@@ -623,7 +623,12 @@ fn memory_is_bounded_and_says_what_it_forgot() {
     let mut memory = Memory::new(limits);
     for at in 0..100 {
         let text = format!("{at}\n").repeat(100 + at);
-        memory.show(Path::new(&file(at % 10)), &version(&text), &LineSet::of(1, 5), Showing::Asked);
+        memory.show(
+            Path::new(&file(at % 10)),
+            &version(&text),
+            &LineSet::of(1, 5).into(),
+            Showing::Asked,
+        );
         assert!(memory.bytes() <= limits.bytes);
         assert!(memory.files() <= limits.files);
     }
@@ -702,7 +707,7 @@ fn regression_what_is_learned_late_of_a_text_is_followed_through_own_edits() {
     let mut session = Session::showing("{ } { }");
     let before = version(&session.text);
     session.edit(2, 1, &["new", "lines"]);
-    session.memory.show(Path::new(FILE), &before, &LineSet::of(1, 4), Showing::Asked);
+    session.memory.show(Path::new(FILE), &before, &LineSet::of(1, 4).into(), Showing::Asked);
     let brace = anchor(4, "}");
     let placed = session.placed(&Target::Line(&brace));
     assert_eq!((placed.spot, placed.how), (Spot::Lines(5, 5), How::OwnEdits));
@@ -730,7 +735,7 @@ fn regression_another_text_with_the_hash_of_the_one_that_was_shown_is_not_taken_
         vec![MemoryUpdate::Shown {
             file: FILE.into(),
             text: shown.clone(),
-            lines: LineSet::of(1, 4),
+            lines: LineSet::of(1, 4).into(),
             showing: Showing::Asked,
         }],
         &Cancel::default(),

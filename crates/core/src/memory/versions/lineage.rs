@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{Moment, Showing};
 use crate::memory::body::{Body, hex};
 use crate::memory::lines::LineSet;
+use crate::memory::shown::{Knowledge, Parts, ShownLines};
 use crate::memory::track::{Course, KeptStretch, LeftLines, Track, TrackAsNow};
 use crate::text::tag::Tag;
 
@@ -44,6 +45,9 @@ pub(crate) struct View {
     pub(crate) tag: Option<Tag>,
     /// The lines that were shown, by their numbers in that text.
     pub(crate) shown: LineSet,
+    /// Those of them of which only parts were shown.
+    #[serde(default, skip_serializing_if = "Parts::is_empty")]
+    pub(super) parts: Parts,
     /// Those of them that were shown while calls waited which cannot mean them, and when.
     #[serde(skip)]
     pub(super) late: Vec<(Moment, LineSet)>,
@@ -72,6 +76,7 @@ impl View {
             hash,
             tag: None,
             shown,
+            parts: Parts::default(),
             late: Vec::new(),
             asked: LineSet::default(),
             asked_at: Moment::default(),
@@ -86,22 +91,26 @@ impl View {
     /// Shows more of the text. `elsewhere` is when another text of the file was shown last.
     pub(super) fn show(
         &mut self,
-        lines: &LineSet,
+        shown: &ShownLines,
         showing: Showing,
         now: Moment,
         elsewhere: Moment,
         waiting: Option<WaitingCalls>,
     ) {
-        match waiting {
-            Some(waiting) if self.since <= waiting.newest => {
-                self.late.retain(|(moment, _)| *moment > waiting.oldest);
+        let lines = &shown.lines;
+        let oldest = waiting.filter(|waiting| self.since <= waiting.newest);
+        let oldest = oldest.map(|waiting| waiting.oldest);
+        match oldest {
+            Some(oldest) => {
+                self.late.retain(|(moment, _)| *moment > oldest);
                 let fresh = lines.without(&self.shown);
                 if !fresh.is_empty() {
                     self.late.push((now, fresh));
                 }
             }
-            _ => self.late.clear(),
+            None => self.late.clear(),
         }
+        self.parts.show(&self.shown, shown, now, oldest);
         self.shown.extend(lines);
         self.last = now;
         if showing == Showing::Asked {
@@ -111,6 +120,12 @@ impl View {
             self.asked.extend(lines);
             self.asked_at = now;
         }
+    }
+
+    /// Shows what another view of the same text shows.
+    pub(super) fn show_as(&mut self, other: &View) {
+        self.parts = Parts::of_both((&self.shown, &self.parts), (&other.shown, &other.parts));
+        self.shown.extend(&other.shown);
     }
 
     /// Whether a call that was made at a moment can mean anything of it.
@@ -137,6 +152,11 @@ impl View {
         shown
     }
 
+    /// What such a call can know of its lines.
+    pub(crate) fn knowledge(&self, as_of: Option<Moment>) -> Knowledge {
+        self.parts.knowledge(self.shown_as_of(as_of), as_of)
+    }
+
     /// Whether the model asked for a line of this text after it was shown anything of another
     /// view: then that is the one it has in mind.
     pub(crate) fn was_asked_since(&self, other: &View, line: u64, as_of: Option<Moment>) -> bool {
@@ -149,6 +169,7 @@ impl View {
         let gone: usize = self.gone.values().map(|line| line.len() + 64).sum();
         let late: usize = self.late.iter().map(|(_, lines)| size_of_val(lines.ranges())).sum();
         let lines = size_of_val(self.shown.ranges()) + size_of_val(self.asked.ranges()) + late;
+        let lines = lines + self.parts.bytes();
         let left: usize = self.left.iter().map(|one| size_of::<LeftLines>() + one.to.len()).sum();
         size_of::<View>() + lines + self.track.bytes() + gone + left
     }
@@ -247,10 +268,10 @@ impl Lineage {
         let (at, has_replaced) = match self.views.iter().rposition(is_tip) {
             Some(at) => (at, false),
             None => {
-                let mut shown = LineSet::default();
+                let mut new = View::new(tip, LineSet::default(), now);
                 let same = self.views.iter().filter(|view| view.hash == tip);
-                same.for_each(|view| shown.extend(&view.shown));
-                self.views.push(View::new(tip, shown, now));
+                same.for_each(|view| new.show_as(view));
+                self.views.push(new);
                 let has_replaced = self.views.len() > MAX_VIEWS && self.thin_out(waiting);
                 (self.views.len() - 1, has_replaced)
             }
@@ -300,10 +321,10 @@ impl Lineage {
     }
 
     /// The lines of the tip that the model knows: shown under some number, or written by it.
-    pub(crate) fn known(&self, as_of: Option<Moment>) -> LineSet {
-        let mut known = self.written.clone();
+    pub(crate) fn known(&self, as_of: Option<Moment>) -> Knowledge {
+        let mut known = Knowledge::from(self.written.clone());
         for view in self.views.iter().filter(|view| view.is_known(as_of)) {
-            known.extend(&view.track.set(&view.shown_as_of(as_of)));
+            known.add(&view.knowledge(as_of).tracked(&view.track));
         }
         known
     }

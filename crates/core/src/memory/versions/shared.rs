@@ -126,7 +126,7 @@ impl FileMemory {
         for lineage in &mut self.lineages {
             let views = lineage.views.iter_mut().flat_map(|view| {
                 let late = view.late.iter_mut().map(|(moment, _)| moment);
-                late.chain([&mut view.since, &mut view.asked_at])
+                late.chain(view.parts.moments_mut()).chain([&mut view.since, &mut view.asked_at])
             });
             for moment in views.chain([&mut lineage.changed]) {
                 if *moment > after && *moment > to {
@@ -159,6 +159,7 @@ impl View {
             && self.last <= now
             && self.asked_at <= now
             && self.shown.fits(MAX_LINES)
+            && self.parts.is_sound(&self.shown)
             && self.asked.fits(MAX_LINES)
             && self.track.is_sound()
             && self.left.iter().all(|one| one.count > 0 && self.track.line(one.first).is_none())

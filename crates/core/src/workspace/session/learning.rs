@@ -72,7 +72,7 @@ impl Session {
             Ok(Some((text, lines)))
         });
         scope.cancel.check()?;
-        let seen = read.ok().flatten().filter(|(_, lines)| !lines.is_empty());
+        let seen = read.ok().flatten().filter(|(_, shown)| !shown.lines.is_empty());
         let showing = Showing::Asked;
         Ok(seen.map(|(text, lines)| MemoryUpdate::Shown { file, text, lines, showing }))
     }

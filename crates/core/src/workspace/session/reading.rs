@@ -8,8 +8,8 @@ use crate::cancel::Cancel;
 use crate::disk::bytes::{Document, Loaded};
 use crate::edit::session::rows_shown;
 use crate::error::{Code, Error, Result};
-use crate::memory::{LineSet, MemoryUpdate, Showing, Version};
-use crate::view::excerpt::Limits;
+use crate::memory::{LineSet, MemoryUpdate, Showing, ShownLines, ShownPart, Version};
+use crate::view::excerpt::{Limits, RowPart};
 use crate::view::fold::{Folding, name_of_fold};
 use crate::view::read::{FileView, ReadRequest, TextView, ViewKind, read_hashed};
 use crate::view::render::{file_header, one_line};
@@ -26,7 +26,7 @@ enum Seen {
     Nothing,
     Text {
         text: Version,
-        shown: LineSet,
+        shown: ShownLines,
     },
     Image(&'static str, Vec<u8>),
 }
@@ -214,7 +214,9 @@ impl<'s> Reading<'s> {
         let shown = text.look(document.text(), |body| match shown.match_lines {
             None if shown.end_line >= shown.start_line => {
                 let folded: LineSet = shown.folds.iter().cloned().collect();
-                LineSet::of(shown.start_line, shown.end_line).without(&folded)
+                let lines = LineSet::of(shown.start_line, shown.end_line).without(&folded);
+                let part = |one: &RowPart| ShownPart::new(one.line, &one.bytes, one.of);
+                ShownLines { lines, parts: shown.parts.iter().map(part).collect() }
             }
             _ => rows_shown(scope.dialect, body, &view.text),
         });

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Found, KnownView, Locator, Target};
+use super::{Found, KnownView, Locator, PartlyShown, Target};
 use crate::error::Code;
 use crate::text::tag::Tag;
 use crate::view::anchor::Anchor;
@@ -53,6 +53,11 @@ pub enum Why {
     NotShown {
         /// The lines.
         lines: Vec<Range<u64>>,
+    },
+    /// Of these lines only parts were shown, and a text would replace them whole: `PARTLY_SHOWN`.
+    PartlyShown {
+        /// The lines, at least one.
+        lines: Vec<PartlyShown>,
     },
     /// The line is past the end, and was never shown: `LINE_OUT_OF_RANGE`.
     OutOfRange,
@@ -109,6 +114,7 @@ impl Why {
     fn code(&self) -> Code {
         match self {
             Why::NotShown { .. } | Why::Forgotten => Code::NotShown,
+            Why::PartlyShown { .. } => Code::PartlyShown,
             Why::OutOfRange => Code::LineOutOfRange,
             Why::Disagree { .. } => Code::AmbiguousAnchor,
             Why::OtherHash { .. }
@@ -206,6 +212,12 @@ impl<'a> Locator<'a> {
         self.refusal(anchor, Why::NotShown { lines }, Vec::new(), now)
     }
 
+    /// The refusal of a text in place of lines of which only parts were shown.
+    pub fn partly_shown<'o>(&self, anchor: &'o Anchor, lines: Vec<PartlyShown>) -> Refused<'o> {
+        let line = lines.first().map_or(0, |one| one.line);
+        self.refusal(anchor, Why::PartlyShown { lines }, Vec::new(), self.within(line, line))
+    }
+
     fn refusal<'o>(
         &self,
         anchor: &'o Anchor,
@@ -260,7 +272,7 @@ impl<'a> Locator<'a> {
         });
         let Some(unseen) = unseen.filter(|_| first <= last) else { return };
         let missing = match self.current_lineage() {
-            Some(at) => self.known(at).missing(first..last + 1),
+            Some(at) => self.known(at).lines.missing(first..last + 1),
             None => vec![first..last + 1],
         };
         if !missing.is_empty() {
