@@ -125,6 +125,19 @@ function ofFiles() {
       { op: 'add_file', path: 'c.txt', content: 'c\n' },
       { op: 'set_line', path: 'a.txt', anchor: first, text: 'ONE' },
     ],
+    'delete and add a file': [
+      { op: 'delete_file', path: 'b.txt' },
+      { op: 'add_file', path: 'b.txt', content: 'c\n' },
+    ],
+    'a text with NUL': [
+      { op: 'set_line', path: 'a.txt', anchor: first, text: ['x', '\0'], verbatim: true },
+      { op: 'add_file', path: 'c.txt', content: '\0' },
+    ],
+    'control characters': [
+      { op: 'set_line', path: 'a.txt', anchor: first, text: '\bword\b' },
+      { op: 'add_file', path: 'c.txt', content: '\frac\n\f\n\u001b[0m\n' },
+    ],
+    'a byte order mark': [{ op: 'set_line', path: 'a.txt', anchor: first, text: '\ufeffONE' }],
     'edit by a link': [{ op: 'set_line', path: 'link.txt', anchor: first, text: 'ONE' }],
     'delete by a link': [{ op: 'delete_file', path: 'link.txt' }],
     'add what is there': [{ op: 'add_file', path: 'a.txt', content: 'x' }],

@@ -21,6 +21,8 @@ export function sessions() {
     ...(options && { options }),
   })
   const set = { op: 'set_line', anchor: a[1], text: 'TWO' }
+  const long = 'a();'.repeat(600)
+  const setLong = { op: 'set_line', anchor: anchors(`one\n${long}\n`, 'lean')[1], text: 'b()' }
   /** @type {(files: Given['files']) => Call} */
   const write = (given) => ({ call: 'write', given })
   const files = { 'a.txt': TEXT, 'b.txt': 'b\n', 'image.png': CONTENTS['image.png'] }
@@ -122,6 +124,17 @@ export function sessions() {
         { call: 'search', given: { search: 'r', maxLineChars: 100 } },
       ],
       { limits: { maxLineChars: 3 } },
+    ],
+    [
+      'an edit of a line that was shown in part',
+      [
+        write({ 'a.txt': `one\n${long}\n` }),
+        read,
+        apply([setLong]),
+        apply([{ ...setLong, verbatim: true }], { dryRun: true }),
+        { call: 'read', given: { path: 'a.txt', startLine: 2, columns: [2001, 2400] } },
+        apply([setLong]),
+      ],
     ],
     ['another dialect', [read], { dialect: 'omp13' }],
   ]
