@@ -139,7 +139,7 @@ fn applied(case: &Case) -> Option<String> {
     let mut locator = Locator::new(&record, current, dialect, Unseen::Refuse, None, &cancel);
     let anchor = |line: u32| {
         let text = old.line(u64::from(line)).map(String::from_utf8_lossy).unwrap_or_default();
-        Anchor { line, hash: hash_line(dialect, u64::from(line), &text), hint: None, tag: None }
+        Anchor::of_line(line, hash_line(dialect, u64::from(line), &text))
     };
     let mut edits = Vec::new();
     for operation in &case.operations {

@@ -27,8 +27,9 @@ use crate::disk::bytes::{Document, string_of};
 use crate::disk::commit::{CommitError, StateDir, TransactionContext};
 use crate::edit::outcome::{Applied, Noop, NoopReason, Outcome, TextOutcome};
 use crate::edit::plan::names;
-use crate::edit::report::{HunkNames, applied_text, name_applied_hunks};
+use crate::edit::report::{HunkNames, RowStyle, applied_text, name_applied_hunks};
 use crate::edit::request::{Operation, Operations, Patch};
+use crate::edit::resolve::Doubtful;
 use crate::edit::session::{PatchState, Recall};
 use crate::edit::splice::splice;
 use crate::edit::structure::SyntaxCheck;
@@ -171,9 +172,10 @@ fn apply_patch(
         SyntaxCheck::Off => FileChecks::new(),
         what => {
             let checks = job.checks(&added, earlier, scope.budget);
-            if let Some(rejected) = refusal(scope, &checks, what)
+            if let Some(rejected) = refusal(scope, &checks, what, recall.as_ref())
                 .into_rejected(scope.host.spelling, &HunkNames::of(&patch))
             {
+                learn_named(&checks, recall, cancel);
                 return Ok(Outcome::Rejected(rejected));
             }
             checks
@@ -183,6 +185,7 @@ fn apply_patch(
     let (mut applied, rows) = job.report(&added, patch_options, &checks, recall.as_ref());
     name_applied_hunks(&HunkNames::of(&patch), &mut applied);
     if patch_options.dry_run {
+        learn_named(&checks, recall, cancel);
         return Ok(Outcome::Applied(applied));
     }
     let updates =
@@ -237,14 +240,28 @@ fn load_files(
 }
 
 /// What is refused because it would break a file.
-fn refusal(scope: &Scope<'_>, checks: &FileChecks, what: SyntaxCheck) -> Failures {
+fn refusal(
+    scope: &Scope<'_>,
+    checks: &FileChecks,
+    what: SyntaxCheck,
+    recall: Option<&Recall<'_>>,
+) -> Failures {
     if what != SyntaxCheck::Refuse {
         return Failures::default();
     }
-    let broken = checks
-        .iter()
-        .filter_map(|(&(operation, _), check)| check.refusal(scope.dialect, operation));
+    let broken = checks.iter().filter_map(|(&(operation, _), check)| {
+        let doubtful = recall.map(|recall| check.doubtful(scope.dialect, recall));
+        check.refusal(scope.dialect, operation, &doubtful.unwrap_or_default())
+    });
     Failures::of(broken)
+}
+
+/// Has a session learn the lines that an answer names in place of others of a patch that was not
+/// applied.
+fn learn_named(checks: &FileChecks, recall: Option<Recall<'_>>, cancel: &Cancel) {
+    let Some(recall) = recall else { return };
+    let updates = checks.values().filter_map(|check| check.named(recall.memory)).collect();
+    recall.memory.learn_from_call(updates, recall.as_of, cancel);
 }
 
 /// An error before the first change as a refusal; cancellation stays an error.
@@ -299,8 +316,9 @@ pub fn apply_to_text(
     applied.warnings.sort_by_key(|one| one.operation);
     let mut rows = Vec::new();
     if !file.plan.regions.is_empty() {
-        let (change, shown) =
-            edited_change(dialect, path, &file, options.answer, &LineSet::default());
+        let (unread, doubtful) = (LineSet::default(), Doubtful::default());
+        let style = RowStyle { answer: options.answer, unread: &unread, doubtful: &doubtful };
+        let (change, shown) = edited_change(dialect, path, &file, style);
         applied.files.push(change);
         rows.push(shown);
     }

@@ -15,16 +15,19 @@ mod repeated;
 
 use crate::disk::bytes::string_of;
 use crate::disk::commit::{Conflict, RecoveryReport};
+use crate::edit::resolve::Doubtful;
+use crate::memory::{LineSet, ShownLines, ShownPart};
 use crate::text::dialect::Dialect;
 use crate::text::hash::LineHasher;
+use crate::view::anchor::anchor_text;
 use crate::view::render::{GAP, cut_line_bytes, one_line, render_cut_line};
 
 pub use answer::{ANSWER_CONTEXT_MAX_LINES, AnswerForm, AnswerOptions};
 pub use applied::{
-    FileReport, ToldRows, applied_text, created_rows, reindented_message, relocation_rows,
+    FileReport, RowStyle, ToldRows, applied_text, created_rows, reindented_message, relocation_rows,
 };
 pub use blockless::{block_rows, no_block_failure};
-pub use broken::{BrokenTold, breaks_message, broken_message, fault_rows, tried_message};
+pub use broken::{BreakReport, BrokenTold, fault_rows};
 pub use cut::cut_row_failure;
 pub use diff::{
     DELETED_LIMIT_BYTES, DIFF_LIMIT_REGIONS, DiffHunk, created_hunks, deleted_hunks, edited_hunks,
@@ -42,9 +45,15 @@ const CONTEXT_LINES: u64 = 2;
 /// How much of a line a report shows; the anchor stays valid, a hint may be its beginning.
 const LINE_LIMIT_BYTES: usize = 1_000;
 
-/// How many bytes of a line a report shows, from its start.
-pub fn shown_in_reports(line: &[u8]) -> usize {
-    cut_line_bytes(line, LINE_LIMIT_BYTES)
+/// What is known of lines that a report shows: of long ones the start.
+pub fn reported_lines<'t>(lines: LineSet, text_of: impl Fn(u64) -> Option<&'t [u8]>) -> ShownLines {
+    let part = |number| {
+        let line = text_of(number)?;
+        let shown = cut_line_bytes(line, LINE_LIMIT_BYTES);
+        (shown < line.len()).then(|| ShownPart::new(number, &(0..shown), line.len()))
+    };
+    let parts = lines.ranges().iter().cloned().flatten().filter_map(part).collect();
+    ShownLines { parts, lines }
 }
 
 /// A number of things, in words.
@@ -77,17 +86,22 @@ pub fn recovery_rows(report: &RecoveryReport) -> String {
 }
 
 /// Rows of a report: lines with anchors, gaps where numbers jump.
-struct Rows {
+struct Rows<'d> {
     hasher: LineHasher,
+    doubtful: &'d Doubtful,
     out: Vec<u8>,
     last: Option<u64>,
     /// Lines of which only the anchors are told.
     named: Vec<u64>,
+    /// The lines of all anchors, with their hashes.
+    anchors: Vec<(u64, u32)>,
 }
 
-impl Rows {
-    fn new(dialect: &'static Dialect) -> Rows {
-        Rows { hasher: LineHasher::new(dialect), out: Vec::new(), last: None, named: Vec::new() }
+impl<'d> Rows<'d> {
+    fn new(dialect: &'static Dialect, doubtful: &'d Doubtful) -> Rows<'d> {
+        let hasher = LineHasher::new(dialect);
+        let (out, named, anchors) = (Vec::new(), Vec::new(), Vec::new());
+        Rows { hasher, doubtful, out, last: None, named, anchors }
     }
 
     /// Adds a line; a gap before it when it does not follow the last one.
@@ -96,8 +110,13 @@ impl Rows {
             self.gap();
         }
         let hash = self.hasher.hash(number, text);
-        let dialect = self.hasher.dialect();
+        let (dialect, start) = (self.hasher.dialect(), self.out.len());
         render_cut_line(dialect, number, hash, text, LINE_LIMIT_BYTES, &mut self.out);
+        if let Some(edition) = self.doubtful.edition(number) {
+            let end = start + dialect.anchor_text(number, hash).len();
+            self.out.splice(end..end, edition.to_string().into_bytes());
+        }
+        self.anchors.push((number, hash));
         self.out.push(b'\n');
         self.last = Some(number);
     }
@@ -120,8 +139,11 @@ impl Rows {
             if number > next {
                 row.push(GAP.to_owned());
             }
-            row.push(self.hasher.dialect().anchor_text(number, self.hasher.hash(number, text)));
+            let hash = self.hasher.hash(number, text);
+            let edition = self.doubtful.edition(number);
+            row.push(anchor_text(self.hasher.dialect(), number, hash, edition));
             self.named.push(number);
+            self.anchors.push((number, hash));
             next = number + 1;
         }
         self.note(&row.join(" "));
@@ -145,7 +167,8 @@ impl Rows {
     }
 
     fn into_told(self) -> ToldRows {
-        ToldRows { text: string_of(self.out), named: self.named, ..ToldRows::default() }
+        let Rows { named, anchors, .. } = self;
+        ToldRows { text: string_of(self.out), named, anchors, ..ToldRows::default() }
     }
 
     fn into_text(self) -> String {

@@ -15,11 +15,11 @@ use serde::Deserialize;
 
 use crate::edit::request::{InsertAt, LineEdit, Operation};
 use crate::error::Code;
-use crate::memory::{Body, hash_of};
+use crate::memory::{Body, LineSet, hash_of};
 use crate::text::dialect::{Dialect, MemoryLines};
 use crate::text::hash::hash_line;
 use crate::text::lines::{LineIndex, Unit};
-use crate::view::anchor::Anchor;
+use crate::view::anchor::{Anchor, Edition, anchor_text};
 use window::HashWindow;
 
 /// What to do with an anchor whose line has another hash.
@@ -54,6 +54,31 @@ pub struct RelocatePolicy {
     pub window_lines: u64,
 }
 
+/// The lines of a text whose number and hash alone could mean another line that a session has
+/// shown: their rows say of which version they are.
+#[derive(Clone, Debug, Default)]
+pub struct Doubtful {
+    lines: LineSet,
+    edition: Option<Edition>,
+}
+
+impl Doubtful {
+    /// Lines of a text that has this hash.
+    pub fn of(lines: LineSet, hash: u128) -> Doubtful {
+        Doubtful { lines, edition: Some(Edition::of(hash)) }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// What the row of a line says of its version.
+    pub fn edition(&self, line: u64) -> Option<Edition> {
+        self.edition.filter(|_| self.lines.contains(line))
+    }
+}
+
 /// What anchors are resolved against: the current lines. (A memory of the lines that a model
 /// was shown would be a second kind of evidence, and belongs here.)
 pub struct Evidence<'a> {
@@ -65,12 +90,15 @@ pub struct Evidence<'a> {
     pub index: LineIndex,
     /// Its hash, once that was asked for.
     pub hash: OnceCell<u128>,
+    /// The lines whose rows say of which version they are.
+    pub doubtful: Doubtful,
 }
 
 impl<'a> Evidence<'a> {
     /// The lines of a UTF-8 text.
     pub fn new(dialect: &'static Dialect, text: &'a [u8]) -> Self {
-        Evidence { dialect, text, index: LineIndex::new(text, Unit::Byte), hash: OnceCell::new() }
+        let (index, doubtful) = (LineIndex::new(text, Unit::Byte), Doubtful::default());
+        Evidence { dialect, text, index, hash: OnceCell::new(), doubtful }
     }
 
     /// The text with its lines and its hash.
@@ -97,8 +125,8 @@ impl<'a> Evidence<'a> {
 
     /// The fresh anchor of a line.
     pub fn fresh(&self, number: u64) -> Option<String> {
-        let line = String::from_utf8_lossy(self.line(number)?);
-        Some(self.dialect.anchor_text(number, hash_line(self.dialect, number, &line)))
+        let hash = hash_line(self.dialect, number, &String::from_utf8_lossy(self.line(number)?));
+        Some(anchor_text(self.dialect, number, hash, self.doubtful.edition(number)))
     }
 
     /// Whether `anchor` means the end of the text: the number and hash of the empty line that

@@ -110,6 +110,13 @@ impl SessionMemory {
         self.lock().record(file)
     }
 
+    /// What will be known of a file once an answer has taught something of it.
+    pub fn foresee(&self, file: &Path, update: &MemoryUpdate) -> FileRecord {
+        let mut memory = self.lock().only(file);
+        memory.learn(update);
+        memory.record(file)
+    }
+
     /// The lines of a file's text that the model knows whole, if the file is what the session knows.
     pub fn known_lines(&self, file: &Path, text: &[u8], as_of: Moment) -> LineSet {
         let hash = hash_of(text);

@@ -279,6 +279,21 @@ impl Memory {
         Memory { held: BTreeMap::new(), forgets: Vec::new(), ..self.clone() }
     }
 
+    /// A memory of one file.
+    pub(super) fn only(&self, file: &Path) -> Memory {
+        let mut memory = Memory { now: self.now, ..Memory::new(self.limits) };
+        if let Some(known) = self.files.get(file) {
+            for hash in known.hashes() {
+                if let Some(kept) = self.texts.get(hash).filter(|_| !memory.texts.contains(hash)) {
+                    memory.texts.insert(hash, Arc::clone(kept));
+                }
+            }
+            memory.files.insert(file.into(), Arc::clone(known));
+            memory.settle(file, Vec::new());
+        }
+        memory
+    }
+
     /// Whether a call was made that is not over yet.
     pub(super) fn is_waited_for(&self) -> bool {
         !(self.held.is_empty() && self.forgets.is_empty())

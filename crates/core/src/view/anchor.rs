@@ -1,5 +1,7 @@
 //! Anchor text ↔ line number, hash and content hint.
 
+use std::fmt;
+
 use crate::error::{Code, Error, Result};
 use crate::text::dialect::{Dialect, Grammar, WhiteSpace};
 use crate::text::normalize;
@@ -21,6 +23,44 @@ pub struct Anchor {
     pub hint: Option<Box<Hint>>,
     /// The version of the text in which the line has that number; such an anchor has no hash.
     pub tag: Option<Tag>,
+    /// The same beside a hash, where an answer of a session has said so.
+    pub edition: Option<Edition>,
+}
+
+/// Says of which version of a file a row is, where its number and hash alone could mean another
+/// line that a session has shown: `@` and four hexadecimal digits behind the hash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Edition(u16);
+
+impl Edition {
+    /// What stands in front of the digits.
+    const MARK: char = '@';
+
+    /// How many digits it is written with.
+    const DIGITS: usize = 4;
+
+    /// That of a text with this hash.
+    pub fn of(hash: u128) -> Edition {
+        Edition(hash as u16)
+    }
+
+    /// Reads the one at the start of a text, if there is one; also what follows.
+    fn scan(text: &str) -> (Option<Edition>, &str) {
+        let read = || {
+            let (digits, rest) =
+                text.strip_prefix(Edition::MARK)?.split_at_checked(Edition::DIGITS)?;
+            let are_digits = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+            let number = are_digits.then(|| u16::from_str_radix(digits, 16).ok()).flatten()?;
+            Some((Some(Edition(number)), rest))
+        };
+        read().unwrap_or((None, text))
+    }
+}
+
+impl fmt::Display for Edition {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}{:04x}", Edition::MARK, self.0)
+    }
 }
 
 /// The text that the model saw on the line. It must normalize to the same as the line, so that
@@ -65,13 +105,18 @@ impl Anchor {
     pub fn text(&self, dialect: &Dialect) -> String {
         match self.tag {
             Some(_) => self.line.to_string(),
-            None => dialect.anchor_text(u64::from(self.line), self.hash),
+            None => anchor_text(dialect, u64::from(self.line), self.hash, self.edition),
         }
+    }
+
+    /// A line by its number and its hash.
+    pub fn of_line(line: u32, hash: u32) -> Anchor {
+        Anchor { line, hash, hint: None, tag: None, edition: None }
     }
 
     /// A line by its number in a version of the text.
     pub fn of_version(tag: Tag, line: u32) -> Anchor {
-        Anchor { line, hash: 0, hint: None, tag: Some(tag) }
+        Anchor { tag: Some(tag), ..Anchor::of_line(line, 0) }
     }
 
     /// Whether it is the number of a blank line, and nothing else.
@@ -83,6 +128,7 @@ impl Anchor {
     pub fn parse(dialect: &Dialect, text: &str) -> Result<Anchor> {
         let bad = || invalid(dialect, text);
         let (head, rest) = Head::scan(dialect, text).ok_or_else(bad)?;
+        let (edition, rest) = Edition::scan(rest);
         let mark = dialect.text_mark as char;
         let ends_here = match dialect.grammar {
             Grammar::Strict => true,
@@ -96,7 +142,7 @@ impl Anchor {
         let hint = hint.map(|hint| hint.split('\n').next().unwrap_or(hint));
         let hint = hint.and_then(|hint| Hint::new(dialect, hint));
         let hint = hint.filter(|_| !dialect.is_bare(head.hash));
-        Ok(Anchor { line, hash: head.hash, hint: hint.map(Box::new), tag: None })
+        Ok(Anchor { hint: hint.map(Box::new), edition, ..Anchor::of_line(line, head.hash) })
     }
 
     /// Reads two anchors with a hyphen between, e.g. `10:a3-12:f2`.
@@ -112,10 +158,20 @@ impl Anchor {
             )
         };
         let (head, rest) = Head::scan(dialect, text).ok_or_else(bad)?;
+        let (edition, rest) = Edition::scan(rest);
         let line = head.line.ok_or_else(bad)?;
         let end = rest.trim_start_matches(is_space).strip_prefix('-').ok_or_else(bad)?;
         let end = Anchor::parse(dialect, end).map_err(|_| bad())?;
-        Ok((Anchor { line, hash: head.hash, hint: None, tag: None }, end))
+        Ok((Anchor { edition, ..Anchor::of_line(line, head.hash) }, end))
+    }
+}
+
+/// An anchor in its short form.
+pub fn anchor_text(dialect: &Dialect, line: u64, hash: u32, edition: Option<Edition>) -> String {
+    let text = dialect.anchor_text(line, hash);
+    match edition {
+        Some(edition) => format!("{text}{edition}"),
+        None => text,
     }
 }
 
@@ -208,9 +264,11 @@ impl<'a> RowAnchor<'a> {
                 None => rest,
             };
             let (hash, rest) = rest.split_at_checked(dialect.width)?;
+            let (_, rest) = Edition::scan(rest);
             Some((dialect.parse_hash(hash.as_bytes())?, rest.strip_prefix(mark)?))
         };
         let without = || {
+            let (_, rest) = Edition::scan(rest);
             let text = rest.strip_prefix(mark).filter(|_| is_blank_row(dialect, rest))?;
             Some((dialect.blank_hash()?, text))
         };
@@ -424,6 +482,38 @@ mod tests {
         for row in ["12|", "12:a3", "12:a|", "12:a", ":a3|x", "99999999999999999999:a3|x"] {
             assert_eq!(read("pi", row), None, "{row}");
         }
+    }
+
+    #[test]
+    fn a_version_can_stand_behind_the_hash() {
+        let edition = Edition::of(0x1_7f3c);
+        assert_eq!(edition.to_string(), "@7f3c");
+        for (dialect, text, short) in [
+            ("pi", "10:a3@7f3c", "10:a3@7f3c"),
+            ("pi", "> 10 : A3@7F3C|x", "10:a3@7f3c"),
+            ("pi26", "10:tdcn@7f3c // why", "10:tdcn@7f3c"),
+            ("omp", "10#ZP@7f3c:x", "10#ZP@7f3c"),
+            ("lean", "10ab@7f3c|x", "10ab@7f3c"),
+            ("lean", "10@7f3c", "10@7f3c"),
+            ("lean", "10@7f3c|  ", "10@7f3c"),
+        ] {
+            let dialect = Dialect::by_name(dialect).unwrap();
+            let anchor = Anchor::parse(dialect, text).unwrap();
+            assert_eq!((anchor.edition, anchor.text(dialect)), (Some(edition), short.into()));
+            assert_eq!(anchor.hint.is_some(), text.ends_with('x'), "{text}");
+        }
+        let lean = Dialect::by_name("lean").unwrap();
+        let (first, last) = Anchor::parse_range(lean, "10ab@7f3c - 12@7f3c|").unwrap();
+        assert_eq!([first.text(lean), last.text(lean)], ["10ab@7f3c", "12@7f3c"]);
+        for text in ["10ab@7f3", "10ab@7f3cd", "10ab@7f3g", "10ab@", "10@7f3c|x"] {
+            assert!(
+                Anchor::parse(lean, text).is_err_and(|error| error.code == Code::InvalidAnchor)
+            );
+        }
+        for row in ["10ab@7f3c|x", "10@7f3c|"] {
+            assert!(RowAnchor::of(lean, row).is_some_and(|row| row.line == 10));
+        }
+        assert!(RowAnchor::of(lean, "10ab@7f3|x").is_none());
     }
 
     #[test]

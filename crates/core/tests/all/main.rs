@@ -22,6 +22,7 @@ mod layers;
 mod lean;
 mod long_lines;
 mod moves;
+mod offers;
 mod partly_shown;
 mod power;
 mod read;

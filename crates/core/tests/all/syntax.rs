@@ -380,7 +380,8 @@ fn regression_rows_of_a_warning_are_those_of_its_file_and_not_of_the_last_one() 
 
 #[test]
 fn a_patch_that_was_not_applied_is_told_how_it_would_parse() {
-    let how = format!("would parse with operation 0 if it ended at {}.", anchor(3, "  return 3"));
+    let row = format!("{}|  return 3", anchor(3, "  return 3"));
+    let how = format!("would parse with operation 0 if it ended at `{row}`.");
     let scene = Scene::new(&[("a.js", SHORT)], None);
     let tried = applied(scene.try_in_session(eat_the_end(), true));
     assert!(tried.warnings[0].message.contains(&how), "{}", tried.warnings[0].message);

@@ -21,6 +21,11 @@ impl Failures {
         self.all.is_empty()
     }
 
+    /// The lines that the reports show.
+    pub(super) fn lines(&self) -> impl Iterator<Item = u64> + '_ {
+        self.all.iter().filter_map(|(_, report)| report.as_ref()).flat_map(AnchorReport::numbers)
+    }
+
     pub(super) fn push(&mut self, operation: usize, path: Option<&str>, error: Error) {
         self.all.push((Failure::new(operation, path, error), None));
     }

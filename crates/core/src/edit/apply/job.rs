@@ -1,6 +1,7 @@
 //! A patch whose operations are all in order: its report, its changes, its commit.
 
 mod check;
+mod describe;
 mod landing;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -12,25 +13,25 @@ use super::options::{ApplyOptions, PatchOptions};
 use super::settle::Settled;
 use super::transfer::{GatheredLines, TakenLines, gather};
 use crate::cancel::Cancel;
-use crate::disk::bytes::{Charset, Loaded, Misreading, load_place, snapshot, snapshot_of_pieces};
+use crate::disk::bytes::{Charset, Loaded, Misreading, load_place};
 use crate::disk::commit::{
     self, CommitError, CommitOptions, TransactionContext, Update, concurrent,
 };
 use crate::disk::fs::{FileKind, Place, Stamp};
-use crate::edit::outcome::{Applied, Change, FileChange, FileDiff, Warning, WarningCode};
+use crate::edit::outcome::{Applied, FileChange, FileDiff, Warning, WarningCode};
 use crate::edit::report::{
-    AnswerOptions, DELETED_LIMIT_BYTES, DIFF_LIMIT_REGIONS, ToldRows, applied_text, block_rows,
-    created_hunks, created_rows, deleted_hunks, edited_hunks, relocation_rows, unshown_diff,
+    DELETED_LIMIT_BYTES, DIFF_LIMIT_REGIONS, ToldRows, applied_text, created_hunks, deleted_hunks,
+    edited_hunks, unshown_diff,
 };
 use crate::edit::session::{Recall, rows_shown};
 use crate::edit::splice::splice;
 use crate::error::{Code, Error, Result};
 use crate::memory::{LineSet, MemoryUpdate, Showing, ShownLines, Version};
-use crate::text::dialect::Dialect;
-use crate::text::lines::{Unit, count_lines};
 use crate::text::tag::Tag;
 use crate::view::scope::Scope;
 pub(super) use check::FileChecks;
+pub(super) use describe::edited_change;
+use describe::{AnswerParts, FileAnswer};
 use landing::Landings;
 
 /// The contents of files that the patch adds.
@@ -213,25 +214,9 @@ impl<'a> Job<'a> {
         let &PatchOptions { diff_context_lines, dry_run: is_tried, .. } = patch_options;
         let answer = patch_options.answer.or(self.options.edit.answer);
         let answer = if is_tried { answer.of_trial() } else { answer };
-        // Whoever edits without a memory is to know what is in the files.
-        let unread = recall.filter(|_| answer.is_brief());
-        let unread = unread.map(|recall| self.unread(added, recall)).unwrap_or_default();
-        let unread = |key: FileKey| unread.get(&key).cloned().unwrap_or_default();
+        let parts = AnswerParts { added, checks, recall, answer, is_tried };
+        let mut files = self.describe_files(&parts);
         let mut applied = Applied::default();
-        let mut told_rows: HashMap<FileKey, String> = HashMap::new();
-        let mut files: Vec<(FileKey, FileChange, ToldRows)> = Vec::new();
-        let is_only_file =
-            answer.is_brief() && self.tasks.files.is_empty() && self.tasks.edits.len() == 1;
-        for (edits, file) in self.edited_in_place() {
-            let (path, unread) = (edits.place.shown(), unread(edits.key()));
-            let (change, rows) = edited_change(self.scope.dialect, path, file, answer, &unread);
-            files.push((edits.key(), change, ToldRows { is_only_file, ..rows }));
-        }
-        for one in &self.tasks.files {
-            let (change, rows) = self.file_change(one, added, answer, &unread);
-            files.push((one.key(), change, rows));
-        }
-        files.sort_by_key(|(key, ..)| *key);
         let vouched = checks.values().filter(|one| one.checked.vouches_for_indentation);
         let vouched: HashSet<&str> = vouched.map(|one| one.from.as_str()).collect();
         let counts = |warning: &&Warning| {
@@ -246,29 +231,26 @@ impl<'a> Job<'a> {
         applied.warnings.extend(self.tasks.warnings.iter().cloned());
         applied.warnings.extend(self.tasks.files.iter().filter_map(added_warning));
         applied.noops.extend(self.tasks.noops.iter().cloned());
+        for file in &mut files {
+            let Some(check) = checks.get(&file.key) else { continue };
+            file.change.syntax = Some(check.checked.state);
+            let message = file.broken.as_mut().map(|one| std::mem::take(&mut one.message));
+            applied.warnings.extend(message.map(|message| check.warning(message)));
+        }
         applied.relocations.sort_by_key(|one| one.operation);
         applied.repairs.sort_by_key(|one| one.operation);
-        for (key, file, _) in &mut files {
-            let Some(check) = checks.get(key) else { continue };
-            file.syntax = Some(check.checked.state);
-            if let Some(told) = check.warning(self.scope.dialect, is_tried) {
-                applied.warnings.push(told.warning);
-                told_rows.insert(*key, told.rows);
-            }
-        }
         applied.warnings.sort_by_key(|one| one.operation);
         applied.noops.sort_by_key(|one| one.operation);
         if let Some(context_lines) = diff_context_lines {
-            for (key, change, _) in &mut files {
+            for FileAnswer { key, change, .. } in &mut files {
                 change.diff = Some(self.diff_of(*key, change, added, context_lines));
             }
         }
         let mut by_file = RowsOfFiles::new();
         let mut all_rows = Vec::with_capacity(files.len());
-        for (key, change, rows) in files {
+        for FileAnswer { key, change, rows, broken } in files {
             applied.files.push(change);
-            let told = told_rows.remove(&key).unwrap_or_default();
-            let text = rows.text.clone() + &told;
+            let text = rows.text.clone() + &broken.map(|one| one.rows).unwrap_or_default();
             all_rows.push(rows.clone());
             by_file.insert(key, ToldRows { text, ..rows });
         }
@@ -337,21 +319,6 @@ impl<'a> Job<'a> {
             Ok(Loaded::Binary(_)) => unshown("a binary file"),
             Err(error) => unshown(&format!("its lines are not shown: {}", error.code.as_str())),
         }
-    }
-
-    /// The new lines of each file that the model neither wrote nor knows.
-    fn unread(&self, added: &AddedContents, recall: &Recall<'_>) -> HashMap<FileKey, LineSet> {
-        let landings = self.landings(added, recall);
-        let mut unread = HashMap::new();
-        for (edits, file) in self.tasks.edits.iter().zip(self.files) {
-            let mut lines = landings.unread(edits.key());
-            lines.extend(&unread_parts(recall, edits, file));
-            unread.insert(edits.key(), lines);
-        }
-        for key in added.keys() {
-            unread.insert(*key, landings.unread(*key));
-        }
-        unread
     }
 
     /// What a session has to learn of the patch once it is committed.
@@ -447,57 +414,6 @@ impl<'a> Job<'a> {
         shown.extend(&rows.named.iter().map(|&line| line..line + 1).collect());
         shown
     }
-
-    fn file_change(
-        &self,
-        one: &FileTask<'_>,
-        added: &AddedContents,
-        answer: AnswerOptions,
-        unread: &impl Fn(FileKey) -> LineSet,
-    ) -> (FileChange, ToldRows) {
-        let mut change = FileChange {
-            path: one.path.clone(),
-            from: None,
-            change: Change::Deleted,
-            edits: 0,
-            added: 0,
-            removed: 0,
-            line_count: None,
-            snapshot: None,
-            syntax: None,
-            diff: None,
-        };
-        match &one.task {
-            Task::Add { .. } => {
-                let (text, bytes) = match added.get(&one.key()) {
-                    Some(GatheredLines { text, bytes, .. }) => (text.as_slice(), bytes.as_slice()),
-                    None => (&[][..], &[][..]),
-                };
-                change.change = Change::Created;
-                change.added = count_lines(text, Unit::Byte);
-                change.line_count = Some(change.added);
-                change.snapshot = Some(snapshot(bytes));
-                let dialect = self.scope.dialect;
-                let rows = created_rows(dialect, text, answer, &unread(one.key()));
-                (change, rows.of_text(dialect, || text.to_vec()))
-            }
-            Task::Move { to_path, .. } => match self.edits_of(one) {
-                Some((edits, file)) => {
-                    let unread = unread(edits.key());
-                    let (edited, rows) =
-                        edited_change(self.scope.dialect, to_path, file, answer, &unread);
-                    (FileChange { from: Some(one.path.clone()), ..edited }, rows)
-                }
-                None => {
-                    change.path.clone_from(to_path);
-                    change.from = Some(one.path.clone());
-                    change.change = Change::Moved;
-                    (change, ToldRows::default())
-                }
-            },
-            Task::Delete { .. } => (change, ToldRows::default()),
-        }
-    }
 }
 
 /// Lines of which the model wrote a part, and does not know the rest.
@@ -518,32 +434,4 @@ fn unread_parts(recall: &Recall<'_>, edits: &FileEdits<'_>, settled: &Settled) -
         lines.map(move |&line| now + line..now + line + 1)
     });
     unread.collect()
-}
-
-/// What happened to an edited file, and the rows that show it.
-pub(super) fn edited_change(
-    dialect: &'static Dialect,
-    path: &str,
-    file: &Settled,
-    answer: AnswerOptions,
-    unread: &LineSet,
-) -> (FileChange, ToldRows) {
-    let report = file.report(dialect);
-    let (added, removed) = report.added_and_removed();
-    let change = FileChange {
-        path: path.to_owned(),
-        from: None,
-        change: Change::Edited,
-        edits: file.effective_operations(),
-        added,
-        removed,
-        line_count: Some(report.line_count()),
-        snapshot: Some(snapshot_of_pieces(&splice(&file.document, &file.plan))),
-        syntax: None,
-        diff: None,
-    };
-    let rows = report.rows(answer, unread).of_text(dialect, || file.text_after());
-    let above = relocation_rows(&file.relocations) + &block_rows(&file.blocks);
-    let text = if above.is_empty() { rows.text } else { above + &rows.text };
-    (change, ToldRows { text, ..rows })
 }

@@ -28,7 +28,7 @@ use crate::edit::report::{
     reindented_message, repeated_failure,
 };
 use crate::edit::request::{InsertAt, LineEdit, Operation, Transfer};
-use crate::edit::resolve::{Evidence, Resolved, Spot};
+use crate::edit::resolve::{Doubtful, Evidence, Resolved, Spot};
 use crate::edit::session::{FileRefusal, Recall, resolve_plainly};
 use crate::edit::splice::splice;
 use crate::edit::structure::Trials;
@@ -73,14 +73,20 @@ impl Settled {
         Document::from_text(&bytes).with_charset(self.document.charset()).text().to_vec()
     }
 
-    /// The text before the patch, as a memory is told of it.
-    pub(super) fn version_before(&self, memory: &SessionMemory) -> Version {
+    /// The text before the patch.
+    pub(super) fn body_before(&self) -> Body<'_> {
         let (text, index) = (self.document.text(), &self.index);
         match self.hash {
-            Some(hash) if self.document.is_steady() => {
-                memory.version_of(Body { text, index, hash })
-            }
-            _ => memory.version(text, self.hash),
+            Some(hash) => Body { text, index, hash },
+            None => Body::new(text, index),
+        }
+    }
+
+    /// The same, as a memory is told of it.
+    pub(super) fn version_before(&self, memory: &SessionMemory) -> Version {
+        match self.hash {
+            Some(_) if self.document.is_steady() => memory.version_of(self.body_before()),
+            _ => memory.version(self.document.text(), self.hash),
         }
     }
 
@@ -284,6 +290,16 @@ impl<'o> Asked<'_, 'o> {
     }
 }
 
+impl Asked<'_, '_> {
+    /// Of the lines that a refusal shows, those whose anchors could mean others that were shown.
+    fn doubtful(&self, document: &Document, failures: &Failures) -> Doubtful {
+        let recall = self.recall.as_ref().filter(|_| failures.lines().next().is_some());
+        let Some((recall, file)) = recall else { return Doubtful::default() };
+        let evidence = Evidence::new(self.dialect, document.text());
+        recall.doubtful(self.dialect, file, evidence.body(), failures.lines())
+    }
+}
+
 /// For so many texts of a file that do not occur the nearest lines are looked for.
 const NEAREST_LIMIT: usize = 8;
 
@@ -297,8 +313,30 @@ pub(super) fn settle_document(
     document: Document,
     asked: &Asked<'_, '_>,
 ) -> std::result::Result<Settled, Failures> {
+    let (document, failures) = match settle(document, asked, Doubtful::default()) {
+        Ok(settled) => return Ok(settled),
+        Err(refused) => *refused,
+    };
+    let doubtful = asked.doubtful(&document, &failures);
+    if doubtful.is_empty() {
+        return Err(failures);
+    }
+    // Which rows a refusal shows is known only now.
+    match settle(document, asked, doubtful) {
+        Ok(settled) => Ok(settled),
+        Err(refused) => Err(refused.1),
+    }
+}
+
+/// Settles operations; returns the document with what is refused. `doubtful` are lines whose rows
+/// say of which version they are.
+fn settle(
+    document: Document,
+    asked: &Asked<'_, '_>,
+    doubtful: Doubtful,
+) -> std::result::Result<Settled, Box<(Document, Failures)>> {
     let &Asked { path, operations, .. } = asked;
-    let evidence = Evidence::new(asked.dialect, document.text());
+    let evidence = Evidence { doubtful, ..Evidence::new(asked.dialect, document.text()) };
     let own_index = own_index(&document);
     let index = own_index.as_ref().unwrap_or(&evidence.index);
     let subject = PlanText { document: &document, index, cancel: asked.cancel };
@@ -341,7 +379,7 @@ pub(super) fn settle_document(
         HashSet::new()
     });
     if !failures.is_empty() {
-        return Err(failures);
+        return Err(Box::new((document, failures)));
     }
     let mut plan = match plan(&subject, edits) {
         Ok(plan) => plan,
@@ -349,12 +387,12 @@ pub(super) fn settle_document(
             for clash in clashes {
                 failures.push(clash.operation, some(path), clash.error);
             }
-            return Err(failures);
+            return Err(Box::new((document, failures)));
         }
     };
     if let Some((operation, error)) = misread(&document, &plan) {
         failures.push(operation, some(path), error);
-        return Err(failures);
+        return Err(Box::new((document, failures)));
     }
     plan.unchanged.extend(by_path.unchanged);
     plan.unchanged.extend(at_home);

@@ -10,6 +10,7 @@ use crate::edit::outcome::{
 use crate::edit::plan::{Plan, Region};
 use crate::edit::repair::Reindented;
 use crate::edit::request::Operation;
+use crate::edit::resolve::Doubtful;
 use crate::memory::LineSet;
 use crate::text::dialect::Dialect;
 use crate::text::hash::mixes_line_number;
@@ -55,6 +56,8 @@ pub struct ToldRows {
     pub text: String,
     /// Lines of which the rows have the anchors, but not the text.
     pub named: Vec<u64>,
+    /// The lines of all anchors, with their hashes.
+    pub anchors: Vec<(u64, u32)>,
     /// The tag of the new text, where lines have no hashes.
     pub tag: Option<Tag>,
     /// Whether the call is about this file alone, so that nobody has to be told which one it is.
@@ -72,8 +75,18 @@ impl ToldRows {
 /// A file that was edited, and how that is told.
 struct Telling<'a> {
     file: &'a FileReport<'a>,
-    answer: AnswerOptions,
-    unread: &'a LineSet,
+    style: RowStyle<'a>,
+}
+
+/// How an answer shows the new lines of a file.
+#[derive(Clone, Copy)]
+pub struct RowStyle<'a> {
+    /// In which form.
+    pub answer: AnswerOptions,
+    /// The lines that the model neither wrote nor knows.
+    pub unread: &'a LineSet,
+    /// The lines whose rows say of which version they are.
+    pub doubtful: &'a Doubtful,
 }
 
 /// A region in the numbers of the new file, with its text.
@@ -87,10 +100,9 @@ struct ShownRegion<'a> {
 }
 
 impl FileReport<'_> {
-    /// The rows of the changed regions. `unread` are new lines that the model neither wrote nor
-    /// knows.
-    pub fn rows(&self, answer: AnswerOptions, unread: &LineSet) -> ToldRows {
-        Telling { file: self, answer, unread }.rows()
+    /// The rows of the changed regions.
+    pub fn rows(&self, style: RowStyle<'_>) -> ToldRows {
+        Telling { file: self, style }.rows()
     }
 
     /// Lines added and removed: lines that stayed as they were do not count.
@@ -112,7 +124,7 @@ impl FileReport<'_> {
 impl Telling<'_> {
     fn rows(&self) -> ToldRows {
         let regions = &self.file.plan.regions;
-        let mut rows = Rows::new(self.file.dialect);
+        let mut rows = Rows::new(self.file.dialect, self.style.doubtful);
         let (mut at, mut shift) = (0, 0);
         while at < regions.len() && rows.out.len() < ROWS_LIMIT_BYTES {
             // Places that meet are shown together, but not thousands of them.
@@ -124,7 +136,7 @@ impl Telling<'_> {
                 end += 1;
             }
             let before = rows.out.len();
-            if before > 0 && !self.answer.is_brief() {
+            if before > 0 && !self.style.answer.is_brief() {
                 rows.gap();
             }
             let with_gap = rows.out.len();
@@ -166,9 +178,10 @@ impl Telling<'_> {
     }
 
     /// Regions that are shown together, the lines around and between them, and the shift.
-    fn block(&self, block: &[ShownRegion<'_>], rows: &mut Rows) {
+    fn block(&self, block: &[ShownRegion<'_>], rows: &mut Rows<'_>) {
         let (first, last) = (&block[0], &block[block.len() - 1]);
-        let context_lines = if self.answer.is_brief() { 0 } else { self.answer.context_lines() };
+        let answer = self.style.answer;
+        let context_lines = if answer.is_brief() { 0 } else { answer.context_lines() };
         let mut old = (first.region.after_line + 1).saturating_sub(context_lines).max(1);
         let mut shift = first.shift - first.region.shift();
         for shown in block {
@@ -191,7 +204,7 @@ impl Telling<'_> {
         }
     }
 
-    fn old_lines(&self, first: u64, last: u64, shift: i64, rows: &mut Rows) {
+    fn old_lines(&self, first: u64, last: u64, shift: i64, rows: &mut Rows<'_>) {
         let text = self.file.document.text();
         let Some(lines) = self.file.index.from_line(text, first) else {
             return;
@@ -213,23 +226,23 @@ impl Telling<'_> {
     /// Whether two regions are told as one: the lines shown around them follow each other.
     fn meet(&self, one: &Region, other: &Region) -> bool {
         let between = other.after_line - (one.after_line + one.old_lines);
-        !self.answer.is_brief() && between <= 2 * self.answer.context_lines()
+        !self.style.answer.is_brief() && between <= 2 * self.style.answer.context_lines()
     }
 
-    fn new_lines(&self, shown: &ShownRegion<'_>, rows: &mut Rows) {
+    fn new_lines(&self, shown: &ShownRegion<'_>, rows: &mut Rows<'_>) {
         let ends = if is_pasted(shown.region) { PASTED_END_LINES } else { REGION_END_LINES };
         let lines = (shown.first, shown.region.new_lines);
         tell_new_lines(&shown.text, lines, ends, self.names(shown), rows);
     }
 
     fn names(&self, shown: &ShownRegion<'_>) -> bool {
-        is_named(self.answer, (shown.first, shown.region.new_lines), self.unread)
+        is_named(self.style, (shown.first, shown.region.new_lines))
     }
 }
 
 /// Whether of `count` lines from the number `first` on the anchors are enough, and there are any.
-fn is_named(answer: AnswerOptions, (first, count): (u64, u64), unread: &LineSet) -> bool {
-    count > 0 && answer.is_brief() && unread.is_apart_from(first..first + count)
+fn is_named(style: RowStyle<'_>, (first, count): (u64, u64)) -> bool {
+    count > 0 && style.answer.is_brief() && style.unread.is_apart_from(first..first + count)
 }
 
 /// Tells `count` new lines from the number `first` on; of many, as many as `ends` at either end.
@@ -238,7 +251,7 @@ fn tell_new_lines(
     (first, count): (u64, u64),
     ends: u64,
     is_named: bool,
-    rows: &mut Rows,
+    rows: &mut Rows<'_>,
 ) {
     let hidden = if count > REGION_LIMIT_LINES { ends..count - ends } else { 0..0 };
     let lines = (0..).zip(Lines::new(text, Unit::Byte));
@@ -256,17 +269,11 @@ fn is_pasted(region: &Region) -> bool {
     region.pasted.iter().map(|one| one.lines).sum::<u64>() == region.new_lines
 }
 
-/// The rows of a new file, shortened in the middle. `unread` are lines that the model neither wrote
-/// nor knows.
-pub fn created_rows(
-    dialect: &'static Dialect,
-    text: &[u8],
-    answer: AnswerOptions,
-    unread: &LineSet,
-) -> ToldRows {
-    let mut rows = Rows::new(dialect);
+/// The rows of a new file, shortened in the middle.
+pub fn created_rows(dialect: &'static Dialect, text: &[u8], style: RowStyle<'_>) -> ToldRows {
+    let mut rows = Rows::new(dialect, style.doubtful);
     let lines = (1, count_lines(text, Unit::Byte));
-    tell_new_lines(text, lines, REGION_END_LINES, is_named(answer, lines, unread), &mut rows);
+    tell_new_lines(text, lines, REGION_END_LINES, is_named(style, lines), &mut rows);
     rows.into_told()
 }
 

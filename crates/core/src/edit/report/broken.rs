@@ -1,10 +1,10 @@
 //! What is told of a file that parsed before a patch and does not after it.
 
 use super::{Rows, number_of};
+use crate::edit::resolve::Doubtful;
 use crate::edit::structure::{Break, Slip, Suggestion};
 use crate::json::quoted;
 use crate::text::dialect::Dialect;
-use crate::text::hash::hash_line;
 use crate::text::lines::{LineIndex, Unit};
 use crate::text::tag::Tag;
 use crate::view::render::{one_line, version_header};
@@ -14,43 +14,40 @@ struct Told<'a> {
     dialect: &'static Dialect,
     text: &'a [u8],
     index: LineIndex,
+    doubtful: &'a Doubtful,
 }
 
 impl<'a> Told<'a> {
-    fn new(dialect: &'static Dialect, text: &'a [u8]) -> Told<'a> {
-        Told { dialect, text, index: LineIndex::new(text, Unit::Byte) }
+    fn new(dialect: &'static Dialect, text: &'a [u8], doubtful: &'a Doubtful) -> Told<'a> {
+        Told { dialect, text, index: LineIndex::new(text, Unit::Byte), doubtful }
     }
 
     fn line(&self, number: u64) -> &'a [u8] {
         self.index.span(self.text, number).map_or(b"", |span| span.text(self.text))
     }
 
-    fn anchor(&self, number: u64) -> String {
-        let line = String::from_utf8_lossy(self.line(number));
-        self.dialect.anchor_text(number, hash_line(self.dialect, number, &line))
-    }
-
     /// The line as a read shows it: an anchor with a hint, which means no other line that happens to
     /// have the hash.
     fn row(&self, number: u64) -> String {
-        self.rows(vec![number]).trim_end_matches('\n').to_owned()
+        self.rows(vec![number]).into_text().trim_end_matches('\n').to_owned()
     }
 
     /// Some of the lines, each with its anchor.
-    fn rows(&self, mut numbers: Vec<u64>) -> String {
+    fn rows(&self, mut numbers: Vec<u64>) -> Rows<'a> {
         numbers.sort_unstable();
         numbers.dedup();
-        let mut rows = Rows::new(self.dialect);
+        let mut rows = Rows::new(self.dialect, self.doubtful);
         for number in numbers.into_iter().filter(|&number| number <= self.index.count()) {
             rows.line(number, self.line(number));
         }
-        rows.into_text()
+        rows
     }
 }
 
 /// The lines of a fault, with their anchors.
 pub fn fault_rows(dialect: &'static Dialect, text: &[u8], found: &Break) -> String {
-    Told::new(dialect, text).rows(lines_of(found))
+    let certain = Doubtful::default();
+    Told::new(dialect, text, &certain).rows(lines_of(found)).into_text()
 }
 
 fn lines_of(found: &Break) -> Vec<u64> {
@@ -58,69 +55,93 @@ fn lines_of(found: &Break) -> Vec<u64> {
 }
 
 /// What is told of a file that a patch breaks.
+#[derive(Default)]
 pub struct BrokenTold {
-    /// The text of the warning.
+    /// The text of the warning or the refusal.
     pub message: String,
-    /// The rows in it.
+    /// The rows in it, which are of the text after the patch.
     pub rows: String,
+    /// The lines of their anchors, with their hashes.
+    pub anchors: Vec<(u64, u32)>,
 }
 
-/// The warning of a file that was changed: what is wrong, where it shows, and what makes of the
-/// file what may have been meant. `text` is that after the patch.
-pub fn broken_message(
-    dialect: &'static Dialect,
-    path: &str,
-    found: &Break,
-    text: &[u8],
-    suggestion: Option<&Suggestion>,
-) -> BrokenTold {
-    let told = Told::new(dialect, text);
-    let mut numbers = lines_of(found);
-    let mend = suggestion.map(|one| (one, mend(&told, path, one)));
-    numbers.extend(mend.iter().flat_map(|(_, mend)| mend.lines.clone()));
-    let rows = told.rows(numbers);
-    let Break { line, what, .. } = found;
-    let shown = one_line(path);
-    let mut message = format!(
-        "{shown} parsed before and does not now: line {line}: {what}.\n{}",
-        rows.trim_end_matches('\n')
-    );
-    if let Some((one, mend)) = mend {
-        let meant = meant(one);
-        message += &format!("\nIf {meant}, send {}: then it parses.", mend.request);
+/// A file that a patch breaks.
+pub struct BreakReport<'a> {
+    /// The dialect of its anchors.
+    pub dialect: &'static Dialect,
+    /// Its path.
+    pub path: &'a str,
+    /// What is wrong.
+    pub found: &'a Break,
+    /// What may have been meant.
+    pub suggestion: Option<&'a Suggestion>,
+}
+
+impl BreakReport<'_> {
+    /// The warning where it was changed: what is wrong, where it shows, and what makes of the file
+    /// what may have been meant. `text` is that after the patch.
+    pub fn warning(&self, text: &[u8], doubtful: &Doubtful) -> BrokenTold {
+        let told = Told::new(self.dialect, text, doubtful);
+        let mend = self.suggestion.map(|one| (one, mend(&told, self.path, one)));
+        let mut numbers = lines_of(self.found);
+        numbers.extend(mend.iter().flat_map(|(_, mend)| mend.lines.clone()));
+        let BrokenTold { mut message, rows, anchors } = self.fault(&told, numbers);
+        if let Some((one, mend)) = mend {
+            let meant = meant(one);
+            message += &format!("\nIf {meant}, send {}: then it parses.", mend.request);
+        }
+        BrokenTold { message, rows, anchors }
     }
-    BrokenTold { message, rows }
-}
 
-/// The same of a patch that was only tried: it can be sent otherwise.
-pub fn tried_message(
-    dialect: &'static Dialect,
-    path: &str,
-    found: &Break,
-    before: &[u8],
-    after: &[u8],
-    suggestion: Option<&Suggestion>,
-) -> BrokenTold {
-    let BrokenTold { message, rows } = broken_message(dialect, path, found, after, None);
-    let otherwise = suggestion.map(|one| format!("\n{}", sent_otherwise(dialect, before, one)));
-    BrokenTold { message: message + &otherwise.unwrap_or_default(), rows }
-}
+    /// What is wrong, and some lines of the text after the patch.
+    fn fault(&self, after: &Told<'_>, numbers: Vec<u64>) -> BrokenTold {
+        let Break { line, what, .. } = self.found;
+        let rows = after.rows(numbers);
+        let (path, anchors, rows) = (one_line(self.path), rows.anchors.clone(), rows.into_text());
+        let shown = rows.trim_end_matches('\n');
+        let message =
+            format!("{path} parsed before and does not now: line {line}: {what}.\n{shown}");
+        BrokenTold { message, rows, anchors }
+    }
 
-/// The refusal of a patch that would do so.
-pub fn breaks_message(
-    dialect: &'static Dialect,
-    path: &str,
-    found: &Break,
-    before: &[u8],
-    suggestion: Option<&Suggestion>,
-) -> String {
-    let Break { line, what, .. } = found;
-    let path = one_line(path);
-    let otherwise = suggestion.map(|one| format!(". {}", sent_otherwise(dialect, before, one)));
-    format!(
-        "{path} parses now and would not after the patch: line {line} of the result: {what}. Mend the text or the range, or let the syntax only be warned of{}",
-        otherwise.unwrap_or_default()
-    )
+    /// The same of a patch that was only tried: it can be sent otherwise. `doubtful` are lines of
+    /// the text before.
+    pub fn tried(&self, before: &[u8], after: &[u8], doubtful: &Doubtful) -> BrokenTold {
+        let certain = Doubtful::default();
+        let after = Told::new(self.dialect, after, &certain);
+        let mut told = self.fault(&after, lines_of(self.found));
+        let otherwise = self.suggestion.map(|one| self.sent_otherwise(before, one, doubtful));
+        told.message.extend(otherwise.map(|otherwise| format!("\n{otherwise}")));
+        told
+    }
+
+    /// The refusal of a patch that would do so.
+    pub fn refusal(&self, before: &[u8], doubtful: &Doubtful) -> String {
+        let Break { line, what, .. } = self.found;
+        let path = one_line(self.path);
+        let otherwise = self.suggestion.map(|one| self.sent_otherwise(before, one, doubtful));
+        let otherwise = otherwise.map(|otherwise| format!(". {otherwise}")).unwrap_or_default();
+        format!(
+            "{path} parses now and would not after the patch: line {line} of the result: {what}. Mend the text or the range, or let the syntax only be warned of{otherwise}"
+        )
+    }
+
+    /// How an operation of a patch would have to be.
+    fn sent_otherwise(&self, before: &[u8], one: &Suggestion, doubtful: &Doubtful) -> String {
+        let Suggestion { operation, slip, line, .. } = one;
+        let row = || Told::new(self.dialect, before, doubtful).row(*line);
+        let how = match slip {
+            Slip::End(_) => format!("if it ended at `{}`", row()),
+            Slip::Start(_) => format!("if it started at `{}`", row()),
+            Slip::FirstLine => {
+                format!("without the first line of its text, which repeats line {line}")
+            }
+            Slip::LastLine => {
+                format!("without the last line of its text, which repeats line {line}")
+            }
+        };
+        format!("The result would parse with operation {operation} {how}.")
+    }
 }
 
 /// What may have been meant.
@@ -143,19 +164,6 @@ fn lines_off(by: i64) -> String {
     format!("{} {way}", number_of(by.unsigned_abs(), "line"))
 }
 
-/// How an operation of a patch would have to be.
-fn sent_otherwise(dialect: &'static Dialect, before: &[u8], suggestion: &Suggestion) -> String {
-    let Suggestion { operation, slip, line, .. } = suggestion;
-    let anchor = || Told::new(dialect, before).anchor(*line);
-    let how = match slip {
-        Slip::End(_) => format!("if it ended at {}", anchor()),
-        Slip::Start(_) => format!("if it started at {}", anchor()),
-        Slip::FirstLine => format!("without the first line of its text, which repeats line {line}"),
-        Slip::LastLine => format!("without the last line of its text, which repeats line {line}"),
-    };
-    format!("The result would parse with operation {operation} {how}.")
-}
-
 /// A request that makes one text of another, and the lines that it names.
 struct Mend {
     request: String,
@@ -164,7 +172,9 @@ struct Mend {
 
 /// The texts differ in lines that follow each other.
 fn mend(now: &Told<'_>, path: &str, suggestion: &Suggestion) -> Mend {
-    let (wanted, slip) = (Told::new(now.dialect, &suggestion.text), suggestion.slip);
+    let certain = Doubtful::default();
+    let wanted = Told::new(now.dialect, &suggestion.text, &certain);
+    let slip = suggestion.slip;
     let (own, other) = (now.index.count(), wanted.index.count());
     let most = own.min(other);
     // Of lines that are alike, those of the patch go: they come first, but where they repeat what

@@ -155,13 +155,18 @@ fn truth(evidence: &Evidence<'_>, operation: &Operation, refused: &Refused<'_>) 
             "Someone else has changed these lines since they were shown to you, or so much around them that their place is not certain: use the lines above.{}",
             as_shown(evidence, refused)
         ),
-        Why::Disagree { places } => {
-            let places: Vec<String> = places.iter().map(u64::to_string).collect();
-            format!(
-                "It was shown in several versions of the file, and these lines are now at {}: read the one that you mean again, then its anchor is clear.",
-                places.join(" and ")
-            )
-        }
+        Why::Disagree { places } => match places.as_slice() {
+            [one] => format!(
+                "It was shown for line {one}, and earlier for a line that may be another one now: use the anchor above if you mean line {one}, or read the file again."
+            ),
+            places => {
+                let places: Vec<String> = places.iter().map(u64::to_string).collect();
+                format!(
+                    "It was shown in several versions of the file, and these lines are now at {}: use the anchor above of the one that you mean.",
+                    places.join(" and ")
+                )
+            }
+        },
     }
 }
 

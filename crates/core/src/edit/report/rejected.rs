@@ -43,8 +43,7 @@ impl AnchorReport {
         ranges: &[(u64, u64)],
         truth: String,
     ) -> AnchorReport {
-        let mut rendered =
-            RenderedLines { rows: Rows::new(evidence.dialect), known: HashMap::new() };
+        let mut rendered = RenderedLines::new(evidence);
         let mut lines = Vec::new();
         for &(first, last) in ranges {
             let spans = evidence.index.from_line(evidence.text, first).into_iter().flatten();
@@ -117,7 +116,7 @@ pub fn anchor_failures(
     path: &str,
     refusals: &[AnchorRefusal<'_>],
 ) -> Vec<(Failure, AnchorReport)> {
-    let mut shown = RenderedLines { rows: Rows::new(evidence.dialect), known: HashMap::new() };
+    let mut shown = RenderedLines::new(evidence);
     let failure = |refusal: &AnchorRefusal<'_>| {
         let report = report(evidence, window_lines, path, refusal, &mut shown);
         let anchor = refusal.anchor.text(evidence.dialect);
@@ -134,7 +133,7 @@ fn report(
     window_lines: u64,
     path: &str,
     refusal: &AnchorRefusal<'_>,
-    rendered: &mut RenderedLines,
+    rendered: &mut RenderedLines<'_>,
 ) -> AnchorReport {
     let line = u64::from(refusal.anchor.line);
     let anchor = refusal.anchor.text(evidence.dialect);
@@ -205,12 +204,17 @@ fn changed_report(
 }
 
 /// Lines of a file, each rendered once however many failures show it.
-struct RenderedLines {
-    rows: Rows,
+struct RenderedLines<'e> {
+    rows: Rows<'e>,
     known: HashMap<u64, Arc<str>>,
 }
 
-impl RenderedLines {
+impl<'e> RenderedLines<'e> {
+    fn new(evidence: &'e Evidence<'_>) -> RenderedLines<'e> {
+        let rows = Rows::new(evidence.dialect, &evidence.doubtful);
+        RenderedLines { rows, known: HashMap::new() }
+    }
+
     fn line(&mut self, number: u64, text: &[u8]) -> Arc<str> {
         if let Some(known) = self.known.get(&number) {
             return Arc::clone(known);

@@ -20,7 +20,7 @@ use crate::memory::{
 use crate::text::dialect::Dialect;
 use crate::text::hash::LineHasher;
 use crate::text::tag::Tag;
-use crate::view::anchor::Anchor;
+use crate::view::anchor::{Anchor, Edition};
 
 pub use refuse::{Refused, ShownLine, Why};
 
@@ -296,6 +296,50 @@ impl<'a> Locator<'a> {
         (missing.map(|one| now(one.start)..now(one.end)).collect(), partly.collect())
     }
 
+    /// Of lines that an answer is about to show, those whose number and hash were shown for another
+    /// line too, or for one of which it is not certain where it is.
+    pub fn doubtful(&mut self, lines: impl IntoIterator<Item = u64>) -> LineSet {
+        let mut others = self.views();
+        others.retain(|by| by.view.hash != self.current.hash);
+        let lines = lines.into_iter().filter(|&line| self.is_doubtful(line, &others));
+        lines.map(|line| line..line + 1).collect()
+    }
+
+    fn is_doubtful(&mut self, number: u64, others: &[KnownView<'a>]) -> bool {
+        let (Ok(line), Some(text)) = (u32::try_from(number), self.current.line(number)) else {
+            return false;
+        };
+        let anchor = Anchor::of_line(line, self.hasher.hash(number, text));
+        let target = Target::Line(&anchor);
+        let newest = self.view_as_it_is();
+        others
+            .iter()
+            .any(|&by| self.shows(by, &anchor) && self.objects(by, &target, target.block(), newest))
+    }
+
+    /// The view of the current text in which an answer shows more of it.
+    fn view_as_it_is(&self) -> Option<&'a View> {
+        let views = self.lineage(self.current_lineage()?).views.iter().rev();
+        let mut views = views.filter(|view| view.hash == self.current.hash);
+        views.find(|view| view.track.is_identity())
+    }
+
+    /// Whether rows with these numbers and hashes, of a text that an edit makes of the current one,
+    /// could be doubtful. `track` is where the lines are after the edit.
+    pub fn may_be_doubtful(&mut self, anchors: &[(u64, u32)], track: &Track) -> bool {
+        let views = self.views();
+        anchors.iter().any(|&(number, hash)| {
+            let Ok(line) = u32::try_from(number) else { return false };
+            let anchor = Anchor::of_line(line, hash);
+            views.iter().any(|&by| {
+                let now = || by.view.track.line(number).and_then(|line| track.line(line));
+                self.shows(by, &anchor)
+                    && (self.lineage(by.lineage).tip != self.current.hash
+                        || now().is_some_and(|now| now != number))
+            })
+        })
+    }
+
     /// By those of some views, newest first, in which every anchor of the target was shown as it
     /// says. `None` when there is none.
     fn by_views<'o>(
@@ -322,12 +366,41 @@ impl<'a> Locator<'a> {
                     let places = vec![one.block.first, other.block.first];
                     return Some(Err(self.refused(target, by, Why::Disagree { places })));
                 }
+                (Some((newest, Ok(one))), Err(_))
+                    if self.objects(by, target, one.block, Some(newest.view)) =>
+                {
+                    let places = vec![one.block.first];
+                    return Some(Err(self.refused(target, by, Why::Disagree { places })));
+                }
                 _ => {}
             }
         }
         let (by, landed) = newest?;
         let landed = landed.map(|landed| LandedView { by, landed });
         Some(landed.map_err(|why| self.refused(target, by, why)))
+    }
+
+    /// Whether a view showed an end of a target for another line than that where a newer view has
+    /// it, or for one of which it is not certain where it is, and the model has not asked for it
+    /// since. A line that is gone is no other one.
+    fn objects(
+        &mut self,
+        by: KnownView<'a>,
+        target: &Target<'_>,
+        block: Block,
+        newest: Option<&View>,
+    ) -> bool {
+        let (first, last) = target.ends();
+        [(first, block.first), (last, block.last)].into_iter().any(|(end, place)| {
+            let line = u64::from(end.line);
+            if newest.is_some_and(|newest| newest.was_asked_since(by.view, line, self.as_of)) {
+                return false;
+            }
+            match self.land(by, &Target::Line(end)) {
+                Ok(landed) => landed.block.first != place,
+                Err(why) => matches!(why, Why::Changed | Why::Forgotten),
+            }
+        })
     }
 
     /// Whether what a view says of a target's ends counts alone, and not what an older one says:
@@ -430,6 +503,9 @@ impl<'a> Locator<'a> {
         }
         if let Some(tag) = anchor.tag {
             return self.is_of_version(by.view, tag);
+        }
+        if anchor.edition.is_some_and(|edition| edition != Edition::of(by.view.hash)) {
+            return false;
         }
         let Some(text) = self.text_in(by, line).map(<[u8]>::to_vec) else {
             return false;
@@ -567,7 +643,9 @@ impl<'a> Locator<'a> {
             let is_current = self.tag_of(self.current.hash) == Some(tag);
             return is_current && self.known(at).lines.contains(line);
         }
-        self.known(at).lines.contains(line) && text.is_some_and(|text| self.agrees(anchor, text))
+        anchor.edition.is_none_or(|edition| edition == Edition::of(self.current.hash))
+            && self.known(at).lines.contains(line)
+            && text.is_some_and(|text| self.agrees(anchor, text))
     }
 
     /// Whether a view showed the number of an anchor with another line than the anchor says, or

@@ -7,11 +7,12 @@ use super::locate::{Found, Locator, Placed, Target, Unseen};
 use super::patches::PatchState;
 use crate::cancel::Cancel;
 use crate::edit::outcome::Failure;
-use crate::edit::report::{AnchorReport, anchor_failures, recalled_failure, shown_in_reports};
+use crate::edit::report::{AnchorReport, anchor_failures, recalled_failure, reported_lines};
 use crate::edit::request::{InsertAt, LineEdit, Operation, Transfer};
-use crate::edit::resolve::{Evidence, RelocatePolicy, Resolved, Spot, resolve};
+use crate::edit::resolve::{Doubtful, Evidence, RelocatePolicy, Resolved, Spot, resolve};
 use crate::memory::{
-    Body, LineSet, MemoryUpdate, Moment, SessionMemory, Showing, ShownLines, ShownPart, says_enough,
+    Body, Course, FileRecord, LineSet, MemoryUpdate, Moment, SessionMemory, Showing, ShownLines,
+    ShownPart, Track, says_enough,
 };
 use crate::text::dialect::Dialect;
 use crate::text::hash::LineHasher;
@@ -75,12 +76,7 @@ impl<'m> Recall<'m> {
         let Evidence { text, .. } = *evidence;
         let numbers = failures.iter().flat_map(|(_, report)| report.numbers());
         let numbers: LineSet = numbers.map(|number| number..number + 1).collect();
-        let parts = numbers.ranges().iter().cloned().flatten().filter_map(|number| {
-            let line = evidence.line(number)?;
-            let shown = shown_in_reports(line);
-            (shown < line.len()).then(|| ShownPart::new(number, &(0..shown), line.len()))
-        });
-        let lines = ShownLines { parts: parts.collect(), lines: numbers };
+        let lines = reported_lines(numbers, |number| evidence.line(number));
         let (file, text) = (file.to_owned(), self.memory.version(text, None));
         let showing = Showing::Told;
         FileRefusal { failures, update: Some(MemoryUpdate::Shown { file, text, lines, showing }) }
@@ -131,6 +127,53 @@ impl<'m> Recall<'m> {
         Err(Box::new(self.refusal(file, evidence, refused)))
     }
 
+    /// Of lines that an answer is about to show of a text, those whose number and hash could mean
+    /// another line that was shown.
+    pub fn doubtful(
+        &self,
+        dialect: &'static Dialect,
+        file: &Path,
+        text: Body<'_>,
+        lines: impl IntoIterator<Item = u64>,
+    ) -> Doubtful {
+        doubtful_in(&self.memory.record(file), dialect, text, lines, self.cancel)
+    }
+
+    /// Whether any row of a text that an edit makes could be such a line. False only where that is
+    /// certain; it takes little time.
+    pub fn may_be_doubtful(
+        &self,
+        dialect: &'static Dialect,
+        file: &Path,
+        before: Body<'_>,
+        course: &Course,
+        anchors: &[(u64, u32)],
+    ) -> bool {
+        if !dialect.has_hashes() || anchors.is_empty() {
+            return false;
+        }
+        let record = self.memory.record(file);
+        let (unseen, as_of) = (Unseen::Refuse, None);
+        let mut locator = Locator::new(&record, before, dialect, unseen, as_of, self.cancel);
+        let mut track = Track::identity();
+        track.follow(course);
+        locator.may_be_doubtful(anchors, &track)
+    }
+
+    /// As [`Recall::doubtful`], of a text that is made by an edit of which the session is about to
+    /// learn.
+    pub fn doubtful_after(
+        &self,
+        dialect: &'static Dialect,
+        update: &MemoryUpdate,
+        lines: impl IntoIterator<Item = u64>,
+    ) -> Doubtful {
+        let MemoryUpdate::Edited { file, after, .. } = update else { return Doubtful::default() };
+        let record = self.memory.foresee(file, update);
+        let of_text = |text| doubtful_in(&record, dialect, text, lines, self.cancel);
+        after.body().map(of_text).unwrap_or_default()
+    }
+
     /// The refusals of operations that remove blocks of which not all lines were shown, or others
     /// have changed some since.
     pub fn unseen_in_blocks(
@@ -159,6 +202,20 @@ impl<'m> Recall<'m> {
         });
         refused.collect()
     }
+}
+
+fn doubtful_in(
+    record: &FileRecord,
+    dialect: &'static Dialect,
+    text: Body<'_>,
+    lines: impl IntoIterator<Item = u64>,
+    cancel: &Cancel,
+) -> Doubtful {
+    if !dialect.has_hashes() {
+        return Doubtful::default();
+    }
+    let mut locator = Locator::new(record, text, dialect, Unseen::Refuse, None, cancel);
+    Doubtful::of(locator.doubtful(lines), text.hash)
 }
 
 /// The lines of a text that rows of anchors show: those whose hash, and text behind it, are true.

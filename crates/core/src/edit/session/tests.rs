@@ -13,7 +13,7 @@ use crate::memory::{
 use crate::text::dialect::Dialect;
 use crate::text::hash::hash_line;
 use crate::text::lines::{LineIndex, Unit};
-use crate::view::anchor::Anchor;
+use crate::view::anchor::{Anchor, Edition};
 
 const FILE: &str = "file.rs";
 
@@ -38,7 +38,7 @@ fn lines(text: &str) -> String {
 
 /// The anchor of a line that says `text`.
 fn anchor(line: u32, text: &str) -> Anchor {
-    Anchor { line, hash: hash_line(pi(), u64::from(line), text), hint: None, tag: None }
+    Anchor::of_line(line, hash_line(pi(), u64::from(line), text))
 }
 
 /// A memory and the file as it is now.
@@ -99,6 +99,22 @@ impl Session {
             let mut locator = Locator::new(&record, *body, pi(), unseen, as_of, &cancel);
             read(locator.locate(target))
         })
+    }
+
+    /// Of some lines those that an answer shows with their version.
+    fn doubtful(&self, first: u64, last: u64) -> LineSet {
+        with(&self.text, |body| {
+            let record = self.memory.record(Path::new(FILE));
+            let cancel = Cancel::default();
+            let mut locator = Locator::new(&record, *body, pi(), Unseen::Refuse, None, &cancel);
+            locator.doubtful(first..=last)
+        })
+    }
+
+    /// The anchor of a line as such an answer shows it.
+    fn of_version(&self, line: u32, text: &str) -> Anchor {
+        let edition = with(&self.text, |body| Edition::of(body.hash));
+        Anchor { edition: Some(edition), ..anchor(line, text) }
     }
 
     fn placed(&self, target: &Target<'_>) -> Placed {
@@ -399,6 +415,50 @@ fn regression_a_line_that_was_read_again_is_clear() {
     session.edit(1, 0, &["d", "}"]);
     session.show(1, 3);
     assert_eq!(session.line_refused(2, "}").0, Code::AmbiguousAnchor);
+}
+
+/// Of some lines those are doubtful whose anchors mean others, too, and with the version they are
+/// clear.
+#[test]
+fn regression_a_row_that_says_of_which_version_it_is_is_clear() {
+    let mut session = Session::showing("f } g } h");
+    session.edit(1, 0, &["e", "}"]);
+    assert_eq!(session.doubtful(1, 7), [2..3, 4..5].into_iter().collect());
+    session.show(1, 3);
+    let (plain, of_version) = (anchor(2, "}"), session.of_version(2, "}"));
+    assert_eq!(session.refused(&Target::Line(&plain)).0, Code::AmbiguousAnchor);
+    assert_eq!(session.spot(&Target::Line(&of_version)), Spot::Lines(2, 2));
+    assert_eq!(session.spot(&Target::After(&of_version)), Spot::Gap(2));
+    let range = (anchor(1, "e"), session.of_version(2, "}"));
+    assert_eq!(session.spot(&Target::Range(&range.0, &range.1)), Spot::Lines(1, 2));
+    // It is followed like any other, and is of no other version.
+    session.edit(1, 0, &["d"]);
+    assert_eq!(session.spot(&Target::Line(&of_version)), Spot::Lines(3, 3));
+    let later = session.of_version(2, "e");
+    assert_eq!(session.refused(&Target::Line(&later)).0, Code::HashMismatch);
+    // Once the model has asked for the line, it is not doubtful.
+    session.show_how(1, 8, Showing::Asked);
+    assert_eq!(session.doubtful(1, 8), LineSet::default());
+}
+
+#[test]
+fn regression_a_line_whose_place_is_not_certain_is_not_passed_over() {
+    let mut session = Session::showing("a } b } c } d");
+    // Others leave no more than such lines around it.
+    session.becomes("} } } x }");
+    assert_eq!(session.line_refused(2, "}"), (Code::HashMismatch, Why::Changed));
+    // A refusal shows a line with its number and its hash.
+    session.show(1, 3);
+    assert_eq!(
+        session.line_refused(2, "}"),
+        (Code::AmbiguousAnchor, Why::Disagree { places: vec![2] })
+    );
+    assert_eq!(session.doubtful(1, 5), LineSet::of(2, 2));
+    let of_version = session.of_version(2, "}");
+    assert_eq!(session.spot(&Target::Line(&of_version)), Spot::Lines(2, 2));
+    // Where the model has asked for the line, that is what it means.
+    session.show_how(1, 3, Showing::Asked);
+    assert_eq!(session.line(2, "}"), Spot::Lines(2, 2));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Whether the files of a patch still parse.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use hashline_syntax::Budget;
 
@@ -9,16 +9,19 @@ use super::{AddedContents, Job, Settled, Task};
 use crate::edit::apply::lookup::{FileEdits, FileKey};
 use crate::edit::outcome::{Failure, Warning, WarningCode};
 use crate::edit::plan::Region;
-use crate::edit::report::{BrokenTold, breaks_message, broken_message, tried_message};
+use crate::edit::report::{BreakReport, BrokenTold, reported_lines};
 use crate::edit::request::LineEdit;
-use crate::edit::session::PatchState;
+use crate::edit::resolve::Doubtful;
+use crate::edit::session::{PatchState, Recall};
 use crate::edit::structure::{
-    Checked, FILES_LIMIT, NearEdit, Revision, SOURCE_LIMIT_BYTES, TEXT_LIMIT_BYTES, check,
-    is_checked,
+    Checked, FILES_LIMIT, NearEdit, Revision, SOURCE_LIMIT_BYTES, Slip, Suggestion,
+    TEXT_LIMIT_BYTES, check, is_checked,
 };
 use crate::error::{Code, Error};
+use crate::memory::{Body, LineSet, MemoryUpdate, SessionMemory, Showing};
 use crate::parallel;
 use crate::text::dialect::Dialect;
+use crate::text::lines::{LineIndex, Unit};
 
 /// What was found, by file.
 pub(in crate::edit::apply) type FileChecks = HashMap<FileKey, FileCheck>;
@@ -29,17 +32,13 @@ pub(in crate::edit::apply) struct FileCheck {
     pub from: String,
     /// Its path after.
     pub path: String,
-    /// The name under which it is remembered.
+    /// The name under which it is remembered before.
+    was: PathBuf,
+    /// The name under which it is remembered after.
     file: PathBuf,
     /// The operation, if it has only one.
     about: Option<usize>,
     pub checked: Checked,
-}
-
-/// A warning, and the rows that its message shows of the file.
-pub(super) struct WarningWithRows {
-    pub(super) warning: Warning,
-    pub(super) rows: String,
 }
 
 /// A file that the patch makes or edits.
@@ -68,6 +67,14 @@ impl<'a> CheckedFile<'a> {
         let about = (edits.operations.len() == 1).then(|| edits.operations[0].index);
         let text = CheckedText::Edited(edits, settled);
         CheckedFile { key, about, from: edits.place.shown(), path, file, text }
+    }
+
+    /// The name under which the file is remembered before.
+    fn was(&self) -> &Path {
+        match self.text {
+            CheckedText::New(_) => &self.file,
+            CheckedText::Edited(edits, _) => edits.place.canonical(),
+        }
     }
 
     /// The text as it is known without work: before, or of a new file.
@@ -150,8 +157,9 @@ impl<'a> Job<'a> {
             if *is_chosen { one.check(earlier, budget) } else { Checked::unknown() }
         });
         let found = with_choice.into_iter().zip(checked).map(|((one, _), checked)| {
-            let (from, path) = (one.from.to_owned(), one.path.to_owned());
-            (one.key, FileCheck { from, path, file: one.file, about: one.about, checked })
+            let (from, path, was) =
+                (one.from.to_owned(), one.path.to_owned(), one.was().to_owned());
+            (one.key, FileCheck { from, path, was, file: one.file, about: one.about, checked })
         });
         found.collect()
     }
@@ -185,36 +193,81 @@ impl<'a> Job<'a> {
 }
 
 impl FileCheck {
-    /// The refusal of a patch that breaks the file.
+    fn report(&self, dialect: &'static Dialect) -> Option<BreakReport<'_>> {
+        let suggestion = self.checked.suggestion.as_ref();
+        Some(BreakReport {
+            dialect,
+            path: &self.path,
+            found: self.checked.fault.as_ref()?,
+            suggestion,
+        })
+    }
+
+    /// The text before the patch, and the line of it that an operation is to end or start with
+    /// instead.
+    fn to_name(&self) -> Option<(&[u8], u64)> {
+        let Suggestion { slip, line, .. } = self.checked.suggestion.as_ref()?;
+        let is_named = matches!(slip, Slip::End(_) | Slip::Start(_));
+        Some((self.checked.text_before()?, *line)).filter(|_| is_named)
+    }
+
+    /// That line, if its anchor could mean another one that was shown.
+    pub(in crate::edit::apply) fn doubtful(
+        &self,
+        dialect: &'static Dialect,
+        recall: &Recall<'_>,
+    ) -> Doubtful {
+        let Some((text, line)) = self.to_name() else { return Doubtful::default() };
+        let index = LineIndex::new(text, Unit::Byte);
+        recall.doubtful(dialect, &self.was, Body::new(text, &index), [line])
+    }
+
+    /// What a session learns of it where the patch is not applied.
+    pub(in crate::edit::apply) fn named(&self, memory: &SessionMemory) -> Option<MemoryUpdate> {
+        let (text, line) = self.to_name()?;
+        let index = LineIndex::new(text, Unit::Byte);
+        let body = Body::new(text, &index);
+        let lines = reported_lines(LineSet::of(line, line), |number| body.line(number));
+        let (file, text) = (self.was.clone(), memory.version(text, None));
+        Some(MemoryUpdate::Shown { file, text, lines, showing: Showing::Told })
+    }
+
+    /// The refusal of a patch that breaks the file. `doubtful` are lines of the file as it is.
     pub(in crate::edit::apply) fn refusal(
         &self,
         dialect: &'static Dialect,
         operation: usize,
+        doubtful: &Doubtful,
     ) -> Option<Failure> {
-        let (found, before) = (self.checked.fault.as_ref()?, self.checked.text_before()?);
-        let suggestion = self.checked.suggestion.as_ref();
-        let message = breaks_message(dialect, &self.path, found, before, suggestion);
+        let report = self.report(dialect)?;
+        let message = report.refusal(self.checked.text_before()?, doubtful);
         let error = Error::new(Code::BreaksSyntax, message);
         Some(Failure::new(self.about.unwrap_or(operation), Some(&self.from), error))
     }
 
-    /// The warning of a file that the patch breaks.
-    pub(super) fn warning(
+    /// The text of the warning, and its rows. `doubtful` are lines of the text after the patch.
+    pub(super) fn warning_text(
         &self,
         dialect: &'static Dialect,
-        is_tried: bool,
-    ) -> Option<WarningWithRows> {
-        let (found, after) = (self.checked.fault.as_ref()?, self.checked.text()?);
-        let suggestion = self.checked.suggestion.as_ref();
-        let BrokenTold { message, rows } = if is_tried {
-            let before = self.checked.text_before()?;
-            tried_message(dialect, &self.path, found, before, after, suggestion)
-        } else {
-            broken_message(dialect, &self.path, found, after, suggestion)
-        };
+        doubtful: &Doubtful,
+    ) -> Option<BrokenTold> {
+        Some(self.report(dialect)?.warning(self.checked.text()?, doubtful))
+    }
+
+    /// The same of a dry run. `doubtful` are lines of the file as it is.
+    pub(super) fn trial_text(
+        &self,
+        dialect: &'static Dialect,
+        doubtful: &Doubtful,
+    ) -> Option<BrokenTold> {
+        let (before, after) = (self.checked.text_before()?, self.checked.text()?);
+        Some(self.report(dialect)?.tried(before, after, doubtful))
+    }
+
+    /// The warning with this text.
+    pub(super) fn warning(&self, message: String) -> Warning {
         let (code, path) = (WarningCode::Syntax, self.path.clone());
-        let warning = Warning { code, operation: self.about, path, message };
-        Some(WarningWithRows { warning, rows })
+        Warning { code, operation: self.about, path, message }
     }
 
     /// Keeps the tree for the next edit.

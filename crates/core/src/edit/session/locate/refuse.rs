@@ -105,7 +105,8 @@ pub enum Why {
     },
     /// Several texts showed such a line, and now these are different ones: `AMBIGUOUS_ANCHOR`.
     Disagree {
-        /// The first lines of the places where the target would be.
+        /// The first lines of the places where the target would be; one, if it is not certain where
+        /// the other is.
         places: Vec<u64>,
     },
 }
@@ -308,7 +309,10 @@ impl<'a> Locator<'a> {
         let Some(text) = self.text_in(by, line).map(<[u8]>::to_vec) else {
             return Some(self.refusal(anchor, Why::Forgotten, Vec::new(), self.within(line, line)));
         };
-        let why = if self.has_hash(anchor, &text) {
+        let why = if anchor.edition.is_some() && self.agrees(anchor, &text) {
+            // It is of a version that is not remembered, or of which the line was not shown.
+            Why::Forgotten
+        } else if self.has_hash(anchor, &text) {
             Why::OtherText
         } else if self.is_counted(anchor) {
             let now = self.land(by, &target).ok().map(|landed| landed.block.first);

@@ -1,0 +1,246 @@
+//! What an answer says about each file that a patch changes: what happened to it, its new lines,
+//! and whether it still parses.
+
+use std::collections::HashMap;
+
+use super::{AddedContents, FileChecks, Job, unread_parts};
+use crate::disk::bytes::{snapshot, snapshot_of_pieces};
+use crate::edit::apply::lookup::{FileEdits, FileKey, FileTask, Task};
+use crate::edit::apply::settle::Settled;
+use crate::edit::apply::transfer::GatheredLines;
+use crate::edit::outcome::{Change, FileChange};
+use crate::edit::report::{
+    AnswerOptions, BrokenTold, RowStyle, ToldRows, block_rows, created_rows, relocation_rows,
+};
+use crate::edit::resolve::Doubtful;
+use crate::edit::session::Recall;
+use crate::edit::splice::splice;
+use crate::memory::{Body, LineSet};
+use crate::text::dialect::Dialect;
+use crate::text::lines::{LineIndex, Unit, count_lines};
+
+/// What the answer to a patch is made of.
+pub(super) struct AnswerParts<'t> {
+    pub(super) added: &'t AddedContents,
+    pub(super) checks: &'t FileChecks,
+    pub(super) recall: Option<&'t Recall<'t>>,
+    pub(super) answer: AnswerOptions,
+    /// It is a dry run.
+    pub(super) is_tried: bool,
+}
+
+/// What the answer says about one file.
+pub(super) struct FileAnswer {
+    pub(super) key: FileKey,
+    pub(super) change: FileChange,
+    pub(super) rows: ToldRows,
+    /// If the patch breaks it.
+    pub(super) broken: Option<BrokenTold>,
+}
+
+/// A file that a patch changes.
+#[derive(Clone, Copy)]
+enum ChangedFile<'a> {
+    /// It is edited and stays where it is.
+    Edited(&'a FileEdits<'a>, &'a Settled),
+    /// It is made, moved or deleted.
+    Whole(&'a FileTask<'a>),
+}
+
+impl<'a> Job<'a> {
+    /// What the answer says about the files, in the order of their first operations.
+    pub(super) fn describe_files(&self, parts: &AnswerParts<'_>) -> Vec<FileAnswer> {
+        // Whoever edits without a memory is to know what is in the files.
+        let recall = parts.recall.filter(|_| parts.answer.is_brief());
+        let unread = recall.map(|recall| self.unread(parts.added, recall)).unwrap_or_default();
+        let edited = self.edited_in_place().map(|(edits, file)| ChangedFile::Edited(edits, file));
+        let files = edited.chain(self.tasks.files.iter().map(ChangedFile::Whole));
+        let answers = files.map(|file| {
+            let answer = self.describe(file, parts, &unread, &Doubtful::default());
+            let doubtful = self.doubtful(file, parts, &answer);
+            if doubtful.is_empty() {
+                return answer;
+            }
+            self.describe(file, parts, &unread, &doubtful)
+        });
+        let mut answers: Vec<FileAnswer> = answers.collect();
+        answers.sort_by_key(|one| one.key);
+        if let [one] = answers.as_mut_slice()
+            && self.tasks.files.is_empty()
+            && self.tasks.edits.len() == 1
+        {
+            one.rows.is_only_file = parts.answer.is_brief();
+        }
+        answers
+    }
+
+    fn describe(
+        &self,
+        file: ChangedFile<'_>,
+        parts: &AnswerParts<'_>,
+        unread: &HashMap<FileKey, LineSet>,
+        doubtful: &Doubtful,
+    ) -> FileAnswer {
+        let (key, source) = match file {
+            ChangedFile::Edited(edits, _) => (edits.key(), edits.key()),
+            ChangedFile::Whole(one) => {
+                let edits = self.edits_of(one).map(|(edits, _)| edits.key());
+                (one.key(), edits.unwrap_or(one.key()))
+            }
+        };
+        let known = LineSet::default();
+        let unread = unread.get(&source).unwrap_or(&known);
+        let style = RowStyle { answer: parts.answer, unread, doubtful };
+        let (change, rows) = match file {
+            ChangedFile::Edited(edits, settled) => {
+                edited_change(self.scope.dialect, edits.place.shown(), settled, style)
+            }
+            ChangedFile::Whole(one) => self.file_change(one, parts.added, style),
+        };
+        let broken = parts.checks.get(&key).and_then(|check| match parts.is_tried {
+            true => {
+                let doubtful = self.doubtful_to_name(parts, key);
+                check.trial_text(self.scope.dialect, &doubtful)
+            }
+            false => check.warning_text(self.scope.dialect, doubtful),
+        });
+        FileAnswer { key, change, rows, broken }
+    }
+
+    /// The lines of a file after the patch whose anchors could mean others that were shown. A dry run
+    /// has none: its rows are of a text that is not written.
+    fn doubtful(
+        &self,
+        file: ChangedFile<'_>,
+        parts: &AnswerParts<'_>,
+        answer: &FileAnswer,
+    ) -> Doubtful {
+        let Some(recall) = parts.recall.filter(|_| !parts.is_tried) else {
+            return Doubtful::default();
+        };
+        let broken = answer.broken.iter().flat_map(|one| one.anchors.iter().copied());
+        let anchors: Vec<_> = answer.rows.anchors.iter().copied().chain(broken).collect();
+        let (edits, settled) = match file {
+            ChangedFile::Edited(edits, settled) => (edits, settled),
+            ChangedFile::Whole(one) => match (&one.task, self.edits_of(one)) {
+                (Task::Add { to, .. }, _) => {
+                    let text = parts.added.get(&one.key()).map_or(&[][..], |added| &added.text);
+                    let index = LineIndex::new(text, Unit::Byte);
+                    let body = Body::new(text, &index);
+                    let lines = anchors.iter().map(|&(line, _)| line);
+                    return recall.doubtful(self.scope.dialect, &to.path(), body, lines);
+                }
+                (_, Some(edited)) => edited,
+                (_, None) => return Doubtful::default(),
+            },
+        };
+        let name = edits.place.canonical();
+        let landings = self.landings(parts.added, recall);
+        let course = landings.course(edits.key(), settled);
+        let before = settled.body_before();
+        if !recall.may_be_doubtful(self.scope.dialect, name, before, &course, &anchors) {
+            return Doubtful::default();
+        }
+        let (file, rows) = (name.to_owned(), &answer.rows);
+        let update = self.edited_update(recall, (edits, settled), file, rows, false, &landings);
+        recall.doubtful_after(self.scope.dialect, &update, anchors.iter().map(|&(line, _)| line))
+    }
+
+    /// The same of the line of the file as it is that an answer names in place of another.
+    fn doubtful_to_name(&self, parts: &AnswerParts<'_>, key: FileKey) -> Doubtful {
+        let doubtful = parts.checks.get(&key).zip(parts.recall);
+        doubtful
+            .map(|(check, recall)| check.doubtful(self.scope.dialect, recall))
+            .unwrap_or_default()
+    }
+
+    /// The new lines of each file that the model neither wrote nor knows.
+    fn unread(&self, added: &AddedContents, recall: &Recall<'_>) -> HashMap<FileKey, LineSet> {
+        let landings = self.landings(added, recall);
+        let mut unread = HashMap::new();
+        for (edits, file) in self.tasks.edits.iter().zip(self.files) {
+            let mut lines = landings.unread(edits.key());
+            lines.extend(&unread_parts(recall, edits, file));
+            unread.insert(edits.key(), lines);
+        }
+        for key in added.keys() {
+            unread.insert(*key, landings.unread(*key));
+        }
+        unread
+    }
+
+    fn file_change(
+        &self,
+        one: &FileTask<'_>,
+        added: &AddedContents,
+        style: RowStyle<'_>,
+    ) -> (FileChange, ToldRows) {
+        let mut change = FileChange {
+            path: one.path.clone(),
+            from: None,
+            change: Change::Deleted,
+            edits: 0,
+            added: 0,
+            removed: 0,
+            line_count: None,
+            snapshot: None,
+            syntax: None,
+            diff: None,
+        };
+        match &one.task {
+            Task::Add { .. } => {
+                let (text, bytes) = match added.get(&one.key()) {
+                    Some(GatheredLines { text, bytes, .. }) => (text.as_slice(), bytes.as_slice()),
+                    None => (&[][..], &[][..]),
+                };
+                change.change = Change::Created;
+                change.added = count_lines(text, Unit::Byte);
+                change.line_count = Some(change.added);
+                change.snapshot = Some(snapshot(bytes));
+                let dialect = self.scope.dialect;
+                let rows = created_rows(dialect, text, style);
+                (change, rows.of_text(dialect, || text.to_vec()))
+            }
+            Task::Move { to_path, .. } => match self.edits_of(one) {
+                Some((_, file)) => {
+                    let (edited, rows) = edited_change(self.scope.dialect, to_path, file, style);
+                    (FileChange { from: Some(one.path.clone()), ..edited }, rows)
+                }
+                None => {
+                    change.path.clone_from(to_path);
+                    change.from = Some(one.path.clone());
+                    change.change = Change::Moved;
+                    (change, ToldRows::default())
+                }
+            },
+            Task::Delete { .. } => (change, ToldRows::default()),
+        }
+    }
+}
+
+/// What happened to an edited file, and the rows that show it.
+pub(in crate::edit::apply) fn edited_change(
+    dialect: &'static Dialect,
+    path: &str,
+    file: &Settled,
+    style: RowStyle<'_>,
+) -> (FileChange, ToldRows) {
+    let report = file.report(dialect);
+    let (added, removed) = report.added_and_removed();
+    let change = FileChange {
+        path: path.to_owned(),
+        from: None,
+        change: Change::Edited,
+        edits: file.effective_operations(),
+        added,
+        removed,
+        line_count: Some(report.line_count()),
+        snapshot: Some(snapshot_of_pieces(&splice(&file.document, &file.plan))),
+        syntax: None,
+        diff: None,
+    };
+    let rows = report.rows(style).of_text(dialect, || file.text_after());
+    let above = relocation_rows(&file.relocations) + &block_rows(&file.blocks);
+    let text = if above.is_empty() { rows.text } else { above + &rows.text };
+    (change, ToldRows { text, ..rows })
+}

@@ -1,0 +1,512 @@
+//! What an answer of a session offers is accepted when it is sent back, and means the line that the
+//! answer showed: rows, anchors that a message names, whole requests. And a call that was composed
+//! before an answer never means a line that only the answer showed.
+//!
+//! Long sessions on files whose lines repeat, with edits of the session and of others.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs;
+
+use hashline_core::internals::cancel::Cancel;
+use hashline_core::internals::edit::apply::{ApplyOptions, Durability, PatchOptions};
+use hashline_core::internals::edit::outcome::Outcome;
+use hashline_core::internals::edit::report::{AnswerForm, AnswerOptions, DiffHunk};
+use hashline_core::internals::edit::structure::SyntaxCheck;
+use hashline_core::internals::error::Code;
+use hashline_core::internals::text::dialect::Dialect;
+use hashline_core::internals::text::hash::hash_line;
+use hashline_core::internals::view::pattern::Query;
+use hashline_core::internals::view::read::ReadRequest;
+use hashline_core::internals::view::search::SearchQuery;
+use hashline_core::internals::workspace::{Session, SessionOptions, WorkspaceOptions};
+use serde_json::{Value, json};
+
+const PATH: &str = "f.js";
+
+/// Numbers that look random, the same in every run.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) as usize) % limit.max(1)
+    }
+
+    fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[self.below(choices.len())]
+    }
+}
+
+/// A line of the file, with a number that no other line ever has.
+#[derive(Clone, Debug)]
+struct Line {
+    id: usize,
+    text: String,
+}
+
+/// A row that an answer showed.
+#[derive(Clone, Debug)]
+struct Row {
+    number: usize,
+    /// As the answer wrote it.
+    anchor: String,
+    /// Of the line.
+    id: usize,
+    /// The text of the file then.
+    content: String,
+}
+
+/// An operation that is sent after a later answer.
+struct Late {
+    operation: Value,
+    /// What it means.
+    row: Row,
+    /// The line that it took before that answer.
+    by_chance: Option<usize>,
+}
+
+/// What was sent, by its kind, and how much of it was refused.
+#[derive(Debug, Default)]
+struct Tally {
+    sent: BTreeMap<String, (usize, usize)>,
+    /// What was not accepted, or meant another line than it should.
+    wrong: Vec<String>,
+    /// Rows that say of which version they are.
+    with_version: usize,
+    rows: usize,
+}
+
+impl Tally {
+    fn count(&mut self, kind: &str, is_refused: bool) {
+        let (sent, refused) = self.sent.entry(kind.to_owned()).or_default();
+        *sent += 1;
+        *refused += usize::from(is_refused);
+    }
+}
+
+struct World {
+    dir: tempfile::TempDir,
+    _state: tempfile::TempDir,
+    dialect: &'static Dialect,
+    session: Session,
+    lines: Vec<Line>,
+    next: usize,
+    /// Lines that the session has removed.
+    gone: HashSet<usize>,
+    dice: Dice,
+    /// All rows that were shown, oldest first.
+    rows: Vec<Row>,
+    tally: Tally,
+}
+
+impl World {
+    fn new(seed: u64, dialect: &'static Dialect, syntax: SyntaxCheck) -> World {
+        let (dir, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let durability = Durability::Process;
+        let workspace = WorkspaceOptions {
+            root: dir.path().into(),
+            state_dir: Some(state.path().into()),
+            dialect,
+            apply: ApplyOptions { durability, syntax: Some(syntax), ..ApplyOptions::default() },
+            ..WorkspaceOptions::default()
+        };
+        let options = SessionOptions { workspace, ..SessionOptions::default() };
+        let mut world = World {
+            dir,
+            _state: state,
+            dialect,
+            session: Session::new(options).unwrap(),
+            lines: Vec::new(),
+            next: 0,
+            gone: HashSet::new(),
+            dice: Dice(seed),
+            rows: Vec::new(),
+            tally: Tally::default(),
+        };
+        for _ in 0..8 {
+            let block = world.block();
+            world.lines.extend(block);
+        }
+        world.write();
+        world
+    }
+
+    fn line(&mut self, text: &str) -> Line {
+        self.next += 1;
+        Line { id: self.next, text: text.to_owned() }
+    }
+
+    /// A function like the others.
+    fn block(&mut self) -> Vec<Line> {
+        let name = self.dice.below(3);
+        let mut texts = vec![format!("function f{name}(x) {{")];
+        for _ in 0..=self.dice.below(2) {
+            texts.extend(["  if (x) {", "    go()", "  }", "  return 1"].map(str::to_owned));
+        }
+        texts.extend(["}", ""].map(str::to_owned));
+        texts.iter().map(|text| self.line(text)).collect()
+    }
+
+    fn content(&self) -> String {
+        self.lines.iter().map(|line| format!("{}\n", line.text)).collect()
+    }
+
+    fn write(&self) {
+        fs::write(self.dir.path().join(PATH), self.content()).unwrap();
+    }
+
+    fn anchor(&self, number: usize, text: &str) -> String {
+        let number = number as u64;
+        self.dialect.anchor_text(number, hash_line(self.dialect, number, text))
+    }
+
+    /// Others insert, copy or remove lines.
+    fn others(&mut self) {
+        let at = self.dice.below(self.lines.len());
+        match self.dice.below(3) {
+            0 => {
+                let block = self.block();
+                self.lines.splice(at..at, block);
+            }
+            1 => {
+                let text = self.dice.one_of(&["  return 1", "}", "    go()", "// note"]);
+                let line = self.line(text);
+                self.lines.insert(at, line);
+            }
+            _ if self.lines.len() > 30 => {
+                let end = (at + 1 + self.dice.below(4)).min(self.lines.len());
+                self.lines.drain(at..end);
+            }
+            _ => {}
+        }
+        self.write();
+    }
+
+    fn read(&mut self) {
+        let start = self.dice.below(self.lines.len()) as u64 + 1;
+        let start_line = Some(start);
+        let mut request = ReadRequest { path: PATH.into(), start_line, ..ReadRequest::default() };
+        request.limits.max_lines = Some(5 + self.dice.below(30) as u64);
+        let text = self.session.read_with(&[request], &Cancel::default()).unwrap().text;
+        self.answered("read", &text);
+    }
+
+    fn search(&mut self) {
+        let search = self.dice.one_of(&["go()", "return", "}"]);
+        let mut query =
+            SearchQuery::new(Query { search: search.into(), regex: false, case_sensitive: true });
+        query.max_matches = 4;
+        let text = self.session.search(query).unwrap().text;
+        self.answered("search", &text);
+    }
+
+    /// A row that was shown, rather a new one.
+    fn some_row(&mut self) -> Option<Row> {
+        let count = self.rows.len();
+        let newest = self.dice.one_of(&[count, 200, 20]).min(count);
+        let row = self.rows.get((count - 1).checked_sub(self.dice.below(newest))?)?;
+        // What an anchor means is what it was shown for last.
+        self.rows.iter().rev().find(|one| one.anchor == row.anchor).cloned()
+    }
+
+    /// An operation on a line that was shown, as models write them: right, or with a mistake. Lines
+    /// that replace others begin and end with lines like no other, so that it is clear which stay.
+    fn operation(&mut self) -> Option<(Value, Row)> {
+        let row = self.some_row()?;
+        let (at, number) = (&row.anchor, row.number);
+        let texts = ["  return 2", "  return 1\n}", "    go()\n    go()", "  if (x) {\n  }", "}"];
+        let text = self.dice.one_of(&texts);
+        self.next += 1;
+        let new = format!("// {}\n{text}\n// end", self.next);
+        let mut operation = match self.dice.below(10) {
+            0 => json!({"op": "set_line", "anchor": at, "text": new}),
+            1 => json!({"op": "insert_after", "anchor": at, "text": text}),
+            2 => json!({"op": "insert_before", "anchor": at, "text": text}),
+            3 => json!({"op": "delete", "anchor": at}),
+            4 | 5 => {
+                let mut ends = self.rows.iter().rev();
+                let end = &ends.find(|one| (number + 1..number + 6).contains(&one.number))?.anchor;
+                json!({"op": "replace_range", "start_anchor": at, "end_anchor": end, "text": new})
+            }
+            6 => json!({"op": "delete", "anchor": at, "block": true}),
+            7 => json!({"op": "set_line", "anchor": self.anchor(number, "slip"), "text": new}),
+            8 => json!({"op": "set_line", "anchor": self.anchor(number + 1, "}"), "text": new}),
+            _ => json!({"op": "replace_text", "old_text": "  go2()\n  }", "new_text": text}),
+        };
+        operation["path"] = PATH.into();
+        Some((operation, row))
+    }
+
+    fn edit(&mut self) {
+        let Some((operation, _)) = self.operation() else { return };
+        let composed_before =
+            self.operation().and_then(|(operation, row)| self.late(operation, row));
+        let form = self.dice.one_of(&[AnswerForm::Brief, AnswerForm::Region]);
+        let answer = AnswerOptions { form: Some(form), context_lines: None };
+        match self.send(&self.session, &json!([operation]), false, answer) {
+            Outcome::Applied(applied) => {
+                for file in &applied.files {
+                    self.follow(&file.diff.as_ref().unwrap().hunks);
+                }
+                let warning = if applied.warnings.is_empty() { "" } else { " with a warning" };
+                self.answered(&format!("{form:?}{warning}"), &applied.text);
+            }
+            Outcome::Rejected(rejected) => {
+                self.answered(&format!("{:?}", rejected.code), &rejected.text);
+            }
+        }
+        if let Some(late) = composed_before {
+            self.send_late(&late);
+        }
+    }
+
+    fn send(
+        &self,
+        session: &Session,
+        operations: &Value,
+        dry_run: bool,
+        answer: AnswerOptions,
+    ) -> Outcome {
+        let patch = json!({"operations": operations}).into();
+        let diff_context_lines = Some(0);
+        let options =
+            PatchOptions { answer, dry_run, diff_context_lines, ..PatchOptions::default() };
+        session.apply_with(&patch, &options, &Cancel::default()).unwrap()
+    }
+
+    /// Sends operations to a copy of the session, and writes nothing.
+    fn try_out(&self, operations: &Value) -> Outcome {
+        self.send(&self.session.fork(), operations, true, AnswerOptions::default())
+    }
+
+    /// The session has edited the file.
+    fn follow(&mut self, hunks: &[DiffHunk]) {
+        let after = fs::read_to_string(self.dir.path().join(PATH)).unwrap();
+        let after: Vec<&str> = after.lines().collect();
+        for hunk in hunks.iter().rev() {
+            let (old, new) = (hunk.old_start as usize - 1, hunk.new_start as usize - 1);
+            let new = after[new..new + hunk.new_lines as usize].iter();
+            let new: Vec<Line> = new.map(|text| self.line(text)).collect();
+            let gone = self.lines.splice(old..old + hunk.old_lines as usize, new);
+            self.gone.extend(gone.map(|line| line.id));
+        }
+        assert!(after.iter().eq(self.lines.iter().map(|line| &line.text)));
+    }
+
+    /// Sends back all that an answer offers, which is about the file as it is.
+    fn answered(&mut self, kind: &str, text: &str) {
+        let mut rows: Vec<Row> = Vec::new();
+        for row in text.lines().filter(|row| !is_about_the_call(row)) {
+            let anchors = anchors_in(self.dialect, row);
+            rows.extend(anchors.iter().filter_map(|anchor| self.row_of(anchor)));
+        }
+        for row in &rows {
+            self.send_back(kind, row);
+        }
+        for pair in rows.windows(2).filter(|pair| pair[1].number == pair[0].number + 1) {
+            self.send_range(kind, &pair[0], &pair[1]);
+        }
+        if let Some((_, request)) = text.split_once("send {") {
+            let (request, _) = request.split_once("}]}: then it parses").unwrap();
+            self.send_request(&format!("{kind}: request"), &format!("{{{request}}}]}}"));
+        }
+        self.rows.extend(rows);
+    }
+
+    /// The row with an anchor, if it is one of the file as it is.
+    fn row_of(&self, anchor: &str) -> Option<Row> {
+        let short = anchor.split('@').next().unwrap();
+        let digits = short.bytes().take_while(u8::is_ascii_digit).count();
+        let number: usize = short[..digits].parse().ok()?;
+        let line = self.lines.get(number.checked_sub(1)?)?;
+        let (anchor, content) = (anchor.to_owned(), self.content());
+        (self.anchor(number, &line.text) == short).then_some(Row {
+            number,
+            anchor,
+            id: line.id,
+            content,
+        })
+    }
+
+    fn send_back(&mut self, kind: &str, row: &Row) {
+        self.tally.rows += 1;
+        self.tally.with_version += usize::from(row.anchor.contains('@'));
+        let op = self.dice.one_of(&["set_line", "insert_after", "insert_before"]);
+        let operation =
+            json!({"op": op, "path": PATH, "anchor": row.anchor, "text": "x", "verbatim": true});
+        let outcome = self.try_out(&json!([operation]));
+        if breaks(&outcome) {
+            return;
+        }
+        self.tally.count(&format!("{kind}: row"), matches!(outcome, Outcome::Rejected(_)));
+        match landed(&operation, &outcome) {
+            Ok(line) if line == row.number => {}
+            other => self.tally.wrong.push(format!("{kind}: {operation}: {other:?}")),
+        }
+    }
+
+    fn send_range(&mut self, kind: &str, first: &Row, last: &Row) {
+        let (start, end) = (&first.anchor, &last.anchor);
+        let operation =
+            json!({"op": "delete", "path": PATH, "start_anchor": start, "end_anchor": end});
+        let outcome = self.try_out(&json!([operation]));
+        if breaks(&outcome) {
+            return;
+        }
+        self.tally.count(&format!("{kind}: range"), matches!(outcome, Outcome::Rejected(_)));
+        let removed = match &outcome {
+            Outcome::Applied(applied) => applied.files[0].removed,
+            Outcome::Rejected(_) => 0,
+        };
+        if removed != 2 || landed(&operation, &outcome) != Ok(first.number) {
+            self.tally.wrong.push(format!("{kind}: {operation}: {outcome:?}"));
+        }
+    }
+
+    fn send_request(&mut self, kind: &str, request: &str) {
+        let request: Value = serde_json::from_str(request).unwrap();
+        let outcome = self.try_out(&request["operations"]);
+        let is_refused = matches!(outcome, Outcome::Rejected(_));
+        self.tally.count(kind, is_refused);
+        if is_refused {
+            self.tally.wrong.push(format!("{kind}: {request}: {outcome:?}"));
+        }
+    }
+
+    /// An operation that is composed now, and sent after another one. A line that others moved can be
+    /// taken for one like it, by chance; that is so before the other one as well.
+    fn late(&mut self, mut operation: Value, row: Row) -> Option<Late> {
+        if operation["anchor"] != row.anchor || operation["block"] == true {
+            return None;
+        }
+        if operation["op"] != "delete" {
+            operation["verbatim"] = true.into();
+        }
+        let line = landed(&operation, &self.try_out(&json!([operation]))).ok();
+        let by_chance = line.map(|line| self.lines[line - 1].id);
+        Some(Late { operation, row, by_chance })
+    }
+
+    /// Sends what was composed before the last answer, as a harness does that runs several calls
+    /// before the model sees the first answer. It may be refused.
+    fn send_late(&mut self, late: &Late) {
+        let Late { operation, row, by_chance } = late;
+        let outcome = self.try_out(&json!([operation]));
+        self.tally.count("composed before", matches!(outcome, Outcome::Rejected(_)));
+        let Ok(line) = landed(operation, &outcome) else { return };
+        let id = self.lines[line - 1].id;
+        // In a text that is there again, each number means what it says there.
+        let is_there_again = row.content == self.content() && line == row.number;
+        // The anchor of a line that the session has removed can mean one that is there since.
+        let is_free = is_there_again || self.gone.contains(&row.id);
+        if id != row.id && Some(id) != *by_chance && !is_free {
+            self.tally.wrong.push(format!("composed before: {operation} took {line}: {row:?}"));
+        }
+    }
+
+    fn live(&mut self, rounds: usize) {
+        self.read();
+        for _ in 0..rounds {
+            match self.dice.below(10) {
+                0 => self.read(),
+                1 => self.search(),
+                2 => self.others(),
+                _ => self.edit(),
+            }
+        }
+    }
+}
+
+/// Whether all anchors hold, and the file would not parse.
+fn breaks(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::Rejected(rejected) if rejected.code == Code::BreaksSyntax)
+}
+
+/// The line that an operation took, or stands beside; or why it took none.
+fn landed(operation: &Value, outcome: &Outcome) -> Result<usize, String> {
+    match outcome {
+        Outcome::Rejected(rejected) => Err(rejected.text.clone()),
+        Outcome::Applied(applied) => {
+            let Some(file) = applied.files.first() else { return Err("no change".to_owned()) };
+            let start = file.diff.as_ref().unwrap().hunks[0].old_start as usize;
+            Ok(if operation["op"] == "insert_after" { start - 1 } else { start })
+        }
+    }
+}
+
+/// Whether a row of an answer repeats what the call named, or shows lines as they were.
+fn is_about_the_call(row: &str) -> bool {
+    let headlines = [" mismatch at ", "neighbours at ", "anchor at ", "range at ", "No block at "];
+    let is_headline = |row: &str| headlines.iter().any(|words| row.contains(words));
+    row.starts_with("- ")
+        || row.starts_with("Not shown: ")
+        || row.ends_with(" was used.")
+        || is_headline(row)
+}
+
+/// The anchors in a row of an answer: at its start, or among its words.
+fn anchors_in(dialect: &Dialect, row: &str) -> Vec<String> {
+    let is_part = |one: char| one.is_ascii_alphanumeric() || "@:".contains(one);
+    if let Some((head, _)) = row.split_once('|').filter(|(head, _)| head.chars().all(is_part)) {
+        return vec![head.to_owned()];
+    }
+    let words = row.split(|one: char| !is_part(one)).map(|word| word.trim_end_matches(':'));
+    let is_anchor = |word: &&str| {
+        let short = word.split('@').next().unwrap();
+        let rest = short.trim_start_matches(|one: char| one.is_ascii_digit());
+        let hash = rest.trim_start_matches(':');
+        rest.len() < short.len()
+            && (word.contains('@') || hash.len() == dialect.width)
+            && (dialect.separator.is_some() == rest.starts_with(':'))
+    };
+    words.filter(is_anchor).map(str::to_owned).collect()
+}
+
+/// Lives many sessions; returns what was sent in all.
+fn live(dialect: &str, syntax: SyntaxCheck, seeds: std::ops::Range<u64>, rounds: usize) -> Tally {
+    let mut all = Tally::default();
+    for seed in seeds {
+        let mut world = World::new(seed, Dialect::by_name(dialect).unwrap(), syntax);
+        world.live(rounds);
+        for (kind, (sent, refused)) in world.tally.sent {
+            let entry = all.sent.entry(kind).or_default();
+            *entry = (entry.0 + sent, entry.1 + refused);
+        }
+        all.wrong.extend(world.tally.wrong.into_iter().map(|one| format!("seed {seed}: {one}")));
+        all.with_version += world.tally.with_version;
+        all.rows += world.tally.rows;
+    }
+    all
+}
+
+fn check(tally: &Tally) {
+    assert!(
+        tally.wrong.is_empty(),
+        "{} wrong, e.g. {:#?}",
+        tally.wrong.len(),
+        &tally.wrong[..3.min(tally.wrong.len())]
+    );
+    // What a session has to say of versions is not most of it.
+    assert!(tally.with_version > 0 && tally.with_version * 5 < tally.rows, "{tally:?}");
+}
+
+#[test]
+fn regression_what_an_answer_offers_is_accepted() {
+    check(&live("lean", SyntaxCheck::Warn, 0..6, 30));
+    check(&live("pi", SyntaxCheck::Refuse, 6..9, 30));
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn long_sessions_accept_what_they_offer() {
+    for (dialect, syntax) in [
+        ("lean", SyntaxCheck::Warn),
+        ("lean", SyntaxCheck::Refuse),
+        ("pi", SyntaxCheck::Warn),
+        ("pi26", SyntaxCheck::Warn),
+    ] {
+        let tally = live(dialect, syntax, 0..60, 100);
+        check(&tally);
+    }
+}
