@@ -13,7 +13,7 @@ mod patches;
 mod recall;
 
 pub use locate::{
-    Found, How, Locator, PartlyShown, Placed, Refused, ShownLine, Target, Unseen, Why,
+    Found, How, Locator, PartlyShown, Placed, Refused, ShownLine, Target, UnknownLines, Unseen, Why,
 };
 pub use patches::PatchState;
 pub use recall::{FileRefusal, Recall, Settlement, resolve_plainly, rows_shown};

@@ -322,6 +322,68 @@ fn a_block_whose_end_others_have_changed_is_shown_before_it_is_removed() {
     assert!(!scene.content("a.rs").contains("others"));
 }
 
+/// A function with `count` lines in it.
+fn long(count: usize) -> String {
+    let body: String = (1..=count).map(|n| format!("    step{n}();\n")).collect();
+    format!("fn long() {{\n{body}}}\n")
+}
+
+#[test]
+fn regression_a_refused_block_says_which_lines_others_changed_and_which_were_not_shown() {
+    let text = long(20);
+    let scene = Scene::new("a.rs", text.as_bytes());
+    let session = scene.session(&[]);
+    // Of the block, lines 16 to 18 are not shown.
+    show(&session, "a.rs", 1, 15);
+    show(&session, "a.rs", 19, 10);
+    let changed = text.replace("    step5();\n", "    other();\n    step5b();\n");
+    scene.write("a.rs", changed.as_bytes());
+    let operation = delete("a.rs", &text, "fn long() {");
+    let rejected = refused(in_session(&session, &operation));
+    assert_eq!(rejected.code, Code::NotShown);
+    let why = "Someone else has changed the file at lines 6-7 since they were shown to you, and lines 17-19 were never shown to you. They are shown above now: repeat the edit if you mean them.";
+    assert!(rejected.text.contains(why), "{}", rejected.text);
+    for (row, is_shown) in [("step5b()", true), ("step16()", true), ("step10()", false)] {
+        assert_eq!(rejected.text.contains(row), is_shown, "{row}: {}", rejected.text);
+    }
+    // What it has shown, with what was shown before, is all of the block.
+    applied(in_session(&session, &operation));
+    assert_eq!(scene.content("a.rs"), "");
+}
+
+#[test]
+fn regression_a_refused_block_of_which_others_changed_lines_does_not_call_all_unseen() {
+    let text = long(6);
+    for (others, expected) in [
+        (
+            text.replace("step3", "other"),
+            "Someone else has changed the file at line 4 since it was shown",
+        ),
+        (
+            text.replace("    step3();\n", ""),
+            "Someone else has changed the file at lines 3-4 since they",
+        ),
+        (
+            text.replace("    step3();", "    step3();\n    new();"),
+            "has changed the file at line 5 since",
+        ),
+    ] {
+        let scene = Scene::new("a.rs", text.as_bytes());
+        let session = scene.session(&[]);
+        show(&session, "a.rs", 1, 20);
+        scene.write("a.rs", others.as_bytes());
+        let operation = delete("a.rs", &text, "fn long() {");
+        let rejected = refused(in_session(&session, &operation));
+        assert_eq!(rejected.code, Code::NotShown);
+        assert!(rejected.text.contains(expected), "{}", rejected.text);
+        assert!(rejected.text.starts_with("Changed lines at "), "{}", rejected.text);
+        assert!(!rejected.text.contains("never"), "{}", rejected.text);
+        assert_eq!(scene.content("a.rs"), others);
+        applied(in_session(&session, &operation));
+        assert_eq!(scene.content("a.rs"), "");
+    }
+}
+
 #[test]
 fn the_lines_that_a_refusal_names_count_as_shown() {
     let scene = Scene::new("a.rs", CODE.as_bytes());

@@ -6,10 +6,12 @@ use super::{CONTEXT_LINES, number_of};
 use crate::edit::outcome::Failure;
 use crate::edit::request::Operation;
 use crate::edit::resolve::{Evidence, text_is_of_other};
-use crate::edit::session::{PartlyShown, Refused, Why};
+use crate::edit::session::{PartlyShown, Refused, UnknownLines, Why};
 use crate::error::Code;
+use crate::memory::LineSet;
 use crate::text::hash::hash_line;
 use crate::text::tag::Tag;
+use crate::view::anchor::Anchor;
 use crate::view::excerpt::ANSWER_LIMIT_BYTES;
 use crate::view::render::one_line;
 
@@ -31,15 +33,14 @@ pub fn recalled_failure(
         (Code::HashMismatch, Some(tag)) => {
             format!("Line {anchor} of [{path}#{tag}] cannot be edited.")
         }
+        _ if has_changed(&refused.why) => format!("Changed lines at {anchor}."),
         (code, _) => headline(code, &anchor),
     };
     let truth = truth(evidence, operation, refused);
     let report = AnchorReport::new(evidence, path, headline, &ranges(evidence, refused), truth);
     let line = u64::from(refused.anchor.line);
     let suggestion = match &refused.why {
-        Why::NotShown { lines } if matches!(lines.as_slice(), [one] if *one == (line..line + 1)) => {
-            evidence.fresh(line)
-        }
+        Why::NotShown(unknown) if is_line(unknown, line) => evidence.fresh(line),
         _ => None,
     };
     let failure = Failure { suggestion, ..report.failure(operation, refused.code, anchor) };
@@ -54,10 +55,10 @@ fn ranges(evidence: &Evidence<'_>, refused: &Refused<'_>) -> Vec<(u64, u64)> {
         (first, last.min(count).saturating_add(CONTEXT_LINES).min(count))
     };
     match &refused.why {
-        Why::NotShown { lines } => {
+        Why::NotShown(unknown) => {
             let mut left = UNSEEN_LIMIT_LINES;
             let mut shown = Vec::new();
-            for range in lines {
+            for range in unknown.all().ranges() {
                 let length = (range.end - range.start).min(left);
                 if length > 0 {
                     shown.push(around(range.start, range.start + length - 1));
@@ -105,27 +106,8 @@ fn truth(evidence: &Evidence<'_>, operation: &Operation, refused: &Refused<'_>) 
         {
             format!("The file is empty now.{}", as_shown(evidence, refused))
         }
-        Why::NotShown { lines } => {
-            let numbers = spans(lines);
-            let fresh = evidence.fresh(line).filter(|_| is_one(lines) && lines[0].start == line);
-            let is_other = |fresh: &String| *fresh != refused.anchor.text(dialect);
-            if let Some(fresh) = fresh.filter(is_other).filter(|_| refused.anchor.is_bare(dialect))
-            {
-                return format!(
-                    "{numbers} never shown to you. {}{forgotten}",
-                    not_blank(line, &fresh)
-                );
-            }
-            if let Some(rest) = beyond_limit(lines) {
-                return format!(
-                    "{numbers} never shown to you. The first {UNSEEN_LIMIT_LINES} of them are shown above now: read on from line {rest}, and repeat the edit if you mean them.{forgotten}"
-                );
-            }
-            let (they_are, them) =
-                if is_one(lines) { ("It is", "it") } else { ("They are", "them") };
-            format!(
-                "{numbers} never shown to you. {they_are} shown above now: repeat the edit if you mean {them}.{forgotten}"
-            )
+        Why::NotShown(unknown) => {
+            format!("{}{forgotten}", not_shown(evidence, refused.anchor, unknown))
         }
         Why::PartlyShown { lines } => partly_shown(evidence, lines),
         Why::OutOfRange => {
@@ -197,6 +179,56 @@ fn partly_shown(evidence: &Evidence<'_>, lines: &[PartlyShown]) -> String {
         parts.seen_bytes(),
         parts.of,
     )
+}
+
+/// Lines that the model does not know, and what to do.
+fn not_shown(evidence: &Evidence<'_>, anchor: &Anchor, unknown: &UnknownLines) -> String {
+    let line = u64::from(anchor.line);
+    let UnknownLines { unseen, changed } = unknown;
+    let all = unknown.all();
+    let never = || {
+        let was = if unseen.count() == 1 { "was" } else { "were" };
+        format!("{} {was} never shown to you", spans(unseen))
+    };
+    let since = || {
+        let they_were = if changed.count() == 1 { "it was" } else { "they were" };
+        format!(
+            "Someone else has changed the file at {} since {they_were} shown to you",
+            spans(changed)
+        )
+    };
+    let why = match (unseen.is_empty(), changed.is_empty()) {
+        (_, true) => capitalized(&never()),
+        (true, false) => since(),
+        (false, false) => format!("{}, and {}", since(), never()),
+    };
+    let fresh = evidence.fresh(line).filter(|_| is_line(unknown, line));
+    let is_other = |fresh: &String| *fresh != anchor.text(evidence.dialect);
+    if let Some(fresh) = fresh.filter(is_other).filter(|_| anchor.is_bare(evidence.dialect)) {
+        return format!("{why}. {}", not_blank(line, &fresh));
+    }
+    if let Some(rest) = beyond_limit(&all) {
+        return format!(
+            "{why}. The first {UNSEEN_LIMIT_LINES} of them are shown above now: read on from line {rest}, and repeat the edit if you mean them."
+        );
+    }
+    let (they_are, them) = if all.count() == 1 { ("It is", "it") } else { ("They are", "them") };
+    format!("{why}. {they_are} shown above now: repeat the edit if you mean {them}.")
+}
+
+/// Whether all lines of a refusal were shown, before others changed them.
+fn has_changed(why: &Why) -> bool {
+    matches!(why, Why::NotShown(unknown) if unknown.unseen.is_empty())
+}
+
+/// Whether that is one line that was never shown, and nothing else.
+fn is_line(unknown: &UnknownLines, line: u64) -> bool {
+    unknown.changed.is_empty() && unknown.unseen == LineSet::of(line, line)
+}
+
+fn capitalized(text: &str) -> String {
+    let (first, rest) = text.split_at(text.chars().next().map_or(0, char::len_utf8));
+    first.to_uppercase() + rest
 }
 
 /// Lines that own edits moved to another file.
@@ -342,9 +374,9 @@ fn as_shown(evidence: &Evidence<'_>, refused: &Refused<'_>) -> String {
 }
 
 /// The first of lines that a refusal has no room for.
-fn beyond_limit(lines: &[std::ops::Range<u64>]) -> Option<u64> {
+fn beyond_limit(lines: &LineSet) -> Option<u64> {
     let mut left = UNSEEN_LIMIT_LINES;
-    for range in lines {
+    for range in lines.ranges() {
         let length = range.end - range.start;
         if length > left {
             return Some(range.start + left);
@@ -354,17 +386,16 @@ fn beyond_limit(lines: &[std::ops::Range<u64>]) -> Option<u64> {
     None
 }
 
-fn is_one(lines: &[std::ops::Range<u64>]) -> bool {
-    matches!(lines, [one] if one.end - one.start == 1)
-}
+/// The most ranges of lines that a message names.
+const SPANS_LIMIT: usize = 5;
 
-fn spans(lines: &[std::ops::Range<u64>]) -> String {
+fn spans(lines: &LineSet) -> String {
     let span = |range: &std::ops::Range<u64>| match range.end - range.start {
         1 => range.start.to_string(),
         _ => format!("{}-{}", range.start, range.end - 1),
     };
-    let named: Vec<String> = lines.iter().take(5).map(span).collect();
-    let more = if lines.len() > named.len() { " and more" } else { "" };
-    let (noun, verb) = if is_one(lines) { ("Line", "was") } else { ("Lines", "were") };
-    format!("{noun} {}{more} {verb}", named.join(", "))
+    let named: Vec<String> = lines.ranges().iter().take(SPANS_LIMIT).map(span).collect();
+    let more = if lines.ranges().len() > named.len() { " and more" } else { "" };
+    let noun = if lines.count() == 1 { "line" } else { "lines" };
+    format!("{noun} {}{more}", named.join(", "))
 }

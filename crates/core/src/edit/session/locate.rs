@@ -4,6 +4,7 @@
 //! line is now is known, or found beyond doubt, or the operation is refused.
 
 mod refuse;
+mod unknown;
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -23,6 +24,7 @@ use crate::text::tag::Tag;
 use crate::view::anchor::{Anchor, Edition};
 
 pub use refuse::{Refused, ShownLine, Why};
+pub use unknown::UnknownLines;
 
 /// What to do with lines that were never shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -252,48 +254,11 @@ impl<'a> Locator<'a> {
             Some(found) => found.ok()?.landed,
             None => self.by_tip(&target)?,
         };
-        let (missing, partly) = self.unknown_around(anchor, &landed, first, last);
-        if !missing.is_empty() {
-            return Some(self.not_shown(anchor, missing));
+        let (unknown, partly) = self.unknown_around(&landed, first, last);
+        if !unknown.is_empty() {
+            return Some(self.not_shown(anchor, unknown));
         }
         (is_rewritten && !partly.is_empty()).then(|| self.partly_shown(anchor, partly))
-    }
-
-    /// The lines from `first` to `last` of the current text that the model does not know, and those
-    /// of which it knows only parts. Where others have changed the file, it knows them all, as one
-    /// block, or only the line that landed.
-    fn unknown_around(
-        &mut self,
-        anchor: &Anchor,
-        landed: &Landed,
-        first: u64,
-        last: u64,
-    ) -> (Vec<Range<u64>>, Vec<PartlyShown>) {
-        let line = landed.block.first;
-        let (known, start) = match &landed.known {
-            Known::Shown(known) => (known, first),
-            Known::Lineage(at) if landed.how != How::Carried => (self.known(*at), first),
-            Known::Lineage(at) => {
-                let start = landed.tip.first.checked_sub(line - first).filter(|&start| start > 0);
-                let is_one_block = |start: &u64| {
-                    let tip = Block { first: *start, last: *start + (last - first) };
-                    let block = self.carry(*at, &Target::Range(anchor, anchor), tip);
-                    block.is_ok_and(|block| block.first == first)
-                };
-                let Some(start) = start.filter(is_one_block) else {
-                    let others = [first..line, line + 1..last + 1].into_iter();
-                    return (others.filter(|one| !one.is_empty()).collect(), Vec::new());
-                };
-                (self.known(*at), start)
-            }
-        };
-        let now = |line: u64| line - start + first;
-        let lines = start..start + (last - first) + 1;
-        let missing = known.lines.missing(lines.clone()).into_iter();
-        let partly = known.partly(lines);
-        let partly =
-            partly.map(|(line, parts)| PartlyShown { line: now(line), parts: parts.clone() });
-        (missing.map(|one| now(one.start)..now(one.end)).collect(), partly.collect())
     }
 
     /// Of lines that an answer is about to show, those whose number and hash were shown for another
@@ -597,17 +562,20 @@ impl<'a> Locator<'a> {
         if from == to {
             return Ok(block);
         }
+        carried(self.carry_between(from, to)?, target, block).ok_or(Why::Changed)
+    }
+
+    fn carry_between(&mut self, from: u128, to: u128) -> Result<&mut Carry<'a>, Why> {
         let (Some(old), Some(new)) = (self.body(from), self.body(to)) else {
             return Err(Why::Forgotten);
         };
-        let carry = match self.carries.entry((from, to)) {
-            Entry::Occupied(known) => known.into_mut(),
-            // A refusal of a call that was cancelled is told to nobody.
+        match self.carries.entry((from, to)) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            // The refusal of a call that was cancelled is not returned.
             Entry::Vacant(free) => {
-                free.insert(Carry::new(old.text, new.text, self.cancel).ok_or(Why::Forgotten)?)
+                Ok(free.insert(Carry::new(old.text, new.text, self.cancel).ok_or(Why::Forgotten)?))
             }
-        };
-        carried(carry, target, block).ok_or(Why::Changed)
+        }
     }
 
     /// By the numbers that the current text has for lines that the model knows under others: a
@@ -719,7 +687,8 @@ impl<'a> Locator<'a> {
             if !missing.is_empty() {
                 let down = |line: u64| line - landed.tip.first + first;
                 let missing = missing.into_iter().map(|one| down(one.start)..down(one.end));
-                return Found::Refused(vec![self.not_shown(target.ends().0, missing.collect())]);
+                let unknown = UnknownLines::unseen(missing.collect());
+                return Found::Refused(vec![self.not_shown(target.ends().0, unknown)]);
             }
         }
         let (spot, anchor_line) = match target {

@@ -246,7 +246,7 @@ fn lines_that_were_never_shown_are_refused() {
     let mut session = Session { memory: Memory::default(), text: lines("a b c d e f") };
     let not_shown = |lines| {
         let lines = std::iter::once(lines).collect();
-        (Code::NotShown, Why::NotShown { lines })
+        (Code::NotShown, Why::NotShown(UnknownLines::unseen(lines)))
     };
     assert_eq!(session.line_refused(2, "b"), not_shown(2..3));
     session.show(1, 2);
@@ -713,7 +713,7 @@ fn the_oldest_version_is_forgotten_first() {
     }
     let (code, why) = session.line_refused(2, "b");
     assert_eq!(code, Code::NotShown);
-    assert_eq!(why, Why::NotShown { lines: std::iter::once(2..3).collect() });
+    assert_eq!(why, Why::NotShown(UnknownLines::unseen(LineSet::of(2, 2))));
 }
 
 #[test]

@@ -1,9 +1,8 @@
 //! Why an operation is refused, with what the one who explains it to the model needs.
 
-use std::ops::Range;
-
-use super::{Found, KnownView, Locator, PartlyShown, Target};
+use super::{Found, KnownView, Locator, PartlyShown, Target, UnknownLines};
 use crate::error::Code;
+use crate::memory::LineSet;
 use crate::text::tag::Tag;
 use crate::view::anchor::Anchor;
 
@@ -49,11 +48,8 @@ pub struct ShownLine {
 /// What is wrong with an anchor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// These lines of the current text were never shown: `NOT_SHOWN`.
-    NotShown {
-        /// The lines.
-        lines: Vec<Range<u64>>,
-    },
+    /// These lines of the current text were never shown, or not as they are: `NOT_SHOWN`.
+    NotShown(UnknownLines),
     /// Of these lines only parts were shown, and a text would replace them whole: `PARTLY_SHOWN`.
     PartlyShown {
         /// The lines, at least one.
@@ -114,7 +110,7 @@ pub enum Why {
 impl Why {
     fn code(&self) -> Code {
         match self {
-            Why::NotShown { .. } | Why::Forgotten => Code::NotShown,
+            Why::NotShown(_) | Why::Forgotten => Code::NotShown,
             Why::PartlyShown { .. } => Code::PartlyShown,
             Why::OutOfRange => Code::LineOutOfRange,
             Why::Disagree { .. } => Code::AmbiguousAnchor,
@@ -206,11 +202,18 @@ impl<'a> Locator<'a> {
         (first.min(count), last.min(count))
     }
 
-    pub(super) fn not_shown<'o>(&self, anchor: &'o Anchor, lines: Vec<Range<u64>>) -> Refused<'o> {
-        let first = lines.first().map_or(0, |one| one.start);
-        let last = lines.last().map_or(0, |one| one.end - 1);
+    pub(super) fn not_shown<'o>(&self, anchor: &'o Anchor, unknown: UnknownLines) -> Refused<'o> {
+        let all = unknown.all();
+        let first = all.ranges().first().map_or(0, |one| one.start);
+        let last = all.ranges().last().map_or(0, |one| one.end - 1);
         let now = self.within(first, last);
-        self.refusal(anchor, Why::NotShown { lines }, Vec::new(), now)
+        self.refusal(anchor, Why::NotShown(unknown), Vec::new(), now)
+    }
+
+    /// The refusal of the anchor of a line that was never shown.
+    fn line_not_shown<'o>(&self, anchor: &'o Anchor) -> Refused<'o> {
+        let line = u64::from(anchor.line);
+        self.not_shown(anchor, UnknownLines::unseen(LineSet::of(line, line)))
     }
 
     /// The refusal of a text in place of lines of which only parts were shown.
@@ -246,8 +249,7 @@ impl<'a> Locator<'a> {
         }
         let mut refused: Vec<_> =
             anchors.iter().filter_map(|anchor| self.diagnose_one(anchor)).collect();
-        let is_unseen =
-            |one: &Refused<'_>| matches!(one.why, Why::NotShown { .. } | Why::OutOfRange);
+        let is_unseen = |one: &Refused<'_>| matches!(one.why, Why::NotShown(_) | Why::OutOfRange);
         if self.unseen == super::Unseen::Match && refused.iter().all(is_unseen) {
             return Found::Unseen;
         }
@@ -268,16 +270,16 @@ impl<'a> Locator<'a> {
     fn widen(&mut self, refused: &mut [Refused<'_>], first: u64, last: u64) {
         let last = last.min(self.current.count());
         let unseen = refused.iter_mut().find_map(|one| match &mut one.why {
-            Why::NotShown { lines } => Some(lines),
+            Why::NotShown(unknown) => Some(unknown),
             _ => None,
         });
         let Some(unseen) = unseen.filter(|_| first <= last) else { return };
-        let missing = match self.current_lineage() {
-            Some(at) => self.known(at).lines.missing(first..last + 1),
-            None => vec![first..last + 1],
-        };
+        let mut missing = LineSet::of(first, last);
+        if let Some(at) = self.current_lineage() {
+            missing = missing.without(&self.known(at).lines);
+        }
         if !missing.is_empty() {
-            *unseen = missing;
+            *unseen = UnknownLines::unseen(missing);
         }
     }
 
@@ -304,7 +306,7 @@ impl<'a> Locator<'a> {
                     self.within(line, line),
                 ));
             }
-            return Some(self.not_shown(anchor, std::iter::once(line..line + 1).collect()));
+            return Some(self.line_not_shown(anchor));
         };
         let Some(text) = self.text_in(by, line).map(<[u8]>::to_vec) else {
             return Some(self.refusal(anchor, Why::Forgotten, Vec::new(), self.within(line, line)));
@@ -336,7 +338,7 @@ impl<'a> Locator<'a> {
         if line > self.current.count() {
             return self.refusal(anchor, Why::OutOfRange, Vec::new(), now);
         }
-        self.not_shown(anchor, std::iter::once(line..line + 1).collect())
+        self.line_not_shown(anchor)
     }
 
     /// Whether an anchor names a line that the model knows by the number that it has now.
