@@ -85,10 +85,13 @@ pub fn show_diff(call: &mut Call<'_>, applied: &Applied) -> Result<(), Failure> 
     Ok(())
 }
 
-/// The changed regions with their new anchors. One file needs no header.
+/// The changed regions with their new anchors. A file that the patch names alone needs no header,
+/// unless that has the tag of the version.
 fn show_updated(call: &mut Call<'_>, applied: &Applied) -> Result<(), Failure> {
-    let text = match (applied.files.len(), applied.text.split_once('\n')) {
-        (1, Some((_header, rows))) => rows,
+    let has_hashes = call.files.workspace().options().dialect.has_hashes();
+    let needs_no_header = has_hashes && applied.is_about_one_file && applied.files.len() == 1;
+    let text = match applied.text.split_once('\n') {
+        Some((_header, rows)) if needs_no_header => rows,
         _ => &applied.text,
     };
     call.out.rows("---")?;

@@ -35,7 +35,7 @@ pub fn read(call: &mut Call<'_>, args: &JsonRead) -> Result<Exit, Failure> {
 /// The changed regions of documents with their new anchors, for the lines that their diffs show.
 pub fn show_updated(call: &mut Call<'_>, applied: &Applied) -> Result<(), Failure> {
     call.out.rows("---")?;
-    let has_headers = applied.files.len() > 1;
+    let has_headers = !applied.is_about_one_file;
     for file in &applied.files {
         if has_headers {
             call.out.rows(&file_header(&file.path))?;

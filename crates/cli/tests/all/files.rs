@@ -266,6 +266,47 @@ fn emit_updated_prints_changed_regions() {
 }
 
 #[test]
+fn regression_emit_updated_names_the_file_where_a_patch_names_two() {
+    let (one, two) = (numbers(3), numbers(3));
+    let apply = |options: &[&str], patch: &str| {
+        let project = Project::new(&[("a", &one), ("b", &two)]);
+        let answer = project.run_with(&[&["apply", "--emit-updated"], options].concat(), patch);
+        assert_eq!((answer.code, answer.stderr.as_str()), (Some(0), ""));
+        answer.stdout
+    };
+    let copy = r#"{"operations":[{"op":"copy_lines","path":"a","anchor":"1:02","to":"b","to_anchor":"3:83"}]}"#;
+    let shown = apply(&[], copy);
+    assert!(shown.starts_with("---\n--- b --- 1 edit, +1 -0\n2:b2|line 2\n"), "{shown}");
+    let created = copy.replace(r#""to":"b","to_anchor":"3:83""#, r#""to":"new""#);
+    let shown = apply(&[], &created);
+    assert!(shown.starts_with("---\n--- new --- created, +1\n1:02|line 1\n"), "{shown}");
+    // The other file is edited, and stays as it is.
+    let same = r#"{"operations":[{"op":"set_line","path":"a","anchor":"1:02","text":"line 1"},
+        {"op":"set_line","path":"b","anchor":"2:b2","text":"two"}]}"#;
+    for options in [&[][..], &["--answer", "brief"]] {
+        let shown = apply(options, same);
+        assert!(shown.starts_with("---\n--- b --- 1 edit, +1 -1\n"), "{shown}");
+    }
+    let alone = r#"{"operations":[{"op":"set_line","path":"b","anchor":"2:b2","text":"two"}]}"#;
+    assert_eq!(apply(&["--answer", "brief"], alone), "---\n2:f4\n");
+    // Where lines have no hashes, the header has what names the version.
+    let shown = Project::new(&[("b", &two)]).run(&["read", "b", "--dialect", "omp18"]).stdout;
+    let patch = format!("{}\nPUT 2.=2:\n+two", shown.lines().next().unwrap());
+    let patch = serde_json::json!({ "patch": patch }).to_string();
+    let shown = apply(&["--dialect", "omp18"], &patch);
+    assert!(shown.starts_with("---\n[b#"), "{shown}");
+}
+
+#[test]
+fn regression_json_apply_names_the_file_where_a_patch_names_two() {
+    let project = Project::new(&[("a.json", "{\"x\": 1}\n"), ("b.json", "{\"x\": 1}\n")]);
+    let patch = r#"{"operations":[{"op":"set_path","path":"a.json","anchor":"$.x:b2","value":1},
+        {"op":"set_path","path":"b.json","anchor":"$.x:b2","value":2}]}"#;
+    let shown = project.run_with(&["json-apply", "--emit-updated"], patch).stdout;
+    assert!(shown.starts_with("---\n--- b.json ---\n"), "{shown}");
+}
+
+#[test]
 fn a_line_that_was_followed_is_told() {
     let project = Project::new(&[("a", "new\nnew\nnew\nnew\nlet one = 1;\n")]);
     let anchor = project.run_with(&["hash", "-"], "let one = 1;\n").stdout;

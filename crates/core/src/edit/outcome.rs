@@ -37,6 +37,9 @@ pub struct Applied {
     pub noops: Vec<Noop>,
     /// The report for the model: fresh anchors around every change.
     pub text: String,
+    /// Whether the patch names one file alone, so that its report need not say which one.
+    #[serde(skip)]
+    pub is_about_one_file: bool,
 }
 
 /// What happened to a file.

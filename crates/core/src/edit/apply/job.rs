@@ -124,6 +124,20 @@ impl<'a> Job<'a> {
         self.edited.get(from.canonical()).map(|&at| (&self.tasks.edits[at], &self.files[at]))
     }
 
+    /// Whether the patch names one file alone. Lines can come from another one, and of what is asked
+    /// for in another one nothing may be left to do.
+    fn is_about_one_file(&self) -> bool {
+        let edits = &self.tasks.edits;
+        let is_edited =
+            |from: &Place| edits.iter().any(|edits| edits.place.canonical() == from.canonical());
+        let whole = self
+            .tasks
+            .files
+            .iter()
+            .filter(|one| !matches!(&one.task, Task::Move { from, .. } if is_edited(from)));
+        edits.len() + whole.count() == 1
+    }
+
     /// Writes everything, or nothing.
     pub(super) fn commit(
         &self,
@@ -216,7 +230,8 @@ impl<'a> Job<'a> {
         let answer = if is_tried { answer.of_trial() } else { answer };
         let parts = AnswerParts { added, checks, recall, answer, is_tried };
         let mut files = self.describe_files(&parts);
-        let mut applied = Applied::default();
+        let is_about_one_file = self.is_about_one_file();
+        let mut applied = Applied { is_about_one_file, ..Applied::default() };
         let vouched = checks.values().filter(|one| one.checked.vouches_for_indentation);
         let vouched: HashSet<&str> = vouched.map(|one| one.from.as_str()).collect();
         let counts = |warning: &&Warning| {

@@ -67,7 +67,7 @@ impl<'a> Job<'a> {
         answers.sort_by_key(|one| one.key);
         if let [one] = answers.as_mut_slice()
             && self.tasks.files.is_empty()
-            && self.tasks.edits.len() == 1
+            && self.is_about_one_file()
         {
             one.rows.is_only_file = parts.answer.is_brief();
         }
