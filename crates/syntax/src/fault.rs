@@ -8,6 +8,9 @@ use crate::indentation;
 use crate::source::Source;
 use crate::walk::Walk;
 
+/// As many bytes of a text are enough to show what is wrong.
+const SHOWN_LIMIT_BYTES: usize = 200;
+
 /// Brackets that were not closed yet.
 struct Opener {
     bracket: char,
@@ -105,39 +108,125 @@ impl<'t> LastCommas<'t> {
 
 /// What brackets say, which parsers tell late: a parser that misses `}` complains at the end.
 fn brackets(source: &Source, root: Node<'_>, meter: &Meter<'_>) -> Option<Fault> {
-    let mut open: Vec<Opener> = Vec::new();
-    // The innermost block whose closer stands too far left: it is another's.
-    let mut suspect = None;
+    let mut pairs = Pairs::new(source);
     let mut walk = Walk::new(root, meter);
     loop {
         let node = walk.node();
         if node.child_count() == 0 && !node.is_missing() {
-            let row = node.start_position().row;
-            match bracket_of(node) {
-                Some((bracket, true)) => {
-                    open.push(Opener { bracket, row, indent: indent_of(source, row) });
-                }
-                Some((bracket, false)) => {
-                    let Some(opener) = open.pop() else { return Some(surplus(bracket, row)) };
-                    if opener.bracket != bracket {
-                        return Some(unclosed(&opener, row));
-                    }
-                    let is_left = source.begins_line(node.start_byte())
-                        && indent_of(source, row) < opener.indent;
-                    if suspect.is_none() && is_left {
-                        suspect = Some(unclosed(&opener, row));
-                    }
-                }
-                None => {}
+            let found = match bracket_of(node) {
+                Some((bracket, true)) => pairs.open(bracket, node.start_position().row),
+                Some((bracket, false)) => pairs.close(bracket, node.start_byte()),
+                None => None,
+            };
+            if found.is_some() {
+                return found;
             }
         }
         if !walk.advance() {
             break;
         }
     }
+    let stopped = stopped_at(source, root);
+    let closer = stopped.and_then(|at| Some((closer_of(source.text[at])?, at)));
+    if let Some((bracket, at)) = closer {
+        return pairs.close(bracket, at);
+    }
     let end = source.text[..root.end_byte()].trim_ascii_end().len();
-    let last = source.row_of(end.saturating_sub(1));
-    open.pop().map(|opener| suspect.unwrap_or_else(|| unclosed(&opener, last)))
+    pairs.end(source.row_of(end.saturating_sub(1)))
+}
+
+/// Which brackets of a text are open, and which are in doubt by their indentation.
+struct Pairs<'s> {
+    source: &'s Source,
+    open: Vec<Opener>,
+    /// How many of each kind are.
+    counts: [usize; 3],
+    /// How far the closing brackets reach with which a line begins: the line, and the place.
+    closers: (usize, usize),
+    /// The innermost block whose closing bracket is further left than its line: that is another's.
+    unclosed: Option<Fault>,
+    /// A closing bracket that is further right than the line of its block: that is closed already.
+    surplus: Option<Fault>,
+}
+
+impl<'s> Pairs<'s> {
+    fn new(source: &'s Source) -> Pairs<'s> {
+        let (open, counts, closers) = (Vec::new(), [0; 3], (usize::MAX, 0));
+        Pairs { source, open, counts, closers, unclosed: None, surplus: None }
+    }
+
+    fn count(&mut self, bracket: char) -> &mut usize {
+        let at = match bracket {
+            '}' => 0,
+            ']' => 1,
+            _ => 2,
+        };
+        &mut self.counts[at]
+    }
+
+    fn open(&mut self, bracket: char, row: usize) -> Option<Fault> {
+        *self.count(bracket) += 1;
+        self.open.push(Opener { bracket, row, indent: indent_of(self.source, row) });
+        None
+    }
+
+    /// Closes a block; returns what is certain to be wrong.
+    fn close(&mut self, bracket: char, at: usize) -> Option<Fault> {
+        let row = self.source.row_of(at);
+        // One that nothing waits for is not that of a block which waits for another.
+        let is_awaited = *self.count(bracket) > 0;
+        let Some(opener) = self.open.pop().filter(|_| is_awaited) else {
+            return Some(self.surplus.take().unwrap_or_else(|| surplus(bracket, row)));
+        };
+        *self.count(opener.bracket) -= 1;
+        if opener.bracket != bracket {
+            return Some(unclosed(&opener, row));
+        }
+        let indent = indent_of(self.source, row);
+        if indent < opener.indent && self.source.begins_line(at) {
+            self.unclosed.get_or_insert_with(|| unclosed(&opener, row));
+        }
+        if indent > opener.indent && self.is_behind_closers(at) {
+            self.surplus.get_or_insert_with(|| surplus(bracket, row));
+        }
+        // Where a block ends at the margin, all is closed that was opened before.
+        if self.open.is_empty() && indent == 0 {
+            self.surplus = None;
+        }
+        None
+    }
+
+    /// Whether a line begins with closing brackets up to a place. (In languages whose blocks are
+    /// indented, such a line may be as deep as it likes.)
+    fn is_behind_closers(&mut self, at: usize) -> bool {
+        let row = self.source.row_of(at);
+        if self.closers.0 != row {
+            let start = self.source.start_of(row);
+            let mut line = self.source.row(row).iter();
+            let other =
+                line.position(|&byte| !byte.is_ascii_whitespace() && closer_of(byte).is_none());
+            self.closers = (row, other.map_or(usize::MAX, |other| start + other));
+        }
+        !self.source.language.is_indented && at <= self.closers.1
+    }
+
+    /// What is wrong at the end of the text.
+    fn end(mut self, last: usize) -> Option<Fault> {
+        let opener = self.open.pop()?;
+        Some(self.unclosed.unwrap_or_else(|| unclosed(&opener, last)))
+    }
+}
+
+fn closer_of(byte: u8) -> Option<char> {
+    matches!(byte, b'}' | b']' | b')').then_some(byte.into())
+}
+
+/// Where a parser stopped that could not make a whole of a text: some leave off there, and what
+/// follows is in no node.
+fn stopped_at(source: &Source, root: Node<'_>) -> Option<usize> {
+    let end = Some(root.end_byte()).filter(|_| root.is_error())?;
+    let rest = &source.text[end..];
+    Some(end + rest.iter().position(|byte| !byte.is_ascii_whitespace())?)
 }
 
 /// Which bracket closes, and whether this one opens.
@@ -181,6 +270,12 @@ fn first_error(source: &Source, root: Node<'_>, meter: &Meter<'_>) -> Option<Fau
         found = Some(node);
     }
     let node = found?;
+    if let Some(at) = stopped_at(source, root).filter(|_| node == root) {
+        let end = source.text.len().min(at + SHOWN_LIMIT_BYTES);
+        let shown = shorten(&String::from_utf8_lossy(&source.text[at..end]));
+        let what = format!("`{shown}` is not expected here");
+        return Some(Fault { line: source.row_of(at) as u32 + 1, what, opened: None });
+    }
     let what = if node.is_missing() {
         format!("`{}` is missing", node.kind())
     } else {

@@ -209,3 +209,72 @@ fn a_clean_text_is_clean_again_after_an_edit_is_taken_back() {
     assert!(!broken.is_clean());
     assert!(broken.reparse(PYTHON, &budget()).unwrap().is_clean());
 }
+
+/// Texts of languages in which a list or an object is written in many ways.
+const BRACKETS: &[(&str, &str)] = &[
+    (
+        "flow.yaml",
+        "on: [push, pull]\na:\n  needs: [x, y]\n  env: {A: 1, B: 2}\n  list: [\n    one,\n  ]\nb:\n  map: {\n    x: [1, 2],\n    y: {z: 1},\n    w: 1\n  }\nc: 1\n",
+    ),
+    (
+        "block.yaml",
+        "a: \"}\"\nb:\n  - d: '[x'\n  - e: (f)\n  - g: {h: i}\nj: |\n  text ] }\nk: [l]\nm: n\n",
+    ),
+    (
+        "a.toml",
+        "[server]\nports = [1, 2]\nlimits = { a = 1, b = [1, 2] }\nhosts = [\n  \"a\",\n]\n[[items]]\nname = \"]\"\n",
+    ),
+    (
+        "a.json",
+        "{\n  \"a\": [1, 2],\n  \"b\": {\n    \"c\": [\n      {\"d\": \"}\"}\n    ]\n  },\n  \"f\": 2\n}\n",
+    ),
+    (
+        "a.css",
+        ".b {\n  width: calc((1px + 2px) * 3);\n}\n@media (min-width: 1px) {\n  .c {\n    margin: 0;\n  }\n}\n.d[x=\"]\"] {\n  top: 0;\n}\n",
+    ),
+];
+
+/// The text with the closing bracket at a place there twice; and with its line there twice, if that
+/// has no more than brackets. With the line that is too much.
+fn doubled(text: &str, at: usize) -> Vec<(u32, String)> {
+    let line = text[..at].matches('\n').count() as u32 + 1;
+    let mut variants = vec![(line, format!("{}{}", &text[..=at], &text[at..]))];
+    let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
+    let end = text[at..].find('\n').map_or(text.len(), |end| at + end + 1);
+    if text[start..end].trim().bytes().all(|byte| b")]},;".contains(&byte)) {
+        variants.push((line + 1, format!("{}{}", &text[..end], &text[start..])));
+    }
+    variants
+}
+
+#[test]
+fn regression_a_doubled_closer_is_reported_where_it_is() {
+    let (mut right, mut all) = (0, 0);
+    for (name, text) in SAMPLES.iter().chain(BRACKETS) {
+        let source = parse(name, text);
+        assert!(source.is_clean(), "{name}: {:?}", source.fault());
+        let closers = text.bytes().enumerate().filter(|(_, byte)| b")]}".contains(byte));
+        for (line, broken) in closers.flat_map(|(at, _)| doubled(text, at)) {
+            let found = parse(name, &broken).fault();
+            // What stands in a comment, a text or a part that is not parsed may be there twice.
+            let Some(found) = found else { continue };
+            all += 1;
+            right += usize::from(found.line == line);
+            // A line without indentation of its own says nothing of blocks.
+            assert!(found.line >= line, "{name}: {found:?} instead of line {line}");
+        }
+    }
+    assert!(all > 250 && right * 100 >= all * 97, "{right} of {all}");
+}
+
+#[test]
+fn regression_a_closer_that_nothing_waits_for_closes_no_other_block() {
+    assert_eq!(fault("a.json", "{\n  \"a\": 1]\n}\n"), (2, "`]` closes nothing".into()));
+    assert_eq!(fault("a.yaml", "a: 1\nb: {c: 1]\nd: 1\n").0, 2);
+    // In a style in which blocks end further right, the last one is it.
+    let text = "f(\n  a\n  )\ng()\nh())\n";
+    assert_eq!(fault("a.js", text), (5, "`)` closes nothing".into()));
+    // What a parser did not get to is shown.
+    let (line, what) = fault("a.yaml", "a: 1\nb: \"x\" y\nc: 1\n");
+    assert_eq!((line, &*what), (2, "`y` is not expected here"));
+}
