@@ -1268,13 +1268,16 @@ test('where lines have no hashes, the tools show tags and take patches', () =>
     assert.deepEqual(rows, ['1:one', '2:two', '3:three'])
     const found = await search.execute({ pattern: 'tw' })
     assert.ok(found.text.startsWith(`${header}\n2:two`), found.text)
-    assert.deepEqual(Object.keys(apply.inputSchema.properties ?? {}), ['patch'])
+    assert.deepEqual(Object.keys(apply.inputSchema.properties ?? {}), ['patch', 'path', 'content'])
     const patch = `${header}\nPUT 2.=2:\n+TWO`
     assert.equal(apply.callTitle({ patch }), 'a.js')
     const done = await apply.execute({ patch })
     assert.match(done.text, /^\[a\.js#[0-9A-F]{4}\]\n\(1 edit, \+1 -1\)\n\(2\)$/)
     const [now] = done.text.split('\n')
     assert.ok(!(await apply.execute({ patch: `${now}\nCUT 2` })).isError)
+    const made = { path: 'b.js', content: 'new\n' }
+    assert.equal(apply.callTitle(made), 'b.js')
+    assert.match((await apply.execute(made)).text, /^\[b\.js#[0-9A-F]{4}\]\n\(created, \+1\)/)
     const operations = [{ op: 'set_line', path: 'a.js', anchor: '2', text: 'x' }]
     const refused = await apply.execute({ operations })
     assert.ok(refused.isError && /expected patch/.test(refused.text), refused.text)

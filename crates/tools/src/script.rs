@@ -1,26 +1,36 @@
-//! The tool that edits files by patches in oh-my-pi's language, where lines have no hashes.
+//! The tool that edits files by patches in oh-my-pi's language, where lines have no hashes. Patches
+//! edit files that exist; a new one is a path with its content, as in oh-my-pi's own tool for that.
 
-use hashline_core::Dialect;
 use hashline_core::host::{Value, WriteTurn, version_path};
+use hashline_core::{Code, Dialect};
 
 use crate::apply::{OP, OPERATIONS, carry_out};
 use crate::arguments::{Arguments, Trouble, malformed};
-use crate::table::{Field, Kind};
+use crate::path::plain_path;
+use crate::table::{Field, Kind, PATH_NAMES};
 use crate::title::SoFar;
 use crate::tool::{Answer, Call, Names, Tool, ToolsOptions, Wording, Work};
 
-/// The only argument.
-pub const PATCH: Field =
-    Field::new("patch", Kind::Text, "").required().or(&["input", "diff", "text"]);
+pub const PATCH: Field = Field::new("patch", Kind::Text, "").or(&["input", "diff", "text"]);
 
-pub static SCRIPT: Tool =
-    Tool { title: "Apply", fields: &[PATCH], words, work: Work::Writes(apply, title) };
+const NEW_PATH: Field =
+    Field::new("path", Kind::Path, "In place of patch: a file to create").or(PATH_NAMES);
+
+const CONTENT: Field =
+    Field::new("content", Kind::Text, "Of that file").or(&["contents", "file_text", "fileText"]);
+
+pub static SCRIPT: Tool = Tool {
+    title: "Apply",
+    fields: &[PATCH, NEW_PATH, CONTENT],
+    words,
+    work: Work::Writes(apply, title),
+};
 
 fn words(options: &ToolsOptions, _: &Dialect) -> Wording {
     let Names { read, search, apply, .. } = &options.names;
     Wording {
         description: format!(
-            "Edits, moves and deletes files by a patch: all of it, or nothing. \
+            "Edits, moves and deletes files by a patch: all of it, or nothing. Creates a file by path and content. \
              A section begins with the header [path#TAG] that {read}, {search} and answers of {apply} show, and all numbers in it are those of that version. Its hunks:\n\
              PUT 3.=5: replaces lines 3 to 5 by the rows below that begin with +; PUT 3*: the block that begins at line 3.\n\
              PUT <3:, PUT >3:, PUT >3*:, PUT >$: insert such rows before line 3, after it, after its block, at the end.\n\
@@ -30,7 +40,9 @@ fn words(options: &ToolsOptions, _: &Dialect) -> Wording {
              To change line 2 and delete line 7 of a.js:\n\
              {{\"patch\": \"[a.js#1A2B]\\nPUT 2.=2:\\n+  log('Hello')\\nCUT 7.=7\"}}"
         ),
-        snippet: format!("Edit files by patches over the versions that {read} and {search} show"),
+        snippet: format!(
+            "Edit files by patches over the versions that {read} and {search} show, and create files"
+        ),
         guidelines: vec![
             format!(
                 "Change files with {apply} alone; put all edits that belong together into one patch."
@@ -48,25 +60,67 @@ fn apply(call: &Call<'_>, turn: WriteTurn, mut given: Arguments<'_>) -> Result<A
     if !call.allowed.is_all() {
         return Err(malformed(NOT_LIMITED.to_owned()));
     }
-    let patch = given.text(PATCH.name, "a patch, which begins with [path#TAG]")?;
-    let patch = Value::Object(vec![(PATCH.name.to_owned(), Value::String(patch))]);
-    carry_out(call, turn, patch)
+    let patch = match new_file(call, &mut given)? {
+        Some(operation) => {
+            Value::Object(vec![(OPERATIONS.name.to_owned(), Value::Array(vec![operation]))])
+        }
+        None => {
+            let patch = given.text(PATCH.name, "a patch, which begins with [path#TAG]")?;
+            Value::Object(vec![(PATCH.name.to_owned(), Value::String(patch))])
+        }
+    };
+    let names_no_version = given.fields.word(PATCH.name).is_some_and(has_bare_header);
+    let mut answer = carry_out(call, turn, patch)?;
+    if answer.codes.contains(&Code::FileNotFound) || answer.is_error && names_no_version {
+        let apply = &call.names.apply;
+        answer.text += &format!("\nTo create a file, call {apply} with its path and content.");
+    }
+    Ok(answer)
+}
+
+/// Whether a patch has a header without a tag, as of a file that has no version yet.
+fn has_bare_header(patch: &str) -> bool {
+    let is_bare = |row: &str| row.starts_with('[') && row.ends_with(']') && !row.contains('#');
+    patch.lines().any(|row| is_bare(row.trim_end()))
+}
+
+/// The operation that creates a file, if that is asked for.
+fn new_file(call: &Call<'_>, given: &mut Arguments<'_>) -> Result<Option<Value>, Trouble> {
+    let (path, content) = (given.optional_text(NEW_PATH.name)?, given.optional_text(CONTENT.name)?);
+    let path = path.filter(|path| !path.is_empty());
+    let has_patch = given.optional_text(PATCH.name)?.is_some_and(|patch| !patch.is_empty());
+    match (path, content) {
+        (None, None) => Ok(None),
+        // An empty content next to a patch is none.
+        (_, content) if has_patch && content.as_ref().is_none_or(String::is_empty) => Ok(None),
+        (Some(path), Some(content)) if !has_patch => {
+            let path = plain_path(call, path, NEW_PATH.name, given.repairs)?;
+            let fields = [("op", "add_file"), (NEW_PATH.name, &path), (CONTENT.name, &content)];
+            let field =
+                |(name, text): (&str, &str)| (name.to_owned(), Value::String(text.to_owned()));
+            Ok(Some(Value::Object(fields.map(field).into())))
+        }
+        _ => Err(malformed("give patch alone, or path and content of a file to create".to_owned())),
+    }
 }
 
 /// Why a harness cannot allow some operations alone.
 pub const NOT_LIMITED: &str =
     "a patch can hold any operation, so that with this dialect all have to be allowed";
 
-/// Whether arguments are a patch, and no edits, which have fields that are other names of one.
+/// Whether arguments are a patch or a new file, and no edits, which have fields that are other names
+/// of these.
 pub fn is_meant(given: &SoFar) -> bool {
     given.list(&OPERATIONS).iter().all(|one| SoFar::of_object(one).is_none())
         && given.word(&OP).is_none()
-        && given.word(&PATCH).is_some()
+        && (given.word(&PATCH).is_some() || given.word(&CONTENT).is_some())
 }
 
 /// The files of a call.
 pub fn title(given: &SoFar) -> String {
-    let patch = given.word(&PATCH).unwrap_or_default();
+    let Some(patch) = given.word(&PATCH) else {
+        return given.word(&NEW_PATH).unwrap_or_default();
+    };
     let paths = patch.split('\n').filter_map(|row| version_path(row.trim_end()));
     let mut named: Vec<&str> = Vec::new();
     for path in paths {

@@ -644,6 +644,43 @@ fn operations_that_are_not_allowed_are_neither_offered_nor_made() {
 }
 
 #[test]
+fn regression_files_are_created_where_they_are_edited_by_patches() {
+    let project = Project::new(&[("a.txt", LINES)]);
+    let mut client = Client::connect(&project, &["--dialect", "omp18"]);
+    let missing = client.call("apply", &json!({"patch": "[new/b.txt#1A2B]\nPUT >$:\n+one"}));
+    let advice = "To create a file, call apply with its path and content.";
+    assert!(missing.is_error && missing.text.ends_with(advice), "{}", missing.text);
+    let bare = client.call("apply", &json!({"patch": "[new/b.txt]\nPUT >$:\n+one"}));
+    assert!(bare.is_error && bare.text.ends_with(advice), "{}", bare.text);
+    let made = client.call("apply", &json!({"path": "new/b.txt", "content": "one\ntwo\n"}));
+    assert!(!made.is_error, "{}", made.text);
+    assert_eq!(project.content("new/b.txt"), "one\ntwo\n");
+    // It is known by the tag of the answer.
+    let header = made.text.lines().next().unwrap();
+    assert!(header.starts_with("[new/b.txt#"), "{}", made.text);
+    let edited = client.call("apply", &json!({"patch": format!("{header}\nPUT 2.=2:\n+TWO")}));
+    assert!(!edited.is_error, "{}", edited.text);
+    assert_eq!(project.content("new/b.txt"), "one\nTWO\n");
+    let taken = client.call("apply", &json!({"path": "a.txt", "content": "x\n"}));
+    assert!(taken.is_error && taken.text.contains("FILE_EXISTS"), "{}", taken.text);
+    for wrong in [
+        json!({"path": "c.txt"}),
+        json!({"content": "x"}),
+        json!({"patch": "[a.txt#1A2B]\nREM", "path": "c.txt", "content": "x"}),
+    ] {
+        let refused = client.call("apply", &wrong);
+        let message = "give patch alone, or path and content of a file to create";
+        assert!(refused.is_error && refused.text.contains(message), "{}", refused.text);
+    }
+    assert!(project.content("a.txt") == LINES);
+    // Strict harnesses send all fields.
+    let all = json!({"patch": "", "path": "c.txt", "content": ""});
+    assert!(!client.call("apply", &all).is_error);
+    assert_eq!(project.content("c.txt"), "");
+    client.leave();
+}
+
+#[test]
 fn regression_a_key_that_is_there_twice_is_refused() {
     let project = Project::new(&[("a.txt", LINES), ("a.json", "{\"a\":1}")]);
     let mut client = Client::connect(&project, &["--json-tools", "--structured"]);
