@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_128;
 
 use crate::text::lines::{LineIndex, Lines, Unit};
+use crate::text::tag::Tag;
 
 /// A text as the model sees it (UTF-8, without byte order mark), with its lines and its hash.
 /// Two bodies with one hash are taken for the same text, unless both are there to be compared.
@@ -72,6 +73,8 @@ pub struct Version {
     pub(super) hash: u128,
     pub(super) count: u64,
     pub(super) kept: Option<Arc<Kept>>,
+    /// Its tag, if the model is shown that: a patch may name it when the text is gone.
+    pub(super) tag: Option<Tag>,
 }
 
 impl Version {
@@ -81,7 +84,7 @@ impl Version {
         if text.len() > limit_bytes {
             let index = LineIndex::new(text, Unit::Byte);
             let body = Body::new(text, &index);
-            return Version { hash: body.hash, count: body.count(), kept: None };
+            return Version { hash: body.hash, count: body.count(), kept: None, tag: None };
         }
         Version::owned(text.into())
     }
@@ -90,7 +93,7 @@ impl Version {
     pub(super) fn copy_of(body: Body<'_>, limit_bytes: usize) -> Version {
         let Body { text, index, hash } = body;
         if text.len() > limit_bytes {
-            return Version { hash, count: index.count(), kept: None };
+            return Version { hash, count: index.count(), kept: None, tag: None };
         }
         Version::kept(Arc::new(Kept { text: text.into(), index: index.clone(), hash }))
     }
@@ -103,7 +106,12 @@ impl Version {
     }
 
     pub(super) fn kept(kept: Arc<Kept>) -> Version {
-        Version { hash: kept.hash, count: kept.index.count(), kept: Some(kept) }
+        Version { hash: kept.hash, count: kept.index.count(), kept: Some(kept), tag: None }
+    }
+
+    /// Notes the tag of the text, which the model is shown.
+    pub(super) fn note_tag(&mut self) {
+        self.tag = self.tag.or_else(|| Some(Tag::of(self.body()?.text)));
     }
 
     /// The text and its lines, if it was not too large.
@@ -141,12 +149,14 @@ pub(super) struct TextRef {
     #[serde(with = "hex")]
     pub(super) hash: u128,
     pub(super) lines: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) tag: Option<Tag>,
 }
 
 impl TextRef {
     /// The text as a memory is told of it that cannot look at it.
     pub(super) fn version(&self) -> Version {
-        Version { hash: self.hash, count: self.lines, kept: None }
+        Version { hash: self.hash, count: self.lines, kept: None, tag: self.tag }
     }
 }
 

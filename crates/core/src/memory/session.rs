@@ -18,6 +18,8 @@ use crate::error::{Result, Spelling};
 pub struct SessionMemory {
     memory: MemoryMutex,
     limits: MemoryLimits,
+    /// Whether the model is shown tags of versions.
+    shows_tags: bool,
     kept: Option<KeptOnDisk>,
 }
 
@@ -63,7 +65,12 @@ impl SessionMemory {
     /// An empty memory.
     pub fn new(limits: MemoryLimits) -> SessionMemory {
         let memory = MemoryMutex::new(Memory::new(limits));
-        SessionMemory { memory, limits, kept: None }
+        SessionMemory { memory, limits, shows_tags: false, kept: None }
+    }
+
+    /// The memory of one who is shown tags of versions, or is not.
+    pub fn showing_tags(self, shows_tags: bool) -> SessionMemory {
+        SessionMemory { shows_tags, ..self }
     }
 
     /// A memory that is kept on disk: what others keep there, and have kept, is remembered.
@@ -81,7 +88,8 @@ impl SessionMemory {
         if let Some(Ok(mut store)) = self.kept.as_ref().map(|kept| Mutex::try_lock(&kept.store)) {
             store.catch_up(&self.memory, None);
         }
-        SessionMemory { memory: self.memory.fork(), limits: self.limits, kept: None }
+        let &SessionMemory { limits, shows_tags, .. } = self;
+        SessionMemory { memory: self.memory.fork(), limits, shows_tags, kept: None }
     }
 
     fn lock(&self) -> LockedMemory<'_> {
@@ -185,10 +193,13 @@ impl SessionMemory {
     /// call was made, if it is one that had to wait.
     pub fn ready(
         &self,
-        updates: Vec<MemoryUpdate>,
+        mut updates: Vec<MemoryUpdate>,
         as_of: Option<Moment>,
         cancel: &Cancel,
     ) -> Learning<'_> {
+        if self.shows_tags {
+            updates.iter_mut().for_each(MemoryUpdate::note_tag);
+        }
         let kept = self.kept.as_ref().filter(|_| !updates.is_empty());
         let kept = kept.map(|kept| (kept, take(&kept.lock, cancel)));
         Learning { session: self, updates, as_of, kept }

@@ -484,7 +484,7 @@ fn texts(update: &MemoryUpdate) -> Vec<&Version> {
 }
 
 fn text_ref(text: &Version) -> TextRef {
-    TextRef { hash: text.hash, lines: text.count }
+    TextRef { hash: text.hash, lines: text.count, tag: text.tag }
 }
 
 fn record(update: &MemoryUpdate) -> SessionRecord {

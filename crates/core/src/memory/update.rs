@@ -61,6 +61,18 @@ pub enum MemoryUpdate {
 }
 
 impl MemoryUpdate {
+    /// Notes the tag of the text that it shows, for one who was shown the tag as well.
+    pub(super) fn note_tag(&mut self) {
+        match self {
+            MemoryUpdate::Shown { text, .. }
+            | MemoryUpdate::Written { text, .. }
+            | MemoryUpdate::Edited { after: text, .. } => text.note_tag(),
+            MemoryUpdate::Moved { .. }
+            | MemoryUpdate::Forgotten { .. }
+            | MemoryUpdate::AllForgotten => {}
+        }
+    }
+
     /// The file that it is about, if it is about what is in one.
     fn file(&self) -> Option<&Path> {
         match self {

@@ -334,6 +334,7 @@ impl Memory {
             let lineage = known.lineage(text.hash, now, &limits);
             let TipView { view, has_replaced } = lineage.view_of_tip(now, waiting);
             view.show(shown, showing, now, elsewhere, waiting);
+            view.tag = view.tag.or(text.tag);
             known.forgotten |= has_replaced;
         });
         self.keep(text);

@@ -229,6 +229,7 @@ impl Session {
     }
 
     fn with_state(options: SessionOptions, memory: SessionMemory, patches: PatchState) -> Session {
+        let memory = memory.showing_tags(!options.workspace.dialect.has_hashes());
         let state = Arc::new(SessionState {
             memory,
             patches,

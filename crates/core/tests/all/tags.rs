@@ -10,7 +10,9 @@ use hashline_core::internals::text::tag::Tag;
 use hashline_core::internals::view::pattern::Query;
 use hashline_core::internals::view::read::ReadRequest;
 use hashline_core::internals::view::search::SearchQuery;
-use hashline_core::internals::workspace::{Session, SessionOptions, Workspace, WorkspaceOptions};
+use hashline_core::internals::workspace::{
+    Session, SessionOptions, StoreOptions, Workspace, WorkspaceOptions,
+};
 use hashline_core::{FileView, Limits};
 use serde_json::{Value, json};
 
@@ -188,6 +190,36 @@ fn a_tag_stays_true_of_what_it_named_whatever_the_session_edits_since() {
         }
         assert_eq!(project.content("a.txt"), "1\n1.5\n\nIII\nfour\nV\n", "{dialect}");
     }
+}
+
+#[test]
+fn regression_a_tag_is_known_after_edits_in_another_dialect() {
+    let project = Project::new(&[("a.txt", LINES)]);
+    let dir = tempfile::tempdir().unwrap();
+    let store = StoreOptions { id: "s".to_owned(), dir: Some(dir.path().to_owned()) };
+    let open = |dialect: &str| {
+        let dialect = Dialect::by_name(dialect).unwrap();
+        let workspace = WorkspaceOptions { dialect, ..project.options() };
+        let options = SessionOptions { workspace, ..SessionOptions::default() };
+        Session::open(options, &store).unwrap()
+    };
+    let tagged = open("omp18");
+    tagged.read(ReadRequest::new("a.txt")).unwrap();
+    // The answer names a version whose text no one keeps after the next edits.
+    applied(in_session(&tagged, &format!("{}\nPUT <1:\n+zero", header("a.txt", LINES))));
+    let second = project.content("a.txt");
+    let hashed = open("lean");
+    for (old, new) in [("four", "4\n4.5"), ("five", "5")] {
+        let edit =
+            json!([{"op": "replace_text", "path": "a.txt", "old_text": old, "new_text": new}]);
+        applied(hashed.apply(json!({"operations": edit})).unwrap());
+    }
+    drop(tagged);
+    for (session, line) in [(open("omp18"), "PUT 2:\n+ONE"), (hashed, "PUT 1:\n+0")] {
+        let patch = format!("{}\n{line}", header("a.txt", &second));
+        applied(in_session(&session, &patch));
+    }
+    assert_eq!(project.content("a.txt"), "0\nONE\n\nthree\n4\n4.5\n5\n");
 }
 
 #[test]

@@ -252,10 +252,10 @@ fn regression_a_doubled_closer_is_reported_where_it_is() {
     let (mut right, mut all) = (0, 0);
     for (name, text) in SAMPLES.iter().chain(BRACKETS) {
         let source = parse(name, text);
-        assert!(source.is_clean(), "{name}: {:?}", source.fault());
+        assert!(source.is_clean(), "{name}: {:?}", source.fault(&budget()));
         let closers = text.bytes().enumerate().filter(|(_, byte)| b")]}".contains(byte));
         for (line, broken) in closers.flat_map(|(at, _)| doubled(text, at)) {
-            let found = parse(name, &broken).fault();
+            let found = parse(name, &broken).fault(&budget());
             // What stands in a comment, a text or a part that is not parsed may be there twice.
             let Some(found) = found else { continue };
             all += 1;

@@ -33,7 +33,7 @@ impl Memory {
         let files = self.files.iter().filter(|(file, _)| file.to_str().is_some());
         let texts = self.texts.iter().map(|(hash, kept)| {
             let lines = kept.body().count();
-            TextRef { hash, lines }
+            TextRef { hash, lines, tag: None }
         });
         MemoryImage {
             now: self.now,

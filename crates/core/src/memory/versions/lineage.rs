@@ -39,8 +39,8 @@ pub(crate) struct View {
     /// The text.
     #[serde(with = "hex")]
     pub(crate) hash: u128,
-    /// Its tag, where a patch may name it, once the session has edited it: from then on the text may
-    /// be gone.
+    /// Its tag, if the model was shown that, or if a patch may have named it when the session edited
+    /// the text: from then on the text may be gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) tag: Option<Tag>,
     /// The lines that were shown, by their numbers in that text.
