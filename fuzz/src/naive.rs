@@ -163,6 +163,33 @@ pub fn clash(ops: &[Op]) -> bool {
     indexed().any(|(at, one)| indexed().any(|(to, other)| at != to && pair(one, other)))
 }
 
+/// What is a byte order mark at the start of a file.
+pub const MARK: char = '\u{feff}';
+
+/// The operations, where the text that becomes the start of the file loses its marks.
+pub fn without_mark(mut ops: Vec<Op>) -> Vec<Op> {
+    let mut front = 0;
+    loop {
+        let inserts = |op: &&mut Op| matches!(op, Op::Insert { gap, .. } if *gap == front);
+        let replaces =
+            |op: &&mut Op| matches!(op, Op::Replace { first, .. } if *first == front + 1);
+        let at_front = match ops.iter_mut().find(inserts) {
+            Some(insert) => Some(insert),
+            None => ops.iter_mut().find(replaces),
+        };
+        match at_front {
+            Some(Op::Replace { last, lines, .. }) if lines.is_empty() => front = *last,
+            Some(Op::Replace { lines, .. } | Op::Insert { lines, .. }) => {
+                if let Some(line) = lines.first_mut() {
+                    *line = line.trim_start_matches(MARK).to_owned();
+                }
+                return ops;
+            }
+            None => return ops,
+        }
+    }
+}
+
 /// The lines after the operations, which do not clash, applied one by one from the bottom up.
 pub fn apply(line_count: usize, ops: &[Op]) -> Vec<Expected> {
     let mut lines: Vec<Expected> = (1..=line_count).map(Expected::Old).collect();
