@@ -111,6 +111,9 @@ fn tell_liberties(applied: &Applied) {
     for warning in &applied.warnings {
         say(&warning.message);
     }
+    if let Some(stop) = &applied.stop {
+        say(stop);
+    }
     for repair in &applied.repairs {
         let (operation, told, rule) = (repair.operation, &repair.told, repair.rule.name());
         say(&format!("operation {operation}: {told} ({rule})"));

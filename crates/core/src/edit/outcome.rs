@@ -40,6 +40,9 @@ pub struct Applied {
     /// Whether the patch names one file alone, so that its report need not say which one.
     #[serde(skip)]
     pub is_about_one_file: bool,
+    /// What the report says of a call that was sent several times in a row and changes nothing.
+    #[serde(skip)]
+    pub stop: Option<String>,
 }
 
 /// What happened to a file.
@@ -215,6 +218,9 @@ pub struct Noop {
     /// Why.
     #[serde(flatten)]
     pub reason: NoopReason,
+    /// The first line that it names, by its anchor, where there is one.
+    #[serde(skip)]
+    pub anchor: Option<String>,
 }
 
 /// Why nothing was changed.

@@ -7,6 +7,7 @@
 mod broken;
 mod learning;
 mod reading;
+mod repeats;
 mod searching;
 mod turn;
 mod watch;
@@ -41,6 +42,7 @@ use crate::view::search::{SearchQuery, SearchResult};
 use broken::BrokenFiles;
 use learning::{found_rows, rows_by_header};
 use reading::Reading;
+use repeats::Repeats;
 use turn::PlaceInOrder;
 use watch::FileWatch;
 
@@ -189,6 +191,7 @@ struct SessionState {
     turns: Turns,
     watch: FileWatch,
     broken: BrokenFiles,
+    repeats: Repeats,
 }
 
 impl Session {
@@ -236,6 +239,7 @@ impl Session {
             turns: Turns::default(),
             watch: FileWatch::default(),
             broken: BrokenFiles::default(),
+            repeats: Repeats::default(),
         });
         Session::over(options, state)
     }
@@ -347,6 +351,7 @@ impl Session {
     ) -> Result<ReadReport> {
         place.wait(cancel)?;
         self.look();
+        self.state.repeats.note_other();
         let mut reading = Reading::new(self, requests.len() > 1);
         for request in requests {
             reading.add(request, cancel)?;
@@ -374,6 +379,7 @@ impl Session {
         cancel: &Cancel,
     ) -> Result<JsonView> {
         place.wait(cancel)?;
+        self.state.repeats.note_other();
         let mut answer = self.workspace.read_json(request, cancel);
         for workspace in &self.readable {
             if !matches!(&answer, Err(error) if error.code == Code::OutsideRoot) {
@@ -423,6 +429,7 @@ impl Session {
         query.max_bytes = Some(query.max_bytes.unwrap_or(usize::MAX).min(limits.max_bytes));
         query.max_line_chars = Some(limits.line_chars(query.max_line_chars));
         self.look();
+        self.state.repeats.note_other();
         let result = self.search_in_order(&query, cancel, progress)?;
         let updates =
             self.updates_of_rows(found_rows(self.options.workspace.dialect, &result), cancel)?;
@@ -481,7 +488,8 @@ impl Session {
         let (memory, patches) = (&self.state.memory, Some(&self.state.patches));
         let unseen = self.options.unseen;
         let recall = Some(Recall { memory, patches, unseen, as_of, cancel });
-        let outcome = self.workspace.apply_recalling(patch, patch_options, recall, cancel)?;
+        let mut outcome = self.workspace.apply_recalling(patch, patch_options, recall, cancel)?;
+        self.state.repeats.note_patch(patch, patch_options, &mut outcome);
         // What the session wrote itself is no news, nor is what a refusal shows.
         let files = match &outcome {
             Outcome::Applied(_) if patch_options.dry_run => Vec::new(),

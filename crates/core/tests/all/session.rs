@@ -957,6 +957,66 @@ fn regression_a_refusal_tells_of_others_after_an_own_edit_and_keeps_blanks_at_th
     assert!(rejected.text.contains("|2 \t\n"), "{:?}", rejected.text);
 }
 
+/// What an answer says of calls that come to nothing.
+fn stop_note(outcome: &Outcome) -> Option<&str> {
+    let text = match outcome {
+        Outcome::Applied(applied) => &applied.text,
+        Outcome::Rejected(rejected) => &rejected.text,
+    };
+    text.lines().find(|row| row.starts_with("You sent this call "))
+}
+
+#[test]
+fn regression_the_third_equal_call_that_changes_nothing_is_told_to_stop() {
+    let scene = Scene::new(&[("f", "one\ntwo\n"), ("g", "x\n")]);
+    scene.read("f");
+    let same = || json!([set(2, "two", "two")]);
+    let times = |count: usize| (0..count).map(|_| scene.try_apply(same())).collect::<Vec<_>>();
+    let answers = times(4);
+    let notes: Vec<_> = answers.iter().map(stop_note).collect();
+    let note = |count| {
+        let at = anchor(2, "two");
+        format!(
+            "You sent this call {count} times in a row, and it changes nothing: f already has this text at {at}. Do not send it again: go on, or read f if you expected another text."
+        )
+    };
+    assert_eq!(notes, [None, None, Some(&*note(3)), Some(&*note(4))]);
+    // Any other call begins anew: a read, another edit that changes nothing, one that does.
+    let other = || json!([set(1, "one", "one")]);
+    let between: [&dyn Fn(); 5] = [
+        &|| drop(scene.read("g")),
+        &|| drop(scene.session.search(literal("two")).unwrap()),
+        &|| drop(scene.try_apply(other())),
+        &|| drop(scene.try_apply(json!([set(1, "one", "uno")]))),
+        &|| drop(scene.try_apply(json!([set(1, "uno", "one")]))),
+    ];
+    for between in between {
+        between();
+        assert_eq!(times(2).iter().filter_map(stop_note).count(), 0);
+    }
+    // Of several operations, some are named.
+    let both = || json!([set(1, "one", "one"), set(2, "two", "two")]);
+    let [_, _, last] = [both(), both(), both()].map(|patch| scene.try_apply(patch));
+    let (one, two) = (anchor(1, "one"), anchor(2, "two"));
+    let places = format!("f already has this text at {one} and {two}.");
+    assert!(stop_note(&last).unwrap().contains(&places), "{:?}", stop_note(&last));
+}
+
+#[test]
+fn regression_the_third_equal_call_that_is_refused_is_told_to_stop() {
+    let scene = Scene::new(&[("f", "one\ntwo\n")]);
+    scene.read("f");
+    let stale = || json!([set(2, "other", "new")]);
+    let answers: Vec<_> = (0..3).map(|_| scene.try_apply(stale())).collect();
+    let notes: Vec<_> = answers.iter().map(stop_note).collect();
+    let note = "You sent this call 3 times in a row, and each was refused with HASH_MISMATCH. Do not send it again: change it as this answer says.";
+    assert_eq!(notes, [None, None, Some(note)]);
+    // One that was refused until the lines were shown is applied.
+    let scene = Scene::new(&[("f", "one\ntwo\n")]);
+    scene.refuse(json!([set(2, "two", "new")]));
+    scene.apply(json!([set(2, "two", "new")]));
+}
+
 #[test]
 fn what_others_changed_is_told_once_by_the_next_call() {
     let scene = Scene::new(&[("a", "one\ntwo\n"), ("b", "one\n"), ("c", "one\n")]);
