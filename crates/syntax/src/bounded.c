@@ -2,11 +2,12 @@
 //
 // The parser asks whether to go on between its operations, but one operation may allocate gigabytes
 // or take minutes. All of them allocate, so the allocator is where a parse can be stopped: when its
-// memory or time is used up, the allocator jumps back to `bounded_parse`. Everything that the parse
+// memory or time is used up, the allocator jumps back to `hashline_syntax_parse`. Everything that the parse
 // allocated is in one arena, which the caller then frees whole.
 
 #include <setjmp.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tree_sitter/api.h>
@@ -24,7 +25,7 @@
 #define SET_JUMP(buffer) setjmp(buffer)
 #endif
 
-// `Arena` of arena.rs. `allocate` and `reallocate` return NULL past the budget.
+// `RawMemory` of bounded.rs, where its size is checked. `allocate` and `reallocate` return NULL past the budget.
 typedef struct {
   void *arena;
   void *(*allocate)(void *arena, size_t size);
@@ -32,7 +33,7 @@ typedef struct {
   void (*release)(void *arena, void *block);
 } Memory;
 
-// `Job` of grammar.rs.
+// `RawJob` of bounded.rs, likewise.
 typedef struct {
   const TSLanguage *language;
   const TSTree *old;
@@ -57,7 +58,10 @@ static void *or_exit(void *block) {
 }
 
 static void *or_abort(void *block, size_t size) {
-  if (!block && size > 0) abort();
+  if (!block && size > 0) {
+    fprintf(stderr, "hashline: no memory for %zu bytes\n", size);
+    abort();
+  }
   return block;
 }
 
@@ -86,7 +90,10 @@ static void bounded_free(void *block) {
   }
 }
 
-void hashline_syntax_install(void) {
+// Returns the sizes of what is passed to a parse.
+void hashline_syntax_install(size_t *job_bytes, size_t *memory_bytes) {
+  *job_bytes = sizeof(Job);
+  *memory_bytes = sizeof(Memory);
   ts_set_allocator(bounded_malloc, bounded_calloc, bounded_realloc, bounded_free);
 }
 
@@ -113,7 +120,8 @@ static TSTree *parse(const Job *job) {
 TSTree *hashline_syntax_parse(const Job *job, const Memory *memory) {
   Scope own = {.memory = memory};
   scope = &own;
-  TSTree *tree = SET_JUMP(own.home) == 0 ? parse(job) : NULL;
+  TSTree *tree = NULL;
+  if (SET_JUMP(own.home) == 0) tree = parse(job);
   scope = NULL;
   return tree;
 }

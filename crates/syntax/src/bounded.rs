@@ -91,7 +91,7 @@ struct RawMemory {
 }
 
 unsafe extern "C" {
-    fn hashline_syntax_install();
+    fn hashline_syntax_install(job_bytes: *mut usize, memory_bytes: *mut usize);
     fn hashline_syntax_parse(job: *const RawJob, memory: *const RawMemory) -> *mut TSTree;
 }
 
@@ -110,9 +110,13 @@ pub(crate) fn parse<F: FnMut(bool) -> bool>(
     mut goes_on: F,
 ) -> Option<BoundedTree> {
     static INSTALL: Once = Once::new();
-    // SAFETY: all trees are made here, so nothing was allocated before. Outside of a parse the
-    // functions are those of the system.
-    INSTALL.call_once(|| unsafe { hashline_syntax_install() });
+    INSTALL.call_once(|| {
+        let (mut job_bytes, mut memory_bytes) = (0, 0);
+        // SAFETY: all trees are made here, so nothing was allocated before. Outside of a parse the
+        // functions are those of the system.
+        unsafe { hashline_syntax_install(&raw mut job_bytes, &raw mut memory_bytes) };
+        assert_eq!((job_bytes, memory_bytes), (size_of::<RawJob>(), size_of::<RawMemory>()));
+    });
     // A node of a tree refers to its tree.
     let old = job.old.as_ref().map(|(old, edit)| (old.root_node().into_raw().tree, edit.into()));
     let ranges: Vec<TSRange> = job.ranges.iter().map(|&range| range.into()).collect();

@@ -12,6 +12,9 @@ const TIME_LIMIT: Duration = Duration::from_secs(1);
 /// ordinary source takes.
 const NANOS_FOR_BYTE: u64 = 1_000;
 
+/// How long a thread works before it charges its processor time.
+const TIME_BETWEEN_CHARGES: Duration = Duration::from_millis(1);
+
 /// Steps between two checks. A step takes a few microseconds at most, but for one at a node with many
 /// children or ancestors.
 const STEPS_BETWEEN_CHECKS: u32 = 16;
@@ -71,21 +74,24 @@ impl<'a> Budget<'a> {
     pub(crate) fn meter(&self) -> Meter<'_> {
         Meter {
             budget: self,
-            left: self.left(),
             started: Instant::now(),
             processor_start: processor_time(),
+            charged_at: Cell::new(Duration::ZERO),
+            charged: Cell::new(Duration::ZERO),
             steps: Cell::new(0),
             is_spent: Cell::new(false),
         }
     }
 }
 
-/// Work of one thread. Its processor time is charged when it ends.
+/// Work of one thread. Its processor time is charged while it goes on, and when it ends.
 pub(crate) struct Meter<'a> {
     budget: &'a Budget<'a>,
-    left: Duration,
     started: Instant,
     processor_start: Duration,
+    /// When time was charged last, since `started`, and all that was.
+    charged_at: Cell<Duration>,
+    charged: Cell<Duration>,
     steps: Cell<u32>,
     is_spent: Cell<bool>,
 }
@@ -101,8 +107,12 @@ impl Meter<'_> {
     /// `false` once the budget is spent.
     pub fn check(&self) -> bool {
         // A thread cannot use more processor time than has passed, which is cheaper to ask.
-        let is_over = || self.started.elapsed() >= self.left && self.processor_time() >= self.left;
-        if !self.is_spent.get() && (is_over() || (self.budget.is_cancelled)()) {
+        let passed = self.started.elapsed();
+        if passed >= self.charged_at.get() + TIME_BETWEEN_CHARGES {
+            self.charged_at.set(passed);
+            self.charge();
+        }
+        if !self.is_spent.get() && self.budget.is_spent() {
             self.is_spent.set(true);
         }
         !self.is_spent.get()
@@ -113,15 +123,18 @@ impl Meter<'_> {
         self.is_spent.get()
     }
 
-    fn processor_time(&self) -> Duration {
-        processor_time().saturating_sub(self.processor_start)
+    /// Charges what this thread has used since the last time, so that others see it.
+    fn charge(&self) {
+        let used = processor_time().saturating_sub(self.processor_start);
+        let new = used.saturating_sub(self.charged.replace(used));
+        let nanos = new.as_nanos().try_into().unwrap_or(u64::MAX);
+        self.budget.spent_nanos.fetch_add(nanos, Ordering::Relaxed);
     }
 }
 
 impl Drop for Meter<'_> {
     fn drop(&mut self) {
-        let nanos = self.processor_time().as_nanos().try_into().unwrap_or(u64::MAX);
-        self.budget.spent_nanos.fetch_add(nanos, Ordering::Relaxed);
+        self.charge();
     }
 }
 
@@ -139,4 +152,25 @@ fn processor_time() -> Duration {
 
     static START: LazyLock<Instant> = LazyLock::new(Instant::now);
     START.elapsed()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each thread saw only its own time: twelve of them could take twelve seconds.
+    #[test]
+    fn regression_threads_share_the_time_of_a_call() {
+        let budget = Budget::unattended();
+        let (one, other) = (budget.meter(), budget.meter());
+        assert!(one.check() && other.check());
+        budget.spent_nanos.fetch_add(TIME_LIMIT.as_nanos() as u64, Ordering::Relaxed);
+        assert!(!one.check() && !other.check());
+        // Time is charged before the work ends.
+        let budget = Budget::unattended();
+        let meter = budget.meter();
+        while budget.spent_nanos.load(Ordering::Relaxed) == 0 {
+            meter.check();
+        }
+    }
 }

@@ -411,11 +411,7 @@ pub static LANGUAGES: &[Language] = &[
         is_indented: true,
         ..row("Python", scanner::PYTHON, &PYTHON)
     },
-    Language {
-        extensions: &["rs"],
-        modes: &["rust"],
-        ..row("Rust", tree_sitter_rust::LANGUAGE, &RUST)
-    },
+    Language { extensions: &["rs"], modes: &["rust"], ..row("Rust", scanner::RUST, &RUST) },
     Language { extensions: &["go"], modes: &["go"], ..row("Go", tree_sitter_go::LANGUAGE, &GO) },
     Language {
         extensions: &["java"],
@@ -464,7 +460,7 @@ pub static LANGUAGES: &[Language] = &[
         extensions: &["cc", "cpp", "cxx", "c++", "hh", "hpp", "hxx", "h++", "ipp"],
         modes: &["cpp", "c++"],
         is_checked: false,
-        ..row("C++", tree_sitter_cpp::LANGUAGE, &C)
+        ..row("C++", scanner::CPP, &C)
     },
     Language {
         extensions: &["vue"],

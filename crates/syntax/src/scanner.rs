@@ -1,15 +1,17 @@
-//! Two scanners with room for their state.
+//! Scanners that have state.
+//!
+//! It has memory of its own, from the system. A parse that is stopped does not free it, so it is
+//! known here which one that is.
 //!
 //! The scanners of Python and YAML write the depths of open blocks into a buffer of the parser. They
 //! do not check whether all of it fits: with some hundred open blocks they write beyond the buffer,
 //! and the parser ends the process. Here they write into a larger buffer, and what does not fit is
 //! left out. A parser so deep in blocks only sees errors.
-//!
-//! The states of these two have memory of their own, from the system. A parse that is stopped does
-//! not free it, so it is known here which one that is.
 
 use std::cell::Cell;
 use std::ffi::{c_char, c_uint, c_void};
+use std::mem::{MaybeUninit, offset_of};
+use std::ptr;
 use std::sync::OnceLock;
 
 use tree_sitter_language::LanguageFn;
@@ -75,17 +77,24 @@ pub(crate) fn destroy_state() {
 }
 
 /// The table of a grammar with functions of ours in it, and the grammar's own table.
-fn with_room(
+fn with_state(
     grammar: LanguageFn,
     create: Create,
     destroy: Destroy,
     serialize: Serialize,
 ) -> (Table, Table) {
     let table = grammar.into_raw();
-    // SAFETY: the function takes nothing and returns a constant, of which these two grammars have
-    // all members of version 15, also where they say 14 (their `parser.h` is that of 15).
-    let own = unsafe { *table().cast::<Table>() };
-    assert!(matches!(own.version, 14 | 15), "the table of a grammar has another shape");
+    // SAFETY: the function takes nothing and returns a constant that begins with its version.
+    let (table, version) = unsafe { (table(), *table().cast::<u32>()) };
+    assert!(matches!(version, 14 | 15), "the table of a grammar has another shape");
+    let members = if version == 15 { size_of::<Table>() } else { offset_of!(Table, since_15) };
+    let mut own = MaybeUninit::<Table>::zeroed();
+    // SAFETY: a table of this version has these members. The others are null or zero, and functions
+    // are not among them.
+    let own = unsafe {
+        ptr::copy_nonoverlapping(table.cast::<u8>(), own.as_mut_ptr().cast(), members);
+        own.assume_init()
+    };
     (Table { create, destroy, serialize, ..own }, own)
 }
 
@@ -110,11 +119,11 @@ unsafe fn serialize(
     let surplus = length.saturating_sub(ROOM_BYTES).div_ceil(unit) * unit;
     let kept = length - surplus;
     // SAFETY: `kept` is at most `ROOM_BYTES`, for which the caller has room, and `room` is its own.
-    unsafe { std::ptr::copy_nonoverlapping(room.0.as_ptr(), buffer, kept) };
+    unsafe { ptr::copy_nonoverlapping(room.0.as_ptr(), buffer, kept) };
     kept as c_uint
 }
 
-/// A grammar whose scanner has room.
+/// A grammar whose scanner has state. What the state ends with are units of so many bytes.
 macro_rules! grammar {
     ($grammar:path, $unit:literal) => {{
         unsafe extern "C" fn roomy(scanner: *mut c_void, buffer: *mut c_char) -> c_uint {
@@ -124,7 +133,7 @@ macro_rules! grammar {
             unsafe { serialize(own.serialize, $unit, scanner, buffer) }
         }
         unsafe extern "C" fn create() -> *mut c_void {
-            let Some((_, own)) = TABLE.get() else { return std::ptr::null_mut() };
+            let Some((_, own)) = TABLE.get() else { return ptr::null_mut() };
             // SAFETY: as above.
             let state = unsafe { (own.create)() };
             STATE.set(Some((state, own.destroy)));
@@ -137,14 +146,21 @@ macro_rules! grammar {
             unsafe { (own.destroy)(state) }
         }
         extern "C" fn table() -> *const () {
-            let (table, _) = TABLE.get_or_init(|| with_room($grammar, create, destroy, roomy));
-            std::ptr::from_ref(table).cast()
+            let (table, _) = TABLE.get_or_init(|| with_state($grammar, create, destroy, roomy));
+            ptr::from_ref(table).cast()
         }
         static TABLE: OnceLock<(Table, Table)> = OnceLock::new();
         // SAFETY: the function returns the table of a grammar, which lives as long as the process.
         unsafe { LanguageFn::from_raw(table) }
     }};
 }
+
+/// C++: the delimiter of a raw string, in characters of one byte.
+#[cfg(feature = "cpp")]
+pub(crate) const CPP: LanguageFn = grammar!(tree_sitter_cpp::LANGUAGE, 1);
+
+/// Rust: the length of the delimiter of a raw string.
+pub(crate) const RUST: LanguageFn = grammar!(tree_sitter_rust::LANGUAGE, 1);
 
 /// Python: a depth is two bytes.
 pub(crate) const PYTHON: LanguageFn = grammar!(tree_sitter_python::LANGUAGE, 2);

@@ -58,6 +58,30 @@ fn peak_bytes(language: &'static Language, text: &str) -> usize {
 fn regression_a_torn_source_takes_no_gigabytes() {
     torn_sources();
     nests_of_every_language();
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    stopped_scanners();
+}
+
+/// The states of scanners are memory of C, which a parse that is stopped does not free.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn stopped_scanners() {
+    const TIMES: usize = 100;
+    // SAFETY: it only reads.
+    let held_bytes = || unsafe { libc::mallinfo2() }.uordblks;
+    for language in LANGUAGES {
+        let text = "(a, b) = r\"x\" + c; ".repeat(3_000);
+        // Either the parser asks, and frees what it has, or its allocator does.
+        let stop = |at: usize| {
+            let asked = AtomicUsize::new(0);
+            let is_cancelled = || asked.fetch_add(1, Ordering::Relaxed) >= at % 20;
+            drop(Source::parse(language, &*text, &Budget::new(&is_cancelled)));
+        };
+        (0..20).for_each(stop);
+        let before = held_bytes();
+        (0..TIMES).for_each(stop);
+        let grown = held_bytes().saturating_sub(before);
+        assert!(grown < 64, "{}: {grown} bytes are left", language.name);
+    }
 }
 
 fn torn_sources() {
