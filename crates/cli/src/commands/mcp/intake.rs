@@ -74,17 +74,39 @@ impl Taken {
     }
 }
 
+/// The commas of a JSON text that are not in strings.
+fn count_values(text: &[u8]) -> usize {
+    let mut count = 0;
+    let mut rest = text;
+    while let Some(at) = rest.iter().position(|byte| matches!(byte, b',' | b'"')) {
+        let is_string = rest[at] == b'"';
+        rest = &rest[at + 1..];
+        if !is_string {
+            count += 1;
+            continue;
+        }
+        while let Some(at) = rest.iter().position(|byte| matches!(byte, b'"' | b'\\')) {
+            let is_escape = rest[at] == b'\\';
+            rest = rest.get(at + 1 + usize::from(is_escape)..).unwrap_or_default();
+            if !is_escape {
+                break;
+            }
+        }
+    }
+    count
+}
+
 /// How much there is of a message.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Size {
     pub bytes: usize,
-    /// How many values it has, at most.
+    /// How many values it has, about.
     pub values: usize,
 }
 
 impl Size {
     pub fn of(text: &[u8]) -> Size {
-        Size { bytes: text.len(), values: text.iter().filter(|byte| **byte == b',').count() }
+        Size { bytes: text.len(), values: count_values(text) }
     }
 
     fn units(self) -> u32 {

@@ -1,23 +1,30 @@
 //! The pipes to the client: lines of standard input, lines of standard output, and word of a client
 //! that does not read any more. A line that is too long is refused and not kept. A request is taken
-//! when [`Intake`] has room for it.
+//! when [`Intake`] has room for it. Until then it is read on past it, as far as a bound: there may be
+//! an answer that an earlier request waits for, or its cancellation.
 
+use std::collections::VecDeque;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 
 use rmcp::RoleServer;
-use rmcp::model::{ClientNotification, GetExtensions as _, JsonRpcMessage};
+use rmcp::model::{ClientNotification, GetExtensions as _, JsonRpcMessage, RequestId};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{Mutex, Notify};
 
-use super::intake::{Intake, Size};
+use super::intake::{Intake, Size, Taken};
 use super::message::{Line, too_long, too_long_until};
 
 /// The longest line that is read.
 pub const LINE_LIMIT_BYTES: usize = 16 << 20;
+
+/// How many requests may be read for which there is no room yet, and how long they may be. One more
+/// may be beyond that.
+const WAITING_LIMIT: usize = 64;
+const WAITING_LIMIT_BYTES: usize = 1 << 20;
 
 /// How much is kept of the end of a longer line, where its `id` may be.
 const TAIL_BYTES: usize = 1024;
@@ -29,12 +36,20 @@ pub struct Pipes<R, W> {
     line: Vec<u8>,
     /// The rest of a line that is too long, as far as it has come.
     skipped: Option<Skipped>,
-    /// A request for which there is no room yet.
-    waiting: Option<(Box<RxJsonRpcMessage<RoleServer>>, Size)>,
+    /// Requests for which there is no room yet.
+    waiting: VecDeque<WaitingRequest>,
+    /// The input has ended.
+    is_over: bool,
     intake: Arc<Intake>,
     output: Arc<Output<W>>,
     /// A refusal that is under way to the client.
     refusing: Option<Pin<Box<dyn Future<Output = io::Result<()>> + Send>>>,
+}
+
+struct WaitingRequest {
+    message: Box<RxJsonRpcMessage<RoleServer>>,
+    id: RequestId,
+    size: Size,
 }
 
 /// A line that is too long.
@@ -64,6 +79,13 @@ enum Input {
     End,
 }
 
+/// What comes first.
+enum Next {
+    /// There is room for the first request that waits.
+    Room(Arc<Taken>),
+    Input(Input),
+}
+
 struct Output<W> {
     out: Mutex<W>,
     /// Told when nothing can be written.
@@ -81,7 +103,8 @@ where
             input,
             line: Vec::new(),
             skipped: None,
-            waiting: None,
+            waiting: VecDeque::new(),
+            is_over: false,
             intake: Intake::new(),
             output: Arc::new(Output { out: Mutex::new(output), gone }),
             refusing: None,
@@ -95,6 +118,12 @@ where
     ) -> impl Future<Output = io::Result<()>> + Send + use<R, W> {
         let output = Arc::clone(&self.output);
         async move { output.write(line?).await }
+    }
+
+    /// Whether more is read while a request waits.
+    fn may_read_on(&self) -> bool {
+        let bytes: usize = self.waiting.iter().map(|one| one.size.bytes).sum();
+        !self.is_over && self.waiting.len() < WAITING_LIMIT && bytes < WAITING_LIMIT_BYTES
     }
 
     fn refuse(&mut self, answer: String) {
@@ -187,32 +216,50 @@ where
                 self.refusing = None;
                 refused.ok()?;
             }
-            if let Some((message, size)) = &self.waiting {
-                let JsonRpcMessage::Request(request) = message.as_ref() else { return None };
-                let taken = self.intake.take(&request.id, *size).await?;
-                let mut message = *self.waiting.take()?.0;
-                if let JsonRpcMessage::Request(request) = &mut message {
-                    request.request.extensions_mut().insert(taken);
+            let next = match self.waiting.front() {
+                None if self.is_over => return None,
+                None => Next::Input(self.read().await.ok()?),
+                Some(WaitingRequest { id, size, .. }) => {
+                    let (intake, id, size) = (Arc::clone(&self.intake), id.clone(), *size);
+                    let may_read = self.may_read_on();
+                    tokio::select! {
+                        biased;
+                        taken = intake.take(&id, size) => Next::Room(taken?),
+                        input = self.read(), if may_read => Next::Input(input.ok()?),
+                    }
                 }
-                return Some(message);
-            }
-            let line = match self.read().await.ok()? {
-                Input::Line(line) => line,
-                Input::TooLong(answer) => {
+            };
+            let line = match next {
+                Next::Room(taken) => {
+                    let mut message = *self.waiting.pop_front()?.message;
+                    if let JsonRpcMessage::Request(request) = &mut message {
+                        request.request.extensions_mut().insert(taken);
+                    }
+                    return Some(message);
+                }
+                Next::Input(Input::Line(line)) => line,
+                Next::Input(Input::TooLong(answer)) => {
                     self.refuse(answer);
                     continue;
                 }
-                Input::End => return None,
+                Next::Input(Input::End) => {
+                    self.is_over = true;
+                    continue;
+                }
             };
             match Line::read(&line) {
                 Line::Message(message) => match message.as_ref() {
-                    JsonRpcMessage::Request(_) => self.waiting = Some((message, Size::of(&line))),
+                    JsonRpcMessage::Request(request) => {
+                        let (id, size) = (request.id.clone(), Size::of(&line));
+                        self.waiting.push_back(WaitingRequest { message, id, size });
+                    }
                     JsonRpcMessage::Notification(notification) => {
                         if let ClientNotification::CancelledNotification(cancelled) =
                             &notification.notification
                             && let Some(id) = &cancelled.params.request_id
                         {
                             self.intake.leave(id);
+                            self.waiting.retain(|waiting| waiting.id != *id);
                         }
                         return Some(*message);
                     }
@@ -235,7 +282,7 @@ mod tests {
     use std::pin::pin;
     use std::task::{Context, Poll, Waker};
 
-    use rmcp::model::{EmptyResult, RequestId, ServerResult};
+    use rmcp::model::{EmptyResult, ServerResult};
     use serde_json::json;
     use tokio::io::{AsyncRead, ReadBuf};
 
@@ -291,7 +338,7 @@ mod tests {
         let mut held = taken(&mut pipes);
         assert_eq!(held.len(), 3276);
         let read_bytes = pipes.input.position();
-        assert!(read_bytes < 3278 * 100, "{read_bytes}");
+        assert!(read_bytes < (3278 + 64) * 100, "{read_bytes}");
         // An answer that is written makes room for a request, once nobody works on the old one.
         assert!(now(pipes.send(answer(7))).expect("there is room to write").is_ok());
         assert!(taken(&mut pipes).is_empty());
@@ -343,6 +390,32 @@ mod tests {
         assert_eq!(held.len(), 3277);
         held.remove(0);
         assert_eq!(taken(&mut pipes).len(), 1);
+    }
+
+    /// The answer to a question of the server, behind requests for which there is no room.
+    #[test]
+    fn regression_answers_and_cancellations_are_read_past_requests_that_wait() {
+        let large = format!("{{\"x\":[1{}]}}", ",1".repeat(100_000));
+        let notification = |params: &str| {
+            format!(
+                "{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{params}}}\n"
+            )
+        };
+        let input = [
+            request(1, "{}"),
+            request(2, &large),
+            request(3, "{}"),
+            "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"roots\":[]}}\n".to_owned(),
+            notification("{\"requestId\":2}"),
+        ];
+        let mut pipes = pipes(Cursor::new(input.concat().into_bytes()), Vec::new());
+        let mut next = || now(pipes.receive()).map(|message| json!(message.expect("one more")));
+        let first = next().unwrap();
+        assert_eq!(first["id"], 1);
+        assert_eq!(next().unwrap()["result"], json!({ "roots": [] }));
+        assert_eq!(next().unwrap()["method"], "notifications/cancelled");
+        // The one that was cancelled does not come.
+        assert_eq!(next().unwrap()["id"], 3);
     }
 
     /// A line that goes on and on, in pieces between which it has to be waited.
