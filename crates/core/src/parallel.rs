@@ -81,7 +81,10 @@ impl Helpers {
     /// Calls `work` on this thread after `first`, and meanwhile on those of at most `limit` helpers.
     fn share(&self, limit: usize, work: &(dyn Fn() + Sync), first: impl FnOnce()) {
         let is_alone = limit == 0 || self.count == 0 || ALONE.get();
-        let Some(pool) = (if is_alone { None } else { self.pool() }) else {
+        // A helper that waits for others would work on parts of other calls meanwhile.
+        let is_helper = |pool: &&ThreadPool| pool.current_thread_index().is_some();
+        let pool = if is_alone { None } else { self.pool().filter(|pool| !is_helper(pool)) };
+        let Some(pool) = pool else {
             first();
             return work();
         };
@@ -250,6 +253,19 @@ mod tests {
             drop(release);
         });
         assert_eq!(helpers.busy.load(Ordering::Acquire), 0);
+    }
+
+    #[test]
+    fn a_helper_shares_its_own_parts_with_no_other() {
+        let helpers = &Helpers::new(2, build_pool);
+        let barrier = Barrier::new(2);
+        let threads = map_in(helpers, &[0, 1], |_| {
+            barrier.wait();
+            (here(), map_in(helpers, &[0; 100], |_| here()))
+        });
+        let of_helpers: Vec<_> = threads.iter().filter(|(thread, _)| *thread != here()).collect();
+        assert_eq!(of_helpers.len(), 1);
+        assert!(of_helpers.iter().all(|(thread, parts)| parts.iter().all(|part| part == thread)));
     }
 
     #[test]
