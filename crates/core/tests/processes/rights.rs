@@ -416,4 +416,7 @@ fn regression_who_deletes_and_adds_a_file_lets_nobody_in_and_keeps_its_owner() {
     assert_eq!(added_by_nobody((0, 0), 0o666, None), (0, 0, 0o666));
     // One that cannot be written in place becomes that of the user.
     assert_eq!(added_by_nobody((0, 0), 0o644, None), (NOBODY, NOBODY, 0o644));
+    // So does one that cannot be read, without what its access list may have said.
+    assert_eq!(added_by_nobody((0, 0), 0o600, None), (NOBODY, NOBODY, 0o600));
+    assert_eq!(added_by_nobody((NOBODY, NOBODY), 0o244, None), (NOBODY, NOBODY, 0o600));
 }

@@ -258,7 +258,12 @@ impl<'a> Staged<'a> {
                 fs.write_pieces(file, pieces)?;
             }
             match model {
-                Some((place, stamp)) => fs.copy_attributes(file, &fs.open(place)?, stamp),
+                Some((place, stamp)) => match fs.open(place) {
+                    Ok(model) => fs.copy_attributes(file, &model, stamp),
+                    // Who else it let in cannot be read, so it stays its owner's alone.
+                    Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+                    Err(cause) => Err(cause),
+                },
                 None => Ok(()),
             }
         })
