@@ -333,5 +333,5 @@ pub fn apply_to_text(
 
 /// An operation that has nothing to do.
 fn noop<A>(operation: &Operation<A>, reason: NoopReason) -> Noop {
-    Noop { operation: operation.index, path: operation.path.clone(), reason, anchor: None }
+    Noop { operation: operation.index, path: operation.path.clone(), reason, line: None }
 }

@@ -218,9 +218,9 @@ pub struct Noop {
     /// Why.
     #[serde(flatten)]
     pub reason: NoopReason,
-    /// The first line that it names, by its anchor, where there is one.
+    /// The number of the first line that it names.
     #[serde(skip)]
-    pub anchor: Option<String>,
+    pub line: Option<u64>,
 }
 
 /// Why nothing was changed.

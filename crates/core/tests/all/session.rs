@@ -975,9 +975,8 @@ fn regression_the_third_equal_call_that_changes_nothing_is_told_to_stop() {
     let answers = times(4);
     let notes: Vec<_> = answers.iter().map(stop_note).collect();
     let note = |count| {
-        let at = anchor(2, "two");
         format!(
-            "You sent this call {count} times in a row, and it changes nothing: f already has this text at {at}. Do not send it again: go on, or read f if you expected another text."
+            "You sent this call {count} times in a row, and it changes nothing: f already has this text in line 2. Do not send it again: go on, or read f if you expected another text."
         )
     };
     assert_eq!(notes, [None, None, Some(&*note(3)), Some(&*note(4))]);
@@ -997,9 +996,8 @@ fn regression_the_third_equal_call_that_changes_nothing_is_told_to_stop() {
     // Of several operations, some are named.
     let both = || json!([set(1, "one", "one"), set(2, "two", "two")]);
     let [_, _, last] = [both(), both(), both()].map(|patch| scene.try_apply(patch));
-    let (one, two) = (anchor(1, "one"), anchor(2, "two"));
-    let places = format!("f already has this text at {one} and {two}.");
-    assert!(stop_note(&last).unwrap().contains(&places), "{:?}", stop_note(&last));
+    let places = "f already has this text in lines 1 and 2.";
+    assert!(stop_note(&last).unwrap().contains(places), "{:?}", stop_note(&last));
 }
 
 #[test]

@@ -402,13 +402,12 @@ fn settle(
         operations.iter().copied().filter(|one| !is_other_half(one, &taken)).collect();
     let unchanged: HashSet<usize> = plan.unchanged.iter().copied().collect();
     let noops = counted.iter().copied().filter(|one| unchanged.contains(&one.index));
-    let anchor_of = |operation: &Operation| {
+    let line_of = |operation: &Operation| {
         let placed = resolved.iter().find(|one| one.operation.index == operation.index)?;
         let (Spot::Lines(line, _) | Spot::Gap(line)) = placed.spot;
-        evidence.fresh(line)
+        Some(line)
     };
-    let noops =
-        noops.map(|one| Noop { anchor: anchor_of(one), ..noop(one, NoopReason::Unchanged) });
+    let noops = noops.map(|one| Noop { line: line_of(one), ..noop(one, NoopReason::Unchanged) });
     let noops = noops.collect();
     let relocations = resolved.iter().flat_map(|one| relocations(&evidence, path, one)).collect();
     let (index, hash) = (evidence.index, evidence.hash.into_inner());

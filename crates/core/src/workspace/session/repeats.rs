@@ -1,6 +1,7 @@
 //! Calls that are sent again and again though they change nothing: models do that, and only an
 //! answer that says so ends it.
 
+use std::fmt::{self, Write};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Mutex, PoisonError};
 
@@ -43,6 +44,16 @@ impl Repeats {
     }
 }
 
+/// Hashes what is written to it.
+struct HashOfText(DefaultHasher);
+
+impl Write for HashOfText {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.write(text.as_bytes());
+        Ok(())
+    }
+}
+
 /// What tells a call that changed nothing from others: its patch, and how it was refused. `None` if
 /// it changed something, and for refusals after which the same call may be what helps.
 fn idle_call(patch: &Patch, options: &PatchOptions, outcome: &Outcome) -> Option<u64> {
@@ -58,9 +69,10 @@ fn idle_call(patch: &Patch, options: &PatchOptions, outcome: &Outcome) -> Option
             code => code.as_str(),
         },
     };
-    let mut hasher = DefaultHasher::new();
-    (code, options.dry_run, format!("{patch:?}")).hash(&mut hasher);
-    Some(hasher.finish())
+    let mut hasher = HashOfText(DefaultHasher::new());
+    (code, options.dry_run).hash(&mut hasher.0);
+    write!(hasher, "{patch:?}").ok()?;
+    Some(hasher.0.finish())
 }
 
 /// Has an answer say that its call was sent so many times in a row.
@@ -84,17 +96,21 @@ fn say_times(outcome: &mut Outcome, times: u32) {
 }
 
 fn unchanged(noops: &[Noop], times: u32) -> String {
-    let mut files: Vec<(&str, Vec<&str>)> = Vec::new();
-    for Noop { path, anchor, .. } in noops.iter().take(PLACES_LIMIT) {
+    let mut files: Vec<(&str, Vec<String>)> = Vec::new();
+    for Noop { path, line, .. } in noops.iter().take(PLACES_LIMIT) {
         let at = files.iter().position(|(known, _)| known == path).unwrap_or_else(|| {
             files.push((path, Vec::new()));
             files.len() - 1
         });
-        files[at].1.extend(anchor.as_deref());
+        files[at].1.extend(line.map(|line| line.to_string()));
     }
-    let place = |(path, anchors): &(&str, Vec<&str>)| {
-        let at = if anchors.is_empty() { "" } else { " at " };
-        format!("{} already has this text{at}{}", one_line(path), anchors.join(" and "))
+    let place = |(path, lines): &(&str, Vec<String>)| {
+        let at = match lines.len() {
+            0 => "",
+            1 => " in line ",
+            _ => " in lines ",
+        };
+        format!("{} already has this text{at}{}", one_line(path), lines.join(" and "))
     };
     let places: Vec<String> = files.iter().map(place).collect();
     let more = if noops.len() > PLACES_LIMIT { ", and more" } else { "" };
