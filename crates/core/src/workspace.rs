@@ -275,7 +275,8 @@ impl<'fs> Workspace<'fs> {
         sink: Option<RowSink<'_>>,
     ) -> Result<SearchResult> {
         cancel.check()?;
-        self.scoped(cancel, |scope| search_hashed(scope, query, progress, sink))
+        let search = |scope: &Scope<'_>| search_hashed(scope, query, progress, sink, |_| ());
+        self.scoped(cancel, search).map(|(result, _)| result)
     }
 
     /// Applies a patch to files: all of it or nothing. Fails only for misuse of the options, and

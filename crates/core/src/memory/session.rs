@@ -144,6 +144,11 @@ impl SessionMemory {
         self.memory.bytes()
     }
 
+    /// How much the texts may take that are kept.
+    pub fn limit_bytes(&self) -> usize {
+        self.limits.bytes
+    }
+
     /// A text as the memory is to be told of it. It is copied and hashed while nobody waits for
     /// the lock; one that the memory has already is not copied again. `hash` is given if it is
     /// known already.

@@ -42,8 +42,26 @@ pub struct Page {
     is_cut: bool,
     /// Lines that are longer than may be shown were cut.
     has_cut_rows: bool,
-    /// The lines of which only a part is shown.
-    parts: Vec<RowPart>,
+    rows: ShownRows,
+}
+
+/// The lines of a file that an answer shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ShownRows {
+    /// Their numbers, in ascending ranges that do not touch.
+    pub lines: Vec<Range<u64>>,
+    /// Those of them of which only a part is shown.
+    pub parts: Vec<RowPart>,
+}
+
+impl ShownRows {
+    fn push(&mut self, lines: Range<u64>) {
+        match self.lines.last_mut() {
+            Some(last) if last.end == lines.start => last.end = lines.end,
+            _ if lines.is_empty() => {}
+            _ => self.lines.push(lines),
+        }
+    }
 }
 
 /// Which part of a line its row shows, if not all of it.
@@ -72,7 +90,7 @@ impl Page {
             next_line: None,
             is_cut: false,
             has_cut_rows: false,
-            parts: Vec::new(),
+            rows: ShownRows::default(),
         }
     }
 
@@ -83,6 +101,8 @@ impl Page {
 
     /// A page of the first lines of a file, as they were rendered elsewhere.
     pub fn of_rendered(dialect: &'static Dialect, lines: u64, text: Vec<u8>) -> Page {
+        let mut rows = ShownRows::default();
+        rows.push(1..lines + 1);
         Page {
             hasher: LineHasher::new(dialect),
             limits: Limits::default(),
@@ -94,7 +114,7 @@ impl Page {
             next_line: None,
             is_cut: false,
             has_cut_rows: false,
-            parts: Vec::new(),
+            rows,
         }
     }
 
@@ -155,6 +175,7 @@ impl Page {
             self.first_line.get_or_insert(number);
             self.last_line = next - 1;
             self.shown_lines += count;
+            self.rows.push(number..next);
             (number, rest) = (next, &rest[block_bytes..]);
         }
         true
@@ -246,11 +267,12 @@ impl Page {
         }
         self.has_cut_rows |= is_cut_row;
         if part.len() < text.len() {
-            self.parts.push(RowPart { line: number, bytes: part, of: text.len() });
+            self.rows.parts.push(RowPart { line: number, bytes: part, of: text.len() });
         }
         self.first_line.get_or_insert(number);
         self.last_line = number;
         self.shown_lines += 1;
+        self.rows.push(number..number + 1);
         true
     }
 
@@ -324,9 +346,9 @@ impl Page {
         self.out.len()
     }
 
-    /// Takes the lines of which only a part is shown.
-    pub fn take_parts(&mut self) -> Vec<RowPart> {
-        std::mem::take(&mut self.parts)
+    /// Takes the lines that are shown.
+    pub fn take_rows(&mut self) -> ShownRows {
+        std::mem::take(&mut self.rows)
     }
 
     /// The output.

@@ -21,7 +21,7 @@ use crate::error::{Code, Error, Message, Result, Term};
 use crate::parallel;
 use crate::view::checksum::Checksum;
 use crate::view::enclosing::Enclosing;
-use crate::view::excerpt::{Context, Excerpt, Limits, Page, RowPart};
+use crate::view::excerpt::{Context, Excerpt, Limits, Page, ShownRows};
 use crate::view::fold::{FOLD_LINES, Folding};
 use crate::view::pattern::{Pattern, Query};
 use crate::view::render::{header_of_rows, kept_room_bytes, rendered_size_bound};
@@ -199,9 +199,9 @@ pub struct TextView {
     /// Whether it shows one line, and of that less than was asked for: it has too many bytes.
     #[serde(skip)]
     pub is_line_cut: bool,
-    /// The lines of which it shows only a part.
+    /// The lines that it shows.
     #[serde(skip)]
-    pub parts: Vec<RowPart>,
+    pub rows: ShownRows,
     /// The lines that are left out of it, though it goes on behind them.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "shape::folds")]
     pub folds: Vec<Range<u64>>,
@@ -630,7 +630,7 @@ fn finish_view(
     };
     let next_line = shown.next_line;
     let (is_cut, has_cut_rows) = (shown.page.is_cut(), shown.page.has_cut_rows());
-    let shown_parts = shown.page.take_parts();
+    let rows = shown.page.take_rows();
     let (text, is_ascii) = into_string(scope, &request.name(), shown.page.into_text())?;
     let kind = ViewKind::Text(TextView {
         line_count,
@@ -639,7 +639,7 @@ fn finish_view(
         next_line,
         truncated: next_line.is_some() || is_cut || has_cut_rows,
         is_line_cut: is_cut,
-        parts: shown_parts,
+        rows,
         folds: shown.folds,
         match_lines: shown.match_lines,
         match_count: shown.match_count,

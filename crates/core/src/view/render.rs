@@ -152,15 +152,6 @@ pub fn version_path(row: &str) -> Option<&str> {
     Tag::parse(tag).map(|_| path)
 }
 
-/// Whether a row is the header of a file in a dialect.
-pub fn is_header_of(dialect: &Dialect, path: &str, row: &str) -> bool {
-    if dialect.has_hashes() {
-        row == file_header(path)
-    } else {
-        version_path(row) == Some(&*one_line(path))
-    }
-}
-
 /// No system opens a path that is longer.
 const MAX_PATH_BYTES: usize = 4096;
 
@@ -381,7 +372,6 @@ mod tests {
         let dialect = Dialect::by_name("omp18").unwrap();
         let header = header_of_rows(dialect, "a [b]#c", b"x\n", &Cancel::default()).unwrap();
         assert_eq!(header.len(), header_size_bytes(dialect, "a [b]#c"));
-        assert!(is_header_of(dialect, "a [b]#c", &header), "{header}");
         assert_eq!(header_paths(dialect, &header), Some(vec!["a [b]#c"]));
         assert_eq!(header_paths(dialect, "--- a ---"), Some(vec!["a"]));
         assert_eq!(header_paths(Dialect::default_dialect(), &header), None);

@@ -19,7 +19,7 @@ use crate::disk::bytes::{Document, LoadOptions, Loaded, with_file};
 use crate::error::{Code, Error, Result};
 use crate::parallel;
 use crate::view::enclosing::Enclosing;
-use crate::view::excerpt::{Context, Limits, Page};
+use crate::view::excerpt::{Context, Limits, Page, ShownRows};
 use crate::view::pattern::{Pattern, Query};
 use crate::view::read::{ViewStart, count_lines_while, into_string, show_matches};
 use crate::view::render::{header_of_rows, header_size_bytes};
@@ -118,6 +118,9 @@ pub struct FileMatches {
     pub line_count: u64,
     /// Whether a limit left out matches or lines around them.
     pub truncated: bool,
+    /// The lines shown.
+    #[serde(skip)]
+    pub rows: ShownRows,
 }
 
 /// What a search found.
@@ -162,31 +165,33 @@ pub type RowSink<'a> = &'a mut dyn FnMut(&str, &str) -> bool;
 
 /// Searches files and directories. What cannot be searched is reported in the result; fails
 /// only for misuse and cancellation. `progress` is told now and then how many files of how many
-/// are done. With a `sink` the result has no text: the sink gets it file by file.
-pub fn search_hashed(
+/// are done. With a `sink` the result has no text: the sink gets it file by file. `witness` looks at
+/// the text of each file with matches; what it returns comes in the order of the result's files.
+pub fn search_hashed<W: Send + Sync>(
     scope: &Scope<'_>,
     query: &SearchQuery,
     progress: &dyn Fn(usize, usize),
     sink: Option<RowSink<'_>>,
-) -> Result<SearchResult> {
+    witness: impl Fn(&Document) -> W + Sync,
+) -> Result<(SearchResult, Vec<W>)> {
     let cancel = scope.cancel;
     cancel.check()?;
     let pattern = Pattern::new(&query.search, cancel)?;
     let Walked { files, errors, warnings } = walk(scope.fs, scope.base, query, cancel)?;
     let result = SearchResult { errors, warnings, ..SearchResult::default() };
-    let mut gathered = Gathered { result, text_bytes: 0, sink };
+    let mut gathered = Gathered { result, witnessed: Vec::new(), text_bytes: 0, sink };
     let load = LoadOptions { gives_back: true, ..scope.load_options() };
-    let search = Search { scope, query, pattern, load, found: files };
+    let search = Search { scope, query, pattern, load, found: files, witness };
     search.search_in_batches(&mut gathered, progress)?;
     cancel.check()?;
-    let mut result = gathered.result;
+    let Gathered { mut result, witnessed, .. } = gathered;
     result.errors =
         result.errors.into_iter().map(|error| error.spelled(scope.host.spelling)).collect();
     result
         .errors
         .sort_by(|one, other| (&one.path, &one.message).cmp(&(&other.path, &other.message)));
     result.errors.dedup_by(|one, other| one.message == other.message);
-    Ok(result)
+    Ok((result, witnessed))
 }
 
 /// So many cut rows fit into the text of a search, where characters take a byte, but for what
@@ -197,28 +202,30 @@ const ROWS_THAT_FIT: u64 = 8;
 const READABLE_CHARS: u64 = 200;
 
 /// One search.
-struct Search<'a> {
+struct Search<'a, F> {
     scope: &'a Scope<'a>,
     query: &'a SearchQuery,
     pattern: Pattern,
     load: LoadOptions,
     found: FoundFiles,
+    witness: F,
 }
 
 /// What a file turned out to hold.
-enum FileOutcome {
+enum FileOutcome<W> {
     /// It was removed since it was found.
     Gone,
     Binary,
     NoMatch,
-    Hits(Hits),
+    Hits(Hits<W>),
 }
 
 /// The matches of a file, ready for the result.
-struct Hits {
+struct Hits<W> {
     header: String,
     text: String,
     matches: FileMatches,
+    witnessed: W,
     /// The text is one line, cut.
     is_cut: bool,
     /// What was left of the limits of the whole search did not do for this file.
@@ -226,8 +233,9 @@ struct Hits {
 }
 
 /// What was found so far.
-struct Gathered<'a> {
+struct Gathered<'a, W> {
     result: SearchResult,
+    witnessed: Vec<W>,
     /// How long the text is, wherever it went.
     text_bytes: usize,
     sink: Option<RowSink<'a>>,
@@ -240,18 +248,18 @@ struct LimitsLeft {
     bytes: usize,
 }
 
-impl Search<'_> {
+impl<W: Send + Sync, F: Fn(&Document) -> W + Sync> Search<'_, F> {
     /// Searches batch by batch. What a batch found is put into the result while helpers are at the
     /// next one.
     fn search_in_batches(
         &self,
-        gathered: &mut Gathered<'_>,
+        gathered: &mut Gathered<'_, W>,
         progress: &dyn Fn(usize, usize),
     ) -> Result<()> {
         let files = self.found.files();
         let mut rest = files;
         let mut batch_files = FIRST_BATCH_FILES;
-        let mut searched: (&[FoundFile], Vec<Result<FileOutcome>>) = Default::default();
+        let mut searched: (&[FoundFile], Vec<Result<FileOutcome<W>>>) = Default::default();
         let is_full = AtomicBool::new(false);
         loop {
             progress(files.len() - rest.len(), files.len());
@@ -289,7 +297,7 @@ impl Search<'_> {
     }
 
     /// What the limits leave for the next file.
-    fn room(&self, gathered: &Gathered<'_>) -> LimitsLeft {
+    fn room(&self, gathered: &Gathered<'_, W>) -> LimitsLeft {
         let max_bytes =
             self.query.max_bytes.unwrap_or(usize::MAX).min(self.scope.host.text_limit_units);
         let newline = usize::from(gathered.text_bytes > 0);
@@ -303,8 +311,8 @@ impl Search<'_> {
     fn take(
         &self,
         file: FoundFile,
-        outcome: Result<FileOutcome>,
-        gathered: &mut Gathered<'_>,
+        outcome: Result<FileOutcome<W>>,
+        gathered: &mut Gathered<'_, W>,
     ) -> ControlFlow<()> {
         let room = self.room(gathered);
         let outcome = match outcome {
@@ -331,7 +339,7 @@ impl Search<'_> {
         ControlFlow::Continue(())
     }
 
-    fn search_file(&self, file: FoundFile, room: LimitsLeft) -> Result<FileOutcome> {
+    fn search_file(&self, file: FoundFile, room: LimitsLeft) -> Result<FileOutcome<W>> {
         if self.scope.cancel.is_cancelled() {
             return Ok(FileOutcome::Gone);
         }
@@ -358,7 +366,7 @@ impl Search<'_> {
         document: &Document,
         path: &str,
         room: LimitsLeft,
-    ) -> Result<FileOutcome> {
+    ) -> Result<FileOutcome<W>> {
         let text = document.text();
         let header_bytes = header_size_bytes(self.scope.dialect, path);
         let limits = Limits {
@@ -367,7 +375,7 @@ impl Search<'_> {
         };
         let per_file = self.query.max_matches_per_file.unwrap_or(u64::MAX);
         let enclosing = self.query.enclosing.then(|| Enclosing::new(path, text, self.scope.budget));
-        let (shown, last) = show_matches(
+        let (mut shown, last) = show_matches(
             document,
             ViewStart { line: 1, offset: 0 },
             Page::new(self.scope.dialect, limits, 0)
@@ -388,6 +396,7 @@ impl Search<'_> {
         let match_lines = shown.match_lines.unwrap_or_default();
         let shown_matches = match_lines.len() as u64;
         let is_cut = shown.page.is_cut();
+        let rows = shown.page.take_rows();
         Ok(FileOutcome::Hits(Hits {
             is_cut,
             ran_out: is_cut
@@ -401,12 +410,14 @@ impl Search<'_> {
                 match_count,
                 line_count,
                 truncated: is_cut || shown.next_line.is_some(),
+                rows,
             },
+            witnessed: (self.witness)(document),
         }))
     }
 }
 
-impl Hits {
+impl<W> Hits<W> {
     fn bytes(&self) -> usize {
         self.header.len() + 1 + self.text.len()
     }
@@ -416,10 +427,10 @@ impl Hits {
     }
 }
 
-impl Gathered<'_> {
+impl<W> Gathered<'_, W> {
     /// Adds the matches of a file, where some are to be shown; false when they do not fit, or
     /// nobody wants more.
-    fn append(&mut self, hits: Hits, room: LimitsLeft) -> bool {
+    fn append(&mut self, hits: Hits<W>, room: LimitsLeft) -> bool {
         // A cut line stands only where nothing else can be shown.
         if !hits.fit(room) || (hits.is_cut && self.text_bytes > 0) {
             self.result.truncated = true;
@@ -440,6 +451,7 @@ impl Gathered<'_> {
             }
         };
         self.result.files.push(hits.matches);
+        self.witnessed.push(hits.witnessed);
         goes_on
     }
 }

@@ -40,7 +40,7 @@ use crate::view::read::{FileView, MAX_MATCHES, ReadRequest};
 use crate::view::scope::Scope;
 use crate::view::search::{SearchQuery, SearchResult};
 use broken::BrokenFiles;
-use learning::{found_rows, rows_by_header};
+use learning::rows_by_header;
 use reading::Reading;
 use repeats::Repeats;
 use turn::PlaceInOrder;
@@ -430,9 +430,7 @@ impl Session {
         query.max_line_chars = Some(limits.line_chars(query.max_line_chars));
         self.look();
         self.state.repeats.note_other();
-        let result = self.search_in_order(&query, cancel, progress)?;
-        let updates =
-            self.updates_of_rows(found_rows(self.options.workspace.dialect, &result), cancel)?;
+        let (result, updates) = self.search_in_order(&query, cancel, progress)?;
         let files = shown_files(&updates);
         let learning = self.state.memory.ready(updates, Some(place.as_of), cancel);
         cancel.check()?;

@@ -1,5 +1,5 @@
-//! Learning from rows with anchors: those of a search, and those that a tool showed earlier. A
-//! search says of which files its rows are; of others only their headers do.
+//! Learning from what was shown: the rows of views and searches, as data, and texts that a tool
+//! showed earlier, whose headers say of which files they are.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -9,11 +9,11 @@ use crate::cancel::Cancel;
 use crate::disk::bytes::{Loaded, with_file};
 use crate::edit::session::rows_shown;
 use crate::error::{Code, Result};
-use crate::memory::{Body, MemoryUpdate, Showing};
+use crate::memory::{Body, MemoryUpdate, Showing, ShownLines, ShownPart};
 use crate::text::dialect::Dialect;
-use crate::view::render::{header_paths, is_header_of};
+use crate::view::excerpt::{RowPart, ShownRows};
+use crate::view::render::header_paths;
 use crate::view::scope::Scope;
-use crate::view::search::SearchResult;
 
 /// Rows of one file. A header may be read as one of several paths, the longest first.
 pub(super) struct RowsOfFile<'t> {
@@ -83,20 +83,13 @@ fn file_of<'t>(scope: &Scope<'_>, block: &RowsOfFile<'t>) -> Option<(&'t str, Pa
     block.paths.iter().find_map(|&path| Some((path, canonical(scope, path).ok()?)))
 }
 
-/// The rows of a search by the files that it names, in whose order they stand. A header tells less
-/// of a file: in it control characters of a name are written as others are.
-pub(super) fn found_rows<'f>(dialect: &Dialect, found: &'f SearchResult) -> Vec<RowsOfFile<'f>> {
-    let mut blocks: Vec<RowsOfFile<'_>> = Vec::new();
-    let mut files = found.files.iter().map(|file| file.path.as_str()).peekable();
-    for row in found.text.split('\n') {
-        if let Some(path) = files.next_if(|path| is_header_of(dialect, path, row)) {
-            blocks.push(RowsOfFile { paths: vec![path], rows: String::new() });
-        } else if let Some(block) = blocks.last_mut() {
-            block.rows += row;
-            block.rows.push('\n');
-        }
+/// The lines that an answer shows, as the memory notes them.
+pub(super) fn lines_of(rows: &ShownRows) -> ShownLines {
+    let part = |one: &RowPart| ShownPart::new(one.line, &one.bytes, one.of);
+    ShownLines {
+        lines: rows.lines.iter().cloned().collect(),
+        parts: rows.parts.iter().map(part).collect(),
     }
-    blocks
 }
 
 /// The rows of a text by the headers above them; those above the first are of the file `path`.

@@ -3,13 +3,13 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
+use super::learning::lines_of;
 use super::{IMAGE_LIMIT_BYTES, ReadImage, ReadOn, ReadReport, Session, SessionLimits, canonical};
 use crate::cancel::Cancel;
 use crate::disk::bytes::{Document, Loaded};
-use crate::edit::session::rows_shown;
 use crate::error::{Code, Error, Result};
-use crate::memory::{LineSet, MemoryUpdate, Showing, ShownLines, ShownPart, Version};
-use crate::view::excerpt::{Limits, RowPart};
+use crate::memory::{MemoryUpdate, Showing, ShownLines, Version};
+use crate::view::excerpt::Limits;
 use crate::view::fold::{Folding, name_of_fold};
 use crate::view::read::{FileView, ReadRequest, TextView, ViewKind, read_hashed};
 use crate::view::render::{file_header, one_line};
@@ -181,7 +181,7 @@ impl<'s> Reading<'s> {
         let seen = Mutex::new(Seen::Nothing);
         let witness = |_, loaded: &Loaded, view: &FileView| {
             let now = match loaded {
-                Loaded::Text(document) => self.seen_of(scope, document, view),
+                Loaded::Text(document) => self.seen_of(document, view),
                 Loaded::Binary(binary) => match binary.image_type {
                     Some(kind) if binary.bytes().len() <= self.image_bytes_left => {
                         Seen::Image(kind, binary.bytes().to_vec())
@@ -207,20 +207,11 @@ impl<'s> Reading<'s> {
         Ok(Looked { view, seen, update })
     }
 
-    fn seen_of(&self, scope: &Scope<'_>, document: &Document, view: &FileView) -> Seen {
+    fn seen_of(&self, document: &Document, view: &FileView) -> Seen {
         let Some(shown) = view.as_text() else { return Seen::Nothing };
         let hash = hash_of_view(document, shown);
         let text = self.session.state.memory.version(document.text(), hash);
-        let shown = text.look(document.text(), |body| match shown.match_lines {
-            None if shown.end_line >= shown.start_line => {
-                let folded: LineSet = shown.folds.iter().cloned().collect();
-                let lines = LineSet::of(shown.start_line, shown.end_line).without(&folded);
-                let part = |one: &RowPart| ShownPart::new(one.line, &one.bytes, one.of);
-                ShownLines { lines, parts: shown.parts.iter().map(part).collect() }
-            }
-            _ => rows_shown(scope.dialect, body, &view.text),
-        });
-        Seen::Text { text, shown }
+        Seen::Text { text, shown: lines_of(&shown.rows) }
     }
 
     /// Tells the model of one view; images and where to go on go to the report, too. Returns where

@@ -2,22 +2,39 @@
 //! read beside it.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::Session;
+use super::learning::lines_of;
+use super::{Session, canonical};
 use crate::cancel::Cancel;
+use crate::disk::bytes::Document;
 use crate::error::{Code, Error, Result};
-use crate::view::search::{SearchQuery, SearchResult};
+use crate::memory::{MemoryUpdate, Showing, Version};
+use crate::view::scope::Scope;
+use crate::view::search::{FileMatches, SearchQuery, SearchResult, search_hashed};
 use crate::workspace::Workspace;
 
 impl Session {
-    /// Searches in the session's own directory, and for paths outside of it in the other ones.
+    /// Searches in the session's own directory, and for paths outside of it in the other ones. Also
+    /// what the result teaches.
     pub(super) fn search_in_order(
         &self,
         query: &SearchQuery,
         cancel: &Cancel,
         progress: &dyn Fn(usize, usize),
-    ) -> Result<SearchResult> {
-        let mut result = self.workspace.search_telling(query, cancel, progress, None)?;
+    ) -> Result<(SearchResult, Vec<MemoryUpdate>)> {
+        let kept = AtomicUsize::new(0);
+        let search = |workspace: &Workspace<'static>, query: &SearchQuery| {
+            workspace.scoped(cancel, |scope| {
+                let version = |document: &Document| self.found_version(document, &kept);
+                let (result, texts) = search_hashed(scope, query, progress, None, version)?;
+                let found = result.files.iter().zip(texts);
+                let updates = found.filter_map(|(file, text)| found_update(scope, file, text));
+                let updates = updates.collect::<Vec<_>>();
+                Ok((result, updates))
+            })
+        };
+        let (mut result, mut updates) = search(&self.workspace, query)?;
         for workspace in &self.readable {
             let outside = paths_outside(query, &result);
             if outside.is_empty() {
@@ -34,15 +51,37 @@ impl Session {
             rest.max_matches = query.max_matches.saturating_sub(result.match_count);
             let used = result.text.len() + usize::from(!result.text.is_empty());
             rest.max_bytes = query.max_bytes.map(|bytes| bytes.saturating_sub(used));
-            match workspace.search_telling(&rest, cancel, progress, None) {
-                Ok(more) => add(&mut result, more, &rest.paths),
+            match search(workspace, &rest) {
+                Ok((more, learned)) => {
+                    add(&mut result, more, &rest.paths);
+                    updates.extend(learned);
+                }
                 Err(error) if error.code == Code::Aborted => return Err(error),
                 // A directory that is not there holds nothing to search.
                 Err(_) => {}
             }
         }
-        Ok(result)
+        Ok((result, updates))
     }
+
+    /// The text of a file with matches, as the memory keeps it: with its lines, as far as there is
+    /// room for all of them.
+    fn found_version(&self, document: &Document, kept_bytes: &AtomicUsize) -> Version {
+        let text = document.text();
+        let limit_bytes = self.state.memory.limit_bytes();
+        let before = kept_bytes.fetch_add(text.len(), Ordering::Relaxed);
+        if before.saturating_add(text.len()) <= limit_bytes {
+            return self.state.memory.version(text, None);
+        }
+        kept_bytes.fetch_sub(text.len(), Ordering::Relaxed);
+        Version::of(text, 0)
+    }
+}
+
+/// What the rows of a file teach. A file that is gone by now is not remembered.
+fn found_update(scope: &Scope<'_>, found: &FileMatches, text: Version) -> Option<MemoryUpdate> {
+    let (file, lines) = (canonical(scope, &found.path).ok()?, lines_of(&found.rows));
+    Some(MemoryUpdate::Shown { file, text, lines, showing: Showing::Asked })
 }
 
 /// The paths of a query that were not searched, since they lie outside of the root.
