@@ -502,12 +502,16 @@ impl<'p> Judge<'p> {
             };
         }
         let identity = self.places.identity(&target.value, target.is_static);
+        // What was in the file stays.
+        let appends = operator.ends_with(">>") || operator == "<>";
         // Errors are a program's own.
         if from == ERRORS {
-            return self.places.capture(identity.as_deref(), true);
+            if !appends {
+                self.places.capture(identity.as_deref(), true);
+            }
+            return;
         }
         let place = self.places.of(&target.value, target.is_static);
-        let appends = operator.ends_with(">>");
         let file = Target { file: target, span, place, identity, appends, is_shared: false };
         if is_output {
             streams.output.push(Rc::new(file));
@@ -555,7 +559,7 @@ impl<'p> Judge<'p> {
                     self.shared.push((identity.clone(), finding));
                 }
             }
-            if flow.is_output() || !target.appends {
+            if !target.appends || (target.is_shared && flow.is_output()) {
                 self.places.capture(identity.as_deref(), flow.is_output());
             }
         }

@@ -87,7 +87,8 @@ impl Call<'_> {
             Job::Shows(rule) => self.reader(tool, rule, &parsed, effect),
             Job::Writes => {
                 // Of what a program prints they make a capture.
-                self.takes(&parsed.operands, &mut effect.hits);
+                let appends = parsed.has(&["a", "append"]);
+                self.takes(&parsed.operands, appends, &mut effect.hits);
                 if self.name == "tee" {
                     effect.output = Output::Input { as_is: true };
                 }
@@ -285,15 +286,16 @@ impl Call<'_> {
             self.given.iter().find_map(value)
         };
         match (file("if="), file("of=")) {
-            (None, Some(output)) => self.takes(&[&output], &mut effect.hits),
+            (None, Some(output)) => self.takes(&[&output], false, &mut effect.hits),
             (Some(input), None) => self.shows(&[&input], CommandRule::Reader, &Wish::Any, effect),
             _ => {}
         }
     }
 
     /// What the command is fed goes into the first of these files that the tools serve.
-    fn takes(&self, files: &[&Arg], hits: &mut Vec<Hit>) {
-        if self.input.is_output() {
+    fn takes(&self, files: &[&Arg], appends: bool, hits: &mut Vec<Hit>) {
+        // What was in a file stays if it is appended.
+        if self.input.is_output() && !appends {
             for file in files {
                 let file = self.places.identity(&file.value, file.is_static);
                 self.places.capture(file.as_deref(), true);
@@ -345,7 +347,7 @@ impl Call<'_> {
             // Of a copy only the last operand changes.
             (None, Some((last, [first, ..]))) if copies => {
                 if is_standard(first) {
-                    self.takes(&[last], hits);
+                    self.takes(&[last], false, hits);
                 }
                 vec![*last]
             }
