@@ -1,8 +1,8 @@
 // A parse that can be left from inside.
 //
 // The parser asks whether to go on between its operations, but one operation may allocate gigabytes
-// or take minutes. All of them allocate, so the allocator is where a parse can be stopped: when its
-// memory or time is used up, the allocator jumps back to `hashline_syntax_parse`. Everything that the parse
+// or take minutes. All of them allocate or read the text, so there a parse can be stopped: when its
+// memory or time is used up, the allocator or the reader jumps back to `hashline_syntax_parse`. Everything that the parse
 // allocated is in one arena, which the caller then frees whole.
 
 #include <setjmp.h>
@@ -31,6 +31,8 @@ typedef struct {
   void *(*allocate)(void *arena, size_t size);
   void *(*reallocate)(void *arena, void *block, size_t size);
   void (*release)(void *arena, void *block);
+  // Whether there is time left.
+  bool (*goes_on)(void *arena);
 } Memory;
 
 // `RawJob` of bounded.rs, likewise.
@@ -40,7 +42,8 @@ typedef struct {
   const TSInputEdit *edit;
   const TSRange *ranges;
   uint32_t range_count;
-  TSInput input;
+  const char *text;
+  uint32_t text_bytes;
   TSParseOptions options;
 } Job;
 
@@ -97,6 +100,19 @@ void hashline_syntax_install(size_t *job_bytes, size_t *memory_bytes) {
   ts_set_allocator(bounded_malloc, bounded_calloc, bounded_realloc, bounded_free);
 }
 
+// How much of the text is read at once: scanning it takes some microseconds.
+#define PART_BYTES 8192
+
+static const char *read_part(void *payload, uint32_t offset, TSPoint point, uint32_t *bytes) {
+  (void)point;
+  const Job *job = payload;
+  if (!scope->memory->goes_on(scope->memory->arena)) longjmp(scope->home, 1);
+  if (offset > job->text_bytes) offset = job->text_bytes;
+  uint32_t rest = job->text_bytes - offset;
+  *bytes = rest < PART_BYTES ? rest : PART_BYTES;
+  return job->text + offset;
+}
+
 static TSTree *parse(const Job *job) {
   TSTree *old = NULL;
   if (job->old) {
@@ -110,7 +126,8 @@ static TSTree *parse(const Job *job) {
     ts_parser_set_language(parser, job->language) &&
     ts_parser_set_included_ranges(parser, job->ranges, job->range_count)
   ) {
-    tree = ts_parser_parse_with_options(parser, old, job->input, job->options);
+    TSInput input = {.payload = (void *)job, .read = read_part, .encoding = TSInputEncodingUTF8};
+    tree = ts_parser_parse_with_options(parser, old, input, job->options);
   }
   ts_parser_delete(parser);
   return tree;

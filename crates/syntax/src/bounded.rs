@@ -6,10 +6,7 @@ use std::ops::Deref;
 use std::ptr::{self, NonNull};
 use std::sync::{Arc, Once};
 
-use tree_sitter::ffi::{
-    TSInput, TSInputEdit, TSInputEncodingUTF8, TSLanguage, TSParseOptions, TSParseState, TSPoint,
-    TSRange, TSTree,
-};
+use tree_sitter::ffi::{TSInputEdit, TSLanguage, TSParseOptions, TSParseState, TSRange, TSTree};
 use tree_sitter::{InputEdit, Language, Range, Tree};
 
 use crate::arena::Arena;
@@ -77,7 +74,8 @@ struct RawJob {
     edit: *const TSInputEdit,
     ranges: *const TSRange,
     range_count: u32,
-    input: TSInput,
+    text: *const c_char,
+    text_bytes: u32,
     options: TSParseOptions,
 }
 
@@ -88,6 +86,7 @@ struct RawMemory {
     allocate: unsafe extern "C" fn(*mut c_void, usize) -> *mut c_void,
     reallocate: unsafe extern "C" fn(*mut c_void, *mut c_void, usize) -> *mut c_void,
     release: unsafe extern "C" fn(*mut c_void, *mut c_void),
+    goes_on: unsafe extern "C" fn(*mut c_void) -> bool,
 }
 
 unsafe extern "C" {
@@ -120,7 +119,6 @@ pub(crate) fn parse<F: FnMut(bool) -> bool>(
     // A node of a tree refers to its tree.
     let old = job.old.as_ref().map(|(old, edit)| (old.root_node().into_raw().tree, edit.into()));
     let ranges: Vec<TSRange> = job.ranges.iter().map(|&range| range.into()).collect();
-    let mut text = job.text;
     let mut running = Running { arena: Arena::new(), meter };
     let raw = RawJob {
         language: job.language.clone().into_raw(),
@@ -128,18 +126,20 @@ pub(crate) fn parse<F: FnMut(bool) -> bool>(
         edit: old.as_ref().map_or(ptr::null(), |(_, edit)| ptr::from_ref(edit)),
         ranges: ranges.as_ptr(),
         range_count: ranges.len() as u32,
-        input: TSInput {
-            payload: (&raw mut text).cast(),
-            read: Some(read),
-            encoding: TSInputEncodingUTF8,
-            decode: None,
-        },
+        text: job.text.as_ptr().cast(),
+        text_bytes: u32::try_from(job.text.len()).ok()?,
         options: TSParseOptions {
             payload: (&raw mut goes_on).cast(),
             progress_callback: Some(stops::<F>),
         },
     };
-    let memory = RawMemory { arena: (&raw mut running).cast(), allocate, reallocate, release };
+    let memory = RawMemory {
+        arena: (&raw mut running).cast(),
+        allocate,
+        reallocate,
+        release,
+        goes_on: has_time,
+    };
     // SAFETY: all pointers are to values that live until the call returns, and the functions take
     // what they are given. A parse that is stopped jumps over frames of C alone.
     let tree = NonNull::new(unsafe { hashline_syntax_parse(&raw, &memory) });
@@ -156,21 +156,6 @@ pub(crate) fn parse<F: FnMut(bool) -> bool>(
         _arenas: (running.arena, older),
     };
     Some(BoundedTree { tree, memory: Arc::new(memory) })
-}
-
-/// Reads the text from an offset to its end.
-unsafe extern "C" fn read(
-    payload: *mut c_void,
-    offset: u32,
-    _: TSPoint,
-    length: *mut u32,
-) -> *const c_char {
-    // SAFETY: the payload is the text of a job.
-    let text = unsafe { *payload.cast::<&[u8]>() };
-    let rest = text.get(offset as usize..).unwrap_or_default();
-    // SAFETY: the parser gives the address of a number.
-    unsafe { *length = rest.len() as u32 };
-    rest.as_ptr().cast()
 }
 
 /// Whether the parser is to stop.
@@ -204,6 +189,11 @@ unsafe extern "C" fn release(running: *mut c_void, block: *mut c_void) {
         // SAFETY: as in `reallocate`. Nodes of older trees are in use, since these are not dropped.
         unsafe { running.arena.release(block) };
     }
+}
+
+unsafe extern "C" fn has_time(running: *mut c_void) -> bool {
+    // SAFETY: as in `allocate`.
+    unsafe { &*running.cast::<Running<'_>>() }.meter.check()
 }
 
 fn pointer(block: Option<NonNull<u8>>) -> *mut c_void {

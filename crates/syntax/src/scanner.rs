@@ -71,7 +71,8 @@ thread_local! {
 /// Frees the state of a scanner whose parse was stopped.
 pub(crate) fn destroy_state() {
     if let Some((state, destroy)) = STATE.take() {
-        // SAFETY: the state is that of a parser that is gone, which did not stop within the scanner.
+        // SAFETY: the state is that of a parser that is gone. If that stopped within the scanner, then
+        // while the scanner asked for the next character, between changes of its state.
         unsafe { destroy(state) };
     }
 }

@@ -132,6 +132,7 @@ fn add_standard_input(
         match_count: shown.match_count.unwrap_or_default(),
         line_count: shown.line_count,
         truncated,
+        rows: shown.rows,
     });
     Ok(())
 }

@@ -198,6 +198,14 @@ fn regression_a_parse_can_be_stopped_within_an_operation() {
     assert!(with > without + 100, "{without} checks, then {with}");
 }
 
+/// Each operation scanned the rest of the text and allocated nothing: 250 KB could not be stopped
+/// for a second.
+#[test]
+fn regression_a_parse_can_be_stopped_while_it_scans() {
+    let checks = checks("a.py", &"\\\n".repeat(20_000));
+    assert!(checks > 5_000, "{checks} checks");
+}
+
 #[test]
 fn nothing_is_found_once_the_budget_is_spent() {
     for &(name, text) in SAMPLES {

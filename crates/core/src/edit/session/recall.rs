@@ -96,6 +96,7 @@ impl<'m> Recall<'m> {
         let (dialect, as_of) = (evidence.dialect, Some(self.as_of));
         let mut locator = Locator::new(&record, body, dialect, self.unseen, as_of, self.cancel);
         let (mut resolved, mut refused, mut plain) = (Vec::new(), Vec::new(), Vec::new());
+        let mut deleted = Vec::new();
         for &operation in operations {
             if self.cancel.is_cancelled() {
                 return Err(Box::default());
@@ -110,7 +111,13 @@ impl<'m> Recall<'m> {
                     let one = locator.partly_shown(target.first(), placed.partly);
                     refused.push(recalled_failure(evidence, path, operation, &one));
                 }
-                Found::Placed(placed) => resolved.push(resolved_at(operation, placed)),
+                Found::Placed(placed) => {
+                    let is_deletion = matches!(operation.action, LineEdit::Replace { .. });
+                    if is_deletion && !operation.verbatim && !placed.partly.is_empty() {
+                        deleted.push((operation, placed.spot, placed.partly.clone()));
+                    }
+                    resolved.push(resolved_at(operation, placed));
+                }
                 Found::Unseen => plain.push(operation),
                 Found::Refused(anchors) => refused.extend(
                     anchors.iter().map(|one| recalled_failure(evidence, path, operation, one)),
@@ -120,6 +127,14 @@ impl<'m> Recall<'m> {
         match resolve_plainly(path, evidence, policy, &plain) {
             Ok(more) => resolved.extend(more),
             Err(more) => refused.extend(more.failures),
+        }
+        for (operation, spot, partly) in deleted {
+            if let Some(target) = target_of(evidence, operation)
+                && resolved.iter().any(|one| takes_the_place_of(one, spot))
+            {
+                let one = locator.partly_shown(target.first(), partly);
+                refused.push(recalled_failure(evidence, path, operation, &one));
+            }
         }
         if refused.is_empty() {
             return Ok(resolved);
@@ -269,7 +284,9 @@ fn true_line<'b>(
         let agrees = anchor.hint.as_ref().is_none_or(|hint| hint.agrees(dialect, text));
         agrees && hasher.hash(number, text) == anchor.hash
     });
-    Some((number, text))
+    // An anchor alone shows nothing of a line.
+    let shows = RowAnchor::of(dialect, row).is_none_or(|row| !row.text.trim().is_empty());
+    Some((number, text.filter(|text| shows || text.trim_ascii().is_empty())))
 }
 
 /// Whether the text of a row without hash is that of a line, or the part of it that a mark says.
@@ -294,6 +311,17 @@ fn is_rewriting(operation: &Operation) -> bool {
     let LineEdit::Replace { first, lines, .. } = &operation.action else { return false };
     let is_meant = operation.verbatim && first.tag.is_none();
     !(lines.is_empty() || is_meant)
+}
+
+/// Whether an operation inserts a text where lines are deleted, so that it replaces them.
+fn takes_the_place_of(one: &Resolved<'_>, deleted: Spot) -> bool {
+    let is_insert = matches!(one.operation.action, LineEdit::Insert { .. });
+    match (one.spot, deleted) {
+        (Spot::Gap(gap), Spot::Lines(first, last)) => {
+            is_insert && (first - 1..=last).contains(&gap)
+        }
+        _ => false,
+    }
 }
 
 /// What the anchors of an operation name; `None` without anchors.
