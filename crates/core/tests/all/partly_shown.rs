@@ -87,6 +87,43 @@ fn regression_a_line_that_was_shown_in_part_is_not_replaced() {
     }
 }
 
+/// What a model may do next that was refused a replacement.
+#[test]
+fn regression_deleting_and_inserting_is_replacing() {
+    let (long, project) = (long(), project());
+    let session = session(&project);
+    read(&session, |_| ());
+    let (two, three) = (at(2, &long), at(3, "three"));
+    let delete = json!({"op": "delete", "path": "f", "anchor": two});
+    let insert =
+        |op: &str, anchor: &str| json!({"op": op, "path": "f", "anchor": anchor, "text": "short"});
+    let both = |one: &Value, other: &Value| session.apply(json!({"operations": [one, other]}));
+    let at_its_place = [
+        insert("insert_after", &two),
+        insert("insert_before", &two),
+        insert("insert_before", &three),
+        insert("insert_after", &at(1, "one")),
+    ];
+    for insert in at_its_place {
+        for outcome in [both(&delete, &insert), both(&insert, &delete)] {
+            let rejected = refused(outcome.unwrap());
+            assert_eq!(rejected.code, Code::PartlyShown, "{insert}: {}", rejected.text);
+        }
+    }
+    applied(both(&delete, &insert("insert_after", &three)).unwrap());
+    assert_eq!(project.content("f"), "one\nthree\nshort\n");
+}
+
+#[test]
+fn regression_an_anchor_that_was_observed_without_text_shows_nothing() {
+    let project = project();
+    let session = session(&project);
+    for row in [at(2, &long()) + "|", at(2, &long()) + "| "] {
+        let lines = session.observe(&row, Some("f".as_ref()), &Cancel::default()).unwrap();
+        assert_eq!(lines, 0, "{row}");
+    }
+}
+
 /// These say what becomes of the whole line.
 #[test]
 fn operations_that_lose_nothing_unseen_may_name_a_line_that_was_shown_in_part() {
