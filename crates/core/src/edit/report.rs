@@ -20,7 +20,7 @@ use crate::memory::{LineSet, ShownLines, ShownPart};
 use crate::text::dialect::Dialect;
 use crate::text::hash::LineHasher;
 use crate::view::anchor::anchor_text;
-use crate::view::render::{GAP, cut_line_bytes, one_line, render_cut_line};
+use crate::view::render::{GAP, cut_line_bytes, one_line, render_part};
 
 pub use answer::{ANSWER_CONTEXT_MAX_LINES, AnswerForm, AnswerOptions};
 pub use applied::{
@@ -91,6 +91,7 @@ struct Rows<'d> {
     doubtful: &'d Doubtful,
     out: Vec<u8>,
     last: Option<u64>,
+    shown: ShownLines,
     /// Lines of which only the anchors are told.
     named: Vec<u64>,
     /// The lines of all anchors, with their hashes.
@@ -101,7 +102,8 @@ impl<'d> Rows<'d> {
     fn new(dialect: &'static Dialect, doubtful: &'d Doubtful) -> Rows<'d> {
         let hasher = LineHasher::new(dialect);
         let (out, named, anchors) = (Vec::new(), Vec::new(), Vec::new());
-        Rows { hasher, doubtful, out, last: None, named, anchors }
+        let shown = ShownLines::default();
+        Rows { hasher, doubtful, out, last: None, shown, named, anchors }
     }
 
     /// Adds a line; a gap before it when it does not follow the last one.
@@ -111,7 +113,12 @@ impl<'d> Rows<'d> {
         }
         let hash = self.hasher.hash(number, text);
         let (dialect, start) = (self.hasher.dialect(), self.out.len());
-        render_cut_line(dialect, number, hash, text, LINE_LIMIT_BYTES, &mut self.out);
+        let part = 0..cut_line_bytes(text, LINE_LIMIT_BYTES);
+        render_part(dialect, number, hash, text, part.clone(), &mut self.out);
+        self.shown.lines.insert(number..number + 1);
+        if part.len() < text.len() {
+            self.shown.parts.push(ShownPart::new(number, &part, text.len()));
+        }
         if let Some(edition) = self.doubtful.edition(number) {
             let end = start + dialect.anchor_text(number, hash).len();
             self.out.splice(end..end, edition.to_string().into_bytes());
@@ -167,8 +174,8 @@ impl<'d> Rows<'d> {
     }
 
     fn into_told(self) -> ToldRows {
-        let Rows { named, anchors, .. } = self;
-        ToldRows { text: string_of(self.out), named, anchors, ..ToldRows::default() }
+        let Rows { shown, named, anchors, .. } = self;
+        ToldRows { text: string_of(self.out), shown, named, anchors, ..ToldRows::default() }
     }
 
     fn into_text(self) -> String {

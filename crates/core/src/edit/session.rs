@@ -16,7 +16,7 @@ pub use locate::{
     Found, How, Locator, PartlyShown, Placed, Refused, ShownLine, Target, UnknownLines, Unseen, Why,
 };
 pub use patches::PatchState;
-pub use recall::{FileRefusal, Recall, Settlement, resolve_plainly, rows_shown};
+pub use recall::{FileRefusal, Recall, Settlement, resolve_plainly, rows_shown, shown_lines};
 
 #[cfg(test)]
 mod tests;

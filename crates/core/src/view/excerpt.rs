@@ -55,6 +55,14 @@ pub struct ShownRows {
 }
 
 impl ShownRows {
+    /// Adds a line, of which these bytes are shown.
+    fn push_line(&mut self, line: u64, bytes: Range<usize>, of: usize) {
+        self.push(line..line + 1);
+        if bytes.len() < of {
+            self.parts.push(RowPart { line, bytes, of });
+        }
+    }
+
     fn push(&mut self, lines: Range<u64>) {
         match self.lines.last_mut() {
             Some(last) if last.end == lines.start => last.end = lines.end,
@@ -266,13 +274,10 @@ impl Page {
             part = self.push_cut(number, hash, text, (part, found), max_bytes);
         }
         self.has_cut_rows |= is_cut_row;
-        if part.len() < text.len() {
-            self.rows.parts.push(RowPart { line: number, bytes: part, of: text.len() });
-        }
+        self.rows.push_line(number, part, text.len());
         self.first_line.get_or_insert(number);
         self.last_line = number;
         self.shown_lines += 1;
-        self.rows.push(number..number + 1);
         true
     }
 

@@ -57,18 +57,6 @@ pub fn render_line(dialect: &Dialect, line: u64, hash: u32, text: &[u8], out: &m
     out.extend_from_slice(text);
 }
 
-/// Appends one line of which at most `limit_bytes` are shown, then how many are not.
-pub fn render_cut_line(
-    dialect: &Dialect,
-    line: u64,
-    hash: u32,
-    text: &[u8],
-    limit_bytes: usize,
-    out: &mut Vec<u8>,
-) {
-    render_part(dialect, line, hash, text, 0..cut_line_bytes(text, limit_bytes), out);
-}
-
 /// How many bytes of a line are shown where that is the limit.
 pub fn cut_line_bytes(text: &[u8], limit_bytes: usize) -> usize {
     if text.len() <= limit_bytes {
@@ -338,7 +326,10 @@ mod tests {
 
     #[test]
     fn cut_lines_keep_their_characters_whole() {
-        let dialect = Dialect::default_dialect();
+        let cut_line = |text: &str, limit, out: &mut Vec<u8>| {
+            let (text, part) = (text.as_bytes(), 0..cut_line_bytes(text.as_bytes(), limit));
+            render_part(Dialect::default_dialect(), 7, 0, text, part, out);
+        };
         for (limit, expected) in [
             (0, "7:00|… [+7 bytes]"),
             (1, "7:00|a… [+6 bytes]"),
@@ -347,11 +338,11 @@ mod tests {
         ] {
             let mut out = Vec::new();
             let limit = if limit == 4 { 6 } else { limit };
-            render_cut_line(dialect, 7, 0, "aé€z".as_bytes(), limit, &mut out);
+            cut_line("aé€z", limit, &mut out);
             assert_eq!(String::from_utf8(out).unwrap(), expected);
         }
         let mut out = Vec::new();
-        render_cut_line(dialect, 7, 0, b"abc", 3, &mut out);
+        cut_line("abc", 3, &mut out);
         assert_eq!(out, b"7:00|abc");
     }
 

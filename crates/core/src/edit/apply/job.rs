@@ -20,13 +20,13 @@ use crate::disk::commit::{
 use crate::disk::fs::{FileKind, Place, Stamp};
 use crate::edit::outcome::{Applied, FileChange, FileDiff, Warning, WarningCode};
 use crate::edit::report::{
-    DELETED_LIMIT_BYTES, DIFF_LIMIT_REGIONS, ToldRows, applied_text, created_hunks, deleted_hunks,
-    edited_hunks, unshown_diff,
+    BrokenTold, DELETED_LIMIT_BYTES, DIFF_LIMIT_REGIONS, ToldRows, applied_text, created_hunks,
+    deleted_hunks, edited_hunks, unshown_diff,
 };
-use crate::edit::session::{Recall, rows_shown};
+use crate::edit::session::Recall;
 use crate::edit::splice::splice;
 use crate::error::{Code, Error, Result};
-use crate::memory::{LineSet, MemoryUpdate, Showing, ShownLines, Version};
+use crate::memory::{LineSet, MemoryUpdate, Showing, ShownLines};
 use crate::text::tag::Tag;
 use crate::view::scope::Scope;
 pub(super) use check::FileChecks;
@@ -265,9 +265,13 @@ impl<'a> Job<'a> {
         let mut all_rows = Vec::with_capacity(files.len());
         for FileAnswer { key, change, rows, broken } in files {
             applied.files.push(change);
-            let text = rows.text.clone() + &broken.map(|one| one.rows).unwrap_or_default();
-            all_rows.push(rows.clone());
-            by_file.insert(key, ToldRows { text, ..rows });
+            let mut shown = rows.shown.clone();
+            if let Some(BrokenTold { shown: more, .. }) = broken {
+                shown.lines.extend(&more.lines);
+                shown.parts.extend(more.parts);
+            }
+            by_file.insert(key, ToldRows { shown, ..rows.clone() });
+            all_rows.push(rows);
         }
         applied.text = applied_text(&applied, &all_rows);
         (applied, by_file)
@@ -374,7 +378,7 @@ impl<'a> Job<'a> {
                     let text = added.get(&one.key()).map_or(&[][..], |added| &added.text);
                     let (shown, pasted) = (landings.shown(one.key()), landings.pasted(one.key()));
                     let text = memory.version_of_new(text.to_vec());
-                    let mut known = self.shown(&text, rows);
+                    let mut known = shown_by(rows);
                     known.extend(&shown);
                     arrivals.push(MemoryUpdate::Written {
                         file: to.path(),
@@ -404,7 +408,7 @@ impl<'a> Job<'a> {
         let after = memory.version_of_new(settled.text_after());
         let mut course = landings.course(edits.key(), settled);
         course.pasted.extend(&unread_parts(recall, edits, settled));
-        let mut shown = self.shown(&after, rows);
+        let mut shown = shown_by(rows);
         if is_silent {
             shown = shown.common(&course.written());
         }
@@ -421,14 +425,13 @@ impl<'a> Job<'a> {
         let before = settled.version_before(memory);
         MemoryUpdate::Edited { file, before, after, course, shown }
     }
+}
 
-    /// The lines of a text that the rows of a report show, or name.
-    fn shown(&self, text: &Version, rows: &ToldRows) -> ShownLines {
-        let shown = text.body().map(|body| rows_shown(self.scope.dialect, &body, &rows.text));
-        let mut shown = shown.unwrap_or_default();
-        shown.extend(&rows.named.iter().map(|&line| line..line + 1).collect());
-        shown
-    }
+/// The lines that the rows of a report show, or name.
+fn shown_by(rows: &ToldRows) -> ShownLines {
+    let mut shown = rows.shown.clone();
+    shown.extend(&rows.named.iter().map(|&line| line..line + 1).collect());
+    shown
 }
 
 /// Lines of which the model wrote a part, and does not know the rest.

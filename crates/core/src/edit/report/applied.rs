@@ -11,7 +11,7 @@ use crate::edit::plan::{Plan, Region};
 use crate::edit::repair::Reindented;
 use crate::edit::request::Operation;
 use crate::edit::resolve::Doubtful;
-use crate::memory::LineSet;
+use crate::memory::{LineSet, ShownLines};
 use crate::text::dialect::Dialect;
 use crate::text::hash::mixes_line_number;
 use crate::text::lines::{LineIndex, Lines, Unit, count_lines};
@@ -54,6 +54,8 @@ pub struct FileReport<'a> {
 pub struct ToldRows {
     /// Rows, each ended by `\n`.
     pub text: String,
+    /// The lines that they show.
+    pub shown: ShownLines,
     /// Lines of which the rows have the anchors, but not the text.
     pub named: Vec<u64>,
     /// The lines of all anchors, with their hashes.

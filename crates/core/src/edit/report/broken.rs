@@ -1,9 +1,10 @@
 //! What is told of a file that parsed before a patch and does not after it.
 
-use super::{Rows, number_of};
+use super::{Rows, ToldRows, number_of};
 use crate::edit::resolve::Doubtful;
 use crate::edit::structure::{Break, Slip, Suggestion};
 use crate::json::quoted;
+use crate::memory::ShownLines;
 use crate::text::dialect::Dialect;
 use crate::text::lines::{LineIndex, Unit};
 use crate::text::tag::Tag;
@@ -59,8 +60,8 @@ fn lines_of(found: &Break) -> Vec<u64> {
 pub struct BrokenTold {
     /// The text of the warning or the refusal.
     pub message: String,
-    /// The rows in it, which are of the text after the patch.
-    pub rows: String,
+    /// The lines in it, which are of the text after the patch.
+    pub shown: ShownLines,
     /// The lines of their anchors, with their hashes.
     pub anchors: Vec<(u64, u32)>,
 }
@@ -85,23 +86,24 @@ impl BreakReport<'_> {
         let mend = self.suggestion.map(|one| (one, mend(&told, self.path, one)));
         let mut numbers = lines_of(self.found);
         numbers.extend(mend.iter().flat_map(|(_, mend)| mend.lines.clone()));
-        let BrokenTold { mut message, rows, anchors } = self.fault(&told, numbers);
+        let BrokenTold { mut message, shown, anchors } = self.fault(&told, numbers);
         if let Some((one, mend)) = mend {
             let meant = meant(one);
             message += &format!("\nIf {meant}, send {}: then it parses.", mend.request);
         }
-        BrokenTold { message, rows, anchors }
+        BrokenTold { message, shown, anchors }
     }
 
     /// What is wrong, and some lines of the text after the patch.
     fn fault(&self, after: &Told<'_>, numbers: Vec<u64>) -> BrokenTold {
         let Break { line, what, .. } = self.found;
         let rows = after.rows(numbers);
-        let (path, anchors, rows) = (one_line(self.path), rows.anchors.clone(), rows.into_text());
-        let shown = rows.trim_end_matches('\n');
+        let path = one_line(self.path);
+        let ToldRows { text, shown, anchors, .. } = rows.into_told();
+        let rows = text.trim_end_matches('\n');
         let message =
-            format!("{path} parsed before and does not now: line {line}: {what}.\n{shown}");
-        BrokenTold { message, rows, anchors }
+            format!("{path} parsed before and does not now: line {line}: {what}.\n{rows}");
+        BrokenTold { message, shown, anchors }
     }
 
     /// The same of a patch that was only tried: it can be sent otherwise. `doubtful` are lines of

@@ -17,6 +17,7 @@ use crate::memory::{
 use crate::text::dialect::Dialect;
 use crate::text::hash::LineHasher;
 use crate::view::anchor::{Anchor, RowAnchor};
+use crate::view::excerpt::{RowPart, ShownRows};
 use crate::view::render::{between_marks, shown_part};
 
 /// Settled operations, or why they are refused.
@@ -265,6 +266,15 @@ pub fn rows_shown(dialect: &'static Dialect, body: &Body<'_>, rows: &str) -> Sho
     let mut shown = ShownLines { lines, parts };
     shown.extend(&whole.into_iter().collect());
     shown
+}
+
+/// The lines that an answer shows, as the memory notes them.
+pub fn shown_lines(rows: &ShownRows) -> ShownLines {
+    let part = |one: &RowPart| ShownPart::new(one.line, &one.bytes, one.of);
+    ShownLines {
+        lines: rows.lines.iter().cloned().collect(),
+        parts: rows.parts.iter().map(part).collect(),
+    }
 }
 
 /// The number of a row that shows a line, and the text of the line if the row is true of it.

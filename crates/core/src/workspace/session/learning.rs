@@ -1,5 +1,5 @@
-//! Learning from what was shown: the rows of views and searches, as data, and texts that a tool
-//! showed earlier, whose headers say of which files they are.
+//! Learning from texts that a tool showed earlier: their headers say of which files they are, and
+//! their rows are compared with these.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -9,9 +9,8 @@ use crate::cancel::Cancel;
 use crate::disk::bytes::{Loaded, with_file};
 use crate::edit::session::rows_shown;
 use crate::error::{Code, Result};
-use crate::memory::{Body, MemoryUpdate, Showing, ShownLines, ShownPart};
+use crate::memory::{Body, MemoryUpdate, Showing};
 use crate::text::dialect::Dialect;
-use crate::view::excerpt::{RowPart, ShownRows};
 use crate::view::render::header_paths;
 use crate::view::scope::Scope;
 
@@ -81,15 +80,6 @@ impl Session {
 /// Which file of a workspace the rows are of, if it is one.
 fn file_of<'t>(scope: &Scope<'_>, block: &RowsOfFile<'t>) -> Option<(&'t str, PathBuf)> {
     block.paths.iter().find_map(|&path| Some((path, canonical(scope, path).ok()?)))
-}
-
-/// The lines that an answer shows, as the memory notes them.
-pub(super) fn lines_of(rows: &ShownRows) -> ShownLines {
-    let part = |one: &RowPart| ShownPart::new(one.line, &one.bytes, one.of);
-    ShownLines {
-        lines: rows.lines.iter().cloned().collect(),
-        parts: rows.parts.iter().map(part).collect(),
-    }
 }
 
 /// The rows of a text by the headers above them; those above the first are of the file `path`.

@@ -3,10 +3,10 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use super::learning::lines_of;
 use super::{IMAGE_LIMIT_BYTES, ReadImage, ReadOn, ReadReport, Session, SessionLimits, canonical};
 use crate::cancel::Cancel;
 use crate::disk::bytes::{Document, Loaded};
+use crate::edit::session::shown_lines;
 use crate::error::{Code, Error, Result};
 use crate::memory::{MemoryUpdate, Showing, ShownLines, Version};
 use crate::view::excerpt::Limits;
@@ -211,7 +211,7 @@ impl<'s> Reading<'s> {
         let Some(shown) = view.as_text() else { return Seen::Nothing };
         let hash = hash_of_view(document, shown);
         let text = self.session.state.memory.version(document.text(), hash);
-        Seen::Text { text, shown: lines_of(&shown.rows) }
+        Seen::Text { text, shown: shown_lines(&shown.rows) }
     }
 
     /// Tells the model of one view; images and where to go on go to the report, too. Returns where

@@ -4,10 +4,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::learning::lines_of;
 use super::{Session, canonical};
 use crate::cancel::Cancel;
 use crate::disk::bytes::Document;
+use crate::edit::session::shown_lines;
 use crate::error::{Code, Error, Result};
 use crate::memory::{MemoryUpdate, Showing, Version};
 use crate::view::scope::Scope;
@@ -80,7 +80,7 @@ impl Session {
 
 /// What the rows of a file teach. A file that is gone by now is not remembered.
 fn found_update(scope: &Scope<'_>, found: &FileMatches, text: Version) -> Option<MemoryUpdate> {
-    let (file, lines) = (canonical(scope, &found.path).ok()?, lines_of(&found.rows));
+    let (file, lines) = (canonical(scope, &found.path).ok()?, shown_lines(&found.rows));
     Some(MemoryUpdate::Shown { file, text, lines, showing: Showing::Asked })
 }
 
