@@ -322,7 +322,7 @@ pub fn apply_to_text(
         applied.files.push(change);
         rows.push(shown);
     }
-    applied.text = applied_text(&applied, &rows);
+    applied.text = applied_text(&applied, &mut rows);
     name_applied_hunks(&HunkNames::of(&patch), &mut applied);
     let pieces = splice(&file.document, &file.plan);
     let mut content = with_room_for(pieces.iter().map(|piece| piece.len()).sum());

@@ -92,6 +92,8 @@ struct Rows<'d> {
     out: Vec<u8>,
     last: Option<u64>,
     shown: ShownLines,
+    /// Where the row of each line ends.
+    ends: Vec<(u64, usize)>,
     /// Lines of which only the anchors are told.
     named: Vec<u64>,
     /// The lines of all anchors, with their hashes.
@@ -103,7 +105,7 @@ impl<'d> Rows<'d> {
         let hasher = LineHasher::new(dialect);
         let (out, named, anchors) = (Vec::new(), Vec::new(), Vec::new());
         let shown = ShownLines::default();
-        Rows { hasher, doubtful, out, last: None, shown, named, anchors }
+        Rows { hasher, doubtful, out, last: None, shown, ends: Vec::new(), named, anchors }
     }
 
     /// Adds a line; a gap before it when it does not follow the last one.
@@ -125,6 +127,7 @@ impl<'d> Rows<'d> {
         }
         self.anchors.push((number, hash));
         self.out.push(b'\n');
+        self.ends.push((number, self.out.len()));
         self.last = Some(number);
     }
 
@@ -137,9 +140,12 @@ impl<'d> Rows<'d> {
     ) {
         let range = if first == last { first.to_string() } else { format!("{first}-{last}") };
         if !self.hasher.dialect().has_hashes() {
+            let before = self.named.len();
             self.named.extend(lines.map(|(number, _)| number));
-            return self.note(&format!("({range})"));
+            self.note(&format!("({range})"));
+            return self.end_named(before);
         }
+        let before = self.named.len();
         let mut row = if first == last { Vec::new() } else { vec![format!("{range}:")] };
         let mut next = first;
         for (number, text) in lines {
@@ -154,6 +160,13 @@ impl<'d> Rows<'d> {
             next = number + 1;
         }
         self.note(&row.join(" "));
+        self.end_named(before);
+    }
+
+    /// Notes that a row ends which names lines.
+    fn end_named(&mut self, first: usize) {
+        let end = self.out.len();
+        self.ends.extend(self.named[first..].iter().map(|&line| (line, end)));
     }
 
     /// Adds to the last row.
@@ -174,8 +187,8 @@ impl<'d> Rows<'d> {
     }
 
     fn into_told(self) -> ToldRows {
-        let Rows { shown, named, anchors, .. } = self;
-        ToldRows { text: string_of(self.out), shown, named, anchors, ..ToldRows::default() }
+        let Rows { shown, ends, named, anchors, .. } = self;
+        ToldRows { text: string_of(self.out), shown, ends, named, anchors, ..ToldRows::default() }
     }
 
     fn into_text(self) -> String {

@@ -352,6 +352,22 @@ fn regression_a_line_of_which_a_part_was_replaced_unseen_is_not_known_where_it_i
     assert_eq!(why_not_set(&scene, 8_000, line(8_000)), Some(Code::NotShown));
 }
 
+/// Rows for which there was no room counted as shown.
+#[test]
+fn regression_what_an_answer_has_no_room_for_is_not_known() {
+    let long = "x".repeat(100);
+    let text: String = (0..600).map(|at| format!("old {at} {long}\nkept {at} {long}\n")).collect();
+    let scene = Scene::new(&[("f", &text)], json!({}));
+    let replace = json!([{"op": "replace_text", "path": "f", "old_text": "old", "new_text": "new", "all": true}]);
+    let told = scene.applied(replace).text;
+    let is_told = |at: u64| told.contains(&format!("|kept {at} {long}"));
+    assert!(is_told(1) && !is_told(598), "{}", told.len());
+    for at in [1, 598] {
+        let code = why_not_set(&scene, 2 * at + 2, &format!("kept {at} {long}"));
+        assert_eq!(code, Some(Code::NotShown).filter(|_| !is_told(at)), "{at}");
+    }
+}
+
 #[test]
 fn what_a_dry_run_would_do_is_told_in_full() {
     let scene = brief(&[("f", &lines(20))]);

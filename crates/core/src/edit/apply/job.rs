@@ -263,17 +263,20 @@ impl<'a> Job<'a> {
         }
         let mut by_file = RowsOfFiles::new();
         let mut all_rows = Vec::with_capacity(files.len());
+        let mut keys = Vec::with_capacity(files.len());
         for FileAnswer { key, change, rows, broken } in files {
             applied.files.push(change);
-            let mut shown = rows.shown.clone();
-            if let Some(BrokenTold { shown: more, .. }) = broken {
-                shown.lines.extend(&more.lines);
-                shown.parts.extend(more.parts);
-            }
-            by_file.insert(key, ToldRows { shown, ..rows.clone() });
             all_rows.push(rows);
+            keys.push((key, broken));
         }
-        applied.text = applied_text(&applied, &all_rows);
+        applied.text = applied_text(&applied, &mut all_rows);
+        for ((key, broken), mut rows) in keys.into_iter().zip(all_rows) {
+            if let Some(BrokenTold { shown, .. }) = broken {
+                rows.shown.lines.extend(&shown.lines);
+                rows.shown.parts.extend(shown.parts);
+            }
+            by_file.insert(key, rows);
+        }
         (applied, by_file)
     }
 

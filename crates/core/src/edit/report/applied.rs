@@ -56,6 +56,8 @@ pub struct ToldRows {
     pub text: String,
     /// The lines that they show.
     pub shown: ShownLines,
+    /// Where the row of each line ends in the text.
+    pub ends: Vec<(u64, usize)>,
     /// Lines of which the rows have the anchors, but not the text.
     pub named: Vec<u64>,
     /// The lines of all anchors, with their hashes.
@@ -71,6 +73,22 @@ impl ToldRows {
     pub fn of_text(self, dialect: &Dialect, text: impl FnOnce() -> Vec<u8>) -> ToldRows {
         let tag = (!dialect.has_hashes()).then(|| Tag::of(&text()));
         ToldRows { tag, ..self }
+    }
+
+    /// Puts other rows before these.
+    pub fn below(mut self, above: &str) -> ToldRows {
+        self.text.insert_str(0, above);
+        self.ends.iter_mut().for_each(|(_, end)| *end += above.len());
+        self
+    }
+
+    /// Takes back the lines whose rows do not fit into so many bytes.
+    pub fn cut(&mut self, room_bytes: usize) {
+        let left = self.ends.iter().filter(|&&(_, end)| end > room_bytes);
+        let left: LineSet = left.map(|&(line, _)| line..line + 1).collect();
+        self.shown.lines = self.shown.lines.without(&left);
+        self.shown.parts.retain(|part| !left.contains(part.line));
+        self.named.retain(|line| !left.contains(*line));
     }
 }
 
@@ -305,9 +323,9 @@ pub fn reindented_message(operation: &Operation, found: &Reindented) -> String {
     )
 }
 
-/// The whole report; `rows` has one entry for each file of `applied.files`. What is said of the text
-/// goes before rows, where there is no room for all.
-pub fn applied_text(applied: &Applied, rows: &[ToldRows]) -> String {
+/// The whole report; `rows` has one entry for each file of `applied.files`, and loses what there is
+/// no room for. What is said of the text goes before rows.
+pub fn applied_text(applied: &Applied, rows: &mut [ToldRows]) -> String {
     let mut notes = ToldPart::new(ANSWER_LIMIT_BYTES / 2);
     // Rows of a warning must not be taken for rows of the file that was told last.
     let needs_headers = applied.files.len() > 1 && rows.iter().all(|rows| rows.tag.is_none());
@@ -321,7 +339,7 @@ pub fn applied_text(applied: &Applied, rows: &[ToldRows]) -> String {
             None if rows.is_only_file => format!("{}\n", summary(file)),
             None => format!("{} {}\n", file_header(path), summary(file)),
         };
-        files.push(&headline, &rows.text);
+        rows.cut(files.push(&headline, &rows.text));
     }
     let mut out = files.into_text("file") + &notes;
     if applied.files.is_empty() {
@@ -364,23 +382,24 @@ impl ToldPart {
         ToldPart { out: String::new(), limit_bytes, left: 0 }
     }
 
-    /// Adds a headline and its rows, as many of these as there is room for.
-    fn push(&mut self, headline: &str, rows: &str) {
+    /// Adds a headline and its rows, as many of these as there is room for; how long these are.
+    fn push(&mut self, headline: &str, rows: &str) -> usize {
         let room = self.limit_bytes.saturating_sub(self.out.len());
         if self.left > 0 || headline.len() > room {
             self.left += 1;
-            return;
+            return 0;
         }
         self.out += headline;
         let room = room - headline.len();
         if rows.len() <= room {
             self.out += rows;
-            return;
+            return rows.len();
         }
         let end = rows[..rows.floor_char_boundary(room)].rfind('\n').map_or(0, |end| end + 1);
         self.out += &rows[..end];
         let left = not_shown(rows[end..].lines().count(), "line", " of this file");
         self.out.extend(left.map(|left| left + "\n"));
+        end
     }
 
     /// All that is told, and how many of what are not.

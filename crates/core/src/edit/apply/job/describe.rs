@@ -241,6 +241,5 @@ pub(in crate::edit::apply) fn edited_change(
     };
     let rows = report.rows(style).of_text(dialect, || file.text_after());
     let above = relocation_rows(&file.relocations) + &block_rows(&file.blocks);
-    let text = if above.is_empty() { rows.text } else { above + &rows.text };
-    (change, ToldRows { text, ..rows })
+    (change, if above.is_empty() { rows } else { rows.below(&above) })
 }
