@@ -51,6 +51,10 @@ export const GOALS = {
   'apply-many': { work: '1,000 edits in 1,000,000 lines', most: 2 },
   'session-read': { work: 'a session reads 2,000 lines', most: 1.25 },
   'session-read-stored': { work: 'a session on disk reads 2,000 lines' },
+  'session-search': {
+    work: 'a session finds 150 matches in 150 files of 3,000 lines',
+    most: 1.05,
+  },
   'session-apply': { work: 'a session edits a file of 10,000 lines', most: 2 },
   'session-apply-changed': {
     work: 'a session edits a file of 10,000 lines that others changed at two places',

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { applyHashSync, HashSession, readHashedSync } from 'hashline-native'
+import { applyHashSync, HashSession, readHashedSync, searchHashedSync } from 'hashline-native'
 import { compare, summary } from '../measure.mjs'
 
 /** @import { Bench, Row } from '../run.mjs' */
@@ -33,6 +33,7 @@ export async function sessionRows({ scratchDir }) {
   return [
     await reads(options, 'session-read'),
     await reads({ ...options, store: { id: 'bench' } }, 'session-read-stored'),
+    await searches(options, 'session-search'),
     applies(options, 'session-apply', textOf(LINES)),
     applies(options, 'session-apply-changed', changed(textOf(LINES))),
     ...parsed(options),
@@ -58,6 +59,31 @@ async function reads(options, id) {
     peer: () => readHashedSync(join(options.cwd, path), { root: options.cwd }),
   })
   return { id, ours: 'session.read', peer: 'readHashed', samples }
+}
+
+/**
+ * A search by a session that knows none of the files, beside one that remembers nothing.
+ * @param {ConstructorParameters<typeof HashSession>[0] & { cwd: string }} options
+ * @param {string} id
+ * @returns {Promise<Row>}
+ */
+async function searches(options, id) {
+  const cwd = join(options.cwd, 'searched')
+  mkdirSync(cwd)
+  for (let at = 0; at < 150; at++) {
+    writeFileSync(join(cwd, `${at}.js`), `${textOf(1_500)}needle ${at}\n${textOf(1_499)}`)
+  }
+  const limits = { ...options.limits, maxMatches: 1_000 }
+  const samples = await compare({
+    ours: () => {
+      const { matchCount } = new HashSession({ ...options, cwd, limits }).searchSync({
+        search: 'needle',
+      })
+      assert.equal(matchCount, 150)
+    },
+    peer: () => assert.equal(searchHashedSync({ search: 'needle' }, { root: cwd }).matchCount, 150),
+  })
+  return { id, ours: 'session.search', peer: 'searchHashed', samples }
 }
 
 /**
