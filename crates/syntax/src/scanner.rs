@@ -124,7 +124,7 @@ unsafe fn serialize(
     kept as c_uint
 }
 
-/// A grammar whose scanner has state. What the state ends with are units of so many bytes.
+/// A grammar whose scanner has state. The state ends with a list of entries of `$unit` bytes.
 macro_rules! grammar {
     ($grammar:path, $unit:literal) => {{
         unsafe extern "C" fn roomy(scanner: *mut c_void, buffer: *mut c_char) -> c_uint {

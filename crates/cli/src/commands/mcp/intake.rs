@@ -31,7 +31,7 @@ pub struct Intake {
     open: Mutex<HashMap<RequestId, Arc<Taken>>>,
 }
 
-/// A request that is not answered. Its room is free again once nobody holds it.
+/// A request that is not answered. Its room is free again when the last holder drops it.
 pub struct Taken {
     _room: OwnedSemaphorePermit,
     calls: Arc<Semaphore>,

@@ -1,7 +1,7 @@
 //! The pipes to the client: lines of standard input, lines of standard output, and word of a client
 //! that does not read any more. A line that is too long is refused and not kept. A request is taken
-//! when [`Intake`] has room for it. Until then it is read on past it, as far as a bound: there may be
-//! an answer that an earlier request waits for, or its cancellation.
+//! when [`Intake`] has room for it. Until then, reading continues up to a limit: the next message may
+//! be an answer that an earlier request waits for, or its cancellation.
 
 use std::collections::VecDeque;
 use std::io;
@@ -130,7 +130,7 @@ where
         self.refusing = Some(Box::pin(self.write(Ok(answer.into_bytes()))));
     }
 
-    /// Reads a line. Whoever waits for this may stop and ask again.
+    /// Reads a line. Cancel safe: what has come of a line is kept.
     async fn read(&mut self) -> io::Result<Input> {
         loop {
             let chunk = self.input.fill_buf().await?;
@@ -208,7 +208,7 @@ where
         }
     }
 
-    /// Whoever waits for this may stop and ask again: what is half done is kept.
+    /// Cancel safe: what is half done is kept.
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
             if let Some(refusing) = &mut self.refusing {
@@ -392,7 +392,7 @@ mod tests {
         assert_eq!(taken(&mut pipes).len(), 1);
     }
 
-    /// The answer to a question of the server, behind requests for which there is no room.
+    /// A client's response or cancellation was not read while a request before it waited for room.
     #[test]
     fn regression_answers_and_cancellations_are_read_past_requests_that_wait() {
         let large = format!("{{\"x\":[1{}]}}", ",1".repeat(100_000));

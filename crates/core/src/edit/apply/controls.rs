@@ -1,8 +1,5 @@
 //! Control characters in new texts: NUL is refused, because a file with one is binary; others that
 //! sources hardly ever have are reported.
-//!
-//! Of 60,877 sources in UTF-8 that were installed on one machine, 56 have form feeds, each alone on
-//! its line, and 17 have ESC. No other control character is in more than 7 of them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

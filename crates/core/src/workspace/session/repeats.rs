@@ -11,7 +11,7 @@ use crate::edit::request::Patch;
 use crate::error::Code;
 use crate::view::render::one_line;
 
-/// From so many equal calls in a row on, the answer says so.
+/// The answer says so from this many equal calls in a row.
 const TIMES: u32 = 3;
 
 /// The most places that it names.
@@ -54,7 +54,7 @@ impl Write for HashOfText {
     }
 }
 
-/// What tells a call that changed nothing from others: its patch, and how it was refused. `None` if
+/// Identifies a call that changed nothing by its patch and how it was refused. `None` if
 /// it changed something, and for refusals after which the same call may be what helps.
 fn idle_call(patch: &Patch, options: &PatchOptions, outcome: &Outcome) -> Option<u64> {
     let code = match outcome {
@@ -75,7 +75,7 @@ fn idle_call(patch: &Patch, options: &PatchOptions, outcome: &Outcome) -> Option
     Some(hasher.0.finish())
 }
 
-/// Has an answer say that its call was sent so many times in a row.
+/// Adds to an answer how many times in a row its call was sent.
 fn say_times(outcome: &mut Outcome, times: u32) {
     if times < TIMES {
         return;
