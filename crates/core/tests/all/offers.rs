@@ -21,22 +21,9 @@ use hashline_core::internals::view::search::SearchQuery;
 use hashline_core::internals::workspace::{Session, SessionOptions, WorkspaceOptions};
 use serde_json::{Value, json};
 
+use crate::support::Dice;
+
 const PATH: &str = "f.js";
-
-/// Numbers that look random, the same in every run.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) as usize) % limit.max(1)
-    }
-
-    fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[self.below(choices.len())]
-    }
-}
 
 /// A line of the file, with a number that no other line ever has.
 #[derive(Clone, Debug)]

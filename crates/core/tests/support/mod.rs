@@ -483,3 +483,22 @@ pub fn make_fifo(path: &Path) {
     use rustix::fs::{CWD, FileType, mknodat};
     mknodat(CWD, path, FileType::Fifo, 0o600.into(), 0).unwrap();
 }
+
+/// Numbers that look random, the same in every run.
+pub struct Dice(pub u64);
+
+impl Dice {
+    pub fn below(&mut self, limit: usize) -> usize {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) as usize) % limit.max(1)
+    }
+
+    pub fn one_in(&mut self, count: usize) -> bool {
+        self.below(count) == 0
+    }
+
+    pub fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[self.below(choices.len())]
+    }
+}
