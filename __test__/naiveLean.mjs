@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { naiveXxHash32 } from './naiveHashline.mjs'
 
 const file = (/** @type {string} */ path) => new URL(`../${path}`, import.meta.url)
-const pairs = readFileSync(file('crates/core/src/text/dialect/lean.txt'), 'utf8').trim().split(/\s/)
+const pairs = readFileSync(file('crates/lines/src/dialect/lean.txt'), 'utf8').trim().split(/\s/)
 
 const WHITE_SPACE = [
   ...['\t', '\v', '\f', '\r', ' ', '\u00a0', '\u1680', '\u2028', '\u2029', '\u202f', '\u205f'],

@@ -21,10 +21,10 @@ import { applyHash, readHashed, searchHashed } from 'hashline-native'
 /** @import { AppliedOutcome, Operation, RejectedOutcome } from 'hashline-native' */
 
 const REPOSITORY = dirname(dirname(fileURLToPath(import.meta.url)))
-const LINES = 'crates/core/src/text/lines.rs'
-const HASH = 'crates/core/src/text/hash.rs'
-const SIMILARITY = 'crates/core/src/text/similarity.rs'
-const CANCEL = 'crates/core/src/cancel.rs'
+const LINES = 'crates/lines/src/lines.rs'
+const HASH = 'crates/lines/src/hash.rs'
+const SIMILARITY = 'crates/lines/src/similarity.rs'
+const CANCEL = 'crates/base/src/cancel.rs'
 
 await readAWindow()
 await searchInAFile()
@@ -96,7 +96,7 @@ async function editFourFilesAtOnce() {
     },
     { op: 'delete', path: CANCEL, anchor: anchorOf(cancel, '/// A flag shared between') },
     // Line edits of a file that moves name its old path.
-    { op: 'move_file', from: CANCEL, to: 'crates/core/src/stop.rs' },
+    { op: 'move_file', from: CANCEL, to: 'crates/base/src/stop.rs' },
     { op: 'add_file', path: 'NOTES.md', content: '# Notes\n\nMade by the tour.\n' },
   ])
   assert.equal(outcome.status, 'applied', outcome.text)
@@ -153,8 +153,8 @@ function checkTheDisk() {
     [HASH, '// Seen by the tour.', true],
     [SIMILARITY, 'use std::collections::BTreeMap;', true],
     [SIMILARITY, 'const COMPARE_LIMIT_CHARS: usize = 1024;', true],
-    ['crates/core/src/stop.rs', 'pub struct Cancel', true],
-    ['crates/core/src/stop.rs', '/// A flag shared between', false],
+    ['crates/base/src/stop.rs', 'pub struct Cancel', true],
+    ['crates/base/src/stop.rs', '/// A flag shared between', false],
     ['NOTES.md', 'Made by the tour.', true],
   ]
   for (const [path, text, expected] of claims) {
@@ -165,7 +165,7 @@ function checkTheDisk() {
     console.log(expected ? `${path}:${at + 1}  ${text}` : `${path}  no longer has: ${text}`)
   }
   assert.equal(existsSync(join(copy, CANCEL)), false)
-  console.log(`${CANCEL}  is gone: it is crates/core/src/stop.rs now`)
+  console.log(`${CANCEL}  is gone: it is crates/base/src/stop.rs now`)
   console.log(`\nThe edited files are in ${copy}`)
 }
 

@@ -12,7 +12,6 @@
 //   --max-bytes N      no larger files
 //   --seed TEXT        draws other cases
 //   --wrong FILE       writes every wrong result as a line of JSON
-//   --dump FILE        writes the cases as lines of JSON instead of measuring them
 //
 //   --write            writes bench/misplacement.md all the same: a run without options does
 
@@ -65,7 +64,6 @@ const { values, positionals } = parseArgs({
     'max-bytes': { type: 'string', default: '400000' },
     seed: { type: 'string', default: '1' },
     wrong: { type: 'string' },
-    dump: { type: 'string' },
     write: { type: 'boolean', default: false },
   },
 })
@@ -231,23 +229,17 @@ function origin() {
 
 if (withPackages) install()
 const cases = allCases(await sources())
-if (values.dump) {
-  const dump = jsonLines(values.dump)
-  for await (const one of cases) dump?.write(plainCase(one))
-  dump?.end()
-} else {
-  const measured = subjects()
-  const wrong = jsonLines(values.wrong)
-  try {
-    const tallies = await measure(cases, measured, {
-      most: { main: Number.POSITIVE_INFINITY, usual: 10 * sample, slow: sample },
-      onWrong: ({ subject, one, text }) =>
-        wrong?.write({ subject: subject.name, ...plainCase(one), got: text }),
-    })
-    console.log(`${origin()}\n\n${tables(tallies)}`)
-    if (isWritten) writePage(page, `${origin()}\n\n${tables(tallies, ON_PAGE)}`)
-  } finally {
-    for (const { end } of measured) end?.()
-    wrong?.end()
-  }
+const measured = subjects()
+const wrong = jsonLines(values.wrong)
+try {
+  const tallies = await measure(cases, measured, {
+    most: { main: Number.POSITIVE_INFINITY, usual: 10 * sample, slow: sample },
+    onWrong: ({ subject, one, text }) =>
+      wrong?.write({ subject: subject.name, ...plainCase(one), got: text }),
+  })
+  console.log(`${origin()}\n\n${tables(tallies)}`)
+  if (isWritten) writePage(page, `${origin()}\n\n${tables(tallies, ON_PAGE)}`)
+} finally {
+  for (const { end } of measured) end?.()
+  wrong?.end()
 }

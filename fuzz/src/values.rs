@@ -1,8 +1,8 @@
 //! Values as a model might send them: the right words in the wrong places.
 
 use arbitrary::{Result, Unstructured};
-use hashline_core::internals::json::Value;
-use hashline_core::internals::text::dialect::Dialect;
+use hashline_core::host::Value;
+use hashline_lines::dialect::Dialect;
 
 /// Names and words of all three request shapes.
 const WORDS: [&str; 62] = [

@@ -4,9 +4,9 @@
 
 #![no_main]
 
-use hashline_core::internals::text::dialect::{DIALECTS, Dialect};
-use hashline_core::internals::text::hash::hash_line;
-use hashline_core::internals::view::anchor::Anchor;
+use hashline_lines::anchor::Anchor;
+use hashline_lines::dialect::{DIALECTS, Dialect};
+use hashline_lines::hash::hash_line;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

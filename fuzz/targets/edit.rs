@@ -9,18 +9,19 @@ use std::cell::RefCell;
 use std::path::PathBuf;
 
 use arbitrary::{Arbitrary, Result, Unstructured};
-use hashline_core::internals::cancel::Cancel;
-use hashline_core::internals::disk::fs::OsFileSystem;
-use hashline_core::internals::edit::apply::{ApplyOptions, Durability, EditOptions, apply_to_text};
-use hashline_core::internals::edit::outcome::{Applied, NoopReason, Outcome};
-use hashline_core::internals::error::Code;
-use hashline_core::internals::json::Value;
-use hashline_core::internals::text::dialect::{DIALECTS, Dialect};
-use hashline_core::internals::text::hash::hash_line;
-use hashline_core::internals::view::anchor::{Anchor, RowAnchor};
-use hashline_core::internals::view::read::ReadRequest;
-use hashline_core::internals::workspace::{Workspace, WorkspaceOptions};
+use hashline_core::Cancel;
+use hashline_core::Code;
+use hashline_core::ReadRequest;
+use hashline_core::host::RowAnchor;
+use hashline_core::host::Value;
+use hashline_core::{Applied, NoopReason, Outcome};
+use hashline_core::{ApplyOptions, Durability, EditOptions, apply_to_text};
+use hashline_core::{Workspace, WorkspaceOptions};
+use hashline_disk::fs::OsFileSystem;
 use hashline_fuzz::naive::{self, Expected, File, Op};
+use hashline_lines::anchor::Anchor;
+use hashline_lines::dialect::{DIALECTS, Dialect};
+use hashline_lines::hash::hash_line;
 use libfuzzer_sys::fuzz_target;
 
 #[derive(Arbitrary, Debug)]

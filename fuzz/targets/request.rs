@@ -7,15 +7,15 @@
 
 use arbitrary::{Result, Unstructured};
 use hashline_core::Cancel;
-use hashline_core::internals::edit::apply::{EditOptions, apply_to_text};
-use hashline_core::internals::edit::outcome::Outcome;
-use hashline_core::internals::edit::repair::{RepairRules, Rule};
-use hashline_core::internals::edit::request::{LineEdit, Operations, PatchKind, parse};
-use hashline_core::internals::edit::resolve::Relocate;
-use hashline_core::internals::error::Code;
-use hashline_core::internals::json::Value;
-use hashline_core::internals::text::dialect::{DIALECTS, Dialect};
+use hashline_core::Code;
+use hashline_core::Outcome;
+use hashline_core::Relocate;
+use hashline_core::host::Value;
+use hashline_core::request::{LineEdit, Operations, PatchKind, parse};
+use hashline_core::{EditOptions, apply_to_text};
+use hashline_core::{RepairRules, Rule};
 use hashline_fuzz::values;
+use hashline_lines::dialect::{DIALECTS, Dialect};
 use libfuzzer_sys::fuzz_target;
 
 const TEXT: &str = "one\r\n\ttwo (\n\n  three\n}\n+four";

@@ -8,8 +8,8 @@ mod stage;
 use std::hint::black_box;
 use std::time::Instant;
 
-use hashline_core::internals::text::dialect::Dialect;
-use hashline_core::internals::text::simd::Level;
+use hashline_lines::dialect::Dialect;
+use hashline_lines::simd::Level;
 use serde_json::{Map, Value, json};
 
 fn main() {

@@ -13,9 +13,9 @@ mod stage;
 use std::hint::black_box;
 use std::io::Write;
 
-use hashline_core::internals::text::dialect::Dialect;
-use hashline_core::internals::text::simd::Level;
-use hashline_core::internals::view::render::format_hashed;
+use hashline_core::format_hashed;
+use hashline_lines::dialect::Dialect;
+use hashline_lines::simd::Level;
 use stage::{hash, hash_one_by_one};
 
 const SIZE_BYTES: usize = 1 << 20;

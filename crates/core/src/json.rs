@@ -24,9 +24,9 @@ mod value;
 
 use std::ops::Range;
 
-use crate::cancel::Cancel;
-use crate::error::Error;
 use change::{ValueChange, changes};
+use hashline_base::cancel::Cancel;
+use hashline_base::error::Error;
 use place::ValueFinder;
 use tree::{JsonGrammar, NodeId, Tree};
 
@@ -35,7 +35,6 @@ pub use data::{VALUE, Value};
 pub use path::{JsonAnchor, JsonPath, PathStep};
 pub use place::JsonAnchorRefusal;
 pub use read::{JsonRequest, JsonView, read_json, read_json_bytes};
-pub use tree::DEPTH_LIMIT;
 pub use value::JsonValue;
 
 /// What an operation does to a JSON document.

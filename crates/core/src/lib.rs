@@ -38,23 +38,23 @@
 
 #![deny(missing_docs)]
 #![warn(clippy::mod_module_files)]
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
-mod call_threads;
-mod cancel;
-mod disk;
 mod edit;
-mod error;
 mod json;
-mod memory;
-mod parallel;
-mod shape;
-mod text;
 mod view;
 mod workspace;
 
+pub use hashline_base::cancel::Cancel;
+pub use hashline_base::error::{Code, Error, Result};
+pub use hashline_disk::commit::{Conflict, RecoveryReport, StateReport, Trial};
+pub use hashline_lines::anchor::quote;
+pub use hashline_lines::dialect::{DIALECTS, Dialect};
+pub use hashline_lines::hash::{mixes_line_number, verify as verify_hash};
+pub use hashline_lines::rows::{format_hashed, hash_lines};
+pub use hashline_memory::MemoryLimits;
+
 pub use self::{
-    cancel::Cancel,
-    disk::commit::{Conflict, RecoveryReport, StateReport, Trial},
     edit::apply::{
         ApplyOptions, Durability, EditOptions, LOCK_TIMEOUT_MS, PatchOptions, SyntaxReport,
         apply_to_text,
@@ -69,17 +69,11 @@ pub use self::{
     edit::resolve::{RELOCATE_WINDOW_LINES, RELOCATE_WINDOW_MAX_LINES, Relocate},
     edit::session::Unseen,
     edit::structure::{SyntaxCheck, SyntaxState},
-    error::{Code, Error, Result},
     json::{JsonRequest, JsonView},
-    memory::MemoryLimits,
-    text::dialect::{DIALECTS, Dialect},
-    text::hash::{mixes_line_number, verify as verify_hash},
-    view::anchor::quote,
     view::excerpt::{Context, Limits},
     view::fold::{FOLD_LINES, Folding},
     view::pattern::Query,
     view::read::{FileView, LineEnding, MAX_MATCHES, ReadRequest, TextView, ViewKind},
-    view::render::{format_hashed, hash_lines},
     view::search::{
         FileMatches, RowSink, SEARCH_MATCHES, SearchQuery, SearchResult, SearchWarning,
     },
@@ -90,82 +84,29 @@ pub use self::{
     },
 };
 
+/// What a model asks for, as operations.
+pub mod request {
+    pub use crate::edit::request::*;
+}
+
 /// For faces: what passes values, texts and calls on from another language or process. A program in
 /// Rust that works with files needs nothing of it.
 pub mod host {
-    pub use crate::call_threads::{CALLS, PoolJob};
-    pub use crate::disk::bytes::{string_and_is_ascii, string_of, valid_utf8};
-    pub use crate::disk::fs::{open_input, read_start};
     pub use crate::edit::outcome::told_failures;
     pub use crate::edit::report::untold;
-    pub use crate::error::{Message, Spelling, Term};
     pub use crate::json::{VALUE, Value};
-    pub use crate::shape::{JsonFault, LineNumber, from_json, from_json_value, unique_keys};
-    pub use crate::view::anchor::RowAnchor;
     pub use crate::view::excerpt::{ANSWER_LIMIT_BYTES, ANSWER_LIMIT_LINES};
-    pub use crate::view::render::{
-        FormatOptions, GAP, file_header, give_back, one_line, version_path,
-    };
     pub use crate::view::scope::Host;
     pub use crate::workspace::{Gate, HeldTurn, ReadTurn, Start, WriteTurn, serves};
-}
-
-/// What tests, examples and fuzz targets look into: nothing of it is promised to anybody else.
-#[doc(hidden)]
-pub mod internals {
-    /// See `cancel.rs`.
-    pub mod cancel {
-        pub use crate::cancel::*;
-
-        /// A flag that sets itself at the nth check.
-        pub fn at_check(check: u64) -> Cancel {
-            Cancel::at_check(check)
-        }
-
-        /// A flag that counts its checks.
-        pub fn counting() -> Cancel {
-            Cancel::counting()
-        }
-
-        /// How often the work has checked so far.
-        pub fn checks(cancel: &Cancel) -> u64 {
-            cancel.checks()
-        }
-    }
-    /// See `disk.rs`.
-    pub mod disk {
-        pub use crate::disk::*;
-    }
-    /// See `edit.rs`.
-    pub mod edit {
-        pub use crate::edit::*;
-    }
-    /// See `error.rs`.
-    pub mod error {
-        pub use crate::error::*;
-    }
-    /// See `json.rs`.
-    pub mod json {
-        pub use crate::json::*;
-    }
-    /// See `memory.rs`.
-    pub mod memory {
-        pub use crate::memory::*;
-    }
-    /// See `text.rs`.
-    pub mod text {
-        pub use crate::text::*;
-    }
-    /// See `parallel.rs`.
-    pub mod parallel {
-        pub use crate::parallel::*;
-    }
-    /// See `view.rs`.
-    pub mod view {
-        pub use crate::view::*;
-    }
-    /// See `workspace.rs`.
-    pub mod workspace {
-        pub use crate::workspace::*;
-    }
+    pub use hashline_base::call_threads::{CALLS, PoolJob};
+    pub use hashline_base::error::{Message, Spelling, Term};
+    pub use hashline_base::shape::{
+        JsonFault, LineNumber, from_json, from_json_value, unique_keys,
+    };
+    pub use hashline_disk::bytes::{string_and_is_ascii, string_of, valid_utf8};
+    pub use hashline_disk::fs::{open_input, read_start};
+    pub use hashline_lines::anchor::RowAnchor;
+    pub use hashline_lines::rows::{
+        FormatOptions, GAP, file_header, give_back, one_line, version_path,
+    };
 }

@@ -9,14 +9,11 @@
 //!
 //! May import: `error`, `cancel`, `shape`, `parallel`, `text`, `disk`.
 
-pub mod anchor;
-pub mod checksum;
 pub mod enclosing;
 pub mod excerpt;
 pub mod fold;
 pub mod pattern;
 pub mod read;
-pub mod render;
 pub mod scope;
 pub mod search;
 pub mod width;

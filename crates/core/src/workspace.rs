@@ -21,12 +21,6 @@ use serde::Deserialize;
 
 use hashline_syntax::Budget;
 
-use crate::cancel::Cancel;
-use crate::disk::bytes::{Charset, Loaded, MAX_FILE_BYTES};
-use crate::disk::commit::{
-    RecoveryReport, StateDir, StateReport, TransactionContext, examine_state, recover_beneath,
-};
-use crate::disk::fs::{FileSystem, OsFileSystem, unicode_path};
 use crate::edit::apply::{
     Application, ApplyOptions, PatchOptions, SyntaxReport, apply_hash, check_syntax,
     check_syntax_bytes, verify_bytes, verify_file,
@@ -34,14 +28,20 @@ use crate::edit::apply::{
 use crate::edit::outcome::{Outcome, Rejected};
 use crate::edit::request::Patch;
 use crate::edit::session::Recall;
-use crate::error::{Code, Error, Result, Term};
 use crate::json::{JsonRequest, JsonView, read_json, read_json_bytes};
-use crate::text::dialect::Dialect;
 use crate::view::read::{
     FileView, ReadRequest, read_bytes, read_hashed, stream_bytes, stream_file,
 };
 use crate::view::scope::{Host, Scope};
 use crate::view::search::{RowSink, SearchQuery, SearchResult, search_hashed};
+use hashline_base::cancel::Cancel;
+use hashline_base::error::{Code, Error, Result, Term};
+use hashline_disk::bytes::{Charset, Loaded, MAX_FILE_BYTES};
+use hashline_disk::commit::{
+    RecoveryReport, StateDir, StateReport, TransactionContext, examine_state, recover_beneath,
+};
+use hashline_disk::fs::{FileSystem, OsFileSystem, unicode_path};
+use hashline_lines::dialect::Dialect;
 
 pub use directories::Root;
 pub use served::serves;

@@ -1,10 +1,10 @@
 //! The stages that the examples run to measure: sums of hashes, so that
 //! nothing can be left out.
 
-use hashline_core::internals::text::dialect::Dialect;
-use hashline_core::internals::text::hash::{BlockHasher, LineHasher};
-use hashline_core::internals::text::lines::{Lines, Unit};
-use hashline_core::internals::text::simd::Level;
+use hashline_lines::dialect::Dialect;
+use hashline_lines::hash::{BlockHasher, LineHasher};
+use hashline_lines::lines::{Lines, Unit};
+use hashline_lines::simd::Level;
 
 /// All lines, by blocks.
 pub fn hash(dialect: &'static Dialect, level: Level, bytes: &[u8]) -> u64 {

@@ -8,9 +8,9 @@ use serde::{Serialize, Serializer};
 use crate::edit::repair::Rule;
 use crate::edit::report::{DiffHunk, unified_diff};
 use crate::edit::structure::SyntaxState;
-use crate::error::{Code, Error, Spelling, Terms};
 use crate::view::excerpt::ANSWER_LIMIT_BYTES;
-use crate::view::render::GAP;
+use hashline_base::error::{Code, Error, Spelling, Terms};
+use hashline_lines::rows::GAP;
 
 /// The answer to a patch. A refusal is data, not an error.
 #[derive(Clone, Debug, Serialize)]

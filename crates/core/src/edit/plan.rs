@@ -10,13 +10,13 @@ mod text;
 
 use std::borrow::Cow;
 
-use crate::cancel::Cancel;
-use crate::disk::bytes::Document;
 use crate::edit::request::Operation;
-use crate::error::{Code, Error, Result};
-use crate::text::lines::{LineIndex, Terminator};
+use hashline_base::cancel::Cancel;
+use hashline_base::error::{Code, Error, Result};
+use hashline_disk::bytes::Document;
+use hashline_lines::lines::{LineIndex, Terminator};
 
-pub use region::{Pasted, Plan, Region};
+pub use region::{Plan, Region};
 pub use text::{TextEdits, find_matches};
 
 /// One change of a file, by line.

@@ -17,10 +17,10 @@ use std::fmt;
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::cancel::Cancel;
-use crate::error::{Error, Result};
-use crate::text::dialect::Dialect;
-use crate::text::normalize::visible_chars;
+use hashline_base::cancel::Cancel;
+use hashline_base::error::{Error, Result};
+use hashline_lines::dialect::Dialect;
+use hashline_lines::normalize::visible_chars;
 
 pub use cuts::cut_row;
 pub use echoes::{Repeat, TextEnd, repeats};
@@ -320,5 +320,7 @@ fn alike_without_white_space(one: &[impl AsRef<str>], other: &[impl AsRef<str>])
     one.eq(other.iter().flat_map(|line| visible_chars(line.as_ref())))
 }
 
+#[cfg(test)]
+mod recorded;
 #[cfg(test)]
 mod tests;

@@ -13,14 +13,14 @@ mod recalled;
 mod rejected;
 mod repeated;
 
-use crate::disk::bytes::string_of;
-use crate::disk::commit::{Conflict, RecoveryReport};
 use crate::edit::resolve::Doubtful;
-use crate::memory::{LineSet, ShownLines, ShownPart};
-use crate::text::dialect::Dialect;
-use crate::text::hash::LineHasher;
-use crate::view::anchor::anchor_text;
-use crate::view::render::{GAP, cut_line_bytes, one_line, render_part};
+use hashline_disk::bytes::string_of;
+use hashline_disk::commit::{Conflict, RecoveryReport};
+use hashline_lines::anchor::anchor_text;
+use hashline_lines::dialect::Dialect;
+use hashline_lines::hash::LineHasher;
+use hashline_lines::rows::{GAP, cut_line_bytes, one_line, render_part};
+use hashline_memory::{LineSet, ShownLines, ShownPart};
 
 pub use answer::{ANSWER_CONTEXT_MAX_LINES, AnswerForm, AnswerOptions};
 pub use applied::{

@@ -12,9 +12,9 @@ mod reader;
 
 use crate::edit::outcome::Warning;
 use crate::json::{JsonEdit, JsonSlot};
-use crate::text::tag::Tag;
-use crate::view::anchor::Anchor;
-use crate::view::checksum::Checksum;
+use hashline_lines::anchor::Anchor;
+use hashline_lines::checksum::Checksum;
+use hashline_lines::tag::Tag;
 
 pub use hunk::{HunkAct, HunkGap, HunkLines, Register, ScriptHunk};
 pub use patch::{Patch, PatchOperation};

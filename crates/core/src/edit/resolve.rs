@@ -14,12 +14,12 @@ use std::cell::OnceCell;
 use serde::Deserialize;
 
 use crate::edit::request::{InsertAt, LineEdit, Operation};
-use crate::error::Code;
-use crate::memory::{Body, LineSet, hash_of};
-use crate::text::dialect::{Dialect, MemoryLines};
-use crate::text::hash::hash_line;
-use crate::text::lines::{LineIndex, Unit};
-use crate::view::anchor::{Anchor, Edition, anchor_text};
+use hashline_base::error::Code;
+use hashline_lines::anchor::{Anchor, Edition, anchor_text};
+use hashline_lines::dialect::{Dialect, MemoryLines};
+use hashline_lines::hash::hash_line;
+use hashline_lines::lines::{LineIndex, Unit};
+use hashline_memory::{Body, LineSet, hash_of};
 use window::HashWindow;
 
 /// What to do with an anchor whose line has another hash.

@@ -12,11 +12,11 @@ mod read;
 mod registers;
 mod rows;
 
-use crate::text::tag::Tag;
+use hashline_lines::tag::Tag;
 
 pub use crate::edit::request::{HunkAct, HunkGap, HunkLines, Register, ScriptHunk};
 pub use lower::{LoweredScript, lower};
-pub use read::{ReadScript, read_script};
+pub use read::read_script;
 pub use registers::Registers;
 
 /// The hunks of one file under one header.

@@ -12,11 +12,9 @@ mod locate;
 mod patches;
 mod recall;
 
-pub use locate::{
-    Found, How, Locator, PartlyShown, Placed, Refused, ShownLine, Target, UnknownLines, Unseen, Why,
-};
+pub use locate::{PartlyShown, Refused, ShownLine, UnknownLines, Unseen, Why};
 pub use patches::PatchState;
-pub use recall::{FileRefusal, Recall, Settlement, resolve_plainly, rows_shown, shown_lines};
+pub use recall::{FileRefusal, Recall, resolve_plainly, rows_shown, shown_lines};
 
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,7 @@
 //! Bytes + plan → new bytes.
 
-use crate::disk::bytes::Document;
 use crate::edit::plan::Plan;
+use hashline_disk::bytes::Document;
 
 /// The new content of a file as slices of the old one and of the plan, in order: nothing is
 /// copied before it is written.

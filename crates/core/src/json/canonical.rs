@@ -4,8 +4,8 @@
 use xxhash_rust::xxh32::xxh32;
 
 use super::tree::{NodeId, Tree, ValueKind};
-use crate::cancel::Cancel;
-use crate::error::Result;
+use hashline_base::cancel::Cancel;
+use hashline_base::error::Result;
 
 /// How many values are hashed between two looks at the flag.
 const VALUES_PER_LOOK: usize = 1 << 12;

@@ -9,7 +9,7 @@ use super::style::{Layout, Style, layout_for};
 use super::tree::{NodeId, ROOT, Tree, ValueKind};
 use super::value::{JsonValue, render};
 use super::{JsonPath, JsonSlot, path_of};
-use crate::error::{Code, Error};
+use hashline_base::error::{Code, Error};
 
 /// An edit whose anchor is found.
 #[derive(Clone, Copy, Debug)]

@@ -4,9 +4,9 @@ use std::fmt;
 
 use super::canonical::quoted;
 use super::tree::{JsonGrammar, Tree, unescaped};
-use crate::cancel::Cancel;
-use crate::error::{Code, Error, Result};
-use crate::view::anchor::quote;
+use hashline_base::cancel::Cancel;
+use hashline_base::error::{Code, Error, Result};
+use hashline_lines::anchor::quote;
 
 /// One step of a path.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

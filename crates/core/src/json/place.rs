@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::canonical::{canonical, hash, quoted};
 use super::path::{JsonAnchor, JsonPath, PathStep};
 use super::tree::{NodeId, ROOT, Tree, ValueKind};
-use crate::error::Code;
+use hashline_base::error::Code;
 
 /// Why an anchor was refused.
 #[derive(Clone, Debug)]

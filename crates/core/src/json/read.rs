@@ -10,17 +10,17 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::canonical::all_hashes;
 use super::path::PathStep;
 use super::tree::{JsonGrammar, NodeId, Tree, ValueKind};
-use crate::cancel::Cancel;
-use crate::disk::bytes::{
-    Charset, Document, LoadOptions, Loaded, load_bytes, valid_utf8, with_file,
-};
-use crate::disk::fs::unicode_path;
-use crate::error::{Code, Error, Message, Result, Term};
-use crate::shape::{path_or_object, size};
-use crate::text::hash::floor_boundary;
-use crate::text::lines::{Lines, Unit};
 use crate::view::excerpt::Limits;
 use crate::view::scope::Scope;
+use hashline_base::cancel::Cancel;
+use hashline_base::error::{Code, Error, Message, Result, Term};
+use hashline_base::shape::{path_or_object, size};
+use hashline_disk::bytes::{
+    Charset, Document, LoadOptions, Loaded, load_bytes, valid_utf8, with_file,
+};
+use hashline_disk::fs::unicode_path;
+use hashline_lines::hash::floor_boundary;
+use hashline_lines::lines::{Lines, Unit};
 
 /// What to read of one document.
 #[derive(Clone, Debug, Default)]

@@ -2,12 +2,13 @@
 
 mod model;
 
+use super::tree::DEPTH_LIMIT;
 use super::canonical::{canonical, hash};
 use super::path::JsonAnchor;
 use super::place::ValueFinder;
 use super::tree::{JsonGrammar, Tree};
 use super::*;
-use crate::error::Code;
+use hashline_base::error::Code;
 
 fn parse(text: &str) -> Tree<'_> {
     Tree::parse(text, JsonGrammar::WithComments, &Cancel::default()).unwrap()

@@ -12,8 +12,8 @@ mod tokens;
 
 use std::borrow::Cow;
 
-use crate::cancel::Cancel;
-use crate::error::{Code, Error, Result};
+use hashline_base::cancel::Cancel;
+use hashline_base::error::{Code, Error, Result};
 
 /// How deep values may be nested.
 pub const DEPTH_LIMIT: usize = 512;

@@ -6,9 +6,9 @@ use super::canonical::quoted;
 use super::data::{VALUE, Value};
 use super::style::{Layout, Style};
 use super::tree::{JsonGrammar, NodeId, ROOT, Tree, ValueKind, unescaped};
-use crate::cancel::Cancel;
-use crate::error::{Code, Error, Result};
-use crate::shape::unique_keys;
+use hashline_base::cancel::Cancel;
+use hashline_base::error::{Code, Error, Result};
+use hashline_base::shape::unique_keys;
 
 /// A JSON value as its text: the order of keys and the spelling of numbers are as they were given.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

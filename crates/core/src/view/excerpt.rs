@@ -3,15 +3,15 @@
 
 use std::ops::Range;
 
-use crate::text::dialect::Dialect;
-use crate::text::hash::{BlockHasher, LineHasher, with_block_hasher};
-use crate::text::lines::{Lines, Span, Unit};
 use crate::view::fold::fold_row;
-use crate::view::render::{
+use crate::view::width::{Measure, Width, around};
+use hashline_lines::dialect::Dialect;
+use hashline_lines::hash::{BlockHasher, LineHasher, with_block_hasher};
+use hashline_lines::lines::{Lines, Span, Unit};
+use hashline_lines::rows::{
     BlockRenderer, GAP, LINE_ROOM_BYTES, cut_mark_bytes, left_mark_bytes, render_line, render_part,
     rendered_size_bound, with_room_for,
 };
-use crate::view::width::{Measure, Width, around};
 
 /// How many lines one answer has, where nobody asks for more or less.
 pub const ANSWER_LIMIT_LINES: u64 = 2_000;
@@ -344,11 +344,6 @@ impl Page {
     /// The number of lines shown.
     pub fn shown_lines(&self) -> u64 {
         self.shown_lines
-    }
-
-    /// Bytes of output so far.
-    pub fn len_bytes(&self) -> usize {
-        self.out.len()
     }
 
     /// Takes the lines that are shown.

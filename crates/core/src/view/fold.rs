@@ -7,12 +7,12 @@ use std::ops::Range;
 
 use hashline_syntax::Budget;
 
-use crate::cancel::Cancel;
-use crate::error::{Code, Error, Result};
-use crate::text::dialect::Dialect;
-use crate::text::hash::hash_line;
-use crate::text::lines::{LineIndex, Unit};
-use crate::view::anchor::{Anchor, quote};
+use hashline_base::cancel::Cancel;
+use hashline_base::error::{Code, Error, Result};
+use hashline_lines::anchor::{Anchor, quote};
+use hashline_lines::dialect::Dialect;
+use hashline_lines::hash::hash_line;
+use hashline_lines::lines::{LineIndex, Unit};
 use layout::FoldableText;
 use tree::FoldTree;
 

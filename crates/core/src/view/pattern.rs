@@ -17,11 +17,11 @@ use regex_automata::meta;
 use regex_automata::nfa::thompson::{NFA, WhichCaptures};
 use regex_syntax::hir::{Hir, HirKind, Look};
 
-use crate::cancel::{Cancel, PIECE_BYTES};
-use crate::error::{Code, Error, Result};
-use crate::text::lines::{Lines, Span, Unit, line_around};
-use crate::view::anchor::quote;
 use backtrack::{Backtracker, MatchFailure};
+use hashline_base::cancel::{Cancel, PIECE_BYTES};
+use hashline_base::error::{Code, Error, Result};
+use hashline_lines::anchor::quote;
+use hashline_lines::lines::{Lines, Span, Unit, line_around};
 use line::LineSearch;
 use literal::Literal;
 use watch::{Stop, Watch};

@@ -12,21 +12,21 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::cancel::{Cancel, PIECE_BYTES};
-use crate::disk::bytes::{
-    Charset, Document, LoadOptions, Loaded, load_bytes, string_while, with_file,
-};
-use crate::disk::fs::unicode_path;
-use crate::error::{Code, Error, Message, Result, Term};
-use crate::parallel;
-use crate::view::checksum::Checksum;
 use crate::view::enclosing::Enclosing;
 use crate::view::excerpt::{Context, Excerpt, Limits, Page, ShownRows};
 use crate::view::fold::{FOLD_LINES, Folding};
 use crate::view::pattern::{Pattern, Query};
-use crate::view::render::{header_of_rows, kept_room_bytes, rendered_size_bound};
 use crate::view::scope::Scope;
 use crate::view::width::{Columns, Width};
+use hashline_base::cancel::{Cancel, PIECE_BYTES};
+use hashline_base::error::{Code, Error, Message, Result, Term};
+use hashline_base::parallel;
+use hashline_disk::bytes::{
+    Charset, Document, LoadOptions, Loaded, load_bytes, string_while, with_file,
+};
+use hashline_disk::fs::unicode_path;
+use hashline_lines::checksum::Checksum;
+use hashline_lines::rows::{header_of_rows, kept_room_bytes, rendered_size_bound};
 
 pub(crate) use lines::count_lines_while;
 use lines::{line_ending, offset_after_lines, offset_of_line};

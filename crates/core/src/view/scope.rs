@@ -3,11 +3,11 @@
 
 use hashline_syntax::Budget;
 
-use crate::cancel::Cancel;
-use crate::disk::bytes::{Charset, LoadOptions};
-use crate::disk::fs::{Base, FileSystem};
-use crate::error::{Spelling, Term};
-use crate::text::dialect::Dialect;
+use hashline_base::cancel::Cancel;
+use hashline_base::error::{Spelling, Term};
+use hashline_disk::bytes::{Charset, LoadOptions};
+use hashline_disk::fs::{Base, FileSystem};
+use hashline_lines::dialect::Dialect;
 
 /// What a face asks of all calls, for the language that it speaks.
 #[derive(Clone, Copy, Debug)]

@@ -15,17 +15,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use crate::disk::bytes::{Document, LoadOptions, Loaded, with_file};
-use crate::error::{Code, Error, Result};
-use crate::parallel;
 use crate::view::enclosing::Enclosing;
 use crate::view::excerpt::{Context, Limits, Page, ShownRows};
 use crate::view::pattern::{Pattern, Query};
 use crate::view::read::{ViewStart, count_lines_while, into_string, show_matches};
-use crate::view::render::{header_of_rows, header_size_bytes};
 use crate::view::scope::Scope;
 use crate::view::width::Width;
 use found::{FoundFile, FoundFiles};
+use hashline_base::error::{Code, Error, Result};
+use hashline_base::parallel;
+use hashline_disk::bytes::{Document, LoadOptions, Loaded, with_file};
+use hashline_lines::rows::{header_of_rows, header_size_bytes};
 use walk::{Walked, walk};
 
 /// Matches shown of all files together when the query sets no limit.

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf, absolute};
 
 use super::session::SessionOptions;
 use super::{Workspace, WorkspaceOptions};
-use crate::cancel::Cancel;
-use crate::disk::fs::{Base, unicode_path};
-use crate::error::{Error, Result};
+use hashline_base::cancel::Cancel;
+use hashline_base::error::{Error, Result};
+use hashline_disk::fs::{Base, unicode_path};
 
 /// What bounds the files of a workspace or session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

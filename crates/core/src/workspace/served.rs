@@ -2,9 +2,9 @@
 //! path leads, links followed, and by what is there.
 
 use super::{Workspace, WorkspaceOptions};
-use crate::cancel::Cancel;
-use crate::disk::bytes::is_shown;
-use crate::error::Code;
+use hashline_base::cancel::Cancel;
+use hashline_base::error::Code;
+use hashline_disk::bytes::is_shown;
 
 /// Whether one of these directories, which tools serve, has what is at an absolute path: as a
 /// directory, as a file that can be shown, or as one that could be made. What cannot be looked up

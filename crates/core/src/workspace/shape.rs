@@ -14,9 +14,9 @@ use crate::edit::report::{ANSWER_CONTEXT_MAX_LINES, AnswerForm, AnswerOptions};
 use crate::edit::resolve::{RELOCATE_WINDOW_MAX_LINES, Relocate};
 use crate::edit::session::Unseen;
 use crate::edit::structure::SyntaxCheck;
-use crate::memory::MemoryLimits;
-use crate::shape::{OneOrMany, Whole};
-use crate::text::dialect::Dialect;
+use hashline_base::shape::{OneOrMany, Whole};
+use hashline_lines::dialect::Dialect;
+use hashline_memory::MemoryLimits;
 
 /// Declares a shape with the options that every patch has, and others beside them. (`serde` does
 /// not refuse unknown names where one struct is flattened into another.)

@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::call_threads;
-use crate::cancel::Cancel;
-use crate::error::Result;
+use hashline_base::call_threads;
+use hashline_base::cancel::Cancel;
+use hashline_base::error::Result;
 
 /// How long a call that waits goes without a look at its flag.
 const WAIT_STEP: Duration = Duration::from_millis(10);

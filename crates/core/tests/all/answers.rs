@@ -2,14 +2,14 @@
 
 use std::fs;
 
+use hashline_core::AnswerOptions;
+use hashline_core::Cancel;
 use hashline_core::host::from_json_value;
-use hashline_core::internals::cancel::Cancel;
-use hashline_core::internals::edit::apply::{PatchOptions, apply_to_text};
-use hashline_core::internals::edit::outcome::{Applied, Outcome, Rejected};
-use hashline_core::internals::edit::report::AnswerOptions;
-use hashline_core::internals::text::dialect::Dialect;
-use hashline_core::internals::text::hash::hash_line;
+use hashline_core::{Applied, Outcome, Rejected};
 use hashline_core::{Code, ReadRequest, Session, SessionOptions, WorkspaceOptions};
+use hashline_core::{PatchOptions, apply_to_text};
+use hashline_lines::dialect::Dialect;
+use hashline_lines::hash::hash_line;
 use serde_json::{Value, json};
 
 /// A session over files that were read, all of them.

@@ -7,17 +7,15 @@ use std::sync::Mutex;
 use crate::support::Interrupted;
 #[cfg(unix)]
 use crate::support::make_fifo;
-use hashline_core::internals::cancel::Cancel;
-use hashline_core::internals::disk::fs::{Base, FileSystem, OsFileSystem};
-use hashline_core::internals::edit::apply::{
-    ApplyOptions, Durability, EditOptions, PatchOptions, apply_to_text,
-};
-use hashline_core::internals::edit::outcome::{Applied, Change, NoopReason, Outcome, Rejected};
-use hashline_core::internals::edit::resolve::Relocate;
-use hashline_core::internals::error::Code;
-use hashline_core::internals::text::dialect::Dialect;
-use hashline_core::internals::text::hash::hash_line;
-use hashline_core::internals::workspace::{Root, Workspace, WorkspaceOptions};
+use hashline_core::Cancel;
+use hashline_core::Code;
+use hashline_core::Relocate;
+use hashline_core::{Applied, Change, NoopReason, Outcome, Rejected};
+use hashline_core::{ApplyOptions, Durability, EditOptions, PatchOptions, apply_to_text};
+use hashline_core::{Root, Workspace, WorkspaceOptions};
+use hashline_disk::fs::{Base, FileSystem, OsFileSystem};
+use hashline_lines::dialect::Dialect;
+use hashline_lines::hash::hash_line;
 use serde_json::{Value, json};
 
 /// A directory with files, and one for state.
@@ -689,10 +687,7 @@ fn regression_the_report_of_a_large_linked_file_is_of_the_new_content() {
         assert_eq!(row, format!("{}|{}", anchor(number as u64, &now[number - 1]), now[number - 1]));
     }
     let content = fs::read(dir.path("a")).unwrap();
-    assert_eq!(
-        applied.files[0].snapshot,
-        Some(hashline_core::internals::disk::bytes::snapshot(&content))
-    );
+    assert_eq!(applied.files[0].snapshot, Some(hashline_disk::bytes::snapshot(&content)));
 }
 
 #[test]
@@ -990,7 +985,7 @@ fn assert_turn_is_kept(on_lock: impl Fn(&Path) + Sync) {
 
 #[test]
 fn a_held_lock_is_waited_for_and_given_up() {
-    use hashline_core::internals::disk::commit::{LockKey, Locks, StateDir};
+    use hashline_disk::commit::{LockKey, Locks, StateDir};
     let dir = Dir::new(&[("a", "one\n")]);
     let state = StateDir::new(dir.1.path().to_str()).unwrap();
     let soon = std::time::Instant::now() + std::time::Duration::from_secs(5);
@@ -1025,7 +1020,7 @@ fn with_snapshots(dir: &Dir, operations: Value, snapshots: Value) -> Outcome {
 }
 
 fn snapshot_of(dir: &Dir, name: &str) -> String {
-    hashline_core::internals::disk::bytes::snapshot(&fs::read(dir.path(name)).unwrap())
+    hashline_disk::bytes::snapshot(&fs::read(dir.path(name)).unwrap())
 }
 
 #[test]
@@ -1039,7 +1034,7 @@ fn in_a_file_of_its_snapshot_nothing_is_relocated() {
         json!([{"op": "set_line", "path": path, "anchor": anchor, "text": "let value21 = 22;"}])
     };
     let current = snapshot_of(&dir, "a.txt");
-    let other = hashline_core::internals::disk::bytes::snapshot(b"other");
+    let other = hashline_disk::bytes::snapshot(b"other");
     for (path, snapshots) in [
         ("a.txt", json!({"a.txt": current})),
         ("a.txt", json!({"./b/../a.txt": current})),
@@ -1125,9 +1120,8 @@ fn a_text_that_repeats_its_neighbours_is_refused_with_those_lines() {
 #[test]
 fn a_checksum_of_changed_lines_is_refused_with_the_lines_and_a_fresh_one() {
     let dir = Dir::new(&[("a.txt", "one\ntwo\nTHREE\nfour\nfive\n")]);
-    let checksum = |text: &str| {
-        hashline_core::internals::view::checksum::Checksum::of(1, 4, text.as_bytes()).to_string()
-    };
+    let checksum =
+        |text: &str| hashline_lines::checksum::Checksum::of(1, 4, text.as_bytes()).to_string();
     let range = |checksum: String| {
         json!([{"op": "delete", "path": "a.txt", "start_anchor": anchor(2, "two"),
             "end_anchor": anchor(4, "four"), "checksum": checksum}])

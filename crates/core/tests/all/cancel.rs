@@ -4,19 +4,19 @@
 use std::fs;
 use std::path::Path;
 
-use hashline_core::internals::cancel::{Cancel, at_check, checks, counting};
-use hashline_core::internals::disk::fs::OsFileSystem;
-use hashline_core::internals::edit::apply::{ApplyOptions, Durability, PatchOptions};
-use hashline_core::internals::edit::outcome::Outcome;
-use hashline_core::internals::edit::request::Patch;
-use hashline_core::internals::error::{Code, Error, Result};
-use hashline_core::internals::parallel;
-use hashline_core::internals::text::dialect::Dialect;
-use hashline_core::internals::view::excerpt::Limits;
-use hashline_core::internals::view::pattern::Query;
-use hashline_core::internals::view::read::ReadRequest;
-use hashline_core::internals::view::search::SearchQuery;
-use hashline_core::internals::workspace::{Workspace, WorkspaceOptions};
+use hashline_base::parallel;
+use hashline_core::Cancel;
+use hashline_core::Limits;
+use hashline_core::Outcome;
+use hashline_core::Patch;
+use hashline_core::Query;
+use hashline_core::ReadRequest;
+use hashline_core::SearchQuery;
+use hashline_core::{ApplyOptions, Durability, PatchOptions};
+use hashline_core::{Code, Error, Result};
+use hashline_core::{Workspace, WorkspaceOptions};
+use hashline_disk::fs::OsFileSystem;
+use hashline_lines::dialect::Dialect;
 
 const MIB: usize = 1 << 20;
 
@@ -26,19 +26,19 @@ type Call<'a> = &'a dyn Fn(&Path, &Cancel) -> Result<()>;
 /// Cancels a call at some of its checks; it answers `ABORTED` and stops. Returns how often a
 /// call checks that is not cancelled.
 fn check_cancellation(root: &Path, call: Call<'_>) -> u64 {
-    let undisturbed = counting();
+    let undisturbed = Cancel::counting();
     parallel::alone(|| call(root, &undisturbed)).unwrap();
-    let all = checks(&undisturbed);
+    let all = undisturbed.checks();
     // Work that threads share is done in other steps, and no less often looks.
     for look in [1, all / 4] {
-        let error = call(root, &at_check(look.max(1))).unwrap_err();
+        let error = call(root, &Cancel::at_check(look.max(1))).unwrap_err();
         assert_eq!(error.code, Code::Aborted, "at check {look} of {all}, shared");
     }
     for look in [1, 2, 3, all / 4, all / 2, all - 1, all] {
-        let cancel = at_check(look.max(1));
+        let cancel = Cancel::at_check(look.max(1));
         let error = parallel::alone(|| call(root, &cancel)).unwrap_err();
         assert_eq!(error.code, Code::Aborted, "at check {look} of {all}");
-        let more = checks(&cancel) - look.max(1);
+        let more = cancel.checks() - look.max(1);
         assert!(more <= 4, "{more} more checks after check {look} of {all}");
     }
     all
@@ -176,7 +176,7 @@ fn patches_that_are_cancelled_say_so_and_change_nothing() {
             let dir = tempfile::tempdir().unwrap();
             let file = dir.path().join("a.txt");
             fs::write(&file, "a\n").unwrap();
-            let cancel = at_check(look);
+            let cancel = Cancel::at_check(look);
             match patch(dir.path(), operation, &cancel) {
                 Err(error) => {
                     assert_eq!(error.code, Code::Aborted, "{operation}");
@@ -187,7 +187,7 @@ fn patches_that_are_cancelled_say_so_and_change_nothing() {
                     aborted += 1;
                 }
                 // The flag was set by the last look, or never: then nothing was left to stop.
-                Ok(outcome) if checks(&cancel) < look => {
+                Ok(outcome) if cancel.checks() < look => {
                     let status = match outcome {
                         Outcome::Applied(_) => "applied",
                         Outcome::Rejected(_) => "rejected",
@@ -213,7 +213,7 @@ fn regression_a_replacement_of_all_occurrences_looks_all_the_time() {
     let operation =
         r#"{"op":"replace_text","path":"a.txt","old_text":"one","new_text":"1","all":true}"#;
     let all = {
-        let undisturbed = counting();
+        let undisturbed = Cancel::counting();
         let Outcome::Applied(applied) = patch(root, operation, &undisturbed).unwrap() else {
             panic!("it is refused")
         };
@@ -224,19 +224,19 @@ fn regression_a_replacement_of_all_occurrences_looks_all_the_time() {
         assert!(
             fs::read(root.join("a.txt")).unwrap().starts_with(b"1\ntwo\n\nfour\nfive\nsix\n1\n")
         );
-        checks(&undisturbed)
+        undisturbed.checks()
     };
     // It is found, made an edit, made a region, and written.
     assert!(all >= 4 * (MATCHES / 1024) as u64, "{all} checks");
     fs::write(root.join("a.txt"), "one\ntwo\n\nfour\nfive\nsix\n".repeat(MATCHES)).unwrap();
     for look in [all / 5, all / 2, all * 4 / 5] {
-        let cancel = at_check(look);
+        let cancel = Cancel::at_check(look);
         let error = patch(root, operation, &cancel).unwrap_err();
         assert_eq!(error.code, Code::Aborted, "at check {look} of {all}");
         assert!(
-            checks(&cancel) - look <= 4,
+            cancel.checks() - look <= 4,
             "at check {look} of {all}: {} checks",
-            checks(&cancel)
+            cancel.checks()
         );
     }
     assert!(fs::read(root.join("a.txt")).unwrap().starts_with(b"one\n"));
@@ -276,17 +276,17 @@ fn regression_a_long_text_is_taken_in_with_checks() {
             fs::write(root.join("a.txt"), &before).unwrap();
             patch(root, &operations, cancel)
         };
-        let undisturbed = counting();
+        let undisturbed = Cancel::counting();
         assert!(matches!(call(&undisturbed), Ok(Outcome::Applied(_))), "{what}");
-        let all = checks(&undisturbed);
+        let all = undisturbed.checks();
         // It is split into lines, encoded, written and read back.
         let least = 2 * (TEXT / LINES_BYTES) + 2 * (TEXT / MIB);
         assert!(all >= least as u64, "{what}: {all} checks");
         for look in [all / 5, all / 2, all - 10] {
-            let cancel = at_check(look);
+            let cancel = Cancel::at_check(look);
             let error = call(&cancel).unwrap_err();
             assert_eq!(error.code, Code::Aborted, "{what}, look {look} of {all}");
-            let more = checks(&cancel) - look;
+            let more = cancel.checks() - look;
             assert!(more <= 4, "{what}, look {look} of {all}: {more} more");
             assert_eq!(fs::read_to_string(root.join("a.txt")).unwrap(), before);
         }

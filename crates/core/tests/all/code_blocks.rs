@@ -3,11 +3,11 @@
 use std::ops::Deref;
 
 use crate::support::{Project, applied, refused, show};
-use hashline_core::internals::edit::outcome::{Applied, Outcome, Rejected};
-use hashline_core::internals::error::Code;
-use hashline_core::internals::text::dialect::Dialect;
-use hashline_core::internals::text::hash::hash_line;
-use hashline_core::internals::workspace::Session;
+use hashline_core::Code;
+use hashline_core::Session;
+use hashline_core::{Applied, Outcome, Rejected};
+use hashline_lines::dialect::Dialect;
+use hashline_lines::hash::hash_line;
 use serde_json::{Value, json};
 
 struct Scene(Project);

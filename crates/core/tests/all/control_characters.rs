@@ -2,13 +2,13 @@
 //! ever have is reported.
 
 use crate::support::{Project, applied, refused};
-use hashline_core::internals::edit::apply::{EditOptions, apply_to_text};
-use hashline_core::internals::edit::outcome::{Applied, Outcome, Rejected};
-use hashline_core::internals::error::Code;
-use hashline_core::internals::text::dialect::Dialect;
-use hashline_core::internals::text::hash::hash_line;
-use hashline_core::internals::text::tag::Tag;
-use hashline_core::internals::workspace::Workspace;
+use hashline_core::Code;
+use hashline_core::Workspace;
+use hashline_core::{Applied, Outcome, Rejected};
+use hashline_core::{EditOptions, apply_to_text};
+use hashline_lines::dialect::Dialect;
+use hashline_lines::hash::hash_line;
+use hashline_lines::tag::Tag;
 use serde_json::{Value, json};
 
 fn at(number: u64, text: &str) -> String {
@@ -36,7 +36,7 @@ fn refuse(project: &Project, patch: Value) -> Rejected {
 /// The codes and messages of the warnings of one operation.
 fn warnings(project: &Project, operation: Value) -> Vec<String> {
     let applied = apply(project, json!([operation]));
-    let told = |one: &hashline_core::internals::edit::outcome::Warning| {
+    let told = |one: &hashline_core::Warning| {
         assert_eq!((one.code.as_str(), one.operation), ("CONTROL_CHARACTER", Some(0)));
         assert!(applied.text.contains(&one.message), "{}", applied.text);
         one.message.clone()

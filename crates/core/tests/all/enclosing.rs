@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use hashline_core::internals::view::excerpt::Context;
-use hashline_core::internals::view::pattern::Query;
-use hashline_core::internals::view::search::{SearchQuery, SearchResult};
-use hashline_core::internals::workspace::{Session, SessionOptions, Workspace, WorkspaceOptions};
-use hashline_core::internals::{cancel::Cancel, edit::outcome::Outcome};
+use hashline_core::Context;
+use hashline_core::Query;
+use hashline_core::{Cancel, Outcome};
+use hashline_core::{SearchQuery, SearchResult};
+use hashline_core::{Session, SessionOptions, Workspace, WorkspaceOptions};
 use proptest::prelude::*;
 use serde_json::json;
 

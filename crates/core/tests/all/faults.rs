@@ -16,12 +16,12 @@ use crate::support::errors::{EACCES, EINTR, EIO, ENODEV, ENOSPC, ESTALE};
 use crate::support::{
     Interrupted, Scene, journals, options, patch, recover, recover_through, snapshot,
 };
-use hashline_core::internals::disk::commit::{RecoveryReport, TEMPORARY_PREFIX};
-use hashline_core::internals::disk::fs::OsFileSystem;
-use hashline_core::internals::edit::apply::Durability;
-use hashline_core::internals::edit::outcome::Outcome;
-use hashline_core::internals::error::{Code, Error};
-use hashline_core::internals::workspace::Workspace;
+use hashline_core::Durability;
+use hashline_core::Outcome;
+use hashline_core::Workspace;
+use hashline_core::{Code, Error};
+use hashline_disk::commit::{RecoveryReport, TEMPORARY_PREFIX};
+use hashline_disk::fs::OsFileSystem;
 
 /// More operations than any of these patches takes: a runaway loop shows as a failure.
 const MOST_OPERATIONS: u64 = 3000;

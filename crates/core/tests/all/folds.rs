@@ -6,13 +6,11 @@
 use std::fs;
 use std::ops::Range;
 
-use hashline_core::internals::error::{Code, Error};
-use hashline_core::internals::view::fold::Folding;
-use hashline_core::internals::view::read::{FileView, ReadRequest};
-use hashline_core::internals::workspace::{
-    Session, SessionLimits, SessionOptions, Workspace, WorkspaceOptions,
-};
-use hashline_core::internals::{cancel::Cancel, edit::outcome::Outcome};
+use hashline_core::Folding;
+use hashline_core::{Cancel, Outcome};
+use hashline_core::{Code, Error};
+use hashline_core::{FileView, ReadRequest};
+use hashline_core::{Session, SessionLimits, SessionOptions, Workspace, WorkspaceOptions};
 use proptest::prelude::*;
 use serde_json::json;
 

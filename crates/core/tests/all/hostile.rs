@@ -4,12 +4,12 @@
 use std::fs;
 use std::path::Path;
 
-use hashline_core::internals::cancel::Cancel;
-use hashline_core::internals::disk::fs::OsFileSystem;
-use hashline_core::internals::error::{Code, Result};
-use hashline_core::internals::view::pattern::Query;
-use hashline_core::internals::view::search::{SearchQuery, SearchResult};
-use hashline_core::internals::workspace::{Workspace, WorkspaceOptions};
+use hashline_core::Cancel;
+use hashline_core::Query;
+use hashline_core::{Code, Result};
+use hashline_core::{SearchQuery, SearchResult};
+use hashline_core::{Workspace, WorkspaceOptions};
+use hashline_disk::fs::OsFileSystem;
 
 fn nested(open: &str, close: &str) -> String {
     let depth = 30_000;

@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::Path;
 
-use hashline_core::internals::cancel::Cancel;
-use hashline_core::internals::edit::outcome::Outcome;
-use hashline_core::internals::edit::request::Patch;
-use hashline_core::internals::error::Code;
-use hashline_core::internals::json::JsonRequest;
-use hashline_core::internals::view::excerpt::Limits;
-use hashline_core::internals::workspace::{Workspace, WorkspaceOptions};
+use hashline_core::Cancel;
+use hashline_core::Code;
+use hashline_core::JsonRequest;
+use hashline_core::Limits;
+use hashline_core::Outcome;
+use hashline_core::Patch;
+use hashline_core::{Workspace, WorkspaceOptions};
 
 const DOCUMENT: &str = "{\n  \"name\": \"demo\",\n  \"files\": [\"a.js\"], // all\n  \"id\": 12345678901234567890\n}\n";
 

@@ -3,15 +3,15 @@
 use std::fs;
 use std::sync::Arc;
 
-use hashline_core::internals::cancel::Cancel;
-use hashline_core::internals::edit::apply::{EditOptions, PatchOptions, apply_to_text};
-use hashline_core::internals::edit::outcome::{Outcome, Rejected, TextOutcome};
-use hashline_core::internals::error::Code;
-use hashline_core::internals::text::dialect::Dialect;
-use hashline_core::internals::text::hash::hash_line;
-use hashline_core::internals::view::read::ReadRequest;
-use hashline_core::internals::view::render::format_hashed;
-use hashline_core::internals::workspace::{Root, Session, SessionOptions, WorkspaceOptions};
+use hashline_core::Cancel;
+use hashline_core::Code;
+use hashline_core::ReadRequest;
+use hashline_core::format_hashed;
+use hashline_core::{EditOptions, PatchOptions, apply_to_text};
+use hashline_core::{Outcome, Rejected, TextOutcome};
+use hashline_core::{Root, Session, SessionOptions, WorkspaceOptions};
+use hashline_lines::dialect::Dialect;
+use hashline_lines::hash::hash_line;
 use serde_json::{Value, json};
 
 const FILE: &str = "first line\n\nthird line\n  \nfifth line\nlast line\n";

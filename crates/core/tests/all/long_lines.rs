@@ -4,20 +4,20 @@
 
 use std::fs;
 
-use hashline_core::internals::cancel::Cancel;
-use hashline_core::internals::edit::outcome::Outcome;
-use hashline_core::internals::error::{Code, Error};
-use hashline_core::internals::text::dialect::{DIALECTS, Dialect};
-use hashline_core::internals::text::hash::hash_line;
-use hashline_core::internals::view::anchor::Anchor;
-use hashline_core::internals::view::excerpt::{Context, Limits};
-use hashline_core::internals::view::pattern::Query;
-use hashline_core::internals::view::read::{FileView, ReadRequest};
-use hashline_core::internals::view::search::SearchQuery;
-use hashline_core::internals::view::width::Columns;
-use hashline_core::internals::workspace::{
+use hashline_core::Cancel;
+use hashline_core::Columns;
+use hashline_core::Outcome;
+use hashline_core::Query;
+use hashline_core::SearchQuery;
+use hashline_core::{Code, Error};
+use hashline_core::{Context, Limits};
+use hashline_core::{FileView, ReadRequest};
+use hashline_core::{
     ReadReport, Session, SessionLimits, SessionOptions, Workspace, WorkspaceOptions,
 };
+use hashline_lines::anchor::Anchor;
+use hashline_lines::dialect::{DIALECTS, Dialect};
+use hashline_lines::hash::hash_line;
 use proptest::prelude::*;
 
 use crate::support::facts;

@@ -3,12 +3,12 @@
 use std::ops::Deref;
 
 use crate::support::{Project, applied, refused, show};
-use hashline_core::internals::cancel::Cancel;
-use hashline_core::internals::edit::outcome::{Applied, Outcome, Rejected};
-use hashline_core::internals::error::Code;
-use hashline_core::internals::text::dialect::Dialect;
-use hashline_core::internals::text::hash::hash_line;
-use hashline_core::internals::workspace::{Session, Workspace};
+use hashline_core::Cancel;
+use hashline_core::Code;
+use hashline_core::{Applied, Outcome, Rejected};
+use hashline_core::{Session, Workspace};
+use hashline_lines::dialect::Dialect;
+use hashline_lines::hash::hash_line;
 use serde_json::{Value, json};
 
 mod model;
@@ -373,7 +373,7 @@ fn a_stale_anchor_of_either_end_is_refused() {
 
 #[test]
 fn a_dry_run_moves_nothing_and_shows_both_diffs() {
-    use hashline_core::internals::edit::apply::PatchOptions;
+    use hashline_core::PatchOptions;
     let scene = Scene::new(&[("f", LETTERS.as_bytes())]);
     let patch = json!({"operations": [letters((2, "b", 3, "c"), json!({"to": "g"}))]}).into();
     let options =
@@ -488,7 +488,7 @@ fn a_hundred_thousand_lines_move() {
 
 #[test]
 fn lines_of_a_text_in_memory_move_within_it() {
-    use hashline_core::internals::edit::apply::{EditOptions, apply_to_text};
+    use hashline_core::{EditOptions, apply_to_text};
     let dialect = Dialect::default_dialect();
     let one = |more: Value| json!([letters((2, "b", 3, "c"), more)]).into();
     let moved =
@@ -500,7 +500,7 @@ fn lines_of_a_text_in_memory_move_within_it() {
 
 #[test]
 fn regression_a_repeated_move_within_a_text_in_memory_is_told_once() {
-    use hashline_core::internals::edit::apply::{EditOptions, apply_to_text};
+    use hashline_core::{EditOptions, apply_to_text};
     let moved = letters((2, "b", 3, "c"), json!({"to_anchor": "EOF"}));
     let twice = json!([moved, moved]).into();
     let dialect = Dialect::default_dialect();

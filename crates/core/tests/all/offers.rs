@@ -7,18 +7,18 @@
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
 
-use hashline_core::internals::cancel::Cancel;
-use hashline_core::internals::edit::apply::{ApplyOptions, Durability, PatchOptions};
-use hashline_core::internals::edit::outcome::Outcome;
-use hashline_core::internals::edit::report::{AnswerForm, AnswerOptions, DiffHunk};
-use hashline_core::internals::edit::structure::SyntaxCheck;
-use hashline_core::internals::error::Code;
-use hashline_core::internals::text::dialect::Dialect;
-use hashline_core::internals::text::hash::hash_line;
-use hashline_core::internals::view::pattern::Query;
-use hashline_core::internals::view::read::ReadRequest;
-use hashline_core::internals::view::search::SearchQuery;
-use hashline_core::internals::workspace::{Session, SessionOptions, WorkspaceOptions};
+use hashline_core::Cancel;
+use hashline_core::Code;
+use hashline_core::Outcome;
+use hashline_core::Query;
+use hashline_core::ReadRequest;
+use hashline_core::SearchQuery;
+use hashline_core::SyntaxCheck;
+use hashline_core::{AnswerForm, AnswerOptions, DiffHunk};
+use hashline_core::{ApplyOptions, Durability, PatchOptions};
+use hashline_core::{Session, SessionOptions, WorkspaceOptions};
+use hashline_lines::dialect::Dialect;
+use hashline_lines::hash::hash_line;
 use serde_json::{Value, json};
 
 use crate::support::Dice;

@@ -1,18 +1,18 @@
 //! Lines of which a session has shown only a part: a text in their place would lose the rest.
 
 use crate::support::{Project, applied, refused};
-use hashline_core::internals::cancel::Cancel;
-use hashline_core::internals::edit::apply::PatchOptions;
-use hashline_core::internals::edit::outcome::{Outcome, Rejected};
-use hashline_core::internals::edit::session::Unseen;
-use hashline_core::internals::error::Code;
-use hashline_core::internals::text::dialect::Dialect;
-use hashline_core::internals::text::hash::hash_line;
-use hashline_core::internals::view::pattern::Query;
-use hashline_core::internals::view::read::ReadRequest;
-use hashline_core::internals::view::search::SearchQuery;
-use hashline_core::internals::view::width::Columns;
-use hashline_core::internals::workspace::{Session, SessionOptions, StoreOptions};
+use hashline_core::Cancel;
+use hashline_core::Code;
+use hashline_core::Columns;
+use hashline_core::PatchOptions;
+use hashline_core::Query;
+use hashline_core::ReadRequest;
+use hashline_core::SearchQuery;
+use hashline_core::Unseen;
+use hashline_core::{Outcome, Rejected};
+use hashline_core::{Session, SessionOptions, StoreOptions};
+use hashline_lines::dialect::Dialect;
+use hashline_lines::hash::hash_line;
 use serde_json::{Value, json};
 
 /// A line of 13,000 characters.
@@ -374,7 +374,7 @@ fn regression_what_is_shown_after_a_call_was_made_completes_no_line_for_it() {
     reading.read(&[rest], &Cancel::default()).unwrap();
     let late = session.writing();
     let patch = json!({"operations": [set("x")]}).into();
-    let apply = |turn: hashline_core::internals::workspace::WriteTurn| {
+    let apply = |turn: hashline_core::host::WriteTurn| {
         turn.apply(&patch, &PatchOptions::default(), &Cancel::default()).unwrap()
     };
     assert_eq!(refused(apply(early)).code, Code::PartlyShown);

@@ -18,14 +18,14 @@ use std::time::{Duration, Instant};
 
 use crate::disk::{Found, GRAVES, Plan, Random, Recorder, SHARE, UNWRITTEN};
 use crate::support::{anchor, journals, options, scratch, snapshot, stride};
-use hashline_core::internals::cancel::Cancel;
-use hashline_core::internals::disk::commit::{
+use hashline_core::Cancel;
+use hashline_core::Durability;
+use hashline_core::Outcome;
+use hashline_core::Workspace;
+use hashline_disk::commit::{
     Conflict, RecoveryReport, StateDir, TEMPORARY_PREFIX, recover_transactions,
 };
-use hashline_core::internals::disk::fs::{FileSystem, OsFileSystem};
-use hashline_core::internals::edit::apply::Durability;
-use hashline_core::internals::edit::outcome::Outcome;
-use hashline_core::internals::workspace::Workspace;
+use hashline_disk::fs::{FileSystem, OsFileSystem};
 use serde_json::{Value, json};
 
 /// States for each cut in the version that runs with the other tests.

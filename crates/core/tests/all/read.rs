@@ -2,19 +2,19 @@
 
 use std::fs;
 
-use hashline_core::internals::cancel::Cancel;
-use hashline_core::internals::disk::fs::OsFileSystem;
-use hashline_core::internals::error::{Code, Error};
-use hashline_core::internals::parallel;
-use hashline_core::internals::text::dialect::Dialect;
-use hashline_core::internals::text::hash::verify;
-use hashline_core::internals::view::anchor::Anchor;
-use hashline_core::internals::view::excerpt::{Context, Limits};
-use hashline_core::internals::view::pattern::Query;
-use hashline_core::internals::view::read::{FileView, LineEnding, ReadRequest, TextView, ViewKind};
-use hashline_core::internals::view::render::give_back;
-use hashline_core::internals::view::scope::Host;
-use hashline_core::internals::workspace::{Workspace, WorkspaceOptions};
+use hashline_base::parallel;
+use hashline_core::Cancel;
+use hashline_core::Query;
+use hashline_core::host::Host;
+use hashline_core::host::give_back;
+use hashline_core::{Code, Error};
+use hashline_core::{Context, Limits};
+use hashline_core::{FileView, LineEnding, ReadRequest, TextView, ViewKind};
+use hashline_core::{Workspace, WorkspaceOptions};
+use hashline_disk::fs::OsFileSystem;
+use hashline_lines::anchor::Anchor;
+use hashline_lines::dialect::Dialect;
+use hashline_lines::hash::verify;
 
 use crate::support::{Interrupted, facts};
 

@@ -13,13 +13,13 @@ use crate::support::{
     Interrupted, anchor, fill, journals, options, patch, recover, recover_through, scratch,
     snapshot, stride, temporaries,
 };
-use hashline_core::internals::cancel::Cancel;
-use hashline_core::internals::disk::commit::{RecoveryReport, TEMPORARY_PREFIX};
-use hashline_core::internals::disk::fs::OsFileSystem;
-use hashline_core::internals::edit::apply::{ApplyOptions, Durability, PatchOptions};
-use hashline_core::internals::edit::outcome::{Applied, Outcome};
-use hashline_core::internals::error::Code;
-use hashline_core::internals::workspace::{Workspace, WorkspaceOptions};
+use hashline_core::Cancel;
+use hashline_core::Code;
+use hashline_core::{Applied, Outcome};
+use hashline_core::{ApplyOptions, Durability, PatchOptions};
+use hashline_core::{Workspace, WorkspaceOptions};
+use hashline_disk::commit::{RecoveryReport, TEMPORARY_PREFIX};
+use hashline_disk::fs::OsFileSystem;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -3,11 +3,11 @@
 use std::ops::Deref;
 
 use crate::support::{Project, applied, refused};
-use hashline_core::internals::edit::outcome::Outcome;
-use hashline_core::internals::error::Code;
-use hashline_core::internals::text::tag::Tag;
-use hashline_core::internals::view::read::ReadRequest;
-use hashline_core::internals::workspace::{Session, SessionOptions, StoreOptions, Workspace};
+use hashline_core::Code;
+use hashline_core::Outcome;
+use hashline_core::ReadRequest;
+use hashline_core::{Session, SessionOptions, StoreOptions, Workspace};
+use hashline_lines::tag::Tag;
 use serde_json::json;
 
 const LINES: &str = "one\ntwo\nthree\nfour\nfive\n";

@@ -5,18 +5,18 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use hashline_core::internals::cancel::Cancel;
-use hashline_core::internals::disk::fs::{OsFileSystem, plain};
-use hashline_core::internals::error::{Code, Result};
-use hashline_core::internals::parallel;
-use hashline_core::internals::text::dialect::DIALECTS;
-use hashline_core::internals::text::hash::hash_line;
-use hashline_core::internals::view::anchor::Anchor;
-use hashline_core::internals::view::excerpt::Context;
-use hashline_core::internals::view::pattern::Query;
-use hashline_core::internals::view::read::ReadRequest;
-use hashline_core::internals::view::search::{SearchQuery, SearchResult};
-use hashline_core::internals::workspace::{Workspace, WorkspaceOptions};
+use hashline_base::parallel;
+use hashline_core::Cancel;
+use hashline_core::Context;
+use hashline_core::Query;
+use hashline_core::ReadRequest;
+use hashline_core::{Code, Result};
+use hashline_core::{SearchQuery, SearchResult};
+use hashline_core::{Workspace, WorkspaceOptions};
+use hashline_disk::fs::{OsFileSystem, plain};
+use hashline_lines::anchor::Anchor;
+use hashline_lines::dialect::DIALECTS;
+use hashline_lines::hash::hash_line;
 use proptest::prelude::*;
 
 /// A directory of files, removed at the end of the test.
@@ -163,7 +163,7 @@ fn check_text(result: &SearchResult, query: &SearchQuery, options: &WorkspaceOpt
             let content = whole.split_once(mark).unwrap().1;
             let hash = hash_line(options.dialect, number, content);
             assert_eq!(anchor.hash, hash, "{line}");
-            let agrees = |hint: &hashline_core::internals::view::anchor::Hint| {
+            let agrees = |hint: &hashline_lines::anchor::Hint| {
                 hint.agrees(options.dialect, content.as_bytes())
             };
             assert!(anchor.hint.as_deref().is_none_or(agrees), "{line}");

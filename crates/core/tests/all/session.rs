@@ -4,20 +4,21 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use hashline_core::internals::cancel::{Cancel, at_check};
-use hashline_core::internals::edit::apply::PatchOptions;
-use hashline_core::internals::edit::apply::{ApplyOptions, Durability};
-use hashline_core::internals::edit::outcome::{Applied, Outcome, Rejected};
-use hashline_core::internals::error::Code;
-use hashline_core::internals::json::JsonRequest;
-use hashline_core::internals::text::dialect::Dialect;
-use hashline_core::internals::text::hash::hash_line;
-use hashline_core::internals::view::pattern::Query;
-use hashline_core::internals::view::read::ReadRequest;
-use hashline_core::internals::view::search::SearchQuery;
-use hashline_core::internals::workspace::{
-    ReadOn, ReadReport, Root, Session, SessionLimits, SessionOptions, WorkspaceOptions, WriteTurn,
+use hashline_core::Cancel;
+use hashline_core::Code;
+use hashline_core::JsonRequest;
+use hashline_core::PatchOptions;
+use hashline_core::Query;
+use hashline_core::ReadRequest;
+use hashline_core::SearchQuery;
+use hashline_core::host::WriteTurn;
+use hashline_core::{Applied, Outcome, Rejected};
+use hashline_core::{ApplyOptions, Durability};
+use hashline_core::{
+    ReadOn, ReadReport, Root, Session, SessionLimits, SessionOptions, WorkspaceOptions,
 };
+use hashline_lines::dialect::Dialect;
+use hashline_lines::hash::hash_line;
 use serde_json::{Value, json};
 
 use crate::support::facts;
@@ -198,7 +199,7 @@ fn files_that_were_never_read_are_refused_unless_matching_is_allowed() {
     let scene = Scene::new(&[("f", &numbered(3))]);
     assert_eq!(scene.refuse(json!([set(2, "line 2", "x")])).code, Code::NotShown);
     let scene = Scene::with(&[("f", &numbered(3))], |options| {
-        options.unseen = hashline_core::internals::edit::session::Unseen::Match;
+        options.unseen = hashline_core::Unseen::Match;
     });
     scene.apply(json!([set(2, "line 2", "x")]));
     assert_eq!(scene.content("f"), "line 1\nx\nline 3\n");
@@ -740,7 +741,7 @@ fn regression_comparing_large_texts_ends_with_its_call() {
     // Set at its first look, at its second …, until the call has done with looking.
     for look in 1.. {
         let dry_run = PatchOptions { dry_run: true, ..PatchOptions::default() };
-        match scene.session.apply_with(&patch, &dry_run, &at_check(look)) {
+        match scene.session.apply_with(&patch, &dry_run, &Cancel::at_check(look)) {
             Err(error) => assert_eq!(error.code, Code::Aborted),
             Ok(Outcome::Applied(_)) => {
                 // Each text has four pieces, and there are three diffs.

@@ -9,24 +9,19 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::support::stride;
-use hashline_core::internals::cancel::{Cancel, at_check, checks, counting};
-use hashline_core::internals::disk::bytes::snapshot;
-use hashline_core::internals::disk::commit::StateDir;
-use hashline_core::internals::disk::fs::{
-    Directory, FileSystem, NewAccess, OsFileSystem, Place, Stamp,
-};
-use hashline_core::internals::disk::records::{RecordStore, StoreLock};
-use hashline_core::internals::edit::apply::PatchOptions;
-use hashline_core::internals::edit::apply::{ApplyOptions, Durability};
-use hashline_core::internals::edit::outcome::Outcome;
-use hashline_core::internals::error::{Code, Term};
-use hashline_core::internals::memory::{
-    LineSet, MemoryLimits, MemoryUpdate, SessionMemory, Showing,
-};
-use hashline_core::internals::view::read::ReadRequest;
-use hashline_core::internals::workspace::{
-    Session, SessionOptions, StoreOptions, WorkspaceOptions,
-};
+use hashline_base::error::{Code, Term};
+use hashline_core::Cancel;
+use hashline_core::MemoryLimits;
+use hashline_core::Outcome;
+use hashline_core::PatchOptions;
+use hashline_core::ReadRequest;
+use hashline_core::{ApplyOptions, Durability};
+use hashline_core::{Session, SessionOptions, StoreOptions, WorkspaceOptions};
+use hashline_disk::bytes::snapshot;
+use hashline_disk::commit::StateDir;
+use hashline_disk::fs::{Directory, FileSystem, NewAccess, OsFileSystem, Place, Stamp};
+use hashline_disk::records::{RecordStore, StoreLock};
+use hashline_memory::{LineSet, MemoryUpdate, SessionMemory, Showing};
 use serde_json::{Value, json};
 
 struct Scene {
@@ -480,10 +475,10 @@ fn regression_opening_a_store_reads_each_text_once() {
 
 /// How often a read checks whether it is cancelled.
 fn checks_of_a_read(scene: &Scene) -> u64 {
-    let (session, cancel) = (scene.open_as("other"), counting());
+    let (session, cancel) = (scene.open_as("other"), Cancel::counting());
     let request = ReadRequest { path: "f".into(), ..ReadRequest::default() };
     session.read_with(&[request], &cancel).unwrap();
-    checks(&cancel)
+    cancel.checks()
 }
 
 #[test]
@@ -493,7 +488,7 @@ fn regression_a_call_that_waits_for_another_process_can_be_cancelled() {
     let session = scene.open();
     let held = scene.lock().take(Duration::from_secs(60), &Cancel::default()).unwrap();
     let request = ReadRequest { path: "f".into(), ..ReadRequest::default() };
-    let cancel = at_check(of_a_read + 3);
+    let cancel = Cancel::at_check(of_a_read + 3);
     let error = session.read_with(&[request], &cancel).unwrap_err();
     assert_eq!(error.code, Code::Aborted);
     drop(held);
@@ -508,12 +503,12 @@ fn regression_nobody_waits_for_a_call_that_waits_for_another_process() {
     let of_a_read = checks_of_a_read(&scene);
     let session = scene.open();
     let held = scene.lock().take(Duration::from_secs(60), &Cancel::default()).unwrap();
-    let (cancel, turn) = (counting(), session.reading());
+    let (cancel, turn) = (Cancel::counting(), session.reading());
     std::thread::scope(|scope| {
         let request = ReadRequest { path: "f".into(), ..ReadRequest::default() };
         let reader = scope.spawn(|| turn.read(&[request], &cancel).unwrap());
         // Beyond that it checks while it waits, until two seconds are over.
-        while checks(&cancel) < of_a_read + 2 {
+        while cancel.checks() < of_a_read + 2 {
             std::thread::yield_now();
         }
         // Were these to wait for the call, it would give up before they go on.

@@ -9,18 +9,16 @@ use std::fs;
 use std::path::Path;
 
 use base64::prelude::{BASE64_STANDARD, Engine};
+use hashline_core::Cancel;
 use hashline_core::JsonRequest;
+use hashline_core::PatchOptions;
+use hashline_core::ReadRequest;
+use hashline_core::SearchQuery;
+use hashline_core::apply_to_text;
 use hashline_core::host::from_json_value;
-use hashline_core::internals::cancel::Cancel;
-use hashline_core::internals::disk::commit::{Conflict, RecoveryReport};
-use hashline_core::internals::edit::apply::PatchOptions;
-use hashline_core::internals::edit::apply::apply_to_text;
-use hashline_core::internals::error::{Code, Error};
-use hashline_core::internals::view::read::ReadRequest;
-use hashline_core::internals::view::search::SearchQuery;
-use hashline_core::internals::workspace::{
-    Root, Session, SessionOptions, Workspace, WorkspaceOptions,
-};
+use hashline_core::{Code, Error};
+use hashline_core::{Root, Session, SessionOptions, Workspace, WorkspaceOptions};
+use hashline_disk::commit::{Conflict, RecoveryReport};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};

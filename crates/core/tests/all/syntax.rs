@@ -2,15 +2,15 @@
 
 use std::fs;
 
-use hashline_core::internals::cancel::Cancel;
-use hashline_core::internals::edit::apply::{ApplyOptions, Durability, PatchOptions};
-use hashline_core::internals::edit::outcome::{Applied, Outcome, Rejected, WarningCode};
-use hashline_core::internals::edit::structure::{SyntaxCheck, SyntaxState};
-use hashline_core::internals::error::Code;
-use hashline_core::internals::text::dialect::Dialect;
-use hashline_core::internals::text::hash::hash_line;
-use hashline_core::internals::view::read::ReadRequest;
-use hashline_core::internals::workspace::{Session, SessionOptions, Workspace, WorkspaceOptions};
+use hashline_core::Cancel;
+use hashline_core::Code;
+use hashline_core::ReadRequest;
+use hashline_core::{Applied, Outcome, Rejected, WarningCode};
+use hashline_core::{ApplyOptions, Durability, PatchOptions};
+use hashline_core::{Session, SessionOptions, Workspace, WorkspaceOptions};
+use hashline_core::{SyntaxCheck, SyntaxState};
+use hashline_lines::dialect::Dialect;
+use hashline_lines::hash::hash_line;
 use serde_json::{Value, json};
 
 const CODE: &str = "\

@@ -1,19 +1,17 @@
 //! The dialect in which lines have numbers alone, and a tag above them names the version.
 
 use crate::support::{Project, applied, facts, refused};
-use hashline_core::internals::cancel::Cancel;
-use hashline_core::internals::edit::apply::{EditOptions, apply_to_text};
-use hashline_core::internals::edit::outcome::Outcome;
-use hashline_core::internals::error::{Code, Error};
-use hashline_core::internals::text::dialect::Dialect;
-use hashline_core::internals::text::tag::Tag;
-use hashline_core::internals::view::pattern::Query;
-use hashline_core::internals::view::read::ReadRequest;
-use hashline_core::internals::view::search::SearchQuery;
-use hashline_core::internals::workspace::{
-    Session, SessionOptions, StoreOptions, Workspace, WorkspaceOptions,
-};
+use hashline_core::Cancel;
+use hashline_core::Outcome;
+use hashline_core::Query;
+use hashline_core::ReadRequest;
+use hashline_core::SearchQuery;
+use hashline_core::{Code, Error};
+use hashline_core::{EditOptions, apply_to_text};
 use hashline_core::{FileView, Limits};
+use hashline_core::{Session, SessionOptions, StoreOptions, Workspace, WorkspaceOptions};
+use hashline_lines::dialect::Dialect;
+use hashline_lines::tag::Tag;
 use serde_json::{Value, json};
 
 const LINES: &str = "one\n\nthree\nfour\nfive\n";

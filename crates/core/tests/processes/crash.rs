@@ -18,12 +18,12 @@ use crate::start;
 use crate::support::{
     Interrupted, anchor, fill, journals, options, patch, scratch, snapshot, stride,
 };
-use hashline_core::internals::cancel::Cancel;
-use hashline_core::internals::disk::commit::{StateDir, recover_transactions};
-use hashline_core::internals::disk::fs::OsFileSystem;
-use hashline_core::internals::edit::apply::Durability;
-use hashline_core::internals::edit::outcome::Outcome;
-use hashline_core::internals::workspace::Workspace;
+use hashline_core::Cancel;
+use hashline_core::Durability;
+use hashline_core::Outcome;
+use hashline_core::Workspace;
+use hashline_disk::commit::{StateDir, recover_transactions};
+use hashline_disk::fs::OsFileSystem;
 use serde_json::{Value, json};
 
 /// Kills in the version that runs with the other tests.

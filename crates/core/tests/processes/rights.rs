@@ -14,12 +14,12 @@ use crate::support::{
     Interrupted, Scene, journals, options, patch, scratch, snapshot, temporaries,
 };
 use crate::{hold_starts, start};
-use hashline_core::internals::disk::commit::RecoveryReport;
-use hashline_core::internals::disk::fs::OsFileSystem;
-use hashline_core::internals::edit::apply::Durability;
-use hashline_core::internals::edit::outcome::Outcome;
-use hashline_core::internals::error::Code;
-use hashline_core::internals::workspace::Workspace;
+use hashline_core::Code;
+use hashline_core::Durability;
+use hashline_core::Outcome;
+use hashline_core::Workspace;
+use hashline_disk::commit::RecoveryReport;
+use hashline_disk::fs::OsFileSystem;
 use rustix::process::{Resource, Rlimit, setrlimit};
 use serde_json::{Value, json};
 

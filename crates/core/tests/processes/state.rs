@@ -12,13 +12,13 @@ use crate::support::{
     Interrupted, Scene, journals, options, recover, recover_through, scratch, tell_skipped,
 };
 use crate::{hold_starts, start};
-use hashline_core::internals::disk::commit::StateDir;
-use hashline_core::internals::disk::fs::OsFileSystem;
-use hashline_core::internals::disk::records::RecordStore;
-use hashline_core::internals::edit::apply::Durability;
-use hashline_core::internals::edit::outcome::Outcome;
-use hashline_core::internals::error::Code;
-use hashline_core::internals::workspace::Workspace;
+use hashline_core::Code;
+use hashline_core::Durability;
+use hashline_core::Outcome;
+use hashline_core::Workspace;
+use hashline_disk::commit::StateDir;
+use hashline_disk::fs::OsFileSystem;
+use hashline_disk::records::RecordStore;
 use serde_json::{Value, json};
 
 /// The environment variable that makes a process a child.

@@ -15,12 +15,12 @@ use std::process::{Child, Command, Stdio};
 
 use crate::start;
 use crate::support::{Scene, journals, options, patch, recover, scratch, snapshot, tell_skipped};
-use hashline_core::internals::disk::commit::TEMPORARY_PREFIX;
-use hashline_core::internals::disk::fs::OsFileSystem;
-use hashline_core::internals::edit::apply::Durability;
-use hashline_core::internals::edit::outcome::Outcome;
-use hashline_core::internals::error::Code;
-use hashline_core::internals::workspace::Workspace;
+use hashline_core::Code;
+use hashline_core::Durability;
+use hashline_core::Outcome;
+use hashline_core::Workspace;
+use hashline_disk::commit::TEMPORARY_PREFIX;
+use hashline_disk::fs::OsFileSystem;
 use serde_json::{Value, json};
 
 /// The environment variable through which a parent tells its child what to do.

@@ -17,10 +17,8 @@ use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 use std::time::SystemTime;
 
-use hashline_core::internals::disk::commit::TEMPORARY_PREFIX;
-use hashline_core::internals::disk::fs::{
-    Directory, FileSystem, NewAccess, OsFileSystem, Place, Stamp,
-};
+use hashline_disk::commit::TEMPORARY_PREFIX;
+use hashline_disk::fs::{Directory, FileSystem, NewAccess, OsFileSystem, Place, Stamp};
 
 use crate::support::errors::EIO;
 

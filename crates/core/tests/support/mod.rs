@@ -12,20 +12,16 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use hashline_core::internals::cancel::Cancel;
-use hashline_core::internals::disk::commit::{
-    RecoveryReport, StateDir, TEMPORARY_PREFIX, recover_transactions,
-};
-use hashline_core::internals::disk::fs::{
-    Directory, FileSystem, NewAccess, OsFileSystem, Place, Stamp, plain,
-};
-use hashline_core::internals::edit::apply::{ApplyOptions, Durability};
-use hashline_core::internals::edit::outcome::{Applied, Outcome, Rejected};
-use hashline_core::internals::error::Error;
-use hashline_core::internals::text::dialect::Dialect;
-use hashline_core::internals::text::hash::hash_line;
-use hashline_core::internals::view::read::{FileView, ReadRequest, TextView};
-use hashline_core::internals::workspace::{Session, SessionOptions, Workspace, WorkspaceOptions};
+use hashline_core::Cancel;
+use hashline_core::Error;
+use hashline_core::{Applied, Outcome, Rejected};
+use hashline_core::{ApplyOptions, Durability};
+use hashline_core::{FileView, ReadRequest, TextView};
+use hashline_core::{Session, SessionOptions, Workspace, WorkspaceOptions};
+use hashline_disk::commit::{RecoveryReport, StateDir, TEMPORARY_PREFIX, recover_transactions};
+use hashline_disk::fs::{Directory, FileSystem, NewAccess, OsFileSystem, Place, Stamp, plain};
+use hashline_lines::dialect::Dialect;
+use hashline_lines::hash::hash_line;
 use serde_json::{Value, json};
 
 /// What a view of a text says of it.

@@ -11,7 +11,7 @@ use crate::edit::outcome::{Failure, Warning, WarningCode};
 use crate::edit::plan::{Edit, NewLines, PlanText};
 use crate::edit::report::{HunkNames, name_hunks};
 use crate::edit::request::{FileAction, LineEdit, Operation, Operations};
-use crate::error::{Code, Error};
+use hashline_base::error::{Code, Error};
 
 /// A warning names this many characters.
 const NAMED_LIMIT: usize = 4;

@@ -3,8 +3,8 @@
 use crate::edit::outcome::{Failure, Outcome, Rejected, told_failures};
 use crate::edit::report::{AnchorReport, HunkNames, name_hunks, rejected_text};
 use crate::edit::session::FileRefusal;
-use crate::error::{Error, Spelling};
-use crate::memory::MemoryUpdate;
+use hashline_base::error::{Error, Spelling};
+use hashline_memory::MemoryUpdate;
 
 /// Failures on the way to a refusal, each with the report of its anchor, if it is about one.
 #[derive(Debug, Default)]

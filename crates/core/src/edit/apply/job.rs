@@ -12,12 +12,6 @@ use super::lookup::{FileEdits, FileKey, FileTask, NewContent, Task, Tasks};
 use super::options::{ApplyOptions, PatchOptions};
 use super::settle::Settled;
 use super::transfer::{GatheredLines, TakenLines, gather};
-use crate::cancel::Cancel;
-use crate::disk::bytes::{Charset, Loaded, Misreading, load_place};
-use crate::disk::commit::{
-    self, CommitError, CommitOptions, TransactionContext, Update, concurrent,
-};
-use crate::disk::fs::{FileKind, Place, Stamp};
 use crate::edit::outcome::{Applied, FileChange, FileDiff, Warning, WarningCode};
 use crate::edit::report::{
     BrokenTold, DELETED_LIMIT_BYTES, DIFF_LIMIT_REGIONS, ToldRows, applied_text, created_hunks,
@@ -25,13 +19,19 @@ use crate::edit::report::{
 };
 use crate::edit::session::Recall;
 use crate::edit::splice::splice;
-use crate::error::{Code, Error, Result};
-use crate::memory::{LineSet, MemoryUpdate, Showing, ShownLines};
-use crate::text::tag::Tag;
 use crate::view::scope::Scope;
 pub(super) use check::FileChecks;
 pub(super) use describe::edited_change;
 use describe::{AnswerParts, FileAnswer};
+use hashline_base::cancel::Cancel;
+use hashline_base::error::{Code, Error, Result};
+use hashline_disk::bytes::{Charset, Loaded, Misreading, load_place};
+use hashline_disk::commit::{
+    self, CommitError, CommitOptions, TransactionContext, Update, concurrent,
+};
+use hashline_disk::fs::{FileKind, Place, Stamp};
+use hashline_lines::tag::Tag;
+use hashline_memory::{LineSet, MemoryUpdate, Showing, ShownLines};
 use landing::Landings;
 
 /// The contents of files that the patch adds.

@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 
 use super::failures::Failures;
 use super::noop;
-use crate::disk::commit::LockKey;
-use crate::disk::fs::{
-    Base, FileKind, FileSystem, Lookup, Place, Stamp, differ_in_case_only, not_a_file,
-};
 use crate::edit::outcome::{Noop, NoopReason, Warning};
 use crate::edit::plan::names::{Name, NameChange};
 use crate::edit::recurring::Recurring;
 use crate::edit::request::{FileAction, InsertAt, LineEdit, Operation, Operations};
-use crate::error::{Code, Error, Message, Result, Term};
-use crate::text::dialect::Dialect;
+use hashline_base::error::{Code, Error, Message, Result, Term};
+use hashline_disk::commit::LockKey;
+use hashline_disk::fs::{
+    Base, FileKind, FileSystem, Lookup, Place, Stamp, differ_in_case_only, not_a_file,
+};
+use hashline_lines::dialect::Dialect;
 
 /// The operations of a patch, by what they are about.
 #[derive(Default)]

@@ -2,14 +2,14 @@
 
 use serde::Deserialize;
 
-use crate::disk::commit::Durability;
 use crate::edit::repair::RepairRules;
 use crate::edit::report::AnswerOptions;
 use crate::edit::resolve::{
     RELOCATE_WINDOW_LINES, RELOCATE_WINDOW_MAX_LINES, Relocate, RelocatePolicy,
 };
 use crate::edit::structure::SyntaxCheck;
-use crate::shape::or_default;
+use hashline_base::shape::or_default;
+use hashline_disk::commit::Durability;
 
 /// How the anchors and texts of a patch are taken, in files and in memory alike.
 #[derive(Clone, Debug)]

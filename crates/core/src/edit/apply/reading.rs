@@ -3,13 +3,13 @@
 use super::controls::nul_failures;
 use super::failures::{Failures, rejected};
 use super::versions::stale_text;
-use crate::cancel::Cancel;
 use crate::edit::outcome::{Failure, Outcome, Warning, WarningCode};
 use crate::edit::report::HunkNames;
 use crate::edit::request::{Operations, Patch, PatchKind, no_whole_file, parse, script_text};
 use crate::edit::script::{LoweredScript, Registers, ScriptProblem, lower, read_script};
-use crate::error::{Code, Error, Term};
-use crate::text::dialect::Dialect;
+use hashline_base::cancel::Cancel;
+use hashline_base::error::{Code, Error, Term};
+use hashline_lines::dialect::Dialect;
 
 /// Operations on files, or every reason why there are none.
 pub(super) fn operations(

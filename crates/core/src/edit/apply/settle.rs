@@ -15,10 +15,6 @@ use super::transfer::{TakenLines, is_at_home, put, taken};
 use super::values::{self, ValueEdits};
 use hashline_syntax::Budget;
 
-use crate::cancel::Cancel;
-use crate::disk::bytes::{
-    Charset, Document, HEAD_BYTES, Loaded, Misreading, contained, load_place,
-};
 use crate::edit::block::{BlockSpan, Blocks};
 use crate::edit::outcome::{Failure, Noop, NoopReason, Relocation, Repair, Warning, WarningCode};
 use crate::edit::plan::{Edit, NewLines, Plan, PlanText, Region, find_matches, plan};
@@ -32,11 +28,15 @@ use crate::edit::resolve::{Doubtful, Evidence, Resolved, Spot};
 use crate::edit::session::{FileRefusal, Recall, resolve_plainly};
 use crate::edit::splice::splice;
 use crate::edit::structure::Trials;
-use crate::error::{Code, Error, Result};
-use crate::memory::{Body, LineSet, MemoryLimits, MemoryUpdate, SessionMemory, Showing, Version};
-use crate::text::dialect::Dialect;
-use crate::text::lines::LineIndex;
 use crate::view::scope::Scope;
+use hashline_base::cancel::Cancel;
+use hashline_base::error::{Code, Error, Result};
+use hashline_disk::bytes::{
+    Charset, Document, HEAD_BYTES, Loaded, Misreading, contained, load_place,
+};
+use hashline_lines::dialect::Dialect;
+use hashline_lines::lines::LineIndex;
+use hashline_memory::{Body, LineSet, MemoryLimits, MemoryUpdate, SessionMemory, Showing, Version};
 
 /// A file whose operations are all in order.
 pub(super) struct Settled {
@@ -717,7 +717,7 @@ fn relocations(evidence: &Evidence<'_>, path: &str, resolved: &Resolved<'_>) -> 
     let mut named = resolved.operation.action.anchors();
     let Some(first) = named.next() else { return Vec::new() };
     let last = named.next();
-    let relocation = |(anchor, distance): (&crate::view::anchor::Anchor, i64)| {
+    let relocation = |(anchor, distance): (&hashline_lines::anchor::Anchor, i64)| {
         let line = u64::from(anchor.line).saturating_add_signed(distance);
         Relocation {
             operation: resolved.operation.index,

@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use crate::disk::bytes::{Loaded, load_bytes, with_file};
 use crate::edit::report::fault_rows;
 use crate::edit::structure::{SyntaxState, state_of};
-use crate::error::Result;
 use crate::view::scope::Scope;
+use hashline_base::error::Result;
+use hashline_disk::bytes::{Loaded, load_bytes, with_file};
 
 /// What a parser says of a file.
 #[derive(Clone, Debug, Serialize)]

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use crate::disk::bytes::{Charset, Document};
 use crate::edit::plan::{Edit, NewLines, PlanText};
 use crate::edit::request::{InsertAt, LineEdit, MovedIndent, Operation, Transfer};
 use crate::edit::resolve::{Resolved, Spot};
-use crate::error::{Code, Error, Result};
-use crate::text::lines::{Terminator, Unit};
+use hashline_base::error::{Code, Error, Result};
+use hashline_disk::bytes::{Charset, Document};
+use hashline_lines::lines::{Terminator, Unit};
 
 /// Lines that an operation takes.
 pub(super) struct Taken {

@@ -5,15 +5,15 @@ use std::time::{Duration, Instant};
 
 use super::failures::Failures;
 use super::lookup::{Lookups, Tasks};
-use crate::call_threads;
-use crate::cancel::Cancel;
-use crate::disk::commit::{
-    Locks, RecoveryReport, TransactionContext, is_abandoned, recover_beneath,
-};
 use crate::edit::report::recovery_rows;
 use crate::edit::request::Operations;
-use crate::error::{Code, Error, Message, Result, Term};
-use crate::text::dialect::Dialect;
+use hashline_base::call_threads;
+use hashline_base::cancel::Cancel;
+use hashline_base::error::{Code, Error, Message, Result, Term};
+use hashline_disk::commit::{
+    Locks, RecoveryReport, TransactionContext, is_abandoned, recover_beneath,
+};
+use hashline_lines::dialect::Dialect;
 
 /// The tasks of a patch, and the locks of everything it is about.
 pub(super) struct Locked<'a, 'o> {

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 
 use super::failures::Failures;
-use crate::disk::bytes::valid_utf8;
 use crate::edit::outcome::Failure;
 use crate::edit::plan::{Edit, PlanText, TextEdits};
 use crate::edit::report::AnchorReport;
 use crate::edit::request::{LineEdit, Operation};
-use crate::error::{Code, Error, Terms};
 use crate::json::{JsonPiece, JsonRefusal, plan_json};
+use hashline_base::error::{Code, Error, Terms};
+use hashline_disk::bytes::valid_utf8;
 
 /// What the edits by path of one file come to.
 #[derive(Default)]

@@ -2,14 +2,14 @@
 //! and no line is followed.
 
 use super::failures::Failures;
-use crate::disk::bytes::{Loaded, load_bytes, with_file};
 use crate::edit::outcome::Rejected;
 use crate::edit::report::{HunkNames, anchor_failures};
 use crate::edit::request::{InsertAt, LineEdit, Operation};
 use crate::edit::resolve::{Evidence, RELOCATE_WINDOW_LINES, Relocate, RelocatePolicy, resolve};
-use crate::error::{Code, Error, Result};
-use crate::view::anchor::Anchor;
 use crate::view::scope::Scope;
+use hashline_base::error::{Code, Error, Result};
+use hashline_disk::bytes::{Loaded, load_bytes, with_file};
+use hashline_lines::anchor::Anchor;
 
 /// The refusal of those anchors that do not hold in a file, if there are any.
 pub fn verify_file(scope: &Scope<'_>, path: &str, anchors: &[String]) -> Result<Option<Rejected>> {

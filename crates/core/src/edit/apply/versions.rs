@@ -2,14 +2,14 @@
 //! what it showed, it decides instead; without one, the file must be that version.
 
 use super::failures::Failures;
-use crate::disk::bytes::{Loaded, contained, load_place};
 use crate::edit::report::stale_version;
 use crate::edit::request::{FileAction, NamedVersion, Operations};
 use crate::edit::resolve::Evidence;
-use crate::error::{Code, Error, Result};
-use crate::text::dialect::Dialect;
-use crate::text::tag::Tag;
 use crate::view::scope::Scope;
+use hashline_base::error::{Code, Error, Result};
+use hashline_disk::bytes::{Loaded, contained, load_place};
+use hashline_lines::dialect::Dialect;
+use hashline_lines::tag::Tag;
 
 /// The refusals of sections whose file is another version. A file that cannot be read is refused
 /// elsewhere.

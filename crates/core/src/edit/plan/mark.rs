@@ -1,7 +1,7 @@
 //! U+FEFF at the start of a file: there it is a byte order mark, and no part of line 1.
 
 use super::{Edit, NewLines, PlanText};
-use crate::disk::bytes::Charset;
+use hashline_disk::bytes::Charset;
 
 const MARK: char = '\u{feff}';
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::Clash;
-use crate::error::{Code, Error};
+use hashline_base::error::{Code, Error};
 
 /// What one operation does to names. Paths are free of links and dots, so that different
 /// spellings of one file are one key.

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::{Clash, Edit, NewLines, PlanText};
-use crate::cancel::CancelWatch;
 use crate::edit::request::Operation;
-use crate::error::{Code, Error};
-use crate::memory::Splice;
-use crate::text::lines::{Lines, Span, Terminator, Unit};
+use hashline_base::cancel::CancelWatch;
+use hashline_base::error::{Code, Error};
+use hashline_lines::lines::{Lines, Span, Terminator, Unit};
+use hashline_memory::Splice;
 
 /// A stretch of whole lines and what replaces it.
 #[derive(Clone, Debug)]

@@ -1,9 +1,9 @@
 use super::*;
-use crate::cancel::Cancel;
-use crate::disk::bytes::Charset;
 use crate::edit::request::{InsertAt, LineEdit, PatchKind, parse};
 use crate::edit::splice::splice;
-use crate::text::dialect::Dialect;
+use hashline_base::cancel::Cancel;
+use hashline_disk::bytes::Charset;
+use hashline_lines::dialect::Dialect;
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -23,7 +23,7 @@ fn try_edit(bytes: &[u8], edits: serde_json::Value) -> std::result::Result<Vec<u
     let plan = plan(&subject, planned).map_err(|clashes| clashes[0].error.message.clone())?;
     let spliced = splice(&document, &plan).concat();
     for region in &plan.regions {
-        let lines = crate::text::lines::Lines::new(&region.bytes, index.unit()).count() as u64;
+        let lines = hashline_lines::lines::Lines::new(&region.bytes, index.unit()).count() as u64;
         assert_eq!(region.new_lines, lines, "{region:?}");
     }
     Ok(spliced)

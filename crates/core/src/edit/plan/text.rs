@@ -6,8 +6,8 @@ use memchr::memmem;
 
 use super::{Edit, PlanText, TextMatch};
 use crate::edit::request::{LineEdit, Operation};
-use crate::error::{Code, Error, Result};
-use crate::text::lines::{Lines, Span, Terminator, Unit};
+use hashline_base::error::{Code, Error, Result};
+use hashline_lines::lines::{Lines, Span, Terminator, Unit};
 
 /// The matches of one `replace_text`, as edits. Refuses a text that does not occur, or occurs
 /// several times without `all`.

@@ -1,7 +1,7 @@
 //! Rows that were cut for the model, and come back as if they were whole lines.
 
 use super::{ModelText, Surroundings};
-use crate::view::render::{cut_mark, left_mark};
+use hashline_lines::rows::{cut_mark, left_mark};
 
 /// The first row of a text, from 1, that has the mark of a cut row at an end, where a line beside
 /// the text's place has more bytes than the mark leaves out. Lines that have one in the file do

@@ -4,8 +4,8 @@
 //! Without a memory this is only a guess, so it is told and nothing is changed.
 
 use super::{EditSite, ModelText, Surroundings, alike_without_white_space, indentation};
-use crate::text::similarity::similarity;
-use crate::view::anchor::Hint;
+use hashline_lines::anchor::Hint;
+use hashline_lines::similarity::similarity;
 
 /// A new line is the old one, changed, when it is more than this alike to it.
 const ALIKE_MIN: f64 = 0.5;

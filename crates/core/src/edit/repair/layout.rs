@@ -4,9 +4,9 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use super::{EditSite, ModelText, Surroundings, alike_without_white_space, indentation};
-use crate::text::dialect::WhiteSpace;
-use crate::text::normalize::without_white_space;
-use crate::text::similarity::similarity;
+use hashline_lines::dialect::WhiteSpace;
+use hashline_lines::normalize::without_white_space;
+use hashline_lines::similarity::similarity;
 
 /// `inherit-indent`: the text of an indented block whose first line lost its indentation.
 pub(super) fn inherit_indent(

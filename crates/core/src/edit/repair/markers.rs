@@ -1,10 +1,10 @@
 //! Rules about marks that a model copied from what it was shown: diff markers and anchors.
 
 use super::{ModelText, Surroundings, alike_without_white_space, indentation};
-use crate::text::dialect::Dialect;
-use crate::text::hash::hash_line;
-use crate::text::similarity::similarity;
-use crate::view::anchor::RowAnchor;
+use hashline_lines::anchor::RowAnchor;
+use hashline_lines::dialect::Dialect;
+use hashline_lines::hash::hash_line;
+use hashline_lines::similarity::similarity;
 
 /// A single line counts as a diff row when it is more than this alike to the replaced line.
 const ALIKE_MIN: f64 = 0.5;

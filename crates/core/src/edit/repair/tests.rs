@@ -1,6 +1,6 @@
 use super::*;
-use crate::cancel::Cancel;
-use crate::text::hash::hash_line;
+use hashline_base::cancel::Cancel;
+use hashline_lines::hash::hash_line;
 
 const FILE: [&str; 9] = [
     "class A {",
@@ -577,7 +577,7 @@ fn told(place: EditSite, hint: Option<&str>, lines: &[&str]) -> Option<(u64, Str
     };
     let anchor = hint.map(|hint| {
         let hash = hash_line(dialect, 5, hint);
-        crate::view::anchor::Anchor::parse(
+        hashline_lines::anchor::Anchor::parse(
             dialect,
             &format!("{}|{hint}", dialect.anchor_text(5, hash)),
         )

@@ -3,7 +3,7 @@
 
 use super::echoes::{Neighbours, TextEnd};
 use super::{EditSite, ModelText, Rule, Surroundings, alike_without_white_space, indentation};
-use crate::view::render::one_line;
+use hashline_lines::rows::one_line;
 
 /// How much is quoted of a line.
 const QUOTE_LIMIT_CHARS: usize = 60;

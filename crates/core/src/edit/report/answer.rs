@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer};
 
-use crate::shape::Whole;
+use hashline_base::shape::Whole;
 
 /// Unchanged lines on either side of a changed region, where nothing is said.
 const CONTEXT_LINES: u64 = 2;

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use super::{AnswerOptions, Rows, not_shown, number_of};
-use crate::disk::bytes::Document;
 use crate::edit::outcome::{
     Applied, Change, FileChange, Noop, NoopReason, Relocation, Repair, Warning, WarningCode,
 };
@@ -11,13 +10,14 @@ use crate::edit::plan::{Plan, Region};
 use crate::edit::repair::Reindented;
 use crate::edit::request::Operation;
 use crate::edit::resolve::Doubtful;
-use crate::memory::{LineSet, ShownLines};
-use crate::text::dialect::Dialect;
-use crate::text::hash::mixes_line_number;
-use crate::text::lines::{LineIndex, Lines, Unit, count_lines};
-use crate::text::tag::Tag;
 use crate::view::excerpt::ANSWER_LIMIT_BYTES;
-use crate::view::render::{file_header, one_line, version_header};
+use hashline_disk::bytes::Document;
+use hashline_lines::dialect::Dialect;
+use hashline_lines::hash::mixes_line_number;
+use hashline_lines::lines::{LineIndex, Lines, Unit, count_lines};
+use hashline_lines::rows::{file_header, one_line, version_header};
+use hashline_lines::tag::Tag;
+use hashline_memory::{LineSet, ShownLines};
 
 /// A region with more new lines than this is shown by its ends.
 const REGION_LIMIT_LINES: u64 = 16;

@@ -5,7 +5,7 @@ use crate::edit::block::Blockless;
 use crate::edit::outcome::Failure;
 use crate::edit::request::Operation;
 use crate::edit::resolve::Evidence;
-use crate::error::Code;
+use hashline_base::error::Code;
 
 /// The failure of an operation that names a block where none begins, and what to report of it.
 /// `line` is where its anchor stands now.

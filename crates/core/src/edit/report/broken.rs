@@ -4,11 +4,11 @@ use super::{Rows, ToldRows, number_of};
 use crate::edit::resolve::Doubtful;
 use crate::edit::structure::{Break, Slip, Suggestion};
 use crate::json::quoted;
-use crate::memory::ShownLines;
-use crate::text::dialect::Dialect;
-use crate::text::lines::{LineIndex, Unit};
-use crate::text::tag::Tag;
-use crate::view::render::{one_line, version_header};
+use hashline_lines::dialect::Dialect;
+use hashline_lines::lines::{LineIndex, Unit};
+use hashline_lines::rows::{one_line, version_header};
+use hashline_lines::tag::Tag;
+use hashline_memory::ShownLines;
 
 /// A text with its lines, for what is told of it.
 struct Told<'a> {

@@ -4,7 +4,7 @@ use super::rejected::AnchorReport;
 use crate::edit::outcome::Failure;
 use crate::edit::request::Operation;
 use crate::edit::resolve::Evidence;
-use crate::error::Code;
+use hashline_base::error::Code;
 
 /// The failure of an operation whose text has a cut row, and what to report of it; `row` counts
 /// from 1. `line` is the first line that it would replace, or stand beside.

@@ -5,8 +5,8 @@ use imara_diff::{Algorithm, Diff, InternedInput};
 use serde::Serialize;
 
 use super::FileReport;
-use crate::text::lines::{LineIndex, Unit};
-use crate::view::render::one_line;
+use hashline_lines::lines::{LineIndex, Unit};
+use hashline_lines::rows::one_line;
 
 /// One hunk of a diff.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -252,12 +252,12 @@ fn range(start: u64, count: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cancel::Cancel;
-    use crate::disk::bytes::Document;
     use crate::edit::plan::{Edit, NewLines, Plan, PlanText, plan};
     use crate::edit::request::{InsertAt, LineEdit, Operation};
     use crate::edit::splice::splice;
-    use crate::text::dialect::Dialect;
+    use hashline_base::cancel::Cancel;
+    use hashline_disk::bytes::Document;
+    use hashline_lines::dialect::Dialect;
     use proptest::prelude::*;
 
     /// Lines that take the place of others, by number: `(first, removed, lines)`.

@@ -10,8 +10,8 @@ use super::rejected::AnchorReport;
 use crate::edit::outcome::{Applied, Failure};
 use crate::edit::request::{FileAction, NamedVersion, Operations, ScriptHunk};
 use crate::edit::resolve::Evidence;
-use crate::error::{Code, Terms};
-use crate::text::tag::Tag;
+use hashline_base::error::{Code, Terms};
+use hashline_lines::tag::Tag;
 
 /// The word for which the heads of hunks stand, without the letter that can be a capital.
 const OPERATION: &str = "peration";

@@ -5,13 +5,13 @@
 //! and so much is compared at most, so that a large file costs little.
 
 use super::rejected::AnchorReport;
-use crate::cancel::Cancel;
 use crate::edit::outcome::Failure;
 use crate::edit::request::{LineEdit, Operation};
 use crate::edit::resolve::Evidence;
-use crate::error::Error;
-use crate::text::normalize::visible_chars;
-use crate::text::similarity::similarity;
+use hashline_base::cancel::Cancel;
+use hashline_base::error::Error;
+use hashline_lines::normalize::visible_chars;
+use hashline_lines::similarity::similarity;
 
 /// Among so many first lines of the text the longest is looked for.
 const KEY_LIMIT_LINES: usize = 20;

@@ -7,13 +7,13 @@ use crate::edit::outcome::Failure;
 use crate::edit::request::Operation;
 use crate::edit::resolve::{Evidence, text_is_of_other};
 use crate::edit::session::{PartlyShown, Refused, UnknownLines, Why};
-use crate::error::Code;
-use crate::memory::LineSet;
-use crate::text::hash::hash_line;
-use crate::text::tag::Tag;
-use crate::view::anchor::Anchor;
 use crate::view::excerpt::ANSWER_LIMIT_BYTES;
-use crate::view::render::one_line;
+use hashline_base::error::Code;
+use hashline_lines::anchor::Anchor;
+use hashline_lines::hash::hash_line;
+use hashline_lines::rows::one_line;
+use hashline_lines::tag::Tag;
+use hashline_memory::LineSet;
 
 /// The most lines that a refusal shows of those that were never shown, or have changed since.
 const UNSEEN_LIMIT_LINES: u64 = 200;

@@ -7,11 +7,11 @@ use super::{CONTEXT_LINES, LINE_LIMIT_BYTES, Rows, not_shown, number_of};
 use crate::edit::outcome::Failure;
 use crate::edit::request::Operation;
 use crate::edit::resolve::{AnchorRefusal, Evidence};
-use crate::error::{Code, Terms};
-use crate::text::lines::Span;
-use crate::text::tag::Tag;
-use crate::view::checksum::Checksum;
-use crate::view::render::{GAP, file_header, one_line, version_header};
+use hashline_base::error::{Code, Terms};
+use hashline_lines::checksum::Checksum;
+use hashline_lines::lines::Span;
+use hashline_lines::rows::{GAP, file_header, one_line, version_header};
+use hashline_lines::tag::Tag;
 
 /// How many lines with the same hash a report names.
 const MAX_NAMED_LINES: usize = 5;

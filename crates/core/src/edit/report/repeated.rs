@@ -6,7 +6,7 @@ use crate::edit::outcome::Failure;
 use crate::edit::repair::{Repeat, TextEnd};
 use crate::edit::request::Operation;
 use crate::edit::resolve::Evidence;
-use crate::error::Code;
+use hashline_base::error::Code;
 
 /// The failure of an operation whose text repeats its neighbours, and what to report of it;
 /// nothing where it repeats none.

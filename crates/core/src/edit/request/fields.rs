@@ -4,12 +4,12 @@
 use std::cell::RefCell;
 
 use super::InsertAt;
-use crate::cancel::Cancel;
-use crate::error::{Code, Error, Result};
 use crate::json::{JsonAnchor, JsonValue, Value};
-use crate::text::dialect::Dialect;
-use crate::view::anchor::{Anchor, quote};
-use crate::view::checksum::Checksum;
+use hashline_base::cancel::Cancel;
+use hashline_base::error::{Code, Error, Result};
+use hashline_lines::anchor::{Anchor, quote};
+use hashline_lines::checksum::Checksum;
+use hashline_lines::dialect::Dialect;
 
 /// The fields of an object.
 pub(super) struct Fields<'a> {

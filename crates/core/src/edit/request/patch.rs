@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use crate::error::Result;
 use crate::json::{VALUE, Value};
+use hashline_base::error::Result;
 
 /// A patch: operations that are carried out together, all of them or none.
 ///

@@ -7,12 +7,12 @@ use super::{
     FileAction, InsertAt, LineEdit, MovedIndent, NamedLines, Operation, Operations, PatchKind,
     Transfer,
 };
-use crate::cancel::Cancel;
 use crate::edit::outcome::Failure;
-use crate::error::{Code, Error, Result};
 use crate::json::{JsonEdit, JsonSlot, VALUE, Value};
-use crate::text::dialect::Dialect;
-use crate::view::anchor::Anchor;
+use hashline_base::cancel::Cancel;
+use hashline_base::error::{Code, Error, Result};
+use hashline_lines::anchor::Anchor;
+use hashline_lines::dialect::Dialect;
 
 /// The largest number of operations in a patch.
 pub const MAX_OPERATIONS: usize = 10_000;

@@ -1,10 +1,10 @@
 use super::reader::Action;
 use super::*;
-use crate::cancel::Cancel;
 use crate::edit::outcome::Failure;
-use crate::error::Code;
 use crate::json::Value;
-use crate::text::dialect::Dialect;
+use hashline_base::cancel::Cancel;
+use hashline_base::error::Code;
+use hashline_lines::dialect::Dialect;
 use proptest::prelude::*;
 use serde_json::json;
 

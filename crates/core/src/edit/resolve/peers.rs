@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use super::window::HashWindow;
 use super::{Evidence, Group, moved};
-use crate::text::similarity::similarity;
+use hashline_lines::similarity::similarity;
 
 /// Within this distance the text must speak for the found line, not just not against it.
 const NEAR_LINES: u64 = 3;

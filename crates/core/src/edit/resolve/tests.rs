@@ -1,7 +1,7 @@
 use super::*;
-use crate::cancel::Cancel;
 use crate::edit::request::{PatchKind, parse};
-use crate::view::checksum::Checksum;
+use hashline_base::cancel::Cancel;
+use hashline_lines::checksum::Checksum;
 use serde_json::json;
 
 /// Where the operations of `edits` (on the text `lines`) take place, or what refused them.

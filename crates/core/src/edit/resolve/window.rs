@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use super::Evidence;
-use crate::text::dialect::Dialect;
-use crate::text::hash::{LineHasher, mixes_line_number};
-use crate::view::anchor::Anchor;
+use hashline_lines::anchor::Anchor;
+use hashline_lines::dialect::Dialect;
+use hashline_lines::hash::{LineHasher, mixes_line_number};
 
 /// Lines are hashed and sorted by hash so many at a time.
 const CHUNK_LINES: u64 = 128;

@@ -13,8 +13,8 @@ use crate::edit::request::{
     FileAction, InsertAt, LineEdit, MovedIndent, NamedLines, NamedVersion, Operation, Operations,
     Transfer,
 };
-use crate::text::tag::Tag;
-use crate::view::anchor::Anchor;
+use hashline_lines::anchor::Anchor;
+use hashline_lines::tag::Tag;
 
 /// Operations, and how the text was understood.
 #[derive(Debug, Default)]

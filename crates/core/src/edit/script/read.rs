@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use super::body::{BodyRow, body};
 use super::rows::{HunkHead, ScriptRow, bare_range, is_elision, is_head, shown_row};
 use super::{HunkAct, HunkLines, Script, ScriptHunk, ScriptNote, ScriptProblem, Section};
-use crate::cancel::Cancel;
 use crate::edit::request::MAX_OPERATIONS;
-use crate::error::{Error, Result as CoreResult};
-use crate::text::lines::{Lines, Unit};
+use hashline_base::cancel::Cancel;
+use hashline_base::error::{Error, Result as CoreResult};
+use hashline_lines::lines::{Lines, Unit};
 
 /// So many problems of one text are told.
 const MAX_PROBLEMS: usize = 100;

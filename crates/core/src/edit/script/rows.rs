@@ -1,8 +1,8 @@
 //! One row of a patch in oh-my-pi's language: what it is by itself.
 
 use super::{HunkGap, HunkLines, Register};
-use crate::text::tag::Tag;
-use crate::view::anchor::quote;
+use hashline_lines::anchor::quote;
+use hashline_lines::tag::Tag;
 
 /// A row, without its end.
 #[derive(Debug, PartialEq)]

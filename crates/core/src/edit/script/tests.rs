@@ -2,9 +2,10 @@
 
 use proptest::prelude::*;
 
+use super::read::ReadScript;
 use super::*;
-use crate::cancel::Cancel;
 use crate::edit::request::LineEdit;
+use hashline_base::cancel::Cancel;
 
 fn read(text: &str) -> ReadScript {
     read_script(text, &Cancel::default()).unwrap()

@@ -12,16 +12,16 @@ use std::ops::Range;
 
 use serde::Deserialize;
 
-use crate::cancel::Cancel;
 use crate::edit::resolve::Spot;
-use crate::memory::{
+use hashline_base::cancel::Cancel;
+use hashline_lines::anchor::{Anchor, Edition};
+use hashline_lines::dialect::Dialect;
+use hashline_lines::hash::LineHasher;
+use hashline_lines::tag::Tag;
+use hashline_memory::{
     Body, Carry, FileMemory, FileRecord, Knowledge, LineSet, Lineage, Moment, SeenParts, Track,
     View,
 };
-use crate::text::dialect::Dialect;
-use crate::text::hash::LineHasher;
-use crate::text::tag::Tag;
-use crate::view::anchor::{Anchor, Edition};
 
 pub use refuse::{Refused, ShownLine, Why};
 pub use unknown::UnknownLines;

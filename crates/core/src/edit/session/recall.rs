@@ -5,20 +5,20 @@ use std::path::Path;
 
 use super::locate::{Found, Locator, Placed, Target, Unseen};
 use super::patches::PatchState;
-use crate::cancel::Cancel;
 use crate::edit::outcome::Failure;
 use crate::edit::report::{AnchorReport, anchor_failures, recalled_failure, reported_lines};
 use crate::edit::request::{InsertAt, LineEdit, Operation, Transfer};
 use crate::edit::resolve::{Doubtful, Evidence, RelocatePolicy, Resolved, Spot, resolve};
-use crate::memory::{
+use crate::view::excerpt::{RowPart, ShownRows};
+use hashline_base::cancel::Cancel;
+use hashline_lines::anchor::{Anchor, RowAnchor};
+use hashline_lines::dialect::Dialect;
+use hashline_lines::hash::LineHasher;
+use hashline_lines::rows::{between_marks, shown_part};
+use hashline_memory::{
     Body, Course, FileRecord, LineSet, MemoryUpdate, Moment, SessionMemory, Showing, ShownLines,
     ShownPart, Track, says_enough,
 };
-use crate::text::dialect::Dialect;
-use crate::text::hash::LineHasher;
-use crate::view::anchor::{Anchor, RowAnchor};
-use crate::view::excerpt::{RowPart, ShownRows};
-use crate::view::render::{between_marks, shown_part};
 
 /// Settled operations, or why they are refused.
 pub type Settlement<'o> = Result<Vec<Resolved<'o>>, Box<FileRefusal>>;

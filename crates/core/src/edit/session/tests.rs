@@ -2,18 +2,19 @@
 
 use std::path::Path;
 
+use super::locate::{Found, How, Locator, Placed, Target};
 use super::*;
-use crate::cancel::Cancel;
 use crate::edit::resolve::Spot;
-use crate::error::Code;
-use crate::memory::{
+use hashline_base::cancel::Cancel;
+use hashline_base::error::Code;
+use hashline_lines::anchor::{Anchor, Edition};
+use hashline_lines::dialect::Dialect;
+use hashline_lines::hash::hash_line;
+use hashline_lines::lines::{LineIndex, Unit};
+use hashline_memory::{
     Body, Course, LineSet, Memory, MemoryLimits, MemoryUpdate, Moment, SessionMemory, Showing,
     Splice, Version,
 };
-use crate::text::dialect::Dialect;
-use crate::text::hash::hash_line;
-use crate::text::lines::{LineIndex, Unit};
-use crate::view::anchor::{Anchor, Edition};
 
 const FILE: &str = "file.rs";
 

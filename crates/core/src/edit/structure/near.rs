@@ -8,7 +8,7 @@ use std::cell::Cell;
 use hashline_syntax::Budget;
 
 use super::SyntaxTree;
-use crate::text::lines::{LineIndex, Lines, Unit};
+use hashline_lines::lines::{LineIndex, Lines, Unit};
 
 /// In files with more edits, no variant is looked for.
 const EDITS_LIMIT: usize = 8;

@@ -4,8 +4,8 @@
 
 use super::tokens::{Token, TokenKind, Tokens, Unreadable, control_character};
 use super::{Comment, DEPTH_LIMIT, JsonGrammar, Node, NodeId, ROOT, Tree, ValueKind};
-use crate::cancel::Cancel;
-use crate::error::{Code, Error, Result};
+use hashline_base::cancel::Cancel;
+use hashline_base::error::{Code, Error, Result};
 
 /// How many tokens are read between two looks at the flag.
 const TOKENS_PER_LOOK: usize = 1 << 14;

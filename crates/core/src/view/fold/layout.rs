@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use crate::cancel::Cancel;
-use crate::error::Result;
-use crate::text::lines::{Lines, Unit};
+use hashline_base::cancel::Cancel;
+use hashline_base::error::Result;
+use hashline_lines::lines::{Lines, Unit};
 
 use hashline_syntax::{Budget, Source, language_of};
 

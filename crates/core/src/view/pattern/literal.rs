@@ -5,7 +5,7 @@ use std::ops::Range;
 use memchr::memmem::Finder;
 
 use super::watch::{Stop, Watch};
-use crate::cancel::PIECE_BYTES;
+use hashline_base::cancel::PIECE_BYTES;
 
 /// A text to look for.
 #[derive(Debug)]

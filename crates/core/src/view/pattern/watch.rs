@@ -7,7 +7,7 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-use crate::cancel::Cancel;
+use hashline_base::cancel::Cancel;
 
 /// Steps that every text has, and those that each byte adds.
 const STEPS: u64 = 10_000_000;

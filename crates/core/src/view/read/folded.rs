@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use super::{ReadRequest, Shown, ViewStart, offset_after_lines};
-use crate::disk::bytes::Document;
-use crate::error::{Error, Result};
 use crate::view::excerpt::Page;
 use crate::view::fold::{FoldedText, Folding};
 use crate::view::scope::Scope;
+use hashline_base::error::{Error, Result};
+use hashline_disk::bytes::Document;
 
 /// Whether a request can be folded as it says.
 pub fn check(request: &ReadRequest) -> Result<()> {

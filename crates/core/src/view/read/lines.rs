@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::LineEnding;
-use crate::cancel::{Cancel, PIECE_BYTES};
-use crate::error::Result;
-use crate::parallel;
-use crate::text::lines::{Unit, count_lines};
+use hashline_base::cancel::{Cancel, PIECE_BYTES};
+use hashline_base::error::Result;
+use hashline_base::parallel;
+use hashline_lines::lines::{Unit, count_lines};
 
 /// As [`count_lines`], with looks at the flag; says how much of a long text was `passed`.
 pub fn count_lines_while(

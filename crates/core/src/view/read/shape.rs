@@ -7,12 +7,12 @@ use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{FileView, ReadRequest, ViewKind};
-use crate::error::{Code, Error};
-use crate::shape::{OneOrMany, path_or_object, size};
 use crate::view::excerpt::{Context, Limits};
 use crate::view::fold::{FOLD_LINES, Folding};
 use crate::view::pattern::Query;
 use crate::view::width::Columns;
+use hashline_base::error::{Code, Error};
+use hashline_base::shape::{OneOrMany, path_or_object, size};
 
 /// A request is an object, or a path.
 impl<'de> Deserialize<'de> for ReadRequest {

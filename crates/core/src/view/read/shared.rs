@@ -7,13 +7,13 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::whole_lines;
-use crate::cancel::Cancel;
-use crate::error::Result;
-use crate::parallel;
-use crate::text::dialect::Dialect;
-use crate::text::hash::with_block_hasher;
-use crate::text::normalize::blank::blank_lines;
-use crate::view::render::{BlockRenderer, zeroed_room_for};
+use hashline_base::cancel::Cancel;
+use hashline_base::error::Result;
+use hashline_base::parallel;
+use hashline_lines::dialect::Dialect;
+use hashline_lines::hash::with_block_hasher;
+use hashline_lines::normalize::blank::blank_lines;
+use hashline_lines::rows::{BlockRenderer, zeroed_room_for};
 
 /// A text, and what its parts hold.
 pub(super) struct CountedText<'a> {
@@ -163,13 +163,13 @@ impl RenderedPart<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::dialect::DIALECTS;
-    use crate::text::lines::{Lines, Unit};
-    use crate::view::render::render_line;
+    use hashline_lines::dialect::DIALECTS;
+    use hashline_lines::lines::{Lines, Unit};
+    use hashline_lines::rows::render_line;
 
     /// One line after the other.
     fn naive(dialect: &'static Dialect, window: &[u8]) -> Vec<u8> {
-        let mut hasher = crate::text::hash::LineHasher::new(dialect);
+        let mut hasher = hashline_lines::hash::LineHasher::new(dialect);
         let mut out = Vec::new();
         for (number, span) in (1..).zip(Lines::new(window, Unit::Byte)) {
             let text = span.text(window);
@@ -252,7 +252,7 @@ mod tests {
         assert!(render(&cancel).is_ok());
         for check in 1..=cancel.checks() {
             let cancelled = render(&Cancel::at_check(check));
-            assert_eq!(cancelled.err().unwrap().code, crate::error::Code::Aborted);
+            assert_eq!(cancelled.err().unwrap().code, hashline_base::error::Code::Aborted);
         }
     }
 }

@@ -9,12 +9,12 @@ use super::{
     ReadRequest, TextView, ViewKind, ViewStart, header_above, offset_after_lines, past_end,
     prepare, view_loaded, whole_lines,
 };
-use crate::disk::bytes::{Document, Loaded, contained, load_bytes, load_for_view};
-use crate::error::{Code, Error, Result};
 use crate::view::excerpt::{Limits, Page};
 use crate::view::read::{FileView, count_lines_while};
-use crate::view::render::{give_back, rendered_size_bound};
 use crate::view::scope::Scope;
+use hashline_base::error::{Code, Error, Result};
+use hashline_disk::bytes::{Document, Loaded, contained, load_bytes, load_for_view};
+use hashline_lines::rows::{give_back, rendered_size_bound};
 
 /// Passes the lines that a request asks for on to `pass_on`, in pieces of whole lines. The view
 /// that is returned has no text. A request with a search or folds, or with a limit in bytes, is answered

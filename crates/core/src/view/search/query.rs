@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use super::SearchQuery;
-use crate::shape::{OneOrMany, size};
 use crate::view::excerpt::Context;
 use crate::view::pattern::Query;
+use hashline_base::shape::{OneOrMany, size};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

@@ -16,10 +16,10 @@ use ignore::overrides::{Override, OverrideBuilder};
 
 use super::shown::tidy;
 use super::{SearchQuery, SearchWarning};
-use crate::disk::fs::{Base, FileSystem, Listed, may_wait, plain};
-use crate::error::{Error, Result};
-use crate::text::lines::{Lines, Unit};
-use crate::view::anchor::quote;
+use hashline_base::error::{Error, Result};
+use hashline_disk::fs::{Base, FileSystem, Listed, may_wait, plain};
+use hashline_lines::anchor::quote;
+use hashline_lines::lines::{Lines, Unit};
 
 /// Longer ignore files count up to the last whole line before here. What the matchers make of a
 /// file can take hundreds of times its room.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::path::{Component, Path};
 
-use crate::disk::fs::plain;
+use hashline_disk::fs::plain;
 
 /// The path of an entry as the query leads to it, with forward slashes.
 pub(super) fn join(dir: &str, name: &OsStr) -> String {

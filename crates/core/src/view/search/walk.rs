@@ -10,10 +10,10 @@ use super::found::{FileNames, FoundDirectory, FoundFiles};
 use super::rules::{Filter, IgnoreRules, IgnoreTexts};
 use super::shown::{join, tidy};
 use super::{SearchQuery, SearchWarning};
-use crate::cancel::Cancel;
-use crate::disk::fs::{Base, FileKind, FileSystem, Listed, unicode_path};
-use crate::error::{Code, Error, Result};
-use crate::parallel;
+use hashline_base::cancel::Cancel;
+use hashline_base::error::{Code, Error, Result};
+use hashline_base::parallel;
+use hashline_disk::fs::{Base, FileKind, FileSystem, Listed, unicode_path};
 
 /// What the paths of a query lead to.
 #[derive(Debug, Default)]

@@ -4,8 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::disk::fs::Stamp;
 use crate::edit::structure::SyntaxState;
+use hashline_disk::fs::Stamp;
 
 /// How many files are remembered: those that were broken last.
 const FILES_LIMIT: usize = 64;

@@ -5,14 +5,14 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use super::{Session, canonical};
-use crate::cancel::Cancel;
-use crate::disk::bytes::{Loaded, with_file};
 use crate::edit::session::rows_shown;
-use crate::error::{Code, Result};
-use crate::memory::{Body, MemoryUpdate, Showing};
-use crate::text::dialect::Dialect;
-use crate::view::render::header_paths;
 use crate::view::scope::Scope;
+use hashline_base::cancel::Cancel;
+use hashline_base::error::{Code, Result};
+use hashline_disk::bytes::{Loaded, with_file};
+use hashline_lines::dialect::Dialect;
+use hashline_lines::rows::header_paths;
+use hashline_memory::{Body, MemoryUpdate, Showing};
 
 /// Rows of one file. A header may be read as one of several paths, the longest first.
 pub(super) struct RowsOfFile<'t> {

@@ -4,17 +4,17 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use super::{IMAGE_LIMIT_BYTES, ReadImage, ReadOn, ReadReport, Session, SessionLimits, canonical};
-use crate::cancel::Cancel;
-use crate::disk::bytes::{Document, Loaded};
 use crate::edit::session::shown_lines;
-use crate::error::{Code, Error, Result};
-use crate::memory::{MemoryUpdate, Showing, ShownLines, Version};
 use crate::view::excerpt::Limits;
 use crate::view::fold::{Folding, name_of_fold};
 use crate::view::read::{FileView, ReadRequest, TextView, ViewKind, read_hashed};
-use crate::view::render::{file_header, one_line};
 use crate::view::scope::Scope;
 use crate::workspace::Workspace;
+use hashline_base::cancel::Cancel;
+use hashline_base::error::{Code, Error, Result};
+use hashline_disk::bytes::{Document, Loaded};
+use hashline_lines::rows::{file_header, one_line};
+use hashline_memory::{MemoryUpdate, Showing, ShownLines, Version};
 
 /// How many of the files that a limit left out are named.
 const MAX_NAMED_FILES: usize = 10;

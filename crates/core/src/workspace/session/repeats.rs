@@ -8,8 +8,8 @@ use std::sync::{Mutex, PoisonError};
 use crate::edit::apply::PatchOptions;
 use crate::edit::outcome::{Noop, Outcome};
 use crate::edit::request::Patch;
-use crate::error::Code;
-use crate::view::render::one_line;
+use hashline_base::error::Code;
+use hashline_lines::rows::one_line;
 
 /// The answer says so from this many equal calls in a row.
 const TIMES: u32 = 3;

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::{Session, canonical};
-use crate::cancel::Cancel;
-use crate::disk::bytes::Document;
 use crate::edit::session::shown_lines;
-use crate::error::{Code, Error, Result};
-use crate::memory::{MemoryUpdate, Showing, Version};
 use crate::view::scope::Scope;
 use crate::view::search::{FileMatches, SearchQuery, SearchResult, search_hashed};
 use crate::workspace::Workspace;
+use hashline_base::cancel::Cancel;
+use hashline_base::error::{Code, Error, Result};
+use hashline_disk::bytes::Document;
+use hashline_memory::{MemoryUpdate, Showing, Version};
 
 impl Session {
     /// Searches in the session's own directory, and for paths outside of it in the other ones. Also

@@ -4,16 +4,16 @@
 use std::sync::Arc;
 
 use super::{ReadReport, Session, SessionState};
-use crate::cancel::Cancel;
 use crate::edit::apply::PatchOptions;
 use crate::edit::outcome::Outcome;
 use crate::edit::request::Patch;
-use crate::error::Result;
 use crate::json::{JsonRequest, JsonView};
-use crate::memory::Moment;
 use crate::view::read::ReadRequest;
 use crate::view::search::{SearchQuery, SearchResult};
 use crate::workspace::turns::{Reach, Start, Ticket};
+use hashline_base::cancel::Cancel;
+use hashline_base::error::Result;
+use hashline_memory::Moment;
 
 /// A place in the order of a session's calls, which is given up when it is dropped.
 pub(super) struct PlaceInOrder {

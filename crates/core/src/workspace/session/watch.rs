@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::disk::fs::Stamp;
+use hashline_disk::fs::Stamp;
 
 /// How many files are watched: those that were shown last.
 const FILES_LIMIT: usize = 256;

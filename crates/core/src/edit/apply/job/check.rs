@@ -17,11 +17,11 @@ use crate::edit::structure::{
     Checked, FILES_LIMIT, NearEdit, Revision, SOURCE_LIMIT_BYTES, Slip, Suggestion,
     TEXT_LIMIT_BYTES, check, is_checked,
 };
-use crate::error::{Code, Error};
-use crate::memory::{Body, LineSet, MemoryUpdate, SessionMemory, Showing};
-use crate::parallel;
-use crate::text::dialect::Dialect;
-use crate::text::lines::{LineIndex, Unit};
+use hashline_base::error::{Code, Error};
+use hashline_base::parallel;
+use hashline_lines::dialect::Dialect;
+use hashline_lines::lines::{LineIndex, Unit};
+use hashline_memory::{Body, LineSet, MemoryUpdate, SessionMemory, Showing};
 
 /// What was found, by file.
 pub(in crate::edit::apply) type FileChecks = HashMap<FileKey, FileCheck>;

@@ -4,7 +4,6 @@
 use std::collections::HashMap;
 
 use super::{AddedContents, FileChecks, Job, unread_parts};
-use crate::disk::bytes::{snapshot, snapshot_of_pieces};
 use crate::edit::apply::lookup::{FileEdits, FileKey, FileTask, Task};
 use crate::edit::apply::settle::Settled;
 use crate::edit::apply::transfer::GatheredLines;
@@ -15,9 +14,10 @@ use crate::edit::report::{
 use crate::edit::resolve::Doubtful;
 use crate::edit::session::Recall;
 use crate::edit::splice::splice;
-use crate::memory::{Body, LineSet};
-use crate::text::dialect::Dialect;
-use crate::text::lines::{LineIndex, Unit, count_lines};
+use hashline_disk::bytes::{snapshot, snapshot_of_pieces};
+use hashline_lines::dialect::Dialect;
+use hashline_lines::lines::{LineIndex, Unit, count_lines};
+use hashline_memory::{Body, LineSet};
 
 /// What the answer to a patch is made of.
 pub(super) struct AnswerParts<'t> {

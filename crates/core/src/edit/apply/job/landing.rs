@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::{AddedContents, FileKey, Job, NewContent, Settled, Task};
 use crate::edit::apply::transfer::Taken;
 use crate::edit::session::Recall;
-use crate::memory::{Course, LeftLines, LineSet, MovedLines};
+use hashline_memory::{Course, LeftLines, LineSet, MovedLines};
 
 /// Lines at their new place.
 struct Landing<'a> {

@@ -1,10 +1,10 @@
 //! Why an operation is refused, with what the one who explains it to the model needs.
 
 use super::{Found, KnownView, Locator, PartlyShown, Target, UnknownLines};
-use crate::error::Code;
-use crate::memory::LineSet;
-use crate::text::tag::Tag;
-use crate::view::anchor::Anchor;
+use hashline_base::error::Code;
+use hashline_lines::anchor::Anchor;
+use hashline_lines::tag::Tag;
+use hashline_memory::LineSet;
 
 /// The most lines of which a refusal says what they were.
 const MAX_SHOWN_LINES: u64 = 20;

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::{Known, Landed, Locator, PartlyShown};
-use crate::memory::{Knowledge, LineSet};
+use hashline_memory::{Knowledge, LineSet};
 
 /// Lines of the current text that the model does not know.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

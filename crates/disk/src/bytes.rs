@@ -1,0 +1,589 @@
+//! Loading a file: mapped or read, bounded, its encoding, byte order mark and kind.
+//!
+//! The result is a [`Document`]: the file's own bytes, and a UTF-8 view of its text in which
+//! every line of the file is one line. Reading and hashing use the view, editing the bytes.
+
+mod charset;
+mod content;
+mod offsets;
+mod pieces;
+#[cfg(target_os = "linux")]
+mod sigbus;
+mod strings;
+
+use std::borrow::Cow;
+use std::fs::File;
+
+pub use charset::{Charset, Decoded};
+use content::{Content, FileVersion, LoadFailure, Use};
+pub use strings::string_while;
+pub use strings::{string_and_is_ascii, string_of, valid_utf8};
+
+use crate::fs::{Base, FileKind, FileSystem, Place, Stamp, is_refused_link, not_a_file};
+use hashline_base::cancel::Cancel;
+use hashline_base::error::{Code, Error, Message, Result, Term};
+use hashline_lines::lines::Unit;
+
+/// The default of the option `maxFileBytes`.
+pub const MAX_FILE_BYTES: u64 = 1 << 30;
+
+/// How far into a file a NUL is looked for: what says how the file is read is not behind it.
+pub const HEAD_BYTES: usize = 8 * 1024;
+
+/// How often a file that changes while it is read is read again.
+const READ_ATTEMPTS: u32 = 8;
+
+/// How files are loaded.
+#[derive(Clone, Debug)]
+pub struct LoadOptions {
+    /// The encoding of files without byte order mark; UTF-8 when `None`.
+    pub charset: Option<Charset>,
+    /// Larger files are refused.
+    pub max_file_bytes: u64,
+    /// Looked at between pieces of a file.
+    pub cancel: Cancel,
+    /// Pages of a mapped file are given back while it is looked through: for work that goes once
+    /// over many files. What is looked at again has to be mapped again.
+    pub gives_back: bool,
+}
+
+impl Default for LoadOptions {
+    fn default() -> Self {
+        LoadOptions {
+            charset: None,
+            max_file_bytes: MAX_FILE_BYTES,
+            cancel: Cancel::default(),
+            gives_back: false,
+        }
+    }
+}
+
+/// What a file turned out to be.
+#[derive(Debug)]
+pub enum Loaded {
+    /// Text with lines.
+    Text(Document),
+    /// Anything else.
+    Binary(Binary),
+}
+
+impl Loaded {
+    /// Whether all that was loaded is still in the file, which may have grown. Of bytes that are
+    /// in memory it is not asked.
+    pub fn is_still_there(&self, fs: &dyn FileSystem) -> std::io::Result<bool> {
+        Ok(self.content().version(fs)? != FileVersion::Other)
+    }
+
+    fn content(&self) -> &Content {
+        match self {
+            Loaded::Text(document) => &document.content,
+            Loaded::Binary(binary) => &binary.content,
+        }
+    }
+}
+
+/// A file that is not text.
+#[derive(Debug)]
+pub struct Binary {
+    /// The media type, when it is an image.
+    pub image_type: Option<&'static str>,
+    content: Content,
+}
+
+impl Binary {
+    /// The hash of the whole content, which reads all of a file of which so far only the
+    /// start was looked at.
+    pub fn snapshot(&self, cancel: &Cancel) -> Result<String> {
+        Ok(hex(pieces::hash(self.content.bytes(), cancel)?))
+    }
+
+    /// The whole content.
+    pub fn bytes(&self) -> &[u8] {
+        self.content.bytes()
+    }
+}
+
+/// A text file in memory.
+#[derive(Debug)]
+pub struct Document {
+    content: Content,
+    charset: Charset,
+    bom_bytes: usize,
+    /// The text as UTF-8, where the file's bytes are not that already.
+    decoded: Option<Vec<u8>>,
+    lossy: bool,
+    /// The hash of the content, where stamps alone cannot tell whether it changes.
+    fingerprint: Option<u128>,
+}
+
+impl Document {
+    /// A document of a string in memory.
+    pub fn from_text(text: &[u8]) -> Document {
+        Document::of(Content::copy_of(text), None)
+    }
+
+    /// The same bytes read in another encoding, unless a byte order mark names one.
+    pub fn with_charset(self, charset: Charset) -> Document {
+        Document::of(self.content, Some(charset))
+    }
+
+    fn of(content: Content, charset: Option<Charset>) -> Document {
+        Document::new(content, charset, &Cancel::default()).expect("nobody cancels")
+    }
+
+    fn new(content: Content, charset: Option<Charset>, cancel: &Cancel) -> Result<Document> {
+        let (charset, bom_bytes) = match Charset::sniff(content.bytes()) {
+            Some(found) => found,
+            None => (charset.unwrap_or(Charset::Utf8), 0),
+        };
+        let Decoded { text, is_lossy: lossy } =
+            pieces::decode(charset, &content.bytes()[bom_bytes..], cancel, &|bytes| {
+                content.passed(bytes);
+            })?;
+        let decoded = match text {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(text) => Some(text),
+        };
+        Ok(Document { content, charset, bom_bytes, decoded, lossy, fingerprint: None })
+    }
+
+    /// The whole file, byte order mark included.
+    pub fn raw(&self) -> &[u8] {
+        self.content.bytes()
+    }
+
+    /// The file's bytes after the byte order mark.
+    pub fn body(&self) -> &[u8] {
+        &self.content.bytes()[self.bom_bytes..]
+    }
+
+    /// The length of the byte order mark, 0 without one.
+    pub fn bom_bytes(&self) -> usize {
+        self.bom_bytes
+    }
+
+    /// The text as UTF-8, line for line that of [`Document::body`].
+    pub fn text(&self) -> &[u8] {
+        self.decoded.as_deref().unwrap_or_else(|| self.body())
+    }
+
+    /// Whether the text stays as it is: it is not that of a file which is mapped.
+    pub fn is_steady(&self) -> bool {
+        self.decoded.is_some() || !self.content.is_mapped()
+    }
+
+    /// Says that so much of the text was looked at ([`LoadOptions::gives_back`]).
+    pub fn passed(&self, bytes: usize) {
+        self.content.passed(bytes);
+    }
+
+    /// Whether [`Document::text`] and [`Document::body`] are the same bytes.
+    pub fn is_plain(&self) -> bool {
+        self.decoded.is_none()
+    }
+
+    /// The encoding.
+    pub fn charset(&self) -> Charset {
+        self.charset
+    }
+
+    /// The unit in which [`Document::body`] writes terminators.
+    pub fn unit(&self) -> Unit {
+        self.charset.unit()
+    }
+
+    /// Offsets in [`Document::text`], in ascending order, as offsets in [`Document::body`].
+    /// Refuses one that is beside bytes that are invalid in the encoding, where it cannot be told.
+    pub fn body_offsets(&self, offsets: &[usize]) -> Result<Vec<usize>> {
+        match &self.decoded {
+            None => Ok(offsets.to_vec()),
+            Some(_) => offsets::in_body(self.charset, self.body(), offsets),
+        }
+    }
+
+    /// Whether the file holds sequences that are invalid in its encoding (shown as U+FFFD).
+    pub fn lossy(&self) -> bool {
+        self.lossy
+    }
+
+    /// The stamp of the file when it was opened; `None` for a string in memory.
+    pub fn stamp(&self) -> Option<&Stamp> {
+        self.content.stamp()
+    }
+
+    /// The hash of the whole content: XXH3, 128 bits, in hexadecimal.
+    pub fn snapshot(&self, cancel: &Cancel) -> Result<String> {
+        Ok(hex(pieces::hash(self.raw(), cancel)?))
+    }
+
+    /// Whether the file at `place` still has the content that was loaded. Stamps tell, unless
+    /// the file was changed shortly before: then the content is read again.
+    pub fn is_unchanged(&self, fs: &dyn FileSystem, place: &Place) -> std::io::Result<bool> {
+        if !self.is_current(fs)? {
+            return Ok(false);
+        }
+        let Some(fingerprint) = self.fingerprint else { return Ok(true) };
+        match fs.open(place) {
+            Ok(mut file) => Ok(hash_of_file(fs, &mut file, &Cancel::default())? == fingerprint),
+            Err(cause) if is_refused_link(&cause) => Ok(false),
+            Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(false),
+            Err(cause) => Err(cause),
+        }
+    }
+
+    /// Whether the file is still the version that was loaded, as far as stamps can tell.
+    /// Mapped content must be checked after its last use: until then it can change.
+    pub fn is_current(&self, fs: &dyn FileSystem) -> std::io::Result<bool> {
+        Ok(self.content.version(fs)? == FileVersion::Same)
+    }
+}
+
+/// The coarsest timestamps of file systems in use: those of FAT.
+const TIMESTAMP_GRANULARITY_NS: i128 = 2_000_000_000;
+
+/// Whether a file that was changed at that moment could be changed again without another
+/// timestamp; times in the future count, too.
+fn is_recent(stamp: &Stamp) -> bool {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let now_ns = now.map_or(0, |age| age.as_nanos() as i128);
+    now_ns - stamp.modified_ns.max(stamp.changed_ns) < TIMESTAMP_GRANULARITY_NS
+}
+
+/// The hash of a whole content: XXH3, 128 bits, in hexadecimal.
+pub fn snapshot(content: &[u8]) -> String {
+    hex(twox_hash::XxHash3_128::oneshot(content))
+}
+
+fn hex(hash: u128) -> String {
+    format!("{hash:032x}")
+}
+
+/// The snapshot of a content in pieces.
+pub fn snapshot_of_pieces(pieces: &[&[u8]]) -> String {
+    let mut state = twox_hash::xxhash3_128::Hasher::new();
+    for piece in pieces {
+        state.write(piece);
+    }
+    hex(state.finish_128())
+}
+
+/// How much of a file is hashed at a time: more would be fresh memory, and leave the cache before
+/// it is hashed.
+const HASH_CHUNK_BYTES: u64 = 1 << 16;
+
+/// The snapshot of an open file, from its start.
+pub fn snapshot_of_file(
+    fs: &dyn FileSystem,
+    file: &mut File,
+    cancel: &Cancel,
+) -> std::io::Result<String> {
+    fs.seek(file, 0)?;
+    hash_of_file(fs, file, cancel).map(hex)
+}
+
+fn hash_of_file(fs: &dyn FileSystem, file: &mut File, cancel: &Cancel) -> std::io::Result<u128> {
+    let mut state = twox_hash::xxhash3_128::Hasher::new();
+    let mut chunk = Vec::with_capacity(HASH_CHUNK_BYTES as usize);
+    loop {
+        chunk.clear();
+        fs.read(file, HASH_CHUNK_BYTES, &mut chunk)?;
+        if cancel.is_cancelled() {
+            return Err(std::io::ErrorKind::Interrupted.into());
+        }
+        if chunk.is_empty() {
+            return Ok(state.finish_128());
+        }
+        state.write(&chunk);
+    }
+}
+
+/// Loads the file at a place, again when it changes meanwhile.
+pub fn load_place(fs: &dyn FileSystem, place: &Place, options: &LoadOptions) -> Result<Loaded> {
+    for _ in 0..READ_ATTEMPTS {
+        let file = match fs.open(place) {
+            Err(cause) if is_refused_link(&cause) => continue,
+            other => other.map_err(|cause| Error::io("read", place.shown(), &cause))?,
+        };
+        match load(fs, file, place.shown(), options, Use::Edit) {
+            Err(error) if error.code == Code::ConcurrentChange => {}
+            Ok(Loaded::Text(mut document)) => {
+                if document.stamp().is_some_and(is_recent) {
+                    document.fingerprint = Some(pieces::hash(document.raw(), &options.cancel)?);
+                }
+                return Ok(Loaded::Text(document));
+            }
+            // A file that was cut while it was looked at has NULs where its text was.
+            Ok(loaded) => match loaded.content().version(fs) {
+                Ok(FileVersion::Same) => return Ok(loaded),
+                Ok(_) => {}
+                Err(cause) => return Err(Error::io("read", place.shown(), &cause)),
+            },
+            answer => return answer,
+        }
+    }
+    Err(changing(place.shown()))
+}
+
+/// Runs work on a file's bytes. Mapped bytes can change under it in ways that no check can
+/// foresee; a panic is then no bug, and either way it is this file's failure alone.
+pub fn contained<T>(path: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
+    result.unwrap_or_else(|_| {
+        Err(Error::at(Code::Internal, path, format!("{path}: the engine failed on this file")))
+    })
+}
+
+/// Opens and loads a file, and hands it to `each` for as long as it takes to get an answer
+/// from one single version of it: a file that changes meanwhile is loaded again. One that only
+/// grows is taken as it was when it was loaded, if its bytes are still there.
+pub fn with_file<T>(
+    fs: &dyn FileSystem,
+    base: &Base,
+    path: &str,
+    options: &LoadOptions,
+    mut each: impl FnMut(&Loaded) -> Result<T>,
+) -> Result<T> {
+    let mut is_growing = false;
+    for _ in 0..READ_ATTEMPTS {
+        let file = base.open_file(path)?;
+        let loaded = match load(fs, file, path, options, Use::View) {
+            Err(error) if error.code == Code::ConcurrentChange => continue,
+            other => other?,
+        };
+        let content = loaded.content();
+        // Only a file that was seen to grow has its bytes compared.
+        let hash = || pieces::hash(content.bytes(), &options.cancel);
+        let before = is_growing.then(hash).transpose()?;
+        let answer = contained(path, || each(&loaded));
+        let version = content.version(fs).map_err(|cause| Error::io("read", path, &cause))?;
+        match (version, before) {
+            (FileVersion::Same, _) => return answer,
+            (FileVersion::Grown, Some(before)) if before == hash()? => return answer,
+            (FileVersion::Grown, _) => is_growing = true,
+            (FileVersion::Other, _) => {}
+        }
+        options.cancel.check()?;
+    }
+    Err(changing(path))
+}
+
+/// Opens and loads a file to be shown, whole or in part. Its content may be mapped: what is made
+/// of it counts only if [`Loaded::is_still_there`] then.
+pub fn load_for_view(
+    fs: &dyn FileSystem,
+    base: &Base,
+    path: &str,
+    options: &LoadOptions,
+) -> Result<Loaded> {
+    for _ in 0..READ_ATTEMPTS {
+        match load(fs, base.open_file(path)?, path, options, Use::View) {
+            Err(error) if error.code == Code::ConcurrentChange => options.cancel.check()?,
+            other => return other,
+        }
+    }
+    Err(changing(path))
+}
+
+/// Whether an open file is a directory, or would be loaded as text, by a look at its first bytes.
+pub fn is_shown(
+    fs: &dyn FileSystem,
+    mut file: File,
+    path: &str,
+    options: &LoadOptions,
+) -> Result<bool> {
+    let failed = |cause| Error::io("read", path, &cause);
+    let stamp = fs.stamp_of(&file).map_err(failed)?;
+    if stamp.kind != FileKind::File || stamp.size_bytes > options.max_file_bytes {
+        return Ok(stamp.kind == FileKind::Directory);
+    }
+    let mut probe = Vec::new();
+    fs.read(&mut file, HEAD_BYTES as u64, &mut probe).map_err(failed)?;
+    Ok(binary_verdict(&probe, options.charset).is_none())
+}
+
+/// What was read from elsewhere than a file (a pipe), as if it were a file's content.
+pub fn load_bytes(name: &str, bytes: &[u8], options: &LoadOptions) -> Result<Loaded> {
+    let size_bytes = bytes.len() as u64;
+    if size_bytes > options.max_file_bytes {
+        return Err(too_large(name, size_bytes, options.max_file_bytes));
+    }
+    of_content(Content::copy_of(bytes), options)
+}
+
+/// Loads an open file once.
+fn load(
+    fs: &dyn FileSystem,
+    file: File,
+    path: &str,
+    options: &LoadOptions,
+    use_of: Use,
+) -> Result<Loaded> {
+    let stamp = fs.stamp_of(&file).map_err(|cause| Error::io("read", path, &cause))?;
+    if stamp.kind != FileKind::File {
+        return Err(not_a_file(path, stamp.kind.noun()));
+    }
+    if stamp.size_bytes > options.max_file_bytes {
+        return Err(too_large(path, stamp.size_bytes, options.max_file_bytes));
+    }
+    options.cancel.check()?;
+    let content = Content::load(fs, file, stamp, options, use_of)
+        .map_err(|failed| match failed {
+            LoadFailure::Cancelled(error) => error,
+            LoadFailure::Io(cause) => Error::io("read", path, &cause),
+        })?
+        .ok_or_else(|| changing(path))?;
+    if content.bytes().len() as u64 > options.max_file_bytes {
+        return Err(too_large(path, content.bytes().len() as u64, options.max_file_bytes));
+    }
+    of_content(content, options)
+}
+
+fn of_content(content: Content, options: &LoadOptions) -> Result<Loaded> {
+    if let Some(image_type) = binary_verdict(content.bytes(), options.charset) {
+        return Ok(Loaded::Binary(Binary { image_type, content }));
+    }
+    Ok(Loaded::Text(Document::new(content, options.charset, &options.cancel)?))
+}
+
+/// `None` for text, else the media type of an image, if it is one.
+fn binary_verdict(bytes: &[u8], charset: Option<Charset>) -> Option<Option<&'static str>> {
+    let probe = &bytes[..bytes.len().min(HEAD_BYTES)];
+    let wide = Charset::sniff(probe).is_some_and(|(found, _)| found != Charset::Utf8);
+    if charset.is_some() || wide || memchr::memchr(0, probe).is_none() {
+        return None;
+    }
+    let image = infer::get(probe).filter(|kind| kind.matcher_type() == infer::MatcherType::Image);
+    Some(image.map(|kind| kind.mime_type()))
+}
+
+/// How a content is read that is written as text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Misreading {
+    /// As a binary file.
+    Binary,
+    /// As a text in another encoding.
+    In(Charset),
+}
+
+impl Misreading {
+    /// How a content that is written in an encoding is read, if not as that.
+    pub fn of(bytes: &[u8], charset: Charset) -> Option<Misreading> {
+        let head = &bytes[..bytes.len().min(HEAD_BYTES)];
+        match Charset::sniff(head) {
+            Some((found, _)) if found != charset => Some(Misreading::In(found)),
+            _ if charset.unit() != Unit::Byte => None,
+            _ => memchr::memchr(0, head).map(|_| Misreading::Binary),
+        }
+    }
+
+    /// The refusal of an operation that would make a file so.
+    pub fn error(self, operation: usize, charset: Charset) -> Error {
+        match self {
+            Misreading::Binary => Error::new(
+                Code::BinaryFile,
+                format!(
+                    "operation {operation}: NUL (U+0000) would be in the first {HEAD_BYTES} bytes of the file, which would be binary then, and could not be read or edited again. Take the NUL out first, by `replace_text`."
+                ),
+            ),
+            Misreading::In(found) => Error::new(
+                Code::UnencodableText,
+                format!(
+                    "operation {operation}: the file would begin with the byte order mark of {}, and be read in that encoding, not in {}",
+                    found.name(),
+                    charset.name()
+                ),
+            ),
+        }
+    }
+}
+
+fn too_large(path: &str, size_bytes: u64, limit_bytes: u64) -> Error {
+    Error::at(
+        Code::FileTooLarge,
+        path,
+        Message::from(format!(
+            "{path}: has {size_bytes} bytes, over the limit of {limit_bytes} (option "
+        )) + Term::MaxFileBytes
+            + ")",
+    )
+}
+
+fn changing(path: &str) -> Error {
+    Error::at(
+        Code::ConcurrentChange,
+        path,
+        format!("{path}: is being changed by someone else faster than it can be read; try again"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text_of(bytes: &[u8], charset: Option<Charset>) -> (String, bool, usize) {
+        let document = Document::of(Content::copy_of(bytes), charset);
+        let text = String::from_utf8(document.text().to_vec()).unwrap();
+        (text, document.lossy(), document.bom_bytes())
+    }
+
+    /// What `xxhsum -H2` of the reference implementation prints.
+    #[test]
+    fn snapshots_are_xxh3_of_128_bits() {
+        let known = [
+            (0, "99aa06d3014798d86001c324468d497f"),
+            (3, "46f66cb93538156515f7093b173d005c"),
+            (16, "650fe308c566747df853dd94614dfa07"),
+            (128, "b4f87b99d2db8a511e04fad9f0cacb4d"),
+            (129, "6881633650cd8924c51bc887976aef63"),
+            (240, "de57aab31e77a2ff93e173833f75ab66"),
+            (241, "92b991a7192f3f080b3b630948ce4a00"),
+            (1025, "70a4eb1b9691d77fc09fdfbc398c7d82"),
+        ];
+        for (size_bytes, expected) in known {
+            let content: Vec<u8> = (0..size_bytes).map(|at| (at * 31 + 7) as u8).collect();
+            assert_eq!(snapshot(&content), expected);
+            for cut in [0, size_bytes / 3, size_bytes] {
+                let (before, after) = content.split_at(cut);
+                assert_eq!(snapshot_of_pieces(&[before, after]), expected, "{cut}");
+            }
+        }
+    }
+
+    #[test]
+    fn strings_are_checked() {
+        let long = "a".repeat(100);
+        for text in ["", "a", "\u{e9}", &long, &format!("{long}\u{1f600}")] {
+            let found = string_and_is_ascii(text.as_bytes().to_vec());
+            assert_eq!(found, (text.to_owned(), text.is_ascii()));
+        }
+        let invalid = [long.as_bytes(), b"\xE2\x82"].concat();
+        assert_eq!(string_and_is_ascii(invalid), (format!("{long}\u{fffd}"), false));
+    }
+
+    #[test]
+    fn encodings_are_decoded() {
+        assert_eq!(text_of(b"a\xC3\xA9", None), ("aé".into(), false, 0));
+        assert_eq!(text_of(b"\xEF\xBB\xBFa", None), ("a".into(), false, 3));
+        assert_eq!(text_of(b"a\xFFb", None), ("a\u{fffd}b".into(), true, 0));
+        assert_eq!(text_of(b"\xFF\xFEa\0\n\0", None), ("a\n".into(), false, 2));
+        assert_eq!(text_of(b"\xFE\xFF\0a", None), ("a".into(), false, 2));
+        assert_eq!(text_of(b"\xFF\xFEa\0\0\xD8", None), ("a\u{fffd}".into(), true, 2));
+        let latin = Charset::by_label("latin1").unwrap();
+        assert_eq!(text_of(b"a\xE9", Some(latin)), ("aé".into(), false, 0));
+        let japanese = Charset::by_label("shift_jis").unwrap();
+        assert_eq!(text_of(b"\x83\x5c\n", Some(japanese)), ("ソ\n".into(), false, 0));
+    }
+
+    #[test]
+    fn binary_files_are_told_from_text() {
+        assert_eq!(binary_verdict(b"abc", None), None);
+        assert_eq!(binary_verdict(b"a\0c", None), Some(None));
+        assert_eq!(binary_verdict(b"\xFF\xFEa\0", None), None);
+        assert_eq!(binary_verdict(b"a\0c", Some(Charset::Utf8)), None);
+        let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
+        assert_eq!(binary_verdict(png, None), Some(Some("image/png")));
+        let mut late = vec![b'a'; HEAD_BYTES];
+        late.push(0);
+        assert_eq!(binary_verdict(&late, None), None);
+    }
+}

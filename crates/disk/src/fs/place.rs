@@ -1,0 +1,481 @@
+//! Paths → places: an open directory and a name in it.
+//!
+//! A path is looked up once, at the start of a call. What follows happens in the directory
+//! that was opened then, whatever its path leads to by now. With a root, every directory is
+//! opened beneath the root's own descriptor, so that no `..`, absolute path, link or swapped
+//! component leads out.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+
+use super::{open_ambient, reading};
+use hashline_base::error::{Code, Error, Result};
+
+/// A name in an open directory.
+#[derive(Clone, Debug)]
+pub struct Place {
+    dir: Arc<Dir>,
+    name: OsString,
+    /// Free of links and dots: the key under which different spellings meet.
+    canonical: PathBuf,
+    /// As the caller wrote it, for messages.
+    shown: String,
+}
+
+impl Place {
+    /// The open directory.
+    pub(super) fn dir(&self) -> &Dir {
+        &self.dir
+    }
+
+    /// The name in it.
+    pub fn name(&self) -> &OsStr {
+        &self.name
+    }
+
+    /// The path without links and dots, as it was when the place was found.
+    pub fn canonical(&self) -> &Path {
+        &self.canonical
+    }
+
+    /// The path as the caller wrote it.
+    pub fn shown(&self) -> &str {
+        &self.shown
+    }
+
+    /// The directory itself.
+    pub fn directory(&self) -> Place {
+        Place { name: OsString::from("."), ..self.clone() }
+    }
+
+    /// Another name in the same directory.
+    pub fn sibling(&self, name: impl Into<OsString>) -> Place {
+        let name = name.into();
+        let canonical = self.canonical.with_file_name(&name);
+        Place { dir: Arc::clone(&self.dir), name, canonical, shown: self.shown.clone() }
+    }
+}
+
+/// An open directory.
+#[derive(Clone, Debug)]
+pub struct Directory {
+    dir: Arc<Dir>,
+    path: PathBuf,
+}
+
+impl Directory {
+    pub(super) fn new(dir: Dir, path: &Path) -> Directory {
+        Directory { dir: Arc::new(dir), path: path.to_owned() }
+    }
+
+    pub(super) fn dir(&self) -> &Dir {
+        &self.dir
+    }
+
+    /// The path by which it was opened.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A name in it; `shown` is for messages.
+    pub fn place(&self, name: impl Into<OsString>, shown: &str) -> Place {
+        let name = name.into();
+        let canonical = self.path.join(&name);
+        Place { dir: Arc::clone(&self.dir), name, canonical, shown: shown.to_owned() }
+    }
+}
+
+/// A path that was looked up.
+#[derive(Clone, Debug)]
+pub enum Lookup {
+    /// The directory exists (the name in it may or may not).
+    Found(Place),
+    /// Directories are missing: the first missing one, and the names below it.
+    Missing {
+        /// Where the first missing directory would be.
+        first: Place,
+        /// What would be below it: further directories, then the file.
+        rest: Vec<OsString>,
+    },
+}
+
+impl Lookup {
+    /// The path without links and dots, missing directories included.
+    pub fn path(&self) -> PathBuf {
+        match self {
+            Lookup::Found(place) => place.canonical.clone(),
+            Lookup::Missing { first, rest } => {
+                rest.iter().fold(first.canonical.clone(), |path, name| path.join(name))
+            }
+        }
+    }
+
+    /// Another name in the same directory.
+    pub fn sibling(&self, name: impl Into<OsString>) -> Lookup {
+        match self {
+            Lookup::Found(place) => Lookup::Found(place.sibling(name)),
+            Lookup::Missing { first, rest } => {
+                let directories = &rest[..rest.len().saturating_sub(1)];
+                let rest = directories.iter().cloned().chain([name.into()]).collect();
+                Lookup::Missing { first: first.clone(), rest }
+            }
+        }
+    }
+}
+
+/// Where the relative paths of a call start, and what they may not leave.
+#[derive(Debug)]
+pub struct Base {
+    root: Option<OpenRoot>,
+    /// Where relative paths start, absolute; the root, or else the working directory of the
+    /// process, when `None`.
+    start: Option<PathBuf>,
+    /// Directories opened so far, by canonical path: one descriptor each.
+    dirs: Mutex<HashMap<PathBuf, Arc<Dir>>>,
+}
+
+#[derive(Debug)]
+struct OpenRoot {
+    dir: Arc<Dir>,
+    canonical: PathBuf,
+}
+
+impl Base {
+    /// Opens the root, if there is one.
+    pub fn open(root: Option<&str>) -> Result<Base> {
+        Base::open_at(root, None)
+    }
+
+    /// Opens the root, if there is one; relative paths start in another directory.
+    pub fn open_at(root: Option<&str>, start: Option<&str>) -> Result<Base> {
+        let opened = root.map(OpenRoot::open).transpose()?;
+        let start = match (start, &opened) {
+            // As a rule they are one directory, which need not be looked up twice.
+            (Some(start), Some(opened)) if Some(start) == root => Some(opened.canonical.clone()),
+            (start, _) => start.map(start_directory).transpose()?,
+        };
+        Ok(Base { root: opened, start, dirs: Mutex::default() })
+    }
+
+    /// Where relative paths start, when that is not the root.
+    pub(super) fn start(&self) -> Option<&Path> {
+        self.start.as_deref()
+    }
+
+    /// The root's path without links, if there is one.
+    pub fn root_path(&self) -> Option<&Path> {
+        self.root.as_ref().map(|root| root.canonical.as_path())
+    }
+
+    /// Forgets the directories opened so far: paths are looked up anew.
+    pub fn forget(&self) {
+        self.dirs.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clear();
+    }
+
+    /// Opens a file for reading, links followed, without blocking on a FIFO.
+    pub fn open_file(&self, path: &str) -> Result<File> {
+        check_path(path)?;
+        let started = self.start.as_ref().map(|start| start.join(path));
+        let from_start = started.as_deref().unwrap_or(Path::new(path));
+        let Some(root) = &self.root else {
+            return open_ambient(from_start).map_err(|cause| Error::io("open", path, &cause));
+        };
+        // The usual case, in one call: a relative path without absolute links.
+        if let Ok(file) = root.dir.open_with(root.relative(from_start), &reading()) {
+            return Ok(file.into_std());
+        }
+        let place = self.existing(path)?;
+        let file = place.dir.open_with(&place.name, &reading());
+        file.map(cap_std::fs::File::into_std).map_err(|cause| root.explain("open", path, &cause))
+    }
+
+    /// The place of an existing file, links followed to the file itself.
+    pub fn existing(&self, path: &str) -> Result<Place> {
+        let nothing = || Error::io("open", path, &io::ErrorKind::NotFound.into());
+        match self.followed(path)? {
+            Lookup::Found(place) => match place.dir.symlink_metadata(&place.name) {
+                // A link is left over here only when it leads nowhere.
+                Ok(entry) if entry.is_symlink() => Err(nothing()),
+                Ok(_) => Ok(place),
+                Err(cause) => Err(self.fault("open", path, &cause)),
+            },
+            Lookup::Missing { .. } => Err(nothing()),
+        }
+    }
+
+    /// The canonical path of an existing file. Its directory is opened only where there is an
+    /// error to be told.
+    pub fn canonical(&self, path: &str) -> Result<PathBuf> {
+        match self.full(path, Path::new(path))?.canonicalize() {
+            Ok(canonical) if self.is_below_root(&canonical) => Ok(canonical),
+            _ => Ok(self.existing(path)?.canonical),
+        }
+    }
+
+    /// The place of a name, a link in the last component not followed.
+    pub fn named(&self, path: &str) -> Result<Lookup> {
+        let last = path.rsplit(std::path::is_separator).next();
+        if path.contains(std::path::is_separator) && matches!(last, Some("" | ".")) {
+            return Err(not_a_file(path, "the name of a directory"));
+        }
+        self.named_path(Path::new(path))
+    }
+
+    /// The place of a name that need not be UTF-8, a link in the last component not followed.
+    pub fn named_path(&self, path: &Path) -> Result<Lookup> {
+        let shown = path.to_string_lossy();
+        let full = self.full(&shown, path)?;
+        self.look_up_missing(&shown, &full)
+    }
+
+    fn full(&self, shown: &str, path: &Path) -> Result<PathBuf> {
+        check_path(shown)?;
+        match (&self.start, &self.root) {
+            (Some(start), _) => Ok(start.join(path)),
+            (None, Some(root)) => Ok(root.canonical.join(path)),
+            (None, None) => {
+                std::path::absolute(path).map_err(|cause| Error::io("find", shown, &cause))
+            }
+        }
+    }
+
+    /// The place of the directory entry `names` below `first`, once its directories exist.
+    pub fn below(&self, first: &Place, name: &OsStr) -> Result<Place> {
+        let mut dirs = self.dirs.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let dir = match dirs.get(&first.canonical) {
+            Some(dir) => Arc::clone(dir),
+            None => {
+                let dir = first.dir.open_dir(&first.name);
+                let fault = |cause| self.fault("open its directory", &first.shown, &cause);
+                let dir = Arc::new(dir.map_err(fault)?);
+                dirs.insert(first.canonical.clone(), Arc::clone(&dir));
+                dir
+            }
+        };
+        let canonical = first.canonical.join(name);
+        Ok(Place { dir, name: name.to_owned(), canonical, shown: first.shown.clone() })
+    }
+
+    /// The root's directory, and an absolute path as one relative to it; `None` without root.
+    pub(super) fn beneath<'a>(&'a self, path: &'a Path) -> Option<(&'a Dir, &'a Path)> {
+        let root = self.root.as_ref()?;
+        Some((&root.dir, root.relative(path)))
+    }
+
+    /// The error of an operation on what [`Base::beneath`] leads to.
+    pub fn fault(&self, action: &str, path: &str, cause: &io::Error) -> Error {
+        match &self.root {
+            Some(root) => root.explain(action, path, cause),
+            None => Error::io(action, path, cause),
+        }
+    }
+
+    /// The place of a name, a link in the last component followed where it leads somewhere.
+    fn followed(&self, path: &str) -> Result<Lookup> {
+        let full = self.full(path, Path::new(path))?;
+        match full.canonicalize() {
+            Ok(canonical) => Ok(Lookup::Found(self.place(path, canonical)?)),
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
+                self.look_up_missing(path, &full)
+            }
+            Err(cause) => {
+                // Tell a forbidden path from a broken one before saying what is wrong.
+                self.look_up_missing(path, &full)?;
+                Err(Error::io("find", path, &cause))
+            }
+        }
+    }
+
+    /// Walks up from a path until a directory exists; what was walked over is missing.
+    fn look_up_missing(&self, path: &str, full: &Path) -> Result<Lookup> {
+        if self.is_root(&full.components().collect::<PathBuf>()) {
+            return Err(not_a_file(path, "a directory"));
+        }
+        let mut rest = Vec::new();
+        let mut above = full;
+        loop {
+            let (Some(parent), Some(name)) = (above.parent(), above.file_name()) else {
+                return match full.canonicalize() {
+                    // The path ends in `..` or is a root: a directory.
+                    Ok(canonical) => Ok(Lookup::Found(self.place(path, canonical)?)),
+                    Err(cause) => Err(Error::io("find", path, &cause)),
+                };
+            };
+            rest.push(name.to_owned());
+            match parent.canonicalize() {
+                Ok(parent) => {
+                    let name = rest.pop().expect("pushed above");
+                    let first = self.place_in(path, &parent, name)?;
+                    rest.reverse();
+                    return Ok(if rest.is_empty() {
+                        Lookup::Found(first)
+                    } else {
+                        Lookup::Missing { first, rest }
+                    });
+                }
+                Err(cause) if cause.kind() == io::ErrorKind::NotFound => above = parent,
+                Err(cause) => return Err(Error::io("find", path, &cause)),
+            }
+        }
+    }
+
+    fn place(&self, path: &str, canonical: PathBuf) -> Result<Place> {
+        match (canonical.parent(), canonical.file_name()) {
+            (Some(parent), Some(name)) if !self.is_root(&canonical) => {
+                self.place_in(path, parent, name.to_owned())
+            }
+            _ => Err(not_a_file(path, "a directory")),
+        }
+    }
+
+    /// Whether a path without links is below the root; where there is no root, whether it has a
+    /// name at all.
+    fn is_below_root(&self, canonical: &Path) -> bool {
+        let is_within = self.root_path().is_none_or(|root| canonical.starts_with(root));
+        is_within && !self.is_root(canonical) && canonical.file_name().is_some()
+    }
+
+    fn is_root(&self, canonical: &Path) -> bool {
+        self.root_path() == Some(canonical)
+    }
+
+    fn place_in(&self, path: &str, parent: &Path, name: OsString) -> Result<Place> {
+        let dir = self.open_dir(path, parent)?;
+        Ok(Place { dir, canonical: parent.join(&name), name, shown: path.to_owned() })
+    }
+
+    fn open_dir(&self, path: &str, canonical: &Path) -> Result<Arc<Dir>> {
+        let relative = match &self.root {
+            Some(root) => Some(canonical.strip_prefix(&root.canonical).map_err(|_| outside(path))?),
+            None => None,
+        };
+        let mut dirs = self.dirs.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(dir) = dirs.get(canonical) {
+            return Ok(Arc::clone(dir));
+        }
+        let opened = match (&self.root, relative) {
+            (Some(root), Some(relative)) if relative.as_os_str().is_empty() => root.dir.try_clone(),
+            (Some(root), Some(relative)) => root.dir.open_dir(relative),
+            _ => Dir::open_ambient_dir(canonical, ambient_authority()),
+        };
+        let dir = opened.map_err(|cause| self.fault("open its directory", path, &cause))?;
+        let dir = Arc::new(dir);
+        dirs.insert(canonical.to_owned(), Arc::clone(&dir));
+        Ok(dir)
+    }
+}
+
+impl OpenRoot {
+    fn open(path: &str) -> Result<OpenRoot> {
+        if path.is_empty() {
+            return Err(Error::argument("the root is empty: name a directory"));
+        }
+        check_path(path)?;
+        let fault = |cause: io::Error| {
+            Error::at(
+                Code::InvalidArgument,
+                path,
+                format!("root {path}: cannot open this directory: {cause}"),
+            )
+        };
+        let canonical = Path::new(path).canonicalize().map_err(fault)?;
+        let dir = Dir::open_ambient_dir(&canonical, ambient_authority()).map_err(fault)?;
+        Ok(OpenRoot { dir: Arc::new(dir), canonical })
+    }
+
+    /// An absolute path below the root, relative to it; any other path as it is.
+    fn relative<'a>(&self, path: &'a Path) -> &'a Path {
+        match path.strip_prefix(&self.canonical) {
+            Ok(relative) if relative.as_os_str().is_empty() => Path::new("."),
+            Ok(relative) => relative,
+            Err(_) => path,
+        }
+    }
+
+    /// The error of an operation beneath the root. The library reports an attempt to leave as
+    /// a refused permission that carries no error number of the system.
+    fn explain(&self, action: &str, path: &str, cause: &io::Error) -> Error {
+        match (cause.kind(), cause.raw_os_error()) {
+            (io::ErrorKind::PermissionDenied, None) => outside(path),
+            _ => Error::io(action, path, cause),
+        }
+    }
+}
+
+/// The directory in which relative paths start, without links.
+fn start_directory(path: &str) -> Result<PathBuf> {
+    check_path(path)?;
+    let canonical = Path::new(path).canonicalize().and_then(|canonical| {
+        if canonical.metadata()?.is_dir() {
+            Ok(canonical)
+        } else {
+            Err(io::ErrorKind::NotADirectory.into())
+        }
+    });
+    canonical.map_err(|cause| {
+        let message = format!("{path}: relative paths cannot start in this directory: {cause}");
+        Error::at(Code::InvalidArgument, path, message)
+    })
+}
+
+fn outside(path: &str) -> Error {
+    Error::at(Code::OutsideRoot, path, format!("{path}: leads out of the root"))
+}
+
+/// The refusal of anything but a regular file; `noun` says what it is.
+pub fn not_a_file(path: &str, noun: &str) -> Error {
+    Error::at(Code::NotAFile, path, format!("{path}: is {noun}, not a regular file"))
+}
+
+pub(super) fn check_path(path: &str) -> Result<()> {
+    if path.is_empty() {
+        return Err(Error::argument("the path is empty: name a file"));
+    }
+    if path.contains('\0') {
+        return Err(Error::at(
+            Code::InvalidArgument,
+            path,
+            format!("the path {path:?} holds a NUL character, which no file name can"),
+        ));
+    }
+    Ok(())
+}
+
+/// A path as people write it. Resolving links on Windows puts `\\?\` in front, after which a
+/// forward slash belongs to a name; before a drive or a share it can go.
+pub fn plain(path: &str) -> Cow<'_, str> {
+    let Some(rest) = path.strip_prefix(r"\\?\").filter(|_| cfg!(windows)) else {
+        return path.into();
+    };
+    if let Some(share) = rest.strip_prefix(r"UNC\") {
+        return format!(r"\\{share}").into();
+    }
+    let is_drive = rest.as_bytes().get(1..3) == Some(br":\");
+    if is_drive { rest.into() } else { path.into() }
+}
+
+/// A path as people write it, for messages and reports.
+pub fn plain_path(path: &Path) -> String {
+    plain(&path.to_string_lossy()).into_owned()
+}
+
+/// Whether two paths are one on a file system that ignores case, and two elsewhere.
+pub fn differ_in_case_only(one: &Path, other: &Path) -> bool {
+    let folded = |path: &Path| path.to_string_lossy().to_lowercase();
+    one != other && folded(one) == folded(other)
+}
+
+/// A path as text, which names of files are compared and shown as.
+pub fn unicode_path<'p>(name: &str, path: &'p Path) -> Result<&'p str> {
+    path.to_str().ok_or_else(|| {
+        Error::argument(format!("{name} is {path:?}: expected a path that is valid Unicode"))
+    })
+}

@@ -1,0 +1,334 @@
+//! What systems other than Windows do in their own way: names change in an open directory,
+//! wherever its path leads by now, and come to the disk with it.
+
+use std::fs::{File, TryLockError};
+use std::io::{self, Read};
+use std::os::unix::fs::FileTypeExt;
+
+use cap_std::fs::OpenOptions;
+
+use super::{NewAccess, Place, Stamp};
+
+/// Reads as long as `out` has room, in as few calls as the system allows, and says how much
+/// of the limit is left; 0 at the end of the file. The standard library starts with little
+/// room and doubles it.
+pub(super) fn fill(file: &File, mut limit_bytes: u64, out: &mut Vec<u8>) -> io::Result<u64> {
+    loop {
+        let room = out.capacity() - out.len();
+        if room == 0 || room as u64 > limit_bytes {
+            return Ok(limit_bytes);
+        }
+        let spare = rustix::buffer::spare_capacity(out);
+        match rustix::io::read(file, spare) {
+            Ok(0) => return Ok(0),
+            Ok(read) => limit_bytes -= read as u64,
+            Err(rustix::io::Errno::INTR) => {}
+            Err(other) => return Err(other.into()),
+        }
+    }
+}
+
+/// What can be read of a file that was opened without waiting; reading waits then. A FIFO needs a
+/// program that writes to it.
+pub(super) fn piped(mut file: File) -> io::Result<Box<dyn Read>> {
+    use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+
+    let mut start = Vec::new();
+    if file.metadata()?.file_type().is_fifo() {
+        let mut byte = [0];
+        match file.read(&mut byte) {
+            Ok(0) => return Err(io::Error::other("it is a FIFO to which no program writes")),
+            Ok(_) => start.extend(byte),
+            // There is a writer, and nothing of it yet.
+            Err(cause) if cause.kind() == io::ErrorKind::WouldBlock => {}
+            Err(cause) => return Err(cause),
+        }
+    }
+    let flags = fcntl_getfl(&file)?;
+    fcntl_setfl(&file, flags - OFlags::NONBLOCK)?;
+    Ok(Box::new(io::Cursor::new(start).chain(file)))
+}
+
+/// Opens a file: nobody else's open one stands in the way here.
+pub(super) fn open(place: &Place, options: &OpenOptions) -> io::Result<File> {
+    Ok(place.dir().open_with(place.name(), options)?.into_std())
+}
+
+/// Opens a file that somebody may be removing: its name goes at once here.
+pub(super) fn open_leaving(place: &Place, options: &OpenOptions) -> io::Result<File> {
+    open(place, options)
+}
+
+/// Creates a file that must not exist yet.
+pub(super) fn create_new(place: &Place, access: NewAccess) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create_new(true);
+    let mode = match access {
+        NewAccess::OwnerOnly => 0o600,
+        NewAccess::Usual => 0o666,
+    };
+    cap_std::fs::OpenOptionsExt::mode(&mut options, mode);
+    Ok(place.dir().open_with(place.name(), &options)?.into_std())
+}
+
+/// Under this name Linux keeps the access control list of a file.
+const ACCESS_LIST: &str = "system.posix_acl_access";
+
+/// Gives `file` the mode, owner and extended attributes of `model`, as far as the user may.
+pub(super) fn copy_attributes(file: &File, model: &File, stamp: &Stamp) -> io::Result<()> {
+    use rustix::fs::{Gid, Uid, fchmod, fchown};
+    use xattr::FileExt;
+
+    let (uid, gid) = stamp.owner;
+    // Ownership first: changing it clears the set-id bits. A user who may not give a file
+    // away keeps it, and may still set the group to one of their own.
+    let mut mode = stamp.mode;
+    if fchown(file, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid))).is_err() {
+        // Bits that run a program as its owner are not passed on to another owner.
+        mode &= 0o1777;
+        if uid != rustix::process::geteuid().as_raw() {
+            // The old owner is one of the others now, or of the group.
+            mode &= 0o1700 | everybodys(mode >> 6 & 0o7);
+        }
+        // Nor are the rights of a group to another group, but for those that everybody has; and
+        // who is in the lost group is one of the others now.
+        if fchown(file, None, Some(Gid::from_raw(gid))).is_err() {
+            let group = mode >> 3 & group_rights(model)?.unwrap_or(0o7);
+            mode = mode & 0o1700 | everybodys(mode & group & 0o7);
+        }
+    }
+    copy_access_list(file, model)?;
+    // Labels and notes travel as extended attributes. Where the file system has none, or this
+    // user may not set one, the file does without. What the new file has from its directory goes.
+    let names: Vec<_> = model.list_xattr().into_iter().flatten().collect();
+    for name in file.list_xattr().into_iter().flatten().filter(|name| !names.contains(name)) {
+        if name != ACCESS_LIST {
+            let _ = file.remove_xattr(&name);
+        }
+    }
+    for name in names.into_iter().filter(|name| name != ACCESS_LIST) {
+        if let Ok(Some(value)) = model.get_xattr(&name) {
+            let _ = file.set_xattr(&name, &value);
+        }
+    }
+    fchmod(file, mode_bits(mode))?;
+    Ok(())
+}
+
+/// The bits of a mode that give the group and all others the same rights.
+fn everybodys(rights: u32) -> u32 {
+    rights << 3 | rights
+}
+
+/// Which errors say that a file system has no access control lists.
+const NO_LISTS: [i32; 3] = [libc::ENOTSUP, libc::EOPNOTSUPP, libc::ENOSYS];
+
+fn access_list(file: &File) -> io::Result<Option<Vec<u8>>> {
+    match xattr::FileExt::get_xattr(file, ACCESS_LIST) {
+        Err(cause) if cause.raw_os_error().is_some_and(|code| NO_LISTS.contains(&code)) => Ok(None),
+        other => other,
+    }
+}
+
+/// What the access control list of a file lets its group do, before the mask, which is in the
+/// mode; `None` when it has no list.
+fn group_rights(file: &File) -> io::Result<Option<u32>> {
+    const GROUP: u16 = 0x04;
+    // The version, then a tag, rights and a number of each entry.
+    const HEAD_BYTES: usize = 4;
+    const ENTRY_BYTES: usize = 8;
+    let list = access_list(file)?.unwrap_or_default();
+    let entries = list.get(HEAD_BYTES..).unwrap_or_default().chunks_exact(ENTRY_BYTES);
+    let number = |bytes: &[u8]| u16::from_le_bytes([bytes[0], bytes[1]]);
+    let mut group = entries.filter(|entry| number(entry) == GROUP);
+    Ok(group.next().map(|entry| u32::from(number(&entry[2..]))))
+}
+
+/// Gives `file` the access control list of `model`, or none. Where there is one, the mode's bits
+/// for the group are those of its mask, so that without it they would let others in whom it kept
+/// out; and so would a list that the new file has from its directory.
+fn copy_access_list(file: &File, model: &File) -> io::Result<()> {
+    use xattr::FileExt;
+    match access_list(model)? {
+        Some(wanted) => file.set_xattr(ACCESS_LIST, &wanted),
+        None if access_list(file)?.is_some() => file.remove_xattr(ACCESS_LIST),
+        None => Ok(()),
+    }
+}
+
+#[allow(trivial_numeric_casts, reason = "mode_t has 16 bits on macOS")]
+fn mode_bits(mode: u32) -> rustix::fs::Mode {
+    rustix::fs::Mode::from_raw_mode(mode as rustix::fs::RawMode)
+}
+
+/// Renames over whatever is at `to`.
+pub(super) fn rename(from: &Place, to: &Place) -> io::Result<()> {
+    from.dir().rename(from.name(), to.dir(), to.name())
+}
+
+/// Linux and macOS rename without replacing in one step. Elsewhere, and on file systems that
+/// cannot, a hard link fails when the name is taken, which gives the same guarantee.
+pub(super) fn rename_new(from: &Place, to: &Place) -> io::Result<()> {
+    #[cfg(any(target_os = "linux", target_vendor = "apple"))]
+    {
+        use rustix::fs::{RenameFlags, renameat_with};
+        use rustix::io::Errno;
+        let flags = RenameFlags::NOREPLACE;
+        match renameat_with(from.dir(), from.name(), to.dir(), to.name(), flags) {
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
+            result => return Ok(result?),
+        }
+    }
+    link(from, to)?;
+    unlink(from)
+}
+
+/// Exchanges two names atomically; fails with `Unsupported` where the system cannot.
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+pub(super) fn exchange(one: &Place, other: &Place) -> io::Result<()> {
+    use rustix::fs::{RenameFlags, renameat_with};
+    use rustix::io::Errno;
+    match renameat_with(one.dir(), one.name(), other.dir(), other.name(), RenameFlags::EXCHANGE) {
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => Err(io::ErrorKind::Unsupported.into()),
+        result => Ok(result?),
+    }
+}
+
+#[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
+pub(super) fn exchange(_: &Place, _: &Place) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Gives the file a second name.
+pub(super) fn link(from: &Place, to: &Place) -> io::Result<()> {
+    from.dir().hard_link(from.name(), to.dir(), to.name())
+}
+
+/// Makes a symbolic link that leads where the one at `from` does.
+pub(super) fn copy_link(from: &Place, to: &Place) -> io::Result<()> {
+    let target = rustix::fs::readlinkat(from.dir(), from.name(), Vec::new())?;
+    Ok(rustix::fs::symlinkat(target, to.dir(), to.name())?)
+}
+
+/// Removes a name of a file.
+pub(super) fn unlink(place: &Place) -> io::Result<()> {
+    place.dir().remove_file(place.name())
+}
+
+/// Removes an empty directory.
+pub(super) fn remove_dir(place: &Place) -> io::Result<()> {
+    place.dir().remove_dir(place.name())
+}
+
+/// Directories are opened without the right to read them where the system has that; such a
+/// descriptor cannot be flushed, so another one is opened through it.
+pub(super) fn sync_dir(place: &Place) -> io::Result<()> {
+    use rustix::fs::{Mode, OFlags, openat};
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    // The standard library knows how to reach the disk itself on macOS.
+    File::from(openat(place.dir(), ".", flags, Mode::empty())?).sync_all()
+}
+
+/// Takes the lock of the file; waits while somebody else has it.
+pub(super) fn lock(file: &File) -> io::Result<()> {
+    file.lock()
+}
+
+/// Takes the lock of the file if nobody else has it; false otherwise.
+pub(super) fn try_lock(file: &File) -> io::Result<bool> {
+    match file.try_lock() {
+        Ok(()) => Ok(true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(cause)) => Err(cause),
+    }
+}
+
+/// Whether the user may write the file's content.
+pub(super) fn may_write(place: &Place) -> io::Result<bool> {
+    use rustix::fs::{Access, AtFlags, accessat};
+    match accessat(place.dir(), place.name(), Access::WRITE_OK, AtFlags::EACCESS) {
+        Ok(()) => Ok(true),
+        Err(rustix::io::Errno::ACCESS | rustix::io::Errno::PERM | rustix::io::Errno::ROFS) => {
+            Ok(false)
+        }
+        Err(other) => Err(other.into()),
+    }
+}
+
+/// Whether the user may give the name, which `stamp` is the file of, to another file.
+pub(super) fn may_replace(place: &Place, stamp: &Stamp) -> io::Result<bool> {
+    let directory = place.directory();
+    Ok(may_write(&directory)?
+        && may_give_to_owner(stamp)
+        && !is_kept_by_sticky_bit(&Stamp::of_place(&directory)?, stamp)
+        // A file can be a mount point itself; its name then stays.
+        && mount(place)? == mount(&directory)?)
+}
+
+/// Whether a new file can belong to the owner of this one. Only root gives files away.
+pub(super) fn may_give_to_owner(file: &Stamp) -> bool {
+    let user = rustix::process::geteuid();
+    user.is_root() || file.owner.0 == user.as_raw()
+}
+
+/// Which mount the name lies on, where the system tells.
+#[cfg(target_os = "linux")]
+pub(super) fn mount(place: &Place) -> io::Result<Option<u64>> {
+    use rustix::fs::{AtFlags, StatxFlags, statx};
+    let flags = AtFlags::SYMLINK_NOFOLLOW;
+    match statx(place.dir(), place.name(), flags, StatxFlags::MNT_ID) {
+        // An emulator of another processor says that it tells, and leaves 0 there.
+        Ok(found) if found.stx_mask & StatxFlags::MNT_ID.bits() != 0 && found.stx_mnt_id != 0 => {
+            Ok(Some(found.stx_mnt_id))
+        }
+        // A kernel before 5.8 does not know the question, and a sandbox may not know the call.
+        Ok(_) | Err(rustix::io::Errno::NOSYS | rustix::io::Errno::PERM) => mount_of_opened(place),
+        Err(other) => Err(other.into()),
+    }
+}
+
+/// The mount that a place is on, by what the kernel tells about an open file.
+#[cfg(target_os = "linux")]
+fn mount_of_opened(place: &Place) -> io::Result<Option<u64>> {
+    use rustix::fs::{Mode, OFlags, openat};
+    use std::os::fd::AsRawFd;
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let opened = openat(place.dir(), place.name(), flags, Mode::empty())?;
+    // Where nothing is mounted at /proc, nobody tells.
+    let told = std::fs::read_to_string(format!("/proc/self/fdinfo/{}", opened.as_raw_fd()));
+    let told = told.unwrap_or_default();
+    Ok(told.lines().find_map(|line| line.strip_prefix("mnt_id:")?.trim().parse().ok()))
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn mount(_: &Place) -> io::Result<Option<u64>> {
+    Ok(None)
+}
+
+/// Whether the directory lets only the file's owner, its own owner and root rename the file.
+fn is_kept_by_sticky_bit(directory: &Stamp, file: &Stamp) -> bool {
+    const STICKY: u32 = 0o1000;
+    let user = rustix::process::geteuid();
+    let is_among_owners = [file.owner.0, directory.owner.0].contains(&user.as_raw());
+    directory.mode & STICKY != 0 && !user.is_root() && !is_among_owners
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use crate::fs::{FileSystem, OsFileSystem};
+
+    #[test]
+    fn both_ways_to_ask_for_a_mount_give_the_same() {
+        let place = |dir: &str, name: &str| {
+            OsFileSystem.open_dir_at(dir.as_ref()).unwrap().place(name, name)
+        };
+        // The last component is a link, whose own mount is asked for; /proc is one of its own.
+        for (dir, name) in [("/", "."), ("/", "proc"), ("/proc", "self"), ("/proc/self", "exe")] {
+            let place = place(dir, name);
+            assert_eq!(mount_of_opened(&place).unwrap(), mount(&place).unwrap(), "{dir}/{name}");
+        }
+        let [root, proc] = [place("/", "."), place("/", "proc")].map(|at| mount_of_opened(&at));
+        assert_ne!(root.unwrap(), proc.unwrap());
+    }
+}

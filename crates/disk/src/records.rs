@@ -1,0 +1,352 @@
+//! Records and contents that processes share: a log of checked lines, and contents by their hash,
+//! in a private directory of the state directory.
+//!
+//! A writer holds the store's lock; a reader needs none. A line is written in one go after its
+//! checksum, and counts only if it is whole. If a process dies while it writes, its line does not
+//! count. Contents come before the records that name them. Nothing is forced to the disk: after a
+//! power cut the newest records may be missing or damaged, and then they do not count.
+//!
+//! Between calls nothing of it is open: a store may lie idle for days, and meanwhile anyone may
+//! remove its directory (which Windows refuses while it is open) or put another in its place.
+
+mod contents;
+mod log;
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io;
+use std::time::{Duration, Instant, SystemTime};
+
+use crate::commit::{LockKey, Locks, StateDir};
+use crate::fs::{FileSystem, NewAccess, Place, Stamp};
+use hashline_base::cancel::Cancel;
+use hashline_base::error::{Code, Error, Result};
+
+pub use contents::StoredContent;
+pub use log::News;
+use log::{VERSION, head, other_version, push_line, records_in};
+
+/// The log, in the store's directory.
+const LOG: &str = "log";
+
+/// A log that is longer is not one of ours.
+const MAX_LOG_BYTES: u64 = 256 << 20;
+
+/// A log that was cut has so many bytes: fewer than a first line, and more than one that is just
+/// being made.
+const CUT_BYTES: u64 = 1;
+
+/// The first line of a log has so many bytes at most: it is read to know the log again.
+const MAX_HEAD_BYTES: u64 = 200;
+
+/// How much of what was read last is compared when it is read on.
+const TAIL_BYTES: usize = 64;
+
+/// How far a log was read.
+#[derive(Clone, Debug, Default)]
+struct Position {
+    /// The first line of the log, which no other log has.
+    head: Option<Vec<u8>>,
+    bytes: u64,
+    /// The end of what was read. A log that has something else there, or ends before it, was cut,
+    /// and others may have written after that.
+    tail: Vec<u8>,
+    /// What the log was when it was read to its end.
+    stamp: Option<Stamp>,
+    /// The last try to read it came to its end. Whoever writes after what was not read would
+    /// never read it.
+    is_at_end: bool,
+}
+
+/// The lock of a store, which whoever writes must hold. It is waited for without the store.
+pub struct StoreLock {
+    fs: &'static dyn FileSystem,
+    state: StateDir,
+    name: String,
+    shown: String,
+}
+
+impl StoreLock {
+    /// Takes the lock, or waits for it until the call is cancelled.
+    pub fn take(&self, timeout: Duration, cancel: &Cancel) -> Result<Locks<'static>> {
+        let key = LockKey::of_store(&self.name, &self.shown);
+        let state = self.state.closed();
+        Locks::take(self.fs, &state, vec![key], Instant::now() + timeout, cancel)
+    }
+}
+
+/// A store of records.
+pub struct RecordStore {
+    fs: &'static dyn FileSystem,
+    state: StateDir,
+    name: String,
+    /// The path of the log, for messages.
+    shown: String,
+    position: Position,
+    max_log_bytes: u64,
+    /// The contents that were compared with their hashes, as they were then.
+    compared: HashMap<u128, Stamp>,
+}
+
+impl RecordStore {
+    /// Opens, or makes, the store of a name.
+    pub fn open(fs: &'static dyn FileSystem, state: StateDir, name: &str) -> Result<RecordStore> {
+        let shown = state.store_file(fs, name, LOG)?.shown().to_owned();
+        let (name, position) = (name.to_owned(), Position::default());
+        let compared = HashMap::new();
+        Ok(RecordStore { fs, state, name, shown, position, max_log_bytes: MAX_LOG_BYTES, compared })
+    }
+
+    /// The same store, of which nothing was read yet.
+    pub fn unread(&self) -> RecordStore {
+        RecordStore {
+            state: self.state.closed(),
+            name: self.name.clone(),
+            shown: self.shown.clone(),
+            position: Position::default(),
+            compared: HashMap::new(),
+            ..*self
+        }
+    }
+
+    /// The log in its directory, which is made anew if somebody has removed it.
+    fn log(&self) -> Result<Place> {
+        self.state.store_file(self.fs, &self.name, LOG)
+    }
+
+    /// The lock of this store.
+    pub fn lock(&self) -> StoreLock {
+        let (name, shown) = (self.name.clone(), self.shown.clone());
+        StoreLock { fs: self.fs, state: self.state.closed(), name, shown }
+    }
+
+    /// How long the log is that was read.
+    pub fn log_bytes(&self) -> u64 {
+        self.position.bytes
+    }
+
+    /// Reads on. Of another log than before all is read; what was read before is true all the same.
+    pub fn read(&mut self) -> Result<News> {
+        self.position.is_at_end = false;
+        let log = self.state.store_file_if_made(self.fs, &self.name, LOG)?;
+        let Some(log) = log else { return Ok(self.cleared()) };
+        // Most calls find the log as the last one left it.
+        if let (Some(known), Ok(now)) = (self.position.stamp, self.fs.stamp(&log))
+            && now.is_same_content(&known)
+        {
+            self.position.is_at_end = true;
+            return Ok(News::default());
+        }
+        let fault = |cause| self.fault("read", &cause);
+        let mut file = match self.fs.open_state(&log) {
+            Ok(file) => file,
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(self.cleared()),
+            Err(cause) => return Err(fault(cause)),
+        };
+        // Before it is read: what comes meanwhile is news the next time.
+        let stamp = self.fs.stamp_of(&file).map_err(fault)?;
+        let mut head = Vec::new();
+        self.fs.read(&mut file, MAX_HEAD_BYTES, &mut head).map_err(fault)?;
+        let head = memchr::memchr(b'\n', &head).map(|end| head[..=end].to_vec());
+        if let Some(version) = head.as_deref().and_then(other_version) {
+            return Err(self.of_other_version(&version));
+        }
+        if stamp.size_bytes == CUT_BYTES || stamp.size_bytes > MAX_LOG_BYTES {
+            return Ok(self.written_anew(stamp));
+        }
+        let is_same = head.is_some() && self.position.head == head;
+        let behind = if is_same { self.read_behind(&mut file)? } else { None };
+        let is_same = behind.is_some();
+        let (start, bytes) = match behind {
+            Some(bytes) => (self.position.bytes, bytes),
+            None => (0, self.read_from(&mut file, 0, self.max_log_bytes)?),
+        };
+        let is_at_end = (bytes.len() as u64) < self.max_log_bytes;
+        let (mut news, read_bytes) = records_in(&bytes);
+        news.is_new_log = !is_same;
+        let stamp = Some(stamp).filter(|_| is_at_end);
+        let known: &[u8] = if is_same { &self.position.tail } else { &[] };
+        let tail = tail_of(&[known, &bytes[..read_bytes as usize]].concat());
+        self.position = Position { head, bytes: start + read_bytes, tail, stamp, is_at_end };
+        Ok(news)
+    }
+
+    /// What stands after what was read before; nothing if that is not there any more.
+    fn read_behind(&self, file: &mut File) -> Result<Option<Vec<u8>>> {
+        let Position { bytes, tail, .. } = &self.position;
+        let start = bytes.saturating_sub(tail.len() as u64);
+        let mut found = self.read_from(file, start, self.max_log_bytes + tail.len() as u64)?;
+        Ok(found.starts_with(tail).then(|| found.split_off(tail.len())))
+    }
+
+    fn read_from(&self, file: &mut File, start: u64, limit_bytes: u64) -> Result<Vec<u8>> {
+        let fault = |cause| self.fault("read", &cause);
+        let mut bytes = Vec::new();
+        self.fs.seek(file, start).map_err(fault)?;
+        self.fs.read(file, limit_bytes, &mut bytes).map_err(fault)?;
+        Ok(bytes)
+    }
+
+    /// Somebody removed the log: the next one is read from its start.
+    fn cleared(&mut self) -> News {
+        self.position = Position { is_at_end: true, ..Position::default() };
+        News { is_new_log: true, ..News::default() }
+    }
+
+    /// Nothing of the log is to be believed: the next one takes its place.
+    fn written_anew(&mut self, stamp: Stamp) -> News {
+        self.position = Position { is_at_end: true, stamp: Some(stamp), ..Position::default() };
+        let is_cut = stamp.size_bytes == CUT_BYTES;
+        let unread = (!is_cut).then(|| {
+            let (shown, size) = (&self.shown, stamp.size_bytes);
+            let message =
+                format!("{shown}: it has {size} bytes, which is more than a store writes");
+            Error::at(Code::Io, shown, message)
+        });
+        News { is_new_log: true, is_cut, unread, ..News::default() }
+    }
+
+    /// Some records could not be written: cuts the log, which needs no room, so that nobody takes
+    /// what it says for all there was. The lock is held, and the log was read to its end under it.
+    pub fn cut(&mut self) -> Result<()> {
+        self.check_is_at_end()?;
+        let fault = |cause| self.fault("cut", &cause);
+        let log = self.log()?;
+        let file = match self.fs.open_for_rewrite(&log) {
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(()),
+            opened => opened.map_err(fault)?,
+        };
+        self.fs.set_len(&file, CUT_BYTES).map_err(fault)?;
+        let stamp = Some(self.fs.stamp_of(&file).map_err(fault)?);
+        self.position = Position { is_at_end: true, stamp, ..Position::default() };
+        Ok(())
+    }
+
+    fn of_other_version(&self, version: &str) -> Error {
+        let shown = &self.shown;
+        let message = format!(
+            "{shown}: its format is {version}, and this program reads only {VERSION}; it is not changed"
+        );
+        Error::at(Code::Io, shown, message)
+    }
+
+    /// Refuses to write where the log was not read to its end.
+    fn check_is_at_end(&self) -> Result<()> {
+        if self.position.is_at_end {
+            return Ok(());
+        }
+        let shown = &self.shown;
+        let message = format!("{shown}: it was not read to its end, and nothing is added to it");
+        Err(Error::at(Code::Io, shown, message))
+    }
+
+    /// Adds records at the end. The lock is held, and the log was read to its end under it.
+    pub fn append(&mut self, records: &[String]) -> Result<()> {
+        self.check_is_at_end()?;
+        let fault = |cause| self.fault("write", &cause);
+        let log = self.log()?;
+        let opened = match self.fs.open_for_rewrite(&log) {
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
+                self.fs.create_new(&log, NewAccess::OwnerOnly)
+            }
+            opened => opened,
+        };
+        let mut file = opened.map_err(fault)?;
+        let mut size_bytes = self.fs.stamp_of(&file).map_err(fault)?.size_bytes;
+        let mut text = String::new();
+        if self.position.bytes == 0 {
+            // Somebody may have died while writing the first line.
+            self.fs.set_len(&file, 0).map_err(fault)?;
+            size_bytes = 0;
+            push_line(&mut text, &head());
+        } else if size_bytes > self.position.bytes {
+            // Somebody died while writing a line: it ends here.
+            text.push('\n');
+        }
+        let head = text.find('\n').filter(|_| size_bytes == 0);
+        let head = head.map(|end| text.as_bytes()[..=end].to_vec());
+        records.iter().for_each(|record| push_line(&mut text, record));
+        self.fs.seek(&mut file, size_bytes).map_err(fault)?;
+        // What of it is there when this fails stays: others may have read it already.
+        self.fs.write(&mut file, text.as_bytes()).map_err(fault)?;
+        self.position.stamp = Some(self.fs.stamp_of(&file).map_err(fault)?);
+        self.position.bytes = size_bytes + text.len() as u64;
+        self.position.tail = tail_of(text.as_bytes());
+        self.position.head = head.or(self.position.head.take());
+        Ok(())
+    }
+
+    /// Puts other records in the place of all. The lock is held, and the log was read to its end
+    /// under it. A process that dies in between, and a power cut, leaves the old log or the new one.
+    pub fn replace(&mut self, records: &[String]) -> Result<()> {
+        self.check_is_at_end()?;
+        let fault = |cause| self.fault("write", &cause);
+        let log = self.log()?;
+        let fresh = log.sibling("log.new");
+        let _ = self.fs.unlink(&fresh);
+        let mut text = String::new();
+        push_line(&mut text, &head());
+        let head = Some(text.as_bytes().to_vec());
+        records.iter().for_each(|record| push_line(&mut text, record));
+        let mut file = self.fs.create_new(&fresh, NewAccess::OwnerOnly).map_err(fault)?;
+        let written = self.fs.write(&mut file, text.as_bytes());
+        // A name that comes to the disk before what it names would be a log without records.
+        if let Err(cause) = written.and_then(|()| self.fs.sync(&file)) {
+            // It may be in the way of others on a full disk.
+            let _ = self.fs.unlink(&fresh);
+            return Err(fault(cause));
+        }
+        let stamp = Some(self.fs.stamp_of(&file).map_err(fault)?);
+        drop(file);
+        self.fs.rename(&fresh, &log).map_err(fault)?;
+        let (bytes, tail) = (text.len() as u64, tail_of(text.as_bytes()));
+        self.position = Position { head, bytes, tail, stamp, is_at_end: true };
+        // As far as the system can: not every one flushes directories.
+        let _ = self.fs.sync_dir(&log);
+        Ok(())
+    }
+
+    fn fault(&self, verb: &str, cause: &io::Error) -> Error {
+        Error::io(verb, &self.shown, cause)
+    }
+}
+
+/// The last bytes of what was read or written.
+fn tail_of(bytes: &[u8]) -> Vec<u8> {
+    bytes[bytes.len().saturating_sub(TAIL_BYTES)..].to_vec()
+}
+
+/// Removes the stores to which nothing was written for `age`, unless somebody uses them.
+pub fn sweep(fs: &dyn FileSystem, state: &StateDir, age: Duration) {
+    let Ok(now) = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH) else { return };
+    let is_old = |log: &Place| {
+        let stamp = match fs.stamp(log) {
+            // The directory of one that is being made, or that nobody ever wrote to.
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => fs.stamp(&log.directory()),
+            found => found,
+        };
+        let age_ns = |stamp: Stamp| now.as_nanos() as i128 - stamp.modified_ns;
+        stamp.is_ok_and(|stamp| age_ns(stamp) > age.as_nanos() as i128)
+    };
+    for name in state.stores(fs) {
+        let Ok(Some(log)) = state.store_file_if_made(fs, &name, LOG) else { continue };
+        if !is_old(&log) {
+            continue;
+        }
+        let key = LockKey::of_store(&name, log.shown());
+        let lock = Locks::take(fs, state, vec![key], Instant::now(), &Cancel::default());
+        // Somebody may have written before the lock was taken.
+        if lock.is_err() || !is_old(&log) {
+            continue;
+        }
+        for file in state.store_names(fs, &name).unwrap_or_default() {
+            let _ = fs.unlink(&log.sibling(file));
+        }
+        // Nothing of it is open any more: Windows would refuse.
+        drop(log);
+        state.remove_store(fs, &name);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,471 @@
+//! Rendering many lines at once. Numbers are counted up in decimal, and digits of hashes come
+//! from a table. Short texts are copied in one step of a fixed size. It may write too much,
+//! because what follows is written later.
+
+use std::mem::MaybeUninit;
+use std::sync::OnceLock;
+
+use super::counter::{Counter, DIGITS_LIMIT};
+use super::rendered_size_bound;
+use crate::dialect::{DIALECTS, Dialect, MemoryLines};
+use crate::hash::HashedBlock;
+use crate::simd::Level;
+
+/// Texts up to this length are copied in one step of this size: a step of a fixed size is a few
+/// instructions, and a choice among more sizes could not be foreseen.
+const SHORT_BYTES: usize = 64;
+
+/// Room for one short line with its anchor and its line feed, however short its parts are; so
+/// much after an output lets any of its lines be written in steps of fixed sizes. The length
+/// of a number is taken modulo twice its limit, so that the compiler sees that all fits.
+pub const LINE_ROOM_BYTES: usize = 2 * DIGITS_LIMIT + HEAD_LIMIT_BYTES + SHORT_BYTES;
+const _: () = assert!(2 * DIGITS_LIMIT - 1 + HEAD_LIMIT_BYTES + SHORT_BYTES < LINE_ROOM_BYTES);
+
+/// Separator, four digits and text mark.
+const HEAD_LIMIT_BYTES: usize = 6;
+
+/// Bytes of which so far none need be written.
+type Room = [MaybeUninit<u8>];
+
+/// Renders blocks of lines, the one after the other.
+pub struct BlockRenderer {
+    /// Available on this processor; checked when the value is made.
+    level: Level,
+    dialect: &'static Dialect,
+    number: Counter,
+    /// Whether a `\r` before the `\n` is part of the text.
+    keeps_carriage_returns: bool,
+    pairs: &'static [Pair],
+}
+
+/// Two letters of a hash between separator and text mark. Without a separator, what stands before a
+/// text and, last, how many letters that are: a blank line, or any, may have no hash.
+type Pair = [u8; 4];
+
+/// What the letters of a [`Pair`] without a separator take, the text mark included.
+const BARE_HEAD_BYTES: usize = 3;
+
+impl BlockRenderer {
+    /// Starts at line `first_line`.
+    pub fn new(dialect: &'static Dialect, first_line: u64) -> BlockRenderer {
+        BlockRenderer::with_lines(dialect, first_line, MemoryLines::Terminated)
+    }
+
+    /// As `new`, for lines of another kind.
+    pub fn with_lines(
+        dialect: &'static Dialect,
+        first_line: u64,
+        lines: MemoryLines,
+    ) -> BlockRenderer {
+        BlockRenderer::with_level(Level::best(), dialect, first_line, lines)
+    }
+
+    /// As `with_lines`, on the given level, which must be available.
+    fn with_level(
+        level: Level,
+        dialect: &'static Dialect,
+        first_line: u64,
+        lines: MemoryLines,
+    ) -> BlockRenderer {
+        assert!(level.is_available(), "this processor has no {}", level.name());
+        BlockRenderer {
+            level,
+            dialect,
+            number: Counter::new(first_line),
+            keeps_carriage_returns: lines == MemoryLines::Split,
+            pairs: pairs_of(dialect),
+        }
+    }
+
+    /// Appends the lines of a block at the start of `text`, each with a line feed after it.
+    pub fn append(&mut self, text: &[u8], block: HashedBlock<'_>, out: &mut Vec<u8>) {
+        out.reserve(self.room_bytes(block));
+        let written = self.write(text, block, out.spare_capacity_mut());
+        // SAFETY: Each line has written all of the room up to where it says that it ends, digits
+        // included (`write_ten` has only those of numbers that fit its register), and the next
+        // one starts there; that `written` is within the room is what its slices check.
+        unsafe { out.set_len(out.len() + written) };
+    }
+
+    /// As [`BlockRenderer::append`], to the front of `out`; says how many bytes that took. `None`
+    /// where there may be too little room; what is after the lines may be overwritten.
+    pub fn overwrite(
+        &mut self,
+        text: &[u8],
+        block: HashedBlock<'_>,
+        out: &mut [u8],
+    ) -> Option<usize> {
+        if out.len() < self.room_bytes(block) {
+            return None;
+        }
+        // SAFETY: The types have the same layout, and what is written here are bytes: nothing of
+        // `out` becomes uninitialized.
+        let room = unsafe { &mut *(std::ptr::from_mut(out) as *mut Room) };
+        Some(self.write(text, block, room))
+    }
+
+    /// What a block takes at most, with the steps that write too much.
+    fn room_bytes(&self, block: HashedBlock<'_>) -> usize {
+        let count = block.hashes.len() as u64;
+        let last = self.number.value.saturating_add(count);
+        rendered_size_bound(self.dialect, block.len_bytes(), count, last) + LINE_ROOM_BYTES
+    }
+
+    fn write(&mut self, text: &[u8], block: HashedBlock<'_>, room: &mut Room) -> usize {
+        match self.level {
+            // To copy in wider steps, NEON needs no function of its own: all is compiled for it.
+            Level::Portable | Level::Neon => self.write_lines(text, block, room),
+            // SAFETY: `with_level` made sure that the processor has these instructions, which
+            // `Level::Avx512` asks for, too.
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 | Level::Avx512 => unsafe { self.write_lines_avx2(text, block, room) },
+            #[cfg(not(target_arch = "x86_64"))]
+            Level::Avx2 | Level::Avx512 => unreachable!("not available"),
+        }
+    }
+
+    /// [`BlockRenderer::write_lines`], compiled for AVX2, which copies in wider steps.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+    fn write_lines_avx2(&mut self, text: &[u8], block: HashedBlock<'_>, room: &mut Room) -> usize {
+        self.write_lines(text, block, room)
+    }
+
+    /// Writes a block to the front of `room` and says how many bytes that took.
+    #[inline(always)]
+    fn write_lines(&mut self, text: &[u8], block: HashedBlock<'_>, room: &mut Room) -> usize {
+        match (self.dialect.width, self.dialect.separator) {
+            _ if self.pairs.is_empty() => self.write_lines_with::<0>(text, block, room),
+            (2, Some(_)) => self.write_lines_with::<4>(text, block, room),
+            (0 | 2, None) => self.write_lines_with::<BARE_HEAD_BYTES>(text, block, room),
+            (4, Some(_)) => self.write_lines_with::<6>(text, block, room),
+            _ => self.write_lines_with::<0>(text, block, room),
+        }
+    }
+
+    /// `HEAD_BYTES` is what separator, digits and text mark take at most, 0 for a width without
+    /// table.
+    #[inline(always)]
+    fn write_lines_with<const HEAD_BYTES: usize>(
+        &mut self,
+        text: &[u8],
+        block: HashedBlock<'_>,
+        room: &mut Room,
+    ) -> usize {
+        let Some((&last_hash, mut hashes)) = block.hashes.split_last() else {
+            return 0;
+        };
+        let (mut ends, mut written) = (block.ends_but_last(), Written { at: 0, start: 0 });
+        while !hashes.is_empty() {
+            let count = hashes.len().min(self.number.left_of_ten());
+            let (now, later) = hashes.split_at(count);
+            let (ends_now, ends_later) = ends.split_at(count);
+            let lines = BlockLines { hashes: now, ends: ends_now };
+            written = if HEAD_BYTES > 0 && self.number.len <= DIGITS_LIMIT {
+                self.write_ten::<HEAD_BYTES>(lines, text, room, written)
+            } else {
+                self.write_any_lines(lines, text, room, written)
+            };
+            self.number.advance(count);
+            (hashes, ends) = (later, ends_later);
+        }
+        // The last line may be of any length, and end without a line feed.
+        let (Written { at, start }, end) = (written, block.len_bytes());
+        let len_bytes = if text[start..end].ends_with(b"\n") {
+            line_len_bytes(text, start, end, self.keeps_carriage_returns)
+        } else {
+            end - start
+        };
+        let last = &text[start..start + len_bytes];
+        let number = self.number.value;
+        self.number.advance(1);
+        at + write_any_line(self.dialect, number, last_hash, last, &mut room[at..])
+    }
+
+    /// Writes lines whose numbers differ in the last digit alone and have at most
+    /// [`DIGITS_LIMIT`] digits.
+    ///
+    /// There is room for each: a line takes at most its bytes in the block, terminator included,
+    /// and its anchor, both of which [`rendered_size_bound`] counts; where lines end was seen
+    /// once, so changed bytes of a mapped file make none longer.
+    #[inline(always)]
+    fn write_ten<const HEAD_BYTES: usize>(
+        &self,
+        lines: BlockLines<'_>,
+        text: &[u8],
+        room: &mut Room,
+        Written { mut at, mut start }: Written,
+    ) -> Written {
+        let Counter { mut digits, step, len, .. } = self.number;
+        assert!(len <= DIGITS_LIMIT && lines.hashes.len() <= self.number.left_of_ten());
+        let (pairs, keeps_carriage_returns) = (self.pairs, self.keeps_carriage_returns);
+        let digits_end = len % (2 * DIGITS_LIMIT);
+        for (&hash, &end) in lines.hashes.iter().zip(lines.ends) {
+            let line_bytes = line_len_bytes(text, start, end as usize, keeps_carriage_returns);
+            let room = &mut room[at..];
+            let front = room.first_chunk_mut::<LINE_ROOM_BYTES>().expect("room was reserved");
+            put(front, 0, digits.to_le_bytes());
+            let text_start = digits_end + put_head::<HEAD_BYTES>(pairs, hash, front, digits_end);
+            match text[start..].first_chunk::<SHORT_BYTES>() {
+                Some(short) if line_bytes <= SHORT_BYTES => {
+                    put(front, text_start, *short);
+                    front[text_start + line_bytes].write(b'\n');
+                }
+                _ => put_text(&text[start..start + line_bytes], &mut room[text_start..]),
+            }
+            at += text_start + line_bytes + 1;
+            digits = digits.wrapping_add(step);
+            start = end as usize;
+        }
+        Written { at, start }
+    }
+
+    /// Writes lines whose numbers and hashes may be of any length.
+    #[inline(never)]
+    fn write_any_lines(
+        &self,
+        lines: BlockLines<'_>,
+        text: &[u8],
+        room: &mut Room,
+        Written { mut at, mut start }: Written,
+    ) -> Written {
+        for (index, (&hash, &end)) in (0..).zip(lines.hashes.iter().zip(lines.ends)) {
+            let line_bytes = line_len_bytes(text, start, end as usize, self.keeps_carriage_returns);
+            let number = self.number.value.wrapping_add(index);
+            let line = &text[start..start + line_bytes];
+            at += write_any_line(self.dialect, number, hash, line, &mut room[at..]);
+            start = end as usize;
+        }
+        Written { at, start }
+    }
+}
+
+/// Some lines of a block: their hashes, and where they end, terminator included.
+struct BlockLines<'a> {
+    hashes: &'a [u32],
+    ends: &'a [u32],
+}
+
+/// The length of a line that ends at a line feed, without its terminator.
+#[inline(always)]
+fn line_len_bytes(text: &[u8], start: usize, end: usize, keeps_carriage_returns: bool) -> usize {
+    let mut text_end = end - 1;
+    let before = text_end.wrapping_sub(1);
+    if !keeps_carriage_returns && text.get(before) == Some(&b'\r') {
+        text_end = before;
+    }
+    text_end.saturating_sub(start)
+}
+
+/// How far a block is written: where the next line goes, and where it starts in the text.
+struct Written {
+    at: usize,
+    start: usize,
+}
+
+/// Writes what stands between a number and its text, and says how many bytes that took.
+#[inline(always)]
+fn put_head<const HEAD_BYTES: usize>(
+    pairs: &[Pair],
+    hash: u32,
+    room: &mut [MaybeUninit<u8>; LINE_ROOM_BYTES],
+    at: usize,
+) -> usize {
+    if HEAD_BYTES == 4 {
+        put(room, at, pairs[hash as usize]);
+        return HEAD_BYTES;
+    }
+    if HEAD_BYTES == BARE_HEAD_BYTES {
+        let pair = pairs[hash as usize];
+        // In one step; what is too much is written over by the text or its line feed.
+        put(room, at, pair);
+        // So the compiler sees that it is no more.
+        return usize::from(pair[3]) % (BARE_HEAD_BYTES + 1);
+    }
+    let count = pairs.len() as u32;
+    let [separator, first, second, _] = pairs[(hash / count) as usize];
+    let [_, third, fourth, text_mark] = pairs[(hash % count) as usize];
+    put(room, at, [separator, first, second, third, fourth, text_mark]);
+    HEAD_BYTES
+}
+
+/// Writes a line of any length and width.
+#[inline(never)]
+fn write_any_line(
+    dialect: &Dialect,
+    number: u64,
+    hash: u32,
+    text: &[u8],
+    room: &mut Room,
+) -> usize {
+    let mut anchor = Vec::with_capacity(32);
+    super::render_line(dialect, number, hash, b"", &mut anchor);
+    room[..anchor.len()].write_copy_of_slice(&anchor);
+    put_text(text, &mut room[anchor.len()..]);
+    anchor.len() + text.len() + 1
+}
+
+/// Writes a text of any length and the line feed after it.
+#[inline(never)]
+fn put_text(text: &[u8], room: &mut Room) {
+    room[..text.len()].write_copy_of_slice(text);
+    room[text.len()].write(b'\n');
+}
+
+#[inline(always)]
+fn put<const COUNT: usize>(room: &mut Room, at: usize, bytes: [u8; COUNT]) {
+    room[at..at + COUNT].write_copy_of_slice(&bytes);
+}
+
+/// What stands before the texts of lines, by the hash or by halves of it; nothing where there is no
+/// table for the form of a dialect, nor for a dialect that is not one of [`DIALECTS`].
+fn pairs_of(dialect: &'static Dialect) -> &'static [Pair] {
+    static TABLES: OnceLock<Vec<Vec<Pair>>> = OnceLock::new();
+    let tables = TABLES.get_or_init(|| DIALECTS.iter().map(make_pairs).collect());
+    let place = DIALECTS.iter().position(|known| std::ptr::eq(known, dialect));
+    place.map_or(&[], |place| &tables[place])
+}
+
+fn make_pairs(dialect: &Dialect) -> Vec<Pair> {
+    let Dialect { alphabet, text_mark, .. } = *dialect;
+    match (dialect.separator, dialect.digit_bytes) {
+        (Some(separator), 1) if dialect.width.is_multiple_of(2) && !dialect.bare_blanks => {
+            let seconds = |first: u8| {
+                alphabet.iter().map(move |&second| [separator, first, second, text_mark])
+            };
+            alphabet.iter().flat_map(|&first| seconds(first)).collect()
+        }
+        (None, _) if !dialect.has_hashes() => vec![[text_mark, 0, 0, 1]],
+        (None, 2) if dialect.width == 2 => {
+            let (pairs, _) = alphabet.as_chunks();
+            let heads = pairs.iter().map(|&[first, second]| [first, second, text_mark, 3]);
+            heads.chain(dialect.bare_blanks.then_some([text_mark, 0, 0, 1])).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::{BlockHasher, LineHasher};
+
+    /// Every way to write a line: lengths around the steps, in the middle and at the end of the
+    /// text, numbers of every length, every width, and every end of a line.
+    #[test]
+    fn blocks_are_rendered_like_lines() {
+        // What is as long as that is text, or white space alone.
+        let lengths = [0, 1, SHORT_BYTES - 1, SHORT_BYTES, SHORT_BYTES + 1, 200, 3, 0];
+        for (end, dialect) in ["\n", "\r\n", ""]
+            .iter()
+            .flat_map(|end| DIALECTS.iter().map(move |dialect| (end, dialect)))
+        {
+            let fillers = lengths.iter().flat_map(|&len| ["x".repeat(len), " ".repeat(len)]);
+            let lines: Vec<String> = fillers.collect();
+            let mut text = lines.join(if end.is_empty() { "\n" } else { end });
+            text.push_str(end);
+            for first in [1, 7, 95, 99_999_990, 99_999_999, 100_000_000, u64::MAX - 17] {
+                for lines in [MemoryLines::Terminated, MemoryLines::Split] {
+                    check(dialect, &text, first, lines);
+                }
+            }
+        }
+    }
+
+    fn check(dialect: &'static Dialect, text: &str, first: u64, lines: MemoryLines) {
+        let mut expected = Vec::new();
+        let mut hasher = LineHasher::new(dialect);
+        for (number, line) in (first..).zip(text.split_inclusive('\n')) {
+            let line = line.strip_suffix('\n').unwrap_or(line);
+            let line = match line.strip_suffix('\r') {
+                Some(line) if lines == MemoryLines::Terminated => line,
+                _ => line,
+            };
+            let hash = hasher.hash(number, line.as_bytes());
+            crate::rows::render_line(dialect, number, hash, line.as_bytes(), &mut expected);
+            expected.push(b'\n');
+        }
+        for level in Level::available() {
+            let renderer = || BlockRenderer::with_level(level, dialect, first, lines);
+            let out = rendered(renderer(), level, text.as_bytes(), text.as_bytes());
+            let (out, expected) = (bstr::BStr::new(&out), bstr::BStr::new(&expected));
+            assert_eq!(out, expected, "{} {} {lines:?}", dialect.name, level.name());
+        }
+    }
+
+    /// The lines of `text` as the renderer makes them of `changed`, which has the same length,
+    /// in room that before held this or that: what nobody wrote would differ.
+    fn rendered(renderer: BlockRenderer, level: Level, text: &[u8], changed: &[u8]) -> Vec<u8> {
+        let mut outs = [0x00, 0xFF].map(|filler| {
+            let mut out = vec![filler; 4 * text.len() + (1 << 16)];
+            out.clear();
+            out
+        });
+        let first = renderer.number.value;
+        for out in &mut outs {
+            let mut renderer = BlockRenderer { number: Counter::new(first), ..renderer };
+            let mut hasher = BlockHasher::with_level(renderer.dialect, level);
+            let mut start = 0;
+            while start < text.len() {
+                let block = hasher.hash_block(renderer.number.value, &text[start..]);
+                renderer.append(&changed[start..], block, out);
+                start += block.len_bytes();
+            }
+        }
+        let [out, other] = outs;
+        assert_eq!(out, other, "room that nobody wrote");
+        out
+    }
+
+    /// A mapped file can change between the hashing and the rendering; the view is thrown away
+    /// then, but it must come to that.
+    #[test]
+    fn texts_that_change_meanwhile_do_no_harm() {
+        let long = format!("{}\r\n{}\n", "x".repeat(SHORT_BYTES), "y".repeat(SHORT_BYTES + 1));
+        let texts = ["a\n\nbc\n", "a\r\n\r\n\n", "\n\n\n", "abc", "\u{e9}x\ny\n", &long];
+        for (text, dialect) in texts.iter().flat_map(|text| DIALECTS.iter().map(move |d| (text, d)))
+        {
+            let text = text.repeat(300);
+            for byte in [b'\n', b'\r', b'x', 0xC3] {
+                for step in 1..4 {
+                    let mut changed = text.clone().into_bytes();
+                    changed.iter_mut().step_by(step).for_each(|place| *place = byte);
+                    let firsts = [1, 99_999_990, u64::MAX - 5000];
+                    for (level, first) in
+                        Level::available().flat_map(|level| firsts.map(|first| (level, first)))
+                    {
+                        let lines = MemoryLines::Terminated;
+                        let renderer = BlockRenderer::with_level(level, dialect, first, lines);
+                        let out = rendered(renderer, level, text.as_bytes(), &changed);
+                        let more = text.split_inclusive('\n').count() as u64 - 1;
+                        let last = first.wrapping_add(more);
+                        let last = dialect.anchor_of(&last.to_string(), "");
+                        assert!(bstr::ByteSlice::contains_str(&out[..], &last), "{last}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn dialects_outside_the_table_are_rendered_too() {
+        let copy = |dialect: &Dialect| Dialect {
+            alphabet: dialect.alphabet,
+            digit_bytes: dialect.digit_bytes,
+            bare_blanks: dialect.bare_blanks,
+            name: "copy",
+            separator: dialect.separator,
+            text_mark: dialect.text_mark,
+            width: dialect.width,
+            normalization: dialect.normalization,
+            recorded_repairs: dialect.recorded_repairs,
+            seed: dialect.seed,
+            memory_lines: dialect.memory_lines,
+            grammar: dialect.grammar,
+        };
+        static COPIES: OnceLock<Vec<Dialect>> = OnceLock::new();
+        for copy in COPIES.get_or_init(|| DIALECTS.iter().map(copy).collect()) {
+            check(copy, "a\nb\n", 1, MemoryLines::Terminated);
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! A text with its lines and the hash that tells it from others: lent, kept, or named by its hash.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use twox_hash::XxHash3_128;
+
+use hashline_lines::lines::{LineIndex, Lines, Unit};
+use hashline_lines::tag::Tag;
+
+/// A text as the model sees it (UTF-8, without byte order mark), with its lines and its hash.
+/// Two bodies with one hash are taken for the same text, unless both are there to be compared.
+#[derive(Clone, Copy)]
+pub struct Body<'a> {
+    /// The text.
+    pub text: &'a [u8],
+    /// Its lines.
+    pub index: &'a LineIndex,
+    /// XXH3 of the text, 128 bits: what `disk::bytes::snapshot` says of it, as a number.
+    pub hash: u128,
+}
+
+impl<'a> Body<'a> {
+    /// A text and its lines.
+    pub fn new(text: &'a [u8], index: &'a LineIndex) -> Self {
+        Body { text, index, hash: hash_of(text) }
+    }
+
+    /// The number of lines.
+    pub fn count(&self) -> u64 {
+        self.index.count()
+    }
+
+    /// A line's text, without its terminator.
+    pub fn line(&self, number: u64) -> Option<&'a [u8]> {
+        Some(self.index.span(self.text, number)?.text(self.text))
+    }
+
+    /// The texts of all lines.
+    pub fn lines(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        lines_of(self.text)
+    }
+}
+
+/// The lines of a text without their terminators.
+pub(super) fn lines_of(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    Lines::new(text, Unit::Byte).map(move |span| span.text(text))
+}
+
+/// A text that memory owns.
+#[derive(Debug)]
+pub(super) struct Kept {
+    text: Box<[u8]>,
+    index: LineIndex,
+    hash: u128,
+}
+
+impl Kept {
+    pub(super) fn body(&self) -> Body<'_> {
+        Body { text: &self.text, index: &self.index, hash: self.hash }
+    }
+
+    /// What it takes in memory.
+    pub(super) fn bytes(&self) -> usize {
+        self.text.len() + self.index.size_bytes()
+    }
+}
+
+/// A text as a memory is told of it: a copy, or of one that is too large for the memory its hash
+/// and the number of its lines.
+#[derive(Clone, Debug)]
+pub struct Version {
+    pub(super) hash: u128,
+    pub(super) count: u64,
+    pub(super) kept: Option<Arc<Kept>>,
+    /// Its tag, if the model is shown that: a patch may name it when the text is gone.
+    pub(super) tag: Option<Tag>,
+}
+
+impl Version {
+    /// A text, copied if it is within the limit. The hash is that of the copy: what is read from a
+    /// mapping can change between two looks at it.
+    pub fn of(text: &[u8], limit_bytes: usize) -> Version {
+        if text.len() > limit_bytes {
+            let index = LineIndex::new(text, Unit::Byte);
+            let body = Body::new(text, &index);
+            return Version { hash: body.hash, count: body.count(), kept: None, tag: None };
+        }
+        Version::owned(text.into())
+    }
+
+    /// A copy of a text that nobody can change meanwhile, with what is known of it.
+    pub(super) fn copy_of(body: Body<'_>, limit_bytes: usize) -> Version {
+        let Body { text, index, hash } = body;
+        if text.len() > limit_bytes {
+            return Version { hash, count: index.count(), kept: None, tag: None };
+        }
+        Version::kept(Arc::new(Kept { text: text.into(), index: index.clone(), hash }))
+    }
+
+    /// A text that was made for the memory.
+    pub fn owned(text: Box<[u8]>) -> Version {
+        let index = LineIndex::new(&text, Unit::Byte);
+        let hash = Body::new(&text, &index).hash;
+        Version::kept(Arc::new(Kept { text, index, hash }))
+    }
+
+    pub(super) fn kept(kept: Arc<Kept>) -> Version {
+        Version { hash: kept.hash, count: kept.index.count(), kept: Some(kept), tag: None }
+    }
+
+    /// Notes the tag of the text, which the model is shown.
+    pub(super) fn note_tag(&mut self) {
+        self.tag = self.tag.or_else(|| Some(Tag::of(self.body()?.text)));
+    }
+
+    /// The text and its lines, if it was not too large.
+    pub fn body(&self) -> Option<Body<'_>> {
+        self.kept.as_deref().map(Kept::body)
+    }
+
+    /// Looks at `text`, which this is of, through what is kept of it, or anew.
+    pub fn look<T>(&self, text: &[u8], look: impl FnOnce(&Body<'_>) -> T) -> T {
+        match self.body() {
+            Some(body) => look(&body),
+            None => look(&Body::new(text, &LineIndex::new(text, Unit::Byte))),
+        }
+    }
+
+    /// The number of its lines.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// What it takes in memory.
+    pub(super) fn bytes(&self) -> usize {
+        self.kept.as_deref().map_or(0, Kept::bytes)
+    }
+}
+
+/// The hash by which a text is known.
+pub fn hash_of(text: &[u8]) -> u128 {
+    XxHash3_128::oneshot(text)
+}
+
+/// A text, by its hash.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct TextRef {
+    #[serde(with = "hex")]
+    pub(super) hash: u128,
+    pub(super) lines: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) tag: Option<Tag>,
+}
+
+impl TextRef {
+    /// The text as a memory is told of it that cannot look at it.
+    pub(super) fn version(&self) -> Version {
+        Version { hash: self.hash, count: self.lines, kept: None, tag: self.tag }
+    }
+}
+
+/// Hashes as 32 hexadecimal letters: JSON has no numbers of 128 bits.
+pub(super) mod hex {
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(hash: &u128, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&format!("{hash:032x}"))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<u128, D::Error> {
+        let text = String::deserialize(from)?;
+        u128::from_str_radix(&text, 16).map_err(D::Error::custom)
+    }
+}

@@ -1,0 +1,605 @@
+//! A session's memory on disk: every update is a record, so that whoever opens the session later,
+//! or in another process, learns the same.
+//!
+//! Texts are kept once, by their hash. When the records grow beyond what the memory is worth, the
+//! memory as a whole takes their place. What cannot be read, or written, costs what it would have
+//! taught, and is noted; a call does not fail for it.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::body::{TextRef, Version};
+use super::lines::LineSet;
+use super::mutex::MemoryMutex;
+use super::notes::{Damage, Notes, Trouble};
+use super::shown::{ShownLines, ShownPart, fit};
+use super::track::{Course, Splice};
+use super::update::MemoryUpdate;
+use super::versions::{MAX_LINES, Memory, MemoryImage, MemoryLimits, Moment, Showing};
+use hashline_base::cancel::Cancel;
+use hashline_base::error::{Code, Error, Message, Result};
+use hashline_disk::commit::Locks;
+use hashline_disk::records::{News, RecordStore, StoreLock, StoredContent};
+
+/// How long a call waits for another process that is writing.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Records of so many bytes, if they are twice those of the memory as a whole, are replaced by it.
+const MAX_RECORDS_BYTES: u64 = 1 << 20;
+
+/// One record.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum SessionRecord {
+    Shown {
+        file: PathBuf,
+        text: TextRef,
+        lines: LineSet,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        parts: Vec<ShownPart>,
+        #[serde(default, skip_serializing_if = "is_false")]
+        asked: bool,
+    },
+    Written {
+        file: PathBuf,
+        text: TextRef,
+        shown: LineSet,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        parts: Vec<ShownPart>,
+        #[serde(default, skip_serializing_if = "LineSet::is_empty")]
+        pasted: LineSet,
+    },
+    Edited {
+        file: PathBuf,
+        before: TextRef,
+        after: TextRef,
+        #[serde(flatten)]
+        course: Course,
+        shown: LineSet,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        parts: Vec<ShownPart>,
+    },
+    Moved {
+        moves: Vec<(PathBuf, PathBuf)>,
+    },
+    Forgotten {
+        file: PathBuf,
+    },
+    AllForgotten,
+    Memory(MemoryImage),
+    /// One of the processes remembers so much.
+    Limits(MemoryLimits),
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+impl SessionRecord {
+    /// Reads a record. What a checksum vouches for is as it was written; that it was written by
+    /// a program in order, it does not say.
+    fn parse(text: &str) -> Option<SessionRecord> {
+        serde_json::from_str(text).ok().filter(SessionRecord::is_sound)
+    }
+
+    /// Whether its lines can be lines of its texts.
+    fn is_sound(&self) -> bool {
+        match self {
+            SessionRecord::Shown { text, lines, parts, .. }
+            | SessionRecord::Written { text, shown: lines, parts, .. } => {
+                text.lines <= MAX_LINES && fit(lines, parts, text.lines)
+            }
+            SessionRecord::Edited { before, after, course, shown, parts, .. } => {
+                before.lines <= MAX_LINES
+                    && after.lines <= MAX_LINES
+                    && course.fits(before.lines, after.lines)
+                    && fit(shown, parts, after.lines)
+            }
+            SessionRecord::Memory(image) => image.is_sound(),
+            SessionRecord::Moved { .. }
+            | SessionRecord::Forgotten { .. }
+            | SessionRecord::AllForgotten
+            | SessionRecord::Limits(_) => true,
+        }
+    }
+}
+
+/// The lock of a store, or why it could not be had.
+pub(super) type StoreLocked = Result<Locks<'static>>;
+
+/// Waits until no other process writes, but not for long, or until the call is cancelled.
+pub(super) fn take(lock: &StoreLock, cancel: &Cancel) -> StoreLocked {
+    lock.take(LOCK_TIMEOUT, cancel)
+}
+
+/// What records said that a memory has learned.
+struct Replayed {
+    /// One of them was a memory as a whole.
+    is_other: bool,
+    /// How many could not be read.
+    damaged: u64,
+}
+
+/// A session's place on disk.
+pub(super) struct Store {
+    records: RecordStore,
+    /// What this process remembers.
+    limits: MemoryLimits,
+    /// The most that one of the processes remembers, as the log says.
+    largest: Option<MemoryLimits>,
+    /// How many bytes the texts have there; not known before this process has added one, nor after
+    /// others may have.
+    texts_bytes: Option<u64>,
+    /// How long the records were when the memory was written as a whole.
+    whole_bytes: u64,
+    /// Something that this process has learned is not in the log. The memory as a whole takes the
+    /// place of the records as soon as that can be done.
+    has_missed: bool,
+    /// Another process has cut the log. Who knows of older records learns that by the memory as a
+    /// whole, which is written next.
+    is_cut: bool,
+    /// Texts that are not what their names say.
+    damaged: HashSet<u128>,
+    notes: Notes,
+}
+
+impl Store {
+    pub(super) fn new(records: RecordStore, limits: MemoryLimits) -> Store {
+        Store {
+            records,
+            limits,
+            largest: None,
+            texts_bytes: None,
+            whole_bytes: 0,
+            has_missed: false,
+            is_cut: false,
+            damaged: HashSet::new(),
+            notes: Notes::default(),
+        }
+    }
+
+    /// What went wrong so far, and will.
+    pub(super) fn notes(&self) -> Notes {
+        self.notes.clone()
+    }
+
+    /// Has the memory learn what others have written since the last look: all of it at once. A
+    /// call that was made at a moment may mean what was shown until the one that is returned.
+    pub(super) fn catch_up(&mut self, memory: &MemoryMutex, call: Option<Moment>) -> Moment {
+        self.read_on(memory, call).unwrap_or_else(|error| {
+            self.notes.add(Trouble::NotRead, error);
+            call.unwrap_or_default()
+        })
+    }
+
+    /// As [`Store::catch_up`]; says why it could not.
+    fn read_on(&mut self, memory: &MemoryMutex, call: Option<Moment>) -> Result<Moment> {
+        let as_of = call.unwrap_or_default();
+        let mut news = self.records.read()?;
+        if news.is_new_log {
+            (self.largest, self.whole_bytes) = (None, 0);
+        }
+        if let Some(why) = news.unread.take() {
+            self.notes.add(Trouble::NotRead, why);
+            self.has_missed = true;
+        }
+        if news.records.is_empty() && news.damaged == 0 && !news.is_cut {
+            return Ok(as_of);
+        }
+        self.texts_bytes = None;
+        let mut learned = memory.lock().clone();
+        let known = learned.now();
+        let Replayed { is_other, damaged } = self.replay(&news, &mut learned);
+        self.notes.add_damage(Damage::Record, damaged);
+        self.is_cut = news.is_cut || (self.is_cut && !is_other);
+        // What somebody showed could not be told, or this process could not tell others: which of
+        // what is remembered is the newest, nobody knows.
+        if news.is_cut || (is_other && self.has_missed) {
+            learned.learn(&MemoryUpdate::AllForgotten);
+        }
+        // Of a memory as a whole, nobody knows what of it is older than a call.
+        let known = if is_other { Moment::default() } else { known };
+        Ok(memory.lock().take_over(learned, known, call))
+    }
+
+    /// Has a memory learn records. Texts are read once, and only those of which something is
+    /// needed: lines that an edit removed, and those that are still known of in the end.
+    fn replay(&mut self, news: &News, memory: &mut Memory) -> Replayed {
+        let (mut texts, mut is_other, mut damaged) = (HashMap::new(), false, news.damaged);
+        for line in &news.records {
+            let Some(record) = SessionRecord::parse(line) else {
+                damaged += 1;
+                continue;
+            };
+            texts.extend(text_refs(&record).map(|text| (text.hash, *text)));
+            match record {
+                SessionRecord::Memory(image) => {
+                    self.whole_bytes = line.len() as u64;
+                    let restored = Memory::restored(image, memory.emptied());
+                    let before = std::mem::replace(memory, restored);
+                    memory.adopt_texts(&before);
+                    is_other = true;
+                }
+                SessionRecord::Limits(limits) => self.note_limits(limits),
+                record => {
+                    let update = update(record, |file, before, splices| {
+                        let mut known = memory.version(before.hash);
+                        if known.is_none() && memory.loses_lines(file, before.hash, splices) {
+                            known = self.load(before, memory.limits());
+                        }
+                        known.unwrap_or_else(|| before.version())
+                    });
+                    update.iter().for_each(|update| memory.learn(update));
+                }
+            }
+        }
+        self.supply(memory, &texts);
+        Replayed { is_other, damaged }
+    }
+
+    /// Gives a memory the texts that it knows of and lacks, as far as they are within its bound.
+    fn supply(&mut self, memory: &mut Memory, named: &HashMap<u128, TextRef>) {
+        let (mut texts, mut forgotten) = (Vec::new(), Vec::new());
+        let mut room_bytes = memory.limits().bytes;
+        for hash in memory.lacking() {
+            let Some(named) = named.get(&hash) else { continue };
+            let text = (room_bytes > 0).then(|| self.load(named, memory.limits())).flatten();
+            match text {
+                Some(text) => {
+                    room_bytes = room_bytes.saturating_sub(text.bytes());
+                    texts.push(text);
+                }
+                None => forgotten.push(hash),
+            }
+        }
+        memory.supply(&texts, &forgotten);
+    }
+
+    fn load(&mut self, text: &TextRef, limits: MemoryLimits) -> Option<Version> {
+        match self.records.get(text.hash, limits.bytes as u64) {
+            StoredContent::Whole(content) => {
+                let version = Version::owned(content.into());
+                Some(version).filter(|version| version.count == text.lines)
+            }
+            StoredContent::Missing => None,
+            StoredContent::Damaged => {
+                if self.damaged.insert(text.hash) {
+                    self.notes.add_damage(Damage::Text, 1);
+                }
+                None
+            }
+        }
+    }
+
+    fn note_limits(&mut self, limits: MemoryLimits) {
+        self.largest = Some(self.largest.map_or(limits, |largest| largest.larger(limits)));
+    }
+
+    /// Writes updates after what others have written, while nobody else writes, and has the
+    /// memory learn them whatever came of that. What was to be forgotten since the call was made
+    /// is left out. Records that outgrew the memory are replaced. Where they cannot be written, the
+    /// log is cut: others would take older updates for the newest.
+    pub(super) fn learn(
+        &mut self,
+        mut updates: Vec<MemoryUpdate>,
+        memory: &MemoryMutex,
+        call: Option<Moment>,
+        locked: &StoreLocked,
+    ) {
+        self.catch_up(memory, call);
+        {
+            let memory = memory.lock();
+            updates.retain(|update| memory.wants(update, call));
+        }
+        let written = match locked {
+            // All of it is written below.
+            Ok(_) if self.writes_whole() => Ok(()),
+            Ok(_) => self.append(&updates),
+            Err(error) => {
+                Err(without_lock(error, "what the call showed is remembered by this process alone"))
+            }
+        };
+        // What is to be forgotten from just now on was written, and will be removed again.
+        memory.lock().learn_wanted(&updates, call);
+        let written = match written {
+            // A text that does not go is tried again.
+            Ok(()) if self.writes_whole() || self.is_outgrown() => {
+                self.replace(memory).map(|kept| drop(self.records.drop_contents(&kept)))
+            }
+            written => written,
+        };
+        if let Err(why) = written {
+            self.miss(locked);
+            self.notes.add(Trouble::NotWritten, why);
+        }
+    }
+
+    /// Whether the next write is the memory as a whole.
+    fn writes_whole(&self) -> bool {
+        self.has_missed || self.is_cut
+    }
+
+    /// Something could not be written.
+    fn miss(&mut self, locked: &StoreLocked) {
+        self.has_missed = true;
+        if locked.is_ok() {
+            let _ = self.records.cut();
+        }
+    }
+
+    /// Has the memory forget a file, or everything, and removes what is kept of it here: the
+    /// records of it, and the texts that nothing else needs.
+    pub(super) fn forget(
+        &mut self,
+        update: MemoryUpdate,
+        memory: &MemoryMutex,
+        locked: &StoreLocked,
+    ) -> Result<()> {
+        let read = self.read_on(memory, None);
+        let update = [update];
+        let written = read.and_then(|_| match locked {
+            Ok(_) if self.writes_whole() => Ok(()),
+            Ok(_) => self.append(&update),
+            Err(error) => Err(without_lock(error, "call again")),
+        });
+        memory.lock().learn_wanted(&update, None);
+        let replaced = written.and_then(|()| self.replace(memory));
+        if replaced.is_err() {
+            self.miss(locked);
+        }
+        let removed = replaced.and_then(|kept| self.records.drop_contents(&kept));
+        removed.map_err(|why| {
+            why.within("this process has forgotten, but what is kept on disk is still there: ", "")
+        })
+    }
+
+    fn append(&mut self, updates: &[MemoryUpdate]) -> Result<()> {
+        let mut lines = Vec::new();
+        for hash in std::mem::take(&mut self.damaged) {
+            self.records.discard(hash, self.limits.bytes as u64);
+        }
+        let largest = self.largest.map_or(self.limits, |largest| largest.larger(self.limits));
+        if self.largest != Some(largest) {
+            lines.extend(serde_json::to_string(&SessionRecord::Limits(largest)));
+        }
+        for update in updates {
+            if matches!(update, MemoryUpdate::Moved { moves } if moves.is_empty()) {
+                continue;
+            }
+            for text in texts(update) {
+                self.put(text)?;
+            }
+            match serde_json::to_string(&record(update)) {
+                Ok(line) => lines.push(line),
+                Err(cause) => {
+                    let why = Error::new(Code::Io, cause.to_string());
+                    self.notes.add(Trouble::Unnamed, why);
+                }
+            }
+        }
+        if !lines.is_empty() {
+            self.records.append(&lines)?;
+        }
+        self.largest = Some(largest);
+        Ok(())
+    }
+
+    /// Keeps a text, unless it is over the bound of the memory alone.
+    fn put(&mut self, text: &Version) -> Result<()> {
+        let Some(body) = text.body().filter(|body| body.text.len() <= self.limits.bytes) else {
+            return Ok(());
+        };
+        let written = self.records.put(text.hash, body.text)?;
+        if written > 0 {
+            self.texts_bytes = Some(match self.texts_bytes {
+                Some(bytes) => bytes + written,
+                None => self.records.contents_bytes()?,
+            });
+        }
+        Ok(())
+    }
+
+    fn is_outgrown(&self) -> bool {
+        let records_bytes = self.records.log_bytes();
+        let limit_bytes = self.largest.unwrap_or(self.limits).bytes as u64;
+        (records_bytes > MAX_RECORDS_BYTES && records_bytes > 2 * self.whole_bytes)
+            || self.texts_bytes.is_some_and(|bytes| bytes > limit_bytes.saturating_mul(2))
+    }
+
+    /// Puts the memory as a whole in the place of all records. Says which texts it needs.
+    fn replace(&mut self, memory: &MemoryMutex) -> Result<HashSet<u128>> {
+        let image = self.image(memory)?;
+        if self.writes_whole() {
+            for text in image.texts() {
+                let known = memory.lock().version(text.hash);
+                known.iter().try_for_each(|text| self.put(text))?;
+            }
+        }
+        let keep: HashSet<u128> = image.texts().map(|text| text.hash).collect();
+        let largest = self.largest.unwrap_or(self.limits);
+        let records = [SessionRecord::Memory(image), SessionRecord::Limits(largest)];
+        let lines: serde_json::Result<Vec<String>> =
+            records.iter().map(serde_json::to_string).collect();
+        let lines = lines.map_err(|cause| {
+            Error::new(Code::Internal, format!("it cannot be written as a whole: {cause}"))
+        })?;
+        self.records.replace(&lines)?;
+        self.whole_bytes = self.records.log_bytes();
+        self.texts_bytes = None;
+        (self.has_missed, self.is_cut) = (false, false);
+        Ok(keep)
+    }
+
+    /// The memory of the process that remembers most: this one's, or what it would be after all
+    /// records, if they are all there.
+    fn image(&mut self, memory: &MemoryMutex) -> Result<MemoryImage> {
+        let largest = self.largest.unwrap_or(self.limits);
+        if largest == self.limits || self.writes_whole() {
+            return Ok(memory.lock().image());
+        }
+        let news = self.records.unread().read()?;
+        let mut all = Memory::new(largest);
+        // What is damaged was noted when it was read first.
+        self.replay(&news, &mut all);
+        Ok(all.image())
+    }
+}
+
+/// What became of something without the lock, and what that means.
+fn without_lock(error: &Error, so: &str) -> Error {
+    let why = match error.code {
+        Code::LockTimeout => {
+            let seconds = LOCK_TIMEOUT.as_secs();
+            format!("another process was writing there for {seconds} seconds")
+        }
+        Code::Aborted => "the call was cancelled while another process was writing there".into(),
+        _ => return error.clone(),
+    };
+    Error::new(error.code, Message::from(format!("{why}; {so}")))
+}
+
+/// The texts that a record names.
+fn text_refs(record: &SessionRecord) -> Box<dyn Iterator<Item = &TextRef> + '_> {
+    match record {
+        SessionRecord::Shown { text, .. } | SessionRecord::Written { text, .. } => {
+            Box::new([text].into_iter())
+        }
+        SessionRecord::Edited { before, after, .. } => Box::new([before, after].into_iter()),
+        SessionRecord::Memory(image) => Box::new(image.texts()),
+        _ => Box::new(std::iter::empty()),
+    }
+}
+
+fn texts(update: &MemoryUpdate) -> Vec<&Version> {
+    match update {
+        MemoryUpdate::Shown { text, .. } | MemoryUpdate::Written { text, .. } => vec![text],
+        MemoryUpdate::Edited { before, after, .. } => vec![before, after],
+        MemoryUpdate::Moved { .. }
+        | MemoryUpdate::Forgotten { .. }
+        | MemoryUpdate::AllForgotten => Vec::new(),
+    }
+}
+
+fn text_ref(text: &Version) -> TextRef {
+    TextRef { hash: text.hash, lines: text.count, tag: text.tag }
+}
+
+fn record(update: &MemoryUpdate) -> SessionRecord {
+    match update.clone() {
+        MemoryUpdate::Shown { file, text, lines, showing } => {
+            let (asked, ShownLines { lines, parts }) = (showing == Showing::Asked, lines);
+            SessionRecord::Shown { file, text: text_ref(&text), lines, parts, asked }
+        }
+        MemoryUpdate::Written { file, text, shown, pasted } => {
+            let (text, ShownLines { lines: shown, parts }) = (text_ref(&text), shown);
+            SessionRecord::Written { file, text, shown, parts, pasted }
+        }
+        MemoryUpdate::Edited { file, before, after, course, shown } => {
+            let (before, after) = (text_ref(&before), text_ref(&after));
+            let ShownLines { lines: shown, parts } = shown;
+            SessionRecord::Edited { file, before, after, course, shown, parts }
+        }
+        MemoryUpdate::Moved { moves } => SessionRecord::Moved { moves },
+        MemoryUpdate::Forgotten { file } => SessionRecord::Forgotten { file },
+        MemoryUpdate::AllForgotten => SessionRecord::AllForgotten,
+    }
+}
+
+/// What a record teaches. `before` finds the text that an edit changed.
+fn update(
+    record: SessionRecord,
+    before_edit: impl FnOnce(&Path, &TextRef, &[Splice]) -> Version,
+) -> Option<MemoryUpdate> {
+    Some(match record {
+        SessionRecord::Shown { file, text, lines, parts, asked } => {
+            let showing = if asked { Showing::Asked } else { Showing::Told };
+            let lines = ShownLines { lines, parts };
+            MemoryUpdate::Shown { file, text: text.version(), lines, showing }
+        }
+        SessionRecord::Written { file, text, shown, parts, pasted } => {
+            let shown = ShownLines { lines: shown, parts };
+            MemoryUpdate::Written { file, text: text.version(), shown, pasted }
+        }
+        SessionRecord::Edited { file, before, after, course, shown, parts } => {
+            let shown = ShownLines { lines: shown, parts };
+            let (before, after) = (before_edit(&file, &before, &course.splices), after.version());
+            MemoryUpdate::Edited { file, before, after, course, shown }
+        }
+        SessionRecord::Moved { moves } => MemoryUpdate::Moved { moves },
+        SessionRecord::Forgotten { file } => MemoryUpdate::Forgotten { file },
+        SessionRecord::AllForgotten => MemoryUpdate::AllForgotten,
+        SessionRecord::Memory(_) | SessionRecord::Limits(_) => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hashline_base::error::Term;
+    use hashline_disk::commit::StateDir;
+    use hashline_disk::fs::OsFileSystem;
+
+    fn records_in(dir: &Path) -> RecordStore {
+        let state = StateDir::new(dir.to_str()).unwrap();
+        RecordStore::open(&OsFileSystem, state, "one").unwrap()
+    }
+
+    fn shown() -> MemoryUpdate {
+        MemoryUpdate::Shown {
+            file: "f".into(),
+            text: Version::of(b"text\n", 100),
+            lines: LineSet::of(1, 1).into(),
+            showing: Showing::Asked,
+        }
+    }
+
+    #[test]
+    fn regression_a_note_on_another_process_names_no_option() {
+        let dir = tempfile::tempdir().unwrap();
+        let records = || records_in(dir.path());
+        let (one, other) = (records().lock(), records().lock());
+        let limits = MemoryLimits::default();
+        let _held = one.take(LOCK_TIMEOUT, &Cancel::default()).unwrap();
+        let cancelled = Cancel::default();
+        cancelled.cancel();
+        for (timeout, cancel, why) in [
+            (Duration::ZERO, Cancel::default(), "another process was writing there for 2 seconds"),
+            (
+                LOCK_TIMEOUT,
+                cancelled,
+                "the call was cancelled while another process was writing there",
+            ),
+        ] {
+            let locked = other.take(timeout, &cancel);
+            let (mut store, memory) =
+                (Store::new(records(), limits), MemoryMutex::new(Memory::new(limits)));
+            store.learn(vec![shown()], &memory, None, &locked);
+            let note = format!(
+                "the session's memory was not written: {why}; what the call showed is remembered by this process alone"
+            );
+            assert_eq!(store.notes().all(Term::name), [note]);
+            assert!(memory.lock().knows(Path::new("f")));
+        }
+    }
+
+    /// It was asked to be forgotten after the call was made, and before what it showed was learned.
+    #[test]
+    fn regression_what_is_to_be_forgotten_is_not_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let limits = MemoryLimits::default();
+        let records = records_in(dir.path());
+        let lock = records.lock();
+        let mut store = Store::new(records, limits);
+        let memory = MemoryMutex::new(Memory::new(limits));
+        let call = memory.lock().hold();
+        memory.lock().forget_from_now(None);
+        let locked = lock.take(LOCK_TIMEOUT, &Cancel::default());
+        store.learn(vec![shown()], &memory, Some(call), &locked);
+        assert!(!memory.lock().knows(Path::new("f")));
+        let records = records_in(dir.path()).read().unwrap().records;
+        assert!(records.iter().all(|record| !record.contains("shown")), "{records:?}");
+    }
+}

@@ -1,0 +1,511 @@
+//! The versions of files that were shown, and which lines of each, within bounds.
+//!
+//! A file's versions are kept as *lineages*: a text that somebody else made (the *base*), and
+//! what the session's own edits made of it since (the *tip*). Numbers that were shown along a
+//! lineage are *views*; each knows exactly where its lines are in the tip. So the own edits of a
+//! session cost two texts, however many they are. Between two lineages somebody else changed the
+//! file, and only the two texts are known.
+
+mod files;
+mod image;
+mod lineage;
+mod shared;
+mod texts;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::body::{Body, Kept, Version, hash_of};
+use super::lines::LineSet;
+use super::shown::ShownLines;
+use super::track::{Course, Track};
+use hashline_base::error::{Error, Message, Result, Term};
+use hashline_base::shape::sized;
+
+pub(super) use image::MemoryImage;
+pub use lineage::{Lineage, View};
+pub(super) use shared::MAX_LINES;
+
+use files::Files;
+use lineage::{TipView, WaitingCalls};
+use texts::{KeptTexts, LastUse};
+
+/// How much a memory holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct MemoryLimits {
+    /// Bytes in all.
+    #[serde(rename = "maxBytes", deserialize_with = "sized")]
+    pub bytes: usize,
+    /// Files.
+    #[serde(rename = "maxFiles", deserialize_with = "sized")]
+    pub files: usize,
+    /// Versions of a file that others made.
+    #[serde(rename = "maxVersions", deserialize_with = "sized")]
+    pub versions: usize,
+}
+
+impl Default for MemoryLimits {
+    fn default() -> Self {
+        MemoryLimits { bytes: 64 << 20, files: 256, versions: 8 }
+    }
+}
+
+impl MemoryLimits {
+    /// Refuses bounds within which nothing can be remembered. A bound of bytes that is too small
+    /// for what was shown last gives way to it.
+    pub fn check(&self) -> Result<()> {
+        let bounds = [
+            (self.bytes, Term::MaxBytes),
+            (self.files, Term::MaxFiles),
+            (self.versions, Term::MaxVersions),
+        ];
+        match bounds.into_iter().find(|(bound, _)| *bound == 0) {
+            None => Ok(()),
+            Some((_, term)) => {
+                let message = Message::from("memory.") + term + " is 0: expected at least 1";
+                Err(Error::argument(message))
+            }
+        }
+    }
+}
+
+/// Of so many forgotten files it is known that they were forgotten.
+const MAX_FORGOTTEN_FILES: usize = 10_000;
+
+/// A moment in the life of a memory: what is shown later cannot be what an earlier call means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Moment(u64);
+
+/// How lines came to be shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Showing {
+    /// A read or a search was asked for them.
+    Asked,
+    /// An answer to something else told them: the report of an edit, a refusal.
+    Told,
+}
+
+/// What is remembered of a file.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct FileMemory {
+    /// Oldest first.
+    pub lineages: Vec<Lineage>,
+    /// Something that was shown of the file is not remembered any more.
+    pub(super) forgotten: bool,
+    used: u64,
+    /// What it takes beside its texts.
+    bytes: usize,
+}
+
+impl FileMemory {
+    /// The lineage whose tip is this text, made the newest; a new one if there is none.
+    fn lineage(&mut self, hash: u128, now: Moment, limits: &MemoryLimits) -> &mut Lineage {
+        self.used = now.0;
+        let lineage = match self.lineages.iter().rposition(|one| one.tip == hash) {
+            Some(at) => self.lineages.remove(at),
+            None => Lineage::new(hash, self.views_of(hash), now),
+        };
+        self.lineages.push(Lineage { used: now, ..lineage });
+        if self.lineages.len() > limits.versions.max(1) {
+            self.lineages.remove(0);
+            self.forgotten = true;
+        }
+        self.lineages.last_mut().expect("one was pushed")
+    }
+
+    /// What was shown of a text that the session edited, and which is there again.
+    fn views_of(&self, hash: u128) -> Vec<View> {
+        let views = self.lineages.iter().flat_map(|one| &one.views);
+        let mut found: Option<View> = None;
+        for view in views.filter(|view| view.hash == hash) {
+            match &mut found {
+                Some(found) => {
+                    found.show_as(view);
+                    found.late.extend(view.late.iter().cloned());
+                    found.since = found.since.min(view.since);
+                    found.last = found.last.max(view.last);
+                }
+                None => {
+                    let (track, gone, left) = (Track::identity(), BTreeMap::new(), Vec::new());
+                    let asked = LineSet::default();
+                    found = Some(View { track, gone, left, asked, ..view.clone() });
+                }
+            }
+        }
+        found.into_iter().collect()
+    }
+
+    /// Finds out what it takes beside its texts.
+    fn measure(&mut self, file: &Path) {
+        self.bytes = size_of::<FileMemory>()
+            + file.as_os_str().len()
+            + self.lineages.iter().map(Lineage::bytes).sum::<usize>();
+    }
+
+    /// The texts that it refers to.
+    fn hashes(&self) -> impl Iterator<Item = u128> + '_ {
+        self.lineages.iter().flat_map(|one| [one.base, one.tip])
+    }
+
+    /// Forgets all but the view that was shown last.
+    fn keep_last_view(&mut self) {
+        let last = |lineage: &Lineage| lineage.views.iter().map(|view| view.last).max();
+        let Some(newest) = self.lineages.iter().map(last).max().flatten() else { return };
+        self.lineages.retain(|lineage| last(lineage) == Some(newest));
+        self.lineages.iter_mut().for_each(|one| one.views.retain(|view| view.last == newest));
+        self.forgotten = true;
+    }
+
+    /// Tells texts that it uses them.
+    fn touch(&self, texts: &mut KeptTexts) {
+        for lineage in &self.lineages {
+            texts.touch(lineage.base, LastUse { at: lineage.used, was_tip: false });
+            texts.touch(lineage.tip, LastUse { at: lineage.used, was_tip: true });
+        }
+    }
+
+    /// When a text other than this was shown last.
+    fn shown_elsewhere(&self, hash: u128) -> Moment {
+        let views = self.lineages.iter().flat_map(|one| &one.views);
+        let others = views.filter(|view| view.hash != hash);
+        others.map(|view| view.last).max().unwrap_or_default()
+    }
+}
+
+/// What is known of one file, taken out of a memory: what a call asks of it needs no lock, however
+/// long it takes.
+#[derive(Clone, Debug, Default)]
+pub struct FileRecord {
+    file: Option<Arc<FileMemory>>,
+    forgotten: bool,
+    texts: HashMap<u128, Arc<Kept>>,
+}
+
+impl FileRecord {
+    /// What is known of the file.
+    pub fn file(&self) -> Option<&FileMemory> {
+        self.file.as_deref()
+    }
+
+    /// Whether something that was shown of the file is not remembered any more.
+    pub fn has_forgotten(&self) -> bool {
+        self.forgotten
+    }
+
+    /// The text with this hash, if it is kept.
+    pub fn text(&self, hash: u128) -> Option<Body<'_>> {
+        self.texts.get(&hash).map(|kept| kept.body())
+    }
+}
+
+/// What a session showed. Cloning it makes a fork: texts are shared.
+///
+/// A file is known by a path that the caller made canonical; it is not looked at.
+#[derive(Clone, Debug, Default)]
+pub struct Memory {
+    limits: MemoryLimits,
+    now: u64,
+    files: Files,
+    texts: KeptTexts,
+    /// Hashes of the paths that were forgotten whole.
+    forgotten: HashSet<u128>,
+    /// When calls were made that are not carried out yet, and how many at each moment.
+    held: BTreeMap<Moment, usize>,
+    /// What was to be forgotten, and when, while calls waited that were made before.
+    forgets: Vec<(Moment, Option<PathBuf>)>,
+}
+
+impl Memory {
+    /// An empty memory.
+    pub fn new(limits: MemoryLimits) -> Memory {
+        Memory { limits, ..Memory::default() }
+    }
+
+    /// This moment: what is shown from now on is later.
+    pub fn now(&self) -> Moment {
+        Moment(self.now)
+    }
+
+    /// This moment, from which on nothing is dropped that a call which is made now can mean,
+    /// until [`Memory::let_go`].
+    pub fn hold(&mut self) -> Moment {
+        *self.held.entry(self.now()).or_default() += 1;
+        self.now()
+    }
+
+    /// A call that was made at a moment is over.
+    pub fn let_go(&mut self, moment: Moment) {
+        if let Some(count) = self.held.get_mut(&moment) {
+            *count -= 1;
+            if *count == 0 {
+                self.held.remove(&moment);
+            }
+        }
+        let oldest = self.held.keys().next();
+        self.forgets.retain(|(moment, _)| oldest.is_some_and(|oldest| moment > oldest));
+    }
+
+    fn waiting_calls(&self) -> Option<WaitingCalls> {
+        let (oldest, newest) = (*self.held.keys().next()?, *self.held.keys().next_back()?);
+        Some(WaitingCalls { oldest, newest })
+    }
+
+    /// Notes that a file, or everything, is to be forgotten now: what calls that were made before
+    /// have yet to learn of it does not count.
+    pub fn forget_from_now(&mut self, file: Option<&Path>) {
+        let now = self.tick();
+        if !self.held.is_empty() {
+            self.forgets.push((now, file.map(Path::to_owned)));
+        }
+    }
+
+    /// Whether what a call that was made at a moment learns of a file still counts.
+    pub fn is_wanted(&self, file: &Path, as_of: Moment) -> bool {
+        !self.forgets.iter().any(|(moment, forgotten)| {
+            *moment > as_of && forgotten.as_deref().is_none_or(|forgotten| forgotten == file)
+        })
+    }
+
+    /// An empty memory with the same limits, for the same calls.
+    pub(super) fn emptied(&self) -> Memory {
+        let (held, forgets) = (self.held.clone(), self.forgets.clone());
+        Memory { now: self.now, held, forgets, ..Memory::new(self.limits) }
+    }
+
+    /// The same memory for a session of its own, for which no call is waiting.
+    pub fn fork(&self) -> Memory {
+        Memory { held: BTreeMap::new(), forgets: Vec::new(), ..self.clone() }
+    }
+
+    /// A memory of one file.
+    pub(super) fn only(&self, file: &Path) -> Memory {
+        let mut memory = Memory { now: self.now, ..Memory::new(self.limits) };
+        if let Some(known) = self.files.get(file) {
+            for hash in known.hashes() {
+                if let Some(kept) = self.texts.get(hash).filter(|_| !memory.texts.contains(hash)) {
+                    memory.texts.insert(hash, Arc::clone(kept));
+                }
+            }
+            memory.files.insert(file.into(), Arc::clone(known));
+            memory.settle(file, Vec::new());
+        }
+        memory
+    }
+
+    /// Whether a call was made that is not over yet.
+    pub(super) fn is_waited_for(&self) -> bool {
+        !(self.held.is_empty() && self.forgets.is_empty())
+    }
+
+    /// What is known of a file.
+    pub fn record(&self, file: &Path) -> FileRecord {
+        let known = self.files.get(file).cloned();
+        let forgotten = match &known {
+            Some(file) => file.forgotten,
+            None => self.forgotten.contains(&path_hash(file)),
+        };
+        let hashes =
+            known.iter().flat_map(|file| &file.lineages).flat_map(|one| [one.base, one.tip]);
+        let texts = hashes.filter_map(|hash| Some((hash, Arc::clone(self.texts.get(hash)?))));
+        let texts = texts.collect();
+        FileRecord { file: known, forgotten, texts }
+    }
+
+    /// Whether anything is known of a file.
+    pub fn knows(&self, file: &Path) -> bool {
+        self.files.contains(file)
+    }
+
+    /// A text that is remembered already.
+    pub(super) fn version(&self, hash: u128) -> Option<Version> {
+        self.texts.get(hash).map(|kept| Version::kept(Arc::clone(kept)))
+    }
+
+    /// Remembers that lines of a text were shown.
+    pub fn show(&mut self, file: &Path, text: &Version, shown: &ShownLines, showing: Showing) {
+        if shown.lines.is_empty() {
+            return;
+        }
+        let (now, limits, waiting) = (self.tick(), self.limits, self.waiting_calls());
+        let before = self.change(file, |known| {
+            let elsewhere = known.shown_elsewhere(text.hash);
+            let lineage = known.lineage(text.hash, now, &limits);
+            let TipView { view, has_replaced } = lineage.view_of_tip(now, waiting);
+            view.show(shown, showing, now, elsewhere, waiting);
+            view.tag = view.tag.or(text.tag);
+            known.forgotten |= has_replaced;
+        });
+        self.keep(text);
+        self.settle(file, before);
+    }
+
+    /// Remembers that the session wrote the whole of a file: its lines are known, though no
+    /// numbers of them were shown.
+    pub fn written(&mut self, file: &Path, text: &Version, pasted: &LineSet) {
+        if text.count == 0 {
+            return;
+        }
+        let (now, limits) = (self.tick(), self.limits);
+        let before = self.change(file, |known| {
+            let written = LineSet::of(1, text.count).without(pasted);
+            known.lineage(text.hash, now, &limits).written = written;
+        });
+        self.keep(text);
+        self.settle(file, before);
+    }
+
+    /// Remembers that an edit of the session made one text of another: the lines that it left
+    /// alone are the same lines, and what was shown of them still holds. Call [`Memory::show`]
+    /// for the lines of the report.
+    pub fn edited(&mut self, file: &Path, before: &Version, after: &Version, course: &Course) {
+        let splices = &course.splices;
+        let shift: i64 = splices.iter().map(|one| one.inserted as i64 - one.removed as i64).sum();
+        // Splices that do not tell the whole change would send anchors to wrong lines.
+        let is_whole = before.count.checked_add_signed(shift) == Some(after.count);
+        if before.hash == after.hash || !self.files.contains(file) || !is_whole {
+            return;
+        }
+        let (now, limits) = (self.tick(), self.limits);
+        let mut known_before = self.change(file, |known| {
+            let lineage = known.lineage(before.hash, now, &limits);
+            lineage.follow(before.body(), after.hash, course, now);
+        });
+        self.keep(before);
+        self.keep(after);
+        known_before.push(before.hash);
+        self.settle(file, known_before);
+    }
+
+    /// Remembers that files have other names, all at once: they may have changed names with each
+    /// other.
+    pub fn rename_all(&mut self, moves: &[(PathBuf, PathBuf)]) {
+        let taken: Vec<_> = moves.iter().map(|(from, _)| self.files.remove(from)).collect();
+        let mut hashes = Vec::new();
+        for ((_, to), file) in moves.iter().zip(taken) {
+            self.forgotten.remove(&path_hash(to));
+            let replaced = match file {
+                Some(file) => self.files.insert(to.as_path().into(), file),
+                None => self.files.remove(to),
+            };
+            hashes.extend(replaced.iter().flat_map(|file| file.hashes()));
+        }
+        self.release(hashes);
+    }
+
+    /// Forgets a file.
+    pub fn forget(&mut self, file: &Path) {
+        if let Some(known) = self.files.remove(file) {
+            self.note_forgotten(file);
+            self.release(known.hashes());
+        }
+    }
+
+    /// Forgets everything.
+    pub fn forget_all(&mut self) {
+        for (file, _) in std::mem::take(&mut self.files).iter() {
+            self.note_forgotten(file);
+        }
+        self.texts = KeptTexts::default();
+    }
+
+    /// What it takes: the texts, each counted once, and what is known of their lines.
+    pub fn bytes(&self) -> usize {
+        self.texts.bytes() + self.files.bytes()
+    }
+
+    /// How many files it knows.
+    pub fn files(&self) -> usize {
+        self.files.len()
+    }
+
+    fn tick(&mut self) -> Moment {
+        self.now += 1;
+        Moment(self.now)
+    }
+
+    /// Changes what is known of a file. Returns the texts that it referred to before.
+    fn change(&mut self, file: &Path, change: impl FnOnce(&mut FileMemory)) -> Vec<u128> {
+        let before = self.files.get(file).map(|known| known.hashes().collect());
+        let forgotten = before.is_none() && self.forgotten.remove(&path_hash(file));
+        self.files.change(file, FileMemory { forgotten, ..FileMemory::default() }, change);
+        before.unwrap_or_default()
+    }
+
+    fn note_forgotten(&mut self, file: &Path) {
+        if self.forgotten.len() < MAX_FORGOTTEN_FILES {
+            self.forgotten.insert(path_hash(file));
+        }
+    }
+
+    /// Keeps a text, unless it is over the bound alone.
+    fn keep(&mut self, text: &Version) {
+        let Some(kept) = &text.kept else { return };
+        if kept.bytes() <= self.limits.bytes && !self.texts.contains(text.hash) {
+            self.texts.insert(text.hash, Arc::clone(kept));
+        }
+    }
+
+    /// Brings the memory back within its bounds after `file` has changed. It referred to these
+    /// texts before.
+    fn settle(&mut self, file: &Path, hashes: Vec<u128>) {
+        if let Some(known) = self.files.get(file) {
+            known.touch(&mut self.texts);
+        }
+        while self.files.len() > self.limits.files.max(1) {
+            self.drop_oldest_file();
+        }
+        self.release(hashes);
+        self.fit_bytes();
+    }
+
+    /// Drops what was not used for longest until the rest is within the bound, but for what was
+    /// shown last: whoever is asked to look at it and try again must find it remembered.
+    fn fit_bytes(&mut self) {
+        while self.bytes() > self.limits.bytes {
+            let has_older = self.files.len() > 1;
+            if !(self.drop_oldest_text() || has_older && self.drop_oldest_file()) {
+                break;
+            }
+        }
+        if self.bytes() > self.limits.bytes
+            && let Some(newest) = self.files.newest().cloned()
+        {
+            self.change(&newest, FileMemory::keep_last_view);
+        }
+    }
+
+    /// Drops those of some texts that no lineage refers to any more.
+    fn release(&mut self, hashes: impl IntoIterator<Item = u128>) {
+        for hash in hashes {
+            if !self.files.refer_to(hash) {
+                self.texts.remove(hash);
+            }
+        }
+    }
+
+    /// Drops the text that was not used for longest, whatever file it was used for. What is known
+    /// of its lines still holds for a file that is just that text.
+    fn drop_oldest_text(&mut self) -> bool {
+        let Some(hash) = self.texts.oldest() else { return false };
+        self.files.note_lost(hash);
+        self.texts.remove(hash);
+        true
+    }
+
+    fn drop_oldest_file(&mut self) -> bool {
+        let Some(oldest) = self.files.oldest().cloned() else { return false };
+        self.forget(&oldest);
+        true
+    }
+}
+
+fn path_hash(path: &Path) -> u128 {
+    hash_of(path.as_os_str().as_encoded_bytes())
+}
+
+#[cfg(test)]
+mod tests;

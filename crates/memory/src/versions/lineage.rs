@@ -1,0 +1,357 @@
+//! Lineages and views: what a file became by the session's own edits, and which lines were shown
+//! along the way.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Moment, Showing};
+use crate::body::{Body, hex};
+use crate::lines::LineSet;
+use crate::shown::{Knowledge, Parts, ShownLines};
+use crate::track::{Course, KeptStretch, LeftLines, Track, TrackAsNow};
+use hashline_lines::tag::Tag;
+
+/// How many views there may be of one lineage: a read each, and a report after each own edit.
+const MAX_VIEWS: usize = 64;
+
+/// How many views there may be where calls that wait hold on to them.
+const MAX_HELD_VIEWS: usize = 256;
+
+/// When calls were made that are not carried out yet.
+#[derive(Clone, Copy)]
+pub(super) struct WaitingCalls {
+    pub(super) oldest: Moment,
+    pub(super) newest: Moment,
+}
+
+/// The view of a lineage's tip as it is.
+pub(super) struct TipView<'l> {
+    pub(super) view: &'l mut View,
+    /// Another view was dropped to make room for it.
+    pub(super) has_replaced: bool,
+}
+
+/// Numbers under which lines were shown, all of one text.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct View {
+    /// The text.
+    #[serde(with = "hex")]
+    pub hash: u128,
+    /// Its tag, if the model was shown that, or if a patch may have named it when the session edited
+    /// the text: from then on the text may be gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tag: Option<Tag>,
+    /// The lines that were shown, by their numbers in that text.
+    pub shown: LineSet,
+    /// Those of them of which only parts were shown.
+    #[serde(default, skip_serializing_if = "Parts::is_empty")]
+    pub(super) parts: Parts,
+    /// Those of them that were shown while calls waited which cannot mean them, and when.
+    #[serde(skip)]
+    pub(super) late: Vec<(Moment, LineSet)>,
+    /// Those of them that were asked for, at the last time nothing else of the file was shown.
+    #[serde(default)]
+    pub(super) asked: LineSet,
+    #[serde(default)]
+    pub(super) asked_at: Moment,
+    /// Where its lines are in the tip.
+    pub track: Track,
+    /// Shown lines that an own edit removed, with their texts.
+    #[serde(with = "texts_by_line")]
+    pub gone: BTreeMap<u64, Box<[u8]>>,
+    /// Those of them that went to other files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) left: Vec<LeftLines>,
+    /// When lines of it were shown for the first time.
+    pub since: Moment,
+    /// When lines of it were shown for the last time.
+    pub last: Moment,
+}
+
+impl View {
+    /// A view of a text as it is.
+    pub(super) fn new(hash: u128, shown: LineSet, now: Moment) -> View {
+        View {
+            hash,
+            tag: None,
+            shown,
+            parts: Parts::default(),
+            late: Vec::new(),
+            asked: LineSet::default(),
+            asked_at: Moment::default(),
+            track: Track::identity(),
+            gone: BTreeMap::new(),
+            left: Vec::new(),
+            since: now,
+            last: now,
+        }
+    }
+
+    /// Shows more of the text. `elsewhere` is when another text of the file was shown last.
+    pub(super) fn show(
+        &mut self,
+        shown: &ShownLines,
+        showing: Showing,
+        now: Moment,
+        elsewhere: Moment,
+        waiting: Option<WaitingCalls>,
+    ) {
+        let lines = &shown.lines;
+        let oldest = waiting.filter(|waiting| self.since <= waiting.newest);
+        let oldest = oldest.map(|waiting| waiting.oldest);
+        match oldest {
+            Some(oldest) => {
+                self.late.retain(|(moment, _)| *moment > oldest);
+                let fresh = lines.without(&self.shown);
+                if !fresh.is_empty() {
+                    self.late.push((now, fresh));
+                }
+            }
+            None => self.late.clear(),
+        }
+        self.parts.show(&self.shown, shown, now, oldest);
+        self.shown.extend(lines);
+        self.last = now;
+        if showing == Showing::Asked {
+            if elsewhere > self.asked_at {
+                self.asked = LineSet::default();
+            }
+            self.asked.extend(lines);
+            self.asked_at = now;
+        }
+    }
+
+    /// Shows what another view of the same text shows.
+    pub(super) fn show_as(&mut self, other: &View) {
+        self.parts = Parts::of_both((&self.shown, &self.parts), (&other.shown, &other.parts));
+        self.shown.extend(&other.shown);
+    }
+
+    /// Whether a call that was made at a moment can mean anything of it.
+    pub fn is_known(&self, as_of: Option<Moment>) -> bool {
+        as_of.is_none_or(|as_of| self.since <= as_of)
+    }
+
+    /// Whether a call that was made at a moment can mean this line of it.
+    pub fn shows(&self, line: u64, as_of: Option<Moment>) -> bool {
+        let is_late = |as_of: Moment| {
+            self.late.iter().any(|(moment, lines)| *moment > as_of && lines.contains(line))
+        };
+        self.is_known(as_of) && self.shown.contains(line) && !as_of.is_some_and(is_late)
+    }
+
+    /// The lines of it that a call which was made at a moment can mean.
+    pub fn shown_as_of(&self, as_of: Option<Moment>) -> LineSet {
+        let mut shown = self.shown.clone();
+        for (moment, lines) in &self.late {
+            if as_of.is_some_and(|as_of| *moment > as_of) {
+                shown = shown.without(lines);
+            }
+        }
+        shown
+    }
+
+    /// What such a call can know of its lines.
+    pub fn knowledge(&self, as_of: Option<Moment>) -> Knowledge {
+        self.parts.knowledge(self.shown_as_of(as_of), as_of)
+    }
+
+    /// Whether the model asked for a line of this text after it was shown anything of another
+    /// view: then that is the one it has in mind.
+    pub fn was_asked_since(&self, other: &View, line: u64, as_of: Option<Moment>) -> bool {
+        self.asked_at > other.last
+            && as_of.is_none_or(|as_of| self.asked_at <= as_of)
+            && self.asked.contains(line)
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        let gone: usize = self.gone.values().map(|line| line.len() + 64).sum();
+        let late: usize = self.late.iter().map(|(_, lines)| size_of_val(lines.ranges())).sum();
+        let lines = size_of_val(self.shown.ranges()) + size_of_val(self.asked.ranges()) + late;
+        let lines = lines + self.parts.bytes();
+        let left: usize = self.left.iter().map(|one| size_of::<LeftLines>() + one.to.len()).sum();
+        size_of::<View>() + lines + self.track.bytes() + gone + left
+    }
+
+    /// How many of its lines are still there.
+    pub(super) fn live(&self) -> u64 {
+        self.shown.count().saturating_sub(self.gone.len() as u64)
+    }
+
+    /// Keeps the texts of the shown lines that an edit of the tip removes, where the tip is known,
+    /// and where those are that went to other files.
+    fn remember_gone(&mut self, tip: Option<Body<'_>>, course: &Course) {
+        let now = self.track.as_now();
+        let mut gone = Vec::new();
+        for splice in tip.iter().flat_map(|_| &course.splices) {
+            for KeptStretch { lines, now } in self.shown_in(&now, splice.lines()) {
+                for (number, line) in lines.zip(now..).filter(|&(_, line)| !course.moves(line)) {
+                    let text = tip.and_then(|tip| tip.line(line));
+                    gone.extend(text.map(|text| (number, text.into())));
+                }
+            }
+        }
+        let left = course.left.iter().flat_map(|one| {
+            let shown = self.shown_in(&now, one.first..one.first + one.count);
+            shown.into_iter().map(|KeptStretch { lines, now }| LeftLines {
+                first: lines.start,
+                count: lines.end - lines.start,
+                to: one.to.clone(),
+                now: one.now + (now - one.first),
+            })
+        });
+        let left: Vec<LeftLines> = left.collect();
+        self.left.extend(left);
+        self.gone.extend(gone);
+    }
+
+    /// The file to which a line of it went, and its number there.
+    pub fn left_for(&self, line: u64) -> Option<(&str, u64)> {
+        let one =
+            self.left.iter().find(|one| (one.first..one.first + one.count).contains(&line))?;
+        Some((&one.to, one.now + (line - one.first)))
+    }
+
+    /// The shown lines among those that are now in a range of the tip: stretches of the view, with
+    /// their places in the tip.
+    fn shown_in(&self, now: &TrackAsNow<'_>, tip: Range<u64>) -> Vec<KeptStretch> {
+        let origins = now.origins(tip);
+        let lines = origins.into_iter().flat_map(|origin| {
+            let shift = origin.now as i64 - origin.lines.start as i64;
+            let shown = self.shown.within(origin.lines);
+            shown.into_iter().map(move |lines| {
+                let now = lines.start.saturating_add_signed(shift);
+                KeptStretch { lines, now }
+            })
+        });
+        lines.collect()
+    }
+}
+
+/// A text that others made, and what the session's own edits made of it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Lineage {
+    /// The text that others made.
+    #[serde(with = "hex")]
+    pub base: u128,
+    /// Where its lines are in the tip.
+    pub track: Track,
+    /// The text now.
+    #[serde(with = "hex")]
+    pub tip: u128,
+    /// The lines of the tip that the session wrote.
+    pub written: LineSet,
+    /// What was shown, oldest first.
+    pub views: Vec<View>,
+    pub(super) used: Moment,
+    /// When the session itself edited it last.
+    pub changed: Moment,
+}
+
+impl Lineage {
+    pub(super) fn new(hash: u128, views: Vec<View>, used: Moment) -> Lineage {
+        let (track, written) = (Track::identity(), LineSet::default());
+        Lineage { base: hash, track, tip: hash, written, views, used, changed: Moment(0) }
+    }
+
+    /// The view of the tip as it is; a new one if there is none. What was shown of the same text
+    /// before is shown by that, too: the older view follows lines that may since have left and
+    /// come back elsewhere.
+    pub(super) fn view_of_tip(
+        &mut self,
+        now: Moment,
+        waiting: Option<WaitingCalls>,
+    ) -> TipView<'_> {
+        let tip = self.tip;
+        let is_tip = |view: &View| view.hash == tip && view.track.is_identity();
+        let (at, has_replaced) = match self.views.iter().rposition(is_tip) {
+            Some(at) => (at, false),
+            None => {
+                let mut new = View::new(tip, LineSet::default(), now);
+                let same = self.views.iter().filter(|view| view.hash == tip);
+                same.for_each(|view| new.show_as(view));
+                self.views.push(new);
+                let has_replaced = self.views.len() > MAX_VIEWS && self.thin_out(waiting);
+                (self.views.len() - 1, has_replaced)
+            }
+        };
+        TipView { view: &mut self.views[at], has_replaced }
+    }
+
+    /// Drops the view of the older half that would be missed least. Reports of edits show a few
+    /// lines each; the page that they all started from must outlive them, and so must what calls
+    /// mean that have been made but not carried out.
+    fn thin_out(&mut self, waiting: Option<WaitingCalls>) -> bool {
+        let is_free = |view: &View| waiting.is_none_or(|waiting| view.since > waiting.oldest);
+        let free = |views: &[View]| {
+            let free = views.iter().enumerate().filter(|(_, view)| is_free(view));
+            free.min_by_key(|(at, view)| (view.live(), *at)).map(|(at, _)| at)
+        };
+        let newest = self.views.len() - 1;
+        let least = free(&self.views[..MAX_VIEWS / 2]).or_else(|| free(&self.views[..newest]));
+        let most = self.views.len() > MAX_HELD_VIEWS;
+        let least = least.or(most.then_some(0));
+        least.map(|at| self.views.remove(at)).is_some()
+    }
+
+    /// Follows an own edit. Of a text that is too large to be kept, the lines that are gone are
+    /// not known afterwards.
+    pub(super) fn follow(
+        &mut self,
+        before: Option<Body<'_>>,
+        after: u128,
+        course: &Course,
+        now: Moment,
+    ) {
+        self.changed = now;
+        for view in &mut self.views {
+            if view.hash == self.tip {
+                view.tag = view.tag.or(course.tag_before);
+            }
+            view.remember_gone(before, course);
+            view.track.follow(course);
+        }
+        let mut all = Track::identity();
+        all.follow(course);
+        self.written = all.set(&self.written);
+        self.written.extend(&course.written());
+        self.track.follow(course);
+        self.tip = after;
+    }
+
+    /// The lines of the tip that the model knows: shown under some number, or written by it.
+    pub fn known(&self, as_of: Option<Moment>) -> Knowledge {
+        let mut known = Knowledge::from(self.written.clone());
+        for view in self.views.iter().filter(|view| view.is_known(as_of)) {
+            known.add(&view.knowledge(as_of).tracked(&view.track));
+        }
+        known
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        let views: usize = self.views.iter().map(View::bytes).sum();
+        size_of::<Lineage>() + self.track.bytes() + size_of_val(self.written.ranges()) + views
+    }
+}
+
+/// Texts of lines, by their numbers. They are valid UTF-8, as all that a session sees.
+mod texts_by_line {
+    use std::collections::BTreeMap;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    type KeptTexts = BTreeMap<u64, Box<[u8]>>;
+
+    pub fn serialize<S: Serializer>(texts: &KeptTexts, to: S) -> Result<S::Ok, S::Error> {
+        let texts: Vec<_> =
+            texts.iter().map(|(line, text)| (line, String::from_utf8_lossy(text))).collect();
+        texts.serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<KeptTexts, D::Error> {
+        let texts = Vec::<(u64, String)>::deserialize(from)?;
+        Ok(texts.into_iter().map(|(line, text)| (line, text.into_bytes().into())).collect())
+    }
+}
