@@ -254,7 +254,8 @@ pub fn snapshot(content: &[u8]) -> String {
     hex(twox_hash::XxHash3_128::oneshot(content))
 }
 
-fn hex(hash: u128) -> String {
+/// A hash as snapshots are written.
+pub fn hex(hash: u128) -> String {
     format!("{hash:032x}")
 }
 

@@ -34,8 +34,15 @@ pub use lock::{LockKey, Locks};
 pub use recover::{Conflict, RecoveryReport, is_abandoned, recover_beneath, recover_transactions};
 pub use state::StateDir;
 
-/// The new content of a file, in pieces.
-pub type Pieces<'a> = Vec<&'a [u8]>;
+/// The new content of a file.
+#[derive(Clone, Debug, Default)]
+pub struct Content<'a> {
+    /// Its pieces, in order.
+    pub pieces: Vec<&'a [u8]>,
+    /// Its hash as [`snapshot`](crate::bytes::snapshot) writes it, where no piece can change: one of
+    /// a mapped file can. Without it, what was written is read again and hashed.
+    pub snapshot: Option<&'a str>,
+}
 
 /// What is to become of one file.
 pub enum Update<'a> {
@@ -46,14 +53,14 @@ pub enum Update<'a> {
         /// The version the content was made from.
         stamp: Stamp,
         /// The new content.
-        content: Pieces<'a>,
+        content: Content<'a>,
     },
     /// A file that does not exist is created, with its directories.
     Create {
         /// Its name.
         to: Lookup,
         /// Its content.
-        content: Pieces<'a>,
+        content: Content<'a>,
     },
     /// A file is removed, and a new one with its attributes takes its name.
     Recreate {
@@ -62,7 +69,7 @@ pub enum Update<'a> {
         /// The version that was seen there.
         stamp: Stamp,
         /// The content of the new file.
-        content: Pieces<'a>,
+        content: Content<'a>,
     },
     /// A file gets another name, and perhaps another content.
     Move {
@@ -73,7 +80,7 @@ pub enum Update<'a> {
         /// The new name; directories are created.
         to: Lookup,
         /// The new content, unless it stays.
-        content: Option<Pieces<'a>>,
+        content: Option<Content<'a>>,
     },
     /// A name is removed.
     Delete {

@@ -50,7 +50,7 @@ pub(super) fn lines_of(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// A text that memory owns.
 #[derive(Debug)]
 pub(super) struct Kept {
-    text: Box<[u8]>,
+    text: Arc<Vec<u8>>,
     index: LineIndex,
     hash: u128,
 }
@@ -86,7 +86,7 @@ impl Version {
             let body = Body::new(text, &index);
             return Version { hash: body.hash, count: body.count(), kept: None, tag: None };
         }
-        Version::owned(text.into())
+        Version::owned(text.to_vec())
     }
 
     /// A copy of a text that nobody can change meanwhile, with what is known of it.
@@ -95,13 +95,18 @@ impl Version {
         if text.len() > limit_bytes {
             return Version { hash, count: index.count(), kept: None, tag: None };
         }
-        Version::kept(Arc::new(Kept { text: text.into(), index: index.clone(), hash }))
+        Version::kept(Arc::new(Kept { text: Arc::new(text.into()), index: index.clone(), hash }))
     }
 
     /// A text that was made for the memory.
-    pub fn owned(text: Box<[u8]>) -> Version {
+    pub fn owned(text: Vec<u8>) -> Version {
+        let hash = hash_of(&text);
+        Version::shared(Arc::new(text), hash)
+    }
+
+    /// A text that others hold as well, with its hash.
+    pub fn shared(text: Arc<Vec<u8>>, hash: u128) -> Version {
         let index = LineIndex::new(&text, Unit::Byte);
-        let hash = Body::new(&text, &index).hash;
         Version::kept(Arc::new(Kept { text, index, hash }))
     }
 

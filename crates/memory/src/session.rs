@@ -169,12 +169,6 @@ impl SessionMemory {
         known.filter(|known| known.body().is_some_and(|body| body.text == text))
     }
 
-    /// The version of a text that was just made, which the memory as a rule does not have. A text
-    /// that is too large for it is kept as long as the version.
-    pub fn version_of_new(&self, text: Vec<u8>) -> Version {
-        Version::owned(text.into())
-    }
-
     /// Forgets a file, or everything: also what calls that were made before have yet to teach.
     /// What is kept of it on disk is removed; the error says why it was not.
     pub fn forget(&self, file: Option<PathBuf>) -> Result<()> {

@@ -261,7 +261,7 @@ impl Store {
     fn load(&mut self, text: &TextRef, limits: MemoryLimits) -> Option<Version> {
         match self.records.get(text.hash, limits.bytes as u64) {
             StoredContent::Whole(content) => {
-                let version = Version::owned(content.into());
+                let version = Version::owned(content);
                 Some(version).filter(|version| version.count == text.lines)
             }
             StoredContent::Missing => None,

@@ -1,7 +1,7 @@
 //! A text → a source: parsed, from the start or with what did not change of another tree, and seen
 //! whether it is clean.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use memchr::memmem;
 use tree_sitter::Range;
@@ -22,32 +22,64 @@ use crate::source::Source;
 /// Longer texts have no structure.
 pub const SOURCE_LIMIT_BYTES: usize = 256 << 10;
 
-/// A text to parse, owned or not.
-pub trait SourceText: AsRef<[u8]> + Into<Vec<u8>> {}
+/// A text to parse. What is borrowed is copied, unless it is too long.
+pub enum SourceText<'a> {
+    /// Of the caller.
+    Borrowed(&'a [u8]),
+    /// To be kept as it is.
+    Shared(Arc<Vec<u8>>),
+}
 
-impl<T: AsRef<[u8]> + Into<Vec<u8>>> SourceText for T {}
+impl SourceText<'_> {
+    /// The text, unless it is too long.
+    fn kept(self) -> Option<Arc<Vec<u8>>> {
+        match self {
+            SourceText::Borrowed(text) => {
+                (text.len() <= SOURCE_LIMIT_BYTES).then(|| Arc::new(text.to_vec()))
+            }
+            SourceText::Shared(text) => (text.len() <= SOURCE_LIMIT_BYTES).then_some(text),
+        }
+    }
+}
 
-/// The text, unless it is too long.
-fn owned(text: impl SourceText) -> Option<Vec<u8>> {
-    (text.as_ref().len() <= SOURCE_LIMIT_BYTES).then(|| text.into())
+impl<'a, T: AsRef<[u8]> + ?Sized> From<&'a T> for SourceText<'a> {
+    fn from(text: &'a T) -> SourceText<'a> {
+        SourceText::Borrowed(text.as_ref())
+    }
+}
+
+impl From<Vec<u8>> for SourceText<'_> {
+    fn from(text: Vec<u8>) -> Self {
+        SourceText::Shared(Arc::new(text))
+    }
+}
+
+impl From<Arc<Vec<u8>>> for SourceText<'_> {
+    fn from(text: Arc<Vec<u8>>) -> Self {
+        SourceText::Shared(text)
+    }
 }
 
 impl Source {
     /// Parses a text. `None` where it is too long, or parsing it would take too much time or memory.
     /// What is too long is not copied.
-    pub fn parse(
+    pub fn parse<'a>(
         language: &'static Language,
-        text: impl SourceText,
+        text: impl Into<SourceText<'a>>,
         budget: &Budget<'_>,
     ) -> Option<Source> {
-        let text = owned(text)?;
+        let text = text.into().kept()?;
         let rows = Rows::of(&text);
         Source::build(language, (text, rows), None, &mut Allowance::full(), budget)
     }
 
     /// Parses a text that this one was turned into, and keeps of the tree what did not change.
-    pub fn reparse(&self, text: impl SourceText, budget: &Budget<'_>) -> Option<Source> {
-        let text = owned(text)?;
+    pub fn reparse<'a>(
+        &self,
+        text: impl Into<SourceText<'a>>,
+        budget: &Budget<'_>,
+    ) -> Option<Source> {
+        let text = text.into().kept()?;
         let rows = Rows::of(&text);
         let full = &mut Allowance::full();
         let old = self.reusable();
@@ -63,13 +95,13 @@ impl Source {
     /// Whether a text that this one could be turned into is clean. It is not, either, where that
     /// takes more than is left of the budget or of `reports` of the parser's progress; what did not
     /// change takes none.
-    pub fn would_be_clean(
+    pub fn would_be_clean<'a>(
         &self,
-        text: impl SourceText,
+        text: impl Into<SourceText<'a>>,
         reports: &mut u32,
         budget: &Budget<'_>,
     ) -> bool {
-        let Some(text) = owned(text) else { return false };
+        let Some(text) = text.into().kept() else { return false };
         let rows = Rows::of(&text);
         let mut allowance = Allowance::to_see_whether_clean(*reports);
         let source =
@@ -86,7 +118,7 @@ impl Source {
 
     fn build(
         language: &'static Language,
-        (text, rows): (Vec<u8>, Rows),
+        (text, rows): (Arc<Vec<u8>>, Rows),
         old: Option<(&Source, &BoundedTree)>,
         allowance: &mut Allowance,
         budget: &Budget<'_>,

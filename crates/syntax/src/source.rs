@@ -1,6 +1,6 @@
 //! A text with its tree, and what can be asked of it.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use tree_sitter::Node;
 
@@ -16,7 +16,7 @@ const SLICE_LIMIT_BYTES: usize = 400;
 #[derive(Debug)]
 pub struct Source {
     pub(crate) language: &'static Language,
-    pub(crate) text: Vec<u8>,
+    pub(crate) text: Arc<Vec<u8>>,
     /// `None` for languages without a parser.
     pub(crate) tree: Option<BoundedTree>,
     pub(crate) headings: Vec<Heading>,

@@ -7,6 +7,7 @@ mod controls;
 mod failures;
 mod job;
 mod lookup;
+mod new_text;
 mod options;
 mod reading;
 mod settle;
@@ -40,7 +41,7 @@ use hashline_disk::commit::{CommitError, StateDir, TransactionContext};
 use hashline_lines::dialect::Dialect;
 use hashline_lines::rows::with_room_for;
 use hashline_memory::LineSet;
-use job::{FileChecks, Job, edited_change};
+use job::{FileChecks, Job, SessionParts, edited_change};
 use lookup::{FileEdits, Tasks};
 use settle::{Asked, LoadedFile, Settled, lines_taken, load_file, settle_document, settle_file};
 use transfer::TakenLines;
@@ -160,6 +161,12 @@ fn apply_patch(
         }
         return Ok(Outcome::Rejected(rejected));
     }
+    if recall.is_some() {
+        // A memory keeps each of them.
+        for file in files.iter().filter(|file| !file.plan.regions.is_empty()) {
+            file.after();
+        }
+    }
     let job = Job::new(scope, context, options, &tasks, &files);
     let added = match job.added_contents(scope.charset, &taken) {
         Ok(added) => added,
@@ -182,14 +189,17 @@ fn apply_patch(
         }
     };
     // Before the commit: what was read may be mapped, and then shows what is written.
-    let (mut applied, rows) = job.report(&added, patch_options, &checks, recall.as_ref());
+    let landings = recall.as_ref().map(|recall| job.landings(&added, recall));
+    let session = recall.as_ref().zip(landings.as_ref());
+    let session = session.map(|(recall, landings)| SessionParts { recall, landings });
+    let (mut applied, rows) = job.report(&added, patch_options, &checks, session);
     name_applied_hunks(&HunkNames::of(&patch), &mut applied);
     if patch_options.dry_run {
         learn_named(&checks, recall, cancel);
         return Ok(Outcome::Applied(applied));
     }
     let updates =
-        recall.map(|recall| job.memory_updates(&recall, patch_options.is_silent, &added, &rows));
+        session.map(|session| job.memory_updates(session, patch_options.is_silent, &added, &rows));
     match job.commit(&added, cancel) {
         Ok(()) => {
             if let (Some(recall), Some(updates)) = (recall, updates) {

@@ -87,7 +87,7 @@ pub struct Revision<'a> {
     /// Its path after.
     pub path: &'a str,
     /// Its text after.
-    pub text: Vec<u8>,
+    pub text: Arc<Vec<u8>>,
 }
 
 /// What was found.

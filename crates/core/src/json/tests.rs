@@ -2,10 +2,10 @@
 
 mod model;
 
-use super::tree::DEPTH_LIMIT;
 use super::canonical::{canonical, hash};
 use super::path::JsonAnchor;
 use super::place::ValueFinder;
+use super::tree::DEPTH_LIMIT;
 use super::tree::{JsonGrammar, Tree};
 use super::*;
 use hashline_base::error::Code;

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use super::step::Step;
-use super::{CommitOptions, Pieces, TEMPORARY_PREFIX, TransactionContext, Update};
+use super::{CommitOptions, Content, TEMPORARY_PREFIX, TransactionContext, Update};
 use crate::fs::{FileSystem, Lookup, Place, Stamp};
 use hashline_base::error::{Code, Error, Result};
 
@@ -14,13 +14,13 @@ use hashline_base::error::{Code, Error, Result};
 pub(super) struct Draft<'a> {
     pub(super) step: Step<Lookup, Stamp>,
     /// The new content; `None` when it is that of the file the step was made from.
-    pub(super) content: Option<&'a Pieces<'a>>,
+    pub(super) content: Option<&'a Content<'a>>,
     /// The file whose attributes a created one gets.
     pub(super) model: Option<(&'a Place, &'a Stamp)>,
 }
 
 impl<'a> Draft<'a> {
-    fn new(step: Step<Lookup, Stamp>, content: Option<&'a Pieces<'a>>) -> Draft<'a> {
+    fn new(step: Step<Lookup, Stamp>, content: Option<&'a Content<'a>>) -> Draft<'a> {
         Draft { step, content, model: None }
     }
 }
@@ -127,7 +127,7 @@ fn recreate<'a>(
     context: TransactionContext<'_>,
     place: &'a Place,
     stamp: &'a Stamp,
-    content: &'a Pieces<'a>,
+    content: &'a Content<'a>,
     options: CommitOptions,
 ) -> Result<Vec<Draft<'a>>> {
     let fs = context.fs;

@@ -12,7 +12,7 @@ use super::files::{
 };
 use super::journal::{JournalRecord, Mark};
 use super::step::Step;
-use super::{Durability, ReadyStep, concurrent};
+use super::{Content, Durability, ReadyStep, concurrent};
 use crate::bytes::snapshot_of_file;
 use crate::fs::{Base, FileKind, FileSystem, Lookup, NewAccess, Place, Stamp, is_refused_link};
 use hashline_base::cancel::{Cancel, PIECE_BYTES};
@@ -169,7 +169,7 @@ impl<'a> Staged<'a> {
         if let Some(to) = step.new_name() {
             self.check_usable(to)?;
         }
-        let content = draft.content.map(Vec::as_slice);
+        let content = draft.content;
         match &step {
             Step::Rewrite { target: model, old, temporary, .. }
             | Step::Replace { from: model, old, temporary, .. } => match content {
@@ -184,7 +184,8 @@ impl<'a> Staged<'a> {
                 }
             }
             Step::Create { temporary, .. } => {
-                self.content(temporary, content.unwrap_or_default(), draft.model)?;
+                let empty = Content::default();
+                self.content(temporary, content.unwrap_or(&empty), draft.model)?;
             }
             Step::Rename { .. } | Step::Delete { .. } => {}
         }
@@ -240,15 +241,15 @@ impl<'a> Staged<'a> {
     fn content(
         &mut self,
         temporary: &Place,
-        content: &[&[u8]],
+        content: &Content<'_>,
         model: Option<(&Place, &Stamp)>,
     ) -> Result<()> {
         // The mode of a new file is the system's affair; a replaced one's is copied.
         let access = if model.is_some() { NewAccess::OwnerOnly } else { NewAccess::Usual };
         let cancel = self.cancel;
-        self.write(temporary, access, |fs, file| {
+        self.write(temporary, access, content.snapshot, |fs, file| {
             let pieces: Vec<&[u8]> =
-                content.iter().flat_map(|piece| piece.chunks(PIECE_BYTES)).collect();
+                content.pieces.iter().flat_map(|piece| piece.chunks(PIECE_BYTES)).collect();
             for pieces in at_once(&pieces) {
                 if cancel.is_cancelled() {
                     return Err(io::ErrorKind::Interrupted.into());
@@ -288,7 +289,7 @@ impl<'a> Staged<'a> {
         if !self.fs.stamp_of(&source).map_err(fault)?.is_same_version(&stamp) {
             return Err(concurrent(from.shown(), "was changed"));
         }
-        self.write(temporary, NewAccess::OwnerOnly, |fs, file| {
+        self.write(temporary, NewAccess::OwnerOnly, None, |fs, file| {
             copy_content(fs, &source, file)?;
             fs.copy_attributes(file, &source, &stamp)
         })
@@ -298,6 +299,7 @@ impl<'a> Staged<'a> {
         &mut self,
         temporary: &Place,
         access: NewAccess,
+        snapshot: Option<&str>,
         fill: impl FnOnce(&dyn FileSystem, &mut File) -> io::Result<()>,
     ) -> Result<()> {
         let fault = |cause: io::Error| match cause.raw_os_error() {
@@ -315,8 +317,11 @@ impl<'a> Staged<'a> {
             self.fs.sync(&file).map_err(fault)?;
         }
         let mark = Mark::of(&self.fs.stamp_of(&file).map_err(fault)?);
-        // Read back: what it was made from may be a mapped file, which others can change.
-        let hash = snapshot_of_file(self.fs, &mut file, self.cancel).map_err(fault)?;
+        let hash = match snapshot {
+            Some(known) => known.to_owned(),
+            // Read back: what it was made from may be a mapped file, which others can change.
+            None => snapshot_of_file(self.fs, &mut file, self.cancel).map_err(fault)?,
+        };
         self.marks.insert(temporary.canonical().to_owned(), (mark, Some(hash)));
         Ok(())
     }

@@ -10,7 +10,7 @@ use crate::track::Splice;
 /// Some lines that no text of another name has.
 fn text(name: &str, lines: usize) -> Version {
     let lines = (0..lines).map(|line| format!("{name} line {line}\n"));
-    Version::owned(lines.collect::<String>().into_bytes().into())
+    Version::owned(lines.collect::<String>().into_bytes())
 }
 
 fn show(memory: &mut Memory, file: &str, text: &Version) {

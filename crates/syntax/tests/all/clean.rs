@@ -205,7 +205,7 @@ proptest! {
 #[test]
 fn a_clean_text_is_clean_again_after_an_edit_is_taken_back() {
     let source = parse("ledger.py", PYTHON);
-    let broken = source.reparse(PYTHON.replace("else:", "else"), &budget()).unwrap();
+    let broken = source.reparse(&PYTHON.replace("else:", "else"), &budget()).unwrap();
     assert!(!broken.is_clean());
     assert!(broken.reparse(PYTHON, &budget()).unwrap().is_clean());
 }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::controls::added_warning;
 use super::lookup::{FileEdits, FileKey, FileTask, NewContent, Task, Tasks};
+use super::new_text::NewText;
 use super::options::{ApplyOptions, PatchOptions};
 use super::settle::Settled;
 use super::transfer::{GatheredLines, TakenLines, gather};
@@ -18,7 +19,6 @@ use crate::edit::report::{
     deleted_hunks, edited_hunks, unshown_diff,
 };
 use crate::edit::session::Recall;
-use crate::edit::splice::splice;
 use crate::view::scope::Scope;
 pub(super) use check::FileChecks;
 pub(super) use describe::edited_change;
@@ -32,10 +32,10 @@ use hashline_disk::commit::{
 use hashline_disk::fs::{FileKind, Place, Stamp};
 use hashline_lines::tag::Tag;
 use hashline_memory::{LineSet, MemoryUpdate, Showing, ShownLines};
-use landing::Landings;
+pub(super) use landing::SessionParts;
 
 /// The contents of files that the patch adds.
-pub(super) type AddedContents = HashMap<FileKey, GatheredLines>;
+pub(super) type AddedContents = HashMap<FileKey, NewText>;
 
 /// The rows of a report, by their files.
 pub(super) type RowsOfFiles = HashMap<FileKey, ToldRows>;
@@ -93,15 +93,15 @@ impl<'a> Job<'a> {
                         );
                         Error::at(Code::UnencodableText, &one.path, message)
                     })?;
-                    let text = content.strip_prefix('\u{feff}').unwrap_or(content);
-                    GatheredLines { charset, bytes, text: text.as_bytes().to_vec() }
+                    GatheredLines { charset, bytes }
                 }
             };
             if let Some(misread) = Misreading::of(&content.bytes, content.charset) {
                 let error = misread.error(one.operation, content.charset);
                 return Err(error.about(&one.path));
             }
-            added.insert(one.key(), content);
+            let GatheredLines { charset, bytes } = content;
+            added.insert(one.key(), NewText::of(bytes, charset, charset == Charset::Utf8));
         }
         Ok(added)
     }
@@ -171,7 +171,7 @@ impl<'a> Job<'a> {
         let mut updates = Vec::new();
         for (edits, file) in self.edited_in_place() {
             if let Some(&stamp) = file.document.stamp() {
-                let content = splice(&file.document, &file.plan);
+                let content = file.content_after();
                 updates.push(Update::Rewrite { place: edits.place.clone(), stamp, content });
             }
         }
@@ -179,7 +179,7 @@ impl<'a> Job<'a> {
         for one in &self.tasks.files {
             updates.push(match &one.task {
                 Task::Add { to, .. } => {
-                    let content = vec![added.get(&one.key()).map_or(&[][..], |added| &added.bytes)];
+                    let content = added[&one.key()].content();
                     let path = to.path();
                     // A link has no attributes that a file could keep.
                     let is_file = |(_, stamp): &(&Place, Stamp)| stamp.kind == FileKind::File;
@@ -195,7 +195,7 @@ impl<'a> Job<'a> {
                     let edit = self.edit_of(one);
                     let edited_stamp = edit.and_then(|file| file.document.stamp());
                     let stamp = *edited_stamp.unwrap_or(stamp);
-                    let content = edit.map(|file| splice(&file.document, &file.plan));
+                    let content = edit.map(Settled::content_after);
                     Update::Move { from: from.clone(), stamp, to: to.clone(), content }
                 }
                 Task::Delete { .. } => continue,
@@ -223,12 +223,12 @@ impl<'a> Job<'a> {
         added: &AddedContents,
         patch_options: &PatchOptions,
         checks: &FileChecks,
-        recall: Option<&Recall<'_>>,
+        session: Option<SessionParts<'_>>,
     ) -> (Applied, RowsOfFiles) {
         let &PatchOptions { diff_context_lines, dry_run: is_tried, .. } = patch_options;
         let answer = patch_options.answer.or(self.options.edit.answer);
         let answer = if is_tried { answer.of_trial() } else { answer };
-        let parts = AnswerParts { added, checks, recall, answer, is_tried };
+        let parts = AnswerParts { added, checks, session, answer, is_tried };
         let mut files = self.describe_files(&parts);
         let is_about_one_file = self.is_about_one_file();
         let mut applied = Applied { is_about_one_file, ..Applied::default() };
@@ -300,8 +300,7 @@ impl<'a> Job<'a> {
         };
         match &one.task {
             Task::Add { .. } => {
-                let text = added.get(&key).map_or(&[][..], |added| &added.text);
-                let hunks = created_hunks(text);
+                let hunks = created_hunks(added[&key].text());
                 FileDiff::of(None, Some(&change.path), hunks)
             }
             Task::Move { .. } => {
@@ -346,15 +345,14 @@ impl<'a> Job<'a> {
     /// What a session has to learn of the patch once it is committed.
     pub(super) fn memory_updates(
         &self,
-        recall: &Recall<'_>,
+        session: SessionParts<'_>,
         is_silent: bool,
         added: &AddedContents,
         rows: &RowsOfFiles,
     ) -> Vec<MemoryUpdate> {
-        let memory = recall.memory;
-        let landings = self.landings(added, recall);
+        let landings = session.landings;
         let edited_update =
-            |edits, file, rows| self.edited_update(recall, edits, file, rows, is_silent, &landings);
+            |edits, file, rows| self.edited_update(session, edits, file, rows, is_silent);
         let untold = ToldRows::default();
         let rows_of = |key: FileKey| rows.get(&key).unwrap_or(&untold);
         let mut updates = Vec::new();
@@ -378,9 +376,8 @@ impl<'a> Job<'a> {
                     }
                 }
                 Task::Add { to, .. } => {
-                    let text = added.get(&one.key()).map_or(&[][..], |added| &added.text);
                     let (shown, pasted) = (landings.shown(one.key()), landings.pasted(one.key()));
-                    let text = memory.version_of_new(text.to_vec());
+                    let text = added[&one.key()].version();
                     let mut known = shown_by(rows);
                     known.extend(&shown);
                     arrivals.push(MemoryUpdate::Written {
@@ -400,15 +397,15 @@ impl<'a> Job<'a> {
     /// What is to be learned of an edited file, which is called `file` after the patch.
     fn edited_update(
         &self,
-        recall: &Recall<'_>,
+        session: SessionParts<'_>,
         (edits, settled): (&FileEdits<'_>, &Settled),
         file: PathBuf,
         rows: &ToldRows,
         is_silent: bool,
-        landings: &Landings<'_>,
     ) -> MemoryUpdate {
+        let SessionParts { recall, landings } = session;
         let memory = recall.memory;
-        let after = memory.version_of_new(settled.text_after());
+        let after = settled.after().version();
         let mut course = landings.course(edits.key(), settled);
         course.pasted.extend(&unread_parts(recall, edits, settled));
         let mut shown = shown_by(rows);

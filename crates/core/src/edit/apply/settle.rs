@@ -4,10 +4,12 @@ use std::borrow::Cow;
 use std::cell::{LazyCell, OnceCell};
 use std::collections::HashSet;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use super::controls;
 use super::failures::Failures;
 use super::lookup::FileEdits;
+use super::new_text::NewText;
 use super::noop;
 use super::options::EditOptions;
 use super::touched::Touched;
@@ -32,8 +34,9 @@ use crate::view::scope::Scope;
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Code, Error, Result};
 use hashline_disk::bytes::{
-    Charset, Document, HEAD_BYTES, Loaded, Misreading, contained, load_place,
+    Document, HEAD_BYTES, Loaded, Misreading, contained, load_place, snapshot_of_pieces,
 };
+use hashline_disk::commit::Content;
 use hashline_lines::dialect::Dialect;
 use hashline_lines::lines::LineIndex;
 use hashline_memory::{Body, LineSet, MemoryLimits, MemoryUpdate, SessionMemory, Showing, Version};
@@ -46,6 +49,8 @@ pub(super) struct Settled {
     /// Its hash, if a memory was asked.
     hash: Option<u128>,
     pub(super) plan: Plan,
+    /// What it makes of the file, once something needs that in one piece.
+    after: OnceLock<NewText>,
     pub(super) relocations: Vec<Relocation>,
     pub(super) repairs: Vec<Repair>,
     pub(super) warnings: Vec<Warning>,
@@ -62,15 +67,29 @@ impl Settled {
         FileReport { dialect, document: &self.document, index: &self.index, plan: &self.plan }
     }
 
-    /// The text that the patch makes of the file, as UTF-8.
-    pub(super) fn text_after(&self) -> Vec<u8> {
-        let mut bytes = splice(&self.document, &self.plan).concat();
-        if self.document.is_plain() {
-            // A line that begins with U+FEFF can have become the first.
-            bytes.drain(..Charset::sniff(&bytes).map_or(0, |(_, bom_bytes)| bom_bytes));
-            return bytes;
+    /// What the patch makes of the file, in one piece.
+    pub(super) fn after(&self) -> &NewText {
+        self.after.get_or_init(|| {
+            let bytes = splice(&self.document, &self.plan).concat();
+            NewText::of(bytes, self.document.charset(), self.document.is_plain())
+        })
+    }
+
+    /// The same as it is written. Where nothing needed it in one piece, it is written in pieces of
+    /// the file and of the patch.
+    pub(super) fn content_after(&self) -> Content<'_> {
+        match self.after.get() {
+            Some(after) => after.content(),
+            None => Content { pieces: splice(&self.document, &self.plan), snapshot: None },
         }
-        Document::from_text(&bytes).with_charset(self.document.charset()).text().to_vec()
+    }
+
+    /// The snapshot of the file after the patch.
+    pub(super) fn snapshot_after(&self) -> String {
+        match self.after.get() {
+            Some(after) => after.snapshot().to_owned(),
+            None => snapshot_of_pieces(&splice(&self.document, &self.plan)),
+        }
     }
 
     /// The text before the patch.
@@ -416,6 +435,7 @@ fn settle(
         index,
         hash,
         plan,
+        after: OnceLock::new(),
         relocations,
         repairs,
         warnings,

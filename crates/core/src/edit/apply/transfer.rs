@@ -6,7 +6,7 @@ use crate::edit::plan::{Edit, NewLines, PlanText};
 use crate::edit::request::{InsertAt, LineEdit, MovedIndent, Operation, Transfer};
 use crate::edit::resolve::{Resolved, Spot};
 use hashline_base::error::{Code, Error, Result};
-use hashline_disk::bytes::{Charset, Document};
+use hashline_disk::bytes::Charset;
 use hashline_lines::lines::{Terminator, Unit};
 
 /// Lines that an operation takes.
@@ -189,8 +189,6 @@ pub(super) struct GatheredLines {
     pub(super) charset: Charset,
     /// Its bytes.
     pub(super) bytes: Vec<u8>,
-    /// Its text as UTF-8, without a byte order mark.
-    pub(super) text: Vec<u8>,
 }
 
 /// Makes a file of the lines that operations take, in their order. Its encoding is that of the
@@ -199,7 +197,7 @@ pub(super) fn gather(operations: &[&Operation], taken: &TakenLines) -> Result<Ga
     let parts: Vec<_> =
         operations.iter().filter_map(|one| Some((*one, taken.get(&one.index)?))).collect();
     let Some((_, first)) = parts.first() else {
-        return Ok(GatheredLines { charset: Charset::Utf8, bytes: Vec::new(), text: Vec::new() });
+        return Ok(GatheredLines { charset: Charset::Utf8, bytes: Vec::new() });
     };
     let charset = first.charset;
     let mut bytes = Vec::new();
@@ -222,6 +220,5 @@ pub(super) fn gather(operations: &[&Operation], taken: &TakenLines) -> Result<Ga
     if !bytes.starts_with(&first.byte_order_mark) {
         bytes.splice(..0, first.byte_order_mark.iter().copied());
     }
-    let text = Document::from_text(&bytes).with_charset(charset).text().to_vec();
-    Ok(GatheredLines { charset, bytes, text })
+    Ok(GatheredLines { charset, bytes })
 }

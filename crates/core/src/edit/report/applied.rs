@@ -1,6 +1,7 @@
 //! What was done: every changed region with fresh anchors, and how later numbers shifted.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use super::{AnswerOptions, Rows, not_shown, number_of};
 use crate::edit::outcome::{
@@ -70,8 +71,12 @@ pub struct ToldRows {
 
 impl ToldRows {
     /// The rows, which are of this text.
-    pub fn of_text(self, dialect: &Dialect, text: impl FnOnce() -> Vec<u8>) -> ToldRows {
-        let tag = (!dialect.has_hashes()).then(|| Tag::of(&text()));
+    pub fn of_text<'t>(
+        self,
+        dialect: &Dialect,
+        text: impl FnOnce() -> &'t Arc<Vec<u8>>,
+    ) -> ToldRows {
+        let tag = (!dialect.has_hashes()).then(|| Tag::of(text()));
         ToldRows { tag, ..self }
     }
 

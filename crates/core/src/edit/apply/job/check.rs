@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use hashline_syntax::Budget;
 
@@ -52,7 +53,7 @@ struct CheckedFile<'a> {
 }
 
 enum CheckedText<'a> {
-    New(&'a [u8]),
+    New(&'a Arc<Vec<u8>>),
     Edited(&'a FileEdits<'a>, &'a Settled),
 }
 
@@ -88,14 +89,15 @@ impl<'a> CheckedFile<'a> {
     fn check(&self, earlier: Option<&PatchState>, budget: &Budget<'_>) -> Checked {
         match self.text {
             CheckedText::New(content) => check(
-                Revision { before: None, path: self.path, text: content.into() },
+                Revision { before: None, path: self.path, text: Arc::clone(content) },
                 None,
                 budget,
             ),
             CheckedText::Edited(edits, settled) => {
                 let kept = earlier.and_then(|earlier| earlier.trees().of(edits.place.canonical()));
                 let before = Some((self.from, settled.document.text()));
-                let revision = Revision { before, path: self.path, text: settled.text_after() };
+                let revision =
+                    Revision { before, path: self.path, text: Arc::clone(settled.after().text()) };
                 let mut checked = check(revision, kept, budget);
                 checked.suggest(near_edits(edits, settled), budget);
                 checked
@@ -171,7 +173,7 @@ impl<'a> Job<'a> {
         });
         let others = self.tasks.files.iter().filter_map(|one| match &one.task {
             Task::Add { to, .. } => {
-                let content = &added.get(&one.key())?.text;
+                let content = added.get(&one.key())?.text();
                 Some(CheckedFile {
                     key: one.key(),
                     about: Some(one.operation),

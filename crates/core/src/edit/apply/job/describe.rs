@@ -3,18 +3,14 @@
 
 use std::collections::HashMap;
 
-use super::{AddedContents, FileChecks, Job, unread_parts};
+use super::{AddedContents, FileChecks, Job, SessionParts, unread_parts};
 use crate::edit::apply::lookup::{FileEdits, FileKey, FileTask, Task};
 use crate::edit::apply::settle::Settled;
-use crate::edit::apply::transfer::GatheredLines;
 use crate::edit::outcome::{Change, FileChange};
 use crate::edit::report::{
     AnswerOptions, BrokenTold, RowStyle, ToldRows, block_rows, created_rows, relocation_rows,
 };
 use crate::edit::resolve::Doubtful;
-use crate::edit::session::Recall;
-use crate::edit::splice::splice;
-use hashline_disk::bytes::{snapshot, snapshot_of_pieces};
 use hashline_lines::dialect::Dialect;
 use hashline_lines::lines::{LineIndex, Unit, count_lines};
 use hashline_memory::{Body, LineSet};
@@ -23,7 +19,7 @@ use hashline_memory::{Body, LineSet};
 pub(super) struct AnswerParts<'t> {
     pub(super) added: &'t AddedContents,
     pub(super) checks: &'t FileChecks,
-    pub(super) recall: Option<&'t Recall<'t>>,
+    pub(super) session: Option<SessionParts<'t>>,
     pub(super) answer: AnswerOptions,
     /// It is a dry run.
     pub(super) is_tried: bool,
@@ -51,8 +47,8 @@ impl<'a> Job<'a> {
     /// What the answer says about the files, in the order of their first operations.
     pub(super) fn describe_files(&self, parts: &AnswerParts<'_>) -> Vec<FileAnswer> {
         // Whoever edits without a memory is to know what is in the files.
-        let recall = parts.recall.filter(|_| parts.answer.is_brief());
-        let unread = recall.map(|recall| self.unread(parts.added, recall)).unwrap_or_default();
+        let session = parts.session.filter(|_| parts.answer.is_brief());
+        let unread = session.map(|session| self.unread(parts.added, session)).unwrap_or_default();
         let edited = self.edited_in_place().map(|(edits, file)| ChangedFile::Edited(edits, file));
         let files = edited.chain(self.tasks.files.iter().map(ChangedFile::Whole));
         let answers = files.map(|file| {
@@ -115,16 +111,17 @@ impl<'a> Job<'a> {
         parts: &AnswerParts<'_>,
         answer: &FileAnswer,
     ) -> Doubtful {
-        let Some(recall) = parts.recall.filter(|_| !parts.is_tried) else {
+        let Some(session) = parts.session.filter(|_| !parts.is_tried) else {
             return Doubtful::default();
         };
+        let recall = session.recall;
         let broken = answer.broken.iter().flat_map(|one| one.anchors.iter().copied());
         let anchors: Vec<_> = answer.rows.anchors.iter().copied().chain(broken).collect();
         let (edits, settled) = match file {
             ChangedFile::Edited(edits, settled) => (edits, settled),
             ChangedFile::Whole(one) => match (&one.task, self.edits_of(one)) {
                 (Task::Add { to, .. }, _) => {
-                    let text = parts.added.get(&one.key()).map_or(&[][..], |added| &added.text);
+                    let text = parts.added.get(&one.key()).map_or(&[][..], |added| added.text());
                     let index = LineIndex::new(text, Unit::Byte);
                     let body = Body::new(text, &index);
                     let lines = anchors.iter().map(|&(line, _)| line);
@@ -135,28 +132,31 @@ impl<'a> Job<'a> {
             },
         };
         let name = edits.place.canonical();
-        let landings = self.landings(parts.added, recall);
-        let course = landings.course(edits.key(), settled);
+        let course = session.landings.course(edits.key(), settled);
         let before = settled.body_before();
         if !recall.may_be_doubtful(self.scope.dialect, name, before, &course, &anchors) {
             return Doubtful::default();
         }
         let (file, rows) = (name.to_owned(), &answer.rows);
-        let update = self.edited_update(recall, (edits, settled), file, rows, false, &landings);
+        let update = self.edited_update(session, (edits, settled), file, rows, false);
         recall.doubtful_after(self.scope.dialect, &update, anchors.iter().map(|&(line, _)| line))
     }
 
     /// The same of the line of the file as it is that an answer names in place of another.
     fn doubtful_to_name(&self, parts: &AnswerParts<'_>, key: FileKey) -> Doubtful {
-        let doubtful = parts.checks.get(&key).zip(parts.recall);
+        let doubtful = parts.checks.get(&key).zip(parts.session);
         doubtful
-            .map(|(check, recall)| check.doubtful(self.scope.dialect, recall))
+            .map(|(check, session)| check.doubtful(self.scope.dialect, session.recall))
             .unwrap_or_default()
     }
 
     /// The new lines of each file that the model neither wrote nor knows.
-    fn unread(&self, added: &AddedContents, recall: &Recall<'_>) -> HashMap<FileKey, LineSet> {
-        let landings = self.landings(added, recall);
+    fn unread(
+        &self,
+        added: &AddedContents,
+        session: SessionParts<'_>,
+    ) -> HashMap<FileKey, LineSet> {
+        let SessionParts { recall, landings } = session;
         let mut unread = HashMap::new();
         for (edits, file) in self.tasks.edits.iter().zip(self.files) {
             let mut lines = landings.unread(edits.key());
@@ -189,17 +189,13 @@ impl<'a> Job<'a> {
         };
         match &one.task {
             Task::Add { .. } => {
-                let (text, bytes) = match added.get(&one.key()) {
-                    Some(GatheredLines { text, bytes, .. }) => (text.as_slice(), bytes.as_slice()),
-                    None => (&[][..], &[][..]),
-                };
+                let new = &added[&one.key()];
                 change.change = Change::Created;
-                change.added = count_lines(text, Unit::Byte);
+                change.added = count_lines(new.text(), Unit::Byte);
                 change.line_count = Some(change.added);
-                change.snapshot = Some(snapshot(bytes));
-                let dialect = self.scope.dialect;
-                let rows = created_rows(dialect, text, style);
-                (change, rows.of_text(dialect, || text.to_vec()))
+                change.snapshot = Some(new.snapshot().to_owned());
+                let rows = created_rows(self.scope.dialect, new.text(), style);
+                (change, rows.of_text(self.scope.dialect, || new.text()))
             }
             Task::Move { to_path, .. } => match self.edits_of(one) {
                 Some((_, file)) => {
@@ -235,11 +231,11 @@ pub(in crate::edit::apply) fn edited_change(
         added,
         removed,
         line_count: Some(report.line_count()),
-        snapshot: Some(snapshot_of_pieces(&splice(&file.document, &file.plan))),
+        snapshot: Some(file.snapshot_after()),
         syntax: None,
         diff: None,
     };
-    let rows = report.rows(style).of_text(dialect, || file.text_after());
+    let rows = report.rows(style).of_text(dialect, || file.after().text());
     let above = relocation_rows(&file.relocations) + &block_rows(&file.blocks);
     (change, if above.is_empty() { rows } else { rows.below(&above) })
 }

@@ -27,7 +27,14 @@ struct Landing<'a> {
 }
 
 /// All lines that a patch moves and copies.
-pub(super) struct Landings<'a>(Vec<Landing<'a>>);
+pub(in crate::edit::apply) struct Landings<'a>(Vec<Landing<'a>>);
+
+/// A session, and where the lines are that the patch moves and copies.
+#[derive(Clone, Copy)]
+pub(in crate::edit::apply) struct SessionParts<'a> {
+    pub recall: &'a Recall<'a>,
+    pub landings: &'a Landings<'a>,
+}
 
 /// Where an operation puts lines.
 #[derive(Clone, Copy)]
@@ -43,7 +50,11 @@ struct Goal<'a> {
 
 impl<'a> Job<'a> {
     /// Where the lines are that the patch moves and copies.
-    pub(super) fn landings(&self, added: &AddedContents, recall: &Recall<'_>) -> Landings<'a> {
+    pub(in crate::edit::apply) fn landings(
+        &self,
+        added: &AddedContents,
+        recall: &Recall<'_>,
+    ) -> Landings<'a> {
         if self.files.iter().all(|file| file.taken.is_empty()) {
             return Landings(Vec::new());
         }

@@ -1,0 +1,59 @@
+//! The content that a patch makes of a file: assembled once and hashed once, for the parser, the
+//! answer, the memory and the commit.
+
+use std::sync::Arc;
+
+use hashline_disk::bytes::{Charset, Document, hex, snapshot};
+use hashline_disk::commit::Content;
+use hashline_memory::{Version, hash_of};
+
+/// A new content.
+pub(super) struct NewText {
+    /// As it is written.
+    bytes: Arc<Vec<u8>>,
+    /// As the model sees it: UTF-8 without byte order mark. Mostly the same memory.
+    text: Arc<Vec<u8>>,
+    /// The hash of the text.
+    hash: u128,
+    /// The hash of the bytes.
+    snapshot: String,
+}
+
+impl NewText {
+    /// The bytes of a file in an encoding. `is_plain` says that they are UTF-8 already.
+    pub(super) fn of(bytes: Vec<u8>, charset: Charset, is_plain: bool) -> NewText {
+        // A line that begins with U+FEFF can have become the first.
+        let bom_bytes = Charset::sniff(&bytes).map_or(0, |(_, bom_bytes)| bom_bytes);
+        let bytes = Arc::new(bytes);
+        let text = match (is_plain, bom_bytes) {
+            (true, 0) => Arc::clone(&bytes),
+            (true, _) => Arc::new(bytes[bom_bytes..].to_vec()),
+            (false, _) => {
+                Arc::new(Document::from_text(&bytes).with_charset(charset).text().to_vec())
+            }
+        };
+        let hash = hash_of(&text);
+        let snapshot = if Arc::ptr_eq(&bytes, &text) { hex(hash) } else { snapshot(&bytes) };
+        NewText { bytes, text, hash, snapshot }
+    }
+
+    /// The text.
+    pub(super) fn text(&self) -> &Arc<Vec<u8>> {
+        &self.text
+    }
+
+    /// The snapshot of the file.
+    pub(super) fn snapshot(&self) -> &str {
+        &self.snapshot
+    }
+
+    /// What is to be written.
+    pub(super) fn content(&self) -> Content<'_> {
+        Content { pieces: vec![&self.bytes], snapshot: Some(&self.snapshot) }
+    }
+
+    /// The text as a memory is told of it.
+    pub(super) fn version(&self) -> Version {
+        Version::shared(Arc::clone(&self.text), self.hash)
+    }
+}
