@@ -125,9 +125,9 @@ impl SessionMemory {
         memory.record(file)
     }
 
-    /// The lines of a file's text that the model knows whole, if the file is what the session knows.
-    pub fn known_lines(&self, file: &Path, text: &[u8], as_of: Moment) -> LineSet {
-        let hash = hash_of(text);
+    /// The lines of a file's text, by its hash, that the model knows whole, if the file is what the
+    /// session knows.
+    pub fn known_lines(&self, file: &Path, hash: u128, as_of: Moment) -> LineSet {
         let record = self.record(file);
         let lineages = record.file().map(|file| file.lineages.as_slice()).unwrap_or_default();
         let tip = lineages.iter().rev().find(|one| one.tip == hash);

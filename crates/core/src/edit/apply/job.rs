@@ -440,8 +440,8 @@ fn unread_parts(recall: &Recall<'_>, edits: &FileEdits<'_>, settled: &Settled) -
     if regions.iter().all(|region| region.partly_old.is_empty()) {
         return LineSet::default();
     }
-    let (name, text) = (edits.place.canonical(), settled.document.text());
-    let known = recall.memory.known_lines(name, text, recall.as_of);
+    let (name, hash) = (edits.place.canonical(), settled.body_before().hash);
+    let known = recall.memory.known_lines(name, hash, recall.as_of);
     let mut shift = 0;
     let unread = regions.iter().flat_map(|region| {
         let first = region.after_line + 1;

@@ -39,15 +39,17 @@ use hashline_disk::bytes::{
 use hashline_disk::commit::Content;
 use hashline_lines::dialect::Dialect;
 use hashline_lines::lines::LineIndex;
-use hashline_memory::{Body, LineSet, MemoryLimits, MemoryUpdate, SessionMemory, Showing, Version};
+use hashline_memory::{
+    Body, LineSet, MemoryLimits, MemoryUpdate, SessionMemory, Showing, Version, hash_of,
+};
 
 /// A file whose operations are all in order.
 pub(super) struct Settled {
     pub(super) document: Document,
     /// The lines of the text as UTF-8.
     index: LineIndex,
-    /// Its hash, if a memory was asked.
-    hash: Option<u128>,
+    /// Its hash, once something asked for it.
+    hash: OnceLock<u128>,
     pub(super) plan: Plan,
     /// What it makes of the file, once something needs that in one piece.
     after: OnceLock<NewText>,
@@ -95,17 +97,15 @@ impl Settled {
     /// The text before the patch.
     pub(super) fn body_before(&self) -> Body<'_> {
         let (text, index) = (self.document.text(), &self.index);
-        match self.hash {
-            Some(hash) => Body { text, index, hash },
-            None => Body::new(text, index),
-        }
+        Body { text, index, hash: *self.hash.get_or_init(|| hash_of(text)) }
     }
 
     /// The same, as a memory is told of it.
     pub(super) fn version_before(&self, memory: &SessionMemory) -> Version {
-        match self.hash {
-            Some(_) if self.document.is_steady() => memory.version_of(self.body_before()),
-            _ => memory.version(self.document.text(), self.hash),
+        if self.document.is_steady() {
+            memory.version_of(self.body_before())
+        } else {
+            memory.version(self.document.text(), self.hash.get().copied())
         }
     }
 
@@ -429,7 +429,8 @@ fn settle(
     let noops = noops.map(|one| Noop { line: line_of(one), ..noop(one, NoopReason::Unchanged) });
     let noops = noops.collect();
     let relocations = resolved.iter().flat_map(|one| relocations(&evidence, path, one)).collect();
-    let (index, hash) = (evidence.index, evidence.hash.into_inner());
+    let (index, hash) =
+        (evidence.index, evidence.hash.into_inner().map(OnceLock::from).unwrap_or_default());
     Ok(Settled {
         document,
         index,

@@ -64,8 +64,8 @@ impl<'a> Job<'a> {
             if file.taken.is_empty() {
                 continue;
             }
-            let (name, text) = (edits.place.canonical(), file.document.text());
-            let known = recall.memory.known_lines(name, text, recall.as_of);
+            let (name, hash) = (edits.place.canonical(), file.body_before().hash);
+            let known = recall.memory.known_lines(name, hash, recall.as_of);
             for (operation, taken) in &file.taken {
                 let Some(&goal) = goals.get(operation).filter(|goal| goal.count > 0) else {
                     continue;
