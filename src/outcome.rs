@@ -353,7 +353,7 @@ impl From<core::Warning> for Warning {
     fn from(warning: core::Warning) -> Warning {
         let core::Warning { code, operation, path, message } = warning;
         let operation = operation.map(|operation| operation as f64);
-        Warning { code: Word(code.as_str()), operation, path, message }
+        Warning { code: Word(code.as_str()), operation, path, message: message.into() }
     }
 }
 
@@ -378,7 +378,7 @@ impl From<core::Failure> for Failure {
             operation: failure.operation as f64,
             path: failure.path,
             code: Word(failure.code.as_str()),
-            message: failure.message,
+            message: failure.message.into(),
             anchor: failure.anchor,
             lines: failure.lines,
             suggestion: failure.suggestion,

@@ -81,7 +81,7 @@ converted!(ViewError);
 
 impl From<Error> for ViewError {
     fn from(error: Error) -> ViewError {
-        ViewError { code: Word(error.code.as_str()), message: error.message }
+        ViewError { code: Word(error.code.as_str()), message: error.message.into() }
     }
 }
 

@@ -115,7 +115,7 @@ impl From<Error> for RecoveryFailure {
     fn from(error: Error) -> RecoveryFailure {
         RecoveryFailure {
             code: Word(error.code.as_str()),
-            message: error.message,
+            message: error.message.into(),
             path: error.path,
         }
     }

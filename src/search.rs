@@ -160,7 +160,11 @@ impl From<core::FileMatches> for FileMatches {
 
 impl From<Error> for SearchError {
     fn from(error: Error) -> SearchError {
-        SearchError { path: error.path, code: Word(error.code.as_str()), message: error.message }
+        SearchError {
+            path: error.path,
+            code: Word(error.code.as_str()),
+            message: error.message.into(),
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
-pub use message::{Message, Spelling, Term, Terms};
+pub use message::{Mention, Message, Spelling, Term};
 
 /// Declares the codes once, with the string each is known by outside.
 macro_rules! codes {
@@ -110,13 +110,10 @@ pub struct Error {
     /// The stable code.
     pub code: Code,
     /// One sentence or more; names the path where there is one.
-    pub message: String,
+    pub message: Message,
     /// The path as the caller wrote it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// Where the message names what faces write in their own way.
-    #[serde(skip)]
-    terms: Terms,
     /// What the system said.
     #[serde(skip)]
     cause: Option<Arc<io::Error>>,
@@ -145,8 +142,7 @@ impl std::error::Error for Error {
 /// Errors that say the same are equal.
 impl PartialEq for Error {
     fn eq(&self, other: &Error) -> bool {
-        (self.code, &self.message, &self.path, &self.terms)
-            == (other.code, &other.message, &other.path, &other.terms)
+        (self.code, &self.message, &self.path) == (other.code, &other.message, &other.path)
     }
 }
 
@@ -158,8 +154,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 impl Error {
     /// A refusal that is not about a path.
     pub fn new(code: Code, message: impl Into<Message>) -> Self {
-        let Message { text: message, terms } = message.into();
-        Error { code, message, path: None, terms, cause: None }
+        Error { code, message: message.into(), path: None, cause: None }
     }
 
     /// A refusal about a path; the message names it already.
@@ -174,9 +169,7 @@ impl Error {
 
     /// This error, with text before and after its message.
     pub fn within(self, before: impl Into<Message>, after: impl Into<Message>) -> Self {
-        let message = Message { text: self.message, terms: self.terms };
-        let Message { text: message, terms } = before.into() + message + after;
-        Error { message, terms, ..self }
+        Error { message: before.into() + self.message + after, ..self }
     }
 
     /// This error with another code.
@@ -196,13 +189,8 @@ impl Error {
 
     /// This error with options as a face writes them.
     pub fn spelled(mut self, spelling: Spelling) -> Self {
-        self.terms.spell(&mut self.message, spelling);
+        self.message.spell(spelling);
         self
-    }
-
-    /// Where the message names what faces write in their own way.
-    pub fn terms(&self) -> &Terms {
-        &self.terms
     }
 
     /// A fault of the file system while doing `action` (a verb: "read", "rename") to `path`.
@@ -294,7 +282,7 @@ mod tests {
             assert!(error.message.starts_with("a.txt: "), "{}", error.message);
             let source = std::error::Error::source(&error).and_then(|source| source.downcast_ref());
             assert_eq!(source.map(io::Error::kind), Some(kind));
-            assert_eq!(error.to_string(), error.message);
+            assert_eq!(error.message, error.to_string());
         }
     }
 }

@@ -71,7 +71,7 @@ impl HashlineError {
     fn of(error: Error) -> HashlineError {
         HashlineError {
             code: c_name(error.code),
-            message: HashlineBuffer::of(error.message.into_bytes()),
+            message: HashlineBuffer::of(String::from(error.message).into_bytes()),
             path: match error.path {
                 Some(path) => HashlineBuffer::of(path.into_bytes()),
                 None => HashlineBuffer::NONE,

@@ -61,8 +61,7 @@ impl Failure {
         if error.code == Code::Aborted {
             error.code = Code::Io;
         }
-        error.message = format!("{done}, but: {}", error.message);
-        Failure::Engine(error)
+        Failure::Engine(error.within(format!("{done}, but: "), ""))
     }
 }
 

@@ -132,8 +132,9 @@ fn instead(told: &[Failure], remaps: &[(String, String)]) -> String {
     let mut rows: Vec<String> =
         remaps.iter().map(|(stale, fresh)| format!("{stale} -> {fresh}")).collect();
     for failure in told {
-        if !failure.anchor.as_deref().is_some_and(is_mapped) && !rows.contains(&failure.message) {
-            rows.push(failure.message.clone());
+        let message = failure.message.to_string();
+        if !failure.anchor.as_deref().is_some_and(is_mapped) && !rows.contains(&message) {
+            rows.push(message);
         }
     }
     rows.join("\n")

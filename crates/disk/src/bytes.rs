@@ -21,7 +21,7 @@ pub use strings::{string_and_is_ascii, string_of, valid_utf8};
 
 use crate::fs::{Base, FileKind, FileSystem, Place, Stamp, is_refused_link, not_a_file};
 use hashline_base::cancel::Cancel;
-use hashline_base::error::{Code, Error, Message, Result, Term};
+use hashline_base::error::{Code, Error, Mention, Message, Result, Term};
 use hashline_lines::lines::Unit;
 
 /// The default of the option `maxFileBytes`.
@@ -482,17 +482,19 @@ impl Misreading {
         match self {
             Misreading::Binary => Error::new(
                 Code::BinaryFile,
-                format!(
-                    "operation {operation}: NUL (U+0000) would be in the first {HEAD_BYTES} bytes of the file, which would be binary then, and could not be read or edited again. Take the NUL out first, by `replace_text`."
-                ),
+                Mention::Operation(operation)
+                    + format!(
+                        ": NUL (U+0000) would be in the first {HEAD_BYTES} bytes of the file, which would be binary then, and could not be read or edited again. Take the NUL out first, by `replace_text`."
+                    ),
             ),
             Misreading::In(found) => Error::new(
                 Code::UnencodableText,
-                format!(
-                    "operation {operation}: the file would begin with the byte order mark of {}, and be read in that encoding, not in {}",
-                    found.name(),
-                    charset.name()
-                ),
+                Mention::Operation(operation)
+                    + format!(
+                        ": the file would begin with the byte order mark of {}, and be read in that encoding, not in {}",
+                        found.name(),
+                        charset.name()
+                    ),
             ),
         }
     }

@@ -31,7 +31,7 @@ pub fn parsed(text: &str) -> Result<Value, Unreadable> {
     let mut parser = Parser::new(text, Extent::Whole);
     let stop = match parser.value(0) {
         Ok(value) if parser.peek().is_none() => {
-            let twice = |error: Error| Unreadable::KeyTwice(error.message);
+            let twice = |error: Error| Unreadable::KeyTwice(error.message.into());
             return unique_keys(text).map(|()| value).map_err(twice);
         }
         Ok(_) => Stop::Expected("nothing behind the value"),

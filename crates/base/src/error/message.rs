@@ -2,7 +2,10 @@
 //! `--lock-timeout`). So a message remembers where it names one, and the face puts its spelling
 //! there.
 
-use std::ops::{Add, Range};
+use std::fmt;
+use std::ops::{Add, AddAssign, Deref, Range};
+
+use serde::{Serialize, Serializer};
 
 /// What a message names and faces write in their own way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,16 +50,43 @@ impl Term {
 /// How a face writes terms.
 pub type Spelling = fn(Term) -> &'static str;
 
-/// A text, and where it names terms. Made by adding: `Message::from("set ") + Term::StateDir`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// What a message names, and those who pass it on may write in another way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mention {
+    /// An option or a call of the engine.
+    Term(Term),
+    /// `operation 3`
+    Operation(usize),
+    /// `Operation 3`
+    OperationAtStart(usize),
+    /// `operations 3 and 5`
+    Operations(usize, usize),
+    /// `one operation`
+    OneOperation,
+}
+
+impl fmt::Display for Mention {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Mention::Term(term) => out.write_str(term.name()),
+            Mention::Operation(index) => write!(out, "operation {index}"),
+            Mention::OperationAtStart(index) => write!(out, "Operation {index}"),
+            Mention::Operations(one, other) => write!(out, "operations {one} and {other}"),
+            Mention::OneOperation => out.write_str("one operation"),
+        }
+    }
+}
+
+/// A text, and where it mentions something. Made by adding: `Message::from("set ") + Term::StateDir`.
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Message {
     pub(super) text: String,
-    pub(super) terms: Terms,
+    pub(super) mentions: Vec<(Range<usize>, Mention)>,
 }
 
 impl From<String> for Message {
     fn from(text: String) -> Message {
-        Message { text, terms: Terms::default() }
+        Message { text, mentions: Vec::new() }
     }
 }
 
@@ -66,10 +96,16 @@ impl From<&str> for Message {
     }
 }
 
+impl From<Mention> for Message {
+    fn from(mention: Mention) -> Message {
+        let text = mention.to_string();
+        Message { mentions: vec![(0..text.len(), mention)], text }
+    }
+}
+
 impl From<Term> for Message {
     fn from(term: Term) -> Message {
-        let text = term.name().to_owned();
-        Message { terms: Terms(vec![(0..text.len(), term)]), text }
+        Mention::Term(term).into()
     }
 }
 
@@ -79,22 +115,123 @@ impl<T: Into<Message>> Add<T> for Message {
     fn add(mut self, rest: T) -> Message {
         let rest = rest.into();
         let shift = self.text.len();
-        let terms = rest.terms.0.into_iter();
-        self.terms.0.extend(terms.map(|(at, term)| (at.start + shift..at.end + shift, term)));
+        let mentions = rest.mentions.into_iter();
+        self.mentions.extend(mentions.map(|(at, one)| (at.start + shift..at.end + shift, one)));
         self.text += &rest.text;
         self
     }
 }
 
-/// Where a text names terms, from its start to its end.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Terms(Vec<(Range<usize>, Term)>);
+impl<T: Into<Message>> Add<T> for Mention {
+    type Output = Message;
 
-impl Terms {
-    /// Puts a face's spelling in their place, after which they are words like all others.
-    pub fn spell(&mut self, text: &mut String, spelling: Spelling) {
-        for (at, term) in self.0.drain(..).rev() {
-            text.replace_range(at, spelling(term));
+    fn add(self, rest: T) -> Message {
+        Message::from(self) + rest
+    }
+}
+
+impl From<Message> for String {
+    fn from(message: Message) -> String {
+        message.text
+    }
+}
+
+impl Deref for Message {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.text
+    }
+}
+
+impl fmt::Display for Message {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.text)
+    }
+}
+
+impl fmt::Debug for Message {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.text.fmt(out)
+    }
+}
+
+impl PartialEq<&str> for Message {
+    fn eq(&self, other: &&str) -> bool {
+        self.text == *other
+    }
+}
+
+impl PartialEq<String> for Message {
+    fn eq(&self, other: &String) -> bool {
+        self.text == *other
+    }
+}
+
+impl AddAssign<&str> for Message {
+    fn add_assign(&mut self, rest: &str) {
+        self.text += rest;
+    }
+}
+
+impl Serialize for Message {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.text)
+    }
+}
+
+impl Message {
+    /// Writes what is mentioned in another way, where there is one. After that it is text.
+    pub fn write(&mut self, name: impl Fn(Mention) -> Option<String>) {
+        let (text, mentions) = (std::mem::take(&mut self.text), std::mem::take(&mut self.mentions));
+        let mut from = 0;
+        for (at, mention) in mentions {
+            self.text += &text[from..at.start];
+            let start = self.text.len();
+            match name(mention) {
+                Some(name) => self.text += &name,
+                None => {
+                    self.text += &text[at.clone()];
+                    self.mentions.push((start..self.text.len(), mention));
+                }
+            }
+            from = at.end;
         }
+        self.text += &text[from..];
+    }
+
+    /// Writes options as a face does.
+    pub fn spell(&mut self, spelling: Spelling) {
+        self.write(|mention| match mention {
+            Mention::Term(term) => Some(spelling(term).to_owned()),
+            _ => None,
+        });
+    }
+
+    /// Whether it mentions an operation.
+    pub fn has_operation(&self) -> bool {
+        self.mentions.iter().any(|(_, one)| !matches!(one, Mention::Term(_)))
+    }
+
+    /// Whether it mentions this.
+    pub fn has(&self, mention: Mention) -> bool {
+        self.mentions.iter().any(|(_, one)| *one == mention)
+    }
+
+    /// The text alone, of which no more than this many bytes stay and how many are gone.
+    pub fn truncate(&mut self, limit_bytes: usize) {
+        if self.text.len() <= limit_bytes {
+            return;
+        }
+        let end = self.text.floor_char_boundary(limit_bytes);
+        let mark = format!("… [+{} bytes]", self.text.len() - end);
+        self.text.truncate(end);
+        self.text += &mark;
+        self.mentions.retain(|(at, _)| at.end <= end);
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.text
     }
 }

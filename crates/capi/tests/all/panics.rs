@@ -7,7 +7,7 @@ use hashline_core::{Code, Error};
 
 fn refusal(outcome: Result<(), Error>) -> (Code, String) {
     let error = outcome.unwrap_err();
-    (error.code, error.message)
+    (error.code, error.message.into())
 }
 
 #[test]

@@ -25,7 +25,7 @@ use hashline_syntax::Budget;
 
 use crate::edit::outcome::{Applied, Noop, NoopReason, Outcome, TextOutcome};
 use crate::edit::plan::names;
-use crate::edit::report::{HunkNames, RowStyle, applied_text, name_applied_hunks};
+use crate::edit::report::{HunkNames, RowStyle, applied_text};
 use crate::edit::request::{Operation, Operations, Patch};
 use crate::edit::resolve::Doubtful;
 use crate::edit::session::{PatchState, Recall};
@@ -94,11 +94,7 @@ fn apply_patch(
         Ok(patch) => patch,
         Err(failures) => {
             cancel.check()?;
-            return Ok(rejected(
-                Failures::of(failures),
-                scope.host.spelling,
-                &HunkNames::default(),
-            ));
+            return Ok(rejected(Failures::of(failures), scope.host.spelling, HunkNames::default()));
         }
     };
     let context = TransactionContext { fs: scope.fs, base: scope.base, state };
@@ -117,7 +113,7 @@ fn apply_patch(
     let stale = versions::stale(scope, &patch, recall.is_some())?;
     if !stale.is_empty() {
         failures.extend(stale);
-        return Ok(rejected(failures, scope.host.spelling, &HunkNames::of(&patch)));
+        return Ok(rejected(failures, scope.host.spelling, HunkNames::of(&patch)));
     }
     let (loaded, taken) = load_files(scope, &tasks, &options.edit, recall)?;
     let settle = |(edits, file): &(&FileEdits<'_>, Mutex<Option<LoadedResult>>)| {
@@ -154,7 +150,7 @@ fn apply_patch(
         failures.push(operation, patch.path_of(operation), error);
     }
     let shown = std::mem::take(&mut failures.updates);
-    if let Some(rejected) = failures.into_rejected(scope.host.spelling, &HunkNames::of(&patch)) {
+    if let Some(rejected) = failures.into_rejected(scope.host.spelling, HunkNames::of(&patch)) {
         // The answer is certain from here on, and what it shows is shown.
         if let Some(recall) = recall {
             recall.memory.learn_from_call(shown, recall.as_of, cancel);
@@ -167,7 +163,8 @@ fn apply_patch(
             file.after();
         }
     }
-    let job = Job::new(scope, context, options, &tasks, &files);
+    let names = HunkNames::of(&patch);
+    let job = Job::new(scope, context, options, names, &tasks, &files);
     let added = match job.added_contents(scope.charset, &taken) {
         Ok(added) => added,
         Err(error) => return refused(scope, &patch, error),
@@ -180,7 +177,7 @@ fn apply_patch(
         what => {
             let checks = job.checks(&added, earlier, scope.budget);
             if let Some(rejected) = refusal(scope, &checks, what, recall.as_ref())
-                .into_rejected(scope.host.spelling, &HunkNames::of(&patch))
+                .into_rejected(scope.host.spelling, HunkNames::of(&patch))
             {
                 learn_named(&checks, recall, cancel);
                 return Ok(Outcome::Rejected(rejected));
@@ -192,8 +189,7 @@ fn apply_patch(
     let landings = recall.as_ref().map(|recall| job.landings(&added, recall));
     let session = recall.as_ref().zip(landings.as_ref());
     let session = session.map(|(recall, landings)| SessionParts { recall, landings });
-    let (mut applied, rows) = job.report(&added, patch_options, &checks, session);
-    name_applied_hunks(&HunkNames::of(&patch), &mut applied);
+    let (applied, rows) = job.report(&added, patch_options, &checks, session);
     if patch_options.dry_run {
         learn_named(&checks, recall, cancel);
         return Ok(Outcome::Applied(applied));
@@ -283,7 +279,7 @@ fn refused(scope: &Scope<'_>, patch: &Operations, error: Error) -> Result<Outcom
     let operation = path.as_deref().and_then(|path| patch.operation_about(path));
     let mut failures = Failures::default();
     failures.push(operation.unwrap_or(0), path.as_deref(), error);
-    Ok(rejected(failures, scope.host.spelling, &HunkNames::of(patch)))
+    Ok(rejected(failures, scope.host.spelling, HunkNames::of(patch)))
 }
 
 /// Applies operations (without paths) to a text in memory.
@@ -313,7 +309,7 @@ pub fn apply_to_text(
     };
     let file = match settle_document(document, &asked) {
         Ok(file) => file,
-        Err(failures) => return refused(rejected(failures, Term::name, &HunkNames::of(&patch))),
+        Err(failures) => return refused(rejected(failures, Term::name, HunkNames::of(&patch))),
     };
     let mut applied = Applied {
         relocations: file.relocations.clone(),
@@ -324,16 +320,18 @@ pub fn apply_to_text(
     };
     applied.noops.sort_by_key(|one| one.operation);
     applied.warnings.sort_by_key(|one| one.operation);
+    let names = HunkNames::of(&patch);
+    applied.warnings.iter_mut().for_each(|warning| names.write(&mut warning.message));
     let mut rows = Vec::new();
     if !file.plan.regions.is_empty() {
         let (unread, doubtful) = (LineSet::default(), Doubtful::default());
-        let style = RowStyle { answer: options.answer, unread: &unread, doubtful: &doubtful };
+        let style =
+            RowStyle { answer: options.answer, unread: &unread, doubtful: &doubtful, names };
         let (change, shown) = edited_change(dialect, path, &file, style);
         applied.files.push(change);
         rows.push(shown);
     }
-    applied.text = applied_text(&applied, &mut rows);
-    name_applied_hunks(&HunkNames::of(&patch), &mut applied);
+    applied.text = applied_text(&applied, &mut rows, names);
     let pieces = splice(&file.document, &file.plan);
     let mut content = with_room_for(pieces.iter().map(|piece| piece.len()).sum());
     pieces.iter().for_each(|piece| content.extend_from_slice(piece));

@@ -9,7 +9,7 @@ use crate::edit::repair::Rule;
 use crate::edit::report::{DiffHunk, unified_diff};
 use crate::edit::structure::SyntaxState;
 use crate::view::excerpt::ANSWER_LIMIT_BYTES;
-use hashline_base::error::{Code, Error, Spelling, Terms};
+use hashline_base::error::{Code, Error, Message, Spelling};
 use hashline_lines::rows::GAP;
 
 /// The answer to a patch. A refusal is data, not an error.
@@ -191,7 +191,7 @@ pub struct Warning {
     /// The file.
     pub path: String,
     /// What, where and what to do, for the model.
-    pub message: String,
+    pub message: Message,
 }
 
 /// Why an operation had nothing to do.
@@ -253,7 +253,7 @@ pub struct Failure {
     /// The stable code.
     pub code: Code,
     /// What, where and what instead.
-    pub message: String,
+    pub message: Message,
     /// The anchor that failed, in its short form.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub anchor: Option<String>,
@@ -263,9 +263,6 @@ pub struct Failure {
     /// A fresh anchor to use instead, where one is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<String>,
-    /// Where the message names what faces write in their own way.
-    #[serde(skip)]
-    pub(crate) terms: Terms,
 }
 
 /// How much of a text is told of one failure.
@@ -293,14 +290,10 @@ pub fn told_failures(failures: &[Failure]) -> &[Failure] {
 }
 
 /// A text that is not longer than a failure may have it.
-fn bounded(mut text: String) -> String {
-    if text.len() > MESSAGE_LIMIT_BYTES {
-        let end = text.floor_char_boundary(MESSAGE_LIMIT_BYTES);
-        let mark = format!("… [+{} bytes]", text.len() - end);
-        text.truncate(end);
-        text += &mark;
-    }
-    text
+fn bounded(text: String) -> String {
+    let mut text = Message::from(text);
+    text.truncate(MESSAGE_LIMIT_BYTES);
+    text.into()
 }
 
 impl Failure {
@@ -308,7 +301,6 @@ impl Failure {
     pub fn new(operation: usize, path: Option<&str>, error: Error) -> Failure {
         Failure {
             operation,
-            terms: error.terms().clone(),
             path: path.map(str::to_owned).or(error.path).map(bounded),
             code: error.code,
             message: error.message,
@@ -320,8 +312,8 @@ impl Failure {
 
     /// Makes the message one as a face writes it.
     pub(crate) fn spell(&mut self, spelling: Spelling) {
-        self.terms.spell(&mut self.message, spelling);
-        self.message = bounded(std::mem::take(&mut self.message));
+        self.message.spell(spelling);
+        self.message.truncate(MESSAGE_LIMIT_BYTES);
     }
 }
 

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 
 use crate::edit::request::Operation;
 use hashline_base::cancel::Cancel;
-use hashline_base::error::{Code, Error, Result};
+use hashline_base::error::{Code, Error, Mention, Result};
 use hashline_disk::bytes::Document;
 use hashline_lines::lines::{LineIndex, Terminator};
 
@@ -167,9 +167,8 @@ impl PlanText<'_> {
         charset.encode_into(text, out).map_err(|character| {
             Error::new(
                 Code::UnencodableText,
-                format!(
-                    "operation {}: the character {character:?} (U+{:04X}) does not exist in the file's encoding, {}",
-                    operation.index,
+                Mention::Operation(operation.index) + format!(
+                    ": the character {character:?} (U+{:04X}) does not exist in the file's encoding, {}",
                     character as u32,
                     charset.name()
                 ),
@@ -259,13 +258,13 @@ fn overlap(above: &Edit<'_>, edit: &Edit<'_>) -> Option<Error> {
         _ => format!("both touch line {}", edit.touched()?.0),
     };
     let names = if one == other {
-        format!("operation {one} meets itself: its parts")
+        Mention::Operation(one) + " meets itself: its parts"
     } else {
-        format!("operations {} and {}", one.min(other), one.max(other))
+        Mention::Operations(one.min(other), one.max(other)).into()
     };
     Some(Error::new(
         Code::OverlappingEdits,
-        format!("{names} {what}; combine them into one operation"),
+        names + format!(" {what}; combine them into ") + Mention::OneOperation,
     ))
 }
 

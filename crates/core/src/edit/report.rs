@@ -33,7 +33,7 @@ pub use diff::{
     DELETED_LIMIT_BYTES, DIFF_LIMIT_REGIONS, DiffHunk, created_hunks, deleted_hunks, edited_hunks,
     unified_diff, unshown_diff,
 };
-pub use hunks::{HunkNames, name_applied_hunks, name_hunks, stale_version};
+pub use hunks::{HunkNames, stale_version};
 pub use nearest::nearest_failure;
 pub use recalled::recalled_failure;
 pub use rejected::{AnchorReport, anchor_failures, rejected_text, untold};

@@ -9,7 +9,7 @@ use super::style::{Layout, Style, layout_for};
 use super::tree::{NodeId, ROOT, Tree, ValueKind};
 use super::value::{JsonValue, render};
 use super::{JsonPath, JsonSlot, path_of};
-use hashline_base::error::{Code, Error};
+use hashline_base::error::{Code, Error, Mention};
 
 /// An edit whose anchor is found.
 #[derive(Clone, Copy, Debug)]
@@ -94,9 +94,8 @@ fn members<'c, 't>(
 fn whole_document(operation: usize) -> Error {
     Error::new(
         Code::InvalidOperation,
-        format!(
-            "operation {operation}: $ is the whole document and cannot be deleted by path: set it, or delete the file"
-        ),
+        Mention::Operation(operation)
+            + ": $ is the whole document and cannot be deleted by path: set it, or delete the file",
     )
 }
 
@@ -140,7 +139,9 @@ fn overlap(one: usize, other: usize, what: &str) -> Error {
     let (one, other) = (one.min(other), one.max(other));
     Error::new(
         Code::OverlappingEdits,
-        format!("operations {one} and {other} {what}; combine them into one operation"),
+        Mention::Operations(one, other)
+            + format!(" {what}; combine them into ")
+            + Mention::OneOperation,
     )
 }
 
@@ -180,7 +181,7 @@ fn insertion(
 ) -> Result<Insertion, Error> {
     let path = || path_of(tree, id);
     let invalid = |what: String| {
-        Err(Error::new(Code::InvalidOperation, format!("operation {operation}: {what}")))
+        Err(Error::new(Code::InvalidOperation, Mention::Operation(operation) + format!(": {what}")))
     };
     let count = members.count();
     let (gap, key) = match (tree.kind(id), slot) {
@@ -241,9 +242,10 @@ fn keys_in_the_way(tree: &Tree<'_>, id: NodeId, members: &Members<'_>) -> Vec<(u
         steps.push(super::PathStep::Key(key.to_owned()));
         let path = JsonPath(steps);
         if there.contains(key) {
-            let message = format!(
-                "operation {operation}: {path} is there already, and an insert does not overwrite: set it instead"
-            );
+            let message = Mention::Operation(operation)
+                + format!(
+                    ": {path} is there already, and an insert does not overwrite: set it instead"
+                );
             refused.push((operation, Error::new(Code::KeyExists, message)));
         } else if let Some(other) = inserted.insert(key, operation) {
             let what = format!("both insert {path}");

@@ -18,7 +18,7 @@ fn error(text: &str) -> String {
     let error =
         Tree::parse(text, JsonGrammar::WithComments, &Cancel::default()).map(|_| ()).unwrap_err();
     assert_eq!(error.code, Code::InvalidJson);
-    error.message
+    error.message.into()
 }
 
 /// The true anchor of a path.
@@ -83,7 +83,7 @@ fn refuses(text: &str, edits: &[&str], code: Code, part: &str) {
     let told: Vec<(Code, String)> = refused
         .into_iter()
         .map(|one| match one {
-            JsonRefusal::Operation(_, error) => (error.code, error.message),
+            JsonRefusal::Operation(_, error) => (error.code, error.message.into()),
             JsonRefusal::Anchor { refusal, .. } => {
                 (refusal.code, format!("{} {}", refusal.headline, refusal.truth))
             }
@@ -453,7 +453,7 @@ fn all_anchors_that_fail_are_told() {
             JsonRefusal::Anchor { refusal, .. } => {
                 format!("{} {}", refusal.headline, refusal.truth)
             }
-            JsonRefusal::Operation(_, error) => error.message,
+            JsonRefusal::Operation(_, error) => error.message.into(),
         })
         .collect();
     let name = anchor(PACKAGE, "$.name");

@@ -189,7 +189,7 @@ pub fn search_hashed<W: Send + Sync>(
         result.errors.into_iter().map(|error| error.spelled(scope.host.spelling)).collect();
     result
         .errors
-        .sort_by(|one, other| (&one.path, &one.message).cmp(&(&other.path, &other.message)));
+        .sort_by(|one, other| (&one.path, &*one.message).cmp(&(&other.path, &*other.message)));
     result.errors.dedup_by(|one, other| one.message == other.message);
     Ok((result, witnessed))
 }

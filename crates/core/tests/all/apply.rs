@@ -829,7 +829,7 @@ fn regression_a_byte_order_mark_in_a_text_is_reported() {
             warning.message.contains("U+FEFF") && warning.message.contains(what),
             "{warning:?}"
         );
-        assert!(applied.text.contains(&warning.message), "{}", applied.text);
+        assert!(applied.text.contains(&*warning.message), "{}", applied.text);
     }
     assert_eq!(
         (dir.read("with").as_str(), dir.read("without").as_str()),

@@ -38,8 +38,8 @@ fn warnings(project: &Project, operation: Value) -> Vec<String> {
     let applied = apply(project, json!([operation]));
     let told = |one: &hashline_core::Warning| {
         assert_eq!((one.code.as_str(), one.operation), ("CONTROL_CHARACTER", Some(0)));
-        assert!(applied.text.contains(&one.message), "{}", applied.text);
-        one.message.clone()
+        assert!(applied.text.contains(&*one.message), "{}", applied.text);
+        one.message.to_string()
     };
     applied.warnings.iter().map(told).collect()
 }

@@ -106,7 +106,7 @@ impl Stage {
         let state = StateDir::new(self.state().to_str()).unwrap();
         let deadline = Instant::now() + Duration::from_secs(10);
         let report = recover_transactions(fs, &state, deadline, &Cancel::default());
-        report.map_err(|error| error.message)
+        report.map_err(|error| error.message.into())
     }
 
     /// Recovers and says which picture is found.

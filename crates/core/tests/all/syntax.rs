@@ -173,7 +173,7 @@ fn a_patch_that_breaks_a_file_can_be_refused() {
         let [failure] = &refused.failures[..] else { panic!("{:?}", refused.failures) };
         assert_eq!((failure.operation, failure.path.as_deref()), (1, Some("a.js")));
         assert!(failure.message.contains("line 5 of the result: `}` is missing"), "{failure:?}");
-        assert!(refused.text.contains(&failure.message), "{}", refused.text);
+        assert!(refused.text.contains(&*failure.message), "{}", refused.text);
     }
     assert_eq!((scene.content("a.js"), scene.content("b.txt")), (CODE.into(), "x\n".into()));
     // What was broken before may be edited all the same.

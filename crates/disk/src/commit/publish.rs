@@ -74,7 +74,7 @@ impl<'a> Published<'a> {
         if stuck.is_empty() && self.durability.syncs() {
             // What was taken back must stay so; the journal is marked only after this.
             if let Err(cause) = sync_directories(self.fs, &self.touched) {
-                stuck.push(cause.message);
+                stuck.push(cause.message.into());
             }
         }
         if !stuck.is_empty() {

@@ -9,9 +9,9 @@ use memchr::memchr;
 use super::lookup::{FileTask, NewContent, Task};
 use crate::edit::outcome::{Failure, Warning, WarningCode};
 use crate::edit::plan::{Edit, NewLines, PlanText};
-use crate::edit::report::{HunkNames, name_hunks};
+use crate::edit::report::HunkNames;
 use crate::edit::request::{FileAction, LineEdit, Operation, Operations};
-use hashline_base::error::{Code, Error};
+use hashline_base::error::{Code, Error, Mention};
 
 /// A warning names this many characters.
 const NAMED_LIMIT: usize = 4;
@@ -38,9 +38,7 @@ pub(super) fn nul_failures(operations: &Operations) -> Vec<Failure> {
     });
     let mut failures: Vec<Failure> = edits.chain(files).collect();
     let names = HunkNames::of(operations);
-    if !names.is_empty() {
-        failures.iter_mut().for_each(|failure| name_hunks(&names, failure, None));
-    }
+    failures.iter_mut().for_each(|failure| names.name_failure(failure, None));
     failures
 }
 
@@ -49,9 +47,10 @@ fn line_with_nul<'t>(mut lines: impl Iterator<Item = &'t str>) -> Option<usize> 
 }
 
 fn nul_failure(operation: usize, path: &str, line: usize) -> Failure {
-    let message = format!(
-        "operation {operation}: line {line} of the text has NUL (U+0000): a file with NUL is binary, and could not be read or edited again. For an escape such as \\0 in the source, write the backslash twice in JSON."
-    );
+    let message = Mention::Operation(operation)
+        + format!(
+            ": line {line} of the text has NUL (U+0000): a file with NUL is binary, and could not be read or edited again. For an escape such as \\0 in the source, write the backslash twice in JSON."
+        );
     let path = Some(path).filter(|path| !path.is_empty());
     Failure::new(operation, path, Error::new(Code::UnencodableText, message))
 }
@@ -116,9 +115,10 @@ fn warning(
         0 => names.join(" and "),
         more => format!("{} and {more} more", names.join(", ")),
     };
-    let message = format!(
-        "Operation {operation}: line {line} of the text has {names}. Sources hardly ever have such control characters: if an escape was meant, write its backslash twice in JSON."
-    );
+    let message = Mention::OperationAtStart(operation)
+        + format!(
+            ": line {line} of the text has {names}. Sources hardly ever have such control characters: if an escape was meant, write its backslash twice in JSON."
+        );
     let (code, path) = (WarningCode::ControlCharacter, path.to_owned());
     Some(Warning { code, operation: Some(operation), path, message })
 }

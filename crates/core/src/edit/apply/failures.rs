@@ -1,7 +1,7 @@
 //! What goes wrong with a patch, collected until all of it is known, then told at once.
 
 use crate::edit::outcome::{Failure, Outcome, Rejected, told_failures};
-use crate::edit::report::{AnchorReport, HunkNames, name_hunks, rejected_text};
+use crate::edit::report::{AnchorReport, HunkNames, rejected_text};
 use crate::edit::session::FileRefusal;
 use hashline_base::error::{Error, Spelling};
 use hashline_memory::MemoryUpdate;
@@ -57,7 +57,7 @@ impl Failures {
     pub(super) fn into_rejected(
         self,
         spelling: Spelling,
-        names: &HunkNames<'_>,
+        names: HunkNames<'_>,
     ) -> Option<Rejected> {
         let mut all: Vec<_> = self.all.into_iter().enumerate().collect();
         all.sort_by_key(|(_, (failure, _))| failure.operation);
@@ -66,7 +66,7 @@ impl Failures {
         for (place, (mut failure, mut report)) in all {
             failure.spell(spelling);
             if !names.is_empty() {
-                name_hunks(names, &mut failure, report.as_mut());
+                names.name_failure(&mut failure, report.as_mut());
                 // A hunk can be several operations, which fail alike.
                 let is_known = |known: &Failure| known.message == failure.message;
                 let alike = failures.iter().rev();
@@ -105,7 +105,7 @@ fn without_contradictions(mut remaps: Vec<(String, String)>) -> Vec<(String, Str
     unique.map(|at| remaps[at].clone()).collect()
 }
 
-pub(super) fn rejected(failures: Failures, spelling: Spelling, names: &HunkNames<'_>) -> Outcome {
+pub(super) fn rejected(failures: Failures, spelling: Spelling, names: HunkNames<'_>) -> Outcome {
     let rejected = failures.into_rejected(spelling, names);
     Outcome::Rejected(rejected.expect("a refusal has at least one failure"))
 }

@@ -15,8 +15,8 @@ use super::settle::Settled;
 use super::transfer::{GatheredLines, TakenLines, gather};
 use crate::edit::outcome::{Applied, FileChange, FileDiff, Warning, WarningCode};
 use crate::edit::report::{
-    BrokenTold, DELETED_LIMIT_BYTES, DIFF_LIMIT_REGIONS, ToldRows, applied_text, created_hunks,
-    deleted_hunks, edited_hunks, unshown_diff,
+    BrokenTold, DELETED_LIMIT_BYTES, DIFF_LIMIT_REGIONS, HunkNames, ToldRows, applied_text,
+    created_hunks, deleted_hunks, edited_hunks, unshown_diff,
 };
 use crate::edit::session::Recall;
 use crate::view::scope::Scope;
@@ -24,7 +24,7 @@ pub(super) use check::FileChecks;
 pub(super) use describe::edited_change;
 use describe::{AnswerParts, FileAnswer};
 use hashline_base::cancel::Cancel;
-use hashline_base::error::{Code, Error, Result};
+use hashline_base::error::{Code, Error, Mention, Result};
 use hashline_disk::bytes::{Charset, Loaded, Misreading, load_place};
 use hashline_disk::commit::{
     self, CommitError, CommitOptions, TransactionContext, Update, concurrent,
@@ -45,6 +45,7 @@ pub(super) struct Job<'a> {
     scope: &'a Scope<'a>,
     context: TransactionContext<'a>,
     options: &'a ApplyOptions,
+    names: HunkNames<'a>,
     tasks: &'a Tasks<'a>,
     /// One for each of `tasks.edits`.
     files: &'a [Settled],
@@ -59,6 +60,7 @@ impl<'a> Job<'a> {
         scope: &'a Scope<'a>,
         context: TransactionContext<'a>,
         options: &'a ApplyOptions,
+        names: HunkNames<'a>,
         tasks: &'a Tasks<'a>,
         files: &'a [Settled],
     ) -> Self {
@@ -69,7 +71,7 @@ impl<'a> Job<'a> {
             Task::Move { from, .. } => Some((from.canonical(), one)),
             _ => None,
         });
-        Job { scope, context, options, tasks, files, edited, moved: moved.collect() }
+        Job { scope, context, options, names, tasks, files, edited, moved: moved.collect() }
     }
 
     /// The contents of added files: of texts, in the encoding of the option; of lines, in that of
@@ -88,9 +90,8 @@ impl<'a> Job<'a> {
                 NewContent::Text(content) => {
                     let bytes = charset.encode(content).map_err(|character| {
                         let (operation, name) = (one.operation, charset.name());
-                        let message = format!(
-                            "operation {operation}: the character {character:?} does not exist in {name}"
-                        );
+                        let message = Mention::Operation(operation)
+                            + format!(": the character {character:?} does not exist in {name}");
                         Error::at(Code::UnencodableText, &one.path, message)
                     })?;
                     GatheredLines { charset, bytes }
@@ -252,6 +253,7 @@ impl<'a> Job<'a> {
             let message = file.broken.as_mut().map(|one| std::mem::take(&mut one.message));
             applied.warnings.extend(message.map(|message| check.warning(message)));
         }
+        applied.warnings.iter_mut().for_each(|warning| self.names.write(&mut warning.message));
         applied.relocations.sort_by_key(|one| one.operation);
         applied.repairs.sort_by_key(|one| one.operation);
         applied.warnings.sort_by_key(|one| one.operation);
@@ -269,7 +271,7 @@ impl<'a> Job<'a> {
             all_rows.push(rows);
             keys.push((key, broken));
         }
-        applied.text = applied_text(&applied, &mut all_rows);
+        applied.text = applied_text(&applied, &mut all_rows, self.names);
         for ((key, broken), mut rows) in keys.into_iter().zip(all_rows) {
             if let Some(BrokenTold { shown, .. }) = broken {
                 rows.shown.lines.extend(&shown.lines);

@@ -11,7 +11,7 @@ use crate::edit::outcome::{Noop, NoopReason, Warning};
 use crate::edit::plan::names::{Name, NameChange};
 use crate::edit::recurring::Recurring;
 use crate::edit::request::{FileAction, InsertAt, LineEdit, Operation, Operations};
-use hashline_base::error::{Code, Error, Message, Result, Term};
+use hashline_base::error::{Code, Error, Mention, Message, Result, Term};
 use hashline_disk::commit::LockKey;
 use hashline_disk::fs::{
     Base, FileKind, FileSystem, Lookup, Place, Stamp, differ_in_case_only, not_a_file,
@@ -157,9 +157,10 @@ impl Tasks<'_> {
             Task::Move { stamp, to, to_path, .. } => {
                 vacated.get(to.path().as_path()).filter(|there| there.is_same_file(stamp))?;
                 let (index, path) = (one.operation, &one.path);
-                let message = format!(
-                    "operation {index}: {path} and {to_path} are two names of one file: delete {path} instead"
-                );
+                let message = Mention::Operation(index)
+                    + format!(
+                        ": {path} and {to_path} are two names of one file: delete {path} instead"
+                    );
                 Some((index, Error::at(Code::InvalidOperation, path, message)))
             }
             Task::Add { .. } | Task::Delete { .. } => None,
@@ -473,10 +474,10 @@ fn needs_no_place(operation: &Operation) -> bool {
 }
 
 fn without_place(operation: &Operation, path: &str) -> Error {
-    let message = format!(
-        "operation {}: the field to_anchor is missing: {path} exists, so the place in it is needed: expected an anchor, BOF or EOF",
-        operation.index
-    );
+    let message = Mention::Operation(operation.index)
+        + format!(
+            ": the field to_anchor is missing: {path} exists, so the place in it is needed: expected an anchor, BOF or EOF"
+        );
     Error::at(Code::InvalidOperation, path, message)
 }
 

@@ -42,7 +42,7 @@ pub(super) fn operations_on_text(
     let cancel = &Cancel::default();
     // No option stands in a refusal of a text in memory.
     let refused =
-        |failures| Box::new(rejected(Failures::of(failures), Term::name, &HunkNames::default()));
+        |failures| Box::new(rejected(Failures::of(failures), Term::name, HunkNames::default()));
     let Some(script) = script_text(patch.value(), cancel) else {
         let operations = parse(dialect, PatchKind::Text, patch.value(), cancel);
         return operations.and_then(without_nul).map_err(refused);
@@ -67,7 +67,7 @@ pub(super) fn operations_on_text(
     if failures.is_empty() {
         Ok(operations)
     } else {
-        Err(Box::new(rejected(failures, Term::name, &HunkNames::of(&operations))))
+        Err(Box::new(rejected(failures, Term::name, HunkNames::of(&operations))))
     }
 }
 
@@ -87,7 +87,7 @@ fn of_script(
         code: WarningCode::Reading,
         operation: Some(note.hunk),
         path: path_of(note.hunk),
-        message: format!("Row {} of the patch: {}.", note.row, note.what),
+        message: format!("Row {} of the patch: {}.", note.row, note.what).into(),
     });
     operations.warnings = warnings.collect();
     Ok(operations)

@@ -32,7 +32,7 @@ use crate::edit::splice::splice;
 use crate::edit::structure::Trials;
 use crate::view::scope::Scope;
 use hashline_base::cancel::Cancel;
-use hashline_base::error::{Code, Error, Result};
+use hashline_base::error::{Code, Error, Mention, Result};
 use hashline_disk::bytes::{
     Document, HEAD_BYTES, Loaded, Misreading, contained, load_place, snapshot_of_pieces,
 };
@@ -472,9 +472,10 @@ fn mark_warning(path: &str, operation: usize, document: &Document) -> Warning {
         0 => "has none; to give it one, delete the file and add it in one patch",
         _ => "keeps the mark that it has",
     };
-    let message = format!(
-        "Operation {operation}: U+FEFF at the start of the file is a byte order mark, and no part of line 1. It was dropped from the text: the file {mark}."
-    );
+    let message = Mention::OperationAtStart(operation)
+        + format!(
+            ": U+FEFF at the start of the file is a byte order mark, and no part of line 1. It was dropped from the text: the file {mark}."
+        );
     let (code, path) = (WarningCode::ByteOrderMark, path.to_owned());
     Warning { code, operation: Some(operation), path, message }
 }
@@ -616,7 +617,7 @@ fn backwards(operation: &Operation) -> Option<Error> {
     };
     Some(Error::new(
         Code::OverlappingEdits,
-        format!("operation {index} {what}: line {} to line {}", first.line, last.line),
+        Mention::Operation(index) + format!(" {what}: line {} to line {}", first.line, last.line),
     ))
 }
 

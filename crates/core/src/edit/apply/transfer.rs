@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::edit::plan::{Edit, NewLines, PlanText};
 use crate::edit::request::{InsertAt, LineEdit, MovedIndent, Operation, Transfer};
 use crate::edit::resolve::{Resolved, Spot};
-use hashline_base::error::{Code, Error, Result};
+use hashline_base::error::{Code, Error, Mention, Result};
 use hashline_disk::bytes::Charset;
 use hashline_lines::lines::{Terminator, Unit};
 
@@ -85,9 +85,8 @@ impl Taken {
             let decoded = std::str::from_utf8(&decoded.text).ok().filter(|_| !decoded.is_lossy);
             let decoded = decoded.ok_or_else(|| self.unreadable(operation))?;
             charset.encode(decoded).map_err(|character| {
-                let message = format!(
-                    "operation {}: the character {character:?} (U+{:04X}) of the lines does not exist in the encoding of {}, {}",
-                    operation.index,
+                let message = Mention::Operation(operation.index) + format!(
+                    ": the character {character:?} (U+{:04X}) of the lines does not exist in the encoding of {}, {}",
                     u32::from(character),
                     operation.path,
                     charset.name()
@@ -99,13 +98,13 @@ impl Taken {
     }
 
     fn unreadable(&self, operation: &Operation) -> Error {
-        let message = format!(
-            "operation {}: lines {} to {} hold bytes that are invalid in {}, and cannot go to a place where they would mean something else",
-            operation.index,
-            self.first,
-            self.last,
-            self.charset.name()
-        );
+        let message = Mention::Operation(operation.index)
+            + format!(
+                ": lines {} to {} hold bytes that are invalid in {}, and cannot go to a place where they would mean something else",
+                self.first,
+                self.last,
+                self.charset.name()
+            );
         Error::new(Code::UnencodableText, message)
     }
 }

@@ -8,7 +8,7 @@ use crate::edit::plan::{Edit, PlanText, TextEdits};
 use crate::edit::report::AnchorReport;
 use crate::edit::request::{LineEdit, Operation};
 use crate::json::{JsonPiece, JsonRefusal, plan_json};
-use hashline_base::error::{Code, Error, Terms};
+use hashline_base::error::{Code, Error, Message};
 use hashline_disk::bytes::valid_utf8;
 
 /// What the edits by path of one file come to.
@@ -84,7 +84,9 @@ fn push(failures: &mut Failures, path: &str, refused: JsonRefusal) {
     match refused {
         JsonRefusal::Operation(operation, error) => {
             let message = match error.code {
-                Code::InvalidJson if !path.is_empty() => format!("{path}: {}", error.message),
+                Code::InvalidJson if !path.is_empty() => {
+                    Message::from(format!("{path}: ")) + error.message
+                }
                 _ => error.message,
             };
             failures.push(operation, named, Error::new(error.code, message));
@@ -98,11 +100,10 @@ fn push(failures: &mut Failures, path: &str, refused: JsonRefusal) {
                 operation,
                 path: named.map(str::to_owned),
                 code: refusal.code,
-                message: format!("{headline} {truth}"),
+                message: format!("{headline} {truth}").into(),
                 anchor: Some(anchor),
                 lines: None,
                 suggestion: refusal.fresh,
-                terms: Terms::default(),
             };
             failures.push_reported(failure, report);
         }

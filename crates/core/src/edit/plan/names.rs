@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::Clash;
-use hashline_base::error::{Code, Error};
+use hashline_base::error::{Code, Error, Mention};
 
 /// What one operation does to names. Paths are free of links and dots, so that different
 /// spellings of one file are one key.
@@ -94,7 +94,7 @@ fn clash(operation: usize, other: usize, path: &Path, what: &str) -> Clash {
         operation: two,
         error: Error::new(
             Code::OverlappingEdits,
-            format!("operations {one} and {two} {what} {}", path.display()),
+            Mention::Operations(one, two) + format!(" {what} {}", path.display()),
         ),
     }
 }
@@ -106,9 +106,10 @@ fn exists(operation: usize, to: &Name) -> Clash {
         error: Error::at(
             Code::FileExists,
             shown,
-            format!(
-                "operation {operation}: {shown} exists already; edit it, or delete or move it in the same patch"
-            ),
+            Mention::Operation(operation)
+                + format!(
+                    ": {shown} exists already; edit it, or delete or move it in the same patch"
+                ),
         ),
     }
 }

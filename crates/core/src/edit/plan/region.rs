@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{Clash, Edit, NewLines, PlanText};
 use crate::edit::request::Operation;
 use hashline_base::cancel::CancelWatch;
-use hashline_base::error::{Code, Error};
+use hashline_base::error::{Code, Error, Mention};
 use hashline_lines::lines::{Lines, Span, Terminator, Unit};
 use hashline_memory::Splice;
 
@@ -326,9 +326,8 @@ fn inserted(
 /// The refusal to write after half a code unit: everything after it would be shifted.
 fn half_unit(operation: &Operation) -> Clash {
     let index = operation.index;
-    let message = format!(
-        "operation {index}: the file ends in half a UTF-16 code unit; replace its last line first"
-    );
+    let message = Mention::Operation(index)
+        + ": the file ends in half a UTF-16 code unit; replace its last line first";
     Clash { operation: index, error: Error::new(Code::UnsupportedEncoding, message) }
 }
 

@@ -6,7 +6,7 @@ use memchr::memmem;
 
 use super::{Edit, PlanText, TextMatch};
 use crate::edit::request::{LineEdit, Operation};
-use hashline_base::error::{Code, Error, Result};
+use hashline_base::error::{Code, Error, Mention, Result};
 use hashline_lines::lines::{Lines, Span, Terminator, Unit};
 
 /// The matches of one `replace_text`, as edits. Refuses a text that does not occur, or occurs
@@ -31,10 +31,8 @@ pub fn find_matches<'o>(subject: &PlanText<'_>, operation: &'o Operation) -> Res
     match matches.len() {
         0 => Err(Error::new(
             Code::TextNotFound,
-            format!(
-                "operation {}: old_text does not occur in the file; it must match exactly, white space included",
-                operation.index
-            ),
+            Mention::Operation(operation.index)
+                + ": old_text does not occur in the file; it must match exactly, white space included",
         )),
         1 => Ok(()),
         _ if *all => Ok(()),
@@ -58,11 +56,11 @@ fn not_unique(subject: &PlanText<'_>, operation: &Operation, matches: &[(usize, 
     let more = if matches.len() > MAX_NAMED_LINES { " and more" } else { "" };
     Error::new(
         Code::TextNotUnique,
-        format!(
-            "operation {}: old_text occurs more than once (lines {}{more}): add the text around it, or set all",
-            operation.index,
-            named.join(", ")
-        ),
+        Mention::Operation(operation.index)
+            + format!(
+                ": old_text occurs more than once (lines {}{more}): add the text around it, or set all",
+                named.join(", ")
+            ),
     )
 }
 

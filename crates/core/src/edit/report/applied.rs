@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::{AnswerOptions, Rows, not_shown, number_of};
+use super::{AnswerOptions, HunkNames, Rows, not_shown, number_of};
 use crate::edit::outcome::{
     Applied, Change, FileChange, Noop, NoopReason, Relocation, Repair, Warning, WarningCode,
 };
@@ -12,6 +12,7 @@ use crate::edit::repair::Reindented;
 use crate::edit::request::Operation;
 use crate::edit::resolve::Doubtful;
 use crate::view::excerpt::ANSWER_LIMIT_BYTES;
+use hashline_base::error::{Mention, Message};
 use hashline_disk::bytes::Document;
 use hashline_lines::dialect::Dialect;
 use hashline_lines::hash::mixes_line_number;
@@ -112,6 +113,8 @@ pub struct RowStyle<'a> {
     pub unread: &'a LineSet,
     /// The lines whose rows say of which version they are.
     pub doubtful: &'a Doubtful,
+    /// What the operations are called.
+    pub names: HunkNames<'a>,
 }
 
 /// A region in the numbers of the new file, with its text.
@@ -311,7 +314,7 @@ pub fn relocation_rows(relocations: &[Relocation]) -> String {
 }
 
 /// The warning of a text that is indented otherwise than the lines that it replaces.
-pub fn reindented_message(operation: &Operation, found: &Reindented) -> String {
+pub fn reindented_message(operation: &Operation, found: &Reindented) -> Message {
     let white_space = |text: &str| match text {
         "" => "not indented".to_owned(),
         _ if text.bytes().all(|byte| byte == b' ') => {
@@ -319,22 +322,22 @@ pub fn reindented_message(operation: &Operation, found: &Reindented) -> String {
         }
         _ => format!("indented by {text:?}"),
     };
-    format!(
-        "Operation {}: line {} was {}, its new text is {}: if others have indented it anew since it was shown, mend the new text.",
-        operation.index,
-        found.line,
-        white_space(&found.old),
-        white_space(&found.new)
-    )
+    Mention::OperationAtStart(operation.index)
+        + format!(
+            ": line {} was {}, its new text is {}: if others have indented it anew since it was shown, mend the new text.",
+            found.line,
+            white_space(&found.old),
+            white_space(&found.new)
+        )
 }
 
 /// The whole report; `rows` has one entry for each file of `applied.files`, and loses what there is
 /// no room for. What is said of the text goes before rows.
-pub fn applied_text(applied: &Applied, rows: &mut [ToldRows]) -> String {
+pub fn applied_text(applied: &Applied, rows: &mut [ToldRows], names: HunkNames<'_>) -> String {
     let mut notes = ToldPart::new(ANSWER_LIMIT_BYTES / 2);
     // Rows of a warning must not be taken for rows of the file that was told last.
     let needs_headers = applied.files.len() > 1 && rows.iter().all(|rows| rows.tag.is_none());
-    tell_notes(applied, needs_headers, &mut notes);
+    tell_notes(applied, needs_headers, names, &mut notes);
     let notes = notes.into_text("remark");
     let mut files = ToldPart::new(ANSWER_LIMIT_BYTES - notes.len());
     for (file, rows) in applied.files.iter().zip(rows) {
@@ -354,10 +357,11 @@ pub fn applied_text(applied: &Applied, rows: &mut [ToldRows]) -> String {
     out
 }
 
-fn tell_notes(applied: &Applied, needs_headers: bool, notes: &mut ToldPart) {
+fn tell_notes(applied: &Applied, needs_headers: bool, names: HunkNames<'_>, notes: &mut ToldPart) {
+    let at_start = |operation: &usize| names.written(Mention::OperationAtStart(*operation));
     for Repair { operation, rule, told, .. } in &applied.repairs {
         let rule = rule.name();
-        notes.push(&format!("Operation {operation}: {told} ({rule}).\n"), "");
+        notes.push(&format!("{}: {told} ({rule}).\n", at_start(operation)), "");
     }
     for Warning { code, path, message, .. } in &applied.warnings {
         let has_rows = *code == WarningCode::Syntax;
@@ -366,9 +370,10 @@ fn tell_notes(applied: &Applied, needs_headers: bool, notes: &mut ToldPart) {
     }
     for Noop { operation, reason, .. } in &applied.noops {
         let told = match reason {
-            NoopReason::Unchanged => format!("Operation {operation} changes nothing.\n"),
+            NoopReason::Unchanged => format!("{} changes nothing.\n", at_start(operation)),
             NoopReason::Duplicate { of } => {
-                format!("Operation {operation} repeats operation {of} and was applied once.\n")
+                let of = names.written(Mention::Operation(*of));
+                format!("{} repeats {of} and was applied once.\n", at_start(operation))
             }
         };
         notes.push(&told, "");

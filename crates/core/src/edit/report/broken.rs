@@ -4,6 +4,7 @@ use super::{Rows, ToldRows, number_of};
 use crate::edit::resolve::Doubtful;
 use crate::edit::structure::{Break, Slip, Suggestion};
 use crate::json::quoted;
+use hashline_base::error::{Mention, Message};
 use hashline_lines::dialect::Dialect;
 use hashline_lines::lines::{LineIndex, Unit};
 use hashline_lines::rows::{one_line, version_header};
@@ -59,7 +60,7 @@ fn lines_of(found: &Break) -> Vec<u64> {
 #[derive(Default)]
 pub struct BrokenTold {
     /// The text of the warning or the refusal.
-    pub message: String,
+    pub message: Message,
     /// The lines in it, which are of the text after the patch.
     pub shown: ShownLines,
     /// The lines of their anchors, with their hashes.
@@ -88,8 +89,10 @@ impl BreakReport<'_> {
         numbers.extend(mend.iter().flat_map(|(_, mend)| mend.lines.clone()));
         let BrokenTold { mut message, shown, anchors } = self.fault(&told, numbers);
         if let Some((one, mend)) = mend {
-            let meant = meant(one);
-            message += &format!("\nIf {meant}, send {}: then it parses.", mend.request);
+            message = message
+                + "\nIf "
+                + meant(one)
+                + format!(", send {}: then it parses.", mend.request);
         }
         BrokenTold { message, shown, anchors }
     }
@@ -103,7 +106,7 @@ impl BreakReport<'_> {
         let rows = text.trim_end_matches('\n');
         let message =
             format!("{path} parsed before and does not now: line {line}: {what}.\n{rows}");
-        BrokenTold { message, shown, anchors }
+        BrokenTold { message: message.into(), shown, anchors }
     }
 
     /// The same of a patch that was only tried: it can be sent otherwise. `doubtful` are lines of
@@ -113,23 +116,25 @@ impl BreakReport<'_> {
         let after = Told::new(self.dialect, after, &certain);
         let mut told = self.fault(&after, lines_of(self.found));
         let otherwise = self.suggestion.map(|one| self.sent_otherwise(before, one, doubtful));
-        told.message.extend(otherwise.map(|otherwise| format!("\n{otherwise}")));
+        if let Some(otherwise) = otherwise {
+            told.message = told.message + "\n" + otherwise;
+        }
         told
     }
 
     /// The refusal of a patch that would do so.
-    pub fn refusal(&self, before: &[u8], doubtful: &Doubtful) -> String {
+    pub fn refusal(&self, before: &[u8], doubtful: &Doubtful) -> Message {
         let Break { line, what, .. } = self.found;
         let path = one_line(self.path);
         let otherwise = self.suggestion.map(|one| self.sent_otherwise(before, one, doubtful));
-        let otherwise = otherwise.map(|otherwise| format!(". {otherwise}")).unwrap_or_default();
-        format!(
-            "{path} parses now and would not after the patch: line {line} of the result: {what}. Mend the text or the range, or let the syntax only be warned of{otherwise}"
-        )
+        let otherwise = otherwise.map(|otherwise| Message::from(". ") + otherwise);
+        Message::from(format!(
+            "{path} parses now and would not after the patch: line {line} of the result: {what}. Mend the text or the range, or let the syntax only be warned of"
+        )) + otherwise.unwrap_or_default()
     }
 
     /// How an operation of a patch would have to be.
-    fn sent_otherwise(&self, before: &[u8], one: &Suggestion, doubtful: &Doubtful) -> String {
+    fn sent_otherwise(&self, before: &[u8], one: &Suggestion, doubtful: &Doubtful) -> Message {
         let Suggestion { operation, slip, line, .. } = one;
         let row = || Told::new(self.dialect, before, doubtful).row(*line);
         let how = match slip {
@@ -142,22 +147,26 @@ impl BreakReport<'_> {
                 format!("without the last line of its text, which repeats line {line}")
             }
         };
-        format!("The result would parse with operation {operation} {how}.")
+        Message::from("The result would parse with ")
+            + Mention::Operation(*operation)
+            + format!(" {how}.")
     }
 }
 
 /// What may have been meant.
-fn meant(suggestion: &Suggestion) -> String {
+fn meant(suggestion: &Suggestion) -> Message {
     let Suggestion { operation, slip, line, .. } = suggestion;
+    let operation = Mention::Operation(*operation);
+    let too_much = |which: &str| {
+        Message::from(format!("the {which} line of the text of "))
+            + operation
+            + format!(", which repeated line {line}, was too much")
+    };
     match slip {
-        Slip::End(by) => format!("operation {operation} was meant to end {}", lines_off(*by)),
-        Slip::Start(by) => format!("operation {operation} was meant to start {}", lines_off(*by)),
-        Slip::FirstLine => format!(
-            "the first line of the text of operation {operation}, which repeated line {line}, was too much"
-        ),
-        Slip::LastLine => format!(
-            "the last line of the text of operation {operation}, which repeated line {line}, was too much"
-        ),
+        Slip::End(by) => operation + format!(" was meant to end {}", lines_off(*by)),
+        Slip::Start(by) => operation + format!(" was meant to start {}", lines_off(*by)),
+        Slip::FirstLine => too_much("first"),
+        Slip::LastLine => too_much("last"),
     }
 }
 

@@ -4,7 +4,7 @@ use super::rejected::AnchorReport;
 use crate::edit::outcome::Failure;
 use crate::edit::request::Operation;
 use crate::edit::resolve::Evidence;
-use hashline_base::error::Code;
+use hashline_base::error::{Code, Mention, Message};
 
 /// The failure of an operation whose text has a cut row, and what to report of it; `row` counts
 /// from 1. `line` is the first line that it would replace, or stand beside.
@@ -15,10 +15,9 @@ pub fn cut_row_failure(
     (row, line): (usize, u64),
 ) -> Option<(Failure, AnchorReport)> {
     let anchor = operation.action.anchors().next()?.text(evidence.dialect);
-    let truth = format!(
-        "Row {row} of the text of operation {} has the mark of a row that was cut, and the rest of the line would be lost: read the line with columns and change a part of it with replace_text, or add \"verbatim\": true if the mark is meant.",
-        operation.index,
-    );
+    let truth = Message::from(format!("Row {row} of the text of "))
+        + Mention::Operation(operation.index)
+        + " has the mark of a row that was cut, and the rest of the line would be lost: read the line with columns and change a part of it with replace_text, or add \"verbatim\": true if the mark is meant.";
     let headline = format!("Cut row at {anchor}.");
     let report = AnchorReport::new(evidence, path, headline, &[(line, line)], truth);
     Some((report.failure(operation, Code::InvalidOperation, anchor), report))

@@ -9,7 +9,7 @@ use crate::edit::outcome::Failure;
 use crate::edit::request::{LineEdit, Operation};
 use crate::edit::resolve::Evidence;
 use hashline_base::cancel::Cancel;
-use hashline_base::error::Error;
+use hashline_base::error::{Error, Mention, Message};
 use hashline_lines::normalize::visible_chars;
 use hashline_lines::similarity::similarity;
 
@@ -55,7 +55,8 @@ pub fn nearest_failure(
     let first = first.max(found.saturating_sub(SHOWN_LIMIT_LINES - 1));
     let last = first + (lines.len() as u64).clamp(1, SHOWN_LIMIT_LINES) - 1;
     let last = last.max(found).min(evidence.count());
-    let headline = format!("Most like the old_text of operation {}:", operation.index);
+    let headline =
+        Message::from("Most like the old_text of ") + Mention::Operation(operation.index) + ":";
     let report = AnchorReport::new(evidence, path, headline, &[(first, last)], String::new());
     let named = (!path.is_empty()).then_some(path);
     let mut failure = Failure::new(operation.index, named, error.clone());

@@ -7,7 +7,7 @@ use super::{CONTEXT_LINES, LINE_LIMIT_BYTES, Rows, not_shown, number_of};
 use crate::edit::outcome::Failure;
 use crate::edit::request::Operation;
 use crate::edit::resolve::{AnchorRefusal, Evidence};
-use hashline_base::error::{Code, Terms};
+use hashline_base::error::{Code, Mention, Message};
 use hashline_lines::checksum::Checksum;
 use hashline_lines::lines::Span;
 use hashline_lines::rows::{GAP, file_header, one_line, version_header};
@@ -24,11 +24,11 @@ pub struct AnchorReport {
     /// What stands above the lines of the file in any case, where lines have no hashes.
     header: Option<String>,
     /// The first line of the report.
-    pub headline: String,
+    pub headline: Message,
     /// The lines to show, rendered, by number.
     lines: Vec<(u64, Arc<str>)>,
     /// The cause.
-    pub truth: String,
+    pub truth: Message,
     /// The refused anchor and the one that is to be used for the same line or value, where that
     /// is known.
     pub remap: Option<(String, String)>,
@@ -39,10 +39,11 @@ impl AnchorReport {
     pub(super) fn new(
         evidence: &Evidence<'_>,
         path: &str,
-        headline: String,
+        headline: impl Into<Message>,
         ranges: &[(u64, u64)],
-        truth: String,
+        truth: impl Into<Message>,
     ) -> AnchorReport {
+        let (headline, truth) = (headline.into(), truth.into());
         let mut rendered = RenderedLines::new(evidence);
         let mut lines = Vec::new();
         for &(first, last) in ranges {
@@ -71,9 +72,9 @@ impl AnchorReport {
         AnchorReport {
             path: path.to_owned(),
             header: None,
-            headline: format!("{headline}\n{truth}"),
+            headline: format!("{headline}\n{truth}").into(),
             lines: Vec::new(),
-            truth: String::new(),
+            truth: Message::default(),
             remap: fresh.map(|fresh| (anchor.to_owned(), fresh.to_owned())),
         }
     }
@@ -89,11 +90,10 @@ impl AnchorReport {
             operation: operation.index,
             path: (!self.path.is_empty()).then(|| self.path.clone()),
             code,
-            message: format!("{} {}", self.headline, self.truth),
+            message: self.headline.clone() + " " + self.truth.clone(),
             anchor: Some(anchor),
             lines: Some(self.rows()),
             suggestion: None,
-            terms: Terms::default(),
         }
     }
 
@@ -153,9 +153,9 @@ fn report(
     AnchorReport {
         path: path.to_owned(),
         header: header_of(evidence, path),
-        headline: headline(refusal.code, &anchor),
+        headline: headline(refusal.code, &anchor).into(),
         lines: lines.collect(),
-        truth: truth(evidence, window_lines, refusal),
+        truth: truth(evidence, window_lines, refusal).into(),
         remap: fresh.map(|fresh| (anchor, fresh)),
     }
 }
@@ -366,7 +366,7 @@ pub fn rejected_text(
         if has_header {
             out.push(own_header.unwrap_or_else(|| file_header(path)));
         }
-        push_new(&mut out, reports.iter().map(|(_, report)| report.headline.clone()));
+        push_new(&mut out, reports.iter().map(|(_, report)| report.headline.to_string()));
         if reports.iter().any(|(_, report)| !report.lines.is_empty()) {
             out.push("Actual state:".to_owned());
             out.push(rendered(reports.iter().map(|(_, report)| *report)));
@@ -390,9 +390,8 @@ struct RowNames {
 fn plain_row(failure: &Failure, names: RowNames) -> String {
     let (code, message) = (failure.code.as_str(), &failure.message);
     let Some(path) = failure.path.as_deref() else { return format!("{code}: {message}") };
-    let named = ["operation ", "operations ", "operations[", "Operation "];
-    let operation = if names.operation && !named.iter().any(|name| message.contains(name)) {
-        format!("operation {}: ", failure.operation)
+    let operation = if names.operation && !message.has_operation() {
+        format!("{}: ", Mention::Operation(failure.operation))
     } else {
         String::new()
     };
@@ -423,7 +422,7 @@ const MAX_NAMED_OPERATIONS: usize = 5;
 /// The causes of failed anchors of a file, each once, with the operations, and the path if nothing
 /// else names it.
 fn causes(path: Option<&str>, reports: &[OfOperation<'_>]) -> Vec<String> {
-    let mut causes: Vec<(&str, Vec<usize>)> = Vec::new();
+    let mut causes: Vec<(&Message, Vec<usize>)> = Vec::new();
     let mut known: HashMap<&str, usize> = HashMap::new();
     for (operation, report) in reports.iter().filter(|(_, report)| !report.truth.is_empty()) {
         let at = *known.entry(&report.truth).or_insert_with(|| {
@@ -439,16 +438,16 @@ fn causes(path: Option<&str>, reports: &[OfOperation<'_>]) -> Vec<String> {
         }
     }
     let file = path.map(|path| format!(", {}", one_line(path))).unwrap_or_default();
-    let row = |(truth, operations): &(&str, Vec<usize>)| {
+    let row = |(truth, operations): &(&Message, Vec<usize>)| {
         if operations.is_empty() {
-            return (*truth).to_owned();
+            return truth.to_string();
         }
         let named: Vec<String> =
             operations.iter().take(MAX_NAMED_OPERATIONS).map(usize::to_string).collect();
         let more = if operations.len() > named.len() { " and more" } else { "" };
         let plural = if operations.len() > 1 { "s" } else { "" };
         if let ([one], Some(path)) = (operations.as_slice(), path)
-            && truth.contains(&format!("operation {one} "))
+            && truth.has(Mention::Operation(*one))
         {
             return format!("{}: {truth}", one_line(path));
         }

@@ -6,7 +6,7 @@ use crate::edit::outcome::Failure;
 use crate::edit::repair::{Repeat, TextEnd};
 use crate::edit::request::Operation;
 use crate::edit::resolve::Evidence;
-use hashline_base::error::Code;
+use hashline_base::error::{Code, Mention, Message};
 
 /// The failure of an operation whose text repeats its neighbours, and what to report of it;
 /// nothing where it repeats none.
@@ -31,7 +31,7 @@ pub fn repeated_failure(
     Some((failure, report))
 }
 
-fn truth(operation: &Operation, repeats: &[Repeat]) -> String {
+fn truth(operation: &Operation, repeats: &[Repeat]) -> Message {
     let named: Vec<String> = repeats
         .iter()
         .map(|one| {
@@ -49,9 +49,10 @@ fn truth(operation: &Operation, repeats: &[Repeat]) -> String {
     let is_one = matches!(repeats, [one] if one.first == one.last);
     let (stay, them) =
         if is_one { ("stays where it is", "it") } else { ("stay where they are", "them") };
-    format!(
-        "The text of operation {} {}, which {stay}: leave {them} out, or add \"verbatim\": true to have {them} twice.",
-        operation.index,
-        named.join(" and ")
-    )
+    Message::from("The text of ")
+        + Mention::Operation(operation.index)
+        + format!(
+            " {}, which {stay}: leave {them} out, or add \"verbatim\": true to have {them} twice.",
+            named.join(" and ")
+        )
 }

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use super::InsertAt;
 use crate::json::{JsonAnchor, JsonValue, Value};
 use hashline_base::cancel::Cancel;
-use hashline_base::error::{Code, Error, Result};
+use hashline_base::error::{Code, Error, Mention, Message, Result};
 use hashline_lines::anchor::{Anchor, quote};
 use hashline_lines::checksum::Checksum;
 use hashline_lines::dialect::Dialect;
@@ -15,7 +15,7 @@ use hashline_lines::dialect::Dialect;
 pub(super) struct Fields<'a> {
     object: &'a [(String, Value)],
     /// `operation 3`, or `the patch`: the subject of messages.
-    subject: String,
+    subject: Message,
     /// The names that were looked for so far: those that are known.
     known: RefCell<Vec<&'static str>>,
     /// Looked at while long texts are taken apart.
@@ -23,14 +23,14 @@ pub(super) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    fn new(object: &'a [(String, Value)], subject: String, cancel: &'a Cancel) -> Fields<'a> {
+    fn new(object: &'a [(String, Value)], subject: Message, cancel: &'a Cancel) -> Fields<'a> {
         Fields { object, subject, known: RefCell::default(), cancel }
     }
 
     /// The fields of the patch itself.
     pub(super) fn whole(patch: &'a Value, cancel: &'a Cancel) -> Fields<'a> {
         let object = if let Value::Object(object) = patch { object.as_slice() } else { &[] };
-        Fields::new(object, "the patch".to_owned(), cancel)
+        Fields::new(object, Message::from("the patch"), cancel)
     }
 
     /// The fields of operation `index`.
@@ -39,12 +39,12 @@ impl<'a> Fields<'a> {
         index: usize,
         cancel: &'a Cancel,
     ) -> Result<Fields<'a>> {
-        let subject = format!("operation {index}");
+        let subject = Message::from(Mention::Operation(index));
         match item {
             Value::Object(object) => Ok(Fields::new(object, subject, cancel)),
             other => Err(Error::new(
                 Code::InvalidOperation,
-                format!("{subject} is {}: expected an object", noun(other)),
+                subject + format!(" is {}: expected an object", noun(other)),
             )),
         }
     }
@@ -53,7 +53,7 @@ impl<'a> Fields<'a> {
     pub(super) fn inner(&self, name: &'static str) -> Result<Fields<'a>> {
         match self.get(name) {
             Some(Value::Object(object)) => {
-                Ok(Fields::new(object, format!("{}, {name}", self.subject), self.cancel))
+                Ok(Fields::new(object, self.subject.clone() + format!(", {name}"), self.cancel))
             }
             _ => Err(self.wrong(name, "an object")),
         }
@@ -113,32 +113,34 @@ impl<'a> Fields<'a> {
 
     /// The refusal of the whole operation.
     pub(super) fn invalid(&self, what: &str) -> Error {
-        Error::new(Code::InvalidOperation, format!("{} {what}", self.subject))
+        Error::new(Code::InvalidOperation, self.subject.clone() + format!(" {what}"))
     }
 
     /// The refusal of one field.
     pub(super) fn wrong(&self, name: &'static str, expected: &str) -> Error {
-        let subject = &self.subject;
+        let subject = self.subject.clone();
         match self.get(name) {
             None => {
                 let present: Vec<_> = self.object.iter().map(|(key, _)| key.as_str()).collect();
                 let present = if present.is_empty() { "none".into() } else { present.join(", ") };
                 Error::new(
                     Code::InvalidOperation,
-                    format!(
-                        "{subject}: the field {name} is missing: expected {expected} (fields given: {present})"
-                    ),
+                    subject
+                        + format!(
+                            ": the field {name} is missing: expected {expected} (fields given: {present})"
+                        ),
                 )
             }
             Some(Value::IllFormed) => Error::new(
                 Code::UnencodableText,
-                format!(
-                    "{subject}: the field {name} holds a lone surrogate, which no file can: expected {expected}"
-                ),
+                subject
+                    + format!(
+                        ": the field {name} holds a lone surrogate, which no file can: expected {expected}"
+                    ),
             ),
             Some(value) => Error::new(
                 Code::InvalidOperation,
-                format!("{subject}: the field {name} is {}: expected {expected}", noun(value)),
+                subject + format!(": the field {name} is {}: expected {expected}", noun(value)),
             ),
         }
     }
@@ -253,12 +255,12 @@ impl<'a> Fields<'a> {
             Value::String(text) if is_snapshot(text) => Ok((path.clone(), text.clone())),
             other => Err(Error::new(
                 Code::InvalidOperation,
-                format!(
-                    "{}: the snapshot of {} is {}: expected 32 hexadecimal digits, as a view has them",
-                    self.subject,
-                    quote(path),
-                    noun(other)
-                ),
+                self.subject.clone()
+                    + format!(
+                        ": the snapshot of {} is {}: expected 32 hexadecimal digits, as a view has them",
+                        quote(path),
+                        noun(other)
+                    ),
             )),
         };
         given.iter().map(snapshot).collect()
@@ -317,7 +319,8 @@ impl<'a> Fields<'a> {
     fn lone_surrogate(&self, name: &str) -> Error {
         Error::new(
             Code::UnencodableText,
-            format!("{}: the field {name} holds a lone surrogate, which no file can", self.subject),
+            self.subject.clone()
+                + format!(": the field {name} holds a lone surrogate, which no file can"),
         )
     }
 
@@ -347,7 +350,10 @@ impl<'a> Fields<'a> {
     }
 
     fn about(&self, name: &str, error: Error) -> Error {
-        Error::new(error.code, format!("{}: the field {name}: {}", self.subject, error.message))
+        Error::new(
+            error.code,
+            self.subject.clone() + format!(": the field {name}: {}", error.message),
+        )
     }
 }
 

@@ -11,7 +11,7 @@ use crate::view::excerpt::{Context, Limits};
 use crate::view::fold::{FOLD_LINES, Folding};
 use crate::view::pattern::Query;
 use crate::view::width::Columns;
-use hashline_base::error::{Code, Error};
+use hashline_base::error::{Code, Error, Message};
 use hashline_base::shape::{OneOrMany, path_or_object, size};
 
 /// A request is an object, or a path.
@@ -120,5 +120,5 @@ pub fn folds<S: Serializer>(folds: &[Range<u64>], serializer: S) -> Result<S::Ok
 #[serde(remote = "Error")]
 pub struct ErrorShape {
     code: Code,
-    message: String,
+    message: Message,
 }

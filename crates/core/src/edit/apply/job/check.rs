@@ -18,7 +18,7 @@ use crate::edit::structure::{
     Checked, FILES_LIMIT, NearEdit, Revision, SOURCE_LIMIT_BYTES, Slip, Suggestion,
     TEXT_LIMIT_BYTES, check, is_checked,
 };
-use hashline_base::error::{Code, Error};
+use hashline_base::error::{Code, Error, Message};
 use hashline_base::parallel;
 use hashline_lines::dialect::Dialect;
 use hashline_lines::lines::{LineIndex, Unit};
@@ -267,7 +267,7 @@ impl FileCheck {
     }
 
     /// The warning with this text.
-    pub(super) fn warning(&self, message: String) -> Warning {
+    pub(super) fn warning(&self, message: Message) -> Warning {
         let (code, path) = (WarningCode::Syntax, self.path.clone());
         Warning { code, operation: self.about, path, message }
     }

@@ -86,7 +86,7 @@ impl<'a> Job<'a> {
         };
         let known = LineSet::default();
         let unread = unread.get(&source).unwrap_or(&known);
-        let style = RowStyle { answer: parts.answer, unread, doubtful };
+        let style = RowStyle { answer: parts.answer, unread, doubtful, names: self.names };
         let (change, rows) = match file {
             ChangedFile::Edited(edits, settled) => {
                 edited_change(self.scope.dialect, edits.place.shown(), settled, style)
@@ -236,6 +236,6 @@ pub(in crate::edit::apply) fn edited_change(
         diff: None,
     };
     let rows = report.rows(style).of_text(dialect, || file.after().text());
-    let above = relocation_rows(&file.relocations) + &block_rows(&file.blocks);
+    let above = relocation_rows(&file.relocations) + &block_rows(&file.blocks, style.names);
     (change, if above.is_empty() { rows } else { rows.below(&above) })
 }
