@@ -333,3 +333,16 @@ fn a_dry_run_fills_no_register() {
     refused(in_session(&session, &scene.patch("a.txt", "PUT >1 @r")));
     assert_eq!(scene.content("a.txt"), LINES);
 }
+
+#[test]
+fn a_path_that_reads_like_the_number_of_an_operation_stays() {
+    let name = "operation 0.txt";
+    let scene = Scene::new(&[(name, LINES)]);
+    let refused = refused(scene.try_apply(&scene.patch(name, "PUT 2.=3:\n+X\nPUT 3.=4:\n+Y")));
+    assert_eq!(
+        refused.text,
+        "OVERLAPPING_EDITS: `PUT 2.=3:` (row 2 of the patch) and `PUT 3.=4:` (row 4 of the patch) both touch line 3; combine them into one hunk"
+    );
+    let refused = self::refused(scene.try_apply(&scene.patch(name, "MV operation 1.txt\nREM")));
+    assert!(refused.text.contains(name), "{}", refused.text);
+}
