@@ -4,11 +4,12 @@
 //! Not a pool of rayon: a call may wait for a lock of another process, and another call then has to
 //! run in its place.
 
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::LazyLock;
 
 use crate::parallel::processors;
 
@@ -75,7 +76,7 @@ impl Pool {
     }
 
     fn lock(&self) -> MutexGuard<'_, PoolState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Makes one more thread if there is work for it, and the system has one.
@@ -104,7 +105,7 @@ impl Pool {
                 return;
             } else {
                 state.idle += 1;
-                state = self.has_job.wait(state).unwrap_or_else(PoisonError::into_inner);
+                self.has_job.wait(&mut state);
                 state.idle -= 1;
             }
         }
@@ -182,7 +183,7 @@ mod tests {
             let job = move || {
                 waiting(|| {
                     begun.send(()).unwrap();
-                    let _ = released.lock().unwrap().recv();
+                    let _ = released.lock().recv();
                 });
             };
             assert!(pool.submit(Box::new(job)).is_ok());

@@ -5,9 +5,10 @@
 //! are free. So a small call is not delayed by a large one, and where the system starts no threads
 //! everything runs on the caller's; the next call tries again.
 
+use parking_lot::Mutex;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{LazyLock, Mutex, OnceLock, PoisonError};
+use std::sync::{LazyLock, OnceLock};
 
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
@@ -116,10 +117,10 @@ impl Helpers {
             {
                 own.push((index, work(item)));
             }
-            done.lock().unwrap_or_else(PoisonError::into_inner).append(&mut own);
+            done.lock().append(&mut own);
         };
         self.share(items.len().saturating_sub(1), &take_part, first);
-        let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut done = done.into_inner();
         done.sort_unstable_by_key(|(index, _)| *index);
         done.into_iter().map(|(_, result)| result).collect()
     }
@@ -243,7 +244,7 @@ mod tests {
         std::thread::scope(|scope| {
             let large = move |_: &i32| {
                 begun.send(()).unwrap();
-                let _ = released.lock().unwrap().recv();
+                let _ = released.lock().recv();
             };
             scope.spawn(move || map_in(helpers, &[0; 3], large));
             (0..3).for_each(|_| begins.recv().unwrap());

@@ -1,9 +1,10 @@
 //! Sessions, which callers name by numbers: an unknown number is refused, however it came
 //! about, and a session that is closed lasts until the calls that use it are done.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use hashline_core::{
     Cancel, Error, JsonRequest, PatchOptions, Result, SearchQuery, Session, SessionOptions,
@@ -23,7 +24,7 @@ struct Sessions {
 static SESSIONS: Mutex<Sessions> = Mutex::new(Sessions { open: None, last: 0 });
 
 fn sessions() -> MutexGuard<'static, Sessions> {
-    SESSIONS.lock().unwrap_or_else(PoisonError::into_inner)
+    SESSIONS.lock()
 }
 
 fn keep(session: Session) -> u64 {

@@ -1,8 +1,9 @@
 //! How far long work has come, on standard error, where that is a terminal.
 
+use parking_lot::{Condvar, Mutex};
 use std::io::{self, IsTerminal, Write};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -51,7 +52,7 @@ impl Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         let Some((work, writer)) = self.work.take() else { return };
-        *work.is_over.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        *work.is_over.lock() = true;
         work.changed.notify_all();
         let _ = writer.join();
         if work.is_shown.load(Ordering::Relaxed) {
@@ -63,10 +64,9 @@ impl Drop for Progress {
 impl Work {
     fn write_until_over(&self, what: &str, start: Instant) {
         let mut pause = PATIENCE;
-        let mut is_over = self.is_over.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut is_over = self.is_over.lock();
         loop {
-            let waited = self.changed.wait_timeout_while(is_over, pause, |is_over| !*is_over);
-            is_over = waited.unwrap_or_else(PoisonError::into_inner).0;
+            self.changed.wait_while_for(&mut is_over, |is_over| !*is_over, pause);
             if *is_over {
                 return;
             }

@@ -1,9 +1,10 @@
 //! A memory that several threads use, each for a short time, and its size, for which nobody waits.
 //! A fork shares it until one of the two learns something.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::versions::Memory;
 
@@ -31,7 +32,7 @@ impl MemoryMutex {
     }
 
     pub(super) fn lock(&self) -> LockedMemory<'_> {
-        let memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        let memory = self.memory.lock();
         LockedMemory { memory, bytes: &self.bytes }
     }
 

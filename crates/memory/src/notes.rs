@@ -1,8 +1,9 @@
 //! What went wrong with keeping a session on disk, for whoever asks: nobody waits for work that
 //! goes on.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use hashline_base::error::{Error, Spelling};
 
@@ -37,7 +38,7 @@ pub(super) struct Notes(Arc<Mutex<Noted>>);
 
 impl Notes {
     fn lock(&self) -> MutexGuard<'_, Noted> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// Notes that something could not be done.

@@ -1,7 +1,7 @@
 //! A session's memory as its calls share it: short looks under a lock, long work without it.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::body::{Body, Version, hash_of};
 use super::lines::LineSet;
@@ -35,7 +35,7 @@ struct KeptOnDisk {
 
 impl KeptOnDisk {
     fn store(&self) -> MutexGuard<'_, Store> {
-        self.store.lock().unwrap_or_else(PoisonError::into_inner)
+        self.store.lock()
     }
 }
 
@@ -85,7 +85,7 @@ impl SessionMemory {
     /// A copy of the memory for another session, for which no call is waiting, and which is not
     /// kept on disk. What others have kept is in it, unless a call is just about to learn that.
     pub fn fork(&self) -> SessionMemory {
-        if let Some(Ok(mut store)) = self.kept.as_ref().map(|kept| Mutex::try_lock(&kept.store)) {
+        if let Some(mut store) = self.kept.as_ref().and_then(|kept| kept.store.try_lock()) {
             store.catch_up(&self.memory, None);
         }
         let &SessionMemory { limits, shows_tags, .. } = self;

@@ -19,7 +19,7 @@ mod values;
 mod verify;
 mod versions;
 
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 
 use hashline_syntax::Budget;
 
@@ -118,7 +118,7 @@ fn apply_patch(
     let (loaded, taken) = load_files(scope, &tasks, &options.edit, recall)?;
     let settle = |(edits, file): &(&FileEdits<'_>, Mutex<Option<LoadedResult>>)| {
         cancel.check()?;
-        let file = file.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let file = file.lock().take();
         Ok(match file.expect("each file is settled once") {
             Ok(file) => settle_file(scope, edits, file, &taken, &options.edit, recall),
             Err(failures) => Err(failures),

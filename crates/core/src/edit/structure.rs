@@ -3,8 +3,9 @@
 
 mod near;
 
+use parking_lot::Mutex;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -221,18 +222,18 @@ pub struct SyntaxTrees(Mutex<Vec<(PathBuf, SyntaxTree)>>);
 impl SyntaxTrees {
     /// The tree of a file.
     pub fn of(&self, file: &Path) -> Option<SyntaxTree> {
-        let trees = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let trees = self.0.lock();
         trees.iter().find(|(name, _)| name == file).map(|(_, tree)| tree.clone())
     }
 
     /// Drops the trees of all files.
     pub fn clear(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.0.lock().clear();
     }
 
     /// Keeps the tree of a file, and as many of those used last as there is room for.
     pub fn keep(&self, file: PathBuf, tree: Option<SyntaxTree>) {
-        let mut trees = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut trees = self.0.lock();
         trees.retain(|(name, _)| *name != file);
         trees.extend(tree.map(|tree| (file, tree)));
         let mut room = KEPT_LIMIT_BYTES;

@@ -1,8 +1,8 @@
 //! The calls of a session, in the order in which they were made: whoever writes waits for all
 //! earlier calls, whoever reads for the earlier ones that write.
 
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::collections::VecDeque;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use hashline_base::call_threads;
@@ -77,7 +77,7 @@ pub(super) struct Ticket(u64);
 
 impl Turns {
     fn lock(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+        self.queue.lock()
     }
 
     /// Takes a place at the end of the queue.
@@ -118,8 +118,7 @@ impl Turns {
                 if outcome.is_err() {
                     break;
                 }
-                let waited = self.has_moved.wait_timeout(queue, WAIT_STEP);
-                queue = waited.unwrap_or_else(PoisonError::into_inner).0;
+                self.has_moved.wait_for(&mut queue, WAIT_STEP);
             }
             queue.waiting -= 1;
             outcome

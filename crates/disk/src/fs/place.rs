@@ -5,13 +5,14 @@
 //! opened beneath the root's own descriptor, so that no `..`, absolute path, link or swapped
 //! component leads out.
 
+use parking_lot::Mutex;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
@@ -177,7 +178,7 @@ impl Base {
 
     /// Forgets the directories opened so far: paths are looked up anew.
     pub fn forget(&self) {
-        self.dirs.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clear();
+        self.dirs.lock().clear();
     }
 
     /// Opens a file for reading, links followed, without blocking on a FIFO.
@@ -249,7 +250,7 @@ impl Base {
 
     /// The place of the directory entry `names` below `first`, once its directories exist.
     pub fn below(&self, first: &Place, name: &OsStr) -> Result<Place> {
-        let mut dirs = self.dirs.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut dirs = self.dirs.lock();
         let dir = match dirs.get(&first.canonical) {
             Some(dir) => Arc::clone(dir),
             None => {
@@ -357,7 +358,7 @@ impl Base {
             Some(root) => Some(canonical.strip_prefix(&root.canonical).map_err(|_| outside(path))?),
             None => None,
         };
-        let mut dirs = self.dirs.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut dirs = self.dirs.lock();
         if let Some(dir) = dirs.get(canonical) {
             return Ok(Arc::clone(dir));
         }

@@ -2,8 +2,9 @@
 //! more stays unread in the client's pipe, so neither a client that sends without end nor one that
 //! does not read makes the program grow.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use rmcp::model::RequestId;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -61,7 +62,7 @@ impl Intake {
     }
 
     fn open(&self) -> MutexGuard<'_, HashMap<RequestId, Arc<Taken>>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        self.open.lock()
     }
 }
 

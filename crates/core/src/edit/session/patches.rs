@@ -1,7 +1,7 @@
 //! What the patches of a session leave for the next ones, beside its memory of what was shown.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::edit::script::Registers;
 use crate::edit::structure::SyntaxTrees;
@@ -22,7 +22,7 @@ impl PatchState {
     }
 
     fn shelf(&self) -> MutexGuard<'_, Registers> {
-        self.registers.lock().unwrap_or_else(PoisonError::into_inner)
+        self.registers.lock()
     }
 
     /// What registers hold now.

@@ -1,8 +1,8 @@
 //! The lines of a text: how many there are, where they start and how they end, with looks at the
 //! flag.
 
+use parking_lot::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use super::LineEnding;
 use hashline_base::cancel::{Cancel, PIECE_BYTES};
@@ -72,12 +72,12 @@ pub fn line_ending(text: &[u8], cancel: &Cancel) -> Result<LineEnding> {
     parallel::all(&pieces, cancel, |&start| {
         let (before, rest) = text.split_at(start);
         let found = Terminators::of(before, &rest[..rest.len().min(PIECE_BYTES)]);
-        let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = seen.lock();
         *seen = Terminators { lf: seen.lf || found.lf, crlf: seen.crlf || found.crlf };
         // Where there are both there is no more to find.
         !(seen.lf && seen.crlf)
     })?;
-    Ok(seen.into_inner().unwrap_or_else(PoisonError::into_inner).ending())
+    Ok(seen.into_inner().ending())
 }
 
 /// What ends lines of a text.

@@ -4,7 +4,7 @@
 //! part's first line, and the byte where its output goes. So no part waits for another, and nothing
 //! is moved afterwards.
 
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 
 use super::whole_lines;
 use hashline_base::cancel::Cancel;
@@ -55,7 +55,7 @@ impl<'a> CountedText<'a> {
         }
         let rendered = parallel::map(&parts, |part| {
             cancel.check()?;
-            let mut part = part.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut part = part.lock();
             Ok(part.render(dialect))
         });
         drop(parts);

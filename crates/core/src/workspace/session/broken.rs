@@ -1,8 +1,8 @@
 //! Files that a patch of the session has broken. The model was told so by the answer to the patch;
 //! the next answer tells it once more, if they are still broken: often it has gone on elsewhere.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::edit::structure::SyntaxState;
 use hashline_disk::fs::Stamp;
@@ -24,7 +24,7 @@ struct BrokenFile {
 
 impl BrokenFiles {
     fn files(&self) -> MutexGuard<'_, Vec<BrokenFile>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// Notes what a patch has made of a file; no state for one that is gone, or was not parsed.

@@ -1,7 +1,7 @@
 //! One read of a session: several files on one page, within the limits of one call.
 
+use parking_lot::Mutex;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
 use super::{IMAGE_LIMIT_BYTES, ReadImage, ReadOn, ReadReport, Session, SessionLimits, canonical};
 use crate::edit::session::shown_lines;
@@ -189,11 +189,11 @@ impl<'s> Reading<'s> {
                     _ => Seen::Nothing,
                 },
             };
-            *seen.lock().unwrap_or_else(PoisonError::into_inner) = now;
+            *seen.lock() = now;
         };
         let mut views = read_hashed(scope, std::slice::from_ref(request), witness, |view| view)?;
         let view = views.pop().ok_or_else(|| Error::new(Code::Internal, "a read without view"))?;
-        let seen = seen.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let seen = seen.into_inner();
         let update = match (&seen, view.error()) {
             // A file that is gone by now is not remembered: it cannot be edited either.
             (Seen::Text { text, shown }, None) => {

@@ -1,9 +1,9 @@
 //! Calls that are sent again and again though they change nothing: models do that, and only an
 //! answer that says so ends it.
 
+use parking_lot::Mutex;
 use std::fmt::{self, Write};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::{Mutex, PoisonError};
 
 use crate::edit::apply::PatchOptions;
 use crate::edit::outcome::{Noop, Outcome};
@@ -24,7 +24,7 @@ pub struct Repeats(Mutex<Option<(u64, u32)>>);
 impl Repeats {
     /// Notes a call that changed nothing; returns how many times in a row it was sent.
     fn note_idle(&self, call: u64) -> u32 {
-        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.0.lock();
         let times = last.filter(|&(last, _)| last == call).map_or(0, |(_, times)| times) + 1;
         *last = Some((call, times));
         times
@@ -32,7 +32,7 @@ impl Repeats {
 
     /// Notes any other call.
     pub fn note_other(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.0.lock() = None;
     }
 
     /// Notes a patch. If it changes nothing and was sent several times in a row, the answer says so.

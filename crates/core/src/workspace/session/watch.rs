@@ -3,9 +3,9 @@
 //! A command that is none of the session's may write them. The model is told once, by the next
 //! answer, before it edits by anchors that are old.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hashline_disk::fs::Stamp;
 
@@ -26,7 +26,7 @@ struct WatchedFiles {
 
 impl FileWatch {
     fn watched(&self) -> MutexGuard<'_, WatchedFiles> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// Notes that files are shown as they are now: what has become of them is told by that.
