@@ -140,6 +140,21 @@ const pages = ['.', 'bench', 'docs', 'examples', 'integrations']
   .flatMap((dir) => (['.', 'bench'].includes(dir) ? namesIn(dir) : filesBelow(dir)))
   .filter((file) => file.endsWith('.md') && !file.includes('node_modules'))
 
+test('the commands in notes are there', () => {
+  const { scripts } = JSON.parse(read('package.json'))
+  // The page of the guard shows commands of other projects.
+  for (const page of pages.filter((page) => page !== 'docs/guard.md')) {
+    for (const [command, script, name] of read(page).matchAll(
+      /npm run (?:--silent )?([\w:-]+)(?: -- ([a-z][\w:-]*))?/g,
+    )) {
+      assert.ok(Object.hasOwn(scripts, script), `${page}: ${command}`)
+      if (!name || !['bench', 'stress'].includes(script)) continue
+      const table = read(`${script}/run.mjs`)
+      assert.match(table, new RegExp(`^ {2}'?${name}'?: `, 'm'), `${page}: ${command}`)
+    }
+  }
+})
+
 /** A link to a file of the repository: its path, and a heading. */
 const LINK = /\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]*))?\)/g
 

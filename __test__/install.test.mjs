@@ -1,6 +1,6 @@
 // The packages as they are published, installed by npm from files, without a registry: what is in
-// them, and that they work where nothing of this repository is. `npm run install-test` does the same
-// with a registry and all package managers.
+// them, and that they work where nothing of this repository is. `npm run stress -- install-test`
+// does the same with a registry and all package managers.
 
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'

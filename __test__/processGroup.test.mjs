@@ -1,5 +1,6 @@
-// How `npm run smoke` ends a test file with all that it has started. The output of a process is at
-// its end when everything that could write to it has ended; so a call that returns says enough.
+// How `npm run stress -- smoke` ends a test file with all that it has started. The output of a
+// process is at its end when everything that could write to it has ended; so a call that returns
+// says enough.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -9,7 +9,7 @@ import { hostsOf } from '../scripts/hosts.mjs'
 import { root } from '../scripts/tools.mjs'
 import { expectedLine, loadCases } from './faces/run.mjs'
 
-/** Deno's own program, as `npm run smoke` has it. */
+/** Deno's own program, as `npm run stress -- smoke` has it. */
 function program() {
   try {
     const [host] = hostsOf('linux-x64-gnu', ['deno'])

@@ -8,7 +8,7 @@ import { FOLDER, PROGRAM, screens } from '../scripts/screens.mjs'
 
 const skip = !existsSync(PROGRAM) && 'the program is not built: npm run build'
 
-test('the pictures are what `npm run screens` draws', { skip }, () => {
+test('the pictures are what scripts/screens.mjs draws', { skip }, () => {
   for (const [name, svg] of Object.entries(screens())) {
     assert.equal(svg, readFileSync(join(FOLDER, `${name}.svg`), 'utf8'), name)
   }

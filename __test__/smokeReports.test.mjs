@@ -1,4 +1,4 @@
-// What `npm run smoke` makes of what programs of tests print.
+// What `npm run stress -- smoke` makes of what programs of tests print.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -14,8 +14,8 @@ import { leftovers } from '../stress/attack.mjs'
 export const UNUSED_STATE = join(tmpdir(), 'hashline-test-state-of-nobody')
 
 /**
- * Whether another processor or system is imitated (`npm run smoke`). A call takes many times as
- * long there, so what is repeated is repeated less often.
+ * Whether another processor or system is imitated (`npm run stress -- smoke`). A call takes many
+ * times as long there, so what is repeated is repeated less often.
  */
 export const isEmulated = process.env.HASHLINE_EMULATOR !== undefined
 

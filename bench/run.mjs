@@ -1,5 +1,6 @@
 // `npm run bench`: every figure of bench/benchmarks.md, measured side by side with its peer.
 // `npm run bench -- read search` measures only these groups and prints them, and writes nothing.
+// `npm run bench -- NAME [ARGUMENT…]` runs one of the other benchmarks. An unknown name prints all.
 
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -7,12 +8,14 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { refuse, runProgram } from '../scripts/programs.mjs'
 import { addonName, rustTriple } from '../scripts/targets.mjs'
 import { corpora } from './corpora.mjs'
 import { peerModule, ripgrepVersion } from './peers.mjs'
 import { printRow, writeReport } from './report.mjs'
 
 /** @import { Corpora } from './corpora.mjs' */
+/** @import { Program } from '../scripts/programs.mjs' */
 /** @import { Sample } from './measure.mjs' */
 
 /**
@@ -60,6 +63,55 @@ const GROUPS = {
   growth: async () => (await import('./cases/growth.mjs')).growthRows,
 }
 
+/** @type {Record<string, Program>} */
+const OTHERS = {
+  misplacement: {
+    run: 'node bench/misplacement/run.mjs',
+    does: 'how often an edit by old anchors lands on a wrong place; writes bench/misplacement.md',
+    needs: 'the addon, git; network and 700 MB the first time',
+  },
+  slips: {
+    run: 'node bench/slips/run.mjs',
+    does: '[NAME=]REPOSITORY…: what a session reports for edits with the mistakes of models, and for correct ones; --write writes bench/slips.md',
+    needs: 'the addon, git',
+    takes: 'minutes',
+  },
+  tokens: {
+    run: 'node bench/tokens/run.mjs',
+    does: '[NAME=]REPOSITORY…: tokens that a model reads and writes for whole tasks, in several ways of editing; --write writes bench/tokens.md',
+    needs: 'the addon, git, patch, diff; network and 400 MB the first time',
+    takes: '10 minutes for 200 commits',
+  },
+  pairs: {
+    run: 'node scripts/pairs.mjs',
+    does: 'fails if the hashes of dialect lean are not the pairs of letters that four tokenizers have as tokens; --write writes them',
+    needs: 'network the first time',
+    takes: '10 s',
+  },
+  'edit-bench': {
+    run: 'node bench/edit/cli.mjs',
+    does: '--model NAME --base-url URL: by which way of editing a model edits best (docs/bench.md), with the engine of the clone; the package hashline-bench',
+    needs: 'the addon, a model; npm, cargo and pip for the tasks, and network the first time',
+  },
+  'edit-bench-proof': {
+    run: 'node bench/edit/proof/run.mjs',
+    does: 'checks the figures of edit-bench with a scripted model; --tasks 30, --kills 5 for less',
+    needs: 'the addon; npm, cargo, pip, and network the first time',
+    takes: '5 minutes',
+  },
+  'compare:omp': {
+    run: 'node integrations/omp/compare.mjs',
+    does: 'the extension in the real oh-my-pi and its own tools; --write writes integrations/omp/report.md',
+    needs: 'what test:omp needs; Linux, root',
+    takes: '10 minutes',
+  },
+  instructions: {
+    run: 'node scripts/instructions.mjs',
+    does: 'instructions of hashing and rendering; fails if a count differs by more than 3 % from bench/instructions.json; --write records them; --arm64 counts under qemu-user, which it installs from Debian 12 as root',
+    needs: 'valgrind on x86-64 Linux; skipped without it',
+  },
+}
+
 /** Fails unless the addon is the one that packages have. */
 function requireRelease() {
   const addon = readFileSync(join(root, addonName(platformName())))
@@ -94,18 +146,29 @@ function prepare() {
   }
 }
 
-const bench = prepare()
-const wanted = process.argv.slice(2)
-try {
-  const rows = []
-  for (const [name, load] of Object.entries(GROUPS)) {
-    if (wanted.length > 0 && !wanted.includes(name)) continue
-    for await (const row of await (await load())(bench)) {
-      printRow(row)
-      rows.push(row)
+/**
+ * Measures groups, and writes the report if those are all.
+ * @param {string[]} wanted names of groups; all, if there are none
+ */
+async function measureGroups(wanted) {
+  const bench = prepare()
+  try {
+    const rows = []
+    for (const [name, load] of Object.entries(GROUPS)) {
+      if (wanted.length > 0 && !wanted.includes(name)) continue
+      for await (const row of await (await load())(bench)) {
+        printRow(row)
+        rows.push(row)
+      }
     }
+    if (wanted.length === 0) await writeReport(rows)
+  } finally {
+    rmSync(bench.scratchDir, { recursive: true, force: true })
   }
-  if (wanted.length === 0) await writeReport(rows)
-} finally {
-  rmSync(bench.scratchDir, { recursive: true, force: true })
 }
+
+const names = process.argv.slice(2)
+const unknown = names.find((name) => !Object.hasOwn(GROUPS, name))
+if (unknown === undefined) await measureGroups(names)
+else if (Object.hasOwn(OTHERS, names[0])) runProgram(OTHERS[names[0]], names.slice(1))
+else refuse(`${unknown} is not a group (${Object.keys(GROUPS).join(', ')})`, OTHERS)

@@ -7,7 +7,7 @@
 // its sources, the compiler or the way of building have changed, so a run that was interrupted
 // goes on where it was. With --addon the program, which takes longer, is left out: tests can run
 // then, but there is no package yet. At the end, or at once with --table, there is a table of what
-// was built and of where `npm run smoke` has run it.
+// was built and of where `npm run stress -- smoke` has run it.
 
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'

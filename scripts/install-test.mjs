@@ -1,6 +1,6 @@
 // Installs the packages as a user does, from a registry on loopback into empty directories, by all
 // package managers, and uses them there.
-// `npm run install-test [-- npm pnpm yarn1 yarn4 yarn4-pnp bun]`
+// `npm run stress -- install-test [npm pnpm yarn1 yarn4 yarn4-pnp bun]`
 //
 // Nothing is found on PATH but one host of JavaScript and one package manager: no Rust, no compiler.
 // No install script is run. Each manager starts with an empty cache. The package of this machine's

@@ -1,9 +1,10 @@
 // Counts the instructions of the hot paths and compares them with recorded numbers. A count does
 // not depend on what else the machine does, so a change of a few percent is a change of the code.
 //
-// `npm run instructions` counts under callgrind, and compares with bench/instructions.json;
-// `npm run instructions -- --arm64` counts under qemu-user, for which it installs what it needs
-// from Debian, and compares with bench/instructionsArm64.json. With `--write` it records new numbers.
+// `npm run bench -- instructions` counts under callgrind, and compares with
+// bench/instructions.json; `npm run bench -- instructions --arm64` counts under qemu-user, for
+// which it installs what it needs from Debian, and compares with bench/instructionsArm64.json. With
+// `--write` it records new numbers.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -158,7 +159,7 @@ function compare(
   }
   if (wrong.length > 0) {
     console.error(`${wrong.length} counts are gone, or differ by more than ${100 * TOLERANCE} %.`)
-    console.error('If that is meant, record the new ones: npm run instructions -- --write')
+    console.error('If that is meant, record the new ones: npm run bench -- instructions --write')
     process.exit(1)
   }
 }

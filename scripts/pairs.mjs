@@ -1,5 +1,6 @@
 // Chooses the 512 pairs of letters that are the hashes of the dialect `lean`.
-// `npm run pairs` fails if the table is another one; `npm run pairs -- --write` writes it.
+// `npm run bench -- pairs` fails if the table is another one; `npm run bench -- pairs --write`
+// writes it.
 //
 // A pair counts if each of four tokenizers makes one token of it behind any digit and before `|`,
 // and if it has no `i` and no `l`, which are taken for `1`. Of these the rarest are left out:
@@ -81,6 +82,6 @@ console.log(`${ranked.length} pairs are one token each; left out: ${rarest.join(
 if (process.argv.includes('--write')) {
   writeFileSync(TABLE, table)
 } else if (readFileSync(TABLE, 'utf8') !== table) {
-  console.error(`${TABLE} is not what the tokenizers say: npm run pairs -- --write`)
+  console.error(`${TABLE} is not what the tokenizers say: npm run bench -- pairs --write`)
   process.exitCode = 1
 }

@@ -1,5 +1,5 @@
-// `npm run screens`: the pictures of the README. Runs the program and draws what it prints, as SVG
-// for light and for dark pages.
+// `node scripts/screens.mjs`: the pictures of the README. Runs the program and draws what it
+// prints, as SVG for light and for dark pages.
 
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

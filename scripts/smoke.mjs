@@ -1,6 +1,7 @@
 // The JavaScript suite with the addon of a platform, under every host of that platform that can
 // be had on Linux for x86-64: of its own, under qemu-user, under Wine.
-// `npm run smoke -- TARGET [--hosts node22,deno] [--files worker,writers] [--seconds 300] [--rust]`
+// `npm run stress -- smoke TARGET [--hosts node22,deno] [--files worker,writers] [--seconds 300]
+// [--rust]`
 //
 // With --rust it is the tests of the core in Rust instead, built for the platform and started by
 // the first of these hosts' emulators.
@@ -38,7 +39,7 @@ const { values, positionals } = parseArgs({
 })
 const seconds = Number(values.seconds)
 if (!(seconds > 0)) throw new Error('--seconds must be a number above 0')
-if (positionals.length !== 1) throw new Error('usage: npm run smoke -- TARGET [--hosts …]')
+if (positionals.length !== 1) throw new Error('usage: npm run stress -- smoke TARGET [--hosts …]')
 const [target] = chosen(positionals)
 mkdirSync(results, { recursive: true })
 const addon = join(root, addonPath(target))

@@ -1,4 +1,4 @@
-// `npm run c-check [-- --rounds 200]`: the C interface under AddressSanitizer and valgrind.
+// `npm run stress -- c-check [--rounds 200]`: the C interface under AddressSanitizer and valgrind.
 //
 // Three runs: the tests of crates/capi, all of whose code is built with AddressSanitizer (by a
 // nightly compiler); stress/capi.c built with that of the C compiler against the addon; the same

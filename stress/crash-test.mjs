@@ -1,5 +1,6 @@
 // Kills processes in the middle of patches and looks at what a recovery makes of it
-// (crates/core/tests/processes/crash.rs). `npm run crash-test -- --kills 5000` for more than 1,000.
+// (crates/core/tests/processes/crash.rs). `npm run stress -- crash-test --kills 5000` for more than
+// 1,000.
 import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
 

@@ -1,4 +1,4 @@
-// `npm run ffi-memory [-- --calls 100000]`, under Bun: memory stays flat over many calls of
+// `npm run stress -- ffi-memory [--calls 100000]`, under Bun: memory stays flat over many calls of
 // `hashline-native/bun`, since each answer is copied and given back.
 //
 // Calls of every kind take turns: answers, refusals, errors, sessions that are opened and closed.

@@ -1,7 +1,7 @@
 // Runs the fuzz targets of fuzz/, one after the other. Fails at the first finding.
 //
-//   npm run fuzz                          every target for 60 seconds
-//   npm run fuzz -- --seconds 600 edit    one of them for ten minutes
+//   npm run stress -- fuzz                       every target for 60 seconds
+//   npm run stress -- fuzz --seconds 600 edit    one of them for ten minutes
 //
 // Needs two things that nothing else here does, and says so when they are missing:
 //

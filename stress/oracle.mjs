@@ -1,5 +1,6 @@
 // Compares `hashline-native/omp13` with the published module, on generated input. Runs under Bun,
-// which that module needs: `npm run oracle`, or `npm run oracle -- --cases 100000 --seed 7`.
+// which that module needs: `npm run stress -- oracle`, or `npm run stress -- oracle --cases 100000
+// --seed 7`.
 
 import assert from 'node:assert/strict'
 import { parseArgs } from 'node:util'

@@ -1,7 +1,7 @@
 // Compares patches in oh-my-pi's language with the published package, on random patches of this
-// repository's own files. Runs under Bun, which the package needs: `npm run oracle18`, or
-// `npm run oracle18 -- --cases 2000 --seed 7`. Both must leave the same bytes. Where they do not,
-// the difference must be one of those that docs/protocol.md lists.
+// repository's own files. Runs under Bun, which the package needs: `npm run stress -- oracle18`, or
+// `npm run stress -- oracle18 --cases 2000 --seed 7`. Both must leave the same bytes. Where they do
+// not, the difference must be one of those that docs/protocol.md lists.
 
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,6 +1,6 @@
 // Cuts the power of a model of the disk in the middle of patches and looks at what a recovery
-// makes of it (crates/core/tests/all/power.rs). `npm run power-test -- --states 500` for more than 50
-// states of the disk after each cut.
+// makes of it (crates/core/tests/all/power.rs). `npm run stress -- power-test --states 500` for
+// more than 50 states of the disk after each cut.
 import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
 

@@ -1,5 +1,5 @@
-// Formats a stream that is made as it is read, and watches the memory of the process: `npm run
-// stream-test` for 1 GB, or with `-- --megabytes 100`.
+// Formats a stream that is made as it is read, and watches the memory of the process:
+// `npm run stress -- stream-test` for 1 GB, or with `--megabytes 100`.
 
 import assert from 'node:assert/strict'
 import { parseArgs } from 'node:util'

@@ -1,6 +1,6 @@
-// `npm run faces`: says whether vectors/faces.jsonl and vectors/tools.jsonl have the cases that are
-// made here; `npm run faces -- --write` writes them, with what the addon answers under Node as what
-// every face has to answer. What changes then is to be looked at.
+// `node __test__/faces/write.mjs`: says whether vectors/faces.jsonl and vectors/tools.jsonl have
+// the cases that are made here; `node __test__/faces/write.mjs --write` writes them, with what the
+// addon answers under Node as what every face has to answer. What changes then is to be looked at.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -32,7 +32,7 @@ for (const [name, rows] of Object.entries({ faces: calls, tools: ofTools })) {
   if (process.argv.includes('--write')) {
     writeFileSync(path(name), text)
   } else if (readFileSync(path(name), 'utf8') !== text) {
-    throw new Error(`vectors/${name}.jsonl is stale: npm run faces -- --write`)
+    throw new Error(`vectors/${name}.jsonl is stale: node __test__/faces/write.mjs --write`)
   }
   console.log(`${name}: ${rows.length} rows`)
 }

@@ -7,7 +7,7 @@ import { interval, percent } from '../edit/proportion.mjs'
 /** @import { Tally } from './tally.mjs' */
 
 /** Between these lines of bench/misplacement.md stands what is generated. */
-const BEGIN = '<!-- begin of the figures, written by npm run misplacement -->'
+const BEGIN = '<!-- begin of the figures, written by npm run bench -- misplacement -->'
 const END = '<!-- end of the figures -->'
 
 const HEAD = ['subject', 'cases', 'right', 'wrong', 'wrong, of all', '95 % interval', 'refused']

@@ -1,4 +1,4 @@
-// `npm run misplacement -- [name=]repository …`: how often an edit by the anchors of an older
+// `npm run bench -- misplacement [name=]repository …`: how often an edit by the anchors of an older
 // version lands on the wrong place. It measures commits of git repositories (this one, if none is
 // named), releases of npm packages, random changes, formatted files and unchanged files.
 //
@@ -128,8 +128,8 @@ function nameOf(path) {
  * @param {Source[]} from
  * @param {string} purpose
  * @param {number} most
- * @param {(pair: Pair, random: Random, source: Source) => Iterable<Case> | AsyncIterable<Case>} make
- * @returns {AsyncGenerator<Case>}
+ * @param {(pair: Pair, random: Random, source: Source) => Iterable<Case> | AsyncIterable<Case>}
+ * make @returns {AsyncGenerator<Case>}
  */
 async function* byTurns(from, purpose, most, make) {
   let open = from.map((source) => {

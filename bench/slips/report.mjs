@@ -31,7 +31,7 @@ export class Tallies {
 
 const INTRODUCTION = `# Slips
 
-What does a session say of edits that went wrong as those of models do? \`npm run slips -- --write\` measures it and writes this page.
+What does a session say of edits that went wrong as those of models do? \`npm run bench -- slips --write\` measures it and writes this page.
 
 Each edit is a hunk of a commit, made alone to the file before the commit, in a session that was shown the whole file. It is changed as models slip: the range, the text's ends, its indentation. Nothing is changed: the patches are dry runs. Slips are made only of hunks that parse alone, and only where they make another file.
 

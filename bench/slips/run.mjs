@@ -1,6 +1,6 @@
-// `npm run slips -- [name=]repository …`: what is said of edits that went wrong as those of models
-// do, and of correct ones. Edits are hunks of commits of git repositories (this one, if none is
-// named), applied alone to the file before the commit.
+// `npm run bench -- slips [name=]repository …`: what is said of edits that went wrong as those of
+// models do, and of correct ones. Edits are hunks of commits of git repositories (this one, if none
+// is named), applied alone to the file before the commit.
 //
 //   --limit N     at most so many hunks of each repository and language: 200
 //   --commits N   the newest commits of each repository

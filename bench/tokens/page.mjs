@@ -1,4 +1,4 @@
-// The page of `npm run tokens`.
+// The page of `npm run bench -- tokens`.
 
 import { LINES_READ } from './tasks.mjs'
 
@@ -26,7 +26,7 @@ export function pageOf(rows, tasks, { heads, seed, commits }) {
   const sections = tasks.map((task) => sectionOf(task, rows))
   return `# Tokens
 
-What a model reads and writes for a whole task, in several ways of editing. Written by \`npm run tokens -- --write\` with the repositories named below.
+What a model reads and writes for a whole task, in several ways of editing. Written by \`npm run bench -- tokens --write\` with the repositories named below.
 
 ${commits} commits and the functions of ${heads.length} repositor${heads.length === 1 ? 'y' : 'ies'}, drawn at random with the seed ${seed}. Of each commit one file is taken that it changed at several places. Every call is made, and every answer is that of the tool itself; names and descriptions of tools are left out. Tokens are means, counted by \`o200k_base\` and, as the second total, by the tokenizer of Llama 3.
 

@@ -1,6 +1,6 @@
-// `npm run tokens -- [name=]repository …`: what whole tasks cost a model in tokens, by several ways
-// of editing. Tasks are made of commits and functions of git repositories (this one, if none is
-// named), drawn at random.
+// `npm run bench -- tokens [name=]repository …`: what whole tasks cost a model in tokens, by
+// several ways of editing. Tasks are made of commits and functions of git repositories (this one,
+// if none is named), drawn at random.
 //
 //   --commits N so many commits in all: 200
 //   --seed TEXT draws others

@@ -1,6 +1,6 @@
-// `npm run compare:omp`: the same work in oh-my-pi with the extension and with its own tools, by a
-// scripted model: rounds and tokens, and what is left on disk after a crash, after edits by others
-// and on a full disk. Needs Linux and root, for a small disk.
+// `npm run bench -- compare:omp`: the same work in oh-my-pi with the extension and with its own
+// tools, by a scripted model: rounds and tokens, and what is left on disk after a crash, after
+// edits by others and on a full disk. Needs Linux and root, for a small disk.
 //
 //   --kills N  so many crashes each: 10
 //   --write    writes integrations/omp/report.md

@@ -1,4 +1,4 @@
-// The page of `npm run compare:omp`.
+// The page of `npm run bench -- compare:omp`.
 
 /** @import { Result, States } from './compare.mjs' */
 
@@ -43,7 +43,7 @@ export function pageOf({ agent, tasks, crashes, disks }) {
   ]
   return `# oh-my-pi with the extension and with its own tools
 
-Written by \`npm run compare:omp -- --write\`, with oh-my-pi ${agent} under Bun. A script plays the model. It reads the ten lines on either side of the line that it is to change, changes it, and does what a refusal says.
+Written by \`npm run bench -- compare:omp --write\`, with oh-my-pi ${agent} under Bun. A script plays the model. It reads the ten lines on either side of the line that it is to change, changes it, and does what a refusal says.
 
 ## Rounds and tokens
 
@@ -78,7 +78,7 @@ ${table([
   row('own', 'own tools'),
 ])}
 
-The first kill comes as soon as a watching process sees a change, each other one 0.2 ms later. The extension first writes all new versions beside the files, and then puts them in place at once, so that a kill hardly comes in between. \`npm run crash-test\` has those moments. On the full disk the model is told:
+The first kill comes as soon as a watching process sees a change, each other one 0.2 ms later. The extension first writes all new versions beside the files, and then puts them in place at once, so that a kill hardly comes in between. \`npm run stress -- crash-test\` has those moments. On the full disk the model is told:
 
 \`\`\`
 ${disks.extension.answer}

@@ -1,6 +1,6 @@
-// `npm run edit-bench-proof`: the long proof of the benchmark without a model. A player on loopback
-// does the fixed set with known slips, through both interfaces; the figures must be what was put in.
-// Then runs are killed after so many requests, and must go on to the same result.
+// `npm run bench -- edit-bench-proof`: the long proof of the benchmark without a model. A player on
+// loopback does the fixed set with known slips, through both interfaces; the figures must be what
+// was put in. Then runs are killed after so many requests, and must go on to the same result.
 //
 //   --tasks N   of the fixed set: 300
 //   --kills N   runs that are killed: 20
