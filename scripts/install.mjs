@@ -1,18 +1,33 @@
 // Installs the development dependencies, unless node_modules already is what package-lock.json
-// says. Needs nothing installed. npm runs no lifecycle script of this package on `npm ci`, so
-// calling this from a script of package.json cannot recurse.
+// says. With `--addon` it first checks that there is an addon to test. Needs nothing installed. npm
+// runs no lifecycle script of this package on `npm ci`, so calling this from a script of
+// package.json cannot recurse.
 
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
+if (process.argv.includes('--addon')) requireAddon()
 const stale = whyStale()
 if (stale) {
   console.log(`npm ci: ${stale}`)
   process.exit(npm('ci'))
+}
+
+/** Fails in one line if no addon loads: tests would each fail, and building takes minutes. */
+function requireAddon() {
+  try {
+    createRequire(import.meta.url)('../js/addon.cjs')
+  } catch (error) {
+    // What the error advises is for users of the package.
+    const [reason] = /** @type {Error} */ (error).message.split('. Remedy: ')
+    console.error(`Run \`npm run build\` first: ${reason}.`)
+    process.exit(1)
+  }
 }
 
 /**
