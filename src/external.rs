@@ -71,7 +71,9 @@ fn find<T: Unit>(name: &CStr) -> Option<Create<T>> {
         let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
         (!address.is_null()).then_some(address)
     };
-    // `node::Start`, which nobody else exports.
+    // `node::Start` of node.h, which no other host exports. What hosts report is not enough: Bun
+    // is Node to `napi_get_node_version` and in `process.release.name`. Only what is absent from
+    // `process.versions` would be left to check, and a host that is not known yet must get copies.
     address(c"_ZN4node5StartEiPPc")?;
     let address = address(name)?;
     // SAFETY: In Node the symbol of this name is the function that the type describes: Node-API
