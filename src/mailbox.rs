@@ -1,8 +1,9 @@
 //! The way back: what calls on other threads answer, for the one thread that runs JavaScript.
 //!
 //! Each environment has a mailbox, made with its first asynchronous call. A letter of another
-//! thread rings a bell (a thread-safe function of Node-API), and the environment then settles the
-//! promise that waits for it. What belongs to JavaScript never leaves this thread.
+//! thread comes by a bell (a thread-safe function of Node-API, which queues them), and the
+//! environment then settles the promise that waits for it. What belongs to JavaScript never leaves
+//! this thread.
 //!
 //! An environment can end while calls are under way: a worker is terminated. Then its calls are
 //! cancelled, and those that have not begun never begin. The environment waits for the others. They
@@ -103,31 +104,24 @@ impl Mailbox {
         Ok(Js::new(env.raw(), promise))
     }
 
-    /// Settles what letters have come for.
-    fn empty(&self, env: &Env) -> napi::Result<()> {
-        for (number, letter) in self.bell.take_letters() {
-            let waiting = self.waiting.borrow_mut().remove(&number);
-            if let Some(waiting) = waiting {
-                // A promise that cannot be settled must not keep others from it.
-                let _ = settle(env, waiting, letter);
-            }
-        }
+    /// Settles what a letter has come for.
+    fn open(&self, env: &Env, number: u64, letter: Letter) -> napi::Result<()> {
+        let waiting = self.waiting.borrow_mut().remove(&number);
+        let settled = waiting.map_or(Ok(()), |waiting| settle(env, waiting, letter));
         if self.waiting.borrow().is_empty() {
             self.bell.keep_environment(env, false)?;
         }
-        Ok(())
+        settled
     }
 }
 
 fn settle(env: &Env, waiting: Waiting, letter: Letter) -> napi::Result<()> {
-    let mut scope = ptr::null_mut();
-    ask!(napi_open_handle_scope(env.raw(); scope))?;
     let settled = letter(env, &waiting);
     // What a getter of the caller threw on the way has nobody to tell.
     take_exception(env);
     let (raw, deferred) = (env.raw(), waiting.deferred);
     // SAFETY: The deferred is that of a promise of this environment, and used this one time; the
-    // values and the scope are of the running call.
+    // values are of the running call.
     let status = unsafe {
         match settled {
             Ok(Settled::Resolved(value)) => sys::napi_resolve_deferred(raw, deferred, value),
@@ -138,8 +132,6 @@ fn settle(env: &Env, waiting: Waiting, letter: Letter) -> napi::Result<()> {
     if let Some(subscription) = waiting.subscription {
         subscription.end(env);
     }
-    // SAFETY: As above.
-    check_status!(unsafe { sys::napi_close_handle_scope(raw, scope) })?;
     check_status!(status)
 }
 
@@ -149,19 +141,21 @@ fn undefined(env: &Env) -> napi::Result<Js<'_>> {
     Ok(Js::new(env.raw(), raw))
 }
 
-/// Runs on the environment's thread when the bell has rung; without an environment where it ends.
+/// Runs on the environment's thread for each letter; without an environment where it ends.
 unsafe extern "C" fn answer(
     env: sys::napi_env,
     _: sys::napi_value,
     _: *mut c_void,
-    _: *mut c_void,
+    letter: *mut c_void,
 ) {
+    // SAFETY: The box that `send` gave away, and this is its only use.
+    let (number, letter) = *unsafe { Box::from_raw(letter.cast::<(u64, Letter)>()) };
     if !env.is_null()
         && let Some(mailbox) = Mailbox::find(env)
     {
         let env = Env::from_raw(env);
         // Nobody is there to be told what goes wrong with a promise itself.
-        let _ = fault::contained(|| mailbox.empty(&env).map_err(fault::Fault::from));
+        let _ = fault::contained(|| mailbox.open(&env, number, letter).map_err(fault::Fault::from));
     }
 }
 
@@ -191,8 +185,6 @@ pub struct Bell {
 struct State {
     /// Gone when the environment is about to end.
     function: Option<Function>,
-    letters: Vec<(u64, Letter)>,
-    is_rung: bool,
     /// Calls that are being worked on.
     under_way: usize,
 }
@@ -223,7 +215,7 @@ impl Bell {
             function
         ))?;
         let function = Some(Function(function));
-        let state = State { function, letters: Vec::new(), is_rung: false, under_way: 0 };
+        let state = State { function, under_way: 0 };
         let bell = Bell { state: Mutex::new(state), all_ended: Condvar::new() };
         bell.keep_environment(env, false)?;
         Ok(bell)
@@ -262,39 +254,28 @@ impl Bell {
         }
     }
 
-    /// Sends what settles the promise of this number.
+    /// Sends what settles the promise of this number; it goes nowhere once the bell is closed.
     pub fn send(&self, number: u64, letter: Letter) {
-        let mut state = self.lock();
-        let Some(Function(function)) = state.function else {
-            drop(state);
-            return;
-        };
-        state.letters.push((number, letter));
-        if !state.is_rung {
-            state.is_rung = true;
-            let mode = sys::ThreadsafeFunctionCallMode::nonblocking;
-            // SAFETY: The function is open, and cannot be closed while the state is locked. It
-            // has room for any number of calls, so that the only failure is that it is closing.
-            unsafe { sys::napi_call_threadsafe_function(function, ptr::null_mut(), mode) };
+        let state = self.lock();
+        let Some(Function(function)) = state.function else { return };
+        let letter = Box::into_raw(Box::new((number, letter)));
+        let mode = sys::ThreadsafeFunctionCallMode::nonblocking;
+        // SAFETY: The function is open, and cannot be closed while the state is locked.
+        let status = unsafe { sys::napi_call_threadsafe_function(function, letter.cast(), mode) };
+        if status != sys::Status::napi_ok {
+            // SAFETY: The function did not take it.
+            drop(unsafe { Box::from_raw(letter) });
         }
-    }
-
-    fn take_letters(&self) -> Vec<(u64, Letter)> {
-        let mut state = self.lock();
-        state.is_rung = false;
-        std::mem::take(&mut state.letters)
     }
 
     /// Lets no call begin any more and waits for those under way. Their letters go nowhere.
     fn close(&self) {
         let mut state = self.lock();
         let function = state.function.take();
-        let letters = std::mem::take(&mut state.letters);
         while state.under_way > 0 {
             state = self.all_ended.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         drop(state);
-        drop(letters);
         if let Some(Function(function)) = function {
             let mode = sys::ThreadsafeFunctionReleaseMode::abort;
             // SAFETY: Nobody else has the function any more, and this is its one release.
