@@ -13,7 +13,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { npmPackage, root } from './tools.mjs'
 
-const TABLE = join(root, 'crates', 'core', 'src', 'text', 'dialect', 'lean.txt')
+const TABLE = join(root, 'crates', 'lines', 'src', 'dialect', 'lean.txt')
 const COUNT = 512
 const IN_A_ROW = 16
 

@@ -1,5 +1,5 @@
 // The hash of one line. A call of the addon costs more than hashing an ordinary line, so that is
-// done here; crates/core/src/text/hash.rs is what says how a line is hashed. The addon hashes very
+// done here; crates/lines/src/hash.rs is what says how a line is hashed. The addon hashes very
 // long lines, and all the lines of a file at once.
 
 'use strict'

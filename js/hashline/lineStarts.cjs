@@ -11,7 +11,7 @@ const native = require('./native.cjs')
  * @property {(line: number) => number} startOf where an existing line starts
  */
 
-/** How many code units a block has; as in crates/core/src/edit/omp.rs. */
+/** How many code units a block has; as in src/omp/lines.rs. */
 const BLOCK_UNITS = 128
 
 /** In shorter texts line feeds are looked for here: less than a call of native code takes. */
