@@ -6,7 +6,7 @@ use hashline_core::{self as core, Cancel, Error, Result as CoreResult, ViewKind,
 use napi::Env;
 use napi_derive::napi;
 
-use super::bulk::{Objects, bulk, converted};
+use super::bulk::{Objects, bulk};
 use super::fault::Result;
 use super::js::Js;
 use super::options::{
@@ -22,7 +22,7 @@ pub const OPTIONS: OptionNames = &[DIALECT, ROOT, FILES, SIGNAL];
 /// are.
 #[derive(Default)]
 pub struct FileView {
-    path: String,
+    path: Option<String>,
     kind: Option<Word>,
     text: Option<Text>,
     line_count: Option<f64>,
@@ -77,8 +77,6 @@ pub struct ViewError {
     pub message: String,
 }
 
-converted!(ViewError);
-
 impl From<Error> for ViewError {
     fn from(error: Error) -> ViewError {
         ViewError { code: Word(error.code.as_str()), message: error.message.into() }
@@ -95,7 +93,7 @@ impl FileView {
     pub fn of(view: core::FileView, to_text: fn(String, bool) -> Text) -> FileView {
         let core::FileView { path, text, is_ascii, kind } = view;
         let (word, text) = (Some(Word(kind.as_str())), Some(to_text(text, is_ascii)));
-        let bare = FileView { path, kind: word, text, ..FileView::default() };
+        let bare = FileView { path: Some(path), kind: word, text, ..FileView::default() };
         match kind {
             ViewKind::Text(shown) => FileView {
                 line_count: Some(shown.line_count as f64),
