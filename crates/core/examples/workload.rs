@@ -1,5 +1,5 @@
-//! One stage of a read on a text that is always the same, once: what `npm run instructions`
-//! counts the instructions of. The stage `none` only makes the text; the script subtracts it.
+//! One stage of a read on a text that is always the same, once: what
+//! `npm run bench -- instructions` counts the instructions of. The stage `none` only makes the text; the script subtracts it.
 //!
 //! `workload STAGE LEVEL TEXT` or `workload --list` for the names of all, one per row.
 

@@ -433,7 +433,8 @@ mod tests {
         assert_eq!((Dialect::default_dialect().name, Dialect::of_sessions().name), ("pi", "lean"));
     }
 
-    /// What the choice of pairs cannot get wrong: `npm run pairs` compares them with tokenizers.
+    /// What the choice of pairs cannot get wrong: `npm run bench -- pairs` compares
+    /// them with tokenizers.
     #[test]
     fn pairs_are_different_and_hold_no_letter_that_looks_like_a_digit() {
         let pairs: Vec<&[u8]> = PAIRS.chunks(2).collect();

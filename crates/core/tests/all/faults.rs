@@ -3,7 +3,7 @@
 //! once ("nothing was changed" only if so); after a recovery all files are old or all are new,
 //! and nothing is left behind.
 //!
-//! `npm run fault-test` runs the long version, too.
+//! `npm run stress -- fault-test` runs the long version, too.
 
 #![allow(clippy::print_stdout, reason = "the figures are what this test is run for")]
 
@@ -261,7 +261,7 @@ fn faults_that_are_reported_of_deeds_that_were_done() {
     every_length(Faults { is_late: true, ..Faults::ONE }, &[1], "answers lost");
 }
 
-/// Every error, and more of them in a row. `npm run fault-test` runs it.
+/// Every error, and more of them in a row. `npm run stress -- fault-test` runs it.
 #[test]
 #[ignore = "takes minutes"]
 fn every_fault() {
@@ -365,7 +365,7 @@ fn faults_during_a_recovery() {
 }
 
 /// Faults during the recovery of a patch that was interrupted at every third of its operations.
-/// `npm run fault-test` runs it.
+/// `npm run stress -- fault-test` runs it.
 #[test]
 #[ignore = "takes minutes"]
 fn every_fault_during_a_recovery() {

@@ -2,8 +2,8 @@
 //! that change the disk, what was not flushed by then is lost in part or in whole, and then a
 //! recovery runs. All files must be old or all new, and nothing may be left.
 //!
-//! A short version runs with the other tests. `npm run power-test` runs the long one, with the
-//! number of states for each cut in the environment variable `HASHLINE_POWER_STATES`.
+//! A short version runs with the other tests. `npm run stress -- power-test` runs the long one, with
+//! the number of states for each cut in the environment variable `HASHLINE_POWER_STATES`.
 
 // On macOS a symbolic link cannot have two names, which its grave needs.
 #![cfg(any(target_os = "linux", windows))]
@@ -771,7 +771,7 @@ fn check_unflushed(run: &Run) -> Result<usize, String> {
 /// Each flush left out in turn: the model must find what goes wrong without it. Those that it
 /// does not miss are listed with the reason.
 #[test]
-#[ignore = "takes minutes: npm run power-test"]
+#[ignore = "takes minutes: npm run stress -- power-test"]
 fn every_flush_is_needed() {
     let limit = states_per_cut().max(20);
     let flushes = |recorder: &Recorder| {

@@ -821,7 +821,7 @@ fn a_fault_in_the_recovery_leaves_the_rest_to_a_later_one() {
     faults_in_recoveries(61 * stride());
 }
 
-/// `npm run fault-test` runs it.
+/// `npm run stress -- fault-test` runs it.
 #[test]
 #[ignore = "takes minutes"]
 fn every_fault_in_the_recovery_leaves_the_rest_to_a_later_one() {

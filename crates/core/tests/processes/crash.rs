@@ -2,8 +2,8 @@
 //! single operation. After recovery each patch is complete or absent, never mixed; nothing is
 //! left behind; no untouched file changed.
 //!
-//! A short version runs with the other tests. `npm run crash-test` runs the long one, with the
-//! number of kills in the environment variable `HASHLINE_KILLS`.
+//! A short version runs with the other tests. `npm run stress -- crash-test` runs the long one, with
+//! the number of kills in the environment variable `HASHLINE_KILLS`.
 
 #![allow(clippy::print_stdout, reason = "the figures are what this test is run for")]
 

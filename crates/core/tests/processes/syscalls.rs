@@ -2,7 +2,7 @@
 //! and all later ones of its name with it, those of locks, journals and lookups included. What
 //! the call says must be true at once, and after a recovery all files are old or all are new.
 //!
-//! A short version runs with the other tests; `npm run fault-test` runs the long one.
+//! A short version runs with the other tests; `npm run stress -- fault-test` runs the long one.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::print_stdout, reason = "the figures are what this test is run for")]
@@ -284,7 +284,7 @@ fn regression_a_group_is_not_let_in_when_an_access_list_cannot_be_copied() {
     }
 }
 
-/// `npm run fault-test` runs it.
+/// `npm run stress -- fault-test` runs it.
 #[test]
 #[ignore = "takes minutes"]
 fn every_system_call_fails() {
