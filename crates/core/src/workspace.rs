@@ -22,7 +22,7 @@ use serde::Deserialize;
 use hashline_syntax::Budget;
 
 use crate::edit::apply::{
-    Application, ApplyOptions, PatchOptions, SyntaxReport, apply_hash, check_syntax,
+    Application, ApplyOptions, PatchOptions, ReadPatch, SyntaxReport, apply_hash, check_syntax,
     check_syntax_bytes, verify_bytes, verify_file,
 };
 use crate::edit::outcome::{Outcome, Rejected};
@@ -292,13 +292,18 @@ impl<'fs> Workspace<'fs> {
         patch_options: &PatchOptions,
         cancel: &Cancel,
     ) -> Result<Outcome> {
-        self.apply_recalling(patch, patch_options, None, cancel)
+        self.apply_recalling(self.read_patch(patch, cancel), patch_options, None, cancel)
+    }
+
+    /// Reads a patch.
+    fn read_patch(&self, patch: &Patch, cancel: &Cancel) -> ReadPatch {
+        ReadPatch::of(self.options.dialect, patch, cancel)
     }
 
     /// As [`Workspace::apply`], where a session says what anchors mean.
     fn apply_recalling(
         &self,
-        patch: &Patch,
+        patch: ReadPatch,
         patch_options: &PatchOptions,
         recall: Option<Recall<'_>>,
         cancel: &Cancel,

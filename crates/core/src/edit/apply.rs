@@ -49,6 +49,7 @@ use turns::{Locked, lock};
 
 pub use hashline_disk::commit::Durability;
 pub use options::{ApplyOptions, EditOptions, LOCK_TIMEOUT_MS, PatchOptions};
+pub use reading::ReadPatch;
 pub use syntax::{SyntaxReport, check_syntax, check_syntax_bytes};
 pub use verify::{verify_bytes, verify_file};
 
@@ -67,7 +68,7 @@ pub struct Application<'a> {
 
 /// Applies a patch to files: all of it or nothing. Fails only for misuse of the options,
 /// cancellation, and faults after the first change.
-pub fn apply_hash(scope: &Scope<'_>, how: &Application<'_>, patch: &Patch) -> Result<Outcome> {
+pub fn apply_hash(scope: &Scope<'_>, how: &Application<'_>, patch: ReadPatch) -> Result<Outcome> {
     let mut recovered = String::new();
     let mut outcome = apply_patch(scope, how, patch, &mut recovered);
     // Whatever came of it: a conflict of an interrupted patch is told once.
@@ -82,7 +83,7 @@ pub fn apply_hash(scope: &Scope<'_>, how: &Application<'_>, patch: &Patch) -> Re
 fn apply_patch(
     scope: &Scope<'_>,
     how: &Application<'_>,
-    request: &Patch,
+    patch: ReadPatch,
     recovered: &mut String,
 ) -> Result<Outcome> {
     let &Application { state, options, patch_options, recall } = how;
@@ -90,7 +91,7 @@ fn apply_patch(
     cancel.check()?;
     let earlier = recall.and_then(|recall| recall.patches);
     let registers = earlier.map(PatchState::registers);
-    let patch = match reading::operations(scope.dialect, request, registers.as_ref(), cancel) {
+    let patch = match patch.operations(registers.as_ref()) {
         Ok(patch) => patch,
         Err(failures) => {
             cancel.check()?;

@@ -479,14 +479,20 @@ impl Session {
         patch_options: &PatchOptions,
         cancel: &Cancel,
     ) -> Result<Outcome> {
-        place.wait(cancel)?;
-        self.look();
-        // What other processes were shown before the call was made, it may mean.
-        let as_of = self.state.memory.catch_up(place.as_of);
+        // What is malformed is refused without waiting.
+        let read = self.workspace.read_patch(patch, cancel);
+        let as_of = if read.is_malformed() {
+            place.as_of
+        } else {
+            place.wait(cancel)?;
+            self.look();
+            // What other processes were shown before the call was made, it may mean.
+            self.state.memory.catch_up(place.as_of)
+        };
         let (memory, patches) = (&self.state.memory, Some(&self.state.patches));
         let unseen = self.options.unseen;
         let recall = Some(Recall { memory, patches, unseen, as_of, cancel });
-        let mut outcome = self.workspace.apply_recalling(patch, patch_options, recall, cancel)?;
+        let mut outcome = self.workspace.apply_recalling(read, patch_options, recall, cancel)?;
         self.state.repeats.note_patch(patch, patch_options, &mut outcome);
         // What the session wrote itself is no news, nor is what a refusal shows.
         let files = match &outcome {

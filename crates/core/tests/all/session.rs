@@ -494,6 +494,21 @@ fn rows_are_learned_below_the_header_of_any_file() {
 }
 
 #[test]
+fn a_malformed_patch_does_not_wait_for_its_turn() {
+    let scene = Scene::new(&[("f", "one\n")]);
+    let earlier = scene.session.writing();
+    for patch in [
+        json!({"operations": [{"op": "set_line", "path": "f", "anchor": "x", "text": "y"}]}),
+        json!({"operations": {}}),
+        json!({"patch": "PUT 1:"}),
+    ] {
+        let outcome = scene.session.apply(patch.clone()).unwrap();
+        assert!(matches!(outcome, Outcome::Rejected(_)), "{patch}");
+    }
+    drop(earlier);
+}
+
+#[test]
 fn calls_wait_for_their_turn_without_a_thread() {
     let scene = Scene::new(&[("f", &numbered(3))]);
     let first = scene.session.writing();

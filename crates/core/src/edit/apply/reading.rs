@@ -6,24 +6,48 @@ use super::versions::stale_text;
 use crate::edit::outcome::{Failure, Outcome, Warning, WarningCode};
 use crate::edit::report::HunkNames;
 use crate::edit::request::{Operations, Patch, PatchKind, no_whole_file, parse, script_text};
-use crate::edit::script::{LoweredScript, Registers, ScriptProblem, lower, read_script};
+use crate::edit::script::{LoweredScript, Registers, Script, ScriptProblem, lower, read_script};
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Code, Error, Term};
 use hashline_lines::dialect::Dialect;
 
-/// Operations on files, or every reason why there are none.
-pub(super) fn operations(
-    dialect: &Dialect,
-    patch: &Patch,
-    registers: Option<&Registers>,
-    cancel: &Cancel,
-) -> Result<Operations, Vec<Failure>> {
-    let operations = match script_text(patch.value(), cancel) {
-        None => parse(dialect, PatchKind::Files, patch.value(), cancel),
-        Some(Err(error)) => Err(vec![Failure::new(0, None, error)]),
-        Some(Ok(text)) => of_script(text, registers, cancel),
-    };
-    operations.and_then(without_nul)
+/// A patch on files as it was read, before its turn; or every reason why it is none.
+pub struct ReadPatch(Result<PatchForm, Vec<Failure>>);
+
+/// The two kinds of patches.
+enum PatchForm {
+    Operations(Operations),
+    /// In oh-my-pi's language: what registers hold is known when its turn comes.
+    Script(Script),
+}
+
+impl ReadPatch {
+    /// Reads a patch.
+    pub fn of(dialect: &Dialect, patch: &Patch, cancel: &Cancel) -> ReadPatch {
+        ReadPatch(match script_text(patch.value(), cancel) {
+            None => parse(dialect, PatchKind::Files, patch.value(), cancel)
+                .and_then(without_nul)
+                .map(PatchForm::Operations),
+            Some(Err(error)) => Err(vec![Failure::new(0, None, error)]),
+            Some(Ok(text)) => script_of(text, cancel).map(PatchForm::Script),
+        })
+    }
+
+    /// Whether there is nothing to wait for.
+    pub fn is_malformed(&self) -> bool {
+        self.0.is_err()
+    }
+
+    /// Its operations.
+    pub(super) fn operations(
+        self,
+        registers: Option<&Registers>,
+    ) -> Result<Operations, Vec<Failure>> {
+        match self.0? {
+            PatchForm::Operations(operations) => Ok(operations),
+            PatchForm::Script(script) => lowered(script, registers).and_then(without_nul),
+        }
+    }
 }
 
 /// The operations, if their texts have no NUL.
@@ -48,7 +72,8 @@ pub(super) fn operations_on_text(
         return operations.and_then(without_nul).map_err(refused);
     };
     let script = script.map_err(|error| refused(vec![Failure::new(0, None, error)]))?;
-    let operations = of_script(script, None, cancel).and_then(without_nul).map_err(refused)?;
+    let script = script_of(script, cancel).map_err(refused)?;
+    let operations = lowered(script, None).and_then(without_nul).map_err(refused)?;
     let mut failures = Failures::default();
     let name = operations.versions.first().map(|first| first.path.as_str());
     for version in &operations.versions {
@@ -71,17 +96,15 @@ pub(super) fn operations_on_text(
     }
 }
 
-/// The operations of a patch in oh-my-pi's language.
-fn of_script(
-    text: &str,
-    registers: Option<&Registers>,
-    cancel: &Cancel,
-) -> Result<Operations, Vec<Failure>> {
-    let refused =
-        |problems: Vec<ScriptProblem>| problems.into_iter().map(failure).collect::<Vec<_>>();
+/// What the text of a patch in oh-my-pi's language says.
+fn script_of(text: &str, cancel: &Cancel) -> Result<Script, Vec<Failure>> {
     let script = read_script(text, cancel).map_err(|error| vec![Failure::new(0, None, error)])?;
-    let lowered = lower(script.map_err(refused)?, registers).map_err(refused)?;
-    let LoweredScript { mut operations, notes } = lowered;
+    script.map_err(failures)
+}
+
+/// The operations of such a patch.
+fn lowered(script: Script, registers: Option<&Registers>) -> Result<Operations, Vec<Failure>> {
+    let LoweredScript { mut operations, notes } = lower(script, registers).map_err(failures)?;
     let path_of = |hunk: usize| operations.path_of(hunk).unwrap_or_default().to_owned();
     let warnings = notes.into_iter().map(|note| Warning {
         code: WarningCode::Reading,
@@ -91,6 +114,10 @@ fn of_script(
     });
     operations.warnings = warnings.collect();
     Ok(operations)
+}
+
+fn failures(problems: Vec<ScriptProblem>) -> Vec<Failure> {
+    problems.into_iter().map(failure).collect()
 }
 
 fn failure(problem: ScriptProblem) -> Failure {
