@@ -4,7 +4,8 @@
 //! a moment would have finished. So patches that have not begun to write are cancelled, and the
 //! others awaited, for a limited time: a disk may never answer.
 
-use std::sync::{Condvar, Mutex, MutexGuard, Once, PoisonError};
+use parking_lot::{Condvar, Mutex, MutexGuard};
+use std::sync::Once;
 #[cfg(target_os = "linux")]
 use std::time::Duration;
 
@@ -22,7 +23,7 @@ static WRITERS: Mutex<Writers> =
 static ALL_ENDED: Condvar = Condvar::new();
 
 fn lock() -> MutexGuard<'static, Writers> {
-    WRITERS.lock().unwrap_or_else(PoisonError::into_inner)
+    WRITERS.lock()
 }
 
 /// A call that may write, until this is dropped.
@@ -73,9 +74,8 @@ extern "C" fn leave() {
 
 /// Waits until all calls have ended, or the time is over.
 #[cfg(target_os = "linux")]
-fn wait_for(writers: MutexGuard<'static, Writers>, limit: Duration) {
-    let waited = ALL_ENDED.wait_timeout_while(writers, limit, |left| !left.calls.is_empty());
-    drop(waited);
+fn wait_for(mut writers: MutexGuard<'static, Writers>, limit: Duration) {
+    ALL_ENDED.wait_while_for(&mut writers, |left| !left.calls.is_empty(), limit);
 }
 
 #[cfg(all(test, target_os = "linux"))]

@@ -9,12 +9,13 @@
 //! cancelled, and those that have not begun never begin. The environment waits for the others. They
 //! end soon, or first finish what they have begun to write.
 
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::ptr;
 use std::rc::Rc;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use hashline_core::Cancel;
 use napi::{Env, check_status, sys};
@@ -222,7 +223,7 @@ impl Bell {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     fn keep_environment(&self, env: &Env, keep: bool) -> napi::Result<()> {
@@ -273,7 +274,7 @@ impl Bell {
         let mut state = self.lock();
         let function = state.function.take();
         while state.under_way > 0 {
-            state = self.all_ended.wait(state).unwrap_or_else(PoisonError::into_inner);
+            self.all_ended.wait(&mut state);
         }
         drop(state);
         if let Some(Function(function)) = function {

@@ -5,7 +5,7 @@ mod options;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use hashline_core::host::{Gate, HeldTurn, ReadTurn, WriteTurn};
+use hashline_core::host::Turn;
 use hashline_core::{
     self as core, Cancel, Code, Error, Outcome, Patch, PatchOptions, Result as CoreResult,
     SearchResult as Found, Session,
@@ -356,7 +356,7 @@ impl HashSession {
         let signal = options::read_options(options)?;
         let requests = read::read_requests(requests)?;
         let session = self.for_call()?;
-        Ok((ReadCall { turn: Turn::of(session), requests }, signal))
+        Ok((ReadCall { turn: CallTurn::of(session), requests }, signal))
     }
 
     fn prepare_read_json<'env>(
@@ -367,7 +367,7 @@ impl HashSession {
         let signal = options::read_options(options)?;
         let request = json::read_request(request)?;
         let session = self.for_call()?;
-        Ok((ReadJsonCall { turn: Turn::of(session), request }, signal))
+        Ok((ReadJsonCall { turn: CallTurn::of(session), request }, signal))
     }
 
     fn prepare_search<'env>(
@@ -378,7 +378,7 @@ impl HashSession {
         let signal = options::read_options(options)?;
         let query = search::search_query(query)?;
         let session = self.for_call()?;
-        Ok((SearchCall { turn: Turn::of(session), query }, signal))
+        Ok((SearchCall { turn: CallTurn::of(session), query }, signal))
     }
 
     fn prepare_apply<'env>(
@@ -389,38 +389,35 @@ impl HashSession {
         let (options, signal) = options::apply_options(options)?;
         let patch = to_value("patch", patch)?.into();
         let session = self.for_call()?;
-        Ok((ApplyCall { turn: Turn::of(session), patch, options }, signal))
+        Ok((ApplyCall { turn: CallTurn::of(session), patch, options }, signal))
     }
 }
 
 /// The turn of a call. It is held until the call is dropped, which is when its answer is on its
 /// way: answers come in the order of the calls.
-struct Turn<T> {
+struct CallTurn {
     session: Arc<Session>,
-    turn: Option<T>,
-    held: Option<HeldTurn>,
+    turn: Option<Turn>,
 }
 
-impl<T> Turn<T> {
-    fn of(session: Arc<Session>) -> Turn<T> {
-        Turn { session, turn: None, held: None }
+impl CallTurn {
+    fn of(session: Arc<Session>) -> CallTurn {
+        CallTurn { session, turn: None }
     }
 
-    fn take(&mut self, take: fn(&Arc<Session>) -> T, hold: fn(&T) -> HeldTurn) -> &T {
-        let turn = self.turn.insert(take(&self.session));
-        self.held = Some(hold(turn));
-        turn
+    fn take(&mut self, take: fn(&Arc<Session>) -> Turn) -> Option<Turn> {
+        Some(self.turn.insert(take(&self.session)).clone())
     }
 
     /// The turn that was taken.
-    fn come(&mut self) -> CoreResult<T> {
+    fn come(&self) -> CoreResult<Turn> {
         let none = || Error::new(Code::Internal, "a call of a session without its turn");
-        self.turn.take().ok_or_else(none)
+        self.turn.clone().ok_or_else(none)
     }
 }
 
 struct ReadCall {
-    turn: Turn<ReadTurn>,
+    turn: CallTurn,
     requests: Vec<core::ReadRequest>,
 }
 
@@ -430,8 +427,8 @@ impl Call for ReadCall {
     const WRITES: bool = false;
     const IS_REMEMBERED: bool = true;
 
-    fn enter(&mut self) -> Option<Gate> {
-        Some(self.turn.take(Session::reading, ReadTurn::hold).gate())
+    fn enter(&mut self) -> Option<Turn> {
+        self.turn.take(Session::reading)
     }
 
     fn run(&mut self, cancel: &Cancel) -> CoreResult<core::ReadReport> {
@@ -444,7 +441,7 @@ impl Call for ReadCall {
 }
 
 struct ReadJsonCall {
-    turn: Turn<ReadTurn>,
+    turn: CallTurn,
     request: core::JsonRequest,
 }
 
@@ -454,8 +451,8 @@ impl Call for ReadJsonCall {
     const WRITES: bool = false;
     const IS_REMEMBERED: bool = true;
 
-    fn enter(&mut self) -> Option<Gate> {
-        Some(self.turn.take(Session::reading, ReadTurn::hold).gate())
+    fn enter(&mut self) -> Option<Turn> {
+        self.turn.take(Session::reading)
     }
 
     fn run(&mut self, cancel: &Cancel) -> CoreResult<core::JsonView> {
@@ -468,7 +465,7 @@ impl Call for ReadJsonCall {
 }
 
 struct SearchCall {
-    turn: Turn<ReadTurn>,
+    turn: CallTurn,
     query: core::SearchQuery,
 }
 
@@ -478,8 +475,8 @@ impl Call for SearchCall {
     const WRITES: bool = false;
     const IS_REMEMBERED: bool = true;
 
-    fn enter(&mut self) -> Option<Gate> {
-        Some(self.turn.take(Session::reading, ReadTurn::hold).gate())
+    fn enter(&mut self) -> Option<Turn> {
+        self.turn.take(Session::reading)
     }
 
     fn run(&mut self, cancel: &Cancel) -> CoreResult<Found> {
@@ -492,7 +489,7 @@ impl Call for SearchCall {
 }
 
 struct ApplyCall {
-    turn: Turn<WriteTurn>,
+    turn: CallTurn,
     patch: Patch,
     options: PatchOptions,
 }
@@ -502,8 +499,8 @@ impl Call for ApplyCall {
     type Answer = ApplyOutcome;
     const WRITES: bool = true;
 
-    fn enter(&mut self) -> Option<Gate> {
-        Some(self.turn.take(Session::writing, WriteTurn::hold).gate())
+    fn enter(&mut self) -> Option<Turn> {
+        self.turn.take(Session::writing)
     }
 
     fn run(&mut self, cancel: &Cancel) -> CoreResult<Outcome> {

@@ -1,8 +1,9 @@
 //! Calls of the core, now on the caller's thread or later on another one.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use parking_lot::Mutex;
+use std::sync::Arc;
 
-use hashline_core::host::{Gate, Start};
+use hashline_core::host::{Start, Turn};
 use hashline_core::{self as core, Cancel, Code, Error, Result as CoreResult};
 use napi::Env;
 use napi::bindgen_prelude::ToNapiValue;
@@ -28,9 +29,9 @@ pub trait Call: Send + 'static {
     /// too. What a session showed is remembered as shown.
     const IS_REMEMBERED: bool = false;
 
-    /// Takes the call's place among others of its kind, after the last bit of JavaScript that can
-    /// run before it begins. The gate, if there is one, says when it may.
-    fn enter(&mut self) -> Option<Gate> {
+    /// Takes the call's turn, if it has one, after the last bit of JavaScript that can run before
+    /// it begins.
+    fn enter(&mut self) -> Option<Turn> {
         None
     }
 
@@ -95,15 +96,15 @@ fn start<'env, C: Call>(env: &'env Env, call: C, signal: Option<Signal<'env>>) -
     let listen = |signal: Signal<'env>| signal.listen(move || aborted.abort());
     let subscription = signal.map(listen).transpose()?;
     let promise = mailbox.promise(env, number, cancel, subscription)?;
-    let gate = flight.enter();
+    let turn = flight.enter();
     let start: Start = Box::new(move || {
         // Without another thread it is done on this one, before the promise is returned.
         if let Err(job) = core::host::CALLS.submit(Box::new(move || flight.run())) {
             job();
         }
     });
-    match gate {
-        Some(gate) => gate.pass(start),
+    match turn {
+        Some(turn) => turn.when_free(start),
         None => start(),
     }
     Ok(promise)
@@ -120,11 +121,11 @@ struct Flight<C> {
 
 impl<C: Call> Flight<C> {
     fn take(&self) -> Option<C> {
-        self.call.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.call.lock().take()
     }
 
-    fn enter(&self) -> Option<Gate> {
-        self.call.lock().unwrap_or_else(PoisonError::into_inner).as_mut()?.enter()
+    fn enter(&self) -> Option<Turn> {
+        self.call.lock().as_mut()?.enter()
     }
 
     fn run(&self) {

@@ -1,12 +1,12 @@
 //! The tools of `hashline-native/tools`. `js/tools` makes of them what only JavaScript has.
 
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 
-use hashline_core::host::{Gate, HeldTurn};
+use hashline_core::host::Turn;
 use hashline_core::{AnswerOptions, Cancel, Code, Error, PatchOptions, Result as CoreResult};
 use hashline_tools::{
-    Allowed, CallOptions, Given, Names, Place, ToolKind, ToolResult, Tools, ToolsOptions,
-    Unreadable, anthropic, call_title, describe, openai, refusal,
+    Allowed, CallOptions, Given, Names, ToolKind, ToolResult, Tools, ToolsOptions, Unreadable,
+    anthropic, call_title, describe, openai, refusal,
 };
 use napi::bindgen_prelude::{Object, ToNapiValue, TypeName};
 use napi::{Env, ValueType, sys};
@@ -195,8 +195,7 @@ impl<'env> Made<'_, 'env> {
         let call = ToolCall {
             tools: Tools::new(&*self.session.for_call()?, ToolsOptions { names, operations }),
             kind: kind_of(self.kind)?,
-            place: None,
-            held: None,
+            turn: None,
             given: Mutex::new(to_arguments(self.arguments, Strings::Whole)),
             options: CallOptions { dry_run, answer },
         };
@@ -207,9 +206,8 @@ impl<'env> Made<'_, 'env> {
 struct ToolCall<const WRITES: bool> {
     tools: Tools,
     kind: ToolKind,
-    place: Option<Place>,
     /// Until its answer is on its way: answers come in the order of the calls.
-    held: Option<HeldTurn>,
+    turn: Option<Turn>,
     given: Mutex<Given>,
     options: CallOptions,
 }
@@ -220,19 +218,17 @@ impl<const WRITES: bool> Call for ToolCall<WRITES> {
     const WRITES: bool = WRITES;
     const IS_REMEMBERED: bool = true;
 
-    fn enter(&mut self) -> Option<Gate> {
-        let place = self.place.insert(self.tools.enter(self.kind));
-        self.held = Some(place.hold());
-        Some(place.gate())
+    fn enter(&mut self) -> Option<Turn> {
+        Some(self.turn.insert(self.tools.enter(self.kind)).clone())
     }
 
     fn run(&mut self, cancel: &Cancel) -> CoreResult<ToolResult> {
-        let no_place = || Error::new(Code::Internal, "a call of a tool without its place");
-        let place = self.place.take().ok_or_else(no_place)?;
+        let none = || Error::new(Code::Internal, "a call of a tool without its turn");
+        let turn = self.turn.clone().ok_or_else(none)?;
         // A call runs once, and what was written in it may be long.
-        let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut given = self.given.lock();
         let given = std::mem::replace(&mut *given, Err(Unreadable::NoData));
-        self.tools.run(place, given, &self.options, cancel, &|_, _| {})
+        self.tools.run(self.kind, turn, given, &self.options, cancel, &|_, _| {})
     }
 
     fn answer(result: ToolResult) -> ToolAnswer {

@@ -97,7 +97,7 @@ pub mod host {
     pub use crate::json::{VALUE, Value};
     pub use crate::view::excerpt::{ANSWER_LIMIT_BYTES, ANSWER_LIMIT_LINES};
     pub use crate::view::scope::Host;
-    pub use crate::workspace::{Gate, HeldTurn, ReadTurn, Start, WriteTurn, serves};
+    pub use crate::workspace::{Start, Turn, serves};
     pub use hashline_base::call_threads::{CALLS, PoolJob};
     pub use hashline_base::error::{Message, Spelling, Term};
     pub use hashline_base::shape::{

@@ -46,8 +46,8 @@ use hashline_lines::dialect::Dialect;
 pub use directories::Root;
 pub use served::serves;
 pub use session::{
-    Gate, HeldTurn, IMAGE_LIMIT_BYTES, ReadImage, ReadOn, ReadReport, ReadTurn, Session,
-    SessionLimits, SessionOptions, StoreOptions, WriteTurn,
+    IMAGE_LIMIT_BYTES, ReadImage, ReadOn, ReadReport, Session, SessionLimits, SessionOptions,
+    StoreOptions, Turn,
 };
 pub use turns::Start;
 

@@ -1,6 +1,6 @@
 //! The tool that edits files.
 
-use hashline_core::host::{Value, WriteTurn};
+use hashline_core::host::{Turn, Value};
 use hashline_core::{
     AnswerForm, AnswerOptions, Dialect, FileChange, Outcome, PatchOptions, format_hashed,
 };
@@ -11,15 +11,11 @@ use crate::operations::{LINE_FIELDS, Taker, arguments, usage};
 use crate::table::{Allowed, Field, Kind, PATH_NAMES, operations_of};
 use crate::title::SoFar;
 use crate::tool::{
-    Answer, Call, NOTHING_WRITTEN, Names, Tool, ToolsOptions, Wording, Work, without_text,
+    Answer, Call, NOTHING_WRITTEN, Names, Tool, ToolsOptions, Wording, without_text,
 };
 
-pub static APPLY: Tool = Tool {
-    title: "Apply",
-    fields: &arguments(LINE_FIELDS),
-    words,
-    work: Work::Writes(apply, title),
-};
+pub static APPLY: Tool =
+    Tool { title: "Apply", fields: &arguments(LINE_FIELDS), words, work: apply, title_of: title };
 
 fn words(options: &ToolsOptions, dialect: &Dialect) -> Wording {
     let ToolsOptions { names, operations: allowed } = options;
@@ -119,14 +115,14 @@ fn answer_as(asked: AnswerOptions) -> AnswerOptions {
 /// How many unchanged lines diffs show around each change.
 const DIFF_CONTEXT_LINES: u64 = 3;
 
-fn apply(call: &Call<'_>, turn: WriteTurn, given: Arguments<'_>) -> Result<Answer, Trouble> {
+fn apply(call: &Call<'_>, turn: Turn, given: Arguments<'_>) -> Result<Answer, Trouble> {
     apply_as(call, turn, given, LINE_FIELDS)
 }
 
 /// Carries out operations that a model wrote by a schema.
 pub fn apply_as(
     call: &Call<'_>,
-    turn: WriteTurn,
+    turn: Turn,
     given: Arguments<'_>,
     schema: &'static [Field],
 ) -> Result<Answer, Trouble> {
@@ -135,7 +131,7 @@ pub fn apply_as(
 }
 
 /// Carries out a patch.
-pub fn carry_out(call: &Call<'_>, turn: WriteTurn, patch: Value) -> Result<Answer, Trouble> {
+pub fn carry_out(call: &Call<'_>, turn: Turn, patch: Value) -> Result<Answer, Trouble> {
     let patch = patch.into();
     let of_session = call.session.options().workspace.apply.edit.answer;
     let options = PatchOptions {

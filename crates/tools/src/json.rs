@@ -1,6 +1,6 @@
 //! The tools that read and edit values of JSON documents by path.
 
-use hashline_core::host::{ReadTurn, WriteTurn};
+use hashline_core::host::Turn;
 use hashline_core::{Dialect, JsonRequest, JsonView, Limits};
 use serde_json::json;
 
@@ -10,20 +10,22 @@ use crate::bounds;
 use crate::operations::{VALUE_FIELDS, arguments};
 use crate::path::plain_path;
 use crate::read::{MAX_LINES, PATH, START_LINE, title as title_of_read};
-use crate::tool::{Answer, Call, Names, Tool, ToolsOptions, Wording, Work, without_text};
+use crate::tool::{Answer, Call, Names, Tool, ToolsOptions, Wording, without_text};
 
 pub static READ_JSON: Tool = Tool {
     title: "Read JSON",
     fields: &[PATH, START_LINE, MAX_LINES.about("Those of anchors count")],
     words: words_of_read,
-    work: Work::Reads(read_json, title_of_read),
+    work: read_json,
+    title_of: title_of_read,
 };
 
 pub static APPLY_JSON: Tool = Tool {
     title: "Apply JSON",
     fields: &arguments(VALUE_FIELDS),
     words: words_of_apply,
-    work: Work::Writes(apply_json, title_of_apply),
+    work: apply_json,
+    title_of: title_of_apply,
 };
 
 fn words_of_read(options: &ToolsOptions, _: &Dialect) -> Wording {
@@ -76,7 +78,7 @@ fn words_of_apply(options: &ToolsOptions, _: &Dialect) -> Wording {
     }
 }
 
-fn read_json(call: &Call<'_>, turn: ReadTurn, mut given: Arguments<'_>) -> Result<Answer, Trouble> {
+fn read_json(call: &Call<'_>, turn: Turn, mut given: Arguments<'_>) -> Result<Answer, Trouble> {
     given.settle(READ_JSON.fields)?;
     let path = given.text(PATH.name, "the path of a file")?;
     let most = bounds::MAX_LINES as u64;
@@ -104,6 +106,6 @@ fn page(view: JsonView) -> String {
     text
 }
 
-fn apply_json(call: &Call<'_>, turn: WriteTurn, given: Arguments<'_>) -> Result<Answer, Trouble> {
+fn apply_json(call: &Call<'_>, turn: Turn, given: Arguments<'_>) -> Result<Answer, Trouble> {
     apply_as(call, turn, given, VALUE_FIELDS)
 }

@@ -34,9 +34,7 @@ pub use path::path_of_url;
 pub use table::Allowed;
 pub use text::Unreadable;
 pub use tool::{CallOptions, Names, ToolKind, ToolsOptions};
-pub use tools::{
-    Annotations, Definition, Given, Place, ToolResult, Tools, call_title, describe, refusal,
-};
+pub use tools::{Annotations, Definition, Given, ToolResult, Tools, call_title, describe, refusal};
 pub use vendors::{anthropic, openai};
 
 #[cfg(doc)]

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use hashline_core::host::{ReadTurn, Value};
+use hashline_core::host::{Turn, Value};
 use hashline_core::{
     Columns, Dialect, FOLD_LINES, FileView, Folding, Limits, ReadReport, ReadRequest, TextView,
     ViewKind,
@@ -15,7 +15,7 @@ use crate::path::plain_path;
 use crate::table::{Field, Kind, PATH_NAMES};
 use crate::title::SoFar;
 use crate::tool::{
-    Answer, Call, Names, Tool, ToolsOptions, Wording, Work, anchor_form, blank_form, line_form,
+    Answer, Call, Names, Tool, ToolsOptions, Wording, anchor_form, blank_form, line_form,
     place_words, without_text,
 };
 
@@ -34,7 +34,8 @@ pub static READ: Tool = Tool {
     title: "Read",
     fields: &[PATH, START_LINE, MAX_LINES, FOLD, OPEN, COLUMNS, MORE_PATHS],
     words,
-    work: Work::Reads(read, title),
+    work: read,
+    title_of: title,
 };
 
 fn words(options: &ToolsOptions, dialect: &Dialect) -> Wording {
@@ -67,7 +68,7 @@ fn words(options: &ToolsOptions, dialect: &Dialect) -> Wording {
     }
 }
 
-fn read(call: &Call<'_>, turn: ReadTurn, mut given: Arguments<'_>) -> Result<Answer, Trouble> {
+fn read(call: &Call<'_>, turn: Turn, mut given: Arguments<'_>) -> Result<Answer, Trouble> {
     given.settle(READ.fields)?;
     let requests = requests(call, &mut given)?;
     Ok(answer(turn.read(&requests, call.cancel)?))

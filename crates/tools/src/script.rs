@@ -1,7 +1,7 @@
 //! The tool that edits files by patches in oh-my-pi's language, where lines have no hashes. Patches
 //! edit files that exist; a new one is a path with its content, as in oh-my-pi's own tool for that.
 
-use hashline_core::host::{Value, WriteTurn, version_path};
+use hashline_core::host::{Turn, Value, version_path};
 use hashline_core::{Code, Dialect};
 
 use crate::apply::{OP, OPERATIONS, carry_out};
@@ -9,7 +9,7 @@ use crate::arguments::{Arguments, Trouble, malformed};
 use crate::path::plain_path;
 use crate::table::{Field, Kind, PATH_NAMES};
 use crate::title::SoFar;
-use crate::tool::{Answer, Call, Names, Tool, ToolsOptions, Wording, Work};
+use crate::tool::{Answer, Call, Names, Tool, ToolsOptions, Wording};
 
 pub const PATCH: Field = Field::new("patch", Kind::Text, "").or(&["input", "diff", "text"]);
 
@@ -23,7 +23,8 @@ pub static SCRIPT: Tool = Tool {
     title: "Apply",
     fields: &[PATCH, NEW_PATH, CONTENT],
     words,
-    work: Work::Writes(apply, title),
+    work: apply,
+    title_of: title,
 };
 
 fn words(options: &ToolsOptions, _: &Dialect) -> Wording {
@@ -55,7 +56,7 @@ fn words(options: &ToolsOptions, _: &Dialect) -> Wording {
     }
 }
 
-fn apply(call: &Call<'_>, turn: WriteTurn, mut given: Arguments<'_>) -> Result<Answer, Trouble> {
+fn apply(call: &Call<'_>, turn: Turn, mut given: Arguments<'_>) -> Result<Answer, Trouble> {
     given.settle(SCRIPT.fields)?;
     if !call.allowed.is_all() {
         return Err(malformed(NOT_LIMITED.to_owned()));

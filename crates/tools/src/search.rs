@@ -1,6 +1,6 @@
 //! The tool that searches files.
 
-use hashline_core::host::ReadTurn;
+use hashline_core::host::Turn;
 use hashline_core::{Context, Dialect, MAX_MATCHES, Query, SearchQuery, SearchResult};
 use serde_json::Value as Json;
 
@@ -10,7 +10,7 @@ use crate::path::plain_path;
 use crate::table::{Field, Kind};
 use crate::title::SoFar;
 use crate::tool::{
-    Answer, Call, Names, Tool, ToolsOptions, Wording, Work, line_form, place_words, without_text,
+    Answer, Call, Names, Tool, ToolsOptions, Wording, line_form, place_words, without_text,
 };
 
 const PATTERN: Field = Field::new("pattern", Kind::Text, "").required().or(&["query", "search"]);
@@ -37,7 +37,8 @@ pub static SEARCH: Tool = Tool {
     title: "Search",
     fields: &[PATTERN, LITERAL, CASE_SENSITIVE, PATHS, GLOBS, CONTEXT, MATCHES, ENCLOSING, HIDDEN],
     words,
-    work: Work::Reads(search, title),
+    work: search,
+    title_of: title,
 };
 
 const MAX_CONTEXT_LINES: u64 = 20;
@@ -56,7 +57,7 @@ fn words(options: &ToolsOptions, dialect: &Dialect) -> Wording {
     }
 }
 
-fn search(call: &Call<'_>, turn: ReadTurn, mut given: Arguments<'_>) -> Result<Answer, Trouble> {
+fn search(call: &Call<'_>, turn: Turn, mut given: Arguments<'_>) -> Result<Answer, Trouble> {
     given.settle(SEARCH.fields)?;
     let query = query(call, &mut given)?;
     let found = turn.search(&query, call.cancel, call.progress)?;

@@ -1,6 +1,6 @@
 //! What a tool is: what is said of it, what it works with, and what it gives.
 
-use hashline_core::host::{ReadTurn, WriteTurn};
+use hashline_core::host::Turn;
 use hashline_core::{AnswerOptions, Cancel, Code, Dialect, ReadImage, Session};
 use serde::Serialize;
 use serde_json::Value as Json;
@@ -102,7 +102,9 @@ pub struct Tool {
     /// What is said of it.
     pub words: fn(&ToolsOptions, &Dialect) -> Wording,
     /// What it does.
-    pub work: Work,
+    pub work: fn(&Call<'_>, Turn, Arguments<'_>) -> Result<Answer, Trouble>,
+    /// A call of it in a few words.
+    pub title_of: fn(&SoFar) -> String,
 }
 
 /// What is said of a tool.
@@ -112,16 +114,6 @@ pub struct Wording {
     pub guidelines: Vec<String>,
     /// What the model can do about an answer that is cut.
     pub advice: String,
-}
-
-type Answered = Result<Answer, Trouble>;
-type Title = fn(&SoFar) -> String;
-
-/// What a tool does, and how a call of it is called.
-#[derive(Clone, Copy)]
-pub enum Work {
-    Reads(fn(&Call<'_>, ReadTurn, Arguments<'_>) -> Answered, Title),
-    Writes(fn(&Call<'_>, WriteTurn, Arguments<'_>) -> Answered, Title),
 }
 
 /// What a call works with.

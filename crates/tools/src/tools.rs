@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hashline_core::host::{Gate, HeldTurn, ReadTurn, Term, Value, WriteTurn};
+use hashline_core::host::{Term, Turn, Value};
 use hashline_core::{Cancel, Code, Dialect, Error, ReadImage, Root, Session};
 use serde::Serialize;
 use serde_json::{Value as Json, json};
@@ -18,7 +18,7 @@ use crate::table::{Allowed, Field, Kind, op_names, operations_of, schema};
 use crate::text::Unreadable;
 use crate::title::{SoFar, one_line};
 use crate::tool::{
-    Answer, Call, CallOptions, NOTHING_WRITTEN, Names, Tool, ToolKind, ToolsOptions, Wording, Work,
+    Answer, Call, CallOptions, NOTHING_WRITTEN, Names, Tool, ToolKind, ToolsOptions, Wording,
 };
 
 impl ToolKind {
@@ -146,10 +146,7 @@ pub fn call_title(kind: ToolKind, arguments: &Value) -> String {
     let arguments = SoFar::of(arguments);
     let is_patch = kind == ToolKind::Apply && script::is_meant(&arguments);
     let tool = if is_patch { &SCRIPT } else { kind.tool() };
-    let title = match tool.work {
-        Work::Reads(_, title) | Work::Writes(_, title) => title,
-    };
-    one_line(&title(&arguments))
+    one_line(&(tool.title_of)(&arguments))
 }
 
 /// What a model wrote as arguments: an object, or the text of one.
@@ -179,35 +176,6 @@ pub struct Tools {
     options: Arc<ToolsOptions>,
 }
 
-/// The place of a call in the order of calls of its session.
-pub struct Place {
-    kind: ToolKind,
-    turn: Turn,
-}
-
-enum Turn {
-    Reads(ReadTurn),
-    Writes(WriteTurn),
-}
-
-impl Place {
-    /// The gate at which the call waits for its turn.
-    pub fn gate(&self) -> Gate {
-        match &self.turn {
-            Turn::Reads(turn) => turn.gate(),
-            Turn::Writes(turn) => turn.gate(),
-        }
-    }
-
-    /// Keeps the place beyond its call.
-    pub fn hold(&self) -> HeldTurn {
-        match &self.turn {
-            Turn::Reads(turn) => turn.hold(),
-            Turn::Writes(turn) => turn.hold(),
-        }
-    }
-}
-
 impl Tools {
     /// The tools over a session, which remembers what they show.
     pub fn new(session: &Session, options: ToolsOptions) -> Tools {
@@ -220,38 +188,28 @@ impl Tools {
         describe(kind, self.session.options().workspace.dialect, &self.options)
     }
 
-    /// Takes the place of a call in the order of calls.
-    pub fn enter(&self, kind: ToolKind) -> Place {
-        let turn = if kind.writes() {
-            Turn::Writes(self.session.writing())
-        } else {
-            Turn::Reads(self.session.reading())
-        };
-        Place { kind, turn }
+    /// Takes the turn of a call.
+    pub fn enter(&self, kind: ToolKind) -> Turn {
+        if kind.writes() { self.session.writing() } else { self.session.reading() }
     }
 
     /// Carries out a call. What is wrong with it is told in the result; only a call that was
     /// cancelled has none. `progress` is told now and then how much of how much is done.
     pub fn run(
         &self,
-        place: Place,
+        kind: ToolKind,
+        turn: Turn,
         given: Given,
         options: &CallOptions,
         cancel: &Cancel,
         progress: &dyn Fn(usize, usize),
     ) -> Result<ToolResult, Error> {
-        let Place { kind, turn } = place;
         let ToolsOptions { names, operations: allowed } = &*self.options;
         let dialect = self.session.options().workspace.dialect;
         let call = Call { session: &self.session, names, allowed, options, cancel, progress };
         let mut repairs = Repairs::default();
-        let answer = Arguments::of(given, &mut repairs).and_then(|given| {
-            match (kind.tool_in(dialect).work, turn) {
-                (Work::Reads(work, _), Turn::Reads(turn)) => work(&call, turn, given),
-                (Work::Writes(work, _), Turn::Writes(turn)) => work(&call, turn, given),
-                _ => Err(Error::new(Code::Internal, "a call without its turn").into()),
-            }
-        });
+        let answer = Arguments::of(given, &mut repairs)
+            .and_then(|given| (kind.tool_in(dialect).work)(&call, turn, given));
         let answer = match answer {
             Err(Trouble::Engine(error)) if error.code == Code::Aborted => return Err(error),
             Err(trouble) => failed(kind, names, &trouble),

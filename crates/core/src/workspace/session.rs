@@ -43,10 +43,10 @@ use hashline_memory::{MemoryLimits, MemoryUpdate, SessionMemory};
 use learning::rows_by_header;
 use reading::Reading;
 use repeats::Repeats;
-use turn::PlaceInOrder;
+use turn::Place;
 use watch::FileWatch;
 
-pub use turn::{Gate, HeldTurn, ReadTurn, WriteTurn};
+pub use turn::Turn;
 
 /// How much one call of a session shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -345,7 +345,7 @@ impl Session {
     /// As [`Session::read_with`]; a view with which the page begins has its text only there.
     fn read_at(
         &self,
-        place: &PlaceInOrder,
+        place: &Place,
         requests: &[ReadRequest],
         cancel: &Cancel,
     ) -> Result<ReadReport> {
@@ -374,7 +374,7 @@ impl Session {
 
     fn read_json_at(
         &self,
-        place: &PlaceInOrder,
+        place: &Place,
         request: &JsonRequest,
         cancel: &Cancel,
     ) -> Result<JsonView> {
@@ -417,7 +417,7 @@ impl Session {
 
     fn search_at(
         &self,
-        place: &PlaceInOrder,
+        place: &Place,
         query: &SearchQuery,
         cancel: &Cancel,
         progress: &dyn Fn(usize, usize),
@@ -474,7 +474,7 @@ impl Session {
 
     fn apply_at(
         &self,
-        place: &PlaceInOrder,
+        place: &Place,
         patch: &Patch,
         patch_options: &PatchOptions,
         cancel: &Cancel,

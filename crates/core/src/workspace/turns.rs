@@ -42,8 +42,8 @@ struct Queue {
 }
 
 impl Queue {
-    fn position(&self, ticket: &Ticket) -> Option<usize> {
-        self.entries.binary_search_by_key(&ticket.0, |entry| entry.number).ok()
+    fn position(&self, number: u64) -> Option<usize> {
+        self.entries.binary_search_by_key(&number, |entry| entry.number).ok()
     }
 
     /// How many calls at the front are in nobody's way: the readers up to the first writer, or
@@ -53,8 +53,8 @@ impl Queue {
         if readers == 0 { self.entries.len().min(1) } else { readers }
     }
 
-    fn is_free(&self, ticket: &Ticket) -> bool {
-        self.position(ticket).is_none_or(|at| at < self.free())
+    fn is_free(&self, number: u64) -> bool {
+        self.position(number).is_none_or(|at| at < self.free())
     }
 
     /// Takes out what can begin now.
@@ -71,31 +71,27 @@ pub(super) struct Turns {
     has_moved: Condvar,
 }
 
-/// A place in the queue.
-#[derive(Clone, Debug)]
-pub(super) struct Ticket(u64);
-
 impl Turns {
     fn lock(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock()
     }
 
     /// Takes a place at the end of the queue.
-    pub(super) fn enter(&self, reach: Reach) -> Ticket {
+    pub(super) fn enter(&self, reach: Reach) -> u64 {
         let mut queue = self.lock();
         let number = queue.next;
         queue.next += 1;
         queue.entries.push_back(Entry { number, reach, start: None });
-        Ticket(number)
+        number
     }
 
     /// Calls `start` once no earlier call is in the way: now, or when the last of them leaves.
     /// Calls that wait so hold no thread meanwhile.
-    pub(super) fn when_free(&self, ticket: &Ticket, start: Start) {
+    pub(super) fn when_free(&self, number: u64, start: Start) {
         {
             let mut queue = self.lock();
-            if let Some(at) = queue.position(ticket)
-                && !queue.is_free(ticket)
+            if let Some(at) = queue.position(number)
+                && !queue.is_free(number)
             {
                 queue.entries[at].start = Some(start);
                 return;
@@ -105,15 +101,15 @@ impl Turns {
     }
 
     /// Waits until no earlier call is in the way.
-    pub(super) fn wait(&self, ticket: &Ticket, cancel: &Cancel) -> Result<()> {
+    pub(super) fn wait(&self, number: u64, cancel: &Cancel) -> Result<()> {
         let mut queue = self.lock();
-        if queue.is_free(ticket) {
+        if queue.is_free(number) {
             return Ok(());
         }
         queue.waiting += 1;
         call_threads::waiting(|| {
             let mut outcome = Ok(());
-            while !queue.is_free(ticket) {
+            while !queue.is_free(number) {
                 outcome = cancel.check();
                 if outcome.is_err() {
                     break;
@@ -126,10 +122,10 @@ impl Turns {
     }
 
     /// Leaves the queue.
-    pub(super) fn leave(&self, ticket: &Ticket) {
+    pub(super) fn leave(&self, number: u64) {
         let (left, starts, has_waiting) = {
             let mut queue = self.lock();
-            let left = queue.position(ticket).and_then(|at| queue.entries.remove(at));
+            let left = queue.position(number).and_then(|at| queue.entries.remove(at));
             (left, queue.starts(), queue.waiting > 0)
         };
         // To wake nobody takes a call of the system, too.

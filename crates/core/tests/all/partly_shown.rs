@@ -374,7 +374,7 @@ fn regression_what_is_shown_after_a_call_was_made_completes_no_line_for_it() {
     reading.read(&[rest], &Cancel::default()).unwrap();
     let late = session.writing();
     let patch = json!({"operations": [set("x")]}).into();
-    let apply = |turn: hashline_core::host::WriteTurn| {
+    let apply = |turn: hashline_core::host::Turn| {
         turn.apply(&patch, &PatchOptions::default(), &Cancel::default()).unwrap()
     };
     assert_eq!(refused(apply(early)).code, Code::PartlyShown);

@@ -11,7 +11,7 @@ use hashline_core::PatchOptions;
 use hashline_core::Query;
 use hashline_core::ReadRequest;
 use hashline_core::SearchQuery;
-use hashline_core::host::WriteTurn;
+use hashline_core::host::Turn;
 use hashline_core::{Applied, Outcome, Rejected};
 use hashline_core::{ApplyOptions, Durability};
 use hashline_core::{
@@ -517,13 +517,13 @@ fn calls_wait_for_their_turn_without_a_thread() {
         let started = Arc::clone(&started);
         Box::new(move || started.lock().unwrap().push(name))
     };
-    first.gate().pass(begin("first"));
+    first.when_free(begin("first"));
     let mut turns: Vec<_> = (0..1_000).map(|_| scene.session.writing()).collect();
-    turns.iter().for_each(|turn| turn.gate().pass(begin("write")));
+    turns.iter().for_each(|turn| turn.when_free(begin("write")));
     let readers = [scene.session.reading(), scene.session.reading()];
-    readers.iter().for_each(|turn| turn.gate().pass(begin("read")));
+    readers.iter().for_each(|turn| turn.when_free(begin("read")));
     let last = scene.session.writing();
-    last.gate().pass(begin("last"));
+    last.when_free(begin("last"));
     assert_eq!(*started.lock().unwrap(), ["first"]);
     drop(first);
     assert_eq!(*started.lock().unwrap(), ["first", "write"]);
@@ -628,7 +628,7 @@ fn a_call_does_not_mean_what_a_parallel_one_wrote() {
         "op": "replace_range", "path": "f", "text": "z",
         "start_anchor": anchor(20, "line 20"), "end_anchor": anchor(51, "line 50"),
     }]});
-    let apply = |turn: WriteTurn, patch: Value| {
+    let apply = |turn: Turn, patch: Value| {
         turn.apply(&patch.into(), &PatchOptions::default(), &Cancel::default()).unwrap()
     };
     assert!(matches!(apply(late, insert), Outcome::Applied(_)));

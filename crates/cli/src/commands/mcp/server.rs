@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use hashline_core::host::{CALLS, PoolJob};
+use hashline_core::host::{CALLS, PoolJob, Turn};
 use hashline_core::{Cancel, Code, Error, Root, Session, SessionOptions, StoreOptions};
 use hashline_tools::{
-    CallOptions, Definition, Place, ToolKind, ToolResult, Tools, ToolsOptions, describe, refusal,
+    CallOptions, Definition, ToolKind, ToolResult, Tools, ToolsOptions, describe, refusal,
 };
 use rmcp::model::{
     CallToolRequestMethod, CallToolRequestParams, CallToolResponse, CallToolResult, ConstString,
@@ -100,7 +100,7 @@ impl Server {
         let (cancel, progress) = (Cancel::default(), Arc::<Progress>::default());
         let is_structured = self.settings.is_structured;
         let refused = |error| result_of(refusal(kind, names, error), is_structured);
-        let (tools, place) = match self.enter(kind, context).await {
+        let (tools, turn) = match self.enter(kind, context).await {
             Ok(entered) => entered,
             Err(error) => return Ok(refused(error)),
         };
@@ -114,7 +114,7 @@ impl Server {
         let job: PoolJob = Box::new(move || {
             let tell = |done, total| telling.tell(done, total);
             let given = Ok(arguments.into());
-            let result = tools.run(place, given, &CallOptions::default(), &stop, &tell);
+            let result = tools.run(kind, turn, given, &CallOptions::default(), &stop, &tell);
             drop(busy);
             let _ = done.send(result);
         });
@@ -141,13 +141,13 @@ impl Server {
         Ok(result.map_or_else(refused, |result| result_of(result, is_structured)))
     }
 
-    /// Takes the place of a call in the order of calls. Those that have to wait for the session
+    /// Takes the turn of a call. Those that have to wait for the session
     /// wait in line.
     async fn enter(
         &self,
         kind: ToolKind,
         context: &RequestContext<RoleServer>,
-    ) -> Result<(Tools, Place), Error> {
+    ) -> Result<(Tools, Turn), Error> {
         let mut held = self.workplace.lock().await;
         if held.is_none() || self.has_moved.swap(false, Ordering::Relaxed) {
             let roots = match self.settings.roots.as_slice() {
