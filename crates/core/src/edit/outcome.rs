@@ -6,7 +6,6 @@ use std::collections::HashSet;
 use serde::{Serialize, Serializer};
 
 use crate::edit::repair::Rule;
-use crate::edit::report::{DiffHunk, unified_diff};
 use crate::edit::structure::SyntaxState;
 use crate::view::excerpt::ANSWER_LIMIT_BYTES;
 use hashline_base::error::{Code, Error, Message, Spelling};
@@ -112,11 +111,20 @@ pub struct FileDiff {
     pub hunks: Vec<DiffHunk>,
 }
 
-impl FileDiff {
-    /// The diff that consists of these hunks; a name that is `None` stands for no file.
-    pub(crate) fn of(from: Option<&str>, to: Option<&str>, hunks: Vec<DiffHunk>) -> FileDiff {
-        FileDiff { text: unified_diff(from, to, &hunks), hunks }
-    }
+/// One hunk of a diff.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DiffHunk {
+    /// The first line of the old text; where it has none, the line after the place.
+    pub old_start: u64,
+    /// How many lines of the old text.
+    pub old_lines: u64,
+    /// The first line of the new text; where it has none, the line after the place.
+    pub new_start: u64,
+    /// How many lines of the new text.
+    pub new_lines: u64,
+    /// The lines, each after a space, `-` or `+`; notes after `\`.
+    pub lines: Vec<String>,
 }
 
 /// An anchor that was found on another line.

@@ -9,8 +9,7 @@ mod cut;
 mod diff;
 mod hunks;
 mod nearest;
-mod recalled;
-mod rejected;
+pub(super) mod rejected;
 mod repeated;
 
 use crate::edit::resolve::Doubtful;
@@ -30,17 +29,16 @@ pub use blockless::{block_rows, no_block_failure};
 pub use broken::{BreakReport, BrokenTold, fault_rows};
 pub use cut::cut_row_failure;
 pub use diff::{
-    DELETED_LIMIT_BYTES, DIFF_LIMIT_REGIONS, DiffHunk, created_hunks, deleted_hunks, edited_hunks,
-    unified_diff, unshown_diff,
+    DELETED_LIMIT_BYTES, DIFF_LIMIT_REGIONS, created_hunks, deleted_hunks, edited_hunks,
+    unshown_diff,
 };
 pub use hunks::{HunkNames, stale_version};
 pub use nearest::nearest_failure;
-pub use recalled::recalled_failure;
 pub use rejected::{AnchorReport, anchor_failures, rejected_text, untold};
 pub use repeated::repeated_failure;
 
 /// Lines shown on either side of a failed anchor.
-const CONTEXT_LINES: u64 = 2;
+pub(super) const CONTEXT_LINES: u64 = 2;
 
 /// How much of a line a report shows; the anchor stays valid, a hint may be its beginning.
 const LINE_LIMIT_BYTES: usize = 1_000;
@@ -57,7 +55,7 @@ pub fn reported_lines<'t>(lines: LineSet, text_of: impl Fn(u64) -> Option<&'t [u
 }
 
 /// A number of things, in words.
-fn number_of(count: u64, noun: &str) -> String {
+pub(super) fn number_of(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 

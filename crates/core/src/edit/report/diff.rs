@@ -2,27 +2,11 @@
 //! the unified format.
 
 use imara_diff::{Algorithm, Diff, InternedInput};
-use serde::Serialize;
 
 use super::FileReport;
+use crate::edit::outcome::{DiffHunk, FileDiff};
 use hashline_lines::lines::{LineIndex, Unit};
 use hashline_lines::rows::one_line;
-
-/// One hunk of a diff.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct DiffHunk {
-    /// The first line of the old text; where it has none, the line after the place.
-    pub old_start: u64,
-    /// How many lines of the old text.
-    pub old_lines: u64,
-    /// The first line of the new text; where it has none, the line after the place.
-    pub new_start: u64,
-    /// How many lines of the new text.
-    pub new_lines: u64,
-    /// The lines, each after a space, `-` or `+`; notes after `\`.
-    pub lines: Vec<String>,
-}
 
 /// What stands after a line without terminator.
 const NO_NEWLINE: &str = "\\ No newline at end of file";
@@ -246,6 +230,13 @@ fn range(start: u64, count: u64) -> String {
         0 => format!("{},0", start - 1),
         1 => start.to_string(),
         _ => format!("{start},{count}"),
+    }
+}
+
+impl FileDiff {
+    /// The diff that consists of these hunks; a name that is `None` stands for no file.
+    pub(crate) fn of(from: Option<&str>, to: Option<&str>, hunks: Vec<DiffHunk>) -> FileDiff {
+        FileDiff { text: unified_diff(from, to, &hunks), hunks }
     }
 }
 

@@ -36,7 +36,7 @@ pub struct AnchorReport {
 
 impl AnchorReport {
     /// A report of a refused anchor, with the current lines of these ranges.
-    pub(super) fn new(
+    pub(in crate::edit) fn new(
         evidence: &Evidence<'_>,
         path: &str,
         headline: impl Into<Message>,
@@ -85,7 +85,12 @@ impl AnchorReport {
     }
 
     /// The failure that it explains.
-    pub(super) fn failure(&self, operation: &Operation, code: Code, anchor: String) -> Failure {
+    pub(in crate::edit) fn failure(
+        &self,
+        operation: &Operation,
+        code: Code,
+        anchor: String,
+    ) -> Failure {
         Failure {
             operation: operation.index,
             path: (!self.path.is_empty()).then(|| self.path.clone()),
@@ -98,7 +103,7 @@ impl AnchorReport {
     }
 
     /// Its lines with their anchors.
-    pub(super) fn rows(&self) -> String {
+    pub(in crate::edit) fn rows(&self) -> String {
         rendered([self])
     }
 }
@@ -161,7 +166,7 @@ fn report(
 }
 
 /// What is wrong with an anchor, in short.
-pub(super) fn headline(code: Code, anchor: &str) -> String {
+pub(in crate::edit) fn headline(code: Code, anchor: &str) -> String {
     match code {
         Code::NotShown => format!("Not shown: {anchor}."),
         Code::PartlyShown => format!("Partly shown: {anchor}."),
@@ -232,12 +237,12 @@ impl<'e> RenderedLines<'e> {
 /// accident, and the more of them are looked at, the more often.
 const NEIGHBOUR_LINES: u64 = 3;
 
-pub(super) fn is_far(line: u64, found: u64) -> bool {
+pub(in crate::edit) fn is_far(line: u64, found: u64) -> bool {
     line.abs_diff(found) > NEIGHBOUR_LINES
 }
 
 /// What is wrong with the anchor of a blank line where there is text.
-pub(super) fn not_blank(line: u64, fresh: &str) -> String {
+pub(in crate::edit) fn not_blank(line: u64, fresh: &str) -> String {
     format!("Line {line} is not blank: use {fresh} for line {line}.")
 }
 
@@ -310,7 +315,7 @@ fn truth(evidence: &Evidence<'_>, window_lines: u64, refusal: &AnchorRefusal<'_>
 
 /// What is said of a number with the hash of a neighbour. Of 67 recorded anchors of that kind whose
 /// text is not more like the neighbour, the number was meant in 65 (`vectors/mispaired.jsonl`).
-pub(super) const NUMBER_IS_LIKELIER: &str = "Mostly the number is right in such a slip";
+pub(in crate::edit) const NUMBER_IS_LIKELIER: &str = "Mostly the number is right in such a slip";
 
 /// Whether that can be said. A text that is like the neighbour says more, and so does one behind the
 /// anchor.

@@ -5,8 +5,9 @@ use std::path::Path;
 
 use super::locate::{Found, Locator, Placed, Target, Unseen};
 use super::patches::PatchState;
+use super::refusal::recalled_failure;
 use crate::edit::outcome::Failure;
-use crate::edit::report::{AnchorReport, anchor_failures, recalled_failure, reported_lines};
+use crate::edit::report::{AnchorReport, anchor_failures, reported_lines};
 use crate::edit::request::{InsertAt, LineEdit, Operation, Transfer};
 use crate::edit::resolve::{Doubtful, Evidence, RelocatePolicy, Resolved, Spot, resolve};
 use crate::view::excerpt::{RowPart, ShownRows};

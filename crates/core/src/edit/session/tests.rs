@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use super::locate::{Found, How, Locator, Placed, Target};
+use super::locate::{
+    Found, How, Locator, Placed, ShownLine, Target, UnknownLines, Why,
+};
 use super::*;
 use crate::edit::resolve::Spot;
 use hashline_base::cancel::Cancel;

@@ -1,12 +1,12 @@
 //! Why an anchor was refused by what a session remembers: the lines as they were shown, the
 //! lines as they are, and what to do.
 
-use super::rejected::{AnchorReport, NUMBER_IS_LIKELIER, headline, is_far, not_blank};
-use super::{CONTEXT_LINES, number_of};
+use super::locate::{PartlyShown, Refused, UnknownLines, Why};
 use crate::edit::outcome::Failure;
+use crate::edit::report::rejected::{NUMBER_IS_LIKELIER, headline, is_far, not_blank};
+use crate::edit::report::{AnchorReport, CONTEXT_LINES, number_of};
 use crate::edit::request::Operation;
 use crate::edit::resolve::{Evidence, text_is_of_other};
-use crate::edit::session::{PartlyShown, Refused, UnknownLines, Why};
 use crate::view::excerpt::ANSWER_LIMIT_BYTES;
 use hashline_base::error::Code;
 use hashline_lines::anchor::Anchor;
@@ -359,7 +359,7 @@ fn as_shown(evidence: &Evidence<'_>, refused: &Refused<'_>) -> String {
     if refused.shown.is_empty() {
         return String::new();
     }
-    let row = |shown: &crate::edit::session::ShownLine| {
+    let row = |shown: &super::locate::ShownLine| {
         let text = String::from_utf8_lossy(&shown.text);
         let hash = hash_line(evidence.dialect, shown.number, &text);
         let cut: String = text.chars().take(200).collect();
