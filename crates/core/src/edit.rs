@@ -15,9 +15,6 @@
 //! since: the layer `memory` knows which lines were shown.
 //!
 //! Whether the files still parse afterwards is told by `structure`, over the crate `hashline-syntax`.
-//!
-//! May import: `error`, `cancel`, `shape`, `call_threads`, `parallel`, `text`, `disk`, `view`, `json`,
-//! `memory`.
 
 pub mod apply;
 mod block;

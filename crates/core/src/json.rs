@@ -8,8 +8,6 @@
 //! The layer `edit` plans, splices and commits the pieces like those of a `replace_text`.
 //!
 //! Requests come as data, too: `data` is a value of one, from any face.
-//!
-//! May import: `error`, `cancel`, `shape`, `text`, `disk`, `view`.
 
 mod canonical;
 mod change;

@@ -1,7 +1,7 @@
 //! The engine behind `hashline-native`: lines with anchors, read, searched and edited.
 //!
-//! Layers, each of which imports only from those before it: `text` ← `disk` ← `view` ← `json` and
-//! `memory` ← `edit` ← `workspace`. Faces import from the list below, and mostly need three things:
+//! Modules, each of which imports only from those before it: `view` ← `json` ← `edit` ← `workspace`.
+//! Faces import from the list below, and mostly need three things:
 //!
 //! - a [`Workspace`]: files to read, search and edit, by [`WorkspaceOptions`];
 //! - a [`Session`]: the same for one model, with a memory of what it was shown;

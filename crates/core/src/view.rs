@@ -6,8 +6,6 @@
 //! (`width`), and of long texts without what `fold` leaves out; `enclosing` finds the lines above that
 //! say where it stands. `read` makes a view of
 //! one file, `search` of many; what the files of a call have in common is its `scope`.
-//!
-//! May import: `error`, `cancel`, `shape`, `parallel`, `text`, `disk`.
 
 pub mod enclosing;
 pub mod excerpt;

@@ -4,9 +4,6 @@
 //!
 //! A workspace keeps nothing open: each call opens the root when it begins, and closes it at its end.
 //! If another directory takes the root's place between two calls, the second call uses that one.
-//!
-//! May import: `error`, `cancel`, `shape`, `call_threads`, `parallel`, `text`, `disk`, `view`, `json`,
-//! `memory`, `edit`.
 
 mod directories;
 mod served;
