@@ -78,7 +78,7 @@ test('the map names every module of the layers and of the faces', () => {
   const there = [
     ...modules('crates/core/src', [...layers, 'lib']),
     ...layers.flatMap((layer) => modules(`crates/core/src/${layer}`, ['tests'])),
-    ...['base', 'lines', 'disk', 'memory'].flatMap((crate) =>
+    ...['base', 'lines', 'disk', 'memory', 'omp'].flatMap((crate) =>
       modules(`crates/${crate}/src`, ['lib']),
     ),
     ...modules('src', ['lib']),

@@ -4,6 +4,8 @@
 //! its *normalized* text (`normalize`), as a row of the table of *dialects* says (`dialect`).
 //! `hash` takes one line or blocks of many; `simd` says which instructions its loops run on;
 //! `similarity` says how much alike two lines are; a `tag` names a version of a whole text.
+//! An *anchor* is a line number and the hash of the line (`anchor`); `rows` writes lines with
+//! theirs; a `checksum` says in one word what many lines were.
 
 #![deny(missing_docs)]
 #![warn(clippy::mod_module_files)]

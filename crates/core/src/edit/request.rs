@@ -6,7 +6,6 @@
 //! typed constructors (`patch`), whose patches are read in the same way.
 
 mod fields;
-mod hunk;
 mod patch;
 mod reader;
 
@@ -15,8 +14,8 @@ use crate::json::{JsonEdit, JsonSlot};
 use hashline_lines::anchor::Anchor;
 use hashline_lines::checksum::Checksum;
 use hashline_lines::tag::Tag;
+use hashline_omp::ScriptHunk;
 
-pub use hunk::{HunkAct, HunkGap, HunkLines, Register, ScriptHunk};
 pub use patch::{Patch, PatchOperation};
 pub use reader::{MAX_OPERATIONS, no_whole_file, parse, script_text};
 

@@ -1,74 +1,11 @@
-//! Patches in oh-my-pi's language: sections `[path#TAG]`, each with hunks that name lines by their
-//! numbers in the version that has this tag.
-//!
-//! `rows` says what a row of such a text is, `read` makes sections of them, `body` the new lines of
-//! a hunk; all are pure. `lower` makes operations of the sections; `registers` are what a session
-//! keeps of them. What models write otherwise than
-//! the grammar has it is understood where it can mean one thing alone, and noted.
+//! Patches in oh-my-pi's language, as `crates/omp` reads them → operations. `lower` makes them of the
+//! sections; `registers` are what a session keeps.
 
-mod body;
 mod lower;
-mod read;
 mod registers;
-mod rows;
 
-use hashline_lines::tag::Tag;
-
-pub use crate::edit::request::{HunkAct, HunkGap, HunkLines, Register, ScriptHunk};
 pub use lower::{LoweredScript, lower};
-pub use read::read_script;
 pub use registers::Registers;
-
-/// The hunks of one file under one header.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Section {
-    /// The file.
-    pub path: String,
-    /// The version whose lines are named.
-    pub tag: Tag,
-    /// The row of its header, from 1.
-    pub row: u64,
-    /// What is asked for, in order.
-    pub hunks: Vec<ScriptHunk>,
-}
-
-/// Something that was understood, though the grammar has it otherwise.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ScriptNote {
-    /// The row, from 1.
-    pub row: u64,
-    /// The place of the hunk among all of the text, from 0.
-    pub hunk: usize,
-    /// How it was understood.
-    pub what: &'static str,
-}
-
-/// Something that was not understood.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ScriptProblem {
-    /// The row, from 1.
-    pub row: u64,
-    /// The place of the hunk among all of the text, from 0: that it is in, or the next one.
-    pub hunk: usize,
-    /// What is wrong, and what to write instead.
-    pub what: String,
-}
-
-/// What was read.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Script {
-    /// The sections, in order.
-    pub sections: Vec<Section>,
-    /// What was understood kindly.
-    pub notes: Vec<ScriptNote>,
-}
-
-impl Script {
-    /// All hunks with their sections, in order.
-    pub fn hunks(&self) -> impl Iterator<Item = (&Section, &ScriptHunk)> {
-        self.sections.iter().flat_map(|section| section.hunks.iter().map(move |one| (section, one)))
-    }
-}
 
 #[cfg(test)]
 mod tests;

@@ -6,10 +6,11 @@ use super::versions::stale_text;
 use crate::edit::outcome::{Failure, Outcome, Warning, WarningCode};
 use crate::edit::report::HunkNames;
 use crate::edit::request::{Operations, Patch, PatchKind, no_whole_file, parse, script_text};
-use crate::edit::script::{LoweredScript, Registers, Script, ScriptProblem, lower, read_script};
+use crate::edit::script::{LoweredScript, Registers, lower};
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Code, Error, Term};
 use hashline_lines::dialect::Dialect;
+use hashline_omp::{Script, ScriptProblem, read_script};
 
 /// A patch on files as it was read, before its turn; or every reason why it is none.
 pub struct ReadPatch(Result<PatchForm, Vec<Failure>>);

@@ -4,16 +4,15 @@
 use super::CONTEXT_LINES;
 use super::rejected::AnchorReport;
 use crate::edit::outcome::Failure;
-use crate::edit::request::{NamedVersion, Operations, ScriptHunk};
+use crate::edit::request::{NamedVersion, Operations};
 use crate::edit::resolve::Evidence;
 use hashline_base::error::{Code, Mention, Message};
 use hashline_lines::tag::Tag;
+use hashline_omp::ScriptHunk;
 
-impl ScriptHunk {
-    /// How it is spoken of.
-    fn spoken(&self) -> String {
-        format!("`{}` (row {} of the patch)", self.act, self.row)
-    }
+/// How a hunk is spoken of.
+fn spoken(hunk: &ScriptHunk) -> String {
+    format!("`{}` (row {} of the patch)", hunk.act, hunk.row)
 }
 
 /// What the operations of a patch are called; none in patches in other languages.
@@ -33,13 +32,11 @@ impl<'p> HunkNames<'p> {
 
     /// How something is called in such a patch.
     fn name(self, mention: Mention) -> Option<String> {
-        let spoken = |index: usize| Some(self.0.get(index)?.spoken());
+        let name = |index: usize| self.0.get(index).map(spoken);
         match mention {
             Mention::Term(_) => None,
-            Mention::Operation(index) | Mention::OperationAtStart(index) => spoken(index),
-            Mention::Operations(one, other) => {
-                Some(format!("{} and {}", spoken(one)?, spoken(other)?))
-            }
+            Mention::Operation(index) | Mention::OperationAtStart(index) => name(index),
+            Mention::Operations(one, other) => Some(format!("{} and {}", name(one)?, name(other)?)),
             Mention::OneOperation => (!self.is_empty()).then(|| "one hunk".to_owned()),
         }
     }
@@ -56,7 +53,7 @@ impl<'p> HunkNames<'p> {
 
     /// The same for a failure and its report, which say which hunk it is.
     pub fn name_failure(self, failure: &mut Failure, report: Option<&mut AnchorReport>) {
-        let own = self.0.get(failure.operation).map(ScriptHunk::spoken);
+        let own = self.0.get(failure.operation).map(spoken);
         let write_first = |message: &mut Message| {
             self.write(message);
             if let Some(name) = own.as_ref().filter(|name| !message.contains(name.as_str())) {

@@ -15,7 +15,7 @@ use hashline_lines::anchor::Anchor;
 use hashline_lines::dialect::Dialect;
 
 /// The largest number of operations in a patch.
-pub const MAX_OPERATIONS: usize = 10_000;
+pub const MAX_OPERATIONS: usize = hashline_omp::HUNKS_LIMIT;
 
 /// As much text as is worked on in the time that reading an operation takes, without its texts.
 const OPERATION_BYTES: usize = 4_096;

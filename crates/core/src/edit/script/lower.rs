@@ -4,10 +4,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use super::{
-    HunkAct, HunkGap, HunkLines, Register, Registers, Script, ScriptHunk, ScriptNote,
-    ScriptProblem, Section,
-};
+use super::Registers;
 use crate::edit::recurring::Recurring;
 use crate::edit::request::{
     FileAction, InsertAt, LineEdit, MovedIndent, NamedLines, NamedVersion, Operation, Operations,
@@ -15,6 +12,9 @@ use crate::edit::request::{
 };
 use hashline_lines::anchor::Anchor;
 use hashline_lines::tag::Tag;
+use hashline_omp::{
+    HunkAct, HunkGap, HunkLines, Register, Script, ScriptHunk, ScriptNote, ScriptProblem, Section,
+};
 
 /// Operations, and how the text was understood.
 #[derive(Debug, Default)]

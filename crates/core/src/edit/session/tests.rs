@@ -2,9 +2,7 @@
 
 use std::path::Path;
 
-use super::locate::{
-    Found, How, Locator, Placed, ShownLine, Target, UnknownLines, Why,
-};
+use super::locate::{Found, How, Locator, Placed, ShownLine, Target, UnknownLines, Why};
 use super::*;
 use crate::edit::resolve::Spot;
 use hashline_base::cancel::Cancel;

@@ -1,6 +1,6 @@
 //! One row of a patch in oh-my-pi's language: what it is by itself.
 
-use super::{HunkGap, HunkLines, Register};
+use crate::{HunkGap, HunkLines, Register};
 use hashline_lines::anchor::quote;
 use hashline_lines::tag::Tag;
 

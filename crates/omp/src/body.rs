@@ -1,6 +1,6 @@
 //! The rows below a head → the new lines of its hunk.
 
-use super::rows::shown_row;
+use crate::rows::shown_row;
 
 /// A row of a body.
 #[derive(Clone, Copy)]

@@ -2,13 +2,15 @@
 
 use std::collections::HashSet;
 
-use super::body::{BodyRow, body};
-use super::rows::{HunkHead, ScriptRow, bare_range, is_elision, is_head, shown_row};
-use super::{HunkAct, HunkLines, Script, ScriptHunk, ScriptNote, ScriptProblem, Section};
-use crate::edit::request::MAX_OPERATIONS;
+use crate::body::{BodyRow, body};
+use crate::rows::{HunkHead, ScriptRow, bare_range, is_elision, is_head, shown_row};
+use crate::{HunkAct, HunkLines, Script, ScriptHunk, ScriptNote, ScriptProblem, Section};
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Error, Result as CoreResult};
 use hashline_lines::lines::{Lines, Unit};
+
+/// The most hunks of a patch.
+pub const HUNKS_LIMIT: usize = 10_000;
 
 /// So many problems of one text are told.
 const MAX_PROBLEMS: usize = 100;
@@ -28,9 +30,9 @@ pub fn read_script(text: &str, cancel: &Cancel) -> CoreResult<ReadScript> {
         if reader.row(row, line) == Next::Stop {
             break;
         }
-        if reader.hunks > MAX_OPERATIONS {
+        if reader.hunks > HUNKS_LIMIT {
             return Err(Error::argument(format!(
-                "the patch has more than {MAX_OPERATIONS} hunks, the limit: split it"
+                "the patch has more than {HUNKS_LIMIT} hunks, the limit: split it"
             )));
         }
     }
@@ -74,7 +76,7 @@ enum OpenHunk<'a> {
 /// What a body is for.
 enum BodyTarget {
     Lines(HunkLines),
-    Gap(super::HunkGap),
+    Gap(crate::HunkGap),
 }
 
 const NO_SECTION: &str = "a patch begins with [path#TAG]: the path of a file and the tag of the version whose lines are named";
