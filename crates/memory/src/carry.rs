@@ -12,8 +12,11 @@
 //! - all three diffs say so, and the unbroken run of kept lines around it is in each text once;
 //! - two of them say so, and one of its own lines is in each text once.
 //!
-//! What is there once must also say something: a brace alone is once in many texts by accident.
+//! What is there once must also say something: a brace alone is once in many texts by accident. And
+//! it must not be what another line became, or was, by white space at its ends: when a file is
+//! indented anew, lines become equal to lines of another depth.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -57,6 +60,10 @@ pub struct Carry<'a> {
     lone_kinds: Vec<bool>,
     /// Whether a run of old lines is in each of the texts once.
     runs: HashMap<(usize, usize), bool>,
+    /// The lines of each kind.
+    kinds: Interner<&'a [u8]>,
+    /// The kinds of the lines that are not kept, by what they say without white space at their ends.
+    unkept: OnceCell<HashMap<&'a [u8], Vec<Token>>>,
 }
 
 /// The older text.
@@ -102,7 +109,7 @@ fn ends_a_line(text: &[u8]) -> bool {
 
 impl<'a> Carry<'a> {
     /// Compares two texts; `None` once the call is cancelled.
-    pub fn new(old: &'a [u8], new: &[u8], cancel: &Cancel) -> Option<Self> {
+    pub fn new(old: &'a [u8], new: &'a [u8], cancel: &Cancel) -> Option<Self> {
         let older = Older::of(old);
         let count = older.count();
         // As a rule there are a few more kinds, and a few more lines in the new text.
@@ -114,11 +121,12 @@ impl<'a> Carry<'a> {
             old_lines.extend(piece.map(|at| kinds.intern(older.line(at))));
         }
         let new_lines = alike(&mut kinds, &older, &old_lines, new, cancel)?;
-        let (old, new, kinds) = (old_lines, new_lines, kinds.num_tokens());
-        let lone_kinds = counts(&old, kinds).into_iter().zip(counts(&new, kinds));
+        let (old, new, count) = (old_lines, new_lines, kinds.num_tokens());
+        let lone_kinds = counts(&old, count).into_iter().zip(counts(&new, count));
         let lone_kinds = lone_kinds.map(|in_texts| in_texts == (1, 1)).collect();
-        let Agreed { by_all, by_two } = agreed(&old, &new, kinds, cancel)?;
-        Some(Carry { older, old, new, by_all, by_two, lone_kinds, runs: HashMap::new() })
+        let Agreed { by_all, by_two } = agreed(&old, &new, count, cancel)?;
+        let (runs, unkept) = (HashMap::new(), OnceCell::new());
+        Some(Carry { older, old, new, by_all, by_two, lone_kinds, runs, kinds, unkept })
     }
 
     /// Whether the texts have the same lines.
@@ -157,7 +165,36 @@ impl<'a> Carry<'a> {
 
     /// Whether an old line is in each of the texts once, and says something.
     fn is_lone(&self, at: usize) -> bool {
-        self.lone_kinds[self.old[at].0 as usize] && is_enough(self.letters(at))
+        self.lone_kinds[self.old[at].0 as usize]
+            && is_enough(self.letters(at))
+            && !self.is_doubtful(at)
+    }
+
+    /// Whether another line, which is not kept, differs from an old one by white space at its ends
+    /// alone: what is equal to the old line now may be what became of that.
+    fn is_doubtful(&self, at: usize) -> bool {
+        let own = self.old[at];
+        let alike = self.unkept().get(self.kinds[own].trim_ascii());
+        alike.is_some_and(|others| others.iter().any(|&other| other != own))
+    }
+
+    fn unkept(&self) -> &HashMap<&'a [u8], Vec<Token>> {
+        self.unkept.get_or_init(|| {
+            let mut is_kept = vec![false; self.new.len()];
+            for &now in self.by_all.iter().filter(|&&now| now != NONE) {
+                is_kept[now as usize] = true;
+            }
+            let old = self.old.iter().zip(&self.by_all).filter(|(_, now)| **now == NONE);
+            let new = self.new.iter().zip(is_kept).filter(|(_, is_kept)| !is_kept);
+            let mut unkept: HashMap<&[u8], Vec<Token>> = HashMap::new();
+            for &kind in old.map(|(kind, _)| kind).chain(new.map(|(kind, _)| kind)) {
+                let alike = unkept.entry(self.kinds[kind].trim_ascii()).or_default();
+                if alike.len() < 2 && !alike.contains(&kind) {
+                    alike.push(kind);
+                }
+            }
+            unkept
+        })
     }
 
     /// Whether the run of kept lines around a block of them is in each of the texts once.
@@ -175,7 +212,10 @@ impl<'a> Carry<'a> {
         let run = &self.old[from..to];
         let says_enough = || is_enough((from..to).map(|at| self.letters(at)).sum());
         let is_once = (from..to).any(|at| self.is_lone(at))
-            || (says_enough() && is_in_once(&self.old, run) && is_in_once(&self.new, run));
+            || (says_enough()
+                && !(from..to).any(|at| self.is_doubtful(at))
+                && is_in_once(&self.old, run)
+                && is_in_once(&self.new, run));
         self.runs.insert((from, to), is_once);
         is_once
     }

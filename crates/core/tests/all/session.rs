@@ -493,6 +493,22 @@ fn rows_are_learned_below_the_header_of_any_file() {
     }
 }
 
+/// The line of `tls` was taken for that of the server, which had become equal to it.
+#[test]
+fn regression_a_file_that_was_indented_anew_gets_no_edit_in_another_line() {
+    let old = "server:\n  enabled: true\n  tls:\n    enabled: true\n";
+    let scene = Scene::new(&[("a.yaml", old)]);
+    scene.session.read("a.yaml").unwrap();
+    let new = "server:\n    enabled: true\n    tls:\n        enabled: true\n";
+    scene.write("a.yaml", new);
+    let edit = json!({
+        "op": "set_line", "path": "a.yaml", "anchor": anchor(4, "    enabled: true"),
+        "text": "    enabled: false",
+    });
+    assert_eq!(scene.refuse(json!([edit])).code, Code::HashMismatch);
+    assert_eq!(scene.content("a.yaml"), new);
+}
+
 #[test]
 fn a_malformed_patch_does_not_wait_for_its_turn() {
     let scene = Scene::new(&[("f", "one\n")]);

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::*;
 use proptest::prelude::*;
 
-fn carry<'t>(old: &'t str, new: &str) -> Carry<'t> {
+fn carry<'t>(old: &'t str, new: &'t str) -> Carry<'t> {
     Carry::new(old.as_bytes(), new.as_bytes(), &Cancel::default()).unwrap()
 }
 
@@ -67,6 +67,66 @@ fn white_space_that_changed_counts_as_changed() {
     let mut carry = carry("ants\n  bees\ncows\n", "ants\n\tbees\ncows\n");
     assert_eq!(carry.block(2, 2), None);
     assert_eq!(carry.block(3, 3), Some(3));
+}
+
+#[test]
+fn regression_a_line_that_is_indented_like_another_one_now_is_not_that() {
+    for (old, new) in [
+        (
+            "server:\n  enabled: true\n  tls:\n    enabled: true\n",
+            "server:\n    enabled: true\n    tls:\n        enabled: true\n",
+        ),
+        (
+            "def f(x):\n  if x:\n    return stop_now(x)\n  return stop_now(x)\n",
+            "def f(x):\n    if x:\n        return stop_now(x)\n    return stop_now(x)\n",
+        ),
+    ] {
+        check_reindented(old, new);
+        check_reindented(new, old);
+    }
+}
+
+/// Each line of the new text is the line of the old one with the same number.
+fn check_reindented(old: &str, new: &str) {
+    let mut carry = carry(old, new);
+    let count = old.lines().count() as u64;
+    for first in 1..=count {
+        for last in first..=count.min(first + 2) {
+            let now = carry.block(first, last);
+            assert!(now.is_none_or(|now| now == first), "{first}-{last} at {now:?}:\n{old}\n{new}");
+        }
+    }
+}
+
+/// A text of nested lines, many of which say the same, by the depth of each.
+fn nested() -> impl Strategy<Value = Vec<(usize, &'static str)>> {
+    let says = prop::sample::select(vec![
+        "enabled: true",
+        "return stop_now(x)",
+        "name: server",
+        "}",
+        "if (ready) {",
+        "update();",
+        "items:",
+        "- one item",
+        "value = 1000;",
+        "",
+    ]);
+    prop::collection::vec((0usize..5, says), 1..40)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn after_indentation_changed_no_line_is_taken_for_another(
+        lines in nested(), units in prop::sample::select(vec![("  ", "    "), ("    ", "  "), ("\t", "  "), ("    ", "\t"), ("   ", "  "), ("  ", " ")]),
+    ) {
+        let text = |unit: &str| -> String {
+            lines.iter().map(|(depth, says)| format!("{}{says}\n", unit.repeat(*depth))).collect()
+        };
+        check_reindented(&text(units.0), &text(units.1));
+    }
 }
 
 #[test]
