@@ -711,24 +711,6 @@ test('tools for JSON documents name each other as they are called', () => {
   assert.doesNotMatch(told(readJson) + told(applyJson), /read_json|apply_json/)
 })
 
-test('the example of an edit of values works', () =>
-  withDir({}, async (cwd, stateDir) => {
-    const document = '{\n  "version": "1.0.0",\n  "scripts": {}\n}\n'
-    writeFileSync(join(cwd, 'package.json'), document)
-    const { readJson, applyJson } = jsonToolsOf(cwd, stateDir)
-    const { text } = await readJson.execute({ path: 'package.json' })
-    const [, call] = /package\.json:\n(\{.*\})$/.exec(applyJson.description) ?? []
-    const edit = JSON.parse(call)
-    for (const one of edit.operations) {
-      const [path] = one.anchor.split(':')
-      const shown = text.split('\n').find((row) => row.includes(`// ${path}:`)) ?? ''
-      one.anchor = shown.trim().replace('// ', '')
-    }
-    assert.equal((await applyJson.execute(edit)).isError, false)
-    const { version, scripts } = JSON.parse(readFileSync(join(cwd, 'package.json'), 'utf8'))
-    assert.deepEqual([version, scripts], ['1.1.0', { test: 'node --test' }])
-  }))
-
 test('of the tools for JSON documents, what an edit showed is remembered', () =>
   withDir({ 'p.json': '{\n  "a": 1\n}\n' }, async (cwd, stateDir) => {
     const { readJson, applyJson } = jsonToolsOf(cwd, stateDir, { answer: 'region' })
@@ -1318,16 +1300,6 @@ test('descriptions name the other tools as they are called, and anchors that are
     }
   }
 })
-
-test('the example of the description works', () =>
-  withDir({}, async (cwd, stateDir) => {
-    const { read, apply } = toolsOf(cwd, stateDir)
-    const [, code, call] = /showed of a\.js\n(.*)\nTo .*:\n(\{.*\})$/s.exec(apply.description) ?? []
-    writeFileSync(join(cwd, 'a.js'), code.replace(/^\d+(?:\w\w)?\|/gm, ''))
-    assert.equal((await read.execute({ path: 'a.js' })).text, code)
-    const { isError, text } = await apply.execute(call)
-    assert.equal(isError, false, text)
-  }))
 
 test('a result with an image is given as the parts of each vendor', () => {
   const bytes = Buffer.from('GIF')

@@ -1,15 +1,15 @@
-//! The calls of `vectors/tools.jsonl` through `mcp`, which answers what the addon answers. How they
-//! are made is in `__test__/faces/tools.mjs`.
+//! Calls of `vectors/tools.jsonl` through `mcp`, which answers what the tools answer: all rows are
+//! proven in `crates/tools/tests`. Here are those whose arguments take a way of their own to the tools,
+//! and some of the others.
 
 #![cfg(unix)]
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
 use std::process::Stdio;
 
 use crate::support::Project;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// What the program answers in a fresh directory, whose path is written as `<dir>`.
 fn answer(files: &[(&str, &str)], read: &Value, tool: &str, arguments: &str) -> Value {
@@ -43,44 +43,14 @@ fn answer(files: &[(&str, &str)], read: &Value, tool: &str, arguments: &str) -> 
     drop(stdin);
     child.wait().unwrap();
     let text = result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{result}"));
-    let mut answer = json!({
-        "text": text.replace(&dir, "<dir>"),
-        "isError": result["isError"] == true,
-    });
-    let changed = changes(files, Path::new(&dir));
-    if !changed.is_empty() {
-        answer["changed"] = changed.into();
-    }
-    answer
+    json!({"text": text.replace(&dir, "<dir>"), "isError": result["isError"] == true})
 }
 
-/// The files that are otherwise than they were.
-fn changes(files: &[(&str, &str)], dir: &Path) -> Map<String, Value> {
-    let mut there = Map::new();
-    let mut dirs = vec![dir.to_owned()];
-    while let Some(one) = dirs.pop() {
-        for entry in fs::read_dir(one).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                dirs.push(path);
-                continue;
-            }
-            let name = path.strip_prefix(dir).unwrap().to_str().unwrap().to_owned();
-            there.insert(name, fs::read_to_string(path).unwrap().into());
-        }
-    }
-    for (name, content) in files {
-        if there.get(*name).is_some_and(|now| now == content) {
-            there.remove(*name);
-        } else {
-            there.entry(*name).or_insert(Value::Null);
-        }
-    }
-    there
-}
+/// How many rows there are for one with usual arguments that is tried.
+const ROWS_FOR_ONE: usize = 40;
 
 #[test]
-fn the_program_answers_as_the_addon() {
+fn the_program_answers_as_the_tools() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/tools.jsonl");
     let table = fs::read_to_string(path).unwrap();
     let mut rows = table.lines().map(|row| serde_json::from_str::<Value>(row).unwrap());
@@ -88,19 +58,14 @@ fn the_program_answers_as_the_addon() {
     let files = before["files"].as_object().unwrap();
     let files: Vec<(&str, &str)> =
         files.iter().map(|(name, content)| (name.as_str(), content.as_str().unwrap())).collect();
-    let rows: Vec<Value> = rows.collect();
-    assert!(rows.len() >= 400);
-    let check = |row: &Value| {
+    for (at, row) in rows.enumerate() {
         let (tool, arguments) = (row["tool"].as_str().unwrap(), row["arguments"].as_str().unwrap());
-        let mut expected = row.clone();
-        for given in ["tool", "arguments"] {
-            expected.as_object_mut().unwrap().shift_remove(given);
+        let read = serde_json::from_str::<Value>(arguments);
+        let is_usual = read.is_ok_and(|read| read.is_object())
+            && !row["text"].as_str().unwrap().contains("\" twice");
+        if !is_usual || at % ROWS_FOR_ONE == 0 {
+            let expected = json!({"text": row["text"], "isError": row["isError"]});
+            assert_eq!(answer(&files, &before["read"], tool, arguments), expected, "{arguments}");
         }
-        assert_eq!(answer(&files, &before["read"], tool, arguments), expected, "{arguments}");
-    };
-    std::thread::scope(|scope| {
-        for part in rows.chunks(rows.len().div_ceil(4)) {
-            scope.spawn(move || part.iter().for_each(check));
-        }
-    });
+    }
 }

@@ -1,0 +1,241 @@
+//! Calls of each tool, and what models write that is not what the schema says.
+
+use hashline_core::{DIALECTS, WorkspaceOptions};
+use serde_json::{Value as Json, json};
+
+use crate::support::{Project, kind_of};
+
+const LINES: &str = "line 1\nline 2\nline 3\n";
+
+#[test]
+fn two_files_are_edited_together_or_not_at_all() {
+    let project = Project::new(&[("a.txt", LINES), ("b.txt", LINES)]);
+    let shown = project.call("read", &json!({"path": "a.txt", "more_paths": "[\"b.txt\"]"}));
+    assert!(shown.text.contains("--- a.txt ---\n1ac|line 1\n"), "{}", shown.text);
+    assert!(shown.text.contains("--- b.txt ---\n1ac|line 1\n"), "{}", shown.text);
+    assert!(shown.text.contains("\n(more_paths: taken as the JSON that the string holds.)"));
+    let both = |anchor: &str| {
+        json!([
+            {"op": "set_line", "path": "a.txt", "anchor": "1ac", "text": "one"},
+            {"op": "delete", "path": "b.txt", "anchor": anchor},
+        ])
+    };
+    let refused = project.call("apply", &json!({"operations": both("3aa")}));
+    assert!(refused.is_error);
+    assert_eq!((project.content("a.txt"), project.content("b.txt")), (LINES.into(), LINES.into()));
+    // As a string, which some models send.
+    let done = project.call("apply", &json!({"operations": both("3tr").to_string()}));
+    assert!(!done.is_error, "{}", done.text);
+    assert_eq!(project.content("a.txt"), "one\nline 2\nline 3\n");
+    assert_eq!(project.content("b.txt"), "line 1\nline 2\n");
+}
+
+#[test]
+fn a_search_shows_lines_to_edit() {
+    let project = Project::new(&[("a.txt", LINES), ("sub/b.txt", "other\nline 7\n")]);
+    let found = project.call("search", &json!({"pattern": "LINE [27]"}));
+    assert!(
+        found.text.starts_with("--- a.txt ---\n2hv|line 2\n--- sub/b.txt ---\n"),
+        "{}",
+        found.text
+    );
+    let edit = json!({"op": "set_line", "path": "a.txt", "anchor": "2hv", "text": "two"});
+    assert!(!project.call("apply", &json!({"operations": [edit]})).is_error);
+    let cut = project.call("search", &json!({"pattern": "line", "max_matches": "1"}));
+    let advice = "(1 match is shown, and there are more. Narrow pattern, paths or globs, or go on with read a.txt from line 2.)";
+    assert!(cut.text.contains(advice), "{}", cut.text);
+    let none = project.call("search", &json!({"pattern": "a(b", "literal": true}));
+    assert_eq!(none.text, "(no match for \"a(b\" in 2 files)");
+    let wrong = project.call("search", &json!({"pattern": "a(b"}));
+    assert!(wrong.is_error);
+    assert!(wrong.text.starts_with("INVALID_PATTERN: "), "{}", wrong.text);
+}
+
+#[test]
+fn values_of_documents_are_edited_by_path() {
+    let project = Project::new(&[("a.json", "{\n  \"a\": 1, // one\n  \"b\": [1, 2]\n}\n")]);
+    let shown = project.call("read_json", &json!({"path": "a.json"}));
+    assert!(shown.text.contains("  // $.a:b2\n  \"a\": 1, // one\n"), "{}", shown.text);
+    let row = shown.text.lines().find(|row| row.contains("$.b:")).unwrap();
+    let list = row.trim_start_matches([' ', '/']);
+    let operations = json!([
+        {"op": "set_path", "path": "a.json", "anchor": "$.a:b2", "value": "12345678901234567890.50"},
+        {"op": "insert_at_path", "path": "a.json", "anchor": list, "value": "no JSON", "index": "0"},
+    ]);
+    let done = project.call("apply_json", &json!({"operations": operations}));
+    assert!(!done.is_error, "{}", done.text);
+    assert!(done.text.contains("taken as a string, since it is no JSON"), "{}", done.text);
+    let edited = "{\n  \"a\": 12345678901234567890.50, // one\n  \"b\": [\"no JSON\", 1, 2]\n}\n";
+    assert_eq!(project.content("a.json"), edited);
+    let stale = project.call("apply_json", &json!({"operations": operations}));
+    assert!(stale.is_error);
+    assert!(stale.text.starts_with("Nothing was written.\n"), "{}", stale.text);
+    let page = project.call("read_json", &json!({"path": "a.json", "max_lines": 4}));
+    assert!(page.text.ends_with("\n(4 lines. Go on from line 3.)"), "{}", page.text);
+}
+
+#[test]
+fn an_answer_keeps_within_its_limits_and_says_how_to_go_on() {
+    let long: String = (1..=5_000).map(|number| format!("line {number}\n")).collect();
+    let list: String = (1..=5_000).map(|number| format!("{number},\n")).collect();
+    let document = format!("[\n{list}0]\n");
+    let wide = "x".repeat(200_000);
+    let project = Project::new(&[("long.txt", &long), ("wide.txt", &wide), ("a.json", &document)]);
+    for (tool, arguments) in [
+        ("read", json!({"path": "long.txt"})),
+        ("read", json!({"path": "long.txt", "max_lines": 4_000})),
+        ("read", json!({"path": "wide.txt"})),
+        ("read", json!({"path": "long.txt", "more_paths": ["wide.txt", "long.txt"]})),
+        ("read_json", json!({"path": "a.json"})),
+        ("search", json!({"pattern": "line", "context": 9})),
+        ("search", json!({"pattern": "x"})),
+    ] {
+        let answer = project.call(tool, &arguments);
+        assert!(!answer.is_error, "{}", answer.text);
+        // What says how to go on comes behind that.
+        let place = format!("{tool} {arguments}");
+        assert!(answer.text.lines().count() <= 2_005, "{place}: {}", answer.text.lines().count());
+        assert!(answer.text.len() <= 51_200 + 500, "{place}: {}", answer.text.len());
+        let last = answer.text.lines().last().unwrap();
+        let says = last.contains("o on ") || last.contains("Not shown") || last.contains("bytes]");
+        assert!(says, "{place}: {}", &last[last.len().saturating_sub(200)..]);
+    }
+    // Many lines at once: the answer is cut, the edit is not.
+    let operation =
+        json!({"op": "insert_after", "path": "long.txt", "anchor": "EOF", "text": long});
+    let done = project.call("apply", &json!({"operations": [operation]}));
+    assert!(!done.is_error && done.text.len() <= 51_200 + 500, "{}", done.text.len());
+    assert_eq!(project.content("long.txt"), long.repeat(2));
+}
+
+#[test]
+fn regression_what_is_nearly_json_is_not_taken_as_a_string() {
+    let project = Project::new(&[("a.json", "{\"a\": 1}\n")]);
+    let set = |value: &str| {
+        let set = json!({"op": "set_path", "path": "a.json", "anchor": "$.a:b2", "value": value});
+        json!({"operations": [set]})
+    };
+    for value in [".5", "tru", "fals", "nu", "// c\n1", "/* c */ 1", "TRUE"] {
+        let refused = project.call("apply_json", &set(value));
+        assert!(refused.is_error, "{value}: {}", refused.text);
+        assert!(refused.text.contains("which is no JSON: expected JSON text"), "{}", refused.text);
+    }
+    for value in [".gitignore", "/usr/bin", "t", "nullable"] {
+        project.write("a.json", "{\"a\": 1}\n");
+        let done = project.call("apply_json", &set(value));
+        assert!(!done.is_error, "{value}: {}", done.text);
+        assert_eq!(project.content("a.json"), format!("{{\"a\": \"{value}\"}}\n"));
+    }
+}
+
+#[test]
+fn regression_a_path_beside_operations_is_theirs() {
+    let project = Project::new(&[("a.txt", LINES), ("b.txt", LINES)]);
+    project.call("read", &json!({"path": "a.txt", "more_paths": ["b.txt"]}));
+    let delete = json!({"op": "delete", "path": "b.txt", "anchor": "1ac"});
+    let moved = json!({"op": "move_file", "path": "b.txt", "to": "c.txt"});
+    for operation in [delete, moved] {
+        let arguments = json!({"path": "a.txt", "operations": [operation]});
+        let refused = project.call("apply", &arguments);
+        let part =
+            "operations[0].path is \"b.txt\", and the path beside the operations is \"a.txt\"";
+        assert!(refused.is_error && refused.text.contains(part), "{}", refused.text);
+    }
+    assert_eq!((project.content("a.txt"), project.content("b.txt")), (LINES.into(), LINES.into()));
+    for beside in ["b.txt", "./b.txt", "@b.txt"] {
+        project.write("b.txt", LINES);
+        let delete = json!({"op": "delete", "path": "b.txt", "anchor": "1ac"});
+        let done = project.call("apply", &json!({"path": beside, "operations": [delete]}));
+        assert!(!done.is_error, "{}", done.text);
+    }
+}
+
+#[test]
+fn regression_no_shape_deletes_for_want_of_its_text() {
+    let project = Project::new(&[("a.txt", LINES)]);
+    project.call("read", &json!({"path": "a.txt"}));
+    for (edit, part) in [
+        (json!({"op": "set", "tag": "1ac", "content": null}), "edits[0].content is null: set puts"),
+        (json!({"op": "set", "tag": "1ac", "content": []}), "edits[0].content is []: set puts"),
+        (json!({"op": "set", "tag": "1ac"}), "edits[0].content is missing: set puts"),
+        (json!({"op": "set", "tag": "1ac", "text": "x"}), "edits[0] has no field text: what it"),
+        (
+            json!({"op": "replace", "first": "1ac", "last": "2hv", "content": null}),
+            "edits[0].content is null: replace puts",
+        ),
+        (json!({"set_line": {"anchor": "1ac", "new_text": []}}), "new_text is []: set_line puts"),
+    ] {
+        let refused = project.call("apply", &json!({"path": "a.txt", "edits": [edit]}));
+        assert!(refused.is_error && refused.text.contains(part), "{edit}: {}", refused.text);
+    }
+    assert_eq!(project.content("a.txt"), LINES);
+    let edit = json!({"op": "set", "tag": "1ac", "content": ["one"]});
+    assert!(!project.call("apply", &json!({"path": "a.txt", "edits": [edit]})).is_error);
+    assert_eq!(project.content("a.txt"), LINES.replace("line 1", "one"));
+}
+
+#[test]
+fn what_is_plainly_meant_is_taken_as_meant() {
+    let project = Project::new(&[("a.txt", LINES), ("@b.txt", "b\n"), ("ü x.txt", "u\n")]);
+    let path = project.dir();
+    for (arguments, first) in [
+        (json!({"file_path": "a.txt", "offset": "2", "limit": 1}), "2hv|line 2"),
+        (json!({"path": "@a.txt", "start_line": 3.0}), "3tr|line 3"),
+        (json!({"path": "@b.txt"}), "1wh|b"),
+        (json!({"path": format!("file://{path}/%C3%BC%20x.txt")}), "1"),
+        (json!("{\"path\": \"a.txt\"}"), "1ac|line 1"),
+    ] {
+        let shown = project.call("read", &arguments);
+        assert!(!shown.is_error && shown.text.starts_with(first), "{arguments}: {}", shown.text);
+    }
+    let one = json!({"op": "set_line", "file_path": "@a.txt", "anchor": "1ac", "text": "one",
+        "content": "", "all": false, "end_anchor": null});
+    let done = project.call("apply", &json!({"operations": one}));
+    assert!(!done.is_error, "{}", done.text);
+    assert!(done.text.contains("(operations: taken as an array of one.)"), "{}", done.text);
+    assert!(!done.text.contains("left out"), "{}", done.text);
+    assert_eq!(project.content("a.txt"), "one\nline 2\nline 3\n");
+    let moved = json!([{"op": "move_file", "path": "a.txt", "to": "c.txt"}]);
+    assert!(!project.call("apply", &json!({"operations": moved})).is_error);
+    assert_eq!(project.content("c.txt"), "one\nline 2\nline 3\n");
+}
+
+/// The examples of descriptions, with anchors of the files that they are about.
+#[test]
+fn the_examples_of_descriptions_are_true() {
+    let project = Project::new(&[
+        ("a.js", "function hi() {\n  log('Hi')\n}\n"),
+        ("package.json", "{\n  \"version\": \"1.0.0\",\n  \"scripts\": {}\n}\n"),
+    ]);
+    let shown = project.call("read", &json!({"path": "a.js"})).text;
+    project.call("read_json", &json!({"path": "package.json"}));
+    for tool in ["apply", "apply_json"] {
+        let description = project.tools.describe(kind_of(tool)).description;
+        assert!(tool != "apply" || description.contains(&format!("of a.js\n{shown}\n")));
+        let call = serde_json::from_str(description.lines().last().unwrap()).unwrap();
+        let done = project.call(tool, &call);
+        assert!(!done.is_error, "{}", done.text);
+    }
+    assert_eq!(project.content("a.js"), "function hi() {\n  log('Hello')\n}\n");
+    assert_eq!(project.content("b.js"), "function hi() {\n  log('Hi')\n}\n");
+    let package: Json = serde_json::from_str(&project.content("package.json")).unwrap();
+    assert_eq!(package, json!({"version": "1.1.0", "scripts": {"test": "node --test"}}));
+}
+
+/// That of a patch, for the file whose version a read shows.
+#[test]
+fn the_example_of_a_patch_is_true() {
+    let dialect = DIALECTS.iter().find(|dialect| !dialect.has_hashes()).unwrap();
+    let workspace = WorkspaceOptions { dialect, ..WorkspaceOptions::default() };
+    let lines: String = (1..=8).map(|number| format!("line {number}\n")).collect();
+    let files = [("a.js".to_owned(), lines.clone())].into();
+    let project = Project::with(&files, workspace.into());
+    let shown = project.call("read", &json!({"path": "a.js"})).text;
+    let header = shown.lines().next().unwrap();
+    let description = project.tools.describe(kind_of("apply")).description;
+    let call = description.lines().last().unwrap().replace("[a.js#1A2B]", header);
+    let done = project.call("apply", &serde_json::from_str(&call).unwrap());
+    assert!(!done.is_error, "{}", done.text);
+    let edited = lines.replace("line 2", "  log('Hello')").replace("line 7\n", "");
+    assert_eq!(project.content("a.js"), edited);
+}

@@ -1,0 +1,5 @@
+//! The tools over a session, as a front end calls them: what a model wrote → an answer.
+
+mod calls;
+mod support;
+mod vectors;
