@@ -29,7 +29,7 @@ use place::ValueFinder;
 use tree::{JsonGrammar, NodeId, Tree};
 
 pub use canonical::quoted;
-pub use data::{VALUE, Value};
+pub use data::{JsonFault, VALUE, Value, from_json, from_json_value, unique_keys};
 pub use path::{JsonAnchor, JsonPath, PathStep};
 pub use place::JsonAnchorRefusal;
 pub use read::{JsonRequest, JsonView, read_json, read_json_bytes};

@@ -94,15 +94,13 @@ pub mod request {
 pub mod host {
     pub use crate::edit::outcome::told_failures;
     pub use crate::edit::report::untold;
-    pub use crate::json::{VALUE, Value};
+    pub use crate::json::{JsonFault, VALUE, Value, from_json, from_json_value, unique_keys};
     pub use crate::view::excerpt::{ANSWER_LIMIT_BYTES, ANSWER_LIMIT_LINES};
     pub use crate::view::scope::Host;
     pub use crate::workspace::{Start, Turn, serves};
     pub use hashline_base::call_threads::{CALLS, PoolJob};
     pub use hashline_base::error::{Message, Spelling, Term};
-    pub use hashline_base::shape::{
-        JsonFault, LineNumber, from_json, from_json_value, unique_keys,
-    };
+    pub use hashline_base::shape::LineNumber;
     pub use hashline_disk::bytes::{string_and_is_ascii, string_of, valid_utf8};
     pub use hashline_disk::fs::{open_input, read_start};
     pub use hashline_lines::anchor::RowAnchor;

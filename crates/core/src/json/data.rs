@@ -1,4 +1,13 @@
-//! A value of a request, as a face passes it on.
+//! What requests say that come as data: values, as a face passes them on, and types (`serde`).
+
+use std::fmt;
+
+use serde::de::DeserializeOwned;
+use serde_path_to_error::{Error as PathError, Track};
+
+use super::tree::{JsonGrammar, Tree};
+use hashline_base::cancel::Cancel;
+use hashline_base::error::{Error, Result};
 
 /// A value as it came from the caller: JSON, and what JSON cannot say.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,3 +55,47 @@ impl From<serde_json::Value> for Value {
 
 /// The field that holds a value of a JSON document.
 pub const VALUE: &str = "value";
+
+/// Refuses a JSON text in which an object has a key twice: readers differ in which of the values they
+/// take. A text that is no JSON is for its reader to refuse.
+pub fn unique_keys(text: &str) -> Result<()> {
+    let tree = Tree::parse(text, JsonGrammar::WithSurrogates, &Cancel::default());
+    tree.map_or(Ok(()), |tree| tree.unique_keys())
+}
+
+/// Why a JSON text is not taken.
+#[derive(Debug)]
+pub enum JsonFault {
+    /// It is no JSON, or not what was expected at a place.
+    Malformed(PathError<serde_json::Error>),
+    /// An object has a key twice.
+    KeyTwice(Error),
+}
+
+impl fmt::Display for JsonFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            // Where a text is no JSON, its line and column say enough.
+            JsonFault::Malformed(cause) if !cause.inner().is_data() => cause.inner().fmt(f),
+            JsonFault::Malformed(cause) => cause.fmt(f),
+            JsonFault::KeyTwice(twice) => write!(f, "{}", twice.message),
+        }
+    }
+}
+
+/// What a JSON text says, in which no object has a key twice.
+pub fn from_json<T: DeserializeOwned>(text: &[u8]) -> std::result::Result<T, JsonFault> {
+    let mut reader = serde_json::Deserializer::from_slice(text);
+    let value = serde_path_to_error::deserialize(&mut reader).map_err(JsonFault::Malformed)?;
+    let nowhere = || Track::new().path();
+    reader.end().map_err(|cause| JsonFault::Malformed(PathError::new(nowhere(), cause)))?;
+    unique_keys(&String::from_utf8_lossy(text)).map_err(JsonFault::KeyTwice)?;
+    Ok(value)
+}
+
+/// What a JSON value says.
+pub fn from_json_value<T: DeserializeOwned>(
+    value: serde_json::Value,
+) -> std::result::Result<T, JsonFault> {
+    serde_path_to_error::deserialize(value).map_err(JsonFault::Malformed)
+}

@@ -505,3 +505,42 @@ fn values_keep_what_the_request_says() {
     let text = format!("{request:?}");
     assert!(text.contains(r#"Json("{\"z\": 12345678901234567890, \"a\": 1.0}")"#), "{text}");
 }
+
+#[test]
+fn regression_a_key_that_is_there_twice_is_refused_with_its_place() {
+    for (text, part) in [
+        (
+            r#"{"operations":[],"operations":[]}"#,
+            r#"the outer object has the key "operations" twice"#,
+        ),
+        (r#"{"operations":[{},{"a":{"b":1},"a":2}]}"#, r#"operations[1] has the key "a" twice"#),
+        (r#"[[1,{"x":{"k":[],"b":"}","k":{}}}]]"#, r#"[0][1].x has the key "k" twice"#),
+        (r#"{"a":1,"\u0061":2}"#, r#"the key "a" twice"#),
+        (r#"{"\ud83d":1,"\ud83d":2}"#, "twice"),
+        (r#"{"":1,"":2}"#, r#"the key "" twice"#),
+        (r#"{"a\"":",","a\"":2}"#, r#"the key "a\"" twice"#),
+    ] {
+        let error = unique_keys(text).unwrap_err();
+        assert_eq!(error.code, Code::InvalidArgument);
+        assert!(error.message.contains(part), "{}", error.message);
+    }
+    let long = "k".repeat(5_000);
+    let error = unique_keys(&format!("{{\"{long}\":1,\"{long}\":2}}")).unwrap_err();
+    assert!(error.message.len() < 200, "{}", error.message);
+}
+
+#[test]
+fn keys_of_several_objects_may_be_alike() {
+    let deep = "[".repeat(100_000);
+    for text in [
+        "",
+        "\"",
+        "\"\\",
+        "}]{",
+        r#"[{"a":1},{"a":{"a":["a","a"]}}]"#,
+        r#"{"a":"a","b":"a\\","c":"\"a\":1,\"a\":2"}"#,
+        &deep,
+    ] {
+        unique_keys(text).unwrap();
+    }
+}

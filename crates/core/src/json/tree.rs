@@ -11,6 +11,7 @@ mod builder;
 mod tokens;
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Code, Error, Result};
@@ -87,6 +88,8 @@ pub enum JsonGrammar {
     Strict,
     /// Comments and trailing commas.
     WithComments,
+    /// Strings that hold lone surrogates.
+    WithSurrogates,
 }
 
 /// The values of a JSON text.
@@ -105,6 +108,36 @@ impl<'t> Tree<'t> {
             return Err(Error::new(Code::FileTooLarge, message));
         }
         builder::build(text, grammar, cancel)
+    }
+
+    /// Refuses a document in which an object has a key twice.
+    pub fn unique_keys(&self) -> Result<()> {
+        let mut seen = HashSet::new();
+        let is_twice =
+            |id: &NodeId| self.key(*id).is_some_and(|key| !seen.insert((self.parent(*id), key)));
+        let Some(id) = (0..self.count()).find(is_twice) else { return Ok(()) };
+        let object = match self.place(self.nodes[id].parent as usize) {
+            place if place.is_empty() => "the outer object".to_owned(),
+            place => place,
+        };
+        let key = serde_json::Value::from(shown(self.key(id)));
+        Err(Error::argument(format!("{object} has the key {key} twice: give it once")))
+    }
+
+    /// Where a value is, for a message: `operations[1].text`.
+    fn place(&self, mut id: NodeId) -> String {
+        let mut steps = Vec::new();
+        while let Some(parent) = self.parent(id) {
+            let index = || self.children(parent).take_while(|&child| child != id).count();
+            steps.push(match self.key(id) {
+                None => format!("[{}]", index()),
+                key if parent == ROOT => shown(key),
+                key => format!(".{}", shown(key)),
+            });
+            id = parent;
+        }
+        steps.reverse();
+        steps.concat()
     }
 
     /// The text of the document.
@@ -224,6 +257,17 @@ impl<'t> Tree<'t> {
 /// Whether a piece of a line has nothing to see in it.
 pub fn is_blank(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
+}
+
+/// How much of a key a message shows.
+const SHOWN_KEY_CHARS: usize = 80;
+
+fn shown(key: Option<Cow<'_, str>>) -> String {
+    let key = key.unwrap_or_default();
+    match key.char_indices().nth(SHOWN_KEY_CHARS) {
+        Some((end, _)) => format!("{}…", &key[..end]),
+        None => key.into_owned(),
+    }
 }
 
 /// What a string says: `raw` is as it was written, quotes included, and was read before.

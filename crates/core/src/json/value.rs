@@ -8,7 +8,6 @@ use super::style::{Layout, Style};
 use super::tree::{JsonGrammar, NodeId, ROOT, Tree, ValueKind, unescaped};
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Code, Error, Result};
-use hashline_base::shape::unique_keys;
 
 /// A JSON value as its text: the order of keys and the spelling of numbers are as they were given.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -18,7 +17,7 @@ impl JsonValue {
     /// A value from its text, which is JSON to the letter, without a key that is there twice.
     pub fn parse(text: &str) -> Result<JsonValue> {
         let tree = Tree::parse(text, JsonGrammar::Strict, &Cancel::default())?;
-        unique_keys(text).map_err(|twice| Error::new(Code::InvalidOperation, twice.message))?;
+        tree.unique_keys().map_err(|twice| Error::new(Code::InvalidOperation, twice.message))?;
         Ok(JsonValue(tree.slice(ROOT).to_owned()))
     }
 
@@ -46,7 +45,7 @@ impl Value {
     /// in their order, numbers with all of their digits.
     pub fn from_json(text: &str) -> Result<Value> {
         let tree = Tree::parse(text, JsonGrammar::Strict, &Cancel::default())?;
-        unique_keys(text)?;
+        tree.unique_keys()?;
         Ok(request_value(&tree, ROOT))
     }
 }

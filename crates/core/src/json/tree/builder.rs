@@ -58,7 +58,7 @@ struct Builder<'t> {
 
 impl Builder<'_> {
     fn run(&mut self, cancel: &Cancel) -> Result<()> {
-        let mut tokens = Tokens::of(self.text);
+        let mut tokens = Tokens::of(self.text, self.grammar == JsonGrammar::WithSurrogates);
         for count in 1_usize.. {
             if count.is_multiple_of(TOKENS_PER_LOOK) {
                 cancel.check()?;
@@ -89,7 +89,7 @@ impl Builder<'_> {
         let Token { kind, start, end } = token;
         match (kind, self.expected) {
             (TokenKind::CommentLine | TokenKind::CommentBlock, _) => {
-                if self.grammar == JsonGrammar::Strict {
+                if self.grammar != JsonGrammar::WithComments {
                     return Err(self.wrong(start, "comments are not allowed here"));
                 }
                 let is_line = kind == TokenKind::CommentLine;
@@ -168,7 +168,7 @@ impl Builder<'_> {
     }
 
     fn close(&mut self, kind: ValueKind, is_plain: bool, at: usize) -> Result<()> {
-        if !is_plain && self.grammar == JsonGrammar::Strict {
+        if !is_plain && self.grammar != JsonGrammar::WithComments {
             return Err(self.wrong(at, "a trailing comma is not allowed here"));
         }
         let Some(id) = self.open.pop().filter(|&id| self.tree.kind(id) == kind) else {

@@ -7,6 +7,8 @@
 use jsonc_parser::errors::ParseError;
 use jsonc_parser::tokens::Token as ParserToken;
 use jsonc_parser::{Scanner, ScannerOptions};
+use serde::de::IgnoredAny;
+use serde_json::Deserializer;
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,11 +59,13 @@ const OPTIONS: ScannerOptions = ScannerOptions {
 pub(super) struct Tokens<'t> {
     text: &'t str,
     at: usize,
+    takes_surrogates: bool,
 }
 
 impl<'t> Tokens<'t> {
-    pub(super) fn of(text: &'t str) -> Tokens<'t> {
-        Tokens { text, at: 0 }
+    /// Whether strings may hold lone surrogates is for the caller to say.
+    pub(super) fn of(text: &'t str, takes_surrogates: bool) -> Tokens<'t> {
+        Tokens { text, at: 0, takes_surrogates }
     }
 
     /// The next token; none at the end.
@@ -91,7 +95,13 @@ impl<'t> Tokens<'t> {
     #[inline(never)]
     fn scan_any(&mut self, from: usize) -> Result<Option<Token>, Unreadable> {
         let mut scanner = Scanner::new(&self.text[from..], &OPTIONS);
-        let token = scanner.scan().map_err(|error| unreadable(from, &error))?;
+        let token = match scanner.scan() {
+            Ok(token) => token,
+            Err(error) => {
+                let string = self.string_with_surrogate(from);
+                return string.map(Some).ok_or_else(|| unreadable(from, &error));
+            }
+        };
         let (start, end) = (from + scanner.token_start(), from + scanner.token_end());
         let Some(token) = token else { return Ok(None) };
         let kind = match kind_of(&token) {
@@ -102,6 +112,15 @@ impl<'t> Tokens<'t> {
         };
         self.at = end;
         Ok(Some(Token { kind, start, end }))
+    }
+
+    /// A string whose escapes `jsonc-parser` does not take, but JSON does.
+    fn string_with_surrogate(&mut self, start: usize) -> Option<Token> {
+        let rest = self.text[start..].starts_with('"').then_some(&self.text[start..])?;
+        let mut values = Deserializer::from_str(rest).into_iter::<IgnoredAny>();
+        values.next().filter(|_| self.takes_surrogates)?.ok()?;
+        self.at = start + values.byte_offset();
+        Some(Token { kind: TokenKind::String, start, end: self.at })
     }
 }
 

@@ -82,7 +82,7 @@ fn expected(text: &str) -> (Vec<Token>, Option<Unreadable>) {
 }
 
 fn found(text: &str) -> (Vec<Token>, Option<Unreadable>) {
-    let (mut source, mut tokens) = (Tokens::of(text), Vec::new());
+    let (mut source, mut tokens) = (Tokens::of(text, false), Vec::new());
     loop {
         match source.scan() {
             Ok(None) => return (tokens, None),
