@@ -1110,7 +1110,7 @@ test('malformed calls are results, in the words of the schema', () =>
     const gone = { op: 'delete', path: 'a.txt', anchor: '1ed' }
     /** @type {[HashTool, unknown, RegExp][]} */
     const cases = [
-      [read, '{"path":', /^read: the arguments are no JSON: /],
+      [read, '{"path":', /^read: the arguments are not valid JSON at /],
       [read, [], /^read: the arguments are an array: expected an object$/],
       [read, undefined, /^read: the field path is missing: expected .* \(fields given: none\)$/],
       [read, { path: 7 }, /^read: the field path is the number 7: expected a string$/],
@@ -1124,7 +1124,7 @@ test('malformed calls are results, in the words of the schema', () =>
       [search, { pattern: 'x', literal: 1 }, /literal is the number 1: expected true or false/],
       [search, { pattern: 'x', globs: [1] }, /globs is an array: expected an array of strings/],
       [apply, '', /^Nothing was written\.\napply_hash: the field operations is missing/],
-      [apply, { operations: '[{' }, /operations is a string that is no JSON/],
+      [apply, { operations: '[{' }, /operations is a string that is not valid JSON at /],
       [
         apply,
         { operations: ['x'] },

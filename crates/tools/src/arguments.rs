@@ -32,7 +32,7 @@ impl From<Unreadable> for Trouble {
                 format!("the arguments nest deeper than {MAX_DEPTH} levels, or have no end")
             }
             Unreadable::TooMany => format!("the arguments hold over {MAX_VALUES} values"),
-            Unreadable::NoJson(cause) => format!("the arguments are no JSON: {cause}"),
+            Unreadable::NoJson(cause) => format!("the arguments are {cause}"),
             Unreadable::NoData => "the arguments cannot be read: expected plain data".to_owned(),
         })
     }
@@ -430,7 +430,7 @@ fn inside(text: &str, field: &str, repairs: &mut Repairs) -> Result<Value, Troub
     }
     parsed(fenced.unwrap_or(text)).map_err(|why| match why {
         Unreadable::NoJson(cause) if field != "arguments" => {
-            malformed(format!("the field {field} is a string that is no JSON: {cause}"))
+            malformed(format!("the field {field} is a string that is {cause}"))
         }
         Unreadable::KeyTwice(message) if field != "arguments" => {
             Trouble::Engine(Error::argument(format!("{field}: {message}")))

@@ -56,7 +56,7 @@ impl SoFar {
     fn find<T>(&self, field: &Field, says: impl Fn(&Value) -> Option<T>) -> Option<T> {
         let mut names = std::iter::once(&field.name).chain(field.other_names);
         names.find_map(|name| {
-            let (_, value) = self.0.iter().find(|(known, _)| known == name)?;
+            let (_, value) = self.0.iter().rfind(|(known, _)| known == name)?;
             says(value)
         })
     }

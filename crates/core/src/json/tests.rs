@@ -544,3 +544,52 @@ fn keys_of_several_objects_may_be_alike() {
         unique_keys(text).unwrap();
     }
 }
+
+#[test]
+fn values_are_those_of_json() {
+    for text in ["null", " [1,-0.5e+3, 1E999]", "{\"\":\"\\u00fc\\n\",\"a\":{\"b\":[]}}", "0"] {
+        let expected: Value = match serde_json::from_str::<serde_json::Value>(text) {
+            Ok(value) => value.into(),
+            Err(_) => Value::Array(vec![
+                Value::Number(1.0),
+                Value::Number(-500.0),
+                Value::Number(f64::INFINITY),
+            ]),
+        };
+        assert_eq!(Value::from_model(text).unwrap(), expected, "{text}");
+    }
+    for text in [
+        "",
+        "01",
+        "1.",
+        ".5",
+        "+1",
+        "[1,]",
+        "{a:1}",
+        "'a'",
+        "\"\n\"",
+        "\"\\x\"",
+        "[",
+        "1 2",
+        "tru",
+        "\"a",
+        "{\"a\" 1}",
+        "NaN",
+        "\u{feff}1",
+        "-",
+    ] {
+        let refused = Value::from_model(text).unwrap_err();
+        assert_eq!(refused.code, Code::InvalidJson, "{text}");
+    }
+}
+
+#[test]
+fn a_lone_surrogate_is_a_value_of_its_own() {
+    let read = |text| Value::from_model(text).unwrap();
+    assert_eq!(read("\"\\ud83d\""), Value::IllFormed);
+    assert_eq!(read("[\"\\ude00\\ud83d\"]"), Value::Array(vec![Value::IllFormed]));
+    assert_eq!(read("\"\\ud83d\\ude00\""), Value::String("😀".into()));
+    assert!(Value::from_json("\"\\ud83d\"").is_err());
+    let part = Value::from_part("[\"a\\ud83d\", 1 2").unwrap();
+    assert_eq!(part, Value::Array(vec![Value::String("a\u{fffd}".into()), Value::Number(1.0)]));
+}

@@ -103,11 +103,14 @@ pub struct Tree<'t> {
 impl<'t> Tree<'t> {
     /// Reads a document. Refuses what is not JSON with the line and column.
     pub fn parse(text: &'t str, grammar: JsonGrammar, cancel: &Cancel) -> Result<Tree<'t>> {
-        if u32::try_from(text.len()).is_err() {
-            let message = "the document is over 4 GiB, more than can be edited by path";
-            return Err(Error::new(Code::FileTooLarge, message));
-        }
+        check_length(text)?;
         builder::build(text, grammar, cancel)
+    }
+
+    /// Reads a text as far as it is JSON; none if no value begins there.
+    pub fn parse_part(text: &'t str) -> Option<Tree<'t>> {
+        check_length(text).ok()?;
+        Some(builder::build_part(text)).filter(|tree| tree.count() > 0)
     }
 
     /// Refuses a document in which an object has a key twice.
@@ -254,6 +257,14 @@ impl<'t> Tree<'t> {
     }
 }
 
+fn check_length(text: &str) -> Result<()> {
+    if u32::try_from(text.len()).is_ok() {
+        return Ok(());
+    }
+    let message = "the document is over 4 GiB, more than can be edited by path";
+    Err(Error::new(Code::FileTooLarge, message))
+}
+
 /// Whether a piece of a line has nothing to see in it.
 pub fn is_blank(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
@@ -272,43 +283,51 @@ fn shown(key: Option<Cow<'_, str>>) -> String {
 
 /// What a string says: `raw` is as it was written, quotes included, and was read before.
 pub fn unescaped(raw: &str) -> Cow<'_, str> {
+    unescaped_and_well_formed(raw).0
+}
+
+/// The same, and whether it has no lone surrogate, which becomes a replacement character.
+pub fn unescaped_and_well_formed(raw: &str) -> (Cow<'_, str>, bool) {
     let inside = &raw[1..raw.len() - 1];
     let Some(first) = memchr::memchr(b'\\', inside.as_bytes()) else {
-        return Cow::Borrowed(inside);
+        return (Cow::Borrowed(inside), true);
     };
+    let mut is_well_formed = true;
     let mut out = String::with_capacity(inside.len());
     out.push_str(&inside[..first]);
     let mut rest = &inside[first..];
     while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
         out.push_str(&rest[..at]);
         let (character, length) = escape(&rest[at + 1..]);
-        out.push(character);
+        is_well_formed &= character.is_some();
+        out.push(character.unwrap_or(char::REPLACEMENT_CHARACTER));
         rest = &rest[at + 1 + length..];
     }
     out.push_str(rest);
-    Cow::Owned(out)
+    (Cow::Owned(out), is_well_formed)
 }
 
-/// The character that an escape stands for, and how long the escape is without its backslash.
-fn escape(rest: &str) -> (char, usize) {
+/// The character that an escape stands for, none for a lone surrogate; and how long the escape is
+/// without its backslash.
+fn escape(rest: &str) -> (Option<char>, usize) {
     let unit = |from: usize| {
         rest.get(from..from + 4).and_then(|digits| u32::from_str_radix(digits, 16).ok())
     };
-    let Some(first) = rest.chars().next() else { return ('\\', 0) };
+    let Some(first) = rest.chars().next() else { return (Some('\\'), 0) };
     match first {
-        'b' => ('\u{08}', 1),
-        'f' => ('\u{0C}', 1),
-        'n' => ('\n', 1),
-        'r' => ('\r', 1),
-        't' => ('\t', 1),
+        'b' => (Some('\u{08}'), 1),
+        'f' => (Some('\u{0C}'), 1),
+        'n' => (Some('\n'), 1),
+        'r' => (Some('\r'), 1),
+        't' => (Some('\t'), 1),
         'u' => match (unit(1), unit(7)) {
             (Some(high @ 0xD800..=0xDBFF), Some(low @ 0xDC00..=0xDFFF)) => {
                 let code = 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00);
-                (char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER), 11)
+                (char::from_u32(code), 11)
             }
-            (Some(code), _) => (char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER), 5),
-            (None, _) => ('u', 1),
+            (Some(code), _) => (char::from_u32(code), 5),
+            (None, _) => (Some('u'), 1),
         },
-        other => (other, other.len_utf8()),
+        other => (Some(other), other.len_utf8()),
     }
 }

@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 use super::canonical::quoted;
 use super::data::{VALUE, Value};
 use super::style::{Layout, Style};
-use super::tree::{JsonGrammar, NodeId, ROOT, Tree, ValueKind, unescaped};
+use super::tree::{
+    JsonGrammar, NodeId, ROOT, Tree, ValueKind, unescaped, unescaped_and_well_formed,
+};
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Code, Error, Result};
 
@@ -44,13 +46,34 @@ impl Value {
     /// Reads a request from its text. What a field `value` holds is kept as it is written: keys
     /// in their order, numbers with all of their digits.
     pub fn from_json(text: &str) -> Result<Value> {
-        let tree = Tree::parse(text, JsonGrammar::Strict, &Cancel::default())?;
+        Value::read(text, JsonGrammar::Strict)
+    }
+
+    /// The same as a model wrote it: strings may hold lone surrogates.
+    pub fn from_model(text: &str) -> Result<Value> {
+        Value::read(text, JsonGrammar::WithSurrogates)
+    }
+
+    /// What a text says that breaks off, or is no JSON from some place on. A key may be there twice,
+    /// and lone surrogates are replaced.
+    pub fn from_part(text: &str) -> Option<Value> {
+        let string = |raw: &str| Value::String(unescaped(raw).into_owned());
+        Tree::parse_part(text).map(|tree| request_value(&tree, ROOT, string))
+    }
+
+    fn read(text: &str, grammar: JsonGrammar) -> Result<Value> {
+        let tree = Tree::parse(text, grammar, &Cancel::default())?;
         tree.unique_keys()?;
-        Ok(request_value(&tree, ROOT))
+        let string = |raw: &str| match unescaped_and_well_formed(raw) {
+            (text, true) => Value::String(text.into_owned()),
+            (_, false) => Value::IllFormed,
+        };
+        Ok(request_value(&tree, ROOT, string))
     }
 }
 
-fn request_value(tree: &Tree<'_>, id: NodeId) -> Value {
+/// A value and those in it; `string` reads one as it is written.
+fn request_value(tree: &Tree<'_>, id: NodeId, string: fn(&str) -> Value) -> Value {
     match tree.kind(id) {
         ValueKind::Plain => match tree.slice(id) {
             "null" => Value::Null,
@@ -58,16 +81,16 @@ fn request_value(tree: &Tree<'_>, id: NodeId) -> Value {
             "false" => Value::Bool(false),
             number => Value::Number(number.parse().unwrap_or(f64::NAN)),
         },
-        ValueKind::String => Value::String(unescaped(tree.slice(id)).into_owned()),
-        ValueKind::Array => {
-            Value::Array(tree.children(id).map(|child| request_value(tree, child)).collect())
-        }
+        ValueKind::String => string(tree.slice(id)),
+        ValueKind::Array => Value::Array(
+            tree.children(id).map(|child| request_value(tree, child, string)).collect(),
+        ),
         ValueKind::Object => {
             let field = |child| {
                 let key = tree.key(child).unwrap_or_default().into_owned();
                 let value = match key.as_str() {
                     VALUE => Value::Json(tree.slice(child).to_owned()),
-                    _ => request_value(tree, child),
+                    _ => request_value(tree, child, string),
                 };
                 (key, value)
             };

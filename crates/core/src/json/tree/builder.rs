@@ -12,17 +12,22 @@ const TOKENS_PER_LOOK: usize = 1 << 14;
 
 /// Reads a text that is at most 4 GiB long.
 pub(super) fn build<'t>(text: &'t str, grammar: JsonGrammar, cancel: &Cancel) -> Result<Tree<'t>> {
-    let mut builder = Builder {
-        text,
-        grammar,
-        tree: Tree { text, nodes: Vec::new(), comments: Vec::new() },
-        open: Vec::new(),
-        last: ROOT,
-        expected: Expected::Root,
-        key: (0, 0),
-    };
+    let mut builder = Builder::of(text, grammar);
     builder.run(cancel)?;
     Ok(builder.tree)
+}
+
+/// Reads such a text up to where it is no JSON any more: what is open there ends with it.
+pub(super) fn build_part(text: &str) -> Tree<'_> {
+    let mut builder = Builder::of(text, JsonGrammar::WithSurrogates);
+    let _ = builder.run(&Cancel::default());
+    let count = builder.tree.nodes.len();
+    for id in builder.open {
+        let node = &mut builder.tree.nodes[id];
+        node.end = text.len() as u32;
+        node.size = (count - id) as u32;
+    }
+    builder.tree
 }
 
 /// What may come next.
@@ -56,7 +61,19 @@ struct Builder<'t> {
     key: (u32, u32),
 }
 
-impl Builder<'_> {
+impl<'t> Builder<'t> {
+    fn of(text: &'t str, grammar: JsonGrammar) -> Builder<'t> {
+        Builder {
+            text,
+            grammar,
+            tree: Tree { text, nodes: Vec::new(), comments: Vec::new() },
+            open: Vec::new(),
+            last: ROOT,
+            expected: Expected::Root,
+            key: (0, 0),
+        }
+    }
+
     fn run(&mut self, cancel: &Cancel) -> Result<()> {
         let mut tokens = Tokens::of(self.text, self.grammar == JsonGrammar::WithSurrogates);
         for count in 1_usize.. {
