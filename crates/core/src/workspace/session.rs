@@ -309,21 +309,33 @@ impl Session {
         self.workspace.scoped(&Cancel::default(), canonical).is_ok()
     }
 
+    /// The workspaces whose files may be read.
+    fn readers(&self) -> impl Iterator<Item = &Workspace<'static>> {
+        std::iter::once(&self.workspace).chain(&self.readable)
+    }
+
+    /// The workspace that reads what is at a path: the first in whose root it leads, or that of the
+    /// session, which then says that it leads out of the root.
+    fn reader_of(&self, path: &str) -> &Workspace<'static> {
+        let has = |workspace: &&Workspace<'static>| {
+            let found = workspace.scoped(&Cancel::default(), |scope| {
+                let found = scope.base.existing(path);
+                Ok(!matches!(found, Err(error) if error.code == Code::OutsideRoot))
+            });
+            // A directory that is not there holds nothing.
+            found.unwrap_or(false)
+        };
+        if self.readable.is_empty() {
+            return &self.workspace;
+        }
+        self.readers().find(has).unwrap_or(&self.workspace)
+    }
+
     /// The name under which a file is remembered. One that is gone by now has one, too.
     fn named(&self, path: &str) -> Result<PathBuf> {
-        let name = |workspace: &Workspace<'static>| {
-            workspace.scoped(&Cancel::default(), |scope| {
-                canonical(scope, path).or_else(|_| Ok(scope.base.named(path)?.path()))
-            })
-        };
-        let mut found = name(&self.workspace);
-        for workspace in &self.readable {
-            if !matches!(&found, Err(error) if error.code == Code::OutsideRoot) {
-                break;
-            }
-            found = name(workspace).or(found);
-        }
-        found
+        self.reader_of(path).scoped(&Cancel::default(), |scope| {
+            canonical(scope, path).or_else(|_| Ok(scope.base.named(path)?.path()))
+        })
     }
 
     /// Reads a file, within the limits of one call.
@@ -380,18 +392,7 @@ impl Session {
     ) -> Result<JsonView> {
         place.wait(cancel)?;
         self.state.repeats.note_other();
-        let mut answer = self.workspace.read_json(request, cancel);
-        for workspace in &self.readable {
-            if !matches!(&answer, Err(error) if error.code == Code::OutsideRoot) {
-                break;
-            }
-            match workspace.read_json(request, cancel) {
-                // A directory that is not there holds no file to read.
-                Err(error) if error.path.as_deref() != Some(&*request.name()) => cancel.check()?,
-                other => answer = other,
-            }
-        }
-        answer
+        self.reader_of(&request.name()).read_json(request, cancel)
     }
 
     /// Searches files, within the limits of one call.

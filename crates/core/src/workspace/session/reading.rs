@@ -9,7 +9,6 @@ use crate::view::excerpt::Limits;
 use crate::view::fold::{Folding, name_of_fold};
 use crate::view::read::{FileView, ReadRequest, TextView, ViewKind, read_hashed};
 use crate::view::scope::Scope;
-use crate::workspace::Workspace;
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Code, Error, Result};
 use hashline_disk::bytes::{Document, Loaded};
@@ -159,22 +158,8 @@ impl<'s> Reading<'s> {
         }
         request.max_line_chars = Some(left.line_chars(request.max_line_chars));
         request.max_matches = Some(request.max_matches.unwrap_or(u64::MAX).min(left.max_matches));
-        let read = |workspace: &Workspace<'static>| {
-            workspace.scoped(cancel, |scope| self.look_in(scope, &request))
-        };
-        let mut answer = read(&self.session.workspace)?;
-        for workspace in &self.session.readable {
-            if answer.view.error().is_none_or(|error| error.code != Code::OutsideRoot) {
-                break;
-            }
-            match read(workspace) {
-                Ok(other) => answer = other,
-                Err(error) if error.code == Code::Aborted => return Err(error),
-                // A directory that is not there holds no file to read.
-                Err(_) => {}
-            }
-        }
-        Ok(answer)
+        let workspace = self.session.reader_of(&request.name());
+        workspace.scoped(cancel, |scope| self.look_in(scope, &request))
     }
 
     fn look_in(&self, scope: &Scope<'_>, request: &ReadRequest) -> Result<Looked> {

@@ -1,7 +1,7 @@
 //! Searching in the directories of a session: the one that confines it, and those that may be
 //! read beside it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::{Session, canonical};
@@ -10,7 +10,7 @@ use crate::view::scope::Scope;
 use crate::view::search::{FileMatches, SearchQuery, SearchResult, search_hashed};
 use crate::workspace::Workspace;
 use hashline_base::cancel::Cancel;
-use hashline_base::error::{Code, Error, Result};
+use hashline_base::error::Result;
 use hashline_disk::bytes::Document;
 use hashline_memory::{MemoryUpdate, Showing, Version};
 
@@ -34,31 +34,29 @@ impl Session {
                 Ok((result, updates))
             })
         };
-        let (mut result, mut updates) = search(&self.workspace, query)?;
-        for workspace in &self.readable {
-            let outside = paths_outside(query, &result);
-            if outside.is_empty() {
-                break;
-            }
-            if result.ran_out {
-                // No room is left for what lies there, and the result says that it is cut.
-                let reached = paths_within(workspace, outside, cancel)?;
-                drop_refusals(&mut result, &reached);
+        let reader = |path: &PathBuf| (path.clone(), self.reader_of(&path.to_string_lossy()));
+        let paths: Vec<_> = query.paths.iter().map(reader).collect();
+        let (mut result, mut updates) = (SearchResult::default(), Vec::new());
+        for workspace in self.readers() {
+            let its = paths.iter().filter(|(_, reader)| std::ptr::eq(*reader, workspace));
+            let its: Vec<PathBuf> = its.map(|(path, _)| path.clone()).collect();
+            if its.is_empty() && !paths.is_empty() {
                 continue;
             }
-            let mut rest = query.clone();
-            rest.paths = outside;
-            rest.max_matches = query.max_matches.saturating_sub(result.match_count);
             let used = result.text.len() + usize::from(!result.text.is_empty());
-            rest.max_bytes = query.max_bytes.map(|bytes| bytes.saturating_sub(used));
-            match search(workspace, &rest) {
-                Ok((more, learned)) => {
-                    add(&mut result, more, &rest.paths);
-                    updates.extend(learned);
-                }
-                Err(error) if error.code == Code::Aborted => return Err(error),
-                // A directory that is not there holds nothing to search.
-                Err(_) => {}
+            let rest = SearchQuery {
+                paths: its,
+                max_matches: query.max_matches.saturating_sub(result.match_count),
+                max_bytes: query.max_bytes.map(|bytes| bytes.saturating_sub(used)),
+                ..query.clone()
+            };
+            let (more, learned) = search(workspace, &rest)?;
+            add(&mut result, more);
+            updates.extend(learned);
+            // Without paths, the session's own directory alone is searched; where no room is left,
+            // the result says that it is cut.
+            if paths.is_empty() || result.ran_out {
+                break;
             }
         }
         Ok((result, updates))
@@ -84,49 +82,8 @@ fn found_update(scope: &Scope<'_>, found: &FileMatches, text: Version) -> Option
     Some(MemoryUpdate::Shown { file, text, lines, showing: Showing::Asked })
 }
 
-/// The paths of a query that were not searched, since they lie outside of the root.
-fn paths_outside(query: &SearchQuery, result: &SearchResult) -> Vec<PathBuf> {
-    let is_outside = |path: &&PathBuf| {
-        let about = |error: &&Error| error.path.as_deref().map(Path::new) == Some(path);
-        result.errors.iter().any(|error| error.code == Code::OutsideRoot && about(&error))
-    };
-    query.paths.iter().filter(is_outside).cloned().collect()
-}
-
-/// Those of some paths that lie in the directory of a workspace.
-fn paths_within(
-    workspace: &Workspace<'static>,
-    mut paths: Vec<PathBuf>,
-    cancel: &Cancel,
-) -> Result<Vec<PathBuf>> {
-    let look = workspace.scoped(cancel, |scope| {
-        paths.retain(|path| {
-            let found = scope.base.existing(&path.to_string_lossy());
-            !matches!(found, Err(error) if error.code == Code::OutsideRoot)
-        });
-        Ok(())
-    });
-    match look {
-        Ok(()) => Ok(paths),
-        Err(error) if error.code == Code::Aborted => Err(error),
-        // A directory that is not there holds nothing.
-        Err(_) => Ok(Vec::new()),
-    }
-}
-
-/// Takes back that some paths lie outside of the root.
-fn drop_refusals(result: &mut SearchResult, paths: &[PathBuf]) {
-    let is_said = |error: &Error| {
-        error.path.as_ref().is_some_and(|path| {
-            error.code == Code::OutsideRoot && paths.iter().any(|one| one == Path::new(path))
-        })
-    };
-    result.errors.retain(|error| !is_said(error));
-}
-
-/// Adds what another search found, which says of these paths what there is to say.
-fn add(result: &mut SearchResult, more: SearchResult, paths: &[PathBuf]) {
-    drop_refusals(result, paths);
+/// Adds what another search found.
+fn add(result: &mut SearchResult, more: SearchResult) {
     result.errors.extend(more.errors);
     if !result.text.is_empty() && !more.text.is_empty() {
         result.text.push('\n');
