@@ -42,14 +42,14 @@ fn trim_end(set: WhiteSpace, mut line: &[u8]) -> &[u8] {
 type KeepTable = [u8; 128];
 
 /// Every white-space byte of ASCII is dropped.
-const KEEP_VISIBLE: KeepTable = keep_table(true);
+const KEEP_VISIBLE: KeepTable = keep_table(Removal::Everywhere);
 /// Only carriage returns are dropped.
-const KEEP_ALL_BUT_CR: KeepTable = keep_table(false);
+const KEEP_ALL_BUT_CR: KeepTable = keep_table(Removal::AtEnd);
 
-const fn keep_table(drop_white_space: bool) -> KeepTable {
+const fn keep_table(removal: Removal) -> KeepTable {
     let mut table = [1; 128];
     table[b'\r' as usize] = 0;
-    if drop_white_space {
+    if matches!(removal, Removal::Everywhere) {
         table[b'\t' as usize] = 0;
         table[b'\n' as usize] = 0;
         table[0x0b] = 0;

@@ -308,21 +308,21 @@ impl Pen<'_> {
 impl Compactor {
     /// For text of which each line ends at `\n`, which is dropped in any dialect.
     pub fn of_lines(rule: &'static Normalization, level: Level) -> Compactor {
-        Compactor::new(rule, level, true)
+        Compactor::new(rule, level, Some(b'\n'))
     }
 
     /// For parts of a line, in which `\n` is a character like any other.
     pub fn of_pieces(rule: &'static Normalization, level: Level) -> Compactor {
-        Compactor::new(rule, level, false)
+        Compactor::new(rule, level, None)
     }
 
-    fn new(rule: &'static Normalization, level: Level, drop_newlines: bool) -> Compactor {
+    fn new(rule: &'static Normalization, level: Level, newline: Option<u8>) -> Compactor {
         assert!(level.is_available(), "this processor has no {}", level.name());
         Compactor {
             level,
             rule,
             has_special: rule.canonicalize || rule.removal == Removal::Everywhere,
-            drops: Drops::new(rule, drop_newlines),
+            drops: Drops::new(rule, newline),
         }
     }
 
@@ -410,8 +410,7 @@ struct Drops {
 }
 
 impl Drops {
-    fn new(rule: &Normalization, drop_newlines: bool) -> Drops {
-        let newline = drop_newlines.then_some(b'\n');
+    fn new(rule: &Normalization, newline: Option<u8>) -> Drops {
         let keep = super::keep_table_of(rule);
         let mut drops = Drops { by_low_half: [0xFF; 16], ranges: [(0, 0); 2], newline };
         let mut ranges = 0;
