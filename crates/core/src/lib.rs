@@ -9,7 +9,7 @@
 //!
 //! Requests ([`ReadRequest`], [`SearchQuery`]) and options are read from data, and answers
 //! ([`FileView`], [`SearchResult`], [`Outcome`], [`ReadReport`], [`RecoveryReport`]) written as
-//! data, with `serde`, in the shapes that JavaScript has.
+//! data, with `serde`; their fields are in camelCase.
 //!
 //! A session reads a file, and edits the line that it showed. (Each call has a longer form, with
 //! `_with` in its name, which takes options and a [`Cancel`].)
@@ -101,7 +101,7 @@ pub mod host {
     pub use hashline_base::call_threads::{CALLS, PoolJob};
     pub use hashline_base::error::{Message, Spelling, Term};
     pub use hashline_base::shape::LineNumber;
-    pub use hashline_disk::bytes::{string_and_is_ascii, string_of, valid_utf8};
+    pub use hashline_disk::bytes::{string_of, string_while, valid_utf8};
     pub use hashline_disk::fs::{open_input, read_start};
     pub use hashline_lines::anchor::RowAnchor;
     pub use hashline_lines::rows::{

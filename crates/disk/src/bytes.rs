@@ -16,8 +16,7 @@ use std::fs::File;
 
 pub use charset::{Charset, Decoded};
 use content::{Content, FileVersion, LoadFailure, Use};
-pub use strings::string_while;
-pub use strings::{string_and_is_ascii, string_of, valid_utf8};
+pub use strings::{string_of, string_while, valid_utf8};
 
 use crate::fs::{Base, FileKind, FileSystem, Place, Stamp, is_refused_link, not_a_file};
 use hashline_base::cancel::Cancel;
@@ -554,13 +553,13 @@ mod tests {
 
     #[test]
     fn strings_are_checked() {
+        let checked = |bytes: &[u8]| string_while(bytes.to_vec(), &Cancel::default()).unwrap();
         let long = "a".repeat(100);
         for text in ["", "a", "\u{e9}", &long, &format!("{long}\u{1f600}")] {
-            let found = string_and_is_ascii(text.as_bytes().to_vec());
-            assert_eq!(found, (text.to_owned(), text.is_ascii()));
+            assert_eq!(checked(text.as_bytes()), (text.to_owned(), text.is_ascii()));
         }
         let invalid = [long.as_bytes(), b"\xE2\x82"].concat();
-        assert_eq!(string_and_is_ascii(invalid), (format!("{long}\u{fffd}"), false));
+        assert_eq!(checked(&invalid), (format!("{long}\u{fffd}"), false));
     }
 
     #[test]

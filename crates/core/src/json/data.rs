@@ -29,7 +29,7 @@ pub enum Value {
     Array(Vec<Value>),
     /// An object: its fields in order, without those that are undefined.
     Object(Vec<(String, Value)>),
-    /// Something that is no data, by its JavaScript type: a function, a symbol, a bigint.
+    /// A value that is not data, by the name of its type in the language of the caller.
     Other(&'static str),
 }
 

@@ -140,7 +140,8 @@ pub struct FileView {
     /// The lines with their anchors, joined by `\n`; empty where the file is no text. Where lines
     /// have no hashes, the header with the tag of the file stands above them.
     pub text: String,
-    /// Whether `text` is known to be nothing but ASCII.
+    /// Whether `text` is known to be nothing but ASCII: a host whose strings have another encoding
+    /// need not scan it again.
     pub is_ascii: bool,
     /// What the file is, and what is known of it.
     pub kind: ViewKind,

@@ -12,16 +12,11 @@ pub fn valid_utf8(bytes: &[u8]) -> Option<&str> {
 
 /// Bytes as a string; invalid sequences become U+FFFD.
 pub fn string_of(bytes: Vec<u8>) -> String {
-    string_and_is_ascii(bytes).0
+    string_while(bytes, &Cancel::default()).expect("it is not cancelled").0
 }
 
-/// Bytes as a string, and whether it is nothing but ASCII, which one look at them tells; invalid
-/// sequences become U+FFFD.
-pub fn string_and_is_ascii(bytes: Vec<u8>) -> (String, bool) {
-    string_while(bytes, &Cancel::default()).expect("nobody cancels")
-}
-
-/// As [`string_and_is_ascii`], with looks at the flag.
+/// As [`string_of`], unless it is cancelled. Also whether the text is nothing but ASCII, which the
+/// check finds out anyway.
 pub fn string_while(bytes: Vec<u8>, cancel: &Cancel) -> Result<(String, bool)> {
     let is_ascii = pieces::is_ascii(&bytes, cancel)?;
     let text = if is_ascii || pieces::is_utf8(&bytes, cancel, &|_| {})? {
