@@ -7,7 +7,7 @@ use std::ptr;
 use std::rc::Rc;
 
 use hashline_core::FileView as View;
-use hashline_core::host::give_back;
+use hashline_core::host::recycle;
 use napi::bindgen_prelude::{ToNapiValue, TypeName};
 use napi::{Env, ValueType, sys};
 
@@ -44,7 +44,7 @@ pub fn page(text: String, views: Vec<View>, spans: Vec<Range<usize>>) -> (PageTe
     let mut cuts = Vec::new();
     let views = (0..).zip(views).zip(spans).map(|((index, mut view), span)| {
         if is_ascii && span.len() >= CUT_MIN_BYTES {
-            give_back(std::mem::take(&mut view.text).into_bytes());
+            recycle(std::mem::take(&mut view.text).into_bytes());
             cuts.push((index, span));
         } else if view.text.is_empty() {
             text[span].clone_into(&mut view.text);

@@ -124,7 +124,7 @@ impl Characters {
             units.truncate(len);
             Characters::Utf16(units)
         };
-        core::host::give_back(text.into_bytes());
+        core::host::recycle(text.into_bytes());
         decoded
     }
 
@@ -170,7 +170,7 @@ impl Characters {
                 text.into_bytes()
             }
         };
-        core::host::give_back(bytes);
+        core::host::recycle(bytes);
         Ok(raw)
     }
 }

@@ -105,6 +105,6 @@ pub mod host {
     pub use hashline_disk::fs::{open_input, read_start};
     pub use hashline_lines::anchor::RowAnchor;
     pub use hashline_lines::rows::{
-        FormatOptions, GAP, file_header, give_back, one_line, version_path,
+        FormatOptions, GAP, file_header, one_line, recycle, version_path,
     };
 }

@@ -5,8 +5,7 @@ mod counter;
 mod room;
 
 pub use block::{BlockRenderer, LINE_ROOM_BYTES};
-pub use room::give_back;
-pub use room::{kept_room_bytes, with_room_for, zeroed_room_for};
+pub use room::{kept_room_bytes, recycle, with_room_for, zeroed_room_for};
 
 use std::ops::Range;
 

@@ -6,7 +6,7 @@ use hashline_base::parallel;
 use hashline_core::Cancel;
 use hashline_core::Query;
 use hashline_core::host::Host;
-use hashline_core::host::give_back;
+use hashline_core::host::recycle;
 use hashline_core::{Code, Error};
 use hashline_core::{Context, Limits};
 use hashline_core::{FileView, LineEnding, ReadRequest, TextView, ViewKind};
@@ -158,7 +158,7 @@ fn whole_files_are_the_same_in_old_room_and_in_new() {
             let view = || view(content.as_bytes(), ReadRequest::default());
             scope.spawn(view).join().expect("no panic")
         });
-        give_back(Vec::with_capacity(1 << 19));
+        recycle(Vec::with_capacity(1 << 19));
         let later = view(content.as_bytes(), ReadRequest::default());
         let all = |view: &FileView| {
             let shown = facts(view);

@@ -1,6 +1,6 @@
 //! Room for large outputs. Fresh memory costs a page fault every 4 KiB, which for a large view
 //! is more than all the work on it; where the system has larger pages, it is asked for them.
-//! For small outputs each thread keeps the buffer of the last one that was given back.
+//! For small outputs each thread keeps the largest buffer that was recycled.
 
 use std::cell::Cell;
 
@@ -15,7 +15,7 @@ thread_local! {
 }
 
 /// Takes the buffer of an output that is no longer needed, for the thread's next one.
-pub fn give_back(out: Vec<u8>) {
+pub fn recycle(out: Vec<u8>) {
     if out.capacity() <= KEEP_LIMIT_BYTES {
         // At the end of a thread there may be no place left for it.
         let _ = KEPT.try_with(|kept| {
@@ -86,16 +86,16 @@ mod tests {
             assert!(out.is_empty() && out.capacity() >= size);
             out.resize(size, b'x');
             assert!(out.iter().all(|&byte| byte == b'x'));
-            give_back(out);
+            recycle(out);
         }
     }
 
     #[test]
     fn buffers_are_used_again_up_to_a_size() {
-        give_back(Vec::with_capacity(KEEP_LIMIT_BYTES + 1));
-        give_back(b"before".to_vec());
-        give_back(Vec::with_capacity(1000));
-        give_back(Vec::with_capacity(10));
+        recycle(Vec::with_capacity(KEEP_LIMIT_BYTES + 1));
+        recycle(b"before".to_vec());
+        recycle(Vec::with_capacity(1000));
+        recycle(Vec::with_capacity(10));
         let out = with_room_for(20);
         assert!(out.is_empty() && (1000..=KEEP_LIMIT_BYTES).contains(&out.capacity()));
         assert!(with_room_for(0).capacity() < 1000);

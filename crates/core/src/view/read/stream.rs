@@ -14,7 +14,7 @@ use crate::view::read::{FileView, count_lines_while};
 use crate::view::scope::Scope;
 use hashline_base::error::{Code, Error, Result};
 use hashline_disk::bytes::{Document, Loaded, contained, load_bytes, load_for_view};
-use hashline_lines::rows::{give_back, rendered_size_bound};
+use hashline_lines::rows::{recycle, rendered_size_bound};
 
 /// Passes the lines that a request asks for on to `pass_on`, in pieces of whole lines. The view
 /// that is returned has no text. A request with a search or folds, or with a limit in bytes, is answered
@@ -75,7 +75,7 @@ fn stream(
         let (rows, next) = contained(&request.name(), || Ok(rows(scope, request, piece, line)))?;
         check_version(scope, request, loaded)?;
         pass_on(&rows)?;
-        give_back(rows);
+        recycle(rows);
         (line, rest) = (next, later);
     }
     let truncated = window.end < document.text().len();
