@@ -8,11 +8,11 @@
 //!
 //! A patch can also be a text in oh-my-pi's language (`script`), which becomes operations as well.
 //!
-//! Values of JSON documents are edited by path: the layer `json` finds which bytes such an edit
+//! Values of JSON documents are edited by path: the module `json` finds which bytes such an edit
 //! changes, and from there on it is an edit like any other.
 //!
 //! In a *session* an anchor means the line that the model saw, whatever happened to the file
-//! since: the layer `memory` knows which lines were shown.
+//! since: the crate `hashline-memory` knows which lines were shown.
 //!
 //! Whether the files still parse afterwards is told by `structure`, over the crate `hashline-syntax`.
 

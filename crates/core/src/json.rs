@@ -5,7 +5,7 @@
 //! that change (`members`: of one object or array), written as what is around them is (`style`,
 //! `value`). `read` shows a document with its anchors.
 //!
-//! The layer `edit` plans, splices and commits the pieces like those of a `replace_text`.
+//! The module `edit` plans, splices and commits the pieces like those of a `replace_text`.
 //!
 //! Requests come as data, too: `data` is a value of one, from any face.
 

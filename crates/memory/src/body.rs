@@ -16,7 +16,7 @@ pub struct Body<'a> {
     pub text: &'a [u8],
     /// Its lines.
     pub index: &'a LineIndex,
-    /// XXH3 of the text, 128 bits: what `disk::bytes::snapshot` says of it, as a number.
+    /// XXH3 of the text, 128 bits: as `hashline_disk::bytes::snapshot` writes it, but as a number.
     pub hash: u128,
 }
 

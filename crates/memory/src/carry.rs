@@ -12,9 +12,9 @@
 //! - all three diffs say so, and the unbroken run of kept lines around it is in each text once;
 //! - two of them say so, and one of its own lines is in each text once.
 //!
-//! What is there once must also say something: a brace alone is once in many texts by accident. And
-//! it must not be what another line became, or was, by white space at its ends: when a file is
-//! indented anew, lines become equal to lines of another depth.
+//! What is there once must also say something: a brace alone is once in many texts by accident. It
+//! is no evidence if a line that is not kept differs from it only in leading or trailing whitespace:
+//! in a re-indented file, lines become equal to others of another depth.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -62,7 +62,7 @@ pub struct Carry<'a> {
     runs: HashMap<(usize, usize), bool>,
     /// The lines of each kind.
     kinds: Interner<&'a [u8]>,
-    /// The kinds of the lines that are not kept, by what they say without white space at their ends.
+    /// The kinds of the lines that are not kept, by their text without leading and trailing whitespace.
     unkept: OnceCell<HashMap<&'a [u8], Vec<Token>>>,
 }
 
@@ -170,8 +170,8 @@ impl<'a> Carry<'a> {
             && !self.is_doubtful(at)
     }
 
-    /// Whether another line, which is not kept, differs from an old one by white space at its ends
-    /// alone: what is equal to the old line now may be what became of that.
+    /// Whether a line that is not kept differs from an old one only in leading or trailing
+    /// whitespace: then the new line that equals the old one may be the re-indented other one.
     fn is_doubtful(&self, at: usize) -> bool {
         let own = self.old[at];
         let alike = self.unkept().get(self.kinds[own].trim_ascii());

@@ -3,7 +3,7 @@
 //! `locate` decides, for the anchors of one operation, where it takes place or why it is refused:
 //! texts come in, numbers go out. `recall` asks that for the operations of a patch, and tells the
 //! memory what came of it; `refusal` says why one is refused. `patches` is what a patch leaves for the next one. What was shown, and
-//! where these lines are now, is known to the layer `memory`. Rules: docs/protocol.md, "Sessions".
+//! where these lines are now, is known to the crate `hashline-memory`. Rules: docs/protocol.md, "Sessions".
 
 // A set of lines is a list of ranges, and some sets have one.
 #![allow(clippy::single_range_in_vec_init)]

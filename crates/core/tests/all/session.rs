@@ -495,7 +495,7 @@ fn rows_are_learned_below_the_header_of_any_file() {
 
 /// The line of `tls` was taken for that of the server, which had become equal to it.
 #[test]
-fn regression_a_file_that_was_indented_anew_gets_no_edit_in_another_line() {
+fn regression_a_re_indented_file_gets_no_edit_in_another_line() {
     let old = "server:\n  enabled: true\n  tls:\n    enabled: true\n";
     let scene = Scene::new(&[("a.yaml", old)]);
     scene.session.read("a.yaml").unwrap();

@@ -1,7 +1,6 @@
 //! What was done: every changed region with fresh anchors, and how later numbers shifted.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use super::{AnswerOptions, HunkNames, Rows, not_shown, number_of};
 use crate::edit::outcome::{
@@ -72,11 +71,7 @@ pub struct ToldRows {
 
 impl ToldRows {
     /// The rows, which are of this text.
-    pub fn of_text<'t>(
-        self,
-        dialect: &Dialect,
-        text: impl FnOnce() -> &'t Arc<Vec<u8>>,
-    ) -> ToldRows {
+    pub fn of_text<'t>(self, dialect: &Dialect, text: impl FnOnce() -> &'t [u8]) -> ToldRows {
         let tag = (!dialect.has_hashes()).then(|| Tag::of(text()));
         ToldRows { tag, ..self }
     }
