@@ -390,6 +390,13 @@ impl Dialect {
         self.anchor_of(&line.to_string(), &self.hash_text(hash))
     }
 
+    /// The length of that text.
+    pub fn anchor_bytes(&self, line: u64, hash: u32) -> usize {
+        let number_bytes = line.checked_ilog10().unwrap_or(0) as usize + 1;
+        let hash_bytes = if self.is_bare(hash) { 0 } else { self.width };
+        number_bytes + usize::from(self.separator.is_some()) + hash_bytes
+    }
+
     /// A number and a hash as an anchor, whatever stands for them.
     pub fn anchor_of(&self, line: &str, hash: &str) -> String {
         let separator = self.separator.map(char::from);

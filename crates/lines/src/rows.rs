@@ -11,6 +11,7 @@ use std::ops::Range;
 
 use serde::Deserialize;
 
+use crate::anchor::Edition;
 use crate::dialect::{Dialect, MemoryLines};
 use crate::hash::{HashedBlock, LineHasher, floor_boundary, with_block_hasher};
 use crate::tag::Tag;
@@ -80,6 +81,26 @@ pub fn render_part(
     }
     let hidden_bytes = text.len() - part.end;
     out.extend_from_slice(&text[part]);
+    push_cut_mark(hidden_bytes, out);
+}
+
+/// Appends a line of which the first bytes are shown, with its edition if it needs one;
+/// `whole_bytes` is the length of the line.
+pub fn render_start(
+    dialect: &Dialect,
+    (line, hash, edition): (u64, u32, Option<Edition>),
+    shown: &[u8],
+    whole_bytes: usize,
+    out: &mut Vec<u8>,
+) {
+    render_anchor(dialect, line, hash, out);
+    out.extend(edition.into_iter().flat_map(|edition| edition.to_string().into_bytes()));
+    out.push(dialect.text_mark);
+    out.extend_from_slice(shown);
+    push_cut_mark(whole_bytes - shown.len(), out);
+}
+
+fn push_cut_mark(hidden_bytes: usize, out: &mut Vec<u8>) {
     if hidden_bytes > 0 {
         out.extend_from_slice(format!("{CUT_MARK}{hidden_bytes}{CUT_MARK_END}").as_bytes());
     }

@@ -190,13 +190,13 @@ fn apply_patch(
     let landings = recall.as_ref().map(|recall| job.landings(&added, recall));
     let session = recall.as_ref().zip(landings.as_ref());
     let session = session.map(|(recall, landings)| SessionParts { recall, landings });
-    let (applied, rows) = job.report(&added, patch_options, &checks, session);
+    let (applied, shown) = job.report(&added, patch_options, &checks, session);
     if patch_options.dry_run {
         learn_named(&checks, recall, cancel);
         return Ok(Outcome::Applied(applied));
     }
     let updates =
-        session.map(|session| job.memory_updates(session, patch_options.is_silent, &added, &rows));
+        session.map(|session| job.memory_updates(session, patch_options.is_silent, &added, &shown));
     match job.commit(&added, cancel) {
         Ok(()) => {
             if let (Some(recall), Some(updates)) = (recall, updates) {
@@ -323,16 +323,14 @@ pub fn apply_to_text(
     applied.warnings.sort_by_key(|one| one.operation);
     let names = HunkNames::of(&patch);
     applied.warnings.iter_mut().for_each(|warning| names.write(&mut warning.message));
-    let mut rows = Vec::new();
+    let mut sections = Vec::new();
     if !file.plan.regions.is_empty() {
-        let (unread, doubtful) = (LineSet::default(), Doubtful::default());
-        let style =
-            RowStyle { answer: options.answer, unread: &unread, doubtful: &doubtful, names };
-        let (change, shown) = edited_change(dialect, path, &file, style);
+        let style = RowStyle { answer: options.answer, unread: &LineSet::default() };
+        let (change, section) = edited_change(dialect, path, &file, style);
         applied.files.push(change);
-        rows.push(shown);
+        sections.push((section, Doubtful::default()));
     }
-    applied.text = applied_text(&applied, &mut rows, names);
+    (applied.text, _) = applied_text(&applied, &sections, names);
     let pieces = splice(&file.document, &file.plan);
     let mut content = with_room_for(pieces.iter().map(|piece| piece.len()).sum());
     pieces.iter().for_each(|piece| content.extend_from_slice(piece));

@@ -14,9 +14,10 @@ use super::options::{ApplyOptions, PatchOptions};
 use super::settle::Settled;
 use super::transfer::{GatheredLines, TakenLines, gather};
 use crate::edit::outcome::{Applied, FileChange, FileDiff, Warning, WarningCode};
+use crate::edit::report::BrokenTold;
 use crate::edit::report::{
-    BrokenTold, DELETED_LIMIT_BYTES, DIFF_LIMIT_REGIONS, HunkNames, ToldRows, applied_text,
-    created_hunks, deleted_hunks, edited_hunks, unshown_diff,
+    DELETED_LIMIT_BYTES, DIFF_LIMIT_REGIONS, HunkNames, applied_text, created_hunks, deleted_hunks,
+    edited_hunks, unshown_diff,
 };
 use crate::edit::session::Recall;
 use crate::view::scope::Scope;
@@ -37,8 +38,8 @@ pub(super) use landing::SessionParts;
 /// The contents of files that the patch adds.
 pub(super) type AddedContents = HashMap<FileKey, NewText>;
 
-/// The rows of a report, by their files.
-pub(super) type RowsOfFiles = HashMap<FileKey, ToldRows>;
+/// The lines that an answer shows or names, by their files.
+pub(super) type ShownInFiles = HashMap<FileKey, ShownLines>;
 
 /// Everything that is settled and ready to be written.
 pub(super) struct Job<'a> {
@@ -217,15 +218,15 @@ impl<'a> Job<'a> {
         deleted.collect()
     }
 
-    /// What will have been done once the commit is through, and the rows of each file, by the
-    /// index of its first operation.
+    /// What will have been done once the commit is through, and the lines of each file that the
+    /// answer shows.
     pub(super) fn report(
         &self,
         added: &AddedContents,
         patch_options: &PatchOptions,
         checks: &FileChecks,
         session: Option<SessionParts<'_>>,
-    ) -> (Applied, RowsOfFiles) {
+    ) -> (Applied, ShownInFiles) {
         let &PatchOptions { diff_context_lines, dry_run: is_tried, .. } = patch_options;
         let answer = patch_options.answer.or(self.options.edit.answer);
         let answer = if is_tried { answer.of_trial() } else { answer };
@@ -263,23 +264,22 @@ impl<'a> Job<'a> {
                 change.diff = Some(self.diff_of(*key, change, added, context_lines));
             }
         }
-        let mut by_file = RowsOfFiles::new();
-        let mut all_rows = Vec::with_capacity(files.len());
-        let mut keys = Vec::with_capacity(files.len());
-        for FileAnswer { key, change, rows, broken } in files {
+        let (mut keys, mut sections) = (Vec::new(), Vec::new());
+        for FileAnswer { key, change, section, doubtful, broken } in files {
             applied.files.push(change);
-            all_rows.push(rows);
+            sections.push((section, doubtful));
             keys.push((key, broken));
         }
-        applied.text = applied_text(&applied, &mut all_rows, self.names);
-        for ((key, broken), mut rows) in keys.into_iter().zip(all_rows) {
-            if let Some(BrokenTold { shown, .. }) = broken {
-                rows.shown.lines.extend(&shown.lines);
-                rows.shown.parts.extend(shown.parts);
+        let (text, shown) = applied_text(&applied, &sections, self.names);
+        applied.text = text;
+        let in_file = |((key, broken), mut shown): (_, ShownLines)| {
+            if let Some(BrokenTold { shown: in_warning, .. }) = broken {
+                shown.lines.extend(&in_warning.lines);
+                shown.parts.extend(in_warning.parts);
             }
-            by_file.insert(key, rows);
-        }
-        (applied, by_file)
+            (key, shown)
+        };
+        (applied, keys.into_iter().zip(shown).map(in_file).collect())
     }
 
     /// The diff of the file with this key.
@@ -350,23 +350,21 @@ impl<'a> Job<'a> {
         session: SessionParts<'_>,
         is_silent: bool,
         added: &AddedContents,
-        rows: &RowsOfFiles,
+        shown: &ShownInFiles,
     ) -> Vec<MemoryUpdate> {
         let landings = session.landings;
         let edited_update =
-            |edits, file, rows| self.edited_update(session, edits, file, rows, is_silent);
-        let untold = ToldRows::default();
-        let rows_of = |key: FileKey| rows.get(&key).unwrap_or(&untold);
+            |edits, file, shown| self.edited_update(session, edits, file, shown, is_silent);
+        let shown_of = |key: FileKey| shown.get(&key).cloned().unwrap_or_default();
         let mut updates = Vec::new();
         for (edits, file) in self.edited_in_place() {
-            let rows = rows_of(edits.key());
             let name = edits.place.canonical().to_owned();
-            updates.push(edited_update((edits, file), name, rows));
+            updates.push(edited_update((edits, file), name, shown_of(edits.key())));
         }
         // Names that are given up first: moves may chain and swap.
         let (mut moves, mut arrivals) = (Vec::new(), Vec::new());
         for one in &self.tasks.files {
-            let rows = rows_of(one.key());
+            let mut known = shown_of(one.key());
             match &one.task {
                 Task::Delete { place, .. } => {
                     updates.push(MemoryUpdate::Forgotten { file: place.canonical().to_owned() });
@@ -374,13 +372,12 @@ impl<'a> Job<'a> {
                 Task::Move { from, to, .. } => {
                     moves.push((from.canonical().to_owned(), to.path()));
                     if let Some(edits) = self.edits_of(one) {
-                        arrivals.push(edited_update(edits, to.path(), rows));
+                        arrivals.push(edited_update(edits, to.path(), known));
                     }
                 }
                 Task::Add { to, .. } => {
                     let (shown, pasted) = (landings.shown(one.key()), landings.pasted(one.key()));
                     let text = added[&one.key()].version();
-                    let mut known = shown_by(rows);
                     known.extend(&shown);
                     arrivals.push(MemoryUpdate::Written {
                         file: to.path(),
@@ -402,7 +399,7 @@ impl<'a> Job<'a> {
         session: SessionParts<'_>,
         (edits, settled): (&FileEdits<'_>, &Settled),
         file: PathBuf,
-        rows: &ToldRows,
+        mut shown: ShownLines,
         is_silent: bool,
     ) -> MemoryUpdate {
         let SessionParts { recall, landings } = session;
@@ -410,7 +407,6 @@ impl<'a> Job<'a> {
         let after = settled.after().version();
         let mut course = landings.course(edits.key(), settled);
         course.pasted.extend(&unread_parts(recall, edits, settled));
-        let mut shown = shown_by(rows);
         if is_silent {
             shown = shown.common(&course.written());
         }
@@ -427,13 +423,6 @@ impl<'a> Job<'a> {
         let before = settled.version_before(memory);
         MemoryUpdate::Edited { file, before, after, course, shown }
     }
-}
-
-/// The lines that the rows of a report show, or name.
-fn shown_by(rows: &ToldRows) -> ShownLines {
-    let mut shown = rows.shown.clone();
-    shown.extend(&rows.named.iter().map(|&line| line..line + 1).collect());
-    shown
 }
 
 /// Lines of which the model wrote a part, and does not know the rest.

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::{AnswerOptions, HunkNames, Rows, not_shown, number_of};
+use super::{AnswerOptions, HunkNames, Note, Section, not_shown, number_of};
 use crate::edit::outcome::{
-    Applied, Change, FileChange, Noop, NoopReason, Relocation, Repair, Warning, WarningCode,
+    Applied, Change, FileChange, Noop, NoopReason, Repair, Warning, WarningCode,
 };
 use crate::edit::plan::{Plan, Region};
 use crate::edit::repair::Reindented;
@@ -15,9 +15,8 @@ use hashline_base::error::{Mention, Message};
 use hashline_disk::bytes::Document;
 use hashline_lines::dialect::Dialect;
 use hashline_lines::hash::mixes_line_number;
-use hashline_lines::lines::{LineIndex, Lines, Unit, count_lines};
+use hashline_lines::lines::{LineIndex, Lines, Span, Unit, count_lines};
 use hashline_lines::rows::{file_header, one_line, version_header};
-use hashline_lines::tag::Tag;
 use hashline_memory::{LineSet, ShownLines};
 
 /// A region with more new lines than this is shown by its ends.
@@ -50,53 +49,10 @@ pub struct FileReport<'a> {
     pub plan: &'a Plan,
 }
 
-/// What is told of the lines of a file.
-#[derive(Clone, Debug, Default)]
-pub struct ToldRows {
-    /// Rows, each ended by `\n`.
-    pub text: String,
-    /// The lines that they show.
-    pub shown: ShownLines,
-    /// Where the row of each line ends in the text.
-    pub ends: Vec<(u64, usize)>,
-    /// Lines of which the rows have the anchors, but not the text.
-    pub named: Vec<u64>,
-    /// The lines of all anchors, with their hashes.
-    pub anchors: Vec<(u64, u32)>,
-    /// The tag of the new text, where lines have no hashes.
-    pub tag: Option<Tag>,
-    /// Whether the call is about this file alone, so that nobody has to be told which one it is.
-    pub is_only_file: bool,
-}
-
-impl ToldRows {
-    /// The rows, which are of this text.
-    pub fn of_text<'t>(self, dialect: &Dialect, text: impl FnOnce() -> &'t [u8]) -> ToldRows {
-        let tag = (!dialect.has_hashes()).then(|| Tag::of(text()));
-        ToldRows { tag, ..self }
-    }
-
-    /// Puts other rows before these.
-    pub fn below(mut self, above: &str) -> ToldRows {
-        self.text.insert_str(0, above);
-        self.ends.iter_mut().for_each(|(_, end)| *end += above.len());
-        self
-    }
-
-    /// Takes back the lines whose rows do not fit into so many bytes.
-    pub fn cut(&mut self, room_bytes: usize) {
-        let left = self.ends.iter().filter(|&&(_, end)| end > room_bytes);
-        let left: LineSet = left.map(|&(line, _)| line..line + 1).collect();
-        self.shown.lines = self.shown.lines.without(&left);
-        self.shown.parts.retain(|part| !left.contains(part.line));
-        self.named.retain(|line| !left.contains(*line));
-    }
-}
-
 /// A file that was edited, and how that is told.
-struct Telling<'a> {
-    file: &'a FileReport<'a>,
-    style: RowStyle<'a>,
+struct Telling<'s, 'a> {
+    file: &'s FileReport<'a>,
+    style: RowStyle<'s>,
 }
 
 /// How an answer shows the new lines of a file.
@@ -106,10 +62,6 @@ pub struct RowStyle<'a> {
     pub answer: AnswerOptions,
     /// The lines that the model neither wrote nor knows.
     pub unread: &'a LineSet,
-    /// The lines whose rows say of which version they are.
-    pub doubtful: &'a Doubtful,
-    /// What the operations are called.
-    pub names: HunkNames<'a>,
 }
 
 /// A region in the numbers of the new file, with its text.
@@ -122,10 +74,12 @@ struct ShownRegion<'a> {
     text: Cow<'a, [u8]>,
 }
 
-impl FileReport<'_> {
-    /// The rows of the changed regions.
-    pub fn rows(&self, style: RowStyle<'_>) -> ToldRows {
-        Telling { file: self, style }.rows()
+impl<'a> FileReport<'a> {
+    /// The changed regions with their lines.
+    pub fn section(&self, style: RowStyle<'_>) -> Section<'a> {
+        let mut section = Section::new(self.dialect);
+        Telling { file: self, style }.regions(&mut section);
+        section
     }
 
     /// Lines added and removed: lines that stayed as they were do not count.
@@ -144,12 +98,11 @@ impl FileReport<'_> {
     }
 }
 
-impl Telling<'_> {
-    fn rows(&self) -> ToldRows {
+impl<'a> Telling<'_, 'a> {
+    fn regions(&self, section: &mut Section<'a>) {
         let regions = &self.file.plan.regions;
-        let mut rows = Rows::new(self.file.dialect, self.style.doubtful);
         let (mut at, mut shift) = (0, 0);
-        while at < regions.len() && rows.out.len() < ROWS_LIMIT_BYTES {
+        while at < regions.len() && section.size_bytes() < ROWS_LIMIT_BYTES {
             // Places that meet are shown together, but not thousands of them.
             let mut end = at + 1;
             while end < regions.len()
@@ -158,38 +111,29 @@ impl Telling<'_> {
             {
                 end += 1;
             }
-            let before = rows.out.len();
-            if before > 0 && !self.style.answer.is_brief() {
-                rows.gap();
-            }
-            let with_gap = rows.out.len();
-            rows.last = None;
-            self.block(&self.shown(&regions[at..end], &mut shift), &mut rows);
+            let shown = self.shown(&regions[at..end], &mut shift);
             // Without context there may be nothing to show where lines are gone.
-            if rows.out.len() == with_gap {
-                rows.out.truncate(before);
-            }
+            section.group(!self.style.answer.is_brief(), |section| self.block(&shown, section));
             at = end;
         }
         if at < regions.len() {
-            let (left, first) = (regions.len() - at, &regions[at]);
+            let (places, first) = (regions.len() - at, &regions[at]);
             let line = (first.after_line + 1).saturating_add_signed(shift);
-            rows.gap();
-            rows.note(&format!("{left} more changed places, from line {line} on, are not shown."));
+            section.gap();
+            section.note(Note::Unshown { places, line });
             if let Some(last) = regions.last() {
                 let after = last.after_line + last.old_lines;
                 let shift = regions.iter().map(Region::shift).sum();
                 if shift != 0 && after < self.file.index.count() {
-                    rows.note(&self.shift_note(after, shift));
+                    section.note(self.shift_note(after, shift));
                 }
             }
         }
-        rows.into_told()
     }
 
     /// Regions with their new numbers. `shift` is how much later lines have moved before them, and
     /// then by them as well.
-    fn shown<'r>(&self, regions: &'r [Region], shift: &mut i64) -> Vec<ShownRegion<'r>> {
+    fn shown(&self, regions: &'a [Region], shift: &mut i64) -> Vec<ShownRegion<'a>> {
         let charset = self.file.document.charset();
         let regions = regions.iter().map(|region| {
             let first = (region.after_line + 1).saturating_add_signed(*shift);
@@ -201,49 +145,45 @@ impl Telling<'_> {
     }
 
     /// Regions that are shown together, the lines around and between them, and the shift.
-    fn block(&self, block: &[ShownRegion<'_>], rows: &mut Rows<'_>) {
+    fn block(&self, block: &[ShownRegion<'a>], section: &mut Section<'a>) {
         let (first, last) = (&block[0], &block[block.len() - 1]);
         let answer = self.style.answer;
         let context_lines = if answer.is_brief() { 0 } else { answer.context_lines() };
         let mut old = (first.region.after_line + 1).saturating_sub(context_lines).max(1);
         let mut shift = first.shift - first.region.shift();
         for shown in block {
-            self.old_lines(old, shown.region.after_line, shift, rows);
-            self.new_lines(shown, rows);
+            self.old_lines(old, shown.region.after_line, shift, section);
+            self.new_lines(shown, section);
             old = shown.region.after_line + shown.region.old_lines + 1;
             shift = shown.shift;
         }
         let after = old - 1;
-        self.old_lines(old, (after + context_lines).min(self.file.index.count()), shift, rows);
+        self.old_lines(old, (after + context_lines).min(self.file.index.count()), shift, section);
         let moved: i64 = block.iter().map(|shown| shown.region.shift()).sum();
         if moved == 0 || after >= self.file.index.count() {
             return;
         }
         // Behind anchors there is no need to say after which line.
         if self.names(last) && !mixes_line_number(self.file.dialect) {
-            rows.append(&format!(" (old lines below: {:+})", last.shift));
+            section.shift_below(last.shift);
         } else {
-            rows.note(&self.shift_note(after, last.shift));
+            section.note(self.shift_note(after, last.shift));
         }
     }
 
-    fn old_lines(&self, first: u64, last: u64, shift: i64, rows: &mut Rows<'_>) {
+    fn old_lines(&self, first: u64, last: u64, shift: i64, section: &mut Section<'a>) {
         let text = self.file.document.text();
         let Some(lines) = self.file.index.from_line(text, first) else {
             return;
         };
         for (number, span) in (first..=last).zip(lines) {
-            rows.line(number.saturating_add_signed(shift), span.text(text));
+            section.line(number.saturating_add_signed(shift), span.text(text).into());
         }
     }
 
-    fn shift_note(&self, after: u64, shift: i64) -> String {
-        let note = format!("Lines after {after} moved by {shift:+}.");
-        if mixes_line_number(self.file.dialect) && shift != 0 {
-            format!("{note} Those without letters or digits have new hashes.")
-        } else {
-            note
-        }
+    fn shift_note(&self, after: u64, by: i64) -> Note {
+        let has_new_hashes = mixes_line_number(self.file.dialect) && by != 0;
+        Note::Shift { after, by, has_new_hashes }
     }
 
     /// Whether two regions are told as one: the lines shown around them follow each other.
@@ -252,10 +192,10 @@ impl Telling<'_> {
         !self.style.answer.is_brief() && between <= 2 * self.style.answer.context_lines()
     }
 
-    fn new_lines(&self, shown: &ShownRegion<'_>, rows: &mut Rows<'_>) {
+    fn new_lines(&self, shown: &ShownRegion<'a>, section: &mut Section<'a>) {
         let ends = if is_pasted(shown.region) { PASTED_END_LINES } else { REGION_END_LINES };
         let lines = (shown.first, shown.region.new_lines);
-        tell_new_lines(&shown.text, lines, ends, self.names(shown), rows);
+        add_new_lines(&shown.text, lines, ends, self.names(shown), section);
     }
 
     fn names(&self, shown: &ShownRegion<'_>) -> bool {
@@ -268,22 +208,26 @@ fn is_named(style: RowStyle<'_>, (first, count): (u64, u64)) -> bool {
     count > 0 && style.answer.is_brief() && style.unread.is_apart_from(first..first + count)
 }
 
-/// Tells `count` new lines from the number `first` on; of many, as many as `ends` at either end.
-fn tell_new_lines(
-    text: &[u8],
+/// Adds `count` new lines from the number `first` on; of many, `ends` at either end.
+fn add_new_lines<'t>(
+    text: &Cow<'t, [u8]>,
     (first, count): (u64, u64),
     ends: u64,
     is_named: bool,
-    rows: &mut Rows<'_>,
+    section: &mut Section<'t>,
 ) {
     let hidden = if count > REGION_LIMIT_LINES { ends..count - ends } else { 0..0 };
     let lines = (0..).zip(Lines::new(text, Unit::Byte));
     let shown = lines.filter(|(offset, _)| !hidden.contains(offset));
-    let shown = shown.map(|(offset, span)| (first + offset, span.text(text)));
+    let text_of = |span: Span| match text {
+        Cow::Borrowed(text) => Cow::Borrowed(span.text(text)),
+        Cow::Owned(text) => Cow::Owned(span.text(text).to_vec()),
+    };
+    let shown = shown.map(|(offset, span)| (first + offset, text_of(span)));
     if is_named {
-        rows.anchors((first, first + count - 1), shown);
+        section.anchors((first, first + count - 1), shown);
     } else {
-        shown.for_each(|(number, text)| rows.line(number, text));
+        shown.for_each(|(number, text)| section.line(number, text));
     }
 }
 
@@ -292,20 +236,16 @@ fn is_pasted(region: &Region) -> bool {
     region.pasted.iter().map(|one| one.lines).sum::<u64>() == region.new_lines
 }
 
-/// The rows of a new file, shortened in the middle.
-pub fn created_rows(dialect: &'static Dialect, text: &[u8], style: RowStyle<'_>) -> ToldRows {
-    let mut rows = Rows::new(dialect, style.doubtful);
+/// The lines of a new file, shortened in the middle.
+pub fn created_section<'t>(
+    dialect: &'static Dialect,
+    text: &'t [u8],
+    style: RowStyle<'_>,
+) -> Section<'t> {
+    let mut section = Section::new(dialect);
     let lines = (1, count_lines(text, Unit::Byte));
-    tell_new_lines(text, lines, REGION_END_LINES, is_named(style, lines), &mut rows);
-    rows.into_told()
-}
-
-/// One row for each anchor that was found on another line.
-pub fn relocation_rows(relocations: &[Relocation]) -> String {
-    let row = |one: &Relocation| {
-        format!("{} was found {}: {} was used.\n", one.from, distance(one.distance), one.to)
-    };
-    relocations.iter().map(row).collect()
+    add_new_lines(&text.into(), lines, REGION_END_LINES, is_named(style, lines), &mut section);
+    section
 }
 
 /// The warning of a text that is indented otherwise than the lines that it replaces.
@@ -326,42 +266,53 @@ pub fn reindented_message(operation: &Operation, found: &Reindented) -> Message 
         )
 }
 
-/// The whole report; `rows` has one entry for each file of `applied.files`, and loses what there is
-/// no room for. What is said of the text goes before rows.
-pub fn applied_text(applied: &Applied, rows: &mut [ToldRows], names: HunkNames<'_>) -> String {
-    let mut notes = ToldPart::new(ANSWER_LIMIT_BYTES / 2);
-    // Rows of a warning must not be taken for rows of the file that was told last.
-    let needs_headers = applied.files.len() > 1 && rows.iter().all(|rows| rows.tag.is_none());
-    tell_notes(applied, needs_headers, names, &mut notes);
+/// The text of an answer, and for each of `sections` the lines that it has room for. There is a
+/// section for each file of `applied.files`, with the lines that need an edition. What is said of
+/// the text goes before rows.
+pub fn applied_text(
+    applied: &Applied,
+    sections: &[(Section<'_>, Doubtful)],
+    names: HunkNames<'_>,
+) -> (String, Vec<ShownLines>) {
+    let mut notes = LimitedText::new(ANSWER_LIMIT_BYTES / 2);
+    // Rows of a warning must not be taken for rows of the file above.
+    let has_tags = sections.iter().any(|(section, _)| section.tag.is_some());
+    push_notes(applied, applied.files.len() > 1 && !has_tags, names, &mut notes);
     let notes = notes.into_text("remark");
-    let mut files = ToldPart::new(ANSWER_LIMIT_BYTES - notes.len());
-    for (file, rows) in applied.files.iter().zip(rows) {
+    let mut files = LimitedText::new(ANSWER_LIMIT_BYTES - notes.len());
+    let mut shown = Vec::with_capacity(sections.len());
+    for (file, (section, doubtful)) in applied.files.iter().zip(sections) {
         let path = if file.path.is_empty() { IN_MEMORY } else { &file.path };
-        let headline = match rows.tag {
+        let headline = match section.tag {
             Some(tag) => format!("{}\n({})\n", version_header(path, tag), summary(file)),
-            None if rows.is_only_file => format!("{}\n", summary(file)),
+            None if section.is_only_file => format!("{}\n", summary(file)),
             None => format!("{} {}\n", file_header(path), summary(file)),
         };
-        rows.cut(files.push(&headline, &rows.text));
+        shown.push(files.push_section(&headline, section, doubtful, names));
     }
     let mut out = files.into_text("file") + &notes;
     if applied.files.is_empty() {
         out += "Nothing was changed.\n";
     }
     out.truncate(out.trim_end_matches('\n').len());
-    out
+    (out, shown)
 }
 
-fn tell_notes(applied: &Applied, needs_headers: bool, names: HunkNames<'_>, notes: &mut ToldPart) {
+fn push_notes(
+    applied: &Applied,
+    needs_headers: bool,
+    names: HunkNames<'_>,
+    notes: &mut LimitedText,
+) {
     let at_start = |operation: &usize| names.written(Mention::OperationAtStart(*operation));
     for Repair { operation, rule, told, .. } in &applied.repairs {
         let rule = rule.name();
-        notes.push(&format!("{}: {told} ({rule}).\n", at_start(operation)), "");
+        notes.push(&format!("{}: {told} ({rule}).\n", at_start(operation)));
     }
     for Warning { code, path, message, .. } in &applied.warnings {
         let has_rows = *code == WarningCode::Syntax;
         let header = (has_rows && needs_headers).then(|| format!("{}\n", file_header(path)));
-        notes.push(&format!("{}{message}\n", header.unwrap_or_default()), "");
+        notes.push(&format!("{}{message}\n", header.unwrap_or_default()));
     }
     for Noop { operation, reason, .. } in &applied.noops {
         let told = match reason {
@@ -371,52 +322,58 @@ fn tell_notes(applied: &Applied, needs_headers: bool, names: HunkNames<'_>, note
                 format!("{} repeats {of} and was applied once.\n", at_start(operation))
             }
         };
-        notes.push(&told, "");
+        notes.push(&told);
     }
 }
 
-/// Texts of which the first are told, as far as there is room.
-struct ToldPart {
+/// Texts, as many of the first as there is room for.
+struct LimitedText {
     out: String,
     limit_bytes: usize,
-    left: usize,
+    omitted: usize,
 }
 
-impl ToldPart {
-    fn new(limit_bytes: usize) -> ToldPart {
-        ToldPart { out: String::new(), limit_bytes, left: 0 }
+impl LimitedText {
+    fn new(limit_bytes: usize) -> LimitedText {
+        LimitedText { out: String::new(), limit_bytes, omitted: 0 }
     }
 
-    /// Adds a headline and its rows, as many of these as there is room for; how long these are.
-    fn push(&mut self, headline: &str, rows: &str) -> usize {
-        let room = self.limit_bytes.saturating_sub(self.out.len());
-        if self.left > 0 || headline.len() > room {
-            self.left += 1;
-            return 0;
+    /// Adds a text, if there is room for it and for all before; returns whether there is.
+    fn push(&mut self, text: &str) -> bool {
+        let room_bytes = self.limit_bytes.saturating_sub(self.out.len());
+        let has_room = self.omitted == 0 && text.len() <= room_bytes;
+        if has_room {
+            self.out += text;
+        } else {
+            self.omitted += 1;
         }
-        self.out += headline;
-        let room = room - headline.len();
-        if rows.len() <= room {
-            self.out += rows;
-            return rows.len();
-        }
-        let end = rows[..rows.floor_char_boundary(room)].rfind('\n').map_or(0, |end| end + 1);
-        self.out += &rows[..end];
-        let left = not_shown(rows[end..].lines().count(), "line", " of this file");
-        self.out.extend(left.map(|left| left + "\n"));
-        end
+        has_room
     }
 
-    /// All that is told, and how many of what are not.
+    /// Adds a headline and as many rows of its section as there is room for; returns their lines.
+    fn push_section(
+        &mut self,
+        headline: &str,
+        section: &Section<'_>,
+        doubtful: &Doubtful,
+        names: HunkNames<'_>,
+    ) -> ShownLines {
+        if !self.push(headline) {
+            return ShownLines::default();
+        }
+        let room_bytes = self.limit_bytes - self.out.len();
+        let rows = section.within(room_bytes, doubtful, names);
+        self.out += &rows.text;
+        let omitted = not_shown(rows.left, "line", " of this file");
+        self.out.extend(omitted.map(|omitted| omitted + "\n"));
+        rows.shown
+    }
+
+    /// All of it, and how many texts are omitted.
     fn into_text(self, what: &str) -> String {
-        let left = not_shown(self.left, what, "");
-        self.out + &left.map(|left| left + "\n").unwrap_or_default()
+        let omitted = not_shown(self.omitted, what, "");
+        self.out + &omitted.map(|omitted| omitted + "\n").unwrap_or_default()
     }
-}
-
-fn distance(lines: i64) -> String {
-    let direction = if lines > 0 { "further down" } else { "further up" };
-    format!("{} {direction}", number_of(lines.unsigned_abs(), "line"))
 }
 
 fn summary(file: &FileChange) -> String {

@@ -1,12 +1,11 @@
-//! Which block an operation took; or that none begins where it says, and where the nearest ones do.
+//! Why no block begins at a line, and where the nearest ones do.
 
-use super::HunkNames;
 use super::rejected::AnchorReport;
 use crate::edit::block::Blockless;
 use crate::edit::outcome::Failure;
 use crate::edit::request::Operation;
 use crate::edit::resolve::Evidence;
-use hashline_base::error::{Code, Mention};
+use hashline_base::error::Code;
 
 /// The failure of an operation that names a block where none begins, and what to report of it.
 /// `line` is where its anchor stands now.
@@ -36,13 +35,4 @@ pub fn no_block_failure(
     let report = AnchorReport::new(evidence, path, headline, &ranges, truth);
     let failure = report.failure(operation, Code::NoBlock, named);
     (failure, report)
-}
-
-/// One row for each block that was taken: the operation and the old numbers of the lines.
-pub fn block_rows(blocks: &[(usize, u64, u64)], names: HunkNames<'_>) -> String {
-    let row = |(operation, first, last): &(usize, u64, u64)| {
-        let operation = names.written(Mention::OperationAtStart(*operation));
-        format!("{operation} took the block of lines {first}-{last}.\n")
-    };
-    blocks.iter().map(row).collect()
 }

@@ -1,6 +1,6 @@
 //! What is told of a file that parsed before a patch and does not after it.
 
-use super::{Rows, ToldRows, number_of};
+use super::{Section, number_of};
 use crate::edit::resolve::Doubtful;
 use crate::edit::structure::{Break, Slip, Suggestion};
 use crate::json::quoted;
@@ -31,25 +31,25 @@ impl<'a> Told<'a> {
     /// The line as a read shows it: an anchor with a hint, which means no other line that happens to
     /// have the hash.
     fn row(&self, number: u64) -> String {
-        self.rows(vec![number]).into_text().trim_end_matches('\n').to_owned()
+        self.section(vec![number]).text(self.doubtful).trim_end_matches('\n').to_owned()
     }
 
     /// Some of the lines, each with its anchor.
-    fn rows(&self, mut numbers: Vec<u64>) -> Rows<'a> {
+    fn section(&self, mut numbers: Vec<u64>) -> Section<'a> {
         numbers.sort_unstable();
         numbers.dedup();
-        let mut rows = Rows::new(self.dialect, self.doubtful);
+        let mut section = Section::new(self.dialect);
         for number in numbers.into_iter().filter(|&number| number <= self.index.count()) {
-            rows.line(number, self.line(number));
+            section.line(number, self.line(number).into());
         }
-        rows
+        section
     }
 }
 
 /// The lines of a fault, with their anchors.
 pub fn fault_rows(dialect: &'static Dialect, text: &[u8], found: &Break) -> String {
     let certain = Doubtful::default();
-    Told::new(dialect, text, &certain).rows(lines_of(found)).into_text()
+    Told::new(dialect, text, &certain).section(lines_of(found)).text(&certain)
 }
 
 fn lines_of(found: &Break) -> Vec<u64> {
@@ -100,9 +100,10 @@ impl BreakReport<'_> {
     /// What is wrong, and some lines of the text after the patch.
     fn fault(&self, after: &Told<'_>, numbers: Vec<u64>) -> BrokenTold {
         let Break { line, what, .. } = self.found;
-        let rows = after.rows(numbers);
+        let section = after.section(numbers);
         let path = one_line(self.path);
-        let ToldRows { text, shown, anchors, .. } = rows.into_told();
+        let (shown, anchors) = (section.shown(), section.named().collect());
+        let text = section.text(after.doubtful);
         let rows = text.trim_end_matches('\n');
         let message =
             format!("{path} parsed before and does not now: line {line}: {what}.\n{rows}");

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::{CONTEXT_LINES, LINE_LIMIT_BYTES, Rows, not_shown, number_of};
+use super::{CONTEXT_LINES, LINE_LIMIT_BYTES, Section, not_shown, number_of};
 use crate::edit::outcome::Failure;
 use crate::edit::request::Operation;
 use crate::edit::resolve::{AnchorRefusal, Evidence};
@@ -210,26 +210,22 @@ fn changed_report(
 
 /// Lines of a file, each rendered once however many failures show it.
 struct RenderedLines<'e> {
-    rows: Rows<'e>,
+    evidence: &'e Evidence<'e>,
     known: HashMap<u64, Arc<str>>,
 }
 
 impl<'e> RenderedLines<'e> {
-    fn new(evidence: &'e Evidence<'_>) -> RenderedLines<'e> {
-        let rows = Rows::new(evidence.dialect, &evidence.doubtful);
-        RenderedLines { rows, known: HashMap::new() }
+    fn new(evidence: &'e Evidence<'e>) -> RenderedLines<'e> {
+        RenderedLines { evidence, known: HashMap::new() }
     }
 
     fn line(&mut self, number: u64, text: &[u8]) -> Arc<str> {
-        if let Some(known) = self.known.get(&number) {
-            return Arc::clone(known);
-        }
-        self.rows.out.clear();
-        self.rows.last = None;
-        self.rows.line(number, text);
-        let row: Arc<str> = String::from_utf8_lossy(&self.rows.out).trim_end_matches('\n').into();
-        self.known.insert(number, Arc::clone(&row));
-        row
+        let row = || {
+            let mut section = Section::new(self.evidence.dialect);
+            section.line(number, text.into());
+            section.text(&self.evidence.doubtful).trim_end_matches('\n').into()
+        };
+        Arc::clone(self.known.entry(number).or_insert_with(row))
     }
 }
 

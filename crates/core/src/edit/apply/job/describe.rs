@@ -7,12 +7,11 @@ use super::{AddedContents, FileChecks, Job, SessionParts, unread_parts};
 use crate::edit::apply::lookup::{FileEdits, FileKey, FileTask, Task};
 use crate::edit::apply::settle::Settled;
 use crate::edit::outcome::{Change, FileChange};
-use crate::edit::report::{
-    AnswerOptions, BrokenTold, RowStyle, ToldRows, block_rows, created_rows, relocation_rows,
-};
+use crate::edit::report::{AnswerOptions, BrokenTold, Note, RowStyle, Section, created_section};
 use crate::edit::resolve::Doubtful;
 use hashline_lines::dialect::Dialect;
 use hashline_lines::lines::{LineIndex, Unit, count_lines};
+use hashline_lines::tag::Tag;
 use hashline_memory::{Body, LineSet};
 
 /// What the answer to a patch is made of.
@@ -26,10 +25,12 @@ pub(super) struct AnswerParts<'t> {
 }
 
 /// What the answer says about one file.
-pub(super) struct FileAnswer {
+pub(super) struct FileAnswer<'t> {
     pub(super) key: FileKey,
     pub(super) change: FileChange,
-    pub(super) rows: ToldRows,
+    pub(super) section: Section<'t>,
+    /// The lines whose rows need an edition.
+    pub(super) doubtful: Doubtful,
     /// If the patch breaks it.
     pub(super) broken: Option<BrokenTold>,
 }
@@ -45,38 +46,35 @@ enum ChangedFile<'a> {
 
 impl<'a> Job<'a> {
     /// What the answer says about the files, in the order of their first operations.
-    pub(super) fn describe_files(&self, parts: &AnswerParts<'_>) -> Vec<FileAnswer> {
-        // Whoever edits without a memory is to know what is in the files.
+    pub(super) fn describe_files<'t>(&self, parts: &AnswerParts<'t>) -> Vec<FileAnswer<'t>>
+    where
+        'a: 't,
+    {
+        // A caller without a memory has to see what is in the files.
         let session = parts.session.filter(|_| parts.answer.is_brief());
         let unread = session.map(|session| self.unread(parts.added, session)).unwrap_or_default();
         let edited = self.edited_in_place().map(|(edits, file)| ChangedFile::Edited(edits, file));
         let files = edited.chain(self.tasks.files.iter().map(ChangedFile::Whole));
-        let answers = files.map(|file| {
-            let answer = self.describe(file, parts, &unread, &Doubtful::default());
-            let doubtful = self.doubtful(file, parts, &answer);
-            if doubtful.is_empty() {
-                return answer;
-            }
-            self.describe(file, parts, &unread, &doubtful)
-        });
-        let mut answers: Vec<FileAnswer> = answers.collect();
+        let mut answers: Vec<_> = files.map(|file| self.describe(file, parts, &unread)).collect();
         answers.sort_by_key(|one| one.key);
         if let [one] = answers.as_mut_slice()
             && self.tasks.files.is_empty()
             && self.is_about_one_file()
         {
-            one.rows.is_only_file = parts.answer.is_brief();
+            one.section.is_only_file = parts.answer.is_brief();
         }
         answers
     }
 
-    fn describe(
+    fn describe<'t>(
         &self,
-        file: ChangedFile<'_>,
-        parts: &AnswerParts<'_>,
+        file: ChangedFile<'a>,
+        parts: &AnswerParts<'t>,
         unread: &HashMap<FileKey, LineSet>,
-        doubtful: &Doubtful,
-    ) -> FileAnswer {
+    ) -> FileAnswer<'t>
+    where
+        'a: 't,
+    {
         let (key, source) = match file {
             ChangedFile::Edited(edits, _) => (edits.key(), edits.key()),
             ChangedFile::Whole(one) => {
@@ -86,37 +84,41 @@ impl<'a> Job<'a> {
         };
         let known = LineSet::default();
         let unread = unread.get(&source).unwrap_or(&known);
-        let style = RowStyle { answer: parts.answer, unread, doubtful, names: self.names };
-        let (change, rows) = match file {
+        let style = RowStyle { answer: parts.answer, unread };
+        let (change, section) = match file {
             ChangedFile::Edited(edits, settled) => {
                 edited_change(self.scope.dialect, edits.place.shown(), settled, style)
             }
             ChangedFile::Whole(one) => self.file_change(one, parts.added, style),
         };
-        let broken = parts.checks.get(&key).and_then(|check| match parts.is_tried {
-            true => {
+        let check = parts.checks.get(&key);
+        if parts.is_tried {
+            let broken = check.and_then(|check| {
                 let doubtful = self.doubtful_to_name(parts, key);
                 check.trial_text(self.scope.dialect, &doubtful)
-            }
-            false => check.warning_text(self.scope.dialect, doubtful),
-        });
-        FileAnswer { key, change, rows, broken }
+            });
+            return FileAnswer { key, change, section, doubtful: Doubtful::default(), broken };
+        }
+        let warning = |doubtful: &Doubtful| check?.warning_text(self.scope.dialect, doubtful);
+        let broken = warning(&Doubtful::default());
+        let in_warning = broken.iter().flat_map(|one| one.anchors.iter().copied());
+        let anchors: Vec<_> = section.named().chain(in_warning).collect();
+        let doubtful = self.doubtful(file, parts, &anchors, &section);
+        let broken = if doubtful.is_empty() { broken } else { warning(&doubtful) };
+        FileAnswer { key, change, section, doubtful, broken }
     }
 
-    /// The lines of a file after the patch whose anchors could mean others that were shown. A dry run
-    /// has none: its rows are of a text that is not written.
+    /// The lines of a file after the patch whose anchors could mean others that were shown, among
+    /// those of an answer.
     fn doubtful(
         &self,
         file: ChangedFile<'_>,
         parts: &AnswerParts<'_>,
-        answer: &FileAnswer,
+        anchors: &[(u64, u32)],
+        section: &Section<'_>,
     ) -> Doubtful {
-        let Some(session) = parts.session.filter(|_| !parts.is_tried) else {
-            return Doubtful::default();
-        };
+        let Some(session) = parts.session else { return Doubtful::default() };
         let recall = session.recall;
-        let broken = answer.broken.iter().flat_map(|one| one.anchors.iter().copied());
-        let anchors: Vec<_> = answer.rows.anchors.iter().copied().chain(broken).collect();
         let (edits, settled) = match file {
             ChangedFile::Edited(edits, settled) => (edits, settled),
             ChangedFile::Whole(one) => match (&one.task, self.edits_of(one)) {
@@ -134,11 +136,11 @@ impl<'a> Job<'a> {
         let name = edits.place.canonical();
         let course = session.landings.course(edits.key(), settled);
         let before = settled.body_before();
-        if !recall.may_be_doubtful(self.scope.dialect, name, before, &course, &anchors) {
+        if !recall.may_be_doubtful(self.scope.dialect, name, before, &course, anchors) {
             return Doubtful::default();
         }
-        let (file, rows) = (name.to_owned(), &answer.rows);
-        let update = self.edited_update(session, (edits, settled), file, rows, false);
+        let (file, shown) = (name.to_owned(), section.shown());
+        let update = self.edited_update(session, (edits, settled), file, shown, false);
         recall.doubtful_after(self.scope.dialect, &update, anchors.iter().map(|&(line, _)| line))
     }
 
@@ -169,12 +171,16 @@ impl<'a> Job<'a> {
         unread
     }
 
-    fn file_change(
+    fn file_change<'t>(
         &self,
         one: &FileTask<'_>,
-        added: &AddedContents,
+        added: &'t AddedContents,
         style: RowStyle<'_>,
-    ) -> (FileChange, ToldRows) {
+    ) -> (FileChange, Section<'t>)
+    where
+        'a: 't,
+    {
+        let dialect = self.scope.dialect;
         let mut change = FileChange {
             path: one.path.clone(),
             from: None,
@@ -194,33 +200,34 @@ impl<'a> Job<'a> {
                 change.added = count_lines(new.text(), Unit::Byte);
                 change.line_count = Some(change.added);
                 change.snapshot = Some(new.snapshot().to_owned());
-                let rows = created_rows(self.scope.dialect, new.text(), style);
-                (change, rows.of_text(self.scope.dialect, || new.text()))
+                let mut section = created_section(dialect, new.text(), style);
+                section.tag = (!dialect.has_hashes()).then(|| Tag::of(new.text()));
+                (change, section)
             }
             Task::Move { to_path, .. } => match self.edits_of(one) {
                 Some((_, file)) => {
-                    let (edited, rows) = edited_change(self.scope.dialect, to_path, file, style);
-                    (FileChange { from: Some(one.path.clone()), ..edited }, rows)
+                    let (edited, section) = edited_change(dialect, to_path, file, style);
+                    (FileChange { from: Some(one.path.clone()), ..edited }, section)
                 }
                 None => {
                     change.path.clone_from(to_path);
                     change.from = Some(one.path.clone());
                     change.change = Change::Moved;
-                    (change, ToldRows::default())
+                    (change, Section::new(dialect))
                 }
             },
-            Task::Delete { .. } => (change, ToldRows::default()),
+            Task::Delete { .. } => (change, Section::new(dialect)),
         }
     }
 }
 
-/// What happened to an edited file, and the rows that show it.
-pub(in crate::edit::apply) fn edited_change(
+/// What happened to an edited file, and the section that shows it.
+pub(in crate::edit::apply) fn edited_change<'t>(
     dialect: &'static Dialect,
     path: &str,
-    file: &Settled,
+    file: &'t Settled,
     style: RowStyle<'_>,
-) -> (FileChange, ToldRows) {
+) -> (FileChange, Section<'t>) {
     let report = file.report(dialect);
     let (added, removed) = report.added_and_removed();
     let change = FileChange {
@@ -235,7 +242,10 @@ pub(in crate::edit::apply) fn edited_change(
         syntax: None,
         diff: None,
     };
-    let rows = report.rows(style).of_text(dialect, || file.after().text());
-    let above = relocation_rows(&file.relocations) + &block_rows(&file.blocks, style.names);
-    (change, if above.is_empty() { rows } else { rows.below(&above) })
+    let relocations = file.relocations.iter().cloned().map(Note::Relocated);
+    let blocks = file.blocks.iter();
+    let blocks = blocks.map(|&(operation, first, last)| Note::Block { operation, first, last });
+    let mut section = report.section(style).with_notes_above(relocations.chain(blocks));
+    section.tag = (!dialect.has_hashes()).then(|| Tag::of(file.after().text()));
+    (change, section)
 }

@@ -1,0 +1,325 @@
+//! What an answer shows of one file: rows as values, until the answer is rendered. Memory learns
+//! from the rows that the answer has room for, and the answer is the text of the same rows.
+
+use std::borrow::Cow;
+
+use super::{HunkNames, LINE_LIMIT_BYTES, number_of};
+use crate::edit::outcome::Relocation;
+use crate::edit::resolve::Doubtful;
+use hashline_base::error::Mention;
+use hashline_disk::bytes::string_of;
+use hashline_lines::anchor::anchor_text;
+use hashline_lines::dialect::Dialect;
+use hashline_lines::hash::LineHasher;
+use hashline_lines::rows::{GAP, cut_line_bytes, cut_mark_bytes, render_start};
+use hashline_lines::tag::Tag;
+use hashline_memory::{ShownLines, ShownPart};
+
+/// What an answer shows of one file.
+pub struct Section<'t> {
+    hasher: LineHasher,
+    rows: Vec<Row<'t>>,
+    /// The length of the rows as text, without editions.
+    size_bytes: usize,
+    /// The last line, until a gap or the start of another group.
+    last: Option<u64>,
+    /// The tag of the new text, where lines have no hashes.
+    pub tag: Option<Tag>,
+    /// Whether the call is about this file alone, so that the answer need not name it.
+    pub is_only_file: bool,
+}
+
+/// One row.
+enum Row<'t> {
+    /// A line with its anchor and its text, which may be cut.
+    Line(Line<'t>),
+    /// The anchors of a range of lines, without their texts.
+    Anchors(Anchors),
+    /// Lines that are not shown.
+    Gap,
+    /// What was done, in words.
+    Note(Note),
+}
+
+struct Line<'t> {
+    number: u64,
+    hash: u32,
+    /// As much of the text as is shown.
+    text: Cow<'t, [u8]>,
+    /// How long the text is.
+    whole_bytes: usize,
+}
+
+struct Anchors {
+    first: u64,
+    last: u64,
+    /// The lines with their hashes.
+    lines: Vec<(u64, u32)>,
+    /// By how many lines the lines below have moved, where the row says so.
+    shift: Option<i64>,
+}
+
+/// What was done to a file, besides the rows that show it.
+#[derive(Clone, Debug)]
+pub enum Note {
+    /// An anchor was found on another line.
+    Relocated(Relocation),
+    /// An operation took the block from one line to another.
+    Block { operation: usize, first: u64, last: u64 },
+    /// All lines after one have other numbers.
+    Shift { after: u64, by: i64, has_new_hashes: bool },
+    /// Changed places that are not shown, the first at a line.
+    Unshown { places: usize, line: u64 },
+}
+
+impl Note {
+    fn text(&self, names: HunkNames<'_>) -> String {
+        match self {
+            Note::Relocated(Relocation { from, to, distance, .. }) => {
+                let direction = if *distance > 0 { "further down" } else { "further up" };
+                let lines = number_of(distance.unsigned_abs(), "line");
+                format!("{from} was found {lines} {direction}: {to} was used.")
+            }
+            Note::Block { operation, first, last } => {
+                let operation = names.written(Mention::OperationAtStart(*operation));
+                format!("{operation} took the block of lines {first}-{last}.")
+            }
+            Note::Shift { after, by, has_new_hashes } => {
+                let hashes = " Those without letters or digits have new hashes.";
+                let hashes = if *has_new_hashes { hashes } else { "" };
+                format!("Lines after {after} moved by {by:+}.{hashes}")
+            }
+            Note::Unshown { places, line } => {
+                format!("{places} more changed places, from line {line} on, are not shown.")
+            }
+        }
+    }
+}
+
+impl Row<'_> {
+    fn render(
+        &self,
+        dialect: &Dialect,
+        doubtful: &Doubtful,
+        names: HunkNames<'_>,
+        out: &mut Vec<u8>,
+    ) {
+        match self {
+            Row::Line(Line { number, hash, text, whole_bytes }) => {
+                let edition = doubtful.edition(*number);
+                render_start(dialect, (*number, *hash, edition), text, *whole_bytes, out);
+            }
+            Row::Anchors(anchors) => {
+                out.extend_from_slice(anchors.text(dialect, doubtful).as_bytes());
+            }
+            Row::Gap => out.extend_from_slice(GAP.as_bytes()),
+            Row::Note(note) => out.extend_from_slice(note.text(names).as_bytes()),
+        }
+        out.push(b'\n');
+    }
+
+    /// The lines that it shows or names.
+    fn shows(&self, shown: &mut ShownLines) {
+        match self {
+            Row::Line(line) => {
+                shown.lines.insert(line.number..line.number + 1);
+                if line.text.len() < line.whole_bytes {
+                    let part = 0..line.text.len();
+                    shown.parts.push(ShownPart::new(line.number, &part, line.whole_bytes));
+                }
+            }
+            Row::Anchors(anchors) => {
+                anchors.lines.iter().for_each(|&(line, _)| shown.lines.insert(line..line + 1));
+            }
+            Row::Gap | Row::Note(_) => {}
+        }
+    }
+}
+
+impl Anchors {
+    /// `4-6: 4ab 5cd 6ef`, and `4ab` for one line; without hashes, the range.
+    fn text(&self, dialect: &Dialect, doubtful: &Doubtful) -> String {
+        let Anchors { first, last, lines, shift } = self;
+        let range = if first == last { first.to_string() } else { format!("{first}-{last}") };
+        let mut words = Vec::new();
+        if !dialect.has_hashes() {
+            words.push(format!("({range})"));
+        } else {
+            words.extend((first < last).then(|| format!("{range}:")));
+            let mut next = *first;
+            for &(number, hash) in lines {
+                if number > next {
+                    words.push(GAP.to_owned());
+                }
+                words.push(anchor_text(dialect, number, hash, doubtful.edition(number)));
+                next = number + 1;
+            }
+        }
+        words.extend(shift.map(shift_text));
+        words.join(" ")
+    }
+}
+
+fn shift_text(by: i64) -> String {
+    format!("(old lines below: {by:+})")
+}
+
+impl<'t> Section<'t> {
+    /// A section without rows.
+    pub fn new(dialect: &'static Dialect) -> Section<'t> {
+        let hasher = LineHasher::new(dialect);
+        Section {
+            hasher,
+            rows: Vec::new(),
+            size_bytes: 0,
+            last: None,
+            tag: None,
+            is_only_file: false,
+        }
+    }
+
+    fn push(&mut self, row: Row<'t>) {
+        let dialect = self.hasher.dialect();
+        self.size_bytes += match &row {
+            Row::Line(line) => {
+                let hidden_bytes = line.whole_bytes - line.text.len();
+                let mark_bytes = if hidden_bytes > 0 { cut_mark_bytes(hidden_bytes) } else { 0 };
+                dialect.anchor_bytes(line.number, line.hash) + 2 + line.text.len() + mark_bytes
+            }
+            Row::Anchors(anchors) => anchors.text(dialect, &Doubtful::default()).len() + 1,
+            Row::Gap => GAP.len() + 1,
+            Row::Note(note) => note.text(HunkNames::default()).len() + 1,
+        };
+        self.rows.push(row);
+    }
+
+    /// Adds a line; a gap before it when it does not follow the last one.
+    pub fn line(&mut self, number: u64, text: Cow<'t, [u8]>) {
+        if self.last.is_some_and(|last| number > last + 1) {
+            self.gap();
+        }
+        let hash = self.hasher.hash(number, &text);
+        let (whole_bytes, shown_bytes) = (text.len(), cut_line_bytes(&text, LINE_LIMIT_BYTES));
+        let text = match text {
+            Cow::Borrowed(text) => Cow::Borrowed(&text[..shown_bytes]),
+            Cow::Owned(text) => Cow::Owned(text[..shown_bytes].to_vec()),
+        };
+        self.push(Row::Line(Line { number, hash, text, whole_bytes }));
+        self.last = Some(number);
+    }
+
+    /// Adds the anchors of some lines from `first` to `last`, without their texts.
+    pub fn anchors<'l>(
+        &mut self,
+        (first, last): (u64, u64),
+        lines: impl Iterator<Item = (u64, Cow<'l, [u8]>)>,
+    ) {
+        let lines = lines.map(|(number, text)| (number, self.hasher.hash(number, &text))).collect();
+        self.push(Row::Anchors(Anchors { first, last, lines, shift: None }));
+    }
+
+    /// Adds to the last row, if that has anchors alone, by how much the lines below have moved.
+    pub fn shift_below(&mut self, by: i64) {
+        if let Some(Row::Anchors(anchors)) = self.rows.last_mut() {
+            anchors.shift = Some(by);
+            self.size_bytes += shift_text(by).len() + 1;
+        }
+    }
+
+    /// Adds that lines are not shown.
+    pub fn gap(&mut self) {
+        self.push(Row::Gap);
+    }
+
+    /// Adds what was done.
+    pub fn note(&mut self, note: Note) {
+        self.push(Row::Note(note));
+    }
+
+    /// Puts notes before all rows.
+    pub fn with_notes_above(mut self, notes: impl Iterator<Item = Note>) -> Section<'t> {
+        self.rows.splice(..0, notes.map(Row::Note));
+        self
+    }
+
+    /// Starts another group of lines, if `add` adds any: a gap is before it if `with_gap`.
+    pub fn group(&mut self, with_gap: bool, add: impl FnOnce(&mut Section<'t>)) {
+        let (rows, size_bytes) = (self.rows.len(), self.size_bytes);
+        if with_gap && rows > 0 {
+            self.gap();
+        }
+        let before = self.rows.len();
+        self.last = None;
+        add(self);
+        if self.rows.len() == before {
+            self.rows.truncate(rows);
+            self.size_bytes = size_bytes;
+        }
+    }
+
+    /// How long the rows are as text, without editions.
+    pub fn size_bytes(&self) -> usize {
+        self.size_bytes
+    }
+
+    /// The lines of all anchors, with their hashes.
+    pub fn named(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
+        self.rows.iter().flat_map(|row| {
+            let (line, anchors) = match row {
+                Row::Line(line) => (Some((line.number, line.hash)), &[][..]),
+                Row::Anchors(anchors) => (None, anchors.lines.as_slice()),
+                Row::Gap | Row::Note(_) => (None, &[][..]),
+            };
+            line.into_iter().chain(anchors.iter().copied())
+        })
+    }
+
+    /// The lines that the rows show or name.
+    pub fn shown(&self) -> ShownLines {
+        let mut shown = ShownLines::default();
+        self.rows.iter().for_each(|row| row.shows(&mut shown));
+        shown
+    }
+
+    /// All rows, each ended by a newline.
+    pub fn text(&self, doubtful: &Doubtful) -> String {
+        let mut out = Vec::new();
+        let dialect = self.hasher.dialect();
+        self.rows
+            .iter()
+            .for_each(|row| row.render(dialect, doubtful, HunkNames::default(), &mut out));
+        string_of(out)
+    }
+
+    /// The first rows, as many as there is room for.
+    pub fn within(
+        &self,
+        room_bytes: usize,
+        doubtful: &Doubtful,
+        names: HunkNames<'_>,
+    ) -> RowsWithin {
+        let (mut out, mut shown) = (Vec::new(), ShownLines::default());
+        let dialect = self.hasher.dialect();
+        for (at, row) in self.rows.iter().enumerate() {
+            let end = out.len();
+            row.render(dialect, doubtful, names, &mut out);
+            if out.len() > room_bytes {
+                out.truncate(end);
+                let left = self.rows.len() - at;
+                return RowsWithin { text: string_of(out), shown, left };
+            }
+            row.shows(&mut shown);
+        }
+        RowsWithin { text: string_of(out), shown, left: 0 }
+    }
+}
+
+/// The rows of a section for which an answer has room.
+pub struct RowsWithin {
+    /// As text, each row ended by a newline.
+    pub text: String,
+    /// The lines that they show or name.
+    pub shown: ShownLines,
+    /// How many rows there is no room for.
+    pub left: usize,
+}
