@@ -74,6 +74,18 @@ struct ShownRegion<'a> {
     text: Cow<'a, [u8]>,
 }
 
+impl<'a> ShownRegion<'a> {
+    /// Its new lines with their numbers.
+    fn lines(&self) -> impl Iterator<Item = (u64, Cow<'a, [u8]>)> {
+        let text_of = |span: Span| match &self.text {
+            Cow::Borrowed(text) => Cow::Borrowed(span.text(text)),
+            Cow::Owned(text) => Cow::Owned(span.text(text).to_vec()),
+        };
+        let lines = (self.first..).zip(Lines::new(&self.text, Unit::Byte));
+        lines.map(move |(number, span)| (number, text_of(span)))
+    }
+}
+
 impl<'a> FileReport<'a> {
     /// The changed regions with their lines.
     pub fn section(&self, style: RowStyle<'_>) -> Section<'a> {
@@ -195,7 +207,7 @@ impl<'a> Telling<'_, 'a> {
     fn new_lines(&self, shown: &ShownRegion<'a>, section: &mut Section<'a>) {
         let ends = if is_pasted(shown.region) { PASTED_END_LINES } else { REGION_END_LINES };
         let lines = (shown.first, shown.region.new_lines);
-        add_new_lines(&shown.text, lines, ends, self.names(shown), section);
+        add_new_lines(shown.lines(), lines, ends, self.names(shown), section);
     }
 
     fn names(&self, shown: &ShownRegion<'_>) -> bool {
@@ -210,20 +222,14 @@ fn is_named(style: RowStyle<'_>, (first, count): (u64, u64)) -> bool {
 
 /// Adds `count` new lines from the number `first` on; of many, `ends` at either end.
 fn add_new_lines<'t>(
-    text: &Cow<'t, [u8]>,
+    lines: impl Iterator<Item = (u64, Cow<'t, [u8]>)>,
     (first, count): (u64, u64),
     ends: u64,
     is_named: bool,
     section: &mut Section<'t>,
 ) {
-    let hidden = if count > REGION_LIMIT_LINES { ends..count - ends } else { 0..0 };
-    let lines = (0..).zip(Lines::new(text, Unit::Byte));
-    let shown = lines.filter(|(offset, _)| !hidden.contains(offset));
-    let text_of = |span: Span| match text {
-        Cow::Borrowed(text) => Cow::Borrowed(span.text(text)),
-        Cow::Owned(text) => Cow::Owned(span.text(text).to_vec()),
-    };
-    let shown = shown.map(|(offset, span)| (first + offset, text_of(span)));
+    let hidden = if count > REGION_LIMIT_LINES { first + ends..first + count - ends } else { 0..0 };
+    let shown = lines.filter(|(number, _)| !hidden.contains(number));
     if is_named {
         section.anchors((first, first + count - 1), shown);
     } else {
@@ -244,7 +250,9 @@ pub fn created_section<'t>(
 ) -> Section<'t> {
     let mut section = Section::new(dialect);
     let lines = (1, count_lines(text, Unit::Byte));
-    add_new_lines(&text.into(), lines, REGION_END_LINES, is_named(style, lines), &mut section);
+    let texts = (1..).zip(Lines::new(text, Unit::Byte));
+    let texts = texts.map(|(number, span)| (number, Cow::Borrowed(span.text(text))));
+    add_new_lines(texts, lines, REGION_END_LINES, is_named(style, lines), &mut section);
     section
 }
 

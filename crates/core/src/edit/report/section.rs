@@ -142,9 +142,7 @@ impl Anchors {
         let Anchors { first, last, lines, shift } = self;
         let range = if first == last { first.to_string() } else { format!("{first}-{last}") };
         let mut words = Vec::new();
-        if !dialect.has_hashes() {
-            words.push(format!("({range})"));
-        } else {
+        if dialect.has_hashes() {
             words.extend((first < last).then(|| format!("{range}:")));
             let mut next = *first;
             for &(number, hash) in lines {
@@ -154,6 +152,8 @@ impl Anchors {
                 words.push(anchor_text(dialect, number, hash, doubtful.edition(number)));
                 next = number + 1;
             }
+        } else {
+            words.push(format!("({range})"));
         }
         words.extend(shift.map(shift_text));
         words.join(" ")
