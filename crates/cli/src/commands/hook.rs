@@ -26,6 +26,8 @@ const EVENT_LIMIT_BYTES: u64 = 64 << 20;
 struct ToolCall<'e> {
     tool: &'e str,
     command: ShellCommand<'e>,
+    /// The files that it names, as it writes their paths.
+    files: Vec<&'e str>,
 }
 
 /// What a call gives to a shell.
@@ -48,7 +50,7 @@ pub fn hook(call: &mut Call<'_>, args: &Hook) -> Result<Exit, Failure> {
     })?;
     let policy = policy(args)?.map(|policy| served(policy, &event));
     let refusal = tool_call(args.agent, &event)
-        .and_then(|tool| refusal(args.agent, &tool, args, policy.as_ref()));
+        .and_then(|call| denied(args, &call, &event).or_else(|| guarded(&call, policy.as_ref()?)));
     call.out.json(&match refusal {
         Some(reason) => denial(args.agent, &reason),
         None => json!({}),
@@ -118,10 +120,11 @@ fn tool_call(agent: Agent, event: &Value) -> Option<ToolCall<'_>> {
     let (tool_key, input_key) = match (agent, text("hook_event_name")) {
         (Agent::Cursor, Some("beforeShellExecution")) => {
             let command = shell_command(event.get("command"));
-            return Some(ToolCall { tool: shell(agent), command });
+            return Some(ToolCall { tool: shell(agent), command, files: Vec::new() });
         }
         (Agent::Cursor, Some("beforeReadFile")) => {
-            return Some(ToolCall { tool: "Read", command: ShellCommand::None });
+            let files = text("file_path").into_iter().collect();
+            return Some(ToolCall { tool: "Read", command: ShellCommand::None, files });
         }
         (Agent::Opencode, _) => ("tool", "args"),
         (Agent::Claude | Agent::Codex, Some("PreToolUse"))
@@ -135,7 +138,25 @@ fn tool_call(agent: Agent, event: &Value) -> Option<ToolCall<'_>> {
     let tool = text(tool_key).filter(|tool| !tool.is_empty()).or_else(of_shell)?;
     let is_shell = tool == shell(agent);
     let command = if is_shell { shell_command(input(input_key)) } else { ShellCommand::None };
-    Some(ToolCall { tool, command })
+    let files = if is_shell { Vec::new() } else { files(event.get(input_key)) };
+    Some(ToolCall { tool, command, files })
+}
+
+/// How the tools of agents call the path of a file.
+const PATH_FIELDS: [&str; 5] = ["file_path", "filePath", "notebook_path", "absolute_path", "path"];
+
+/// The lines of a patch in the language of `apply_patch` that name a file.
+const PATCH_HEADS: [&str; 4] =
+    ["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
+
+/// The paths in the arguments of a tool.
+fn files(input: Option<&Value>) -> Vec<&str> {
+    let text = |name: &&str| input?.get(name).and_then(Value::as_str);
+    let patch = text(&"command").into_iter().flat_map(str::lines);
+    let in_patch = patch.filter_map(|line| {
+        PATCH_HEADS.iter().find_map(|head| line.strip_prefix(head)).map(str::trim)
+    });
+    PATH_FIELDS.iter().filter_map(text).chain(in_patch).collect()
 }
 
 /// A command line, or the words of a command: `["bash", "-lc", "cat a"]`.
@@ -176,21 +197,30 @@ fn is_known_as(agent: Agent, tool: &str, name: &str) -> bool {
     tool.eq_ignore_ascii_case(name) || tool == other
 }
 
-/// Why a call may not be made, and what to call instead.
-fn refusal(
-    agent: Agent,
-    call: &ToolCall<'_>,
-    args: &Hook,
-    policy: Option<&Policy>,
-) -> Option<String> {
+/// Why a tool may not be called that `--deny` names, and what to call instead. A file is left to
+/// the agent's own tool where the tools named instead could not edit it: outside of what they
+/// serve, and while the agent only plans, when the one file it may write is its plan.
+fn denied(args: &Hook, call: &ToolCall<'_>, event: &Value) -> Option<String> {
     let tool = call.tool;
-    if args.deny.iter().any(|name| is_known_as(agent, tool, name)) {
-        let is_reading = tool.to_ascii_lowercase().contains("read");
-        let tools = args.guard.policy().tools;
-        let instead = if is_reading { tools.read } else { tools.edit };
-        return Some(format!("{tool} may not be called here: use {instead}."));
+    let is_planning = event.get("permission_mode").is_some_and(|mode| mode == "plan");
+    if is_planning || !args.deny.iter().any(|name| is_known_as(args.agent, tool, name)) {
+        return None;
     }
-    let policy = policy?;
+    let Policy { tools, roots, cwd, .. } = served(args.guard.policy(), event);
+    let serves = serves(&roots);
+    let cwd = cwd.or_else(|| roots.first().cloned()).unwrap_or_default();
+    let is_served = |file: &&str| serves(&Path::new(&cwd).join(file).to_string_lossy());
+    if !call.files.is_empty() && !call.files.iter().any(is_served) {
+        return None;
+    }
+    let is_reading = tool.to_ascii_lowercase().contains("read");
+    let instead = if is_reading { tools.read } else { tools.edit };
+    Some(format!("{tool} may not be called here: use {instead}."))
+}
+
+/// Why the guard refuses the command of a call, and what to call instead.
+fn guarded(call: &ToolCall<'_>, policy: &Policy) -> Option<String> {
+    let tool = call.tool;
     let command = match &call.command {
         ShellCommand::None => return None,
         ShellCommand::Line(line) => line,

@@ -165,6 +165,44 @@ fn regression_files_that_the_tools_refuse_are_left_to_the_shell() {
     }
 }
 
+/// Claude Code asks for its plan by `Write`, outside the project. The hook denied that by the name
+/// of the tool alone and named `apply`, which refuses files outside its root: nothing was left.
+#[test]
+fn regression_files_that_apply_cannot_edit_are_left_to_the_tools_of_the_agent() {
+    let project = Project::new(&[("p/a.txt", "a\n"), ("plans/x.md", "x\n")]);
+    let dir = project.path("p").to_str().unwrap().to_owned();
+    let plan = project.path("plans/x.md").to_str().unwrap().to_owned();
+    let is_denied = |agent: &str, event: Value| {
+        let args = ["hook", agent, "--deny", "Edit,Write"];
+        project.run_with(&args, &event.to_string()).stdout != "{}\n"
+    };
+    let write = |path: &str, mode: &str| {
+        json!({"hook_event_name": "PreToolUse", "tool_name": "Write", "cwd": dir,
+            "permission_mode": mode, "tool_input": {"file_path": path, "content": ""}})
+    };
+    assert!(is_denied("claude", write("a.txt", "default")));
+    assert!(is_denied("claude", write("new/b.txt", "acceptEdits")));
+    assert!(is_denied("claude", write(&format!("{dir}/a.txt"), "default")));
+    assert!(!is_denied("claude", write(&plan, "default")));
+    assert!(!is_denied("claude", write("../plans/x.md", "default")));
+    assert!(!is_denied("claude", write("a.txt", "plan")));
+    let patch = |paths: &[&str]| {
+        let files = paths.iter().map(|path| format!("*** Update File: {path}\n@@\n-a\n+b\n"));
+        let patch = format!("*** Begin Patch\n{}*** End Patch", files.collect::<String>());
+        json!({"hook_event_name": "PreToolUse", "tool_name": "apply_patch", "cwd": dir,
+            "tool_input": {"command": patch}})
+    };
+    assert!(is_denied("codex", patch(&["a.txt"])));
+    assert!(is_denied("codex", patch(&[&plan, "a.txt"])));
+    assert!(!is_denied("codex", patch(&[&plan])));
+    let gemini = |path: &str| {
+        json!({"hook_event_name": "BeforeTool", "tool_name": "write_file", "cwd": dir,
+            "tool_input": {"file_path": path, "content": ""}})
+    };
+    assert!(is_denied("gemini", gemini("a.txt")));
+    assert!(!is_denied("gemini", gemini(&plan)));
+}
+
 /// They passed: only a text was looked at.
 #[test]
 fn regression_a_shell_whose_command_cannot_be_read_is_refused() {
