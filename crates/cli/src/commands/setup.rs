@@ -14,6 +14,7 @@ mod trial;
 
 use std::path::{Path, PathBuf};
 
+use clap::ValueEnum;
 use hashline_core::host::read_start;
 use hashline_core::{Code, Error, Outcome, Patch, PatchOptions, Result};
 use serde_json::{Value, json};
@@ -23,7 +24,7 @@ use crate::args::Setup;
 use crate::call::Call;
 use crate::exit::{Exit, Failure, say};
 use crate::{interrupt, mismatch};
-use agents::{Format, Plan, Target};
+use agents::{Format, MissingPackage, Plan, Target};
 use json::{Document, Removal};
 
 /// How often the edit begins anew when somebody else has changed a file in between.
@@ -47,6 +48,11 @@ pub fn setup(call: &mut Call<'_>, args: &Setup) -> std::result::Result<Exit, Fai
     };
     for attempt in 1.. {
         let operations = operations(call, &plan, args.remove)?;
+        if let Some(missing) =
+            plan.missing.as_ref().filter(|_| !args.remove && !operations.is_empty())
+        {
+            return Err(not_installed(missing, args).into());
+        }
         if operations.is_empty() {
             let state = if args.remove { "nothing of hashline is in" } else { "all is in" };
             say(&format!("{state} {}: no file was changed", paths(&plan)));
@@ -75,6 +81,16 @@ pub fn setup(call: &mut Call<'_>, args: &Setup) -> std::result::Result<Exit, Fai
         say(&line);
     }
     Ok(Exit::Done)
+}
+
+/// The refusal to name a plug-in in a configuration that the agent could not load.
+fn not_installed(missing: &MissingPackage, args: &Setup) -> Error {
+    let MissingPackage { name, path } = missing;
+    let agent =
+        args.agent.to_possible_value().map_or_else(String::new, |one| one.get_name().to_owned());
+    Error::argument(format!(
+        "the plug-in {name} is not installed next to this program ({path} does not exist), so no file was changed. Install both in one directory: `npm run plugin -- {agent} DIR` in a clone, else `npm install --prefix DIR hashline-native {name}`. Then run `DIR/node_modules/.bin/hashline setup {agent}`"
+    ))
 }
 
 /// The directory of the project, if it is the one to be set up.

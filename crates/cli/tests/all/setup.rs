@@ -19,9 +19,35 @@ const AGENTS: [(&str, &[&str]); 7] = [
     ("omp", &[".omp/agent/mcp.json"]),
 ];
 
+/// The plug-ins, which are found next to the program.
+const PLUG_INS: [(&str, &str); 2] = [("opencode", "opencode-hashline"), ("pi", "pi-hashline")];
+
+/// A program like this one, in the directory where a plug-in is installed.
+fn installed(project: &Project, plug_in: &str) -> std::path::PathBuf {
+    project.write(&format!("modules/{plug_in}/package.json"), b"{}");
+    let program = project.path(&format!("modules/platform/hashline{EXE_SUFFIX}"));
+    if !exists(&program) {
+        project.write("modules/platform/.keep", b"");
+        fs::copy(env!("CARGO_BIN_EXE_hashline"), &program).unwrap();
+    }
+    program
+}
+
 /// The command, with the directory of the project as the home of a user.
 fn command(project: &Project, args: &[&str]) -> Command {
-    let mut command = project.command(args);
+    let plain = project.command(args);
+    let plug_in = PLUG_INS.iter().find(|(agent, _)| args.contains(agent));
+    let mut command = match plug_in {
+        Some((_, plug_in)) => Command::new(installed(project, plug_in)),
+        None => Command::new(plain.get_program()),
+    };
+    command.args(args).current_dir(project.path(""));
+    for (name, value) in plain.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
     command.env("HOME", project.path("")).env("USERPROFILE", project.path(""));
     for name in ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "PI_CODING_AGENT_DIR"] {
         command.env_remove(name);
@@ -265,13 +291,20 @@ fn regression_a_plug_in_whose_name_has_ours_in_it_is_another() {
 #[test]
 fn regression_a_plug_in_keeps_its_options() {
     let file = ".config/opencode/opencode.json";
-    let old = r#"{"plugin": ["a", ["opencode-hashline@0.1.0", {"guard": false}]]}"#;
-    let project = Project::new(&[(file, old)]);
-    set_up(&project, &["opencode"]);
-    let plug_ins = value(&project, file)["plugin"].clone();
-    assert_eq!(plug_ins, json!(["a", ["opencode-hashline", {"guard": false}]]));
-    set_up(&project, &["opencode", "--remove"]);
-    assert_eq!(value(&project, file), json!({"plugin": ["a"]}));
+    let index = |project: &Project| {
+        format!("file://{}/index.js", project.path("modules/opencode-hashline").display())
+    };
+    // A version that the user has pinned stays, too.
+    for (old, is_pinned) in [("opencode-hashline", false), ("opencode-hashline@0.1.0", true)] {
+        let before = json!({"plugin": ["a", [old, {"guard": false}]]});
+        let project = Project::new(&[(file, &before.to_string())]);
+        set_up(&project, &["opencode"]);
+        let package = if is_pinned { old.to_owned() } else { index(&project) };
+        let plug_ins = value(&project, file)["plugin"].clone();
+        assert_eq!(plug_ins, json!(["a", [package, {"guard": false}]]));
+        set_up(&project, &["opencode", "--remove"]);
+        assert_eq!(value(&project, file), json!({"plugin": ["a"]}));
+    }
 }
 
 /// A hook of ours between those of others, as people put them into one group.
@@ -447,6 +480,27 @@ fn the_plug_in_that_is_shipped_blocks_what_a_set_up_blocks() {
         words.unwrap().to_owned()
     };
     assert_eq!(denied(shipped), denied(written));
+}
+
+/// pi did not start with `npm:pi-hashline` in its settings, which npm does not have, and opencode
+/// started without a word and without the plug-in.
+#[test]
+fn regression_a_plug_in_that_is_not_installed_is_not_written_into_a_configuration() {
+    for (agent, plug_in) in PLUG_INS {
+        let project = Project::new(&[]);
+        let mut missing = project.command(&["setup", agent]);
+        missing.env("HOME", project.path("")).env("USERPROFILE", project.path(""));
+        missing.env_remove("XDG_CONFIG_HOME").env_remove("PI_CODING_AGENT_DIR");
+        let refused = answer(missing.stdin(Stdio::null()).output().unwrap());
+        assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""), "{refused:?}");
+        for part in [plug_in, "no file was changed", &format!("npm run plugin -- {agent} DIR")] {
+            assert!(refused.stderr.contains(part), "{part}: {refused:?}");
+        }
+        let files = AGENTS.iter().find(|(name, _)| *name == agent).unwrap().1;
+        assert!(files.iter().all(|file| !exists(&project.path(file))), "{agent}");
+        set_up(&project, &[agent]);
+        assert!(project.content(files[0]).contains(&format!("modules/{plug_in}")));
+    }
 }
 
 #[test]

@@ -38,6 +38,15 @@ pub struct Plan {
     /// The arguments of the hook, and an event to try it with.
     pub hook: Option<(Vec<&'static str>, Value)>,
     pub has_server: bool,
+    /// A package that the agent would not find.
+    pub missing: Option<MissingPackage>,
+}
+
+/// A plug-in that is not installed where it would be loaded from.
+pub struct MissingPackage {
+    pub name: &'static str,
+    /// Where it was looked for.
+    pub path: String,
 }
 
 const CLAUDE_HOOK: &[&str] = &[
@@ -162,16 +171,13 @@ fn opencode(project: Option<&Path>, program: &str) -> Result<Plan> {
     };
     let commented = directory.join("opencode.jsonc");
     let path = if commented.exists() { commented } else { directory.join("opencode.json") };
-    let name = "opencode-hashline";
-    let package = package(program, name).map(|package| format!("file://{package}/index.js"));
-    Ok(plug_in(path, &["plugin"], name, package.unwrap_or_else(|| name.to_owned())))
+    let entry = |package: String| format!("file://{package}/index.js");
+    Ok(plug_in_of(path, &["plugin"], "opencode-hashline", program, entry))
 }
 
 fn pi(project: Option<&Path>, program: &str) -> Result<Plan> {
     let path = pi_directory(project, ".pi")?.join("settings.json");
-    let name = "pi-hashline";
-    let package = package(program, name).unwrap_or_else(|| format!("npm:{name}"));
-    Ok(plug_in(path, &["packages"], name, package))
+    Ok(plug_in_of(path, &["packages"], "pi-hashline", program, |package| package))
 }
 
 /// The extension is found by the manifest of a directory of its own: oh-my-pi has its settings in
@@ -230,6 +236,25 @@ fn json_file(path: PathBuf, entries: Vec<Entry>) -> Target {
     Target { path, format: Format::Json, entries }
 }
 
+/// The plug-in that is installed next to the program. The agent does not start where it is told to
+/// load a package that does not exist.
+fn plug_in_of(
+    path: PathBuf,
+    keys: &'static [&'static str],
+    name: &'static str,
+    program: &str,
+    entry: impl FnOnce(String) -> String,
+) -> Plan {
+    match package(program, name) {
+        Some(package) => plug_in(path, keys, name, entry(package)),
+        None => {
+            let path_of = modules(program).map(|modules| modules.join(name).display().to_string());
+            let missing = MissingPackage { name, path: path_of.unwrap_or_default() };
+            Plan { missing: Some(missing), ..plug_in(path, keys, name, name.to_owned()) }
+        }
+    }
+}
+
 /// A plug-in brings its own tools and guard.
 fn plug_in(
     path: PathBuf,
@@ -264,9 +289,13 @@ fn home() -> Result<PathBuf> {
     })
 }
 
-/// A package that was installed beside that of the program.
+/// The directory in which the package of the program is installed.
+fn modules(program: &str) -> Option<&Path> {
+    Path::new(program).parent()?.parent()
+}
+
+/// A package that is installed in the same directory as that of the program.
 fn package(program: &str, name: &str) -> Option<String> {
-    let modules = Path::new(program).parent()?.parent()?;
-    let package = modules.join(name);
+    let package = modules(program)?.join(name);
     package.join("package.json").is_file().then(|| package.to_str().map(str::to_owned))?
 }

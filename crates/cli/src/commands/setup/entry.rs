@@ -63,9 +63,16 @@ impl Entry {
         if is_ours { Share::All } else { Share::Nothing }
     }
 
-    /// What a value that is ours becomes: fields that the user has added stay.
+    /// What a value that is ours becomes: fields that the user has added stay, and so does the
+    /// version of a plug-in that the user has pinned.
     pub fn updated(&self, old: &Value) -> Value {
         match (self.kind, old) {
+            // Of a plug-in that is not installed here, only the name is known.
+            (Kind::Package(name), old)
+                if self.value == name || package_text(old).is_some_and(|it| pins(it, name)) =>
+            {
+                old.clone()
+            }
             (Kind::Package(_), Value::Array(parts)) => {
                 let options = parts.iter().skip(1).cloned();
                 std::iter::once(self.value.clone()).chain(options).collect()
@@ -149,6 +156,12 @@ fn names(text: &str, package: &str) -> bool {
         let rest = part.strip_prefix(package);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('@'))
     })
+}
+
+/// Whether such a text names one version of the package.
+fn pins(text: &str, package: &str) -> bool {
+    let version = |part: &str| part.strip_prefix(package)?.strip_prefix('@').map(str::len);
+    text.split(['/', '\\', ':']).any(|part| version(part).is_some_and(|length| length > 0))
 }
 
 #[cfg(test)]
