@@ -66,7 +66,7 @@ test('a program in C reads and edits', async (t) => {
     assert.equal(readFileSync(join(dir, 'a.txt'), 'utf8'), 'one\ntwo\nwritten in C\n')
     const refused = spawnSync(program, [dir, 'none.txt'], { encoding: 'utf8', env })
     assert.equal(refused.status, 1)
-    assert.equal(refused.stderr, 'FILE_NOT_FOUND: none.txt: there is no such file\n')
+    assert.equal(refused.stderr, 'FILE_NOT_FOUND: none.txt: no such file\n')
   })
 })
 

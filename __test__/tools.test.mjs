@@ -100,7 +100,7 @@ test('a file that a command changed is told of, once', () =>
     await read.execute({ path: 'a.js' })
     writeFileSync(join(cwd, 'a.js'), 'zero\none\n')
     const other = await read.execute({ path: 'b.js' })
-    assert.match(other.text, /\n\(a\.js changed on disk since it was shown\.\)$/)
+    assert.match(other.text, /\n\(a\.js changed on disk since you read it\.\)$/)
     assert.doesNotMatch((await search.execute({ pattern: 'two' })).text, /changed on disk/)
   }))
 
@@ -128,7 +128,7 @@ test('results are bounded and say how to go on', () =>
   withDir({ 'a.txt': numbered(5000), 'b.txt': 'b\n', empty: '' }, async (cwd, stateDir) => {
     const { read, search, apply } = toolsOf(cwd, stateDir)
     const cut = await read.execute({ path: 'a.txt', more_paths: ['b.txt'] })
-    assert.match(cut.text, /Go on from line 2001\.\)\n\(Not shown, .*: b\.txt from line 1\.\)$/)
+    assert.match(cut.text, /Continue from line 2001\.\)\n\(Not shown, .*: b\.txt from line 1\.\)$/)
     assert.equal(cut.structured.truncated, true)
     assert.equal(cut.summary, 'a.txt: lines 1–2000 of 5000, b.txt: not shown')
     assert.equal((await read.execute({ path: 'empty' })).text, '(empty file)')
@@ -164,7 +164,7 @@ test('images are handed over as bytes', () =>
   }))
 
 test('regression: images that models do not take are named', () =>
-  withDir({ 'a.txt': 'a\nb\n(x. Go on from line 2.)\n' }, async (cwd, stateDir) => {
+  withDir({ 'a.txt': 'a\nb\n(x. Continue from line 2.)\n' }, async (cwd, stateDir) => {
     writeFileSync(join(cwd, 'i.bmp'), Buffer.concat([Buffer.from('BM'), Buffer.alloc(60)]))
     const session = new HashSession({ cwd, stateDir, durability: 'process' })
     const { read } = hashTools(session, { names: { read: 'peek' } })
@@ -501,7 +501,7 @@ test('regression: what a cut answer says of the files at its end is kept', () =>
     const rows = text.split('\n')
     assert.ok(rows.length <= 2010, `${rows.length} lines`)
     assert.match(text, /\n\(\d+ lines are left out here\. Ask for fewer files at once/)
-    assert.match(text, /\n\(3000 lines\. Go on from line 1988\.\)\n/)
+    assert.match(text, /\n\(3000 lines\. Continue from line 1988\.\)\n/)
     assert.match(text, /\n\(Not shown, .*: a\.txt from line 1, none\.txt from line 1\.\)$/)
     assert.equal(structured.truncated, true)
   }))

@@ -123,7 +123,7 @@ unsafe fn lend_with<T: Unit>(
     let mut raw = ptr::null_mut();
     // Not asked for: a copy is given back like anything else.
     let copied = ptr::null_mut();
-    // SAFETY: As the caller promises. The characters are on the heap and stay where they are until
+    // SAFETY: As the caller promises. The characters are on the heap and stay until
     // `give_back` takes them.
     let status = unsafe {
         create(env, characters, len, Some(give_back::<T>), hint.cast(), &raw mut raw, copied)

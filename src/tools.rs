@@ -61,7 +61,8 @@ pub fn tool_definition<'env>(
         let kind = kind_of(kind)?;
         let dialect = session.for_call()?.options().workspace.dialect;
         operations.check(kind, dialect).map_err(of_operations)?;
-        let options = ToolsOptions { names: names_of(names)?, operations };
+        let options =
+            ToolsOptions { names: names_of(names)?, operations, ..ToolsOptions::default() };
         let definition = describe(kind, dialect, &options);
         Ok(serde_json::to_string(&definition).unwrap_or_default())
     })
@@ -193,7 +194,10 @@ impl<'env> Made<'_, 'env> {
         let operations = allowed(&given)?;
         let names = names_of(self.names)?;
         let call = ToolCall {
-            tools: Tools::new(&*self.session.for_call()?, ToolsOptions { names, operations }),
+            tools: Tools::new(
+                &*self.session.for_call()?,
+                ToolsOptions { names, operations, ..ToolsOptions::default() },
+            ),
             kind: kind_of(self.kind)?,
             turn: None,
             given: Mutex::new(to_arguments(self.arguments, Strings::Whole)),

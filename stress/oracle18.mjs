@@ -219,7 +219,7 @@ const CLASSES = [
       !peer.error && /inserts after line|meets itself|both touch line/.test(own.error ?? ''),
   ],
   ['no block', (_, own) => /No block at/.test(own.error ?? '')],
-  ['a register that holds nothing', (_, own) => /holds nothing/.test(own.error ?? '')],
+  ['a register that holds nothing', (_, own) => /@\w+ is empty/.test(own.error ?? '')],
   ['a name that is taken', (peer, own) => !peer.error && /FILE_EXISTS/.test(own.error ?? '')],
   [
     'a file deleted as it is not',
@@ -229,7 +229,7 @@ const CLASSES = [
     'a place that is not certain',
     (peer, own) =>
       !peer.error &&
-      (/Someone else has changed/.test(own.error ?? '') || hasUnseenBlock(own.error ?? '')),
+      (/Another process changed/.test(own.error ?? '') || hasUnseenBlock(own.error ?? '')),
   ],
   [
     'their guess about a place',

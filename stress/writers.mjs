@@ -200,7 +200,7 @@ class Fighter {
       }
     } catch (thrown) {
       const error = /** @type {HashlineError} */ (thrown)
-      if (!error.message.includes('could not be undone completely')) {
+      if (!error.message.includes('could not be rolled back completely')) {
         this.figures.add(`thrown ${error.code}`)
         this.problems.push(`${where}: patch ${patch} threw ${error.message}`)
         return undefined

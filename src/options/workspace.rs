@@ -1,7 +1,7 @@
 //! The options of a workspace that calls have, and what holds for all of them.
 
 use hashline_core::WorkspaceOptions;
-use hashline_core::host::{Host, Term};
+use hashline_core::host::{ANSWER_LIMIT_BYTES, Host, Term};
 
 use super::{Field, OptionNames, Options};
 use crate::fault::Result;
@@ -27,7 +27,12 @@ pub const COMMIT: &[&str] = &["durability", "syntax"];
 pub const STATE: &[&str] = &["stateDir", "lockTimeoutMs"];
 
 /// What this face asks of every workspace.
-pub const HOST: Host = Host { spelling, text_limit_units: STRING_LIMIT_UNITS };
+pub const HOST: Host = Host {
+    spelling,
+    text_limit_units: STRING_LIMIT_UNITS,
+    answer_limit_bytes: ANSWER_LIMIT_BYTES,
+    refusal_limit_bytes: ANSWER_LIMIT_BYTES,
+};
 
 impl Options<'_> {
     /// The options of the call's workspace.

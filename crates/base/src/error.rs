@@ -74,7 +74,7 @@ codes! {
     NotAFile = "NOT_A_FILE",
     /// The system does not let this user read or write the path.
     PermissionDenied = "PERMISSION_DENIED",
-    /// The path leads out of the root.
+    /// The path is outside the root.
     OutsideRoot = "OUTSIDE_ROOT",
     /// A line edit of a file that is not text.
     BinaryFile = "BINARY_FILE",
@@ -197,7 +197,7 @@ impl Error {
     pub fn io(action: &str, path: &str, cause: &io::Error) -> Self {
         let code = code_of(cause);
         let message = match code {
-            Code::FileNotFound => format!("{path}: there is no such file"),
+            Code::FileNotFound => format!("{path}: no such file"),
             Code::PermissionDenied => format!("{path}: permission denied (cannot {action})"),
             Code::NoSpace => format!("{path}: no space left to {action}"),
             _ => format!("{path}: cannot {action}: {cause}"),

@@ -670,6 +670,10 @@ pub struct Mcp {
     /// begin with ~/, and need not exist
     #[arg(long = "read-root", value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub read_roots: Vec<String>,
+    /// The most bytes of an answer; the rest is left to further calls [default: what the client
+    /// takes, by its name]
+    #[arg(long, value_name = "BYTES", value_parser = value_parser!(u64).range(1_000..=51_200))]
+    max_answer_bytes: Option<u64>,
     /// Answer with structured content beside the text; some agents show it instead of the text
     #[arg(long)]
     pub structured: bool,
@@ -690,6 +694,11 @@ impl Mcp {
     /// Whether tools for JSON documents are asked for; operations of theirs ask for them, too.
     pub fn json_tools(&self) -> bool {
         self.json_tools || self.operations.is_some()
+    }
+
+    /// How long an answer may be, if that is given.
+    pub fn max_answer_bytes(&self) -> Option<usize> {
+        self.max_answer_bytes.and_then(|bytes| usize::try_from(bytes).ok())
     }
 
     /// The operations that the agent may use.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use hashline_core::Code;
 use hashline_core::Dialect;
-use hashline_core::host::{GAP, file_header, told_failures, untold};
+use hashline_core::host::{ANSWER_LIMIT_BYTES, GAP, file_header, told_failures, untold};
 use hashline_core::{Failure, Outcome, Rejected};
 
 use crate::call::Call;
@@ -43,7 +43,7 @@ struct Shown<'a> {
 
 /// Headline, lines, and what to use instead.
 fn stale_text(rejected: &Rejected, dialect: &Dialect) -> String {
-    let told = told_failures(&rejected.failures);
+    let told = told_failures(&rejected.failures, ANSWER_LIMIT_BYTES);
     let mut files: Vec<(&str, Shown<'_>)> = Vec::new();
     for failure in told {
         let path = failure.path.as_deref().unwrap_or_default();

@@ -483,7 +483,7 @@ impl Misreading {
                 Code::BinaryFile,
                 Mention::Operation(operation)
                     + format!(
-                        ": NUL (U+0000) would be in the first {HEAD_BYTES} bytes of the file, which would be binary then, and could not be read or edited again. Take the NUL out first, by `replace_text`."
+                        ": NUL (U+0000) would be in the first {HEAD_BYTES} bytes of the file, which would make it binary: it could not be read or edited again. Remove the NUL first with `replace_text`."
                     ),
             ),
             Misreading::In(found) => Error::new(
@@ -514,7 +514,7 @@ fn changing(path: &str) -> Error {
     Error::at(
         Code::ConcurrentChange,
         path,
-        format!("{path}: is being changed by someone else faster than it can be read; try again"),
+        format!("{path}: another process changes it faster than it can be read; try again"),
     )
 }
 

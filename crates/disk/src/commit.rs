@@ -208,7 +208,8 @@ fn give_up(
         CommitError::Stuck(error) => {
             staged.disarm();
             let stays = format!("; the journal {} stays, and ", journal.path().display());
-            let after = Message::from(stays) + Term::Recover + " finishes or undoes the patch";
+            let after =
+                Message::from(stays) + Term::Recover + " completes the patch or rolls it back";
             CommitError::Stuck(error.within("", after))
         }
         other => {
@@ -268,7 +269,9 @@ pub fn concurrent(path: &str, what: &str) -> Error {
     Error::at(
         Code::ConcurrentChange,
         path,
-        format!("{path}: {what} by someone else while the patch was being prepared; read it again"),
+        format!(
+            "{path}: {what} by another process while the patch was being prepared; read it again"
+        ),
     )
 }
 

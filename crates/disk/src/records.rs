@@ -199,8 +199,7 @@ impl RecordStore {
         let is_cut = stamp.size_bytes == CUT_BYTES;
         let unread = (!is_cut).then(|| {
             let (shown, size) = (&self.shown, stamp.size_bytes);
-            let message =
-                format!("{shown}: it has {size} bytes, which is more than a store writes");
+            let message = format!("{shown}: it has {size} bytes, more than a store can write");
             Error::at(Code::Io, shown, message)
         });
         News { is_new_log: true, is_cut, unread, ..News::default() }
@@ -225,7 +224,7 @@ impl RecordStore {
     fn of_other_version(&self, version: &str) -> Error {
         let shown = &self.shown;
         let message = format!(
-            "{shown}: its format is {version}, and this program reads only {VERSION}; it is not changed"
+            "{shown}: its format is {version}, and this program reads only {VERSION}; it was not changed"
         );
         Error::at(Code::Io, shown, message)
     }
@@ -236,7 +235,7 @@ impl RecordStore {
             return Ok(());
         }
         let shown = &self.shown;
-        let message = format!("{shown}: it was not read to its end, and nothing is added to it");
+        let message = format!("{shown}: it could not be read to its end, so nothing is appended");
         Err(Error::at(Code::Io, shown, message))
     }
 

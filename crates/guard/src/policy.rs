@@ -23,7 +23,7 @@ pub struct Policy {
     pub roots: Vec<String>,
     /// Where relative paths start: the first root when it is left out.
     pub cwd: Option<String>,
-    /// Whether a path is outside, too, if it leads out of the roots through links or to a file that
+    /// Whether a path is outside, too, if it is outside the roots through links or to a file that
     /// the tools cannot show. Needs roots.
     pub check_files: bool,
     /// Paths below the roots that are no findings, as lines of a `.gitignore`.

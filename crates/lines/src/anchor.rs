@@ -298,13 +298,13 @@ pub fn quote(text: &str) -> String {
 fn invalid(dialect: &Dialect, text: &str) -> Error {
     if !dialect.has_hashes() {
         let message = format!(
-            "{} names no line, since rows without hashes say nothing of the version: send a patch, {{\"patch\": \"[path#TAG]\\nPUT 10.=12:\\n+text\"}}, with the header that stands above the rows",
+            "{} names no line, because rows without hashes do not say which version they show: send a patch, {{\"patch\": \"[path#TAG]\\nPUT 10.=12:\\n+text\"}}, with the header above the rows",
             quote(text)
         );
         return Error::new(Code::InvalidAnchor, message);
     }
     let example = dialect.example();
-    let blank = if dialect.bare_blanks { ", and of a blank line the number alone" } else { "" };
+    let blank = if dialect.bare_blanks { ", or the number alone for a blank line" } else { "" };
     Error::new(
         Code::InvalidAnchor,
         format!(

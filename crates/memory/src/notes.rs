@@ -71,8 +71,8 @@ impl Notes {
 impl Trouble {
     fn sentence(self, why: &str) -> String {
         match self {
-            Trouble::NotRead => format!("the session's memory was not read: {why}"),
-            Trouble::NotWritten => format!("the session's memory was not written: {why}"),
+            Trouble::NotRead => format!("the session's memory could not be read: {why}"),
+            Trouble::NotWritten => format!("the session's memory could not be written: {why}"),
             Trouble::Unnamed => format!("a file is not in the session's memory: {why}"),
         }
     }
@@ -85,8 +85,8 @@ impl Damage {
             Damage::Text => "text",
         };
         match count {
-            1 => format!("1 damaged {one} of the session's memory was left out"),
-            _ => format!("{count} damaged {one}s of the session's memory were left out"),
+            1 => format!("1 damaged {one} of the session's memory was skipped"),
+            _ => format!("{count} damaged {one}s of the session's memory were skipped"),
         }
     }
 }
@@ -111,10 +111,10 @@ mod tests {
         assert_eq!(
             all,
             [
-                "1 damaged record of the session's memory was left out",
-                "30 damaged texts of the session's memory were left out",
-                "the session's memory was not read: set --state-dir",
-                "the session's memory was not written: nobody may (the last of 2 times)",
+                "1 damaged record of the session's memory was skipped",
+                "30 damaged texts of the session's memory were skipped",
+                "the session's memory could not be read: set --state-dir",
+                "the session's memory could not be written: nobody may (the last of 2 times)",
             ]
         );
     }

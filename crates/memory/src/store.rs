@@ -299,7 +299,7 @@ impl Store {
             Ok(_) if self.writes_whole() => Ok(()),
             Ok(_) => self.append(&updates),
             Err(error) => {
-                Err(without_lock(error, "what the call showed is remembered by this process alone"))
+                Err(without_lock(error, "only this process remembers what the call showed"))
             }
         };
         // What is to be forgotten from just now on was written, and will be removed again.
@@ -352,7 +352,7 @@ impl Store {
         }
         let removed = replaced.and_then(|kept| self.records.drop_contents(&kept));
         removed.map_err(|why| {
-            why.within("this process has forgotten, but what is kept on disk is still there: ", "")
+            why.within("this process has forgotten it, but it is still on disk: ", "")
         })
     }
 
@@ -578,7 +578,7 @@ mod tests {
                 (Store::new(records(), limits), MemoryMutex::new(Memory::new(limits)));
             store.learn(vec![shown()], &memory, None, &locked);
             let note = format!(
-                "the session's memory was not written: {why}; what the call showed is remembered by this process alone"
+                "the session's memory could not be written: {why}; only this process remembers what the call showed"
             );
             assert_eq!(store.notes().all(Term::name), [note]);
             assert!(memory.lock().knows(Path::new("f")));

@@ -14,11 +14,11 @@ pub(super) enum BodyRow<'a> {
 /// New lines, or the row (from 0) that is wrong.
 pub(super) type ReadBody = Result<(Vec<String>, Vec<(usize, &'static str)>), (usize, &'static str)>;
 
-const MINUS: &str = "a row that begins with - deletes nothing: the head names the lines that go, and the rows below are the new text alone; a line of new text that begins with - is written +-";
-const BARE: &str = "rows without + in front were taken as new lines";
+const MINUS: &str = "a row that begins with - deletes nothing: the head names the lines to delete, and the rows below it are new text; write a new line that begins with - as +-";
+const BARE: &str = "rows without a leading + were taken as new lines";
 const BULLETS: &str = "rows that begin with \"- \" were taken as new lines: write +- for them";
-const OLD_ROWS: &str = "rows that begin with - were left out: the head names the lines that go";
-const NUMBERED: &str = "rows without + in front were taken as new lines, without their numbers";
+const OLD_ROWS: &str = "rows that begin with - were ignored: the head names the lines to delete";
+const NUMBERED: &str = "rows without a leading + were taken as new lines, without their numbers";
 
 /// What the rows below a head say. Blank rows at the end belong to nothing.
 pub(super) fn body(rows: &[BodyRow<'_>]) -> ReadBody {

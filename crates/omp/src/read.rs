@@ -81,13 +81,13 @@ enum BodyTarget {
 
 const NO_SECTION: &str = "a patch begins with [path#TAG]: the path of a file and the tag of the version whose lines are named";
 const STRAY: &str = "this row is in no hunk: write PUT N.=M:, PUT <N: or PUT >N: above it";
-const BARE_RANGE: &str = "a range with a colon was taken as PUT of it";
-const SHOWN_ROW: &str = "a row with a number was taken as PUT of that line";
-const ELISION: &str = "a row that stands for lines left out was passed over";
+const BARE_RANGE: &str = "a range with a colon was taken as PUT for it";
+const SHOWN_ROW: &str = "a row with a number was taken as PUT for that line";
+const ELISION: &str = "a row that marks omitted lines was ignored";
 const EMPTY_PUT: &str = "PUT without new lines was taken as CUT";
-const CUT_COLON: &str = "the colon behind CUT was passed over";
+const CUT_COLON: &str = "the colon after CUT was ignored";
 const HEAD_AS_TEXT: &str =
-    "the row is new text, though it reads like the head of a hunk: leave the + out if it is one";
+    "the row is new text, although it looks like the head of a hunk: remove the + if it is one";
 
 impl<'a> Reader<'a> {
     fn row(&mut self, row: u64, text: &'a str) -> Next {
@@ -160,7 +160,7 @@ impl<'a> Reader<'a> {
                 self.open = OpenHunk::Body(row, BodyTarget::Gap(gap), Vec::new());
             }
             HunkHead::PutLines(_, Some(_), true) | HunkHead::PutGap(_, Some(_), true) => {
-                self.refuse(row, "PUT … @name puts what the register holds, and has no colon: leave out the colon, or @name".to_owned());
+                self.refuse(row, "PUT … @name puts the lines of the register and takes no colon: remove the colon or @name".to_owned());
             }
             HunkHead::PutLines(lines, None, false) => {
                 self.refuse(row, format!("PUT {lines} has neither new lines nor a register: write PUT {lines}: and rows that begin with +, or PUT {lines} @name"));
@@ -237,7 +237,7 @@ impl<'a> Reader<'a> {
             };
             if !shown.insert(line) {
                 let what = format!(
-                    "line {line} is there twice: write PUT {line}.={line}: and each new line below it, with + in front"
+                    "line {line} is duplicated: write PUT {line}.={line}: and each new line below it, with a leading +"
                 );
                 self.wrong(row, what);
             }
@@ -270,7 +270,7 @@ impl<'a> Reader<'a> {
             }
             BodyTarget::Gap(gap) if lines.is_empty() => {
                 let what = format!(
-                    "PUT {gap}: has no new lines: write rows that begin with + below it, or leave out the colon to put what a register holds"
+                    "PUT {gap}: has no new lines: write rows that begin with + below it, or remove the colon to put the lines of a register"
                 );
                 self.wrong(row, what);
             }

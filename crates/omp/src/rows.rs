@@ -76,7 +76,7 @@ fn header(row: &str) -> ScriptRow<'_> {
     match Tag::parse(tag.trim()).filter(|_| !path.is_empty()) {
         Some(tag) => ScriptRow::Header(path, tag),
         None => ScriptRow::Wrong(format!(
-            "{} is no header: write [path#TAG], where TAG is four hexadecimal digits; a row of new text begins with +",
+            "{} is not a header: write [path#TAG], where TAG is four hexadecimal digits; a row of new text begins with +",
             quote(row)
         )),
     }
@@ -114,7 +114,7 @@ fn head(row: &str) -> Option<Result<HunkHead, String>> {
 
 /// The head of a hunk that names lines.
 fn lines_head(is_cut: bool, row: &str, rest: &str) -> Result<HunkHead, String> {
-    let unread = || format!("{} is not understood: {HEADS}", quote(row));
+    let unread = || format!("{} is not a hunk: {HEADS}", quote(row));
     let mut scan = Scan { rest };
     let place = scan.place().ok_or_else(unread)?;
     let register = scan.register().ok_or_else(unread)?;
@@ -143,7 +143,7 @@ impl HunkPlace {
     fn checked(self, row: &str) -> Result<HunkPlace, String> {
         match self {
             HunkPlace::Lines(HunkLines::Range(first, last)) if first > last => Err(format!(
-                "{} ends before it begins: both numbers are those of lines, and the second is the last line of the range, not how many there are",
+                "{} ends before it begins: both are line numbers, and the second is the last line of the range, not a count",
                 quote(row)
             )),
             HunkPlace::Lines(HunkLines::Range(0, _) | HunkLines::Block(0))

@@ -94,10 +94,10 @@ fn heads_that_models_write_otherwise() {
     for (rows, row, what) in [
         ("PUT 5.=3:\n+a", 2, "ends before it begins"),
         ("PUT 0:\n+a", 2, "lines are numbered from 1"),
-        ("PUT 3,5:\n+a", 2, "is not understood"),
-        ("PUT 3.=5: a", 2, "is not understood"),
-        ("PUT 3.=99999999999:\n+a", 2, "is not understood"),
-        ("PUT 3.=5 @é", 2, "is not understood"),
+        ("PUT 3,5:\n+a", 2, "is not a hunk"),
+        ("PUT 3.=5: a", 2, "is not a hunk"),
+        ("PUT 3.=99999999999:\n+a", 2, "is not a hunk"),
+        ("PUT 3.=5 @é", 2, "is not a hunk"),
         ("CUT >3", 2, "names no lines to cut"),
         ("PUT 3.=5", 2, "neither new lines nor a register"),
         ("PUT >3 @a:", 2, "has no colon"),
@@ -106,10 +106,10 @@ fn heads_that_models_write_otherwise() {
         ("PUT >3 @a\n+a", 3, "has no rows below it"),
         ("REM\nnow", 3, "has no rows below it"),
         ("MV", 2, "names no path"),
-        ("3:a\n3:b", 3, "line 3 is there twice"),
+        ("3:a\n3:b", 3, "line 3 is duplicated"),
         ("explain", 2, "in no hunk"),
         ("+a", 2, "in no hunk"),
-        ("PUT 3:\nPUT 4,5:\n+a", 3, "is not understood"),
+        ("PUT 3:\nPUT 4,5:\n+a", 3, "is not a hunk"),
     ] {
         let (at, told) = problem(rows);
         assert_eq!(at, row, "{rows:?}");

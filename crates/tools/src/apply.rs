@@ -18,7 +18,7 @@ pub static APPLY: Tool =
     Tool { title: "Apply", fields: &arguments(LINE_FIELDS), words, work: apply, title_of: title };
 
 fn words(options: &ToolsOptions, dialect: &Dialect) -> Wording {
-    let ToolsOptions { names, operations: allowed } = options;
+    let ToolsOptions { names, operations: allowed, .. } = options;
     let Names { read, search, apply, .. } = names;
     let after =
         |gap: &str, part: String| if part.is_empty() { part } else { format!("{gap}{part}") };

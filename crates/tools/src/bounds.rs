@@ -1,16 +1,40 @@
 //! What one answer may hold, whatever it is made of.
 
-use hashline_core::Dialect;
 use hashline_core::host::{ANSWER_LIMIT_BYTES, ANSWER_LIMIT_LINES, RowAnchor};
+use hashline_core::{Dialect, SessionOptions};
 
-/// How many lines and bytes one answer may hold.
+/// How many lines one answer may hold.
 pub const MAX_LINES: usize = ANSWER_LIMIT_LINES as usize;
-pub const MAX_BYTES: usize = ANSWER_LIMIT_BYTES;
 
-/// The same in words.
-pub fn limits() -> String {
-    let (thousands, rest) = (MAX_LINES / 1_000, MAX_LINES % 1_000);
-    format!("{thousands},{rest:03} lines and {} KB", MAX_BYTES >> 10)
+/// How many bytes the text of one answer may hold. What does not fit is not shown, and a session
+/// does not count it as shown: so no host may cut an answer that is within its limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AnswerLimits {
+    /// Of an answer.
+    pub answer_bytes: usize,
+    /// Of a refusal, and of any other answer that is marked as an error.
+    pub error_bytes: usize,
+}
+
+impl Default for AnswerLimits {
+    fn default() -> AnswerLimits {
+        AnswerLimits { answer_bytes: ANSWER_LIMIT_BYTES, error_bytes: ANSWER_LIMIT_BYTES }
+    }
+}
+
+impl AnswerLimits {
+    /// In words, for a model.
+    pub fn words(self) -> String {
+        let (thousands, rest) = (MAX_LINES / 1_000, MAX_LINES % 1_000);
+        format!("{thousands},{rest:03} lines and {} KB", self.answer_bytes >> 10)
+    }
+
+    /// Has a session keep to them.
+    pub fn limit(self, session: &mut SessionOptions) {
+        session.limits.max_bytes = session.limits.max_bytes.min(self.answer_bytes);
+        session.workspace.host.answer_limit_bytes = self.answer_bytes;
+        session.workspace.host.refusal_limit_bytes = self.error_bytes;
+    }
 }
 
 /// What may come on top: the lines of a session that say how to go on.
@@ -26,18 +50,18 @@ const MAX_TAIL_BYTES: usize = 8_192;
 /// The part of a text that one answer may hold. Lines that are very long are cut first, so that
 /// what stands below them is not lost; then whole lines, above what is said at the end. `advice`
 /// says what the model can do about it. Lines of files have anchors of `dialect`.
-pub fn bounded(text: String, dialect: &Dialect, advice: &str) -> String {
+pub fn bounded(text: String, max_bytes: usize, dialect: &Dialect, advice: &str) -> String {
     let count = text.split('\n').count();
-    if count <= MAX_LINES + SPARE_LINES && text.len() <= MAX_BYTES + SPARE_BYTES {
+    if count <= MAX_LINES + SPARE_LINES && text.len() <= max_bytes + SPARE_BYTES {
         return text;
     }
     let cut: Vec<String> = text.split('\n').map(shortened).collect();
-    if fitting(&cut, MAX_LINES, MAX_BYTES) == cut.len() {
+    if fitting(&cut, MAX_LINES, max_bytes) == cut.len() {
         return format!("{}\n(Long lines are cut.{advice})", cut.join("\n"));
     }
     let tail = tail_of(dialect, &cut);
     let body = &cut[..cut.len() - tail.len()];
-    let head = fitting(body, MAX_LINES - tail.len(), MAX_BYTES - bytes_of(tail));
+    let head = fitting(body, MAX_LINES - tail.len(), max_bytes.saturating_sub(bytes_of(tail)));
     let rest = body.len() - head;
     let lack = if rest == 1 { "line is" } else { "lines are" };
     let note = match tail {

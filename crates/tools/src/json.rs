@@ -30,7 +30,7 @@ pub static APPLY_JSON: Tool = Tool {
 
 fn words_of_read(options: &ToolsOptions, _: &Dialect) -> Wording {
     let Names { read_json, apply_json, .. } = &options.names;
-    let limits = bounds::limits();
+    let limits = options.limits.words();
     Wording {
         description: format!(
             "Reads a JSON document, with comments or without, as it stands in its file. \
@@ -87,7 +87,10 @@ fn read_json(call: &Call<'_>, turn: Turn, mut given: Arguments<'_>) -> Result<An
     let path = plain_path(call, path, PATH.name, given.repairs)?;
     let request = JsonRequest {
         start_line,
-        limits: Limits { max_lines: Some(max_lines), max_bytes: Some(bounds::MAX_BYTES) },
+        limits: Limits {
+            max_lines: Some(max_lines),
+            max_bytes: Some(call.session.options().limits.max_bytes),
+        },
         ..JsonRequest::new(path)
     };
     let view = turn.read_json(&request, call.cancel)?;
@@ -101,7 +104,7 @@ fn read_json(call: &Call<'_>, turn: Turn, mut given: Arguments<'_>) -> Result<An
 fn page(view: JsonView) -> String {
     let JsonView { mut text, line_count, next_line, .. } = view;
     if let Some(next) = next_line {
-        text += &format!("\n({line_count} lines. Go on from line {next}.)");
+        text += &format!("\n({line_count} lines. Continue from line {next}.)");
     }
     text
 }

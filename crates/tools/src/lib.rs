@@ -30,6 +30,7 @@ mod tools;
 mod vendors;
 
 pub use arguments::{Repair, Rule};
+pub use bounds::AnswerLimits;
 pub use path::path_of_url;
 pub use table::Allowed;
 pub use text::Unreadable;

@@ -10,7 +10,7 @@ use hashline_core::{
 use serde_json::{Value as Json, json};
 
 use crate::arguments::{Arguments, MAX_COUNT, Rule, Trouble};
-use crate::bounds::{limits, plural};
+use crate::bounds::plural;
 use crate::path::plain_path;
 use crate::table::{Field, Kind, PATH_NAMES};
 use crate::title::SoFar;
@@ -40,7 +40,7 @@ pub static READ: Tool = Tool {
 
 fn words(options: &ToolsOptions, dialect: &Dialect) -> Wording {
     let Names { read, search, apply, .. } = &options.names;
-    let (line, anchor, limits) = (line_form(dialect), anchor_form(dialect), limits());
+    let (line, anchor, limits) = (line_form(dialect), anchor_form(dialect), options.limits.words());
     let blank = blank_form(dialect);
     let rows = if dialect.has_hashes() {
         format!(

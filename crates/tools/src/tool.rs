@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use crate::arguments::{Arguments, Trouble};
+use crate::bounds::AnswerLimits;
 use crate::table::{Allowed, Field};
 use crate::title::SoFar;
 
@@ -91,6 +92,8 @@ pub struct ToolsOptions {
     pub names: Names,
     /// Which operations there are.
     pub operations: Allowed,
+    /// How long answers are.
+    pub limits: AnswerLimits,
 }
 
 /// A tool, as it is declared.

@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 
 use crate::apply::APPLY;
 use crate::arguments::{Arguments, Repair, Repairs, Trouble};
-use crate::bounds::{bounded, bounded_notes};
+use crate::bounds::{AnswerLimits, bounded, bounded_notes};
 use crate::json::{APPLY_JSON, READ_JSON};
 use crate::read::READ;
 use crate::script::{self, NOT_LIMITED, SCRIPT};
@@ -204,7 +204,7 @@ impl Tools {
         cancel: &Cancel,
         progress: &dyn Fn(usize, usize),
     ) -> Result<ToolResult, Error> {
-        let ToolsOptions { names, operations: allowed } = &*self.options;
+        let ToolsOptions { names, operations: allowed, .. } = &*self.options;
         let dialect = self.session.options().workspace.dialect;
         let call = Call { session: &self.session, names, allowed, options, cancel, progress };
         let mut repairs = Repairs::default();
@@ -236,10 +236,12 @@ impl Tools {
         let dialect = self.session.options().workspace.dialect;
         let advice = (kind.tool_in(dialect).words)(&self.options, dialect).advice;
         let advice = if is_error && !kind.writes() { String::new() } else { format!(" {advice}") };
+        let AnswerLimits { answer_bytes, error_bytes } = self.options.limits;
+        let max_bytes = if is_error { error_bytes } else { answer_bytes };
         let mut notes = repairs.notes();
         // So that the model does not go on with anchors that are old.
         let changed = self.session.changed_files().into_iter();
-        notes.extend(changed.map(|file| format!("{file} changed on disk since it was shown")));
+        notes.extend(changed.map(|file| format!("{file} changed on disk since you read it")));
         let broken = self.session.broken_files().into_iter();
         notes.extend(broken.map(|file| format!("{file} still does not parse")));
         notes.extend(codes.contains(&Code::OutsideRoot).then(|| self.reach(kind)).flatten());
@@ -252,7 +254,7 @@ impl Tools {
             )
         }));
         ToolResult {
-            text: bounded(text, dialect, &advice) + &bounded_notes(&notes),
+            text: bounded(text, max_bytes, dialect, &advice) + &bounded_notes(&notes),
             is_error,
             images,
             summary: one_line(&summary),

@@ -304,7 +304,7 @@ fn answers_and_errors_that_nobody_wants() {
 fn errors_name_their_file() {
     let (code, message, path) = two(hashline_read_json, r#""none.json""#, "").unwrap_err();
     assert_eq!((code.as_str(), path.as_deref()), ("FILE_NOT_FOUND", Some("none.json")));
-    assert_eq!(message, "none.json: there is no such file");
+    assert_eq!(message, "none.json: no such file");
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("a.bin"), b"\0\x01\x02\xff").unwrap();
     let options = json!({"root": dir.path(), "maxFileBytes": 3}).to_string();

@@ -2,10 +2,12 @@
 //! output.
 //!
 //! The tools are those of `hashline-tools`, where all that a model reads is written. `server`
-//! answers the client's requests, one session for the connection; `roots` says where it works.
+//! answers the client's requests, one session for the connection; `roots` says where it works, and
+//! `hosts` how long its answers are.
 //! `pipes` are those to the client; `message` reads what comes; `intake` bounds how much of that is
 //! under way.
 
+mod hosts;
 mod intake;
 mod message;
 mod pipes;
@@ -46,6 +48,7 @@ pub fn mcp(call: Call<'_>, args: &Mcp) -> Result<Exit, Failure> {
         options: SessionOptions { workspace, ..SessionOptions::default() },
         store: args.kept.store(),
         tools,
+        max_answer_bytes: args.max_answer_bytes(),
         is_structured: args.structured,
     };
     // The client's messages leave by this process's standard output, which the call holds.

@@ -47,9 +47,9 @@ fn print(call: &mut Call<'_>, report: &RecoveryReport) -> Result<(), Failure> {
     for conflict in &report.conflicts {
         let kept = match conflict.kept.as_slice() {
             [] => String::new(),
-            kept => format!("; the patch's version is kept in {}", kept.join(", ")),
+            kept => format!("; the patch's version is in {}", kept.join(", ")),
         };
-        call.out.line(&format!("left: {} was changed by someone else{kept}", conflict.path))?;
+        call.out.line(&format!("left: another process changed {}{kept}", conflict.path))?;
     }
     if report.live > 0 {
         call.out.line(&format!("still at work: {}", report.live))?;

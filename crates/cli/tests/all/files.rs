@@ -199,7 +199,7 @@ fn several_files_have_headers_and_fail_alone() {
     let answer = project.run_with(&["read", "a", "missing", "-", "b"], "line 3\n");
     let expected = "--- a ---\n1:02|line 1\n--- - ---\n1:83|line 3\n--- b ---\n1:b2|line 2\n";
     assert_eq!((answer.code, answer.stdout.as_str()), (Some(2), expected));
-    assert_eq!(answer.stderr, "hashline: missing: there is no such file\n");
+    assert_eq!(answer.stderr, "hashline: missing: no such file\n");
 }
 
 fn json(text: &str) -> Value {

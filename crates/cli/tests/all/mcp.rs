@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use crate::support::Project;
 use serde_json::{Value, json};
@@ -31,7 +31,12 @@ impl Client {
     /// The program, and nothing said.
     fn start(project: &Project, args: &[&str]) -> Client {
         let mut command = project.command(&["mcp"]);
-        command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.args(args);
+        Client::of(command)
+    }
+
+    fn of(mut command: Command) -> Client {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let stdin = child.stdin.take();
         let stdout = BufReader::new(child.stdout.take().unwrap());
@@ -46,12 +51,16 @@ impl Client {
     }
 
     fn shake_hands(&mut self, capabilities: &Value) -> Value {
+        self.shake_hands_as("test", capabilities)
+    }
+
+    fn shake_hands_as(&mut self, name: &str, capabilities: &Value) -> Value {
         let answer = self.request(
             "initialize",
             &json!({
                 "protocolVersion": "2025-11-25",
                 "capabilities": capabilities,
-                "clientInfo": {"name": "test", "version": "1"},
+                "clientInfo": {"name": name, "version": "1"},
             }),
         );
         self.notify("notifications/initialized", &json!({}));
@@ -669,6 +678,72 @@ fn roots_are_those_of_the_client() {
     client.shake_hands(&json!({"roots": {}}));
     assert!(client.read("a.txt").text.ends_with("|c"));
     assert!(client.read("../a.txt").text.starts_with("OUTSIDE_ROOT"));
+}
+
+/// Agents cut long answers, and what they had cut counted as shown: Claude Code keeps 50,000
+/// characters of an answer and 10,000 of an error, Codex 10,000 bytes of any.
+#[test]
+fn regression_answers_are_no_longer_than_the_client_takes() {
+    let text: String =
+        (1..=3_000).map(|number| format!("line {number} {}\n", "x".repeat(80))).collect();
+    let unseen: Vec<_> = (1..=200)
+        .map(|number| {
+            let anchor = format!("{}zz", number * 10);
+            json!({"op": "set_line", "path": "a.txt", "anchor": anchor, "text": "y"})
+        })
+        .collect();
+    for (name, args, answer_bytes, error_bytes) in [
+        ("claude-code", &[][..], 50_000, 10_000),
+        ("codex-mcp-client", &[], 10_000, 10_000),
+        ("unknown", &[], 50_000, 10_000),
+        ("unknown", &["--max-answer-bytes", "5000"], 7_500, 7_500),
+    ] {
+        let project = Project::new(&[("a.txt", &text)]);
+        let mut client = Client::start(&project, args);
+        client.shake_hands_as(name, &json!({}));
+        let refused = client.call("apply", &json!({"operations": unseen}));
+        assert!(refused.is_error && refused.text.len() <= error_bytes, "{}", refused.text.len());
+        let shown = client.read("a.txt").text;
+        assert!((answer_bytes / 2..=answer_bytes).contains(&shown.len()), "{}", shown.len());
+        assert!(shown.contains("Continue from line "), "{shown}");
+        // What was not in the answer does not count as shown.
+        let last = format!("3000{}", &shown.lines().next().unwrap()[1..3]);
+        let last = json!({"op": "set_line", "path": "a.txt", "anchor": last, "text": "y"});
+        let refused = client.call("apply", &json!({"operations": [last]}));
+        assert!(refused.is_error && refused.text.contains("Not shown"), "{}", refused.text);
+    }
+}
+
+/// A client that starts its servers in the home directory could read and write all of it.
+#[test]
+fn regression_without_a_project_nothing_in_the_home_directory_is_touched() {
+    let project = Project::new(&[("a.txt", "a\n"), ("p/b.txt", "b\n")]);
+    let home = project.path("").to_str().unwrap().trim_end_matches('/').to_owned();
+    let start = |directory: &str, args: &[&str]| {
+        let mut command = project.command(&["mcp"]);
+        command.args(args).env("HOME", &home).current_dir(directory);
+        Client::of(command)
+    };
+    for (directory, name) in [(home.as_str(), "the home directory"), ("/", "the root of the file")]
+    {
+        let mut client = start(directory, &[]);
+        client.shake_hands(&json!({}));
+        for answer in [client.read("a.txt"), client.read(&format!("{home}/a.txt"))] {
+            assert!(answer.is_error && answer.text.contains(name), "{}", answer.text);
+            assert!(answer.text.contains("`hashline mcp DIR`"), "{}", answer.text);
+        }
+    }
+    // Where the command line or the client names it, it is meant.
+    let mut client = start("/", &[&home]);
+    client.shake_hands(&json!({}));
+    assert!(client.read("a.txt").text.ends_with("|a"));
+    let mut client = start("/", &[]);
+    client.roots = vec![home.clone()];
+    client.shake_hands(&json!({"roots": {}}));
+    assert!(client.read("a.txt").text.ends_with("|a"));
+    let mut client = start(&format!("{home}/p"), &[]);
+    client.shake_hands(&json!({}));
+    assert!(client.read("b.txt").text.ends_with("|b"));
 }
 
 #[test]

@@ -55,7 +55,7 @@ fn a_line_that_others_changed_is_refused_and_told_as_it_was() {
     let edit = replace_lines(&anchor(&shown, "    first();"), "3or", "    last();\n}");
     let refused = project.run_with(&["apply", "--session", "s"], &edit);
     assert_eq!((refused.code, refused.stdout.as_str()), (Some(1), ""));
-    for part in ["Someone else has changed these lines", "They were:", "|    first();"] {
+    for part in ["Another process changed these lines", "They were:", "|    first();"] {
         assert!(refused.stderr.contains(part), "{part}: {}", refused.stderr);
     }
     assert_eq!(project.content("a"), changed);
@@ -251,7 +251,7 @@ fn a_session_that_cannot_be_kept_is_told_and_stops_nothing() {
     fs::create_dir(store.join("log")).unwrap();
     let Answer { code, stdout, stderr } = project.run(&["read", "a", "--session", "s"]);
     assert_eq!((code, stdout.as_str()), (Some(0), "1ac|line 1\n"), "{stderr}");
-    assert!(stderr.contains("hashline: the session's memory was not written: "), "{stderr}");
+    assert!(stderr.contains("hashline: the session's memory could not be written: "), "{stderr}");
     // Where there is no place for one at all, none is made up.
     fs::remove_dir_all(&store).unwrap();
     fs::write(&store, "").unwrap();

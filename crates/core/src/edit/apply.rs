@@ -31,10 +31,11 @@ use crate::edit::resolve::Doubtful;
 use crate::edit::session::{PatchState, Recall};
 use crate::edit::splice::splice;
 use crate::edit::structure::SyntaxCheck;
-use crate::view::scope::Scope;
+use crate::view::excerpt::ANSWER_LIMIT_BYTES;
+use crate::view::scope::{Host, Scope};
 use failures::{Failures, rejected};
 use hashline_base::cancel::Cancel;
-use hashline_base::error::{Code, Error, Result, Term};
+use hashline_base::error::{Code, Error, Result};
 use hashline_base::parallel;
 use hashline_disk::bytes::{Document, string_of};
 use hashline_disk::commit::{CommitError, StateDir, TransactionContext};
@@ -95,7 +96,7 @@ fn apply_patch(
         Ok(patch) => patch,
         Err(failures) => {
             cancel.check()?;
-            return Ok(rejected(Failures::of(failures), scope.host.spelling, HunkNames::default()));
+            return Ok(rejected(Failures::of(failures), &scope.host, HunkNames::default()));
         }
     };
     let context = TransactionContext { fs: scope.fs, base: scope.base, state };
@@ -114,7 +115,7 @@ fn apply_patch(
     let stale = versions::stale(scope, &patch, recall.is_some())?;
     if !stale.is_empty() {
         failures.extend(stale);
-        return Ok(rejected(failures, scope.host.spelling, HunkNames::of(&patch)));
+        return Ok(rejected(failures, &scope.host, HunkNames::of(&patch)));
     }
     let (loaded, taken) = load_files(scope, &tasks, &options.edit, recall)?;
     let settle = |(edits, file): &(&FileEdits<'_>, Mutex<Option<LoadedResult>>)| {
@@ -140,7 +141,7 @@ fn apply_patch(
     for clash in names::forbidden(&tasks.name_changes(), &tasks.edited_names()) {
         failures.push(clash.operation, patch.path_of(clash.operation), clash.error);
     }
-    // Where it cannot be told what lies in the state directory, nothing is changed.
+    // Where it cannot be told what is in the state directory, nothing is changed.
     let state_path = match state.canonical(scope.fs) {
         Ok(path) => path,
         Err(error) => return refused(scope, &patch, error),
@@ -150,8 +151,7 @@ fn apply_patch(
     for (operation, error) in refused_names {
         failures.push(operation, patch.path_of(operation), error);
     }
-    let shown = std::mem::take(&mut failures.updates);
-    if let Some(rejected) = failures.into_rejected(scope.host.spelling, HunkNames::of(&patch)) {
+    if let Some((rejected, shown)) = failures.into_shown(&scope.host, HunkNames::of(&patch)) {
         // The answer is certain from here on, and what it shows is shown.
         if let Some(recall) = recall {
             recall.memory.learn_from_call(shown, recall.as_of, cancel);
@@ -178,7 +178,7 @@ fn apply_patch(
         what => {
             let checks = job.checks(&added, earlier, scope.budget);
             if let Some(rejected) = refusal(scope, &checks, what, recall.as_ref())
-                .into_rejected(scope.host.spelling, HunkNames::of(&patch))
+                .into_rejected(&scope.host, HunkNames::of(&patch))
             {
                 learn_named(&checks, recall, cancel);
                 return Ok(Outcome::Rejected(rejected));
@@ -280,7 +280,7 @@ fn refused(scope: &Scope<'_>, patch: &Operations, error: Error) -> Result<Outcom
     let operation = path.as_deref().and_then(|path| patch.operation_about(path));
     let mut failures = Failures::default();
     failures.push(operation.unwrap_or(0), path.as_deref(), error);
-    Ok(rejected(failures, scope.host.spelling, HunkNames::of(patch)))
+    Ok(rejected(failures, &scope.host, HunkNames::of(patch)))
 }
 
 /// Applies operations (without paths) to a text in memory.
@@ -306,11 +306,14 @@ pub fn apply_to_text(
         recall: None,
         cancel: &Cancel::default(),
         budget: &Budget::unattended(),
+        refusal_limit_bytes: ANSWER_LIMIT_BYTES,
         incoming: &TakenLines::new(),
     };
     let file = match settle_document(document, &asked) {
         Ok(file) => file,
-        Err(failures) => return refused(rejected(failures, Term::name, HunkNames::of(&patch))),
+        Err(failures) => {
+            return refused(rejected(failures, &Host::default(), HunkNames::of(&patch)));
+        }
     };
     let mut applied = Applied {
         relocations: file.relocations.clone(),
@@ -330,7 +333,7 @@ pub fn apply_to_text(
         applied.files.push(change);
         sections.push((section, Doubtful::default()));
     }
-    (applied.text, _) = applied_text(&applied, &sections, names);
+    (applied.text, _) = applied_text(&applied, &sections, names, ANSWER_LIMIT_BYTES);
     let pieces = splice(&file.document, &file.plan);
     let mut content = with_room_for(pieces.iter().map(|piece| piece.len()).sum());
     pieces.iter().for_each(|piece| content.extend_from_slice(piece));

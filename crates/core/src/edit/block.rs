@@ -60,12 +60,12 @@ enum BlockSource {
 impl BlockSource {
     fn of(path: &str, text: &[u8], budget: &Budget<'_>) -> BlockSource {
         let Some(language) = language_of(path, text) else {
-            return BlockSource::because("the language of the file is not known");
+            return BlockSource::because("the language of the file is unknown");
         };
         if text.len() > SOURCE_LIMIT_BYTES {
             let limit = SOURCE_LIMIT_BYTES >> 10;
             return BlockSource::None(format!(
-                "the file is longer than {limit} KiB, and is not parsed"
+                "the file is longer than {limit} KiB and is not parsed"
             ));
         }
         match Source::parse(language, text, budget) {
@@ -96,7 +96,7 @@ impl BlockSource {
 fn blockless(none: NoBlock) -> Blockless {
     let NoBlock { reason, above, below } = none;
     let why = match reason {
-        NoBlockReason::Shared => "other code stands in its first or last line".to_owned(),
+        NoBlockReason::Shared => "its first or last line also contains other code".to_owned(),
         reason => reason.to_string(),
     };
     Blockless { why, above: above.map(u64::from), below: below.map(u64::from) }

@@ -7,8 +7,8 @@ use serde::{Serialize, Serializer};
 
 use crate::edit::repair::Rule;
 use crate::edit::structure::SyntaxState;
-use crate::view::excerpt::ANSWER_LIMIT_BYTES;
-use hashline_base::error::{Code, Error, Message, Spelling};
+use crate::view::scope::Host;
+use hashline_base::error::{Code, Error, Message};
 use hashline_lines::rows::GAP;
 
 /// The answer to a patch. A refusal is data, not an error.
@@ -280,7 +280,7 @@ const MESSAGE_LIMIT_BYTES: usize = 8_192;
 const LEAD_BYTES: usize = 32;
 
 /// The failures that one text tells: the first, as many as an answer has room for, and at least one.
-pub fn told_failures(failures: &[Failure]) -> &[Failure] {
+pub fn told_failures(failures: &[Failure], limit_bytes: usize) -> &[Failure] {
     let mut rows = HashSet::new();
     let mut bytes = 0;
     for (at, failure) in failures.iter().enumerate() {
@@ -290,7 +290,7 @@ pub fn told_failures(failures: &[Failure]) -> &[Failure] {
         let lines = failure.lines.iter().flat_map(|lines| lines.lines());
         let new = lines.filter(|row| rows.insert((path, *row)));
         bytes += new.map(|row| row.len() + GAP.len() + 2).sum::<usize>();
-        if bytes > ANSWER_LIMIT_BYTES {
+        if bytes > limit_bytes {
             return &failures[..at.max(1)];
         }
     }
@@ -319,9 +319,9 @@ impl Failure {
     }
 
     /// Makes the message one as a face writes it.
-    pub(crate) fn spell(&mut self, spelling: Spelling) {
-        self.message.spell(spelling);
-        self.message.truncate(MESSAGE_LIMIT_BYTES);
+    pub(crate) fn spell(&mut self, host: &Host) {
+        self.message.spell(host.spelling);
+        self.message.truncate(MESSAGE_LIMIT_BYTES.min(host.refusal_limit_bytes / 2));
     }
 }
 

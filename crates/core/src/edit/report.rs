@@ -69,10 +69,10 @@ pub fn recovery_rows(report: &RecoveryReport) -> String {
         let kept = if conflict.kept.is_empty() {
             String::new()
         } else {
-            format!("; the patch's version is kept in {}", conflict.kept.join(", "))
+            format!("; the patch's version is in {}", conflict.kept.join(", "))
         };
         format!(
-            "\nAn interrupted patch was recovered: {path} was changed by someone else and left{kept}."
+            "\nAn interrupted patch was recovered: another process had changed {path}, which was kept{kept}."
         )
     };
     report.conflicts.iter().map(row).collect()

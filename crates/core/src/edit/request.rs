@@ -148,7 +148,7 @@ pub(super) struct NamedLines {
 /// Lines that are moved or copied, within a file or to another.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Transfer {
-    /// Whether they stay where they are as well.
+    /// Whether they stay as well.
     pub is_copy: bool,
     /// The first line.
     pub first: Anchor,

@@ -14,6 +14,7 @@ use std::cell::OnceCell;
 use serde::Deserialize;
 
 use crate::edit::request::{InsertAt, LineEdit, Operation};
+use crate::view::excerpt::ANSWER_LIMIT_BYTES;
 use hashline_base::error::Code;
 use hashline_lines::anchor::{Anchor, Edition, anchor_text};
 use hashline_lines::dialect::{Dialect, MemoryLines};
@@ -92,13 +93,22 @@ pub struct Evidence<'a> {
     pub hash: OnceCell<u128>,
     /// The lines whose rows say of which version they are.
     pub doubtful: Doubtful,
+    /// How much of the lines one refusal may show.
+    pub limit_bytes: usize,
 }
 
 impl<'a> Evidence<'a> {
     /// The lines of a UTF-8 text.
     pub fn new(dialect: &'static Dialect, text: &'a [u8]) -> Self {
         let (index, doubtful) = (LineIndex::new(text, Unit::Byte), Doubtful::default());
-        Evidence { dialect, text, index, hash: OnceCell::new(), doubtful }
+        let hash = OnceCell::new();
+        Evidence { dialect, text, index, hash, doubtful, limit_bytes: 0 }.within(ANSWER_LIMIT_BYTES)
+    }
+
+    /// The same for refusals of at most so many bytes: a fifth is for words.
+    #[must_use]
+    pub fn within(self, refusal_limit_bytes: usize) -> Self {
+        Evidence { limit_bytes: refusal_limit_bytes / 5 * 4, ..self }
     }
 
     /// The text with its lines and its hash.

@@ -3,6 +3,7 @@
 
 use hashline_syntax::Budget;
 
+use super::excerpt::ANSWER_LIMIT_BYTES;
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Spelling, Term};
 use hashline_disk::bytes::{Charset, LoadOptions};
@@ -16,11 +17,20 @@ pub struct Host {
     pub spelling: Spelling,
     /// The longest text that it can hand over, in UTF-16 code units.
     pub text_limit_units: usize,
+    /// How long the text of an edit's answer may be.
+    pub answer_limit_bytes: usize,
+    /// How long the text of a refusal may be.
+    pub refusal_limit_bytes: usize,
 }
 
 impl Default for Host {
     fn default() -> Host {
-        Host { spelling: Term::name, text_limit_units: usize::MAX }
+        Host {
+            spelling: Term::name,
+            text_limit_units: usize::MAX,
+            answer_limit_bytes: ANSWER_LIMIT_BYTES,
+            refusal_limit_bytes: ANSWER_LIMIT_BYTES,
+        }
     }
 }
 

@@ -315,7 +315,7 @@ impl Session {
     }
 
     /// The workspace that reads what is at a path: the first in whose root it leads, or that of the
-    /// session, which then says that it leads out of the root.
+    /// session, which then says that it is outside the root.
     fn reader_of(&self, path: &str) -> &Workspace<'static> {
         let has = |workspace: &&Workspace<'static>| {
             let found = workspace.scoped(&Cancel::default(), |scope| {

@@ -489,10 +489,10 @@ fn a_refusal_says_whether_the_number_or_the_hash_is_likelier_right() {
     ]
     .map(|operation| refused(&scene, json!([operation])).text.lines().last().unwrap().to_owned());
     assert_snapshot!(reasons.join("\n"), @"
-    Operation 0, f: Line 5 has bf; your hash 0a is line 6's. Mostly the number is right in such a slip: use 5:bf, or 6:0a for line 6.
-    Operation 0, f: Line 5 has bf; your hash 0a is line 6's. Mostly the number is right in such a slip: use 5:bf, or 6:0a for line 6.
-    Operation 0, f: Line 5 has bf; your hash 0a is line 6's, and your text is more like that line: use 6:0a, or 5:bf for line 5.
-    Operation 0, f: Line 5 has bf; your hash 0a is line 6's, and so is the text behind it: use 6:0a, or 5:bf for line 5.
+    Operation 0, f: Line 5 has bf; your hash 0a is that of line 6. In such a mistake the number is usually right: use 5:bf, or 6:0a for line 6.
+    Operation 0, f: Line 5 has bf; your hash 0a is that of line 6. In such a mistake the number is usually right: use 5:bf, or 6:0a for line 6.
+    Operation 0, f: Line 5 has bf; your hash 0a is that of line 6, and your text is more like that line: use 6:0a, or 5:bf for line 5.
+    Operation 0, f: Line 5 has bf; your hash 0a is that of line 6, and so is the text after it: use 6:0a, or 5:bf for line 5.
     ");
 }
 
@@ -534,7 +534,7 @@ fn a_refusal_names_each_operation_and_its_file() {
     3:83|line 3
     Operation 1: No line near line 2 has the hash 22: use 2:b2 for line 2.
 
-    FILE_NOT_FOUND: operation 1: gone: there is no such file
+    FILE_NOT_FOUND: operation 1: gone: no such file
     ");
 }
 
@@ -561,18 +561,18 @@ fn a_text_that_is_not_found_is_answered_with_the_lines_most_like_it() {
         rejected.text
     });
     assert_snapshot!(answers.join("\n\n"), @"
-    TEXT_NOT_FOUND: f: operation 0: old_text does not occur in the file; it must match exactly, white space included
+    TEXT_NOT_FOUND: f: operation 0: old_text does not occur in the file; it must match exactly, including whitespace
     Most like the old_text of operation 0:
     Actual state:
     6:af|    let total = sum(a, b);
 
-    TEXT_NOT_FOUND: f: operation 0: old_text does not occur in the file; it must match exactly, white space included
+    TEXT_NOT_FOUND: f: operation 0: old_text does not occur in the file; it must match exactly, including whitespace
     Most like the old_text of operation 0:
     Actual state:
     6:af|    let total = sum(a, b);
     7:eb|    call(2);
 
-    TEXT_NOT_FOUND: f: operation 0: old_text does not occur in the file; it must match exactly, white space included
+    TEXT_NOT_FOUND: f: operation 0: old_text does not occur in the file; it must match exactly, including whitespace
     Most like the old_text of operation 0:
     Actual state:
     4:05|

@@ -182,7 +182,7 @@ fn the_truth_about_a_neighbouring_hash() {
     let rejected = dir.rejected(json!([{"op": "delete", "path": "a.txt", "anchor": mixed_up}]));
     let hash = &mixed_up[2..];
     let last = format!(
-        "Operation 0, a.txt: {hash} is the hash of line 3. Mostly the number is right in such a slip: use {}, or {} for line 3.",
+        "Operation 0, a.txt: {hash} is the hash of line 3. In such a mistake the number is usually right: use {}, or {} for line 3.",
         anchor(2, "beta"),
         anchor(3, "gamma")
     );
@@ -713,7 +713,7 @@ fn regression_a_hint_that_differs_is_told_as_that() {
     let stale = format!("{}|foo", anchor(1, "three"));
     let rejected = dir.rejected(json!([set("a", &stale, "x")]));
     let last = rejected.text.lines().last().unwrap();
-    assert!(last.contains("is the hash of line 3, but the text there is not"), "{last}");
+    assert!(last.contains("is the hash of line 3, but its text is not"), "{last}");
 }
 
 #[test]
@@ -820,7 +820,7 @@ fn what_is_deleted_and_added_is_the_name_alone() {
 #[test]
 fn regression_a_byte_order_mark_in_a_text_is_reported() {
     let dir = Dir::new(&[("with", "\u{feff}a\nb\n"), ("without", "a\nb\n")]);
-    for (name, what) in [("with", "keeps the mark"), ("without", "has none")] {
+    for (name, what) in [("with", "keeps its own"), ("without", "has none")] {
         let edit = set(name, &anchor(1, "a"), "\u{feff}x");
         let applied = dir.applied(json!([edit]));
         let [warning] = &applied.warnings[..] else { panic!("{:?}", applied.warnings) };
@@ -1045,7 +1045,7 @@ fn in_a_file_of_its_snapshot_nothing_is_relocated() {
             panic!("{snapshots} let it through");
         };
         assert_eq!(rejected.code, Code::HashMismatch);
-        assert!(rejected.text.contains("is line 21's"), "{}", rejected.text);
+        assert!(rejected.text.contains("is that of line 21"), "{}", rejected.text);
         assert!(rejected.text.contains("|let value21 = 21;"), "{}", rejected.text);
         assert_eq!(dir.read("a.txt"), text);
     }
@@ -1093,7 +1093,7 @@ fn a_text_that_repeats_its_neighbours_is_refused_with_those_lines() {
     let rejected = dir.rejected(range(false));
     assert_eq!(rejected.code, Code::RepeatsNeighbours);
     let expected = format!(
-        "Repeats neighbours at {three}.\nActual state:\n{}\na.txt: The text of operation 0 begins with line 2, which stays where it is: leave it out, or add \"verbatim\": true to have it twice.",
+        "Repeats neighbours at {three}.\nActual state:\n{}\na.txt: The text of operation 0 begins with line 2, which stays: omit it, or add \"verbatim\": true to repeat it.",
         (1..=4)
             .map(|n| {
                 let line = ["one();", "two();", "three();", "four();"][n - 1];
@@ -1144,7 +1144,7 @@ fn another_indentation_is_warned_of() {
     let edit = json!([{"op": "set_line", "path": "a.txt",
         "anchor": anchor(2, "    total = first + second;"), "text": "    total = first - second;"}]);
     let applied = dir.applied(edit);
-    let expected = "Operation 0: line 2 was indented by 8 spaces, its new text is indented by 4 spaces: if others have indented it anew since it was shown, mend the new text.";
+    let expected = "Operation 0: line 2 was indented by 8 spaces, its new text is indented by 4 spaces: if another process re-indented it since you read it, adjust your text.";
     assert_eq!(applied.warnings.len(), 1);
     assert_eq!(
         (applied.warnings[0].operation, applied.warnings[0].message.as_str()),
@@ -1192,7 +1192,7 @@ fn regression_the_text_of_a_refusal_is_bounded() {
         "end_anchor": last, "checksum": "1-150:00000000"}]);
     let rejected = dir.rejected(range);
     assert!(rejected.text.len() < ANSWER_LIMIT_BYTES, "{}", rejected.text.len());
-    assert!(rejected.text.contains(" Read the rest, from line "), "{}", rejected.code.as_str());
+    assert!(rejected.text.contains(" Read the rest from line "), "{}", rejected.code.as_str());
 }
 
 #[test]

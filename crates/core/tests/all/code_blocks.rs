@@ -225,8 +225,8 @@ function e() {
 fn code_that_does_not_parse_shares_a_line_or_has_no_language_has_no_block() {
     let cases = [
         ("a.js", "function a( {\n  b()\n}\n", "function a( {", "syntax error"),
-        ("a.js", "function a() {\n  b()\n}; c()\n", "function a() {", "other code stands"),
-        ("a.txt", "a {\n  b\n}\n", "a {", "the language of the file is not known"),
+        ("a.js", "function a() {\n  b()\n}; c()\n", "function a() {", "contains other code"),
+        ("a.txt", "a {\n  b\n}\n", "a {", "the language of the file is unknown"),
     ];
     for (path, text, line, why) in cases {
         let scene = Scene::new(path, text.as_bytes());
@@ -275,9 +275,9 @@ fn a_session_removes_no_line_of_a_block_that_it_never_showed() {
     assert_eq!(rejected.code, Code::NotShown);
     assert!(rejected.text.contains("201:"), "{}", rejected.text);
     assert!(!rejected.text.contains("\n210:"), "{}", rejected.text);
-    assert!(rejected.text.contains("read on from line 202"), "{}", rejected.text);
+    assert!(rejected.text.contains("read on from line 204"), "{}", rejected.text);
     // What it has shown counts as shown; the rest is read.
-    show(&session, "a.rs", 202, 101);
+    show(&session, "a.rs", 204, 99);
     applied(in_session(&session, &operation));
     assert_eq!(scene.content("a.rs"), "");
 }
@@ -341,7 +341,7 @@ fn regression_a_refused_block_says_which_lines_others_changed_and_which_were_not
     let operation = delete("a.rs", &text, "fn long() {");
     let rejected = refused(in_session(&session, &operation));
     assert_eq!(rejected.code, Code::NotShown);
-    let why = "Someone else has changed the file at lines 6-7 since they were shown to you, and lines 17-19 were never shown to you. They are shown above now: repeat the edit if you mean them.";
+    let why = "Another process changed lines 6-7 since you read them, and lines 17-19 were never shown to you. They are shown above: repeat the edit if you mean them.";
     assert!(rejected.text.contains(why), "{}", rejected.text);
     for (row, is_shown) in [("step5b()", true), ("step16()", true), ("step10()", false)] {
         assert_eq!(rejected.text.contains(row), is_shown, "{row}: {}", rejected.text);
@@ -355,17 +355,14 @@ fn regression_a_refused_block_says_which_lines_others_changed_and_which_were_not
 fn regression_a_refused_block_of_which_others_changed_lines_does_not_call_all_unseen() {
     let text = long(6);
     for (others, expected) in [
-        (
-            text.replace("step3", "other"),
-            "Someone else has changed the file at line 4 since it was shown",
-        ),
+        (text.replace("step3", "other"), "Another process changed line 4 since you read it"),
         (
             text.replace("    step3();\n", ""),
-            "Someone else has changed the file at lines 3-4 since they",
+            "Another process changed lines 3-4 since you read them",
         ),
         (
             text.replace("    step3();", "    step3();\n    new();"),
-            "has changed the file at line 5 since",
+            "Another process changed line 5 since",
         ),
     ] {
         let scene = Scene::new("a.rs", text.as_bytes());

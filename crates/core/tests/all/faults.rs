@@ -73,7 +73,7 @@ enum Found {
 
 /// Whether an error says that a recovery must finish or undo the patch.
 fn leaves_it_to_a_recovery(outcome: &Result<Outcome, Error>) -> bool {
-    matches!(outcome, Err(error) if error.message.contains("and recover() finishes"))
+    matches!(outcome, Err(error) if error.message.contains("and recover() completes"))
 }
 
 /// The files by their own names: without directories and temporary files.

@@ -381,7 +381,7 @@ fn regression_a_cut_row_that_comes_back_as_text_does_not_replace_the_line() {
             assert_eq!(code(apply(edit.clone())).0, Code::PartlyShown);
             let (code, text) = code(workspace.apply(patch(&edit)).unwrap());
             assert_eq!(code, Code::InvalidOperation);
-            assert!(text.contains("mark of a row that was cut"), "{text}");
+            assert!(text.contains("mark of a cut row"), "{text}");
         }
     }
     assert_eq!(content(), text);

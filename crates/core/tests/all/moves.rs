@@ -412,7 +412,7 @@ fn in_a_session_lines_that_left_are_refused_with_their_new_anchors() {
     let rejected = refused(in_session(&session, &json!([set("f", 2, "b", "B")])));
     assert_eq!(rejected.code, Code::HashMismatch);
     let there = at(2, "b");
-    let expected = format!("Your own edit has moved this line to g: use {there} there.");
+    let expected = format!("Your own edit moved this line to g: use {there} there.");
     assert!(rejected.text.contains(&expected), "{}", rejected.text);
     applied(in_session(&session, &json!([set("g", 2, "b", "B"), set("g", 3, "c", "C")])));
     assert_eq!(scene.content("g"), "x\nB\nC\n");

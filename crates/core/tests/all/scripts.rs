@@ -155,7 +155,8 @@ fn another_version_is_refused_with_the_lines_as_they_are() {
         assert_eq!((no.code, failure.operation), (Code::HashMismatch, 1), "{rows}");
         let now = format!("[a.txt#{}] now and has 5 lines", tag(LINES));
         assert!(
-            no.text.contains("[a.txt#0BAD] is not the file as it is.") && no.text.contains(&now),
+            no.text.contains("[a.txt#0BAD] is not the current version of the file.")
+                && no.text.contains(&now),
             "{}",
             no.text
         );
@@ -181,12 +182,8 @@ fn refusals_speak_of_hunks() {
             Code::LineOutOfRange,
             "`PUT 5.=9:` (row 4 of the patch): Line out of range at 9.",
         ),
-        (
-            "PUT 2,3:\n+X",
-            Code::InvalidOperation,
-            "row 2 of the patch: \"PUT 2,3:\" is not understood",
-        ),
-        ("PUT >2 @r", Code::InvalidOperation, "row 2 of the patch: @r holds nothing"),
+        ("PUT 2,3:\n+X", Code::InvalidOperation, "row 2 of the patch: \"PUT 2,3:\" is not a hunk"),
+        ("PUT >2 @r", Code::InvalidOperation, "row 2 of the patch: @r is empty"),
         ("CUT 2.=4\nPUT >3", Code::OverlappingEdits, "`PUT >3` (row 3 of the patch)"),
         ("MV b.txt", Code::FileExists, "`MV b.txt` (row 2 of the patch)"),
         ("PUT 1:\n+X\nREM", Code::OverlappingEdits, "`REM` (row 4 of the patch)"),
@@ -217,7 +214,7 @@ fn what_was_understood_kindly_is_a_warning() {
     assert_eq!(scene.content("a.txt"), "one\nX\nfour\n");
     let told: Vec<_> = done.warnings.iter().map(|one| (one.code.as_str(), one.operation)).collect();
     assert_eq!(told, [("READING", Some(0)), ("READING", Some(1))]);
-    assert!(done.text.contains("Row 3 of the patch: rows without + in front"), "{}", done.text);
+    assert!(done.text.contains("Row 3 of the patch: rows without a leading +"), "{}", done.text);
 }
 
 #[test]
@@ -235,7 +232,7 @@ fn in_a_session_a_tag_names_a_version_that_was_shown() {
     // What the session itself has replaced is gone.
     let no = refused(in_session(&session, &format!("{shown}\nPUT 2:\n+2")));
     assert_eq!(no.code, Code::HashMismatch);
-    assert!(no.text.contains("Your own edit has changed these lines"), "{}", no.text);
+    assert!(no.text.contains("Your own edit changed these lines"), "{}", no.text);
     // Changes of others are carried.
     scene.write("a.txt", "zero\none\n1.5\nTWO\nTHREE\nfour\nfive\n");
     applied(in_session(&session, &format!("{shown}\nCUT 4.=4")));
@@ -264,7 +261,7 @@ fn in_a_session_only_lines_that_were_shown_are_edited() {
     let no = refused(in_session(&session, &format!("{header}\nPUT 1:\n+ONE")));
     // It is shown there, but it never was in the version that is named.
     assert_eq!(no.code, Code::HashMismatch, "{}", no.text);
-    let told = "was never shown to you, and the file has changed since";
+    let told = "was never shown to you, and the file changed since";
     assert!(no.text.contains(told), "{}", no.text);
     applied(in_session(&session, &scene.patch("a.txt", "PUT 1:\n+ONE")));
     assert_eq!(scene.content("a.txt"), "ONE\ntwo\nthree\nfour\nFIVE\n");
@@ -291,7 +288,7 @@ fn registers_last_as_long_as_the_session() {
     // A patch that is refused fills nothing.
     refused(in_session(&session, &scene.patch("a.txt", "CUT 1 @t\nCUT 9")));
     let no = refused(in_session(&session, &scene.patch("b.txt", "PUT >1 @t")));
-    assert!(no.text.contains("these hold something: @r, @s"), "{}", no.text);
+    assert!(no.text.contains("these are filled: @r, @s"), "{}", no.text);
     let fork = session.fork();
     applied(in_session(&session, &scene.patch("b.txt", "PUT >1 @r\nPUT 2.=2 @s")));
     assert_eq!(scene.content("b.txt"), "x\ntwo\nthree\nfive\n");
@@ -302,7 +299,7 @@ fn registers_last_as_long_as_the_session() {
     applied(in_session(&fork, &scene.patch("b.txt", "PUT <1 @s")));
     assert_eq!(scene.content("b.txt"), "five\nx\ntwo\nthree\nfive\n");
     let no = refused(scene.try_apply(&scene.patch("b.txt", "PUT <1 @s")));
-    assert!(no.text.contains("no register holds anything"), "{}", no.text);
+    assert!(no.text.contains("no register is filled"), "{}", no.text);
 }
 
 #[test]
@@ -317,7 +314,7 @@ fn a_register_is_not_kept_in_a_store() {
     applied(in_session(&first, &scene.patch("a.txt", "CUT 2 @r")));
     let later = scene.patch("b.txt", "PUT >1 @r");
     let no = refused(in_session(&process(), &later));
-    assert!(no.text.contains("@r holds nothing"), "{}", no.text);
+    assert!(no.text.contains("@r is empty"), "{}", no.text);
     assert_eq!(scene.content("b.txt"), "x\n");
     applied(in_session(&first, &later));
     assert_eq!(scene.content("b.txt"), "x\ntwo\n");

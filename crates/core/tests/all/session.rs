@@ -169,8 +169,26 @@ fn in_a_file_that_did_not_change_nothing_is_relocated() {
     let slip = json!({"op": "set_line", "path": "f", "anchor": format!("2:{}", &anchor(3, "c")[2..]), "text": "x"});
     let rejected = scene.refuse(json!([slip]));
     assert_eq!(rejected.code, Code::HashMismatch);
-    assert!(rejected.text.contains("Mostly the number is right"), "{}", rejected.text);
+    assert!(rejected.text.contains("the number is usually right"), "{}", rejected.text);
     assert_eq!(scene.content("f"), "a\nb\nc\n");
+}
+
+/// All lines of all failures counted as shown, also those for which the text had no room.
+#[test]
+fn regression_a_refusal_shows_no_lines_that_its_text_has_no_room_for() {
+    let text: String =
+        (1..=3_000).map(|number| format!("line {number} {}\n", "x".repeat(80))).collect();
+    let scene = Scene::new(&[("f", &text)]);
+    let line = |number: u64| text.lines().nth(number as usize - 1).unwrap();
+    let sets = |numbers: &mut dyn Iterator<Item = u64>| {
+        numbers.map(|number| set(number, line(number), "x")).collect::<Vec<_>>()
+    };
+    let rejected = scene.refuse(json!(sets(&mut (1..=300).map(|number| number * 10))));
+    assert!(rejected.text.contains("|line 10 ") && !rejected.text.contains("|line 3000 "));
+    let again = scene.refuse(json!([set(3_000, line(3_000), "x")]));
+    assert_eq!(again.code, Code::NotShown);
+    assert!(again.text.contains("|line 3000 "), "{}", again.text);
+    scene.apply(json!([set(3_000, line(3_000), "x"), set(10, line(10), "x")]));
 }
 
 #[test]
@@ -333,7 +351,7 @@ fn a_call_shows_no_more_than_its_limits_and_says_how_to_go_on() {
     let next: Vec<_> = report.next.iter().map(|one| (one.path.as_str(), one.start_line)).collect();
     assert_eq!(next, [("g", 3), ("h", 1)]);
     assert!(report.text.contains("--- g ---\n1:"), "{}", report.text);
-    assert!(report.text.contains("(8 lines. Go on from line 3.)"), "{}", report.text);
+    assert!(report.text.contains("(8 lines. Continue from line 3.)"), "{}", report.text);
     // Line 3 of g was not shown.
     let rejected = scene.refuse(json!([
         {"op": "set_line", "path": "g", "anchor": anchor(3, "line 3"), "text": "x"}
@@ -392,7 +410,7 @@ fn a_line_is_not_cut_by_what_earlier_files_left_of_a_limit() {
     let cancel = Cancel::default();
     let report = scene.session.read_with(&requests(&["f", "g", "h"]), &cancel).unwrap();
     assert!(!report.text.contains("--- g ---"), "{}", report.text);
-    let end = "(Not shown, since the limit of one call is reached: g from line 1.)";
+    let end = "(Not shown, because the limit of one call is reached: g from line 1.)";
     assert!(report.text.ends_with(end), "{}", report.text);
     assert!(report.text.contains("--- h ---\n1:"), "{}", report.text);
     let next: Vec<_> = report.next.iter().map(|one| (one.path.as_str(), one.start_line)).collect();
@@ -450,7 +468,7 @@ fn images_of_one_call_have_a_bound_in_all() {
     assert_eq!(images, ["a.png", "b.png"]);
     assert!(
         report.text.ends_with(
-            "--- c.png ---\n(image/png: not shown, since images of one call are shown up to 20 MiB)"
+            "--- c.png ---\n(image/png: not shown: one call shows images of up to 20 MiB)"
         ),
         "{}",
         report.text
@@ -981,10 +999,10 @@ fn regression_a_refusal_tells_of_others_after_an_own_edit_and_keeps_blanks_at_th
     scene.read("f");
     scene.apply(json!([set(2, "two", "2")]));
     let alone = scene.refuse(json!([set(2, "two", "zwei")]));
-    assert!(alone.text.contains("since they were shown: use the lines above"), "{}", alone.text);
+    assert!(alone.text.contains("since you read them: use the lines above"), "{}", alone.text);
     scene.write("f", "zero\none\n2 \t\nthree \n");
     let rejected = scene.refuse(json!([set(2, "two", "zwei")]));
-    let told = "Your own edit has changed these lines since they were shown, and someone else";
+    let told = "Your own edit changed these lines since you read them, and another process";
     assert!(rejected.text.contains(told), "{}", rejected.text);
     assert!(rejected.text.contains("|2 \t\n"), "{:?}", rejected.text);
 }
@@ -1008,7 +1026,7 @@ fn regression_the_third_equal_call_that_changes_nothing_is_told_to_stop() {
     let notes: Vec<_> = answers.iter().map(stop_note).collect();
     let note = |count| {
         format!(
-            "You sent this call {count} times in a row, and it changes nothing: f already has this text in line 2. Do not send it again: go on, or read f if you expected another text."
+            "You sent this call {count} times in a row, and it changes nothing: f already has this text in line 2. Do not send it again: continue, or read f if you expected different text."
         )
     };
     assert_eq!(notes, [None, None, Some(&*note(3)), Some(&*note(4))]);
@@ -1039,7 +1057,7 @@ fn regression_the_third_equal_call_that_is_refused_is_told_to_stop() {
     let stale = || json!([set(2, "other", "new")]);
     let answers: Vec<_> = (0..3).map(|_| scene.try_apply(stale())).collect();
     let notes: Vec<_> = answers.iter().map(stop_note).collect();
-    let note = "You sent this call 3 times in a row, and each was refused with HASH_MISMATCH. Do not send it again: change it as this answer says.";
+    let note = "You sent this call 3 times in a row, and each was refused with HASH_MISMATCH. Do not send it again: change it as described here.";
     assert_eq!(notes, [None, None, Some(note)]);
     // One that was refused until the lines were shown is applied.
     let scene = Scene::new(&[("f", "one\ntwo\n")]);

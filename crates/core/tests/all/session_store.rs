@@ -215,7 +215,7 @@ fn damage_is_left_out_and_noted() {
     let first = text.lines().find(|line| line.contains("shown")).unwrap();
     fs::write(&log, text.replacen(first, &first.replace("shown", "shewn"), 1)).unwrap();
     let later = scene.open();
-    assert_eq!(later.notes(), ["1 damaged record of the session's memory was left out"]);
+    assert_eq!(later.notes(), ["1 damaged record of the session's memory was skipped"]);
     assert!(matches!(apply(&later, set(&rows[1], "x")), Outcome::Rejected(_)));
     let edit = json!([{"op": "set_line", "path": "g", "anchor": rows[1], "text": "x"}]);
     assert!(matches!(apply(&later, edit), Outcome::Applied(_)));
@@ -286,7 +286,7 @@ fn a_place_that_cannot_be_written_is_noted_and_calls_go_on() {
     assert_eq!(rows, rows_again);
     assert!(matches!(apply(&session, set(&rows[1], "x")), Outcome::Applied(_)));
     let notes = session.notes();
-    assert!(notes.iter().any(|note| note.contains("was not written")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.contains("could not be written")), "{notes:?}");
     // Once it can be written again, it is.
     fs::remove_file(&store).unwrap();
     scene.write("g", &numbered(4));
@@ -307,7 +307,7 @@ fn regression_a_log_that_cannot_be_written_takes_nothing_from_the_memory() {
     assert_eq!(read(&session, "f"), rows);
     assert!(matches!(apply(&session, set(&rows[1], "x")), Outcome::Applied(_)));
     let notes = session.notes();
-    assert!(notes.iter().any(|note| note.contains("was not written")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.contains("could not be written")), "{notes:?}");
 }
 
 #[test]
@@ -636,7 +636,7 @@ fn regression_a_short_record_does_not_ask_for_all_memory() {
     }
     fs::write(&log, text).unwrap();
     let later = scene.open();
-    assert_eq!(later.notes(), ["2 damaged records of the session's memory were left out"]);
+    assert_eq!(later.notes(), ["2 damaged records of the session's memory were skipped"]);
     let rows = read(&later, "f");
     assert!(matches!(apply(&later, set(&rows[1], "x")), Outcome::Applied(_)));
 }
@@ -650,7 +650,7 @@ fn regression_a_damaged_text_heals() {
     content[3] ^= 1;
     fs::write(&text, content).unwrap();
     let later = scene.open();
-    assert_eq!(later.notes(), ["1 damaged text of the session's memory was left out"]);
+    assert_eq!(later.notes(), ["1 damaged text of the session's memory was skipped"]);
     let rows = read(&later, "f");
     assert_eq!(fs::read_to_string(&text).unwrap(), numbered(9));
     // Whoever comes now knows the text, and so the lines in another one.
@@ -777,7 +777,7 @@ fn regression_what_cannot_be_forgotten_on_disk_is_told() {
     fs::rename(&log, &aside).unwrap();
     fs::create_dir(&log).unwrap();
     let error = session.forget(None).unwrap_err();
-    let said = "this process has forgotten, but what is kept on disk is still there: ";
+    let said = "this process has forgotten it, but it is still on disk: ";
     assert!(error.message.starts_with(said), "{}", error.message);
     // The reason, not what follows from it.
     assert!(!error.message.contains("nothing is added"), "{}", error.message);
@@ -899,7 +899,7 @@ impl Sharers {
         self.disk.is_full.store(true, Ordering::Relaxed);
         self.show("f");
         let notes = self.writer.notes(Term::name);
-        assert!(notes.iter().any(|note| note.contains("was not written")), "{notes:?}");
+        assert!(notes.iter().any(|note| note.contains("could not be written")), "{notes:?}");
     }
 }
 

@@ -301,7 +301,7 @@ const SHORT: &str = "function b() {\n  f()\n  return 3\n}\n";
 fn the_one_near_variant_that_parses_is_said() {
     let repeats = |line: u64| {
         format!(
-            "the last line of the text of operation 0, which repeated line {line}, was too much"
+            "the last line of the text of operation 0, which repeats line {line}, was not meant"
         )
     };
     for (code, operations, may_be, wanted) in [

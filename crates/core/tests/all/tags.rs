@@ -260,10 +260,7 @@ fn a_refusal_shows_the_tag_to_go_on_with() {
     let now = project.content("a.txt");
     assert!(no.text.starts_with(&(header("a.txt", &now) + "\n")), "{}", no.text);
     let none = refused(workspace.apply(json!({"patch": "[no.txt#0BAD]\nCUT 1"})).unwrap());
-    assert_eq!(
-        none.text,
-        "FILE_NOT_FOUND: `CUT 1.=1` (row 2 of the patch): no.txt: there is no such file"
-    );
+    assert_eq!(none.text, "FILE_NOT_FOUND: `CUT 1.=1` (row 2 of the patch): no.txt: no such file");
 }
 
 #[test]

@@ -77,7 +77,7 @@ fn patch_in_a_closed_directory(task: &Value, closed_at: u64) -> Value {
         Ok(Outcome::Applied(_)) => "applied",
         Ok(Outcome::Rejected(rejected)) if rejected.code == Code::ConcurrentChange => "concurrent",
         Ok(Outcome::Rejected(_)) => "refused",
-        Err(error) if error.message.contains("and recover() finishes") => "left to a recovery",
+        Err(error) if error.message.contains("and recover() completes") => "left to a recovery",
         Err(_) => "fault",
     };
     json!({"said": said, "is_done": fs.count() < closed_at})

@@ -53,7 +53,7 @@ fn child() {
         Ok(Outcome::Applied(_)) => APPLIED,
         Ok(Outcome::Rejected(rejected)) if rejected.code == Code::ConcurrentChange => CONCURRENT,
         Ok(Outcome::Rejected(_)) => REFUSED,
-        Err(error) if error.message.contains("and recover() finishes") => LEFT_TO_A_RECOVERY,
+        Err(error) if error.message.contains("and recover() completes") => LEFT_TO_A_RECOVERY,
         Err(_) => FAULT,
     };
     std::process::exit(code);

@@ -24,7 +24,7 @@ pub(super) fn in_body(charset: Charset, body: &[u8], offsets: &[usize]) -> Resul
             return Err(Error::new(
                 Code::UnsupportedEncoding,
                 format!(
-                    "there are bytes that are invalid in {} at the place of the edit: edit it by line",
+                    "the edited text contains bytes that are invalid in {}: edit it by line",
                     charset.name()
                 ),
             ));

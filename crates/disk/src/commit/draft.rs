@@ -88,7 +88,7 @@ fn drafts_of<'a>(
                     return Err(not_moved_and_edited(from, "has several names (hard links)"));
                 }
                 if !may_replace(context.fs, from, stamp)? {
-                    let why = "belongs to another user, or cannot leave its directory";
+                    let why = "belongs to another user, or cannot be moved out of its directory";
                     return Err(not_moved_and_edited(from, why));
                 }
             }
@@ -195,7 +195,7 @@ fn check_rewritable(
             Code::OutsideRoot,
             path,
             format!(
-                "{path}: has {} names (hard links), and some may lie outside the root",
+                "{path}: has {} names (hard links), and some may be outside the root",
                 stamp.links
             ),
         ));

@@ -260,7 +260,7 @@ impl Journal {
         if line.len() > BEGIN_LIMIT_BYTES {
             return Err(Error::new(
                 Code::InvalidOperation,
-                "the patch names too many files for one journal: divide it",
+                "the patch names too many files for one journal: split it",
             ));
         }
         let mut attempts = BEGIN_ATTEMPTS;

@@ -212,7 +212,7 @@ fn wait_for(
             return Err(Error::at(
                 Code::LockTimeout,
                 shown,
-                Message::from(format!("{shown}: another call is still editing it (option "))
+                Message::from(format!("{shown}: another call is editing it (option "))
                     + Term::LockTimeout
                     + "); try again",
             ));

@@ -79,7 +79,7 @@ impl<'a> Published<'a> {
         }
         if !stuck.is_empty() {
             let stuck = stuck.join(", ");
-            let after = format!("; and the patch could not be undone completely: {stuck}");
+            let after = format!("; and the patch could not be rolled back completely: {stuck}");
             return CommitError::Stuck(error.within("", after).with_code(Code::Io));
         }
         if matches!(error.code, Code::Io | Code::Internal) {

@@ -30,7 +30,7 @@ impl StateDir {
         let path = match path {
             Some("") => {
                 return Err(Error::argument(
-                    Message::from(Term::StateDir) + " is empty: name a directory, or leave it out",
+                    Message::from(Term::StateDir) + " is empty: name a directory, or omit it",
                 ));
             }
             Some(path) => std::path::absolute(path).map_err(|cause| {
@@ -38,7 +38,7 @@ impl StateDir {
             })?,
             None => default_path().ok_or_else(|| {
                 Error::argument(
-                    Message::from("there is no home directory to keep state in: set the option ")
+                    Message::from("no home directory for state files: set the option ")
                         + Term::StateDir,
                 )
             })?,
@@ -219,7 +219,7 @@ fn open_unlinked(fs: &dyn FileSystem, place: &Place) -> io::Result<Directory> {
     match fs.open_dir(place) {
         Err(_) if fs.stamp(place).is_ok_and(|entry| entry.kind == FileKind::Link) => {
             Err(untrusted(format!(
-                "{} is a symbolic link, which is not followed: name the directory itself",
+                "{} is a symbolic link, which is not followed: give the path of the directory itself",
                 place.shown()
             )))
         }
@@ -303,13 +303,13 @@ fn check_owner(fs: &dyn FileSystem, dir: &Directory, shown: &str, trust: Trust) 
     let is_users = owner == rustix::process::geteuid().as_raw();
     if !is_users && (trust == Trust::User || owner != 0) {
         let why = format!(
-            "{shown} belongs to another user (number {owner}): name a directory of your own"
+            "{shown} belongs to another user (number {owner}): use a directory of your own"
         );
         return Err(untrusted(why));
     }
     if mode & WRITABLE_BY_OTHERS != 0 {
         return Err(untrusted(format!(
-            "{shown} is a directory that other users may write to (mode {mode:o}): run `chmod go-w {shown}`, or name another directory"
+            "{shown} is a directory that other users may write to (mode {mode:o}): run `chmod go-w {shown}`, or use another directory"
         )));
     }
     Ok(())

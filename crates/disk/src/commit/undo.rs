@@ -62,7 +62,7 @@ pub(super) fn take_back(
             exchange_back(fs, temporary, target, placed)?;
             match look(fs, temporary)? {
                 Some(there) if ![old, placed].iter().any(|ours| there.is_same_file(ours)) => {
-                    Err(io::Error::other("a version of someone else was left under another name"))
+                    Err(io::Error::other("another process's version is kept under another name"))
                 }
                 _ => Ok(()),
             }

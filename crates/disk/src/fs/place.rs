@@ -428,7 +428,7 @@ fn start_directory(path: &str) -> Result<PathBuf> {
 }
 
 fn outside(path: &str) -> Error {
-    Error::at(Code::OutsideRoot, path, format!("{path}: leads out of the root"))
+    Error::at(Code::OutsideRoot, path, format!("{path}: is outside the root"))
 }
 
 /// The refusal of anything but a regular file; `noun` says what it is.
@@ -444,7 +444,7 @@ pub(super) fn check_path(path: &str) -> Result<()> {
         return Err(Error::at(
             Code::InvalidArgument,
             path,
-            format!("the path {path:?} holds a NUL character, which no file name can"),
+            format!("the path {path:?} contains NUL, which file names cannot contain"),
         ));
     }
     Ok(())

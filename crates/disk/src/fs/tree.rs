@@ -45,7 +45,7 @@ impl Base {
         check_path(shown)?;
         let canonical = match self.start_dir()?.join(path).canonicalize() {
             Ok(canonical) => canonical,
-            // Tells a path that leads out of the root from one that leads nowhere.
+            // Tells a path that is outside the root from one that leads nowhere.
             Err(_) => self.existing(shown)?.canonical().to_owned(),
         };
         let kind = match self.beneath(&canonical) {

@@ -71,7 +71,7 @@ fn values_of_documents_are_edited_by_path() {
     assert!(stale.is_error);
     assert!(stale.text.starts_with("Nothing was written.\n"), "{}", stale.text);
     let page = project.call("read_json", &json!({"path": "a.json", "max_lines": 4}));
-    assert!(page.text.ends_with("\n(4 lines. Go on from line 3.)"), "{}", page.text);
+    assert!(page.text.ends_with("\n(4 lines. Continue from line 3.)"), "{}", page.text);
 }
 
 #[test]
@@ -97,7 +97,9 @@ fn an_answer_keeps_within_its_limits_and_says_how_to_go_on() {
         assert!(answer.text.lines().count() <= 2_005, "{place}: {}", answer.text.lines().count());
         assert!(answer.text.len() <= 51_200 + 500, "{place}: {}", answer.text.len());
         let last = answer.text.lines().last().unwrap();
-        let says = last.contains("o on ") || last.contains("Not shown") || last.contains("bytes]");
+        let says = last.contains("Continue from line")
+            || last.contains("Not shown")
+            || last.contains("bytes]");
         assert!(says, "{place}: {}", &last[last.len().saturating_sub(200)..]);
     }
     // Many lines at once: the answer is cut, the edit is not.

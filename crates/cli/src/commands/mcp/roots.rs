@@ -1,8 +1,10 @@
 //! Where a connection works: the directories of the command line, else those that the client
 //! names, else the working directory.
 
+use std::path::Path;
 use std::time::Duration;
 
+use hashline_core::{Error, Result};
 use hashline_tools::path_of_url;
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
@@ -28,4 +30,25 @@ pub async fn of_client(context: &RequestContext<RoleServer>) -> Vec<String> {
     };
     say(&format!("the client did not name its roots ({why}): the working directory is used"));
     Vec::new()
+}
+
+/// Refuses to work in the root of the file system or in the home directory, where clients start
+/// servers that are not told a project: a patch could change any file of the user.
+pub fn check_working_directory() -> Result<()> {
+    let cwd = std::env::current_dir().map_err(|cause| Error::io("find", ".", &cause))?;
+    let is_home = || std::env::home_dir().is_some_and(|home| is_same(&cwd, &home));
+    let what = match cwd.parent() {
+        None => "the root of the file system",
+        Some(_) if is_home() => "the home directory",
+        Some(_) => return Ok(()),
+    };
+    Err(Error::argument(format!(
+        "no project is known: the server was started in {what} ({}), and the client names no roots. Start it in a project, or as `hashline mcp DIR`",
+        cwd.display()
+    )))
+}
+
+fn is_same(one: &Path, other: &Path) -> bool {
+    let canonical = |path: &Path| std::fs::canonicalize(path).ok();
+    canonical(one).is_some_and(|one| canonical(other) == Some(one))
 }

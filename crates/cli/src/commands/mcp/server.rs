@@ -12,7 +12,8 @@ use base64::engine::general_purpose::STANDARD;
 use hashline_core::host::{CALLS, PoolJob, Turn};
 use hashline_core::{Cancel, Code, Error, Root, Session, SessionOptions, StoreOptions};
 use hashline_tools::{
-    CallOptions, Definition, ToolKind, ToolResult, Tools, ToolsOptions, describe, refusal,
+    AnswerLimits, CallOptions, Definition, ToolKind, ToolResult, Tools, ToolsOptions, describe,
+    refusal,
 };
 use rmcp::model::{
     CallToolRequestMethod, CallToolRequestParams, CallToolResponse, CallToolResult, ConstString,
@@ -27,7 +28,7 @@ use tokio::sync::{Mutex, mpsc, oneshot};
 use tokio::time::{Instant, Interval, interval_at};
 
 use super::intake::Taken;
-use super::roots;
+use super::{hosts, roots};
 
 /// What the command line says.
 pub struct Settings {
@@ -41,6 +42,8 @@ pub struct Settings {
     pub store: Option<StoreOptions>,
     /// What the tools may do.
     pub tools: ToolsOptions,
+    /// How long answers may be, if the command line says it.
+    pub max_answer_bytes: Option<usize>,
     /// Those that are offered.
     pub offered: Vec<ToolKind>,
     /// Whether answers have structured content.
@@ -154,8 +157,12 @@ impl Server {
                 [] => roots::of_client(context).await,
                 roots => roots.to_vec(),
             };
+            if roots.is_empty() {
+                roots::check_working_directory()?;
+            }
             if held.as_ref().is_none_or(|workplace| workplace.roots != roots) {
-                let tools = Tools::new(&self.open(&roots)?, self.settings.tools.clone());
+                let tools = self.tools(context);
+                let tools = Tools::new(&self.open(&roots, tools.limits)?, tools);
                 *held = Some(Workplace { tools, roots });
             }
         }
@@ -165,9 +172,18 @@ impl Server {
         Ok((tools.clone(), tools.enter(kind)))
     }
 
+    /// What the tools may do, with answers as long as the client takes them.
+    fn tools(&self, context: &RequestContext<RoleServer>) -> ToolsOptions {
+        let limits = match self.settings.max_answer_bytes {
+            Some(bytes) => AnswerLimits { answer_bytes: bytes, error_bytes: bytes },
+            None => hosts::limits(context.client_info().map(|client| client.name).as_deref()),
+        };
+        ToolsOptions { limits, ..self.settings.tools.clone() }
+    }
+
     /// A session that works in the first of the roots and reads the others; without any it works
     /// in the working directory.
-    fn open(&self, roots: &[String]) -> Result<Session, Error> {
+    fn open(&self, roots: &[String], limits: AnswerLimits) -> Result<Session, Error> {
         let Settings { options, store, read_roots, .. } = &self.settings;
         let (first, others) = match roots.split_first() {
             Some((first, others)) => (Some(first.as_str()), others),
@@ -178,6 +194,7 @@ impl Server {
         options.workspace.cwd = first.map(PathBuf::from);
         options.workspace.root = Root::Cwd;
         options.read_roots = readable.into_iter().map(PathBuf::from).collect();
+        limits.limit(&mut options);
         match store {
             Some(store) => Session::open(options, store),
             None => Session::new(options),
@@ -296,8 +313,9 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         begin(&context).await;
-        let Settings { options, tools, offered, .. } = &self.settings;
-        let tool = |&kind| listed(describe(kind, options.workspace.dialect, tools));
+        let Settings { options, offered, .. } = &self.settings;
+        let tools = self.tools(&context);
+        let tool = |&kind| listed(describe(kind, options.workspace.dialect, &tools));
         Ok(ListToolsResult::with_all_items(offered.iter().map(tool).collect()))
     }
 

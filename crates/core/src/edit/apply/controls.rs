@@ -49,7 +49,7 @@ fn line_with_nul<'t>(mut lines: impl Iterator<Item = &'t str>) -> Option<usize> 
 fn nul_failure(operation: usize, path: &str, line: usize) -> Failure {
     let message = Mention::Operation(operation)
         + format!(
-            ": line {line} of the text has NUL (U+0000): a file with NUL is binary, and could not be read or edited again. For an escape such as \\0 in the source, write the backslash twice in JSON."
+            ": line {line} of the text has NUL (U+0000): a file with NUL is binary, and cannot be read or edited again. For an escape such as \\0 in the source, write the backslash twice in JSON."
         );
     let path = Some(path).filter(|path| !path.is_empty());
     Failure::new(operation, path, Error::new(Code::UnencodableText, message))
@@ -117,7 +117,7 @@ fn warning(
     };
     let message = Mention::OperationAtStart(operation)
         + format!(
-            ": line {line} of the text has {names}. Sources hardly ever have such control characters: if an escape was meant, write its backslash twice in JSON."
+            ": line {line} of the text has {names}. Source code rarely contains them: if you meant an escape, write its backslash twice in JSON."
         );
     let (code, path) = (WarningCode::ControlCharacter, path.to_owned());
     Some(Warning { code, operation: Some(operation), path, message })

@@ -1,17 +1,20 @@
 //! What goes wrong with a patch, collected until all of it is known, then told at once.
 
+use std::collections::{BTreeSet, HashMap};
+
 use crate::edit::outcome::{Failure, Outcome, Rejected, told_failures};
 use crate::edit::report::{AnchorReport, HunkNames, rejected_text};
 use crate::edit::session::FileRefusal;
-use hashline_base::error::{Error, Spelling};
-use hashline_memory::MemoryUpdate;
+use crate::view::scope::Host;
+use hashline_base::error::Error;
+use hashline_memory::{LineSet, MemoryUpdate};
 
 /// Failures on the way to a refusal, each with the report of its anchor, if it is about one.
 #[derive(Debug, Default)]
 pub(super) struct Failures {
     all: Vec<(Failure, Option<AnchorReport>)>,
-    /// What a session learns from the refusal.
-    pub(super) updates: Vec<MemoryUpdate>,
+    /// What a session learns from the reports of a file, with the paths in them.
+    updates: Vec<(BTreeSet<String>, MemoryUpdate)>,
     /// There are no operations, but anchors that were asked about.
     pub(super) is_of_anchors: bool,
 }
@@ -46,25 +49,32 @@ impl Failures {
     }
 
     pub(super) fn push_refusal(&mut self, refusal: FileRefusal) {
+        let paths = refusal.failures.iter().map(|(_, report)| report.path.clone()).collect();
+        self.updates.extend(refusal.update.map(|update| (paths, update)));
         for (failure, report) in refusal.failures {
             self.push_reported(failure, report);
         }
-        self.updates.extend(refusal.update);
     }
 
     /// The refusal, if there is anything to refuse, as a face writes it; `names` is what the
     /// operations are called in a patch in oh-my-pi's language.
-    pub(super) fn into_rejected(
+    pub(super) fn into_rejected(self, host: &Host, names: HunkNames<'_>) -> Option<Rejected> {
+        self.into_shown(host, names).map(|(rejected, _)| rejected)
+    }
+
+    /// The same, and what a session learns from its text: the lines of the reports that the text
+    /// has room for.
+    pub(super) fn into_shown(
         self,
-        spelling: Spelling,
+        host: &Host,
         names: HunkNames<'_>,
-    ) -> Option<Rejected> {
+    ) -> Option<(Rejected, Vec<MemoryUpdate>)> {
         let mut all: Vec<_> = self.all.into_iter().enumerate().collect();
         all.sort_by_key(|(_, (failure, _))| failure.operation);
         let mut failures: Vec<Failure> = Vec::with_capacity(all.len());
         let mut reports = Vec::new();
         for (place, (mut failure, mut report)) in all {
-            failure.spell(spelling);
+            failure.spell(host);
             if !names.is_empty() {
                 names.name_failure(&mut failure, report.as_mut());
                 // A hunk can be several operations, which fail alike.
@@ -78,7 +88,7 @@ impl Failures {
             failures.push(failure);
         }
         let code = failures.first()?.code;
-        let told = told_failures(&failures).len();
+        let told = told_failures(&failures, host.refusal_limit_bytes).len();
         let mut of_told: Vec<_> = reports.iter().filter(|(at, ..)| *at < told).collect();
         of_told.sort_by_key(|(_, place, _)| *place);
         // Hunks have names of their own, and anchors alone no operations.
@@ -87,8 +97,33 @@ impl Failures {
         let of_told: Vec<_> =
             of_told.into_iter().map(|(at, _, report)| (operation(*at), report)).collect();
         let text = rejected_text(&failures, told, has_operations, &of_told);
+        let mut shown: HashMap<&str, LineSet> = HashMap::new();
+        for (_, report) in &of_told {
+            let lines = report.numbers().map(|line| line..line + 1).collect();
+            shown.entry(&report.path).or_default().extend(&lines);
+        }
+        let updates = self.updates.into_iter().map(|(paths, update)| {
+            let mut lines = LineSet::default();
+            paths
+                .iter()
+                .filter_map(|path| shown.get(path.as_str()))
+                .for_each(|of| lines.extend(of));
+            within(update, &lines)
+        });
+        let updates = updates.collect();
         let remaps = reports.into_iter().filter_map(|(.., report)| report.remap).collect();
-        Some(Rejected { code, failures, remaps: without_contradictions(remaps), text })
+        let remaps = without_contradictions(remaps);
+        Some((Rejected { code, failures, remaps, text }, updates))
+    }
+}
+
+/// What an update teaches of these lines alone.
+fn within(update: MemoryUpdate, these: &LineSet) -> MemoryUpdate {
+    match update {
+        MemoryUpdate::Shown { file, text, lines, showing } => {
+            MemoryUpdate::Shown { file, text, lines: lines.common(these), showing }
+        }
+        other => other,
     }
 }
 
@@ -105,7 +140,7 @@ fn without_contradictions(mut remaps: Vec<(String, String)>) -> Vec<(String, Str
     unique.map(|at| remaps[at].clone()).collect()
 }
 
-pub(super) fn rejected(failures: Failures, spelling: Spelling, names: HunkNames<'_>) -> Outcome {
-    let rejected = failures.into_rejected(spelling, names);
+pub(super) fn rejected(failures: Failures, host: &Host, names: HunkNames<'_>) -> Outcome {
+    let rejected = failures.into_rejected(host, names);
     Outcome::Rejected(rejected.expect("a refusal has at least one failure"))
 }

@@ -108,7 +108,7 @@ impl<'a> Job<'a> {
         Ok(added)
     }
 
-    /// Files that are edited and stay where they are.
+    /// Files that are edited and stay.
     fn edited_in_place(&self) -> impl Iterator<Item = (&'a FileEdits<'a>, &'a Settled)> {
         self.tasks.edits.iter().zip(self.files).filter(|(edits, file)| {
             !file.plan.regions.is_empty() && !self.moved.contains_key(edits.place.canonical())
@@ -270,7 +270,8 @@ impl<'a> Job<'a> {
             sections.push((section, doubtful));
             keys.push((key, broken));
         }
-        let (text, shown) = applied_text(&applied, &sections, self.names);
+        let (text, shown) =
+            applied_text(&applied, &sections, self.names, self.scope.host.answer_limit_bytes);
         applied.text = text;
         let in_file = |((key, broken), mut shown): (_, ShownLines)| {
             if let Some(BrokenTold { shown: in_warning, .. }) = broken {

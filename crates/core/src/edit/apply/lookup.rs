@@ -158,9 +158,7 @@ impl Tasks<'_> {
                 vacated.get(to.path().as_path()).filter(|there| there.is_same_file(stamp))?;
                 let (index, path) = (one.operation, &one.path);
                 let message = Mention::Operation(index)
-                    + format!(
-                        ": {path} and {to_path} are two names of one file: delete {path} instead"
-                    );
+                    + format!(": {path} and {to_path} are the same file: delete {path} instead");
                 Some((index, Error::at(Code::InvalidOperation, path, message)))
             }
             Task::Add { .. } | Task::Delete { .. } => None,
@@ -185,7 +183,7 @@ impl Tasks<'_> {
         let refusal = |(operation, shown, path): (usize, &str, PathBuf)| {
             path.starts_with(state).then(|| {
                 let what = format!(
-                    "{shown}: lies in the state directory {}, which patches must not touch (option ",
+                    "{shown}: is in the state directory {}, which patches cannot change (option ",
                     state.display()
                 );
                 let message = Message::from(what) + Term::StateDir + ")";
@@ -476,7 +474,7 @@ fn needs_no_place(operation: &Operation) -> bool {
 fn without_place(operation: &Operation, path: &str) -> Error {
     let message = Mention::Operation(operation.index)
         + format!(
-            ": the field to_anchor is missing: {path} exists, so the place in it is needed: expected an anchor, BOF or EOF"
+            ": the field to_anchor is missing: {path} exists: expected the place in it, an anchor, BOF or EOF"
         );
     Error::at(Code::InvalidOperation, path, message)
 }

@@ -7,8 +7,9 @@ use crate::edit::outcome::{Failure, Outcome, Warning, WarningCode};
 use crate::edit::report::HunkNames;
 use crate::edit::request::{Operations, Patch, PatchKind, no_whole_file, parse, script_text};
 use crate::edit::script::{LoweredScript, Registers, lower};
+use crate::view::scope::Host;
 use hashline_base::cancel::Cancel;
-use hashline_base::error::{Code, Error, Term};
+use hashline_base::error::{Code, Error};
 use hashline_lines::dialect::Dialect;
 use hashline_omp::{Script, ScriptProblem, read_script};
 
@@ -66,8 +67,9 @@ pub(super) fn operations_on_text(
 ) -> Result<Operations, Box<Outcome>> {
     let cancel = &Cancel::default();
     // No option stands in a refusal of a text in memory.
-    let refused =
-        |failures| Box::new(rejected(Failures::of(failures), Term::name, HunkNames::default()));
+    let refused = |failures| {
+        Box::new(rejected(Failures::of(failures), &Host::default(), HunkNames::default()))
+    };
     let Some(script) = script_text(patch.value(), cancel) else {
         let operations = parse(dialect, PatchKind::Text, patch.value(), cancel);
         return operations.and_then(without_nul).map_err(refused);
@@ -82,7 +84,7 @@ pub(super) fn operations_on_text(
             let stale = stale_text(dialect, text.as_bytes(), &operations, version);
             failures.extend(stale.unwrap_or_default());
         } else {
-            let message = "a text in memory is one file, and the patch names several";
+            let message = "a text in memory is one file: the patch names several";
             let error = Error::new(Code::InvalidOperation, message);
             failures.push(version.operation, Some(&version.path), error);
         }
@@ -93,7 +95,7 @@ pub(super) fn operations_on_text(
     if failures.is_empty() {
         Ok(operations)
     } else {
-        Err(Box::new(rejected(failures, Term::name, HunkNames::of(&operations))))
+        Err(Box::new(rejected(failures, &Host::default(), HunkNames::of(&operations))))
     }
 }
 

@@ -165,10 +165,11 @@ pub(super) fn lines_taken(
         recall: recall.map(|recall| (recall, edits.place.canonical())),
         cancel: scope.cancel,
         budget: scope.budget,
+        refusal_limit_bytes: scope.host.refusal_limit_bytes,
         incoming: &TakenLines::new(),
     };
     let taken = contained(asked.path, || {
-        let evidence = Evidence::new(asked.dialect, file.document.text());
+        let evidence = asked.evidence(file.document.text());
         let own_index = own_index(&file.document);
         let index = own_index.as_ref().unwrap_or(&evidence.index);
         let subject = PlanText { document: &file.document, index, cancel: asked.cancel };
@@ -197,6 +198,7 @@ pub(super) fn settle_file(
         recall: recall.map(|recall| (recall, edits.place.canonical())),
         cancel: scope.cancel,
         budget: scope.budget,
+        refusal_limit_bytes: scope.host.refusal_limit_bytes,
         incoming,
     };
     // A panic, which bytes that change under a mapping can cause, is this file's failure alone.
@@ -267,6 +269,8 @@ pub(super) struct Asked<'a, 'o> {
     pub(super) recall: Option<(Recall<'a>, &'a Path)>,
     pub(super) cancel: &'a Cancel,
     pub(super) budget: &'a Budget<'a>,
+    /// How long the text of a refusal may be.
+    pub(super) refusal_limit_bytes: usize,
     /// Lines that come from other files.
     pub(super) incoming: &'a TakenLines,
 }
@@ -281,6 +285,11 @@ struct Placement<'o> {
 }
 
 impl<'o> Asked<'_, 'o> {
+    /// What is known of a text, for refusals as long as the host takes them.
+    fn evidence<'t>(&self, text: &'t [u8]) -> Evidence<'t> {
+        Evidence::new(self.dialect, text).within(self.refusal_limit_bytes)
+    }
+
     /// Finds the places of operations with anchors.
     fn locate(&self, evidence: &Evidence<'_>) -> Placement<'o> {
         let (path, policy) = (self.path, self.options.policy());
@@ -314,7 +323,7 @@ impl Asked<'_, '_> {
     fn doubtful(&self, document: &Document, failures: &Failures) -> Doubtful {
         let recall = self.recall.as_ref().filter(|_| failures.lines().next().is_some());
         let Some((recall, file)) = recall else { return Doubtful::default() };
-        let evidence = Evidence::new(self.dialect, document.text());
+        let evidence = self.evidence(document.text());
         recall.doubtful(self.dialect, file, evidence.body(), failures.lines())
     }
 }
@@ -355,7 +364,7 @@ fn settle(
     doubtful: Doubtful,
 ) -> std::result::Result<Settled, Box<(Document, Failures)>> {
     let &Asked { path, operations, .. } = asked;
-    let evidence = Evidence { doubtful, ..Evidence::new(asked.dialect, document.text()) };
+    let evidence = Evidence { doubtful, ..asked.evidence(document.text()) };
     let own_index = own_index(&document);
     let index = own_index.as_ref().unwrap_or(&evidence.index);
     let subject = PlanText { document: &document, index, cancel: asked.cancel };
@@ -469,12 +478,12 @@ fn misread(document: &Document, plan: &Plan) -> Option<(usize, Error)> {
 /// The warning that a text lost a byte order mark.
 fn mark_warning(path: &str, operation: usize, document: &Document) -> Warning {
     let mark = match document.bom_bytes() {
-        0 => "has none; to give it one, delete the file and add it in one patch",
-        _ => "keeps the mark that it has",
+        0 => "has none; to add one, delete the file and add it in the same patch",
+        _ => "keeps its own",
     };
     let message = Mention::OperationAtStart(operation)
         + format!(
-            ": U+FEFF at the start of the file is a byte order mark, and no part of line 1. It was dropped from the text: the file {mark}."
+            ": U+FEFF at the start of the file is a byte order mark, not part of line 1. It was removed from your text: the file {mark}."
         );
     let (code, path) = (WarningCode::ByteOrderMark, path.to_owned());
     Warning { code, operation: Some(operation), path, message }

@@ -100,7 +100,7 @@ impl Taken {
     fn unreadable(&self, operation: &Operation) -> Error {
         let message = Mention::Operation(operation.index)
             + format!(
-                ": lines {} to {} hold bytes that are invalid in {}, and cannot go to a place where they would mean something else",
+                ": lines {} to {} contain bytes that are invalid in {}: they cannot be copied to a file in another encoding",
                 self.first,
                 self.last,
                 self.charset.name()

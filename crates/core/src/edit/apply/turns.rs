@@ -91,7 +91,7 @@ const RECOVERY_PAUSE: Duration = Duration::from_millis(2);
 /// Someone who takes no locks gives the names of our files to others, again and again.
 fn still_changing(patch: &Operations) -> Error {
     let path = patch.first_path().unwrap_or_default();
-    let what = format!("{path}: the files of the patch keep being replaced (option ");
+    let what = format!("{path}: another process keeps replacing the files of the patch (option ");
     let message = Message::from(what) + Term::LockTimeout + ")";
     Error::at(Code::LockTimeout, path, message)
 }
@@ -99,7 +99,7 @@ fn still_changing(patch: &Operations) -> Error {
 fn not_recovered(patch: &Operations) -> Error {
     let path = patch.first_path().unwrap_or_default();
     let message = format!(
-        "{path}: an interrupted patch of these files is in the way, and a dry run does not recover it"
+        "{path}: an interrupted patch of these files is not recovered yet, and a dry run does not recover it: apply a patch first"
     );
     Error::at(Code::LockTimeout, path, message)
 }
@@ -109,5 +109,5 @@ fn still_unrecovered(report: RecoveryReport) -> Error {
     let message = Message::from("it is still being recovered (option ") + Term::LockTimeout + ")";
     let unfinished = Error::new(Code::LockTimeout, message);
     let cause = report.failed.into_iter().next().unwrap_or(unfinished);
-    cause.within("an interrupted patch of these files is in the way: ", "")
+    cause.within("an interrupted patch of these files blocks this call: ", "")
 }

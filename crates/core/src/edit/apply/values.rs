@@ -39,7 +39,7 @@ pub(super) fn edits<'o>(
     let named = (!path.is_empty()).then_some(path);
     let Some(text) = valid_utf8(subject.document.text()) else {
         // Mapped bytes can change; the commit would find that, too.
-        let message = format!("{path}: was changed by someone else; read it again");
+        let message = format!("{path}: another process changed it; read it again");
         failures.push(first, named, Error::new(Code::ConcurrentChange, message));
         return Err(failures);
     };

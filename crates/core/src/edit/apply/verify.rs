@@ -57,7 +57,7 @@ fn verify(
         }
     }
     scope.cancel.check()?;
-    Ok(failures.into_rejected(scope.host.spelling, HunkNames::default()))
+    Ok(failures.into_rejected(&scope.host, HunkNames::default()))
 }
 
 /// An operation that is at home where its anchor is, and never carried out.

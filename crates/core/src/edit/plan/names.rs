@@ -108,7 +108,7 @@ fn exists(operation: usize, to: &Name) -> Clash {
             shown,
             Mention::Operation(operation)
                 + format!(
-                    ": {shown} exists already; edit it, or delete or move it in the same patch"
+                    ": {shown} already exists; edit it, or delete or move it in the same patch"
                 ),
         ),
     }

@@ -327,7 +327,7 @@ fn inserted(
 fn half_unit(operation: &Operation) -> Clash {
     let index = operation.index;
     let message = Mention::Operation(index)
-        + ": the file ends in half a UTF-16 code unit; replace its last line first";
+        + ": the file ends within a UTF-16 code unit; replace its last line first";
     Clash { operation: index, error: Error::new(Code::UnsupportedEncoding, message) }
 }
 

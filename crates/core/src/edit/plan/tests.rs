@@ -184,7 +184,7 @@ fn regression_an_empty_last_line_stays_when_something_follows() {
 #[test]
 fn regression_no_text_is_written_behind_half_a_code_unit() {
     let odd = b"\xFF\xFEa\0\n\0b";
-    assert!(try_edit(odd, json!([at("EOF", "c")])).unwrap_err().contains("half a UTF-16"));
+    assert!(try_edit(odd, json!([at("EOF", "c")])).unwrap_err().contains("within a UTF-16"));
     assert_eq!(try_edit(odd, json!([set(2, json!("c"))])).unwrap(), b"\xFF\xFEa\0\n\0c\0");
 }
 

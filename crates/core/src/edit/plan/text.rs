@@ -32,7 +32,7 @@ pub fn find_matches<'o>(subject: &PlanText<'_>, operation: &'o Operation) -> Res
         0 => Err(Error::new(
             Code::TextNotFound,
             Mention::Operation(operation.index)
-                + ": old_text does not occur in the file; it must match exactly, white space included",
+                + ": old_text does not occur in the file; it must match exactly, including whitespace",
         )),
         1 => Ok(()),
         _ if *all => Ok(()),
@@ -58,7 +58,7 @@ fn not_unique(subject: &PlanText<'_>, operation: &Operation, matches: &[(usize, 
         Code::TextNotUnique,
         Mention::Operation(operation.index)
             + format!(
-                ": old_text occurs more than once (lines {}{more}): add the text around it, or set all",
+                ": old_text occurs more than once (lines {}{more}): include more of the surrounding text, or set all",
                 named.join(", ")
             ),
     )

@@ -620,11 +620,11 @@ fn marks_that_were_left_out_are_told() {
     let (place, plus) = (EditSite::Lines(3, 3), Rule::StripPlus);
     assert_eq!(
         told_of(plus, place, &["+    const sum = first &&"]),
-        "the `+` in front of your line was left out"
+        "the `+` in front of your line was removed"
     );
     assert_eq!(
         told_of(plus, place, &["+    a", "", "+    b"]),
-        "the `+` in front of each of your lines was left out"
+        "the `+` in front of each of your lines was removed"
     );
     let dialect = Dialect::by_name("pi").unwrap();
     let row = |text: &str| format!("3:{}|{text}", dialect.hash_text(hash_line(dialect, 3, text)));
@@ -632,11 +632,11 @@ fn marks_that_were_left_out_are_told() {
     let anchor = &one[..5];
     assert_eq!(
         told_of(Rule::StripAnchors, place, &[&one]),
-        format!("the anchor `{anchor}` in front of your line was left out")
+        format!("the anchor `{anchor}` in front of your line was removed")
     );
     assert_eq!(
         told_of(Rule::StripAnchors, place, &[&one, &two]),
-        format!("an anchor like `{anchor}` in front of each of your lines was left out")
+        format!("an anchor like `{anchor}` in front of each of your lines was removed")
     );
 }
 
@@ -657,11 +657,11 @@ fn indentation_that_was_given_is_told() {
     );
     assert_eq!(
         told_of(Rule::PairedIndent, EditSite::Lines(4, 5), &["second;", "    return 1;"]),
-        "a line of yours was indented as the line that it replaces"
+        "one of your lines was indented like the line it replaces"
     );
     assert_eq!(
         told_of(Rule::PairedIndent, EditSite::Lines(4, 5), &["second;", "return 1;"]),
-        "2 of your lines were indented as the lines that they replace"
+        "2 of your lines were indented like the lines they replace"
     );
 }
 
@@ -669,25 +669,25 @@ fn indentation_that_was_given_is_told() {
 fn echoes_that_were_left_out_are_told_with_the_lines_that_they_repeated() {
     assert_eq!(
         told_of(Rule::Echoes, EditSite::Lines(5, 5), &["    return 1;", "  }"]),
-        "your last line `}` repeated line 6 and was left out"
+        "your last line `}` repeated line 6 and was removed"
     );
     assert_eq!(
         told_of(Rule::Echoes, EditSite::Lines(5, 5), &["    return 1;", "  }", "}"]),
-        "your last 2 lines repeated lines 6 to 7 and were left out"
+        "your last 2 lines repeated lines 6 to 7 and were removed"
     );
     let recorded = |place, lines: &[&str]| told_in("omp", Rule::Echoes, place, lines);
     assert_eq!(
         recorded(EditSite::After(6), &["}", "x"]),
-        "your first line `}` repeated line 6 and was left out"
+        "your first line `}` repeated line 6 and was removed"
     );
     assert_eq!(
         recorded(EditSite::Lines(5, 5), &["      second;", "x", "  }"]),
-        "your first line `second;` repeated line 4 and was left out, and your last line `}` repeated line 6 and was left out"
+        "your first line `second;` repeated line 4 and was removed, and your last line `}` repeated line 6 and was removed"
     );
     // The brackets at the start are those of the line above.
     assert_eq!(
         recorded(EditSite::Lines(7, 7), &["  }", "  }", "  }"]),
-        "your first line `}` repeated line 6 and was left out"
+        "your first line `}` repeated line 6 and was removed"
     );
 }
 
@@ -695,11 +695,11 @@ fn echoes_that_were_left_out_are_told_with_the_lines_that_they_repeated() {
 fn lines_that_became_others_are_told() {
     assert_eq!(
         told_of(Rule::Merges, EditSite::Lines(3, 3), &["    const total = first && second;"]),
-        "your line has the text of line 4, too, so that line was replaced with it"
+        "your line also contains the text of line 4, which was replaced with it"
     );
     assert_eq!(
         told_of(Rule::Merges, EditSite::Lines(4, 4), &["    const total = first || second;"]),
-        "your line has the text of line 3, too, so that line was replaced with it"
+        "your line also contains the text of line 3, which was replaced with it"
     );
     assert_eq!(
         told_of(
@@ -707,11 +707,11 @@ fn lines_that_became_others_are_told() {
             EditSite::Lines(5, 6),
             &["    return call(", "total, range – 1);", "  } x"]
         ),
-        "your lines that make up `return call(total, range – 1);` became that one line, as in the file"
+        "your lines that make up `return call(total, range – 1);` were joined to that one line, as in the file"
     );
     assert_eq!(
         told_of(Rule::Confusables, EditSite::Lines(5, 5), &["    return call(total, range − 1);"]),
-        "hyphens of your text that only look like `-` were replaced by it"
+        "characters of your text that look like `-` were replaced by `-`"
     );
 }
 

@@ -23,11 +23,11 @@ pub(super) fn told(
         Rule::Merges => merged(before.place, after.place),
         Rule::Wraps => unwrapped(before, after),
         Rule::PairedIndent => match changed(before, after) {
-            1 => "a line of yours was indented as the line that it replaces".to_owned(),
-            count => format!("{count} of your lines were indented as the lines that they replace"),
+            1 => "one of your lines was indented like the line it replaces".to_owned(),
+            count => format!("{count} of your lines were indented like the lines they replace"),
         },
         Rule::Confusables => {
-            "hyphens of your text that only look like `-` were replaced by it".to_owned()
+            "characters of your text that look like `-` were replaced by `-`".to_owned()
         }
     }
 }
@@ -43,8 +43,8 @@ fn quoted(line: &str) -> String {
 
 fn marks(one: &str, several: &str, before: &ModelText) -> String {
     match before.filled().count() {
-        1 => format!("{one} in front of your line was left out"),
-        _ => format!("{several} in front of each of your lines was left out"),
+        1 => format!("{one} in front of your line was removed"),
+        _ => format!("{several} in front of each of your lines was removed"),
     }
 }
 
@@ -89,7 +89,7 @@ fn amount(white_space: &str) -> String {
 /// Lines at the start and the end of a text that went since they stand beside it.
 fn echoes(subject: &Surroundings<'_, '_>, before: &ModelText, after: &ModelText) -> String {
     let Some(neighbours) = Neighbours::of(before.place) else {
-        return "lines that stand beside your text were left out of it".to_owned();
+        return "lines that repeat the lines next to your text were removed from it".to_owned();
     };
     let dropped = before.lines.len() - after.lines.len();
     let repeated = |end: TextEnd, lines: &[String]| {
@@ -109,7 +109,9 @@ fn echoes(subject: &Surroundings<'_, '_>, before: &ModelText, after: &ModelText)
             .collect::<Option<Vec<_>>>()?;
         Some(told.join(", and "))
     });
-    told.unwrap_or_else(|| "lines that stand beside your text were left out of it".to_owned())
+    told.unwrap_or_else(|| {
+        "lines that repeat the lines next to your text were removed from it".to_owned()
+    })
 }
 
 fn echo(end: TextEnd, lines: &[String], (first, last): (u64, u64)) -> String {
@@ -119,10 +121,10 @@ fn echo(end: TextEnd, lines: &[String], (first, last): (u64, u64)) -> String {
     };
     match lines {
         [line] => {
-            format!("your {end} line {} repeated line {first} and was left out", quoted(line))
+            format!("your {end} line {} repeated line {first} and was removed", quoted(line))
         }
         _ => format!(
-            "your {end} {} lines repeated lines {first} to {last} and were left out",
+            "your {end} {} lines repeated lines {first} to {last} and were removed",
             lines.len()
         ),
     }
@@ -130,15 +132,19 @@ fn echo(end: TextEnd, lines: &[String], (first, last): (u64, u64)) -> String {
 
 fn merged(before: EditSite, after: EditSite) -> String {
     let (EditSite::Lines(was, _), EditSite::Lines(first, last)) = (before, after) else {
-        return "your line replaced one more line, whose text it has, too".to_owned();
+        return "your line also contains the text of one more line, which was replaced with it"
+            .to_owned();
     };
     let taken = if first < was { first } else { last };
-    format!("your line has the text of line {taken}, too, so that line was replaced with it")
+    format!("your line also contains the text of line {taken}, which was replaced with it")
 }
 
 fn unwrapped(before: &ModelText, after: &ModelText) -> String {
     let mut pairs = before.lines.iter().zip(&after.lines);
     let whole = pairs.find(|(old, new)| old != new).map(|(_, new)| new);
     let whole = whole.or(after.lines.last()).map_or("", String::as_str);
-    format!("your lines that make up {} became that one line, as in the file", quoted(whole))
+    format!(
+        "your lines that make up {} were joined to that one line, as in the file",
+        quoted(whole)
+    )
 }

@@ -10,7 +10,6 @@ use crate::edit::plan::{Plan, Region};
 use crate::edit::repair::Reindented;
 use crate::edit::request::Operation;
 use crate::edit::resolve::Doubtful;
-use crate::view::excerpt::ANSWER_LIMIT_BYTES;
 use hashline_base::error::{Mention, Message};
 use hashline_disk::bytes::Document;
 use hashline_lines::dialect::Dialect;
@@ -267,27 +266,28 @@ pub fn reindented_message(operation: &Operation, found: &Reindented) -> Message 
     };
     Mention::OperationAtStart(operation.index)
         + format!(
-            ": line {} was {}, its new text is {}: if others have indented it anew since it was shown, mend the new text.",
+            ": line {} was {}, its new text is {}: if another process re-indented it since you read it, adjust your text.",
             found.line,
             white_space(&found.old),
             white_space(&found.new)
         )
 }
 
-/// The text of an answer, and for each of `sections` the lines that it has room for. There is a
-/// section for each file of `applied.files`, with the lines that need an edition. What is said of
+/// The text of an answer of at most `limit_bytes`, and for each of `sections` the lines that it has
+/// room for. There is a section for each file of `applied.files`, with the lines that need an edition. What is said of
 /// the text goes before rows.
 pub fn applied_text(
     applied: &Applied,
     sections: &[(Section<'_>, Doubtful)],
     names: HunkNames<'_>,
+    limit_bytes: usize,
 ) -> (String, Vec<ShownLines>) {
-    let mut notes = LimitedText::new(ANSWER_LIMIT_BYTES / 2);
+    let mut notes = LimitedText::new(limit_bytes / 2);
     // Rows of a warning must not be taken for rows of the file above.
     let has_tags = sections.iter().any(|(section, _)| section.tag.is_some());
     push_notes(applied, applied.files.len() > 1 && !has_tags, names, &mut notes);
     let notes = notes.into_text("remark");
-    let mut files = LimitedText::new(ANSWER_LIMIT_BYTES - notes.len());
+    let mut files = LimitedText::new(limit_bytes.saturating_sub(notes.len()));
     let mut shown = Vec::with_capacity(sections.len());
     for (file, (section, doubtful)) in applied.files.iter().zip(sections) {
         let path = if file.path.is_empty() { IN_MEMORY } else { &file.path };

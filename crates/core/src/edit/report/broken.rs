@@ -130,7 +130,7 @@ impl BreakReport<'_> {
         let otherwise = self.suggestion.map(|one| self.sent_otherwise(before, one, doubtful));
         let otherwise = otherwise.map(|otherwise| Message::from(". ") + otherwise);
         Message::from(format!(
-            "{path} parses now and would not after the patch: line {line} of the result: {what}. Mend the text or the range, or let the syntax only be warned of"
+            "{path} parses now and would not after the patch: line {line} of the result: {what}. Fix the text or the range, or set the syntax check to warn"
         )) + otherwise.unwrap_or_default()
     }
 
@@ -161,7 +161,7 @@ fn meant(suggestion: &Suggestion) -> Message {
     let too_much = |which: &str| {
         Message::from(format!("the {which} line of the text of "))
             + operation
-            + format!(", which repeated line {line}, was too much")
+            + format!(", which repeats line {line}, was not meant")
     };
     match slip {
         Slip::End(by) => operation + format!(" was meant to end {}", lines_off(*by)),

@@ -17,7 +17,7 @@ pub fn cut_row_failure(
     let anchor = operation.action.anchors().next()?.text(evidence.dialect);
     let truth = Message::from(format!("Row {row} of the text of "))
         + Mention::Operation(operation.index)
-        + " has the mark of a row that was cut, and the rest of the line would be lost: read the line with columns and change a part of it with replace_text, or add \"verbatim\": true if the mark is meant.";
+        + " ends in the mark of a cut row, and the rest of the line would be lost: change a part of the line with replace_text, or read it with columns first. If you mean the mark itself, add \"verbatim\": true.";
     let headline = format!("Cut row at {anchor}.");
     let report = AnchorReport::new(evidence, path, headline, &[(line, line)], truth);
     Some((report.failure(operation, Code::InvalidOperation, anchor), report))

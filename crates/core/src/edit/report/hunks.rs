@@ -83,9 +83,9 @@ pub fn stale_version(
         (first, last.saturating_add(CONTEXT_LINES).min(count).min(first + SHOWN_LIMIT_LINES))
     };
     let ranges: Vec<(u64, u64)> = named.iter().take(SHOWN_LIMIT_RANGES).map(around).collect();
-    let headline = format!("[{path}#{}] is not the file as it is.", version.tag);
+    let headline = format!("[{path}#{}] is not the current version of the file.", version.tag);
     let truth = format!(
-        "The file is [{path}#{now}] now and has {count} lines: find the lines you mean, and name them by this tag and the numbers that they have in it."
+        "The file is [{path}#{now}] now and has {count} lines: name the lines by this tag and by their numbers in it."
     );
     let report = AnchorReport::new(evidence, path, headline, &ranges, truth);
     let failure = Failure {

@@ -35,7 +35,8 @@ pub struct AnchorReport {
 }
 
 impl AnchorReport {
-    /// A report of a refused anchor, with the current lines of these ranges.
+    /// A report of a refused anchor, with the current lines of these ranges, as many as a refusal
+    /// has room for.
     pub(in crate::edit) fn new(
         evidence: &Evidence<'_>,
         path: &str,
@@ -45,14 +46,16 @@ impl AnchorReport {
     ) -> AnchorReport {
         let (headline, truth) = (headline.into(), truth.into());
         let mut rendered = RenderedLines::new(evidence);
-        let mut lines = Vec::new();
+        let mut lines: Vec<(u64, Arc<str>)> = Vec::new();
+        let mut left_bytes = evidence.limit_bytes;
         for &(first, last) in ranges {
             let spans = evidence.index.from_line(evidence.text, first).into_iter().flatten();
-            lines.extend(
-                (first..=last).zip(spans).map(|(number, span)| {
-                    (number, rendered.line(number, span.text(evidence.text)))
-                }),
-            );
+            for (number, span) in (first..=last).zip(spans) {
+                let row = rendered.line(number, span.text(evidence.text));
+                let Some(rest_bytes) = left_bytes.checked_sub(row.len() + 1) else { break };
+                left_bytes = rest_bytes;
+                lines.push((number, row));
+            }
         }
         lines.sort_by_key(|(number, _)| *number);
         lines.dedup_by_key(|(number, _)| *number);
@@ -191,18 +194,18 @@ fn changed_report(
     let mut bytes = 0;
     let fits = |span: &Span| {
         bytes += span.text(evidence.text).len().min(LINE_LIMIT_BYTES);
-        bytes <= CHANGED_LIMIT_BYTES
+        bytes <= CHANGED_LIMIT_BYTES.min(evidence.limit_bytes / 5 * 4)
     };
     let shown = lines.take(CHANGED_LIMIT_LINES as usize).take_while(fits).count() as u64;
     let shown_last = last.min(first + shown.max(1) - 1);
     let left_out = match last - shown_last {
         0 => String::new(),
-        _ => format!(" Read the rest, from line {} on.", shown_last + 1),
+        _ => format!(" Read the rest from line {}.", shown_last + 1),
     };
     let start = evidence.index.span(evidence.text, first).map_or(0, |span| span.start);
     let fresh = Checksum::of(first, shown_last, &evidence.text[start..]);
     let truth = format!(
-        "Among the lines of the checksum some have changed since they were shown: use the lines above, of which the checksum is {fresh}.{left_out}"
+        "Some of the lines of the checksum changed since you read them: use the lines above, whose checksum is {fresh}.{left_out}"
     );
     let headline = format!("Checksum mismatch at {anchor}.");
     AnchorReport::new(evidence, path, headline, &[(first, shown_last)], truth)
@@ -256,13 +259,13 @@ fn truth(evidence: &Evidence<'_>, window_lines: u64, refusal: &AnchorRefusal<'_>
     let place = match refusal.near.as_slice() {
         _ if refusal.anchor.is_bare(evidence.dialect) && !past_end => not_blank(line, &fresh(line)),
         [] if refusal.hint_differs => {
-            return format!("Line {line} has that hash, but not the text behind the anchor.");
+            return format!("Line {line} has that hash, but not the text after the anchor.");
         }
         [] if !refusal.hash_only.is_empty() => {
             let others: Vec<String> =
                 refusal.hash_only.iter().take(MAX_NAMED_LINES).map(u64::to_string).collect();
             format!(
-                "{hash} is the hash of line {}, but the text there is not the one behind the anchor{or_same}.",
+                "{hash} is the hash of line {}, but its text is not the text after the anchor{or_same}.",
                 others.join(", ")
             )
         }
@@ -278,7 +281,7 @@ fn truth(evidence: &Evidence<'_>, window_lines: u64, refusal: &AnchorRefusal<'_>
             let named: Vec<String> = far.iter().take(MAX_NAMED_LINES).map(u64::to_string).collect();
             let (plural, have) = if far.len() == 1 { ("", "has") } else { ("s", "have") };
             format!(
-                "No line beside line {line} has the hash {hash} (line{plural} {}, further away, {have}): use {} for line {line}.",
+                "No line next to line {line} has the hash {hash} (line{plural} {}, further away, {have}): use {} for line {line}.",
                 named.join(", "),
                 fresh(line)
             )
@@ -311,7 +314,8 @@ fn truth(evidence: &Evidence<'_>, window_lines: u64, refusal: &AnchorRefusal<'_>
 
 /// What is said of a number with the hash of a neighbour. Of 67 recorded anchors of that kind whose
 /// text is not more like the neighbour, the number was meant in 65 (`vectors/mispaired.jsonl`).
-pub(in crate::edit) const NUMBER_IS_LIKELIER: &str = "Mostly the number is right in such a slip";
+pub(in crate::edit) const NUMBER_IS_LIKELIER: &str =
+    "In such a mistake the number is usually right";
 
 /// Whether that can be said. A text that is like the neighbour says more, and so does one behind the
 /// anchor.

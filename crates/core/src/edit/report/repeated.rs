@@ -47,12 +47,11 @@ fn truth(operation: &Operation, repeats: &[Repeat]) -> Message {
         })
         .collect();
     let is_one = matches!(repeats, [one] if one.first == one.last);
-    let (stay, them) =
-        if is_one { ("stays where it is", "it") } else { ("stay where they are", "them") };
+    let (stay, them) = if is_one { ("stays", "it") } else { ("stay", "them") };
     Message::from("The text of ")
         + Mention::Operation(operation.index)
         + format!(
-            " {}, which {stay}: leave {them} out, or add \"verbatim\": true to have {them} twice.",
+            " {}, which {stay}: omit {them}, or add \"verbatim\": true to repeat {them}.",
             named.join(" and ")
         )
 }

@@ -156,12 +156,12 @@ impl RegisterState {
                 let heads: Vec<String> =
                     pending.iter().map(|&at| hunks[at].1.act.to_string()).collect();
                 return Err(format!(
-                    "it cannot be told which lines are meant, of {}: give each CUT a register of its own, CUT … @name, and put PUT … @name",
+                    "it is ambiguous which lines are meant, those of {}: give each CUT its own register, CUT … @name, and write PUT … @name",
                     heads.join(" and ")
                 ));
             }
             return self.anonymous.clone().ok_or_else(|| {
-                "there is nothing to put: no CUT without @name stands above, and such lines are not kept for later patches".to_owned()
+                "there is nothing to put: no CUT without @name is above, and lines that were cut are not kept for later patches".to_owned()
             });
         };
         let old = || kept?.get(name).map(|lines| PasteSource::Kept(Arc::clone(lines)));
@@ -171,10 +171,10 @@ impl RegisterState {
             let named: Vec<String> =
                 names.into_iter().take(NAMES_LIMIT).map(|one| format!("@{one}")).collect();
             let known = match named.as_slice() {
-                [] => "no register holds anything".to_owned(),
-                named => format!("these hold something: {}", named.join(", ")),
+                [] => "no register is filled".to_owned(),
+                named => format!("these are filled: {}", named.join(", ")),
             };
-            format!("@{name} holds nothing, since no CUT … @{name} stands above: {known}")
+            format!("@{name} is empty, because no CUT … @{name} is above: {known}")
         })
     }
 }
@@ -218,7 +218,7 @@ fn overruled(hunks: &[(&Section, &ScriptHunk)]) -> (HashSet<usize>, Vec<ScriptNo
         let key = (section.path.as_str(), section.tag, lines);
         if let Some(earlier) = replaced.remove(&key) {
             overruled.insert(earlier);
-            let what = "several hunks replace the same lines, of which the last one counts";
+            let what = "several hunks replace the same lines; the last one was used";
             notes.push(ScriptNote { row: hunk.row, hunk: index, what });
         }
         if let HunkAct::Replace(..) = &hunk.act {

@@ -8,7 +8,7 @@ use crate::edit::report::{AnchorReport, CONTEXT_LINES, number_of};
 use crate::edit::request::Operation;
 use crate::edit::resolve::{Evidence, text_is_of_other};
 use crate::view::excerpt::ANSWER_LIMIT_BYTES;
-use hashline_base::error::Code;
+use hashline_base::error::{Code, Message};
 use hashline_lines::anchor::Anchor;
 use hashline_lines::hash::hash_line;
 use hashline_lines::rows::one_line;
@@ -36,8 +36,10 @@ pub fn recalled_failure(
         _ if has_changed(&refused.why) => format!("Changed lines at {anchor}."),
         (code, _) => headline(code, &anchor),
     };
-    let truth = truth(evidence, operation, refused);
-    let report = AnchorReport::new(evidence, path, headline, &ranges(evidence, refused), truth);
+    let ranges = ranges(evidence, refused);
+    let mut report = AnchorReport::new(evidence, path, headline, &ranges, Message::default());
+    let shown = report.numbers().map(|number| number..number + 1).collect();
+    report.truth = truth(evidence, operation, refused, &shown).into();
     let line = u64::from(refused.anchor.line);
     let suggestion = match &refused.why {
         Why::NotShown(unknown) if is_line(unknown, line) => evidence.fresh(line),
@@ -91,12 +93,17 @@ fn ranges(evidence: &Evidence<'_>, refused: &Refused<'_>) -> Vec<(u64, u64)> {
 }
 
 /// What is known about the cause, and what to do.
-fn truth(evidence: &Evidence<'_>, operation: &Operation, refused: &Refused<'_>) -> String {
+fn truth(
+    evidence: &Evidence<'_>,
+    operation: &Operation,
+    refused: &Refused<'_>,
+    shown: &LineSet,
+) -> String {
     let line = u64::from(refused.anchor.line);
     let dialect = evidence.dialect;
     let hash = dialect.hash_text(refused.anchor.hash);
     let forgotten = if refused.forgotten {
-        " (Some of what was shown of this file earlier is no longer remembered.)"
+        " (Some earlier reads of this file are no longer remembered.)"
     } else {
         ""
     };
@@ -107,14 +114,14 @@ fn truth(evidence: &Evidence<'_>, operation: &Operation, refused: &Refused<'_>) 
             format!("The file is empty now.{}", as_shown(evidence, refused))
         }
         Why::NotShown(unknown) => {
-            format!("{}{forgotten}", not_shown(evidence, refused.anchor, unknown))
+            format!("{}{forgotten}", not_shown(evidence, refused.anchor, unknown, shown))
         }
         Why::PartlyShown { lines } => partly_shown(evidence, lines),
         Why::OutOfRange => {
             format!("The file has {}.{forgotten}", number_of(evidence.count(), "line"))
         }
         Why::Forgotten => format!(
-            "What was shown of line {line} is no longer remembered, and the file has changed since: use the lines above."
+            "Your read of line {line} is no longer remembered, and the file changed since: use the lines above."
         ),
         Why::OtherVersion { is_known } => other_version(evidence, refused, *is_known),
         Why::OtherHash { near, is_current } => {
@@ -122,29 +129,29 @@ fn truth(evidence: &Evidence<'_>, operation: &Operation, refused: &Refused<'_>) 
         }
         Why::Counted { now } => counted(evidence, refused, *now, &hash),
         Why::OtherText => {
-            format!("Line {line} has that hash, but not the text behind the anchor.")
+            format!("Line {line} has that hash, but not the text after the anchor.")
         }
         Why::Left { to, first, last } => left(evidence, refused, to, *first, *last),
         Why::OwnEdit => format!(
-            "Your own edit has changed these lines since they were shown: use the lines above.{}",
+            "Your own edit changed these lines since you read them: use the lines above.{}",
             as_shown(evidence, refused)
         ),
         Why::OwnEditThenOthers => format!(
-            "Your own edit has changed these lines since they were shown, and someone else has changed the file after that: use the lines above.{}",
+            "Your own edit changed these lines since you read them, and another process changed the file after that: use the lines above.{}",
             as_shown(evidence, refused)
         ),
         Why::Changed => format!(
-            "Someone else has changed these lines since they were shown to you, or so much around them that their place is not certain: use the lines above.{}",
+            "Another process changed these lines since you read them, or so much around them that their place is uncertain: use the lines above.{}",
             as_shown(evidence, refused)
         ),
         Why::Disagree { places } => match places.as_slice() {
             [one] => format!(
-                "It was shown for line {one}, and earlier for a line that may be another one now: use the anchor above if you mean line {one}, or read the file again."
+                "It was shown for line {one}, and earlier for a line that may be a different one now: use the anchor above if you mean line {one}, or read the file again."
             ),
             places => {
                 let places: Vec<String> = places.iter().map(u64::to_string).collect();
                 format!(
-                    "It was shown in several versions of the file, and these lines are now at {}: use the anchor above of the one that you mean.",
+                    "It was shown in several versions of the file, and those lines are now at {}: use the anchor above of the line you mean.",
                     places.join(" and ")
                 )
             }
@@ -170,7 +177,7 @@ fn partly_shown(evidence: &Evidence<'_>, lines: &[PartlyShown]) -> String {
     let (instead, anyway) = match evidence.dialect.has_hashes() {
         true => (
             "change a part of the line with replace_text, or ",
-            ", or add \"verbatim\": true if it is to go unseen",
+            ", or add \"verbatim\": true to replace it unseen",
         ),
         false => ("", ""),
     };
@@ -182,7 +189,12 @@ fn partly_shown(evidence: &Evidence<'_>, lines: &[PartlyShown]) -> String {
 }
 
 /// Lines that the model does not know, and what to do.
-fn not_shown(evidence: &Evidence<'_>, anchor: &Anchor, unknown: &UnknownLines) -> String {
+fn not_shown(
+    evidence: &Evidence<'_>,
+    anchor: &Anchor,
+    unknown: &UnknownLines,
+    shown: &LineSet,
+) -> String {
     let line = u64::from(anchor.line);
     let UnknownLines { unseen, changed } = unknown;
     let all = unknown.all();
@@ -191,11 +203,8 @@ fn not_shown(evidence: &Evidence<'_>, anchor: &Anchor, unknown: &UnknownLines) -
         format!("{} {was} never shown to you", spans(unseen))
     };
     let since = || {
-        let they_were = if changed.count() == 1 { "it was" } else { "they were" };
-        format!(
-            "Someone else has changed the file at {} since {they_were} shown to you",
-            spans(changed)
-        )
+        let them = if changed.count() == 1 { "it" } else { "them" };
+        format!("Another process changed {} since you read {them}", spans(changed))
     };
     let why = match (unseen.is_empty(), changed.is_empty()) {
         (_, true) => capitalized(&never()),
@@ -207,13 +216,14 @@ fn not_shown(evidence: &Evidence<'_>, anchor: &Anchor, unknown: &UnknownLines) -
     if let Some(fresh) = fresh.filter(is_other).filter(|_| anchor.is_bare(evidence.dialect)) {
         return format!("{why}. {}", not_blank(line, &fresh));
     }
-    if let Some(rest) = beyond_limit(&all) {
+    if let Some(rest) = all.without(shown).ranges().first().map(|range| range.start) {
+        let count = all.common(shown).count();
         return format!(
-            "{why}. The first {UNSEEN_LIMIT_LINES} of them are shown above now: read on from line {rest}, and repeat the edit if you mean them."
+            "{why}. The first {count} of them are shown above: read on from line {rest}, and repeat the edit if you mean them."
         );
     }
     let (they_are, them) = if all.count() == 1 { ("It is", "it") } else { ("They are", "them") };
-    format!("{why}. {they_are} shown above now: repeat the edit if you mean {them}.")
+    format!("{why}. {they_are} shown above: repeat the edit if you mean {them}.")
 }
 
 /// Whether all lines of a refusal were shown, before others changed them.
@@ -243,10 +253,10 @@ fn left(evidence: &Evidence<'_>, refused: &Refused<'_>, to: &str, first: u64, la
     let name = |now: u64| anchor(now).unwrap_or_else(|| format!("line {now}"));
     let to = one_line(to);
     if first >= last {
-        return format!("Your own edit has moved this line to {to}: use {} there.", name(first));
+        return format!("Your own edit moved this line to {to}: use {} there.", name(first));
     }
     let (first, last) = (name(first), name(last));
-    format!("Your own edit has moved these lines to {to}: use {first} to {last} there.")
+    format!("Your own edit moved these lines to {to}: use {first} to {last} there.")
 }
 
 /// A version that is not the file as it is, in which the line was not shown.
@@ -255,9 +265,7 @@ fn other_version(evidence: &Evidence<'_>, refused: &Refused<'_>, is_known: bool)
     let tag = refused.anchor.tag.map_or_else(String::new, |tag| tag.to_string());
     let now = Tag::of(evidence.text);
     let never = if is_known {
-        format!(
-            "Line {line} of that version was never shown to you, and the file has changed since"
-        )
+        format!("Line {line} of that version was never shown to you, and the file changed since")
     } else {
         format!("No version #{tag} of the file was shown to you")
     };
@@ -288,10 +296,10 @@ fn other_hash(
         (&[found, ..], Some(own)) if is_current => {
             let is = if own.is_empty() { "is blank".to_owned() } else { format!("has {own}") };
             let (own, other) = (fresh(line), fresh(found));
-            let both = format!("Line {line} {is}; your hash {hash} is line {found}'s");
+            let both = format!("Line {line} {is}; your hash {hash} is that of line {found}");
             if refused.anchor.hint.is_some() {
                 format!(
-                    "{both}, and so is the text behind it: use {other}, or {own} for line {line}."
+                    "{both}, and so is the text after it: use {other}, or {own} for line {line}."
                 )
             } else if text_is_of_other(evidence, operation, line, found) {
                 format!(
@@ -326,7 +334,7 @@ fn counted(evidence: &Evidence<'_>, refused: &Refused<'_>, now: Option<u64>, has
     let shown = format!("Line {line} was shown {}", as_shown_with(&own));
     let now_there = match refused.anchor.is_bare(evidence.dialect) {
         true => format!("line {line} is blank now"),
-        false => format!("{hash} is the hash of what is line {line} now"),
+        false => format!("{hash} is the hash of the current line {line}"),
     };
     match now {
         Some(now) => format!(
@@ -335,7 +343,7 @@ fn counted(evidence: &Evidence<'_>, refused: &Refused<'_>, now: Option<u64>, has
             fresh(line)
         ),
         None => format!(
-            "{shown}, and where that is now is not certain; {now_there}: use {} if you mean that, or read again what you mean.",
+            "{shown}, and where that line is now is uncertain; {now_there}: use {} if you mean that, or read the file again.",
             fresh(line)
         ),
     }
@@ -371,19 +379,6 @@ fn as_shown(evidence: &Evidence<'_>, refused: &Refused<'_>) -> String {
         lines => format!("\n(of {} lines)", lines + refused.shown.len() as u64),
     };
     format!(" They were:{rows}{left_out}")
-}
-
-/// The first of lines that a refusal has no room for.
-fn beyond_limit(lines: &LineSet) -> Option<u64> {
-    let mut left = UNSEEN_LIMIT_LINES;
-    for range in lines.ranges() {
-        let length = range.end - range.start;
-        if length > left {
-            return Some(range.start + left);
-        }
-        left -= length;
-    }
-    None
 }
 
 /// The most ranges of lines that a message names.

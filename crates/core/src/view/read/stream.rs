@@ -141,6 +141,6 @@ fn changed(path: &str) -> Error {
     Error::at(
         Code::ConcurrentChange,
         path,
-        format!("{path}: was changed by someone else while it was being read; read it again"),
+        format!("{path}: another process changed it while it was being read; read it again"),
     )
 }

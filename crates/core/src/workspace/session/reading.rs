@@ -131,7 +131,7 @@ impl<'s> Reading<'s> {
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             self.begin_block();
             self.report.text +=
-                &format!("(Not shown, since the limit of one call is reached: {named}{more}.)");
+                &format!("(Not shown, because the limit of one call is reached: {named}{more}.)");
         }
         (self.report, self.updates)
     }
@@ -216,7 +216,7 @@ impl<'s> Reading<'s> {
             (ViewKind::Image { mime_type, .. }, _) => {
                 let limit_mib = IMAGE_LIMIT_BYTES >> 20;
                 report.text += &format!(
-                    "({mime_type}: not shown, since images of one call are shown up to {limit_mib} MiB)"
+                    "({mime_type}: not shown: one call shows images of up to {limit_mib} MiB)"
                 );
             }
             (ViewKind::Binary { .. }, _) => report.text += "(binary file: not shown)",
@@ -273,10 +273,12 @@ impl<'s> Reading<'s> {
             let max_lines = request.limits.max_lines;
             let has_all = max_lines == Some(start_line.saturating_sub(shown.start_line));
             report.text += &match shown.match_count {
-                Some(matches) => format!("({matches} lines match. Go on from line {start_line}.)"),
+                Some(matches) => {
+                    format!("({matches} lines match. Continue from line {start_line}.)")
+                }
                 // Whoever set the limit can count where it was reached.
                 None if has_all => format!("({lines} lines)"),
-                None => format!("({lines} lines. Go on from line {start_line}.)"),
+                None => format!("({lines} lines. Continue from line {start_line}.)"),
             };
         }
         if let Some(first) = shown.folds.first() {

@@ -89,7 +89,7 @@ fn say_times(outcome: &mut Outcome, times: u32) {
         Outcome::Rejected(rejected) => {
             let code = rejected.code.as_str();
             rejected.text += &format!(
-                "\nYou sent this call {times} times in a row, and each was refused with {code}. Do not send it again: change it as this answer says."
+                "\nYou sent this call {times} times in a row, and each was refused with {code}. Do not send it again: change it as described here."
             );
         }
     }
@@ -116,7 +116,7 @@ fn unchanged(noops: &[Noop], times: u32) -> String {
     let more = if noops.len() > PLACES_LIMIT { ", and more" } else { "" };
     let read = one_line(files.first().map_or("", |(path, _)| path));
     format!(
-        "You sent this call {times} times in a row, and it changes nothing: {}{more}. Do not send it again: go on, or read {read} if you expected another text.",
+        "You sent this call {times} times in a row, and it changes nothing: {}{more}. Do not send it again: continue, or read {read} if you expected different text.",
         places.join(", ")
     )
 }

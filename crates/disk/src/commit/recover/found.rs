@@ -106,7 +106,7 @@ impl Recovery<'_> {
                 _ => {
                     let shown = plain_path(&path);
                     let message = format!(
-                        "{shown}: cannot be recovered while its directory is missing or leads elsewhere"
+                        "{shown}: cannot be recovered while its directory is missing or is a link to another place"
                     );
                     return Err(Error::at(Code::Io, &shown, message));
                 }

@@ -52,7 +52,7 @@ impl Recovery<'_> {
         Ok(())
     }
 
-    /// Keeps copies of versions that stay where they are.
+    /// Keeps copies of versions that stay.
     pub(super) fn keep_copies(&mut self, path: &Path, versions: &[Place]) -> Result<()> {
         let mut kept = Vec::new();
         for version in versions {

@@ -38,7 +38,7 @@ pub(super) struct FileAnswer<'t> {
 /// A file that a patch changes.
 #[derive(Clone, Copy)]
 enum ChangedFile<'a> {
-    /// It is edited and stays where it is.
+    /// It is edited and stays.
     Edited(&'a FileEdits<'a>, &'a Settled),
     /// It is made, moved or deleted.
     Whole(&'a FileTask<'a>),
