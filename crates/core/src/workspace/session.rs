@@ -101,12 +101,22 @@ pub struct SessionOptions {
     pub memory: MemoryLimits,
 }
 
+impl SessionOptions {
+    /// The defaults for a directory: paths start there, and nothing outside of it is read or
+    /// written.
+    pub fn in_dir(dir: impl Into<PathBuf>) -> SessionOptions {
+        let workspace = WorkspaceOptions::in_dir(dir);
+        WorkspaceOptions { dialect: Dialect::of_sessions(), ..workspace }.into()
+    }
+}
+
 impl Default for SessionOptions {
     fn default() -> SessionOptions {
         WorkspaceOptions { dialect: Dialect::of_sessions(), ..WorkspaceOptions::default() }.into()
     }
 }
 
+/// Keeps the dialect of the workspace, whose default is not that of sessions.
 impl From<WorkspaceOptions> for SessionOptions {
     fn from(workspace: WorkspaceOptions) -> SessionOptions {
         SessionOptions {
@@ -195,9 +205,10 @@ struct SessionState {
 }
 
 impl Session {
-    /// A session that reads and writes nothing outside of a directory, where its paths start.
+    /// A session with the default options that reads and writes nothing outside of a directory,
+    /// where its paths start.
     pub fn in_dir(dir: impl Into<PathBuf>) -> Result<Session> {
-        Session::new(WorkspaceOptions::in_dir(dir))
+        Session::new(SessionOptions::in_dir(dir))
     }
 
     /// A session that remembers nothing yet. Fails when its directories are not there.

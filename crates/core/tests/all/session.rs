@@ -851,6 +851,16 @@ fn regression_a_session_whose_directory_is_not_there_is_none() {
 }
 
 #[test]
+fn regression_a_session_in_a_directory_has_the_dialect_of_sessions() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("f"), "one\n").unwrap();
+    let session = Session::in_dir(dir.path()).unwrap();
+    assert_eq!(session.read("f").unwrap().text, "1ed|one");
+    let options = SessionOptions::in_dir(dir.path());
+    assert_eq!(options.workspace.dialect.name, SessionOptions::default().workspace.dialect.name);
+}
+
+#[test]
 fn sessions_are_confined_unless_one_says_otherwise() {
     let (dir, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let path = outside.path().join("f");
