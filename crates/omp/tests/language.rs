@@ -100,7 +100,7 @@ fn heads_that_models_write_otherwise() {
         ("PUT 3.=5 @é", 2, "is not a hunk"),
         ("CUT >3", 2, "names no lines to cut"),
         ("PUT 3.=5", 2, "neither new lines nor a register"),
-        ("PUT >3 @a:", 2, "has no colon"),
+        ("PUT >3 @a:", 2, "takes no colon"),
         ("PUT >3:\n\n", 2, "has no new lines"),
         ("CUT 3\n+a", 3, "has no rows below it"),
         ("PUT >3 @a\n+a", 3, "has no rows below it"),

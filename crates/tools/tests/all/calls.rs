@@ -97,9 +97,8 @@ fn an_answer_keeps_within_its_limits_and_says_how_to_go_on() {
         assert!(answer.text.lines().count() <= 2_005, "{place}: {}", answer.text.lines().count());
         assert!(answer.text.len() <= 51_200 + 500, "{place}: {}", answer.text.len());
         let last = answer.text.lines().last().unwrap();
-        let says = last.contains("Continue from line")
-            || last.contains("Not shown")
-            || last.contains("bytes]");
+        let says =
+            last.contains(" from line ") || last.contains("Not shown") || last.contains("bytes]");
         assert!(says, "{place}: {}", &last[last.len().saturating_sub(200)..]);
     }
     // Many lines at once: the answer is cut, the edit is not.
