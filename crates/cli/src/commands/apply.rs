@@ -115,7 +115,7 @@ fn tell_liberties(applied: &Applied) {
         say(stop);
     }
     for repair in &applied.repairs {
-        let (operation, told, rule) = (repair.operation, &repair.told, repair.rule.name());
+        let (operation, told, rule) = (repair.operation, &repair.description, repair.rule.name());
         say(&format!("operation {operation}: {told} ({rule})"));
     }
 }

@@ -1,10 +1,10 @@
-//! Which lines an operation takes that names a whole block by the line where it begins.
+//! The lines of a block that an operation names by the line where it begins.
 
 use std::cell::OnceCell;
 
 use hashline_syntax::{Budget, NoBlock, NoBlockReason, SOURCE_LIMIT_BYTES, Source, language_of};
 
-/// The blocks of one file. It is parsed when the first of them is asked for.
+/// The blocks of one file. The first request parses it.
 pub struct Blocks<'a> {
     path: &'a str,
     text: &'a [u8],
@@ -15,7 +15,7 @@ pub struct Blocks<'a> {
 /// The lines of a block, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockSpan {
-    /// Its first line, with the comments, attributes and decorators above it.
+    /// Its first line, which is the first of the comments, attributes and decorators above it.
     pub first: u64,
     /// Its last line.
     pub last: u64,
@@ -23,8 +23,8 @@ pub struct BlockSpan {
 
 /// Why no block begins at a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Blockless {
-    /// The reason, in words that go on after a colon.
+pub struct MissingBlock {
+    /// The reason, to be used after a colon.
     pub why: String,
     /// The nearest line above where a block begins.
     pub above: Option<u64>,
@@ -33,25 +33,24 @@ pub struct Blockless {
 }
 
 impl<'a> Blocks<'a> {
-    /// Those of a file with this path and text.
     pub fn new(path: &'a str, text: &'a [u8], budget: &'a Budget<'a>) -> Blocks<'a> {
         Blocks { path, text, budget, parsed: OnceCell::new() }
     }
 
     /// The block that begins at a line, or to which the comment or attribute there belongs.
-    pub fn at(&self, line: u64) -> Result<BlockSpan, Blockless> {
+    pub fn at(&self, line: u64) -> Result<BlockSpan, MissingBlock> {
         let Blocks { path, text, budget, parsed } = self;
         parsed.get_or_init(|| BlockSource::of(path, text, budget)).block(line, budget)
     }
 }
 
-impl Blockless {
-    fn because(why: &str) -> Blockless {
-        Blockless { why: why.to_owned(), above: None, below: None }
+impl MissingBlock {
+    fn because(why: &str) -> MissingBlock {
+        MissingBlock { why: why.to_owned(), above: None, below: None }
     }
 }
 
-/// A text with its tree, or why it has none.
+/// A parsed text, or why it could not be parsed.
 enum BlockSource {
     Source(Box<Source>),
     None(String),
@@ -78,26 +77,26 @@ impl BlockSource {
         BlockSource::None(why.to_owned())
     }
 
-    fn block(&self, line: u64, budget: &Budget<'_>) -> Result<BlockSpan, Blockless> {
+    fn block(&self, line: u64, budget: &Budget<'_>) -> Result<BlockSpan, MissingBlock> {
         match self {
-            BlockSource::None(why) => Err(Blockless::because(why)),
+            BlockSource::None(why) => Err(MissingBlock::because(why)),
             BlockSource::Source(source) => {
                 let line = u32::try_from(line).unwrap_or(u32::MAX);
                 let lines =
                     |(first, last)| BlockSpan { first: u64::from(first), last: u64::from(last) };
                 let found =
                     source.block(line, budget).map(|block| lines((block.first, block.last)));
-                found.map_err(blockless)
+                found.map_err(missing_block)
             }
         }
     }
 }
 
-fn blockless(none: NoBlock) -> Blockless {
+fn missing_block(none: NoBlock) -> MissingBlock {
     let NoBlock { reason, above, below } = none;
     let why = match reason {
         NoBlockReason::Shared => "its first or last line also contains other code".to_owned(),
         reason => reason.to_string(),
     };
-    Blockless { why, above: above.map(u64::from), below: below.map(u64::from) }
+    MissingBlock { why, above: above.map(u64::from), below: below.map(u64::from) }
 }

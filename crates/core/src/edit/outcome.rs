@@ -1,4 +1,4 @@
-//! What an apply answers: what was done, or why nothing was. As data (`serde`) it has the names
+//! The outcome of a patch: what was done, or why it was refused. As data (`serde`) it has the names
 //! that `index.d.ts` declares.
 
 use std::collections::HashSet;
@@ -15,7 +15,7 @@ use hashline_lines::rows::GAP;
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "status", rename_all = "lowercase")]
 pub enum Outcome {
-    /// Every operation was carried out (or had nothing to do).
+    /// Every operation was applied or had nothing to do.
     Applied(Applied),
     /// Nothing was changed.
     Rejected(Rejected),
@@ -30,16 +30,16 @@ pub struct Applied {
     pub relocations: Vec<Relocation>,
     /// Repairs of the model's text.
     pub repairs: Vec<Repair>,
-    /// What looks like a mistake and was done all the same.
+    /// Applied operations that look like mistakes.
     pub warnings: Vec<Warning>,
     /// Operations that had nothing to do.
     pub noops: Vec<Noop>,
     /// The report for the model: fresh anchors around every change.
     pub text: String,
-    /// Whether the patch names one file alone, so that its report need not say which one.
+    /// Whether the patch is about one file alone. Then the report need not name it.
     #[serde(skip)]
     pub is_about_one_file: bool,
-    /// What the report says of a call that was sent several times in a row and changes nothing.
+    /// The message about a call that was repeated several times and changes nothing.
     #[serde(skip)]
     pub stop: Option<String>,
 }
@@ -48,13 +48,13 @@ pub struct Applied {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Change {
-    /// Its content changed; its name may have, too.
+    /// Its content changed. It may have been moved, too.
     Edited,
     /// It is new.
     Created,
-    /// It has another name and the same content.
+    /// It was moved, with the same content.
     Moved,
-    /// It is gone.
+    /// It was deleted.
     Deleted,
 }
 
@@ -74,40 +74,40 @@ impl Change {
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FileChange {
-    /// The path under which it is now (or was, when it is gone).
+    /// Its current path, or its last path if it was deleted.
     pub path: String,
-    /// The path under which it was, when that changed.
+    /// Its path before, if it was moved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// What happened.
     pub change: Change,
-    /// The number of line edits that took effect.
+    /// The number of line edits that changed something.
     pub edits: usize,
     /// Lines added.
     pub added: u64,
     /// Lines removed.
     pub removed: u64,
-    /// Lines it has now; `None` for files that are gone or were not looked into.
+    /// Its number of lines after the patch; `None` if the file was deleted or was not read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line_count: Option<u64>,
-    /// The hash of its content now, as in a view; `None` like `line_count`.
+    /// The hash of its content after the patch, as in a view; `None` like `line_count`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<String>,
-    /// What a parser says of it now, where that was asked for.
+    /// Whether it parses after the patch, if a check was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub syntax: Option<SyntaxState>,
-    /// What became of its text, where that was asked for.
+    /// The diff of its text, if it was requested.
     #[serde(flatten)]
     pub diff: Option<FileDiff>,
 }
 
-/// What became of a file's text.
+/// The diff of one file.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct FileDiff {
-    /// The change in the unified format.
+    /// The diff in the unified format.
     #[serde(rename = "diff")]
     pub text: String,
-    /// The change, hunk by hunk.
+    /// The diff as hunks.
     pub hunks: Vec<DiffHunk>,
 }
 
@@ -115,19 +115,19 @@ pub struct FileDiff {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DiffHunk {
-    /// The first line of the old text; where it has none, the line after the place.
+    /// The first line of the old text; for an empty range, the line after it.
     pub old_start: u64,
-    /// How many lines of the old text.
+    /// The number of lines of the old text.
     pub old_lines: u64,
-    /// The first line of the new text; where it has none, the line after the place.
+    /// The first line of the new text; for an empty range, the line after it.
     pub new_start: u64,
-    /// How many lines of the new text.
+    /// The number of lines of the new text.
     pub new_lines: u64,
-    /// The lines, each after a space, `-` or `+`; notes after `\`.
+    /// The lines, each with a space, `-` or `+` in front; notes have `\` in front.
     pub lines: Vec<String>,
 }
 
-/// An anchor that was found on another line.
+/// An anchor whose line was found at another number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Relocation {
     /// The operation.
@@ -138,7 +138,7 @@ pub struct Relocation {
     pub from: String,
     /// The anchor of the line that was used.
     pub to: String,
-    /// By how many lines.
+    /// By how many lines the line has moved; negative if it moved up.
     pub distance: i64,
 }
 
@@ -155,23 +155,23 @@ pub struct Repair {
     pub after: String,
     /// What was done, in words for the model: a clause without a full stop.
     #[serde(skip)]
-    pub told: String,
+    pub description: String,
 }
 
-/// A kind of what looks like a mistake.
+/// The kind of a warning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[non_exhaustive]
 pub enum WarningCode {
-    /// A text is indented otherwise than the lines that it replaces.
+    /// The indentation of a text differs from that of the lines that it replaces.
     Indentation,
-    /// A file parsed before and does not now.
+    /// A file parsed before the patch and does not parse after it.
     Syntax,
-    /// A patch in oh-my-pi's language has a row that its grammar has otherwise.
+    /// A row of a patch in oh-my-pi's language is not exactly as its grammar has it.
     Reading,
-    /// A text that became the start of a file began with U+FEFF, which was dropped.
+    /// A text at the start of a file began with U+FEFF, which was removed.
     ByteOrderMark,
-    /// A text has a control character that sources hardly ever have.
+    /// A text contains a control character that is rare in sources.
     ControlCharacter,
 }
 
@@ -191,14 +191,14 @@ impl WarningCode {
 /// Something that looks like a mistake.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Warning {
-    /// What kind of mistake.
+    /// The kind of mistake.
     pub code: WarningCode,
     /// The operation, if it is about one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operation: Option<usize>,
     /// The file.
     pub path: String,
-    /// What, where and what to do, for the model.
+    /// What seems wrong, where, and what to do, for the model.
     pub message: Message,
 }
 
@@ -206,9 +206,9 @@ pub struct Warning {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "reason", rename_all = "lowercase")]
 pub enum NoopReason {
-    /// The file has what it asks for.
+    /// The file already has what the operation asks for.
     Unchanged,
-    /// It repeats an earlier operation of the patch, which was carried out.
+    /// It repeats an earlier operation of the patch, which was applied.
     Duplicate {
         /// That operation.
         #[serde(rename = "duplicateOf")]
@@ -226,20 +226,20 @@ pub struct Noop {
     /// Why.
     #[serde(flatten)]
     pub reason: NoopReason,
-    /// The number of the first line that it names.
+    /// The number of the first line that the operation names.
     #[serde(skip)]
     pub line: Option<u64>,
 }
 
-/// Why nothing was changed.
+/// A refused patch, which changed nothing.
 #[derive(Clone, Debug, Serialize)]
 pub struct Rejected {
     /// The code of the first failure.
     pub code: Code,
     /// Every failure, in the order of the operations.
     pub failures: Vec<Failure>,
-    /// Stale anchors and the fresh anchors of the same line numbers, where nothing points to
-    /// another line.
+    /// Stale anchors with the fresh anchors of the same line numbers. An anchor that may mean
+    /// another line is not among them.
     #[serde(serialize_with = "as_map")]
     pub remaps: Vec<(String, String)>,
     /// The report for the model.
@@ -253,14 +253,14 @@ fn as_map<S: Serializer>(pairs: &[(String, String)], serializer: S) -> Result<S:
 /// Why an operation, or one anchor of it, was refused.
 #[derive(Clone, Debug, Serialize)]
 pub struct Failure {
-    /// The operation's place in the request, from 0.
+    /// The index of the operation in the request.
     pub operation: usize,
     /// The file, as the request wrote it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// The stable code.
     pub code: Code,
-    /// What, where and what instead.
+    /// What is wrong, where, and what to do instead.
     pub message: Message,
     /// The anchor that failed, in its short form.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -268,25 +268,25 @@ pub struct Failure {
     /// The current lines around the anchor, rendered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lines: Option<String>,
-    /// A fresh anchor to use instead, where one is known.
+    /// A fresh anchor to use instead, if one is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<String>,
 }
 
-/// How much of a text is told of one failure.
+/// The maximum size of the message of one failure.
 const MESSAGE_LIMIT_BYTES: usize = 8_192;
 
-/// What names the operation of a failure has so much room.
+/// The size that is reserved for the name of an operation.
 const LEAD_BYTES: usize = 32;
 
-/// The failures that one text tells: the first, as many as an answer has room for, and at least one.
+/// The failures that one text reports: the first that fit into it, and at least one.
 pub fn told_failures(failures: &[Failure], limit_bytes: usize) -> &[Failure] {
     let mut rows = HashSet::new();
     let mut bytes = 0;
     for (at, failure) in failures.iter().enumerate() {
         let path = failure.path.as_deref().unwrap_or_default();
         bytes += failure.message.len() + failure.code.as_str().len() + path.len() + LEAD_BYTES;
-        // Lines that several failures show are shown once; a gap may stand before each.
+        // A line that several failures show is printed once. Each may have a gap before it.
         let lines = failure.lines.iter().flat_map(|lines| lines.lines());
         let new = lines.filter(|row| rows.insert((path, *row)));
         bytes += new.map(|row| row.len() + GAP.len() + 2).sum::<usize>();
@@ -297,7 +297,7 @@ pub fn told_failures(failures: &[Failure], limit_bytes: usize) -> &[Failure] {
     failures
 }
 
-/// A text that is not longer than a failure may have it.
+/// Truncates a text to the maximum size of a message.
 fn bounded(text: String) -> String {
     let mut text = Message::from(text);
     text.truncate(MESSAGE_LIMIT_BYTES);
@@ -318,7 +318,7 @@ impl Failure {
         }
     }
 
-    /// Makes the message one as a face writes it.
+    /// Writes the message with the names that the caller's front end uses.
     pub(crate) fn spell(&mut self, host: &Host) {
         self.message.spell(host.spelling);
         self.message.truncate(MESSAGE_LIMIT_BYTES.min(host.refusal_limit_bytes / 2));

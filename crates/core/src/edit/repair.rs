@@ -5,11 +5,11 @@
 //! a repair must never make an ordinary edit impossible.
 
 mod cuts;
+mod description;
 mod echoes;
 mod indentation;
 mod layout;
 mod markers;
-mod told;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -85,19 +85,19 @@ impl Rule {
         }
     }
 
-    fn apply(self, subject: &Surroundings<'_, '_>, draft: &ModelText) -> Option<ModelText> {
+    fn apply(self, context: &EditContext<'_, '_>, draft: &ModelText) -> Option<ModelText> {
         let lines = match self {
-            Rule::StripPlus => markers::strip_plus(subject, draft),
-            Rule::StripAnchors => markers::strip_anchors(subject, draft),
-            Rule::InheritIndent => layout::inherit_indent(subject, draft),
-            Rule::Echoes if subject.dialect.recorded_repairs => echoes::drop_echoes(subject, draft),
-            Rule::Echoes => echoes::drop_bracket_echoes(subject, draft),
-            Rule::Merges => return layout::expand_merge(subject, draft),
-            Rule::Wraps => layout::restore_wraps(subject, draft),
-            Rule::PairedIndent => layout::paired_indent(subject, draft),
-            Rule::Confusables => layout::plain_hyphens(subject, draft),
+            Rule::StripPlus => markers::strip_plus(context, draft),
+            Rule::StripAnchors => markers::strip_anchors(context, draft),
+            Rule::InheritIndent => layout::inherit_indent(context, draft),
+            Rule::Echoes if context.dialect.recorded_repairs => echoes::drop_echoes(context, draft),
+            Rule::Echoes => echoes::drop_bracket_echoes(context, draft),
+            Rule::Merges => return layout::expand_merge(context, draft),
+            Rule::Wraps => layout::restore_wraps(context, draft),
+            Rule::PairedIndent => layout::paired_indent(context, draft),
+            Rule::Confusables => layout::plain_hyphens(context, draft),
         };
-        lines.map(|lines| ModelText { place: draft.place, lines })
+        lines.map(|lines| ModelText { site: draft.site, lines })
     }
 }
 
@@ -215,26 +215,26 @@ impl EditSite {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelText {
     /// Where they go; a rule may take in one more line.
-    pub place: EditSite,
+    pub site: EditSite,
     /// The lines.
     pub lines: Vec<String>,
 }
 
 impl ModelText {
     fn line_count(&self) -> u64 {
-        match self.place {
+        match self.site {
             EditSite::Lines(first, last) => last - first + 1,
             _ => 0,
         }
     }
 
-    fn filled(&self) -> impl Iterator<Item = &String> {
+    fn non_blank_lines(&self) -> impl Iterator<Item = &String> {
         self.lines.iter().filter(|line| !line.trim().is_empty())
     }
 }
 
 /// The file beside which a draft is read.
-pub struct Surroundings<'s, 'a> {
+pub struct EditContext<'s, 'a> {
     /// The dialect of the anchors.
     pub dialect: &'static Dialect,
     /// The text of a line by number; `None` outside the file.
@@ -248,14 +248,14 @@ pub struct Surroundings<'s, 'a> {
     pub cancel: &'s Cancel,
 }
 
-impl<'a> Surroundings<'_, 'a> {
+impl<'a> EditContext<'_, 'a> {
     fn text(&self, number: u64) -> Cow<'a, str> {
         (self.line)(number).unwrap_or_default()
     }
 
     /// The lines that are replaced.
     fn replaced(&self, draft: &ModelText) -> Vec<Cow<'a, str>> {
-        match draft.place {
+        match draft.site {
             EditSite::Lines(first, last) => {
                 (first..=last).map(|number| self.text(number)).collect()
             }
@@ -264,8 +264,8 @@ impl<'a> Surroundings<'_, 'a> {
     }
 
     /// The lines that are replaced, or that the text is inserted beside.
-    fn beside(&self, draft: &ModelText) -> Vec<Cow<'a, str>> {
-        match draft.place {
+    fn reference_lines(&self, draft: &ModelText) -> Vec<Cow<'a, str>> {
+        match draft.site {
             EditSite::Lines(..) => self.replaced(draft),
             EditSite::After(line) | EditSite::Before(line) => vec![self.text(line)],
             EditSite::Between(after, before) => vec![self.text(after), self.text(before)],
@@ -284,25 +284,25 @@ pub struct AppliedRepair {
     /// The lines after.
     pub after: String,
     /// What was done, in words for the model.
-    pub told: String,
+    pub description: String,
 }
 
 /// Runs the rules that are on, in order; what was done is appended to `applied`.
 pub fn repair(
     rules: &RepairRules,
-    subject: &Surroundings<'_, '_>,
+    context: &EditContext<'_, '_>,
     mut draft: ModelText,
     applied: &mut Vec<AppliedRepair>,
 ) -> ModelText {
-    for rule in Rule::ALL.into_iter().filter(|&rule| rules.has(rule, subject.dialect)) {
-        if draft.lines.is_empty() || subject.cancel.is_cancelled() {
+    for rule in Rule::ALL.into_iter().filter(|&rule| rules.has(rule, context.dialect)) {
+        if draft.lines.is_empty() || context.cancel.is_cancelled() {
             break;
         }
-        if let Some(mended) = rule.apply(subject, &draft).filter(|mended| *mended != draft) {
-            let (before, after) = (draft.lines.join("\n"), mended.lines.join("\n"));
-            let told = told::told(rule, subject, &draft, &mended);
-            applied.push(AppliedRepair { rule, before, after, told });
-            draft = mended;
+        if let Some(repaired) = rule.apply(context, &draft).filter(|repaired| *repaired != draft) {
+            let (before, after) = (draft.lines.join("\n"), repaired.lines.join("\n"));
+            let description = description::describe(rule, context, &draft, &repaired);
+            applied.push(AppliedRepair { rule, before, after, description });
+            draft = repaired;
         }
     }
     draft
@@ -315,7 +315,7 @@ fn indentation(line: &str) -> &str {
 
 /// Whether lines say the same as others, but for white space. Looks no further than to the first
 /// difference.
-fn alike_without_white_space(one: &[impl AsRef<str>], other: &[impl AsRef<str>]) -> bool {
+fn equal_ignoring_whitespace(one: &[impl AsRef<str>], other: &[impl AsRef<str>]) -> bool {
     let one = one.iter().flat_map(|line| visible_chars(line.as_ref()));
     one.eq(other.iter().flat_map(|line| visible_chars(line.as_ref())))
 }

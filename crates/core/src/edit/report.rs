@@ -1,14 +1,14 @@
-//! The texts that a harness hands to the model: fresh anchors after success, the current
-//! lines and the truth about the cause after a refusal.
+//! The texts that a harness passes on to the model: fresh anchors after success; the current lines
+//! and the cause after a refusal.
 
 mod answer;
 mod applied;
-mod blockless;
 mod broken;
 mod cut;
 mod diff;
 mod hunks;
 mod nearest;
+mod no_block;
 pub(super) mod rejected;
 mod repeated;
 mod section;
@@ -19,8 +19,7 @@ use hashline_memory::{LineSet, ShownLines, ShownPart};
 
 pub use answer::{ANSWER_CONTEXT_MAX_LINES, AnswerForm, AnswerOptions};
 pub use applied::{FileReport, RowStyle, applied_text, created_section, reindented_message};
-pub use blockless::no_block_failure;
-pub use broken::{BreakReport, BrokenTold, fault_rows};
+pub use broken::{BreakMessage, BreakReport, fault_rows};
 pub use cut::cut_row_failure;
 pub use diff::{
     DELETED_LIMIT_BYTES, DIFF_LIMIT_REGIONS, created_hunks, deleted_hunks, edited_hunks,
@@ -28,6 +27,7 @@ pub use diff::{
 };
 pub use hunks::{HunkNames, stale_version};
 pub use nearest::nearest_failure;
+pub use no_block::no_block_failure;
 pub use rejected::{AnchorReport, anchor_failures, rejected_text, untold};
 pub use repeated::repeated_failure;
 pub use section::{Note, Section};
@@ -35,10 +35,11 @@ pub use section::{Note, Section};
 /// Lines shown on either side of a failed anchor.
 pub(super) const CONTEXT_LINES: u64 = 2;
 
-/// How much of a line a report shows; the anchor stays valid, a hint may be its beginning.
+/// A longer line is cut in a report. Its anchor stays valid, because a hint may be the start of a
+/// line.
 const LINE_LIMIT_BYTES: usize = 1_000;
 
-/// What is known of lines that a report shows: of long ones the start.
+/// The lines that a report shows, for the memory. Only the start of a long line counts as shown.
 pub fn reported_lines<'t>(lines: LineSet, text_of: impl Fn(u64) -> Option<&'t [u8]>) -> ShownLines {
     let part = |number| {
         let line = text_of(number)?;
@@ -49,20 +50,20 @@ pub fn reported_lines<'t>(lines: LineSet, text_of: impl Fn(u64) -> Option<&'t [u
     ShownLines { parts, lines }
 }
 
-/// A number of things, in words.
+/// A count with its noun, which gets an `s` except after 1.
 pub(super) fn number_of(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-/// What is said of things that have no place in a text.
-fn not_shown(count: usize, noun: &str, which: &str) -> Option<String> {
+/// The row that says how many things a text omits; `None` if it omits none.
+fn omission(count: usize, noun: &str, which: &str) -> Option<String> {
     let are = if count == 1 { "is" } else { "are" };
-    let told = number_of(count as u64, &format!("more {noun}"));
-    (count > 0).then(|| format!("({told}{which} {are} not shown.)"))
+    let more = number_of(count as u64, &format!("more {noun}"));
+    (count > 0).then(|| format!("({more}{which} {are} not shown.)"))
 }
 
-/// What a call that worked off an interrupted patch has to tell of it: the files that someone
-/// else had changed meanwhile. Each row begins with a line feed.
+/// The rows about an interrupted patch that a call has recovered: one for each file that another
+/// process had changed in the meantime. Each row begins with a newline.
 pub fn recovery_rows(report: &RecoveryReport) -> String {
     let row = |conflict: &Conflict| {
         let path = one_line(&conflict.path);

@@ -1,7 +1,7 @@
 //! Whether files still parse after a patch. Parsers tell what lines cannot: a closer that an edit
 //! ate or doubled. What is found is said, and nothing is done about it.
 
-mod near;
+mod variants;
 
 use parking_lot::Mutex;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub use hashline_syntax::SOURCE_LIMIT_BYTES;
 use hashline_syntax::{Budget, Fault, Source, language_of};
 
-pub use near::{NearEdit, Slip, Suggestion, Trials};
+pub use variants::{LineReplacement, Mistake, Suggestion, TrialParser};
 
 /// How many files of a patch are parsed.
 pub const FILES_LIMIT: usize = 64;
@@ -98,7 +98,7 @@ pub struct Checked {
     /// What is wrong, if it was not before.
     pub fault: Option<Break>,
     /// Whether a text that is indented wrongly would not have parsed.
-    pub vouches_for_indentation: bool,
+    pub confirms_indentation: bool,
     /// What may have been meant, if that was asked.
     pub suggestion: Option<Suggestion>,
     /// The text before, if it was clean.
@@ -126,7 +126,7 @@ impl Checked {
         Checked {
             state,
             fault: None,
-            vouches_for_indentation: false,
+            confirms_indentation: false,
             suggestion: None,
             before: None,
             tree: None,
@@ -137,12 +137,12 @@ impl Checked {
     /// the order of their lines.
     pub fn suggest<'a>(
         &mut self,
-        edits: impl ExactSizeIterator<Item = NearEdit<'a>>,
+        edits: impl ExactSizeIterator<Item = LineReplacement<'a>>,
         budget: &Budget<'_>,
     ) {
         if let (Some(before), Some(fault)) = (&self.before, &self.fault) {
             let is_unclosed = fault.opened.is_some() && !before.0.language().is_indented;
-            self.suggestion = near::suggestion(before, is_unclosed, edits, budget);
+            self.suggestion = variants::suggestion(before, is_unclosed, edits, budget);
         }
     }
 
@@ -198,7 +198,7 @@ pub fn check(change: Revision<'_>, kept: Option<SyntaxTree>, budget: &Budget<'_>
     Checked {
         state,
         fault: fault.map(Break::from),
-        vouches_for_indentation: state == SyntaxState::Ok && !language.is_indented,
+        confirms_indentation: state == SyntaxState::Ok && !language.is_indented,
         suggestion: None,
         before: was.filter(|was| was.is_clean()).map(SyntaxTree),
         tree: Some(SyntaxTree(Arc::new(is))),

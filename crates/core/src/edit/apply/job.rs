@@ -14,7 +14,7 @@ use super::options::{ApplyOptions, PatchOptions};
 use super::settle::Settled;
 use super::transfer::{GatheredLines, TakenLines, gather};
 use crate::edit::outcome::{Applied, FileChange, FileDiff, Warning, WarningCode};
-use crate::edit::report::BrokenTold;
+use crate::edit::report::BreakMessage;
 use crate::edit::report::{
     DELETED_LIMIT_BYTES, DIFF_LIMIT_REGIONS, HunkNames, applied_text, created_hunks, deleted_hunks,
     edited_hunks, unshown_diff,
@@ -229,12 +229,12 @@ impl<'a> Job<'a> {
     ) -> (Applied, ShownInFiles) {
         let &PatchOptions { diff_context_lines, dry_run: is_tried, .. } = patch_options;
         let answer = patch_options.answer.or(self.options.edit.answer);
-        let answer = if is_tried { answer.of_trial() } else { answer };
+        let answer = if is_tried { answer.for_dry_run() } else { answer };
         let parts = AnswerParts { added, checks, session, answer, is_tried };
         let mut files = self.describe_files(&parts);
         let is_about_one_file = self.is_about_one_file();
         let mut applied = Applied { is_about_one_file, ..Applied::default() };
-        let vouched = checks.values().filter(|one| one.checked.vouches_for_indentation);
+        let vouched = checks.values().filter(|one| one.checked.confirms_indentation);
         let vouched: HashSet<&str> = vouched.map(|one| one.from.as_str()).collect();
         let counts = |warning: &&Warning| {
             warning.code != WarningCode::Indentation || !vouched.contains(warning.path.as_str())
@@ -274,7 +274,7 @@ impl<'a> Job<'a> {
             applied_text(&applied, &sections, self.names, self.scope.host.answer_limit_bytes);
         applied.text = text;
         let in_file = |((key, broken), mut shown): (_, ShownLines)| {
-            if let Some(BrokenTold { shown: in_warning, .. }) = broken {
+            if let Some(BreakMessage { shown: in_warning, .. }) = broken {
                 shown.lines.extend(&in_warning.lines);
                 shown.parts.extend(in_warning.parts);
             }

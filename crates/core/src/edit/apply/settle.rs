@@ -29,7 +29,7 @@ use crate::edit::request::{InsertAt, LineEdit, Operation, Transfer};
 use crate::edit::resolve::{Doubtful, Evidence, Resolved, Spot};
 use crate::edit::session::{FileRefusal, Recall, resolve_plainly};
 use crate::edit::splice::splice;
-use crate::edit::structure::Trials;
+use crate::edit::structure::TrialParser;
 use crate::view::scope::Scope;
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Code, Error, Mention, Result};
@@ -651,8 +651,8 @@ fn mend<'o>(
     };
     let trials = OnceCell::new();
     let parses = |draft: &ModelText| {
-        let EditSite::Lines(first, last) = draft.place else { return None };
-        let trials = trials.get_or_init(|| Trials::of(path, evidence.text, budget));
+        let EditSite::Lines(first, last) = draft.site else { return None };
+        let trials = trials.get_or_init(|| TrialParser::of(path, evidence.text, budget));
         trials.parses(first, last, &draft.lines)
     };
     let touched = LazyCell::new(|| Touched::of(resolved));
@@ -671,9 +671,9 @@ fn mend<'o>(
             mended.edits.push(edit_of(one, place_of(one), Cow::Borrowed(lines)));
             continue;
         }
-        let draft = ModelText { place: place_of(one), lines: lines.clone() };
+        let draft = ModelText { site: place_of(one), lines: lines.clone() };
         let is_touched = |number| touched.by_another(one.operation.index, number);
-        let subject = repair::Surroundings {
+        let subject = repair::EditContext {
             dialect: evidence.dialect,
             line: &line,
             is_touched: &is_touched,
@@ -687,11 +687,11 @@ fn mend<'o>(
             operation: one.operation.index,
             before: done.before,
             after: done.after,
-            told: done.told,
+            description: done.description,
         }));
         let repeats = repair::repeats(&options.repairs, &subject, &draft);
         mended.refused.extend(repeated_failure(evidence, path, one.operation, &repeats));
-        let cut = repair::cut_row(&subject, &draft).zip(draft.place.line());
+        let cut = repair::cut_row(&subject, &draft).zip(draft.site.line());
         mended
             .refused
             .extend(cut.and_then(|cut| cut_row_failure(evidence, path, one.operation, cut)));
@@ -706,7 +706,7 @@ fn mend<'o>(
             path: path.to_owned(),
             message: reindented_message(one.operation, &found),
         }));
-        mended.edits.push(edit_of(one, draft.place, Cow::Owned(draft.lines)));
+        mended.edits.push(edit_of(one, draft.site, Cow::Owned(draft.lines)));
     }
     mended
 }

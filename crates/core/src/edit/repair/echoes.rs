@@ -8,7 +8,7 @@
 
 use std::cell::LazyCell;
 
-use super::{EditSite, ModelText, RepairRules, Rule, Surroundings, alike_without_white_space};
+use super::{EditContext, EditSite, ModelText, RepairRules, Rule, equal_ignoring_whitespace};
 
 /// How many lines, at most, are compared at each end.
 const MAX_ECHO_LINES: usize = 32;
@@ -58,8 +58,8 @@ pub(super) struct Neighbours {
 }
 
 impl Neighbours {
-    pub(super) fn of(place: EditSite) -> Option<Neighbours> {
-        Some(match place {
+    pub(super) fn of(site: EditSite) -> Option<Neighbours> {
+        Some(match site {
             EditSite::Lines(first, last) => Neighbours { above: first - 1, below: last + 1 },
             EditSite::After(line) => Neighbours { above: line, below: line + 1 },
             EditSite::Before(line) | EditSite::Between(_, line) => {
@@ -86,21 +86,23 @@ impl Neighbours {
 /// None where the rule `echoes` is switched off, or drops them as recorded.
 pub fn repeats(
     rules: &RepairRules,
-    subject: &Surroundings<'_, '_>,
+    context: &EditContext<'_, '_>,
     draft: &ModelText,
 ) -> Vec<Repeat> {
-    let is_on = rules.has(Rule::Echoes, subject.dialect) && !subject.dialect.recorded_repairs;
-    let Some(neighbours) = Neighbours::of(draft.place).filter(|_| is_on) else {
+    let is_on = rules.has(Rule::Echoes, context.dialect) && !context.dialect.recorded_repairs;
+    let Some(neighbours) = Neighbours::of(draft.site).filter(|_| is_on) else {
         return Vec::new();
     };
     let repeat = |end: TextEnd| {
         let lengths = 1..=draft.lines.len().min(MAX_ECHO_LINES);
         let mut runs = lengths.filter_map(|count| {
             let text = end.lines_of(&draft.lines, count);
-            let says_something = text.iter().any(|line| line.chars().any(char::is_alphanumeric));
+            let has_word = text.iter().any(|line| line.chars().any(char::is_alphanumeric));
             let (first, last) = neighbours.run(end, count)?;
-            (says_something && is_at(subject, text, first) && !was_there(subject, draft, text, end))
-                .then_some(Repeat { first, last, end })
+            (has_word
+                && file_has(context, text, first)
+                && !replaced_lines_have(context, draft, text, end))
+            .then_some(Repeat { first, last, end })
         });
         runs.next()
     };
@@ -108,22 +110,22 @@ pub fn repeats(
 }
 
 /// Whether the file has these lines from line `first` on, and no other operation changes them.
-fn is_at(subject: &Surroundings<'_, '_>, text: &[String], first: u64) -> bool {
+fn file_has(context: &EditContext<'_, '_>, text: &[String], first: u64) -> bool {
     first > 0
         && (first..).zip(text).all(|(number, line)| {
-            (subject.line)(number).is_some_and(|known| known == *line)
-                && !(subject.is_touched)(number)
+            (context.line)(number).is_some_and(|known| known == *line)
+                && !(context.is_touched)(number)
         })
 }
 
 /// Whether the replaced lines have that text at the same end, too.
-fn was_there(
-    subject: &Surroundings<'_, '_>,
+fn replaced_lines_have(
+    context: &EditContext<'_, '_>,
     draft: &ModelText,
     text: &[String],
     end: TextEnd,
 ) -> bool {
-    let EditSite::Lines(first, last) = draft.place else {
+    let EditSite::Lines(first, last) = draft.site else {
         return false;
     };
     let count = text.len() as u64;
@@ -133,7 +135,7 @@ fn was_there(
     };
     count <= draft.line_count()
         && from.is_some_and(|from| {
-            (from..).zip(text).all(|(number, line)| *subject.text(number) == *line)
+            (from..).zip(text).all(|(number, line)| *context.text(number) == *line)
         })
 }
 
@@ -142,26 +144,26 @@ fn was_there(
 /// closes as much as the lines that it replaces without them, and not with them. An insertion
 /// replaces none, and stays as it is.
 pub(super) fn drop_bracket_echoes(
-    subject: &Surroundings<'_, '_>,
+    context: &EditContext<'_, '_>,
     draft: &ModelText,
 ) -> Option<Vec<String>> {
-    let EditSite::Lines(..) = draft.place else {
+    let EditSite::Lines(..) = draft.site else {
         return None;
     };
-    let neighbours = Neighbours::of(draft.place)?;
-    let before = balance(subject.replaced(draft).iter().map(AsRef::as_ref));
+    let neighbours = Neighbours::of(draft.site)?;
+    let before = balance(context.replaced(draft).iter().map(AsRef::as_ref));
     let of_text = |lines: &[String]| balance(lines.iter().map(String::as_str));
-    let with = LazyCell::new(|| match (subject.parses)(draft) {
+    let with = LazyCell::new(|| match (context.parses)(draft) {
         Some(true) => Fit::Right,
         Some(false) => Fit::Wrong,
         None if of_text(&draft.lines) == before => Fit::Right,
         None => Fit::Unknown,
     });
-    let is_right_without = |rest: &[String]| match *with {
+    let fits_without = |rest: &[String]| match *with {
         Fit::Right => false,
         Fit::Wrong => {
-            let draft = ModelText { place: draft.place, lines: rest.to_vec() };
-            (subject.parses)(&draft) == Some(true)
+            let draft = ModelText { site: draft.site, lines: rest.to_vec() };
+            (context.parses)(&draft) == Some(true)
         }
         Fit::Unknown => of_text(rest) == before,
     };
@@ -172,9 +174,9 @@ pub(super) fn drop_bracket_echoes(
             let rest = end.opposite().lines_of(&draft.lines, draft.lines.len() - count);
             let (first, _) = neighbours.run(end, count)?;
             let is_bracket_echo = echo.iter().all(|line| is_brackets(line))
-                && is_at(subject, echo, first)
-                && !was_there(subject, draft, echo, end);
-            (is_bracket_echo && is_right_without(rest)).then(|| rest.to_vec())
+                && file_has(context, echo, first)
+                && !replaced_lines_have(context, draft, echo, end);
+            (is_bracket_echo && fits_without(rest)).then(|| rest.to_vec())
         });
         rests.next()
     };
@@ -208,14 +210,11 @@ fn balance<'l>(lines: impl Iterator<Item = &'l str>) -> [i64; 3] {
 
 /// `echoes` as recorded: the text repeats, but for white space, the line that it is inserted at,
 /// or the lines around the block that it replaces.
-pub(super) fn drop_echoes(
-    subject: &Surroundings<'_, '_>,
-    draft: &ModelText,
-) -> Option<Vec<String>> {
+pub(super) fn drop_echoes(context: &EditContext<'_, '_>, draft: &ModelText) -> Option<Vec<String>> {
     if draft.lines.len() < 2 {
         return None;
     }
-    let (above, below) = match draft.place {
+    let (above, below) = match draft.site {
         EditSite::After(line) => (Some(line), None),
         EditSite::Before(line) => (None, Some(line)),
         EditSite::Between(after, before) => (Some(after), Some(before)),
@@ -224,18 +223,19 @@ pub(super) fn drop_echoes(
         }
         _ => (None, None),
     };
-    let echoes = |number: Option<u64>, line: &String| {
+    let repeats_line = |number: Option<u64>, line: &String| {
         number
-            .and_then(|number| (subject.line)(number))
-            .is_some_and(|text| alike_without_white_space(&[text], &[line]))
+            .and_then(|number| (context.line)(number))
+            .is_some_and(|text| equal_ignoring_whitespace(&[text], &[line]))
     };
     let mut lines = draft.lines.clone();
-    if echoes(above, &lines[0]) {
+    if repeats_line(above, &lines[0]) {
         lines.remove(0);
     }
     // An insert has to leave something; a block whose text is nothing but its surroundings goes.
-    let may_be_all = matches!(draft.place, EditSite::Lines(..));
-    if (lines.len() > 1 || may_be_all) && lines.last().is_some_and(|line| echoes(below, line)) {
+    let may_be_all = matches!(draft.site, EditSite::Lines(..));
+    if (lines.len() > 1 || may_be_all) && lines.last().is_some_and(|line| repeats_line(below, line))
+    {
         lines.pop();
     }
     Some(lines)

@@ -3,7 +3,7 @@
 //!
 //! Without a memory this is only a guess, so it is told and nothing is changed.
 
-use super::{EditSite, ModelText, Surroundings, alike_without_white_space, indentation};
+use super::{EditContext, EditSite, ModelText, equal_ignoring_whitespace, indentation};
 use hashline_lines::anchor::Hint;
 use hashline_lines::similarity::similarity;
 
@@ -25,20 +25,20 @@ pub struct Reindented {
 /// text of the line behind its anchor, that says how it was shown; without, a new line that is
 /// like the old one but for its indentation, at the start or the end of the text.
 pub fn reindented(
-    subject: &Surroundings<'_, '_>,
+    context: &EditContext<'_, '_>,
     draft: &ModelText,
     hint: Option<&Hint>,
 ) -> Option<Reindented> {
-    let EditSite::Lines(first, last) = draft.place else {
+    let EditSite::Lines(first, last) = draft.site else {
         return None;
     };
-    let replaced = subject.replaced(draft);
+    let replaced = context.replaced(draft);
     // A text that changes nothing but the indentation means to.
-    if alike_without_white_space(&replaced, &draft.lines) {
+    if equal_ignoring_whitespace(&replaced, &draft.lines) {
         return None;
     }
     let pair = |line: u64, new: &str| {
-        let old = subject.text(line);
+        let old = context.text(line);
         let (is, was) = (indentation(&old), indentation(new));
         let is_filled = !old.trim().is_empty() && !new.trim().is_empty();
         let found = Reindented { line, old: is.to_owned(), new: was.to_owned() };

@@ -3,35 +3,35 @@
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-use super::{EditSite, ModelText, Surroundings, alike_without_white_space, indentation};
+use super::{EditContext, EditSite, ModelText, equal_ignoring_whitespace, indentation};
 use hashline_lines::dialect::WhiteSpace;
 use hashline_lines::normalize::without_white_space;
 use hashline_lines::similarity::similarity;
 
 /// `inherit-indent`: the text of an indented block whose first line lost its indentation.
 pub(super) fn inherit_indent(
-    subject: &Surroundings<'_, '_>,
+    context: &EditContext<'_, '_>,
     draft: &ModelText,
 ) -> Option<Vec<String>> {
-    let replaced = subject.replaced(draft);
+    let replaced = context.replaced(draft);
     let indent = indentation(replaced.first().filter(|line| !line.trim().is_empty())?);
-    let mut filled = draft.filled();
+    let mut filled = draft.non_blank_lines();
     let first = filled.next()?;
     let is_plain_word = first.chars().any(char::is_alphanumeric) && !first.starts_with('#');
-    let at_margin = |line: &str| !line.trim().is_empty() && indentation(line).is_empty();
+    let is_unindented = |line: &str| !line.trim().is_empty() && indentation(line).is_empty();
     if indent.is_empty()
-        || !at_margin(first)
+        || !is_unindented(first)
         || !is_plain_word
-        || replaced.iter().any(|line| at_margin(line))
-        || is_block_at_margin(first, draft.filled().nth(1), indent)
-        || is_new_item(first, &replaced)
-        || is_beside_margin(subject, draft)
-        || is_in_changed_block(subject, draft, indent)
-        || alike_without_white_space(&replaced, &draft.lines)
+        || replaced.iter().any(|line| is_unindented(line))
+        || is_unindented_block(first, draft.non_blank_lines().nth(1), indent)
+        || is_new_list_item(first, &replaced)
+        || is_next_to_unindented(context, draft)
+        || is_enclosing_block_changed(context, draft, indent)
+        || equal_ignoring_whitespace(&replaced, &draft.lines)
     {
         return None;
     }
-    let is_inside = draft.filled().skip(1).all(|line| line.starts_with(indent));
+    let is_inside = draft.non_blank_lines().skip(1).all(|line| line.starts_with(indent));
     if !is_inside && !is_like_any(first, &replaced) {
         return None;
     }
@@ -41,37 +41,37 @@ pub(super) fn inherit_indent(
         filled.any(|line| old.contains(line.as_str()))
     };
     let mut seen_first = false;
-    let mend = |line: &String| {
+    let indented = |line: &String| {
         if line.trim().is_empty() || (seen_first && only_first) {
             return line.clone();
         }
         seen_first = true;
         format!("{indent}{line}")
     };
-    Some(draft.lines.iter().map(mend).collect())
+    Some(draft.lines.iter().map(indented).collect())
 }
 
 /// From this similarity on, a line is taken for a changed version of another.
-const CHANGED_LINE: f64 = 0.5;
+const CHANGED_LINE_MIN: f64 = 0.5;
 
 /// Whether a line is one of the old ones or a changed version of it. A text of several lines at
 /// the margin that begins with none may be another one, which belongs there.
 fn is_like_any(line: &str, old: &[impl AsRef<str>]) -> bool {
     let trimmed = line.trim();
-    old.iter().any(|old| similarity(trimmed, old.as_ref().trim()) >= CHANGED_LINE)
+    old.iter().any(|old| similarity(trimmed, old.as_ref().trim()) >= CHANGED_LINE_MIN)
 }
 
 /// Whether a text begins with a block that belongs at the margin: its first line opens one, and
 /// the next is indented, but no deeper than the old lines were. A line that had lost its
 /// indentation would have deeper ones below it.
-fn is_block_at_margin(first: &str, second: Option<&String>, indent: &str) -> bool {
+fn is_unindented_block(first: &str, second: Option<&String>, indent: &str) -> bool {
     let inner = second.map_or(0, |line| indentation(line).len());
     opens_block(first) && inner > 0 && inner <= indent.len()
 }
 
 /// Whether a line begins an item of a list, and no old line did: a list where none was may well
 /// begin at the margin. A `+` is rather one of a diff.
-fn is_new_item(line: &str, old: &[impl AsRef<str>]) -> bool {
+fn is_new_list_item(line: &str, old: &[impl AsRef<str>]) -> bool {
     let is_item = |line: &str| {
         let rest = line.trim_start().strip_prefix(['-', '*']);
         rest.is_some_and(|rest| rest.starts_with([' ', '\t']))
@@ -81,38 +81,42 @@ fn is_new_item(line: &str, old: &[impl AsRef<str>]) -> bool {
 
 /// Whether the text stands beside one at the margin that says something: then it may well belong
 /// there itself. The line that opens the block around it is none of that kind.
-fn is_beside_margin(subject: &Surroundings<'_, '_>, draft: &ModelText) -> bool {
-    let EditSite::Lines(first, last) = draft.place else {
+fn is_next_to_unindented(context: &EditContext<'_, '_>, draft: &ModelText) -> bool {
+    let EditSite::Lines(first, last) = draft.site else {
         return false;
     };
-    let filled = |number: u64| (subject.line)(number).filter(|line| !line.trim().is_empty());
-    let above = (1..first).rev().take(NEAR_LINES).find_map(filled);
-    let below = (last + 1..).take(NEAR_LINES).find_map(filled);
-    let says_something = |line: &str| line.chars().any(char::is_alphanumeric);
-    let at_margin = |line: &str| indentation(line).is_empty() && says_something(line);
-    above.is_some_and(|line| at_margin(&line) && !opens_block(&line))
-        || below.is_some_and(|line| at_margin(&line))
+    let filled = |number: u64| (context.line)(number).filter(|line| !line.trim().is_empty());
+    let above = (1..first).rev().take(NEIGHBOUR_LIMIT_LINES).find_map(filled);
+    let below = (last + 1..).take(NEIGHBOUR_LIMIT_LINES).find_map(filled);
+    let has_word = |line: &str| line.chars().any(char::is_alphanumeric);
+    let is_unindented = |line: &str| indentation(line).is_empty() && has_word(line);
+    above.is_some_and(|line| is_unindented(&line) && !opens_block(&line))
+        || below.is_some_and(|line| is_unindented(&line))
 }
 
 /// Whether the patch changes the line in whose block the old lines are: the first above that is
 /// less deep. Whoever takes a block apart sends its lines at the margin.
-fn is_in_changed_block(subject: &Surroundings<'_, '_>, draft: &ModelText, indent: &str) -> bool {
-    let EditSite::Lines(first, _) = draft.place else {
+fn is_enclosing_block_changed(
+    context: &EditContext<'_, '_>,
+    draft: &ModelText,
+    indent: &str,
+) -> bool {
+    let EditSite::Lines(first, _) = draft.site else {
         return false;
     };
     let is_less_deep = |number: &u64| {
-        let line = (subject.line)(*number).filter(|line| !line.trim().is_empty());
+        let line = (context.line)(*number).filter(|line| !line.trim().is_empty());
         line.is_some_and(|line| indentation(&line).len() < indent.len())
     };
-    let mut above = (1..first).rev().take(BLOCK_LINES);
-    above.find(is_less_deep).is_some_and(|number| (subject.is_touched)(number))
+    let mut above = (1..first).rev().take(ENCLOSING_LIMIT_LINES);
+    above.find(is_less_deep).is_some_and(|number| (context.is_touched)(number))
 }
 
 /// How far above a text the line is looked for in whose block it is.
-const BLOCK_LINES: usize = 500;
+const ENCLOSING_LIMIT_LINES: usize = 500;
 
 /// How far from a text its neighbours are looked for beyond empty lines.
-const NEAR_LINES: usize = 5;
+const NEIGHBOUR_LIMIT_LINES: usize = 5;
 
 fn opens_block(line: &str) -> bool {
     line.trim_end().ends_with(['{', '(', '[', ':'])
@@ -127,43 +131,43 @@ const MERGE_SLACK_UNITS: usize = 32;
 
 /// `merges`: one line of text holds a line and the one that continues it, or the one that it
 /// continues; both are then replaced.
-pub(super) fn expand_merge(subject: &Surroundings<'_, '_>, draft: &ModelText) -> Option<ModelText> {
-    let (EditSite::Lines(line, last), [new]) = (draft.place, draft.lines.as_slice()) else {
+pub(super) fn expand_merge(context: &EditContext<'_, '_>, draft: &ModelText) -> Option<ModelText> {
+    let (EditSite::Lines(line, last), [new]) = (draft.site, draft.lines.as_slice()) else {
         return None;
     };
     if line != last {
         return None;
     }
     let new = without_white_space(new);
-    let old = without_white_space(&subject.text(line));
+    let old = without_white_space(&context.text(line));
     let free = |number: u64| {
-        let text = (subject.line)(number).filter(|_| !(subject.is_touched)(number))?;
+        let text = (context.line)(number).filter(|_| !(context.is_touched)(number))?;
         Some(without_white_space(&text)).filter(|text| !text.is_empty())
     };
     if old.is_empty() {
         return None;
     }
-    let merged = |place| Some(ModelText { place, lines: draft.lines.clone() });
+    let merged = |site| Some(ModelText { site, lines: draft.lines.clone() });
     if let (Some(head), Some(next)) = (without_continuation(&old), free(line + 1))
-        && is_in_order(&new, head, &next)
-        && is_of_both(&new, &old, &next)
+        && contains_in_sequence(&new, head, &next)
+        && is_about_as_long(&new, &old, &next)
     {
         return merged(EditSite::Lines(line, line + 1));
     }
     let previous = free(line.checked_sub(1)?)?;
     let head = without_operators(without_continuation(&previous)?);
-    (is_in_order(&without_operators(&new), &head, &without_operators(&old))
-        && is_of_both(&new, &previous, &old))
+    (contains_in_sequence(&without_operators(&new), &head, &without_operators(&old))
+        && is_about_as_long(&new, &previous, &old))
     .then(|| merged(EditSite::Lines(line - 1, line)))
     .flatten()
 }
 
-fn is_in_order(new: &str, head: &str, tail: &str) -> bool {
+fn contains_in_sequence(new: &str, head: &str, tail: &str) -> bool {
     matches!((new.find(head), new.find(tail)), (Some(head), Some(tail)) if head < tail)
 }
 
 /// Whether the new line is not much longer than both old ones.
-fn is_of_both(new: &str, one: &str, other: &str) -> bool {
+fn is_about_as_long(new: &str, one: &str, other: &str) -> bool {
     units(new) <= units(one) + units(other) + MERGE_SLACK_UNITS
 }
 
@@ -196,11 +200,11 @@ struct Wrap {
 /// `wraps`: a run of new lines that, white space aside, is one old line becomes that line. Where
 /// several runs are the same line, none does.
 pub(super) fn restore_wraps(
-    subject: &Surroundings<'_, '_>,
+    context: &EditContext<'_, '_>,
     draft: &ModelText,
 ) -> Option<Vec<String>> {
     let mut old: HashMap<String, Vec<String>> = HashMap::new();
-    for line in subject.replaced(draft) {
+    for line in context.replaced(draft) {
         old.entry(without_white_space(&line)).or_default().push(line.into_owned());
     }
     // A blank line adds nothing to another, and a line that is an old one is that one still: a
@@ -209,7 +213,7 @@ pub(super) fn restore_wraps(
     let parts: Vec<Option<String>> = canons
         .map(|canon| {
             let is_whole = canon.is_empty() || old.contains_key(&canon);
-            Some(canon).filter(|_| subject.dialect.recorded_repairs || !is_whole)
+            Some(canon).filter(|_| context.dialect.recorded_repairs || !is_whole)
         })
         .collect();
     old.retain(|canon, lines| lines.len() == 1 && units(canon) >= WRAP_MIN_UNITS);
@@ -253,36 +257,36 @@ fn wraps_of(old: &HashMap<String, Vec<String>>, parts: &[Option<String>]) -> Vec
 
 /// `paired-indent`: as many new lines as old; one without indentation gets the old one's.
 pub(super) fn paired_indent(
-    subject: &Surroundings<'_, '_>,
+    context: &EditContext<'_, '_>,
     draft: &ModelText,
 ) -> Option<Vec<String>> {
-    let replaced = subject.replaced(draft);
+    let replaced = context.replaced(draft);
     if replaced.len() != draft.lines.len() {
         return None;
     }
-    let mend = |(old, new): (&std::borrow::Cow<'_, str>, &String)| {
-        if !new.is_empty() && white_space_before(new).is_empty() {
-            format!("{}{new}", white_space_before(old))
+    let indented = |(old, new): (&std::borrow::Cow<'_, str>, &String)| {
+        if !new.is_empty() && leading_whitespace(new).is_empty() {
+            format!("{}{new}", leading_whitespace(old))
         } else {
             new.clone()
         }
     };
-    Some(replaced.iter().zip(&draft.lines).map(mend).collect())
+    Some(replaced.iter().zip(&draft.lines).map(indented).collect())
 }
 
 /// All white space at the start of a line: more than its indentation on odd lines, and what
 /// the origin of this rule takes.
-fn white_space_before(line: &str) -> &str {
+fn leading_whitespace(line: &str) -> &str {
     let rest = line.trim_start_matches(|character| WhiteSpace::JavaScript.contains(character));
     &line[..line.len() - rest.len()]
 }
 
 /// `confusables`: the text is the old lines but for their look-alike hyphens: they become `-`.
 pub(super) fn plain_hyphens(
-    subject: &Surroundings<'_, '_>,
+    context: &EditContext<'_, '_>,
     draft: &ModelText,
 ) -> Option<Vec<String>> {
-    let replaced = subject.replaced(draft);
+    let replaced = context.replaced(draft);
     let plain = |line: &str| line.replace(is_hyphen, "-");
     let same = replaced.len() == draft.lines.len()
         && replaced.iter().any(|line| line.contains(is_hyphen))

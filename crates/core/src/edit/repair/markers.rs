@@ -1,6 +1,6 @@
 //! Rules about marks that a model copied from what it was shown: diff markers and anchors.
 
-use super::{ModelText, Surroundings, alike_without_white_space, indentation};
+use super::{EditContext, ModelText, equal_ignoring_whitespace, indentation};
 use hashline_lines::anchor::RowAnchor;
 use hashline_lines::dialect::Dialect;
 use hashline_lines::hash::hash_line;
@@ -10,63 +10,65 @@ use hashline_lines::similarity::similarity;
 const ALIKE_MIN: f64 = 0.5;
 
 /// `strip-plus`: the `+` of a diff in front of every line.
-pub(super) fn strip_plus(subject: &Surroundings<'_, '_>, draft: &ModelText) -> Option<Vec<String>> {
-    let beside = subject.beside(draft);
-    let filled: Vec<&str> = draft.filled().map(String::as_str).collect();
-    let marked = |line: &&str| line.starts_with('+') && !line.starts_with("++");
-    if beside.iter().any(|line| line.trim_start().starts_with('+')) || !filled.iter().all(marked) {
+pub(super) fn strip_plus(context: &EditContext<'_, '_>, draft: &ModelText) -> Option<Vec<String>> {
+    let reference = context.reference_lines(draft);
+    let filled: Vec<&str> = draft.non_blank_lines().map(String::as_str).collect();
+    let has_plus = |line: &&str| line.starts_with('+') && !line.starts_with("++");
+    if reference.iter().any(|line| line.trim_start().starts_with('+'))
+        || !filled.iter().all(has_plus)
+    {
         return None;
     }
     let is_diff = match filled.as_slice() {
         [] => false,
-        [line] => is_diff_row(subject, draft, &line[1..]),
+        [line] => is_diff_row(context, draft, &line[1..]),
         _ => true,
     };
     let strip = |line: &String| line.strip_prefix('+').unwrap_or(line).to_owned();
     let stripped: Vec<String> = draft.lines.iter().map(strip).collect();
     // A sign that alone tells the text from the old lines is what the edit is about, and
     // `+ ` in place of another bullet is a bullet.
-    let is_old = alike_without_white_space(&subject.replaced(draft), &stripped);
+    let is_old = equal_ignoring_whitespace(&context.replaced(draft), &stripped);
     let is_bullet = |line: &str| matches!(line.trim_start().get(..2), Some("- " | "* "));
-    let are_bullets = beside.iter().any(|line| is_bullet(line))
+    let are_bullets = reference.iter().any(|line| is_bullet(line))
         && filled.iter().all(|line| line.starts_with("+ ") && !is_bullet(&line[1..]));
     (is_diff && !is_old && !are_bullets).then_some(stripped)
 }
 
 /// Whether what follows a lone `+` is a line for this place.
-fn is_diff_row(subject: &Surroundings<'_, '_>, draft: &ModelText, rest: &str) -> bool {
+fn is_diff_row(context: &EditContext<'_, '_>, draft: &ModelText, rest: &str) -> bool {
     let indented = |line: &str| {
         let indentation = indentation(line);
         !indentation.is_empty() && rest.starts_with(indentation)
     };
-    subject.beside(draft).iter().any(|line| indented(line))
-        || subject.replaced(draft).iter().any(|line| similarity(rest, line) > ALIKE_MIN)
+    context.reference_lines(draft).iter().any(|line| indented(line))
+        || context.replaced(draft).iter().any(|line| similarity(rest, line) > ALIKE_MIN)
 }
 
 /// `strip-anchors`: `12:a3|` in front of every line.
 pub(super) fn strip_anchors(
-    subject: &Surroundings<'_, '_>,
+    context: &EditContext<'_, '_>,
     draft: &ModelText,
 ) -> Option<Vec<String>> {
-    let dialect = subject.dialect;
+    let dialect = context.dialect;
     // A number alone, which any text may begin with, says nothing.
     if !dialect.has_hashes()
-        || subject.beside(draft).iter().any(|line| prefix(dialect, line).is_some())
+        || context.reference_lines(draft).iter().any(|line| prefix(dialect, line).is_some())
     {
         return None;
     }
     let prefixes: Option<Vec<RowAnchor<'_>>> =
-        draft.filled().map(|line| prefix(dialect, line)).collect();
+        draft.non_blank_lines().map(|line| prefix(dialect, line)).collect();
     // The number of a blank line says neither yes nor no.
-    let telling = prefixes?.into_iter().filter(|prefix| !dialect.is_bare(prefix.hash));
-    let telling: Vec<RowAnchor<'_>> = telling.collect();
-    let is_true = |prefix: &&RowAnchor<'_>| {
+    let hashed = prefixes?.into_iter().filter(|prefix| !dialect.is_bare(prefix.hash));
+    let hashed: Vec<RowAnchor<'_>> = hashed.collect();
+    let is_anchor = |prefix: &&RowAnchor<'_>| {
         hash_line(dialect, prefix.line, prefix.text) == prefix.hash
-            || (subject.line)(prefix.line)
+            || (context.line)(prefix.line)
                 .is_some_and(|line| hash_line(dialect, prefix.line, &line) == prefix.hash)
     };
-    let true_count = telling.iter().filter(is_true).count();
-    if true_count == 0 || true_count * 2 < telling.len() {
+    let anchor_count = hashed.iter().filter(is_anchor).count();
+    if anchor_count == 0 || anchor_count * 2 < hashed.len() {
         return None;
     }
     let strip = |line: &String| {

@@ -7,7 +7,7 @@ use hashline_base::cancel::Cancel;
 use hashline_lines::dialect::Dialect;
 use serde_json::Value;
 
-use super::{EditSite, ModelText, RepairRules, Rule, Surroundings, repair};
+use super::{EditContext, EditSite, ModelText, RepairRules, Rule, repair};
 
 fn rows() -> Vec<Value> {
     let path = format!("{}/../../vectors/omp.apply.jsonl", env!("CARGO_MANIFEST_DIR"));
@@ -15,8 +15,8 @@ fn rows() -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Where an edit of that dialect goes; `None` at the ends of the text, where nothing is mended.
-fn place_of(edit: &Value) -> Option<EditSite> {
+/// Where an edit of that dialect goes; `None` at the ends of the text, where nothing is repaired.
+fn site_of(edit: &Value) -> Option<EditSite> {
     let line = |name: &str| edit[name]["line"].as_u64();
     Some(match edit["op"].as_str().unwrap() {
         "set" => EditSite::Lines(line("tag")?, line("tag")?),
@@ -27,18 +27,18 @@ fn place_of(edit: &Value) -> Option<EditSite> {
     })
 }
 
-/// The text after an edit whose lines were mended.
-fn mended(content: &str, edit: &Value) -> Option<String> {
+/// The text after an edit whose lines were repaired.
+fn repaired(content: &str, edit: &Value) -> Option<String> {
     let mut text: Vec<Cow<'_, str>> = content.split('\n').map(Cow::Borrowed).collect();
     let lines = edit["content"].as_array().unwrap().iter();
     let lines = lines.map(|line| line.as_str().unwrap().to_owned()).collect();
     let line = |number: u64| text.get((number as usize).checked_sub(1)?).cloned();
-    let place = place_of(edit)?;
-    let is_touched = |number| match place {
+    let site = site_of(edit)?;
+    let is_touched = |number| match site {
         EditSite::Lines(first, last) => (first..=last).contains(&number),
         _ => false,
     };
-    let subject = Surroundings {
+    let context = EditContext {
         dialect: Dialect::by_name("omp").unwrap(),
         line: &line,
         is_touched: &is_touched,
@@ -46,24 +46,24 @@ fn mended(content: &str, edit: &Value) -> Option<String> {
         cancel: &Cancel::default(),
     };
     let run =
-        |rules: &[Rule], draft| repair(&RepairRules::of(rules), &subject, draft, &mut Vec::new());
+        |rules: &[Rule], draft| repair(&RepairRules::of(rules), &context, draft, &mut Vec::new());
     // The origin looks for merges first, in edits of one line alone, and then for nothing but
     // indentation, that of the first line.
-    let draft = ModelText { place, lines };
+    let draft = ModelText { site, lines };
     let merged =
         if edit["op"] == "set" { run(&[Rule::Merges], draft.clone()) } else { draft.clone() };
-    let ModelText { place, lines } = match (draft.place, merged.place) {
+    let ModelText { site, lines } = match (draft.site, merged.site) {
         (own, taken) if own == taken => {
             run(&[Rule::Echoes, Rule::Wraps, Rule::PairedIndent], draft)
         }
         (_, EditSite::Lines(first, last)) => {
-            let place = EditSite::Lines(first, first);
-            let ModelText { lines, .. } = run(&[Rule::PairedIndent], ModelText { place, ..merged });
-            ModelText { place: EditSite::Lines(first, last), lines }
+            let site = EditSite::Lines(first, first);
+            let ModelText { lines, .. } = run(&[Rule::PairedIndent], ModelText { site, ..merged });
+            ModelText { site: EditSite::Lines(first, last), lines }
         }
         _ => unreachable!("a line that took in another replaces both"),
     };
-    let range = match place {
+    let range = match site {
         EditSite::Lines(first, last) => first as usize - 1..last as usize,
         EditSite::After(line) => line as usize..line as usize,
         EditSite::Before(line) | EditSite::Between(_, line) => line as usize - 1..line as usize - 1,
@@ -74,7 +74,7 @@ fn mended(content: &str, edit: &Value) -> Option<String> {
 }
 
 #[test]
-fn single_edits_are_mended_as_recorded() {
+fn single_edits_are_repaired_as_recorded() {
     let mut compared = 0;
     let mut changed = 0;
     for row in rows() {
@@ -84,7 +84,7 @@ fn single_edits_are_mended_as_recorded() {
             continue;
         }
         let content = row["content"].as_str().unwrap();
-        let Some(actual) = mended(content, &edits[0]) else { continue };
+        let Some(actual) = repaired(content, &edits[0]) else { continue };
         // What changes nothing is not carried out at all.
         let is_noop = !row["result"]["noopEdits"].is_null();
         assert_eq!(if is_noop { content } else { &actual }, expected, "{row}");

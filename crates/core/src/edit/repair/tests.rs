@@ -15,67 +15,67 @@ const FILE: [&str; 9] = [
 ];
 
 /// A text in `FILE`, what a rule makes of it, and what is said of that.
-fn mended(
+fn repaired(
     dialect: &'static Dialect,
     rule: Rule,
-    place: EditSite,
+    site: EditSite,
     lines: &[&str],
 ) -> (ModelText, ModelText, Vec<AppliedRepair>) {
     let mut rules = RepairRules::none();
     rules.switch(rule.name(), true).unwrap();
     let line = |number: u64| FILE.get((number as usize).wrapping_sub(1)).map(|&line| line.into());
-    let subject = Surroundings {
+    let context = EditContext {
         dialect,
         line: &line,
         is_touched: &|_| false,
         parses: &|_| None,
         cancel: &Cancel::default(),
     };
-    let draft = ModelText { place, lines: lines.iter().map(|&line| line.to_owned()).collect() };
+    let draft = ModelText { site, lines: lines.iter().map(|&line| line.to_owned()).collect() };
     let mut applied = Vec::new();
-    let mended = repair(&rules, &subject, draft.clone(), &mut applied);
-    (draft, mended, applied)
+    let repaired = repair(&rules, &context, draft.clone(), &mut applied);
+    (draft, repaired, applied)
 }
 
 fn run(
     dialect: &'static Dialect,
     rule: Rule,
-    place: EditSite,
+    site: EditSite,
     lines: &[&str],
 ) -> Option<Vec<String>> {
-    let (draft, mended, applied) = mended(dialect, rule, place, lines);
-    assert_eq!(applied.len(), usize::from(mended != draft));
+    let (draft, repaired, applied) = repaired(dialect, rule, site, lines);
+    assert_eq!(applied.len(), usize::from(repaired != draft));
     if let Some(one) = applied.first() {
         assert_eq!((one.rule, one.before.as_str()), (rule, lines.join("\n").as_str()));
-        assert_eq!(one.after, mended.lines.join("\n"));
+        assert_eq!(one.after, repaired.lines.join("\n"));
     }
-    (mended != draft).then_some(mended.lines)
+    (repaired != draft).then_some(repaired.lines)
 }
 
-fn check(rule: Rule, place: EditSite, lines: &[&str], expected: Option<&[&str]>) {
-    check_in(Dialect::default_dialect(), rule, place, lines, expected);
+fn check(rule: Rule, site: EditSite, lines: &[&str], expected: Option<&[&str]>) {
+    check_in(Dialect::default_dialect(), rule, site, lines, expected);
 }
 
 /// As `check`, with rules as the origin of dialect `omp` was recorded to have them.
-fn check_recorded(rule: Rule, place: EditSite, lines: &[&str], expected: Option<&[&str]>) {
-    check_in(Dialect::by_name("omp").unwrap(), rule, place, lines, expected);
+fn check_recorded(rule: Rule, site: EditSite, lines: &[&str], expected: Option<&[&str]>) {
+    check_in(Dialect::by_name("omp").unwrap(), rule, site, lines, expected);
 }
 
 fn check_in(
     dialect: &'static Dialect,
     rule: Rule,
-    place: EditSite,
+    site: EditSite,
     lines: &[&str],
     expected: Option<&[&str]>,
 ) {
     let expected: Option<Vec<String>> =
         expected.map(|lines| lines.iter().map(|&line| line.to_owned()).collect());
-    assert_eq!(run(dialect, rule, place, lines), expected, "{rule:?} {place:?} {lines:?}");
+    assert_eq!(run(dialect, rule, site, lines), expected, "{rule:?} {site:?} {lines:?}");
 }
 
 #[test]
-fn plus_signs_of_a_diff() {
-    let check = |place, lines: &[&str], expected| check(Rule::StripPlus, place, lines, expected);
+fn strip_plus_removes_diff_markers() {
+    let check = |site, lines: &[&str], expected| check(Rule::StripPlus, site, lines, expected);
     check(EditSite::Lines(2, 2), &["+  a", "", "+  b"], Some(&["  a", "", "  b"]));
     check(EditSite::Lines(2, 2), &["+a", "b"], None);
     check(EditSite::Lines(2, 2), &["++a", "++b"], None);
@@ -92,26 +92,26 @@ fn plus_signs_of_a_diff() {
 }
 
 #[test]
-fn regression_bullets_are_no_diff() {
+fn regression_plus_bullets_are_not_diff_markers() {
     let file = ["- a", "- b", "text"];
     let line = |number: u64| file.get((number as usize).wrapping_sub(1)).map(|&line| line.into());
-    let subject = Surroundings {
+    let context = EditContext {
         dialect: Dialect::default_dialect(),
         line: &line,
         is_touched: &|_| false,
         parses: &|_| None,
         cancel: &Cancel::default(),
     };
-    let mend = |lines: &[&str]| {
+    let strip = |lines: &[&str]| {
         let lines = lines.iter().map(|&line| line.to_owned()).collect();
-        markers::strip_plus(&subject, &ModelText { place: EditSite::Lines(1, 2), lines })
+        markers::strip_plus(&context, &ModelText { site: EditSite::Lines(1, 2), lines })
     };
-    assert_eq!(mend(&["+ a", "+ b"]), None);
-    assert_eq!(mend(&["+- x", "+- y"]), Some(vec!["- x".to_owned(), "- y".to_owned()]));
+    assert_eq!(strip(&["+ a", "+ b"]), None);
+    assert_eq!(strip(&["+- x", "+- y"]), Some(vec!["- x".to_owned(), "- y".to_owned()]));
 }
 
 #[test]
-fn anchors_in_the_text() {
+fn strip_anchors_removes_copied_anchors() {
     let anchor = |number: u64, line: &str| {
         let dialect = Dialect::default_dialect();
         format!("{}|{line}", dialect.anchor_text(number, hash_line(dialect, number, line)))
@@ -132,9 +132,8 @@ fn anchors_in_the_text() {
 }
 
 #[test]
-fn lost_indentation() {
-    let check =
-        |place, lines: &[&str], expected| check(Rule::InheritIndent, place, lines, expected);
+fn inherit_indent_restores_lost_indentation() {
+    let check = |site, lines: &[&str], expected| check(Rule::InheritIndent, site, lines, expected);
     check(EditSite::Lines(5, 5), &["return run();"], Some(&["    return run();"]));
     check(
         EditSite::Lines(3, 4),
@@ -153,9 +152,9 @@ fn lost_indentation() {
 }
 
 #[test]
-fn recorded_echoes_of_neighbours() {
+fn recorded_echoes_drop_repeated_neighbours() {
     let check =
-        |place, lines: &[&str], expected| check_recorded(Rule::Echoes, place, lines, expected);
+        |site, lines: &[&str], expected| check_recorded(Rule::Echoes, site, lines, expected);
     check(EditSite::After(2), &["start() {", "x"], Some(&["x"]));
     check(EditSite::Before(6), &["x", "}"], Some(&["x"]));
     check(EditSite::Between(2, 3), &["  start() {", "x", FILE[2]], Some(&["x"]));
@@ -165,33 +164,33 @@ fn recorded_echoes_of_neighbours() {
 }
 
 /// The lines that a text repeats: first, last, whether at its start.
-fn repeated(dialect: &str, place: EditSite, lines: &[&str]) -> Vec<(u64, u64, bool)> {
-    repeated_beside(dialect, &|_| false, place, lines)
+fn repeated(dialect: &str, site: EditSite, lines: &[&str]) -> Vec<(u64, u64, bool)> {
+    repeated_with(dialect, &|_| false, site, lines)
 }
 
-fn repeated_beside(
+fn repeated_with(
     dialect: &str,
     is_touched: &dyn Fn(u64) -> bool,
-    place: EditSite,
+    site: EditSite,
     lines: &[&str],
 ) -> Vec<(u64, u64, bool)> {
     let line = |number: u64| FILE.get((number as usize).wrapping_sub(1)).map(|&line| line.into());
     let dialect = Dialect::by_name(dialect).unwrap();
-    let subject = Surroundings {
+    let context = EditContext {
         dialect,
         line: &line,
         is_touched,
         parses: &|_| None,
         cancel: &Cancel::default(),
     };
-    let draft = ModelText { place, lines: lines.iter().map(|&line| line.to_owned()).collect() };
-    let found = repeats(&RepairRules::default(), &subject, &draft);
+    let draft = ModelText { site, lines: lines.iter().map(|&line| line.to_owned()).collect() };
+    let found = repeats(&RepairRules::default(), &context, &draft);
     found.into_iter().map(|one| (one.first, one.last, one.end == TextEnd::Start)).collect()
 }
 
 #[test]
 fn a_text_that_repeats_its_neighbours_is_found() {
-    let repeated = |place, lines: &[&str]| repeated("pi", place, lines);
+    let repeated = |site, lines: &[&str]| repeated("pi", site, lines);
     assert_eq!(repeated(EditSite::Lines(5, 5), &[FILE[3], "x"]), [(4, 4, true)]);
     assert_eq!(repeated(EditSite::Lines(5, 5), &[FILE[2], FILE[3], "x"]), [(3, 4, true)]);
     assert_eq!(repeated(EditSite::Lines(3, 4), &["x", FILE[4], FILE[5]]), [(5, 6, false)]);
@@ -207,8 +206,8 @@ fn a_text_that_repeats_its_neighbours_is_found() {
 }
 
 #[test]
-fn what_only_looks_like_a_repeat_is_let_through() {
-    let repeated = |place, lines: &[&str]| repeated("pi", place, lines);
+fn similar_lines_are_not_repeats() {
+    let repeated = |site, lines: &[&str]| repeated("pi", site, lines);
     // Other white space, nothing but brackets, a gap between, no neighbour.
     assert_eq!(repeated(EditSite::After(2), &["start() {", "x"]), []);
     assert_eq!(repeated(EditSite::Lines(5, 5), &["x", FILE[5]]), []);
@@ -217,10 +216,10 @@ fn what_only_looks_like_a_repeat_is_let_through() {
     assert_eq!(repeated(EditSite::Lines(1, 9), &["x"]), []);
     // Another operation changes the neighbour, so it does not stay.
     let touched = |number| number == 4;
-    assert_eq!(repeated_beside("pi", &touched, EditSite::Lines(5, 5), &[FILE[3], "x"]), []);
+    assert_eq!(repeated_with("pi", &touched, EditSite::Lines(5, 5), &[FILE[3], "x"]), []);
     // A line that was twice there before may be twice there afterwards.
     let line = |number: u64| (number <= 3).then(|| if number < 3 { "a" } else { "b" }.into());
-    let subject = Surroundings {
+    let context = EditContext {
         dialect: Dialect::default_dialect(),
         line: &line,
         is_touched: &|_| false,
@@ -228,26 +227,26 @@ fn what_only_looks_like_a_repeat_is_let_through() {
         cancel: &Cancel::default(),
     };
     let draft =
-        ModelText { place: EditSite::Lines(2, 3), lines: vec!["a".to_owned(), "c".to_owned()] };
-    assert_eq!(repeats(&RepairRules::default(), &subject, &draft), []);
+        ModelText { site: EditSite::Lines(2, 3), lines: vec!["a".to_owned(), "c".to_owned()] };
+    assert_eq!(repeats(&RepairRules::default(), &context, &draft), []);
     // Recorded rules, and a rule that is switched off.
-    assert_eq!(repeated_beside("omp", &|_| false, EditSite::After(2), &[FILE[1], "x"]), []);
+    assert_eq!(repeated_with("omp", &|_| false, EditSite::After(2), &[FILE[1], "x"]), []);
     let line = |number: u64| FILE.get((number as usize).wrapping_sub(1)).map(|&line| line.into());
-    let subject = Surroundings {
+    let context = EditContext {
         dialect: Dialect::default_dialect(),
         line: &line,
         is_touched: &|_| false,
         parses: &|_| None,
         cancel: &Cancel::default(),
     };
-    let draft = ModelText { place: EditSite::After(2), lines: vec![FILE[1].to_owned()] };
-    assert_eq!(repeats(&RepairRules::none(), &subject, &draft), []);
-    assert_eq!(repeats(&RepairRules::default(), &subject, &draft).len(), 1);
+    let draft = ModelText { site: EditSite::After(2), lines: vec![FILE[1].to_owned()] };
+    assert_eq!(repeats(&RepairRules::none(), &context, &draft), []);
+    assert_eq!(repeats(&RepairRules::default(), &context, &draft).len(), 1);
 }
 
 #[test]
-fn brackets_that_are_repeated_go_where_they_are_too_many() {
-    let check = |place, lines: &[&str], expected| check(Rule::Echoes, place, lines, expected);
+fn repeated_brackets_are_dropped_where_they_are_unbalanced() {
+    let check = |site, lines: &[&str], expected| check(Rule::Echoes, site, lines, expected);
     check(EditSite::Lines(5, 5), &["    x();", "  }"], Some(&["    x();"]));
     check(EditSite::Lines(5, 5), &["    x();", "  }", "}"], Some(&["    x();"]));
     check(
@@ -265,35 +264,35 @@ fn brackets_that_are_repeated_go_where_they_are_too_many() {
 }
 
 #[test]
-fn regression_brackets_of_an_insertion_stay() {
-    let check = |place, lines: &[&str]| check(Rule::Echoes, place, lines, None);
+fn regression_brackets_of_an_insertion_are_kept() {
+    let check = |site, lines: &[&str]| check(Rule::Echoes, site, lines, None);
     check(EditSite::After(5), &["    if (a) {", "    }", "  }"]);
     check(EditSite::After(6), &["  }", "  stop() {", "  }"]);
 }
 
 #[test]
-fn merged_lines_take_in_their_neighbour() {
-    let run_place = |line, new: &str| {
+fn merges_extend_the_range_to_the_neighbour() {
+    let merged_site = |line, new: &str| {
         let text =
             |number: u64| FILE.get((number as usize).wrapping_sub(1)).map(|&line| line.into());
-        let subject = Surroundings {
+        let context = EditContext {
             dialect: Dialect::default_dialect(),
             line: &text,
             is_touched: &|n| n == 2,
             parses: &|_| None,
             cancel: &Cancel::default(),
         };
-        let draft = ModelText { place: EditSite::Lines(line, line), lines: vec![new.to_owned()] };
-        layout::expand_merge(&subject, &draft).map(|draft| draft.place)
+        let draft = ModelText { site: EditSite::Lines(line, line), lines: vec![new.to_owned()] };
+        layout::expand_merge(&context, &draft).map(|draft| draft.site)
     };
-    assert_eq!(run_place(3, "    const total = first && second;"), Some(EditSite::Lines(3, 4)));
-    assert_eq!(run_place(4, "    const total = first || second;"), Some(EditSite::Lines(3, 4)));
-    assert_eq!(run_place(3, "    const total = first;"), None);
-    assert_eq!(run_place(5, "    const total = first && second;"), None);
+    assert_eq!(merged_site(3, "    const total = first && second;"), Some(EditSite::Lines(3, 4)));
+    assert_eq!(merged_site(4, "    const total = first || second;"), Some(EditSite::Lines(3, 4)));
+    assert_eq!(merged_site(3, "    const total = first;"), None);
+    assert_eq!(merged_site(5, "    const total = first && second;"), None);
 }
 
 #[test]
-fn wraps_indentation_and_hyphens() {
+fn wraps_paired_indent_and_confusables() {
     check(
         Rule::Wraps,
         EditSite::Lines(5, 5),
@@ -310,7 +309,7 @@ fn wraps_indentation_and_hyphens() {
 }
 
 #[test]
-fn regression_wraps_that_are_found_twice_stay() {
+fn regression_ambiguous_wraps_are_kept() {
     let old = FILE[4];
     // With or without the empty line it is the same old line.
     let lines = ["return call(total,", "range – 1);", ""];
@@ -324,7 +323,7 @@ fn regression_wraps_that_are_found_twice_stay() {
 }
 
 #[test]
-fn regression_lines_beside_a_change_are_no_wrap() {
+fn regression_unchanged_and_blank_lines_are_not_part_of_a_wrap() {
     let old = FILE[4];
     let wrapped = ["    return call(total,", "      range – 1);"];
     let check =
@@ -339,7 +338,7 @@ fn regression_lines_beside_a_change_are_no_wrap() {
     let line = |number: u64| line(number).map(|&line| line.into());
     for (name, expected) in [("pi", 2), ("omp", 1)] {
         let dialect = Dialect::by_name(name).unwrap();
-        let subject = Surroundings {
+        let context = EditContext {
             dialect,
             line: &line,
             is_touched: &|_| false,
@@ -347,14 +346,14 @@ fn regression_lines_beside_a_change_are_no_wrap() {
             cancel: &Cancel::default(),
         };
         let lines = vec!["total".to_owned(), "+ 1;".to_owned()];
-        let draft = ModelText { place: EditSite::Lines(1, 3), lines };
-        let mended = layout::restore_wraps(&subject, &draft).unwrap();
-        assert_eq!(mended.len(), expected, "{name}");
+        let draft = ModelText { site: EditSite::Lines(1, 3), lines };
+        let repaired = layout::restore_wraps(&context, &draft).unwrap();
+        assert_eq!(repaired.len(), expected, "{name}");
     }
 }
 
 #[test]
-fn regression_a_text_of_nothing_but_its_surroundings_goes() {
+fn regression_recorded_echoes_may_drop_all_lines_of_a_replacement() {
     check_recorded(Rule::Echoes, EditSite::Lines(5, 5), &[FILE[3], FILE[5]], Some(&[]));
     check_recorded(Rule::Echoes, EditSite::Between(5, 6), &[FILE[4], FILE[5]], Some(&[FILE[5]]));
 }
@@ -378,44 +377,44 @@ fn rules_are_switched_by_name() {
 }
 
 #[test]
-fn a_block_at_the_margin_keeps_its_place() {
+fn an_unindented_block_is_not_indented() {
     let dialect = Dialect::default_dialect();
     let line = |number: u64| {
         ["mod a {", "    fn old() {}", "}"]
             .get((number as usize).wrapping_sub(1))
             .map(|&line| line.into())
     };
-    let subject = Surroundings {
+    let context = EditContext {
         dialect,
         line: &line,
         is_touched: &|_| false,
         parses: &|_| None,
         cancel: &Cancel::default(),
     };
-    let mended = |lines: &[&str]| {
+    let repaired = |lines: &[&str]| {
         let lines = lines.iter().map(|&line| line.to_owned()).collect();
-        layout::inherit_indent(&subject, &ModelText { place: EditSite::Lines(2, 2), lines })
+        layout::inherit_indent(&context, &ModelText { site: EditSite::Lines(2, 2), lines })
     };
     for block in [
         ["impl A {", "    fn a() {}", "}"],
         ["def a():", "  pass", "x = 1"],
         ["call(", "    one,", ")"],
     ] {
-        assert_eq!(mended(&block), None, "{block:?}");
+        assert_eq!(repaired(&block), None, "{block:?}");
     }
     // What stands deeper than the old lines belongs to a first line that lost its indentation.
-    let lost = mended(&["fn new() {", "        body();", "    }"]).unwrap();
+    let lost = repaired(&["fn new() {", "        body();", "    }"]).unwrap();
     assert_eq!(lost[0], "    fn new() {");
-    let lost = mended(&["let a = 1;", "    let b = 2;"]).unwrap();
+    let lost = repaired(&["let a = 1;", "    let b = 2;"]).unwrap();
     assert_eq!(lost, ["    let a = 1;", "    let b = 2;"]);
 }
 
 #[test]
-fn regression_lines_of_a_block_that_the_patch_takes_apart_keep_their_place() {
+fn regression_lines_are_not_indented_if_the_patch_changes_their_enclosing_block() {
     let file = ["trait A {", "    const B: u8 = 1;", "", "    const C: u8 = 2;", "}"];
     let line = |number: u64| file.get((number as usize).wrapping_sub(1)).map(|&line| line.into());
-    let mended = |is_touched: &dyn Fn(u64) -> bool| {
-        let subject = Surroundings {
+    let repaired = |is_touched: &dyn Fn(u64) -> bool| {
+        let context = EditContext {
             dialect: Dialect::default_dialect(),
             line: &line,
             is_touched,
@@ -423,77 +422,77 @@ fn regression_lines_of_a_block_that_the_patch_takes_apart_keep_their_place() {
             cancel: &Cancel::default(),
         };
         let lines = vec!["const C: u8 = 3;".to_owned()];
-        layout::inherit_indent(&subject, &ModelText { place: EditSite::Lines(4, 4), lines })
+        layout::inherit_indent(&context, &ModelText { site: EditSite::Lines(4, 4), lines })
     };
-    assert_eq!(mended(&|number| number == 1), None);
+    assert_eq!(repaired(&|number| number == 1), None);
     let indented = Some(vec!["    const C: u8 = 3;".to_owned()]);
-    assert_eq!(mended(&|number| number == 2), indented);
-    assert_eq!(mended(&|_| false), indented);
+    assert_eq!(repaired(&|number| number == 2), indented);
+    assert_eq!(repaired(&|_| false), indented);
 }
 
 #[test]
-fn regression_another_text_at_the_margin_keeps_its_place() {
+fn regression_a_different_unindented_text_is_not_indented() {
     let dialect = Dialect::default_dialect();
     let file = ["  {", "    test {copy of a list} {", "        push a", "    }"];
     let line = |number: u64| file.get((number as usize).wrapping_sub(1)).map(|&line| line.into());
-    let subject = Surroundings {
+    let context = EditContext {
         dialect,
         line: &line,
         is_touched: &|_| false,
         parses: &|_| None,
         cancel: &Cancel::default(),
     };
-    let mended = |lines: &[&str]| {
+    let repaired = |lines: &[&str]| {
         let lines = lines.iter().map(|&line| line.to_owned()).collect();
-        layout::inherit_indent(&subject, &ModelText { place: EditSite::Lines(2, 2), lines })
+        layout::inherit_indent(&context, &ModelText { site: EditSite::Lines(2, 2), lines })
     };
     assert_eq!(
-        mended(&["source common", "foreach one of all {", "    test \"copy of $one\" {"]),
+        repaired(&["source common", "foreach one of all {", "    test \"copy of $one\" {"]),
         None
     );
     // One line alone, and a line that was changed with others after it.
-    assert_eq!(mended(&["source common"]).unwrap(), ["    source common"]);
-    let lost = mended(&["test {copy of the list} {", "setup one"]).unwrap();
+    assert_eq!(repaired(&["source common"]).unwrap(), ["    source common"]);
+    let lost = repaired(&["test {copy of the list} {", "setup one"]).unwrap();
     assert_eq!(lost, ["    test {copy of the list} {", "    setup one"]);
 }
 
 /// The first line came without its indentation, those after it as they stood.
 #[test]
-fn regression_lines_that_are_the_old_ones_are_not_shifted() {
+fn regression_unchanged_lines_are_not_indented_again() {
     let dialect = Dialect::default_dialect();
     let file = ["f() {", "      return join(a, b", "      )", "    join(", "  }", "}"];
     let line = |number: u64| file.get((number as usize).wrapping_sub(1)).map(|&line| line.into());
-    let subject = Surroundings {
+    let context = EditContext {
         dialect,
         line: &line,
         is_touched: &|_| false,
         parses: &|_| None,
         cancel: &Cancel::default(),
     };
-    let mended = |lines: &[&str]| {
+    let repaired = |lines: &[&str]| {
         let lines = lines.iter().map(|&line| line.to_owned()).collect();
-        layout::inherit_indent(&subject, &ModelText { place: EditSite::Lines(2, 4), lines })
+        layout::inherit_indent(&context, &ModelText { site: EditSite::Lines(2, 4), lines })
     };
     assert_eq!(
-        mended(&["return join(a, b, c", "      )", "", "    join("]).unwrap(),
+        repaired(&["return join(a, b, c", "      )", "", "    join("]).unwrap(),
         ["      return join(a, b, c", "      )", "", "    join("]
     );
     // Another text at the margin, with an old line in it, keeps its place.
-    assert_eq!(mended(&["source common", "    join("]), None);
+    assert_eq!(repaired(&["source common", "    join("]), None);
     // Where none is an old one, all have lost what the first one has.
     assert_eq!(
-        mended(&["return join(a, b, c", "  )"]).unwrap(),
+        repaired(&["return join(a, b, c", "  )"]).unwrap(),
         ["      return join(a, b, c", "        )"]
     );
 }
 
 #[test]
-fn a_text_beside_the_margin_keeps_its_place() {
+fn a_text_next_to_unindented_text_is_not_indented() {
     let dialect = Dialect::default_dialect();
-    let mended = |file: &[&'static str]| {
+    let repaired = |file: &[&'static str]| {
         let line =
             |number: u64| file.get((number as usize).wrapping_sub(1)).map(|&line| line.into());
-        let subject = Surroundings {
+        let context = EditContext {
             dialect,
             line: &line,
             is_touched: &|_| false,
@@ -501,13 +500,13 @@ fn a_text_beside_the_margin_keeps_its_place() {
             cancel: &Cancel::default(),
         };
         let at = file.iter().position(|line| line.contains("old")).unwrap() as u64 + 1;
-        let draft = ModelText { place: EditSite::Lines(at, at), lines: vec!["new".into()] };
-        layout::inherit_indent(&subject, &draft)
+        let draft = ModelText { site: EditSite::Lines(at, at), lines: vec!["new".into()] };
+        layout::inherit_indent(&context, &draft)
     };
     // Text that was indented, of which the rest is at the margin by now.
-    assert_eq!(mended(&["Title", "-----", "", "    old", "", "more text"]), None);
-    assert_eq!(mended(&["text", "", "    old", "    still"]), None);
-    assert_eq!(mended(&["    code", "    old", "", "text"]), None);
+    assert_eq!(repaired(&["Title", "-----", "", "    old", "", "more text"]), None);
+    assert_eq!(repaired(&["text", "", "    old", "    still"]), None);
+    assert_eq!(repaired(&["    code", "    old", "", "text"]), None);
     // Inside of a block.
     for file in [
         &["def f():", "    old", "    b = 2"][..],
@@ -515,41 +514,41 @@ fn a_text_beside_the_margin_keeps_its_place() {
         &["    a", "    old", "    b"],
         &["    old"],
     ] {
-        assert_eq!(mended(file).as_deref(), Some(&["    new".to_owned()][..]), "{file:?}");
+        assert_eq!(repaired(file).as_deref(), Some(&["    new".to_owned()][..]), "{file:?}");
     }
 }
 
 #[test]
-fn regression_a_list_item_that_was_none_keeps_its_place() {
+fn regression_a_new_list_item_is_not_indented() {
     let dialect = Dialect::default_dialect();
     let file = ["        one.py", "", "    Second case:", "        - old", "        two.py"];
     let line = |number: u64| file.get((number as usize).wrapping_sub(1)).map(|&line| line.into());
-    let subject = Surroundings {
+    let context = EditContext {
         dialect,
         line: &line,
         is_touched: &|_| false,
         parses: &|_| None,
         cancel: &Cancel::default(),
     };
-    let mended = |at: u64, lines: &[&str]| {
+    let repaired = |at: u64, lines: &[&str]| {
         let lines = lines.iter().map(|&line| line.to_owned()).collect();
-        layout::inherit_indent(&subject, &ModelText { place: EditSite::Lines(at, at), lines })
+        layout::inherit_indent(&context, &ModelText { site: EditSite::Lines(at, at), lines })
     };
     for item in ["-   Second case::", "*\tSecond case"] {
-        assert_eq!(mended(3, &[item, ""]), None, "{item}");
+        assert_eq!(repaired(3, &[item, ""]), None, "{item}");
     }
     // Signs that begin no item, and an item that was one.
-    assert_eq!(mended(3, &["-second case"]).unwrap(), ["    -second case"]);
-    assert_eq!(mended(3, &["+ second case"]).unwrap(), ["    + second case"]);
-    assert_eq!(mended(4, &["- new"]).unwrap(), ["        - new"]);
+    assert_eq!(repaired(3, &["-second case"]).unwrap(), ["    -second case"]);
+    assert_eq!(repaired(3, &["+ second case"]).unwrap(), ["    + second case"]);
+    assert_eq!(repaired(4, &["- new"]).unwrap(), ["        - new"]);
 }
 
 #[test]
-fn the_slack_of_a_merge_counts_code_units() {
+fn merge_slack_counts_utf16_units() {
     let dialect = Dialect::by_name("omp").unwrap();
     let line =
         |number: u64| ["a &&", "b"].get((number as usize).wrapping_sub(1)).map(|&line| line.into());
-    let subject = Surroundings {
+    let context = EditContext {
         dialect,
         line: &line,
         is_touched: &|_| false,
@@ -557,18 +556,22 @@ fn the_slack_of_a_merge_counts_code_units() {
         cancel: &Cancel::default(),
     };
     // An emoji is two of the 32.
-    for (emoji, place) in [(16, Some(EditSite::Lines(1, 2))), (17, None)] {
+    for (emoji, site) in [(16, Some(EditSite::Lines(1, 2))), (17, None)] {
         let lines = vec![format!("a &&{}b", "🎉".repeat(emoji))];
-        let draft = ModelText { place: EditSite::Lines(1, 1), lines };
-        assert_eq!(layout::expand_merge(&subject, &draft).map(|draft| draft.place), place);
+        let draft = ModelText { site: EditSite::Lines(1, 1), lines };
+        assert_eq!(layout::expand_merge(&context, &draft).map(|draft| draft.site), site);
     }
 }
 
 /// The line, old and new indentation that are told of a text for lines of `FILE`.
-fn told(place: EditSite, hint: Option<&str>, lines: &[&str]) -> Option<(u64, String, String)> {
+fn found_reindented(
+    site: EditSite,
+    hint: Option<&str>,
+    lines: &[&str],
+) -> Option<(u64, String, String)> {
     let dialect = Dialect::default_dialect();
     let line = |number: u64| FILE.get((number as usize).wrapping_sub(1)).map(|&line| line.into());
-    let subject = Surroundings {
+    let context = EditContext {
         dialect,
         line: &line,
         is_touched: &|_| false,
@@ -584,46 +587,55 @@ fn told(place: EditSite, hint: Option<&str>, lines: &[&str]) -> Option<(u64, Str
     });
     let anchor = anchor.transpose().unwrap();
     let hint = anchor.as_ref().and_then(|anchor| anchor.hint.as_deref());
-    let draft = ModelText { place, lines: lines.iter().map(|&line| line.to_owned()).collect() };
-    reindented(&subject, &draft, hint).map(|found| (found.line, found.old, found.new))
+    let draft = ModelText { site, lines: lines.iter().map(|&line| line.to_owned()).collect() };
+    reindented(&context, &draft, hint).map(|found| (found.line, found.old, found.new))
 }
 
 #[test]
-fn a_text_with_another_indentation_than_its_line_is_told() {
+fn a_differently_indented_text_is_reported() {
     let one = EditSite::Lines(5, 5);
     let found = |line, old: &str, new: &str| Some((line, old.to_owned(), new.to_owned()));
-    assert_eq!(told(one, None, &["  return call(total, range);"]), found(5, "    ", "  "));
-    assert_eq!(told(EditSite::Lines(3, 4), None, &["x", "  seconds;"]), found(4, "      ", "  "));
+    assert_eq!(
+        found_reindented(one, None, &["  return call(total, range);"]),
+        found(5, "    ", "  ")
+    );
+    assert_eq!(
+        found_reindented(EditSite::Lines(3, 4), None, &["x", "  seconds;"]),
+        found(4, "      ", "  ")
+    );
     // As it was, another line, the indentation alone: what was meant.
-    assert_eq!(told(one, None, &["    return call(total, range);"]), None);
-    assert_eq!(told(one, None, &["  while (true) {", "    return call(total, range);"]), None);
-    assert_eq!(told(one, None, &["  return call(total, range – 1);"]), None);
-    assert_eq!(told(EditSite::After(5), None, &["  return call(total, range);"]), None);
+    assert_eq!(found_reindented(one, None, &["    return call(total, range);"]), None);
+    assert_eq!(
+        found_reindented(one, None, &["  while (true) {", "    return call(total, range);"]),
+        None
+    );
+    assert_eq!(found_reindented(one, None, &["  return call(total, range – 1);"]), None);
+    assert_eq!(found_reindented(EditSite::After(5), None, &["  return call(total, range);"]), None);
     // The text behind the anchor says how the line was shown.
     let shown = "  return call(total, range – 1);";
-    assert_eq!(told(one, Some(shown), &["  done();"]), found(5, "    ", "  "));
-    assert_eq!(told(one, Some(FILE[4]), &["  return call(total, range);"]), None);
+    assert_eq!(found_reindented(one, Some(shown), &["  done();"]), found(5, "    ", "  "));
+    assert_eq!(found_reindented(one, Some(FILE[4]), &["  return call(total, range);"]), None);
 }
 
 /// What is told of a repair of a text in `FILE`.
-fn told_in(dialect: &str, rule: Rule, place: EditSite, lines: &[&str]) -> String {
-    let (.., mut applied) = mended(Dialect::by_name(dialect).unwrap(), rule, place, lines);
-    applied.pop().unwrap_or_else(|| panic!("{rule:?} did nothing to {lines:?}")).told
+fn description_in(dialect: &str, rule: Rule, site: EditSite, lines: &[&str]) -> String {
+    let (.., mut applied) = repaired(Dialect::by_name(dialect).unwrap(), rule, site, lines);
+    applied.pop().unwrap_or_else(|| panic!("{rule:?} did nothing to {lines:?}")).description
 }
 
-fn told_of(rule: Rule, place: EditSite, lines: &[&str]) -> String {
-    told_in("pi", rule, place, lines)
+fn description_of(rule: Rule, site: EditSite, lines: &[&str]) -> String {
+    description_in("pi", rule, site, lines)
 }
 
 #[test]
-fn marks_that_were_left_out_are_told() {
-    let (place, plus) = (EditSite::Lines(3, 3), Rule::StripPlus);
+fn removed_markers_are_described() {
+    let (site, plus) = (EditSite::Lines(3, 3), Rule::StripPlus);
     assert_eq!(
-        told_of(plus, place, &["+    const sum = first &&"]),
+        description_of(plus, site, &["+    const sum = first &&"]),
         "the `+` in front of your line was removed"
     );
     assert_eq!(
-        told_of(plus, place, &["+    a", "", "+    b"]),
+        description_of(plus, site, &["+    a", "", "+    b"]),
         "the `+` in front of each of your lines was removed"
     );
     let dialect = Dialect::by_name("pi").unwrap();
@@ -631,51 +643,51 @@ fn marks_that_were_left_out_are_told() {
     let (one, two) = (row("    one"), row("    two"));
     let anchor = &one[..5];
     assert_eq!(
-        told_of(Rule::StripAnchors, place, &[&one]),
+        description_of(Rule::StripAnchors, site, &[&one]),
         format!("the anchor `{anchor}` in front of your line was removed")
     );
     assert_eq!(
-        told_of(Rule::StripAnchors, place, &[&one, &two]),
+        description_of(Rule::StripAnchors, site, &[&one, &two]),
         format!("an anchor like `{anchor}` in front of each of your lines was removed")
     );
 }
 
 #[test]
-fn indentation_that_was_given_is_told() {
+fn added_indentation_is_described() {
     let rule = Rule::InheritIndent;
     assert_eq!(
-        told_of(rule, EditSite::Lines(5, 5), &["return call(sum);"]),
+        description_of(rule, EditSite::Lines(5, 5), &["return call(sum);"]),
         "your line was indented by 4 spaces, as line 5 is"
     );
     assert_eq!(
-        told_of(rule, EditSite::Lines(5, 5), &["return call(sum) +", "      other;"]),
+        description_of(rule, EditSite::Lines(5, 5), &["return call(sum) +", "      other;"]),
         "your first line was indented by 4 spaces, as line 5 is"
     );
     assert_eq!(
-        told_of(rule, EditSite::Lines(5, 5), &["return call(total, 1);", "done();"]),
+        description_of(rule, EditSite::Lines(5, 5), &["return call(total, 1);", "done();"]),
         "your 2 lines were indented by 4 spaces, as line 5 is"
     );
     assert_eq!(
-        told_of(Rule::PairedIndent, EditSite::Lines(4, 5), &["second;", "    return 1;"]),
+        description_of(Rule::PairedIndent, EditSite::Lines(4, 5), &["second;", "    return 1;"]),
         "one of your lines was indented like the line it replaces"
     );
     assert_eq!(
-        told_of(Rule::PairedIndent, EditSite::Lines(4, 5), &["second;", "return 1;"]),
+        description_of(Rule::PairedIndent, EditSite::Lines(4, 5), &["second;", "return 1;"]),
         "2 of your lines were indented like the lines they replace"
     );
 }
 
 #[test]
-fn echoes_that_were_left_out_are_told_with_the_lines_that_they_repeated() {
+fn dropped_echoes_are_described_with_the_lines_they_repeat() {
     assert_eq!(
-        told_of(Rule::Echoes, EditSite::Lines(5, 5), &["    return 1;", "  }"]),
+        description_of(Rule::Echoes, EditSite::Lines(5, 5), &["    return 1;", "  }"]),
         "your last line `}` repeated line 6 and was removed"
     );
     assert_eq!(
-        told_of(Rule::Echoes, EditSite::Lines(5, 5), &["    return 1;", "  }", "}"]),
+        description_of(Rule::Echoes, EditSite::Lines(5, 5), &["    return 1;", "  }", "}"]),
         "your last 2 lines repeated lines 6 to 7 and were removed"
     );
-    let recorded = |place, lines: &[&str]| told_in("omp", Rule::Echoes, place, lines);
+    let recorded = |site, lines: &[&str]| description_in("omp", Rule::Echoes, site, lines);
     assert_eq!(
         recorded(EditSite::After(6), &["}", "x"]),
         "your first line `}` repeated line 6 and was removed"
@@ -692,17 +704,25 @@ fn echoes_that_were_left_out_are_told_with_the_lines_that_they_repeated() {
 }
 
 #[test]
-fn lines_that_became_others_are_told() {
+fn replaced_lines_are_described() {
     assert_eq!(
-        told_of(Rule::Merges, EditSite::Lines(3, 3), &["    const total = first && second;"]),
+        description_of(
+            Rule::Merges,
+            EditSite::Lines(3, 3),
+            &["    const total = first && second;"]
+        ),
         "your line also contains the text of line 4, which was replaced with it"
     );
     assert_eq!(
-        told_of(Rule::Merges, EditSite::Lines(4, 4), &["    const total = first || second;"]),
+        description_of(
+            Rule::Merges,
+            EditSite::Lines(4, 4),
+            &["    const total = first || second;"]
+        ),
         "your line also contains the text of line 3, which was replaced with it"
     );
     assert_eq!(
-        told_of(
+        description_of(
             Rule::Wraps,
             EditSite::Lines(5, 6),
             &["    return call(", "total, range – 1);", "  } x"]
@@ -710,20 +730,27 @@ fn lines_that_became_others_are_told() {
         "your lines that make up `return call(total, range – 1);` were joined to that one line, as in the file"
     );
     assert_eq!(
-        told_of(Rule::Confusables, EditSite::Lines(5, 5), &["    return call(total, range − 1);"]),
+        description_of(
+            Rule::Confusables,
+            EditSite::Lines(5, 5),
+            &["    return call(total, range − 1);"]
+        ),
         "characters of your text that look like `-` were replaced by `-`"
     );
 }
 
 #[test]
-fn what_is_told_of_a_long_text_is_short() {
+fn descriptions_of_long_texts_are_short() {
     let rest = "x".repeat(100_000);
     let dialect = Dialect::by_name("pi").unwrap();
     let hash = dialect.hash_text(hash_line(dialect, 1, &rest));
     let long_number = format!("{}1:{hash}|{rest}", "0".repeat(100_000));
-    let line = told_of(Rule::StripAnchors, EditSite::Lines(3, 3), &[&long_number]);
+    let line = description_of(Rule::StripAnchors, EditSite::Lines(3, 3), &[&long_number]);
     assert!(line.chars().count() < 200, "{line}");
-    let whole =
-        told_of(Rule::Wraps, EditSite::Lines(5, 5), &["    return call(", "total, range – 1);"]);
+    let whole = description_of(
+        Rule::Wraps,
+        EditSite::Lines(5, 5),
+        &["    return call(", "total, range – 1);"],
+    );
     assert!(whole.chars().count() < 200, "{whole}");
 }

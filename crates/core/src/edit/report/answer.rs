@@ -1,54 +1,54 @@
-//! How an answer tells what was done, as its caller wishes.
+//! The options of the answer to a patch: its form and its context lines.
 
 use serde::{Deserialize, Deserializer};
 
 use hashline_base::shape::Whole;
 
-/// Unchanged lines on either side of a changed region, where nothing is said.
+/// Unchanged lines on either side of a changed region, by default.
 const CONTEXT_LINES: u64 = 2;
 
-/// The most that an answer shows.
+/// The maximum for [`AnswerOptions::context_lines`].
 pub const ANSWER_CONTEXT_MAX_LINES: u64 = 3;
 
-/// In which form changed lines are told.
+/// How an answer shows changed lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AnswerForm {
-    /// Their text with their anchors, and unchanged lines around them.
+    /// As anchors with texts, with unchanged lines around them.
     #[default]
     Region,
-    /// Their anchors alone: whoever wrote the text knows it.
+    /// As anchors alone, because the author of the text knows it.
     Brief,
 }
 
-/// How an answer tells what was done. A refusal is told in one way alone.
+/// The options of an answer. They do not change refusals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AnswerOptions {
-    /// In which form changed lines are told; `None`: as regions.
+    /// How changed lines are shown; `None` means regions.
     #[serde(rename = "answer")]
     pub form: Option<AnswerForm>,
-    /// Unchanged lines on either side of each changed region, at most 3; `None`: 2.
+    /// Unchanged lines on either side of each changed region, at most 3; `None` means 2.
     #[serde(rename = "answerContext", deserialize_with = "context_lines")]
     pub context_lines: Option<u64>,
 }
 
-/// Reads how many lines are shown, if it is said.
+/// Deserializes the optional number of context lines.
 pub fn context_lines<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     let lines: Option<Whole<0, ANSWER_CONTEXT_MAX_LINES>> = Deserialize::deserialize(from)?;
     Ok(lines.map(Whole::get))
 }
 
 impl AnswerOptions {
-    /// These, and what others say where these say nothing.
-    pub fn or(self, others: AnswerOptions) -> AnswerOptions {
+    /// These options; `defaults` fills in what is not set.
+    pub fn or(self, defaults: AnswerOptions) -> AnswerOptions {
         AnswerOptions {
-            form: self.form.or(others.form),
-            context_lines: self.context_lines.or(others.context_lines),
+            form: self.form.or(defaults.form),
+            context_lines: self.context_lines.or(defaults.context_lines),
         }
     }
 
-    /// Whether anchors are enough where the text is known.
+    /// Whether lines that the caller knows are shown as anchors alone.
     pub fn is_brief(self) -> bool {
         self.form == Some(AnswerForm::Brief)
     }
@@ -57,8 +57,9 @@ impl AnswerOptions {
         self.context_lines.unwrap_or(CONTEXT_LINES).min(ANSWER_CONTEXT_MAX_LINES)
     }
 
-    /// The same where nothing is written: who tries a patch wants to see what it would do.
-    pub fn of_trial(self) -> AnswerOptions {
+    /// The options of a dry run. Its purpose is to see what the patch would do, so it always shows
+    /// regions.
+    pub fn for_dry_run(self) -> AnswerOptions {
         AnswerOptions { form: Some(AnswerForm::Region), ..self }
     }
 }

@@ -1,8 +1,9 @@
-//! What was done: every changed region with fresh anchors, and how later numbers shifted.
+//! The report of an applied patch: every changed region with fresh anchors, and by how much the
+//! numbers of later lines moved.
 
 use std::borrow::Cow;
 
-use super::{AnswerOptions, HunkNames, Note, Section, not_shown, number_of};
+use super::{AnswerOptions, HunkNames, Note, Section, number_of, omission};
 use crate::edit::outcome::{
     Applied, Change, FileChange, Noop, NoopReason, Repair, Warning, WarningCode,
 };
@@ -18,25 +19,25 @@ use hashline_lines::lines::{LineIndex, Lines, Span, Unit, count_lines};
 use hashline_lines::rows::{file_header, one_line, version_header};
 use hashline_memory::{LineSet, ShownLines};
 
-/// A region with more new lines than this is shown by its ends.
+/// Of a region with more new lines, only both ends are shown.
 const REGION_LIMIT_LINES: u64 = 16;
 
-/// What stands in the place of a path where a text in memory was edited.
+/// The name of a text in memory, which has no path.
 const IN_MEMORY: &str = "text";
 
-/// Behind so much of the rows of a file, further changed places are counted, not shown.
+/// Once the rows of a file have this size, its other changed regions are only counted.
 const ROWS_LIMIT_BYTES: usize = 50_000;
 
-/// So many changed places at the most are shown as one stretch of lines.
+/// The maximum number of regions in one block of rows.
 const BLOCK_LIMIT_REGIONS: usize = 1_000;
 
-/// How many lines of each end are shown then.
+/// The number of lines shown at each end of such a region.
 const REGION_END_LINES: u64 = 6;
 
-/// Of lines that were moved or copied nobody has to see what was written.
+/// The same for lines that were moved or copied, which exist elsewhere.
 const PASTED_END_LINES: u64 = 2;
 
-/// A file that was edited, for the report.
+/// An edited file, for the report.
 pub struct FileReport<'a> {
     /// The dialect of the anchors.
     pub dialect: &'static Dialect,
@@ -44,12 +45,12 @@ pub struct FileReport<'a> {
     pub document: &'a Document,
     /// Its lines, as UTF-8.
     pub index: &'a LineIndex,
-    /// What was done to it.
+    /// Its changes.
     pub plan: &'a Plan,
 }
 
-/// A file that was edited, and how that is told.
-struct Telling<'s, 'a> {
+/// Renders the changed regions of a file.
+struct FileRenderer<'s, 'a> {
     file: &'s FileReport<'a>,
     style: RowStyle<'s>,
 }
@@ -57,24 +58,23 @@ struct Telling<'s, 'a> {
 /// How an answer shows the new lines of a file.
 #[derive(Clone, Copy)]
 pub struct RowStyle<'a> {
-    /// In which form.
+    /// The form and the number of context lines.
     pub answer: AnswerOptions,
-    /// The lines that the model neither wrote nor knows.
+    /// The new lines that the model neither wrote nor saw. They are always shown as text.
     pub unread: &'a LineSet,
 }
 
-/// A region in the numbers of the new file, with its text.
+/// A region with its new line numbers and its text.
 struct ShownRegion<'a> {
     region: &'a Region,
     /// The number of its first new line.
     first: u64,
-    /// How much later lines have moved, this region included.
+    /// By how much the lines after this region have moved.
     shift: i64,
     text: Cow<'a, [u8]>,
 }
 
 impl<'a> ShownRegion<'a> {
-    /// Its new lines with their numbers.
     fn lines(&self) -> impl Iterator<Item = (u64, Cow<'a, [u8]>)> {
         let text_of = |span: Span| match &self.text {
             Cow::Borrowed(text) => Cow::Borrowed(span.text(text)),
@@ -86,14 +86,14 @@ impl<'a> ShownRegion<'a> {
 }
 
 impl<'a> FileReport<'a> {
-    /// The changed regions with their lines.
+    /// The rows of the changed regions.
     pub fn section(&self, style: RowStyle<'_>) -> Section<'a> {
         let mut section = Section::new(self.dialect);
-        Telling { file: self, style }.regions(&mut section);
+        FileRenderer { file: self, style }.regions(&mut section);
         section
     }
 
-    /// Lines added and removed: lines that stayed as they were do not count.
+    /// The numbers of added and removed lines. Unchanged lines within a region do not count.
     pub fn added_and_removed(&self) -> (u64, u64) {
         let count = |region: &Region| {
             let kept = region.kept.0 + region.kept.1;
@@ -109,21 +109,20 @@ impl<'a> FileReport<'a> {
     }
 }
 
-impl<'a> Telling<'_, 'a> {
+impl<'a> FileRenderer<'_, 'a> {
     fn regions(&self, section: &mut Section<'a>) {
         let regions = &self.file.plan.regions;
         let (mut at, mut shift) = (0, 0);
         while at < regions.len() && section.size_bytes() < ROWS_LIMIT_BYTES {
-            // Places that meet are shown together, but not thousands of them.
             let mut end = at + 1;
             while end < regions.len()
                 && end - at < BLOCK_LIMIT_REGIONS
-                && self.meet(&regions[end - 1], &regions[end])
+                && self.share_block(&regions[end - 1], &regions[end])
             {
                 end += 1;
             }
             let shown = self.shown(&regions[at..end], &mut shift);
-            // Without context there may be nothing to show where lines are gone.
+            // A deletion has no rows if there are no context lines; `group` then adds no gap.
             section.group(!self.style.answer.is_brief(), |section| self.block(&shown, section));
             at = end;
         }
@@ -142,8 +141,8 @@ impl<'a> Telling<'_, 'a> {
         }
     }
 
-    /// Regions with their new numbers. `shift` is how much later lines have moved before them, and
-    /// then by them as well.
+    /// Regions with their new numbers. `shift` is by how much earlier regions have moved these
+    /// lines; these regions are added to it.
     fn shown(&self, regions: &'a [Region], shift: &mut i64) -> Vec<ShownRegion<'a>> {
         let charset = self.file.document.charset();
         let regions = regions.iter().map(|region| {
@@ -155,7 +154,7 @@ impl<'a> Telling<'_, 'a> {
         regions.collect()
     }
 
-    /// Regions that are shown together, the lines around and between them, and the shift.
+    /// Adds one block of rows: regions, the lines around and between them, and the shift.
     fn block(&self, block: &[ShownRegion<'a>], section: &mut Section<'a>) {
         let (first, last) = (&block[0], &block[block.len() - 1]);
         let answer = self.style.answer;
@@ -174,8 +173,8 @@ impl<'a> Telling<'_, 'a> {
         if moved == 0 || after >= self.file.index.count() {
             return;
         }
-        // Behind anchors there is no need to say after which line.
-        if self.names(last) && !mixes_line_number(self.file.dialect) {
+        // After a row of anchors, the line need not be named.
+        if self.anchors_suffice(last) && !mixes_line_number(self.file.dialect) {
             section.shift_below(last.shift);
         } else {
             section.note(self.shift_note(after, last.shift));
@@ -197,51 +196,53 @@ impl<'a> Telling<'_, 'a> {
         Note::Shift { after, by, has_new_hashes }
     }
 
-    /// Whether two regions are told as one: the lines shown around them follow each other.
-    fn meet(&self, one: &Region, other: &Region) -> bool {
-        let between = other.after_line - (one.after_line + one.old_lines);
+    /// Whether two regions belong to one block because no line between them is hidden.
+    fn share_block(&self, above: &Region, below: &Region) -> bool {
+        let between = below.after_line - (above.after_line + above.old_lines);
         !self.style.answer.is_brief() && between <= 2 * self.style.answer.context_lines()
     }
 
     fn new_lines(&self, shown: &ShownRegion<'a>, section: &mut Section<'a>) {
         let ends = if is_pasted(shown.region) { PASTED_END_LINES } else { REGION_END_LINES };
         let lines = (shown.first, shown.region.new_lines);
-        add_new_lines(shown.lines(), lines, ends, self.names(shown), section);
+        add_new_lines(shown.lines(), lines, ends, self.anchors_suffice(shown), section);
     }
 
-    fn names(&self, shown: &ShownRegion<'_>) -> bool {
-        is_named(self.style, (shown.first, shown.region.new_lines))
+    fn anchors_suffice(&self, shown: &ShownRegion<'_>) -> bool {
+        anchors_suffice(self.style, (shown.first, shown.region.new_lines))
     }
 }
 
-/// Whether of `count` lines from the number `first` on the anchors are enough, and there are any.
-fn is_named(style: RowStyle<'_>, (first, count): (u64, u64)) -> bool {
+/// Whether `count` lines from `first` on are shown as anchors alone: the model knows all of them,
+/// and there is at least one.
+fn anchors_suffice(style: RowStyle<'_>, (first, count): (u64, u64)) -> bool {
     count > 0 && style.answer.is_brief() && style.unread.is_apart_from(first..first + count)
 }
 
-/// Adds `count` new lines from the number `first` on; of many, `ends` at either end.
+/// Adds `count` new lines from the number `first` on. If there are many, it adds `ends` lines of
+/// each end.
 fn add_new_lines<'t>(
     lines: impl Iterator<Item = (u64, Cow<'t, [u8]>)>,
     (first, count): (u64, u64),
     ends: u64,
-    is_named: bool,
+    anchors_suffice: bool,
     section: &mut Section<'t>,
 ) {
     let hidden = if count > REGION_LIMIT_LINES { first + ends..first + count - ends } else { 0..0 };
     let shown = lines.filter(|(number, _)| !hidden.contains(number));
-    if is_named {
+    if anchors_suffice {
         section.anchors((first, first + count - 1), shown);
     } else {
         shown.for_each(|(number, text)| section.line(number, text));
     }
 }
 
-/// Whether nobody wrote its lines: they come from another place.
+/// Whether all its lines were moved or copied from elsewhere.
 fn is_pasted(region: &Region) -> bool {
     region.pasted.iter().map(|one| one.lines).sum::<u64>() == region.new_lines
 }
 
-/// The lines of a new file, shortened in the middle.
+/// The rows of a new file. If it is long, the middle is omitted.
 pub fn created_section<'t>(
     dialect: &'static Dialect,
     text: &'t [u8],
@@ -251,13 +252,13 @@ pub fn created_section<'t>(
     let lines = (1, count_lines(text, Unit::Byte));
     let texts = (1..).zip(Lines::new(text, Unit::Byte));
     let texts = texts.map(|(number, span)| (number, Cow::Borrowed(span.text(text))));
-    add_new_lines(texts, lines, REGION_END_LINES, is_named(style, lines), &mut section);
+    add_new_lines(texts, lines, REGION_END_LINES, anchors_suffice(style, lines), &mut section);
     section
 }
 
-/// The warning of a text that is indented otherwise than the lines that it replaces.
+/// The warning about a text whose indentation differs from that of the lines it replaces.
 pub fn reindented_message(operation: &Operation, found: &Reindented) -> Message {
-    let white_space = |text: &str| match text {
+    let described = |text: &str| match text {
         "" => "not indented".to_owned(),
         _ if text.bytes().all(|byte| byte == b' ') => {
             format!("indented by {}", number_of(text.len() as u64, "space"))
@@ -268,14 +269,13 @@ pub fn reindented_message(operation: &Operation, found: &Reindented) -> Message 
         + format!(
             ": line {} was {}, its new text is {}: if another process re-indented it since you read it, adjust your text.",
             found.line,
-            white_space(&found.old),
-            white_space(&found.new)
+            described(&found.old),
+            described(&found.new)
         )
 }
 
-/// The text of an answer of at most `limit_bytes`, and for each of `sections` the lines that it has
-/// room for. There is a section for each file of `applied.files`, with the lines that need an edition. What is said of
-/// the text goes before rows.
+/// The text of an answer of at most `limit_bytes`, and for each section the lines that fit into it.
+/// There is one section for each file of `applied.files`, with the lines that need an edition.
 pub fn applied_text(
     applied: &Applied,
     sections: &[(Section<'_>, Doubtful)],
@@ -283,7 +283,7 @@ pub fn applied_text(
     limit_bytes: usize,
 ) -> (String, Vec<ShownLines>) {
     let mut notes = LimitedText::new(limit_bytes / 2);
-    // Rows of a warning must not be taken for rows of the file above.
+    // Without a header, rows of a warning would seem to belong to the file above.
     let has_tags = sections.iter().any(|(section, _)| section.tag.is_some());
     push_notes(applied, applied.files.len() > 1 && !has_tags, names, &mut notes);
     let notes = notes.into_text("remark");
@@ -313,9 +313,9 @@ fn push_notes(
     notes: &mut LimitedText,
 ) {
     let at_start = |operation: &usize| names.written(Mention::OperationAtStart(*operation));
-    for Repair { operation, rule, told, .. } in &applied.repairs {
+    for Repair { operation, rule, description, .. } in &applied.repairs {
         let rule = rule.name();
-        notes.push(&format!("{}: {told} ({rule}).\n", at_start(operation)));
+        notes.push(&format!("{}: {description} ({rule}).\n", at_start(operation)));
     }
     for Warning { code, path, message, .. } in &applied.warnings {
         let has_rows = *code == WarningCode::Syntax;
@@ -323,18 +323,18 @@ fn push_notes(
         notes.push(&format!("{}{message}\n", header.unwrap_or_default()));
     }
     for Noop { operation, reason, .. } in &applied.noops {
-        let told = match reason {
+        let note = match reason {
             NoopReason::Unchanged => format!("{} changes nothing.\n", at_start(operation)),
             NoopReason::Duplicate { of } => {
                 let of = names.written(Mention::Operation(*of));
                 format!("{} repeats {of} and was applied once.\n", at_start(operation))
             }
         };
-        notes.push(&told);
+        notes.push(&note);
     }
 }
 
-/// Texts, as many of the first as there is room for.
+/// The texts that fit into a limit; after the first that does not fit, all are omitted.
 struct LimitedText {
     out: String,
     limit_bytes: usize,
@@ -346,7 +346,7 @@ impl LimitedText {
         LimitedText { out: String::new(), limit_bytes, omitted: 0 }
     }
 
-    /// Adds a text, if there is room for it and for all before; returns whether there is.
+    /// Adds a text if it fits and no earlier text was omitted; returns whether it was added.
     fn push(&mut self, text: &str) -> bool {
         let room_bytes = self.limit_bytes.saturating_sub(self.out.len());
         let has_room = self.omitted == 0 && text.len() <= room_bytes;
@@ -358,7 +358,7 @@ impl LimitedText {
         has_room
     }
 
-    /// Adds a headline and as many rows of its section as there is room for; returns their lines.
+    /// Adds a headline and the rows of its section that fit; returns the lines of these rows.
     fn push_section(
         &mut self,
         headline: &str,
@@ -370,16 +370,16 @@ impl LimitedText {
             return ShownLines::default();
         }
         let room_bytes = self.limit_bytes - self.out.len();
-        let rows = section.within(room_bytes, doubtful, names);
+        let rows = section.fitting(room_bytes, doubtful, names);
         self.out += &rows.text;
-        let omitted = not_shown(rows.left, "line", " of this file");
+        let omitted = omission(rows.omitted, "line", " of this file");
         self.out.extend(omitted.map(|omitted| omitted + "\n"));
         rows.shown
     }
 
-    /// All of it, and how many texts are omitted.
+    /// The texts, and a row that says how many are omitted.
     fn into_text(self, what: &str) -> String {
-        let omitted = not_shown(self.omitted, what, "");
+        let omitted = omission(self.omitted, what, "");
         self.out + &omitted.map(|omitted| omitted + "\n").unwrap_or_default()
     }
 }

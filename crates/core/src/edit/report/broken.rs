@@ -1,8 +1,9 @@
-//! What is told of a file that parsed before a patch and does not after it.
+//! The report of a file that parsed before a patch and does not parse after it: the warning, the
+//! text of a dry run, and the refusal.
 
 use super::{Section, number_of};
 use crate::edit::resolve::Doubtful;
-use crate::edit::structure::{Break, Slip, Suggestion};
+use crate::edit::structure::{Break, Mistake, Suggestion};
 use crate::json::quoted;
 use hashline_base::error::{Mention, Message};
 use hashline_lines::dialect::Dialect;
@@ -11,30 +12,29 @@ use hashline_lines::rows::{one_line, version_header};
 use hashline_lines::tag::Tag;
 use hashline_memory::ShownLines;
 
-/// A text with its lines, for what is told of it.
-struct Told<'a> {
+/// A text whose lines a report quotes.
+struct QuotedText<'a> {
     dialect: &'static Dialect,
     text: &'a [u8],
     index: LineIndex,
     doubtful: &'a Doubtful,
 }
 
-impl<'a> Told<'a> {
-    fn new(dialect: &'static Dialect, text: &'a [u8], doubtful: &'a Doubtful) -> Told<'a> {
-        Told { dialect, text, index: LineIndex::new(text, Unit::Byte), doubtful }
+impl<'a> QuotedText<'a> {
+    fn new(dialect: &'static Dialect, text: &'a [u8], doubtful: &'a Doubtful) -> QuotedText<'a> {
+        QuotedText { dialect, text, index: LineIndex::new(text, Unit::Byte), doubtful }
     }
 
     fn line(&self, number: u64) -> &'a [u8] {
         self.index.span(self.text, number).map_or(b"", |span| span.text(self.text))
     }
 
-    /// The line as a read shows it: an anchor with a hint, which means no other line that happens to
-    /// have the hash.
+    /// The line as a read shows it. Its text is the hint of the anchor, so the anchor cannot mean
+    /// another line with the same hash.
     fn row(&self, number: u64) -> String {
         self.section(vec![number]).text(self.doubtful).trim_end_matches('\n').to_owned()
     }
 
-    /// Some of the lines, each with its anchor.
     fn section(&self, mut numbers: Vec<u64>) -> Section<'a> {
         numbers.sort_unstable();
         numbers.dedup();
@@ -46,24 +46,24 @@ impl<'a> Told<'a> {
     }
 }
 
-/// The lines of a fault, with their anchors.
+/// The lines of a syntax error, with their anchors.
 pub fn fault_rows(dialect: &'static Dialect, text: &[u8], found: &Break) -> String {
     let certain = Doubtful::default();
-    Told::new(dialect, text, &certain).section(lines_of(found)).text(&certain)
+    QuotedText::new(dialect, text, &certain).section(lines_of(found)).text(&certain)
 }
 
 fn lines_of(found: &Break) -> Vec<u64> {
     found.opened.into_iter().chain([found.line]).collect()
 }
 
-/// What is told of a file that a patch breaks.
+/// The message about a file that a patch breaks.
 #[derive(Default)]
-pub struct BrokenTold {
+pub struct BreakMessage {
     /// The text of the warning or the refusal.
     pub message: Message,
-    /// The lines in it, which are of the text after the patch.
+    /// The lines that it quotes, in the text after the patch.
     pub shown: ShownLines,
-    /// The lines of their anchors, with their hashes.
+    /// The numbers of these lines, with their hashes.
     pub anchors: Vec<(u64, u32)>,
 }
 
@@ -75,76 +75,76 @@ pub struct BreakReport<'a> {
     pub path: &'a str,
     /// What is wrong.
     pub found: &'a Break,
-    /// What may have been meant.
+    /// The edit that was probably intended.
     pub suggestion: Option<&'a Suggestion>,
 }
 
 impl BreakReport<'_> {
-    /// The warning where it was changed: what is wrong, where it shows, and what makes of the file
-    /// what may have been meant. `text` is that after the patch.
-    pub fn warning(&self, text: &[u8], doubtful: &Doubtful) -> BrokenTold {
-        let told = Told::new(self.dialect, text, doubtful);
-        let mend = self.suggestion.map(|one| (one, mend(&told, self.path, one)));
+    /// The warning after the patch was applied: the error, its lines, and a call that turns the
+    /// file into what was probably intended. `text` is the text after the patch.
+    pub fn warning(&self, text: &[u8], doubtful: &Doubtful) -> BreakMessage {
+        let after = QuotedText::new(self.dialect, text, doubtful);
+        let fix = self.suggestion.map(|one| (one, fix_of(&after, self.path, one)));
         let mut numbers = lines_of(self.found);
-        numbers.extend(mend.iter().flat_map(|(_, mend)| mend.lines.clone()));
-        let BrokenTold { mut message, shown, anchors } = self.fault(&told, numbers);
-        if let Some((one, mend)) = mend {
+        numbers.extend(fix.iter().flat_map(|(_, fix)| fix.lines.clone()));
+        let BreakMessage { mut message, shown, anchors } = self.fault(&after, numbers);
+        if let Some((one, fix)) = fix {
             message = message
                 + "\nIf "
-                + meant(one)
-                + format!(", send {}: then it parses.", mend.request);
+                + intention(one)
+                + format!(", send {}: then it parses.", fix.request);
         }
-        BrokenTold { message, shown, anchors }
+        BreakMessage { message, shown, anchors }
     }
 
-    /// What is wrong, and some lines of the text after the patch.
-    fn fault(&self, after: &Told<'_>, numbers: Vec<u64>) -> BrokenTold {
+    /// The error, and these lines of the text after the patch.
+    fn fault(&self, after: &QuotedText<'_>, numbers: Vec<u64>) -> BreakMessage {
         let Break { line, what, .. } = self.found;
         let section = after.section(numbers);
         let path = one_line(self.path);
-        let (shown, anchors) = (section.shown(), section.named().collect());
+        let (shown, anchors) = (section.shown(), section.anchored_lines().collect());
         let text = section.text(after.doubtful);
         let rows = text.trim_end_matches('\n');
         let message =
             format!("{path} parsed before and does not now: line {line}: {what}.\n{rows}");
-        BrokenTold { message: message.into(), shown, anchors }
+        BreakMessage { message: message.into(), shown, anchors }
     }
 
-    /// The same of a patch that was only tried: it can be sent otherwise. `doubtful` are lines of
-    /// the text before.
-    pub fn tried(&self, before: &[u8], after: &[u8], doubtful: &Doubtful) -> BrokenTold {
+    /// The warning of a dry run: the error, and how to change the patch before it is sent.
+    /// `doubtful` are lines of the text before.
+    pub fn dry_run(&self, before: &[u8], after: &[u8], doubtful: &Doubtful) -> BreakMessage {
         let certain = Doubtful::default();
-        let after = Told::new(self.dialect, after, &certain);
-        let mut told = self.fault(&after, lines_of(self.found));
-        let otherwise = self.suggestion.map(|one| self.sent_otherwise(before, one, doubtful));
-        if let Some(otherwise) = otherwise {
-            told.message = told.message + "\n" + otherwise;
+        let after = QuotedText::new(self.dialect, after, &certain);
+        let mut warning = self.fault(&after, lines_of(self.found));
+        let correction = self.suggestion.map(|one| self.correction(before, one, doubtful));
+        if let Some(correction) = correction {
+            warning.message = warning.message + "\n" + correction;
         }
-        told
+        warning
     }
 
-    /// The refusal of a patch that would do so.
+    /// The refusal of a patch that would break the file.
     pub fn refusal(&self, before: &[u8], doubtful: &Doubtful) -> Message {
         let Break { line, what, .. } = self.found;
         let path = one_line(self.path);
-        let otherwise = self.suggestion.map(|one| self.sent_otherwise(before, one, doubtful));
-        let otherwise = otherwise.map(|otherwise| Message::from(". ") + otherwise);
+        let correction = self.suggestion.map(|one| self.correction(before, one, doubtful));
+        let correction = correction.map(|correction| Message::from(". ") + correction);
         Message::from(format!(
             "{path} parses now and would not after the patch: line {line} of the result: {what}. Fix the text or the range, or set the syntax check to warn"
-        )) + otherwise.unwrap_or_default()
+        )) + correction.unwrap_or_default()
     }
 
-    /// How an operation of a patch would have to be.
-    fn sent_otherwise(&self, before: &[u8], one: &Suggestion, doubtful: &Doubtful) -> Message {
-        let Suggestion { operation, slip, line, .. } = one;
-        let row = || Told::new(self.dialect, before, doubtful).row(*line);
-        let how = match slip {
-            Slip::End(_) => format!("if it ended at `{}`", row()),
-            Slip::Start(_) => format!("if it started at `{}`", row()),
-            Slip::FirstLine => {
+    /// How to change an operation so that the file parses.
+    fn correction(&self, before: &[u8], one: &Suggestion, doubtful: &Doubtful) -> Message {
+        let Suggestion { operation, mistake, line, .. } = one;
+        let row = || QuotedText::new(self.dialect, before, doubtful).row(*line);
+        let how = match mistake {
+            Mistake::End(_) => format!("if it ended at `{}`", row()),
+            Mistake::Start(_) => format!("if it started at `{}`", row()),
+            Mistake::FirstLine => {
                 format!("without the first line of its text, which repeats line {line}")
             }
-            Slip::LastLine => {
+            Mistake::LastLine => {
                 format!("without the last line of its text, which repeats line {line}")
             }
         };
@@ -154,20 +154,20 @@ impl BreakReport<'_> {
     }
 }
 
-/// What may have been meant.
-fn meant(suggestion: &Suggestion) -> Message {
-    let Suggestion { operation, slip, line, .. } = suggestion;
+/// The intended operation, as a clause after "if".
+fn intention(suggestion: &Suggestion) -> Message {
+    let Suggestion { operation, mistake, line, .. } = suggestion;
     let operation = Mention::Operation(*operation);
-    let too_much = |which: &str| {
+    let unintended = |which: &str| {
         Message::from(format!("the {which} line of the text of "))
             + operation
             + format!(", which repeats line {line}, was not meant")
     };
-    match slip {
-        Slip::End(by) => operation + format!(" was meant to end {}", lines_off(*by)),
-        Slip::Start(by) => operation + format!(" was meant to start {}", lines_off(*by)),
-        Slip::FirstLine => too_much("first"),
-        Slip::LastLine => too_much("last"),
+    match mistake {
+        Mistake::End(by) => operation + format!(" was meant to end {}", lines_off(*by)),
+        Mistake::Start(by) => operation + format!(" was meant to start {}", lines_off(*by)),
+        Mistake::FirstLine => unintended("first"),
+        Mistake::LastLine => unintended("last"),
     }
 }
 
@@ -176,24 +176,24 @@ fn lines_off(by: i64) -> String {
     format!("{} {way}", number_of(by.unsigned_abs(), "line"))
 }
 
-/// A request that makes one text of another, and the lines that it names.
-struct Mend {
+/// A call that fixes a file, and the lines that it names.
+struct Fix {
     request: String,
     lines: Vec<u64>,
 }
 
-/// The texts differ in lines that follow each other.
-fn mend(now: &Told<'_>, path: &str, suggestion: &Suggestion) -> Mend {
+/// The call that replaces the text with the suggested one. They differ in one run of lines.
+fn fix_of(now: &QuotedText<'_>, path: &str, suggestion: &Suggestion) -> Fix {
     let certain = Doubtful::default();
-    let wanted = Told::new(now.dialect, &suggestion.text, &certain);
-    let slip = suggestion.slip;
+    let wanted = QuotedText::new(now.dialect, &suggestion.text, &certain);
+    let mistake = suggestion.mistake;
     let (own, other) = (now.index.count(), wanted.index.count());
     let most = own.min(other);
-    // Of lines that are alike, those of the patch go: they come first, but where they repeat what
-    // stands above.
+    // Of two equal lines, the one that the patch added is removed. That is the first of them,
+    // except where the new text repeats the line above.
     let same_above = |line: &u64| now.line(*line) == wanted.line(*line);
     let same_below = |back: &u64| now.line(own - back) == wanted.line(other - back);
-    let (above, below) = if slip == Slip::FirstLine {
+    let (above, below) = if mistake == Mistake::FirstLine {
         let above = (1..=most).take_while(same_above).count() as u64;
         (above, (0..most - above).take_while(same_below).count() as u64)
     } else {
@@ -205,7 +205,7 @@ fn mend(now: &Told<'_>, path: &str, suggestion: &Suggestion) -> Mend {
         .map(|line| String::from_utf8_lossy(wanted.line(line)).into_owned())
         .collect();
     if !now.dialect.has_hashes() {
-        return mending_patch(now, path, (first, last), &text);
+        return fix_as_script(now, path, (first, last), &text);
     }
     let text = text.join("\n");
     let (op, lines) = match (first <= last, text.is_empty()) {
@@ -225,12 +225,17 @@ fn mend(now: &Told<'_>, path: &str, suggestion: &Suggestion) -> Mend {
     }
     let fields: Vec<_> =
         fields.iter().map(|(name, value)| format!("\"{name}\":{}", quoted(value))).collect();
-    Mend { request: format!("{{\"operations\":[{{{}}}]}}", fields.join(",")), lines }
+    Fix { request: format!("{{\"operations\":[{{{}}}]}}", fields.join(",")), lines }
 }
 
-/// The same in oh-my-pi's language: what replaces the lines from one to another, or stands before
-/// the first of them if there are none.
-fn mending_patch(now: &Told<'_>, path: &str, (first, last): (u64, u64), text: &[String]) -> Mend {
+/// The same call in oh-my-pi's language. It replaces the lines from `first` to `last`; if
+/// `last < first`, it inserts before `first`.
+fn fix_as_script(
+    now: &QuotedText<'_>,
+    path: &str,
+    (first, last): (u64, u64),
+    text: &[String],
+) -> Fix {
     let (head, lines) = match (first <= last, text.is_empty()) {
         (true, true) => (format!("CUT {first}.={last}"), vec![first, last]),
         (true, false) => (format!("PUT {first}.={last}:"), vec![first, last]),
@@ -240,5 +245,5 @@ fn mending_patch(now: &Told<'_>, path: &str, (first, last): (u64, u64), text: &[
     let rows = [version_header(path, Tag::of(now.text)), head];
     let rows = rows.into_iter().chain(text.iter().map(|line| format!("+{line}")));
     let patch = rows.collect::<Vec<_>>().join("\n");
-    Mend { request: format!("{{\"patch\":{}}}", quoted(&patch)), lines }
+    Fix { request: format!("{{\"patch\":{}}}", quoted(&patch)), lines }
 }

@@ -1,5 +1,4 @@
-//! What became of a text, as a diff: hunks in the shape of the npm package `diff`, and the same in
-//! the unified format.
+//! Diffs: the hunks of a change, in the shape of the npm package `diff`, and in the unified format.
 
 use imara_diff::{Algorithm, Diff, InternedInput};
 
@@ -8,50 +7,49 @@ use crate::edit::outcome::{DiffHunk, FileDiff};
 use hashline_lines::lines::{LineIndex, Unit};
 use hashline_lines::rows::one_line;
 
-/// What stands after a line without terminator.
+/// The row after a line without a newline.
 const NO_NEWLINE: &str = "\\ No newline at end of file";
 
-/// A stretch of more lines is shown as replaced, without a look for lines that stayed.
+/// A run with more old and new lines is not compared: all its lines count as replaced.
 const COMPARED_LINES: usize = 20_000;
 
-/// An edited file with more changed regions is not shown line by line.
+/// An edited file with more changed regions gets no hunks.
 pub const DIFF_LIMIT_REGIONS: usize = 10_000;
 
-/// A deleted file that is larger is not shown line by line.
+/// A larger deleted file gets no hunks.
 pub const DELETED_LIMIT_BYTES: usize = 1 << 20;
 
-/// Lines and what takes their place.
-struct Stretch {
-    /// Old lines before it.
+/// A run of whole lines and the text that replaces it.
+struct ReplacedRun {
+    /// The number of old lines before it.
     before: usize,
-    /// How many old lines it replaces.
+    /// The number of old lines that it replaces.
     old_lines: usize,
     /// Its new text.
     text: Vec<u8>,
 }
 
-/// One change in the numbers of both texts, counted from 0.
+/// One change. `first` is the index of its first old line, from 0.
 struct TextChange<'t> {
     first: usize,
     removed: Vec<&'t [u8]>,
     added: Vec<&'t [u8]>,
 }
 
-/// What an edit made of a file, with so many lines of context.
+/// The hunks of an edited file.
 pub fn edited_hunks(report: &FileReport<'_>, context_lines: u64) -> Vec<DiffHunk> {
     let old = OldLines { text: report.document.text(), index: report.index };
-    let stretches = stretches(report, &old);
-    let changes: Vec<TextChange<'_>> =
-        stretches.iter().flat_map(|one| changes_in(&old, one)).collect();
+    let runs = runs(report, &old);
+    let changes: Vec<TextChange<'_>> = runs.iter().flat_map(|one| changes_in(&old, one)).collect();
     hunks_of(&old, &changes, context_lines)
 }
 
-/// A text that appears.
+/// The hunk of a new file.
 pub fn created_hunks(text: &[u8]) -> Vec<DiffHunk> {
     hunks_of_whole(Vec::new(), lines_of(text))
 }
 
-/// A text that disappears.
+/// The hunk of a deleted file.
 pub fn deleted_hunks(text: &[u8]) -> Vec<DiffHunk> {
     hunks_of_whole(lines_of(text), Vec::new())
 }
@@ -66,12 +64,12 @@ fn hunks_of_whole(removed: Vec<&[u8]>, added: Vec<&[u8]>) -> Vec<DiffHunk> {
     hunks_of(&nothing, &[change], 0)
 }
 
-/// The lines of a text, each with its line feed.
+/// The lines of a text, with their newlines.
 fn lines_of(text: &[u8]) -> Vec<&[u8]> {
     text.split_inclusive(|&byte| byte == b'\n').collect()
 }
 
-/// The old text, of which only lines near changes are looked at.
+/// The lines of the old text. Only those near changes are read.
 struct OldLines<'a> {
     text: &'a [u8],
     index: &'a LineIndex,
@@ -82,7 +80,7 @@ impl<'a> OldLines<'a> {
         usize::try_from(self.index.count()).unwrap_or(usize::MAX)
     }
 
-    /// Lines by their place, counted from 0, each with its line feed.
+    /// The lines `first..end`, counted from 0, with their newlines.
     fn lines(&self, first: usize, end: usize) -> Vec<&'a [u8]> {
         let offset = |line: usize| {
             let span = self.index.span(self.text, line as u64 + 1);
@@ -92,37 +90,37 @@ impl<'a> OldLines<'a> {
     }
 }
 
-/// The regions of a plan as stretches of whole lines. Those that touch are one: the end of one may
-/// open or close the line that the next begins with.
-fn stretches(report: &FileReport<'_>, old: &OldLines<'_>) -> Vec<Stretch> {
+/// The regions of a plan as runs of whole lines. Adjacent regions become one run, because the first
+/// may end within the line with which the second begins.
+fn runs(report: &FileReport<'_>, old: &OldLines<'_>) -> Vec<ReplacedRun> {
     let charset = report.document.charset();
-    let mut stretches: Vec<Stretch> = Vec::new();
+    let mut runs: Vec<ReplacedRun> = Vec::new();
     for region in &report.plan.regions {
         let (before, old_lines) = (region.after_line as usize, region.old_lines as usize);
         let (lead, text) = (charset.decode(&region.lead).text, charset.decode(&region.bytes).text);
-        match stretches.last_mut() {
+        match runs.last_mut() {
             Some(above) if above.before + above.old_lines == before => {
                 above.old_lines += old_lines;
                 above.text.extend_from_slice(&lead);
                 above.text.extend_from_slice(&text);
             }
-            // The open line before it is closed, which changes that line, too.
+            // The region adds a newline to the line before it, so that line changes, too.
             _ if !lead.is_empty() && before > 0 => {
                 let open = old.lines(before - 1, before).concat();
                 let text = [&open, &*lead, &*text].concat();
-                stretches.push(Stretch { before: before - 1, old_lines: old_lines + 1, text });
+                runs.push(ReplacedRun { before: before - 1, old_lines: old_lines + 1, text });
             }
-            _ => stretches.push(Stretch { before, old_lines, text: text.into_owned() }),
+            _ => runs.push(ReplacedRun { before, old_lines, text: text.into_owned() }),
         }
     }
-    stretches
+    runs
 }
 
-/// What really differs within a stretch.
-fn changes_in<'t>(old: &OldLines<'t>, stretch: &'t Stretch) -> Vec<TextChange<'t>> {
-    let first = stretch.before;
-    let removed = old.lines(first, first + stretch.old_lines);
-    let added = lines_of(&stretch.text);
+/// The lines that differ within a run.
+fn changes_in<'t>(old: &OldLines<'t>, run: &'t ReplacedRun) -> Vec<TextChange<'t>> {
+    let first = run.before;
+    let removed = old.lines(first, first + run.old_lines);
+    let added = lines_of(&run.text);
     if removed.len() + added.len() > COMPARED_LINES {
         return vec![TextChange { first, removed, added }];
     }
@@ -139,11 +137,11 @@ fn changes_in<'t>(old: &OldLines<'t>, stretch: &'t Stretch) -> Vec<TextChange<'t
     changes.collect()
 }
 
-/// Changes with the lines around them; those near each other share a hunk.
+/// The hunks of changes. Changes whose context lines meet share a hunk.
 fn hunks_of(old: &OldLines<'_>, changes: &[TextChange<'_>], context_lines: u64) -> Vec<DiffHunk> {
     let context = usize::try_from(context_lines).unwrap_or(usize::MAX);
     let mut hunks: Vec<DiffHunk> = Vec::new();
-    // One past the last old line that a hunk shows, and how much later lines have moved.
+    // The index after the last old line that a hunk shows, and by how much later lines have moved.
     let (mut next, mut shift) = (0_usize, 0_i64);
     let mut is_open = false;
     for change in changes {
@@ -166,7 +164,7 @@ fn hunks_of(old: &OldLines<'_>, changes: &[TextChange<'_>], context_lines: u64) 
     hunks
 }
 
-/// Adds the lines after the last change of the last hunk.
+/// Adds the context lines after the last change to the last hunk.
 fn close(hunks: &mut [DiffHunk], old: &OldLines<'_>, next: usize, context: usize) {
     if let Some(hunk) = hunks.last_mut() {
         push(hunk, ' ', &old.lines(next, next.saturating_add(context).min(old.count())));
@@ -186,7 +184,8 @@ fn push(hunk: &mut DiffHunk, mark: char, lines: &[&[u8]]) {
     hunk.new_lines += if mark == '-' { 0 } else { count };
 }
 
-/// The unified diff of a file; `None` stands for no file. A rename has the header that git knows.
+/// The unified diff of a file. A path is `None` where the file does not exist. A rename has git's
+/// header.
 pub fn unified_diff(from: Option<&str>, to: Option<&str>, hunks: &[DiffHunk]) -> String {
     let mut out = String::new();
     if let (Some(from), Some(to)) = (from, to)
@@ -211,7 +210,7 @@ pub fn unified_diff(from: Option<&str>, to: Option<&str>, hunks: &[DiffHunk]) ->
     out
 }
 
-/// The diff of a file whose lines are not shown.
+/// The diff of a file without hunks, with the reason.
 pub fn unshown_diff(from: Option<&str>, to: Option<&str>, why: &str) -> String {
     format!("{}({why})\n", file_lines(from, to))
 }
@@ -224,7 +223,7 @@ fn file_lines(from: Option<&str>, to: Option<&str>) -> String {
     format!("--- {}\n+++ {}\n", name("a", from), name("b", to))
 }
 
-/// Lines of a hunk. Where it has none, the format names the line before.
+/// A range of a hunk header. For an empty range, the format names the line before it.
 fn range(start: u64, count: u64) -> String {
     match count {
         0 => format!("{},0", start - 1),
@@ -234,7 +233,7 @@ fn range(start: u64, count: u64) -> String {
 }
 
 impl FileDiff {
-    /// The diff that consists of these hunks; a name that is `None` stands for no file.
+    /// The diff with these hunks. A path is `None` where the file does not exist.
     pub(crate) fn of(from: Option<&str>, to: Option<&str>, hunks: Vec<DiffHunk>) -> FileDiff {
         FileDiff { text: unified_diff(from, to, &hunks), hunks }
     }
@@ -251,10 +250,10 @@ mod tests {
     use hashline_lines::dialect::Dialect;
     use proptest::prelude::*;
 
-    /// Lines that take the place of others, by number: `(first, removed, lines)`.
+    /// A replacement: the number of the first removed line, how many are removed, the new lines.
     type Replaced = (u64, u64, &'static [&'static str]);
 
-    /// The text after, and its hunks.
+    /// The text after these changes, and their hunks.
     fn hunks(before: &str, changes: &[Replaced], context_lines: u64) -> (String, Vec<DiffHunk>) {
         let document = Document::from_text(before.as_bytes());
         let index = LineIndex::new(document.text(), Unit::Byte);
@@ -295,13 +294,13 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_closed_by_what_follows_it_is_a_change() {
+    fn a_line_that_gains_its_newline_is_a_change() {
         let expected = "--- a/f\n+++ b/f\n@@ -1 +1,2 @@\n-a\n\\ No newline at end of file\n+a\n+b\n\\ No newline at end of file\n";
         assert_eq!(unified("a", &[(2, 0, &["b"])], 3), expected);
     }
 
     #[test]
-    fn empty_sides_count_as_the_npm_package_does_and_print_as_patch_reads() {
+    fn empty_sides_count_like_the_npm_package_and_print_in_unified_format() {
         let one = DiffHunk {
             old_start: 1,
             old_lines: 0,
@@ -320,14 +319,14 @@ mod tests {
     }
 
     #[test]
-    fn a_rename_and_names_with_line_feeds_stay_on_their_lines() {
+    fn renames_and_names_with_newlines_stay_on_their_lines() {
         let renamed = "diff --git a/x b/y\nrename from x\nrename to y\n";
         assert_eq!(unified_diff(Some("x"), Some("y"), &[]), renamed);
         let forged = unified_diff(None, Some("x\n+++ b/y"), &created_hunks(b"a\n"));
         assert_eq!(forged.lines().count(), 4, "{forged}");
     }
 
-    /// What hunks make of a text: every line that they show must be there.
+    /// Applies hunks to a text; panics if a context line or removed line differs.
     fn patched(before: &str, hunks: &[DiffHunk]) -> String {
         let old: Vec<&str> = before.split_inclusive('\n').collect();
         let mut out = String::new();
@@ -357,7 +356,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn hunks_make_the_new_text_of_the_old_one(
+        fn hunks_applied_to_the_old_text_give_the_new_text(
             count in 0usize..12,
             is_open in any::<bool>(),
             edits in prop::collection::vec((0u64..5, 0u64..3, prop::sample::select(vec![

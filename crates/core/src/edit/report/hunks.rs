@@ -1,5 +1,5 @@
-//! Refusals of patches in oh-my-pi's language: operations by the heads of their hunks, and the
-//! version that a section names.
+//! Refusals of patches in oh-my-pi's language. They name operations by the headers of their hunks.
+//! Also the refusal of a section that names an old version of its file.
 
 use super::CONTEXT_LINES;
 use super::rejected::AnchorReport;
@@ -10,29 +10,29 @@ use hashline_base::error::{Code, Mention, Message};
 use hashline_lines::tag::Tag;
 use hashline_omp::ScriptHunk;
 
-/// How a hunk is spoken of.
-fn spoken(hunk: &ScriptHunk) -> String {
+/// The name of a hunk: its header and its row.
+fn hunk_name(hunk: &ScriptHunk) -> String {
     format!("`{}` (row {} of the patch)", hunk.act, hunk.row)
 }
 
-/// What the operations of a patch are called; none in patches in other languages.
+/// The names of the operations of a patch, by its hunks. Empty for patches in other languages.
 #[derive(Clone, Copy, Default)]
 pub struct HunkNames<'p>(&'p [ScriptHunk]);
 
 impl<'p> HunkNames<'p> {
-    /// Those of a patch.
+    /// The names in a patch.
     pub fn of(patch: &'p Operations) -> Self {
         HunkNames(&patch.hunks)
     }
 
-    /// Whether the operations have none.
+    /// Whether there are no names.
     pub fn is_empty(self) -> bool {
         self.0.is_empty()
     }
 
-    /// How something is called in such a patch.
+    /// The name of what a message mentions; `None` if the patch has no name for it.
     fn name(self, mention: Mention) -> Option<String> {
-        let name = |index: usize| self.0.get(index).map(spoken);
+        let name = |index: usize| self.0.get(index).map(hunk_name);
         match mention {
             Mention::Term(_) => None,
             Mention::Operation(index) | Mention::OperationAtStart(index) => name(index),
@@ -41,7 +41,7 @@ impl<'p> HunkNames<'p> {
         }
     }
 
-    /// The name of an operation.
+    /// The name of what a message mentions, or its usual text.
     pub fn written(self, mention: Mention) -> String {
         self.name(mention).unwrap_or_else(|| mention.to_string())
     }
@@ -51,9 +51,10 @@ impl<'p> HunkNames<'p> {
         message.write(|mention| self.name(mention));
     }
 
-    /// The same for a failure and its report, which say which hunk it is.
+    /// The same for a failure and its report. Its message gets the name of the hunk in front,
+    /// unless it contains it.
     pub fn name_failure(self, failure: &mut Failure, report: Option<&mut AnchorReport>) {
-        let own = self.0.get(failure.operation).map(spoken);
+        let own = self.0.get(failure.operation).map(hunk_name);
         let write_first = |message: &mut Message| {
             self.write(message);
             if let Some(name) = own.as_ref().filter(|name| !message.contains(name.as_str())) {
@@ -63,13 +64,13 @@ impl<'p> HunkNames<'p> {
         write_first(&mut failure.message);
         if let Some(report) = report {
             write_first(&mut report.headline);
-            self.write(&mut report.truth);
+            self.write(&mut report.explanation);
         }
     }
 }
 
-/// The refusal of a section that names another version than the file is: the lines around those
-/// that it names, as they are. `named` is from the first to the last line of each of its hunks.
+/// The refusal of a section that names an old version of its file. It shows the current lines
+/// around `named`, which has the first and the last line of each hunk.
 pub fn stale_version(
     evidence: &Evidence<'_>,
     version: &NamedVersion,
@@ -84,15 +85,15 @@ pub fn stale_version(
     };
     let ranges: Vec<(u64, u64)> = named.iter().take(SHOWN_LIMIT_RANGES).map(around).collect();
     let headline = format!("[{path}#{}] is not the current version of the file.", version.tag);
-    let truth = format!(
+    let explanation = format!(
         "The file is [{path}#{now}] now and has {count} lines: name the lines by this tag and by their numbers in it."
     );
-    let report = AnchorReport::new(evidence, path, headline, &ranges, truth);
+    let report = AnchorReport::new(evidence, path, headline, &ranges, explanation);
     let failure = Failure {
         operation: version.operation,
         path: Some(path.clone()),
         code: Code::HashMismatch,
-        message: report.headline.clone() + " " + report.truth.clone(),
+        message: report.headline.clone() + " " + report.explanation.clone(),
         anchor: Some(version.tag.to_string()),
         lines: Some(report.rows()),
         suggestion: None,
@@ -100,6 +101,6 @@ pub fn stale_version(
     (failure, report)
 }
 
-/// The most that is shown of the lines that a section names.
+/// Limits for the lines that this refusal shows: of one hunk, and the number of hunks.
 const SHOWN_LIMIT_LINES: u64 = 40;
 const SHOWN_LIMIT_RANGES: usize = 20;

@@ -1,8 +1,8 @@
-//! A text to replace that does not occur: the lines that are most like it.
+//! The lines that are most similar to an `old_text` that does not occur.
 //!
-//! The longest of its first lines is looked for: as it stands but for white space, and if no line is
-//! that, the line that is most alike. A line whose length alone says that it cannot be is passed over,
-//! and so much is compared at most, so that a large file costs little.
+//! The key is the longest of the first lines of `old_text`. The first line that equals it except
+//! for whitespace is used, or else the most similar line. Lines whose length rules out a better
+//! similarity are skipped, and the compared text is limited, so that a large file costs little.
 
 use super::rejected::AnchorReport;
 use crate::edit::outcome::Failure;
@@ -13,26 +13,26 @@ use hashline_base::error::{Error, Mention, Message};
 use hashline_lines::normalize::visible_chars;
 use hashline_lines::similarity::similarity;
 
-/// Among so many first lines of the text the longest is looked for.
+/// The key is one of this number of first lines.
 const KEY_LIMIT_LINES: usize = 20;
 
-/// The most lines that are shown.
+/// The maximum number of lines that are shown.
 const SHOWN_LIMIT_LINES: u64 = 12;
 
-/// A line that is less alike is no near one.
-const ALIKE_MIN: f64 = 0.5;
+/// The minimum similarity for a line to be suggested.
+const SIMILARITY_MIN: f64 = 0.5;
 
-/// A line with more characters is not looked for, and not compared.
+/// Longer lines are neither used as the key nor compared.
 const LINE_LIMIT_CHARS: usize = 1_000;
 
-/// So many characters of lines are compared, at most.
+/// The maximum number of characters that are compared.
 const WORK_LIMIT_CHARS: usize = 1 << 20;
 
-/// So many lines go by between two looks at the flag that cancels.
-const LINES_BETWEEN_LOOKS: u64 = 1_024;
+/// The number of lines between two checks for cancellation.
+const LINES_BETWEEN_CHECKS: u64 = 1_024;
 
-/// The failure of a text that does not occur, with the lines that are most like it; nothing if none
-/// are near.
+/// The failure of an `old_text` that does not occur, with the most similar lines; `None` if no line
+/// is similar.
 pub fn nearest_failure(
     evidence: &Evidence<'_>,
     path: &str,
@@ -47,11 +47,11 @@ pub fn nearest_failure(
         .enumerate()
         .take(KEY_LIMIT_LINES)
         .rev()
-        .max_by_key(|(_, line)| visible(line))
-        .filter(|(_, line)| (1..=LINE_LIMIT_CHARS).contains(&visible(line)))?;
+        .max_by_key(|(_, line)| visible_count(line))
+        .filter(|(_, line)| (1..=LINE_LIMIT_CHARS).contains(&visible_count(line)))?;
     let found = nearest_line(evidence, key, cancel)?;
     let first = found.saturating_sub(at as u64).max(1);
-    // The line that was found is among those that are shown.
+    // The line that was found must be among those that are shown.
     let first = first.max(found.saturating_sub(SHOWN_LIMIT_LINES - 1));
     let last = first + (lines.len() as u64).clamp(1, SHOWN_LIMIT_LINES) - 1;
     let last = last.max(found).min(evidence.count());
@@ -64,22 +64,22 @@ pub fn nearest_failure(
     Some((failure, report))
 }
 
-/// How many characters of a line are no white space.
-fn visible(line: &str) -> usize {
+/// The number of characters of a line that are not whitespace.
+fn visible_count(line: &str) -> usize {
     visible_chars(line).count()
 }
 
-/// The first line that is the key but for white space, or else the one that is most like it.
+/// The first line that equals the key except for whitespace, or else the most similar line.
 fn nearest_line(evidence: &Evidence<'_>, key: &str, cancel: &Cancel) -> Option<u64> {
-    let length = visible(key);
+    let length = visible_count(key);
     let mut best: Option<(u64, f64)> = None;
     let mut left = WORK_LIMIT_CHARS;
     for number in 1..=evidence.count() {
-        if number % LINES_BETWEEN_LOOKS == 0 && cancel.is_cancelled() {
+        if number % LINES_BETWEEN_CHECKS == 0 && cancel.is_cancelled() {
             return None;
         }
         let line = evidence.line(number)?;
-        // Each character has four bytes at most.
+        // Much shorter than the key, or too long to compare: a character has at most four bytes.
         if line.len() < length / 2 || line.len() > 8 * LINE_LIMIT_CHARS {
             continue;
         }
@@ -87,17 +87,18 @@ fn nearest_line(evidence: &Evidence<'_>, key: &str, cancel: &Cancel) -> Option<u
         if visible_chars(&line).eq(visible_chars(key)) {
             return Some(number);
         }
-        let count = visible(&line);
+        let count = visible_count(&line);
         let (shorter, longer) = (count.min(length) as f64, count.max(length) as f64);
+        // The highest similarity that lines of these lengths can have.
         let possible = 2.0 * (shorter + 1.0) / (shorter + longer + 2.0);
-        let least = best.map_or(ALIKE_MIN, |(_, alike)| alike);
+        let least = best.map_or(SIMILARITY_MIN, |(_, similarity)| similarity);
         if possible <= least || count + length > left {
             continue;
         }
         left -= count + length;
-        let alike = similarity(key, &line);
-        if alike > least {
-            best = Some((number, alike));
+        let similarity = similarity(key, &line);
+        if similarity > least {
+            best = Some((number, similarity));
         }
     }
     best.map(|(number, _)| number)

@@ -1,9 +1,9 @@
-//! Why nothing was done: the current lines around every failed anchor, and the cause.
+//! The report of a refusal: the current lines around every failed anchor, and the cause.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::{CONTEXT_LINES, LINE_LIMIT_BYTES, Section, not_shown, number_of};
+use super::{CONTEXT_LINES, LINE_LIMIT_BYTES, Section, number_of, omission};
 use crate::edit::outcome::Failure;
 use crate::edit::request::Operation;
 use crate::edit::resolve::{AnchorRefusal, Evidence};
@@ -13,38 +13,37 @@ use hashline_lines::lines::Span;
 use hashline_lines::rows::{GAP, file_header, one_line, version_header};
 use hashline_lines::tag::Tag;
 
-/// How many lines with the same hash a report names.
+/// The maximum number of lines with the same hash that a report names.
 const MAX_NAMED_LINES: usize = 5;
 
-/// What a report needs to know about a refused anchor.
+/// The report of one refused anchor.
 #[derive(Clone, Debug)]
 pub struct AnchorReport {
     /// The file, as the request wrote it.
     pub path: String,
-    /// What stands above the lines of the file in any case, where lines have no hashes.
+    /// The header of the file, which its lines need in dialects without hashes.
     header: Option<String>,
     /// The first line of the report.
     pub headline: Message,
-    /// The lines to show, rendered, by number.
+    /// The lines to show: the number and the rendered row of each.
     lines: Vec<(u64, Arc<str>)>,
-    /// The cause.
-    pub truth: Message,
-    /// The refused anchor and the one that is to be used for the same line or value, where that
-    /// is known.
+    /// The cause, and what to use instead.
+    pub explanation: Message,
+    /// The refused anchor and the current anchor of the same line or value, if it is known.
     pub remap: Option<(String, String)>,
 }
 
 impl AnchorReport {
-    /// A report of a refused anchor, with the current lines of these ranges, as many as a refusal
-    /// has room for.
+    /// The report of an anchor of a line, with the current lines of these ranges that fit into a
+    /// refusal.
     pub(in crate::edit) fn new(
         evidence: &Evidence<'_>,
         path: &str,
         headline: impl Into<Message>,
         ranges: &[(u64, u64)],
-        truth: impl Into<Message>,
+        explanation: impl Into<Message>,
     ) -> AnchorReport {
-        let (headline, truth) = (headline.into(), truth.into());
+        let (headline, explanation) = (headline.into(), explanation.into());
         let mut rendered = RenderedLines::new(evidence);
         let mut lines: Vec<(u64, Arc<str>)> = Vec::new();
         let mut left_bytes = evidence.limit_bytes;
@@ -60,24 +59,24 @@ impl AnchorReport {
         lines.sort_by_key(|(number, _)| *number);
         lines.dedup_by_key(|(number, _)| *number);
         let header = header_of(evidence, path);
-        AnchorReport { path: path.to_owned(), header, headline, lines, truth, remap: None }
+        AnchorReport { path: path.to_owned(), header, headline, lines, explanation, remap: None }
     }
 
-    /// A report of the refused anchor of a value. It shows no lines, so its cause, which quotes the
-    /// value, stands right below its headline. `fresh` is the anchor that the value has now.
+    /// The report of an anchor of a value. It shows no lines, so its explanation, which quotes the
+    /// value, is part of the headline. `fresh` is the current anchor of the value.
     pub fn of_value(
         path: &str,
         anchor: &str,
         headline: &str,
-        truth: &str,
+        explanation: &str,
         fresh: Option<&str>,
     ) -> AnchorReport {
         AnchorReport {
             path: path.to_owned(),
             header: None,
-            headline: format!("{headline}\n{truth}").into(),
+            headline: format!("{headline}\n{explanation}").into(),
             lines: Vec::new(),
-            truth: Message::default(),
+            explanation: Message::default(),
             remap: fresh.map(|fresh| (anchor.to_owned(), fresh.to_owned())),
         }
     }
@@ -87,7 +86,7 @@ impl AnchorReport {
         self.lines.iter().map(|(number, _)| *number)
     }
 
-    /// The failure that it explains.
+    /// The failure that the report explains.
     pub(in crate::edit) fn failure(
         &self,
         operation: &Operation,
@@ -98,35 +97,36 @@ impl AnchorReport {
             operation: operation.index,
             path: (!self.path.is_empty()).then(|| self.path.clone()),
             code,
-            message: self.headline.clone() + " " + self.truth.clone(),
+            message: self.headline.clone() + " " + self.explanation.clone(),
             anchor: Some(anchor),
             lines: Some(self.rows()),
             suggestion: None,
         }
     }
 
-    /// Its lines with their anchors.
+    /// The lines of the report as text.
     pub(in crate::edit) fn rows(&self) -> String {
         rendered([self])
     }
 }
 
-/// The header of a file as it is, where lines have no hashes. A text in memory has no path.
+/// The header with the current tag of a file, in dialects without hashes. A text in memory has no
+/// path and no header.
 fn header_of(evidence: &Evidence<'_>, path: &str) -> Option<String> {
     let is_needed = !evidence.dialect.has_hashes() && !path.is_empty();
     is_needed.then(|| version_header(path, Tag::of(evidence.text)))
 }
 
-/// The failures of one file's refused anchors, and what to report of them.
+/// The failures of the refused anchors of one file, with their reports.
 pub fn anchor_failures(
     evidence: &Evidence<'_>,
     window_lines: u64,
     path: &str,
     refusals: &[AnchorRefusal<'_>],
 ) -> Vec<(Failure, AnchorReport)> {
-    let mut shown = RenderedLines::new(evidence);
+    let mut rendered = RenderedLines::new(evidence);
     let failure = |refusal: &AnchorRefusal<'_>| {
-        let report = report(evidence, window_lines, path, refusal, &mut shown);
+        let report = report(evidence, window_lines, path, refusal, &mut rendered);
         let anchor = refusal.anchor.text(evidence.dialect);
         let suggestion = refusal.suggested_line.and_then(|line| evidence.fresh(line));
         let failure =
@@ -163,12 +163,12 @@ fn report(
         header: header_of(evidence, path),
         headline: headline(refusal.code, &anchor).into(),
         lines: lines.collect(),
-        truth: truth(evidence, window_lines, refusal).into(),
+        explanation: explanation(evidence, window_lines, refusal).into(),
         remap: fresh.map(|fresh| (anchor, fresh)),
     }
 }
 
-/// What is wrong with an anchor, in short.
+/// The headline of a refused anchor.
 pub(in crate::edit) fn headline(code: Code, anchor: &str) -> String {
     match code {
         Code::NotShown => format!("Not shown: {anchor}."),
@@ -179,11 +179,11 @@ pub(in crate::edit) fn headline(code: Code, anchor: &str) -> String {
     }
 }
 
-/// The most that a report shows of a block that differs from its checksum.
+/// Limits for the lines that a report shows of a block that differs from its checksum.
 const CHANGED_LIMIT_LINES: u64 = 200;
 const CHANGED_LIMIT_BYTES: usize = 40_000;
 
-/// The report of lines that are not what their checksum says.
+/// The report of a checksum that differs from that of the current lines.
 fn changed_report(
     evidence: &Evidence<'_>,
     path: &str,
@@ -198,20 +198,20 @@ fn changed_report(
     };
     let shown = lines.take(CHANGED_LIMIT_LINES as usize).take_while(fits).count() as u64;
     let shown_last = last.min(first + shown.max(1) - 1);
-    let left_out = match last - shown_last {
+    let rest = match last - shown_last {
         0 => String::new(),
         _ => format!(" Read the rest from line {}.", shown_last + 1),
     };
     let start = evidence.index.span(evidence.text, first).map_or(0, |span| span.start);
     let fresh = Checksum::of(first, shown_last, &evidence.text[start..]);
-    let truth = format!(
-        "Some of the lines of the checksum changed since you read them: use the lines above, whose checksum is {fresh}.{left_out}"
+    let explanation = format!(
+        "Some of the lines of the checksum changed since you read them: use the lines above, whose checksum is {fresh}.{rest}"
     );
     let headline = format!("Checksum mismatch at {anchor}.");
-    AnchorReport::new(evidence, path, headline, &[(first, shown_last)], truth)
+    AnchorReport::new(evidence, path, headline, &[(first, shown_last)], explanation)
 }
 
-/// Lines of a file, each rendered once however many failures show it.
+/// A cache of rendered lines, because several failures can show the same line.
 struct RenderedLines<'e> {
     evidence: &'e Evidence<'e>,
     known: HashMap<u64, Arc<str>>,
@@ -232,21 +232,21 @@ impl<'e> RenderedLines<'e> {
     }
 }
 
-/// A line that is further away than this is not proposed: other lines have the same hash by
-/// accident, and the more of them are looked at, the more often.
+/// A line with the same hash that is further away is not suggested. Hashes are short, so the more
+/// lines are searched, the likelier is an accidental match.
 const NEIGHBOUR_LINES: u64 = 3;
 
 pub(in crate::edit) fn is_far(line: u64, found: u64) -> bool {
     line.abs_diff(found) > NEIGHBOUR_LINES
 }
 
-/// What is wrong with the anchor of a blank line where there is text.
+/// The explanation of an anchor of a blank line where there is text.
 pub(in crate::edit) fn not_blank(line: u64, fresh: &str) -> String {
     format!("Line {line} is not blank: use {fresh} for line {line}.")
 }
 
-/// What is known about the cause, and what to use instead.
-fn truth(evidence: &Evidence<'_>, window_lines: u64, refusal: &AnchorRefusal<'_>) -> String {
+/// The cause, as far as it is known, and what to use instead.
+fn explanation(evidence: &Evidence<'_>, window_lines: u64, refusal: &AnchorRefusal<'_>) -> String {
     let line = u64::from(refusal.anchor.line);
     let hash = evidence.dialect.hash_text(refusal.anchor.hash);
     let fresh = |line: u64| evidence.fresh(line).unwrap_or_default();
@@ -256,7 +256,7 @@ fn truth(evidence: &Evidence<'_>, window_lines: u64, refusal: &AnchorRefusal<'_>
     } else {
         format!(", or {} for line {line}", fresh(line))
     };
-    let place = match refusal.near.as_slice() {
+    let matching = match refusal.near.as_slice() {
         _ if refusal.anchor.is_bare(evidence.dialect) && !past_end => not_blank(line, &fresh(line)),
         [] if refusal.hint_differs => {
             return format!("Line {line} has that hash, but not the text after the anchor.");
@@ -305,20 +305,21 @@ fn truth(evidence: &Evidence<'_>, window_lines: u64, refusal: &AnchorRefusal<'_>
         }
     };
     if past_end {
-        let told = format!("The file has {}. {place}", number_of(evidence.count(), "line"));
-        told.trim_end().to_owned()
+        let text = format!("The file has {}. {matching}", number_of(evidence.count(), "line"));
+        text.trim_end().to_owned()
     } else {
-        place
+        matching
     }
 }
 
-/// What is said of a number with the hash of a neighbour. Of 67 recorded anchors of that kind whose
-/// text is not more like the neighbour, the number was meant in 65 (`vectors/mispaired.jsonl`).
+/// The explanation of an anchor with the number of one line and the hash of its neighbour. In 65 of
+/// 67 recorded anchors of this kind whose text is not more similar to the neighbour, the number was
+/// right (`vectors/mispaired.jsonl`).
 pub(in crate::edit) const NUMBER_IS_LIKELIER: &str =
     "In such a mistake the number is usually right";
 
-/// Whether that can be said. A text that is like the neighbour says more, and so does one behind the
-/// anchor.
+/// Whether the number is likelier to be right than the hash. The new text, if it is similar to the
+/// neighbour, and the text after an anchor are better evidence.
 fn is_number_likelier(refusal: &AnchorRefusal<'_>, found: u64, past_end: bool) -> bool {
     let has_hint = refusal.anchor.hint.is_some();
     !past_end && !has_hint && refusal.suggested_line.is_none_or(|line| line != found)
@@ -340,23 +341,23 @@ fn rendered<'r>(reports: impl IntoIterator<Item = &'r AnchorReport>) -> String {
     out.join("\n")
 }
 
-/// A report, with the operation, if there are any.
-type OfOperation<'a> = (Option<usize>, &'a AnchorReport);
+/// A report, with its operation if the answer names operations.
+type OperationReport<'a> = (Option<usize>, &'a AnchorReport);
 
-/// The report of a refusal. Of the failures that are not about an anchor it has the messages, but
-/// only of those among the first `told`; of `anchors` it has all, by file, with headers where the
-/// failures are about several files. Each names its operation. Last comes how many failures are not told.
+/// The text of a refusal. The messages of the first `reported` failures that are not about an
+/// anchor come first. All of `anchors` follow, grouped by file, with headers if the failures are
+/// about several files. Each names its operation. The last row says how many failures are omitted.
 pub fn rejected_text(
     failures: &[Failure],
-    told: usize,
+    reported: usize,
     has_operations: bool,
-    anchors: &[OfOperation<'_>],
+    anchors: &[OperationReport<'_>],
 ) -> String {
     let involved: BTreeSet<_> = failures.iter().filter_map(|one| one.path.as_deref()).collect();
-    let plain = failures[..told].iter().filter(|failure| failure.anchor.is_none());
+    let plain = failures[..reported].iter().filter(|failure| failure.anchor.is_none());
     let names = RowNames { operation: has_operations, path: has_operations || involved.len() > 1 };
     let mut out: Vec<String> = plain.map(|failure| plain_row(failure, names)).collect();
-    let mut files: Vec<(&str, Vec<OfOperation<'_>>)> = Vec::new();
+    let mut files: Vec<(&str, Vec<OperationReport<'_>>)> = Vec::new();
     let mut known: HashMap<&str, usize> = HashMap::new();
     for &(operation, report) in anchors {
         let at = *known.entry(&report.path).or_insert_with(|| {
@@ -371,7 +372,7 @@ pub fn rejected_text(
         if has_header {
             out.push(own_header.unwrap_or_else(|| file_header(path)));
         }
-        push_new(&mut out, reports.iter().map(|(_, report)| report.headline.to_string()));
+        push_unique(&mut out, reports.iter().map(|(_, report)| report.headline.to_string()));
         if reports.iter().any(|(_, report)| !report.lines.is_empty()) {
             out.push("Actual state:".to_owned());
             out.push(rendered(reports.iter().map(|(_, report)| *report)));
@@ -379,19 +380,19 @@ pub fn rejected_text(
         let unnamed = Some(path).filter(|path| !has_header && !path.is_empty());
         out.extend(causes(unnamed, &reports));
     }
-    out.extend(untold(failures.len() - told));
+    out.extend(untold(failures.len() - reported));
     out.join("\n")
 }
 
-/// What tells the failures of a refusal apart.
+/// What the row of a failure names besides its message.
 #[derive(Clone, Copy)]
 struct RowNames {
     operation: bool,
     path: bool,
 }
 
-/// A failure that is not about an anchor: its message, with the operation and the path where these
-/// tell failures apart and it names none.
+/// The row of a failure that is not about an anchor: its message, with the operation and the path
+/// if `names` asks for them and the message does not name them.
 fn plain_row(failure: &Failure, names: RowNames) -> String {
     let (code, message) = (failure.code.as_str(), &failure.message);
     let Some(path) = failure.path.as_deref() else { return format!("{code}: {message}") };
@@ -408,30 +409,30 @@ fn plain_row(failure: &Failure, names: RowNames) -> String {
     format!("{code}: {path}{operation}{message}")
 }
 
-/// So much of a long path is looked for in a message, which may have it cut.
+/// Only this much of a long path is searched for in a message, which may contain a cut path.
 const PATH_PART_BYTES: usize = 200;
 
-/// Whether a message names a path, and has not only its letters within a word.
+/// Whether a message names a path. Its characters within a longer word do not count.
 fn names_path(message: &str, path: &str) -> bool {
     let part = &path[..path.floor_char_boundary(PATH_PART_BYTES)];
     let is_apart = |next: Option<char>| next.is_none_or(|next| !next.is_alphanumeric());
     message.match_indices(part).any(|(at, _)| {
-        let behind = message[at + part.len()..].chars().next();
-        is_apart(message[..at].chars().next_back()) && (part.len() < path.len() || is_apart(behind))
+        let after = message[at + part.len()..].chars().next();
+        is_apart(message[..at].chars().next_back()) && (part.len() < path.len() || is_apart(after))
     })
 }
 
-/// How many operations are named that fail for one cause.
+/// The maximum number of operations that are named with one cause.
 const MAX_NAMED_OPERATIONS: usize = 5;
 
-/// The causes of failed anchors of a file, each once, with the operations, and the path if nothing
-/// else names it.
-fn causes(path: Option<&str>, reports: &[OfOperation<'_>]) -> Vec<String> {
+/// The explanations of the failed anchors of a file, each once, with its operations. `path` is
+/// given if the rows above do not name the file.
+fn causes(path: Option<&str>, reports: &[OperationReport<'_>]) -> Vec<String> {
     let mut causes: Vec<(&Message, Vec<usize>)> = Vec::new();
     let mut known: HashMap<&str, usize> = HashMap::new();
-    for (operation, report) in reports.iter().filter(|(_, report)| !report.truth.is_empty()) {
-        let at = *known.entry(&report.truth).or_insert_with(|| {
-            causes.push((&report.truth, Vec::new()));
+    for (operation, report) in reports.iter().filter(|(_, report)| !report.explanation.is_empty()) {
+        let at = *known.entry(&report.explanation).or_insert_with(|| {
+            causes.push((&report.explanation, Vec::new()));
             causes.len() - 1
         });
         let operations = &mut causes[at].1;
@@ -443,31 +444,31 @@ fn causes(path: Option<&str>, reports: &[OfOperation<'_>]) -> Vec<String> {
         }
     }
     let file = path.map(|path| format!(", {}", one_line(path))).unwrap_or_default();
-    let row = |(truth, operations): &(&Message, Vec<usize>)| {
+    let row = |(explanation, operations): &(&Message, Vec<usize>)| {
         if operations.is_empty() {
-            return truth.to_string();
+            return explanation.to_string();
         }
         let named: Vec<String> =
             operations.iter().take(MAX_NAMED_OPERATIONS).map(usize::to_string).collect();
         let more = if operations.len() > named.len() { " and more" } else { "" };
         let plural = if operations.len() > 1 { "s" } else { "" };
         if let ([one], Some(path)) = (operations.as_slice(), path)
-            && truth.has(Mention::Operation(*one))
+            && explanation.has(Mention::Operation(*one))
         {
-            return format!("{}: {truth}", one_line(path));
+            return format!("{}: {explanation}", one_line(path));
         }
-        format!("Operation{plural} {}{more}{file}: {truth}", named.join(", "))
+        format!("Operation{plural} {}{more}{file}: {explanation}", named.join(", "))
     };
     causes.iter().map(row).collect()
 }
 
-/// What is said of problems that have no place in a text.
+/// The row that says how many problems a text omits.
 pub fn untold(count: usize) -> Option<String> {
-    not_shown(count, "problem", "")
+    omission(count, "problem", "")
 }
 
-/// Adds texts, each once.
-fn push_new(out: &mut Vec<String>, texts: impl Iterator<Item = String>) {
+/// Adds texts without duplicates.
+fn push_unique(out: &mut Vec<String>, texts: impl Iterator<Item = String>) {
     let mut seen = BTreeSet::new();
     out.extend(texts.filter(|text| !text.is_empty() && seen.insert(text.clone())));
 }

@@ -1,4 +1,4 @@
-//! Why a text was refused that repeats the lines next to its place: those lines, and what to do.
+//! The refusal of a text that repeats the lines next to it: these lines, and what to do.
 
 use super::CONTEXT_LINES;
 use super::rejected::AnchorReport;
@@ -8,8 +8,8 @@ use crate::edit::request::Operation;
 use crate::edit::resolve::Evidence;
 use hashline_base::error::{Code, Mention, Message};
 
-/// The failure of an operation whose text repeats its neighbours, and what to report of it;
-/// nothing where it repeats none.
+/// The failure of an operation whose text repeats its neighbours, and its report; `None` if it
+/// repeats none.
 pub fn repeated_failure(
     evidence: &Evidence<'_>,
     path: &str,
@@ -26,12 +26,13 @@ pub fn repeated_failure(
     };
     let ranges: Vec<_> = repeats.iter().map(around).collect();
     let headline = format!("Repeats neighbours at {anchor}.");
-    let report = AnchorReport::new(evidence, path, headline, &ranges, truth(operation, repeats));
+    let report =
+        AnchorReport::new(evidence, path, headline, &ranges, explanation(operation, repeats));
     let failure = report.failure(operation, Code::RepeatsNeighbours, anchor);
     Some((failure, report))
 }
 
-fn truth(operation: &Operation, repeats: &[Repeat]) -> Message {
+fn explanation(operation: &Operation, repeats: &[Repeat]) -> Message {
     let named: Vec<String> = repeats
         .iter()
         .map(|one| {

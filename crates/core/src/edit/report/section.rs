@@ -1,5 +1,5 @@
-//! What an answer shows of one file: rows as values, until the answer is rendered. Memory learns
-//! from the rows that the answer has room for, and the answer is the text of the same rows.
+//! The part of an answer that is about one file, as rows. Both the text of the answer and the lines
+//! that the memory counts as shown are made from the rows that fit.
 
 use std::borrow::Cow;
 
@@ -15,60 +15,59 @@ use hashline_lines::rows::{GAP, cut_line_bytes, cut_mark_bytes, render_start};
 use hashline_lines::tag::Tag;
 use hashline_memory::{ShownLines, ShownPart};
 
-/// What an answer shows of one file.
+/// The part of an answer that is about one file.
 pub struct Section<'t> {
     hasher: LineHasher,
     rows: Vec<Row<'t>>,
-    /// The length of the rows as text, without editions.
+    /// The size of the rendered rows, without editions.
     size_bytes: usize,
-    /// The last line, until a gap or the start of another group.
+    /// The number of the last line; `None` at the start of a group.
     last: Option<u64>,
-    /// The tag of the new text, where lines have no hashes.
+    /// The tag of the new text, in dialects without hashes.
     pub tag: Option<Tag>,
-    /// Whether the call is about this file alone, so that the answer need not name it.
+    /// Whether the call is about this file alone. Then the answer does not name it.
     pub is_only_file: bool,
 }
 
-/// One row.
 enum Row<'t> {
     /// A line with its anchor and its text, which may be cut.
     Line(Line<'t>),
     /// The anchors of a range of lines, without their texts.
     Anchors(Anchors),
-    /// Lines that are not shown.
+    /// Omitted lines.
     Gap,
-    /// What was done, in words.
+    /// A sentence about what was done.
     Note(Note),
 }
 
 struct Line<'t> {
     number: u64,
     hash: u32,
-    /// As much of the text as is shown.
+    /// The part of the text that is shown.
     text: Cow<'t, [u8]>,
-    /// How long the text is.
+    /// The size of the whole text.
     whole_bytes: usize,
 }
 
 struct Anchors {
     first: u64,
     last: u64,
-    /// The lines with their hashes.
+    /// The numbers of the lines, with their hashes.
     lines: Vec<(u64, u32)>,
-    /// By how many lines the lines below have moved, where the row says so.
+    /// By how much the lines below have moved, if the row says so.
     shift: Option<i64>,
 }
 
-/// What was done to a file, besides the rows that show it.
+/// A row about what was done to a file.
 #[derive(Clone, Debug)]
 pub enum Note {
     /// An anchor was found on another line.
     Relocated(Relocation),
     /// An operation took the block from one line to another.
     Block { operation: usize, first: u64, last: u64 },
-    /// All lines after one have other numbers.
+    /// The lines after `after` have new numbers.
     Shift { after: u64, by: i64, has_new_hashes: bool },
-    /// Changed places that are not shown, the first at a line.
+    /// The number of changed regions that are not shown, and the line of the first.
     Unshown { places: usize, line: u64 },
 }
 
@@ -118,8 +117,8 @@ impl Row<'_> {
         out.push(b'\n');
     }
 
-    /// The lines that it shows or names.
-    fn shows(&self, shown: &mut ShownLines) {
+    /// Adds the lines that it shows or names.
+    fn add_shown(&self, shown: &mut ShownLines) {
         match self {
             Row::Line(line) => {
                 shown.lines.insert(line.number..line.number + 1);
@@ -137,7 +136,7 @@ impl Row<'_> {
 }
 
 impl Anchors {
-    /// `4-6: 4ab 5cd 6ef`, and `4ab` for one line; without hashes, the range.
+    /// `4-6: 4ab 5cd 6ef`, `4ab` for one line, and `(4-6)` in dialects without hashes.
     fn text(&self, dialect: &Dialect, doubtful: &Doubtful) -> String {
         let Anchors { first, last, lines, shift } = self;
         let range = if first == last { first.to_string() } else { format!("{first}-{last}") };
@@ -165,7 +164,6 @@ fn shift_text(by: i64) -> String {
 }
 
 impl<'t> Section<'t> {
-    /// A section without rows.
     pub fn new(dialect: &'static Dialect) -> Section<'t> {
         let hasher = LineHasher::new(dialect);
         Section {
@@ -193,7 +191,7 @@ impl<'t> Section<'t> {
         self.rows.push(row);
     }
 
-    /// Adds a line; a gap before it when it does not follow the last one.
+    /// Adds a line, with a gap before it if it does not follow the last line.
     pub fn line(&mut self, number: u64, text: Cow<'t, [u8]>) {
         if self.last.is_some_and(|last| number > last + 1) {
             self.gap();
@@ -218,7 +216,7 @@ impl<'t> Section<'t> {
         self.push(Row::Anchors(Anchors { first, last, lines, shift: None }));
     }
 
-    /// Adds to the last row, if that has anchors alone, by how much the lines below have moved.
+    /// Adds to a last row of anchors by how much the lines below have moved.
     pub fn shift_below(&mut self, by: i64) {
         if let Some(Row::Anchors(anchors)) = self.rows.last_mut() {
             anchors.shift = Some(by);
@@ -226,23 +224,24 @@ impl<'t> Section<'t> {
         }
     }
 
-    /// Adds that lines are not shown.
+    /// Adds a row for omitted lines.
     pub fn gap(&mut self) {
         self.push(Row::Gap);
     }
 
-    /// Adds what was done.
+    /// Adds a note.
     pub fn note(&mut self, note: Note) {
         self.push(Row::Note(note));
     }
 
-    /// Puts notes before all rows.
+    /// The section with notes above its rows.
     pub fn with_notes_above(mut self, notes: impl Iterator<Item = Note>) -> Section<'t> {
         self.rows.splice(..0, notes.map(Row::Note));
         self
     }
 
-    /// Starts another group of lines, if `add` adds any: a gap is before it if `with_gap`.
+    /// Starts a new group with the rows of `add`, after a gap if `with_gap`. Adds nothing if `add`
+    /// adds no row.
     pub fn group(&mut self, with_gap: bool, add: impl FnOnce(&mut Section<'t>)) {
         let (rows, size_bytes) = (self.rows.len(), self.size_bytes);
         if with_gap && rows > 0 {
@@ -257,13 +256,13 @@ impl<'t> Section<'t> {
         }
     }
 
-    /// How long the rows are as text, without editions.
+    /// The size of the rendered rows, without editions.
     pub fn size_bytes(&self) -> usize {
         self.size_bytes
     }
 
-    /// The lines of all anchors, with their hashes.
-    pub fn named(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
+    /// The numbers of all lines that have an anchor here, with their hashes.
+    pub fn anchored_lines(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
         self.rows.iter().flat_map(|row| {
             let (line, anchors) = match row {
                 Row::Line(line) => (Some((line.number, line.hash)), &[][..]),
@@ -277,11 +276,11 @@ impl<'t> Section<'t> {
     /// The lines that the rows show or name.
     pub fn shown(&self) -> ShownLines {
         let mut shown = ShownLines::default();
-        self.rows.iter().for_each(|row| row.shows(&mut shown));
+        self.rows.iter().for_each(|row| row.add_shown(&mut shown));
         shown
     }
 
-    /// All rows, each ended by a newline.
+    /// The rendered rows. Each ends with a newline.
     pub fn text(&self, doubtful: &Doubtful) -> String {
         let mut out = Vec::new();
         let dialect = self.hasher.dialect();
@@ -291,13 +290,13 @@ impl<'t> Section<'t> {
         string_of(out)
     }
 
-    /// The first rows, as many as there is room for.
-    pub fn within(
+    /// The first rows, as many as fit into `room_bytes`.
+    pub fn fitting(
         &self,
         room_bytes: usize,
         doubtful: &Doubtful,
         names: HunkNames<'_>,
-    ) -> RowsWithin {
+    ) -> FittingRows {
         let (mut out, mut shown) = (Vec::new(), ShownLines::default());
         let dialect = self.hasher.dialect();
         for (at, row) in self.rows.iter().enumerate() {
@@ -305,21 +304,21 @@ impl<'t> Section<'t> {
             row.render(dialect, doubtful, names, &mut out);
             if out.len() > room_bytes {
                 out.truncate(end);
-                let left = self.rows.len() - at;
-                return RowsWithin { text: string_of(out), shown, left };
+                let omitted = self.rows.len() - at;
+                return FittingRows { text: string_of(out), shown, omitted };
             }
-            row.shows(&mut shown);
+            row.add_shown(&mut shown);
         }
-        RowsWithin { text: string_of(out), shown, left: 0 }
+        FittingRows { text: string_of(out), shown, omitted: 0 }
     }
 }
 
-/// The rows of a section for which an answer has room.
-pub struct RowsWithin {
-    /// As text, each row ended by a newline.
+/// The rows of a section that fit into an answer.
+pub struct FittingRows {
+    /// The rendered rows. Each ends with a newline.
     pub text: String,
     /// The lines that they show or name.
     pub shown: ShownLines,
-    /// How many rows there is no room for.
-    pub left: usize,
+    /// The number of rows that do not fit.
+    pub omitted: usize,
 }

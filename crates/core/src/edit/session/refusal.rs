@@ -39,7 +39,7 @@ pub fn recalled_failure(
     let ranges = ranges(evidence, refused);
     let mut report = AnchorReport::new(evidence, path, headline, &ranges, Message::default());
     let shown = report.numbers().map(|number| number..number + 1).collect();
-    report.truth = truth(evidence, operation, refused, &shown).into();
+    report.explanation = truth(evidence, operation, refused, &shown).into();
     let line = u64::from(refused.anchor.line);
     let suggestion = match &refused.why {
         Why::NotShown(unknown) if is_line(unknown, line) => evidence.fresh(line),

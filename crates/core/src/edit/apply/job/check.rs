@@ -10,12 +10,12 @@ use super::{AddedContents, Job, Settled, Task};
 use crate::edit::apply::lookup::{FileEdits, FileKey};
 use crate::edit::outcome::{Failure, Warning, WarningCode};
 use crate::edit::plan::Region;
-use crate::edit::report::{BreakReport, BrokenTold, reported_lines};
+use crate::edit::report::{BreakMessage, BreakReport, reported_lines};
 use crate::edit::request::LineEdit;
 use crate::edit::resolve::Doubtful;
 use crate::edit::session::{PatchState, Recall};
 use crate::edit::structure::{
-    Checked, FILES_LIMIT, NearEdit, Revision, SOURCE_LIMIT_BYTES, Slip, Suggestion,
+    Checked, FILES_LIMIT, LineReplacement, Mistake, Revision, SOURCE_LIMIT_BYTES, Suggestion,
     TEXT_LIMIT_BYTES, check, is_checked,
 };
 use hashline_base::error::{Code, Error, Message};
@@ -111,7 +111,7 @@ impl<'a> CheckedFile<'a> {
 fn near_edits<'a>(
     edits: &'a FileEdits<'_>,
     settled: &'a Settled,
-) -> impl ExactSizeIterator<Item = NearEdit<'a>> {
+) -> impl ExactSizeIterator<Item = LineReplacement<'a>> {
     let by_anchor = |index: &usize| {
         let action = edits.operations.iter().find(|one| one.index == *index).map(|one| &one.action);
         matches!(action, Some(LineEdit::Replace { .. } | LineEdit::Insert { .. }))
@@ -126,7 +126,12 @@ fn near_edits<'a>(
         if !region.lead.is_empty() {
             text.to_mut().splice(..0, *b"\n");
         }
-        NearEdit { operation, after_line: region.after_line, old_lines: region.old_lines, text }
+        LineReplacement {
+            operation,
+            after_line: region.after_line,
+            old_lines: region.old_lines,
+            text,
+        }
     };
     settled.plan.regions.iter().map(edit)
 }
@@ -208,8 +213,8 @@ impl FileCheck {
     /// The text before the patch, and the line of it that an operation is to end or start with
     /// instead.
     fn to_name(&self) -> Option<(&[u8], u64)> {
-        let Suggestion { slip, line, .. } = self.checked.suggestion.as_ref()?;
-        let is_named = matches!(slip, Slip::End(_) | Slip::Start(_));
+        let Suggestion { mistake, line, .. } = self.checked.suggestion.as_ref()?;
+        let is_named = matches!(mistake, Mistake::End(_) | Mistake::Start(_));
         Some((self.checked.text_before()?, *line)).filter(|_| is_named)
     }
 
@@ -252,7 +257,7 @@ impl FileCheck {
         &self,
         dialect: &'static Dialect,
         doubtful: &Doubtful,
-    ) -> Option<BrokenTold> {
+    ) -> Option<BreakMessage> {
         Some(self.report(dialect)?.warning(self.checked.text()?, doubtful))
     }
 
@@ -261,9 +266,9 @@ impl FileCheck {
         &self,
         dialect: &'static Dialect,
         doubtful: &Doubtful,
-    ) -> Option<BrokenTold> {
+    ) -> Option<BreakMessage> {
         let (before, after) = (self.checked.text_before()?, self.checked.text()?);
-        Some(self.report(dialect)?.tried(before, after, doubtful))
+        Some(self.report(dialect)?.dry_run(before, after, doubtful))
     }
 
     /// The warning with this text.

@@ -7,7 +7,7 @@ use super::{AddedContents, FileChecks, Job, SessionParts, unread_parts};
 use crate::edit::apply::lookup::{FileEdits, FileKey, FileTask, Task};
 use crate::edit::apply::settle::Settled;
 use crate::edit::outcome::{Change, FileChange};
-use crate::edit::report::{AnswerOptions, BrokenTold, Note, RowStyle, Section, created_section};
+use crate::edit::report::{AnswerOptions, BreakMessage, Note, RowStyle, Section, created_section};
 use crate::edit::resolve::Doubtful;
 use hashline_lines::dialect::Dialect;
 use hashline_lines::lines::{LineIndex, Unit, count_lines};
@@ -32,7 +32,7 @@ pub(super) struct FileAnswer<'t> {
     /// The lines whose rows need an edition.
     pub(super) doubtful: Doubtful,
     /// If the patch breaks it.
-    pub(super) broken: Option<BrokenTold>,
+    pub(super) broken: Option<BreakMessage>,
 }
 
 /// A file that a patch changes.
@@ -102,7 +102,7 @@ impl<'a> Job<'a> {
         let warning = |doubtful: &Doubtful| check?.warning_text(self.scope.dialect, doubtful);
         let broken = warning(&Doubtful::default());
         let in_warning = broken.iter().flat_map(|one| one.anchors.iter().copied());
-        let anchors: Vec<_> = section.named().chain(in_warning).collect();
+        let anchors: Vec<_> = section.anchored_lines().chain(in_warning).collect();
         let doubtful = self.doubtful(file, parts, &anchors, &section);
         let broken = if doubtful.is_empty() { broken } else { warning(&doubtful) };
         FileAnswer { key, change, section, doubtful, broken }

@@ -19,7 +19,7 @@ const WORK_LIMIT_REPORTS: u32 = 4_000;
 
 /// An edit of a file, by its lines before.
 #[derive(Clone)]
-pub struct NearEdit<'a> {
+pub struct LineReplacement<'a> {
     /// The operation, if the edit is that of one alone, by anchors.
     pub operation: Option<usize>,
     /// The line before it; 0 at the start.
@@ -32,7 +32,7 @@ pub struct NearEdit<'a> {
 
 /// How an edit went wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Slip {
+pub enum Mistake {
     /// Its range ends so many lines too late; too early if that is negative.
     End(i64),
     /// Its range starts so many lines too late; too early if that is negative.
@@ -44,15 +44,15 @@ pub enum Slip {
 }
 
 /// Where two make the same text of a file, the first is told.
-const SLIPS: [Slip; 8] = [
-    Slip::LastLine,
-    Slip::FirstLine,
-    Slip::End(1),
-    Slip::End(-1),
-    Slip::End(2),
-    Slip::End(-2),
-    Slip::Start(1),
-    Slip::Start(-1),
+const MISTAKES: [Mistake; 8] = [
+    Mistake::LastLine,
+    Mistake::FirstLine,
+    Mistake::End(1),
+    Mistake::End(-1),
+    Mistake::End(2),
+    Mistake::End(-2),
+    Mistake::Start(1),
+    Mistake::Start(-1),
 ];
 
 /// The variant that parses.
@@ -61,7 +61,7 @@ pub struct Suggestion {
     /// The operation that would be another.
     pub operation: usize,
     /// What is taken to be wrong with it.
-    pub slip: Slip,
+    pub mistake: Mistake,
     /// The line that its range would end or start with, or that its text repeats, before the patch.
     pub line: u64,
     /// The text of the file, if it were so.
@@ -74,20 +74,20 @@ pub struct Suggestion {
 pub fn suggestion<'a>(
     before: &SyntaxTree,
     is_unclosed: bool,
-    edits: impl ExactSizeIterator<Item = NearEdit<'a>>,
+    edits: impl ExactSizeIterator<Item = LineReplacement<'a>>,
     budget: &Budget<'_>,
 ) -> Option<Suggestion> {
     if edits.len() > EDITS_LIMIT {
         return None;
     }
-    let edits: &[NearEdit<'_>] = &edits.collect::<Vec<_>>();
+    let edits: &[LineReplacement<'_>] = &edits.collect::<Vec<_>>();
     let text = before.0.text();
     let index = &LineIndex::new(text, Unit::Byte);
     let file = File { text, index, edits };
     let (mut found, mut work): (Option<Suggestion>, _) = (None, WORK_LIMIT_REPORTS);
     for at in 0..edits.len() {
-        for slip in SLIPS {
-            let Some(variant) = file.variant(at, slip) else { continue };
+        for mistake in MISTAKES {
+            let Some(variant) = file.variant(at, mistake) else { continue };
             let is_known = found.as_ref().is_some_and(|found| found.text == variant.text);
             if is_known || variant.text == text {
                 continue;
@@ -101,23 +101,23 @@ pub fn suggestion<'a>(
             }
         }
     }
-    found.filter(|found| !(is_unclosed && matches!(found.slip, Slip::End(by) if by < 0)))
+    found.filter(|found| !(is_unclosed && matches!(found.mistake, Mistake::End(by) if by < 0)))
 }
 
 /// Edits of a file that parses, each tried alone.
-pub struct Trials<'a> {
+pub struct TrialParser<'a> {
     budget: &'a Budget<'a>,
     /// The file, if it parses, and its lines.
     before: Option<(SyntaxTree, LineIndex)>,
     work: Cell<u32>,
 }
 
-impl<'a> Trials<'a> {
+impl<'a> TrialParser<'a> {
     /// Makes them of a text that is not parsed yet.
-    pub fn of(path: &str, text: &[u8], budget: &'a Budget<'a>) -> Trials<'a> {
+    pub fn of(path: &str, text: &[u8], budget: &'a Budget<'a>) -> TrialParser<'a> {
         let before = SyntaxTree::clean(path, text, budget);
         let before = before.map(|tree| (tree, LineIndex::new(text, Unit::Byte)));
-        Trials { budget, before, work: Cell::new(WORK_LIMIT_REPORTS) }
+        TrialParser { budget, before, work: Cell::new(WORK_LIMIT_REPORTS) }
     }
 
     /// Whether the file parses with other lines in place of those from one to another; `None` where
@@ -125,7 +125,7 @@ impl<'a> Trials<'a> {
     pub fn parses(&self, first: u64, last: u64, lines: &[String]) -> Option<bool> {
         let (SyntaxTree(before), index) = self.before.as_ref()?;
         let file = File { text: before.text(), index, edits: &[] };
-        let edit = NearEdit {
+        let edit = LineReplacement {
             operation: None,
             after_line: first - 1,
             old_lines: last + 1 - first,
@@ -143,26 +143,26 @@ impl<'a> Trials<'a> {
 struct File<'a> {
     text: &'a [u8],
     index: &'a LineIndex,
-    edits: &'a [NearEdit<'a>],
+    edits: &'a [LineReplacement<'a>],
 }
 
 impl File<'_> {
     /// The file with one edit as it would be without a slip; `None` where it cannot be that one.
-    fn variant(&self, at: usize, slip: Slip) -> Option<Suggestion> {
+    fn variant(&self, at: usize, mistake: Mistake) -> Option<Suggestion> {
         let edit = &self.edits[at];
         let operation = edit.operation?;
         let (mut first, mut last) = (edit.after_line + 1, edit.after_line + edit.old_lines);
         let mut text = &edit.text[..];
-        let line = match slip {
-            Slip::End(by) => {
+        let line = match mistake {
+            Mistake::End(by) => {
                 last = last.checked_add_signed(-by)?;
                 last
             }
-            Slip::Start(by) => {
+            Mistake::Start(by) => {
                 first = first.checked_add_signed(-by)?;
                 first
             }
-            Slip::FirstLine => {
+            Mistake::FirstLine => {
                 let own = Lines::new(text, Unit::Byte).next()?;
                 let above = first - 1;
                 if own.text(text) != self.line(above)? {
@@ -171,7 +171,7 @@ impl File<'_> {
                 text = &text[own.end..];
                 above
             }
-            Slip::LastLine => {
+            Mistake::LastLine => {
                 let own = Lines::new(text, Unit::Byte).last()?;
                 let below = last + 1;
                 if own.text(text) != self.line(below)? {
@@ -182,10 +182,10 @@ impl File<'_> {
             }
         };
         let is_range = edit.old_lines > 0;
-        let holds = match slip {
-            Slip::End(_) | Slip::Start(_) => is_range && first <= last,
+        let holds = match mistake {
+            Mistake::End(_) | Mistake::Start(_) => is_range && first <= last,
             // An insertion has to leave something.
-            Slip::FirstLine | Slip::LastLine => is_range || !text.is_empty(),
+            Mistake::FirstLine | Mistake::LastLine => is_range || !text.is_empty(),
         };
         let above = at.checked_sub(1).map(|above| &self.edits[above]);
         let floor = above.map_or(0, |above| above.after_line + above.old_lines);
@@ -194,10 +194,11 @@ impl File<'_> {
             return None;
         }
         let (after_line, old_lines) = (first - 1, last + 1 - first);
-        let varied = NearEdit { operation: None, after_line, old_lines, text: Cow::Borrowed(text) };
+        let varied =
+            LineReplacement { operation: None, after_line, old_lines, text: Cow::Borrowed(text) };
         let edits = self.edits.iter().enumerate();
         let edits = edits.map(|(index, edit)| if index == at { &varied } else { edit });
-        Some(Suggestion { operation, slip, line, text: self.with(edits) })
+        Some(Suggestion { operation, mistake, line, text: self.with(edits) })
     }
 
     fn line(&self, number: u64) -> Option<&[u8]> {
@@ -212,7 +213,7 @@ impl File<'_> {
         self.index.span(self.text, line).map_or(self.text.len(), |span| span.end)
     }
 
-    fn with<'e>(&self, edits: impl Iterator<Item = &'e NearEdit<'e>>) -> Vec<u8> {
+    fn with<'e>(&self, edits: impl Iterator<Item = &'e LineReplacement<'e>>) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.text.len());
         let mut at = 0;
         for edit in edits {
@@ -236,14 +237,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn regression_edits_that_are_too_many_are_not_made() {
+    fn regression_edits_beyond_the_limit_are_not_computed() {
         let before = SyntaxTree::clean("a.rs", b"fn a() {}\n", &Budget::unattended()).unwrap();
         for (count, expected) in [(EDITS_LIMIT, EDITS_LIMIT), (EDITS_LIMIT + 1, 0), (10_000, 0)] {
             let made = Cell::new(0);
             let edits = (0..count).map(|_| {
                 made.set(made.get() + 1);
                 let text = Cow::Borrowed(&b"x\n"[..]);
-                NearEdit { operation: None, after_line: 1, old_lines: 0, text }
+                LineReplacement { operation: None, after_line: 1, old_lines: 0, text }
             });
             assert_eq!(suggestion(&before, false, edits, &Budget::unattended()), None);
             assert_eq!(made.get(), expected, "of {count}");

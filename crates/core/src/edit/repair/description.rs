@@ -2,27 +2,27 @@
 //! its beginning and no full stop, of bounded length.
 
 use super::echoes::{Neighbours, TextEnd};
-use super::{EditSite, ModelText, Rule, Surroundings, alike_without_white_space, indentation};
+use super::{EditContext, EditSite, ModelText, Rule, equal_ignoring_whitespace, indentation};
 use hashline_lines::rows::one_line;
 
 /// How much is quoted of a line.
 const QUOTE_LIMIT_CHARS: usize = 60;
 
 /// What `rule` did when it made `after` of `before`.
-pub(super) fn told(
+pub(super) fn describe(
     rule: Rule,
-    subject: &Surroundings<'_, '_>,
+    context: &EditContext<'_, '_>,
     before: &ModelText,
     after: &ModelText,
 ) -> String {
     match rule {
-        Rule::StripPlus => marks("the `+`", "the `+`", before),
-        Rule::StripAnchors => anchors(before, after),
+        Rule::StripPlus => removed_markers("the `+`", "the `+`", before),
+        Rule::StripAnchors => removed_anchors(before, after),
         Rule::InheritIndent => inherited(before, after),
-        Rule::Echoes => echoes(subject, before, after),
-        Rule::Merges => merged(before.place, after.place),
+        Rule::Echoes => dropped_echoes(context, before, after),
+        Rule::Merges => merged(before.site, after.site),
         Rule::Wraps => unwrapped(before, after),
-        Rule::PairedIndent => match changed(before, after) {
+        Rule::PairedIndent => match changed_count(before, after) {
             1 => "one of your lines was indented like the line it replaces".to_owned(),
             count => format!("{count} of your lines were indented like the lines they replace"),
         },
@@ -41,45 +41,45 @@ fn quoted(line: &str) -> String {
     }
 }
 
-fn marks(one: &str, several: &str, before: &ModelText) -> String {
-    match before.filled().count() {
+fn removed_markers(one: &str, several: &str, before: &ModelText) -> String {
+    match before.non_blank_lines().count() {
         1 => format!("{one} in front of your line was removed"),
         _ => format!("{several} in front of each of your lines was removed"),
     }
 }
 
-fn anchors(before: &ModelText, after: &ModelText) -> String {
+fn removed_anchors(before: &ModelText, after: &ModelText) -> String {
     let pairs = before.lines.iter().zip(&after.lines);
     let first =
         pairs.filter_map(|(old, new)| old.strip_suffix(new.as_str())).find(|one| !one.is_empty());
     let first = quoted(first.unwrap_or_default());
-    marks(&format!("the anchor {first}"), &format!("an anchor like {first}"), before)
+    removed_markers(&format!("the anchor {first}"), &format!("an anchor like {first}"), before)
 }
 
 /// How many lines are others, of as many before and after.
-fn changed(before: &ModelText, after: &ModelText) -> usize {
+fn changed_count(before: &ModelText, after: &ModelText) -> usize {
     before.lines.iter().zip(&after.lines).filter(|(old, new)| old != new).count()
 }
 
 fn inherited(before: &ModelText, after: &ModelText) -> String {
-    let (what, were) = match (changed(before, after), before.filled().count()) {
+    let (what, were) = match (changed_count(before, after), before.non_blank_lines().count()) {
         (1, 1) => ("your line".to_owned(), "was"),
         (1, _) => ("your first line".to_owned(), "was"),
         (count, _) => (format!("your {count} lines"), "were"),
     };
-    let white_space = after.filled().next().map_or("", |line| indentation(line));
-    let like = match before.place.line() {
+    let whitespace = after.non_blank_lines().next().map_or("", |line| indentation(line));
+    let like = match before.site.line() {
         Some(line) => format!(", as line {line} is"),
         None => String::new(),
     };
-    format!("{what} {were} indented by {}{like}", amount(white_space))
+    format!("{what} {were} indented by {}{like}", amount(whitespace))
 }
 
 /// How much white space it is.
-fn amount(white_space: &str) -> String {
-    let count = white_space.len();
+fn amount(whitespace: &str) -> String {
+    let count = whitespace.len();
     let plural = if count == 1 { "" } else { "s" };
-    match (white_space.contains(' '), white_space.contains('\t')) {
+    match (whitespace.contains(' '), whitespace.contains('\t')) {
         (true, true) => format!("{count} spaces and tabs"),
         (false, true) => format!("{count} tab{plural}"),
         _ => format!("{count} space{plural}"),
@@ -87,34 +87,34 @@ fn amount(white_space: &str) -> String {
 }
 
 /// Lines at the start and the end of a text that went since they stand beside it.
-fn echoes(subject: &Surroundings<'_, '_>, before: &ModelText, after: &ModelText) -> String {
-    let Some(neighbours) = Neighbours::of(before.place) else {
+fn dropped_echoes(context: &EditContext<'_, '_>, before: &ModelText, after: &ModelText) -> String {
+    let Some(neighbours) = Neighbours::of(before.site) else {
         return "lines that repeat the lines next to your text were removed from it".to_owned();
     };
     let dropped = before.lines.len() - after.lines.len();
     let repeated = |end: TextEnd, lines: &[String]| {
         let (first, last) = neighbours.run(end, lines.len())?;
-        let known = (first..=last).map(|number| subject.text(number));
-        alike_without_white_space(&known.collect::<Vec<_>>(), lines).then_some((first, last))
+        let known = (first..=last).map(|number| context.text(number));
+        equal_ignoring_whitespace(&known.collect::<Vec<_>>(), lines).then_some((first, last))
     };
     // One end gave all of them, or each end one.
     let splits = [0, dropped, 1];
-    let told = splits.into_iter().filter(|&start| start <= dropped).find_map(|start| {
+    let description = splits.into_iter().filter(|&start| start <= dropped).find_map(|start| {
         let end = before.lines.len() - (dropped - start);
         let (at_start, at_end) = (&before.lines[..start], &before.lines[end..]);
-        let told = [(TextEnd::Start, at_start), (TextEnd::End, at_end)]
+        let clauses = [(TextEnd::Start, at_start), (TextEnd::End, at_end)]
             .into_iter()
             .filter(|(_, lines)| !lines.is_empty())
-            .map(|(end, lines)| Some(echo(end, lines, repeated(end, lines)?)))
+            .map(|(end, lines)| Some(dropped_echo(end, lines, repeated(end, lines)?)))
             .collect::<Option<Vec<_>>>()?;
-        Some(told.join(", and "))
+        Some(clauses.join(", and "))
     });
-    told.unwrap_or_else(|| {
+    description.unwrap_or_else(|| {
         "lines that repeat the lines next to your text were removed from it".to_owned()
     })
 }
 
-fn echo(end: TextEnd, lines: &[String], (first, last): (u64, u64)) -> String {
+fn dropped_echo(end: TextEnd, lines: &[String], (first, last): (u64, u64)) -> String {
     let end = match end {
         TextEnd::Start => "first",
         TextEnd::End => "last",

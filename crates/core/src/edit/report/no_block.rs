@@ -1,25 +1,26 @@
-//! Why no block begins at a line, and where the nearest ones do.
+//! The refusal of an operation on a block where no block begins, with the nearest lines where one
+//! does.
 
 use super::rejected::AnchorReport;
-use crate::edit::block::Blockless;
+use crate::edit::block::MissingBlock;
 use crate::edit::outcome::Failure;
 use crate::edit::request::Operation;
 use crate::edit::resolve::Evidence;
 use hashline_base::error::Code;
 
-/// The failure of an operation that names a block where none begins, and what to report of it.
-/// `line` is where its anchor stands now.
+/// The failure of an operation that names a block where none begins, and its report. `line` is the
+/// current line of its anchor.
 pub fn no_block_failure(
     evidence: &Evidence<'_>,
     path: &str,
     operation: &Operation,
     line: u64,
-    none: &Blockless,
+    missing: &MissingBlock,
 ) -> (Failure, AnchorReport) {
     let fresh = |line: u64| evidence.fresh(line).unwrap_or_default();
     let named = operation.action.anchors().next().map(|one| one.text(evidence.dialect));
     let named = named.unwrap_or_else(|| fresh(line));
-    let nearest = match (none.above, none.below) {
+    let nearest = match (missing.above, missing.below) {
         (None, None) => "Name the lines by start_anchor and end_anchor.".to_owned(),
         (Some(one), None) | (None, Some(one)) => {
             format!("The nearest line where one begins is {}.", fresh(one))
@@ -28,11 +29,11 @@ pub fn no_block_failure(
             format!("The nearest lines where one begins are {} and {}.", fresh(above), fresh(below))
         }
     };
-    let lines = [none.above, Some(line), none.below].into_iter().flatten();
+    let lines = [missing.above, Some(line), missing.below].into_iter().flatten();
     let ranges: Vec<(u64, u64)> = lines.map(|line| (line, line)).collect();
     let headline = format!("No block at {named}.");
-    let truth = format!("No block begins at line {line}: {}. {nearest}", none.why);
-    let report = AnchorReport::new(evidence, path, headline, &ranges, truth);
+    let explanation = format!("No block begins at line {line}: {}. {nearest}", missing.why);
+    let report = AnchorReport::new(evidence, path, headline, &ranges, explanation);
     let failure = report.failure(operation, Code::NoBlock, named);
     (failure, report)
 }
