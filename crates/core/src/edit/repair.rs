@@ -1,8 +1,9 @@
-//! Repairs of model text: each a named rule, one function, reported when it is applied.
+//! Repairs of the text of a model. Each repair is a named rule with one function, and the answer
+//! reports it when it is applied.
 //!
-//! A rule looks at the new lines beside the lines they replace or are inserted at, and
-//! returns what it would make of them, or nothing. Where it could misfire it returns nothing:
-//! a repair must never make an ordinary edit impossible.
+//! A rule compares the new lines with the lines that they replace or are inserted next to. It
+//! returns the repaired lines, or nothing. If it might be wrong, it returns nothing: a repair must
+//! never make an ordinary edit impossible.
 
 mod cuts;
 mod description;
@@ -34,18 +35,18 @@ pub enum Rule {
     StripPlus,
     /// Anchors copied into the text.
     StripAnchors,
-    /// Indentation of the first line lost.
+    /// The first line has lost its indentation.
     InheritIndent,
-    /// A neighbouring line repeated in the text. Where letters are repeated, and the dialect has
-    /// no recorded repairs, this is a refusal ([`repeats`]).
+    /// The text repeats a neighbouring line. A repeated line with letters or digits is refused
+    /// instead ([`repeats`]), except in dialects with recorded repairs.
     Echoes,
-    /// Two lines of the file merged into one of the text.
+    /// One line of the text is two merged lines of the file.
     Merges,
-    /// A line of the file wrapped into several of the text.
+    /// Several lines of the text are one wrapped line of the file.
     Wraps,
-    /// Indentation lost line by line.
+    /// Single lines have lost their indentation.
     PairedIndent,
-    /// Hyphens that look alike.
+    /// Characters that look like hyphens.
     Confusables,
 }
 
@@ -76,7 +77,7 @@ impl Rule {
         }
     }
 
-    /// Whether the rule is on unless it is switched.
+    /// Whether the rule is on by default.
     fn is_default(self, dialect: &Dialect) -> bool {
         match self {
             Rule::StripPlus | Rule::StripAnchors | Rule::InheritIndent => true,
@@ -107,9 +108,9 @@ impl Serialize for Rule {
     }
 }
 
-/// The rules that are switched on: all of the default ones or none, but for those that were
-/// switched by name. As data: true for the default ones, false for none, or an object that
-/// switches some of the default ones on or off.
+/// The rules that are on: the default rules or none, with single rules switched on or off by name.
+/// As data: `true` is the default rules, `false` is none, and an object from names to `true` or
+/// `false` switches rules, starting from the default ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RepairRules {
     with_defaults: bool,
@@ -134,7 +135,7 @@ impl RepairRules {
         RepairRules { with_defaults: false, switched }
     }
 
-    /// Switches one rule; unknown names are refused with the list of names.
+    /// Switches one rule on or off. The error for an unknown name lists all names.
     pub fn switch(&mut self, name: &str, on: bool) -> Result<()> {
         let rule = Rule::ALL.into_iter().find(|rule| rule.name() == name).ok_or_else(|| {
             let names = Rule::ALL.map(Rule::name).join(", ");
@@ -183,7 +184,7 @@ impl<'de> Deserialize<'de> for RepairRules {
     }
 }
 
-/// Where the new lines go.
+/// Where new lines go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EditSite {
     /// In place of the lines from the first to the last.
@@ -194,12 +195,12 @@ pub enum EditSite {
     Before(u64),
     /// Between the first line and the second.
     Between(u64, u64),
-    /// At an end of the file, beside no line in particular.
+    /// At the start or the end of the file, without an anchor.
     End,
 }
 
 impl EditSite {
-    /// The first line that a text replaces here, or stands beside.
+    /// The first line that a text replaces here, or next to which it is inserted.
     pub fn line(self) -> Option<u64> {
         match self {
             EditSite::Lines(line, _)
@@ -211,12 +212,12 @@ impl EditSite {
     }
 }
 
-/// The new lines as they stand, and where they go.
+/// The new lines and where they go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelText {
-    /// Where they go; a rule may take in one more line.
+    /// Where the lines go. A rule may extend it by one line.
     pub site: EditSite,
-    /// The lines.
+    /// The new lines.
     pub lines: Vec<String>,
 }
 
@@ -233,7 +234,7 @@ impl ModelText {
     }
 }
 
-/// The file beside which a draft is read.
+/// The file and the patch that an edit belongs to.
 pub struct EditContext<'s, 'a> {
     /// The dialect of the anchors.
     pub dialect: &'static Dialect,
@@ -241,10 +242,9 @@ pub struct EditContext<'s, 'a> {
     pub line: &'s dyn Fn(u64) -> Option<Cow<'a, str>>,
     /// Whether another operation of the patch changes a line.
     pub is_touched: &'s dyn Fn(u64) -> bool,
-    /// Whether the file parses with a text in place of lines, and nothing else changed; `None`
-    /// where that is not known.
+    /// Whether the file parses if this text is its only change; `None` if that is unknown.
     pub parses: &'s dyn Fn(&ModelText) -> Option<bool>,
-    /// Looked at between rules: what is repaired once it is set is of no use to anybody.
+    /// Checked between rules, because the result of a cancelled call is not used.
     pub cancel: &'s Cancel,
 }
 
@@ -253,7 +253,7 @@ impl<'a> EditContext<'_, 'a> {
         (self.line)(number).unwrap_or_default()
     }
 
-    /// The lines that are replaced.
+    /// The lines that the text replaces.
     fn replaced(&self, draft: &ModelText) -> Vec<Cow<'a, str>> {
         match draft.site {
             EditSite::Lines(first, last) => {
@@ -263,7 +263,7 @@ impl<'a> EditContext<'_, 'a> {
         }
     }
 
-    /// The lines that are replaced, or that the text is inserted beside.
+    /// The lines that the text replaces, or next to which it is inserted.
     fn reference_lines(&self, draft: &ModelText) -> Vec<Cow<'a, str>> {
         match draft.site {
             EditSite::Lines(..) => self.replaced(draft),
@@ -279,15 +279,16 @@ impl<'a> EditContext<'_, 'a> {
 pub struct AppliedRepair {
     /// The rule.
     pub rule: Rule,
-    /// The lines before, joined by `\n`.
+    /// The lines before the repair, joined by `\n`.
     pub before: String,
-    /// The lines after.
+    /// The lines after the repair, joined by `\n`.
     pub after: String,
-    /// What was done, in words for the model.
+    /// What was done, for the model.
     pub description: String,
 }
 
-/// Runs the rules that are on, in order; what was done is appended to `applied`.
+/// Applies the rules that are on, in the order of [`Rule::ALL`], and appends each repair to
+/// `applied`.
 pub fn repair(
     rules: &RepairRules,
     context: &EditContext<'_, '_>,
@@ -308,13 +309,12 @@ pub fn repair(
     draft
 }
 
-/// The white space at the start of a line.
+/// The spaces and tabs at the start of a line.
 fn indentation(line: &str) -> &str {
     &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }
 
-/// Whether lines say the same as others, but for white space. Looks no further than to the first
-/// difference.
+/// Whether lines equal others except for whitespace. Stops at the first difference.
 fn equal_ignoring_whitespace(one: &[impl AsRef<str>], other: &[impl AsRef<str>]) -> bool {
     let one = one.iter().flat_map(|line| visible_chars(line.as_ref()));
     one.eq(other.iter().flat_map(|line| visible_chars(line.as_ref())))

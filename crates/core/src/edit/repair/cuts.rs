@@ -1,11 +1,11 @@
-//! Rows that were cut for the model, and come back as if they were whole lines.
+//! Rows that were cut for the model and that it sent as whole lines.
 
 use super::{EditContext, ModelText};
 use hashline_lines::rows::{cut_mark, left_mark};
 
-/// The first row of a text, from 1, that has the mark of a cut row at an end, where a line beside
-/// the text's place has more bytes than the mark leaves out. Lines that have one in the file do
-/// not count.
+/// The number, from 1, of the first row of a text with the mark of a cut row at an end. The mark
+/// counts only if a replaced or neighbouring line is longer than the part that the mark omits.
+/// Lines of the file that contain such a mark themselves do not count.
 pub fn cut_row(context: &EditContext<'_, '_>, draft: &ModelText) -> Option<usize> {
     if !draft.lines.iter().any(|line| omitted_bytes(line).is_some()) {
         return None;
@@ -17,7 +17,7 @@ pub fn cut_row(context: &EditContext<'_, '_>, draft: &ModelText) -> Option<usize
     Some(draft.lines.iter().position(is_part)? + 1)
 }
 
-/// The bytes that a row leaves out at an end, as its marks say.
+/// The number of bytes that a row omits at an end, according to its marks.
 fn omitted_bytes(row: &str) -> Option<usize> {
     cut_mark(row).map(|(_, bytes)| bytes).max(left_mark(row))
 }

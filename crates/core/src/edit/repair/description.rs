@@ -1,14 +1,14 @@
-//! What a repair did, in words for the model that wrote the text: a clause with a small letter at
-//! its beginning and no full stop, of bounded length.
+//! Describes a repair for the model that wrote the text. A description is a clause of limited
+//! length that begins with a small letter and has no full stop.
 
 use super::echoes::{Neighbours, TextEnd};
 use super::{EditContext, EditSite, ModelText, Rule, equal_ignoring_whitespace, indentation};
 use hashline_lines::rows::one_line;
 
-/// How much is quoted of a line.
+/// The maximum length of a quoted line.
 const QUOTE_LIMIT_CHARS: usize = 60;
 
-/// What `rule` did when it made `after` of `before`.
+/// Describes how `rule` changed `before` to `after`.
 pub(super) fn describe(
     rule: Rule,
     context: &EditContext<'_, '_>,
@@ -32,7 +32,7 @@ pub(super) fn describe(
     }
 }
 
-/// A line within a sentence.
+/// A line as a quotation within a sentence.
 fn quoted(line: &str) -> String {
     let line = one_line(line.trim());
     match line.char_indices().nth(QUOTE_LIMIT_CHARS) {
@@ -56,7 +56,7 @@ fn removed_anchors(before: &ModelText, after: &ModelText) -> String {
     removed_markers(&format!("the anchor {first}"), &format!("an anchor like {first}"), before)
 }
 
-/// How many lines are others, of as many before and after.
+/// The number of lines that differ. Both texts have the same number of lines.
 fn changed_count(before: &ModelText, after: &ModelText) -> usize {
     before.lines.iter().zip(&after.lines).filter(|(old, new)| old != new).count()
 }
@@ -75,7 +75,7 @@ fn inherited(before: &ModelText, after: &ModelText) -> String {
     format!("{what} {were} indented by {}{like}", amount(whitespace))
 }
 
-/// How much white space it is.
+/// The amount and kind of whitespace.
 fn amount(whitespace: &str) -> String {
     let count = whitespace.len();
     let plural = if count == 1 { "" } else { "s" };
@@ -86,7 +86,8 @@ fn amount(whitespace: &str) -> String {
     }
 }
 
-/// Lines at the start and the end of a text that went since they stand beside it.
+/// Describes lines that were dropped from the start and the end of a text because they repeat its
+/// neighbours.
 fn dropped_echoes(context: &EditContext<'_, '_>, before: &ModelText, after: &ModelText) -> String {
     let Some(neighbours) = Neighbours::of(before.site) else {
         return "lines that repeat the lines next to your text were removed from it".to_owned();
@@ -97,7 +98,7 @@ fn dropped_echoes(context: &EditContext<'_, '_>, before: &ModelText, after: &Mod
         let known = (first..=last).map(|number| context.text(number));
         equal_ignoring_whitespace(&known.collect::<Vec<_>>(), lines).then_some((first, last))
     };
-    // One end gave all of them, or each end one.
+    // All were dropped at one end, or one at each end.
     let splits = [0, dropped, 1];
     let description = splits.into_iter().filter(|&start| start <= dropped).find_map(|start| {
         let end = before.lines.len() - (dropped - start);

@@ -1,16 +1,16 @@
-//! Echoes: a text that begins or ends with the lines next to its place, which stay where they
-//! are and would be there twice.
+//! Echoes: a text that begins or ends with the lines next to its site. The edit keeps these lines,
+//! so they would be duplicated.
 //!
-//! What a model meant by them is not known: dropping them was wrong more often than right, so
-//! they are a refusal, which costs one round. Only brackets are dropped, where a parser, or else
-//! the balance of brackets, says that they are too many. Dialects with recorded repairs drop as
-//! their origin does.
+//! It is not known what the model meant. Dropping echoes was wrong more often than right, so they
+//! are refused, which costs one call. Only brackets are dropped, if a parser or else the balance of
+//! brackets shows that they are too many. In dialects with recorded repairs, echoes are dropped as
+//! their origin drops them.
 
 use std::cell::LazyCell;
 
 use super::{EditContext, EditSite, ModelText, RepairRules, Rule, equal_ignoring_whitespace};
 
-/// How many lines, at most, are compared at each end.
+/// The maximum number of lines that are compared at each end.
 const MAX_ECHO_LINES: usize = 32;
 
 /// An end of a text.
@@ -23,7 +23,7 @@ pub enum TextEnd {
 }
 
 impl TextEnd {
-    /// So many lines at this end of a text.
+    /// The first or the last `count` lines of a text.
     fn lines_of(self, text: &[String], count: usize) -> &[String] {
         match self {
             TextEnd::Start => &text[..count],
@@ -39,7 +39,7 @@ impl TextEnd {
     }
 }
 
-/// Lines next to the place of a text that the text repeats.
+/// Neighbouring lines that a text repeats.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repeat {
     /// The first of the lines.
@@ -50,7 +50,8 @@ pub struct Repeat {
     pub end: TextEnd,
 }
 
-/// The lines that stay on both sides of a text: from `above` up, and from `below` down.
+/// The lines next to a text, which the edit keeps: `above` and the lines before it, `below` and the
+/// lines after it.
 #[derive(Clone, Copy)]
 pub(super) struct Neighbours {
     above: u64,
@@ -69,7 +70,7 @@ impl Neighbours {
         })
     }
 
-    /// The first and the last of `count` lines next to an end of a text.
+    /// The first and the last of the `count` lines next to an end of the text.
     pub(super) fn run(self, end: TextEnd, count: usize) -> Option<(u64, u64)> {
         let further = count as u64 - 1;
         match end {
@@ -79,11 +80,11 @@ impl Neighbours {
     }
 }
 
-/// The lines of letters or digits beside the place of a text that it begins or ends with,
-/// exactly: they would be there twice. Lines that another operation changes do not count, and
-/// neither does what the replaced lines begin or end with themselves.
+/// The neighbouring lines that a text begins or ends with, exactly; they would be duplicated. At
+/// least one of them must contain a letter or digit. Lines that another operation changes do not
+/// count, and neither do lines with which the replaced lines already begin or end.
 ///
-/// None where the rule `echoes` is switched off, or drops them as recorded.
+/// Empty if the rule `echoes` is off, or if the dialect has recorded repairs, which drop echoes.
 pub fn repeats(
     rules: &RepairRules,
     context: &EditContext<'_, '_>,
@@ -109,7 +110,7 @@ pub fn repeats(
     [TextEnd::Start, TextEnd::End].into_iter().filter_map(repeat).collect()
 }
 
-/// Whether the file has these lines from line `first` on, and no other operation changes them.
+/// Whether the file has these lines from `first` on and no other operation changes them.
 fn file_has(context: &EditContext<'_, '_>, text: &[String], first: u64) -> bool {
     first > 0
         && (first..).zip(text).all(|(number, line)| {
@@ -118,7 +119,7 @@ fn file_has(context: &EditContext<'_, '_>, text: &[String], first: u64) -> bool 
         })
 }
 
-/// Whether the replaced lines have that text at the same end, too.
+/// Whether the replaced lines have the same text at the same end.
 fn replaced_lines_have(
     context: &EditContext<'_, '_>,
     draft: &ModelText,
@@ -139,10 +140,11 @@ fn replaced_lines_have(
         })
 }
 
-/// `echoes`, where letters are refused: brackets that the text repeats go, when the file parses
-/// without them and not with them. Where no parser can say that, they go when the text opens and
-/// closes as much as the lines that it replaces without them, and not with them. An insertion
-/// replaces none, and stays as it is.
+/// `echoes` in dialects without recorded repairs: drops repeated lines of brackets from a
+/// replacement if the file parses without them and not with them. If no parser can decide, it drops
+/// them if the text without them opens and closes as many brackets as the replaced lines, and the
+/// text with them does not. An insertion is not changed, because it replaces no lines to compare
+/// with.
 pub(super) fn drop_bracket_echoes(
     context: &EditContext<'_, '_>,
     draft: &ModelText,
@@ -183,21 +185,21 @@ pub(super) fn drop_bracket_echoes(
     without(TextEnd::End).or_else(|| without(TextEnd::Start))
 }
 
-/// Whether a text fits as it is.
+/// Whether a text fits unchanged.
 enum Fit {
     Right,
-    /// A parser says so.
+    /// The file does not parse with it.
     Wrong,
-    /// Brackets do not balance, and no parser looked.
+    /// It opens and closes other brackets than the replaced lines, and the file was not parsed.
     Unknown,
 }
 
-/// Whether a line is brackets and what stands around them, but nothing that says something.
+/// Whether a line contains a bracket, and no letter or digit.
 fn is_brackets(line: &str) -> bool {
     line.contains(['(', ')', '[', ']', '{', '}']) && !line.chars().any(char::is_alphanumeric)
 }
 
-/// How many more brackets of each kind are opened than closed.
+/// For each kind of brackets, how many more are opened than closed.
 fn balance<'l>(lines: impl Iterator<Item = &'l str>) -> [i64; 3] {
     let mut open = [0; 3];
     for byte in lines.flat_map(str::bytes) {
@@ -208,8 +210,9 @@ fn balance<'l>(lines: impl Iterator<Item = &'l str>) -> [i64; 3] {
     open
 }
 
-/// `echoes` as recorded: the text repeats, but for white space, the line that it is inserted at,
-/// or the lines around the block that it replaces.
+/// `echoes` in dialects with recorded repairs: drops the first line if it equals the line above,
+/// and the last line if it equals the line below, except for whitespace. For an insertion, only the
+/// lines that its anchors name are compared. A replacement must have more lines than it replaces.
 pub(super) fn drop_echoes(context: &EditContext<'_, '_>, draft: &ModelText) -> Option<Vec<String>> {
     if draft.lines.len() < 2 {
         return None;
@@ -232,9 +235,11 @@ pub(super) fn drop_echoes(context: &EditContext<'_, '_>, draft: &ModelText) -> O
     if repeats_line(above, &lines[0]) {
         lines.remove(0);
     }
-    // An insert has to leave something; a block whose text is nothing but its surroundings goes.
-    let may_be_all = matches!(draft.site, EditSite::Lines(..));
-    if (lines.len() > 1 || may_be_all) && lines.last().is_some_and(|line| repeats_line(below, line))
+    // An insertion keeps at least one line. A replacement that only echoes its neighbours may
+    // become empty.
+    let may_become_empty = matches!(draft.site, EditSite::Lines(..));
+    if (lines.len() > 1 || may_become_empty)
+        && lines.last().is_some_and(|line| repeats_line(below, line))
     {
         lines.pop();
     }

@@ -1,29 +1,31 @@
-//! Lines that were indented anew since they were shown: their hash is the same, since it leaves
-//! white space out, and a text with the old indentation takes their place.
+//! Replacements of lines whose indentation has changed since they were shown. The hash omits
+//! whitespace, so their anchors are still valid, and the new text would restore the old
+//! indentation.
 //!
-//! Without a memory this is only a guess, so it is told and nothing is changed.
+//! Without a memory this is only a guess, so it is a warning and the text is not changed.
 
 use super::{EditContext, EditSite, ModelText, equal_ignoring_whitespace, indentation};
 use hashline_lines::anchor::Hint;
 use hashline_lines::similarity::similarity;
 
-/// A new line is the old one, changed, when it is more than this alike to it.
-const ALIKE_MIN: f64 = 0.5;
+/// A new line counts as a changed version of the old one above this similarity.
+const SIMILARITY_MIN: f64 = 0.5;
 
-/// A line whose new text is indented otherwise.
+/// A line whose new text has a different indentation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reindented {
     /// The line.
     pub line: u64,
     /// Its indentation in the file.
     pub old: String,
-    /// That of its new text.
+    /// The indentation of its new text.
     pub new: String,
 }
 
-/// The line that a text replaces, and indents as it may have been shown and no longer is. With the
-/// text of the line behind its anchor, that says how it was shown; without, a new line that is
-/// like the old one but for its indentation, at the start or the end of the text.
+/// A replaced line whose new text has an indentation that the line may have had when it was shown.
+/// A hint, the text after an anchor, says how the line was shown: the first new line must have the
+/// indentation of the hint. Without a hint, the first or the last new line must be similar to the
+/// old one.
 pub fn reindented(
     context: &EditContext<'_, '_>,
     draft: &ModelText,
@@ -33,7 +35,7 @@ pub fn reindented(
         return None;
     };
     let replaced = context.replaced(draft);
-    // A text that changes nothing but the indentation means to.
+    // A text that changes only the indentation does so on purpose.
     if equal_ignoring_whitespace(&replaced, &draft.lines) {
         return None;
     }
@@ -42,7 +44,7 @@ pub fn reindented(
         let (is, was) = (indentation(&old), indentation(new));
         let is_filled = !old.trim().is_empty() && !new.trim().is_empty();
         let found = Reindented { line, old: is.to_owned(), new: was.to_owned() };
-        (is_filled && is != was).then_some((found, similarity(&old, new) > ALIKE_MIN))
+        (is_filled && is != was).then_some((found, similarity(&old, new) > SIMILARITY_MIN))
     };
     let (start, end) = (draft.lines.first()?, draft.lines.last()?);
     if let Some(hint) = hint {

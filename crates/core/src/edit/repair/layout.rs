@@ -1,4 +1,4 @@
-//! Rules about how lines are laid out: indentation, merges, wraps, hyphens.
+//! Rules about the layout of lines: indentation, merges, wraps and hyphens.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -8,7 +8,8 @@ use hashline_lines::dialect::WhiteSpace;
 use hashline_lines::normalize::without_white_space;
 use hashline_lines::similarity::similarity;
 
-/// `inherit-indent`: the text of an indented block whose first line lost its indentation.
+/// `inherit-indent`: indents a text for an indented block whose first line has lost its
+/// indentation.
 pub(super) fn inherit_indent(
     context: &EditContext<'_, '_>,
     draft: &ModelText,
@@ -35,7 +36,7 @@ pub(super) fn inherit_indent(
     if !is_inside && !is_like_any(first, &replaced) {
         return None;
     }
-    // A line that is an old one stands as it did: then the others do, too.
+    // If a later line equals an old one, the later lines still have their indentation.
     let only_first = is_inside || {
         let old: HashSet<&str> = replaced.iter().map(AsRef::as_ref).collect();
         filled.any(|line| old.contains(line.as_str()))
@@ -51,26 +52,26 @@ pub(super) fn inherit_indent(
     Some(draft.lines.iter().map(indented).collect())
 }
 
-/// From this similarity on, a line is taken for a changed version of another.
+/// The minimum similarity for a line to count as a changed version of another.
 const CHANGED_LINE_MIN: f64 = 0.5;
 
-/// Whether a line is one of the old ones or a changed version of it. A text of several lines at
-/// the margin that begins with none may be another one, which belongs there.
+/// Whether a line is an old line or a changed version of one. An unindented text of several lines
+/// that begins with another line may be a different text, which is unindented on purpose.
 fn is_like_any(line: &str, old: &[impl AsRef<str>]) -> bool {
     let trimmed = line.trim();
     old.iter().any(|old| similarity(trimmed, old.as_ref().trim()) >= CHANGED_LINE_MIN)
 }
 
-/// Whether a text begins with a block that belongs at the margin: its first line opens one, and
-/// the next is indented, but no deeper than the old lines were. A line that had lost its
-/// indentation would have deeper ones below it.
+/// Whether a text begins with a block that is unindented on purpose: the first line opens it, and
+/// the second line is indented no deeper than the old lines. Below a line that has lost its
+/// indentation, the lines would be deeper.
 fn is_unindented_block(first: &str, second: Option<&String>, indent: &str) -> bool {
     let inner = second.map_or(0, |line| indentation(line).len());
     opens_block(first) && inner > 0 && inner <= indent.len()
 }
 
-/// Whether a line begins an item of a list, and no old line did: a list where none was may well
-/// begin at the margin. A `+` is rather one of a diff.
+/// Whether a line begins a list item and no old line does: a new list may be unindented on purpose.
+/// `+` does not count, because it is more often the marker of a diff.
 fn is_new_list_item(line: &str, old: &[impl AsRef<str>]) -> bool {
     let is_item = |line: &str| {
         let rest = line.trim_start().strip_prefix(['-', '*']);
@@ -79,8 +80,8 @@ fn is_new_list_item(line: &str, old: &[impl AsRef<str>]) -> bool {
     is_item(line) && !old.iter().any(|old| is_item(old.as_ref()))
 }
 
-/// Whether the text stands beside one at the margin that says something: then it may well belong
-/// there itself. The line that opens the block around it is none of that kind.
+/// Whether the next non-blank line above or below is unindented and has a letter or digit. Then the
+/// text may be unindented on purpose. A line above that opens a block does not count.
 fn is_next_to_unindented(context: &EditContext<'_, '_>, draft: &ModelText) -> bool {
     let EditSite::Lines(first, last) = draft.site else {
         return false;
@@ -94,8 +95,8 @@ fn is_next_to_unindented(context: &EditContext<'_, '_>, draft: &ModelText) -> bo
         || below.is_some_and(|line| is_unindented(&line))
 }
 
-/// Whether the patch changes the line in whose block the old lines are: the first above that is
-/// less deep. Whoever takes a block apart sends its lines at the margin.
+/// Whether the patch changes the line that opens the block around the old lines, which is the next
+/// line above with less indentation. A patch that removes a block sends its lines unindented.
 fn is_enclosing_block_changed(
     context: &EditContext<'_, '_>,
     draft: &ModelText,
@@ -112,25 +113,25 @@ fn is_enclosing_block_changed(
     above.find(is_less_deep).is_some_and(|number| (context.is_touched)(number))
 }
 
-/// How far above a text the line is looked for in whose block it is.
+/// The number of lines that are searched for the line that opens the block around a text.
 const ENCLOSING_LIMIT_LINES: usize = 500;
 
-/// How far from a text its neighbours are looked for beyond empty lines.
+/// The number of lines that are searched for the next non-blank line.
 const NEIGHBOUR_LIMIT_LINES: usize = 5;
 
 fn opens_block(line: &str) -> bool {
     line.trim_end().ends_with(['{', '(', '[', ':'])
 }
 
-/// Tokens after which a statement goes on in the next line.
+/// Tokens after which a statement continues in the next line.
 const CONTINUATIONS: [&str; 13] =
     ["&&", "||", "??", "?", ":", "=", ",", "+", "-", "*", "/", ".", "("];
 
-/// How much longer than both lines their merged form may be, in UTF-16 units.
+/// How much longer than both lines together a merged line may be, in UTF-16 units.
 const MERGE_SLACK_UNITS: usize = 32;
 
-/// `merges`: one line of text holds a line and the one that continues it, or the one that it
-/// continues; both are then replaced.
+/// `merges`: if the one new line contains the replaced line and the line that continues it, or the
+/// replaced line and the line that it continues, both old lines are replaced.
 pub(super) fn expand_merge(context: &EditContext<'_, '_>, draft: &ModelText) -> Option<ModelText> {
     let (EditSite::Lines(line, last), [new]) = (draft.site, draft.lines.as_slice()) else {
         return None;
@@ -166,12 +167,12 @@ fn contains_in_sequence(new: &str, head: &str, tail: &str) -> bool {
     matches!((new.find(head), new.find(tail)), (Some(head), Some(tail)) if head < tail)
 }
 
-/// Whether the new line is not much longer than both old ones.
+/// Whether the new line is not much longer than both old lines together.
 fn is_about_as_long(new: &str, one: &str, other: &str) -> bool {
     units(new) <= units(one) + units(other) + MERGE_SLACK_UNITS
 }
 
-/// The length of a text as the origin of these rules counts it.
+/// The length of a text in UTF-16 units, which the origin of these rules counts.
 fn units(text: &str) -> usize {
     text.encode_utf16().count()
 }
@@ -184,21 +185,21 @@ fn without_operators(text: &str) -> String {
     text.replace(['|', '&', '?'], "")
 }
 
-/// The longest run of new lines that is looked at as one wrapped line.
+/// The maximum number of new lines that are joined to one wrapped line.
 const WRAP_LIMIT_LINES: usize = 10;
 
-/// A shorter text says too little to tell a wrapped line by, in UTF-16 units.
+/// The minimum length of a wrapped line, in UTF-16 units. Shorter lines match by accident.
 const WRAP_MIN_UNITS: usize = 6;
 
-/// New lines that, white space aside, are one old line.
+/// A run of new lines that together equal one old line except for whitespace.
 struct Wrap {
     start: usize,
     count: usize,
     canon: String,
 }
 
-/// `wraps`: a run of new lines that, white space aside, is one old line becomes that line. Where
-/// several runs are the same line, none does.
+/// `wraps`: a run of new lines that equals one old line except for whitespace becomes that line. If
+/// several runs equal the same old line, none is changed.
 pub(super) fn restore_wraps(
     context: &EditContext<'_, '_>,
     draft: &ModelText,
@@ -207,8 +208,8 @@ pub(super) fn restore_wraps(
     for line in context.replaced(draft) {
         old.entry(without_white_space(&line)).or_default().push(line.into_owned());
     }
-    // A blank line adds nothing to another, and a line that is an old one is that one still: a
-    // model that copies the lines around its change has not wrapped what stands beside them.
+    // A blank line, or a line that equals an old one, is not part of a wrap: a model that copies
+    // the lines around its change has not wrapped the lines next to them.
     let canons = draft.lines.iter().map(|line| without_white_space(line));
     let parts: Vec<Option<String>> = canons
         .map(|canon| {
@@ -224,8 +225,8 @@ pub(super) fn restore_wraps(
     }
     let is_unique = |wrap: &&Wrap| uses[wrap.canon.as_str()] == 1;
     let mut unique: Vec<&Wrap> = wraps.iter().filter(is_unique).collect();
-    // From the end, so that no wrap moves an earlier one; where two overlap, the earlier one
-    // takes in what the later one made.
+    // From the end, so that no wrap moves an earlier one. If two overlap, the earlier one replaces
+    // the result of the later one.
     unique.sort_by_key(|wrap| Reverse(wrap.start));
     let mut lines = draft.lines.clone();
     for wrap in unique {
@@ -235,7 +236,7 @@ pub(super) fn restore_wraps(
     Some(lines)
 }
 
-/// The runs of `parts` that are an old line together; `None` is part of no such run.
+/// The runs of `parts` that together equal an old line. A run does not contain `None`.
 fn wraps_of(old: &HashMap<String, Vec<String>>, parts: &[Option<String>]) -> Vec<Wrap> {
     let longest = old.keys().map(String::len).max().unwrap_or(0);
     let mut wraps = Vec::new();
@@ -255,7 +256,8 @@ fn wraps_of(old: &HashMap<String, Vec<String>>, parts: &[Option<String>]) -> Vec
     wraps
 }
 
-/// `paired-indent`: as many new lines as old; one without indentation gets the old one's.
+/// `paired-indent`: if there are as many new lines as old lines, a new line without indentation
+/// gets that of its old line.
 pub(super) fn paired_indent(
     context: &EditContext<'_, '_>,
     draft: &ModelText,
@@ -274,14 +276,15 @@ pub(super) fn paired_indent(
     Some(replaced.iter().zip(&draft.lines).map(indented).collect())
 }
 
-/// All white space at the start of a line: more than its indentation on odd lines, and what
-/// the origin of this rule takes.
+/// All whitespace at the start of a line, as the origin of this rule defines it. It includes more
+/// characters than spaces and tabs.
 fn leading_whitespace(line: &str) -> &str {
     let rest = line.trim_start_matches(|character| WhiteSpace::JavaScript.contains(character));
     &line[..line.len() - rest.len()]
 }
 
-/// `confusables`: the text is the old lines but for their look-alike hyphens: they become `-`.
+/// `confusables`: if the text equals the old lines except for characters that look like hyphens,
+/// these become `-`.
 pub(super) fn plain_hyphens(
     context: &EditContext<'_, '_>,
     draft: &ModelText,

@@ -1,4 +1,4 @@
-//! Rules about marks that a model copied from what it was shown: diff markers and anchors.
+//! Rules about markers that a model copied into its text: those of diffs, and anchors.
 
 use super::{EditContext, ModelText, equal_ignoring_whitespace, indentation};
 use hashline_lines::anchor::RowAnchor;
@@ -6,10 +6,10 @@ use hashline_lines::dialect::Dialect;
 use hashline_lines::hash::hash_line;
 use hashline_lines::similarity::similarity;
 
-/// A single line counts as a diff row when it is more than this alike to the replaced line.
-const ALIKE_MIN: f64 = 0.5;
+/// A single line counts as a row of a diff if it is more similar than this to a replaced line.
+const SIMILARITY_MIN: f64 = 0.5;
 
-/// `strip-plus`: the `+` of a diff in front of every line.
+/// `strip-plus`: removes the `+` of a diff in front of every line.
 pub(super) fn strip_plus(context: &EditContext<'_, '_>, draft: &ModelText) -> Option<Vec<String>> {
     let reference = context.reference_lines(draft);
     let filled: Vec<&str> = draft.non_blank_lines().map(String::as_str).collect();
@@ -26,8 +26,8 @@ pub(super) fn strip_plus(context: &EditContext<'_, '_>, draft: &ModelText) -> Op
     };
     let strip = |line: &String| line.strip_prefix('+').unwrap_or(line).to_owned();
     let stripped: Vec<String> = draft.lines.iter().map(strip).collect();
-    // A sign that alone tells the text from the old lines is what the edit is about, and
-    // `+ ` in place of another bullet is a bullet.
+    // If the text differs from the old lines only by the signs, the edit adds the signs. And `+ `
+    // in place of another bullet is a bullet.
     let is_old = equal_ignoring_whitespace(&context.replaced(draft), &stripped);
     let is_bullet = |line: &str| matches!(line.trim_start().get(..2), Some("- " | "* "));
     let are_bullets = reference.iter().any(|line| is_bullet(line))
@@ -35,23 +35,23 @@ pub(super) fn strip_plus(context: &EditContext<'_, '_>, draft: &ModelText) -> Op
     (is_diff && !is_old && !are_bullets).then_some(stripped)
 }
 
-/// Whether what follows a lone `+` is a line for this place.
+/// Whether the rest of a single line after its `+` fits the site of the edit.
 fn is_diff_row(context: &EditContext<'_, '_>, draft: &ModelText, rest: &str) -> bool {
     let indented = |line: &str| {
         let indentation = indentation(line);
         !indentation.is_empty() && rest.starts_with(indentation)
     };
     context.reference_lines(draft).iter().any(|line| indented(line))
-        || context.replaced(draft).iter().any(|line| similarity(rest, line) > ALIKE_MIN)
+        || context.replaced(draft).iter().any(|line| similarity(rest, line) > SIMILARITY_MIN)
 }
 
-/// `strip-anchors`: `12:a3|` in front of every line.
+/// `strip-anchors`: removes anchors such as `12:a3|` in front of every line.
 pub(super) fn strip_anchors(
     context: &EditContext<'_, '_>,
     draft: &ModelText,
 ) -> Option<Vec<String>> {
     let dialect = context.dialect;
-    // A number alone, which any text may begin with, says nothing.
+    // Without hashes, an anchor is a number, and any text may begin with a number.
     if !dialect.has_hashes()
         || context.reference_lines(draft).iter().any(|line| prefix(dialect, line).is_some())
     {
@@ -59,7 +59,7 @@ pub(super) fn strip_anchors(
     }
     let prefixes: Option<Vec<RowAnchor<'_>>> =
         draft.non_blank_lines().map(|line| prefix(dialect, line)).collect();
-    // The number of a blank line says neither yes nor no.
+    // The anchor of a blank line is a number alone, so it proves nothing.
     let hashed = prefixes?.into_iter().filter(|prefix| !dialect.is_bare(prefix.hash));
     let hashed: Vec<RowAnchor<'_>> = hashed.collect();
     let is_anchor = |prefix: &&RowAnchor<'_>| {
@@ -77,7 +77,7 @@ pub(super) fn strip_anchors(
     Some(draft.lines.iter().map(strip).collect())
 }
 
-/// The anchor in front of a line, behind a mark of a report.
+/// The anchor in front of a line, after an optional `>>>` of a report.
 fn prefix<'a>(dialect: &Dialect, line: &'a str) -> Option<RowAnchor<'a>> {
     let text = line.trim_start();
     RowAnchor::of(dialect, text.strip_prefix(">>>").unwrap_or(text).trim_start())

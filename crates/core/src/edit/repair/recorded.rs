@@ -1,5 +1,5 @@
-//! The repairs `echoes`, `merges`, `wraps` and `paired-indent` do what the origin of dialect
-//! `omp` was recorded to do (`vectors/omp.apply.jsonl`): every case of a single edit.
+//! Compares the repairs `echoes`, `merges`, `wraps` and `paired-indent` with the recorded results
+//! of the origin of dialect `omp` (`vectors/omp.apply.jsonl`), in every case of a single edit.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,8 @@ fn rows() -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Where an edit of that dialect goes; `None` at the ends of the text, where nothing is repaired.
+/// The site of a recorded edit; `None` at the start and the end of the text, where nothing is
+/// repaired.
 fn site_of(edit: &Value) -> Option<EditSite> {
     let line = |name: &str| edit[name]["line"].as_u64();
     Some(match edit["op"].as_str().unwrap() {
@@ -27,7 +28,7 @@ fn site_of(edit: &Value) -> Option<EditSite> {
     })
 }
 
-/// The text after an edit whose lines were repaired.
+/// The text after an edit with repaired lines.
 fn repaired(content: &str, edit: &Value) -> Option<String> {
     let mut text: Vec<Cow<'_, str>> = content.split('\n').map(Cow::Borrowed).collect();
     let lines = edit["content"].as_array().unwrap().iter();
@@ -47,8 +48,8 @@ fn repaired(content: &str, edit: &Value) -> Option<String> {
     };
     let run =
         |rules: &[Rule], draft| repair(&RepairRules::of(rules), &context, draft, &mut Vec::new());
-    // The origin looks for merges first, in edits of one line alone, and then for nothing but
-    // indentation, that of the first line.
+    // The origin tries merges first, only in edits of one line. After a merge it repairs only the
+    // indentation of the first line.
     let draft = ModelText { site, lines };
     let merged =
         if edit["op"] == "set" { run(&[Rule::Merges], draft.clone()) } else { draft.clone() };
@@ -85,7 +86,7 @@ fn single_edits_are_repaired_as_recorded() {
         }
         let content = row["content"].as_str().unwrap();
         let Some(actual) = repaired(content, &edits[0]) else { continue };
-        // What changes nothing is not carried out at all.
+        // An edit that changes nothing is not repaired.
         let is_noop = !row["result"]["noopEdits"].is_null();
         assert_eq!(if is_noop { content } else { &actual }, expected, "{row}");
         compared += 1;

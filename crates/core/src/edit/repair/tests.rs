@@ -14,7 +14,7 @@ const FILE: [&str; 9] = [
     "plain",
 ];
 
-/// A text in `FILE`, what a rule makes of it, and what is said of that.
+/// A text for `FILE`, the text that a rule makes of it, and the applied repair.
 fn repaired(
     dialect: &'static Dialect,
     rule: Rule,
@@ -56,7 +56,7 @@ fn check(rule: Rule, site: EditSite, lines: &[&str], expected: Option<&[&str]>) 
     check_in(Dialect::default_dialect(), rule, site, lines, expected);
 }
 
-/// As `check`, with rules as the origin of dialect `omp` was recorded to have them.
+/// As `check`, in a dialect with recorded repairs.
 fn check_recorded(rule: Rule, site: EditSite, lines: &[&str], expected: Option<&[&str]>) {
     check_in(Dialect::by_name("omp").unwrap(), rule, site, lines, expected);
 }
@@ -82,7 +82,7 @@ fn strip_plus_removes_diff_markers() {
     check(EditSite::Lines(2, 2), &["+  go() {"], Some(&["  go() {"]));
     check(EditSite::Lines(5, 5), &["+return call(total);"], Some(&["return call(total);"]));
     check(EditSite::After(2), &["+    x;"], Some(&["    x;"]));
-    // An ordinary edit: nothing says that the sign is a marker.
+    // Ordinary edits: nothing shows that the sign is a marker.
     check(EditSite::Lines(9, 9), &["+1"], None);
     check(EditSite::Lines(8, 8), &["+ other", "+ items"], None);
     check(EditSite::Lines(9, 9), &["+plain"], None);
@@ -122,10 +122,10 @@ fn strip_anchors_removes_copied_anchors() {
     };
     check(&[anchor(5, "  a"), anchor(6, "  b")], Some(&["  a", "  b"]));
     check(&[format!(">>> {}", anchor(5, "  a")), String::new()], Some(&["  a", ""]));
-    // The prefix of the old line, before a changed rest.
+    // The anchor of the old line, before a changed text.
     let changed = anchor(5, FILE[4]).replace("call", "run");
     check(&[changed], Some(&["    return run(total, range – 1);"]));
-    // Data that looks like anchors but is none, and anchors on some lines only.
+    // Data that only looks like anchors, and anchors on some lines only.
     check(&["5:00|a".into(), "6:00|b".into()], None);
     check(&[anchor(5, "  a"), "b".into()], None);
     check(&["12:30|lunch".into()], None);
@@ -141,7 +141,8 @@ fn inherit_indent_restores_lost_indentation() {
         Some(&["    const total = first;", "", "      b();"]),
     );
     check(EditSite::Lines(3, 4), &["if (a)", "      b();"], Some(&["    if (a)", "      b();"]));
-    // A dedent, a line at the margin, no word, a preprocessor line, text at the margin already.
+    // Only the indentation changes, an unindented old line, no word, a preprocessor line, an
+    // indented text, an unindented line, an insertion.
     check(EditSite::Lines(5, 5), &["return call(total, range – 1);"], None);
     check(EditSite::Lines(6, 7), &["other();"], None);
     check(EditSite::Lines(6, 6), &["}"], None);
@@ -163,7 +164,8 @@ fn recorded_echoes_drop_repeated_neighbours() {
     check(EditSite::Lines(3, 5), &[FILE[1], "x", "y"], None);
 }
 
-/// The lines that a text repeats: first, last, whether at its start.
+/// The neighbouring lines that a text repeats: the first, the last, and whether its start repeats
+/// them.
 fn repeated(dialect: &str, site: EditSite, lines: &[&str]) -> Vec<(u64, u64, bool)> {
     repeated_with(dialect, &|_| false, site, lines)
 }
@@ -208,16 +210,16 @@ fn a_text_that_repeats_its_neighbours_is_found() {
 #[test]
 fn similar_lines_are_not_repeats() {
     let repeated = |site, lines: &[&str]| repeated("pi", site, lines);
-    // Other white space, nothing but brackets, a gap between, no neighbour.
+    // Different whitespace, only brackets, not adjacent, no neighbours.
     assert_eq!(repeated(EditSite::After(2), &["start() {", "x"]), []);
     assert_eq!(repeated(EditSite::Lines(5, 5), &["x", FILE[5]]), []);
     assert_eq!(repeated(EditSite::Lines(5, 5), &[FILE[2], "x"]), []);
     assert_eq!(repeated(EditSite::End, &[FILE[8]]), []);
     assert_eq!(repeated(EditSite::Lines(1, 9), &["x"]), []);
-    // Another operation changes the neighbour, so it does not stay.
+    // Another operation changes the neighbour.
     let touched = |number| number == 4;
     assert_eq!(repeated_with("pi", &touched, EditSite::Lines(5, 5), &[FILE[3], "x"]), []);
-    // A line that was twice there before may be twice there afterwards.
+    // A line that was duplicated before may be duplicated afterwards.
     let line = |number: u64| (number <= 3).then(|| if number < 3 { "a" } else { "b" }.into());
     let context = EditContext {
         dialect: Dialect::default_dialect(),
@@ -229,7 +231,7 @@ fn similar_lines_are_not_repeats() {
     let draft =
         ModelText { site: EditSite::Lines(2, 3), lines: vec!["a".to_owned(), "c".to_owned()] };
     assert_eq!(repeats(&RepairRules::default(), &context, &draft), []);
-    // Recorded rules, and a rule that is switched off.
+    // Recorded repairs, and a rule that is off.
     assert_eq!(repeated_with("omp", &|_| false, EditSite::After(2), &[FILE[1], "x"]), []);
     let line = |number: u64| FILE.get((number as usize).wrapping_sub(1)).map(|&line| line.into());
     let context = EditContext {
@@ -254,12 +256,13 @@ fn repeated_brackets_are_dropped_where_they_are_unbalanced() {
         &["    if (a) {", "    }", "  }"],
         Some(&["    if (a) {", "    }"]),
     );
-    // They close what the text opens, or stand elsewhere, or are all of it.
+    // They close a bracket of the text, belong to an insertion, are not next to the site, or are
+    // the whole text.
     check(EditSite::Lines(5, 5), &["    x(() => {", "  }"], None);
     check(EditSite::After(5), &["    if (a) {", "  }"], None);
     check(EditSite::Lines(5, 5), &["    x();", "}"], None);
     check(EditSite::Lines(5, 5), &["  }"], None);
-    // Letters are no brackets.
+    // Lines with letters are not brackets.
     check(EditSite::Lines(3, 3), &["  start() {", "x"], None);
 }
 
@@ -311,7 +314,7 @@ fn wraps_paired_indent_and_confusables() {
 #[test]
 fn regression_ambiguous_wraps_are_kept() {
     let old = FILE[4];
-    // With or without the empty line it is the same old line.
+    // With and without the blank line, the run equals the same old line.
     let lines = ["return call(total,", "range – 1);", ""];
     check_recorded(Rule::Wraps, EditSite::Lines(5, 5), &lines, None);
     check(
@@ -328,12 +331,12 @@ fn regression_unchanged_and_blank_lines_are_not_part_of_a_wrap() {
     let wrapped = ["    return call(total,", "      range – 1);"];
     let check =
         |lines: &[&str], expected| check(Rule::Wraps, EditSite::Lines(5, 6), lines, expected);
-    // An empty line beside a line that stays, and one between the parts.
+    // A blank line next to an unchanged line, and one between the parts.
     check(&["", old, "  }"], None);
     check(&[old, "", "x"], None);
     check(&[wrapped[0], "", wrapped[1]], None);
     check(&[wrapped[0], wrapped[1], ""], Some(&[old, ""]));
-    // A part that is an old line alone.
+    // A part that equals an old line.
     let line = |number: u64| ["total", "total + 1;", "+ 1;"].get((number as usize) - 1);
     let line = |number: u64| line(number).map(|&line| line.into());
     for (name, expected) in [("pi", 2), ("omp", 1)] {
@@ -402,7 +405,7 @@ fn an_unindented_block_is_not_indented() {
     ] {
         assert_eq!(repaired(&block), None, "{block:?}");
     }
-    // What stands deeper than the old lines belongs to a first line that lost its indentation.
+    // Lines deeper than the old lines belong to a first line that has lost its indentation.
     let lost = repaired(&["fn new() {", "        body();", "    }"]).unwrap();
     assert_eq!(lost[0], "    fn new() {");
     let lost = repaired(&["let a = 1;", "    let b = 2;"]).unwrap();
@@ -450,13 +453,13 @@ fn regression_a_different_unindented_text_is_not_indented() {
         repaired(&["source common", "foreach one of all {", "    test \"copy of $one\" {"]),
         None
     );
-    // One line alone, and a line that was changed with others after it.
+    // A single line, and a changed version of the old line with others after it.
     assert_eq!(repaired(&["source common"]).unwrap(), ["    source common"]);
     let lost = repaired(&["test {copy of the list} {", "setup one"]).unwrap();
     assert_eq!(lost, ["    test {copy of the list} {", "    setup one"]);
 }
 
-/// The first line came without its indentation, those after it as they stood.
+/// Only the first line has lost its indentation.
 #[test]
 fn regression_unchanged_lines_are_not_indented_again() {
     let dialect = Dialect::default_dialect();
@@ -477,9 +480,9 @@ fn regression_unchanged_lines_are_not_indented_again() {
         repaired(&["return join(a, b, c", "      )", "", "    join("]).unwrap(),
         ["      return join(a, b, c", "      )", "", "    join("]
     );
-    // Another text at the margin, with an old line in it, keeps its place.
+    // A different text that contains an old line is not indented.
     assert_eq!(repaired(&["source common", "    join("]), None);
-    // Where none is an old one, all have lost what the first one has.
+    // If no line equals an old one, all lines have lost the same indentation.
     assert_eq!(
         repaired(&["return join(a, b, c", "  )"]).unwrap(),
         ["      return join(a, b, c", "        )"]
@@ -503,11 +506,11 @@ fn a_text_next_to_unindented_text_is_not_indented() {
         let draft = ModelText { site: EditSite::Lines(at, at), lines: vec!["new".into()] };
         layout::inherit_indent(&context, &draft)
     };
-    // Text that was indented, of which the rest is at the margin by now.
+    // The old line is indented, and the text next to it is not.
     assert_eq!(repaired(&["Title", "-----", "", "    old", "", "more text"]), None);
     assert_eq!(repaired(&["text", "", "    old", "    still"]), None);
     assert_eq!(repaired(&["    code", "    old", "", "text"]), None);
-    // Inside of a block.
+    // Within a block.
     for file in [
         &["def f():", "    old", "    b = 2"][..],
         &["f() {", "    old", "}", "more"],
@@ -537,7 +540,7 @@ fn regression_a_new_list_item_is_not_indented() {
     for item in ["-   Second case::", "*\tSecond case"] {
         assert_eq!(repaired(3, &[item, ""]), None, "{item}");
     }
-    // Signs that begin no item, and an item that was one.
+    // Signs that do not begin an item, and an old line that was an item.
     assert_eq!(repaired(3, &["-second case"]).unwrap(), ["    -second case"]);
     assert_eq!(repaired(3, &["+ second case"]).unwrap(), ["    + second case"]);
     assert_eq!(repaired(4, &["- new"]).unwrap(), ["        - new"]);
@@ -555,7 +558,7 @@ fn merge_slack_counts_utf16_units() {
         parses: &|_| None,
         cancel: &Cancel::default(),
     };
-    // An emoji is two of the 32.
+    // An emoji is two of the 32 units.
     for (emoji, site) in [(16, Some(EditSite::Lines(1, 2))), (17, None)] {
         let lines = vec![format!("a &&{}b", "🎉".repeat(emoji))];
         let draft = ModelText { site: EditSite::Lines(1, 1), lines };
@@ -563,7 +566,7 @@ fn merge_slack_counts_utf16_units() {
     }
 }
 
-/// The line, old and new indentation that are told of a text for lines of `FILE`.
+/// The line of `FILE` that a text indents differently, with the old and the new indentation.
 fn found_reindented(
     site: EditSite,
     hint: Option<&str>,
@@ -603,7 +606,7 @@ fn a_differently_indented_text_is_reported() {
         found_reindented(EditSite::Lines(3, 4), None, &["x", "  seconds;"]),
         found(4, "      ", "  ")
     );
-    // As it was, another line, the indentation alone: what was meant.
+    // The same indentation, a different line, and a change of only the indentation.
     assert_eq!(found_reindented(one, None, &["    return call(total, range);"]), None);
     assert_eq!(
         found_reindented(one, None, &["  while (true) {", "    return call(total, range);"]),
@@ -611,13 +614,13 @@ fn a_differently_indented_text_is_reported() {
     );
     assert_eq!(found_reindented(one, None, &["  return call(total, range – 1);"]), None);
     assert_eq!(found_reindented(EditSite::After(5), None, &["  return call(total, range);"]), None);
-    // The text behind the anchor says how the line was shown.
+    // The text after the anchor says how the line was shown.
     let shown = "  return call(total, range – 1);";
     assert_eq!(found_reindented(one, Some(shown), &["  done();"]), found(5, "    ", "  "));
     assert_eq!(found_reindented(one, Some(FILE[4]), &["  return call(total, range);"]), None);
 }
 
-/// What is told of a repair of a text in `FILE`.
+/// The description of a repair of a text for `FILE`.
 fn description_in(dialect: &str, rule: Rule, site: EditSite, lines: &[&str]) -> String {
     let (.., mut applied) = repaired(Dialect::by_name(dialect).unwrap(), rule, site, lines);
     applied.pop().unwrap_or_else(|| panic!("{rule:?} did nothing to {lines:?}")).description
@@ -696,7 +699,7 @@ fn dropped_echoes_are_described_with_the_lines_they_repeat() {
         recorded(EditSite::Lines(5, 5), &["      second;", "x", "  }"]),
         "your first line `second;` repeated line 4 and was removed, and your last line `}` repeated line 6 and was removed"
     );
-    // The brackets at the start are those of the line above.
+    // The dropped brackets are at the start, where they repeat the line above.
     assert_eq!(
         recorded(EditSite::Lines(7, 7), &["  }", "  }", "  }"]),
         "your first line `}` repeated line 6 and was removed"
