@@ -1,5 +1,6 @@
-//! Whether files still parse after a patch. Parsers tell what lines cannot: a closer that an edit
-//! ate or doubled. What is found is said, and nothing is done about it.
+//! Checks whether files still parse after a patch. A parser finds what line hashes cannot, such as
+//! a closing bracket that an edit removed or duplicated. The result is reported, and the file is
+//! not changed.
 
 mod variants;
 
@@ -14,40 +15,40 @@ use hashline_syntax::{Budget, Fault, Source, language_of};
 
 pub use variants::{LineReplacement, Mistake, Suggestion, TrialParser};
 
-/// How many files of a patch are parsed.
+/// The maximum number of files of a patch that are parsed.
 pub const FILES_LIMIT: usize = 64;
 
-/// How much text of a patch is parsed.
+/// The maximum size of the texts of a patch that are parsed.
 pub const TEXT_LIMIT_BYTES: usize = 4 << 20;
 
-/// How much memory trees take that are kept for the next edit. That of a source of 256 KB takes 4 to
-/// 12 MB, and at most twice that after edits.
+/// The maximum memory for trees that are kept for the next edit. The tree of a source of 256 KB
+/// takes 4 to 12 MB, and at most twice that after edits.
 const KEPT_LIMIT_BYTES: usize = 24 << 20;
 
-/// What is done about a file that parsed before a patch and does not after it.
+/// What happens if a file parsed before a patch and does not parse after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SyntaxCheck {
     /// Nothing.
     Off,
-    /// It is told in a warning.
+    /// The answer has a warning.
     Warn,
     /// The patch is refused.
     Refuse,
 }
 
-/// What a parser says of a file after a patch.
+/// Whether a file parses after a patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum SyntaxState {
     /// It parses.
     Ok,
-    /// It parsed before, and does not now.
+    /// It does not parse, and did before the patch.
     Broken,
-    /// It does not parse, and did not before.
+    /// It does not parse, and is new or did not parse before the patch.
     Unclean,
-    /// Its language is not known, or it is too long, or takes too long.
+    /// It was not checked: its language is unknown, it is too large, or parsing takes too long.
     Unknown,
 }
 
@@ -63,14 +64,14 @@ impl SyntaxState {
     }
 }
 
-/// The first place that does not parse.
+/// The first syntax error of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Break {
     /// Its line.
     pub line: u64,
     /// What is wrong there.
     pub what: String,
-    /// The line where what is not closed opens.
+    /// The line of the opening bracket, block or string that is not closed.
     pub opened: Option<u64>,
 }
 
@@ -83,7 +84,7 @@ impl From<Fault> for Break {
 
 /// A file before and after a patch, as UTF-8.
 pub struct Revision<'a> {
-    /// Its path before; `None` if the patch makes it.
+    /// Its path and text before; `None` if the patch creates it.
     pub before: Option<(&'a str, &'a [u8])>,
     /// Its path after.
     pub path: &'a str,
@@ -91,27 +92,28 @@ pub struct Revision<'a> {
     pub text: Arc<Vec<u8>>,
 }
 
-/// What was found.
+/// The result of a check.
 pub struct Checked {
-    /// In one word.
+    /// Whether the file parses.
     pub state: SyntaxState,
-    /// What is wrong, if it was not before.
+    /// The first error, if the patch caused it.
     pub fault: Option<Break>,
-    /// Whether a text that is indented wrongly would not have parsed.
+    /// Whether the file parses and its language does not depend on indentation. Then warnings about
+    /// indentation are omitted.
     pub confirms_indentation: bool,
-    /// What may have been meant, if that was asked.
+    /// The edit that was probably intended, if [`Checked::suggest`] found one.
     pub suggestion: Option<Suggestion>,
-    /// The text before, if it was clean.
+    /// The tree of the text before, if that parsed.
     before: Option<SyntaxTree>,
     tree: Option<SyntaxTree>,
 }
 
-/// A parsed text that is kept.
+/// A parsed text that can be kept for the next edit.
 #[derive(Clone)]
 pub struct SyntaxTree(Arc<Source>);
 
 impl SyntaxTree {
-    /// The tree of a text that parses.
+    /// The tree of a text; `None` if it does not parse.
     fn clean(path: &str, text: &[u8], budget: &Budget<'_>) -> Option<SyntaxTree> {
         let language = language_of(path, text).filter(|language| language.is_checked)?;
         let source = Source::parse(language, text, budget).filter(Source::is_clean)?;
@@ -120,7 +122,7 @@ impl SyntaxTree {
 }
 
 impl Checked {
-    /// What is said of a file that is not parsed.
+    /// The result for a file that is not parsed.
     pub fn unknown() -> Checked {
         let state = SyntaxState::Unknown;
         Checked {
@@ -133,8 +135,8 @@ impl Checked {
         }
     }
 
-    /// Looks for what may have been meant by the edits of a file that is broken now. They are in
-    /// the order of their lines.
+    /// If the edits broke the file, searches for the edits that were probably intended. `edits` are
+    /// sorted by line.
     pub fn suggest<'a>(
         &mut self,
         edits: impl ExactSizeIterator<Item = LineReplacement<'a>>,
@@ -146,12 +148,12 @@ impl Checked {
         }
     }
 
-    /// The text after the patch, if it was parsed.
+    /// The text after the patch, if the file was parsed.
     pub fn text(&self) -> Option<&[u8]> {
         self.tree.as_ref().map(|tree| tree.0.text())
     }
 
-    /// The text before the patch, if it was clean.
+    /// The text before the patch, if it parsed.
     pub fn text_before(&self) -> Option<&[u8]> {
         self.before.as_ref().map(|tree| tree.0.text())
     }
@@ -162,32 +164,33 @@ impl Checked {
     }
 }
 
-/// Whether a file of this name and text is parsed at all.
+/// Whether the language of a file is known and its files are checked.
 pub fn is_checked(path: &str, text: &[u8]) -> bool {
     language_of(path, text).is_some_and(|language| language.is_checked)
 }
 
-/// Parses a file as it would be written, and as it is. `kept` is a tree of it, of any time.
+/// Parses a file as it is before a patch and as the patch would write it. `kept` is a tree of any
+/// version of it, which saves the first parse if its text is still the same.
 pub fn check(change: Revision<'_>, kept: Option<SyntaxTree>, budget: &Budget<'_>) -> Checked {
     let Revision { before, path, text } = change;
     let Some(language) = language_of(path, &text).filter(|language| language.is_checked) else {
         return Checked::unknown();
     };
-    let same = |(path, text)| language_of(path, text).is_some_and(|before| before == language);
-    let was = before.filter(|&before| same(before)).and_then(|(_, text)| {
+    let has_same_language = |(path, text)| language_of(path, text) == Some(language);
+    let old = before.filter(|&before| has_same_language(before)).and_then(|(_, text)| {
         let kept =
             kept.filter(|SyntaxTree(kept)| kept.language() == language && kept.text() == text);
         kept.map(|SyntaxTree(kept)| kept)
             .or_else(|| Source::parse(language, text, budget).map(Arc::new))
     });
-    let is = match &was {
-        Some(was) => was.reparse(text, budget),
+    let new = match &old {
+        Some(old) => old.reparse(text, budget),
         None => Source::parse(language, text, budget),
     };
-    let Some(is) = is else { return Checked::unknown() };
-    let was_clean = was.as_ref().map(|was| was.is_clean());
-    let fault = if was_clean == Some(true) { is.fault(budget) } else { None };
-    let state = match (is.is_clean(), was_clean) {
+    let Some(new) = new else { return Checked::unknown() };
+    let was_clean = old.as_ref().map(|old| old.is_clean());
+    let fault = if was_clean == Some(true) { new.fault(budget) } else { None };
+    let state = match (new.is_clean(), was_clean) {
         (true, _) => SyntaxState::Ok,
         (false, Some(true)) if fault.is_some() => SyntaxState::Broken,
         (false, Some(true)) => SyntaxState::Unknown,
@@ -200,12 +203,12 @@ pub fn check(change: Revision<'_>, kept: Option<SyntaxTree>, budget: &Budget<'_>
         fault: fault.map(Break::from),
         confirms_indentation: state == SyntaxState::Ok && !language.is_indented,
         suggestion: None,
-        before: was.filter(|was| was.is_clean()).map(SyntaxTree),
-        tree: Some(SyntaxTree(Arc::new(is))),
+        before: old.filter(|old| old.is_clean()).map(SyntaxTree),
+        tree: Some(SyntaxTree(Arc::new(new))),
     }
 }
 
-/// Parses a file as it is, and says what is wrong first.
+/// Parses a file; returns whether it parses, and its first error.
 pub fn state_of(path: &str, text: &[u8], budget: &Budget<'_>) -> (SyntaxState, Option<Break>) {
     let language = language_of(path, text).filter(|language| language.is_checked);
     match language.and_then(|language| Source::parse(language, text, budget)) {
@@ -215,7 +218,7 @@ pub fn state_of(path: &str, text: &[u8], budget: &Budget<'_>) -> (SyntaxState, O
     }
 }
 
-/// Trees of files that were edited, the one used last at the end.
+/// The trees of edited files, the last used one last.
 #[derive(Default)]
 pub struct SyntaxTrees(Mutex<Vec<(PathBuf, SyntaxTree)>>);
 
@@ -231,7 +234,8 @@ impl SyntaxTrees {
         self.0.lock().clear();
     }
 
-    /// Keeps the tree of a file, and as many of those used last as there is room for.
+    /// Keeps the tree of a file, and drops the trees that were not used for longest if all together
+    /// are too large.
     pub fn keep(&self, file: PathBuf, tree: Option<SyntaxTree>) {
         let mut trees = self.0.lock();
         trees.retain(|(name, _)| *name != file);

@@ -1,6 +1,6 @@
-//! What a model may have meant by edits that break a file: the near variant of them that parses, if
-//! there is exactly one. It is said, never done: of variants of correct edits that do not parse
-//! alone, one in six parses, too.
+//! Searches for the edits that a model probably intended when its edits break a file: small
+//! variants of them. If exactly one variant parses, it is suggested. It is never applied, because
+//! one in six variants of correct edits that do not parse alone parses as well.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -10,19 +10,19 @@ use hashline_syntax::Budget;
 use super::SyntaxTree;
 use hashline_lines::lines::{LineIndex, Lines, Unit};
 
-/// In files with more edits, no variant is looked for.
+/// In files with more edits, no variants are tried.
 const EDITS_LIMIT: usize = 8;
 
-/// How much work the parser may have with all variants of a file, in reports of its progress:
-/// as much as with a text of [`SOURCE_LIMIT_BYTES`](super::SOURCE_LIMIT_BYTES) that takes many.
+/// The budget of the parser for all variants of a file, in progress reports. An expensive text of
+/// [`SOURCE_LIMIT_BYTES`](super::SOURCE_LIMIT_BYTES) takes as many.
 const WORK_LIMIT_REPORTS: u32 = 4_000;
 
-/// An edit of a file, by its lines before.
+/// An edit of a file, in the line numbers before the patch.
 #[derive(Clone)]
 pub struct LineReplacement<'a> {
-    /// The operation, if the edit is that of one alone, by anchors.
+    /// The operation, if the edit is a single operation with anchors.
     pub operation: Option<usize>,
-    /// The line before it; 0 at the start.
+    /// The line before it, or 0.
     pub after_line: u64,
     /// The number of lines that it replaces.
     pub old_lines: u64,
@@ -30,12 +30,12 @@ pub struct LineReplacement<'a> {
     pub text: Cow<'a, [u8]>,
 }
 
-/// How an edit went wrong.
+/// A mistake that an edit may contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mistake {
-    /// Its range ends so many lines too late; too early if that is negative.
+    /// Its range ends this many lines too late; if negative, too early.
     End(i64),
-    /// Its range starts so many lines too late; too early if that is negative.
+    /// Its range starts this many lines too late; if negative, too early.
     Start(i64),
     /// The first line of its text repeats the line above.
     FirstLine,
@@ -43,7 +43,7 @@ pub enum Mistake {
     LastLine,
 }
 
-/// Where two make the same text of a file, the first is told.
+/// All mistakes. If correcting two of them gives the same text, the first is suggested.
 const MISTAKES: [Mistake; 8] = [
     Mistake::LastLine,
     Mistake::FirstLine,
@@ -55,22 +55,24 @@ const MISTAKES: [Mistake; 8] = [
     Mistake::Start(-1),
 ];
 
-/// The variant that parses.
+/// A variant of the edits of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suggestion {
-    /// The operation that would be another.
+    /// The operation that is changed.
     pub operation: usize,
-    /// What is taken to be wrong with it.
+    /// The mistake that it probably contains.
     pub mistake: Mistake,
-    /// The line that its range would end or start with, or that its text repeats, before the patch.
+    /// The line, before the patch, that its range should end or start with, or that its text
+    /// repeats.
     pub line: u64,
-    /// The text of the file, if it were so.
+    /// The text of the file with this variant.
     pub text: Vec<u8>,
 }
 
-/// The only near variant of edits that parses. Edits that are too many are not even made.
-/// `is_unclosed` says that a closer is missing: then one that removes more lines at the end is not
-/// told, since it takes away what the closer was to close, or the next block with it.
+/// The only variant of the edits that parses. If there are too many edits, the iterator is not
+/// consumed. `is_unclosed` says that a closing bracket is missing. A variant that removes more
+/// lines at the end is then not returned: it parses because it also removes the opening bracket or
+/// the next block.
 pub fn suggestion<'a>(
     before: &SyntaxTree,
     is_unclosed: bool,
@@ -104,24 +106,24 @@ pub fn suggestion<'a>(
     found.filter(|found| !(is_unclosed && matches!(found.mistake, Mistake::End(by) if by < 0)))
 }
 
-/// Edits of a file that parses, each tried alone.
+/// Parses a file with single edits, each applied to the same text.
 pub struct TrialParser<'a> {
     budget: &'a Budget<'a>,
-    /// The file, if it parses, and its lines.
+    /// The tree and the lines of the file, if it parses.
     before: Option<(SyntaxTree, LineIndex)>,
     work: Cell<u32>,
 }
 
 impl<'a> TrialParser<'a> {
-    /// Makes them of a text that is not parsed yet.
+    /// Parses the text without edits.
     pub fn of(path: &str, text: &[u8], budget: &'a Budget<'a>) -> TrialParser<'a> {
         let before = SyntaxTree::clean(path, text, budget);
         let before = before.map(|tree| (tree, LineIndex::new(text, Unit::Byte)));
         TrialParser { budget, before, work: Cell::new(WORK_LIMIT_REPORTS) }
     }
 
-    /// Whether the file parses with other lines in place of those from one to another; `None` where
-    /// that is not known.
+    /// Whether the file parses with `lines` in place of the lines from `first` to `last`; `None` if
+    /// that is unknown.
     pub fn parses(&self, first: u64, last: u64, lines: &[String]) -> Option<bool> {
         let (SyntaxTree(before), index) = self.before.as_ref()?;
         let file = File { text: before.text(), index, edits: &[] };
@@ -139,7 +141,7 @@ impl<'a> TrialParser<'a> {
     }
 }
 
-/// A file with its edits, in the order of its lines.
+/// A file with its edits, sorted by line.
 struct File<'a> {
     text: &'a [u8],
     index: &'a LineIndex,
@@ -147,7 +149,7 @@ struct File<'a> {
 }
 
 impl File<'_> {
-    /// The file with one edit as it would be without a slip; `None` where it cannot be that one.
+    /// The file with one edit corrected; `None` if the edit cannot contain this mistake.
     fn variant(&self, at: usize, mistake: Mistake) -> Option<Suggestion> {
         let edit = &self.edits[at];
         let operation = edit.operation?;
@@ -182,15 +184,15 @@ impl File<'_> {
             }
         };
         let is_range = edit.old_lines > 0;
-        let holds = match mistake {
+        let is_valid = match mistake {
             Mistake::End(_) | Mistake::Start(_) => is_range && first <= last,
-            // An insertion has to leave something.
+            // An insertion must keep at least one line.
             Mistake::FirstLine | Mistake::LastLine => is_range || !text.is_empty(),
         };
         let above = at.checked_sub(1).map(|above| &self.edits[above]);
         let floor = above.map_or(0, |above| above.after_line + above.old_lines);
         let ceiling = self.edits.get(at + 1).map_or(self.index.count(), |below| below.after_line);
-        if !holds || first <= floor || last > ceiling {
+        if !is_valid || first <= floor || last > ceiling {
             return None;
         }
         let (after_line, old_lines) = (first - 1, last + 1 - first);
@@ -205,7 +207,7 @@ impl File<'_> {
         Some(self.index.span(self.text, number)?.text(self.text))
     }
 
-    /// Where the line after a line starts.
+    /// The offset of the end of a line; 0 for line 0.
     fn end_of(&self, line: u64) -> usize {
         if line == 0 {
             return 0;
