@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, HashSet};
 
 use hashline_core::Code;
 use hashline_core::Dialect;
-use hashline_core::host::{ANSWER_LIMIT_BYTES, GAP, file_header, told_failures, untold};
+use hashline_core::host::{
+    ANSWER_LIMIT_BYTES, GAP, file_header, omitted_problems, reported_failures,
+};
 use hashline_core::{Failure, Outcome, Rejected};
 
 use crate::call::Call;
@@ -43,7 +45,7 @@ struct Shown<'a> {
 
 /// Headline, lines, and what to use instead.
 fn stale_text(rejected: &Rejected, dialect: &Dialect) -> String {
-    let told = told_failures(&rejected.failures, ANSWER_LIMIT_BYTES);
+    let told = reported_failures(&rejected.failures, ANSWER_LIMIT_BYTES);
     let mut files: Vec<(&str, Shown<'_>)> = Vec::new();
     for failure in told {
         let path = failure.path.as_deref().unwrap_or_default();
@@ -74,7 +76,7 @@ fn stale_text(rejected: &Rejected, dialect: &Dialect) -> String {
     let instead = instead(told, &rejected.remaps);
     let rows = [
         Some(instead).filter(|rows| !rows.is_empty()),
-        untold(rejected.failures.len() - told.len()),
+        omitted_problems(rejected.failures.len() - told.len()),
     ];
     for rows in rows.into_iter().flatten() {
         if !text.is_empty() {

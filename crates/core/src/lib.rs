@@ -92,8 +92,8 @@ pub mod request {
 /// For faces: what passes values, texts and calls on from another language or process. A program in
 /// Rust that works with files needs nothing of it.
 pub mod host {
-    pub use crate::edit::outcome::told_failures;
-    pub use crate::edit::report::untold;
+    pub use crate::edit::outcome::reported_failures;
+    pub use crate::edit::report::omitted_problems;
     pub use crate::json::{JsonFault, VALUE, Value, from_json, from_json_value, unique_keys};
     pub use crate::view::excerpt::{ANSWER_LIMIT_BYTES, ANSWER_LIMIT_LINES};
     pub use crate::view::scope::Host;

@@ -280,7 +280,7 @@ const MESSAGE_LIMIT_BYTES: usize = 8_192;
 const LEAD_BYTES: usize = 32;
 
 /// The failures that one text reports: the first that fit into it, and at least one.
-pub fn told_failures(failures: &[Failure], limit_bytes: usize) -> &[Failure] {
+pub fn reported_failures(failures: &[Failure], limit_bytes: usize) -> &[Failure] {
     let mut rows = HashSet::new();
     let mut bytes = 0;
     for (at, failure) in failures.iter().enumerate() {

@@ -28,7 +28,7 @@ pub use diff::{
 pub use hunks::{HunkNames, stale_version};
 pub use nearest::nearest_failure;
 pub use no_block::no_block_failure;
-pub use rejected::{AnchorReport, anchor_failures, rejected_text, untold};
+pub use rejected::{AnchorReport, anchor_failures, omitted_problems, rejected_text};
 pub use repeated::repeated_failure;
 pub use section::{Note, Section};
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::edit::outcome::{Failure, Outcome, Rejected, told_failures};
+use crate::edit::outcome::{Failure, Outcome, Rejected, reported_failures};
 use crate::edit::report::{AnchorReport, HunkNames, rejected_text};
 use crate::edit::session::FileRefusal;
 use crate::view::scope::Host;
@@ -88,7 +88,7 @@ impl Failures {
             failures.push(failure);
         }
         let code = failures.first()?.code;
-        let told = told_failures(&failures, host.refusal_limit_bytes).len();
+        let told = reported_failures(&failures, host.refusal_limit_bytes).len();
         let mut of_told: Vec<_> = reports.iter().filter(|(at, ..)| *at < told).collect();
         of_told.sort_by_key(|(_, place, _)| *place);
         // Hunks have names of their own, and anchors alone no operations.

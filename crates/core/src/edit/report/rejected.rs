@@ -380,7 +380,7 @@ pub fn rejected_text(
         let unnamed = Some(path).filter(|path| !has_header && !path.is_empty());
         out.extend(causes(unnamed, &reports));
     }
-    out.extend(untold(failures.len() - reported));
+    out.extend(omitted_problems(failures.len() - reported));
     out.join("\n")
 }
 
@@ -463,7 +463,7 @@ fn causes(path: Option<&str>, reports: &[OperationReport<'_>]) -> Vec<String> {
 }
 
 /// The row that says how many problems a text omits.
-pub fn untold(count: usize) -> Option<String> {
+pub fn omitted_problems(count: usize) -> Option<String> {
     omission(count, "problem", "")
 }
 
