@@ -1,4 +1,5 @@
-// What the functions of this package throw. The addon evaluates this text, too (`src/fault.rs`).
+// The error that the functions of this package throw. The addon evaluates this file, too
+// (`src/error.rs`).
 
 'use strict'
 
@@ -13,7 +14,7 @@ class HashlineError extends Error {
     super(message, cause === undefined ? undefined : { cause })
     this.code = code
     if (path !== undefined) this.path = path
-    // What callers of an `AbortController` know.
+    // The name that callers of an `AbortController` check.
     if (code === 'ABORTED') hide(this, 'AbortError')
   }
 }

@@ -1,11 +1,11 @@
-//! An `AbortSignal` of the caller → what it does to a call.
+//! Connects an `AbortSignal` of the caller to a call.
 //!
-//! The listener is one of many: the caller's own `onabort` and listeners keep working.
+//! The listener is added next to the caller's own listeners and `onabort`, which keep working.
 
 use napi::bindgen_prelude::{Function, FunctionRef, JsObjectValue, Object, ObjectRef};
 use napi::{Env, ValueType};
 
-use super::fault::{Fault, Result};
+use super::error::{CallError, Result};
 use super::js::{Js, take_exception};
 use super::options::Field;
 
@@ -15,8 +15,8 @@ type ChangeListeners<'env> =
 
 /// A signal that was passed as an option.
 ///
-/// It may be of another realm, or a class of the caller's own, so it is known by what it can do;
-/// whatever it does otherwise is a mistake of the caller.
+/// The signal may come from another realm or be an instance of the caller's own class, so it is
+/// recognized by its methods, not by its class.
 #[derive(Clone, Copy)]
 pub struct Signal<'env> {
     field: Field<'env>,
@@ -24,7 +24,7 @@ pub struct Signal<'env> {
 }
 
 impl<'env> Signal<'env> {
-    /// Takes an option, or says what it is instead.
+    /// Takes the option `signal`, or refuses a value that is not a signal.
     pub fn read(field: Field<'env>) -> Result<Self> {
         match is_aborted(field) {
             Ok(Some(is_aborted)) => Ok(Signal { field, is_aborted }),
@@ -36,7 +36,7 @@ impl<'env> Signal<'env> {
         self.is_aborted
     }
 
-    /// Why it was aborted; none where it does not say.
+    /// The signal's `reason`, or `None` if it has none.
     pub fn reason(self) -> Option<Js<'env>> {
         reason(self.field.value())
     }
@@ -54,7 +54,7 @@ impl<'env> Signal<'env> {
     }
 }
 
-/// Whether a signal was aborted; none where it is no signal.
+/// Whether the signal was aborted; `None` if the value is not a signal.
 fn is_aborted(field: Field<'_>) -> napi::Result<Option<bool>> {
     let signal = field.value();
     if signal.kind()? != ValueType::Object
@@ -70,8 +70,9 @@ fn is_aborted(field: Field<'_>) -> napi::Result<Option<bool>> {
     })
 }
 
-/// The refusal of what is no signal. What it threw when it was looked at says less.
-fn no_signal(field: Field<'_>) -> Fault {
+/// The refusal of a value that is not a signal. An exception that reading it threw is dropped,
+/// because the refusal says more.
+fn no_signal(field: Field<'_>) -> CallError {
     take_exception(&field.value().env());
     field.wrong("an AbortSignal")
 }
@@ -95,8 +96,8 @@ impl Subscription {
         Ok(reason(Js::from_rust(env, signal)?))
     }
 
-    /// Removes the listener. Called when the call is over, so nothing that goes wrong here
-    /// has anyone to tell.
+    /// Removes the listener. The call is over by then, so errors here cannot be reported and are
+    /// ignored.
     pub fn end(self, env: &Env) {
         let removed = self.signal.get_value(env).and_then(|signal| {
             change(signal, "removeEventListener", self.listener.borrow_back(env)?)

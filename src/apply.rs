@@ -4,7 +4,7 @@ use hashline_core::{Cancel, Outcome, Patch, PatchOptions, Result as CoreResult, 
 use napi::Env;
 use napi_derive::napi;
 
-use super::fault::Result;
+use super::error::Result;
 use super::js::Js;
 use super::options::{COMMIT, DIALECT, EDIT, FILES, OptionNames, Options, ROOT, SIGNAL, STATE};
 use super::outcome::{self, ApplyOutcome};
@@ -20,9 +20,9 @@ pub const DIFF_CONTEXT_LINES: u64 = 3;
 
 /// Applies a patch to files: all of it, or nothing.
 ///
-/// A patch that cannot be applied is no error: the outcome says `'rejected'` and why, in a
-/// text for the model with fresh anchors. The promise is rejected, with an error that has a
-/// `code`, for misuse of the arguments, when cancelled, and for faults of the file system.
+/// A patch that cannot be applied is not an error: the outcome is `'rejected'` and has the reason,
+/// as a text for the model with fresh anchors. The promise is rejected, with an error that has a
+/// `code`, for misuse of the arguments, when cancelled, and for errors of the file system.
 #[napi(
     ts_args_type = "patch: Patch, options?: ApplyOptions",
     ts_return_type = "Promise<ApplyOutcome>"
@@ -35,7 +35,7 @@ pub fn apply_hash<'env>(
     task::later(env, || prepare(patch, options))
 }
 
-/// As `applyHash`, on the calling thread: throws where that rejects its promise.
+/// As `applyHash`, but synchronous: throws where `applyHash` rejects its promise.
 #[napi(
     ts_args_type = "patch: Patch, options?: Omit<ApplyOptions, 'signal'>",
     ts_return_type = "ApplyOutcome"
@@ -75,7 +75,7 @@ pub fn prepare<'env>(patch: Js<'env>, options: Js<'env>) -> Result<Prepared<'env
     let mut patch_options: PatchOptions = options.read()?;
     let signal = options.signal();
     let patch = to_value("patch", patch)?.into();
-    // A dry run is made to see what the patch does.
+    // The caller of a dry run wants to see what the patch would do.
     let shown = patch_options.dry_run.then_some(DIFF_CONTEXT_LINES);
     patch_options.diff_context_lines = patch_options.diff_context_lines.or(shown);
     Ok((ApplyCall { patch, workspace, patch_options }, signal))

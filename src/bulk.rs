@@ -1,9 +1,9 @@
-//! Objects of one kind for JavaScript.
+//! Creates many JavaScript objects of the same shape.
 //!
-//! Setting properties one by one makes the key anew each time and moves the object from hidden
-//! class to hidden class. So a function of JavaScript is made that takes the values and returns
-//! an object literal; one for each set of optional fields that are present, since the others
-//! must stay absent. Each environment keeps those that were made for it.
+//! Setting properties one at a time creates each key again and moves the object from one hidden
+//! class to the next. Instead, a JavaScript function takes the values and returns an object
+//! literal. There is one function for each set of optional fields that are present, because absent
+//! properties must not exist. Each environment caches its functions.
 
 use napi::bindgen_prelude::ToNapiValue;
 use napi::{Env, sys};
@@ -11,12 +11,12 @@ use napi::{Env, sys};
 use super::js::Js;
 use super::scripts;
 
-/// What JavaScript receives as an object.
+/// A type that is converted into a JavaScript object.
 pub trait Bulk {
-    /// The properties in their order.
+    /// The property names.
     const NAMES: &'static [&'static str];
 
-    /// Their values in the same order; `None` for one that is absent.
+    /// The values, in the order of `NAMES`; `None` for an absent property.
     fn values(self, env: &Env) -> napi::Result<Vec<Option<Js<'_>>>>;
 }
 

@@ -5,12 +5,12 @@ use hashline_guard::{self as core, Judgement, Policy};
 use napi::Env;
 use napi_derive::napi;
 
-use super::fault::returned;
+use super::error::returned;
 use super::js::Js;
 use super::options::Field;
 use super::text::Word;
 
-/// A command line, judged.
+/// The result of checking a command line.
 #[napi(object, object_from_js = false)]
 pub struct CommandJudgement {
     /// `'write'` when a part of it writes a file, else `'read'` when one reads file contents, else
@@ -30,17 +30,17 @@ pub struct CommandFinding {
     /// By which rule it was found.
     #[napi(ts_type = "CommandRule")]
     pub rule: Word,
-    /// The name of the command, without its directory; empty where a redirection stands alone.
+    /// The name of the command, without its directory; empty for a redirection without a command.
     pub command: String,
-    /// The file, as far as it is known before anything runs.
+    /// The file, if it is known before the command runs.
     pub target: Option<String>,
-    /// Where it stands: the command with its words, or the redirection.
+    /// The position of the command with its words, or of the redirection.
     pub span: CommandSpan,
     /// For the model: what it does, and the tool to use instead.
     pub message: String,
 }
 
-/// A part of the command line, as `slice` takes it.
+/// A range of the command line, as `slice` takes it.
 #[napi(object, object_from_js = false)]
 pub struct CommandSpan {
     /// The first code unit.
@@ -49,8 +49,8 @@ pub struct CommandSpan {
     pub end: u32,
 }
 
-/// Tells which parts of a shell command line read file contents or write files, so that a model
-/// can be told which tool to use instead. Runs nothing, and looks at files only for `checkFiles`.
+/// Reports which parts of a shell command line read file contents or write files, so that a model
+/// can be pointed to the right tool. Runs nothing, and accesses files only for `checkFiles`.
 ///
 /// Throws an error that has a `code` for misuse of the arguments.
 #[napi(

@@ -1,18 +1,19 @@
-//! Long strings that the host does not copy: it refers to the characters where they are, and gives
-//! them back when nobody has the string any more. In an answer of many views, copying them is
-//! most of what is left to do on the one thread that may make values; and a very long text would
-//! take its memory twice.
+//! External strings: JavaScript strings that refer to memory of this library instead of a copy. The
+//! engine calls a finalizer when it no longer uses the memory.
 //!
-//! The functions are part of Node-API 10, which is more than the addon asks of a host, so they
-//! are looked up when the first long string is made. Node alone gets such strings: Bun up to 1.1
-//! gave characters back while strings still referred to them, and later ones free nothing as
-//! long as a program does not wait. Linux only: there the library is linked to stay loaded, and a
-//! string can outlive the environment (of a worker) that made it.
+//! In an answer of many views, copying strings is most of the work left for the JavaScript thread.
+//! A very long text would also take its memory twice.
 //!
-//! When they come back is up to the engine's collector, which may take its time. So no more than a
-//! fixed number of bytes is lent at once in a whole process; what does not fit there is copied.
+//! The functions are part of Node-API 10, which is newer than the addon requires, so they are
+//! resolved when the first external string is created. Only Node gets such strings: Bun up to 1.1
+//! finalized strings that were still referenced, and later versions free nothing while a program is
+//! busy. Only on Linux: there the library is linked to stay loaded, and a string can outlive the
+//! environment (such as a worker) that created it.
 //!
-//! What the engine is told about is counted by thread, since Node has one engine on each.
+//! The engine's collector decides when to finalize, which may be late. So a process shares at most
+//! a fixed number of bytes at a time; strings beyond that are copied.
+//!
+//! External memory is reported per thread, because each Node thread has its own engine.
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_void};
@@ -24,27 +25,27 @@ use napi::{Env, sys};
 
 use super::js::ask;
 
-/// So many bytes of a process are lent and not yet returned at most: a program that keeps every
-/// string it is given pays no more than this for room that the engine does not manage.
-const LENT_LIMIT_BYTES: usize = 128 << 20;
+/// The most bytes in external strings of a process at a time. A program that keeps every string
+/// holds at most this much memory outside of the engine's heap.
+const LIMIT_BYTES: usize = 128 << 20;
 
-/// What all threads of the process have lent.
-static LENDING: Account = Account::new(LENT_LIMIT_BYTES);
+/// The external strings of all threads.
+static BUDGET: Budget = Budget::new(LIMIT_BYTES);
 
 /// The Node-API function for one kind of characters.
 type Create<Unit> = unsafe extern "C" fn(
     env: sys::napi_env,
     characters: *mut Unit,
     len: usize,
-    give_back: sys::napi_finalize,
+    finalize: sys::napi_finalize,
     hint: *mut c_void,
     result: *mut sys::napi_value,
     copied: *mut bool,
 ) -> sys::napi_status;
 
-/// What a string of JavaScript is made of.
+/// The code units of a JavaScript string.
 pub trait Unit: Copy + 'static {
-    /// The function of the host, if it has one.
+    /// The Node-API function, if the host has it.
     fn create() -> Option<Create<Self>>;
 }
 
@@ -67,13 +68,13 @@ impl Unit for u16 {
 #[cfg(target_os = "linux")]
 fn find<T: Unit>(name: &CStr) -> Option<Create<T>> {
     let address = |name: &CStr| {
-        // SAFETY: Looking a name up runs no code of ours, and the name is a C string.
+        // SAFETY: `dlsym` runs no code of this library, and the name is a C string.
         let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
         (!address.is_null()).then_some(address)
     };
-    // `node::Start` of node.h, which no other host exports. What hosts report is not enough: Bun
-    // is Node to `napi_get_node_version` and in `process.release.name`. Only what is absent from
-    // `process.versions` would be left to check, and a host that is not known yet must get copies.
+    // `node::Start` of node.h, which only Node exports. The host's own reports are not enough: Bun
+    // claims to be Node in `napi_get_node_version` and `process.release.name`. Testing
+    // `process.versions` for other hosts would miss unknown ones, which must get copies.
     address(c"_ZN4node5StartEiPPc")?;
     let address = address(name)?;
     // SAFETY: In Node the symbol of this name is the function that the type describes: Node-API
@@ -91,139 +92,141 @@ pub fn is_available() -> bool {
     <u8 as Unit>::create().is_some() && <u16 as Unit>::create().is_some()
 }
 
-/// A string of the given characters; they come back if the host makes no such strings, or if too
-/// much is lent already. A host that cannot refer to foreign memory copies them and gives them
-/// back at once.
-pub fn lend<T: Unit>(env: &Env, text: Vec<T>) -> Result<sys::napi_value, Vec<T>> {
+/// Creates an external string. Returns the characters if the host does not support such strings, or
+/// if the limit is reached. A host that cannot refer to foreign memory copies the characters and
+/// calls the finalizer at once.
+pub fn create_string<T: Unit>(env: &Env, text: Vec<T>) -> Result<sys::napi_value, Vec<T>> {
     match T::create() {
         // SAFETY: The function is that of Node-API, and a live `Env` is that of a running call.
-        Some(create) if !text.is_empty() => unsafe { lend_with(create, env.raw(), text, &LENDING) },
+        Some(create) if !text.is_empty() => unsafe {
+            create_with(create, env.raw(), text, &BUDGET)
+        },
         _ => Err(text),
     }
 }
 
 /// # Safety
 ///
-/// `create` keeps the promises of Node-API: if it succeeds it calls the function it is given once,
-/// at any time and on any thread, and makes no use of the characters afterwards; if it fails it
-/// does neither. `env` is one that it takes.
-unsafe fn lend_with<T: Unit>(
+/// `create` behaves as Node-API specifies: if it succeeds, it calls the finalizer once, at any time
+/// and on any thread, and does not use the characters afterwards; if it fails, it does neither.
+/// `env` is valid for `create`.
+unsafe fn create_with<T: Unit>(
     create: Create<T>,
     env: sys::napi_env,
     mut text: Vec<T>,
-    account: &'static Account,
+    budget: &'static Budget,
 ) -> Result<sys::napi_value, Vec<T>> {
     let (characters, len) = (text.as_mut_ptr(), text.len());
-    let size_bytes = room_bytes(&text);
-    let Some(entry) = account.enter(size_bytes) else {
+    let size_bytes = capacity_bytes(&text);
+    let Some(reservation) = budget.reserve(size_bytes) else {
         return Err(text);
     };
-    let loan = Box::new(Loan { text, entry, returned: RETURNED.with(Arc::clone) });
-    let hint = Box::into_raw(loan);
+    let string = Box::new(ExternalString { text, reservation, freed: FREED.with(Arc::clone) });
+    let hint = Box::into_raw(string);
     let mut raw = ptr::null_mut();
-    // Not asked for: a copy is given back like anything else.
+    // Not needed: the host calls the finalizer for a copy as well.
     let copied = ptr::null_mut();
-    // SAFETY: As the caller promises. The characters are on the heap and stay until
-    // `give_back` takes them.
+    // SAFETY: As the caller promises. The characters are on the heap and do not move before
+    // `finalize` frees them.
     let status = unsafe {
-        create(env, characters, len, Some(give_back::<T>), hint.cast(), &raw mut raw, copied)
+        create(env, characters, len, Some(finalize::<T>), hint.cast(), &raw mut raw, copied)
     };
     if status != sys::Status::napi_ok {
-        // SAFETY: The host made no use of the hint.
+        // SAFETY: The host did not use the hint.
         return Err(unsafe { Box::from_raw(hint) }.text);
     }
-    LENT.set(LENT.get() + size_bytes as i64);
+    ADDED.set(ADDED.get() + size_bytes as i64);
     Ok(raw)
 }
 
-/// What a string keeps from being used otherwise, which can be more than its characters.
-fn room_bytes<T>(text: &Vec<T>) -> usize {
+/// The memory that a string occupies, which can exceed its characters.
+fn capacity_bytes<T>(text: &Vec<T>) -> usize {
     text.capacity() * size_of::<T>()
 }
 
-/// Bytes that are lent at the same time, within a limit.
-struct Account {
-    lent_bytes: AtomicUsize,
+/// Counts the bytes of external strings, up to a limit.
+struct Budget {
+    used_bytes: AtomicUsize,
     limit_bytes: usize,
 }
 
-/// Bytes of an account, until this is dropped.
-struct Entry {
-    account: &'static Account,
+/// Bytes reserved in a budget until this is dropped.
+struct Reservation {
+    budget: &'static Budget,
     size_bytes: usize,
 }
 
-impl Account {
-    const fn new(limit_bytes: usize) -> Account {
-        Account { lent_bytes: AtomicUsize::new(0), limit_bytes }
+impl Budget {
+    const fn new(limit_bytes: usize) -> Budget {
+        Budget { used_bytes: AtomicUsize::new(0), limit_bytes }
     }
 
-    /// Enters so many bytes if that keeps the account within its limit.
-    fn enter(&'static self, size_bytes: usize) -> Option<Entry> {
-        let sum = |lent: usize| lent.checked_add(size_bytes).filter(|&sum| sum <= self.limit_bytes);
-        // A count that orders no other memory.
-        let entered = self.lent_bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, sum);
-        entered.ok().map(|_| Entry { account: self, size_bytes })
+    /// Reserves bytes if that stays within the limit.
+    fn reserve(&'static self, size_bytes: usize) -> Option<Reservation> {
+        let sum = |used: usize| used.checked_add(size_bytes).filter(|&sum| sum <= self.limit_bytes);
+        // The count does not order other memory accesses.
+        let reserved = self.used_bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, sum);
+        reserved.ok().map(|_| Reservation { budget: self, size_bytes })
     }
 }
 
-impl Drop for Entry {
+impl Drop for Reservation {
     fn drop(&mut self) {
-        self.account.lent_bytes.fetch_sub(self.size_bytes, Ordering::Relaxed);
+        self.budget.used_bytes.fetch_sub(self.size_bytes, Ordering::Relaxed);
     }
 }
 
-/// Characters that the host has. The fields are dropped in this order, so the memory is free
-/// before the account says so.
-struct Loan<T> {
+/// Characters that the host refers to. Fields are dropped in order, so the memory is free before
+/// the reservation ends.
+struct ExternalString<T> {
     text: Vec<T>,
-    /// Never read: what it holds ends with the loan.
+    /// Dropped with the string, which ends the reservation.
     #[expect(dead_code, reason = "dropped, not read")]
-    entry: Entry,
-    /// The count of the thread that lent them.
-    returned: Arc<AtomicI64>,
+    reservation: Reservation,
+    /// The counter of the thread that created the string.
+    freed: Arc<AtomicI64>,
 }
 
 thread_local! {
-    /// Bytes lent to the host of this thread, and of those the ones it returned; both since the
-    /// last report.
-    static LENT: Cell<i64> = const { Cell::new(0) };
-    static RETURNED: Arc<AtomicI64> = Arc::default();
+    /// Bytes of external memory that this thread has added and that were freed, both since the last
+    /// report.
+    static ADDED: Cell<i64> = const { Cell::new(0) };
+    static FREED: Arc<AtomicI64> = Arc::default();
 }
 
-/// What an object of the engine holds outside of it: a collector that does not know sees small
-/// objects, and is in no hurry.
-pub struct Weight {
-    told_bytes: Cell<i64>,
-    /// The count of the thread that told.
-    returned: Arc<AtomicI64>,
+/// Memory that an engine object keeps alive outside of the engine's heap. Without this report the
+/// collector sees only small objects and rarely runs.
+pub struct ExternalMemory {
+    reported_bytes: Cell<i64>,
+    /// The counter of the thread that reported.
+    freed: Arc<AtomicI64>,
 }
 
-impl Default for Weight {
-    fn default() -> Weight {
-        Weight { told_bytes: Cell::new(0), returned: RETURNED.with(Arc::clone) }
+impl Default for ExternalMemory {
+    fn default() -> ExternalMemory {
+        ExternalMemory { reported_bytes: Cell::new(0), freed: FREED.with(Arc::clone) }
     }
 }
 
-impl Weight {
-    /// Notes what the object holds now, for the next report. On the thread that made it.
+impl ExternalMemory {
+    /// Records the current size for the next report. Call it on the thread that created the object.
     pub fn set(&self, bytes: usize) {
         let bytes = bytes as i64;
-        LENT.set(LENT.get() + bytes - self.told_bytes.replace(bytes));
+        ADDED.set(ADDED.get() + bytes - self.reported_bytes.replace(bytes));
     }
 }
 
-impl Drop for Weight {
+impl Drop for ExternalMemory {
     fn drop(&mut self) {
-        self.returned.fetch_add(self.told_bytes.get(), Ordering::Relaxed);
+        self.freed.fetch_add(self.reported_bytes.get(), Ordering::Relaxed);
     }
 }
 
-/// Tells the engine how much memory its strings took or returned since the last time. It counts
-/// such strings, but would collect none for their sake. Not done when they are returned, since
-/// that is in the middle of a collection.
+/// Reports to the engine how much external memory was added or freed since the last report. The
+/// engine counts external strings itself, but does not start a collection because of them.
+/// Finalizers do not report, because they run during a collection.
 pub fn report(env: &Env) -> napi::Result<()> {
-    let change = settle();
+    let change = take_change();
     if change != 0 {
         let mut total = 0;
         ask!(napi_adjust_external_memory(env.raw(), change; total))?;
@@ -231,18 +234,18 @@ pub fn report(env: &Env) -> napi::Result<()> {
     Ok(())
 }
 
-/// How many bytes more are lent than at the last time.
-fn settle() -> i64 {
-    LENT.take() - RETURNED.with(|returned| returned.swap(0, Ordering::Relaxed))
+/// The change in external memory since the last report, in bytes.
+fn take_change() -> i64 {
+    ADDED.take() - FREED.with(|freed| freed.swap(0, Ordering::Relaxed))
 }
 
-/// Called by the host, during a collection or later, on whatever thread; it makes no use of
-/// the environment, which may be gone.
-unsafe extern "C" fn give_back<T: Unit>(_: sys::napi_env, _: *mut c_void, hint: *mut c_void) {
+/// Called by the host, during a collection or later, on any thread. Does not use the environment,
+/// which may be gone.
+unsafe extern "C" fn finalize<T: Unit>(_: sys::napi_env, _: *mut c_void, hint: *mut c_void) {
     // SAFETY: The hint is the box that `create` gave away, and this is its only use.
-    let loan = unsafe { Box::from_raw(hint.cast::<Loan<T>>()) };
-    let size_bytes = room_bytes(&loan.text);
-    loan.returned.fetch_add(size_bytes as i64, Ordering::Relaxed);
+    let string = unsafe { Box::from_raw(hint.cast::<ExternalString<T>>()) };
+    let size_bytes = capacity_bytes(&string.text);
+    string.freed.fetch_add(size_bytes as i64, Ordering::Relaxed);
 }
 
 #[cfg(test)]
@@ -253,118 +256,123 @@ mod tests {
 
     type Finalize = (sys::napi_finalize, usize, usize);
 
-    /// What a host that holds characters has to call.
+    /// The finalizers that a host still has to call.
     static HELD: Mutex<Vec<Finalize>> = Mutex::new(Vec::new());
 
-    /// What a host does with characters.
+    /// How a host treats the characters.
     #[derive(Clone, Copy)]
-    enum Manner {
+    enum Behaviour {
         Refuse,
         Copy,
         Hold,
     }
 
     thread_local! {
-        static MANNER: Cell<Manner> = const { Cell::new(Manner::Refuse) };
+        static BEHAVIOUR: Cell<Behaviour> = const { Cell::new(Behaviour::Refuse) };
     }
 
     unsafe extern "C" fn host(
         env: sys::napi_env,
         characters: *mut u16,
         len: usize,
-        give_back: sys::napi_finalize,
+        finalize: sys::napi_finalize,
         hint: *mut c_void,
         _: *mut sys::napi_value,
         _: *mut bool,
     ) -> sys::napi_status {
-        // SAFETY: So many characters were lent.
+        // SAFETY: The test passes `len` characters.
         let text = unsafe { std::slice::from_raw_parts(characters, len) };
         assert!(text.iter().all(|&unit| unit == 7));
-        match MANNER.get() {
-            Manner::Refuse => return sys::Status::napi_generic_failure,
-            // SAFETY: What the function is for, once.
-            Manner::Copy => unsafe { give_back.expect("a function")(env, characters.cast(), hint) },
-            Manner::Hold => {
-                HELD.lock().unwrap().push((give_back, characters as usize, hint as usize));
+        match BEHAVIOUR.get() {
+            Behaviour::Refuse => return sys::Status::napi_generic_failure,
+            // SAFETY: The finalizer is called once.
+            Behaviour::Copy => unsafe {
+                finalize.expect("a function")(env, characters.cast(), hint)
+            },
+            Behaviour::Hold => {
+                HELD.lock().unwrap().push((finalize, characters as usize, hint as usize));
             }
         }
         sys::Status::napi_ok
     }
 
-    /// Lends 200 bytes.
-    fn lend_to(manner: Manner, account: &'static Account) -> Result<sys::napi_value, Vec<u16>> {
-        MANNER.set(manner);
-        // SAFETY: The host keeps the promises, and looks at no environment.
-        unsafe { lend_with(host, ptr::null_mut(), vec![7; 100], account) }
+    /// Creates an external string of 200 bytes.
+    fn create_in(
+        behaviour: Behaviour,
+        budget: &'static Budget,
+    ) -> Result<sys::napi_value, Vec<u16>> {
+        BEHAVIOUR.set(behaviour);
+        // SAFETY: `host` behaves as required and does not use the environment.
+        unsafe { create_with(host, ptr::null_mut(), vec![7; 100], budget) }
     }
 
-    fn lent_bytes(account: &Account) -> usize {
-        account.lent_bytes.load(Ordering::Relaxed)
+    fn used_bytes(budget: &Budget) -> usize {
+        budget.used_bytes.load(Ordering::Relaxed)
     }
 
     #[test]
-    fn characters_come_back_from_a_host_that_refuses() {
-        static ACCOUNT: Account = Account::new(200);
+    fn a_host_that_refuses_returns_the_characters() {
+        static BUDGET: Budget = Budget::new(200);
         for _ in 0..2 {
-            assert_eq!(lend_to(Manner::Refuse, &ACCOUNT), Err(vec![7; 100]));
-            assert_eq!((settle(), lent_bytes(&ACCOUNT)), (0, 0));
+            assert_eq!(create_in(Behaviour::Refuse, &BUDGET), Err(vec![7; 100]));
+            assert_eq!((take_change(), used_bytes(&BUDGET)), (0, 0));
         }
     }
 
     #[test]
-    fn a_host_that_copies_owes_nothing() {
-        static ACCOUNT: Account = Account::new(200);
+    fn a_host_that_copies_leaves_nothing_reserved() {
+        static BUDGET: Budget = Budget::new(200);
         for _ in 0..2 {
-            assert!(lend_to(Manner::Copy, &ACCOUNT).is_ok());
-            assert_eq!((settle(), lent_bytes(&ACCOUNT)), (0, 0));
+            assert!(create_in(Behaviour::Copy, &BUDGET).is_ok());
+            assert_eq!((take_change(), used_bytes(&BUDGET)), (0, 0));
         }
     }
 
     #[test]
-    fn what_is_held_is_owed_until_it_is_returned_on_any_thread() {
-        static ACCOUNT: Account = Account::new(599);
-        let hold = || lend_to(Manner::Hold, &ACCOUNT);
+    fn a_reservation_lasts_until_any_thread_finalizes_the_string() {
+        static BUDGET: Budget = Budget::new(599);
+        let hold = || create_in(Behaviour::Hold, &BUDGET);
         assert!(hold().is_ok() && hold().is_ok());
-        assert_eq!(settle(), 400);
-        assert_eq!(hold(), Err(vec![7; 100]), "more than the account allows");
-        assert_eq!((settle(), lent_bytes(&ACCOUNT)), (0, 400));
+        assert_eq!(take_change(), 400);
+        assert_eq!(hold(), Err(vec![7; 100]), "over the limit");
+        assert_eq!((take_change(), used_bytes(&BUDGET)), (0, 400));
         let return_all = || {
-            for (give_back, characters, hint) in HELD.lock().unwrap().drain(..) {
+            for (finalize, characters, hint) in HELD.lock().unwrap().drain(..) {
                 let (characters, hint) = (characters as *mut c_void, hint as *mut c_void);
-                // SAFETY: What the function is for, once; it looks at no environment.
-                unsafe { give_back.expect("a function")(ptr::null_mut(), characters, hint) };
+                // SAFETY: The finalizer is called once, and does not use the environment.
+                unsafe { finalize.expect("a function")(ptr::null_mut(), characters, hint) };
             }
         };
         std::thread::scope(|scope| scope.spawn(return_all).join().expect("no panic"));
-        assert_eq!((settle(), lent_bytes(&ACCOUNT)), (-400, 0));
-        assert!(hold().is_ok(), "what came back can be lent again");
+        assert_eq!((take_change(), used_bytes(&BUDGET)), (-400, 0));
+        assert!(hold().is_ok(), "finalized bytes are available again");
         return_all();
     }
 
     #[test]
-    fn regression_what_an_object_holds_is_told_until_it_is_gone() {
-        let weight = Weight::default();
-        weight.set(1000);
-        assert_eq!(settle(), 1000);
-        weight.set(1000);
-        assert_eq!(settle(), 0);
-        weight.set(300);
-        assert_eq!(settle(), -700);
-        drop(weight);
-        assert_eq!(settle(), -300);
+    fn regression_memory_of_an_object_is_reported_until_it_is_dropped() {
+        let memory = ExternalMemory::default();
+        memory.set(1000);
+        assert_eq!(take_change(), 1000);
+        memory.set(1000);
+        assert_eq!(take_change(), 0);
+        memory.set(300);
+        assert_eq!(take_change(), -700);
+        drop(memory);
+        assert_eq!(take_change(), -300);
     }
 
     #[test]
-    fn threads_that_lend_at_once_stay_within_the_account() {
-        static ACCOUNT: Account = Account::new(1000);
-        let take = || std::iter::from_fn(|| ACCOUNT.enter(7)).take(1000).collect::<Vec<_>>();
+    fn concurrent_reservations_stay_within_the_limit() {
+        static BUDGET: Budget = Budget::new(1000);
+        let take = || std::iter::from_fn(|| BUDGET.reserve(7)).take(1000).collect::<Vec<_>>();
         let taken: usize = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..4).map(|_| scope.spawn(take)).collect();
             let all: Vec<_> = threads.into_iter().map(|it| it.join().expect("no panic")).collect();
-            assert!(ACCOUNT.enter(7).is_none() && ACCOUNT.enter(usize::MAX).is_none());
+            assert!(BUDGET.reserve(7).is_none() && BUDGET.reserve(usize::MAX).is_none());
             all.iter().map(Vec::len).sum()
         });
-        assert_eq!((taken, lent_bytes(&ACCOUNT)), (142, 0));
-        assert!(ACCOUNT.enter(1000).is_some() && ACCOUNT.enter(1001).is_none());
+        assert_eq!((taken, used_bytes(&BUDGET)), (142, 0));
+        assert!(BUDGET.reserve(1000).is_some() && BUDGET.reserve(1001).is_none());
     }
 }

@@ -1,4 +1,5 @@
-//! `formatHashed`, `hashLines`, `verify`, `applyHashToText`: what needs no file system.
+//! `formatHashed`, `hashLines`, `verify`, `applyHashToText`: the functions that do not use the file
+//! system.
 
 use hashline_core::host::{FormatOptions, LineNumber, string_of, valid_utf8};
 use hashline_core::{self as core, Dialect};
@@ -6,7 +7,7 @@ use napi::{Env, ValueType};
 use napi_derive::napi;
 
 use super::buffers::with_text;
-use super::fault::{Result, returned};
+use super::error::{Result, returned};
 use super::js::Js;
 use super::options::{DIALECT, EDIT, Field, OptionNames, Options};
 use super::outcome::text_outcome;
@@ -19,7 +20,7 @@ const FORMAT: OptionNames = &[DIALECT, &["startLine"]];
 /// `EditOptions`.
 const EDIT_TEXT: OptionNames = &[DIALECT, EDIT];
 
-/// The lines of a text in memory, each with its anchor in front, joined by line feeds.
+/// The lines of a text in memory, each preceded by its anchor, joined by newlines.
 ///
 /// Bytes are taken as UTF-8; invalid sequences are shown (and hashed) as U+FFFD.
 #[napi(
@@ -80,8 +81,8 @@ pub fn verify<'env>(
     })
 }
 
-/// Applies operations to a text in memory: all of them or none. Operations name no path, and
-/// there are none on whole files.
+/// Applies operations to a text in memory: all of them or none. Operations have no path, and
+/// operations on whole files are not possible.
 #[napi(
     ts_args_type = "text: string, operations: TextPatch, options?: EditOptions",
     ts_return_type = "TextOutcome"
@@ -106,12 +107,12 @@ fn format(value: Js<'_>) -> Result<FormatOptions> {
     Options::of(value, FORMAT)?.read()
 }
 
-/// Runs `work` with the argument `text` as valid UTF-8; bytes that are, and that no other thread
-/// shares, are borrowed. So the options are read before it: a getter could run JavaScript.
+/// Runs `work` with the argument `text` as valid UTF-8. Valid bytes that no other thread shares are
+/// borrowed, so options must be read first: a getter could run JavaScript.
 fn with_utf8<T>(text: Js<'_>, work: impl FnOnce(&[u8]) -> Result<T>) -> Result<T> {
     let field = Field::argument("text", text)?;
     match text.bytes()? {
-        // Several times as fast as the check that `from_utf8_lossy` makes.
+        // Several times as fast as the check in `from_utf8_lossy`.
         Some((bytes, false)) if valid_utf8(bytes).is_some() => work(bytes),
         Some((bytes, false)) => work(String::from_utf8_lossy(bytes).as_bytes()),
         Some((bytes, true)) => work(string_of(bytes.to_vec()).as_bytes()),

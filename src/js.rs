@@ -1,4 +1,4 @@
-//! JavaScript values: the one place that calls Node-API to read them or to make many.
+//! JavaScript values: the only module that calls Node-API to read values or to create many of them.
 
 use std::ffi::CStr;
 use std::marker::PhantomData;
@@ -57,7 +57,7 @@ impl<'env> Js<'env> {
         Js { env, raw, scope: PhantomData }
     }
 
-    /// Anything of Rust, as JavaScript sees it.
+    /// Converts a Rust value.
     pub fn from_rust<T: ToNapiValue>(env: &'env Env, value: T) -> napi::Result<Self> {
         // SAFETY: `env` is the environment of the running call.
         let raw = unsafe { T::to_napi_value(env.raw(), value) }?;
@@ -71,7 +71,7 @@ impl<'env> Js<'env> {
         Ok(Js::new(env.raw(), raw))
     }
 
-    /// What a script of our own evaluates to.
+    /// The value of a script of this library.
     pub fn run_script(env: &'env Env, source: &str) -> napi::Result<Self> {
         let source = Js::from_rust(env, source)?;
         let mut raw = ptr::null_mut();
@@ -107,7 +107,7 @@ impl<'env> Js<'env> {
         Ok(ValueType::from(kind))
     }
 
-    /// Whether the value is undefined or null: an optional argument or field left out.
+    /// Whether the value is undefined or null: an optional argument or field that is omitted.
     pub fn is_missing(self) -> napi::Result<bool> {
         Ok(matches!(self.kind()?, ValueType::Undefined | ValueType::Null))
     }
@@ -118,44 +118,43 @@ impl<'env> Js<'env> {
         Ok(is)
     }
 
-    /// Whether the value is an object that holds bytes or numbers, not fields.
+    /// Whether the value is a typed array.
     pub fn is_typed_array(self) -> napi::Result<bool> {
         let mut is = false;
         ask!(napi_is_typedarray(self.env, self.raw; is))?;
         Ok(is)
     }
 
-    /// The value of something whose kind is `Boolean`.
+    /// The value of a `Boolean`.
     pub fn boolean(self) -> napi::Result<bool> {
         let mut value = false;
         ask!(napi_get_value_bool(self.env, self.raw; value))?;
         Ok(value)
     }
 
-    /// The value of something whose kind is `Number`.
+    /// The value of a `Number`.
     pub fn number(self) -> napi::Result<f64> {
         let mut value = 0.0;
         ask!(napi_get_value_double(self.env, self.raw; value))?;
         Ok(value)
     }
 
-    /// The value of something whose kind is `String`; `None` when it has a lone surrogate.
+    /// The value of a `String`; `None` if it has a lone surrogate.
     pub fn text(self) -> napi::Result<Option<String>> {
         let (text, is_whole) = self.text_and_is_whole()?;
         Ok(is_whole.then_some(text))
     }
 
-    /// The value of something whose kind is `String`, and whether it has no lone surrogate: these
-    /// become U+FFFD.
+    /// The value of a `String`, with lone surrogates as U+FFFD, and whether it has none of them.
     pub fn text_and_is_whole(self) -> napi::Result<(String, bool)> {
         let text = self.lossy_text()?;
-        // U+FFFD may as well be in the string itself.
+        // U+FFFD may also be in the string itself.
         let is_suspect = text.contains(char::REPLACEMENT_CHARACTER);
         let is_whole = !is_suspect || !self.has_lone_surrogate()?;
         Ok((text, is_whole))
     }
 
-    /// The value of something whose kind is `String`; lone surrogates become U+FFFD.
+    /// The value of a `String`; lone surrogates become U+FFFD.
     pub fn lossy_text(self) -> napi::Result<String> {
         let mut bytes = Vec::new();
         self.read_utf8(&mut bytes, self.utf8_size()?)?;
@@ -167,50 +166,50 @@ impl<'env> Js<'env> {
         if self.kind()? == ValueType::String { self.lossy_text().map(Some) } else { Ok(None) }
     }
 
-    /// Whether the value, whose kind is `String`, is one that UTF-8 cannot hold.
+    /// Whether a `String` has a lone surrogate, which UTF-8 cannot encode.
     pub fn has_lone_surrogate(self) -> napi::Result<bool> {
         let mut units = Vec::new();
         self.read_utf16(&mut units)?;
         Ok(char::decode_utf16(units).any(|unit| unit.is_err()))
     }
 
-    /// The number of code units of something whose kind is `String`.
+    /// The number of code units of a `String`.
     pub fn units(self) -> napi::Result<usize> {
         let mut len = 0;
         ask!(napi_get_value_string_utf16(self.env, self.raw, ptr::null_mut(), 0; len))?;
         Ok(len)
     }
 
-    /// The number of bytes of something whose kind is `String`, in UTF-8.
+    /// The number of bytes of a `String` in UTF-8.
     pub fn utf8_size(self) -> napi::Result<usize> {
         let mut len = 0;
         ask!(napi_get_value_string_utf8(self.env, self.raw, ptr::null_mut(), 0; len))?;
         Ok(len)
     }
 
-    /// Replaces `units` by the value of something whose kind is `String`.
+    /// Replaces `units` by the code units of a `String`.
     pub fn read_utf16(self, units: &mut Vec<u16>) -> napi::Result<()> {
         units.clear();
         let mut len = self.units()?;
-        // One more for the NUL that is written after the text.
+        // One more for the NUL that Node-API writes.
         units.reserve(len + 1);
         let (start, room) = (units.as_mut_ptr(), units.capacity());
         ask!(napi_get_value_string_utf16(self.env, self.raw, start, room; len))?;
-        // SAFETY: So many units were written, fewer than the capacity.
+        // SAFETY: `len` units were written, fewer than the capacity.
         unsafe { units.set_len(len) };
         Ok(())
     }
 
-    /// Replaces `bytes` by the value of something whose kind is `String`, in UTF-8, as far as it
-    /// fits into `limit_bytes`; lone surrogates become U+FFFD.
+    /// Replaces `bytes` by a `String` in UTF-8, cut at `limit_bytes`; lone surrogates become
+    /// U+FFFD.
     pub fn read_utf8(self, bytes: &mut Vec<u8>, limit_bytes: usize) -> napi::Result<()> {
         bytes.clear();
-        // One more for the NUL that is written after the text.
+        // One more for the NUL that Node-API writes.
         bytes.reserve(limit_bytes + 1);
         let start = bytes.as_mut_ptr().cast();
         let mut len = 0;
         ask!(napi_get_value_string_utf8(self.env, self.raw, start, limit_bytes + 1; len))?;
-        // SAFETY: So many bytes were written, fewer than the capacity.
+        // SAFETY: `len` bytes were written, fewer than the capacity.
         unsafe { bytes.set_len(len) };
         Ok(())
     }
@@ -255,7 +254,7 @@ impl<'env> Js<'env> {
         })
     }
 
-    /// A part of a string, which refers to the characters of the whole one.
+    /// A substring that shares the characters of the whole string.
     pub fn slice(self, units: std::ops::Range<usize>) -> napi::Result<Js<'env>> {
         let slice = self.get(c"slice")?.raw;
         let env = Env::from_raw(self.env);
@@ -266,7 +265,7 @@ impl<'env> Js<'env> {
         Ok(Js::new(self.env, raw))
     }
 
-    /// Calls a function that does not look at `this`.
+    /// Calls a function with `this` undefined.
     pub fn call(self, arguments: &[sys::napi_value]) -> napi::Result<Js<'env>> {
         let mut this = ptr::null_mut();
         ask!(napi_get_undefined(self.env; this))?;
@@ -276,7 +275,7 @@ impl<'env> Js<'env> {
         Ok(Js::new(self.env, raw))
     }
 
-    /// Makes an object of a class.
+    /// Creates an instance of a class.
     pub fn construct(self, arguments: &[sys::napi_value]) -> napi::Result<Js<'env>> {
         let (len, start) = (arguments.len(), arguments.as_ptr());
         let mut raw = ptr::null_mut();
@@ -284,14 +283,14 @@ impl<'env> Js<'env> {
         Ok(Js::new(self.env, raw))
     }
 
-    /// Throws the value into JavaScript; the result says so to the caller in Rust.
+    /// Throws the value into JavaScript and returns the error that reports this to napi.
     pub fn throw(self) -> napi::Error {
         // SAFETY: The value comes from the running call of this environment.
         let thrown = napi::check_status!(unsafe { sys::napi_throw(self.env, self.raw) });
         thrown.err().unwrap_or_else(pending)
     }
 
-    /// What `JSON.stringify` makes of the value.
+    /// The result of `JSON.stringify`.
     pub fn stringify(self) -> napi::Result<Js<'env>> {
         let mut raw = ptr::null_mut();
         ask!(napi_get_global(self.env; raw))?;
@@ -313,7 +312,7 @@ impl<'env> Js<'env> {
         Ok(Js::new(self.env, raw))
     }
 
-    /// What the value is, for messages.
+    /// Describes the value for messages.
     pub fn describe(self) -> napi::Result<String> {
         Ok(match self.kind()? {
             ValueType::Undefined => "undefined".to_owned(),
@@ -330,8 +329,8 @@ impl<'env> Js<'env> {
         })
     }
 
-    /// The bytes of a `Uint8Array` (or `Buffer`), and whether other threads share them.
-    /// Nothing else may run JavaScript while they are borrowed.
+    /// The bytes of a `Uint8Array` (or `Buffer`), and whether other threads share them. No
+    /// JavaScript may run while they are borrowed.
     pub fn bytes(self) -> napi::Result<Option<(&'env [u8], bool)>> {
         if !self.is_typed_array()? {
             return Ok(None);
@@ -358,14 +357,14 @@ impl<'env> Js<'env> {
         }
         let mut exclusive = false;
         ask!(napi_is_arraybuffer(self.env, buffer; exclusive))?;
-        // SAFETY: The engine says that `len` bytes stand at `data`, and the array stays alive
-        // and in place as long as its handle, that is, during this call.
+        // SAFETY: The engine reports `len` bytes at `data`. The array stays alive and in place as
+        // long as its handle, that is, during this call.
         let bytes = unsafe { std::slice::from_raw_parts(data.cast(), len) };
         Ok(Some((bytes, !exclusive)))
     }
 }
 
-/// A number as JavaScript writes it, near enough.
+/// A number, formatted approximately as JavaScript does.
 fn number_text(value: f64) -> String {
     match value {
         _ if value.is_nan() => "NaN".to_owned(),
@@ -376,13 +375,13 @@ fn number_text(value: f64) -> String {
     }
 }
 
-/// Whether an exception of JavaScript waits to be handled.
+/// Whether a JavaScript exception is pending.
 pub fn is_exception_pending(env: &Env) -> bool {
     let mut pending = false;
     ask!(napi_is_exception_pending(env.raw(); pending)).is_ok() && pending
 }
 
-/// Takes the exception that waits to be handled.
+/// Takes the pending exception.
 pub fn take_exception(env: &Env) -> Option<Js<'_>> {
     if !is_exception_pending(env) {
         return None;
@@ -392,7 +391,7 @@ pub fn take_exception(env: &Env) -> Option<Js<'_>> {
     Some(Js::new(env.raw(), raw))
 }
 
-/// The status of an operation that JavaScript code made fail.
+/// The error for an operation that failed in JavaScript code.
 fn pending() -> napi::Error {
     napi::Error::new(Status::PendingException, String::new())
 }

@@ -5,7 +5,7 @@ use napi::Env;
 use napi_derive::napi;
 
 use super::apply;
-use super::fault::Result;
+use super::error::Result;
 use super::js::Js;
 use super::options::{Place, request, workspace_options};
 use super::read;
@@ -41,8 +41,8 @@ pub struct JsonView {
     pub snapshot: String,
 }
 
-/// Reads a JSON document, which may have comments and trailing commas: as it stands in its file,
-/// with the anchors of its values.
+/// Reads a JSON document, which may have comments and trailing commas: as it is in its file, with
+/// the anchors of its values.
 ///
 /// Rejects with an error that has a `code` when the file cannot be read, or is not JSON
 /// (`INVALID_JSON`, with the line and column).
@@ -58,7 +58,7 @@ pub fn read_json<'env>(
     task::later(env, || prepare(request, options))
 }
 
-/// As `readJson`, on the calling thread: throws where that rejects.
+/// As `readJson`, but synchronous: throws where `readJson` rejects its promise.
 #[napi(
     ts_args_type = "request: string | JsonRequest, options?: Omit<ReadOptions, 'signal'>",
     ts_return_type = "JsonView"
@@ -71,8 +71,8 @@ pub fn read_json_sync<'env>(
     task::now(env, || prepare(request, options))
 }
 
-/// Applies edits of the values of JSON documents: all of them, or nothing. `applyHash` takes these
-/// operations, too, beside all others.
+/// Applies edits of the values of JSON documents: all of them, or nothing. `applyHash` accepts
+/// these operations as well.
 #[napi(
     ts_args_type = "patch: JsonPatch, options?: ApplyOptions",
     ts_return_type = "Promise<ApplyOutcome>"
@@ -85,7 +85,7 @@ pub fn apply_json<'env>(
     task::later(env, || apply::prepare(patch, options))
 }
 
-/// As `applyJson`, on the calling thread: throws where that rejects.
+/// As `applyJson`, but synchronous: throws where `applyJson` rejects its promise.
 #[napi(
     ts_args_type = "patch: JsonPatch, options?: Omit<ApplyOptions, 'signal'>",
     ts_return_type = "ApplyOutcome"
@@ -141,7 +141,7 @@ fn prepare<'env>(request: Js<'env>, options: Js<'env>) -> Result<Prepared<'env, 
     Ok((ReadJsonCall { request, workspace: Workspace::new(options) }, signal))
 }
 
-/// The argument that says which document.
+/// The argument that names the document.
 pub fn read_request(value: Js<'_>) -> Result<core::JsonRequest> {
     request(value, Place::Argument("requests"))
 }

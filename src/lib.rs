@@ -9,13 +9,12 @@ mod apply;
 mod buffers;
 mod bulk;
 mod command;
+mod completions;
+mod error;
 mod external;
-mod fault;
 mod in_memory;
 mod js;
 mod json;
-mod leaving;
-mod mailbox;
 mod omp;
 mod options;
 mod outcome;
@@ -25,6 +24,7 @@ mod recover;
 mod scripts;
 mod search;
 mod session;
+mod shutdown;
 mod task;
 mod text;
 mod tools;
@@ -34,16 +34,16 @@ use napi::Env;
 use napi::bindgen_prelude::{JsObjectValue, Object, retain_current_module_for_unload_safety};
 use napi_derive::napi;
 
-/// Runs when an environment loads the addon. Node unloads a library when the last environment
-/// that loaded it (a worker, say) ends, but threads that live in this one go on. The linker
-/// settings of `build.rs` keep it loaded on Linux; this is for every system that can. What is no
-/// function is exported here as well, and functions that scripts may replace later are kept.
+/// Runs when an environment loads the addon. Node unloads a library when the last environment that
+/// loaded it (such as a worker) ends, but threads of this library keep running. The linker settings
+/// of `build.rs` keep it loaded on Linux; this call does it on every system that can. Exports that
+/// are not functions are set here, and functions that scripts might replace later are saved.
 #[napi(module_exports)]
 fn begin(mut exports: Object<'_>, env: Env) -> napi::Result<()> {
     retain_current_module_for_unload_safety();
     buffers::keep_freed_memory();
     options::object_keys(&env)?;
-    exports.set_named_property("HashlineError", fault::error_class(&env)?)
+    exports.set_named_property("HashlineError", error::error_class(&env)?)
 }
 
 /// The version of this package, as in its `package.json`.

@@ -1,5 +1,5 @@
-//! What the modules in `js/` need from the addon, in a namespace of its own. They are the only
-//! callers, so these functions are not declared for others.
+//! Functions that only the modules in `js/` call. They have a namespace of their own and are not
+//! declared for other callers.
 
 mod lines;
 
@@ -12,14 +12,14 @@ use napi::{Env, ValueType, sys};
 use napi_derive::napi;
 
 use super::buffers::{Buffers, read_utf8, with_buffers};
-use super::fault::{Result, returned};
+use super::error::{Result, returned};
 use super::js::{Js, ask};
 use super::options::Field;
 use super::text::Text;
 
-/// The lines of a text, as `split("\n")` cuts it, each with its anchor in front. Null if the text
-/// has half a surrogate pair, which would come back as another character. Null, too, if a line
-/// may be hashed in another way by the tables of the host.
+/// The lines of a text, split as by `split("\n")`, each preceded by its anchor. Null if the text
+/// has a lone surrogate, which UTF-8 would replace. Null, too, if the Unicode tables of the host
+/// might hash a line differently.
 #[napi(namespace = "omp", skip_typescript)]
 pub fn format_lines<'env>(
     env: &'env Env,
@@ -42,7 +42,7 @@ pub fn format_lines<'env>(
     })
 }
 
-/// xxHash32 of a text. Half a surrogate pair counts as U+FFFD.
+/// xxHash32 of a text. A lone surrogate counts as U+FFFD.
 #[napi(namespace = "omp", skip_typescript)]
 pub fn hash_text<'env>(env: &'env Env, text: Js<'env>, seed: Js<'env>) -> napi::Result<Js<'env>> {
     returned(env, || {
@@ -51,8 +51,8 @@ pub fn hash_text<'env>(env: &'env Env, text: Js<'env>, seed: Js<'env>) -> napi::
     })
 }
 
-/// How many line feeds stand before each block of 128 code units of a text, and then how many
-/// there are in all: 32-bit numbers in an `ArrayBuffer`.
+/// How many newlines precede each block of 128 code units of a text, followed by their total:
+/// 32-bit numbers in an `ArrayBuffer`.
 #[napi(namespace = "omp", skip_typescript)]
 pub fn line_feed_counts<'env>(env: &'env Env, text: Js<'env>) -> napi::Result<Js<'env>> {
     returned(env, || {
@@ -64,7 +64,7 @@ pub fn line_feed_counts<'env>(env: &'env Env, text: Js<'env>) -> napi::Result<Js
     })
 }
 
-/// Where the lines of a text start, as `split("\n")` cuts it: 32-bit numbers in an `ArrayBuffer`.
+/// Where the lines of a text start, split as by `split("\n")`: 32-bit numbers in an `ArrayBuffer`.
 #[napi(namespace = "omp", skip_typescript)]
 pub fn line_starts<'env>(env: &'env Env, text: Js<'env>) -> napi::Result<Js<'env>> {
     returned(env, || {
@@ -82,7 +82,7 @@ fn counts_of<U: CodeUnit>(units: &[U]) -> Vec<u32> {
     counts
 }
 
-/// Runs one of the functions with the code units of a string: the first where they are all ASCII.
+/// Runs one of two functions with the code units of a string: the first if they are all ASCII.
 fn with_units<T>(
     field: Field<'_>,
     narrow: impl FnOnce(&[u8]) -> T,
@@ -93,7 +93,7 @@ fn with_units<T>(
         if read_utf8(text, utf8)? == utf8.len() {
             return Ok(narrow(utf8));
         }
-        // Positions are counted in code units, so the units are what is looked at.
+        // Positions are counted in code units, so the search is in code units.
         text.read_utf16(utf16)?;
         Ok(wide(utf16))
     })
@@ -103,7 +103,7 @@ fn string(field: Field<'_>) -> Result<Js<'_>> {
     if field.is(ValueType::String) { Ok(field.value()) } else { Err(field.wrong("a string")) }
 }
 
-/// Runs `work` with the UTF-8 form of a string, in which half a surrogate pair is U+FFFD.
+/// Runs `work` with the UTF-8 form of a string, with lone surrogates as U+FFFD.
 fn with_utf8<T>(field: Field<'_>, work: impl FnOnce(&[u8]) -> Result<T>) -> Result<T> {
     let text = string(field)?;
     with_buffers(|Buffers { utf8, .. }| {
@@ -139,7 +139,8 @@ impl ToNapiValue for Words {
                 Error::argument("no memory for a buffer").message,
             ));
         }
-        // SAFETY: The engine just made a buffer of `size` bytes, which nobody else knows yet.
+        // SAFETY: The engine just created this buffer of `size` bytes, and nothing else refers to
+        // it yet.
         unsafe { ptr::copy_nonoverlapping(words.0.as_ptr().cast::<u8>(), data.cast(), size) };
         Ok(raw)
     }

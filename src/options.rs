@@ -1,8 +1,8 @@
-//! Arguments and options of calls. Their shapes are those that the core's types have as data
-//! (`serde`); a call says which of these options it takes, by name.
+//! Arguments and options of calls. Their shapes are those of the core's types as data (`serde`);
+//! each call names the options that it accepts.
 //!
-//! What users read of an object is an interface in `patch.d.ts`; `__test__/options.test.mjs`
-//! compares the two.
+//! The interfaces in `patch.d.ts` document them for users; `__test__/options.test.mjs` compares the
+//! two.
 
 mod deserializer;
 mod place;
@@ -14,17 +14,17 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde::de::value::MapDeserializer;
 
-use super::fault::Result;
+use super::error::Result;
 use super::js::Js;
 pub use deserializer::{Field, object_keys};
-use deserializer::{Given, Known, Property, Unread};
+use deserializer::{Given, Known, Property, ReadError};
 pub use place::Place;
 pub use workspace::{COMMIT, DIALECT, EDIT, FILES, HOST, ROOT, STATE, workspace_options};
 
-/// The names of the options of a call, in groups that several calls may have.
+/// The option names of a call, in groups that several calls share.
 pub type OptionNames = &'static [&'static [&'static str]];
 
-/// The option that cancels a call, which JavaScript alone has.
+/// The option that cancels a call. Only JavaScript has it.
 pub const SIGNAL: &[&str] = &["signal"];
 
 /// The options of a call: an object, or nothing.
@@ -34,7 +34,7 @@ pub struct Options<'env> {
 }
 
 impl<'env> Options<'env> {
-    /// Refuses what is no object, and names that the call does not have.
+    /// Refuses a value that is not an object, and names that the call does not have.
     pub fn of(value: Js<'env>, names: OptionNames) -> Result<Self> {
         let given = Field::argument("options", value)?;
         let properties = match given.is_missing() {
@@ -44,23 +44,23 @@ impl<'env> Options<'env> {
         Ok(Options { given, properties })
     }
 
-    /// Those that a type knows, as it has them.
+    /// Deserializes the options that `T` declares.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T> {
         self.given.having(&self.properties).read()
     }
 
-    /// One of them alone.
+    /// A single option.
     pub fn one(&self, name: &'static str) -> Option<Field<'env>> {
         Property::named(&self.properties, name)
     }
 
-    /// The signal, which the call itself looks at.
+    /// The option `signal`, which the call reads itself.
     pub fn signal(&self) -> Option<Field<'env>> {
         self.one("signal")
     }
 }
 
-/// Reads a request: an object, or the path alone that it would have.
+/// Reads a request: an object, or a string that is its path.
 pub fn request<T: DeserializeOwned>(value: Js<'_>, place: Place<'_>) -> Result<T> {
     let given = Given::new(value, place)?;
     if given.is(ValueType::String) {
@@ -70,11 +70,11 @@ pub fn request<T: DeserializeOwned>(value: Js<'_>, place: Place<'_>) -> Result<T
     given.having(&properties).read()
 }
 
-/// The names that an object may have from which a type is read. The type tells them when it refuses
-/// an object with another name.
+/// The property names that a type declares. The type lists them when it refuses an object with an
+/// unknown name.
 fn names_of<'de, T: Deserialize<'de>>() -> Result<&'static [&'static str]> {
     match T::deserialize(MapDeserializer::new([("", ())].into_iter())) {
-        Err(Unread::Unknown(names)) => Ok(names),
+        Err(ReadError::Unknown(names)) => Ok(names),
         _ => Err(Error::new(Code::Internal, "a request whose type takes unknown names").into()),
     }
 }

@@ -5,20 +5,20 @@ use napi::bindgen_prelude::{Either, ToNapiValue, TypeName};
 use napi::{Env, ValueType, sys};
 use napi_derive::napi;
 
-use super::fault::Result;
+use super::error::Result;
 use super::js::Js;
 use super::text::{Text, Word};
 
-/// What `applyHash` did, or why it did nothing: declared in `patch.d.ts`.
+/// The result of `applyHash`, declared in `patch.d.ts`.
 pub type ApplyOutcome = Either<AppliedOutcome, RejectedOutcome>;
 
-/// What `applyHashToText` did, or why it did nothing: declared in `patch.d.ts`.
+/// The result of `applyHashToText`, declared in `patch.d.ts`.
 pub type TextOutcome = Either<AppliedText, RejectedOutcome>;
 
-/// Every operation was carried out, or had nothing to do.
+/// Every operation was applied, or had nothing to do.
 #[napi(object, object_from_js = false)]
 pub struct AppliedOutcome {
-    /// Tells this outcome from a refusal.
+    /// Distinguishes this outcome from a refusal.
     #[napi(ts_type = "'applied'")]
     pub status: Word,
     /// The files that changed, in the order of their first operation.
@@ -27,7 +27,7 @@ pub struct AppliedOutcome {
     pub relocations: Vec<Relocation>,
     /// Repairs of the model's text.
     pub repairs: Vec<Repair>,
-    /// What looks like a mistake and was done all the same.
+    /// Likely mistakes in operations that were applied anyway.
     pub warnings: Vec<Warning>,
     /// Operations that had nothing to do.
     pub noops: Vec<Noop>,
@@ -36,10 +36,10 @@ pub struct AppliedOutcome {
     pub text: Text,
 }
 
-/// Every operation on a text in memory was carried out, or had nothing to do.
+/// Every operation on a text in memory was applied, or had nothing to do.
 #[napi(object, object_from_js = false)]
 pub struct AppliedText {
-    /// Tells this outcome from a refusal.
+    /// Distinguishes this outcome from a refusal.
     #[napi(ts_type = "'applied'")]
     pub status: Word,
     /// The new text.
@@ -51,7 +51,7 @@ pub struct AppliedText {
     pub relocations: Vec<Relocation>,
     /// Repairs of the model's text.
     pub repairs: Vec<Repair>,
-    /// What looks like a mistake and was done all the same.
+    /// Likely mistakes in operations that were applied anyway.
     pub warnings: Vec<Warning>,
     /// Operations that had nothing to do.
     pub noops: Vec<Noop>,
@@ -63,7 +63,7 @@ pub struct AppliedText {
 /// Nothing was changed.
 #[napi(object, object_from_js = false)]
 pub struct RejectedOutcome {
-    /// Tells this outcome from a success.
+    /// Distinguishes this outcome from a success.
     #[napi(ts_type = "'rejected'")]
     pub status: Word,
     /// The code of the first failure.
@@ -71,8 +71,8 @@ pub struct RejectedOutcome {
     pub code: Word,
     /// Every failure, in the order of the operations.
     pub failures: Vec<Failure>,
-    /// Stale anchors and the fresh anchors of the same line numbers, where nothing points to
-    /// another line.
+    /// Stale anchors and the fresh anchors of the same lines, unless the line is probably another
+    /// one.
     #[napi(ts_type = "Record<Anchor, Anchor>")]
     pub remaps: Remaps,
     /// The report for the model: what failed, and the lines as they are now.
@@ -85,9 +85,9 @@ pub struct RejectedOutcome {
 pub struct FileChange {
     /// The path under which the file is now (or was, when it is gone).
     pub path: String,
-    /// The path under which it was, when that changed.
+    /// The former path, if it changed.
     pub from: Option<String>,
-    /// What happened. A file that was edited may have another name, too.
+    /// What happened. An edited file may have another name, too.
     #[napi(ts_type = "'edited' | 'created' | 'moved' | 'deleted'")]
     pub change: Word,
     /// The number of line edits that took effect.
@@ -96,32 +96,32 @@ pub struct FileChange {
     pub added: f64,
     /// Lines removed.
     pub removed: f64,
-    /// Lines it has now, where they were counted.
+    /// The line count now, if the lines were counted.
     pub line_count: Option<f64>,
-    /// The hash of its content now, as in a view, where it was looked into.
+    /// The hash of the content now, as in a view, if the file was read.
     pub snapshot: Option<String>,
-    /// What a parser says of it now, where the option `syntax` has one asked: it parses; it did
-    /// before the patch and does not now; it did not before either; or nothing, since its language
+    /// The parser's result, if the option `syntax` asks for it: the file parses; it parsed before
+    /// the patch and does not now; it did not parse before either; or unknown, because its language
     /// is not known or the file is too long.
     #[napi(ts_type = "'ok' | 'broken' | 'unclean' | 'unknown'")]
     pub syntax: Option<Word>,
-    /// What became of its text, as a unified diff, where one is made. Of a deleted file of more than
-    /// 1 MiB it does not show the lines.
+    /// The change of the text as a unified diff, if one is made. For a deleted file of more than 1
+    /// MiB it does not show the lines.
     pub diff: Option<String>,
     /// The same, hunk by hunk.
     pub hunks: Option<Vec<DiffHunk>>,
 }
 
-/// One hunk of a diff, in the shape that the npm package `diff` has.
+/// One hunk of a diff, in the shape of the npm package `diff`.
 #[napi(object, object_from_js = false)]
 pub struct DiffHunk {
-    /// The first line of the old text; where it has none, the line after the place.
+    /// The first line of the old text; if it has none, the line after the change.
     pub old_start: f64,
-    /// How many lines of the old text.
+    /// The number of lines of the old text.
     pub old_lines: f64,
-    /// The first line of the new text; where it has none, the line after the place.
+    /// The first line of the new text; if it has none, the line after the change.
     pub new_start: f64,
-    /// How many lines of the new text.
+    /// The number of lines of the new text.
     pub new_lines: f64,
     /// The lines, each after a space, `-` or `+`; notes after a backslash.
     pub lines: Vec<String>,
@@ -158,21 +158,21 @@ pub struct Repair {
     pub after: String,
 }
 
-/// Something that looks like a mistake.
+/// A likely mistake.
 #[napi(object, object_from_js = false)]
 pub struct Warning {
-    /// What kind of mistake: a line whose new text has another indentation, a file that parsed
-    /// before the patch and does not now, a row of a patch that its grammar has otherwise, a byte
-    /// order mark in a text, which was dropped, or a control character that sources hardly ever have.
+    /// The kind of mistake: a line whose new text has another indentation, a file that parsed
+    /// before the patch and does not now, a patch row that deviates from the grammar, a byte order
+    /// mark in a text, which was dropped, or a control character that source files rarely have.
     #[napi(
         ts_type = "'INDENTATION' | 'SYNTAX' | 'READING' | 'BYTE_ORDER_MARK' | 'CONTROL_CHARACTER'"
     )]
     pub code: Word,
-    /// The operation's place in the request, from 0, if it is about one operation.
+    /// The operation's place in the request, from 0, if the warning is about one operation.
     pub operation: Option<f64>,
     /// The file.
     pub path: String,
-    /// What, where and what to do, for the model.
+    /// For the model: what happened, where, and what to do.
     pub message: String,
 }
 
@@ -183,10 +183,10 @@ pub struct Noop {
     pub operation: f64,
     /// The file.
     pub path: String,
-    /// Whether the file has what it asks for, or it repeats an earlier operation.
+    /// Whether the file already has the requested content, or the operation repeats an earlier one.
     #[napi(ts_type = "'unchanged' | 'duplicate'")]
     pub reason: Word,
-    /// The operation that it repeats, which was carried out.
+    /// The earlier operation, which was applied.
     pub duplicate_of: Option<f64>,
 }
 
@@ -200,19 +200,19 @@ pub struct Failure {
     /// The stable code.
     #[napi(ts_type = "HashlineErrorCode")]
     pub code: Word,
-    /// What, where and what instead.
+    /// What happened, where, and what to do instead.
     pub message: String,
     /// The anchor that failed, in its short form.
     #[napi(ts_type = "Anchor")]
     pub anchor: Option<String>,
-    /// The current lines around the anchor, each with its own.
+    /// The current lines around the anchor, each with its anchor.
     pub lines: Option<String>,
-    /// A fresh anchor to use instead, where one is known.
+    /// A fresh anchor to use instead, if one is known.
     #[napi(ts_type = "Anchor")]
     pub suggestion: Option<String>,
 }
 
-/// An object from stale to fresh anchors.
+/// An object that maps stale anchors to fresh ones.
 pub struct Remaps(Vec<(String, String)>);
 
 impl TypeName for Remaps {
@@ -244,8 +244,8 @@ pub fn apply_outcome(outcome: Outcome) -> ApplyOutcome {
     }
 }
 
-/// The outcome of operations on a text in memory; `FILE_TOO_LARGE` when the text they make is
-/// longer than a string can be.
+/// The outcome of operations on a text in memory; `FILE_TOO_LARGE` if the resulting text is longer
+/// than a JavaScript string can be.
 pub fn text_outcome(outcome: core::TextOutcome) -> Result<TextOutcome> {
     Ok(match outcome.outcome {
         Outcome::Applied(applied) => {

@@ -1,5 +1,5 @@
-//! The text of a session's read, and its views, whose texts are parts of it: the engine is handed
-//! the characters once.
+//! The text of a session's read, and its views. The views' texts are substrings of the whole text,
+//! so the engine receives the characters only once.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -16,10 +16,10 @@ use super::js::Js;
 use super::read::FileView;
 use super::text::Text;
 
-/// Shorter texts are handed over once more, which costs less than cutting them out.
+/// Shorter texts are passed again, which costs less than taking a substring.
 const CUT_MIN_BYTES: usize = 4 * 1024;
 
-/// The handle of the whole text, once it is made.
+/// The handle of the whole text, once it is created.
 type Made = Rc<Cell<sys::napi_value>>;
 
 /// The whole text.
@@ -28,18 +28,18 @@ pub struct PageText {
     made: Made,
 }
 
-/// The views of which it consists.
+/// The views that make up the whole text.
 pub struct PageViews {
     views: Vec<FileView>,
-    /// The places in the whole text of the texts that are to be cut out of it.
+    /// The ranges of the views' texts in the whole text.
     cuts: Vec<(u32, Range<usize>)>,
     made: Made,
 }
 
-/// Both, of a text and where the texts of views stand in it. They must be converted in this order.
+/// The whole text and its views, with the ranges of their texts in it. Convert them in this order.
 pub fn page(text: String, views: Vec<View>, spans: Vec<Range<usize>>) -> (PageText, PageViews) {
     let made = Made::new(Cell::new(ptr::null_mut()));
-    // Then offsets in bytes are offsets in characters.
+    // In ASCII, offsets in bytes are offsets in characters.
     let is_ascii = is_ascii(&text, &views, &spans);
     let mut cuts = Vec::new();
     let views = (0..).zip(views).zip(spans).map(|((index, mut view), span)| {
@@ -56,8 +56,8 @@ pub fn page(text: String, views: Vec<View>, spans: Vec<Range<usize>>) -> (PageTe
     (PageText { text, made: Rc::clone(&made) }, PageViews { views, cuts, made })
 }
 
-/// Whether a page is nothing but ASCII. Views know it of their own text, so only what stands
-/// between them is looked at.
+/// Whether the whole text is ASCII. Views know it of their own text, so only the text between them
+/// is checked.
 fn is_ascii(text: &str, views: &[View], spans: &[Range<usize>]) -> bool {
     let text = text.as_bytes();
     let mut at = 0;

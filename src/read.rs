@@ -7,7 +7,7 @@ use napi::Env;
 use napi_derive::napi;
 
 use super::bulk::{Objects, bulk};
-use super::fault::Result;
+use super::error::Result;
 use super::js::Js;
 use super::options::{
     DIALECT, FILES, OptionNames, Place, ROOT, SIGNAL, request, workspace_options,
@@ -18,8 +18,7 @@ use super::text::{Text, Word};
 /// `ReadOptions`.
 pub const OPTIONS: OptionNames = &[DIALECT, ROOT, FILES, SIGNAL];
 
-/// What was read of one file: declared in `patch.d.ts`, where its kind says which fields there
-/// are.
+/// The result of reading one file, declared in `patch.d.ts`: its kind determines its fields.
 #[derive(Default)]
 pub struct FileView {
     path: Option<String>,
@@ -73,7 +72,7 @@ pub struct ViewError {
     /// The stable code.
     #[napi(ts_type = "HashlineErrorCode")]
     pub code: Word,
-    /// What, where and what instead.
+    /// What happened, where, and what to do instead.
     pub message: String,
 }
 
@@ -83,7 +82,7 @@ impl From<Error> for ViewError {
     }
 }
 
-/// The first and the last line of each fold; nothing where there are none.
+/// The first and the last line of each fold; `None` if there are none.
 fn folds_of(folds: &[Range<u64>]) -> Option<Vec<Vec<f64>>> {
     let lines = |fold: &Range<u64>| vec![fold.start as f64, (fold.end - 1) as f64];
     (!folds.is_empty()).then(|| folds.iter().map(lines).collect())
@@ -129,9 +128,8 @@ impl FileView {
     }
 }
 
-/// Reads files, in parallel: each line with its anchor in front. Views come in the order of
-/// the requests; a file that cannot be read has its reason in its view and does not fail the
-/// others.
+/// Reads files in parallel: each line preceded by its anchor. Views are in the order of the
+/// requests. A file that cannot be read has the reason in its view and does not fail the others.
 ///
 /// Rejects with an error that has a `code` for misuse of the arguments and when cancelled.
 #[napi(
@@ -146,7 +144,7 @@ pub fn read_hashed<'env>(
     task::later(env, || prepare(requests, options))
 }
 
-/// As `readHashed`, on the calling thread: throws where that rejects.
+/// As `readHashed`, but synchronous: throws where `readHashed` rejects its promise.
 #[napi(
     ts_args_type = "requests: string | ReadRequest | readonly (string | ReadRequest)[], options?: Omit<ReadOptions, 'signal'>",
     ts_return_type = "FileView[]"
@@ -159,7 +157,8 @@ pub fn read_hashed_sync<'env>(
     task::now(env, || prepare(requests, options))
 }
 
-/// From so many views on, long texts are lent: fewer have buffers that their thread keeps.
+/// The number of views from which long texts become external strings; for fewer, each thread reuses
+/// its buffers.
 const MANY: usize = 32;
 
 struct ReadCall {

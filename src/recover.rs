@@ -4,7 +4,7 @@ use hashline_core::{self as core, Cancel, Error, Result as CoreResult, Workspace
 use napi::Env;
 use napi_derive::napi;
 
-use super::fault::Result;
+use super::error::Result;
 use super::js::Js;
 use super::options::{OptionNames, SIGNAL, STATE, workspace_options};
 use super::task::{self, Call, Prepared};
@@ -18,25 +18,25 @@ const OPTIONS: OptionNames = &[STATE, SIGNAL];
 pub struct RecoveryReport {
     /// Patches that were finished, each with its files.
     pub finished: Vec<Vec<String>>,
-    /// Patches of which nothing is left now, each with its files.
+    /// Patches that were rolled back, each with its files.
     pub undone: Vec<Vec<String>>,
-    /// Files that someone else changed since; they were left as they are.
+    /// Files that another process changed in the meantime; they were not touched.
     pub conflicts: Vec<RecoveryConflict>,
-    /// Patches of processes that are alive, which were not touched.
+    /// Patches of running processes, which were not touched.
     pub live: f64,
-    /// Journals that are damaged, of another version, or such as another user may write; they
-    /// are kept and were not acted on.
+    /// Journals that are damaged, of another version, or writable by another user; they were kept
+    /// and not applied.
     pub damaged: Vec<String>,
-    /// Why patches could not be recovered; their journals are kept for another try.
+    /// Why patches could not be recovered; their journals are kept for the next recovery.
     pub failed: Vec<RecoveryFailure>,
 }
 
-/// A file of an interrupted patch that someone else changed since.
+/// A file of an interrupted patch that another process changed in the meantime.
 #[napi(object, object_from_js = false)]
 pub struct RecoveryConflict {
-    /// The file, which was left as it is.
+    /// The file, which was not touched.
     pub path: String,
-    /// Where other versions of it are kept: that of the patch, or those before and after it.
+    /// Where other versions are kept: the version of the patch, or those before and after it.
     pub kept: Vec<String>,
 }
 
@@ -46,24 +46,25 @@ pub struct RecoveryFailure {
     /// The stable code.
     #[napi(ts_type = "HashlineErrorCode")]
     pub code: Word,
-    /// What, where and what instead.
+    /// What happened, where, and what to do instead.
     pub message: String,
-    /// The file it is about, where there is one.
+    /// The file, if the failure is about one.
     pub path: Option<String>,
 }
 
-/// Finishes or undoes every patch that a dead process left half done, so that all its files are
-/// as before or all are as asked. `applyHash` does the same first for its state directory.
+/// Finishes or rolls back every patch that a dead process left unfinished, so that its files are
+/// all as before or all as requested. `applyHash` first does this for its own state directory.
 ///
-/// Patches of living processes are not touched. What cannot be recovered is in the report;
-/// the promise is rejected, with an error that has a `code`, for misuse of the arguments, when
-/// cancelled, and when the state directory cannot be read.
+/// Patches of running processes are not touched. Patches that cannot be recovered are in the
+/// report. The promise is rejected, with an error that has a `code`, for misuse of the arguments,
+/// when cancelled, and when the state directory cannot be read.
 #[napi(ts_args_type = "options?: RecoverOptions", ts_return_type = "Promise<RecoveryReport>")]
 pub fn recover_transactions<'env>(env: &'env Env, options: Js<'env>) -> napi::Result<Js<'env>> {
     task::later(env, || prepare(options))
 }
 
-/// As `recoverTransactions`, on the calling thread: throws where that rejects its promise.
+/// As `recoverTransactions`, but synchronous: throws where `recoverTransactions` rejects its
+/// promise.
 #[napi(
     ts_args_type = "options?: Omit<RecoverOptions, 'signal'>",
     ts_return_type = "RecoveryReport"

@@ -1,4 +1,4 @@
-//! What scripts of our own evaluate to, which each environment keeps.
+//! A cache of the values that scripts of this library evaluate to, in each environment.
 
 use std::cell::RefCell;
 use std::ffi::c_void;
@@ -7,11 +7,10 @@ use napi::{Env, sys};
 
 use super::js::Js;
 
-/// What tells scripts apart: the address of something that belongs to one kind of them, and a
-/// number among its kind.
+/// Identifies a script: an address that belongs to its kind, and a number within the kind.
 pub type Key = (usize, u64);
 
-/// The value of a script that an environment of this thread keeps.
+/// A cached value of an environment of this thread.
 struct Kept {
     env: sys::napi_env,
     key: Key,
@@ -22,7 +21,7 @@ thread_local! {
     static KEPT: RefCell<Vec<Kept>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The value with a key, which a script makes once in each environment.
+/// The cached value of a key. The script runs once in each environment.
 pub fn kept<'env>(
     env: &'env Env,
     key: Key,
@@ -49,6 +48,6 @@ pub fn kept<'env>(
 
 /// Runs when an environment ends, which deletes its references itself.
 unsafe extern "C" fn forget(env: *mut c_void) {
-    // At the end of a thread there may be nothing left to forget.
+    // At the end of a thread the cache may already be gone.
     let _ = KEPT.try_with(|all| all.borrow_mut().retain(|kept| kept.env.cast() != env));
 }

@@ -4,14 +4,14 @@ use hashline_core::{self as core, Cancel, Error, Result as CoreResult, Workspace
 use napi::Env;
 use napi_derive::napi;
 
-use super::fault::Result;
+use super::error::Result;
 use super::js::Js;
 use super::options::{Field, workspace_options};
 use super::read;
 use super::task::{self, Call, Prepared};
 use super::text::{Text, Word};
 
-/// What a search found.
+/// The result of a search.
 #[napi(object, object_from_js = false)]
 pub struct SearchResult {
     /// For each file a line `--- path ---`, then the lines with their anchors and `...` between
@@ -22,23 +22,23 @@ pub struct SearchResult {
     pub files: Vec<FileMatches>,
     /// The matches shown.
     pub match_count: f64,
-    /// Text files looked at, with matches or without.
+    /// Text files that were searched, with matches or without.
     pub files_searched: f64,
-    /// Files passed over because they are no text.
+    /// Files that were skipped because they are binary.
     pub binary_skipped: f64,
-    /// Whether a limit left out anything; the rest of the files is then not searched, unless it
-    /// was the limit of each file.
+    /// Whether a limit omitted anything. The remaining files are then not searched, unless it was
+    /// the limit per file.
     pub truncated: bool,
-    /// What could not be searched, by path.
+    /// Errors, by path.
     pub errors: Vec<SearchError>,
-    /// Ignore files that are cut at a limit, and files whose names are not UTF-8, by path.
+    /// Ignore files that are truncated at a limit, and files whose names are not UTF-8, by path.
     pub warnings: Vec<SearchWarning>,
 }
 
 /// The matches in one file.
 #[napi(object, object_from_js = false)]
 pub struct FileMatches {
-    /// The file, as reading and editing with the same root take it.
+    /// The path, as reads and edits with the same root accept it.
     pub path: String,
     /// The matching lines shown.
     pub match_lines: Vec<f64>,
@@ -46,7 +46,7 @@ pub struct FileMatches {
     pub match_count: f64,
     /// Lines in the whole file.
     pub line_count: f64,
-    /// Whether a limit left out matches or lines around them.
+    /// Whether a limit omitted matches or lines around them.
     pub truncated: bool,
 }
 
@@ -58,21 +58,21 @@ pub struct SearchError {
     /// The stable code.
     #[napi(ts_type = "HashlineErrorCode")]
     pub code: Word,
-    /// What, where and what instead.
+    /// What happened, where, and what to do instead.
     pub message: String,
 }
 
-/// What a search did otherwise than somebody may think who knows the files.
+/// Something the caller might not expect, such as an ignore file that was truncated.
 #[napi(object, object_from_js = false)]
 pub struct SearchWarning {
-    /// The file that it is about.
+    /// The file that the warning is about.
     pub path: String,
-    /// What, and why; names the file.
+    /// What happened, and why; names the file.
     pub message: String,
 }
 
-/// Searches files, and directories with all below them, in parallel: the matching lines with
-/// their anchors. What cannot be searched is named in the result and does not fail the rest.
+/// Searches files, and directories recursively, in parallel: returns the matching lines with their
+/// anchors. Paths that cannot be searched are named in the result and do not fail the others.
 ///
 /// Rejects with an error that has a `code` for misuse of the arguments, a pattern that does
 /// not compile, and when cancelled.
@@ -88,7 +88,7 @@ pub fn search_hashed<'env>(
     task::later(env, || prepare(query, options))
 }
 
-/// As `searchHashed`, on the calling thread: throws where that rejects its promise.
+/// As `searchHashed`, but synchronous: throws where `searchHashed` rejects its promise.
 #[napi(
     ts_args_type = "query: SearchQuery, options?: Omit<SearchOptions, 'signal'>",
     ts_return_type = "SearchResult"

@@ -14,8 +14,8 @@ use napi::Env;
 use napi::bindgen_prelude::Uint8Array;
 use napi_derive::napi;
 
-use super::external::Weight;
-use super::fault::{self, Result, contained};
+use super::error::{self, Result, contained};
+use super::external::ExternalMemory;
 use super::js::Js;
 use super::json::{self, JsonView};
 use super::options::Field;
@@ -39,7 +39,7 @@ pub struct ReadImage {
     pub data: Uint8Array,
 }
 
-/// Where a read that was cut goes on.
+/// Where to continue a read that was cut.
 #[napi(object, object_from_js = false)]
 pub struct ReadOn {
     /// The path as requested.
@@ -48,11 +48,11 @@ pub struct ReadOn {
     pub start_line: f64,
 }
 
-/// What a read of a session shows.
+/// The result of a session's read.
 #[napi(object, object_from_js = false)]
 pub struct ReadReport {
-    /// Ready for a model: lines with anchors, a header for each file when there are several, and
-    /// what there is to say beside them.
+    /// Ready for a model: lines with anchors, a header for each file if there are several, and
+    /// notes.
     #[napi(ts_type = "string")]
     pub text: PageText,
     /// The views, in the order of the requests.
@@ -60,7 +60,7 @@ pub struct ReadReport {
     pub views: PageViews,
     /// The images among the files, up to 20 MiB in one call.
     pub images: Vec<ReadImage>,
-    /// Where to go on, for each request that a limit cut.
+    /// Where to continue, for each request that a limit cut.
     pub next: Option<Vec<ReadOn>>,
 }
 
@@ -85,35 +85,35 @@ impl From<core::ReadReport> for ReadReport {
     }
 }
 
-/// One model's work on files, with a memory of what it was shown: an anchor means the line that
-/// was shown, and nothing else. Lines that reads and searches show count as shown, and so do the
-/// fresh anchors of an outcome and the lines of a refusal. (The fresh anchors of a dry run do not:
-/// there are no such lines.)
+/// One model's work on files, with a memory of what the model was shown: an anchor means exactly
+/// the line that was shown. Lines that reads and searches show count as shown, and so do the fresh
+/// anchors of an outcome and the lines of a refusal. (The fresh anchors of a dry run do not,
+/// because their lines do not exist.)
 ///
-/// Calls are carried out as if one after the other, in the order in which they are made.
+/// Calls take effect one after the other, in the order in which they are made.
 #[napi]
 pub struct HashSession {
-    /// Gone once it is closed.
+    /// `None` once the session is closed.
     session: Option<Arc<Session>>,
-    /// What the engine is told that the memory takes.
-    weight: Weight,
+    /// The memory of the session, reported to the engine.
+    memory: ExternalMemory,
 }
 
 #[napi]
 impl HashSession {
-    /// A session that was shown nothing yet. Throws for misuse of the options.
+    /// A session that has shown nothing yet. Throws for misuse of the options.
     #[napi(constructor, ts_args_type = "options?: HashSessionOptions")]
     pub fn new(env: &Env, options: Js<'_>) -> napi::Result<Self> {
         let made = contained(|| {
             let (options, store) = options::session_options(options)?;
-            Ok::<_, fault::Fault>(match store {
+            Ok::<_, error::CallError>(match store {
                 Some(store) => Session::open(options, &store)?,
                 None => Session::new(options)?,
             })
         });
         match made {
             Ok(session) => Ok(HashSession::of(session)),
-            Err(fault) => Err(fault.throw(env)),
+            Err(error) => Err(error.throw(env)),
         }
     }
 
@@ -131,7 +131,7 @@ impl HashSession {
         task::later(env, || self.prepare_read(requests, options))
     }
 
-    /// As `read`, on the calling thread: throws where that rejects its promise.
+    /// As `read`, but synchronous: throws where `read` rejects its promise.
     #[napi(
         ts_args_type = "requests: string | ReadRequest | readonly (string | ReadRequest)[]",
         ts_return_type = "ReadReport"
@@ -159,7 +159,7 @@ impl HashSession {
         task::later(env, || self.prepare_search(query, options))
     }
 
-    /// As `search`, on the calling thread: throws where that rejects its promise.
+    /// As `search`, but synchronous: throws where `search` rejects its promise.
     #[napi(ts_args_type = "query: SearchQuery", ts_return_type = "SearchResult")]
     pub fn search_sync<'env>(
         &self,
@@ -185,7 +185,7 @@ impl HashSession {
         task::later(env, || self.prepare_apply(patch, options))
     }
 
-    /// As `apply`, on the calling thread: throws where that rejects its promise.
+    /// As `apply`, but synchronous: throws where `apply` rejects its promise.
     #[napi(
         ts_args_type = "patch: Patch, options?: Omit<SessionApplyOptions, 'signal'>",
         ts_return_type = "ApplyOutcome"
@@ -213,7 +213,7 @@ impl HashSession {
         task::later(env, || self.prepare_read_json(request, options))
     }
 
-    /// As `readJson`, on the calling thread: throws where that rejects its promise.
+    /// As `readJson`, but synchronous: throws where `readJson` rejects its promise.
     #[napi(ts_args_type = "request: string | JsonRequest", ts_return_type = "JsonView")]
     pub fn read_json_sync<'env>(
         &self,
@@ -224,8 +224,8 @@ impl HashSession {
         task::now(env, || self.prepare_read_json(request, options))
     }
 
-    /// Applies edits of the values of JSON documents: all of them, or nothing. `apply` takes these
-    /// operations, too, beside all others.
+    /// Applies edits of the values of JSON documents: all of them, or nothing. `apply` accepts
+    /// these operations as well.
     #[napi(
         ts_args_type = "patch: JsonPatch, options?: SessionApplyOptions",
         ts_return_type = "Promise<ApplyOutcome>"
@@ -239,7 +239,7 @@ impl HashSession {
         task::later(env, || self.prepare_apply(patch, options))
     }
 
-    /// As `applyJson`, on the calling thread: throws where that rejects its promise.
+    /// As `applyJson`, but synchronous: throws where `applyJson` rejects its promise.
     #[napi(
         ts_args_type = "patch: JsonPatch, options?: Omit<SessionApplyOptions, 'signal'>",
         ts_return_type = "ApplyOutcome"
@@ -253,12 +253,12 @@ impl HashSession {
         task::now(env, || self.prepare_apply(patch, options))
     }
 
-    /// Learns from what a tool showed earlier, to go on where another session ended: rows with
-    /// anchors, under headers `--- path ---` or of the file `path`. Only rows that are true of the
-    /// files as they are now count. Returns how many lines were learned.
+    /// Learns from what a tool showed earlier, to continue where another session ended: rows with
+    /// anchors, below headers `--- path ---` or of the file `path`. Only rows that match the
+    /// current files count. Returns how many lines were learned.
     ///
-    /// It does not wait for calls that were made before: it looks at files as they are, and what it
-    /// learns counts for calls that are made after it.
+    /// It does not wait for earlier calls: it reads the files as they are now. What it learns
+    /// counts for later calls.
     #[napi(ts_args_type = "text: string, path?: string", ts_return_type = "number")]
     pub fn observe<'env>(
         &self,
@@ -266,7 +266,7 @@ impl HashSession {
         text: Js<'env>,
         path: Js<'env>,
     ) -> napi::Result<Js<'env>> {
-        fault::returned(env, || {
+        error::returned(env, || {
             let text: String = Field::argument("text", text)?.read()?;
             let path: Option<PathBuf> = Field::argument("path", path)?.read()?;
             let learned = self.open()?.observe(&text, path.as_deref(), &Cancel::default())?;
@@ -274,77 +274,79 @@ impl HashSession {
         })
     }
 
-    /// A session of its own that remembers all that this one does by now: for a branch, a
-    /// subagent. What calls that still wait will show is not part of it.
+    /// A separate session that remembers all that this one does now: for a branch or a subagent.
+    /// Lines that pending calls will show are not included.
     #[napi]
     pub fn fork(&self, env: &Env) -> napi::Result<HashSession> {
-        self.look(env, |session| HashSession::of(session.fork()))
+        self.query(env, |session| HashSession::of(session.fork()))
     }
 
-    /// Frees its memory now, and not some time after nothing refers to the session any more. No call
-    /// is possible afterwards; calls that were made before are finished.
+    /// Frees its memory now instead of when the session is collected. No call is possible
+    /// afterwards; calls that were made before are finished.
     #[napi]
     pub fn close(&mut self) {
         self.session = None;
-        self.weight.set(0);
+        self.memory.set(0);
     }
 
-    /// Forgets what was shown of a file, or of all files, also by calls that still wait. A store is
-    /// cleared of it, too. If that fails this throws, but the process has forgotten it all the same.
+    /// Forgets what was shown of a file, or of all files, also by pending calls. A store is cleared
+    /// of it, too. If clearing the store fails, this throws, but the process has still forgotten
+    /// the lines.
     #[napi(ts_args_type = "path?: string", ts_return_type = "void")]
     pub fn forget<'env>(&self, env: &'env Env, path: Js<'env>) -> napi::Result<Js<'env>> {
-        fault::returned(env, || {
+        error::returned(env, || {
             let path: Option<PathBuf> = Field::argument("path", path)?.read()?;
             self.open()?.forget(path.as_deref())?;
             Ok(())
         })
     }
 
-    /// Files that were shown, and that somebody else has changed since: found by the calls so far, by
-    /// size, time and inode, and returned once. Of the files that were shown last, 256 are watched.
+    /// Files that were shown and that another process has changed since then. Calls detect this by
+    /// size, time and inode; each change is returned once. The 256 files that were shown last are
+    /// watched.
     #[napi(ts_return_type = "Array<string>")]
     pub fn changed_files(&self, env: &Env) -> napi::Result<Vec<String>> {
-        self.look(env, Session::changed_files)
+        self.query(env, Session::changed_files)
     }
 
-    /// Problems with keeping the session on disk: damaged records that were left out, a full disk.
-    /// No call but `forget` fails because of them.
+    /// Problems with storing the session on disk, such as damaged records that were skipped or a
+    /// full disk. Only `forget` fails because of them.
     #[napi(getter, ts_return_type = "Array<string>")]
     pub fn notes(&self, env: &Env) -> napi::Result<Vec<String>> {
-        self.look(env, Session::notes)
+        self.query(env, Session::notes)
     }
 
-    /// The dialect of its anchors.
+    /// The dialect of the session's anchors.
     #[napi(getter, ts_return_type = "Dialect")]
     pub fn dialect(&self, env: &Env) -> napi::Result<&'static str> {
-        self.look(env, |session| session.options().workspace.dialect.name)
+        self.query(env, |session| session.options().workspace.dialect.name)
     }
 
     /// How many bytes the memory takes.
     #[napi(getter, ts_return_type = "number")]
     pub fn memory_bytes(&self, env: &Env) -> napi::Result<f64> {
-        self.look(env, |session| session.memory_bytes() as f64)
+        self.query(env, |session| session.memory_bytes() as f64)
     }
 }
 
 impl HashSession {
     fn of(session: Session) -> HashSession {
-        HashSession { session: Some(Arc::new(session)), weight: Weight::default() }
+        HashSession { session: Some(Arc::new(session)), memory: ExternalMemory::default() }
     }
 
     fn open(&self) -> Result<&Arc<Session>> {
         self.session.as_ref().ok_or_else(|| Error::argument("the session is closed").into())
     }
 
-    /// Asks the session for what needs no call.
-    fn look<T>(&self, env: &Env, ask: impl FnOnce(&Session) -> T) -> napi::Result<T> {
-        self.open().map(|session| ask(session)).map_err(|fault| fault.throw(env))
+    /// Queries the session directly, without a call.
+    fn query<T>(&self, env: &Env, ask: impl FnOnce(&Session) -> T) -> napi::Result<T> {
+        self.open().map(|session| ask(session)).map_err(|error| error.throw(env))
     }
 
-    /// The session for one more call. By now it has learned from those before.
+    /// The session for the next call, with the memory reported so far.
     pub fn for_call(&self) -> Result<Arc<Session>> {
         let session = self.open()?;
-        self.weight.set(session.memory_bytes());
+        self.memory.set(session.memory_bytes());
         Ok(Arc::clone(session))
     }
 
@@ -393,8 +395,8 @@ impl HashSession {
     }
 }
 
-/// The turn of a call. It is held until the call is dropped, which is when its answer is on its
-/// way: answers come in the order of the calls.
+/// The turn of a call. It is held until the call is dropped, after its answer is posted, so answers
+/// come in the order of the calls.
 struct CallTurn {
     session: Arc<Session>,
     turn: Option<Turn>,
@@ -409,8 +411,8 @@ impl CallTurn {
         Some(self.turn.insert(take(&self.session)).clone())
     }
 
-    /// The turn that was taken.
-    fn come(&self) -> CoreResult<Turn> {
+    /// Waits for the turn that was taken.
+    fn turn(&self) -> CoreResult<Turn> {
         let none = || Error::new(Code::Internal, "a call of a session without its turn");
         self.turn.clone().ok_or_else(none)
     }
@@ -432,7 +434,7 @@ impl Call for ReadCall {
     }
 
     fn run(&mut self, cancel: &Cancel) -> CoreResult<core::ReadReport> {
-        self.turn.come()?.read(&self.requests, cancel)
+        self.turn.turn()?.read(&self.requests, cancel)
     }
 
     fn answer(report: core::ReadReport) -> ReadReport {
@@ -456,7 +458,7 @@ impl Call for ReadJsonCall {
     }
 
     fn run(&mut self, cancel: &Cancel) -> CoreResult<core::JsonView> {
-        self.turn.come()?.read_json(&self.request, cancel)
+        self.turn.turn()?.read_json(&self.request, cancel)
     }
 
     fn answer(view: core::JsonView) -> JsonView {
@@ -480,7 +482,7 @@ impl Call for SearchCall {
     }
 
     fn run(&mut self, cancel: &Cancel) -> CoreResult<Found> {
-        self.turn.come()?.search(&self.query, cancel, &|_, _| {})
+        self.turn.turn()?.search(&self.query, cancel, &|_, _| {})
     }
 
     fn answer(result: Found) -> SearchResult {
@@ -504,7 +506,7 @@ impl Call for ApplyCall {
     }
 
     fn run(&mut self, cancel: &Cancel) -> CoreResult<Outcome> {
-        self.turn.come()?.apply(&self.patch, &self.options, cancel)
+        self.turn.turn()?.apply(&self.patch, &self.options, cancel)
     }
 
     fn answer(outcome: Outcome) -> ApplyOutcome {

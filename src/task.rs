@@ -1,4 +1,4 @@
-//! Calls of the core, now on the caller's thread or later on another one.
+//! Runs calls of the core on the caller's thread or on another one.
 
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -9,40 +9,40 @@ use napi::Env;
 use napi::bindgen_prelude::ToNapiValue;
 
 use super::abort::Signal;
+use super::completions::{CompletionQueue, CompletionSender, Pending, Settled};
+use super::error::{self, CallError, Result, contained, error_object, rejected};
 use super::external;
-use super::fault::{self, Fault, Result, contained, error_object, rejected};
 use super::js::Js;
-use super::leaving;
-use super::mailbox::{Bell, Mailbox, Settled, Waiting};
 use super::options::Field;
+use super::shutdown;
 
 /// A call of the core with its arguments.
 pub trait Call: Send + 'static {
-    /// What the core answers.
+    /// What the core returns.
     type Output: Send + 'static;
     /// The answer for JavaScript.
     type Answer: ToNapiValue;
-    /// Whether it changes files: then what was done is told, even to a caller who has lost his
-    /// interest meanwhile.
+    /// Whether the call changes files. Then its result is delivered even if the call was aborted
+    /// meanwhile.
     const WRITES: bool;
-    /// Whether its answer has consequences besides itself: then an answer that is there is told,
-    /// too. What a session showed is remembered as shown.
+    /// Whether the answer has side effects. Then a finished answer is delivered even if the call
+    /// was aborted: a session remembers the lines as shown.
     const IS_REMEMBERED: bool = false;
 
-    /// Takes the call's turn, if it has one, after the last bit of JavaScript that can run before
-    /// it begins.
+    /// Takes the call's turn, if it needs one. Runs after the last JavaScript code that can run
+    /// before the call starts.
     fn enter(&mut self) -> Option<Turn> {
         None
     }
 
-    /// Calls the core. Touches no JavaScript value.
+    /// Calls the core. Does not touch JavaScript values.
     fn run(&mut self, cancel: &Cancel) -> CoreResult<Self::Output>;
 
     /// Converts the answer.
     fn answer(output: Self::Output) -> Self::Answer;
 }
 
-/// A call with the option `signal` that came along.
+/// A call and its option `signal`.
 pub type Prepared<'env, C> = (C, Option<Field<'env>>);
 
 /// Runs a call now; `prepare` reads the arguments.
@@ -50,21 +50,19 @@ pub fn now<'env, C: Call>(
     env: &'env Env,
     prepare: impl FnOnce() -> Result<Prepared<'env, C>>,
 ) -> napi::Result<Js<'env>> {
-    fault::returned(env, || match prepare()? {
-        (_, Some(signal)) => {
-            Err(signal
-                .wrong("none, since a synchronous call cannot be aborted (use the async one)"))
-        }
+    error::returned(env, || match prepare()? {
+        (_, Some(signal)) => Err(signal
+            .wrong("none: a synchronous call cannot be aborted. Use the asynchronous function")),
         (mut call, None) => {
-            // It waits at its place, not at a gate: this thread has nothing else to do.
+            // Waits for its turn by blocking: this thread has nothing else to do.
             call.enter();
             Ok(C::answer(call.run(&Cancel::default())?))
         }
     })
 }
 
-/// Runs a call on another thread and returns its promise; `prepare` reads the arguments.
-/// Whatever is wrong rejects the promise: an asynchronous function throws nothing.
+/// Runs a call on another thread and returns its promise; `prepare` reads the arguments. Every
+/// error rejects the promise: an asynchronous function never throws.
 pub fn later<'env, C: Call>(
     env: &'env Env,
     prepare: impl FnOnce() -> Result<Prepared<'env, C>>,
@@ -73,7 +71,7 @@ pub fn later<'env, C: Call>(
         let (call, signal) = prepare()?;
         start(env, call, signal.map(Signal::read).transpose()?)
     });
-    started.or_else(|fault: Fault| rejected(env, fault.into_js(env)?))
+    started.or_else(|error: CallError| rejected(env, error.into_js(env)?))
 }
 
 fn start<'env, C: Call>(env: &'env Env, call: C, signal: Option<Signal<'env>>) -> Result<Js<'env>> {
@@ -84,22 +82,22 @@ fn start<'env, C: Call>(env: &'env Env, call: C, signal: Option<Signal<'env>>) -
         let error = error_object(env, &aborted(), signal.reason())?;
         return Ok(rejected(env, error)?);
     }
-    let mailbox = Mailbox::of(env)?;
-    let number = mailbox.next_number();
-    let flight = Arc::new(Flight {
+    let queue = CompletionQueue::of(env)?;
+    let number = queue.next_number();
+    let in_flight = Arc::new(InFlight {
         call: Mutex::new(Some(call)),
         cancel: cancel.clone(),
-        bell: mailbox.bell(),
+        sender: queue.sender(),
         number,
     });
-    let aborted = Arc::clone(&flight);
+    let aborted = Arc::clone(&in_flight);
     let listen = |signal: Signal<'env>| signal.listen(move || aborted.abort());
     let subscription = signal.map(listen).transpose()?;
-    let promise = mailbox.promise(env, number, cancel, subscription)?;
-    let turn = flight.enter();
+    let promise = queue.promise(env, number, cancel, subscription)?;
+    let turn = in_flight.enter();
     let start: Start = Box::new(move || {
-        // Without another thread it is done on this one, before the promise is returned.
-        if let Err(job) = core::host::CALLS.submit(Box::new(move || flight.run())) {
+        // Without another thread it runs on this one, before the promise is returned.
+        if let Err(job) = core::host::CALLS.submit(Box::new(move || in_flight.run())) {
             job();
         }
     });
@@ -110,16 +108,16 @@ fn start<'env, C: Call>(env: &'env Env, call: C, signal: Option<Signal<'env>>) -
     Ok(promise)
 }
 
-/// A call on its way through another thread.
-struct Flight<C> {
-    /// Gone once it is worked on, or aborted before.
+/// A call that was handed to another thread.
+struct InFlight<C> {
+    /// `None` once the call runs or was aborted.
     call: Mutex<Option<C>>,
     cancel: Cancel,
-    bell: Arc<Bell>,
+    sender: Arc<CompletionSender>,
     number: u64,
 }
 
-impl<C: Call> Flight<C> {
+impl<C: Call> InFlight<C> {
     fn take(&self) -> Option<C> {
         self.call.lock().take()
     }
@@ -129,33 +127,33 @@ impl<C: Call> Flight<C> {
     }
 
     fn run(&self) {
-        if !self.bell.begin() {
+        if !self.sender.begin() {
             return;
         }
         if let Some(mut call) = self.take() {
             let output = contained(|| self.call(&mut call));
-            self.land(output);
+            self.complete(output);
         }
-        self.bell.end();
+        self.sender.end();
     }
 
     fn call(&self, call: &mut C) -> CoreResult<C::Output> {
         let _writing =
-            if C::WRITES { Some(leaving::begin(&self.cancel).ok_or_else(aborted)?) } else { None };
+            if C::WRITES { Some(shutdown::begin(&self.cancel).ok_or_else(aborted)?) } else { None };
         call.run(&self.cancel)
     }
 
-    /// What the caller's signal does. A call that nobody has begun is over at once.
+    /// Runs when the caller's signal fires. A call that has not started ends at once.
     fn abort(&self) {
         self.cancel.cancel();
         if self.take().is_some() {
-            self.land(Err(aborted()));
+            self.complete(Err(aborted()));
         }
     }
 
-    fn land(&self, output: CoreResult<C::Output>) {
-        let letter = move |env: &Env, waiting: &Waiting| settle::<C>(env, waiting, output);
-        self.bell.send(self.number, Box::new(letter));
+    fn complete(&self, output: CoreResult<C::Output>) {
+        let completion = move |env: &Env, pending: &Pending| settle::<C>(env, pending, output);
+        self.sender.send(self.number, Box::new(completion));
     }
 }
 
@@ -165,28 +163,28 @@ fn aborted() -> Error {
     cancel.check().expect_err("it was cancelled on the line above")
 }
 
-/// Makes of an output what its promise becomes.
+/// Converts an output into the result of its promise.
 fn settle<C: Call>(
     env: &Env,
-    waiting: &Waiting,
+    pending: &Pending,
     output: CoreResult<C::Output>,
 ) -> napi::Result<Settled> {
-    let is_late = !C::WRITES && !C::IS_REMEMBERED && waiting.cancel.is_cancelled();
+    let is_late = !C::WRITES && !C::IS_REMEMBERED && pending.cancel.is_cancelled();
     let answered = contained(|| match output {
-        Ok(_) if is_late => Err(Fault::Refused(aborted())),
+        Ok(_) if is_late => Err(CallError::Core(aborted())),
         Ok(output) => Ok(Js::from_rust(env, C::answer(output))?.raw()),
-        Err(error) => Err(Fault::Refused(error)),
+        Err(error) => Err(CallError::Core(error)),
     });
     external::report(env)?;
     match answered {
         Ok(value) => Ok(Settled::Resolved(value)),
-        Err(Fault::Refused(error)) if error.code == Code::Aborted => {
-            let cause = match &waiting.subscription {
+        Err(CallError::Core(error)) if error.code == Code::Aborted => {
+            let cause = match &pending.subscription {
                 Some(subscription) => subscription.reason(env)?,
                 None => None,
             };
             Ok(Settled::Rejected(error_object(env, &error, cause)?.raw()))
         }
-        Err(fault) => Ok(Settled::Rejected(fault.into_js(env)?.raw())),
+        Err(error) => Ok(Settled::Rejected(error.into_js(env)?.raw())),
     }
 }

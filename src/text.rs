@@ -8,41 +8,41 @@ use hashline_core::{self as core, Cancel, Code, Error};
 use napi::bindgen_prelude::{ToNapiValue, TypeName};
 use napi::{Env, ValueType, sys};
 
+use super::error::Result;
 use super::external;
-use super::fault::Result;
 use super::js::ask;
 
 /// The longest string of V8, in UTF-16 code units.
 pub const STRING_LIMIT_UNITS: usize = (1 << 29) - 24;
 
-/// Larger texts are left to the engine to decode where it copies them: a second form of them
-/// would take room.
+/// The engine decodes larger texts itself when it copies them, because a decoded copy would take
+/// memory.
 const DECODED_LIMIT_BYTES: usize = 1 << 20;
 
-/// Shorter strings are copied, which costs less than remembering what to give back (measured on
-/// batches of source files: 16 KiB and 64 KiB alike, 4 KiB slower).
-const LENT_MIN_BYTES: usize = 16 * 1024;
+/// Shorter strings are copied, which costs less than a finalizer (measured on batches of source
+/// files: 16 KiB and 64 KiB are equal, 4 KiB is slower).
+const EXTERNAL_MIN_BYTES: usize = 16 * 1024;
 
-/// From this length of its UTF-8 on a text is lent also where it stands alone. A copy would take
-/// as much fresh memory again, and V8 lets gigabytes of such copies pile up; with shorter ones
-/// the collections that go with lending cost more than that (docs/decisions.md).
-const LENT_ALONE_MIN_BYTES: usize = 64 << 20;
+/// A single text becomes an external string from this UTF-8 length. A copy would take as much fresh
+/// memory again, and V8 lets gigabytes of such copies accumulate. For shorter texts the additional
+/// collections cost more than a copy (docs/decisions.md).
+const EXTERNAL_ALONE_MIN_BYTES: usize = 64 << 20;
 
-/// A string for JavaScript, where possible in a form that the engine plainly copies: decoding
-/// UTF-8 takes it longer, and it can do that on one thread only.
+/// A string for JavaScript, if possible in an encoding that the engine copies without decoding:
+/// decoding UTF-8 is slower in the engine, and runs only on the JavaScript thread.
 pub struct Text {
     characters: Characters,
-    /// Whether the engine is to refer to the characters, if they are many and not too much is lent
-    /// already. What is lent is for [`external::report`] to tell.
-    is_lent: bool,
+    /// Whether to create an external string if the text is long and within the limit of
+    /// [`external`]. The memory is reported by [`external::report`].
+    is_external: bool,
 }
 
 enum Characters {
-    /// Nothing beyond U+00FF, which is how the engine keeps such strings.
+    /// No characters beyond U+00FF: the engine's own encoding of such strings.
     Latin1(Vec<u8>),
-    /// What does not fit there.
+    /// Text with other characters, decoded.
     Utf16(Vec<u16>),
-    /// Any text.
+    /// Any text, which the engine decodes.
     Unicode(String),
 }
 
@@ -54,30 +54,30 @@ impl From<String> for Text {
 }
 
 impl Text {
-    /// One of few texts. Short ones are copied: their thread keeps the buffer for the next.
-    /// `is_ascii` says whether the text is nothing but ASCII.
+    /// One of few texts. Short ones are copied: their thread reuses the buffer. `is_ascii` says
+    /// whether the text is ASCII.
     pub fn alone(text: String, is_ascii: bool) -> Text {
-        let is_lent = text.len() >= LENT_ALONE_MIN_BYTES;
-        Text::of(text, is_ascii, is_lent)
+        let is_external = text.len() >= EXTERNAL_ALONE_MIN_BYTES;
+        Text::of(text, is_ascii, is_external)
     }
 
-    /// One of so many texts that not every buffer can be kept: lent where the host can do that and
-    /// the account of what is lent allows it.
+    /// One of many texts, too many to reuse all buffers: an external string if the host supports it
+    /// and the limit allows it.
     pub fn among_many(text: String, is_ascii: bool) -> Text {
         Text::of(text, is_ascii, true)
     }
 
-    fn of(text: String, is_ascii: bool, is_lent: bool) -> Text {
-        let is_lent = is_lent && external::is_available();
-        let limit_bytes = if is_lent { usize::MAX } else { DECODED_LIMIT_BYTES };
+    fn of(text: String, is_ascii: bool, is_external: bool) -> Text {
+        let is_external = is_external && external::is_available();
+        let limit_bytes = if is_external { usize::MAX } else { DECODED_LIMIT_BYTES };
         let mut characters = Characters::decoded(text, is_ascii, limit_bytes);
-        if is_lent {
-            characters.fit();
+        if is_external {
+            characters.shrink();
         }
-        Text { characters, is_lent }
+        Text { characters, is_external }
     }
 
-    /// The string, or `FILE_TOO_LARGE` when JavaScript cannot hold it. Invalid sequences become
+    /// The string, or `FILE_TOO_LARGE` if JavaScript cannot hold it. Invalid sequences become
     /// U+FFFD.
     pub fn of_bytes(bytes: Vec<u8>) -> Result<Text> {
         let (text, is_ascii) = string_while(bytes, &Cancel::default())?;
@@ -91,7 +91,7 @@ impl Text {
     }
 
     fn within_limit(text: String, is_ascii: bool) -> Result<Text> {
-        // Before another form of it is made.
+        // Checked before another copy is made.
         let units = if is_ascii || text.len() <= STRING_LIMIT_UNITS {
             text.len()
         } else {
@@ -128,24 +128,23 @@ impl Characters {
         decoded
     }
 
-    /// Lets go of room beyond the text, which would be held as long as the string lives.
-    fn fit(&mut self) {
+    /// Frees unused capacity, which would be held as long as the string lives.
+    fn shrink(&mut self) {
         match self {
-            Characters::Latin1(text) => fit(text),
-            Characters::Utf16(text) => fit(text),
+            Characters::Latin1(text) => shrink(text),
+            Characters::Utf16(text) => shrink(text),
             Characters::Unicode(_) => {}
         }
     }
 
-    /// The string that refers to them, if they are many, the host makes such strings and not too
-    /// much is lent already.
-    fn lent(self, env: &Env) -> std::result::Result<sys::napi_value, Characters> {
+    /// The external string, if the text is long, the host supports it and the limit allows it.
+    fn external(self, env: &Env) -> std::result::Result<sys::napi_value, Characters> {
         match self {
             Characters::Latin1(text) if is_long(&text) => {
-                external::lend(env, text).map_err(Characters::Latin1)
+                external::create_string(env, text).map_err(Characters::Latin1)
             }
             Characters::Utf16(text) if is_long(&text) => {
-                external::lend(env, text).map_err(Characters::Utf16)
+                external::create_string(env, text).map_err(Characters::Utf16)
             }
             other => Err(other),
         }
@@ -176,10 +175,10 @@ impl Characters {
 }
 
 fn is_long<T>(characters: &[T]) -> bool {
-    size_of_val(characters) >= LENT_MIN_BYTES
+    size_of_val(characters) >= EXTERNAL_MIN_BYTES
 }
 
-fn fit<T>(characters: &mut Vec<T>) {
+fn shrink<T>(characters: &mut Vec<T>) {
     if is_long(characters) && characters.capacity() - characters.len() > characters.len() / 8 {
         characters.shrink_to_fit();
     }
@@ -197,16 +196,16 @@ impl TypeName for Text {
 
 impl ToNapiValue for Text {
     unsafe fn to_napi_value(env: sys::napi_env, text: Self) -> napi::Result<sys::napi_value> {
-        let lent = if text.is_lent {
-            text.characters.lent(&Env::from_raw(env))
+        let created = if text.is_external {
+            text.characters.external(&Env::from_raw(env))
         } else {
             Err(text.characters)
         };
-        lent.or_else(|characters| characters.copied(env))
+        created.or_else(|characters| characters.copied(env))
     }
 }
 
-/// One of the engine's own words; for fields whose declared type is a union of literals.
+/// A fixed name, for fields whose declared type is a union of literals.
 pub struct Word(pub &'static str);
 
 impl TypeName for Word {

@@ -1,4 +1,4 @@
-//! The tools of `hashline-native/tools`. `js/tools` makes of them what only JavaScript has.
+//! The tools of `hashline-native/tools`. `js/tools` adds what only JavaScript can do.
 
 use parking_lot::Mutex;
 
@@ -12,7 +12,7 @@ use napi::bindgen_prelude::{Object, ToNapiValue, TypeName};
 use napi::{Env, ValueType, sys};
 use napi_derive::napi;
 
-use super::fault::{self, Fault, Result};
+use super::error::{self, CallError, Result};
 use super::js::Js;
 use super::options::{Field, OptionNames, Options, SIGNAL};
 use super::session::{HashSession, ReadImage};
@@ -20,13 +20,13 @@ use super::task::{self, Call, Prepared};
 use super::text::Text;
 use super::value::{Strings, to_arguments};
 
-/// Those of `HashToolsOptions` that a call is carried out with.
+/// The options of `HashToolsOptions` that apply to each call.
 const SHARED: &[&str] = &["answer", "answerContext", "operations"];
 
-/// `HashToolsOptions`, but for the names.
+/// `HashToolsOptions`, without the names.
 const OF_TOOLS: OptionNames = &[SHARED, &["json"]];
 
-/// `ExecuteOptions`, and the shared ones.
+/// `ExecuteOptions` and the shared options.
 const OF_CALL: OptionNames = &[SIGNAL, &["dryRun"], SHARED];
 
 /// The option `operations`.
@@ -38,8 +38,8 @@ fn allowed(options: &Options<'_>) -> Result<Allowed> {
     Allowed::only(&field.read::<Vec<String>>()?).map_err(of_operations)
 }
 
-/// A fault of the option `operations`.
-fn of_operations(error: Error) -> Fault {
+/// Names the option `operations` in an error.
+fn of_operations(error: Error) -> CallError {
     Error::argument(format!("options.operations: {}", error.message)).into()
 }
 
@@ -52,8 +52,8 @@ pub fn tool_definition<'env>(
     kind: Js<'env>,
     options: Js<'env>,
 ) -> napi::Result<Js<'env>> {
-    fault::returned(env, || {
-        // So that a wrong option is refused when the tools are made.
+    error::returned(env, || {
+        // A wrong option is refused when the tools are created.
         let options = Options::of(options, OF_TOOLS)?;
         options.read::<AnswerOptions>()?;
         let operations = allowed(&options)?;
@@ -68,7 +68,7 @@ pub fn tool_definition<'env>(
     })
 }
 
-/// Carries out a call.
+/// Runs a call.
 #[napi(namespace = "tools", js_name = "call", skip_typescript)]
 pub fn tool_call<'env>(
     env: &'env Env,
@@ -85,7 +85,7 @@ pub fn tool_call<'env>(
     }
 }
 
-/// The result of a call that went wrong elsewhere.
+/// The result of a call that failed in JavaScript.
 #[napi(namespace = "tools", js_name = "refusal", skip_typescript)]
 pub fn tool_refusal<'env>(
     env: &'env Env,
@@ -94,16 +94,16 @@ pub fn tool_refusal<'env>(
     code: Js<'env>,
     message: Js<'env>,
 ) -> napi::Result<Js<'env>> {
-    fault::returned(env, || {
+    error::returned(env, || {
         let code = code.text_if_any()?.unwrap_or_default();
         let code = Code::ALL.iter().copied().find(|known| known.as_str() == code);
-        let message = message.text_if_any()?.unwrap_or_else(|| "an unknown fault".to_owned());
+        let message = message.text_if_any()?.unwrap_or_else(|| "an unknown error".to_owned());
         let error = Error::new(code.unwrap_or(Code::Internal), message);
         Ok(ToolAnswer(refusal(kind_of(kind)?, &names_of(names)?, error)))
     })
 }
 
-/// Learns from a call of an earlier run what it showed.
+/// Learns from a call of an earlier run what the call showed.
 #[napi(namespace = "tools", js_name = "remember", skip_typescript)]
 pub fn tool_remember<'env>(
     env: &'env Env,
@@ -112,7 +112,7 @@ pub fn tool_remember<'env>(
     arguments: Js<'env>,
     text: Js<'env>,
 ) -> napi::Result<Js<'env>> {
-    fault::returned(env, || {
+    error::returned(env, || {
         let kind = if kind.is_missing()? { None } else { Some(kind_of(kind)?) };
         let text: String = Field::argument("text", text)?.read()?;
         let arguments = to_arguments(arguments, Strings::Whole);
@@ -121,21 +121,21 @@ pub fn tool_remember<'env>(
     })
 }
 
-/// A call in a few words, from what has arrived of its arguments.
+/// A short title of a call, from the part of its arguments that has arrived.
 #[napi(namespace = "tools", js_name = "title", skip_typescript)]
 pub fn tool_title<'env>(
     env: &'env Env,
     kind: Js<'env>,
     arguments: Js<'env>,
 ) -> napi::Result<Js<'env>> {
-    fault::returned(env, || {
+    error::returned(env, || {
         let given = to_arguments(arguments, Strings::Lossy);
         let kind = kind_of(kind)?;
         Ok(given.map(|arguments| call_title(kind, &arguments)).unwrap_or_default())
     })
 }
 
-/// A tool, given as JSON, in the form of a vendor, as JSON.
+/// Converts a tool definition into the form of a vendor, both as JSON.
 #[napi(namespace = "tools", js_name = "form", skip_typescript)]
 pub fn tool_form<'env>(
     env: &'env Env,
@@ -143,7 +143,7 @@ pub fn tool_form<'env>(
     tool: Js<'env>,
     strict: Js<'env>,
 ) -> napi::Result<Js<'env>> {
-    fault::returned(env, || {
+    error::returned(env, || {
         let tool: String = Field::argument("tool", tool)?.read()?;
         let tool: serde_json::Value = serde_json::from_str(&tool).unwrap_or_default();
         let word = |name: &str| tool[name].as_str().unwrap_or_default();
@@ -169,7 +169,7 @@ fn kind_of(kind: Js<'_>) -> Result<ToolKind> {
     }
 }
 
-/// The names by which a model calls the tools, in the order of [`ToolKind::ALL`].
+/// The names of the tools for the model, in the order of [`ToolKind::ALL`].
 fn names_of(names: Vec<String>) -> Result<Names> {
     let [read, search, apply, read_json, apply_json] =
         <[String; ToolKind::ALL.len()]>::try_from(names)
@@ -177,7 +177,7 @@ fn names_of(names: Vec<String>) -> Result<Names> {
     Ok(Names { read, search, apply, read_json, apply_json })
 }
 
-/// A call as it was made.
+/// The arguments of a call.
 struct Made<'a, 'env> {
     session: &'a HashSession,
     names: Vec<String>,
@@ -210,7 +210,7 @@ impl<'env> Made<'_, 'env> {
 struct ToolCall<const WRITES: bool> {
     tools: Tools,
     kind: ToolKind,
-    /// Until its answer is on its way: answers come in the order of the calls.
+    /// Held until the answer is posted, so answers come in the order of the calls.
     turn: Option<Turn>,
     given: Mutex<Given>,
     options: CallOptions,
@@ -229,7 +229,7 @@ impl<const WRITES: bool> Call for ToolCall<WRITES> {
     fn run(&mut self, cancel: &Cancel) -> CoreResult<ToolResult> {
         let none = || Error::new(Code::Internal, "a call of a tool without its turn");
         let turn = self.turn.clone().ok_or_else(none)?;
-        // A call runs once, and what was written in it may be long.
+        // Taken, not cloned: a call runs once, and its arguments may be long.
         let mut given = self.given.lock();
         let given = std::mem::replace(&mut *given, Err(Unreadable::NoData));
         self.tools.run(self.kind, turn, given, &self.options, cancel, &|_, _| {})
@@ -240,7 +240,7 @@ impl<const WRITES: bool> Call for ToolCall<WRITES> {
     }
 }
 
-/// What a call gives; as an object of JavaScript, with its data as JSON.
+/// The result of a call as a JavaScript object, with its data as JSON.
 struct ToolAnswer(ToolResult);
 
 impl TypeName for ToolAnswer {

@@ -1,49 +1,49 @@
-//! A patch, or what a model wrote as arguments, as JavaScript holds it → the core's [`Value`].
-//! Whatever is wrong with its content is for the core and the tools to say; only what is no finite
-//! tree is refused here.
+//! Converts a patch, or the arguments that a model wrote, from JavaScript into the core's
+//! [`Value`]. Only values that are not finite trees are refused here; the core and the tools check
+//! the content.
 
 use hashline_core::Error;
 use hashline_core::host::{VALUE, Value};
 use hashline_tools::Unreadable;
 use napi::ValueType;
 
-use super::fault::{Fault, Result};
+use super::error::{CallError, Result};
 use super::js::{Js, take_exception};
 use super::options::Place;
 
 /// The deepest nesting; the deepest known shape has six levels.
 const MAX_DEPTH: u32 = 64;
-/// The most values in one patch: what limits sparse arrays and objects used many times over.
+/// The most values in one patch. This limits sparse arrays and objects that are referenced many
+/// times.
 const MAX_VALUES: u32 = 4_000_000;
 
 /// Converts the argument `name`.
 pub fn to_value(name: &'static str, value: Js<'_>) -> Result<Value> {
     let mut reader = Reader::new(name, Strings::Whole);
-    // An argument left out is nothing, as null is.
+    // An omitted argument is null.
     Ok(reader.read(value, &Place::Argument(name))?.unwrap_or(Value::Null))
 }
 
-/// Converts what a model wrote as arguments. Nothing is thrown: what is wrong is for the model to
-/// know.
+/// Converts the arguments that a model wrote. Throws nothing: the model receives the error.
 pub fn to_arguments(value: Js<'_>, strings: Strings) -> std::result::Result<Value, Unreadable> {
     let name = "arguments";
     let mut reader = Reader::new(name, strings);
     match reader.read(value, &Place::Argument(name)) {
         Ok(value) => Ok(value.unwrap_or(Value::Null)),
         Err(_) => {
-            // A getter or proxy of theirs threw.
+            // A getter or proxy of the caller threw.
             take_exception(&value.env());
             Err(reader.why.unwrap_or(Unreadable::NoData))
         }
     }
 }
 
-/// What becomes of strings with half a character.
+/// How lone surrogates are treated.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Strings {
-    /// They are values of their own.
+    /// They are kept as values.
     Whole,
-    /// What stands in its place is replaced: for titles, of which a part has arrived.
+    /// They are replaced by U+FFFD: for titles of calls that have only partly arrived.
     Lossy,
 }
 
@@ -51,7 +51,7 @@ struct Reader {
     name: &'static str,
     strings: Strings,
     values_left: u32,
-    /// Why reading has ended, if a limit ended it.
+    /// The limit that ended reading, if one did.
     why: Option<Unreadable>,
 }
 
@@ -60,7 +60,7 @@ impl Reader {
         Reader { name, strings, values_left: MAX_VALUES, why: None }
     }
 
-    /// The value, or none for undefined.
+    /// The value, or `None` for undefined.
     fn read(&mut self, value: Js<'_>, place: &Place<'_>) -> Result<Option<Value>> {
         self.values_left = self.values_left.checked_sub(1).ok_or_else(|| {
             self.why = Some(Unreadable::TooMany);
@@ -122,8 +122,7 @@ impl Reader {
     }
 }
 
-/// What goes into a JSON document: as `JSON.stringify` writes it. What it leaves out is no value of
-/// JSON.
+/// A value for a JSON document, as `JSON.stringify` writes it; `None` if `JSON.stringify` omits it.
 fn as_json(field: Js<'_>, place: &Place<'_>) -> Result<Option<Value>> {
     match field.kind()? {
         ValueType::Undefined => return Ok(None),
@@ -139,10 +138,9 @@ fn as_json(field: Js<'_>, place: &Place<'_>) -> Result<Option<Value>> {
     })
 }
 
-/// What a value is refused with that `JSON.stringify` throws at: it is a part of itself, holds a
-/// bigint, or is nested too deep for the stack. What the caller's own code throws on the way stays
-/// what it is.
-fn no_json(field: Js<'_>, place: &Place<'_>, error: napi::Error) -> Fault {
+/// The refusal of a value for which `JSON.stringify` throws: it is cyclic, has a bigint, or is
+/// nested too deeply for the stack. An exception of the caller's own code stays as it is.
+fn no_json(field: Js<'_>, place: &Place<'_>, error: napi::Error) -> CallError {
     let env = field.env();
     let Some(exception) = take_exception(&env) else { return error.into() };
     let text = |name| exception.get(name).and_then(Js::text_if_any);
@@ -155,7 +153,7 @@ fn no_json(field: Js<'_>, place: &Place<'_>, error: napi::Error) -> Fault {
             .into()
         }
         _ => {
-            // What was thrown may itself throw when it is looked at.
+            // Describing the thrown value may throw again.
             take_exception(&env);
             exception.throw().into()
         }

@@ -1,9 +1,9 @@
-//! What the modules in `js/` for the dialects `omp` and `omp13` need beside formatting and hashing.
+//! Helpers for the dialects `omp` and `omp13` in `js/`, besides formatting and hashing.
 //!
-//! Their edits are applied in JavaScript, to JavaScript's own strings: a string may hold half
-//! of a surrogate pair, which UTF-8 cannot, and has to come back to the character. What is here
-//! gains by native code all the same: finding lines, hashing long ones, and the question whether
-//! the engine formats a text as JavaScript would.
+//! JavaScript applies their edits to its own strings, because a string may have a lone surrogate,
+//! which UTF-8 cannot encode and which must be preserved. Native code is still faster at finding
+//! lines, at hashing long lines, and at deciding whether the engine formats a text as JavaScript
+//! would.
 
 use std::sync::LazyLock;
 
@@ -11,16 +11,16 @@ use memchr::{memchr, memchr_iter, memrchr};
 use regex::bytes::Regex;
 use xxhash_rust::xxh32::xxh32;
 
-/// A text in blocks of this many code units is what [`count_line_feeds`] counts in.
+/// The block size of [`count_line_feeds`], in code units.
 pub(super) const BLOCK_UNITS: usize = 128;
 
 /// A code unit of a text.
 pub(super) trait CodeUnit: Copy {
-    /// How many line feeds there are in a block. Sums as narrow as the units are what compilers
-    /// turn into vector instructions; one of bytes has room for a block.
+    /// How many newlines a block has. Sums as narrow as the units compile to vector instructions,
+    /// and a sum of one byte is large enough for a block.
     fn count_line_feeds(block: &[Self]) -> u32;
 
-    /// Where the line feeds of a text are.
+    /// The positions of the newlines of a text.
     fn line_feeds(text: &[Self]) -> impl Iterator<Item = usize>;
 }
 
@@ -44,10 +44,11 @@ impl CodeUnit for u16 {
     }
 }
 
-/// Writes to `counts` how many line feeds stand before each block of `text`, and then how many
-/// there are in all. Whoever has the text finds any line by looking through one block.
+/// Writes to `counts` how many newlines precede each block of `text`, followed by their total. With
+/// these counts, finding a line takes a search of one block.
 ///
-/// `counts` has one element more than the text has blocks; what has no room is left out.
+/// `counts` has one element more than the text has blocks; if it is shorter, the last counts are
+/// omitted.
 pub(super) fn count_line_feeds<U: CodeUnit>(text: &[U], counts: &mut [u32]) {
     let mut total = 0;
     let mut counts = counts.iter_mut();
@@ -61,26 +62,26 @@ pub(super) fn count_line_feeds<U: CodeUnit>(text: &[U], counts: &mut [u32]) {
     }
 }
 
-/// Where the lines of `text` start, as `split("\n")` cuts it.
+/// Where the lines of `text` start, split as by `split("\n")`.
 pub(super) fn line_starts<U: CodeUnit>(text: &[U]) -> Vec<u32> {
     let mut starts = vec![0];
     starts.extend(U::line_feeds(text).map(|at| at as u32 + 1));
     starts
 }
 
-/// Characters that some host in use may class otherwise than this engine does: those that
-/// Unicode has had for no long time, or has not yet.
+/// Characters that a supported host may classify differently: those that Unicode added recently or
+/// has not assigned yet.
 static NEW: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\P{Age:13.0}").expect("a constant pattern that compiles"));
 
-/// Letters and digits of every host.
+/// Letters and digits in every supported host.
 static OLD_WORD: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"[[\p{L}\p{N}]&&\p{Age:13.0}]").expect("a constant pattern that compiles")
 });
 
-/// Whether every host agrees with this engine on which lines of UTF-8 `text` hold a letter or
-/// digit. The tables of both are of some version of Unicode, seldom of the same; a line is in
-/// doubt when nothing but characters newer than any host says that it holds one.
+/// Whether every host agrees with this engine on which lines of UTF-8 `text` have a letter or
+/// digit. The Unicode versions of both usually differ. A line is in doubt if only new characters
+/// make it such a line.
 pub(super) fn has_clear_words(text: &[u8]) -> bool {
     if text.is_ascii() {
         return true;
@@ -97,7 +98,7 @@ pub(super) fn has_clear_words(text: &[u8]) -> bool {
     true
 }
 
-/// xxHash32, which the hash of a line is the low byte of.
+/// xxHash32; its low byte is the hash of a line.
 pub(super) fn hash_text(text: &[u8], seed: u32) -> u32 {
     xxh32(text, seed)
 }

@@ -1,6 +1,5 @@
-//! A value of JavaScript as what `serde` reads types from. Nothing else reads arguments and
-//! options, so what is wrong with one is told in the same way everywhere: where it stands, what it
-//! is, and what was expected.
+//! Deserializes JavaScript values with `serde`. All arguments and options are read here, so every
+//! error has the same form: where the value is, what it is, and what was expected.
 
 use std::fmt;
 use std::slice;
@@ -15,24 +14,24 @@ use serde::de::{
 use serde::forward_to_deserialize_any;
 
 use super::{OptionNames, Place};
-use crate::fault::{Fault, Result};
+use crate::error::{CallError, Result};
 use crate::js::Js;
 use crate::scripts;
 
-/// The largest number that JavaScript counts to without gaps.
+/// The largest integer up to which JavaScript numbers have no gaps.
 const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
 
-/// A value that was passed.
+/// A value that the caller passed.
 #[derive(Clone, Copy)]
 pub struct Given<'a, 'env> {
     value: Js<'env>,
     kind: ValueType,
     place: Place<'a>,
-    /// Its properties, where somebody has looked at them.
+    /// Its properties, if they were read before.
     found: Option<&'a [Property<'env>]>,
 }
 
-/// An argument of the call, or an option that it looks at itself.
+/// An argument of a call, or an option that the call reads itself.
 pub type Field<'env> = Given<'env, 'env>;
 
 impl<'env> Field<'env> {
@@ -54,17 +53,17 @@ impl<'a, 'env> Given<'a, 'env> {
         self.kind == kind
     }
 
-    /// Whether it counts as left out.
+    /// Whether the value counts as omitted.
     pub fn is_missing(self) -> bool {
         matches!(self.kind, ValueType::Undefined | ValueType::Null)
     }
 
-    /// The value as a type of Rust.
+    /// Deserializes the value.
     pub fn read<T: DeserializeOwned>(self) -> Result<T> {
         T::deserialize(self).map_err(|why| why.at(&self))
     }
 
-    /// The same value, with its properties, which are not read again.
+    /// The same value with its properties, so that they are not read again.
     pub fn having<'b>(self, found: &'b [Property<'env>]) -> Given<'b, 'env>
     where
         'a: 'b,
@@ -73,7 +72,7 @@ impl<'a, 'env> Given<'a, 'env> {
     }
 
     /// The refusal of the value.
-    pub fn wrong(&self, expected: &str) -> Fault {
+    pub fn wrong(&self, expected: &str) -> CallError {
         match self.value.describe() {
             Ok(is) => {
                 Error::argument(format!("{} is {is}: expected {expected}", self.place)).into()
@@ -82,8 +81,8 @@ impl<'a, 'env> Given<'a, 'env> {
         }
     }
 
-    /// The properties of an object, without those that are undefined. Refuses what is no object,
-    /// `or` something else, and names that are not known.
+    /// The properties of an object, except undefined ones. Refuses a value that is not an object
+    /// (or what `or` names), and unknown names.
     pub fn properties(
         &self,
         or: &str,
@@ -103,14 +102,14 @@ impl<'a, 'env> Given<'a, 'env> {
             ))
             .into());
         }
-        // A number of JavaScript holds so many bits without loss.
+        // A JavaScript number holds 53 bits exactly.
         debug_assert!(known.names.clone().count() <= 53);
         let (set, mut at) = (found.element(0)?.number()? as u64, 0);
         let mut properties = Vec::new();
         for (number, name) in known.names.clone().enumerate() {
             if set >> number & 1 == 1 {
                 at += 1;
-                // Handles of a call live as long as the call, and so as long as the object's own.
+                // Handles live as long as the call, and so as long as the object's own handle.
                 let value = Js::new(env.raw(), found.element(at)?.raw());
                 properties.push(Property { name, value, kind: value.kind()? });
             }
@@ -118,7 +117,7 @@ impl<'a, 'env> Given<'a, 'env> {
         Ok(properties)
     }
 
-    /// What stands in place of a property that is missing.
+    /// How a message describes a missing property.
     fn missing(&self, name: &str) -> &'static str {
         let is_given = |property: &Property<'_>| property.name == name;
         if self.found.is_some_and(|found| found.iter().any(is_given)) {
@@ -128,10 +127,10 @@ impl<'a, 'env> Given<'a, 'env> {
         }
     }
 
-    /// A string. That it cannot be one of Rust is told if nothing else is wrong with it.
+    /// A string. A lone surrogate is reported only if nothing else is wrong.
     fn visit_text<'de, V: Visitor<'de>>(self, visitor: V) -> Read<V::Value> {
         let (text, is_whole) = self.value.text_and_is_whole()?;
-        let read = visitor.visit_string::<Unread>(text)?;
+        let read = visitor.visit_string::<ReadError>(text)?;
         if !is_whole {
             let why = "holds a lone surrogate: expected a string that is valid Unicode";
             return Err(Error::new(Code::UnencodableText, format!("{} {why}", self.place)).into());
@@ -140,10 +139,10 @@ impl<'a, 'env> Given<'a, 'env> {
     }
 }
 
-type Read<T> = std::result::Result<T, Unread>;
+type Read<T> = std::result::Result<T, ReadError>;
 
 impl<'de> Deserializer<'de> for Given<'_, '_> {
-    type Error = Unread;
+    type Error = ReadError;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Read<V::Value> {
         if let Some(found) = self.found {
@@ -162,7 +161,7 @@ impl<'de> Deserializer<'de> for Given<'_, '_> {
             ValueType::Object => {
                 visitor.visit_map(Entries { holder: &self, keys: None, next: 0, value: None })
             }
-            _ => Err(Unread::expected(&visitor)),
+            _ => Err(ReadError::expected(&visitor)),
         }
     }
 
@@ -180,7 +179,7 @@ impl<'de> Deserializer<'de> for Given<'_, '_> {
 
     fn deserialize_tuple<V: Visitor<'de>>(self, len: usize, visitor: V) -> Read<V::Value> {
         if self.value.is_array()? && self.value.array_len()? as usize != len {
-            return Err(Unread::expected(&visitor));
+            return Err(ReadError::expected(&visitor));
         }
         self.deserialize_any(visitor)
     }
@@ -200,7 +199,7 @@ impl<'de> Deserializer<'de> for Given<'_, '_> {
         Ok(read.map_err(|why| why.at(&given))?)
     }
 
-    /// One of a few words.
+    /// One of a few names.
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         _: &'static str,
@@ -212,7 +211,7 @@ impl<'de> Deserializer<'de> for Given<'_, '_> {
             Some(word) => visitor.visit_enum(StrDeserializer::new(word)),
             None => {
                 let words: Vec<_> = words.iter().map(|word| format!("{word:?}")).collect();
-                Err(Unread::Expected(format!("one of {}", words.join(", "))))
+                Err(ReadError::Expected(format!("one of {}", words.join(", "))))
             }
         }
     }
@@ -229,7 +228,7 @@ fn is_count(number: f64) -> bool {
 
 /// The names that an object may have.
 pub struct Known<I> {
-    /// The address of the list of names: it tells this list from others.
+    /// The address of the list of names, which identifies it.
     key: usize,
     names: I,
 }
@@ -245,9 +244,9 @@ impl Known<()> {
 }
 
 impl<I: Iterator<Item = &'static str> + Clone> Known<I> {
-    /// A function that takes an object and returns its properties that are not undefined, behind a
-    /// number with a bit for each of them; or the first name of the object that is not known. One
-    /// call of it costs less than a call of Node-API for each name.
+    /// A function that takes an object and returns its properties that are not undefined, preceded
+    /// by a number with one bit per property; or the first unknown name. One call of it costs less
+    /// than a call of Node-API for each name.
     fn reader<'env>(&self, env: &'env Env) -> napi::Result<Js<'env>> {
         scripts::kept(env, (self.key, u64::MAX), || {
             let maker = Js::run_script(env, &reader_source(self.names.clone()))?;
@@ -256,7 +255,7 @@ impl<I: Iterator<Item = &'static str> + Clone> Known<I> {
     }
 }
 
-/// `Object.keys` as it was when the addon was loaded, whatever scripts put in its place later.
+/// `Object.keys` as it was when the addon was loaded, even if a script replaces it later.
 pub fn object_keys(env: &Env) -> napi::Result<Js<'_>> {
     const SOURCE: &str = "Object.keys";
     scripts::kept(env, (SOURCE.as_ptr().addr(), 0), || Js::run_script(env, SOURCE))
@@ -290,13 +289,13 @@ pub struct Property<'env> {
 }
 
 impl<'env> Property<'env> {
-    /// The value of the one with a name among these, unless it counts as left out.
+    /// The property with this name, unless it counts as omitted.
     pub fn named(all: &[Property<'env>], name: &'static str) -> Option<Field<'env>> {
         let found = all.iter().find(|property| property.name == name && !property.is_null())?;
         Some(found.at(Place::Option(name)))
     }
 
-    /// Null counts as left out.
+    /// Null counts as omitted.
     fn is_null(&self) -> bool {
         self.kind == ValueType::Null
     }
@@ -310,7 +309,7 @@ impl<'env> Property<'env> {
 struct Properties<'a, 'env> {
     holder: &'a Given<'a, 'env>,
     left: slice::Iter<'a, Property<'env>>,
-    /// Only these are taken, if it is said.
+    /// If set, only these are read.
     known: Option<&'static [&'static str]>,
     next: Option<&'a Property<'env>>,
 }
@@ -326,7 +325,7 @@ impl<'a, 'env> Properties<'a, 'env> {
 }
 
 impl<'de> MapAccess<'de> for Properties<'_, '_> {
-    type Error = Unread;
+    type Error = ReadError;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Read<Option<K::Value>> {
         let is_known = |name| self.known.is_none_or(|known| known.contains(name));
@@ -346,7 +345,7 @@ fn nameless() -> Error {
     Error::new(Code::Internal, "a property without its name")
 }
 
-/// The properties of an object whose names are data. It is looked at when they are asked for.
+/// The properties of an object whose names are data. They are read on demand.
 struct Entries<'a, 'env> {
     holder: &'a Given<'a, 'env>,
     keys: Option<Js<'env>>,
@@ -355,7 +354,7 @@ struct Entries<'a, 'env> {
 }
 
 impl<'de> MapAccess<'de> for Entries<'_, '_> {
-    type Error = Unread;
+    type Error = ReadError;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Read<Option<K::Value>> {
         let object = self.holder.value;
@@ -367,7 +366,7 @@ impl<'de> MapAccess<'de> for Entries<'_, '_> {
             let value = object.get_by(key)?;
             if value.kind()? != ValueType::Undefined {
                 let (name, _) = self.value.insert((key.lossy_text()?, value));
-                return seed.deserialize(StrDeserializer::<Unread>::new(name)).map(Some);
+                return seed.deserialize(StrDeserializer::<ReadError>::new(name)).map(Some);
             }
         }
         Ok(None)
@@ -388,7 +387,7 @@ struct Items<'a, 'env> {
 }
 
 impl<'de> SeqAccess<'de> for Items<'_, '_> {
-    type Error = Unread;
+    type Error = ReadError;
 
     fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Read<Option<T::Value>> {
         if self.next == self.len {
@@ -404,47 +403,47 @@ impl<'de> SeqAccess<'de> for Items<'_, '_> {
     }
 }
 
-/// Why a value could not be read; without its place, which whoever asked for it knows.
+/// Why a value could not be read. The caller adds its place.
 #[derive(Debug)]
-pub enum Unread {
+pub enum ReadError {
     /// It is not what a type expects.
     Expected(String),
-    /// Something else is wrong with it.
-    Said(String),
-    /// It is an object that lacks a property.
+    /// Another error, with its message.
+    Other(String),
+    /// The object lacks a property.
     Missing(&'static str),
-    /// It is an object with a name that is none of these.
+    /// The object has a name that is not in this list.
     Unknown(&'static [&'static str]),
-    /// All is said.
-    Fault(Fault),
+    /// A complete error.
+    Call(CallError),
 }
 
-impl Unread {
-    fn expected(expected: &dyn Expected) -> Unread {
-        Unread::Expected(in_words(&expected.to_string()))
+impl ReadError {
+    fn expected(expected: &dyn Expected) -> ReadError {
+        ReadError::Expected(in_words(&expected.to_string()))
     }
 
-    /// What the caller is told of the value.
-    pub fn at(self, given: &Given<'_, '_>) -> Fault {
+    /// The error for the caller.
+    pub fn at(self, given: &Given<'_, '_>) -> CallError {
         let place = given.place;
         match self {
-            Unread::Expected(expected) => given.wrong(&expected),
-            Unread::Said(why) => Error::argument(format!("{place}: {why}")).into(),
-            // What must be there is text, everywhere.
-            Unread::Missing(name) => {
+            ReadError::Expected(expected) => given.wrong(&expected),
+            ReadError::Other(why) => Error::argument(format!("{place}: {why}")).into(),
+            // All required properties are strings.
+            ReadError::Missing(name) => {
                 let is = given.missing(name);
                 Error::argument(format!("{place}.{name} is {is}: expected a string")).into()
             }
-            Unread::Unknown(names) => {
+            ReadError::Unknown(names) => {
                 Error::argument(format!("{place}: the known names are {}", names.join(", "))).into()
             }
-            Unread::Fault(fault) => fault,
+            ReadError::Call(error) => error,
         }
     }
 }
 
-/// How JavaScript calls what the types of Rust expect. The words on the left are those of `serde`,
-/// which promises none of them: `__test__/options.test.mjs` fails where one is not known here.
+/// How messages describe the types that Rust expects. The descriptions on the left are those of
+/// `serde`, which may change: `__test__/options.test.mjs` fails for an unknown one.
 fn in_words(expected: &str) -> String {
     let whole = |max: u64| format!("a whole number from 0 to {max}");
     match expected {
@@ -458,48 +457,48 @@ fn in_words(expected: &str) -> String {
     }
 }
 
-impl<T: Into<Fault>> From<T> for Unread {
-    fn from(fault: T) -> Unread {
-        Unread::Fault(fault.into())
+impl<T: Into<CallError>> From<T> for ReadError {
+    fn from(error: T) -> ReadError {
+        ReadError::Call(error.into())
     }
 }
 
-impl fmt::Display for Unread {
+impl fmt::Display for ReadError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{self:?}")
     }
 }
 
-impl std::error::Error for Unread {}
+impl std::error::Error for ReadError {}
 
-impl serde::de::Error for Unread {
-    fn custom<T: fmt::Display>(why: T) -> Unread {
-        Unread::Said(why.to_string())
+impl serde::de::Error for ReadError {
+    fn custom<T: fmt::Display>(why: T) -> ReadError {
+        ReadError::Other(why.to_string())
     }
 
-    fn invalid_type(is: Unexpected<'_>, expected: &dyn Expected) -> Unread {
+    fn invalid_type(is: Unexpected<'_>, expected: &dyn Expected) -> ReadError {
         match (is, expected.to_string()) {
-            // It is a number, but none of lines.
+            // A number, but not a whole number of lines.
             (Unexpected::Float(_), words) if words.ends_with("a number of lines") => {
-                Unread::Expected(in_words("u64"))
+                ReadError::Expected(in_words("u64"))
             }
-            (_, words) => Unread::Expected(in_words(&words)),
+            (_, words) => ReadError::Expected(in_words(&words)),
         }
     }
 
-    fn invalid_value(_: Unexpected<'_>, expected: &dyn Expected) -> Unread {
-        Unread::expected(expected)
+    fn invalid_value(_: Unexpected<'_>, expected: &dyn Expected) -> ReadError {
+        ReadError::expected(expected)
     }
 
-    fn invalid_length(_: usize, expected: &dyn Expected) -> Unread {
-        Unread::expected(expected)
+    fn invalid_length(_: usize, expected: &dyn Expected) -> ReadError {
+        ReadError::expected(expected)
     }
 
-    fn missing_field(name: &'static str) -> Unread {
-        Unread::Missing(name)
+    fn missing_field(name: &'static str) -> ReadError {
+        ReadError::Missing(name)
     }
 
-    fn unknown_field(_: &str, known: &'static [&'static str]) -> Unread {
-        Unread::Unknown(known)
+    fn unknown_field(_: &str, known: &'static [&'static str]) -> ReadError {
+        ReadError::Unknown(known)
     }
 }

@@ -1,8 +1,8 @@
-//! Where a value stands, for messages.
+//! The place of a value, for messages.
 
 use std::fmt;
 
-/// Where a value stands: `patch.operations[0].value`.
+/// The place of a value, such as `patch.operations[0].value`.
 #[derive(Clone, Copy)]
 pub enum Place<'a> {
     Argument(&'static str),
@@ -10,7 +10,7 @@ pub enum Place<'a> {
     Option(&'static str),
     Item(&'a Place<'a>, u32),
     Field(&'a Place<'a>, &'a str),
-    /// In an object whose names are data.
+    /// An entry of an object whose names are data.
     Entry(&'a Place<'a>, &'a str),
 }
 

@@ -1,32 +1,32 @@
-//! The options of a workspace that calls have, and what holds for all of them.
+//! The workspace options that calls have, and the settings of all workspaces.
 
 use hashline_core::WorkspaceOptions;
 use hashline_core::host::{ANSWER_LIMIT_BYTES, Host, Term};
 
 use super::{Field, OptionNames, Options};
-use crate::fault::Result;
+use crate::error::Result;
 use crate::js::Js;
 use crate::text::STRING_LIMIT_UNITS;
 
 /// `DialectOptions`.
 pub const DIALECT: &[&str] = &["dialect"];
 
-/// The option `root` of calls that are not those of a session.
+/// The option `root` of calls outside of a session.
 pub const ROOT: &[&str] = &["root"];
 
-/// `FileOptions`, without the above.
+/// `FileOptions`, without `dialect` and `root`.
 pub const FILES: &[&str] = &["encoding", "maxFileBytes"];
 
 /// `EditOptions`, without the dialect.
 pub const EDIT: &[&str] = &["relocate", "relocateWindow", "repairs", "answer", "answerContext"];
 
-/// `CommitOptions`, without the following.
+/// `CommitOptions`, without `StateOptions`.
 pub const COMMIT: &[&str] = &["durability", "syntax"];
 
 /// `StateOptions`.
 pub const STATE: &[&str] = &["stateDir", "lockTimeoutMs"];
 
-/// What this face asks of every workspace.
+/// The settings of every workspace in this front end.
 pub const HOST: Host = Host {
     spelling,
     text_limit_units: STRING_LIMIT_UNITS,
@@ -50,7 +50,7 @@ pub fn workspace_options<'env>(
     Ok((options.workspace()?, options.signal()))
 }
 
-/// How JavaScript writes what messages of the core name.
+/// How JavaScript spells the terms in messages of the core.
 fn spelling(term: Term) -> &'static str {
     match term {
         Term::LockTimeout => "lockTimeoutMs",

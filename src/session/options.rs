@@ -1,9 +1,9 @@
-//! The options of a session, and of its calls.
+//! The options of a session and of its calls.
 
 use hashline_core::{Error, PatchOptions, SessionOptions, StoreOptions};
 
 use crate::apply::DIFF_CONTEXT_LINES;
-use crate::fault::Result;
+use crate::error::Result;
 use crate::js::Js;
 use crate::options::{
     COMMIT, DIALECT, EDIT, FILES, Field, HOST, OptionNames, Options, SIGNAL, STATE,
@@ -23,7 +23,7 @@ const OPTIONS: OptionNames = &[
 /// `SessionApplyOptions`.
 const APPLY: OptionNames = &[SIGNAL, &["dryRun", "context"]];
 
-/// The options of a session, and where it is kept, if anywhere.
+/// The options of a session, and of its store, if it has one.
 pub fn session_options(value: Js<'_>) -> Result<(SessionOptions, Option<StoreOptions>)> {
     let given = Options::of(value, OPTIONS)?;
     let mut options: SessionOptions = given.read()?;

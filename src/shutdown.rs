@@ -1,8 +1,8 @@
-//! The end of the process waits for patches that are being written.
+//! Makes the end of the process wait for patches that are being written.
 //!
-//! Threads end with the process wherever they are, and a recovery would then have to finish what
-//! a moment would have finished. So patches that have not begun to write are cancelled, and the
-//! others awaited, for a limited time: a disk may never answer.
+//! Otherwise threads end with the process at any point, and a recovery has to finish what takes
+//! only a moment more. Patches that have not begun to write are cancelled. The others are awaited
+//! for a limited time, because a disk may never answer.
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::sync::Once;
@@ -15,11 +15,11 @@ struct Writers {
     /// The flags of calls that may write, by number.
     calls: Vec<(u64, Cancel)>,
     next_number: u64,
-    is_leaving: bool,
+    is_exiting: bool,
 }
 
 static WRITERS: Mutex<Writers> =
-    Mutex::new(Writers { calls: Vec::new(), next_number: 0, is_leaving: false });
+    Mutex::new(Writers { calls: Vec::new(), next_number: 0, is_exiting: false });
 static ALL_ENDED: Condvar = Condvar::new();
 
 fn lock() -> MutexGuard<'static, Writers> {
@@ -29,19 +29,19 @@ fn lock() -> MutexGuard<'static, Writers> {
 /// A call that may write, until this is dropped.
 pub struct Writing(u64);
 
-/// Notes that a call begins that may write; none once the process ends.
+/// Registers a call that may write; `None` if the process is ending.
 pub fn begin(cancel: &Cancel) -> Option<Writing> {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
         #[cfg(target_os = "linux")]
-        // SAFETY: The function is there as long as the library, which is never unloaded. Where it
-        // cannot be registered, nothing waits.
+        // SAFETY: The function exists as long as the library, which is never unloaded. If it cannot
+        // be registered, the process does not wait.
         unsafe {
-            libc::atexit(leave);
+            libc::atexit(at_exit);
         }
     });
     let mut writers = lock();
-    if writers.is_leaving {
+    if writers.is_exiting {
         return None;
     }
     let number = writers.next_number;
@@ -60,19 +60,19 @@ impl Drop for Writing {
     }
 }
 
-/// How long the end of the process waits at most. A patch that takes longer is left to a recovery.
+/// The longest wait at the end of the process. A patch that takes longer is left to a recovery.
 #[cfg(target_os = "linux")]
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
 #[cfg(target_os = "linux")]
-extern "C" fn leave() {
+extern "C" fn at_exit() {
     let mut writers = lock();
-    writers.is_leaving = true;
+    writers.is_exiting = true;
     writers.calls.iter().for_each(|(_, cancel)| cancel.cancel());
     wait_for(writers, LONGEST_WAIT);
 }
 
-/// Waits until all calls have ended, or the time is over.
+/// Waits until all calls have ended or the time is over.
 #[cfg(target_os = "linux")]
 fn wait_for(mut writers: MutexGuard<'static, Writers>, limit: Duration) {
     ALL_ENDED.wait_while_for(&mut writers, |left| !left.calls.is_empty(), limit);

@@ -1,4 +1,4 @@
-//! What goes wrong → a JavaScript `Error` with `code`, thrown or as a rejection.
+//! Errors and panics → a JavaScript `Error` with a `code`, thrown or as a rejection.
 
 use std::ptr;
 
@@ -13,50 +13,51 @@ use super::scripts;
 
 /// Why a call does not return a result.
 #[derive(Debug)]
-pub enum Fault {
-    /// A refusal or fault with a code.
-    Refused(CoreError),
-    /// Node-API failed. Mostly since a getter or proxy of the caller threw; then that exception
+pub enum CallError {
+    /// A refusal or an error with a code.
+    Core(CoreError),
+    /// Node-API failed, usually because a getter or proxy of the caller threw. Then that exception
     /// is pending.
     Napi(napi::Error),
 }
 
-pub type Result<T> = std::result::Result<T, Fault>;
+pub type Result<T> = std::result::Result<T, CallError>;
 
-impl From<CoreError> for Fault {
-    fn from(error: CoreError) -> Fault {
-        Fault::Refused(error)
+impl From<CoreError> for CallError {
+    fn from(error: CoreError) -> CallError {
+        CallError::Core(error)
     }
 }
 
-impl From<napi::Error> for Fault {
-    fn from(error: napi::Error) -> Fault {
-        Fault::Napi(error)
+impl From<napi::Error> for CallError {
+    fn from(error: napi::Error) -> CallError {
+        CallError::Napi(error)
     }
 }
 
-impl Fault {
-    /// What JavaScript gets to see: the caller's own exception, or an error with a code.
+impl CallError {
+    /// The JavaScript exception: the caller's own if one is pending, otherwise an error with a
+    /// code.
     pub fn into_js(self, env: &Env) -> napi::Result<Js<'_>> {
         if let Some(exception) = take_exception(env) {
             return Ok(exception);
         }
         match self {
-            Fault::Refused(error) => error_object(env, &error, None),
-            Fault::Napi(error) => {
+            CallError::Core(error) => error_object(env, &error, None),
+            CallError::Napi(error) => {
                 let message = format!("Node-API failed: {} {}", error.status, error.reason);
                 error_object(env, &CoreError::new(Code::Internal, message), None)
             }
         }
     }
 
-    /// Throws into JavaScript; the result says so to the caller in Rust.
+    /// Throws into JavaScript and returns the error that reports this to napi.
     pub fn throw(self, env: &Env) -> napi::Error {
         self.into_js(env).map_or_else(|failed| failed, Js::throw)
     }
 }
 
-/// The text of the class of errors.
+/// The source of the class `HashlineError`.
 const CLASS: &str = include_str!("../js/error.cjs");
 
 /// The class `HashlineError` of an environment.
@@ -68,7 +69,7 @@ pub fn error_class(env: &Env) -> napi::Result<Js<'_>> {
     })
 }
 
-/// A `HashlineError`; of an aborted call, the cause is the signal's reason.
+/// A `HashlineError`. For an aborted call, the cause is the signal's reason.
 pub fn error_object<'env>(
     env: &'env Env,
     error: &CoreError,
@@ -91,13 +92,13 @@ pub fn rejected<'env>(env: &'env Env, reason: Js<'_>) -> napi::Result<Js<'env>> 
     Ok(Js::new(env.raw(), promise))
 }
 
-/// Runs a synchronous call: its result, or an exception. Tells the engine what was lent to it,
-/// which it may ask for whether or not an exception waits.
+/// Runs a synchronous call: its result, or an exception. Then reports external memory to the
+/// engine, which is allowed even while an exception is pending.
 pub fn returned<T: ToNapiValue>(
     env: &Env,
     work: impl FnOnce() -> Result<T>,
 ) -> napi::Result<Js<'_>> {
     let answered = contained(|| Ok(Js::from_rust(env, work()?)?));
     external::report(env)?;
-    answered.map_err(|fault: Fault| fault.throw(env))
+    answered.map_err(|error: CallError| error.throw(env))
 }
