@@ -1,13 +1,13 @@
-// Loads the addon: one that was built in this folder, else the one of the platform package.
+// Loads the addon: the one that was built in this folder, otherwise that of the platform package.
 
 'use strict'
 
 const { platformError, platformName, versionProblem } = require('./platform.cjs')
 
-/** Names another addon; all addons of napi-rs take it under this name. */
+/** The variable that names another addon; every napi-rs addon reads it. */
 const CHOICE = 'NAPI_RS_NATIVE_LIBRARY_PATH'
 const UNRESOLVED = /^(?:Cannot (?:find|require) module|require is not defined)/
-const NOT_OURS = 'it is no addon of hashline-native'
+const OTHER_ADDON = 'it is no addon of hashline-native'
 
 module.exports = load()
 
@@ -19,20 +19,20 @@ function load() {
   if (built !== undefined) return built
   const addon = installed(name)
   if (addon === undefined) throw platformError(name)
-  const problem = isOurs(addon) ? versionProblem(addon.version()) : NOT_OURS
+  const problem = isHashlineAddon(addon) ? versionProblem(addon.version()) : OTHER_ADDON
   if (problem !== undefined) throw platformError(name, problem)
   return addon
 }
 
 /**
- * The addon that the environment names.
+ * The addon that the environment variable names.
  * @param {string} path
  */
 function named(path) {
-  let problem = NOT_OURS
+  let problem = OTHER_ADDON
   try {
     const addon = require(path)
-    if (isOurs(addon)) return addon
+    if (isHashlineAddon(addon)) return addon
   } catch (error) {
     problem = firstLine(error)
   }
@@ -41,15 +41,15 @@ function named(path) {
 }
 
 /**
- * Whether it is an addon of this package: bundlers may put a path in its place.
+ * Whether this is an addon of this package: bundlers may replace it by a path.
  * @param {any} addon
  */
-function isOurs(addon) {
+function isHashlineAddon(addon) {
   return typeof addon?.version === 'function'
 }
 
-// Bundlers (and `bun build --compile`) pack what literal calls of `require` name, and leave alone
-// what is not there when the call is directly in a `try`. Hence two lists of names and no loop.
+// Bundlers (and `bun build --compile`) pack modules named in literal calls of `require`, and ignore
+// missing ones if the call is directly in a `try`. Hence two lists of names instead of a loop.
 
 /**
  * The addon that `npm run build` has put into this folder.
@@ -78,7 +78,7 @@ function builtHere(name) {
         return require('../hashline-native.win32-x64-msvc.node')
     }
   } catch (error) {
-    // One that is there and does not load is told of; another must not take its place unnoticed.
+    // An addon that exists but does not load is an error: using another one would hide the problem.
     if (!isMissing(error)) throw error
   }
   return undefined
@@ -118,9 +118,9 @@ function installed(name) {
 }
 
 /**
- * Whether a module is not there, rather than no use. In what `bun build` makes, a call of `require`
- * for one that was not there then throws an error without a code; in an ES module that `ncc` makes,
- * it is a call of a `require` that is not there itself.
+ * Whether a module is missing, rather than unusable. In the output of `bun build`, `require` of a
+ * missing module throws an error without a code; in an ES module from `ncc`, `require` itself is
+ * missing.
  * @param {unknown} error
  */
 function isMissing(error) {

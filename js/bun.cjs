@@ -1,4 +1,4 @@
-// `hashline-native/bun`: the binary opened by `bun:ffi`, without Node-API in between.
+// `hashline-native/bun`: opens the binary with `bun:ffi`, without Node-API.
 
 'use strict'
 
@@ -9,7 +9,7 @@ const { declarations } = require('./ffi/signatures.cjs')
 
 /** @import { Input } from './ffi/functions.cjs' */
 
-/** The version of the C interface that this module knows. */
+/** The version of the C interface that this module supports. */
 const ABI_VERSION = 1
 
 const { ptr: pointer, u64, u32, bool } = FFIType
@@ -41,8 +41,8 @@ if (symbols.hashline_abi_version() !== ABI_VERSION) {
   )
 }
 
-// Rooms for what a call hands over; none calls back, so one of each is enough. A buffer is a
-// pointer and a length, an error a pointer to its code and two buffers.
+// The memory for results. No call is reentrant, so one of each is enough. A buffer is a pointer and
+// a length; an error is a pointer to its code, followed by two buffers.
 const answer = new BigUint64Array(2)
 const error = new BigUint64Array(5)
 const [answerPtr, errorPtr] = [ptr(answer), ptr(error)]
@@ -52,7 +52,7 @@ const [messagePtr, pathPtr] = [ptr(error, 8), ptr(error, 24)]
 const nowhere = ptr(new Uint8Array(1))
 
 /**
- * A copy of the bytes that a room names.
+ * Copies the bytes of a buffer.
  * @param {BigUint64Array} room
  * @param {number} at
  */
@@ -61,7 +61,7 @@ function text(room, at) {
   return length === 0 ? '' : Buffer.from(toArrayBuffer(data, 0, length)).toString()
 }
 
-/** What the room for an error says; its buffers are given back. */
+/** Reads the error and frees its buffers. */
 function refusal() {
   const code = new CString(Number(error[0])).toString()
   const path = error[3] === 0n ? undefined : text(error, 3)

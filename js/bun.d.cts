@@ -1,7 +1,7 @@
 import type * as addon from '../index.js'
 import type { HashSessionOptions, ReadOptions, ReadRequest } from '../index.js'
 
-// The functions that are those of `hashline-native`, with the same results.
+// The functions of `hashline-native`, with the same results.
 
 export declare const applyHashSync: typeof addon.applyHashSync
 export declare const applyHashToText: typeof addon.applyHashToText
@@ -18,8 +18,7 @@ export declare const searchHashedSync: typeof addon.searchHashedSync
 export declare const version: typeof addon.version
 
 /**
- * Reads one file: its lines with their anchors, and nothing else. Throws when it cannot be read,
- * or is no text.
+ * Reads one file: only its lines with their anchors. Throws if it cannot be read or is not text.
  */
 export declare function readText(
   request: string | ReadRequest,
@@ -29,7 +28,7 @@ export declare function readText(
 /** The `HashSession` of `hashline-native`, without the calls that return promises. */
 export interface HashSession
   extends Omit<addon.HashSession, 'apply' | 'applyJson' | 'fork' | 'read' | 'readJson' | 'search'> {
-  /** A session of its own that remembers all that this one does. */
+  /** A separate session that remembers everything that this one does. */
   fork(): HashSession
 }
 export declare const HashSession: new (options?: HashSessionOptions) => HashSession

@@ -1,4 +1,4 @@
-// `hashline-native/bun` for `import`: the very functions that `require` gives.
+// `hashline-native/bun` for `import`: the same functions as for `require`.
 
 import bun from './bun.cjs'
 

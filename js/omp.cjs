@@ -1,4 +1,4 @@
-// `hashline-native/omp`: the functions of a hashline module in TypeScript, over native code.
+// `hashline-native/omp`: the functions of a TypeScript hashline module, implemented natively.
 
 'use strict'
 

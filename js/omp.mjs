@@ -1,4 +1,4 @@
-// `hashline-native/omp` for `import`: the very functions that `require` gives.
+// `hashline-native/omp` for `import`: the same functions as for `require`.
 
 import omp from './omp.cjs'
 

@@ -1,4 +1,4 @@
-// `hashline-native/omp13` for `import`: the very functions that `require` gives.
+// `hashline-native/omp13` for `import`: the same functions as for `require`.
 
 import omp13 from './omp13.cjs'
 

@@ -1,13 +1,13 @@
-// Which of the platform packages belongs to this process, and what to tell a user who lacks it.
+// The platform package of this process, and the error for a user who lacks it.
 
 'use strict'
 
 const PACKAGE = 'hashline-native'
 
-/** The version of the package. Reading its manifest would take a part of the time of loading. */
+/** The version of the package. Reading it from the manifest would slow down loading. */
 const VERSION = '0.1.0'
 
-/** The platforms with a package of their own, by the names that napi-rs gives them. */
+/** The platforms that have a package, by their napi-rs names. */
 const PLATFORMS = [
   'darwin-arm64',
   'darwin-x64',
@@ -20,7 +20,7 @@ const PLATFORMS = [
   'win32-x64-msvc',
 ]
 
-/** The name of the platform that this process runs on, whether it has a package or not. */
+/** The name of this process's platform, whether it has a package or not. */
 function platformName() {
   const { platform, arch } = process
   if (platform === 'win32') return `win32-${arch}-msvc`
@@ -30,11 +30,10 @@ function platformName() {
 }
 
 /**
- * Whether the C library of this process is musl: by the dynamic loader that its program asks for,
- * which says more than what else is installed. A report of the process, which takes milliseconds
- * in Node, is for programs that do not name one at their start, and for Bun, which makes one in
- * less time than it takes to load `node:fs` there. Otherwise reports are left alone:
- * Node loads what makes them when it is first asked for.
+ * Whether the C library of this process is musl: by the dynamic loader that its program names,
+ * which is more reliable than what else is installed. The process report is used only for programs
+ * that do not name a loader at their start, and in Bun. In Node it takes milliseconds and loads
+ * more code; in Bun it is faster than loading `node:fs`.
  */
 function isMusl() {
   const head = process.versions.bun && process.report ? '' : headOf('/proc/self/exe')
@@ -50,8 +49,8 @@ function isMusl() {
 }
 
 /**
- * The first bytes of a file, as Latin-1. Without `Buffer`, whose functions Node compiles at their
- * first call.
+ * The first bytes of a file, as Latin-1. Avoids `Buffer`, whose functions Node compiles on first
+ * use.
  * @param {string} path
  */
 function headOf(path) {
@@ -74,10 +73,10 @@ function headOf(path) {
 const platformPackage = (name) => `${PACKAGE}-${name}`
 
 /**
- * The error for a process whose platform package is not there, or is no use: in one line, what is
- * missing, where, and what to do.
+ * The error for a process whose platform package is missing or unusable: one line with the problem,
+ * the place, and the remedy.
  * @param {string} name of the platform
- * @param {string} [problem] why what is installed cannot be used
+ * @param {string} [problem] why the installed package cannot be used
  */
 function platformError(name, problem) {
   if (!PLATFORMS.includes(name)) {
@@ -102,8 +101,8 @@ function platformError(name, problem) {
 }
 
 /**
- * Why what is installed cannot be used by this package, if it is of another version: it stays where
- * it was named as a dependency of its own, say.
+ * Why an installed package of another version cannot be used. It may remain when it is a dependency
+ * of its own, for example.
  * @param {string} version
  */
 function versionProblem(version) {

@@ -13,7 +13,7 @@ const vendors = require('./tools/vendors.cjs')
 /** @import { Kind } from './tools/tool.cjs' */
 
 /**
- * The types say which tools there are with which options.
+ * The types declare which options create which tools.
  * @param {HashSession} session
  * @param {HashToolsOptions} [options]
  * @returns {any}
@@ -22,7 +22,7 @@ function hashTools(session, options) {
   checkSession(session)
   const { names: given, ...own } = options ?? {}
   const names = toolNames(given, own.json)
-  // What is allowed does not change with the caller's array.
+  // A later change of the caller's array must not change the tools.
   if (Array.isArray(own.operations)) own.operations = [...own.operations]
   const tool = (/** @type {Kind} */ kind) => makeTool(session, names, kind, own)
   const ofLines = { read: tool('read'), search: tool('search'), apply: tool('apply') }

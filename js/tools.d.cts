@@ -1,5 +1,5 @@
-// The tools of an agent over a `HashSession`: how they are described to a model, what it may write, and
-// what it gets back. Ten lines make a loop (examples/agents/README.md):
+// The tools of an agent over a `HashSession`: their descriptions for a model, their arguments and
+// their results. Ten lines make a loop (examples/agents/README.md):
 //
 //   const tools = hashTools(new HashSession({ cwd }))
 //   const request = { model, messages, tools: Object.values(tools).map((tool) => toOpenAI(tool)) }
@@ -21,8 +21,7 @@ import type {
 } from '..'
 
 /**
- * What the tools are called: `read`, `search`, `apply_hash`, `read_json` and `apply_json` when left
- * out.
+ * The names of the tools: by default `read`, `search`, `apply_hash`, `read_json` and `apply_json`.
  */
 export interface ToolNames {
   read?: string
@@ -33,28 +32,27 @@ export interface ToolNames {
 }
 
 export interface HashToolsOptions {
-  /** Other names; descriptions and messages use them. */
+  /** Other names, which descriptions and messages then use. */
   names?: ToolNames
   /**
-   * How the answer to an edit tells of changed lines: the lines with their new anchors (`'region'`),
-   * or the new anchors alone (`'brief'`). When left out, what the session was given, or else
-   * `'brief'`, unless `answerContext` is given.
+   * How the answer to an edit reports changed lines: the lines with their new anchors (`'region'`),
+   * or only the new anchors (`'brief'`). The default is the session's option, otherwise `'brief'`,
+   * unless `answerContext` is given.
    */
   answer?: 'region' | 'brief'
   /**
-   * How many unchanged lines the answer to an edit shows on either side of each changed region: 0 to
-   * 3. When left out, what the session was given, or else 1. Refusals show two.
+   * How many unchanged lines the answer to an edit shows before and after each changed region: 0 to
+   * 3. The default is the session's option, otherwise 1. Refusals show two.
    */
   answerContext?: number
   /**
-   * Adds two tools, which read JSON documents and edit their values by path: `readJson` and
-   * `applyJson`, which the model calls `read_json` and `apply_json`.
+   * Adds two tools that read JSON documents and edit their values by path: `readJson` and
+   * `applyJson`. The model calls them `read_json` and `apply_json`.
    */
   json?: boolean
   /**
-   * The operations that `apply` and `applyJson` allow; all when left out. The descriptions and
-   * schemas have these alone, and all others are refused. Each of the tools that there are needs
-   * one at least.
+   * The operations that `apply` and `applyJson` allow; all by default. Descriptions and schemas
+   * list only these, and others are refused. Each tool needs at least one.
    */
   operations?: readonly OperationName[]
 }
@@ -63,8 +61,8 @@ export interface HashToolsOptions {
 export type OperationName = Operation['op']
 
 /**
- * The tools over one session, which remembers what they showed. No interface, whose values
- * `Object.values` would give as `any`.
+ * The tools over one session, which remembers what they showed. This is not an interface, because
+ * `Object.values` would return its values as `any`.
  */
 export type HashTools = {
   read: HashTool<ReadData>
@@ -78,7 +76,7 @@ export type JsonTools = {
   applyJson: HashTool<ApplyData>
 }
 
-/** Makes the tools: three, or five with the option `json`. */
+/** Creates the tools: three, or five with the option `json`. */
 export function hashTools(
   session: HashSession,
   options: HashToolsOptions & { json: true },
@@ -93,10 +91,10 @@ export function hashTools(
 ): HashTools & Partial<JsonTools>
 
 /**
- * Learns from a call of an earlier run what it showed: `session.observe`, with the path taken from
- * the arguments as `execute` takes it (`@a.txt`, `file://`, `file_path`, JSON text …). `tool` is the
- * tool, or its name when that is all that was kept. Returns how many lines were learned: none of
- * what `readJson` showed, since an edit by a path does not depend on what was shown.
+ * Learns from a call of an earlier run what the call showed: `session.observe`, with the path taken
+ * from the arguments as by `execute` (`@a.txt`, `file://`, `file_path`, JSON text …). `tool` is the
+ * tool, or its name. Returns how many lines were learned: none for `readJson`, because an edit by
+ * path does not depend on what was shown.
  */
 export function remember(
   session: HashSession,
@@ -105,7 +103,7 @@ export function remember(
   text: string,
 ): number
 
-/** One tool, for any framework: hand its schema to the model, and the model's call to `execute`. */
+/** One tool, for any framework: pass its schema to the model, and the model's call to `execute`. */
 export interface HashTool<Data extends ToolData = ToolData> {
   /** The name by which the model calls it. */
   readonly name: string
@@ -113,57 +111,58 @@ export interface HashTool<Data extends ToolData = ToolData> {
   readonly title: string
   /** Its description for the model. */
   readonly description: string
-  /** The same in one line, for a list in a system prompt. */
+  /** The description in one line, for a list in a system prompt. */
   readonly snippet: string
-  /** Rules for a system prompt, one sentence or two each. */
+  /** Rules for a system prompt, each in one or two sentences. */
   readonly guidelines: readonly string[]
   /**
-   * The schema of the arguments. It is flat and plain: no `oneOf`, `anyOf`, `allOf`, `$ref`,
-   * `const`, lists of types or `additionalProperties`, which one vendor or another refuses.
+   * The schema of the arguments. It is flat and plain: without `oneOf`, `anyOf`, `allOf`, `$ref`,
+   * `const`, lists of types or `additionalProperties`, each of which some vendor refuses.
    */
   readonly inputSchema: JsonSchema
-  /** What it does to the world, in the words of the Model Context Protocol. */
+  /** The side effects, in the terms of the Model Context Protocol. */
   readonly annotations: ToolAnnotations
   /**
-   * A call in a few words, for a line of a terminal: `greet.js ×2`. Takes arguments of which only
-   * a part has arrived, as an object or as the JSON text so far; empty as long as there is nothing
-   * to say.
+   * A short title of a call, for one line of a terminal: `greet.js ×2`. Accepts partial arguments,
+   * as an object or as the JSON text received so far; empty if there is nothing to show yet.
    */
   callTitle(args: unknown): string
   /**
-   * Does what the model asks for. `args` is what the model wrote: the object, or its JSON text.
-   * What is wrong about it, or goes wrong, is reported in a result with `isError`: the promise is
-   * rejected with an `AbortError` alone, when `signal` fires.
+   * Runs a call. `args` is what the model wrote: the object, or its JSON text. Errors are reported
+   * in a result with `isError`. The promise is rejected only with an `AbortError`, when `signal`
+   * fires.
    */
   execute(args: unknown, options?: ExecuteOptions): Promise<ToolResult<Data>>
 }
 
 export interface ExecuteOptions {
-  /** Cancels the call, as long as it has not begun to change files. */
+  /** Cancels the call, unless it has begun to change files. */
   signal?: AbortSignal | undefined
   /**
-   * Of an apply: checks everything and writes nothing. For asking a person first, with
-   * the `diff` of the result.
+   * For an apply: checks everything and writes nothing. Use it to ask a person first, with the
+   * `diff` of the result.
    */
   dryRun?: boolean | undefined
 }
 
-/** What a call gives. */
+/** The result of a call. */
 export interface ToolResult<Data extends ToolData = ToolData> {
   /**
-   * For the model: at most 2,000 lines and 50 KB, and a few lines that say what is left out and
-   * how to go on. (Of reads and searches the session's `limits` count.)
+   * For the model: at most 2,000 lines and 50 KB, and a few lines that say what was omitted and how
+   * to continue. (For reads and searches, the session's `limits` apply.)
    */
   text: string
-  /** Whether nothing was read, searched or written. */
+  /** Whether the call read, searched or wrote nothing. */
   isError: boolean
-  /** The images among the files that were read, if png, jpeg, gif or webp; `text` names them all. */
+  /**
+   * The images among the files that were read, if PNG, JPEG, GIF or WebP; `text` names them all.
+   */
   images: ToolImage[]
   /** The same as data, for the harness. */
   structured: Data
-  /** The outcome in a few words, for a line of a terminal: `greet.js +1 -2`. */
+  /** The outcome in a few words, for one line of a terminal: `greet.js +1 -2`. */
   summary: string
-  /** Of an apply: what changed, as a unified diff. */
+  /** For an apply: the changes as a unified diff. */
   diff?: string
 }
 
@@ -176,19 +175,22 @@ export interface ToolImage {
   data: Uint8Array
 }
 
-/** A call as data. A call that came to nothing has `code`, and may have nothing else. */
+/** A call as data. A failed call has `code`, and may have nothing else. */
 export interface ToolData {
-  /** What was taken otherwise than the model wrote it: arguments, and texts of an apply. */
+  /**
+   * Where the call was interpreted differently from what the model wrote: arguments, and texts of
+   * an apply.
+   */
   repairs: (ArgumentRepair | Repair)[]
-  /** The code of what went wrong. */
+  /** The code of the error. */
   code?: HashlineErrorCode
 }
 
-/** A read as data. A file that could not be read has the kind `'error'`, and says why. */
+/** A read as data. A file that could not be read has the kind `'error'` and the reason. */
 export interface ReadData extends ToolData {
-  /** Each file as `readHashed` tells it, without its text. */
+  /** Each file as in `readHashed`, without its text. */
   files?: WithoutText<FileView>[]
-  /** Whether a limit left out anything. */
+  /** Whether a limit omitted anything. */
   truncated?: boolean
 }
 
@@ -197,13 +199,13 @@ type WithoutText<T> = T extends unknown ? Omit<T, 'text'> : never
 /** A search as data: the files with matches, their counts, and warnings. */
 export interface SearchData extends ToolData, Partial<Omit<SearchResult, 'text'>> {}
 
-/** A read of a JSON document as data: its path, which of its lines were shown, and `nextLine`. */
+/** A read of a JSON document as data: its path, the range of lines shown, and `nextLine`. */
 export interface ReadJsonData extends ToolData, Partial<Omit<JsonView, 'text'>> {}
 
 /**
- * An apply as data, of lines or of values. With the status `'applied'` it has what an
- * `AppliedOutcome` has, with `'rejected'` what a `RejectedOutcome` has, and without a status `code`
- * alone: the call was malformed, or the disk failed.
+ * An apply as data, of lines or of values. With the status `'applied'` it has the fields of an
+ * `AppliedOutcome`, with `'rejected'` those of a `RejectedOutcome`. Without a status it has only
+ * `code`: the call was malformed, or the disk failed.
  */
 export interface ApplyData
   extends ToolData,
@@ -212,16 +214,16 @@ export interface ApplyData
   status?: 'applied' | 'rejected'
 }
 
-/** Something that a model wrote in another form than the schema says, and that was taken as meant. */
+/** An argument that deviates from the schema, and was interpreted as intended. */
 export interface ArgumentRepair {
   /**
-   * `json-text` (a string holding JSON where its value belongs), `code-fence` (JSON in a block of
-   * code), `wrapped` (one thing where a list belongs), `unwrapped` (a list where one thing belongs),
+   * `json-text` (a string holding JSON instead of its value), `code-fence` (JSON in a code block),
+   * `wrapped` (a single value instead of a list), `unwrapped` (a list instead of a single value),
    * `at-path` (`@src/a.ts`), `file-url` (`file:///…`), `other-name` (a field under the name that
-   * other tools have for it), `implied-op` (an operation without `op`, and the fields of one alone),
-   * `number` (digits as a string, or a line 0), `json-string` (words where JSON text belongs),
-   * `move-path` (`path` of a move, which the session calls `from`), `unused` (a field that is
-   * empty). Of the last two the text says nothing.
+   * other tools use), `implied-op` (an operation without `op`, whose fields fit only one), `number`
+   * (digits as a string, or a line 0), `json-string` (plain words instead of JSON text),
+   * `move-path` (`path` of a move instead of `from`), `unused` (an empty field). The text does not
+   * mention the last two.
    */
   rule:
     | 'json-text'
@@ -236,13 +238,13 @@ export interface ArgumentRepair {
     | 'json-string'
     | 'move-path'
     | 'unused'
-  /** Where in the arguments: `operations[0].path`. */
+  /** The place in the arguments: `operations[0].path`. */
   field: string
-  /** What was done, in a few words. */
+  /** A short description of the repair. */
   message: string
 }
 
-/** The hints of the Model Context Protocol on what a tool does. */
+/** The hints of the Model Context Protocol on the side effects of a tool. */
 export interface ToolAnnotations {
   title: string
   readOnlyHint: boolean
@@ -262,20 +264,20 @@ export interface JsonSchema {
 }
 
 export interface GuardOptions {
-  /** What the tools are called, if not as usual. */
+  /** The names of the tools, if not the default ones. */
   names?: ToolNames
   /** What counts as reading and writing, and where it is allowed; as for `checkCommand`. */
   policy?: CommandPolicy
 }
 
 /**
- * Why a shell command is to be blocked, for the model: it reads or writes files past the tools, and
- * this names the tool to use instead. Undefined for a command that may run, and for one that does
- * not parse and has no such part, unless `policy.unparsed` is `'write'`.
+ * Why a shell command must be blocked, for the model: it reads or writes files without the tools,
+ * and the reason names the tool to use instead. Undefined for a command that may run, and for one
+ * that cannot be parsed and has no finding, unless `policy.unparsed` is `'write'`.
  */
 export function guard(command: string, options?: GuardOptions): string | undefined
 
-/** A tool of OpenAI's chat completions, and of every server that speaks them. */
+/** A tool of OpenAI's chat completions, and of compatible servers. */
 export interface OpenAITool {
   type: 'function'
   function: {
@@ -287,8 +289,8 @@ export interface OpenAITool {
 }
 
 /**
- * For `tools` of OpenAI's chat completions. With `strict` the schema is the one of OpenAI's strict
- * mode: every field required, those that may be left out nullable, no others.
+ * For `tools` of OpenAI's chat completions. With `strict` the schema is that of OpenAI's strict
+ * mode: every field is required, optional ones are nullable, and no others are allowed.
  */
 export function toOpenAI(tool: HashTool, options?: { strict?: boolean }): OpenAITool
 
@@ -302,12 +304,12 @@ export interface AnthropicTool {
 /** For `tools` of Anthropic's messages. */
 export function toAnthropic(tool: HashTool): AnthropicTool
 
-/** What a call gives a model: its text and its images. */
+/** The part of a result that the model receives: its text and its images. */
 type Shown = Pick<ToolResult, 'text' | 'images'>
 
 /**
- * For `content` of a user message of OpenAI's chat completions: a message with the role `tool` takes
- * text alone, so a result with images goes on in a message behind it.
+ * For `content` of a user message of OpenAI's chat completions. A message with the role `tool`
+ * accepts only text, so the images of a result go into a message after it.
  */
 export function toOpenAIContent(
   result: Shown,
@@ -326,7 +328,7 @@ export function toAnthropicContent(result: Shown): (
     }
 )[]
 
-/** For `parts` of a content of Gemini, which takes no GIF. */
+/** For `parts` of a Gemini content, which does not accept GIF. */
 export function toGeminiParts(
   result: Shown,
 ): ({ text: string } | { inlineData: { mimeType: string; data: string } })[]
@@ -351,16 +353,16 @@ export interface ArgumentsSchema {
 }
 
 /**
- * For frameworks that take a Standard Schema, such as `inputSchema` of the AI SDK. It lets through
- * every object: `execute` says what is wrong in it, in words for the model.
+ * For frameworks that take a Standard Schema, such as `inputSchema` of the AI SDK. It accepts every
+ * object: `execute` reports errors in it, in words for the model.
  */
 export function toStandardSchema(tool: HashTool): ArgumentsSchema
 
 /**
- * The fields of a tool's arguments as zod types, for frameworks that want those. `z` is the zod
- * that the framework uses, 3.21 or later. The types say in JSON Schema what the model is to write,
- * and let every value through as it is, since `execute` takes more and says what is wrong. Fields
- * under other names get through when the framework's object lets unknown ones pass.
+ * The fields of a tool's arguments as zod types, for frameworks that require those. `z` is the
+ * framework's zod, 3.21 or later. The types describe in JSON Schema what the model should write,
+ * but accept every value unchanged, because `execute` accepts more and reports errors. Fields under
+ * other names pass if the framework's object allows unknown ones.
  */
 export function toZodShape(
   z: { string(): unknown },

@@ -1,4 +1,4 @@
-// `hashline-native/tools` for `import`: the very functions that `require` gives.
+// `hashline-native/tools` for `import`: the same functions as for `require`.
 
 import tools from './tools.cjs'
 

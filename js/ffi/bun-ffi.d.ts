@@ -1,4 +1,4 @@
-// What `../bun.cjs` uses of `bun:ffi`, for checking it without the types of all of Bun.
+// The part of `bun:ffi` that `../bun.cjs` uses, for type checks without the types of Bun.
 
 declare module 'bun:ffi' {
   type Pointer = number & { readonly pointer: unique symbol }

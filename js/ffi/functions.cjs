@@ -1,5 +1,5 @@
-// The functions of the addon over the C interface: values → JSON, a call, JSON → values. Whoever
-// opens the library says how it is called.
+// The functions of the addon over the C interface: values → JSON, a call, JSON → values. The caller
+// supplies the foreign function calls.
 
 'use strict'
 
@@ -8,16 +8,16 @@ const { HashlineError } = require('../error.cjs')
 /** @import * as Addon from '../../index.js' */
 
 /**
- * An input of a call: bytes, or nothing where it is left out.
+ * An input of a call: bytes, or undefined if it is omitted.
  * @typedef {Uint8Array | undefined} Input
  *
- * A refusal, as the C interface hands it over.
+ * A refusal, as the C interface returns it.
  * @typedef {{ code: string, message: string, path?: string }} Refusal
  *
- * How the functions of the C interface are called.
+ * Calls the functions of the C interface.
  * @typedef {object} Library
  * @property {(name: string, inputs: Input[], session?: number) => string} call the answer; throws
- *   what `refuse` makes of a refusal
+ *   the error that `refuse` creates from a refusal
  * @property {(name: string, inputs: Input[], session?: number) => number} open the number of a
  *   new session
  * @property {(session: number) => void} close
@@ -38,7 +38,7 @@ function bytesOf(name, value) {
 }
 
 /**
- * A text to the letter: what UTF-8 cannot say would be altered silently.
+ * A string that is valid Unicode: encoding a lone surrogate would silently change the text.
  * @param {string} name
  * @param {unknown} text
  */
@@ -54,7 +54,7 @@ function wellFormed(name, text) {
 
 const LONE_SURROGATE = /\p{Surrogate}/u
 
-/** How `JSON.stringify` writes a lone surrogate; backslashes in front of it come in pairs. */
+/** How `JSON.stringify` writes a lone surrogate; backslashes before it come in pairs. */
 const ESCAPED_SURROGATE = /(?<!\\)(?:\\\\)*\\ud[89a-f][0-9a-f]{2}/
 
 /**
@@ -71,7 +71,7 @@ function json(name, value) {
 }
 
 /**
- * A value as JSON, which has no bigint, and nothing that is a part of itself.
+ * A value as JSON. JSON cannot hold a bigint or a cycle.
  * @param {string} name
  * @param {unknown} value
  */
@@ -89,7 +89,7 @@ function spelled(name, value) {
 const optionsOf = (value) => (value === undefined ? undefined : json('options', value))
 
 /**
- * Places in bytes → places in UTF-16 code units.
+ * Converts offsets in bytes to offsets in UTF-16 code units.
  * @param {string} text
  */
 function units(text) {
@@ -122,7 +122,7 @@ function functionsOver({ call, open, close }) {
 
     /**
      * @param {Addon.HashSessionOptions} [options]
-     * @param {HashSession} [model] the session that it remembers all of
+     * @param {HashSession} [model] the session whose memory is copied
      */
     constructor(options, model) {
       const number = model

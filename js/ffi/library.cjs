@@ -1,4 +1,4 @@
-// Where the binary is that Node would load: its C interface is opened instead.
+// Finds the binary that Node would load, in order to open its C interface.
 
 'use strict'
 

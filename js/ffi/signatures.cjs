@@ -1,12 +1,12 @@
-// The functions of the C interface that take texts and answer with one: what each host of a
-// foreign function interface has to be told of them.
+// The functions of the C interface that take texts and return one, as a foreign function interface
+// needs to know them.
 
 'use strict'
 
 /**
  * @typedef {object} Signature
- * @property {number} inputs so many texts, each a pointer and a length
- * @property {boolean} ofSession whether the number of a session comes first
+ * @property {number} inputs the number of texts, each a pointer and a length
+ * @property {boolean} ofSession whether the first argument is the number of a session
  */
 
 /** @param {number} inputs @returns {Signature} */
@@ -40,7 +40,7 @@ const SIGNATURES = {
 }
 
 /**
- * Each function as a host wants it described.
+ * Describes each function for a host.
  * @template T
  * @param {(signature: Signature) => T} describe
  * @returns {Record<string, T>}

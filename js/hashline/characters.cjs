@@ -1,10 +1,11 @@
-// What a code unit is: white space, a letter or digit, or neither of them. Beyond ASCII the host's own patterns say so, which are asked once for each code unit.
+// Classifies code units: whitespace, a letter or digit, or neither. Beyond ASCII the host's own
+// patterns decide, once per code unit.
 
 'use strict'
 
 const ASCII_END = 0x80
 
-/** What is known of a code unit: nothing is 0. */
+/** The flags of a classified code unit; 0 is not classified. */
 const KNOWN = 1
 const IS_SPACE = 2
 const IS_WORD = 4
@@ -12,7 +13,7 @@ const IS_WORD = 4
 const SPACE = /\s/
 const WORD = /[\p{L}\p{N}]/u
 
-/** @type {Uint8Array | undefined} what is known of each code unit, once one was asked for */
+/** @type {Uint8Array | undefined} the flags of each code unit; created on the first query */
 let kinds
 
 /** @param {number} unit beyond ASCII */
@@ -32,13 +33,13 @@ function kindByHost(unit) {
  * Whether `\s` matches the code unit.
  * @param {number} unit
  */
-function isWhiteSpace(unit) {
+function isWhitespace(unit) {
   if (unit < ASCII_END) return unit === 0x20 || (unit >= 0x09 && unit <= 0x0d)
   return (kindOf(unit) & IS_SPACE) !== 0
 }
 
 /**
- * Whether the code unit alone is a letter or digit. Half a surrogate pair is neither.
+ * Whether the code unit alone is a letter or digit. A surrogate is neither.
  * @param {number} unit
  */
 function isLetterOrDigit(unit) {
@@ -48,13 +49,13 @@ function isLetterOrDigit(unit) {
 }
 
 /**
- * Where the first character is that is no white space.
+ * The index of the first character that is not whitespace.
  * @param {string} text
  * @param {number} from
  */
-function skipWhiteSpace(text, from) {
+function skipWhitespace(text, from) {
   let at = from
-  while (at < text.length && isWhiteSpace(text.charCodeAt(at))) at++
+  while (at < text.length && isWhitespace(text.charCodeAt(at))) at++
   return at
 }
 
@@ -64,7 +65,7 @@ function isSurrogate(unit) {
 }
 
 /**
- * Whether a text holds a letter or digit.
+ * Whether a text has a letter or digit.
  * @param {string} text
  */
 function hasWord(text) {
@@ -81,6 +82,6 @@ module.exports = {
   hasWord,
   isLetterOrDigit,
   isSurrogate,
-  isWhiteSpace,
-  skipWhiteSpace,
+  isWhitespace,
+  skipWhitespace,
 }

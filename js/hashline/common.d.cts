@@ -1,5 +1,5 @@
-// Declarations that `hashline-native/omp` and `hashline-native/omp13` share. They export what the
-// originals do and no more, so that `export *` beside an agent's own types names nothing twice.
+// Declarations that `hashline-native/omp` and `hashline-native/omp13` share. They export exactly
+// the names of the originals, so that `export *` next to an agent's own types has no duplicates.
 
 // biome-ignore lint/complexity/noUselessEmptyExport: without it a declaration file exports all
 export {}
@@ -17,13 +17,11 @@ type HashMismatch = {
 }
 
 export interface HashlineStreamOptions {
-  /** The number of the first line: 1 when left out. */
+  /** The number of the first line: 1 by default. */
   startLine?: number
-  /** The most lines in a chunk: 200 when left out. */
+  /** The most lines in a chunk: 200 by default. */
   maxChunkLines?: number
-  /**
-   * The most UTF-8 bytes in a chunk: 65,536 when left out. A longer line is a chunk of its own.
-   */
+  /** The most UTF-8 bytes in a chunk: 65,536 by default. A longer line is a chunk of its own. */
   maxChunkBytes?: number
 }
 
@@ -36,13 +34,13 @@ export function formatLineTag(line: number, content: string): string
 /** The lines of a text, each with its anchor: `12#XY:text`. */
 export function formatHashLines(content: string, startLine?: number): string
 
-/** The same of UTF-8 bytes, in chunks of lines. */
+/** As `formatHashLines`, for UTF-8 bytes, in chunks of lines. */
 export function streamHashLinesFromUtf8(
   source: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>,
   options?: HashlineStreamOptions,
 ): AsyncGenerator<string>
 
-/** The same of lines, in chunks of lines. */
+/** As `formatHashLines`, for lines, in chunks of lines. */
 export function streamHashLinesFromLines(
   lines: Iterable<string> | AsyncIterable<string>,
   options?: HashlineStreamOptions,
@@ -54,12 +52,12 @@ export function parseTag(ref: string): LineTag
 /** Throws unless the anchor is that of a line of the file. */
 export function validateLineRef(ref: LineTag, fileLines: string[]): void
 
-/** Anchors whose lines have changed. The message shows the lines as they are, for a model. */
+/** Anchors whose lines have changed. The message shows the current lines, for a model. */
 export class HashlineMismatchError extends Error {
   constructor(mismatches: HashMismatch[], fileLines: string[])
   readonly mismatches: HashMismatch[]
   readonly fileLines: string[]
-  /** From the stale anchor to the fresh one of the same line. */
+  /** From the stale anchor to the fresh anchor of the same line. */
   readonly remaps: ReadonlyMap<string, string>
   static formatMessage(mismatches: HashMismatch[], fileLines: string[]): string
 }

@@ -1,4 +1,4 @@
-// A diff with numbered lines, made short for a model: fresh anchors, and long runs cut.
+// Shortens a diff with numbered lines for a model: with fresh anchors and truncated runs.
 
 'use strict'
 
@@ -7,14 +7,14 @@
 const DEFAULT_RUN_LINES = 2
 const DEFAULT_OUTPUT_LINES = 16
 
-/** What stands in place of `#XY` where a line is gone and has no anchor. */
+/** Replaces `#XY` in the row of a deleted line, which has no anchor. */
 const NO_ANCHOR = '   '
 
-/** The text of a row that stands for lines the diff leaves out. */
+/** The text of a row that replaces lines the diff omits. */
 const ELLIPSIS = '...'
 
 /**
- * Rows in a row that are of a kind: added, removed, unchanged, or none of a diff's lines.
+ * Consecutive rows of one kind: added, removed, unchanged, or not a line of the diff.
  * @typedef {{ kind: '+' | '-' | ' ' | '', rows: string[] }} Run
  */
 
@@ -30,14 +30,14 @@ function parseRow(row) {
 }
 
 /**
- * The rows of a diff in runs, with anchors.
+ * The rows of a diff as runs, with anchors.
  * @param {string[]} rows
  * @param {(idx: number, line: string) => string} computeLineHash
  */
 function runsOf(rows, computeLineHash) {
   /** @type {Run[]} */
   const runs = []
-  // Added rows bear new numbers, all others old ones.
+  // Added rows have new line numbers, all others have old ones.
   let shift = 0
   for (const row of rows) {
     const parsed = parseRow(row)
@@ -59,7 +59,7 @@ function runsOf(rows, computeLineHash) {
 }
 
 /**
- * The first and the last rows of a run, and how many are left out between them.
+ * The first and the last rows of a run, and the number of omitted rows between them.
  * @param {string[]} rows
  * @param {{ first?: number, last?: number, name: string }} shown
  */
@@ -85,7 +85,7 @@ function shownRows({ kind, rows }, isFirst, isLast, options) {
     case '-':
       return cut(rows, { first: options.maxDeletionRun ?? DEFAULT_RUN_LINES, name: 'removed' })
     default: {
-      // Unchanged lines are of use next to changed ones.
+      // Unchanged lines are useful only next to changed ones.
       const most = options.maxUnchangedRun ?? DEFAULT_RUN_LINES
       const name = 'unchanged'
       if (isFirst) return cut(rows, { last: most, name })

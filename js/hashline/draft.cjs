@@ -1,10 +1,10 @@
-// A text while it is edited: runs of its own lines and new lines between them.
+// A text during editing: runs of its original lines, and new lines between them.
 
 'use strict'
 
 /** @import { Lines } from './lines.cjs' */
 
-/** Lines in a row: those of the text from number `first` on, or new ones. */
+/** Consecutive lines: those of the text from number `first`, or new ones. */
 class Run {
   /**
    * @param {number} first
@@ -18,7 +18,7 @@ class Run {
   }
 
   /**
-   * Takes the lines from an index on out of this run; returns them as another.
+   * Splits the run at an index; returns the second part.
    * @param {number} index
    */
   cut(index) {
@@ -29,13 +29,13 @@ class Run {
   }
 }
 
-/** How many runs are joined at once; fewer are added to each other, see below. */
+/** From this number of runs on, `join` is faster than adding strings; see below. */
 const MANY_RUNS = 64
 
 /**
- * What `text.split('\n')` is to edits, without the array. Indices start at 0. There is a gap where
- * the last edit was, and runs on both sides of it: edits that go up through the text, as most do,
- * look at one run each.
+ * Behaves like `text.split('\n')` during edits, without the array. Indices start at 0. There is a
+ * gap at the last edit, with runs above and below it, so edits that move up through the text, as
+ * most do, access one run each.
  */
 class Draft {
   #text
@@ -51,13 +51,12 @@ class Draft {
     this.#text = text
     this.#above = [new Run(1, text.count, undefined)]
     this.#gap = text.count
-    /** How many lines there are. */
     this.length = text.count
   }
 
   /**
    * The line at an index; undefined when there is none.
-   * @param {number} index
+   * The line at an index; undefined if there is none.
    * @returns {string | undefined}
    */
   at(index) {
@@ -77,7 +76,7 @@ class Draft {
     }
   }
 
-  /** Whether there is one empty line and no more. */
+  /** Whether the text is one empty line. */
   get isEmpty() {
     return this.length === 1 && this.at(0) === ''
   }
@@ -96,13 +95,13 @@ class Draft {
     this.length += lines.length - deleted
   }
 
-  /** The text as it is now. */
+  /** The current text. */
   toString() {
     const texts = []
     for (const run of this.#above) texts.push(this.#textOf(run))
     for (let at = this.#below.length - 1; at >= 0; at--) texts.push(this.#textOf(this.#below[at]))
-    // Engines keep a sum of strings as such and copy its parts when the whole is looked at,
-    // all of them once. `join` copies them now, and is sooner done with many.
+    // Engines store a concatenation as a rope and copy all its parts once, when the text is read.
+    // `join` copies them now, which is faster for many parts.
     if (texts.length >= MANY_RUNS) return texts.join('\n')
     let text = ''
     for (let at = 0; at < texts.length; at++) text += at > 0 ? `\n${texts[at]}` : texts[at]
@@ -134,7 +133,7 @@ class Draft {
   }
 
   /**
-   * Takes the next run below the gap away, or as many lines of it.
+   * Takes lines from the run below the gap, at most `count`.
    * @param {number} count
    */
   #takeFromBelow(count) {
@@ -146,7 +145,7 @@ class Draft {
 
   /**
    * Removes lines below the gap.
-   * @param {number} count at most as many as there are
+   * @param {number} count at most the number of lines below
    */
   #drop(count) {
     for (let left = count; left > 0; ) {

@@ -1,5 +1,5 @@
-// What applying edits has in common in both dialects: edits are checked against the lines, freed
-// of duplicates, and carried out from the bottom up, so that a step moves no line of a later one.
+// Applies edits for both dialects: checks them against the lines, removes duplicates and applies
+// them from the bottom up, so that no edit moves the lines of a later one.
 
 'use strict'
 
@@ -10,21 +10,21 @@ const { checkLineExists } = require('./tags.cjs')
 /** @import { HashMismatch, LineTag } from './tags.cjs' */
 
 /**
- * What a dialect knows about a kind of edit.
+ * How a dialect handles one kind of edit.
  * @template Edit
  * @template {Changes} [C=Changes]
  * @typedef {object} Operation
- * @property {(edit: Edit, check: Check) => void} check throws, or notes the anchors that are stale
- * @property {(edit: Edit) => string} key where it goes: with its lines, what makes a duplicate
- * @property {(edit: Edit, lineCount: number) => number} line the one at which it works
- * @property {number} turn its turn among the edits at the same line
+ * @property {(edit: Edit, check: Check) => void} check throws, or records stale anchors
+ * @property {(edit: Edit) => string} key the place; together with its lines it identifies
+ * duplicates
+ * @property {(edit: Edit, lineCount: number) => number} line the line where it applies
+ * @property {number} turn its position among the edits at the same line
  * @property {(edit: Edit, changes: C, index: number) => void} apply
  */
 
 /**
- * The place of an edit among the others. That of an edit without a known operation is no number:
- * comparing with it says nothing, so only the indices of the edits are left to go by, as in the
- * original.
+ * The sort key of an edit. Without a known operation it is NaN: comparisons are then false and only
+ * the index decides, as in the original.
  * @typedef {{ line: number, turn: number, index: number }} Place
  */
 
@@ -45,7 +45,7 @@ class Check {
   }
 
   /**
-   * Whether the anchor holds. One that does not is noted; one of no line is an error at once.
+   * Whether the anchor matches. A stale anchor is recorded; one beyond the last line throws.
    * @param {LineTag} ref
    */
   holds(ref) {
@@ -57,7 +57,7 @@ class Check {
 }
 
 /**
- * A text while its edits are carried out, and what is told about them.
+ * A text while its edits are applied, and the results to report.
  */
 class Changes {
   /** @type {number | undefined} */
@@ -65,14 +65,14 @@ class Changes {
   /** @type {{ index: number, loc: string, current: string }[]} edits that change nothing */
   noops = []
 
-  /** @param {Lines} lines the text as it was */
+  /** @param {Lines} lines the original text */
   constructor(lines) {
     this.lines = lines
     this.draft = new Draft(lines)
   }
 
   /**
-   * Puts new lines in place of those from the first to the last.
+   * Replaces the lines from the first to the last.
    * @param {number} first
    * @param {number} last
    * @param {string[]} lines
@@ -83,7 +83,7 @@ class Changes {
   }
 
   /**
-   * Puts new lines before the line with that number.
+   * Inserts lines before the line with that number.
    * @param {number} line
    * @param {string[]} lines
    */
@@ -105,7 +105,7 @@ class Changes {
   }
 
   /**
-   * Notes that an edit says what is there already.
+   * Records an edit that changes nothing.
    * @param {number} index
    * @param {LineTag} tag
    * @param {string[]} current
@@ -123,23 +123,23 @@ class Changes {
 }
 
 /**
- * The edits in the order in which they are applied, the last line first. Those that put the same
- * lines at the same place as an earlier one are removed before, from the array itself: callers find
- * an edit by the index that a result names.
+ * Sorts the edits into the order of application, the last line first. Edits that repeat an earlier
+ * one are first removed from the array itself, because callers find an edit by the index in a
+ * result.
  * @template Edit
  * @template {Changes} C
  * @param {Edit[]} edits
  * @param {number} lineCount
  * @param {(edit: Edit) => Operation<Edit, C> | undefined} operationOf
- * @param {(edit: Edit) => string} keyOf what only duplicates share
+ * @param {(edit: Edit) => string} keyOf equal only for duplicates
  */
 function bottomUp(edits, lineCount, operationOf, keyOf) {
   const steps = stepsOf(edits, lineCount, operationOf)
-  // Most edits come in the order of their lines, one for each.
+  // Most edits are already in line order, one per line.
   if (isAscending(steps)) return steps.reverse()
   steps.sort(compareSteps)
-  // Duplicates are at the same place. Mostly no two edits are, and that is seen sooner than keys
-  // are made. Among edits without a place they stand anywhere.
+  // Duplicates are at the same place. Usually no two edits are, and this check is cheaper than
+  // creating keys. Edits without a place may be anywhere in the order.
   const mayRepeat = steps.some(
     ({ line, turn }, at) =>
       Number.isNaN(line) || (at > 0 && line === steps[at - 1].line && turn === steps[at - 1].turn),
@@ -183,7 +183,7 @@ function compareSteps(a, b) {
  * @template Edit
  * @param {Edit[]} edits
  * @param {(edit: Edit) => string} keyOf
- * @returns {boolean} whether there were any
+ * @returns {boolean} whether there were duplicates
  */
 function dropDuplicates(edits, keyOf) {
   const seen = new Set()
@@ -198,7 +198,7 @@ function dropDuplicates(edits, keyOf) {
 }
 
 /**
- * Whether each of some lines is the new one at its place.
+ * Whether each line equals the new line at its index.
  * @param {string[]} lines
  * @param {string[]} newLines
  */

@@ -1,4 +1,4 @@
-// Lines with their anchors in front: `12#XY:text`.
+// Formats lines with their anchors: `12#XY:text`.
 
 'use strict'
 
@@ -7,10 +7,10 @@ const { lineHash } = require('./lineHash.cjs')
 
 /** @import { Dialect } from './native.cjs' */
 
-/** Shorter texts are formatted here: a call of native code would take longer. */
+/** Shorter texts are formatted in JavaScript: a native call would take longer. */
 const NATIVE_MIN_UNITS = 96
 
-/** A text of one line only is formatted here up to this length. */
+/** A text of a single line is formatted in JavaScript up to this length. */
 const NATIVE_MIN_UNITS_OF_ONE_LINE = 1024
 
 /**
@@ -30,7 +30,7 @@ function formatting(dialect) {
   }
 
   /**
-   * Each of some lines with its anchor, joined by line feeds.
+   * Formats each line with its anchor; joined by newlines.
    * @param {string[]} lines
    * @param {number} startLine
    * @returns {string}
@@ -42,7 +42,7 @@ function formatting(dialect) {
   }
 
   /**
-   * The lines of a short text with their tags.
+   * Formats the lines of a short text.
    * @param {string} content
    * @param {number} startLine
    * @returns {string}
@@ -64,15 +64,15 @@ function formatting(dialect) {
   }
 
   /**
-   * Each line of a text with its anchor, joined by line feeds.
+   * Formats each line of a text with its anchor; joined by newlines.
    * @param {string} content
    * @param {number} [startLine]
    * @returns {string}
    */
   function formatHashLines(content, startLine = 1) {
     if (isShort(content)) return formatShort(content, startLine)
-    // Native code knows whole numbers only, strings that UTF-8 can hold, and characters that are
-    // no newer than its tables.
+    // Native code supports only whole numbers, strings without lone surrogates, and characters that
+    // its Unicode tables know.
     const formatted = isLineNumber(startLine)
       ? native.formatLines(dialect, content, startLine)
       : null
@@ -90,7 +90,7 @@ function isShort(content) {
 }
 
 /**
- * Whether a number and those of all lines behind it can be told apart.
+ * Whether a number and those of all following lines are exact integers.
  * @param {unknown} value
  */
 function isLineNumber(value) {

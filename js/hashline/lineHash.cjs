@@ -1,6 +1,6 @@
-// The hash of one line. A call of the addon costs more than hashing an ordinary line, so that is
-// done here; crates/lines/src/hash.rs is what says how a line is hashed. The addon hashes very
-// long lines, and all the lines of a file at once.
+// The hash of one line. A call of the addon costs more than hashing an ordinary line, so this
+// module does it; crates/lines/src/hash.rs defines the hash. The addon hashes very long lines, and
+// whole files.
 
 'use strict'
 
@@ -9,7 +9,7 @@ const {
   hasWord,
   isLetterOrDigit,
   isSurrogate,
-  isWhiteSpace,
+  isWhitespace,
 } = require('./characters.cjs')
 const native = require('./native.cjs')
 const { INPUT_LIMIT_BYTES, input, inputWords, xxHash32 } = require('./xxHash32.cjs')
@@ -20,26 +20,26 @@ const { INPUT_LIMIT_BYTES, input, inputWords, xxHash32 } = require('./xxHash32.c
 const LETTERS = 'ZPMQVRWSNKTXJBYH'
 const NAMES = Array.from({ length: 256 }, (_, byte) => LETTERS[byte >> 4] + LETTERS[byte & 15])
 
-/** A character is three bytes at most for each of its code units. */
+/** Each code unit takes at most three bytes. */
 const TEXT_LIMIT_UNITS = Math.floor(INPUT_LIMIT_BYTES / 3)
 
 const CARRIAGE_RETURN = 0x0d
 
-/** How far `input` moves on after a character: by 0 where it is white space, which is left out. */
-const STEPS = Uint8Array.from({ length: ASCII_END }, (_, unit) => (isWhiteSpace(unit) ? 0 : 1))
+/** How far `input` advances after a character: 0 for whitespace, which is not hashed. */
+const STEPS = Uint8Array.from({ length: ASCII_END }, (_, unit) => (isWhitespace(unit) ? 0 : 1))
 
-/** @type {InstanceType<typeof TextEncoder> | undefined} made when a text needs it */
+/** @type {InstanceType<typeof TextEncoder> | undefined} created on first use */
 let encoder
 
 /**
- * Bun's own function, which gets there faster than the addon.
+ * Bun's own function, which is faster than a call of the addon.
  * @type {((text: string, seed: number) => number) | undefined}
  */
 const bunXxHash32 = /** @type {any} */ (globalThis).Bun?.hash?.xxHash32
 
 /**
- * Up to these lengths a line is read here, character by character; measured in both hosts. Where
- * white space is left out in the midst of a line, the other way is that of a pattern.
+ * Up to these lengths a line is read character by character; measured in both hosts. Longer lines
+ * use a pattern where whitespace inside the line is not hashed.
  */
 const OMP_ASCII_LIMIT_UNITS = INPUT_LIMIT_BYTES
 const OMP13_ASCII_LIMIT_UNITS = 48
@@ -47,8 +47,8 @@ const OMP_WIDE_LIMIT_UNITS = bunXxHash32 ? 24 : 32
 const OMP13_WIDE_LIMIT_UNITS = bunXxHash32 ? 40 : 64
 
 /**
- * A line number as a seed of 32 bits, which keeps the low bits of a 64-bit number as the origin
- * does. Greater numbers count as the greatest of 64 bits.
+ * A line number as a 32-bit seed. As in the original, it is the low half of a 64-bit number, and
+ * larger numbers are clamped to the largest.
  * @param {number} lineNumber
  */
 function seedOf(lineNumber) {
@@ -57,7 +57,7 @@ function seedOf(lineNumber) {
 
 /**
  * The hash of a text of any length and in any script.
- * @param {string} text what counts of a line
+ * @param {string} text the hashed part of a line
  * @param {number} seed
  * @returns {string}
  */
@@ -69,8 +69,8 @@ function textHash(text, seed) {
 }
 
 /**
- * Writes a character of two or three bytes to `input`; returns where it ends.
- * @param {number} unit no surrogate
+ * Writes a character of two or three bytes to `input`; returns its end.
+ * @param {number} unit not a surrogate
  * @param {number} at
  */
 function writeWide(unit, at) {
@@ -91,7 +91,7 @@ function ompTextHash(line) {
 }
 
 /**
- * The hash of a line from the first character on that is no ASCII; the others are in `input`.
+ * The hash of a line from its first character beyond ASCII; those before are in `input`.
  * @param {string} line
  * @param {number} from
  * @param {number} written
@@ -103,9 +103,9 @@ function ompWideHash(line, from, written) {
   let end = written
   for (let at = from; at < length; at++) {
     const unit = line.charCodeAt(at)
-    if (isWhiteSpace(unit)) continue
+    if (isWhitespace(unit)) continue
     if (unit < ASCII_END) input[end++] = unit
-    // What stands between halves of a pair may be left out, which makes them one character.
+    // Whitespace between two surrogates may be skipped, which makes them one character.
     else if (isSurrogate(unit)) return ompTextHash(line)
     else end = writeWide(unit, end)
   }
@@ -113,7 +113,7 @@ function ompWideHash(line, from, written) {
 }
 
 /**
- * `computeLineHash` of dialect `omp`: white space does not count, nor does the number.
+ * `computeLineHash` of dialect `omp`: ignores whitespace and the line number.
  * @param {number} _idx
  * @param {string} line
  * @returns {string}
@@ -141,7 +141,7 @@ function omp13TextHash(idx, line) {
 }
 
 /**
- * The hash of a line from a place on; what stands before it is ASCII and in `input`.
+ * The hash of a line from an index; the part before it is ASCII and in `input`.
  * @param {number} idx
  * @param {string} line
  * @param {number} from
@@ -149,7 +149,7 @@ function omp13TextHash(idx, line) {
 function omp13WideHash(idx, line, from) {
   let { length } = line
   if (length > OMP13_WIDE_LIMIT_UNITS) return omp13TextHash(idx, line)
-  while (length > from && isWhiteSpace(line.charCodeAt(length - 1))) length--
+  while (length > from && isWhitespace(line.charCodeAt(length - 1))) length--
   let end = from
   for (let at = from; at < length; at++) {
     const unit = line.charCodeAt(at)
@@ -163,8 +163,8 @@ function omp13WideHash(idx, line, from) {
 }
 
 /**
- * `computeLineHash` of dialect `omp13`: white space at the end and carriage returns do not count,
- * and the number counts where there is neither letter nor digit.
+ * `computeLineHash` of dialect `omp13`: ignores whitespace at the end and carriage returns. The
+ * line number counts only if the line has neither letters nor digits.
  * @param {number} idx
  * @param {string} line
  * @returns {string}
@@ -172,8 +172,8 @@ function omp13WideHash(idx, line, from) {
 function omp13LineHash(idx, line) {
   let { length } = line
   if (length > OMP13_ASCII_LIMIT_UNITS) return omp13TextHash(idx, line)
-  while (length > 0 && isWhiteSpace(line.charCodeAt(length - 1))) length--
-  // Four characters at a time: what is to be found out about them is found out of all at once.
+  while (length > 0 && isWhitespace(line.charCodeAt(length - 1))) length--
+  // Four characters at a time, so that one test covers all four.
   const wholeWords = length & ~3
   let returns = 0
   let at = 0
@@ -182,7 +182,7 @@ function omp13LineHash(idx, line) {
     const b = line.charCodeAt(at + 1)
     const c = line.charCodeAt(at + 2)
     const d = line.charCodeAt(at + 3)
-    // Below zero for a carriage return alone.
+    // Negative only for a carriage return.
     returns |=
       ((a ^ CARRIAGE_RETURN) - 1) |
       ((b ^ CARRIAGE_RETURN) - 1) |

@@ -1,5 +1,5 @@
-// Where the lines of a text start: of all lines, or of blocks of the text, between which a line is
-// looked for. Either can be the faster way.
+// Finds where lines start: from an index of all lines, or from newline counts of blocks and a
+// search within one block. Which is faster depends on the number of queries.
 
 'use strict'
 
@@ -7,25 +7,25 @@ const native = require('./native.cjs')
 
 /**
  * @typedef {object} LineStarts
- * @property {number} count how many lines there are
+ * @property {number} count the number of lines
  * @property {(line: number) => number} startOf where an existing line starts
  */
 
-/** How many code units a block has; as in src/omp/lines.rs. */
+/** The code units of a block; as in src/omp/lines.rs. */
 const BLOCK_UNITS = 128
 
-/** In shorter texts line feeds are looked for here: less than a call of native code takes. */
+/** Shorter texts are searched in JavaScript, which takes less time than a native call. */
 const NATIVE_MIN_UNITS = 4096
 
-/** Where more than one line in so much text is asked for, it pays to look for all of them. */
+/** With more than one query per this number of code units, an index of all lines is faster. */
 const SPARSE_UNITS = 512
 
-/** So many lines further on a line is found sooner by going there than by its block. */
+/** A line at most this many lines further is found faster by scanning than by its block. */
 const NEAR_LINES = 3
 
 /**
  * @param {string} text
- * @param {number} wanted about how many lines will be asked for
+ * @param {number} wanted the approximate number of queries
  * @returns {LineStarts}
  */
 function lineStarts(text, wanted) {
@@ -56,11 +56,11 @@ function startsOf(text) {
   return starts
 }
 
-/** How many line feeds stand before each block. */
+/** The number of newlines before each block. */
 class BlockStarts {
   #text
   #counts
-  /** The line that was looked for last, and where it starts. */
+  /** The last line that was found, and its start. */
   #line = 1
   #start = 0
 
@@ -83,8 +83,8 @@ class BlockStarts {
   }
 
   /**
-   * Goes to the start of the block in which the line starts, or at whose end it starts. That is
-   * within a line; the next line feed ends it nevertheless.
+   * Moves to the start of the block that has the start of the line, or ends at it. That may be
+   * within a line; the next newline ends it anyway.
    * @param {number} line
    */
   #moveToBlock(line) {

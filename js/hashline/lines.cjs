@@ -1,4 +1,4 @@
-// The lines of a text, without cutting it into lines: a few edits touch a few of them.
+// The lines of a text, without splitting it: a few edits access only a few lines.
 
 'use strict'
 
@@ -6,23 +6,23 @@ const { lineStarts } = require('./lineStarts.cjs')
 
 /** @typedef {TextLines} Lines */
 
-/** The lines of a text, as `split('\n')` would cut it. Numbers start at 1. */
+/** The lines of a text, as `split('\n')` returns them. Numbers start at 1. */
 class TextLines {
   #starts
 
   /**
    * @param {string} text
-   * @param {number} wanted about how many lines will be asked for
+   * @param {number} wanted the approximate number of queries
    */
   constructor(text, wanted) {
     this.text = text
     this.#starts = lineStarts(text, wanted)
-    /** How many lines there are. */
+    /** The number of lines. */
     this.count = this.#starts.count
   }
 
   /**
-   * The text of a line; undefined when there is none.
+   * The text of a line; undefined if there is none.
    * @param {number} line
    * @returns {string}
    */
@@ -44,7 +44,7 @@ class TextLines {
   }
 
   /**
-   * The text of the lines from the first to the last, without the final line feed.
+   * The text of the lines from the first to the last, without the final newline.
    * @param {number} first
    * @param {number} last
    */

@@ -1,4 +1,4 @@
-// What the modules of both dialects export alike.
+// The exports that the modules of both dialects share.
 
 'use strict'
 

@@ -1,4 +1,4 @@
-// The addon's functions for these modules. What they do is written in src/omp.rs.
+// The addon's functions for these modules; see src/omp.rs.
 
 'use strict'
 

@@ -2,7 +2,7 @@
 
 'use strict'
 
-const { skipWhiteSpace } = require('./characters.cjs')
+const { skipWhitespace } = require('./characters.cjs')
 const { bottomUp, Changes, Check } = require('./edits.cjs')
 const { TextLines } = require('./lines.cjs')
 
@@ -12,7 +12,7 @@ const { TextLines } = require('./lines.cjs')
 /** @import { Lines } from './lines.cjs' */
 
 /**
- * An insert of no lines is one of an empty line; the caller's edit says so afterwards.
+ * Turns an insert of zero lines into one of an empty line, in the caller's edit.
  * @param {HashlineEdit} edit
  */
 function fill(edit) {
@@ -22,12 +22,12 @@ function fill(edit) {
 /**
  * @template Edit
  * @typedef {Operation<Edit> & { lastLine?(edit: Edit): number }} Omp13Operation
- * `lastLine` is the last of the lines that an edit replaces.
+ * `lastLine` is the last line that an edit replaces.
  */
 
 /** @type {{ [Op in HashlineEdit['op']]: Omp13Operation<Extract<HashlineEdit, { op: Op }>> }} */
 const OPERATIONS = {
-  // @ts-expect-error: an edit without a known operation is to find nothing here
+  // @ts-expect-error: an unknown operation must be undefined
   __proto__: null,
   replace_line: {
     check: ({ pos }, check) => check.holds(pos),
@@ -89,7 +89,7 @@ const OPERATIONS = {
 }
 
 /**
- * Whether there is a backslash in some lines. There seldom is.
+ * Whether any line has a backslash, which is rare.
  * @param {string[]} lines
  */
 function holdsBackslash(lines) {
@@ -98,8 +98,8 @@ function holdsBackslash(lines) {
 }
 
 /**
- * Turns `\t`, written as two characters, into tabs where it stands at the start of lines and no
- * line of the edit has a real tab. The caller's edit has the tabs afterwards.
+ * Replaces `\t`, written as two characters, by tabs at the start of lines, unless a line of the
+ * edit has a real tab. Changes the caller's edit.
  * @param {HashlineEdit[]} edits
  * @param {string[]} warnings
  */
@@ -118,7 +118,7 @@ function restoreTabs(edits, warnings) {
 }
 
 /**
- * Warns of escapes that a model may have made up.
+ * Warns of escapes that a model may have invented.
  * @param {HashlineEdit[]} edits
  * @param {string[]} warnings
  */
@@ -132,19 +132,19 @@ function warnOfPlaceholders(edits, warnings) {
 }
 
 /**
- * Whether the first characters that are no white space differ, as they mostly do.
+ * Whether the first characters that are not whitespace differ, as they usually do.
  * @param {string} one
  * @param {number} from
  * @param {string} other
  * @param {number} otherFrom
  */
 function beginDifferently(one, from, other, otherFrom) {
-  const unit = one.charCodeAt(skipWhiteSpace(one, from))
-  return unit !== other.charCodeAt(skipWhiteSpace(other, otherFrom))
+  const unit = one.charCodeAt(skipWhitespace(one, from))
+  return unit !== other.charCodeAt(skipWhitespace(other, otherFrom))
 }
 
 /**
- * Warns of a block whose text ends with the line behind the block, which is then there twice.
+ * Warns of a block whose last line equals the line after the block, which is then duplicated.
  * @param {HashlineModule} module
  * @param {Lines} lines
  * @param {HashlineEdit[]} edits
@@ -170,7 +170,8 @@ function warnOfDoubledEnds(module, lines, edits, warnings) {
  * Applies edits to a text.
  * @param {HashlineModule} module
  * @param {string} text
- * @param {HashlineEdit[]} edits duplicates are removed from this array, and lines are corrected
+ * @param {HashlineEdit[]} edits duplicates are removed from this array, and lines are corrected in
+ * it
  * @returns {ReturnType<typeof applyHashlineEdits>}
  */
 function applyOmp13Edits(module, text, edits) {
@@ -183,7 +184,7 @@ function applyOmp13Edits(module, text, edits) {
   }
   /** @type {string[]} */
   const warnings = []
-  // An edit without lines is an error here, also one of an unknown operation.
+  // An edit without lines is an error, also for an unknown operation.
   const escaped = edits.filter((edit) => edit.lines.length > 0 && holdsBackslash(edit.lines))
   restoreTabs(escaped, warnings)
   warnOfPlaceholders(escaped, warnings)

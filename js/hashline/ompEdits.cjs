@@ -11,11 +11,11 @@ const { indented, mergedNeighbour, unwrapped, withoutEchoes } = require('./repai
 /** @import { Operation } from './edits.cjs' */
 /** @import { Lines } from './lines.cjs' */
 
-/** The changes of a call, and how its edits are read. */
+/** The changes of a call, with the repairs of its texts. */
 class OmpChanges extends Changes {
   /**
    * @param {Lines} lines
-   * @param {Set<number> | undefined} touched the lines that edits name, when texts are mended
+   * @param {Set<number> | undefined} touched the lines that edits name, if texts are repaired
    */
   constructor(lines, touched) {
     super(lines)
@@ -23,8 +23,8 @@ class OmpChanges extends Changes {
   }
 
   /**
-   * The lines of an edit that puts them between two others, or beside one.
-   * @param {number | undefined} above the line above the place, when the edit names it
+   * The lines of an edit that inserts them between two lines, or next to one.
+   * @param {number | undefined} above the line above the insertion, if the edit names it
    * @param {number | undefined} below
    * @param {string[]} content
    */
@@ -34,7 +34,7 @@ class OmpChanges extends Changes {
   }
 
   /**
-   * The lines of an edit that puts them in place of others.
+   * The lines of an edit that replaces others.
    * @param {number} first
    * @param {number} last
    * @param {string[]} replaced
@@ -42,7 +42,7 @@ class OmpChanges extends Changes {
    */
   replacement(first, last, replaced, content) {
     if (!this.touched) return content
-    // An edit that does not grow would lose lines that it means.
+    // An edit that does not grow would lose lines that the model intended.
     const mayEcho = content.length > 1 && content.length > replaced.length
     const own = mayEcho
       ? withoutEchoes(content, this.#lineAt(first - 1), this.#lineAt(last + 1), 0)
@@ -56,8 +56,8 @@ class OmpChanges extends Changes {
   }
 
   /**
-   * The lines that a single new one stands for: the one it replaces, and perhaps a neighbour
-   * that it has taken in, as the text is by now.
+   * The current lines that a single new line replaces: the named line, and possibly a neighbour
+   * that was merged into it.
    * @param {number} line
    * @param {string[]} content
    * @returns {[first: number, last: number]}
@@ -74,7 +74,7 @@ class OmpChanges extends Changes {
   }
 
   /**
-   * The text of lines before any edit.
+   * The original text of lines.
    * @param {number} first
    * @param {number} last
    */
@@ -99,7 +99,7 @@ function checkFilled(content, where) {
 
 /** @type {{ [Op in HashlineEdit['op']]: OmpOperation<Extract<HashlineEdit, { op: Op }>> }} */
 const OPERATIONS = {
-  // @ts-expect-error: an edit without a known operation is to find nothing here
+  // @ts-expect-error: an unknown operation must be undefined
   __proto__: null,
   set: {
     check: ({ tag }, check) => check.holds(tag),
@@ -110,7 +110,7 @@ const OPERATIONS = {
     apply({ tag, content }, changes, index) {
       const { line } = tag
       if (!changes.touched) {
-        // The further lines of a text that begins with the old line are left out, too.
+        // If the text begins with the old line, its further lines are dropped, too.
         const isKept = content.length > 0 && changes.lines.isAt(line, content[0])
         if (isKept) return changes.skip(index, tag, content.slice(0, 1))
         return changes.replace(line, line, content)
@@ -121,7 +121,7 @@ const OPERATIONS = {
         first < last
           ? indented(replaced.slice(0, 1), content)
           : changes.replacement(line, line, replaced, content)
-      // Two lines that became one have changed, but what was not in the text is no second line.
+      // Two merged lines are a change, but lines that the text adds are not counted as one.
       if (areKept(replaced, lines)) return changes.skip(index, tag, replaced)
       changes.replace(first, last, lines)
     },
@@ -235,8 +235,8 @@ function applyOmpEdits(module, content, edits) {
 }
 
 /**
- * Throws, as the original does when it looks for duplicates, where there is nothing to join: an
- * edit by text is none of these, and an unknown operation is skipped only when it has lines.
+ * Throws for an edit without lines, as the original does in its search for duplicates. Edits by
+ * text are exempt, and so is an unknown operation that has lines.
  * @param {HashlineEdit} edit
  */
 function checkHasLines(edit) {
@@ -249,7 +249,7 @@ function keyOf(edit) {
 }
 
 /**
- * The lines that edits name, if texts are to be mended.
+ * The lines that edits name, if texts are repaired.
  * @param {HashlineEdit[]} edits
  */
 function touchedLines(edits) {

@@ -1,54 +1,55 @@
-// The heuristics of `PI_HL_AUTOCORRECT`: new lines without what a model repeated, wrapped, merged
-// or unindented. Everything here works on strings as they are, halves of surrogate pairs included.
+// The heuristics of `PI_HL_AUTOCORRECT`: undo repeated, wrapped, merged and unindented lines in a
+// model's text. All work on strings as they are, including lone surrogates.
 
 'use strict'
 
-const { isWhiteSpace, skipWhiteSpace } = require('./characters.cjs')
+const { isWhitespace, skipWhitespace } = require('./characters.cjs')
 
-/** Tokens after which a statement goes on in the next line; longer ones first. */
+/** Tokens after which a statement continues in the next line; longer tokens first. */
 const CONTINUATIONS = ['&&', '||', '??', '?', ':', '=', ',', '+', '-', '*', '/', '.', '(']
 
-/** The last characters of these. */
+/** The last characters of the tokens. */
 const CONTINUATION_ENDS = new Set([...'&|?:=,+-*/.('].map((character) => character.charCodeAt(0)))
 
-/** How much longer than both lines their merged form may be. */
+/** The most code units by which a merged line may exceed both lines. */
 const MERGE_SLACK_UNITS = 32
 
-/** The longest run of new lines that is looked at as one wrapped line. */
+/** The longest run of new lines that is compared as one wrapped line. */
 const WRAP_LIMIT_LINES = 10
 
-/** A shorter text says too little to tell a wrapped line by. */
+/** A shorter text is too ambiguous to identify a wrapped line. */
 const WRAP_MIN_UNITS = 6
 
-const WHITE_SPACE = /\s+/g
+const WHITESPACE = /\s+/g
 
 /** @param {string} text */
-function withoutWhiteSpace(text) {
-  return text.replace(WHITE_SPACE, '')
+function withoutWhitespace(text) {
+  return text.replace(WHITESPACE, '')
 }
 
 /**
- * Whether two lines are the same but for white space. Most differ early.
+ * Whether two lines are equal except for whitespace. Most differ early.
  * @param {string} one
  * @param {string} other
  */
 function areAlike(one, other) {
   if (one === other) return true
-  let [at, otherAt] = [skipWhiteSpace(one, 0), skipWhiteSpace(other, 0)]
+  let [at, otherAt] = [skipWhitespace(one, 0), skipWhitespace(other, 0)]
   while (at < one.length && otherAt < other.length) {
     if (one.charCodeAt(at) !== other.charCodeAt(otherAt)) return false
-    at = skipWhiteSpace(one, at + 1)
-    otherAt = skipWhiteSpace(other, otherAt + 1)
+    at = skipWhitespace(one, at + 1)
+    otherAt = skipWhitespace(other, otherAt + 1)
   }
   return at >= one.length && otherAt >= other.length
 }
 
 /**
- * New lines without a first one that is the line above, and a last one that is the line below.
+ * New lines without a first line that equals the line above, and a last line that equals the line
+ * below.
  * @param {string[]} lines
- * @param {string | undefined} above undefined where such a line is no echo
+ * @param {string | undefined} above undefined if that line must not be removed
  * @param {string | undefined} below
- * @param {number} least how many lines have to stay
+ * @param {number} least the number of lines to keep
  */
 function withoutEchoes(lines, above, below, least) {
   let [from, to] = [0, lines.length]
@@ -58,8 +59,8 @@ function withoutEchoes(lines, above, below, least) {
 }
 
 /**
- * New lines in which each run that is one of the replaced lines but for white space is that line.
- * Where several runs, or several replaced lines, are the same, none is.
+ * Replaces each run of new lines that equals a replaced line, except for whitespace, by that line.
+ * Ambiguous runs and lines are not replaced.
  * @param {string[]} replaced
  * @param {string[]} lines
  */
@@ -74,19 +75,19 @@ function unwrapped(replaced, lines) {
   }
   const found = [...runs].flatMap(([text, run]) => (run ? [{ text, ...run }] : []))
   if (found.length === 0) return lines
-  // From the end, so that no run moves an earlier one; where two overlap, the earlier one takes
-  // in what the later one made.
+  // From the end, so that no run moves an earlier one. If two overlap, the earlier one includes the
+  // result of the later one.
   found.sort((one, other) => other.start - one.start || one.count - other.count)
-  const mended = [...lines]
+  const repaired = [...lines]
   for (const { start, count, text } of found) {
-    mended.splice(start, count, /** @type {string} */ (old.get(text)))
+    repaired.splice(start, count, /** @type {string} */ (old.get(text)))
   }
-  return mended
+  return repaired
 }
 
 /**
- * Whether a run of lines has as many characters as a replaced line, white space not counted. Mostly
- * none has, and counting is sooner done than taking lines apart.
+ * Whether a run of lines has the same number of characters as a replaced line, whitespace not
+ * counted. Usually none has, and counting is faster than normalizing lines.
  * @param {string[]} replaced
  * @param {string[]} lines
  */
@@ -105,24 +106,24 @@ function mayBeWrapped(replaced, lines) {
 }
 
 /**
- * How many code units of a line are no white space.
+ * The number of code units of a line that are not whitespace.
  * @param {string} line
  */
 function unitsOf(line) {
   let count = 0
-  for (let at = 0; at < line.length; at++) if (!isWhiteSpace(line.charCodeAt(at))) count++
+  for (let at = 0; at < line.length; at++) if (!isWhitespace(line.charCodeAt(at))) count++
   return count
 }
 
 /**
- * Lines by their text without white space, where that is long enough and of one line only.
+ * Maps texts without whitespace to their lines, if the text is long enough and unique.
  * @param {string[]} lines
  */
 function uniqueLines(lines) {
   /** @type {Map<string, string | undefined>} */
   const found = new Map()
   for (const line of lines) {
-    const text = withoutWhiteSpace(line)
+    const text = withoutWhitespace(line)
     if (text.length >= WRAP_MIN_UNITS) found.set(text, found.has(text) ? undefined : line)
   }
   for (const [text, line] of found) if (line === undefined) found.delete(text)
@@ -130,14 +131,14 @@ function uniqueLines(lines) {
 }
 
 /**
- * The runs of lines whose text without white space is one of the keys.
+ * The runs of lines whose text without whitespace is one of the keys.
  * @param {string[]} lines
  * @param {Map<string, unknown>} keys
  */
 function* runsAmong(lines, keys) {
   let longest = 0
   for (const key of keys.keys()) longest = Math.max(longest, key.length)
-  const texts = lines.map(withoutWhiteSpace)
+  const texts = lines.map(withoutWhitespace)
   for (let start = 0; start < texts.length; start++) {
     let text = texts[start]
     const end = Math.min(texts.length, start + WRAP_LIMIT_LINES)
@@ -149,31 +150,33 @@ function* runsAmong(lines, keys) {
 }
 
 /**
- * New lines, as many as there were old ones: one without indentation gets the old one's.
+ * If the number of lines is unchanged, a line without indentation gets that of the old line.
  * @param {string[]} replaced
  * @param {string[]} lines
  */
 function indented(replaced, lines) {
   if (replaced.length !== lines.length) return lines
-  const mends = (/** @type {string} */ line, /** @type {number} */ at) =>
-    line !== '' && skipWhiteSpace(line, 0) === 0 && skipWhiteSpace(replaced[at], 0) > 0
-  if (!lines.some(mends)) return lines
+  const needsIndent = (/** @type {string} */ line, /** @type {number} */ at) =>
+    line !== '' && skipWhitespace(line, 0) === 0 && skipWhitespace(replaced[at], 0) > 0
+  if (!lines.some(needsIndent)) return lines
   return lines.map((line, at) => {
-    return mends(line, at) ? replaced[at].slice(0, skipWhiteSpace(replaced[at], 0)) + line : line
+    return needsIndent(line, at)
+      ? replaced[at].slice(0, skipWhitespace(replaced[at], 0)) + line
+      : line
   })
 }
 
 /**
- * A text without white space, without the token at its end after which it goes on; undefined when
- * it does not go on.
+ * A text without whitespace and without the continuation token at its end; undefined if it has
+ * none.
  * @param {string} line
  */
 function headOf(line) {
-  // Only few lines end in such a token, and those are seen without taking the line apart.
+  // Few lines end in such a token, and checking the last character is cheap.
   let end = line.length
-  while (end > 0 && isWhiteSpace(line.charCodeAt(end - 1))) end--
+  while (end > 0 && isWhitespace(line.charCodeAt(end - 1))) end--
   if (end === 0 || !CONTINUATION_ENDS.has(line.charCodeAt(end - 1))) return undefined
-  const text = withoutWhiteSpace(line)
+  const text = withoutWhitespace(line)
   const token = CONTINUATIONS.find((token) => text.endsWith(token))
   return token && { text, head: text.slice(0, -token.length) }
 }
@@ -184,7 +187,7 @@ function withoutOperators(text) {
 }
 
 /**
- * Whether a text holds both parts, one before the other.
+ * Whether a text has both parts, one before the other.
  * @param {string} text
  * @param {string} first
  * @param {string} second
@@ -195,11 +198,11 @@ function holdsInOrder(text, first, second) {
 }
 
 /**
- * Which neighbour a new line has taken in: -1 the line above the replaced one, 1 the line below,
- * 0 none.
+ * The neighbour that a new line includes: -1 for the line above the replaced one, 1 for the line
+ * below, 0 for none.
  * @param {string} line
  * @param {string} replaced
- * @param {(side: -1 | 1) => string | undefined} neighbour undefined where it cannot be taken in
+ * @param {(side: -1 | 1) => string | undefined} neighbour undefined if it cannot be included
  * @returns {-1 | 0 | 1}
  */
 function mergedNeighbour(line, replaced, neighbour) {
@@ -208,13 +211,13 @@ function mergedNeighbour(line, replaced, neighbour) {
   const above = neighbour(-1)
   const previous = above === undefined ? undefined : headOf(above)
   if (below === undefined && !previous) return 0
-  const text = withoutWhiteSpace(line)
-  const old = withoutWhiteSpace(replaced)
+  const text = withoutWhitespace(line)
+  const old = withoutWhitespace(replaced)
   if (text === '' || old === '') return 0
   const fits = (/** @type {string} */ other) =>
     text.length <= old.length + other.length + MERGE_SLACK_UNITS
   if (own && below !== undefined) {
-    const next = withoutWhiteSpace(below)
+    const next = withoutWhitespace(below)
     if (holdsInOrder(text, own.head, next) && fits(next)) return 1
   }
   if (previous && fits(previous.text)) {

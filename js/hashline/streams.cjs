@@ -1,4 +1,4 @@
-// Lines with their anchors in chunks, for inputs that should not be in memory as a whole.
+// Formats lines with their anchors in chunks, for inputs that should not be in memory as a whole.
 
 'use strict'
 
@@ -12,13 +12,16 @@
 const DEFAULT_CHUNK_LINES = 200
 const DEFAULT_CHUNK_BYTES = 64 * 1024
 
-/** What stands between the number and the text of a line: `#XY:`. */
+/** The size of `#XY:` between the number and the text of a line. */
 const MARK_BYTES = 4
 
-/** @type {readonly string[]} what most lines fill: no chunk */
+/** @type {readonly string[]} the result for most lines: no chunk */
 const NOTHING = []
 
-/** Gathers lines into chunks. Lines are counted as they will be, and formatted chunk by chunk. */
+/**
+ * Collects lines into chunks. Sizes are computed before formatting; each chunk is formatted at
+ * once.
+ */
 class Chunker {
   #format
   #maxLines
@@ -40,7 +43,7 @@ class Chunker {
   }
 
   /**
-   * Takes a line in; returns the chunks that are full by that.
+   * Adds a line; returns the chunks that it completes.
    * @param {string} line
    * @returns {readonly string[]}
    */
@@ -58,7 +61,7 @@ class Chunker {
   }
 
   /**
-   * What is left.
+   * Returns the remaining lines.
    * @returns {readonly string[]}
    */
   flush() {
@@ -80,11 +83,10 @@ class Chunker {
  * @param {(content: string, startLine: number) => string} formatHashLines
  */
 function streaming(formatEach, formatHashLines) {
-  // Chunks are yielded one by one below: `yield*` would hand an error that a consumer throws into
-  // the stream to the iterator of an array, which has no `throw` and answers with an error of its
-  // own.
+  // Chunks are yielded one by one: `yield*` would pass an error that a consumer throws into the
+  // stream to an array iterator, which has no `throw` and raises an error of its own.
   const format = (/** @type {string[]} */ lines, /** @type {number} */ startLine) =>
-    // A line that someone hands in may hold a line feed, and is one line nevertheless.
+    // A line from the caller may have a newline, and still counts as one line.
     lines.some((line) => line.includes('\n'))
       ? formatEach(lines, startLine)
       : formatHashLines(lines.join('\n'), startLine)
@@ -96,7 +98,7 @@ function streaming(formatEach, formatHashLines) {
    */
   async function* streamHashLinesFromUtf8(source, options = {}) {
     const chunker = new Chunker(options, format)
-    // The byte order mark is dropped here: Deno's decoder drops one at the start of every piece.
+    // The byte order mark is removed here: Deno's decoder removes one at the start of every chunk.
     const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
     let isStart = true
     let pending = ''
@@ -142,7 +144,8 @@ function isReadableStream(source) {
 }
 
 /**
- * What a stream holds. Whoever stops early gets the stream back unlocked, with the rest in it.
+ * The chunks of a stream. A consumer that stops early finds the stream unlocked, with the remaining
+ * chunks.
  * @param {ReadableStream<Uint8Array>} stream
  */
 async function* chunksOf(stream) {

@@ -1,4 +1,4 @@
-// Anchors that a caller hands back: reading them, and comparing them with the lines.
+// Anchors from a caller: parses them, and compares them with the lines.
 
 'use strict'
 
@@ -7,7 +7,7 @@
  * @typedef {{ line: number, expected: string, actual: string }} HashMismatch
  */
 
-/** How many lines are shown above and below a changed one. */
+/** The lines of context above and below a changed line. */
 const CONTEXT_LINES = 2
 
 /**
@@ -26,7 +26,7 @@ function parseTag(ref) {
 }
 
 /**
- * Throws unless there is a line with this number.
+ * Throws unless the line exists.
  * @param {LineTag} ref
  * @param {number} lineCount
  */
@@ -37,7 +37,7 @@ function checkLineExists(ref, lineCount) {
 }
 
 /**
- * The numbers of the lines that a message shows, in order.
+ * The numbers of the lines that a message shows, ascending.
  * @param {HashMismatch[]} mismatches
  * @param {number} lineCount
  */
@@ -53,12 +53,12 @@ function shownLines(mismatches, lineCount) {
 }
 
 /**
- * The error and the check of a dialect, which differ only in how a line is hashed.
+ * The error and the check of a dialect. Dialects differ only in the hash of a line.
  * @param {(line: number, content: string) => string} formatLineTag
  * @param {(idx: number, line: string) => string} computeLineHash
  */
 function checking(formatLineTag, computeLineHash) {
-  /** Anchors whose lines have changed; the message shows the lines as they are, for a model. */
+  /** Anchors whose lines have changed; the message shows the current lines, for a model. */
   class HashlineMismatchError extends Error {
     /**
      * @param {HashMismatch[]} mismatches
@@ -66,7 +66,7 @@ function checking(formatLineTag, computeLineHash) {
      */
     constructor(mismatches, fileLines) {
       super(HashlineMismatchError.formatMessage(mismatches, fileLines))
-      // The order of these is that in which programs list and print them.
+      // Programs list and print the properties in this order.
       this.mismatches = mismatches
       this.fileLines = fileLines
       /** @type {ReadonlyMap<string, string>} from the stale anchor to the fresh one */
@@ -104,7 +104,7 @@ function checking(formatLineTag, computeLineHash) {
   }
 
   /**
-   * How an anchor differs from its line; undefined when it does not.
+   * How an anchor differs from its line; undefined if it matches.
    * @param {LineTag} ref
    * @param {string} text
    * @returns {HashMismatch | undefined}

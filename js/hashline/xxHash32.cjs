@@ -1,5 +1,4 @@
-// xxHash32 of a few bytes. For one short line this takes less time than the way into native code
-// and back.
+// xxHash32 of a few bytes. For one short line this is faster than a native call.
 
 'use strict'
 
@@ -9,12 +8,12 @@ const PRIME_3 = 0xc2b2ae3d
 const PRIME_4 = 0x27d4eb2f
 const PRIME_5 = 0x165667b1
 
-/** The most bytes that are hashed here. */
+/** The largest input. */
 const INPUT_LIMIT_BYTES = 2048
 
 /**
- * Where the input has to be written, byte by byte or in words with the low byte first: the order
- * of all processors that Node and Bun are made for.
+ * The input, written byte by byte or in little-endian words, the byte order of all processors that
+ * Node and Bun support.
  */
 const input = new Uint8Array(INPUT_LIMIT_BYTES)
 const inputWords = new Int32Array(input.buffer)
@@ -29,8 +28,8 @@ function round(sum, word) {
 }
 
 /**
- * The four sums over all whole stripes of 16 bytes, folded into one.
- * @param {number} words how many words the stripes have
+ * The four accumulators over all whole stripes of 16 bytes, merged into one.
+ * @param {number} words the number of words in the stripes
  * @param {number} seed
  */
 function stripeSum(words, seed) {
@@ -52,7 +51,7 @@ function stripeSum(words, seed) {
  * The hash of the first `length` bytes of `input`.
  * @param {number} length at most `INPUT_LIMIT_BYTES`
  * @param {number} seed
- * @returns {number} 32 bits with a sign
+ * @returns {number} a signed 32-bit number
  */
 function xxHash32(length, seed) {
   let at = (length >>> 4) << 2

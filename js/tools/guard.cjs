@@ -1,4 +1,4 @@
-// Which shell commands go past the tools: those that read or write files.
+// Detects shell commands that bypass the tools: those that read or write files.
 
 'use strict'
 
@@ -16,13 +16,14 @@ function guard(command, options) {
   const { verdict, findings } = checked(command, { ...policy, tools })
   if (verdict === 'allow' || verdict === 'unparsed') return undefined
   const reasons = findings.map(({ message }) => message)
-  // A policy may refuse what does not parse.
+  // A policy may refuse commands that cannot be parsed.
   if (reasons.length === 0) reasons.push('It cannot be parsed: write it in a simpler way.')
   return ['Blocked: the command was not run.', ...new Set(reasons)].join('\n')
 }
 
 /**
- * As `checkCommand`, but a command that is no text does not parse. Misuse of the policy throws.
+ * As `checkCommand`, but a command that is not a string counts as unparsed. Misuse of the policy
+ * throws.
  * @param {unknown} command
  * @param {CommandPolicy} policy
  */

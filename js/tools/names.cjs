@@ -1,4 +1,4 @@
-// What the tools are called.
+// The names of the tools.
 
 'use strict'
 
@@ -6,7 +6,7 @@
 
 /**
  * @param {ToolNames | undefined} names
- * @param {boolean} [json] whether there are the tools for JSON documents
+ * @param {boolean} [json] whether the tools for JSON documents exist
  * @returns {Required<ToolNames>}
  */
 function toolNames(names, json) {

@@ -1,4 +1,4 @@
-// The tools of the addon as objects with promises. All that a model reads is written there.
+// The addon's tools as objects with promises. The addon writes everything that a model reads.
 
 'use strict'
 
@@ -14,7 +14,7 @@ const addon = require('../addon.cjs')
  */
 
 /**
- * The tools of which objects were made, for those who hand them back.
+ * The kinds of the tools that were created, for functions that receive a tool.
  * @type {WeakMap<object, Kind>}
  */
 const KINDS = new WeakMap()
@@ -40,8 +40,8 @@ function makeTool(session, { read, search, apply, readJson, applyJson }, kind, o
 }
 
 /**
- * Carries out a call. Only a fired signal makes it throw. Nothing is waited for before the session
- * is called: so it hears of calls in the order in which they are made.
+ * Runs a call. It throws only when the signal fires. It calls the session before it awaits
+ * anything, so the session receives calls in the order in which they are made.
  * @param {{ session: HashSession, names: string[], kind: Kind, answer: Omit<OwnOptions, 'json'> }} tool
  * @param {unknown} args
  * @param {ExecuteOptions} options
@@ -52,7 +52,7 @@ async function execute({ session, names, kind, answer }, args, { signal, dryRun 
     const options = { ...answer, signal, dryRun }
     return result(await addon.tools.call(session, names, kind, args, options))
   } catch (error) {
-    // A getter of theirs may have thrown anything.
+    // A getter of the caller may have thrown any value.
     const { name, code, message } = Object(error)
     if (name === 'AbortError' && signal?.aborted) throw error
     return result(addon.tools.refusal(names, kind, code, message))
@@ -66,7 +66,7 @@ async function execute({ session, names, kind, answer }, args, { signal, dryRun 
 const result = (answer) => ({ ...answer, structured: JSON.parse(answer.structured) })
 
 /**
- * The kind of a tool that was made here.
+ * The kind of a tool that was created here.
  * @param {unknown} tool
  */
 const kindOf = (tool) => (typeof tool === 'object' && tool !== null ? KINDS.get(tool) : undefined)

@@ -1,4 +1,4 @@
-// A tool, and what it answers, in the forms in which vendors and frameworks take them.
+// Converts a tool and its results into the forms of vendors and frameworks.
 
 'use strict'
 
@@ -17,7 +17,7 @@ function toAnthropic(tool) {
 }
 
 /**
- * A tool in the form of a vendor, which the addon makes.
+ * A tool in the form of a vendor; the addon converts it.
  * @param {'openai' | 'anthropic'} vendor
  * @param {Pick<HashTool, 'name' | 'description' | 'inputSchema'>} tool
  * @param {boolean} [strict]
@@ -68,7 +68,7 @@ const base64 = ({ data }) => Buffer.from(data).toString('base64')
 
 /** @type {typeof import('../tools.cjs').toStandardSchema} */
 function toStandardSchema({ inputSchema }) {
-  // Callers are known to write into the schema that they get, so each gets one of its own.
+  // Some callers modify the schema, so each gets a copy.
   const schema = () => copied(inputSchema)
   return {
     '~standard': {
@@ -87,7 +87,7 @@ function toZodShape(z, { inputSchema }) {
 }
 
 /**
- * What is used of zod. The types of its versions differ so much that one for all says little.
+ * The part of zod that is used. The types of its versions differ too much for a more precise one.
  * @typedef {{ describe(text: string): ZodType, optional(): ZodType, int(): ZodType, strict(): ZodType, catch(value: (context: unknown) => unknown): ZodType }} ZodType
  * @param {any} z
  * @param {JsonSchema} schema
@@ -105,8 +105,8 @@ function zodFields(z, { properties = {}, required = [] }, wrapped) {
 }
 
 /**
- * A type that lets every value through as it is, and whose JSON Schema is that of `type`: what a
- * model wrote in another form is for `execute` to take or to refuse, and to tell.
+ * A type that accepts every value unchanged and whose JSON Schema is that of `type`: `execute`
+ * accepts, refuses and reports deviations.
  * @param {any} z
  * @param {ZodType} type
  */
@@ -117,8 +117,8 @@ function lenient(z, type) {
     given = value
     return value
   }
-  // zod calls this straight after `noted`, since nothing in between waits; and once without a
-  // context, when it looks for a default to put into the JSON Schema.
+  // zod calls this synchronously right after `noted`, and once without a context to find a default
+  // for the JSON Schema.
   const asGiven = (/** @type {unknown} */ context) => (context === undefined ? undefined : given)
   return z.preprocess(noted, type.catch(asGiven))
 }
@@ -131,7 +131,7 @@ function lenient(z, type) {
 function zodType(z, schema) {
   switch (schema.type) {
     case 'object':
-      // Not to lose fields: a name that it does not know makes zod hand over the whole as it is.
+      // `strict` keeps fields: for an unknown name, zod then passes the whole object unchanged.
       return z.object(zodFields(z, schema, (type) => type)).strict()
     case 'array':
       return z.array(zodType(z, schema.items ?? { type: 'string' }))
