@@ -162,7 +162,7 @@ test('the error of an addon that does not load has its reason', { skip }, () => 
     readFileSync(join(`${installed}.away`, 'package.json')),
   )
   writeFileSync(join(installed, addonName(platform)), 'no library')
-  const says = `^hashline-native-${platform} is installed, but does not run on this ${platform}: .+ Remedy: `
+  const says = `^hashline-native-${platform} is installed, but does not run on this ${platform}: .+ Run npm install `
   checkComplaints(consumer, launcher, new RegExp(says))
   rmSync(installed, { recursive: true })
   renameSync(`${installed}.away`, installed)

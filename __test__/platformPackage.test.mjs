@@ -68,19 +68,22 @@ function loaded(cwd, chosen = '') {
 /** @param {string} problem */
 const unfit = (problem) =>
   `hashline-native-${platform} is installed, but does not run on this ${platform}: ${problem}. ` +
-  `Remedy: npm install hashline-native-${platform}@${version} --force, or build it from its sources.\n`
+  `Run npm install hashline-native-${platform}@${version} --force, or build it from source.\n`
 
 test('an addon of the same version is taken', () =>
   beside({}, (dir) => assert.equal(loaded(dir), `${version}\n`)))
 
 test('an addon of another version is not taken for ours', () =>
   beside({ addon: "exports.version = () => '0.0.1'" }, (dir) =>
-    assert.equal(loaded(dir), unfit(`it is version 0.0.1, hashline-native is ${version}`)),
+    assert.equal(
+      loaded(dir),
+      unfit(`its version is 0.0.1, but that of hashline-native is ${version}`),
+    ),
   ))
 
 test('the error names what a bundler has put in place of the addon', () =>
   beside({ addon: "module.exports = './hashline-native-4XK2.node'" }, (dir) =>
-    assert.equal(loaded(dir), unfit('it is no addon of hashline-native')),
+    assert.equal(loaded(dir), unfit('it is not an addon of hashline-native')),
   ))
 
 test('the error of an addon that the environment names has the name of the variable', () =>
@@ -90,8 +93,8 @@ test('the error of an addon that the environment names has the name of the varia
     assert.equal(loaded(dir, addon), `${version}\n`)
     writeFileSync(addon, 'exports.transform = () => {}')
     const says = (/** @type {string} */ text) =>
-      new RegExp(`^NAPI_RS_NATIVE_LIBRARY_PATH names .*${text}[^\\n]*: unset it[^\\n]*\\n$`)
-    assert.match(loaded(dir, addon), says('it is no addon of hashline-native'))
+      new RegExp(`^NAPI_RS_NATIVE_LIBRARY_PATH names .*${text}[^\\n]*\\. Unset it[^\\n]*\\n$`)
+    assert.match(loaded(dir, addon), says('it is not an addon of hashline-native'))
     assert.match(loaded(dir, join(dir, 'none.node')), says('Cannot find module'))
   }))
 
@@ -111,7 +114,7 @@ test('a program of another version is not started', { skip: noShell }, () =>
     const { status, stdout, stderr } = spawnSync(process.execPath, [launcher(dir)], {
       encoding: 'utf8',
     })
-    assert.equal(stderr, unfit(`it is version 0.0.1, hashline-native is ${version}`))
+    assert.equal(stderr, unfit(`its version is 0.0.1, but that of hashline-native is ${version}`))
     assert.deepEqual([status, stdout], [2, ''])
   }),
 )
@@ -128,7 +131,7 @@ test(
       rmSync(join(dir, native), { recursive: true })
       writeFileSync(join(dir, main, 'Cargo.toml'), '')
       const { status, stderr } = start()
-      const remedy = 'hashline: the program is not built here. Remedy: npm run build.\n'
+      const remedy = 'hashline: the program is not built. Run npm run build.\n'
       assert.deepEqual([status, stderr], [2, remedy])
       const built = join(dir, main, 'npm', platform)
       mkdirSync(built, { recursive: true })

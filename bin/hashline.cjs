@@ -23,7 +23,7 @@ const built = builtHere()
 const program = built ?? installed()
 const problem = built === undefined && program !== undefined ? unfit() : undefined
 if (program === undefined && isClone()) {
-  fail('hashline: the program is not built here. Remedy: npm run build.')
+  fail('hashline: the program is not built. Run npm run build.')
 } else if (program === undefined || problem !== undefined) {
   fail(platformError(name, problem).message)
 } else {

@@ -7,7 +7,7 @@ const { platformError, platformName, versionProblem } = require('./platform.cjs'
 /** The variable that names another addon; every napi-rs addon reads it. */
 const CHOICE = 'NAPI_RS_NATIVE_LIBRARY_PATH'
 const UNRESOLVED = /^(?:Cannot (?:find|require) module|require is not defined)/
-const OTHER_ADDON = 'it is no addon of hashline-native'
+const OTHER_ADDON = 'it is not an addon of hashline-native'
 
 module.exports = load()
 
@@ -36,8 +36,8 @@ function named(path) {
   } catch (error) {
     problem = firstLine(error)
   }
-  const remedy = 'unset it, or let it name the addon of this package'
-  throw new Error(`${CHOICE} names ${path}, which cannot be used: ${problem}: ${remedy}.`)
+  const remedy = 'Unset it, or set it to the addon of this package'
+  throw new Error(`${CHOICE} names ${path}, which cannot be used: ${problem}. ${remedy}.`)
 }
 
 /**

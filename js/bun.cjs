@@ -37,7 +37,7 @@ const { symbols } = dlopen(binaryPath(), {
 if (symbols.hashline_abi_version() !== ABI_VERSION) {
   const has = symbols.hashline_abi_version()
   throw new Error(
-    `hashline-native: the binary has version ${has} of the C interface, not ${ABI_VERSION}`,
+    `hashline-native: the binary has version ${has} of the C interface, but this module needs ${ABI_VERSION}. Install both from the same release.`,
   )
 }
 

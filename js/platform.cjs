@@ -81,22 +81,22 @@ const platformPackage = (name) => `${PACKAGE}-${name}`
 function platformError(name, problem) {
   if (!PLATFORMS.includes(name)) {
     const known = PLATFORMS.join(', ')
-    const remedy = 'use one of these, or build it from its sources (npm run build)'
+    const remedy = 'use one of these, or build it from source: npm run build'
     return new Error(
       `${PACKAGE} has no package for ${name}. It has packages for ${known}: ${remedy}.`,
     )
   }
   const wanted = platformPackage(name)
   if (problem !== undefined) {
-    const remedy = `npm install ${wanted}@${VERSION} --force, or build it from its sources`
+    const remedy = `Run npm install ${wanted}@${VERSION} --force, or build it from source`
     return new Error(
-      `${wanted} is installed, but does not run on this ${name}: ${problem}. Remedy: ${remedy}.`,
+      `${wanted} is installed, but does not run on this ${name}: ${problem}. ${remedy}.`,
     )
   }
   const remedy =
-    'remove node_modules and install again, with optional dependencies and on this platform'
+    'Remove node_modules and install again on this platform, with optional dependencies'
   return new Error(
-    `${PACKAGE} needs the package ${wanted} on ${name}, and it is not installed. Remedy: ${remedy}, or npm install ${wanted}@${VERSION}.`,
+    `${PACKAGE} needs the package ${wanted} on ${name}, which is not installed. ${remedy}, or run npm install ${wanted}@${VERSION}.`,
   )
 }
 
@@ -106,7 +106,9 @@ function platformError(name, problem) {
  * @param {string} version
  */
 function versionProblem(version) {
-  return version === VERSION ? undefined : `it is version ${version}, ${PACKAGE} is ${VERSION}`
+  return version === VERSION
+    ? undefined
+    : `its version is ${version}, but that of ${PACKAGE} is ${VERSION}`
 }
 
 module.exports = {

@@ -40,7 +40,7 @@ function remember(session, tool, args, text) {
 /** @param {unknown} session */
 function checkSession(session) {
   if (!(session instanceof addon.HashSession)) {
-    throw new TypeError('the session is none: expected a HashSession of hashline-native')
+    throw new TypeError('session is not a HashSession: pass one of hashline-native')
   }
 }
 

@@ -186,7 +186,7 @@ async function tryWithoutPlatform() {
   const done = call(consumer, 'npm', words)
   assert.equal(done.status, 0, done.stderr)
   const launcher = join(consumer.dir, 'node_modules', 'hashline-native', 'bin', 'hashline.cjs')
-  const says = new RegExp(`needs the package hashline-native-${platform} on ${platform}.*Remedy: `)
+  const says = new RegExp(`needs the package hashline-native-${platform} on ${platform}, which is not installed\\. Remove `)
   checkComplaints(consumer, launcher, says, says)
   console.log('without the platform package: told so')
 }

@@ -24,7 +24,7 @@ function requireAddon() {
     createRequire(import.meta.url)('../js/addon.cjs')
   } catch (error) {
     // What the error advises is for users of the package.
-    const [reason] = /** @type {Error} */ (error).message.split('. Remedy: ')
+    const [reason] = /** @type {Error} */ (error).message.split('. ')
     console.error(`Run \`npm run build\` first: ${reason}.`)
     process.exit(1)
   }

@@ -173,7 +173,7 @@ fn kind_of(kind: Js<'_>) -> Result<ToolKind> {
 fn names_of(names: Vec<String>) -> Result<Names> {
     let [read, search, apply, read_json, apply_json] =
         <[String; ToolKind::ALL.len()]>::try_from(names)
-            .map_err(|_| Error::argument("names are not those of all tools"))?;
+            .map_err(|_| Error::argument("names must have one name for each tool"))?;
     Ok(Names { read, search, apply, read_json, apply_json })
 }
 
