@@ -1,5 +1,5 @@
-// What the tests of the plug-ins for pi and for oh-my-pi share: files to work on, the model that both
-// are told of, steps of a scripted one, and the screen of a terminal.
+// Shared by the tests of the plug-ins for pi and oh-my-pi: files, the configuration of a scripted
+// model, its steps, and a terminal screen.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -14,7 +14,7 @@ export const PNG = Buffer.from(
 )
 
 /**
- * An image of one colour, as a file.
+ * A PNG file of one colour.
  * @param {number} width
  * @param {number} height
  */
@@ -31,7 +31,7 @@ export function blackPng(width, height) {
   const head = Buffer.alloc(13)
   head.writeUInt32BE(width)
   head.writeUInt32BE(height, 4)
-  // Eight bits of grey for each point.
+  // Eight bits of grey for each pixel.
   head[8] = 8
   return Buffer.concat([
     PNG.subarray(0, 8),
@@ -41,7 +41,7 @@ export function blackPng(width, height) {
   ])
 }
 
-/** The checksum of a part of a PNG. @param {Buffer} bytes */
+/** The CRC of a PNG chunk. @param {Buffer} bytes */
 function crc32(bytes) {
   let crc = 0xffffffff
   for (const byte of bytes) {
@@ -51,7 +51,7 @@ function crc32(bytes) {
   return ~crc >>> 0
 }
 
-/** The anchor of the line that holds `text`. @param {string} shown @param {string} text */
+/** The anchor of the line that contains `text`. @param {string} shown @param {string} text */
 export function anchorOf(shown, text) {
   const row = shown.split('\n').find((one) => one.includes(text))
   assert.ok(row, `${text} in ${shown}`)
@@ -63,8 +63,8 @@ export const setLine = (anchor, text) =>
   call('apply_hash', { operations: [{ op: 'set_line', path: 'greet.js', anchor, text }] })
 
 /**
- * The file `models.json` of pi and of oh-my-pi, by which the model `model` of `scripted` is that of
- * a server.
+ * The file `models.json` of pi and of oh-my-pi, which maps the model `model` of the provider
+ * `scripted` to a server.
  * @param {string} url
  */
 export const modelsFile = (url) => {
@@ -82,12 +82,12 @@ export const modelsFile = (url) => {
   return JSON.stringify({ providers: { scripted } })
 }
 
-/** The arguments by which both agents take that model. */
+/** The arguments that select that model in both agents. */
 export const MODEL_FLAGS = ['--provider', 'scripted', '--model', 'model']
 
 /**
- * Speaks to an agent by its protocol of one JSON document for each line. Each question gives the
- * first event of a type; its response must be a success.
+ * Talks to an agent with one JSON document per line. Each request returns the first event of a
+ * type; its response must be a success.
  * @param {import('node:child_process').ChildProcessWithoutNullStreams} child
  */
 export function speaking(child) {
@@ -106,10 +106,10 @@ export function speaking(child) {
 
 const hasTmux = spawnSync('tmux', ['-V']).status === 0
 const { CI, HASHLINE_WITHOUT_TMUX } = process.env
-// Where `CI` is set, tests must run, unless it says itself that it cannot have tmux.
+// With `CI` set, these tests must run, unless it declares that it has no tmux.
 const mayLackTmux = !CI || HASHLINE_WITHOUT_TMUX === '1'
 
-/** Why a test that looks at a screen is skipped, if it is. */
+/** Why a test that reads a screen is skipped, if it is. */
 export const skipWithoutScreen = !hasTmux && mayLackTmux && 'needs tmux'
 
 const POLLS = 600
@@ -117,12 +117,12 @@ const POLL_MS = 100
 
 /**
  * @typedef {object} Screen
- * @property {(awaited: RegExp) => Promise<string>} with what it shows as soon as that matches
+ * @property {(awaited: RegExp) => Promise<string>} with returns the screen once it matches
  * @property {(keys: string) => void} press
  */
 
 /**
- * Runs a program in a terminal of its own, for as long as `body` looks at it.
+ * Runs a program in a terminal of its own while `body` reads its screen.
  * @param {string[]} command
  * @param {{ cwd: string, env: Record<string, string | undefined> }} options
  * @param {(screen: Screen) => Promise<void>} body

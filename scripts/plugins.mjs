@@ -19,11 +19,11 @@ const require = createRequire(import.meta.url)
  * Packs a plug-in, checks what is in its package, and installs it.
  * @param {string} name of its folder below integrations/
  * @param {string} dir an empty directory
- * @param {{ program?: string, beside?: string[] }} [options] `program`: the program `hashline`, for
- *   the package of the platform; `beside`: more to install
+ * @param {{ program?: string, extra?: string[] }} [options] `program`: the program `hashline`, for
+ *   the package of the platform; `extra`: more to install
  * @returns {string} the directory of the installed plug-in
  */
-export function installPlugin(name, dir, { program, beside = [] } = {}) {
+export function installPlugin(name, dir, { program, extra = [] } = {}) {
   const packages = packPlugin(name, join(dir, 'packed'), program)
   const plugin = packages[2]
   checkContents(name, plugin)
@@ -34,7 +34,7 @@ export function installPlugin(name, dir, { program, beside = [] } = {}) {
   const flags = ['--offline', '--ignore-scripts', '--legacy-peer-deps', '--no-audit', '--no-fund']
   const tarballs = packages.map(({ tarball }) => tarball)
   const consumer = { dir, host: process.execPath, env: { ...process.env, HOME: home } }
-  const done = call(consumer, 'npm', ['install', ...flags, ...tarballs, ...beside])
+  const done = call(consumer, 'npm', ['install', ...flags, ...tarballs, ...extra])
   assert.equal(done.status, 0, done.stderr)
   return join(dir, 'node_modules', plugin.name)
 }

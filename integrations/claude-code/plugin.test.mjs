@@ -1,4 +1,4 @@
-// The plug-in in the real Claude Code, headless, against a model that plays a script.
+// The plug-in in the real Claude Code, headless, with a scripted model.
 
 import assert from 'node:assert/strict'
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
@@ -23,7 +23,11 @@ const PROGRAM = join(AGENT, 'node_modules', PACKAGE, 'claude')
 
 const SOURCE = "function greet(name) {\n  return 'Hello, ' + name\n}\n"
 
-/** The name that a tool of the plug-in has for the model. @param {Turn} turn @param {string} name */
+/**
+ * The name that the model sees for a tool of the plug-in.
+ * @param {Turn} turn
+ * @param {string} name
+ */
 function nameOf({ tools }, name) {
   const found = tools.find(
     (tool) => tool.name.startsWith('mcp__') && tool.name.endsWith(`__${name}`),
@@ -32,7 +36,7 @@ function nameOf({ tools }, name) {
   return found.name
 }
 
-/** The anchor of the line that holds `text`. @param {string} shown @param {string} text */
+/** The anchor of the line that contains `text`. @param {string} shown @param {string} text */
 function anchorOf(shown, text) {
   const row = shown.split('\n').find((one) => one.includes(text))
   assert.ok(row, `${text} in ${shown}`)
@@ -46,21 +50,21 @@ const setLine = (turn, anchor, text) =>
   })
 
 /**
- * How Claude Code gets the plug-in: what is done before, and the arguments that name it.
- * @typedef {(claude: (...args: string[]) => Promise<string>, dir: string) => Promise<string[]>} Way
+ * How Claude Code gets the plug-in: prepares it, and returns the arguments that name it.
+ * @typedef {(claude: (...args: string[]) => Promise<string>, dir: string) => Promise<string[]>} Setup
  */
 
-/** @type {Way} */
+/** @type {Setup} */
 const byFolder = async () => ['--plugin-dir', FOLDER]
 
 /**
- * Runs Claude Code in a directory of its own, with nothing of the user's.
+ * Runs Claude Code in a directory of its own, isolated from the user's configuration.
  * @param {Step[]} steps
  * @param {string} programs the directory of the program `hashline`
- * @param {(dir: string, output: string) => void} look
- * @param {Way} [way]
+ * @param {(dir: string, output: string) => void} check
+ * @param {Setup} [setup]
  */
-const withAgent = (steps, programs, look, way = byFolder) =>
+const withAgent = (steps, programs, check, setup = byFolder) =>
   withMess({ 'work/greet.js': SOURCE }, async (dir, stateDir) => {
     const server = await startModelServer(steps)
     const cwd = join(dir, 'work')
@@ -76,13 +80,13 @@ const withAgent = (steps, programs, look, way = byFolder) =>
     }
     const claude = (/** @type {string[]} */ ...args) =>
       finished(spawn(PROGRAM, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] }))
-    const args = ['-p', 'Greet with an exclamation mark.', ...(await way(claude, dir))]
+    const args = ['-p', 'Greet with an exclamation mark.', ...(await setup(claude, dir))]
     args.push('--output-format', 'stream-json', '--verbose', '--model', 'scripted')
     args.push('--allowedTools', 'mcp__plugin_hashline_hashline,Bash,Edit,Write')
     try {
       const output = await claude(...args)
       assert.deepEqual(server.faults, [])
-      look(cwd, output)
+      check(cwd, output)
     } finally {
       server.close()
     }
@@ -142,7 +146,7 @@ test('folds, shows the blocks around a match, and moves a block', { skip }, () =
   })
 })
 
-test('the shell and the tools that edit by text are kept from files', { skip }, () => {
+test('the shell and the tools that edit by text cannot access files', { skip }, () => {
   const tool = (/** @type {string} */ name) => `mcp__plugin_hashline_hashline__${name}`
   /** @type {Step[]} */
   const steps = [
@@ -169,7 +173,7 @@ test('the shell and the tools that edit by text are kept from files', { skip }, 
   })
 })
 
-test('a hook that fails denies', { skip }, () => {
+test('a failing hook denies the call', { skip }, () => {
   /** @type {Step[]} */
   const steps = [
     () => bash('cat greet.js'),
@@ -184,7 +188,7 @@ test('a hook that fails denies', { skip }, () => {
   return run.finally(() => rmSync(broken, { recursive: true }))
 })
 
-test('without the program, what is denied names the remedy', { skip }, () => {
+test('without the program the denial says how to install it', { skip }, () => {
   /** @type {Step[]} */
   const steps = [
     () => bash('ls'),
@@ -243,12 +247,12 @@ test('two commands install the plug-in from a clone of the repository', { skip }
   }),
 )
 
-test('its package works beside the packed main package', { skip }, async () => {
+test('its package works with the packed main package', { skip }, async () => {
   const dir = mkdtempSync(join(tmpdir(), 'hashline-plugin-'))
   try {
     const program = join(dir, 'program')
     const built = join(programDirectory(), 'hashline')
-    // What is there to debug it takes long to compress.
+    // Debug information takes long to compress.
     if (spawnSync('strip', ['-o', program, built]).status !== 0) cpSync(built, program)
     const plugin = installPlugin('claude-code', dir, { program })
     const programs = join(dir, 'node_modules/.bin')

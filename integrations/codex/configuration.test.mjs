@@ -1,5 +1,5 @@
-// What docs/agents.md says to put into Codex's configuration, as the real Codex reads it: it lists
-// the hook, and starts the server. No model is asked.
+// The configuration that docs/agents.md shows for Codex, read by the real Codex: it lists the hook
+// and starts the server. No model is called.
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -23,7 +23,7 @@ const TRIPLES = {
   'linux-x64': 'x86_64-unknown-linux-musl',
 }
 
-/** The program of Codex for this machine. */
+/** The Codex program for this machine. */
 function program() {
   const platform = /** @type {keyof typeof TRIPLES} */ (`${process.platform}-${process.arch}`)
   const vendor = join(AGENT, `node_modules/@openai/codex-${platform}/vendor`)
@@ -31,7 +31,7 @@ function program() {
 }
 
 /**
- * Asks Codex's server for what it has read of a configuration.
+ * Queries Codex's server for the parsed configuration.
  * @param {string} configuration
  * @param {(ask: (method: string, params: object) => Promise<any>, cwd: string) => Promise<void>} body
  */
@@ -104,12 +104,12 @@ test('Codex has the hook and the tools', { skip }, () =>
   }),
 )
 
-test('Codex would tell of a mistake in it', { skip }, async () => {
+test('Codex reports a mistake in it', { skip }, async () => {
   const mistaken = TOML.replace('type = "command"', 'type = "comand"')
   assert.notEqual(mistaken, TOML)
   const misread = withCodex(mistaken, async (ask, cwd) => {
     const { data } = await ask('hooks/list', { cwds: [cwd] })
-    assert.equal(data[0].hooks.length, 1, 'the hook is left out')
+    assert.equal(data[0].hooks.length, 1, 'the hook is omitted')
   })
   await assert.rejects(misread, /Codex ended|the hook is left out/)
 })

@@ -1,6 +1,6 @@
-// What docs/agents.md says to put into Cursor's configuration. Cursor publishes no schema of it, and
-// cannot be had from npm: the rules are those that its SDK holds a configuration to (`@cursor/sdk`
-// 1.0.18, dist/cjs/429.index.js). The commands are run with events in the form that it sends.
+// The configuration that docs/agents.md shows for Cursor. Cursor publishes no schema and no npm
+// package, so the rules are those that its SDK checks (`@cursor/sdk` 1.0.18,
+// dist/cjs/429.index.js). The commands run with events in the form that Cursor sends.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -18,9 +18,9 @@ const [, SECTION = ''] = /\n## Cursor\n([\s\S]*)/.exec(PAGE) ?? []
 const [SERVERS, HOOKS] = [...SECTION.matchAll(/```json\n([\s\S]*?)```/g)].map(([, text]) =>
   JSON.parse(text),
 )
-/** The events that a call is stopped by; there are others, which tell of what was done. */
+/** The events that can block a call; the other events only report one. */
 const BEFORE = ['beforeShellExecution', 'beforeMCPExecution', 'beforeReadFile', 'preToolUse']
-/** What an entry may have, and what each must be. */
+/** The fields of an entry, and their types. */
 const FIELDS = new Map([
   ['type', (/** @type {unknown} */ value) => value === 'command'],
   ['command', (/** @type {unknown} */ value) => typeof value === 'string' && value !== ''],
@@ -29,7 +29,7 @@ const FIELDS = new Map([
   ['failClosed', (/** @type {unknown} */ value) => typeof value === 'boolean'],
 ])
 
-test('the hooks are what Cursor takes', () => {
+test('the hooks are valid for Cursor', () => {
   assert.deepEqual(Object.keys(HOOKS), ['version', 'hooks'])
   assert.equal(HOOKS.version, 1)
   assert.ok(Object.keys(HOOKS.hooks).length > 0)
@@ -55,7 +55,7 @@ test('the hooks answer events of Cursor', () =>
     }
     const answers = new Map()
     for (const { name, event } of cases) {
-      // A matcher is of the tool, where there is one.
+      // A matcher applies to the tool, if the event has one.
       const entries = (HOOKS.hooks[event.hook_event_name] ?? []).filter(
         (/** @type {any} */ { matcher }) =>
           matcher === undefined || RegExp(matcher).test(event.tool_name ?? event.command),
@@ -76,7 +76,7 @@ test('the hooks answer events of Cursor', () =>
     assert.equal(answers.get('a write that is denied'), 'deny')
   }))
 
-test('the server is started as its entry says', () =>
+test('the entry starts the server', () =>
   withMess({}, async (dir, stateDir) => {
     assert.deepEqual(Object.keys(SERVERS), ['mcpServers'])
     const { command, args } = SERVERS.mcpServers.hashline

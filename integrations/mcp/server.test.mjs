@@ -1,5 +1,5 @@
 // `hashline mcp` with the official clients of both generations, over pipes: with the handshake of
-// 2025-11-25, without one as in 2026-07-28, and by the inspector's command line.
+// 2025-11-25, without one as in 2026-07-28, and with the inspector's command line.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -15,7 +15,7 @@ import { programDirectory } from '../../scripts/plugins.mjs'
 /**
  * @typedef {{ name: string, description?: string, inputSchema: object, _meta?: object }} Tool
  * @typedef {{ content: { type: string, text: string }[], isError?: boolean, structuredContent?: object }} Result
- * @typedef {object} Client what the clients of both generations have in common, as far as it is used
+ * @typedef {object} Client the part of both generations' clients that is used
  * @property {(transport: object) => Promise<void>} connect
  * @property {() => { name: string } | undefined} getServerVersion
  * @property {() => Promise<{ tools: Tool[] }>} listTools
@@ -42,7 +42,7 @@ const load = (name) => {
 /** @param {Result} result */
 const textOf = ({ content: [block] }) => block.text
 
-/** The anchor of the line that holds `text`. @param {string} shown @param {string} text */
+/** The anchor of the line that contains `text`. @param {string} shown @param {string} text */
 function anchorOf(shown, text) {
   const row = shown.split('\n').find((one) => one.includes(text))
   assert.ok(row, `${text} in ${shown}`)
@@ -57,7 +57,7 @@ const GENERATIONS = [
       '@modelcontextprotocol/sdk/client/stdio.js',
     ],
     options: {},
-    // Behind the parameters comes a schema of results, then options.
+    // The parameters are followed by a schema of results, then by options.
     optionsOf: (/** @type {object} */ options) => [undefined, options],
   },
   ...['legacy', 'auto', { pin: '2026-07-28' }].map((mode) => ({
@@ -69,11 +69,11 @@ const GENERATIONS = [
 ]
 
 /**
- * The messages of one method that a client gets from now on.
+ * Collects the later messages of one method that a client receives.
  * @param {Client} client
  * @param {string} method
  */
-function heard({ transport }, method) {
+function messagesOf({ transport }, method) {
   /** @type {object[]} */
   const messages = []
   const { onmessage } = transport
@@ -85,7 +85,7 @@ function heard({ transport }, method) {
 }
 
 /**
- * Connects a client with the program, which works in a directory of its own.
+ * Connects a client with the program, which runs in a directory of its own.
  * @param {(typeof GENERATIONS)[number]} generation
  * @param {(client: Client, dir: string) => Promise<void>} body
  */
@@ -133,28 +133,28 @@ for (const generation of GENERATIONS) {
     }),
   )
 
-  test(`${generation.name}: progress, and a call that is cancelled`, { skip }, () =>
+  test(`${generation.name}: reports progress, and cancels a call`, { skip }, () =>
     withClient(generation, async (client) => {
-      // A client forgets whom to tell as soon as the answer is there, which may be in the same
-      // piece of the stream: so what came is counted.
-      const told = heard(client, 'notifications/progress')
+      // A client drops its progress handler with the answer, which may arrive in the same chunk, so
+      // the messages are counted instead.
+      const received = messagesOf(client, 'notifications/progress')
       const onprogress = () => {}
       const search = { name: 'search', arguments: { pattern: 'return' } }
       const found = await client.callTool(search, ...generation.optionsOf({ onprogress }))
       assert.match(textOf(found), /--- greet\.js ---/)
-      assert.ok(told.length > 0)
+      assert.ok(received.length > 0)
       const controller = new AbortController()
       const { signal } = controller
       const cancelled = client.callTool(search, ...generation.optionsOf({ signal }))
       controller.abort()
       await assert.rejects(cancelled)
-      // The connection goes on.
+      // The connection is still usable.
       assert.match(textOf(await client.callTool(search)), /--- greet\.js ---/)
     }),
   )
 }
 
-test('the tools are described as those in JavaScript', { skip }, () =>
+test('the tools have the same descriptions as in JavaScript', { skip }, () =>
   withClient(GENERATIONS[0], async (client, dir) => {
     const { HashSession } = await import('../../index.js')
     const { hashTools } = await import('../../js/tools.mjs')

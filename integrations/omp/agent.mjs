@@ -1,6 +1,6 @@
-// The extension in the real oh-my-pi under Bun, headless and in its terminal interface, against a
-// model that plays a script: `npm run test:omp`. Not among the tests that run by themselves, since
-// the agent has 1.1 GB.
+// The extension in the real oh-my-pi under Bun, headless and in its terminal interface, with a
+// scripted model: `npm run test:omp`. It does not run with the other tests, because the agent is
+// 1.1 GB in size.
 
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
@@ -55,7 +55,7 @@ const STEPS = [
     }
   },
   ({ results, body }) => {
-    // They come in the order in which they were ready.
+    // They arrive in the order in which they were ready.
     const expected = {
       lines: /^1:\w\w\|function greet[^-]*$/,
       image: /^Read image file.*2400x2/s,
@@ -108,7 +108,7 @@ test('the extension agrees with the types of oh-my-pi', () =>
     assert.equal(status, 0, stdout)
   }))
 
-test('reads, is blocked in the shell, is refused, edits; goes on in another process', () => {
+test('reads, is blocked in the shell, is refused, edits; continues in another process', () => {
   /** @type {Step[]} */
   const later = [
     ({ body, tools }) => {
@@ -157,7 +157,7 @@ test('a subagent edits by an anchor that its parent was shown, and a scout has n
     if (turns === 0) return call('read', { path: 'greet.js' })
     if (turns > 1) return { text: 'Done.' }
     const editor = { name: 'Editor', task: `Set ${anchorOf(result, 'return')} of greet.js to Hi.` }
-    const scout = { name: 'Looker', agent: 'scout', task: 'Look at greet.js.' }
+    const scout = { name: 'Reader', agent: 'scout', task: 'Read greet.js.' }
     return call('task', { context: 'Greetings.', tasks: [editor, scout] })
   }
   return withAgent(FILES, play, async ({ cwd, run }) => {
@@ -168,7 +168,7 @@ test('a subagent edits by an anchor that its parent was shown, and a scout has n
   })
 })
 
-test('while a plan is made nothing is edited, and after it is approved all is', () => {
+test('in plan mode nothing is edited, and after the approval everything is', () => {
   const plan = '# Greet\n\nSay Hi.\n'
   let anchor = ''
   /** @type {Step[]} */
@@ -204,7 +204,7 @@ test('while a plan is made nothing is edited, and after it is approved all is', 
   })
 })
 
-test('its package works beside the packed main package, linked as a plug-in or set up', () =>
+test('its package works with the packed main package, linked as a plug-in or set up', () =>
   withMess({}, async (dir) => {
     const name = programName(platformName())
     const plugin = installPlugin('pi', dir, { program: join(programDirectory(), name) })
@@ -228,7 +228,7 @@ test('its package works beside the packed main package, linked as a plug-in or s
     }
   }))
 
-test('in the terminal each call is a line, and ctrl+o opens it', {
+test('in the terminal each call is one line, and ctrl+o expands it', {
   skip: skipWithoutScreen,
 }, () => {
   /** @type {Step[]} */
@@ -251,7 +251,7 @@ test('in the terminal each call is a line, and ctrl+o opens it', {
   )
 })
 
-test('a summary names the edited files, and a person hears of the guard', () => {
+test('a summary names the edited files, and the user sees the message of the guard', () => {
   /** @type {Step[]} */
   const steps = [
     () =>

@@ -1,5 +1,5 @@
-// oh-my-pi for tests and comparisons: where it is, and a run of it in a directory of its own,
-// against a model that plays a script.
+// oh-my-pi for tests and comparisons: its place, and a run in a directory of its own, with a
+// scripted model.
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -23,38 +23,38 @@ export const OWN_FLAGS = []
 export const AGENT = join(FOLDER, 'agent')
 const BUN = join(root, 'node_modules/.bin/bun')
 const PROGRAM = join(AGENT, 'node_modules/@oh-my-pi/pi-coding-agent/dist/cli.js')
-/** With nothing of the user's, and no request for a title. */
+/** Without the user's configuration, and without a request for a title. */
 const FLAGS = ['--no-skills', '--no-rules', '--no-title', ...MODEL_FLAGS]
 
-/** No questions at the start, and subagents whose results are waited for. */
+/** No questions at the start, and subagents whose results are awaited. */
 const CONFIG = `startup: { setupWizard: false, checkUpdate: false }
 async: { enabled: false }
 compaction: { keepRecentTokens: 1, methodOrder: [soft] }
 `
 
-/** Puts the extension beside the agent, as npm would. */
+/** Installs the extension next to the agent, as npm would. */
 function placeExtension() {
   assert.equal(installPackages(AGENT), undefined)
   return placePlugin(join(FOLDER, '../pi'), AGENT)
 }
 
 /**
- * What a test of oh-my-pi is given.
+ * The fixture of a test of oh-my-pi.
  * @typedef {object} Stage
  * @property {string} dir
  * @property {string} cwd
  * @property {Turn[]} turns
- * @property {string[]} command the program and the arguments that each run has
+ * @property {string[]} command the program and the arguments of each run
  * @property {Record<string, string | undefined>} env
  * @property {(...args: string[]) => Promise<string>} run
  */
 
 /**
- * Sets the stage for oh-my-pi in a directory of its own.
+ * Prepares oh-my-pi in a directory of its own.
  * @param {Record<string, string | Buffer>} files
  * @param {Step[] | Step} steps
  * @param {(stage: Stage) => Promise<void>} body
- * @param {() => string[]} [flags] by which the extension is found
+ * @param {() => string[]} [flags] returns the flags that load the extension
  */
 export const withAgent = (files, steps, body, flags = () => ['-e', placeExtension()]) =>
   withMess(files, async (dir, stateDir) => {
@@ -85,7 +85,7 @@ export const withAgent = (files, steps, body, flags = () => ['-e', placeExtensio
       await body({ dir, cwd, turns: server.turns, command, env, run })
     } finally {
       server.close()
-      // What a step found wrong says more than what came of it.
+      // A failed step explains more than the result of the run.
       assert.deepEqual(server.faults, [])
     }
   })

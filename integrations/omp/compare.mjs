@@ -1,8 +1,8 @@
-// `npm run bench -- compare:omp`: the same work in oh-my-pi with the extension and with its own
-// tools, by a scripted model: rounds and tokens, and what is left on disk after a crash, after
-// edits by others and on a full disk. Needs Linux and root, for a small disk.
+// `npm run bench -- compare:omp`: the same tasks in oh-my-pi with the extension and with its own
+// tools, by a scripted model: rounds and tokens, and the files on disk after a crash, after edits
+// by another process, and on a full disk. Needs Linux and root, for a small disk.
 //
-//   --kills N  so many crashes each: 10
+// --kills N  the number of crashes for each: 10
 //   --write    writes integrations/omp/report.md
 
 import assert from 'node:assert/strict'
@@ -21,22 +21,22 @@ import { described, pageOf } from './page.mjs'
 /** @import { Change, Hands, Known } from './hands.mjs' */
 
 /**
- * What came of a task with one set of tools.
+ * The result of a task with one set of tools.
  * @typedef {object} Outcome
  * @property {number} rounds requests to the model
  * @property {number} sent tokens of all requests
  * @property {number} prompt tokens of the system prompt and the tools
- * @property {number} shown tokens that results have
- * @property {number} written tokens that the model has written
+ * @property {number} shown tokens of the results
+ * @property {number} written tokens that the model wrote
  * @property {number} refusals
- * @property {string} left what is on disk
+ * @property {string} left the state on disk
  *
  * @typedef {object} Task
  * @property {string} name
  * @property {Change[]} changes
- * @property {(cwd: string) => void} [rival] between the reading and the edit
- * @property {boolean} [isBlind] whether the first edit is made without a reading
- * @property {(cwd: string) => string} left says what is on disk
+ * @property {(cwd: string) => void} [rival] runs between the read and the edit
+ * @property {boolean} [isBlind] whether the first edit is made without a read
+ * @property {(cwd: string) => string} left describes the state on disk
  */
 
 const { values } = parseArgs({
@@ -53,7 +53,7 @@ const { countTokens } = await import(
   `${packages}/node_modules/gpt-tokenizer/esm/encoding/o200k_base.js`
 )
 
-/** Lines around a change that are read. */
+/** How many lines around a change are read. */
 const AROUND = 10
 
 const lineOf = (/** @type {number} */ at) => `const value${at} = compute(${at})`
@@ -72,7 +72,7 @@ const FIVE = ['a.js', 'b.js', 'c.js', 'd.js', 'e.js']
 const LINES = 400
 
 /**
- * Which files are as before, as asked, or neither.
+ * Counts the files that are unchanged, changed as requested, or neither.
  * @param {string} cwd
  * @param {string} before
  * @param {string} after
@@ -103,7 +103,7 @@ function statesOf(cwd, before, after) {
 /** @param {string} path @param {(text: string) => string} edit */
 const rewrite = (path, edit) => writeFileSync(path, edit(readFileSync(path, 'utf8')))
 
-/** What is there of two lines that were to be changed, by the model and by somebody else. */
+/** Which of two changes are on disk: the model's and the other process's. */
 const leftOf = (/** @type {string} */ cwd, /** @type {string} */ rivals) => {
   const text = readFileSync(join(cwd, 'a.js'), 'utf8')
   const model = text.includes('exact: true')
@@ -127,26 +127,26 @@ const TASKS = [
     left: (cwd) => described(statesOf(cwd, sourceOf(LINES), edited)),
   },
   {
-    name: 'somebody adds lines above, after the reading',
+    name: 'another process adds lines above after the read',
     changes: [change('a.js', 200)],
     rival: (cwd) => rewrite(join(cwd, 'a.js'), (text) => `// rival\n// rival\n${text}`),
     left: (cwd) => leftOf(cwd, '// rival'),
   },
   {
-    name: 'somebody changes a line beside it',
+    name: 'another process changes an adjacent line',
     changes: [change('a.js', 200)],
     rival: (cwd) => rewrite(join(cwd, 'a.js'), (text) => text.replace(lineOf(201), '// rival')),
     left: (cwd) => leftOf(cwd, '// rival'),
   },
   {
-    name: 'somebody changes that line',
+    name: 'another process changes that line',
     changes: [change('a.js', 200)],
     rival: (cwd) =>
       rewrite(join(cwd, 'a.js'), (text) => text.replace(lineOf(200), `${lineOf(200)} // rival`)),
     left: (cwd) => leftOf(cwd, '// rival'),
   },
   {
-    name: 'a name for the line that is wrong',
+    name: 'a wrong anchor',
     changes: [change('a.js', 200)],
     isBlind: true,
     left: (cwd) => leftOf(cwd, 'nothing'),
@@ -154,7 +154,7 @@ const TASKS = [
 ]
 
 /**
- * A model that reads what it is to change, changes it, and does so again where it is refused.
+ * A model that reads the lines it will change, changes them, and tries again after a refusal.
  * @param {Hands} hands
  * @param {Task} task
  * @param {() => string} cwd
@@ -199,7 +199,7 @@ function modelOf(hands, { changes, rival, isBlind = false }, cwd) {
 }
 
 /**
- * Learns from the results of readings, which come in any order.
+ * Learns from the results of reads, which arrive in any order.
  * @param {Hands} hands
  * @param {Known} known
  * @param {Change[]} changes
@@ -207,7 +207,7 @@ function modelOf(hands, { changes, rival, isBlind = false }, cwd) {
  */
 function learn(hands, known, changes, results) {
   if (changes.length === 1) return hands.learn(known, changes[0].path, results[0])
-  // The extension names no file where one was read: all have the same lines here.
+  // The extension names no file if only one was read; all files have the same lines here.
   for (const result of results) {
     const [, named] = /^\[(.*)#\w{4}\]/.exec(result) ?? []
     for (const { path } of changes) {
@@ -217,7 +217,7 @@ function learn(hands, known, changes, results) {
 }
 
 /**
- * A change of a line that others have added to.
+ * The change of a line that another process extended.
  * @param {Change} change
  * @param {Known} known
  */
@@ -235,7 +235,7 @@ const textOf = (content) =>
     .map((part) => (typeof part === 'string' ? part : (part.text ?? '')))
     .join('')
 
-/** What the conversation of a request has in tokens. @param {any} body */
+/** The tokens of a request's conversation. @param {any} body */
 function tokensOf({ messages, tools }) {
   const sum = (/** @type {string[]} */ texts) =>
     texts.reduce((total, text) => total + countTokens(text), 0)
@@ -285,18 +285,18 @@ const filesOf = (text) => Object.fromEntries(FIVE.map((name) => [`work/${name}`,
 /** @param {Kind} kind */
 const flagsOf = (kind) => (kind === 'own' ? () => OWN_FLAGS : undefined)
 
-/** Lines of a file for a crash: so many that writing it takes a while. */
+/** The lines of a file in a crash test, so many that writing takes a while. */
 const LONG = 10_000
 const MIDDLE = 5_000
-/** By how much later each kill comes than the one before. */
+/** By how much each kill is later than the one before. */
 const STEP_MS = 0.2
-/** In which an answer of the model is sent. */
+/** The time in which the model's answer is sent. */
 const FLUSHED_MS = 30
 const GIVEN_UP_MS = 60_000
 
 /**
- * Kills the agent so long after the first of five files of a patch has changed, and looks at them;
- * then starts it again for an edit of another file, and looks once more.
+ * Kills the agent some time after the first of five files of a patch has changed, and checks the
+ * files; then starts it again for an edit of another file, and checks them again.
  * @param {Kind} kind
  * @param {number} afterMs
  */
@@ -309,7 +309,7 @@ async function crash(kind, afterMs) {
   /** @type {(turn: Turn) => Answer} */
   const step = (turn) => {
     const answer = model.step(turn)
-    // As soon as the answer is on its way, nothing is done but watching.
+    // While the answer is sent, the process does nothing but watch the files.
     if (answer.calls?.length === 1) setTimeout(kill, FLUSHED_MS)
     return answer
   }
@@ -341,7 +341,7 @@ async function crash(kind, afterMs) {
   return result
 }
 
-/** Waits without a pause until one of some files is another one, or has other bytes. */
+/** Busy-waits until one of some files was replaced or modified. */
 function waitForChange(/** @type {string[]} */ paths) {
   const signs = () =>
     paths
@@ -359,12 +359,12 @@ function waitFor(/** @type {number} */ ms) {
   while (performance.now() < end);
 }
 
-/** The bytes of a small disk, and by how much each file grows on it. */
+/** The size of a small disk, and by how much each file grows on it. */
 const DISK_BYTES = 1_000_000
 const GROWTH_CHARS = 100_000
 
 /**
- * A patch of five files for which the disk has too little room.
+ * A patch of five files for which the disk has too little space.
  * @param {Kind} kind
  */
 async function fullDisk(kind) {

@@ -1,16 +1,16 @@
-// How a scripted model reads and edits in oh-my-pi: by the tools of the extension, and by its own.
-// Both do what the answers say: what a refusal shows is used, and what it does not show is read.
+// How a scripted model reads and edits in oh-my-pi: with the tools of the extension, and with
+// oh-my-pi's own. Both follow the answers: lines in a refusal are used, other lines are read again.
 
 import { call } from '../../scripts/modelServer.mjs'
 
 /** @import { ToolCall } from '../../scripts/modelServer.mjs' */
 
 /**
- * A line that is to be another one.
+ * A line and its replacement.
  * @typedef {{ path: string, line: number, text: string, newText: string }} Change
- *   `line`: where it is thought to be, from 1
+ * `line`: the expected number, from 1
  *
- * What is known of lines: by path and text, what an edit needs to name one.
+ * What the model knows about lines: by path and text, the name that an edit needs.
  * @typedef {Map<string, Map<string, string>>} Known
  *
  * @typedef {object} Hands
@@ -20,7 +20,7 @@ import { call } from '../../scripts/modelServer.mjs'
  * @property {(changes: Change[], known: Known) => ToolCall} edit
  * @property {(result: string) => boolean} isRefused
  * @property {(refusal: string, known: Known, changes: Change[]) => boolean} learnFromRefusal
- *   whether the next edit needs no reading
+ * whether the next edit needs no read
  */
 
 /** @param {Known} known @param {string} path @param {string} text @param {string} name */
@@ -55,7 +55,7 @@ const anchors = {
   isRefused: (result) => result.startsWith('Nothing was written'),
   learnFromRefusal(refusal, known, changes) {
     const paths = new Set(changes.map(({ path }) => path))
-    // One file is named in no heading.
+    // For a single file there is no heading.
     if (paths.size === 1) anchors.learn(known, changes[0].path, refusal)
     return paths.size === 1
   },
@@ -84,7 +84,7 @@ const tags = {
     return call('edit', { input: `${input.join('\n')}\n` }).calls[0]
   },
   isRefused: (result) => !/^\[.*#\w{4}\]/.test(result),
-  // It says that the file is to be read again.
+  // The refusal asks for another read.
   learnFromRefusal: () => false,
 }
 

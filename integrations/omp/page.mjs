@@ -4,11 +4,11 @@
 
 const number = (/** @type {number} */ value) => value.toLocaleString('en-US')
 
-/** How files are after a patch. @param {States} states */
+/** Describes the files after a patch. @param {States} states */
 export const described = ({ old, changed, torn }) =>
   [`${changed} new`, old > 0 && `${old} old`, torn > 0 && `${torn} torn`].filter(Boolean).join(', ')
 
-/** How often each state was seen, the commonest first. @param {States[]} all */
+/** Counts each state, most frequent first. @param {States[]} all */
 function counted(all) {
   /** @type {Map<string, number>} */
   const counts = new Map()
@@ -19,7 +19,7 @@ function counted(all) {
     .join('<br>')
 }
 
-/** @param {string[][]} rows the first is the head */
+/** @param {string[][]} rows the first row is the header */
 const table = ([head, ...rows]) =>
   [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 
@@ -43,48 +43,41 @@ export function pageOf({ agent, tasks, crashes, disks }) {
   ]
   return `# oh-my-pi with the extension and with its own tools
 
-Written by \`npm run bench -- compare:omp --write\`, with oh-my-pi ${agent} under Bun. A script plays the model. It reads the ten lines on either side of the line that it is to change, changes it, and does what a refusal says.
+Written by \`npm run bench -- compare:omp --write\`, with oh-my-pi ${agent} under Bun. A script plays the model. It reads the ten lines before and after the line to change, changes it, and follows the instructions of a refusal.
 
 ## Rounds and tokens
 
 The first number of each pair is with the extension, the second with oh-my-pi's own \`read\` and \`edit\`. Tokens are those of \`o200k_base\`. All requests of a task are added up, as they are paid for without a cache. The system prompt and the descriptions of all tools have ${number(extension.prompt)} and ${number(own.prompt)} tokens in each request; the first has no \`ast_edit\`, which the extension switches off. Files have 400 lines.
 
 ${table([
-  [
-    'task',
-    'rounds',
-    'tokens of all requests',
-    'of results',
-    'written by the model',
-    'what is left',
-  ],
+  ['task', 'rounds', 'tokens of all requests', 'of results', 'written by the model', 'on disk'],
   ...costs,
 ])}
 
-After a refusal, oh-my-pi's own tool asks for another reading. The refusal of \`apply_hash\` shows the lines with their anchors, so that the next call can be the edit.
+After a refusal, oh-my-pi's own tool asks for another read. The refusal of \`apply_hash\` shows the lines with their anchors, so the next call can be the edit.
 
-## What is left of a patch of five files
+## A patch of five files after a crash
 
-*torn* is a file that is neither as it was nor as it was to be.
+A file is *torn* if it is neither the old nor the new version.
 
 ${table([
   [
     '',
-    `the agent is killed (\`kill -9\`) when the first file has changed, ${kills} times`,
-    'after the agent has been started again, and has edited another file',
+    `after \`kill -9\` when the first file has changed, ${kills} times`,
+    'after the agent was restarted and has edited another file',
     'a full disk',
   ],
   row('extension', 'the extension'),
   row('own', 'own tools'),
 ])}
 
-The first kill comes as soon as a watching process sees a change, each other one 0.2 ms later. The extension first writes all new versions beside the files, and then puts them in place at once, so that a kill hardly comes in between. \`npm run stress -- crash-test\` has those moments. On the full disk the model is told:
+The first kill comes as soon as a watching process sees a change, each further one 0.2 ms later. The extension first writes all new versions next to the files, and then renames them together, so a kill rarely interrupts the renames. \`npm run stress -- crash-test\` covers those moments. On the full disk the model gets this answer:
 
 \`\`\`
 ${disks.extension.answer}
 \`\`\`
 
-and by oh-my-pi's own tool:
+and from oh-my-pi's own tool:
 
 \`\`\`
 ${disks.own.answer}

@@ -1,5 +1,5 @@
-// opencode plug-in: files are read, searched and edited by line anchors. `read` and `grep` take the
-// place of opencode's own, `apply_hash` that of `edit`, `write` and `apply_patch`.
+// opencode plug-in: reads, searches and edits files by line anchors. `read` and `grep` replace
+// opencode's own tools, `apply_hash` replaces `edit`, `write` and `apply_patch`.
 
 import { mkdirSync } from 'node:fs'
 import { isAbsolute, join, relative, resolve } from 'node:path'
@@ -19,7 +19,7 @@ import { policyFor } from './policy.js'
  * @typedef {ReadData | SearchData | ApplyData} Data of a result, by its tool
  */
 
-// `grep`, since agents of opencode may be allowed that tool and few others.
+// `grep`, because agents of opencode may be restricted to that tool and a few others.
 const NAMES = { read: 'read', search: 'grep', apply: 'apply_hash' }
 
 /** @type {Plugin} */
@@ -72,12 +72,13 @@ function definition(kind, described, sessionOf) {
       const session = await sessionOf(context, args)
       const signal = context.abort
       const own = toolOver(session, kind)
-      // What nobody may see must not count as shown, so a copy of the memory looks ahead.
+      // Lines that the user might deny must not count as shown, so a copy of the session previews
+      // them.
       const probe = toolOver(session.fork(), kind)
       if (kind === 'apply') {
         const preview = await probe.execute(args, { signal, dryRun: true })
         if (preview.isError) {
-          // A refusal shows lines of files.
+          // A refusal shows lines of files, so it needs the permission to read.
           await ask(context, NAMES.read, pathsOf(context, preview))
           return shown(own, args, await own.execute(args, { signal, dryRun: true }))
         }
@@ -85,7 +86,7 @@ function definition(kind, described, sessionOf) {
       }
       if (kind === 'search') await ask(context, own.name, [args.pattern])
       if (kind === 'read') {
-        // A model may write a path in several ways: only the result says which files they are.
+        // A model may write a path in several forms: only the result has the files.
         const preview = await probe.execute(args, { signal })
         await ask(context, own.name, pathsOf(context, preview))
       }
@@ -95,7 +96,7 @@ function definition(kind, described, sessionOf) {
 }
 
 /**
- * `remember` has to find the lines in the answers.
+ * Full answers, because `remember` has to find the lines in them.
  * @param {HashSession} session @param {'read' | 'search' | 'apply'} kind
  */
 const toolOver = (session, kind) => hashTools(session, { names: NAMES, answer: 'region' })[kind]
@@ -108,7 +109,7 @@ async function askToEdit(context, preview) {
 }
 
 /**
- * Asks for leave; throws when it is denied.
+ * Asks for a permission; throws if it is denied.
  * @param {ToolContext} context
  * @param {string} permission
  * @param {string[]} patterns
@@ -119,7 +120,7 @@ async function ask(context, permission, patterns, metadata = {}) {
 }
 
 /**
- * The files of a result, as opencode's rules of permissions have paths.
+ * The files of a result, as paths for opencode's permission rules.
  * @param {ToolContext} context
  * @param {ToolResult<Data>} result
  */
@@ -134,7 +135,7 @@ function pathsOf({ directory, worktree }, { structured }) {
 }
 
 /**
- * A result as opencode shows it, to the model and in its interface.
+ * A result as opencode shows it to the model and in its interface.
  * @param {HashTool} own
  * @param {unknown} args
  * @param {ToolResult<Data>} result
@@ -144,7 +145,7 @@ function shown(own, args, { text, summary, images, diff, structured, isError }) 
     title: summary || own.callTitle(args),
     output: text,
     metadata: {
-      // opencode cuts long results on its own, unless they say that they are cut already.
+      // opencode cuts long results itself, unless they are marked as truncated.
       truncated: 'truncated' in structured && structured.truncated === true,
       ...(diff !== undefined && { diff }),
       ...(isError && { error: structured.code }),
@@ -158,7 +159,7 @@ function shown(own, args, { text, summary, images, diff, structured, isError }) 
   }
 }
 
-/** The memory of each conversation. */
+/** The sessions of the conversations. */
 class Sessions {
   /** @param {PluginInput} input */
   constructor({ client, directory, worktree }) {
@@ -172,8 +173,8 @@ class Sessions {
   }
 
   /**
-   * The memory of a conversation; that of its plans is another one, since these are out of bounds
-   * for all other calls.
+   * The session of a conversation. Its plans have a session of their own, because they are outside
+   * of the root of all other calls.
    * @param {string} id
    * @param {Record<string, any>} args
    */
@@ -186,14 +187,13 @@ class Sessions {
     if (known) return known
     const fresh = this.remembering(id, options)
     this.sessions.set(key, fresh)
-    // What could not be asked for now may be had later.
+    // Retried with the next call, because the messages may be available then.
     fresh.catch(() => this.sessions.delete(key))
     return fresh
   }
 
   /**
-   * A session that remembers what the conversation has shown, which may have gone on in
-   * another process.
+   * A session that remembers what the conversation has shown, even in another process.
    * @param {string} id
    * @param {{ cwd: string, root: string, readRoots: string[] }} options
    */

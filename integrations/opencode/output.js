@@ -1,11 +1,12 @@
-// Where opencode keeps what is too long for the model: the output of a tool, whose file it names.
+// Where opencode stores outputs that are too long for the model. It passes the model the file's
+// name.
 
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 
-/** The directory of opencode's own data, which it tells nobody of. */
+/** opencode's own data directory, which its interface does not provide. */
 export const dataDirectory = (env = process.env) =>
   join(env.XDG_DATA_HOME || join(homedir(), '.local', 'share'), 'opencode')
 
-/** Long outputs of tools. */
+/** The directory of long tool outputs. */
 export const outputDirectory = (env = process.env) => join(dataDirectory(env), 'tool-output')

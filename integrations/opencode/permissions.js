@@ -1,17 +1,17 @@
-// What may be edited, in opencode's terms: its own editing tools are hidden, and what is said about
-// them goes for `apply_hash`, for everybody and for each agent.
+// Edit permissions in opencode's terms: its own editing tools are hidden, and their permissions
+// apply to `apply_hash`, globally and for each agent.
 
-/** The tools of opencode that edit files; their permission has this name. */
+/** The permission of opencode's editing tools. */
 const EDIT = 'edit'
-/** How agents of old configurations name these tools. */
+/** The names of these tools in old configurations. */
 const OLD_NAMES = ['edit', 'write', 'patch', 'multiedit']
 
 /**
- * Hides opencode's editing tools, since a denied permission hides a tool, and gives `apply` what was
- * said about them, unless something is said about it.
+ * Hides opencode's editing tools by denying their permission, and gives their former permission to
+ * `apply`, unless `apply` has its own.
  * @param {Record<string, any>} config
- * @param {string} apply the name of our tool
- * @param {Record<string, string>} ofPlan what the agent `plan` may edit by itself
+ * @param {string} apply the name of the editing tool of this plug-in
+ * @param {Record<string, string>} ofPlan what the agent `plan` may edit by default
  */
 export function giveEditPermission(config, apply, ofPlan) {
   config.permission = { ...moved(config, apply), [EDIT]: 'deny' }
@@ -21,15 +21,15 @@ export function giveEditPermission(config, apply, ofPlan) {
   for (const agents of [config.agent, config.mode ?? {}]) {
     for (const agent of Object.values(agents)) {
       const permission = moved(agent, apply)
-      // After a rule for everything, the tools would be back.
+      // A later rule for everything would show the tools again.
       if (Object.keys(permission).length > 0) agent.permission = { ...permission, [EDIT]: 'deny' }
     }
   }
 }
 
 /**
- * The permissions of a configuration or an agent, with `apply` in the place of `edit`: of two rules
- * that fit, the later one counts.
+ * The permissions of a configuration or an agent, with `apply` at the position of `edit`, because
+ * the last matching rule applies.
  * @param {{ permission?: any, tools?: Record<string, boolean> }} of
  * @param {string} apply
  * @returns {Record<string, unknown>}

@@ -1,4 +1,4 @@
-// Who may edit, as the configuration of opencode says it.
+// Edit permissions that follow from a configuration of opencode.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -13,7 +13,7 @@ function given(config) {
   return config
 }
 
-test('the agent plan edits its plans alone', () => {
+test('the agent plan edits only its plans', () => {
   const { agent, permission } = given({})
   assert.deepEqual(permission, { edit: 'deny' })
   assert.deepEqual(agent.plan.permission, { apply_hash: OF_PLAN, edit: 'deny' })
@@ -21,7 +21,7 @@ test('the agent plan edits its plans alone', () => {
   assert.deepEqual(open.plan, { steps: 3, permission: { apply_hash: OF_PLAN, edit: 'deny' } })
 })
 
-test('the agent plan edits what its configuration says', () => {
+test('the agent plan edits what its configuration allows', () => {
   const { agent } = given({ agent: { plan: { permission: { edit: 'ask' } } } })
   assert.equal(agent.plan.permission.apply_hash, 'ask')
   const { agent: all } = given({ agent: { plan: { permission: 'allow' } } })
@@ -47,7 +47,7 @@ test('an agent that may not edit has no apply_hash', () => {
   assert.deepEqual(agent.other, { model: 'a/b' })
 })
 
-test('apply_hash stands where edit stood, since later rules win', () => {
+test('apply_hash takes the position of edit, because later rules win', () => {
   const { permission } = given({ permission: { '*': 'allow', edit: 'deny', bash: 'ask' } })
   assert.deepEqual(Object.entries(permission), [
     ['*', 'allow'],
@@ -59,12 +59,12 @@ test('apply_hash stands where edit stood, since later rules win', () => {
   assert.deepEqual(Object.keys(agent.a.permission), ['*', 'apply_hash', 'edit'])
 })
 
-test('what is said about apply_hash itself counts', () => {
+test('a rule for apply_hash itself applies', () => {
   const { permission } = given({ permission: { edit: 'deny', apply_hash: 'ask' } })
   assert.deepEqual(permission, { apply_hash: 'ask', edit: 'deny' })
 })
 
-test('plans are in the worktree, or where opencode keeps those of no repository', () => {
+test('plans are in the worktree, or in the data directory without a repository', () => {
   const plans = plansDirectory({ XDG_DATA_HOME: '/data' })
   assert.equal(plans, '/data/opencode/plans')
   assert.match(plansDirectory({}), /\/\.local\/share\/opencode\/plans$/)
@@ -75,7 +75,7 @@ test('plans are in the worktree, or where opencode keeps those of no repository'
   assert.ok('data/opencode/plans/*.md' in rulesOfPlan('/', plans))
 })
 
-test('a call about plans names nothing else', () => {
+test('a call about plans names only plans', () => {
   const plans = '/data/opencode/plans'
   const plan = `${plans}/1.md`
   assert.ok(isAboutPlans({ path: plan }, plans))

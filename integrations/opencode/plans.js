@@ -1,17 +1,17 @@
-// Where opencode's agent `plan` writes its plans: in the worktree, and where there is no repository,
-// in a directory of the user's that all projects share.
+// Where opencode's agent `plan` writes its plans: in the worktree, or without a repository in a
+// directory of the user that all projects share.
 
 import { isAbsolute, join, relative } from 'node:path'
 import { dataDirectory } from './output.js'
 
-/** The plans of a worktree, as opencode's rules of permissions have paths. */
+/** The plans of a worktree, as a path for opencode's permission rules. */
 const OF_WORKTREE = join('.opencode', 'plans', '*.md')
 
-/** The directory of plans outside of worktrees, which opencode tells nobody of. */
+/** The directory of plans outside of worktrees, which opencode's interface does not provide. */
 export const plansDirectory = (env = process.env) => join(dataDirectory(env), 'plans')
 
 /**
- * What the agent `plan` may edit by itself: its plans. Its own rule names only `edit`.
+ * What the agent `plan` may edit by default: its plans. opencode's own rule names only `edit`.
  * @param {string} worktree
  * @param {string} plans
  * @returns {Record<string, 'allow' | 'deny'>}
@@ -23,7 +23,7 @@ export const rulesOfPlan = (worktree, plans) => ({
 })
 
 /**
- * Whether a call is about plans outside of the worktree, and nothing else.
+ * Whether a call names only plans outside of the worktree.
  * @param {Record<string, any>} args
  * @param {string} plans
  */

@@ -1,4 +1,4 @@
-// The plug-in in the real opencode, headless, against a model that plays a script.
+// The plug-in in the real opencode, headless, with a scripted model.
 
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
@@ -22,7 +22,7 @@ const PROGRAM = join(
   `node_modules/opencode-${process.platform}-${process.arch}/bin/opencode`,
 )
 
-/** The anchor of the line that holds `text`. @param {string} shown @param {string} text */
+/** The anchor of the line that contains `text`. @param {string} shown @param {string} text */
 function anchorOf(shown, text) {
   const row = shown.split('\n').find((one) => one.includes(text))
   assert.ok(row, `${text} in ${shown}`)
@@ -34,11 +34,11 @@ const setLine = (anchor, text) =>
   call('apply_hash', { operations: [{ op: 'set_line', path: 'greet.js', anchor, text }] })
 
 /**
- * Runs opencode in a directory of its own, with nothing of the user's.
+ * Runs opencode in a directory of its own, isolated from the user's configuration.
  * @param {Step[]} steps
  * @param {(dir: string, run: (...args: string[]) => Promise<string>, turns: Turn[]) => Promise<void>} body
  * @param {object} [config]
- * @param {string} [place] where the plug-in is
+ * @param {string} [place] the path of the plug-in
  */
 const withAgent = (steps, body, config = {}, place = '') =>
   withMess({ 'work/greet.js': SOURCE, 'work/dot.png': PNG }, async (dir, stateDir) => {
@@ -70,7 +70,7 @@ const withAgent = (steps, body, config = {}, place = '') =>
     const env = {
       PATH: process.env.PATH,
       HOME: dir,
-      // opencode installs packages for plug-ins here, which takes it half a minute: once is enough.
+      // opencode installs packages for plug-ins here, which takes half a minute: once is enough.
       XDG_CONFIG_HOME: join(AGENT, 'node_modules/.opencode'),
       XDG_DATA_HOME: join(dir, 'data'),
       XDG_CACHE_HOME: join(dir, 'cache'),
@@ -104,7 +104,7 @@ const PNG = Buffer.from(
 )
 const SOURCE = "function greet(name) {\n  return 'Hello, ' + name\n}\n"
 
-test('reads, is blocked in the shell, is refused, edits; goes on in another process', {
+test('reads, is blocked in the shell, is refused, edits; continues in another process', {
   skip,
 }, () => {
   /** @type {Step[]} */
@@ -139,7 +139,7 @@ test('reads, is blocked in the shell, is refused, edits; goes on in another proc
       assert.match(report, /^--- greet\.js --- 1 edit, \+1 -1\n/)
       return { text: 'Done.' }
     },
-    // In another process, by what the first has shown.
+    // In another process, with the anchors that the first one has shown.
     ({ body }) => {
       const shown = body.messages.findLast((/** @type {any} */ { role }) => role === 'tool').content
       return setLine(anchorOf(shown, 'return'), "  return 'Hi, ' + name")
@@ -188,7 +188,7 @@ test('the plug-in agrees with the types of opencode', { skip }, () => {
   assert.equal(status, 0, stdout)
 })
 
-test('permissions: no editing for who may not edit, and no reading of what is denied', {
+test('permissions: an agent without the permission cannot edit, and denied files cannot be read', {
   skip,
 }, () => {
   /** @type {Step[]} */
@@ -218,11 +218,11 @@ test('permissions: no editing for who may not edit, and no reading of what is de
   return withAgent(steps, check, { permission: { edit: 'deny', read } })
 })
 
-test('its package works beside the packed main package', { skip }, () =>
+test('its package works with the packed main package', { skip }, () =>
   withMess({}, async (dir) => {
-    // The only other package that it needs is opencode's own.
-    const beside = [join(AGENT, 'node_modules/@opencode-ai/plugin')]
-    const place = installPlugin('opencode', dir, { beside })
+    // The only other package that it needs is that of opencode.
+    const extra = [join(AGENT, 'node_modules/@opencode-ai/plugin')]
+    const place = installPlugin('opencode', dir, { extra })
     /** @type {Step[]} */
     const steps = [
       () => call('read', { path: 'greet.js' }),
@@ -236,12 +236,12 @@ test('its package works beside the packed main package', { skip }, () =>
       assert.match(await run('Say Hi.'), /Done\./)
       assert.match(readFileSync(join(cwd, 'greet.js'), 'utf8'), /'Hi, ' \+ name\n/)
     }
-    // The directory of the package: what to load, its manifest says.
+    // The directory of the package: its manifest names the module.
     await withAgent(steps, check, {}, place)
   }),
 )
 
-test('the guard can be left out', { skip }, async () => {
+test('the guard can be switched off', { skip }, async () => {
   const path = pathToFileURL(join(placePlugin(FOLDER, AGENT), 'index.js')).href
   const { default: plugin } = await import(path)
   const input = { client: {}, directory: FOLDER, worktree: FOLDER }
@@ -253,7 +253,7 @@ test('the guard can be left out', { skip }, async () => {
   await free['tool.execute.before'](call, output)
 })
 
-test('what may not be read is neither shown by a refusal nor counts as shown', {
+test('a denied file is not shown by a refusal and does not count as shown', {
   skip,
 }, async () => {
   const path = pathToFileURL(join(placePlugin(FOLDER, AGENT), 'index.js')).href
@@ -280,7 +280,7 @@ test('what may not be read is neither shown by a refusal nor counts as shown', {
     await assert.rejects(apply.execute(edit('1aa'), context(false)), /denied/)
     await assert.rejects(read.execute({ path: '@secret.txt' }, context(false)), /denied/)
     assert.deepEqual(asked, ['read secret.txt', 'read secret.txt'])
-    // Had the text counted as shown, the tool would call it unchanged or know its anchors.
+    // If the text counted as shown, the tool would call it unchanged or know its anchors.
     const { output } = await apply.execute(edit('1aa'), context(true))
     assert.match(output, /^Nothing was written\./)
     const anchor = anchorOf(output, 'sesame')
@@ -290,7 +290,7 @@ test('what may not be read is neither shown by a refusal nor counts as shown', {
   })
 })
 
-test('plans that belong to no repository can be written and read, and nothing else beside them', {
+test('plans without a repository can be written and read, and no other files next to them', {
   skip,
 }, async () => {
   const path = pathToFileURL(join(placePlugin(FOLDER, AGENT), 'index.js')).href

@@ -1,4 +1,4 @@
-// What the guard of commands goes by.
+// The policy of the guard.
 
 /**
  * @import { GuardOptions } from 'hashline-native/tools'
@@ -6,10 +6,10 @@
  */
 
 /**
- * The tools show files of all these directories, and write those of the root alone.
- * @param {{ root: string, readRoots: string[] }} places where the tools work
+ * The tools show files of all these directories, and write only in the root.
+ * @param {{ root: string, readRoots: string[] }} places the directories of the tools
  * @param {string} cwd where the command runs
- * @param {CommandPolicy} [given] what the user says, which goes before
+ * @param {CommandPolicy} [given] the user's policy, which takes precedence
  * @returns {CommandPolicy}
  */
 export function policyFor({ root, readRoots }, cwd, given) {

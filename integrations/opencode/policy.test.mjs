@@ -1,4 +1,4 @@
-// What commands may do, with the policy that the plug-in makes.
+// Which commands the policy of the plug-in allows.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -11,14 +11,14 @@ const PLACES = { root: '/project', readRoots: ['/home/opencode/tool-output'] }
 const verdict = (command, given) =>
   checkCommand(command, { ...policyFor(PLACES, '/project', given), checkFiles: false }).verdict
 
-test('regression: what a command writes where the tools only read is let through', () => {
+test('regression: a command may write where the tools only read', () => {
   assert.equal(verdict('cat /home/opencode/tool-output/1'), 'read')
   assert.equal(verdict('echo a > /home/opencode/tool-output/1'), 'allow')
   assert.equal(verdict('sed -i s/a/b/ /home/opencode/tool-output/1'), 'allow')
   assert.equal(verdict('echo a > src/1'), 'write')
 })
 
-test('what the user says is added, and goes before', () => {
+test('the user's policy is added, and takes precedence', () => {
   assert.equal(verdict('echo a > out.txt', { writablePaths: ['out.txt'] }), 'allow')
   assert.equal(
     verdict('echo a > /home/opencode/tool-output/1', { writablePaths: ['out.txt'] }),

@@ -1,8 +1,8 @@
-// Arguments that pi's check of the schema would refuse, though the tools take them.
+// Adapts arguments that pi's schema check would refuse although the tools accept them.
 
 /** @import { JsonSchema } from 'hashline-native/tools' */
 
-/** Names that other tools have for fields, for each field of ours. */
+/** Names of other tools, for each field of the schema. */
 const OTHER_NAMES = {
   path: ['file_path', 'filePath', 'file'],
   pattern: ['query', 'search'],
@@ -12,8 +12,7 @@ const OTHER_NAMES = {
 }
 
 /**
- * The arguments with the names of the schema, where its required fields and lists are missing, and
- * lists as lists.
+ * Arguments under the names of the schema, if required fields are missing, and with lists as lists.
  * @param {any} args
  * @param {JsonSchema} schema
  */
@@ -34,7 +33,7 @@ export function prepared(args, { properties = {} }) {
 }
 
 /**
- * A list that is JSON text, as a list. Other text is the only item of a list of texts.
+ * Parses a list that is JSON text. Other text becomes the only item of a list of texts.
  * @param {string} text
  * @param {boolean} isOfTexts
  */
@@ -43,7 +42,7 @@ function asList(text, isOfTexts) {
     const value = JSON.parse(text)
     if (Array.isArray(value)) return value
   } catch {
-    // A path may begin as JSON does: `[id]/page.tsx`.
+    // A path may look like JSON: `[id]/page.tsx`.
   }
   return isOfTexts ? [text] : text
 }

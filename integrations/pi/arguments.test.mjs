@@ -1,4 +1,4 @@
-// What models write as arguments, before pi checks them against the schema.
+// Arguments of models before pi checks them against the schema.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -8,12 +8,12 @@ import { prepared } from './arguments.js'
 
 const { read, search, apply } = hashTools(new HashSession())
 
-test('text that looks like a list stays text where the field is no list', () => {
+test('text that looks like a list stays text if the field is not a list', () => {
   const args = { pattern: '["default"]', literal: true }
   assert.deepEqual(prepared(args, search.inputSchema), args)
 })
 
-test('a list may come as JSON text, or as its only item', () => {
+test('a list may be given as JSON text, or as its only item', () => {
   const operations = [{ op: 'delete_file', path: 'a' }]
   assert.deepEqual(prepared({ operations: JSON.stringify(operations) }, apply.inputSchema), {
     operations,
@@ -24,7 +24,7 @@ test('a list may come as JSON text, or as its only item', () => {
   })
 })
 
-test('fields may have the names that other tools give them', () => {
+test('fields may have names of other tools', () => {
   for (const name of ['file_path', 'filePath', 'file']) {
     assert.deepEqual(prepared({ [name]: 'a.js' }, read.inputSchema), { path: 'a.js' })
   }

@@ -1,5 +1,4 @@
-// The extension in the real pi, headless and in its terminal interface, against a model that plays
-// a script.
+// The extension in the real pi, headless and in its terminal interface, with a scripted model.
 
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
@@ -37,20 +36,20 @@ const PROGRAM = join(AGENT, 'node_modules/@earendil-works/pi-coding-agent/dist/c
 const FILES = { 'work/greet.js': SOURCE, 'work/dot.png': PNG, 'work/wide.png': blackPng(2400, 2) }
 
 /**
- * What a test of pi is given.
+ * The fixture of a test of pi.
  * @typedef {object} Stage
  * @property {string} cwd
  * @property {Turn[]} turns
- * @property {string[]} command the program and the arguments that each run has
+ * @property {string[]} command the program and the arguments of each run
  * @property {Record<string, string | undefined>} env
  * @property {(...args: string[]) => Promise<string>} run
  */
 
 /**
- * Sets the stage for pi in a directory of its own, with nothing of the user's.
+ * Prepares pi in a directory of its own, isolated from the user's configuration.
  * @param {Step[]} steps
  * @param {(stage: Stage) => Promise<void>} body
- * @param {() => string} [place] where the extension is
+ * @param {() => string} [place] returns the path of the extension
  */
 const withAgent = (steps, body, place = () => join(placePlugin(FOLDER, AGENT), 'index.js')) =>
   withMess(FILES, async (dir, stateDir) => {
@@ -92,7 +91,10 @@ const withAgent = (steps, body, place = () => join(placePlugin(FOLDER, AGENT), '
     }
   })
 
-/** Prints how many characters describe the tools of pi that the extension replaces. */
+/**
+ * Prints the number of characters in the descriptions of the tools of pi that the extension
+ * replaces.
+ */
 const SIZE_OF_PI = `
 let sum = 0
 for (const name of ['Read', 'Grep', 'Edit', 'Write']) {
@@ -104,7 +106,7 @@ for (const name of ['Read', 'Grep', 'Edit', 'Write']) {
 console.log(sum)
 `
 
-test('the tools are described in hardly more characters than those they replace', { skip }, () => {
+test('the descriptions are hardly longer than those of the replaced tools', { skip }, () => {
   const options = { cwd: AGENT, encoding: /** @type {const} */ ('utf8') }
   const flags = ['--input-type=module', '--eval', SIZE_OF_PI]
   const { stdout, stderr } = spawnSync(laterNode(AGENT), flags, options)
@@ -149,7 +151,7 @@ const STEPS = [
     assert.match(image, /^\(image, image\/png/)
     const urls = JSON.stringify(body.messages).match(/data:image\/\w+;base64,/g)
     assert.equal(urls?.length, 2)
-    // pi's own tool would say the same.
+    // pi's own tool has the same message.
     assert.match(
       wide,
       /\(wide\.png: \[Image: original 2400x2, displayed at 2000x2\. Multiply .*\]\)/,
@@ -179,7 +181,7 @@ const STEPS = [
   },
 ]
 
-test('reads, is blocked in the shell, is refused, edits; goes on in another process', {
+test('reads, is blocked in the shell, is refused, edits; continues in another process', {
   skip,
 }, () => {
   /** @type {Step[]} */
@@ -239,7 +241,7 @@ test('folds, shows the blocks around a match, and moves a block', { skip }, () =
   })
 })
 
-// pi has this tool on Windows alone.
+// pi registers this tool only on Windows.
 const POWERSHELL = `export default (pi) => pi.registerTool({
   name: 'powershell',
   label: 'powershell',
@@ -249,7 +251,7 @@ const POWERSHELL = `export default (pi) => pi.registerTool({
 })
 `
 
-test('PowerShell is kept from files, too', { skip }, () => {
+test('PowerShell is guarded, too', { skip }, () => {
   /** @type {Step[]} */
   const steps = [
     () => call('powershell', { command: '(Get-Content greet.js) > new.js' }),
@@ -266,11 +268,11 @@ test('PowerShell is kept from files, too', { skip }, () => {
   return withAgent(steps, async ({ cwd, run }) => {
     const file = join(cwd, '../powershell.js')
     writeFileSync(file, POWERSHELL)
-    assert.match(await run('-e', file, '--no-session', 'Look.'), /Done\./)
+    assert.match(await run('-e', file, '--no-session', 'Read.'), /Done\./)
   })
 })
 
-test('its package works beside the packed main package', { skip }, () =>
+test('its package works with the packed main package', { skip }, () =>
   withMess({}, async (dir) => {
     const plugin = installPlugin('pi', dir)
     /** @type {Step[]} */
@@ -283,12 +285,12 @@ test('its package works beside the packed main package', { skip }, () =>
       assert.match(await run('--no-session', 'Say Hi.'), /Done\./)
       assert.match(readFileSync(join(cwd, 'greet.js'), 'utf8'), /'Hi, ' \+ name\n/)
     }
-    // By the manifest, as what pi itself installs.
+    // Loaded by its manifest, as pi itself loads installed packages.
     await withAgent(steps, check, () => plugin)
   }),
 )
 
-test('in the terminal each call is a line, and ctrl+o opens it', {
+test('in the terminal each call is one line, and ctrl+o expands it', {
   skip: skip || skipWithoutScreen,
 }, () => {
   /** @type {Step[]} */
@@ -313,7 +315,9 @@ test('in the terminal each call is a line, and ctrl+o opens it', {
   )
 })
 
-test('a summary names the edited files, and a person hears of the guard', { skip }, () => {
+test('a summary names the edited files, and the user sees the message of the guard', {
+  skip,
+}, () => {
   /** @type {Step[]} */
   const steps = [
     () =>

@@ -1,23 +1,22 @@
-// The images of a result, as far as models take them, and as small as pi makes those of its own
-// tool.
+// Selects the images of a result that models accept, and resizes them as pi's own tool does.
 
 /**
  * @import { ToolImage } from 'hashline-native/tools'
  *
  * @typedef {{ data: string, mimeType: string, note?: string }} Encoded `data` in base64
- * @typedef {(data: Uint8Array, mimeType: string) => Promise<Encoded | null>} Resize null when it
+ * @typedef {(data: Uint8Array, mimeType: string) => Promise<Encoded | null>} Resize null if it
  *   cannot be done
  */
 
-/** What the makers of models take. */
+/** The types that models accept. */
 const TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp']
-/** The strictest of them takes 5 MB in base64. */
+/** The strictest vendor accepts 5 MB in base64. */
 const MAX_CHARS = 4.5 * 1024 * 1024
 
 /**
- * The images that are passed on, and the text for the model about them and the others.
+ * The accepted images, and notes for the model on accepted and skipped ones.
  * @param {ToolImage[]} images
- * @param {{ resize?: Resize, isSeen?: boolean }} [how] `isSeen`: whether the model takes images
+ * @param {{ resize?: Resize, isSeen?: boolean }} [how] `isSeen`: whether the model accepts images
  */
 export async function passed(images, { resize, isSeen = true } = {}) {
   const content = []
@@ -39,7 +38,7 @@ export async function passed(images, { resize, isSeen = true } = {}) {
 /**
  * @param {ToolImage} image
  * @param {Resize} [resize]
- * @returns {Promise<Encoded | string>} a string says why it is not passed on
+ * @returns {Promise<Encoded | string>} a string is the reason to skip the image
  */
 async function encoded({ data, mimeType }, resize) {
   if (!TYPES.includes(mimeType)) return `since models take no ${mimeType}`

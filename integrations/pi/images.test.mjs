@@ -1,4 +1,4 @@
-// Which images a model gets.
+// Which images a model receives.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -11,7 +11,7 @@ const image = (/** @type {string} */ mimeType, bytes = 3) => ({
 })
 const LARGE = 4.5 * 1024 * 1024
 
-test('images that models do not take are named instead of passed on', async () => {
+test('images that models do not accept are named instead of sent', async () => {
   const images = [image('image/png'), image('image/bmp'), image('image/jpeg', LARGE)]
   const { content, notes } = await passed(images)
   assert.deepEqual(content, [{ type: 'image', mimeType: 'image/png', data: 'AAAA' }])
@@ -20,7 +20,7 @@ test('images that models do not take are named instead of passed on', async () =
   assert.match(notes[1], /4718592 bytes and could not be made smaller/)
 })
 
-test('images are resized, and where they cannot be, passed on if small enough', async () => {
+test('images are resized, or sent unchanged if they are small enough', async () => {
   const small = { data: 'BBBB', mimeType: 'image/jpeg', note: 'smaller' }
   const resized = await passed([image('image/png', LARGE)], { resize: async () => small })
   assert.deepEqual(resized.content, [{ type: 'image', mimeType: 'image/jpeg', data: 'BBBB' }])
@@ -33,7 +33,7 @@ test('images are resized, and where they cannot be, passed on if small enough', 
   }
 })
 
-test('a model that takes no images is told so', async () => {
+test('a model that does not accept images gets a note', async () => {
   const { content, notes } = await passed([image('image/png')], { isSeen: false })
   assert.deepEqual(content, [])
   assert.deepEqual(notes, ['(a: not passed on, since this model takes no images.)'])

@@ -1,5 +1,5 @@
-// pi extension: files are read, searched and edited by line anchors. `read` takes the place of
-// pi's own, `apply_hash` that of `edit` and `write`.
+// pi extension: reads, searches and edits files by line anchors. `read` replaces pi's own tool,
+// `apply_hash` replaces `edit` and `write`.
 
 import * as host from '@earendil-works/pi-coding-agent'
 import { truncateToWidth } from '@earendil-works/pi-tui'
@@ -53,7 +53,7 @@ export default function hashline(pi) {
     return reason === undefined ? undefined : { block: true, reason }
   })
 
-  // What a person runs with `!` is shown to the model, what is run with `!!` is not.
+  // The model sees the output of `!` commands, but not of `!!` commands.
   pi.on('user_bash', ({ command, excludeFromContext }, ctx) => {
     if (excludeFromContext) return undefined
     const output = insteadOfTyped(command, tools, guardPolicy(ctx.cwd))
@@ -61,10 +61,10 @@ export default function hashline(pi) {
     return { result: { output, exitCode: 1, cancelled: false, truncated: false } }
   })
 
-  // An error that is thrown would lose the details.
+  // A thrown error would lose the details.
   pi.on('tool_result', ({ toolName, details }) => {
-    const isOurs = names.includes(toolName) && isDetails(details)
-    return isOurs ? { isError: details.isError } : undefined
+    const isOwn = names.includes(toolName) && isDetails(details)
+    return isOwn ? { isError: details.isError } : undefined
   })
 
   pi.on('session_before_compact', ({ preparation }) => {
@@ -74,7 +74,7 @@ export default function hashline(pi) {
 }
 
 /**
- * @param {HashTool} described
+ * @param {() => HashTool} current returns the tool of the current session
  * @param {() => HashTool} current that of the session that is open now
  * @returns {ToolDefinition<any, Details>}
  */
@@ -106,7 +106,7 @@ function definition({ name, title, description, snippet, guidelines, inputSchema
 }
 
 /**
- * Tools over a session that remembers what the open branch of the conversation has shown.
+ * Tools over a session that remembers what the current branch of the conversation has shown.
  * @param {ExtensionContext} ctx
  */
 function rememberedTools(ctx) {
@@ -117,7 +117,7 @@ function rememberedTools(ctx) {
 }
 
 /**
- * pi's own way to make an image smaller, for the model that is asked. Older versions have none.
+ * pi's own function to resize images for the current model. Older versions have none.
  * @param {ExtensionContext} [ctx]
  * @returns {Resize | undefined}
  */
@@ -131,21 +131,21 @@ function resizing(ctx) {
   }
 }
 
-/** pi's advice to look at files through the shell, as it stands in its prompt. */
+/** pi's advice to inspect files through the shell, as in its prompt. */
 const SHELL_ADVICE = /^- Use (?:bash|PowerShell|bash or PowerShell) for file operations like .*$/m
-const OUR_ADVICE = '- Use the shell to list files, to build, to test and to run programs'
+const OWN_ADVICE = '- Use the shell to list files, to build, to test and to run programs'
 
 /**
- * Takes back the advice to read files through the shell: in the section of the prompt that has it,
- * or where there are no sections, in the whole.
+ * Removes the advice to read files through the shell: from the section of the prompt that has it,
+ * or without sections from the whole prompt.
  * @param {{ systemPrompt: string, systemPromptOptions?: { sections?: Record<string, string> } }} event
  */
 function withoutShellAdvice({ systemPrompt, systemPromptOptions }) {
   if (!SHELL_ADVICE.test(systemPrompt)) return undefined
   const [, rules] = /<rules>\n?(.*?)\n?<\/rules>/s.exec(systemPrompt) ?? []
   if (systemPromptOptions?.sections === undefined || rules === undefined) {
-    return { systemPrompt: systemPrompt.replace(SHELL_ADVICE, OUR_ADVICE) }
+    return { systemPrompt: systemPrompt.replace(SHELL_ADVICE, OWN_ADVICE) }
   }
-  systemPromptOptions.sections.rules = rules.replace(SHELL_ADVICE, OUR_ADVICE)
+  systemPromptOptions.sections.rules = rules.replace(SHELL_ADVICE, OWN_ADVICE)
   return undefined
 }

@@ -1,5 +1,5 @@
-// oh-my-pi extension: files are read, searched and edited by line anchors. `read` and `grep` take
-// the place of oh-my-pi's own, `apply_hash` that of `edit` and `write`.
+// oh-my-pi extension: reads, searches and edits files by line anchors. `read` and `grep` replace
+// oh-my-pi's own tools, `apply_hash` replaces `edit` and `write`.
 
 import { resolve } from 'node:path'
 import { truncateToWidth } from '@oh-my-pi/pi-tui'
@@ -27,13 +27,15 @@ import {
  * @typedef {AgentToolResult<any>} Answer
  */
 
-// `grep`, since `search` is an old name of that tool for oh-my-pi.
+// `grep`, because `search` is an old name of oh-my-pi for that tool.
 const NAMES = { search: 'grep' }
 
-/** A result over 50 KB would be cut in its middle. What says where to go on comes on top. */
+/**
+ * oh-my-pi cuts the middle of results over 50 KB. The note on how to continue needs some of that.
+ */
 const LIMITS = { maxBytes: 48 * 1024 }
 
-/** What else oh-my-pi's `read` shows, and its prompt speaks of. */
+/** What else oh-my-pi's `read` shows, according to its prompt. */
 const ALSO_READ =
   ' Directories, archives, documents, SQLite, addresses of the web and skill:// and the like are shown without anchors.'
 
@@ -66,7 +68,7 @@ export default function hashline(pi) {
     id = ctx.sessionManager.getSessionId()
     tools = rememberedTools(ctx)
     const active = pi.getActiveTools()
-    // An agent that may not edit, such as a scout, is not given this tool either.
+    // An agent without the edit tool, such as a scout, does not get this one either.
     mayEdit ||= active.includes('edit')
     const off = mayEdit ? EDIT_TOOLS : [apply.name]
     const rest = active.filter((name) => !off.includes(name))
@@ -95,17 +97,17 @@ export default function hashline(pi) {
     return reason === undefined ? undefined : { block: true, reason }
   })
 
-  // What a person runs with `!` is shown to the model, what is run with `!!` is not.
+  // The model sees the output of `!` commands, but not of `!!` commands.
   pi.on('user_bash', ({ command, excludeFromContext, cwd }) => {
     if (excludeFromContext) return undefined
     const output = insteadOfTyped(command, tools, guardPolicy(cwd))
     return output === undefined ? undefined : { result: resultOfTyped(output) }
   })
 
-  // An error that is thrown would lose the details.
+  // A thrown error would lose the details.
   pi.on('tool_result', ({ toolName, details }) => {
-    const isOurs = names.includes(toolName) && isDetails(details)
-    return isOurs ? { isError: details.isError } : undefined
+    const isOwn = names.includes(toolName) && isDetails(details)
+    return isOwn ? { isError: details.isError } : undefined
   })
 
   pi.on('session_before_compact', ({ preparation }) => {
@@ -118,14 +120,14 @@ export default function hashline(pi) {
 const toolsOver = (session) => hashTools(session, { names: NAMES })
 
 /**
- * Tools over a session that remembers what the open branch of the conversation has shown.
+ * Tools over a session that remembers what the current branch of the conversation has shown.
  * @param {ExtensionContext} ctx
  */
 function rememberedTools({ cwd, sessionManager }) {
   const id = sessionManager.getSessionId()
   const directory = sessionManager.getArtifactsDir() ?? ''
   const parent = conversations.get(directory)
-  // A subagent may be told of lines that its parent has seen.
+  // A parent may pass its subagent anchors of lines that the parent has seen.
   const session = parent?.cwd === cwd ? parent.session.fork() : newSession({ cwd, limits: LIMITS })
   if (directory && !parent) conversations.set(directory, { id, cwd, session })
   const tools = toolsOver(session)
@@ -133,7 +135,7 @@ function rememberedTools({ cwd, sessionManager }) {
   return tools
 }
 
-/** Forgets a conversation, if it is one that subagents may look for. @param {string} id */
+/** Forgets a conversation whose memory subagents may copy. @param {string} id */
 function forget(id) {
   for (const [directory, one] of conversations) {
     if (one.id === id) conversations.delete(directory)
@@ -142,7 +144,7 @@ function forget(id) {
 
 /**
  * @param {HashTool<any>} described
- * @param {() => HashTool<any>} current that of the session that is open now
+ * @param {() => HashTool<any>} current returns the tool of the current session
  * @param {(result: ToolResult<any>, ctx: ExtensionContext) => Promise<Answer>} [answer]
  * @returns {ToolDefinition<any, any>}
  */
@@ -154,7 +156,7 @@ function definition(described, current, answer = async (result) => answerOf(resu
     description,
     parameters: inputSchema,
     loadMode: 'essential',
-    // The tools take what a model writes in several forms, and say what is wrong with it.
+    // The tools accept arguments in several forms, and report errors in them.
     ...{ lenientArgValidation: true, mergeCallAndResult: true },
     execute: async (_, args, signal, _onUpdate, ctx) =>
       answer(await current().execute(args, { signal }), ctx),
@@ -175,7 +177,7 @@ const answerOf = (result) => ({
 })
 
 /**
- * The answer of `read`. What has no lines to edit is shown by oh-my-pi's own tool.
+ * The answer of `read`. Files without editable lines are shown by oh-my-pi's own tool.
  * @param {ToolResult<ReadData>} result
  * @param {ExtensionContext} ctx
  * @returns {Promise<Answer>}
@@ -194,7 +196,7 @@ async function answerOfRead(result, ctx) {
 }
 
 /**
- * What a tool gave, or why it failed.
+ * The result of a tool, or its error.
  * @param {Promise<Answer>} answer
  * @returns {Promise<Answer['content']>}
  */
@@ -207,7 +209,7 @@ async function contentOf(answer) {
 }
 
 /**
- * Whether a file has no lines: an image, a directory, an archive, something behind an address.
+ * Whether a file has no lines: an image, a directory, an archive, the content of an address.
  * @param {{ kind: string, path: string, error?: { code: string } }} file
  */
 function isForHost({ kind, path, error }) {
@@ -218,7 +220,7 @@ function isForHost({ kind, path, error }) {
 }
 
 /**
- * Where a command runs.
+ * The directory in which a command runs.
  * @param {object} input
  * @param {string} cwd
  */
@@ -226,7 +228,7 @@ function directoryOf(input, cwd) {
   return 'cwd' in input && typeof input.cwd === 'string' ? resolve(cwd, input.cwd) : cwd
 }
 
-/** A command that did not run. @param {string} output */
+/** The result for a command that was not run. @param {string} output */
 function resultOfTyped(output) {
   const [lines, bytes] = [output.split('\n').length, Buffer.byteLength(output)]
   return {

@@ -1,5 +1,5 @@
-// The extension for oh-my-pi against a stand-in for the agent, which has 1.1 GB itself
-// (integrations/omp): what it registers, switches off, blocks, passes on and remembers.
+// The extension for oh-my-pi with a fake agent, because the real one is 1.1 GB (integrations/omp):
+// the tools that it registers and disables, and what it blocks, forwards and remembers.
 
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { test } from 'node:test'
 import { withMess } from '../../__test__/support.mjs'
 import { anchorOf, PNG, SOURCE } from '../stage.mjs'
 
-/** Finds this package as if it were installed, and a stand-in for what the agent brings. */
+/** Resolves this package as if it were installed, and fakes for the agent's modules. */
 const HOOKS = `
 const root = ${JSON.stringify(new URL('../../', import.meta.url).href)}
 const found = {
@@ -92,14 +92,14 @@ const called = (name, args, text) => [
   },
 ]
 
-test('its tools stay on the top, and take the place of those that edit', () =>
+test('its tools stay active and replace the editing tools', () =>
   withMess({ 'greet.js': SOURCE }, async (dir) => {
     const { tools, state, emit } = agentIn(dir)
     assert.deepEqual([...tools.keys()], ['read', 'grep', 'apply_hash'])
     for (const tool of tools.values()) assert.equal(tool.loadMode, 'essential')
     await emit('session_start')
     assert.deepEqual(state.active, ['read', 'bash', 'grep', 'apply_hash'])
-    // As after plan mode, which gives them back.
+    // As after plan mode, which activates them again.
     state.active = ALL
     await emit('session_tree')
     assert.deepEqual(state.active, ['read', 'bash', 'grep', 'apply_hash'])
@@ -108,7 +108,7 @@ test('its tools stay on the top, and take the place of those that edit', () =>
     assert.match(systemPrompt[1], /^# Files\n- Read files with read .*apply_hash/s)
   }))
 
-test('an agent that may not edit gets no tool that does', () =>
+test('an agent without an edit tool does not get apply_hash', () =>
   withMess({ 'greet.js': SOURCE }, async (dir) => {
     const { state, emit } = agentIn(dir, { active: ['read', 'write', 'grep', 'apply_hash'] })
     await emit('session_start')
@@ -117,7 +117,7 @@ test('an agent that may not edit gets no tool that does', () =>
     assert.doesNotMatch(systemPrompt[0], /Change files/)
   }))
 
-test('the shell is guarded where it runs, and a plan is no time for edits', () =>
+test('the shell is guarded in its directory, and plan mode blocks edits', () =>
   withMess({ 'greet.js': SOURCE, 'sub/b.js': SOURCE }, async (dir) => {
     /** @type {any[]} */
     const branch = []
@@ -138,7 +138,7 @@ test('the shell is guarded where it runs, and a plan is no time for edits', () =
     assert.equal(await emit('user_bash', { ...typed, excludeFromContext: true }), undefined)
   }))
 
-test('what has no lines is passed on, and why it cannot be shown is told', () =>
+test('files without lines are forwarded, and errors of the host's tool are reported', () =>
   withMess({ 'greet.js': SOURCE, 'dot.png': PNG, 'bad.bin': '\0', 'sub/b.js': '' }, async (dir) => {
     const { emit, run } = agentIn(dir)
     await emit('session_start')
@@ -158,7 +158,7 @@ test('what has no lines is passed on, and why it cannot be shown is told', () =>
     assert.equal(await emit('tool_result', { toolName, details: { own: true } }), undefined)
   }))
 
-/** Moves lines so far away that only who was shown them finds them again. */
+/** Moves lines so far that only a session that was shown them finds them. */
 function moveLines(/** @type {string} */ dir) {
   const path = join(dir, 'greet.js')
   writeFileSync(path, '// more\n'.repeat(60) + readFileSync(path, 'utf8'))
@@ -167,7 +167,7 @@ function moveLines(/** @type {string} */ dir) {
 const FOUND = /was found 60 lines further down/
 const UNKNOWN = /was never shown to you/
 
-test('a conversation that goes on remembers, and so do its subagents', () =>
+test('a continued conversation remembers, and so do its subagents', () =>
   withMess({ 'greet.js': SOURCE }, async (dir) => {
     const parent = agentIn(dir, { artifacts: '/artifacts/1' })
     await parent.emit('session_start')
@@ -196,7 +196,7 @@ test('a conversation that goes on remembers, and so do its subagents', () =>
     }
   }))
 
-test('a conversation that has ended is no parent', () =>
+test('an ended conversation is not a parent', () =>
   withMess({ 'greet.js': SOURCE }, async (dir) => {
     const ended = agentIn(dir, { artifacts: '/artifacts/3' })
     await ended.emit('session_start')

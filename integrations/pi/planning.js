@@ -1,15 +1,15 @@
-// Whether oh-my-pi is in plan mode, in which nothing but the plan may be written. Its own tools
-// know; an extension sees it by the conversation alone.
+// Detects oh-my-pi's plan mode, in which only the plan may be written. An extension can see the
+// mode only in the conversation.
 
 /** @typedef {{ type: string, mode?: string, customType?: string, message?: { role: string } }} Entry */
 
-/** What goes before a person's words while a plan is made. */
+/** Precedes the user's message in plan mode. */
 const ACTIVE = 'plan-mode-context'
-/** What follows on a plan that was approved without a person. */
+/** Follows a plan that was approved without the user. */
 const APPROVED = 'plan-yolo-handoff'
 
 /**
- * Whether a plan is being made at the end of a conversation.
+ * Whether the conversation ends in plan mode.
  * @param {Iterable<Entry>} branch
  */
 export function isPlanning(branch) {

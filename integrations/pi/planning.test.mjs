@@ -1,4 +1,4 @@
-// Plan mode of oh-my-pi as its conversations show it.
+// Plan mode of oh-my-pi in its conversations.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -9,7 +9,7 @@ const answer = { type: 'message', message: { role: 'assistant' } }
 const mode = (/** @type {string} */ name) => ({ type: 'mode_change', mode: name })
 const custom = (/** @type {string} */ customType) => ({ type: 'custom_message', customType })
 
-test('plan mode is known by its entries, from its beginning to its end', () => {
+test('entries mark the beginning and the end of plan mode', () => {
   const context = custom('plan-mode-context')
   const approved = custom('plan-yolo-handoff')
   const cases = /** @type {const} */ ([
@@ -19,7 +19,7 @@ test('plan mode is known by its entries, from its beginning to its end', () => {
     [[mode('plan'), context, user, answer], true],
     [[mode('plan'), context, user, mode('none')], false],
     [[mode('plan'), context, user, mode('plan_paused'), user], false],
-    // Where no change of the mode is kept, a person's words come with the rules or without them.
+    // Without an entry for the mode, the rules precede the user's message in plan mode.
     [[context, user, answer], true],
     [[context, user, answer, context, user], true],
     [[context, user, answer, user], false],

@@ -1,19 +1,19 @@
-// PowerShell commands that read or write files past the tools. The guard of hashline-native has the
-// grammar of POSIX shells; this one knows words, quotes and redirections, and a few cmdlets by the
-// names that stand where a command does. What it does not see, runs.
+// Detects PowerShell commands that read or write files without the tools. The guard of
+// hashline-native parses POSIX shells; this one knows words, quotes and redirections, and finds a
+// few cmdlets by name where a command may start. Anything else runs.
 
 /**
  * @import { GuardOptions, guard } from 'hashline-native/tools'
  *
  * @typedef {{ names: { read: string, search: string, apply: string }, guard: typeof guard, policy?: GuardOptions['policy'] }} How
- *   what the tools are called, and the guard for programs that all shells have, with its policy
+ * the names of the tools, and the guard for programs of all shells, with its policy
  */
 
 /**
- * A command without its surroundings.
+ * A simple command.
  * @typedef {{ words: string[], writesTo: string[] }} Command
  * @typedef {{ does: 'reads' | 'searches' | 'writes', parameters: string[] }} Cmdlet
- *   `parameters`: those that name the file
+ * `parameters`: those that name the file
  */
 
 const PATHS = ['-path', '-literalpath', '-filepath', '-pspath']
@@ -42,7 +42,7 @@ const MAX_CHARS = 65_536
 const MAX_REASONS = 100
 
 /**
- * Why a command is to be blocked, for the model; undefined for one that may run.
+ * Why a command must be blocked, for the model; undefined for one that may run.
  * @param {string} text
  * @param {How} how
  */
@@ -61,7 +61,7 @@ export function powershellGuard(text, how) {
  */
 function reasonsAgainst({ words, writesTo }, how) {
   const [name = '', ...rest] = words
-  // What a program prints may be kept in a file; text that stands here is an edit.
+  // The output of a program may be stored in a file; text that is written here is an edit.
   const isOwn = name === '' || /^(?:echo|write-output|write|write-host|get-content|gc)$/i.test(name)
   const redirected = (isOwn ? writesTo : [])
     .filter(
@@ -88,24 +88,24 @@ function reasonAgainstWords(name, rest, how) {
   if (cmdlet === undefined) return otherProgram([name, ...rest], how)
   const target = targetOf(key, cmdlet, rest)
   if (target === undefined) return []
-  const told = target === '' ? 'a file' : `\`${target}\``
+  const file = target === '' ? 'a file' : `\`${target}\``
   const { names } = how
   switch (cmdlet.does) {
     case 'reads':
       return [
-        `\`${name}\` reads ${told}: use the tool \`${names.read}\` instead, which shows lines with anchors.`,
+        `\`${name}\` reads ${file}: use the tool \`${names.read}\` instead, which shows lines with anchors.`,
       ]
     case 'searches':
       return [
-        `\`${name}\` searches ${told}: use the tool \`${names.search}\` instead, whose matches have anchors.`,
+        `\`${name}\` searches ${file}: use the tool \`${names.search}\` instead, whose matches have anchors.`,
       ]
     default:
-      return [`\`${name}\` writes ${told}: use the tool \`${names.apply}\` instead.`]
+      return [`\`${name}\` writes ${file}: use the tool \`${names.apply}\` instead.`]
   }
 }
 
 /**
- * The file that a cmdlet is about, empty when it is not named; undefined when it is about none.
+ * The file that a cmdlet accesses; empty if it is not named, undefined if there is none.
  * @param {string} key
  * @param {Cmdlet} cmdlet
  * @param {string[]} rest
@@ -117,24 +117,27 @@ function targetOf(key, { does, parameters }, rest) {
   // A drive with a longer name has variables and functions, not files.
   if (named !== undefined && /^[a-z]{2,}:/i.test(named)) return undefined
   if (named !== undefined) {
-    // In later versions the name is that of a program, which manages services.
+    // In later versions `sc` is a program that manages services.
     const isProgram = key === 'sc' && at === -1 && /^(?:[a-z]+$|\\\\)/i.test(named)
     return isProgram ? undefined : named
   }
   if (rest.some((word) => /^-var/i.test(word))) return undefined
-  // What comes through a pipe: names of files for these, text for all others.
+  // Input from a pipe: file names for these cmdlets, text for all others.
   return ['get-content', 'gc', 'set-content', 'add-content', 'out-file'].includes(key)
     ? ''
     : undefined
 }
 
-/** Whether what follows a word is its value, and no operand. @param {string | undefined} word */
+/**
+ * Whether the argument after a word is its value, not an operand.
+ * @param {string | undefined} word
+ */
 const isValue = (word) =>
   word !== undefined &&
   /^-(?:enc|tail|total|first|last|head|wid|var|val|pat|context|inp)/i.test(word)
 
 /**
- * Programs that all shells have, by the guard for those.
+ * Checks programs of all shells with the POSIX guard.
  * @param {string[]} words
  * @param {How} how
  */
@@ -147,12 +150,12 @@ function otherProgram(words, { names, guard, policy }) {
   )
 }
 
-/** A part of a text, from where it is looked for: of white space, comments, strings, signs, words. */
+/** The next token of a text: whitespace, a comment, a string, an operator or a word. */
 const PARTS =
   /(?<space>[ \t\r\f]+|`\r?\n|#[^\n]*|<#[\s\S]*?(?:#>|$))|@'\r?\n(?<hereSingle>[\s\S]*?)(?:\r?\n'@|$)|@"\r?\n(?<hereDouble>[\s\S]*?)(?:\r?\n"@|$)|(?<merge>[\d*]?>&\d)|(?<redirection>[\d*]?>>?)|(?<end>\|\||&&|[\n;|&{}()])|(?<word>(?:'(?:[^']|'')*(?:'|$)|"(?:[^"`]|""|`[\s\S])*(?:"|$)|`[\s\S]|[^\s'"`;|&{}()<>])+)|[\s\S]/gy
 
 /**
- * The commands of a text, wherever one may stand.
+ * The commands of a text, at every position where one may start.
  * @param {string} text
  */
 function commandsIn(text) {
@@ -189,19 +192,19 @@ function commandsIn(text) {
     }
     const isQuoted = groups.word === undefined || /^['"]/.test(word)
     if (open === undefined) {
-      // A string is a command only when it is called.
+      // A string is a command only if it is called.
       open = { words: [isQuoted && !isCalled ? '' : plain], writesTo: [] }
     } else open.words.push(plain)
     isCalled = plain === '.' && open.words.length === 1
     if (isCalled) open = undefined
-    // What is assigned may be a command's output.
+    // The right side of an assignment may be a command.
     if (plain === '=' && /^[$[]/.test(open?.words[0] ?? '')) finish()
   }
   finish()
   return commands
 }
 
-/** A word without its quotes and escapes. @param {string} word */
+/** Removes quotes and escapes from a word. @param {string} word */
 function unquoted(word) {
   return word.replace(
     /'((?:[^']|'')*)(?:'|$)|"((?:[^"`]|""|`[\s\S])*)(?:"|$)|`([\s\S])/g,

@@ -8,7 +8,7 @@ import { powershellGuard } from './powershell.js'
 const NAMES = { read: 'read', search: 'search', apply: 'apply_hash' }
 const check = (/** @type {string} */ text) => powershellGuard(text, { names: NAMES, guard })
 
-test('cmdlets that read and write files are blocked wherever a command may stand', () => {
+test('cmdlets that read or write files are blocked wherever a command may start', () => {
   /** @type {[string, RegExp][]} */
   const cases = [
     [
@@ -45,7 +45,7 @@ test('cmdlets that read and write files are blocked wherever a command may stand
   for (const [text, reason] of cases) assert.match(check(text) ?? 'allowed', reason, text)
 })
 
-test('all else runs', () => {
+test('other commands run', () => {
   for (const text of [
     '',
     'npm test',

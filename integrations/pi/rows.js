@@ -1,5 +1,5 @@
-// How calls look in the terminal of pi and of oh-my-pi: one line each; opened (ctrl+o), the diff or
-// the text below it.
+// How calls appear in the terminal of pi and of oh-my-pi: one line each; expanded (ctrl+o), the
+// diff or the text below it.
 
 /**
  * @import { HashTool } from 'hashline-native/tools'
@@ -11,7 +11,7 @@
  */
 
 /**
- * The line of a call: what it is about, and what came of it once that is known.
+ * The line of a call: its title, and its result once there is one.
  * @param {HashTool} tool
  * @param {unknown} args
  * @param {Theme} theme
@@ -26,14 +26,14 @@ export function callRow(tool, args, theme, details) {
   return ` ${name} ${title} ${theme.fg(colour, `· ${withoutName(details.summary, about)}`)}`
 }
 
-/** A summary behind a title that has named the file already. */
+/** The summary without the file name that the title already has. */
 const withoutName = (/** @type {string} */ summary, /** @type {string} */ name) =>
   summary.startsWith(`${name}: `) || summary.startsWith(`${name} `)
     ? summary.slice(name.length).replace(/^:? /, '')
     : summary
 
 /**
- * What is below the line once it is opened.
+ * The rows below the line when it is expanded.
  * @param {Part[]} content
  * @param {Details | undefined} details
  * @param {Theme} theme
@@ -60,7 +60,7 @@ function coloured(row, isDiff, theme) {
 }
 
 /**
- * A component of the terminal, whose rows are made when it is drawn.
+ * A terminal component that creates its rows when it is drawn.
  * @param {() => string[]} rows
  * @param {(row: string, width: number) => string} fit cuts a row to a width
  */

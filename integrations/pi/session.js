@@ -1,5 +1,5 @@
-// What the plug-ins for pi and for oh-my-pi share: tools over a session that remembers what the
-// conversation has shown, the guard of the shell, and what is kept of a result.
+// Shared by the plug-ins for pi and oh-my-pi: tools over a session that remembers what the
+// conversation has shown, the guard of the shell, and the stored details of a result.
 
 import { HashSession } from 'hashline-native'
 import { guard, remember } from 'hashline-native/tools'
@@ -12,7 +12,7 @@ import { powershellGuard } from './powershell.js'
  * @typedef {{ summary: string, isError: boolean, diff?: string, paths?: string[] }} Details
  *   `paths` are the files that a call read or wrote
  *
- * @typedef {object} Message the part of a message of a conversation that is looked at
+ * @typedef {object} Message the part of a conversation's message that is used
  * @property {string} role
  * @property {any} [content]
  * @property {string} [toolName]
@@ -27,8 +27,8 @@ import { powershellGuard } from './powershell.js'
 export const EDIT_TOOLS = ['edit', 'write', 'apply_patch', 'ast_edit']
 
 /**
- * A session for a conversation. Like the agents' own tools, it reaches what the user may read and
- * write. Answers show the changed lines, where `remember` can find them again.
+ * A session for a conversation. Like the agents' own tools, it can access all files that the user
+ * may read and write. Answers show the changed lines, so that `remember` can find them.
  * @param {HashSessionOptions} [options]
  */
 export function newSession(options = {}) {
@@ -36,7 +36,7 @@ export function newSession(options = {}) {
 }
 
 /**
- * How anchors look: `pi`, or what the variable `HASHLINE_DIALECT` names.
+ * The dialect of anchors: `pi`, or the value of the variable `HASHLINE_DIALECT`.
  * @returns {Dialect}
  */
 function dialect() {
@@ -44,10 +44,10 @@ function dialect() {
 }
 
 /**
- * Makes a session remember what the open branch of a conversation has shown.
+ * Makes a session remember what the current branch of a conversation has shown.
  * @param {HashSession} session
  * @param {Iterable<Entry>} branch
- * @param {HashTools} tools by their names, the results of these
+ * @param {HashTools} tools the tools whose results are used
  */
 export function rememberBranch(session, branch, tools) {
   /** @type {Map<unknown, unknown>} */
@@ -68,7 +68,7 @@ export function rememberBranch(session, branch, tools) {
 }
 
 /**
- * The tool of ours whose result a message is.
+ * The tool of this extension whose result a message is.
  * @param {HashTools} tools
  * @param {Message} [message]
  */
@@ -78,11 +78,11 @@ function toolOf(tools, message) {
 }
 
 /**
- * Why a call of a shell is to be blocked.
+ * Why a call of a shell must be blocked.
  * @param {string} toolName
  * @param {object} input
  * @param {HashTools} tools
- * @param {CommandPolicy | undefined} policy none when nothing is
+ * @param {CommandPolicy | undefined} policy undefined if nothing is blocked
  */
 export function reasonAgainst(toolName, input, tools, policy) {
   if (policy === undefined || (toolName !== 'bash' && toolName !== 'powershell')) return undefined
@@ -94,11 +94,11 @@ export function reasonAgainst(toolName, input, tools, policy) {
 }
 
 /**
- * The output of a command that a person typed after `!`, and that the model would see, instead of
- * running it; undefined for one that may run.
+ * The output to show instead of running a command that the user typed after `!`, and whose output
+ * the model would see; undefined for a command that may run.
  * @param {string} command
  * @param {HashTools} tools
- * @param {CommandPolicy | undefined} policy none when nothing is blocked
+ * @param {CommandPolicy | undefined} policy undefined if nothing is blocked
  */
 export function insteadOfTyped(command, tools, policy) {
   const reason = reasonAgainst('bash', { command }, tools, policy)
@@ -113,8 +113,8 @@ const namesOf = ({ read, search, apply }) => ({
 })
 
 /**
- * What commands are judged by: files of the project, and what the variable `HASHLINE_GUARD` says, a
- * `CommandPolicy` as JSON; undefined when that is `off`.
+ * The policy for commands: files of the project, and the value of the variable `HASHLINE_GUARD`, a
+ * `CommandPolicy` as JSON; undefined if it is `off`.
  * @param {string} root of the project
  * @param {string} [cwd] where the command runs
  * @returns {CommandPolicy | undefined}
@@ -126,7 +126,7 @@ export function guardPolicy(root, cwd = root) {
 }
 
 /**
- * What is kept beside the text of a result.
+ * The details that are stored with the text of a result.
  * @param {ToolResult<ToolData & { files?: { from?: string, path: string, error?: unknown }[] }>} result
  * @returns {Details}
  */
@@ -136,7 +136,7 @@ export function detailsOf(result) {
 }
 
 /**
- * The files of a call that were read or written, as the result names them.
+ * The files of a call that were read or written, as named in the result.
  * @param {ToolResult<ToolData & { files?: { from?: string, path: string, error?: unknown }[] }>} result
  * @returns {string[]}
  */
@@ -158,7 +158,7 @@ function pathsOf({ structured, isError }) {
 export function addFiles(messages, tools, fileOps) {
   for (const message of messages) {
     const tool = toolOf(tools, message)
-    // What a refused call names was not touched.
+    // A refused call did not access its files.
     if (tool === undefined || !isDetails(message.details) || message.details.isError) continue
     for (const path of message.details.paths ?? []) {
       if (tool === tools.apply) fileOps.edited.add(path)
