@@ -180,7 +180,7 @@ test('in plan mode nothing is edited, and after the approval everything is', () 
       return setLine(anchor, "  return 'Hi, ' + name")
     },
     ({ results: [refused] }) => {
-      assert.match(refused, /^Plan mode: files are not changed/)
+      assert.match(refused, /^Plan mode: files cannot be changed/)
       return call('write', { path: 'greet.js', content: 'x' })
     },
     ({ results: [refused] }) => {
@@ -267,7 +267,7 @@ test('a summary names the edited files, and the user sees the message of the gua
     try {
       await ask({ type: 'prompt', message: 'Say Hi.' }, 'agent_end')
       const { data } = await ask({ type: 'bash', command: 'cat greet.js' }, 'response')
-      assert.match(data.output, /use the tool `read` instead.*\nWith !! in front/)
+      assert.match(data.output, /use the tool `read` instead.*\nType !! instead of !/)
       const { data: compacted } = await ask({ type: 'compact' }, 'response')
       assert.deepEqual(compacted.details.modifiedFiles, ['greet.js'])
       assert.deepEqual(compacted.details.readFiles, ['dot.png'])

@@ -285,7 +285,7 @@ const filesOf = (text) => Object.fromEntries(FIVE.map((name) => [`work/${name}`,
 /** @param {Kind} kind */
 const flagsOf = (kind) => (kind === 'own' ? () => OWN_FLAGS : undefined)
 
-/** The lines of a file in a crash test, so many that writing takes a while. */
+/** The number of lines of a file in a crash test; writing it takes a while. */
 const LONG = 10_000
 const MIDDLE = 5_000
 /** By how much each kill is later than the one before. */

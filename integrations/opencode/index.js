@@ -46,7 +46,7 @@ const server = async (input, options = {}) => {
     },
     'tool.execute.before': async ({ tool }, { args }) => {
       if (tool !== 'bash' || options.guard === false) return
-      if (typeof args.command !== 'string') throw new Error('Blocked: the command is no text.')
+      if (typeof args.command !== 'string') throw new Error('Blocked: the command is not a string.')
       const { cwd } = sessions.options
       const given = /** @type {CommandPolicy | undefined} */ (options.guard)
       const start = typeof args.workdir === 'string' ? resolve(cwd, args.workdir) : cwd

@@ -351,7 +351,7 @@ test('a summary names the edited files, and the user sees the message of the gua
     try {
       await ask({ type: 'prompt', message: 'Say Hi.' }, 'agent_settled')
       const { data } = await ask({ type: 'bash', command: 'cat greet.js' }, 'response')
-      assert.match(data.output, /use the tool `read` instead.*\nWith !! in front/)
+      assert.match(data.output, /use the tool `read` instead.*\nType !! instead of !/)
       const { data: compacted } = await ask({ type: 'compact' }, 'response')
       assert.deepEqual(compacted.details.modifiedFiles, ['greet.js'])
       assert.deepEqual(compacted.details.readFiles, ['dot.png'])

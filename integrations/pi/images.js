@@ -23,9 +23,9 @@ export async function passed(images, { resize, isSeen = true } = {}) {
   const notes = []
   for (const image of images) {
     const { path } = image
-    const found = isSeen ? await encoded(image, resize) : 'since this model takes no images'
+    const found = isSeen ? await encoded(image, resize) : 'this model does not accept images'
     if (typeof found === 'string') {
-      notes.push(`(${path}: not passed on, ${found}.)`)
+      notes.push(`(${path}: not shown, because ${found}.)`)
       continue
     }
     const { data, mimeType, note } = found
@@ -41,10 +41,10 @@ export async function passed(images, { resize, isSeen = true } = {}) {
  * @returns {Promise<Encoded | string>} a string is the reason to skip the image
  */
 async function encoded({ data, mimeType }, resize) {
-  if (!TYPES.includes(mimeType)) return `since models take no ${mimeType}`
+  if (!TYPES.includes(mimeType)) return `models do not accept ${mimeType}`
   const resized = await resize?.(data, mimeType).catch(() => null)
   if (resized) return resized
   const chars = Math.ceil(data.length / 3) * 4
-  if (chars > MAX_CHARS) return `since it has ${data.length} bytes and could not be made smaller`
+  if (chars > MAX_CHARS) return `it has ${data.length} bytes and cannot be resized`
   return { data: Buffer.from(data).toString('base64'), mimeType }
 }

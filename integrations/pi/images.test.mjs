@@ -36,5 +36,5 @@ test('images are resized, or sent unchanged if they are small enough', async () 
 test('a model that does not accept images gets a note', async () => {
   const { content, notes } = await passed([image('image/png')], { isSeen: false })
   assert.deepEqual(content, [])
-  assert.deepEqual(notes, ['(a: not passed on, since this model takes no images.)'])
+  assert.deepEqual(notes, ['(a: not shown, because this model does not accept images.)'])
 })

@@ -92,7 +92,7 @@ export default function hashline(pi) {
   pi.on('tool_call', ({ toolName, input }, ctx) => {
     const reason =
       toolName === apply.name && isPlanning(ctx.sessionManager.getBranch())
-        ? 'Plan mode: files are not changed before the plan is approved.'
+        ? 'Plan mode: files cannot be changed until the plan is approved.'
         : reasonAgainst(toolName, input, tools, guardPolicy(ctx.cwd, directoryOf(input, ctx.cwd)))
     return reason === undefined ? undefined : { block: true, reason }
   })

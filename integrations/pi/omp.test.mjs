@@ -133,7 +133,7 @@ test('the shell is guarded in its directory, and plan mode blocks edits', () =>
     assert.match(await reasonOf('apply_hash', {}), /^Plan mode/)
     const typed = { command: 'cat greet.js', excludeFromContext: false, cwd: dir }
     const { result } = await emit('user_bash', typed)
-    assert.match(result.output, /With !! in front/)
+    assert.match(result.output, /Type !! instead of !/)
     assert.equal(result.outputBytes, Buffer.byteLength(result.output))
     assert.equal(await emit('user_bash', { ...typed, excludeFromContext: true }), undefined)
   }))

@@ -87,7 +87,7 @@ function toolOf(tools, message) {
 export function reasonAgainst(toolName, input, tools, policy) {
   if (policy === undefined || (toolName !== 'bash' && toolName !== 'powershell')) return undefined
   const command = 'command' in input ? input.command : undefined
-  if (typeof command !== 'string') return 'Blocked: the command is no text.'
+  if (typeof command !== 'string') return 'Blocked: the command is not a string.'
   const names = namesOf(tools)
   if (toolName === 'bash') return guard(command, { names, policy })
   return powershellGuard(command, { names, guard, policy })
@@ -102,7 +102,7 @@ export function reasonAgainst(toolName, input, tools, policy) {
  */
 export function insteadOfTyped(command, tools, policy) {
   const reason = reasonAgainst('bash', { command }, tools, policy)
-  return reason && `${reason}\nWith !! in front the command runs, and the model does not see it.`
+  return reason && `${reason}\nType !! instead of ! to run it without showing it to the model.`
 }
 
 /** @param {HashTools} tools */
