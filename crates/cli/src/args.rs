@@ -1,4 +1,4 @@
-//! The command line: commands, options, and the values of the core that they stand for.
+//! The command line: commands, options, and their conversion into values of the core.
 
 use clap::builder::PossibleValuesParser;
 use clap::{
@@ -17,7 +17,7 @@ use hashline_core::{
 use hashline_guard::{CommandRule, Policy, Tools, Unparsed};
 use hashline_tools::Allowed;
 
-/// The name that stands for standard input.
+/// The name of standard input.
 pub const STANDARD_INPUT: &str = "-";
 
 /// Read, search and edit files by line anchors
@@ -34,10 +34,10 @@ pub struct Args {
     pub command: Command,
 }
 
-/// Commands that look at no file of a workspace.
+/// Commands that read no files of a workspace.
 const WITHOUT_FILES: [&str; 4] = ["check", "hook", "completions", "man"];
 
-/// The command line. Options that say how files are found are not shown where none is looked at.
+/// The command line. Options for finding files are hidden for commands that read none.
 pub fn command_line() -> clap::Command {
     let command = Args::command();
     let is_of_files =
@@ -52,15 +52,15 @@ pub fn command_line() -> clap::Command {
     })
 }
 
-/// The command line that this process was given.
+/// Parses the command line of this process.
 pub fn parse() -> std::result::Result<Args, clap::Error> {
     Args::from_arg_matches(&command_line().try_get_matches()?)
 }
 
-/// The dialect of commands without a session, which is that of other programs on the command line.
+/// The dialect of commands without a session: that of other command-line programs.
 const PLAIN_DIALECT: &str = "cli";
 
-/// What all commands have in common.
+/// The options of all commands.
 #[derive(Debug, ClapArgs)]
 #[command(next_help_heading = "Options of all commands")]
 pub struct Shared {
@@ -91,7 +91,7 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// The workspace that the options ask for; `apply` says how patches are applied.
+    /// The options of the workspace; `apply` has those for patches.
     pub fn workspace_options(
         &self,
         apply: ApplyOptions,
@@ -113,13 +113,13 @@ impl Shared {
         })
     }
 
-    /// The directory that bounds reading and writing.
+    /// The directory that limits reading and writing.
     pub fn root(&self) -> Option<&str> {
         self.root.as_deref()
     }
 }
 
-/// How this program writes what messages of the core name.
+/// How messages of the core spell the options of this program.
 pub fn spelling(term: Term) -> &'static str {
     match term {
         Term::LockTimeout => "--lock-timeout",
@@ -128,7 +128,7 @@ pub fn spelling(term: Term) -> &'static str {
         Term::StartLine => "--start-line",
         Term::MaxLines => "--lines",
         Term::MaxBytes => "--max-bytes",
-        // The memory of a session has its own bounds here.
+        // The memory of a session has fixed limits here.
         Term::MaxFiles | Term::MaxVersions => term.name(),
         Term::Recover => "`hashline recover`",
     }
@@ -173,7 +173,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// The session that it belongs to, for commands that end at once.
+    /// The session of the command; `None` for commands that do not end at once.
     pub fn kept(&self) -> Option<&Kept> {
         match self {
             Command::Read(read) => Some(&read.kept),
@@ -184,7 +184,7 @@ impl Command {
         }
     }
 
-    /// The name by which the user called it.
+    /// The name of the command.
     pub fn name(&self) -> &'static str {
         match self {
             Command::Read(_) => "read",
@@ -207,7 +207,7 @@ impl Command {
     }
 }
 
-/// What a patch looks like, for `hashline help apply`.
+/// The form of a patch, for `hashline help apply`.
 const PATCH_HELP: &str = r#"A patch names lines by their anchors:
 
   {"path": "src/a.rs", "edits": [
@@ -222,7 +222,7 @@ move_lines, copy_lines, replace_text, add_file, move_file and delete_file. With 
 replace_range (by start_anchor alone), delete and insert_after mean the whole function or section
 that begins at the line."#;
 
-/// What a patch of JSON documents looks like, for `hashline help json-apply`.
+/// The form of a patch of JSON documents, for `hashline help json-apply`.
 const JSON_PATCH_HELP: &str = r#"A patch names values by their anchors, as json-read shows them:
 
   {"path": "package.json", "edits": [
@@ -270,7 +270,7 @@ pub struct Read {
 }
 
 impl Read {
-    /// What to read of each file.
+    /// The requests, one per file.
     pub fn requests(&self) -> Vec<ReadRequest> {
         let search = self.search.as_ref().map(|search| self.matching.query(search));
         let request = |path: &String| ReadRequest {
@@ -291,10 +291,10 @@ impl Read {
     }
 }
 
-/// The argument that says what to look for, of each command that looks for something.
+/// The id of the argument with the pattern, in each command that has one.
 const SEARCH: &str = "search";
 
-/// The columns of `FROM:TO`; whether there can be such is for the core to say.
+/// Parses `FROM:TO`; the core checks the values.
 fn columns(text: &str) -> std::result::Result<Columns, String> {
     let number = |digits: &str| digits.parse().ok();
     let columns = text
@@ -303,7 +303,7 @@ fn columns(text: &str) -> std::result::Result<Columns, String> {
     columns.ok_or_else(|| "expected two whole numbers like 2001:4000".to_owned())
 }
 
-/// What counts as a match, and what is shown around it.
+/// What counts as a match, and the lines shown around it.
 #[derive(Debug, ClapArgs)]
 struct Matching {
     /// The text is a regular expression, in the syntax of Rust; look-around works too
@@ -387,12 +387,12 @@ pub struct Search {
 }
 
 impl Search {
-    /// Whether the text, which is looked for as it stands, holds signs of regular expressions.
+    /// Whether the text, which is searched literally, has characters of regular expressions.
     pub fn looks_like_a_regex(&self) -> bool {
         !self.matching.regex && self.pattern.contains(['|', '*', '+', '[', '^', '$', '\\'])
     }
 
-    /// What to search for, and where.
+    /// The search query.
     pub fn query(&self) -> SearchQuery {
         SearchQuery {
             paths: self.paths.iter().map(Into::into).collect(),
@@ -478,7 +478,7 @@ pub struct JsonRead {
 }
 
 impl JsonRead {
-    /// What to read.
+    /// The request.
     pub fn request(&self) -> JsonRequest {
         JsonRequest {
             path: self.file.as_str().into(),
@@ -498,7 +498,7 @@ pub struct Check {
     pub guard: Guard,
 }
 
-/// Set up an agent, or undo that.
+/// The options of `setup`.
 #[derive(Debug, ClapArgs)]
 pub struct Setup {
     /// The agent
@@ -543,7 +543,7 @@ pub struct Hook {
     pub guard: Guard,
 }
 
-/// The agents whose events are known.
+/// The agents whose events are supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Agent {
     Claude,
@@ -553,7 +553,7 @@ pub enum Agent {
     Opencode,
 }
 
-/// What commands of a shell may do, and what is named instead of the others.
+/// The options of the guard.
 #[derive(Debug, ClapArgs)]
 #[command(next_help_heading = "What commands may do")]
 pub struct Guard {
@@ -609,7 +609,7 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// The policy of the core.
+    /// The policy of the guard.
     pub fn policy(&self) -> Policy {
         Policy {
             reads: !self.allow_reads,
@@ -638,7 +638,7 @@ impl Guard {
     }
 }
 
-// No help of its own for each value: it would make the help of all options twice as long.
+// Rules have no help of their own: it would double the length of the help.
 /// A rule of the guard and whether it is on: `patch=off`.
 fn switch(text: &str) -> std::result::Result<(CommandRule, bool), String> {
     let (name, state) = text.split_once('=').unwrap_or((text, "on"));
@@ -691,7 +691,7 @@ pub struct Mcp {
 }
 
 impl Mcp {
-    /// Whether tools for JSON documents are asked for; operations of theirs ask for them, too.
+    /// Whether tools for JSON documents are offered: by option, or because their operations are.
     pub fn json_tools(&self) -> bool {
         self.json_tools || self.operations.is_some()
     }
@@ -709,10 +709,10 @@ impl Mcp {
     }
 }
 
-/// The variable of the environment that names a session.
+/// The environment variable that names a session.
 pub const SESSION_VARIABLE: &str = "HASHLINE_SESSION";
 
-/// The session that outlives the command.
+/// The session that is stored on disk.
 #[derive(Debug, ClapArgs)]
 pub struct Kept {
     /// Keep a session under this name, shared by all commands that give it: an anchor then means
@@ -722,7 +722,7 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// Where the session is kept, if there is one.
+    /// The store of the session, if there is one.
     pub fn store(&self) -> Option<StoreOptions> {
         let id = self.session.clone().filter(|id| !id.is_empty())?;
         Some(StoreOptions { id, dir: None })
@@ -742,7 +742,7 @@ pub struct Man {
     pub directory: Option<PathBuf>,
 }
 
-/// How anchors are taken, and what a finished command is safe from.
+/// How anchors are resolved, and how patches are written.
 #[derive(Debug, ClapArgs)]
 pub struct EditingArgs {
     /// Whether an anchor whose line has moved is followed

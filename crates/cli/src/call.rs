@@ -1,4 +1,4 @@
-//! What all commands work with.
+//! The state that all commands share.
 
 use hashline_core::Cancel;
 

@@ -23,7 +23,7 @@ use crate::exit::{Exit, Failure, say};
 use crate::files::Files;
 use crate::output::Output;
 
-/// Does what the command line asks for.
+/// Runs the command.
 pub fn run(args: &Args) -> Result<Exit, Failure> {
     let apply = match &args.command {
         Command::Apply(apply) | Command::JsonApply(apply) => apply.editing.apply_options(),
@@ -51,7 +51,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         Command::Check(args) => guard::check(&mut call, args)?,
         Command::Hook(args) => hook::hook(&mut call, args)?,
         Command::Setup(args) => setup::setup(&mut call, args)?,
-        // It has the call to itself, standard output included.
+        // The server uses the call alone, including standard output.
         Command::Mcp(args) => return mcp::mcp(call, args),
         Command::Recover => recover::recover(&mut call)?,
         Command::Doctor => doctor::doctor(&mut call)?,

@@ -1,5 +1,5 @@
-//! What a patch would do, for eyes on a terminal: both line numbers, the signs of a diff, and
-//! within a line that is replaced by one other the part that differs.
+//! Shows a diff on a terminal: with both line numbers and the signs of a diff; in a line that
+//! replaces exactly one other, the changed part is marked.
 
 use anstyle::{Effects, Style};
 use hashline_core::{Change, DiffHunk, FileChange};
@@ -10,13 +10,13 @@ use crate::paint::{ADDED, HEADER, Painter, QUIET, REMOVED};
 /// Columns from one tab stop to the next.
 const TAB_COLUMNS: usize = 4;
 
-/// The columns of a terminal that does not tell.
+/// The columns of a terminal of unknown width.
 const USUAL_COLUMNS: usize = 80;
 
-/// The fewest columns in which a text is broken: below that the terminal may break it itself.
+/// The fewest columns for text: below that, the terminal wraps lines itself.
 const LEAST_TEXT_COLUMNS: usize = 20;
 
-/// The view of all files.
+/// Shows all files.
 pub fn view(files: &[FileChange], painter: Painter) -> String {
     let columns =
         terminal_size::terminal_size().map_or(USUAL_COLUMNS, |(width, _)| usize::from(width.0));
@@ -44,7 +44,7 @@ fn view_of_file(file: &FileChange, painter: Painter, columns: usize) -> String {
 struct Page {
     painter: Painter,
     columns: usize,
-    /// Digits of the longest line number.
+    /// The digits of the largest line number.
     digits: usize,
 }
 
@@ -54,7 +54,7 @@ struct Row<'h> {
     text: &'h str,
     old: Option<u64>,
     new: Option<u64>,
-    /// The part that differs from the line that it replaces, or is replaced by.
+    /// The part that differs from the line that it replaces or that replaces it.
     differs: std::ops::Range<usize>,
 }
 
@@ -105,7 +105,7 @@ impl Page {
     }
 }
 
-/// A line of text, broken where the terminal ends.
+/// A line of text, wrapped at the width of the terminal.
 struct Line {
     painter: Painter,
     indent: usize,
@@ -149,7 +149,7 @@ impl<'h> Row<'h> {
         }
     }
 
-    /// The text in up to three parts, of which the middle one differs.
+    /// The text in up to three parts; the middle one differs.
     fn parts(&self) -> [(&'h str, Style); 3] {
         let style = self.style();
         let loud = style.effects(Effects::INVERT);
@@ -180,7 +180,7 @@ fn rows(hunk: &DiffHunk) -> Vec<Row<'_>> {
     rows
 }
 
-/// Finds the runs of removed lines that as many added lines replace.
+/// Finds runs of removed lines that the same number of added lines replaces.
 fn mark_differences(rows: &mut [Row<'_>]) {
     let run = |rows: &[Row<'_>], from: usize, sign: char| {
         rows[from..].iter().take_while(|row| row.sign == sign).count()
@@ -200,8 +200,8 @@ fn mark_differences(rows: &mut [Row<'_>]) {
     }
 }
 
-/// The parts of two texts that differ, without what both begin and end with; both are empty
-/// where the texts have next to nothing in common.
+/// The parts of two texts between their common prefix and suffix; both are empty if the texts have
+/// almost nothing in common.
 fn differing_parts(old: &str, new: &str) -> (std::ops::Range<usize>, std::ops::Range<usize>) {
     let alike = |(one, other): &(char, char)| one == other;
     let bytes = |(one, _): (char, char)| one.len_utf8();
@@ -219,7 +219,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_part_that_differs_is_found() {
+    fn the_differing_part_is_found() {
         let parts = |old: &'static str, new: &'static str| {
             let (one, other) = differing_parts(old, new);
             (&old[one], &new[other])
@@ -227,7 +227,7 @@ mod tests {
         assert_eq!(parts("  say(hello)", "  say(bye)"), ("hello", "bye"));
         assert_eq!(parts("a b", "a b c"), ("", " c"));
         assert_eq!(parts("x é y", "x è y"), ("é", "è"));
-        // Alike in white space alone.
+        // Only whitespace is equal.
         assert_eq!(parts("  one", "  two"), ("", ""));
         assert_eq!(parts("aaa", "aa"), ("a", ""));
     }

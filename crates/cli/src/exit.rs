@@ -1,4 +1,4 @@
-//! How the program ends: its exit codes, and what standard error says of a failure.
+//! How the program ends: exit codes and error messages.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -12,20 +12,20 @@ pub enum Exit {
     Done,
     /// An anchor did not match: try again with the fresh ones.
     Mismatch,
-    /// Everything else.
-    Trouble,
+    /// Any other error.
+    Error,
     /// The user pressed Ctrl-C, and nothing was changed.
     Interrupted,
 }
 
 impl Exit {
-    /// The number that the shell sees.
+    /// The code for the shell.
     pub fn code(self) -> u8 {
         match self {
             Exit::Done => 0,
             Exit::Mismatch => 1,
-            Exit::Trouble => 2,
-            // 128 and the number of SIGINT, as shells have it.
+            Exit::Error => 2,
+            // 128 plus the number of SIGINT, as in shells.
             Exit::Interrupted => 130,
         }
     }
@@ -37,7 +37,7 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why a command came to nothing.
+/// Why a command failed.
 #[derive(Debug)]
 pub enum Failure {
     /// The engine refused, or failed.
@@ -47,17 +47,17 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// The failure to tell of work that is done.
+    /// The error of a report about work that is done.
     pub fn after(self, done: &str) -> Failure {
         let mut error = match self {
-            // Its reader has seen enough.
+            // The reader needs no more output.
             Failure::Output(cause) if cause.kind() == io::ErrorKind::BrokenPipe => {
                 return Failure::Output(cause);
             }
             Failure::Output(cause) => unwritable(&cause),
             Failure::Engine(error) => error,
         };
-        // Whoever interrupts now has interrupted no more than the report.
+        // Ctrl-C at this point only interrupts the output.
         if error.code == Code::Aborted {
             error.code = Code::Io;
         }
@@ -81,25 +81,25 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// Says on standard error why a command failed, and how the program ends.
+/// Reports a failure on standard error, and returns how the program ends.
 pub fn report(result: Result<Exit, Failure>, as_json: bool) -> Exit {
     match result {
         Ok(exit) => exit,
         Err(Failure::Engine(error)) if error.code == Code::Aborted => Exit::Interrupted,
         Err(Failure::Engine(error)) => {
             complain(&error, as_json);
-            Exit::Trouble
+            Exit::Error
         }
-        // Its reader has seen enough.
+        // The reader needs no more output.
         Err(Failure::Output(cause)) if cause.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
         Err(Failure::Output(cause)) => {
             complain(&unwritable(&cause), as_json);
-            Exit::Trouble
+            Exit::Error
         }
     }
 }
 
-/// Tells an error on standard error, as a message or as data.
+/// Reports an error on standard error, as a message or as data.
 pub fn complain(error: &Error, as_json: bool) {
     match serde_json::to_string(error) {
         Ok(json) if as_json => print_to_stderr(&json),
@@ -107,12 +107,12 @@ pub fn complain(error: &Error, as_json: bool) {
     }
 }
 
-/// A line on standard error. Where that cannot be written, nobody can be told.
+/// Writes a line to standard error. Errors cannot be reported and are ignored.
 pub fn say(message: &str) {
     let _ = writeln!(io::stderr().lock(), "hashline: {message}");
 }
 
-/// A text on standard error, as it is.
+/// Writes a text to standard error, unchanged.
 pub fn print_to_stderr(text: &str) {
     let newline = if text.ends_with('\n') { "" } else { "\n" };
     let _ = write!(io::stderr().lock(), "{text}{newline}");

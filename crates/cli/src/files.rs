@@ -1,8 +1,7 @@
-//! What commands read and edit: files as they are, or through a session that is kept on disk, so
-//! that commands, hooks and servers that name it share one memory of what was shown.
+//! Reads and edits files, directly or through a session that is stored on disk, so that commands,
+//! hooks and servers with the same session share one memory of what was shown.
 //!
-//! Both print the same. A session only adds what anchors mean by its memory, and what went wrong
-//! with keeping it.
+//! Both print the same. A session only changes what anchors mean, and adds notes on its storage.
 
 use hashline_core::{
     Cancel, Code, Error, FileView, JsonRequest, JsonView, Outcome, Patch, PatchOptions,
@@ -10,7 +9,7 @@ use hashline_core::{
     SessionOptions, StoreOptions, Workspace, WorkspaceOptions,
 };
 
-/// Commands show what they are asked for, however much that is.
+/// Commands show everything that was requested.
 const UNLIMITED: SessionLimits = SessionLimits {
     max_lines: u64::MAX,
     max_bytes: usize::MAX,
@@ -18,14 +17,14 @@ const UNLIMITED: SessionLimits = SessionLimits {
     max_line_chars: u64::MAX,
 };
 
-/// Files, and the memory of what was shown of them, if there is one.
+/// Files, and the memory of what was shown, if there is one.
 pub struct Files {
     workspace: Workspace<'static>,
     session: Option<Session>,
 }
 
 impl Files {
-    /// The files of a workspace; with a store the session that is kept there.
+    /// Opens the files of a workspace; with a store, in the session that is stored there.
     pub fn open(options: WorkspaceOptions, store: Option<&StoreOptions>) -> Result<Files> {
         let open = |store| {
             let (workspace, limits) = (options.clone(), UNLIMITED);
@@ -36,7 +35,7 @@ impl Files {
         Ok(Files { workspace: Workspace::new(options), session })
     }
 
-    /// The files without the memory: for standard input, and for what no session has to know.
+    /// The files without the session: for standard input, and for reads that need no memory.
     pub fn workspace(&self) -> &Workspace<'static> {
         &self.workspace
     }
@@ -48,14 +47,14 @@ impl Files {
         };
         let mut views = Vec::with_capacity(requests.len());
         for request in requests {
-            // One at a time: on a page of its own each view is as it would be without a session.
+            // One file at a time, so that each view is the same as without a session.
             let request = std::slice::from_ref(request);
             views.extend(session.read_with(request, cancel)?.views);
         }
         Ok(views)
     }
 
-    /// Reads one file and passes its lines on in pieces; they are remembered before.
+    /// Reads one file and passes its lines on in pieces, after they were remembered.
     pub fn stream<E: From<Error>>(
         &self,
         request: &ReadRequest,
@@ -76,8 +75,8 @@ impl Files {
         Ok(view)
     }
 
-    /// Searches files and directories. The text goes to `sink`, if there is one, but not that of a
-    /// session, which remembers what it shows as a whole.
+    /// Searches files and directories. The text goes to `sink`, if there is one; a session returns
+    /// it in the result, because it remembers the whole text.
     pub fn search(
         &self,
         query: &SearchQuery,
@@ -107,12 +106,12 @@ impl Files {
         }
     }
 
-    /// Whether anchors mean what a memory says.
+    /// Whether a session determines what anchors mean.
     pub fn has_memory(&self) -> bool {
         self.session.is_some()
     }
 
-    /// What went wrong with keeping the session.
+    /// Problems with storing the session.
     pub fn notes(&self) -> Vec<String> {
         self.session.as_ref().map(Session::notes).unwrap_or_default()
     }

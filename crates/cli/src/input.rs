@@ -1,4 +1,4 @@
-//! Standard input, and files that hold a patch.
+//! Reads standard input, and files with a patch.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -13,7 +13,7 @@ pub fn standard_input(limit_bytes: u64) -> Result<Vec<u8>> {
     all_of(io::stdin().lock(), "standard input", limit_bytes)
 }
 
-/// Standard input, which can be read once, for all that name it.
+/// Standard input, which is read once and cached for all uses.
 #[derive(Default)]
 pub struct Piped(Option<Vec<u8>>);
 
@@ -31,7 +31,7 @@ pub fn is_standard_input(path: &Path) -> bool {
     path.to_str() == Some(STANDARD_INPUT)
 }
 
-/// A text without the byte order mark that some shells put in front of what they pass on.
+/// A text without the byte order mark that some shells add.
 pub fn without_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes)
 }

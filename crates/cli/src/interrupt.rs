@@ -1,6 +1,6 @@
-//! Ctrl-C. It ends the process at once as long as the command has not begun to write files. After
-//! that it sets a flag, which the engine checks. The engine never stops between the first change of
-//! a file and the last.
+//! Handles Ctrl-C. It ends the process at once, unless the command has begun to write files. Then
+//! it sets a flag, which the engine checks. The engine never stops between the first change of a
+//! file and the last.
 
 use std::sync::OnceLock;
 
@@ -8,25 +8,25 @@ use hashline_core::Cancel;
 
 use crate::exit::Exit;
 
-/// What Ctrl-C calls while there is work that must not be cut off.
+/// Ctrl-C calls this during work that must not be interrupted.
 static STOP: OnceLock<Box<dyn Fn() + Send + Sync>> = OnceLock::new();
 
-/// From now on Ctrl-C ends the process, with the exit code that shells know.
+/// Makes Ctrl-C end the process, with the exit code of shells.
 pub fn ends_the_process() {
-    // Where no handler can be set, the system ends the process.
+    // If no handler can be set, the system ends the process.
     let _ = ctrlc::set_handler(|| match STOP.get() {
         Some(stop) => stop(),
         None => std::process::exit(Exit::Interrupted.code().into()),
     });
 }
 
-/// From now on Ctrl-C asks the call with this flag to stop, and nothing more.
+/// Makes Ctrl-C cancel the call, without ending the process.
 pub fn asks(cancel: &Cancel) {
     let cancel = cancel.clone();
     calls(move || cancel.cancel());
 }
 
-/// From now on Ctrl-C calls this, and nothing more.
+/// Makes Ctrl-C call `stop`, without ending the process.
 pub fn calls(stop: impl Fn() + Send + Sync + 'static) {
     let _ = STOP.set(Box::new(stop));
 }

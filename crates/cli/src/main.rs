@@ -1,7 +1,8 @@
 //! The program `hashline`: the engine for people, shell scripts and agents without JavaScript.
 //!
-//! It parses a command line, calls a method of the core's `Workspace`, and prints the answer:
-//! results on standard output, diagnostics on standard error, one of the exit codes of [`exit`].
+//! It parses the command line, calls a method of the core's `Workspace`, and prints the answer:
+//! results on standard output, diagnostics on standard error. It ends with one of the codes of
+//! [`exit`].
 
 mod args;
 mod call;
@@ -27,7 +28,7 @@ use exit::{Exit, Failure};
 fn main() -> std::process::ExitCode {
     let args = match args::parse() {
         Ok(args) => args,
-        Err(error) => return tell(&error).into(),
+        Err(error) => return print_clap(&error).into(),
     };
     args.shared.color.write_global();
     interrupt::ends_the_process();
@@ -37,9 +38,8 @@ fn main() -> std::process::ExitCode {
     exit.into()
 }
 
-/// Prints what stands in place of a command: the help, the version, or what is wrong with the
-/// command line.
-fn tell(error: &clap::Error) -> Exit {
+/// Prints the help, the version, or the error in the command line.
+fn print_clap(error: &clap::Error) -> Exit {
     if !error.use_stderr() {
         let printed = error.print().and_then(|()| std::io::stdout().flush());
         return exit::report(printed.map(|()| Exit::Done).map_err(Failure::Output), false);
@@ -48,14 +48,14 @@ fn tell(error: &clap::Error) -> Exit {
     if as_json || error.kind() == ErrorKind::InvalidUtf8 {
         exit::complain(&usage_error(error), as_json);
     } else {
-        // Where standard error cannot be written, nobody can be told.
+        // Errors of standard error cannot be reported.
         let _ = error.print();
     }
-    Exit::Trouble
+    Exit::Error
 }
 
-/// What is wrong with the command line: in the words of clap, which does not say which argument is
-/// not UTF-8, or that it is none.
+/// The error in the command line, as clap words it. clap does not name an argument that is not
+/// UTF-8.
 fn usage_error(error: &clap::Error) -> Error {
     if error.kind() != ErrorKind::InvalidUtf8 {
         return Error::argument(in_words_of_clap(error));

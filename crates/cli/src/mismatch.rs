@@ -1,4 +1,4 @@
-//! What a refused patch is told as: all stale anchors at once, with the lines as they are now.
+//! Reports a refused patch: all stale anchors at once, with the current lines.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -10,25 +10,25 @@ use hashline_core::host::{
 use hashline_core::{Failure, Outcome, Rejected};
 
 use crate::call::Call;
-use crate::exit::{Exit, Failure as Trouble, print_to_stderr};
+use crate::exit::{Exit, Failure as CommandFailure, print_to_stderr};
 
-/// Says why nothing was done, on standard error or as data, and how the program ends.
-pub fn tell(call: &mut Call<'_>, rejected: Rejected) -> Result<Exit, Trouble> {
+/// Prints the reasons, on standard error or as data, and returns how the program ends.
+pub fn report(call: &mut Call<'_>, rejected: Rejected) -> Result<Exit, CommandFailure> {
     let is_stale = rejected.failures.iter().all(is_stale);
-    let exit = if is_stale { Exit::Mismatch } else { Exit::Trouble };
+    let exit = if is_stale { Exit::Mismatch } else { Exit::Error };
     if call.shared.json {
         call.out.json(&Outcome::Rejected(rejected))?;
         return Ok(exit);
     }
     let dialect = call.files.workspace().options().dialect;
-    // A memory knows more than that a line has changed, and says so itself.
+    // With a session, the messages say more than that a line has changed.
     let is_plain = is_stale && !call.files.has_memory();
     let text = if is_plain { stale_text(&rejected, dialect) } else { rejected.text };
     print_to_stderr(&text);
     Ok(exit)
 }
 
-/// Whether fresh anchors are all that it takes.
+/// Whether fresh anchors are enough to fix the operation.
 fn is_stale(failure: &Failure) -> bool {
     matches!(
         failure.code,
@@ -36,18 +36,18 @@ fn is_stale(failure: &Failure) -> bool {
     ) && failure.anchor.is_some()
 }
 
-/// The lines of one file that are shown, by number, and those among them that were named.
+/// The lines of one file that are shown, by number, and which of them the patch names.
 #[derive(Default)]
 struct Shown<'a> {
     rows: BTreeMap<u64, &'a str>,
     named: Vec<u64>,
 }
 
-/// Headline, lines, and what to use instead.
+/// The headline, the lines, and the anchors to use instead.
 fn stale_text(rejected: &Rejected, dialect: &Dialect) -> String {
-    let told = reported_failures(&rejected.failures, ANSWER_LIMIT_BYTES);
+    let reported = reported_failures(&rejected.failures, ANSWER_LIMIT_BYTES);
     let mut files: Vec<(&str, Shown<'_>)> = Vec::new();
-    for failure in told {
+    for failure in reported {
         let path = failure.path.as_deref().unwrap_or_default();
         let at = files.iter().position(|(known, _)| *known == path).unwrap_or_else(|| {
             files.push((path, Shown::default()));
@@ -73,10 +73,10 @@ fn stale_text(rejected: &Rejected, dialect: &Dialect) -> String {
         }
         shown.print(&mut text);
     }
-    let instead = instead(told, &rejected.remaps);
+    let instead = instead(reported, &rejected.remaps);
     let rows = [
         Some(instead).filter(|rows| !rows.is_empty()),
-        omitted_problems(rejected.failures.len() - told.len()),
+        omitted_problems(rejected.failures.len() - reported.len()),
     ];
     for rows in rows.into_iter().flatten() {
         if !text.is_empty() {
@@ -87,7 +87,7 @@ fn stale_text(rejected: &Rejected, dialect: &Dialect) -> String {
     text
 }
 
-/// How many lines have changed; nothing where all anchors name lines past the end.
+/// How many lines have changed; empty if all anchors are beyond the last line.
 fn headline(files: &[(&str, Shown<'_>)], dialect: &Dialect) -> String {
     let count: usize = files.iter().map(|(_, shown)| shown.named.len()).sum();
     let have = match count {
@@ -103,7 +103,7 @@ fn headline(files: &[(&str, Shown<'_>)], dialect: &Dialect) -> String {
 }
 
 impl Shown<'_> {
-    /// Counts each line once, and none past the end.
+    /// Counts each line once, and only existing ones.
     fn keep_what_is_there(&mut self) {
         self.named.sort_unstable();
         self.named.dedup();
@@ -123,17 +123,19 @@ impl Shown<'_> {
     }
 }
 
-/// What to use instead of each anchor: the fresh one of the same line, or what is known. Of values
-/// in JSON documents no line is shown, so all that is known is told.
-fn instead(told: &[Failure], remaps: &[(String, String)]) -> String {
-    let of_told: HashSet<&str> = told.iter().filter_map(|one| one.anchor.as_deref()).collect();
-    let is_told_line = |anchor: &str| number_of(anchor).is_some() && of_told.contains(anchor);
-    let mut remaps: Vec<_> = remaps.iter().filter(|(stale, _)| is_told_line(stale)).collect();
+/// The replacement of each anchor: the fresh anchor of the same line, or the message. Lines of JSON
+/// documents are not shown, so their messages are complete.
+fn instead(reported: &[Failure], remaps: &[(String, String)]) -> String {
+    let reported_anchors: HashSet<&str> =
+        reported.iter().filter_map(|one| one.anchor.as_deref()).collect();
+    let is_reported_line =
+        |anchor: &str| number_of(anchor).is_some() && reported_anchors.contains(anchor);
+    let mut remaps: Vec<_> = remaps.iter().filter(|(stale, _)| is_reported_line(stale)).collect();
     remaps.sort_by_key(|(stale, _)| number_of(stale));
     let is_mapped = |anchor: &str| remaps.iter().any(|(stale, _)| stale == anchor);
     let mut rows: Vec<String> =
         remaps.iter().map(|(stale, fresh)| format!("{stale} -> {fresh}")).collect();
-    for failure in told {
+    for failure in reported {
         let message = failure.message.to_string();
         if !failure.anchor.as_deref().is_some_and(is_mapped) && !rows.contains(&message) {
             rows.push(message);

@@ -1,5 +1,4 @@
-//! Standard output: written in large pieces, plain in a pipe, in colour on a terminal that shows
-//! colours.
+//! Standard output: buffered, plain in a pipe, coloured on a terminal that supports it.
 
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 
@@ -9,25 +8,25 @@ use serde::Serialize;
 
 use crate::paint::{self, Painter};
 
-/// How much is collected before it is written.
+/// The size of the buffer.
 const BUFFER_BYTES: usize = 64 << 10;
 
 /// Standard output.
 pub struct Output {
     out: BufWriter<StdoutLock<'static>>,
     painter: Painter,
-    /// Whether somebody reads along.
+    /// Whether standard output is a terminal.
     is_terminal: bool,
 }
 
 impl Output {
-    /// Takes standard output for itself. Rows that it prints have anchors of the dialect.
+    /// Locks standard output. Rows have anchors of the dialect.
     pub fn new(dialect: &'static Dialect) -> Output {
         let stdout = io::stdout();
         let has_color = AutoStream::choice(&stdout) != ColorChoice::Never;
         let is_terminal = stdout.is_terminal();
         if has_color {
-            // Old consoles of Windows have to be asked.
+            // Old consoles of Windows need a request.
             let _ = anstyle_query::windows::enable_ansi_colors();
         }
         Output {
@@ -37,18 +36,17 @@ impl Output {
         }
     }
 
-    /// Whether somebody looks at it.
     pub fn is_terminal(&self) -> bool {
         self.is_terminal
     }
 
-    /// How texts are painted.
+    /// How texts are coloured.
     pub fn painter(&self) -> Painter {
         self.painter
     }
 
-    /// Prints rows with anchors, headers and gaps, with a line feed after the last; nothing for
-    /// an empty text.
+    /// Prints rows with anchors, headers and gaps, with a newline after the last; prints nothing
+    /// for an empty text.
     pub fn rows(&mut self, text: &str) -> io::Result<()> {
         if text.is_empty() {
             return Ok(());
@@ -60,7 +58,7 @@ impl Output {
         Ok(())
     }
 
-    /// Prints a piece of rows: whole lines.
+    /// Prints some rows: whole lines.
     pub fn piece_of_rows(&mut self, piece: &[u8]) -> io::Result<()> {
         if !self.painter.changes_anything() {
             return self.out.write_all(piece);
@@ -77,7 +75,7 @@ impl Output {
         self.out.write_all(self.painter.unified_diff(text).as_bytes())
     }
 
-    /// Prints one line that is no row.
+    /// Prints one line that is not a row.
     pub fn line(&mut self, text: &str) -> io::Result<()> {
         let text = if self.is_terminal { paint::visible(text) } else { text.into() };
         self.out.write_all(text.as_bytes())?;
@@ -90,19 +88,19 @@ impl Output {
         self.out.write_all(b"\n")
     }
 
-    /// Prints bytes as they are.
+    /// Prints bytes unchanged.
     pub fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.out.write_all(bytes)
     }
 
-    /// Writes what is collected so far: before something is said on standard error, which may be
-    /// the same terminal or file.
+    /// Writes the buffer, before a message on standard error, which may be the same terminal or
+    /// file.
     pub fn flush(&mut self) -> io::Result<()> {
         self.out.flush()?;
         self.out.get_mut().flush()
     }
 
-    /// Writes what is still collected. Output that fails only now has failed as well.
+    /// Writes the rest of the buffer, and returns a late error.
     pub fn finish(mut self) -> io::Result<()> {
         self.flush()
     }

@@ -1,5 +1,5 @@
-//! Rows and diffs for eyes: colours of the terminal's own palette, which are legible on light and
-//! dark alike, and control characters made visible, so that no file can move the cursor.
+//! Formats rows and diffs for a terminal: colours of its own palette, legible on light and dark
+//! backgrounds, and visible control characters, so that no file can move the cursor.
 
 use std::borrow::Cow;
 
@@ -7,33 +7,33 @@ use anstyle::{AnsiColor, Style};
 use hashline_core::Dialect;
 use hashline_core::host::{GAP, RowAnchor};
 
-/// Anchors, gaps and numbers: there, but not in the way.
+/// Anchors, gaps and numbers: unobtrusive.
 pub const QUIET: Style = AnsiColor::Cyan.on_default();
 /// Headers.
 pub const HEADER: Style = Style::new().bold();
-/// What was added.
+/// Added lines.
 pub const ADDED: Style = AnsiColor::Green.on_default();
-/// What was removed.
+/// Removed lines.
 pub const REMOVED: Style = AnsiColor::Red.on_default();
 
-/// How texts are painted.
+/// How texts are coloured.
 #[derive(Clone, Copy)]
 pub struct Painter {
     /// The dialect of the anchors.
     pub dialect: &'static Dialect,
     /// Whether colours are shown.
     pub has_color: bool,
-    /// Whether somebody looks at a terminal.
+    /// Whether the output is a terminal.
     pub is_terminal: bool,
 }
 
 impl Painter {
-    /// Whether texts come out otherwise than they go in.
+    /// Whether texts are changed at all.
     pub fn changes_anything(&self) -> bool {
         self.has_color || self.is_terminal
     }
 
-    /// A text in a style, where colours are shown.
+    /// A text in a style, if colours are shown.
     pub fn styled(&self, style: Style, text: &str) -> String {
         if self.has_color && !text.is_empty() {
             format!("{style}{text}{style:#}")
@@ -42,7 +42,7 @@ impl Painter {
         }
     }
 
-    /// What is shown of a text of a file.
+    /// A text of a file, as shown.
     pub fn shown<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if self.is_terminal { visible(text) } else { text.into() }
     }
@@ -88,13 +88,13 @@ impl Painter {
         painted
     }
 
-    /// The length of the anchor at the start of a row and the mark after it; 0 without one.
+    /// The length of the anchor and its separator at the start of a row; 0 without one.
     fn anchor_bytes(&self, line: &str) -> usize {
         RowAnchor::of(self.dialect, line).map_or(0, |row| line.len() - row.text.len())
     }
 }
 
-/// A text with its control characters made visible; tabs stay.
+/// A text with visible control characters, except tabs.
 pub fn visible(text: &str) -> Cow<'_, str> {
     let hides = |character: char| character.is_control() && character != '\t';
     if !text.contains(hides) {
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn anchors_are_told_from_text() {
+    fn anchors_are_distinguished_from_text() {
         let painter = painter(true);
         for (line, expected) in
             [("12:a3|x", 6), ("12:a3", 0), ("12:a3:x", 0), ("x", 0), ("", 0), ("1:ab|", 5)]

@@ -1,4 +1,4 @@
-//! How far long work has come, on standard error, where that is a terminal.
+//! Shows the progress of long work on standard error, if that is a terminal.
 
 use parking_lot::{Condvar, Mutex};
 use std::io::{self, IsTerminal, Write};
@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Nothing is shown of work that is done sooner.
-const PATIENCE: Duration = Duration::from_millis(400);
+/// Shorter work shows no progress.
+const SHOW_AFTER: Duration = Duration::from_millis(400);
 
-/// How often the line is written anew.
+/// The interval of updates.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// A line on a terminal that says how far work has come; dropping it takes the line away.
+/// The progress line on a terminal; dropping it removes the line.
 pub struct Progress {
     work: Option<(Arc<Work>, JoinHandle<()>)>,
 }
@@ -28,7 +28,7 @@ struct Work {
 }
 
 impl Progress {
-    /// Work that begins now: `what` is what is being done to things that are counted.
+    /// Starts the work; `what` is the verb in the line.
     pub fn begin(what: &'static str) -> Progress {
         if !io::stderr().is_terminal() {
             return Progress { work: None };
@@ -40,8 +40,8 @@ impl Progress {
         Progress { work: Some((work, writer)) }
     }
 
-    /// Tells that `done` of `total` things are done.
-    pub fn tell(&self, done: usize, total: usize) {
+    /// Records that `done` of `total` things are done.
+    pub fn set(&self, done: usize, total: usize) {
         if let Some((work, _)) = &self.work {
             work.done.store(done, Ordering::Relaxed);
             work.total.store(total, Ordering::Relaxed);
@@ -63,7 +63,7 @@ impl Drop for Progress {
 
 impl Work {
     fn write_until_over(&self, what: &str, start: Instant) {
-        let mut pause = PATIENCE;
+        let mut pause = SHOW_AFTER;
         let mut is_over = self.is_over.lock();
         loop {
             self.changed.wait_while_for(&mut is_over, |is_over| !*is_over, pause);
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_line_says_how_far_and_how_long() {
+    fn the_line_has_the_progress_and_the_time() {
         let work = Work::default();
         let elapsed = Duration::from_millis(1_999);
         assert_eq!(work.line("searched", elapsed), "searched: 1 s");

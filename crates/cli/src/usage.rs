@@ -1,4 +1,4 @@
-//! The usage log. There is none, unless the user names a file for it.
+//! The usage log, which is written only if the user names a file for it.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions};
@@ -10,21 +10,21 @@ use crate::exit::{Exit, say};
 /// The environment variable that names the file.
 const VARIABLE: &str = "HASHLINE_USAGE_LOG";
 
-/// What is written of one command.
+/// The log entry of one command.
 pub struct Record {
     file: Option<OsString>,
     start: Instant,
 }
 
 impl Record {
-    /// A record of a command that begins now.
+    /// The entry of a command that starts now.
     pub fn begin() -> Record {
         let file = std::env::var_os(VARIABLE).filter(|file| !file.is_empty());
         Record { file, start: Instant::now() }
     }
 
-    /// Appends one line, in one write: commands that end at the same time do not mix theirs.
-    /// The line names neither files nor texts.
+    /// Appends one line with a single write, so that commands that end at the same time do not mix
+    /// their lines. The line has no file names and no texts.
     pub fn write(self, command: &str, exit: Exit) {
         let Some(file) = self.file else { return };
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -41,7 +41,7 @@ impl Record {
     }
 }
 
-/// Opens the file, or makes it. A command does not wait until somebody reads a FIFO.
+/// Opens or creates the file. For a FIFO it does not wait for a reader.
 fn open(path: &OsStr) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.append(true).create(true);

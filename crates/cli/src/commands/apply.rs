@@ -1,4 +1,4 @@
-//! `apply`: a patch on files.
+//! `apply`: applies a patch to files.
 
 use hashline_core::{Applied, Outcome, PatchOptions, Relocation};
 
@@ -9,13 +9,13 @@ use crate::exit::{Exit, Failure, say};
 use crate::input::patch;
 use crate::{diff_view, interrupt, mismatch};
 
-/// Lines around each change of a document that are shown with it.
+/// The lines of context that are shown around each change of a document.
 const VALUES_CONTEXT_LINES: u64 = 2;
 
-/// How a report begins to tell of a patch that was interrupted, and that this call recovered.
+/// The start of a row about an interrupted patch that this call recovered.
 const RECOVERED: &str = "An interrupted patch was recovered: ";
 
-/// What anchors a report of success shows.
+/// The anchors in a report of success.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Anchors {
     /// The anchors of lines.
@@ -38,21 +38,21 @@ pub fn apply(call: &mut Call<'_>, args: &Apply, anchors: Anchors) -> Result<Exit
         ..PatchOptions::default()
     };
     match call.files.apply(&patch, &options, &call.cancel)? {
-        Outcome::Rejected(rejected) => mismatch::tell(call, rejected),
+        Outcome::Rejected(rejected) => mismatch::report(call, rejected),
         Outcome::Applied(applied) => {
-            tell_liberties(&applied);
-            let told = show(call, args, anchors, applied);
+            report_deviations(&applied);
+            let shown = show(call, args, anchors, applied);
             if args.dry_run {
-                told?;
+                shown?;
             } else {
-                told.map_err(|failure| failure.after("the patch was applied"))?;
+                shown.map_err(|failure| failure.after("the patch was applied"))?;
             }
             Ok(Exit::Done)
         }
     }
 }
 
-/// Prints what was asked for of a patch that was applied, to the last byte.
+/// Prints what the options ask for, and flushes it.
 fn show(
     call: &mut Call<'_>,
     args: &Apply,
@@ -72,7 +72,7 @@ fn show(
     Ok(call.out.flush()?)
 }
 
-/// What would change: a view for eyes, or a unified diff.
+/// Shows the changes: formatted on a terminal, otherwise as a unified diff.
 pub fn show_diff(call: &mut Call<'_>, applied: &Applied) -> Result<(), Failure> {
     if call.out.is_terminal() {
         let view = diff_view::view(&applied.files, call.out.painter());
@@ -85,8 +85,8 @@ pub fn show_diff(call: &mut Call<'_>, applied: &Applied) -> Result<(), Failure> 
     Ok(())
 }
 
-/// The changed regions with their new anchors. A file that the patch names alone needs no header,
-/// unless that has the tag of the version.
+/// The changed regions with their new anchors. A single file needs no header, unless the header has
+/// the tag of the version.
 fn show_updated(call: &mut Call<'_>, applied: &Applied) -> Result<(), Failure> {
     let has_hashes = call.files.workspace().options().dialect.has_hashes();
     let needs_no_header = has_hashes && applied.is_about_one_file && applied.files.len() == 1;
@@ -99,8 +99,8 @@ fn show_updated(call: &mut Call<'_>, applied: &Applied) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Tells what was done otherwise than asked for, even where success is silent.
-fn tell_liberties(applied: &Applied) {
+/// Reports deviations from the request, even with silent output.
+fn report_deviations(applied: &Applied) {
     for relocation in &applied.relocations {
         let Relocation { path, from, to, .. } = relocation;
         say(&format!("{path}: {from} was not found there, and {to} was used"));
@@ -115,7 +115,7 @@ fn tell_liberties(applied: &Applied) {
         say(stop);
     }
     for repair in &applied.repairs {
-        let (operation, told, rule) = (repair.operation, &repair.description, repair.rule.name());
-        say(&format!("operation {operation}: {told} ({rule})"));
+        let (operation, message, rule) = (repair.operation, &repair.description, repair.rule.name());
+        say(&format!("operation {operation}: {message} ({rule})"));
     }
 }

@@ -1,4 +1,4 @@
-//! `doctor`: this program, and whether edits are safe where it runs.
+//! `doctor`: reports on this program, and whether edits are safe here.
 
 use hashline_core::DIALECTS;
 use hashline_core::{StateReport, Trial};
@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::call::Call;
 use crate::exit::{Exit, Failure, complain};
 
-/// What there is to tell.
+/// The report.
 #[derive(Serialize)]
 struct Report {
     program: String,
@@ -16,7 +16,7 @@ struct Report {
     processor: &'static str,
     dialects: Vec<&'static str>,
     dialect: &'static str,
-    /// Missing when the state directory cannot be used.
+    /// `None` if the state directory cannot be used.
     #[serde(skip_serializing_if = "Option::is_none")]
     state: Option<StateReport>,
 }
@@ -46,7 +46,7 @@ pub fn doctor(call: &mut Call<'_>) -> Result<Exit, Failure> {
         complain(&error, call.shared.json);
     }
     let is_sound = report.state.is_some_and(|state| state.is_sound());
-    Ok(if is_sound { Exit::Done } else { Exit::Trouble })
+    Ok(if is_sound { Exit::Done } else { Exit::Error })
 }
 
 fn print(call: &mut Call<'_>, report: &Report) -> Result<(), Failure> {

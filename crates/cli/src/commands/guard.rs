@@ -1,4 +1,4 @@
-//! `check`: what the guard says of a shell command.
+//! `check`: prints the guard's verdict on a shell command.
 
 use hashline_core::Error;
 use hashline_core::host::serves;
@@ -31,5 +31,5 @@ pub fn check(call: &mut Call<'_>, args: &Check) -> Result<Exit, Failure> {
             call.out.line(&format!("{}: {text}: {message}", finding.kind.name()))?;
         }
     }
-    Ok(if judgement.verdict == Verdict::Allow { Exit::Done } else { Exit::Trouble })
+    Ok(if judgement.verdict == Verdict::Allow { Exit::Done } else { Exit::Error })
 }

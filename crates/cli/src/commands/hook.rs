@@ -1,9 +1,9 @@
 //! `hook`: answers an agent that is about to call a tool.
 //!
-//! What each agent sends and takes is recorded in `tests/hooks`, with the packages it was found
-//! in. An event that does not concern tools is answered with an empty object, which leaves the
-//! decision to the agent; one that cannot be read is an error, which agents take for a refusal. A
-//! call of the shell whose command cannot be read is refused.
+//! `tests/hooks` records what each agent sends and accepts, and the packages where this was found.
+//! An event that is not about tools gets an empty object, which leaves the decision to the agent.
+//! An unreadable event is an error, which agents treat as a refusal. A shell call without a
+//! readable command is refused.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -18,7 +18,7 @@ use crate::call::Call;
 use crate::exit::{Exit, Failure};
 use crate::input::{standard_input, without_mark};
 
-/// The longest event that is read.
+/// The longest accepted event.
 const EVENT_LIMIT_BYTES: u64 = 64 << 20;
 
 /// A tool that is about to be called.
@@ -30,14 +30,14 @@ struct ToolCall<'e> {
     files: Vec<&'e str>,
 }
 
-/// What a call gives to a shell.
+/// The command in a tool call.
 #[derive(Debug, PartialEq, Eq)]
 enum ShellCommand<'e> {
-    /// The tool is no shell.
+    /// The tool is not a shell.
     None,
     /// A command line.
     Line(Cow<'e, str>),
-    /// Neither a text nor a list of words.
+    /// Neither a string nor a list of words.
     Unreadable,
 }
 
@@ -58,10 +58,10 @@ pub fn hook(call: &mut Call<'_>, args: &Hook) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Where a policy may stand that goes before the options of the command line: `off`, or JSON.
+/// The variable with a policy that overrides the options of the command line: `off`, or JSON.
 pub const POLICY_VARIABLE: &str = "HASHLINE_GUARD";
 
-/// What commands are judged by; none when they are not.
+/// The policy for commands; `None` if they are not checked.
 fn policy(args: &Hook) -> Result<Option<Policy>, Failure> {
     let named = args.guard.policy();
     match std::env::var(POLICY_VARIABLE) {
@@ -79,8 +79,8 @@ fn policy(args: &Hook) -> Result<Option<Policy>, Failure> {
 /// The longest file of ignored paths that is read.
 const IGNORE_LIMIT_BYTES: u64 = 64 << 10;
 
-/// The policy for where the agent works, as far as the command line leaves that open: the root of
-/// its project, and what is ignored there.
+/// Completes the policy for the agent's directory, as far as the command line leaves it open: the
+/// root of the project, and its ignored paths.
 fn served(mut policy: Policy, event: &Value) -> Policy {
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let cwd = event.get("cwd").and_then(text).filter(|cwd| !cwd.is_empty());
@@ -88,7 +88,7 @@ fn served(mut policy: Policy, event: &Value) -> Policy {
     if policy.roots.is_empty() {
         let named = event.get("workspace_roots").and_then(Value::as_array);
         policy.roots.extend(named.into_iter().flatten().filter_map(text));
-        // Where Claude Code was started; its shell may have gone to a folder below.
+        // The directory in which Claude Code was started; its shell may be in one below.
         let project =
             std::env::var("CLAUDE_PROJECT_DIR").ok().filter(|project| !project.is_empty());
         let is_below =
@@ -106,14 +106,14 @@ fn served(mut policy: Policy, event: &Value) -> Policy {
     policy
 }
 
-/// The lines of a file of ignored paths; none when it cannot be read.
+/// The lines of a file of ignored paths; none if it cannot be read.
 fn ignore_lines(path: &Path) -> Vec<String> {
     let bytes = read_start(path, IGNORE_LIMIT_BYTES).unwrap_or_default();
     let text = String::from_utf8(bytes).unwrap_or_default();
     text.lines().map(str::to_owned).collect()
 }
 
-/// The call that an event announces, if it does.
+/// The tool call that an event announces, if there is one.
 fn tool_call(agent: Agent, event: &Value) -> Option<ToolCall<'_>> {
     let text = |key: &str| event.get(key).and_then(Value::as_str);
     let input = |key: &str| event.get(key).and_then(|input| input.get("command"));
@@ -133,7 +133,7 @@ fn tool_call(agent: Agent, event: &Value) -> Option<ToolCall<'_>> {
         | (_, None) => ("tool_name", "tool_input"),
         _ => return None,
     };
-    // What has a command, and no tool that can be told, is taken for a call of the shell.
+    // An event with a command and without a tool name counts as a shell call.
     let of_shell = || input(input_key).map(|_| shell(agent));
     let tool = text(tool_key).filter(|tool| !tool.is_empty()).or_else(of_shell)?;
     let is_shell = tool == shell(agent);
@@ -174,7 +174,7 @@ fn shell_command(given: Option<&Value>) -> ShellCommand<'_> {
     }
 }
 
-/// The agent's name of its shell.
+/// The agent's name of its shell tool.
 fn shell(agent: Agent) -> &'static str {
     match agent {
         Agent::Claude | Agent::Codex => "Bash",
@@ -184,7 +184,8 @@ fn shell(agent: Agent) -> &'static str {
     }
 }
 
-/// The agent's names of its tools that edit and write files, where they are other words.
+/// Whether a tool is the one that `name` means: agents have other names for reading, editing and
+/// writing.
 fn is_known_as(agent: Agent, tool: &str, name: &str) -> bool {
     let other = match (agent, name.to_ascii_lowercase().as_str()) {
         (Agent::Codex, "edit" | "write") => "apply_patch",
@@ -248,7 +249,7 @@ fn guarded(call: &ToolCall<'_>, policy: &Policy) -> Option<String> {
     }
 }
 
-/// A refusal as the agent takes it.
+/// A refusal in the agent's format.
 fn denial(agent: Agent, reason: &str) -> Value {
     match agent {
         Agent::Claude | Agent::Codex => json!({"hookSpecificOutput": {
@@ -256,7 +257,7 @@ fn denial(agent: Agent, reason: &str) -> Value {
             "permissionDecision": "deny",
             "permissionDecisionReason": reason,
         }}),
-        // Of a shell's refusal the model is told what the user is told.
+        // The model gets the same message as the user.
         Agent::Cursor => {
             json!({"permission": "deny", "user_message": reason, "agent_message": reason})
         }

@@ -1,4 +1,5 @@
-//! `json-read`: a document with the anchors of its values; and what `json-apply` changed in one.
+//! `json-read`: prints a document with the anchors of its values; and prints the changes of
+//! `json-apply`.
 
 use hashline_core::host::{GAP, file_header};
 use hashline_core::{Applied, JsonRequest};
@@ -32,7 +33,7 @@ pub fn read(call: &mut Call<'_>, args: &JsonRead) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// The changed regions of documents with their new anchors, for the lines that their diffs show.
+/// The changed regions of documents with their new anchors: the lines that their diffs show.
 pub fn show_updated(call: &mut Call<'_>, applied: &Applied) -> Result<(), Failure> {
     call.out.rows("---")?;
     let has_headers = !applied.is_about_one_file;
@@ -52,7 +53,7 @@ pub fn show_updated(call: &mut Call<'_>, applied: &Applied) -> Result<(), Failur
     Ok(())
 }
 
-/// The rows of some lines: those from the first line on without those after the last.
+/// The rows from the first line on, minus the rows after the last line.
 fn rows_of(call: &Call<'_>, path: &str, first: u64, count: u64) -> Result<String, Failure> {
     let from = |start_line| {
         let request = JsonRequest { start_line: Some(start_line), ..JsonRequest::new(path) };

@@ -1,5 +1,5 @@
-//! `completions` and `man`: what shells and readers of manuals get, made from the command line's
-//! own description.
+//! `completions` and `man`: shell completions and manual pages, generated from the definition of
+//! the command line.
 
 use std::io;
 use std::path::Path;
@@ -31,7 +31,7 @@ pub fn man(call: &mut Call<'_>, args: &Man) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// One page for the program and one for each command.
+/// Writes one page for the program and one for each command.
 fn write_pages(directory: &Path) -> Result<(), Error> {
     let shown = directory.to_string_lossy();
     let fault = |cause: io::Error| Error::io("write", &shown, &cause);

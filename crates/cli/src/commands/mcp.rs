@@ -1,11 +1,10 @@
-//! `mcp`: the engine as tools of an agent, over the Model Context Protocol on standard input and
+//! `mcp`: serves the tools of an agent by the Model Context Protocol, over standard input and
 //! output.
 //!
-//! The tools are those of `hashline-tools`, where all that a model reads is written. `server`
-//! answers the client's requests, one session for the connection; `roots` says where it works, and
-//! `hosts` how long its answers are.
-//! `pipes` are those to the client; `message` reads what comes; `intake` bounds how much of that is
-//! under way.
+//! The tools are those of `hashline-tools`, which writes everything that a model reads. `server`
+//! answers the client's requests, with one session per connection; `roots` determines its
+//! directories, and `hosts` the length of its answers. `pipes` connects to the client; `message`
+//! parses lines; `intake` limits the requests in progress.
 
 mod hosts;
 mod intake;
@@ -51,25 +50,25 @@ pub fn mcp(call: Call<'_>, args: &Mcp) -> Result<Exit, Failure> {
         max_answer_bytes: args.max_answer_bytes(),
         is_structured: args.structured,
     };
-    // The client's messages leave by this process's standard output, which the call holds.
+    // The server writes to standard output, which the call holds.
     drop(call);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build()
         .map_err(|cause| Error::io("start", "the server", &cause))?;
     let exit = runtime.block_on(serve(settings));
-    // The thread that reads standard input may wait there for ever.
+    // The thread that reads standard input may block there forever.
     runtime.shutdown_background();
     exit
 }
 
-/// The directories of the command line, which have to be there. They are absolute, since those
-/// after the first are not beneath it.
+/// The directories of the command line, which must exist. They are absolute, because the later ones
+/// are not below the first.
 fn roots_of(root: Option<&str>, more: &[String]) -> Result<Vec<String>, Error> {
     root.into_iter().chain(more.iter().map(String::as_str)).map(absolute_directory).collect()
 }
 
-/// A directory, absolute: configurations of agents name those of the user without a shell.
+/// A directory, absolute. `~` is expanded here, because agents start servers without a shell.
 fn at_home(path: &str) -> Result<String, Error> {
     match (path.strip_prefix("~/"), std::env::home_dir()) {
         (Some(rest), Some(home)) => absolute(&home.join(rest)),
@@ -94,7 +93,7 @@ fn absolute(path: &Path) -> Result<String, Error> {
     })
 }
 
-/// Serves one client, until it goes or the user interrupts.
+/// Serves one client until it disconnects or the user interrupts.
 async fn serve(settings: Settings) -> Result<Exit, Failure> {
     let (stop, gone) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let interrupted = Arc::clone(&stop);
@@ -122,12 +121,12 @@ async fn serve(settings: Settings) -> Result<Exit, Failure> {
             }
         }
     };
-    // Calls that are still at work stop at their next look, but never in the midst of a change.
+    // Running calls stop at their next check for cancellation, but never in the middle of a change.
     let _ = all_done.recv().await;
     Ok(exit)
 }
 
-/// How the program ends: by the wish of the user, or since nobody reads any more.
+/// How the program ends: the user stops it, or the client no longer reads.
 async fn first(stop: impl Future<Output = ()>, gone: impl Future<Output = ()>) -> Exit {
     tokio::select! {
         () = stop => Exit::Interrupted,
@@ -142,10 +141,10 @@ fn ended(quit: Result<QuitReason, tokio::task::JoinError>) -> Result<Exit, Error
     }
 }
 
-/// A connection that ended before it began.
+/// Handles a connection that ended before the handshake.
 fn ended_early(error: ServerInitializeError) -> Result<Exit, Failure> {
     match error {
-        // Whoever closes a pipe has seen enough.
+        // A client that closes the pipe is done.
         ServerInitializeError::ConnectionClosed(_)
         | ServerInitializeError::TransportError { .. } => Ok(Exit::Done),
         other => {

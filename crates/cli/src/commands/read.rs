@@ -1,4 +1,4 @@
-//! `read`, `hash` and `verify`: one look at files.
+//! `read`, `hash` and `verify`: read files once.
 
 use hashline_core::host::{RowAnchor, file_header};
 use hashline_core::{Code, Error, FileView, ReadRequest, TextView, ViewKind};
@@ -16,17 +16,17 @@ pub fn read(call: &mut Call<'_>, args: &Read) -> Result<Exit, Failure> {
         let views = views(call, &requests)?;
         let has_failed = views.iter().any(|view| error_of(view).is_some());
         call.out.json(&views)?;
-        return Ok(if has_failed { Exit::Trouble } else { Exit::Done });
+        return Ok(if has_failed { Exit::Error } else { Exit::Done });
     }
     let mut piped = Piped::default();
     let mut exit = Exit::Done;
     for request in &requests {
         match show(call, request, requests.len() > 1, &mut piped) {
-            Ok(view) => tell_what_is_left(call, &view)?,
+            Ok(view) => report_omitted(call, &view)?,
             Err(Failure::Engine(error)) if error.code != Code::Aborted => {
                 call.out.flush()?;
                 complain(&error, false);
-                exit = Exit::Trouble;
+                exit = Exit::Error;
             }
             Err(failure) => return Err(failure),
         }
@@ -34,7 +34,7 @@ pub fn read(call: &mut Call<'_>, args: &Read) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// Prints one file, piece by piece.
+/// Prints one file in pieces.
 fn show(
     call: &mut Call<'_>,
     request: &ReadRequest,
@@ -42,7 +42,7 @@ fn show(
     piped: &mut Piped,
 ) -> Result<FileView, Failure> {
     let Call { files, cancel, out, .. } = call;
-    // Without hashes, rows begin with a header of their own.
+    // Dialects without hashes have headers in their rows.
     let has_header = has_header && files.workspace().options().dialect.has_hashes();
     let mut header = has_header.then(|| file_header(&request.path.to_string_lossy()));
     let mut pass_on = |piece: &[u8]| -> Result<(), Failure> {
@@ -60,7 +60,7 @@ fn show(
     if let Some(error) = error_of(&view) {
         return Err(error.into());
     }
-    // Of an empty file, the header alone.
+    // An empty file has only a header.
     pass_on(b"")?;
     Ok(view)
 }
@@ -101,7 +101,7 @@ pub fn verify(call: &mut Call<'_>, args: &Verify) -> Result<Exit, Failure> {
         path => workspace.verify(path, &args.anchors, cancel)?,
     };
     match refused {
-        Some(rejected) => mismatch::tell(call, rejected),
+        Some(rejected) => mismatch::report(call, rejected),
         None if call.shared.json => {
             call.out.json(&serde_json::json!({"status": "verified"}))?;
             Ok(Exit::Done)
@@ -110,7 +110,7 @@ pub fn verify(call: &mut Call<'_>, args: &Verify) -> Result<Exit, Failure> {
     }
 }
 
-/// The views of all requests, in their order.
+/// The views of all requests, in the order of the requests.
 fn views(call: &Call<'_>, requests: &[ReadRequest]) -> Result<Vec<FileView>, Failure> {
     let is_piped = |request: &&ReadRequest| is_standard_input(&request.path);
     let named: Vec<ReadRequest> = requests.iter().filter(|one| !is_piped(one)).cloned().collect();
@@ -141,8 +141,8 @@ fn error_of(view: &FileView) -> Option<Error> {
     Some(Error::at(Code::BinaryFile, path, message))
 }
 
-/// Says that there are matches which a limit left out; lines that were not asked for need no word.
-fn tell_what_is_left(call: &mut Call<'_>, view: &FileView) -> Result<(), Failure> {
+/// Reports that a limit omitted matches. Lines outside of the requested range are not reported.
+fn report_omitted(call: &mut Call<'_>, view: &FileView) -> Result<(), Failure> {
     if let Some(&TextView { match_count: Some(count), next_line: Some(next), .. }) = view.as_text()
     {
         let path = &view.path;

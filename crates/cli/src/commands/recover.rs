@@ -1,4 +1,4 @@
-//! `recover`: what a process that died left half done.
+//! `recover`: finishes or rolls back patches that a dead process left unfinished.
 
 use hashline_core::RecoveryReport;
 
@@ -14,7 +14,7 @@ pub fn recover(call: &mut Call<'_>) -> Result<Exit, Failure> {
     let report = call.files.workspace().recover(&call.cancel)?;
     drop(progress);
     let is_done = report.damaged.is_empty() && report.failed.is_empty();
-    let exit = if is_done { Exit::Done } else { Exit::Trouble };
+    let exit = if is_done { Exit::Done } else { Exit::Error };
     show(call, &report).map_err(|failure| failure.after("the recovery was made"))?;
     if call.shared.json {
         return Ok(exit);
@@ -28,7 +28,7 @@ pub fn recover(call: &mut Call<'_>) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// Prints the report, to the last byte.
+/// Prints the report, and flushes it.
 fn show(call: &mut Call<'_>, report: &RecoveryReport) -> Result<(), Failure> {
     if call.shared.json {
         call.out.json(report)?;

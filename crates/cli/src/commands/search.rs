@@ -1,4 +1,4 @@
-//! `search`: matches in many files.
+//! `search`: finds matches in many files.
 
 use std::cell::RefCell;
 
@@ -28,15 +28,15 @@ pub fn search(call: &mut Call<'_>, args: &Search) -> Result<Exit, Failure> {
     for error in &found.errors {
         complain(error, false);
     }
-    tell_what_is_left(&found);
+    report_omitted(&found);
     if found.match_count == 0 && args.looks_like_a_regex() {
         say("nothing holds this text as it stands; --regex takes it for a regular expression");
     }
     Ok(exit_of(&found))
 }
 
-/// What is found in files, and then on standard input if that is to be searched. Rows of files
-/// alone are printed as they are found, and are not in the result.
+/// Searches files, and then standard input if it is named. If only files are searched, their rows
+/// are printed as they are found and are not in the result.
 fn find(call: &mut Call<'_>, args: &Search) -> Result<SearchResult, Failure> {
     let mut query = args.query();
     let named = query.paths.len();
@@ -55,9 +55,8 @@ fn find(call: &mut Call<'_>, args: &Search) -> Result<SearchResult, Failure> {
     Ok(found)
 }
 
-/// What is found in files; if asked for, the rows of each file are printed as soon as they are
-/// certain. The line that tells of progress goes before the first of them: rows and line can be on
-/// one terminal, whoever stands between.
+/// Searches files; if requested, the rows of each file are printed as soon as they are final. The
+/// progress line is removed before the first row, because both may be on one terminal.
 fn find_in_files(
     call: &mut Call<'_>,
     query: &SearchQuery,
@@ -65,9 +64,9 @@ fn find_in_files(
 ) -> Result<SearchResult, Failure> {
     let Call { files, cancel, out, .. } = call;
     let progress = RefCell::new(Some(Progress::begin("searched")));
-    let told = |done, total| {
+    let on_progress = |done, total| {
         if let Some(progress) = &*progress.borrow() {
-            progress.tell(done, total);
+            progress.set(done, total);
         }
     };
     let mut printed = Ok(());
@@ -80,7 +79,7 @@ fn find_in_files(
         printed.is_ok()
     };
     let sink: Option<RowSink<'_>> = if is_printed { Some(&mut print) } else { None };
-    let found = files.search(query, cancel, &told, sink);
+    let found = files.search(query, cancel, &on_progress, sink);
     progress.take();
     printed?;
     Ok(found?)
@@ -138,10 +137,10 @@ fn add_standard_input(
 }
 
 fn exit_of(found: &SearchResult) -> Exit {
-    if found.errors.is_empty() { Exit::Done } else { Exit::Trouble }
+    if found.errors.is_empty() { Exit::Done } else { Exit::Error }
 }
 
-fn tell_what_is_left(found: &SearchResult) {
+fn report_omitted(found: &SearchResult) {
     if found.truncated {
         let (shown, files) = (found.match_count, found.files.len());
         say(&format!(

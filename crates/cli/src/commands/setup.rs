@@ -1,8 +1,8 @@
-//! `setup`: writes an agent's own configuration, takes it out again, and tries what it wrote.
+//! `setup`: writes an agent's own configuration, removes it again, and tests it.
 //!
-//! `agents` says what each agent is given, `entry` knows it again in a file, `change` says what is
-//! to be changed there, and `json` and `toml` do so. `trial` runs the hook and the server as the
-//! agent will, by a command line of `shell`. All files of an agent change in one patch, or none does.
+//! `agents` defines the entries of each agent, `entry` recognizes them in a file, `change` computes
+//! the changes, and `json` and `toml` apply them. `trial` runs the hook and the server as the agent
+//! does, with a command line of `shell`. All files of an agent change in one patch, or none does.
 
 mod agents;
 mod change;
@@ -27,7 +27,7 @@ use crate::{interrupt, mismatch};
 use agents::{Format, MissingPackage, Plan, Target};
 use json::{Document, Removal};
 
-/// How often the edit begins anew when somebody else has changed a file in between.
+/// How often the edit is tried again if another process has changed a file meanwhile.
 const ATTEMPTS: usize = 5;
 
 /// Unchanged lines around each change in the diff.
@@ -70,7 +70,7 @@ pub fn setup(call: &mut Call<'_>, args: &Setup) -> std::result::Result<Exit, Fai
                 break;
             }
             Outcome::Rejected(_) if attempt < ATTEMPTS => {}
-            Outcome::Rejected(rejected) => return mismatch::tell(call, rejected),
+            Outcome::Rejected(rejected) => return mismatch::report(call, rejected),
         }
     }
     call.out.flush()?;
@@ -93,7 +93,7 @@ fn not_installed(missing: &MissingPackage, args: &Setup) -> Error {
     ))
 }
 
-/// The directory of the project, if it is the one to be set up.
+/// The directory of the project, if the project is set up.
 fn project(call: &Call<'_>, args: &Setup) -> Result<Option<PathBuf>> {
     if !args.project {
         return Ok(None);
@@ -149,7 +149,7 @@ fn toml_operations(
     Ok(if new == text { Vec::new() } else { whole(target, path, old, &new) })
 }
 
-/// A file with another text; one without any is deleted, unless it is a link.
+/// Writes the whole file. An empty text deletes the file, unless it is a link.
 fn whole(target: &Target, path: &str, old: Option<&str>, new: &str) -> Vec<Value> {
     vec![match old {
         None => json!({"op": "add_file", "path": path, "content": new}),
@@ -161,7 +161,7 @@ fn whole(target: &Target, path: &str, old: Option<&str>, new: &str) -> Vec<Value
     }]
 }
 
-/// The text of a file, if there is one, without its byte order mark, which every edit keeps.
+/// The text of a file, if it exists, without its byte order mark, which edits preserve.
 fn content(path: &str) -> Result<Option<String>> {
     let invalid = |cause| std::io::Error::new(std::io::ErrorKind::InvalidData, cause);
     let bytes = read_start(Path::new(path), u64::MAX);

@@ -1,4 +1,4 @@
-//! `check-syntax`: which files do not parse, and where.
+//! `check-syntax`: reports which files do not parse, and where.
 
 use hashline_core::{Code, Error, SyntaxReport, SyntaxState};
 
@@ -21,13 +21,13 @@ pub fn check(call: &mut Call<'_>, args: &CheckSyntax) -> Result<Exit, Failure> {
                 if call.shared.json {
                     reports.push(report);
                 } else {
-                    tell(call, &report)?;
+                    print(call, &report)?;
                 }
             }
             Err(error) if error.code != Code::Aborted => {
                 call.out.flush()?;
                 complain(&error, false);
-                exit = Exit::Trouble;
+                exit = Exit::Error;
             }
             Err(error) => return Err(error.into()),
         }
@@ -47,7 +47,7 @@ fn report_of(call: &Call<'_>, file: &str, piped: &mut Piped) -> Result<SyntaxRep
     workspace.check_syntax_bytes(file, bytes, &call.cancel)
 }
 
-fn tell(call: &mut Call<'_>, report: &SyntaxReport) -> Result<(), Failure> {
+fn print(call: &mut Call<'_>, report: &SyntaxReport) -> Result<(), Failure> {
     let path = hashline_core::host::one_line(&report.path);
     match (report.syntax, &report.message, report.line) {
         (SyntaxState::Unknown, ..) => {

@@ -1,9 +1,9 @@
-//! The cases of `vectors/faces.jsonl` as far as the program has commands for them: it answers what
-//! the addon answers, byte for byte. How a line is made is in `__test__/faces/run.mjs`; here the
-//! answers of a case and what is left of its files are held against the recorded ones.
+//! Runs the cases of `vectors/faces.jsonl` for which the program has commands: its answers must be
+//! those of the addon, byte for byte. `__test__/faces/run.mjs` defines the lines; this test
+//! compares the answers of a case and the resulting files with the recorded ones.
 //!
-//! Two things are put right before: the program names options in its own way, and its guard
-//! counts the bytes of a command where JavaScript counts code units.
+//! Two differences are converted first: the program spells options differently, and its guard
+//! counts bytes of a command where JavaScript counts code units.
 
 #![cfg(unix)]
 
@@ -14,7 +14,7 @@ use crate::support::Project;
 use base64::prelude::{BASE64_STANDARD, Engine};
 use serde_json::{Map, Value, json};
 
-/// How the program spells options that messages name, and how JavaScript does.
+/// The spelling of options in messages, in the program and in JavaScript.
 const SPELLINGS: [(&str, &str); 4] = [
     ("--max-file-bytes", "maxFileBytes"),
     ("--max-bytes", "maxBytes"),
@@ -22,7 +22,7 @@ const SPELLINGS: [(&str, &str); 4] = [
     ("--lines", "maxLines"),
 ];
 
-/// JSON in one way of writing it: the keys in order.
+/// Canonical JSON, with sorted keys.
 fn canonical(value: &Value) -> String {
     fn sorted(value: &Value) -> Value {
         match value {
@@ -51,7 +51,7 @@ fn write(project: &Project, files: &Value) {
     }
 }
 
-/// All that is below a directory.
+/// All files below a directory.
 fn contents(dir: &Path, prefix: &str, found: &mut Map<String, Value>) {
     for entry in fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();
@@ -71,13 +71,14 @@ fn contents(dir: &Path, prefix: &str, found: &mut Map<String, Value>) {
     }
 }
 
-/// The words of a command line, and what stands on its input.
+/// The arguments of a command line, and its standard input.
 struct Words {
     words: Vec<String>,
     input: String,
 }
 
-/// Options by the names of JavaScript, to be turned into words; what is left has none.
+/// Options by their JavaScript names, which are converted into arguments; the rest has no
+/// equivalent.
 struct Options<'a> {
     left: Map<String, Value>,
     words: &'a mut Vec<String>,
@@ -98,14 +99,14 @@ impl Options<'_> {
         }
     }
 
-    /// A word that stands for a flag that is not `default`.
+    /// The argument for a flag, unless it has its `default`.
     fn flag(&mut self, name: &str, word: &str, default: bool) {
         if self.left.remove(name).is_some_and(|value| value != Value::Bool(default)) {
             self.words.push(word.to_owned());
         }
     }
 
-    /// Nothing where an option has no word.
+    /// Returns `None` if an option has no equivalent.
     fn end(self) -> Option<()> {
         self.left.is_empty().then_some(())
     }
@@ -122,7 +123,7 @@ fn many(value: Option<Value>) -> Vec<String> {
     }
 }
 
-/// What calls of all kinds may be given; `dialect` where they name none.
+/// The options of all calls; `dialect` is the default.
 fn shared(given: &Value, dialect: &str, words: &mut Vec<String>) -> Map<String, Value> {
     let left = given.as_object().cloned().unwrap_or_default();
     let mut options = Options { left, words };
@@ -133,7 +134,7 @@ fn shared(given: &Value, dialect: &str, words: &mut Vec<String>) -> Map<String, 
     options.left
 }
 
-/// The options of a request to look for something.
+/// The options of a search.
 fn matching(options: &mut Options<'_>) {
     options.flag("regex", "--regex", false);
     options.flag("caseSensitive", "--case-sensitive", false);
@@ -144,7 +145,7 @@ fn matching(options: &mut Options<'_>) {
     options.value("maxLineChars", "--max-line-chars");
 }
 
-/// The command line of a call; `None` where there is none.
+/// The command line of a call; `None` if there is none.
 fn words_of(call: &Value, dir: &str, is_of_session: bool) -> Option<Words> {
     let mut words: Vec<String> = ["--json", "--root", dir].map(str::to_owned).to_vec();
     let dialect = if is_of_session { "lean" } else { "pi" };
@@ -189,13 +190,13 @@ fn words_of(call: &Value, dir: &str, is_of_session: bool) -> Option<Words> {
     (!words.iter().any(|word| word.contains('\0'))).then_some(Words { words, input })
 }
 
-/// A path alone is a request, too.
+/// A string is a request for that path.
 fn request(given: &Value) -> Map<String, Value> {
     let alone = || json!({"path": given}).as_object().cloned();
     given.as_object().cloned().or_else(alone).unwrap()
 }
 
-/// Several files are read in one way.
+/// Several files are read with the same options.
 fn read_words(given: &Value, words: &mut Vec<String>) -> Option<()> {
     let given = given.as_array().cloned().unwrap_or_else(|| vec![given.clone()]);
     let mut requests: Vec<_> = given.iter().map(request).collect();
@@ -281,7 +282,7 @@ fn check_words(given: &Value, left: Map<String, Value>, words: &mut Vec<String>)
     Some(())
 }
 
-/// What the program answers, as the addon would.
+/// The program's answer, in the form of the addon's.
 fn answer(project: &Project, call: &Value, words: &Words) -> Value {
     let mut all = vec!["--state-dir".to_owned(), project.state().to_str().unwrap().to_owned()];
     all.extend(words.words.iter().cloned());
@@ -289,8 +290,8 @@ fn answer(project: &Project, call: &Value, words: &Words) -> Value {
     let run = project.run_with(&all, &words.input);
     let (kind, mut text) =
         if run.stdout.is_empty() { ("error", run.stderr) } else { ("answer", run.stdout) };
-    for (ours, theirs) in SPELLINGS {
-        text = text.replace(ours, theirs);
+    for (own, theirs) in SPELLINGS {
+        text = text.replace(own, theirs);
     }
     text = text.replace(project.path("").to_str().unwrap().trim_end_matches('/'), "<dir>");
     let mut answer: Value =
@@ -307,14 +308,14 @@ fn answer(project: &Project, call: &Value, words: &Words) -> Value {
     json!({ kind: answer })
 }
 
-/// Dry runs that go well need no memory to be the same from the program. (Refusals tell what a
-/// session remembers.)
+/// Successful dry runs need no session for the same answer. (Refusals depend on what a session
+/// remembers.)
 fn is_dry(call: &Value, expected: &Value) -> bool {
     call["options"]["dryRun"] == true && expected["answer"]["status"] == "applied"
 }
 
-/// The calls of a case that the program can make, with what they have to answer; nothing where it
-/// lacks a command for one of them.
+/// The calls of a case with the expected answers; `None` if the program has no command for one of
+/// them.
 fn calls_of<'a>(case: &'a Value, dir: &str) -> Option<Vec<(&'a Value, &'a Value, Words)>> {
     let calls = case["calls"].as_array()?.iter().zip(case["expected"]["answers"].as_array()?);
     if case.get("session").is_some() {
@@ -330,7 +331,7 @@ fn calls_of<'a>(case: &'a Value, dir: &str) -> Option<Vec<(&'a Value, &'a Value,
 }
 
 #[test]
-fn the_program_answers_as_the_addon_does() {
+fn the_program_answers_like_the_addon() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/faces.jsonl");
     let (mut seen, mut dry_runs) = (0, 0);
     for row in fs::read_to_string(path).unwrap().lines() {

@@ -1,4 +1,4 @@
-//! `read`, `search`, `hash`, `verify` and `apply`: what they print, and how they end.
+//! The output and exit codes of `read`, `search`, `hash`, `verify` and `apply`.
 
 use crate::support::{Answer, Project, exists, printed};
 use serde_json::Value;
@@ -20,7 +20,7 @@ fn read_prints_anchors_and_apply_takes_them() {
 }
 
 #[test]
-fn regression_a_byte_order_mark_in_front_of_a_patch_is_no_part_of_it() {
+fn regression_a_byte_order_mark_before_a_patch_is_ignored() {
     let project = Project::new(&[("a", "line 1\n")]);
     let patch = r#"{"path":"a","edits":[{"set_line":{"anchor":"1:02","new_text":"one"}}]}"#;
     assert_eq!(project.run_with(&["apply"], &format!("\u{feff}{patch}")), printed(""));
@@ -38,7 +38,7 @@ fn numbers(last: u32) -> String {
 }
 
 #[test]
-fn all_stale_anchors_are_told_at_once() {
+fn all_stale_anchors_are_reported_at_once() {
     let project = Project::new(&[("a", &numbers(12))]);
     let patch = r#"{"path":"a","edits":[
         {"set_line":{"anchor":"2:00","new_text":"two"}},
@@ -69,7 +69,7 @@ fn all_stale_anchors_are_told_at_once() {
 }
 
 #[test]
-fn what_is_no_stale_anchor_is_trouble() {
+fn other_refusals_end_with_another_code() {
     let project = Project::new(&[("a", "one\n")]);
     let cases = [
         ("{", "standard input: the patch is not JSON"),
@@ -104,7 +104,7 @@ fn what_is_no_stale_anchor_is_trouble() {
 }
 
 #[test]
-fn regression_what_a_refusal_prints_is_bounded() {
+fn regression_the_output_of_a_refusal_is_limited() {
     let wide = format!("{}\n", "x".repeat(900)).repeat(1_000);
     let project = Project::new(&[("a", &wide)]);
     let stale = |at: usize| {
@@ -116,10 +116,10 @@ fn regression_what_a_refusal_prints_is_bounded() {
     let Answer { code, stderr, .. } = project.run_with(&["apply"], &patch);
     assert_eq!(code, Some(1));
     assert!(stderr.len() < 60_000, "{}", stderr.len());
-    let told = stderr.matches(">>> ").count();
-    assert!((10..100).contains(&told), "{told}");
-    let end = format!("\n({} more problems are not shown.)\n", 500 - told + 1);
-    assert!(stderr.ends_with(&end), "{told}: {}", &stderr[stderr.len() - 60..]);
+    let shown = stderr.matches(">>> ").count();
+    assert!((10..100).contains(&shown), "{shown}");
+    let end = format!("\n({} more problems are not shown.)\n", 500 - shown + 1);
+    assert!(stderr.ends_with(&end), "{shown}: {}", &stderr[stderr.len() - 60..]);
     let Answer { stdout, .. } = project.run_with(&["apply", "--json"], &patch);
     let data: Value = serde_json::from_str(&stdout).unwrap();
     assert_eq!(data["failures"].as_array().unwrap().len(), 500);
@@ -127,7 +127,7 @@ fn regression_what_a_refusal_prints_is_bounded() {
 }
 
 #[test]
-fn verify_names_what_does_not_hold() {
+fn verify_reports_stale_anchors() {
     let project = Project::new(&[("a", &numbers(12))]);
     let good = ["verify", "a", "1:02", ">>> 2:b2|line 2", "12:B3"];
     assert_eq!(project.run(&good), printed(""));
@@ -141,7 +141,7 @@ fn verify_names_what_does_not_hold() {
 }
 
 #[test]
-fn files_that_do_not_parse_are_named() {
+fn files_with_syntax_errors_are_reported() {
     let project = Project::new(&[
         ("good.js", "let a = { b: [1] }\n"),
         ("bad.js", "function f() {\n  if (a) {\n    b()\n}\n"),
@@ -186,7 +186,7 @@ fn regression_standard_input_is_checked_for_syntax_too() {
 }
 
 #[test]
-fn hash_prints_anchors_alone() {
+fn hash_prints_only_anchors() {
     let project = Project::new(&[("a", "line 1\nline 2|x\n")]);
     let expected = "1:02\n2:42\n";
     assert_eq!(project.run(&["hash", "a"]).stdout, expected);
@@ -194,7 +194,7 @@ fn hash_prints_anchors_alone() {
 }
 
 #[test]
-fn several_files_have_headers_and_fail_alone() {
+fn several_files_have_headers_and_fail_independently() {
     let project = Project::new(&[("a", "line 1\n"), ("b", "line 2\n")]);
     let answer = project.run_with(&["read", "a", "missing", "-", "b"], "line 3\n");
     let expected = "--- a ---\n1:02|line 1\n--- - ---\n1:83|line 3\n--- b ---\n1:b2|line 2\n";
@@ -207,7 +207,7 @@ fn json(text: &str) -> Value {
 }
 
 #[test]
-fn json_gives_the_results_of_the_engine() {
+fn json_prints_the_results_of_the_engine() {
     let project = Project::new(&[("a", "line 1\nline 2\n"), ("b/c", "line 1\n")]);
     let read = json(&project.run(&["--json", "read", "a", "missing"]).stdout);
     assert_eq!(read[0]["kind"], "text");
@@ -245,7 +245,7 @@ fn a_dry_run_prints_a_diff_and_writes_nothing() {
     assert_eq!(project.run_with(&["apply", "--dry-run"], patch), printed(diff));
     assert_eq!(project.content("a"), "line 1\nline 2\n");
     assert!(!exists(&project.path("b")));
-    // Colours only where they are asked for.
+    // Colours only if they are requested.
     let colored = project.run_with(&["apply", "--dry-run", "--color", "always"], patch).stdout;
     assert!(colored.contains("\u{1b}[31m-line 2\u{1b}[0m\n\u{1b}[32m+two\u{1b}[0m\n"), "{colored}");
     assert_eq!(project.run_with(&["apply", "--emit-updated"], patch).code, Some(0));
@@ -280,7 +280,7 @@ fn regression_emit_updated_names_the_file_where_a_patch_names_two() {
     let created = copy.replace(r#""to":"b","to_anchor":"3:83""#, r#""to":"new""#);
     let shown = apply(&[], &created);
     assert!(shown.starts_with("---\n--- new --- created, +1\n1:02|line 1\n"), "{shown}");
-    // The other file is edited, and stays as it is.
+    // The other file is edited without a change.
     let same = r#"{"operations":[{"op":"set_line","path":"a","anchor":"1:02","text":"line 1"},
         {"op":"set_line","path":"b","anchor":"2:b2","text":"two"}]}"#;
     for options in [&[][..], &["--answer", "brief"]] {
@@ -289,7 +289,7 @@ fn regression_emit_updated_names_the_file_where_a_patch_names_two() {
     }
     let alone = r#"{"operations":[{"op":"set_line","path":"b","anchor":"2:b2","text":"two"}]}"#;
     assert_eq!(apply(&["--answer", "brief"], alone), "---\n2:f4\n");
-    // Where lines have no hashes, the header has what names the version.
+    // In dialects without hashes, the header has the tag of the version.
     let shown = Project::new(&[("b", &two)]).run(&["read", "b", "--dialect", "omp18"]).stdout;
     let patch = format!("{}\nPUT 2.=2:\n+two", shown.lines().next().unwrap());
     let patch = serde_json::json!({ "patch": patch }).to_string();
@@ -307,7 +307,7 @@ fn regression_json_apply_names_the_file_where_a_patch_names_two() {
 }
 
 #[test]
-fn a_line_that_was_followed_is_told() {
+fn a_relocation_is_reported() {
     let project = Project::new(&[("a", "new\nnew\nnew\nnew\nlet one = 1;\n")]);
     let anchor = project.run_with(&["hash", "-"], "let one = 1;\n").stdout;
     let patch = format!(
@@ -368,7 +368,7 @@ fn search_walks_directories() {
 }
 
 #[test]
-fn nothing_outside_the_root_is_touched() {
+fn nothing_outside_of_the_root_is_accessed() {
     let project = Project::new(&[("in/a", "line 1\n"), ("out", "line 1\n")]);
     let inside = project.run(&["--root", "in", "read", "a"]);
     assert_eq!(inside, printed("1:02|line 1\n"));
@@ -382,7 +382,7 @@ fn nothing_outside_the_root_is_touched() {
 }
 
 #[test]
-fn what_is_no_text_is_not_shown() {
+fn binary_files_are_not_shown() {
     let project = Project::new(&[]);
     project.write("binary", b"a\0b");
     project.write("utf16", b"\xFF\xFEa\0\n\0b\0");
@@ -395,7 +395,7 @@ fn what_is_no_text_is_not_shown() {
 }
 
 #[test]
-fn files_that_are_read_in_pieces_look_as_if_they_were_not() {
+fn files_read_in_pieces_are_printed_as_a_whole() {
     let line = "é".repeat(40_000);
     let long = format!("{}{line}\n{}", numbers(100_000), numbers(90_000).trim_end());
     let project = Project::new(&[("a", &long)]);
@@ -409,7 +409,7 @@ fn files_that_are_read_in_pieces_look_as_if_they_were_not() {
 }
 
 #[test]
-fn there_is_a_usage_log_where_it_is_asked_for() {
+fn the_usage_log_is_written_on_request() {
     let project = Project::new(&[("a", "line 1\n")]);
     let log = project.path("log");
     for args in [&["hash", "a"][..], &["read", "missing"]] {
@@ -418,11 +418,11 @@ fn there_is_a_usage_log_where_it_is_asked_for() {
         assert_eq!(project.run(args).code, command.output().unwrap().status.code());
     }
     let lines: Vec<Value> = project.content("log").lines().map(json).collect();
-    let told: Vec<_> = lines.iter().map(|line| (&line["command"], &line["exitCode"])).collect();
+    let logged: Vec<_> = lines.iter().map(|line| (&line["command"], &line["exitCode"])).collect();
     let (hash, read) = ("hash".into(), "read".into());
-    let (done, trouble) = (0.into(), 2.into());
-    assert_eq!(told, [(&hash, &done), (&hash, &done), (&read, &trouble), (&read, &trouble)]);
-    // Files are not named.
+    let (done, failed) = (0.into(), 2.into());
+    assert_eq!(logged, [(&hash, &done), (&hash, &done), (&read, &failed), (&read, &failed)]);
+    // The log has no file names.
     assert!(!project.content("log").contains("missing"));
     let nowhere = project.command(&["hash", "a"]).env("HASHLINE_USAGE_LOG", "no/where").output();
     let nowhere = crate::support::answer(nowhere.unwrap());
@@ -431,27 +431,27 @@ fn there_is_a_usage_log_where_it_is_asked_for() {
 }
 
 #[test]
-fn regression_an_empty_root_is_not_called_a_file() {
-    let told = Project::new(&[("a", "")]).run(&["read", "a", "--root", ""]);
-    assert_eq!(told.code, Some(2));
-    assert_eq!(told.stderr, "hashline: the root is empty: name a directory\n");
+fn regression_an_empty_root_has_a_message_of_its_own() {
+    let answer = Project::new(&[("a", "")]).run(&["read", "a", "--root", ""]);
+    assert_eq!(answer.code, Some(2));
+    assert_eq!(answer.stderr, "hashline: the root is empty: name a directory\n");
 }
 
 #[test]
-fn regression_doctor_tells_what_it_knows_where_there_is_no_state() {
+fn regression_doctor_reports_without_a_state_directory() {
     let project = Project::new(&[("a", "")]);
-    // A file is where the directory should be.
-    let told = project.run(&["doctor", "--state-dir", "a"]);
-    assert_eq!(told.code, Some(2));
-    assert!(told.stdout.contains("dialects  pi, "), "{}", told.stdout);
-    assert!(told.stderr.starts_with("hashline: the state directory: "), "{}", told.stderr);
-    let told = project.run(&["doctor", "--state-dir", "a", "--json"]);
-    assert_eq!((told.code, json(&told.stdout).get("state")), (Some(2), None));
-    assert!(json(&told.stderr)["message"].as_str().unwrap().starts_with("the state directory: "));
+    // A file has the name of the directory.
+    let answer = project.run(&["doctor", "--state-dir", "a"]);
+    assert_eq!(answer.code, Some(2));
+    assert!(answer.stdout.contains("dialects  pi, "), "{}", answer.stdout);
+    assert!(answer.stderr.starts_with("hashline: the state directory: "), "{}", answer.stderr);
+    let answer = project.run(&["doctor", "--state-dir", "a", "--json"]);
+    assert_eq!((answer.code, json(&answer.stdout).get("state")), (Some(2), None));
+    assert!(json(&answer.stderr)["message"].as_str().unwrap().starts_with("the state directory: "));
 }
 
 #[test]
-fn doctor_and_recover_tell_about_journals() {
+fn doctor_and_recover_report_journals() {
     let project = Project::new(&[]);
     assert_eq!(project.run(&["recover"]), printed("nothing to recover\n"));
     let sound = project.run(&["doctor"]);
@@ -470,7 +470,7 @@ fn doctor_and_recover_tell_about_journals() {
 }
 
 #[test]
-fn shells_and_manuals_know_every_command() {
+fn completions_and_manuals_have_every_command() {
     let project = Project::new(&[]);
     for shell in ["bash", "zsh", "fish", "powershell"] {
         let script = project.run(&["completions", shell]);
@@ -530,7 +530,7 @@ fn values_of_documents_are_read_and_edited_by_path() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn regression_a_name_that_is_not_utf_8_silences_no_search() {
+fn regression_a_name_that_is_not_utf_8_does_not_stop_a_search() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
     let project = Project::new(&[("a", "needle\n")]);
@@ -555,7 +555,7 @@ fn regression_a_name_that_is_not_utf_8_silences_no_search() {
 }
 
 #[test]
-fn regression_a_patch_that_names_a_missing_file_is_refused_though_it_asks_for_nothing() {
+fn regression_an_empty_patch_of_a_missing_file_is_refused() {
     let project = Project::new(&[("a", "one\n")]);
     let answer = project.run_with(&["apply"], r#"{"path":"nope","edits":[]}"#);
     assert_eq!(answer.code, Some(2));
@@ -564,7 +564,7 @@ fn regression_a_patch_that_names_a_missing_file_is_refused_though_it_asks_for_no
 }
 
 #[test]
-fn options_of_matches_need_something_to_look_for() {
+fn options_of_matches_need_a_pattern() {
     let project = Project::new(&[("a", "one\n")]);
     for option in ["-e", "-s", "-A1", "-B1", "-C1"] {
         let Answer { code, stdout, stderr } = project.run(&["read", "a", option]);
@@ -575,7 +575,7 @@ fn options_of_matches_need_something_to_look_for() {
 }
 
 #[test]
-fn help_of_check_is_short_and_has_what_it_uses() {
+fn help_of_check_has_only_its_own_options() {
     let project = Project::new(&[]);
     let help = project.run(&["check", "--help"]).stdout;
     assert!(help.lines().count() < 40, "{help}");
@@ -583,7 +583,7 @@ fn help_of_check_is_short_and_has_what_it_uses() {
 }
 
 #[test]
-fn usage_errors_are_data_where_data_is_asked_for() {
+fn usage_errors_are_json_with_json() {
     let project = Project::new(&[]);
     for args in [&["read", "--json"][..], &["--json", "bake"], &["read", "a", "--nope", "--json"]] {
         let Answer { code, stdout, stderr } = project.run(args);
@@ -594,10 +594,10 @@ fn usage_errors_are_data_where_data_is_asked_for() {
     }
 }
 
-/// A search waited for a FIFO where git's configuration should be, and read a device without end.
+/// A search waited for a FIFO instead of git's configuration, and read a device forever.
 #[cfg(unix)]
 #[test]
-fn regression_configurations_of_git_that_are_no_files_are_not_read() {
+fn regression_only_regular_files_are_read_as_configurations_of_git() {
     let project = Project::new(&[("a.txt", "needle\n"), ("b.log", "needle\n")]);
     project.shell("mkdir -p .git home/.config/git git && mkfifo pipe");
     let search = |variables: &[(&str, &str)]| {
@@ -623,7 +623,7 @@ fn regression_configurations_of_git_that_are_no_files_are_not_read() {
             assert_eq!(search(&[(name, path)]), usual, "{name}={path}");
         }
     }
-    // What is a file counts.
+    // A regular file is read.
     project.write("git/config", b"[core]\n\texcludesFile = ~/ignored\n");
     project.write("home/ignored", b"*.log\n");
     let config = project.path("git/config");
@@ -631,10 +631,10 @@ fn regression_configurations_of_git_that_are_no_files_are_not_read() {
     assert!(!found.stdout.contains("b.log"), "{found:?}");
 }
 
-/// A patch may come through a pipe, but the program waited for a FIFO that nobody writes to.
+/// A patch may come through a pipe, but the program waited for a FIFO without a writer.
 #[cfg(unix)]
 #[test]
-fn regression_a_patch_in_a_pipe_needs_a_writer() {
+fn regression_a_fifo_without_a_writer_is_not_read() {
     let project = Project::new(&[("a.txt", "one\n")]);
     project.shell("mkfifo pipe");
     for command in ["apply", "json-apply"] {

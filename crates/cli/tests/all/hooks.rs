@@ -1,9 +1,9 @@
-//! `hook` and `check`: events of agents as they were recorded, and the answers that they take.
+//! `hook` and `check`: recorded events of agents, and the answers that the agents accept.
 
 use crate::support::{Project, printed};
 use serde_json::{Value, json};
 
-/// The answer by which each agent knows a refusal.
+/// A refusal in the format of each agent.
 fn denial(agent: &str, reason: &str) -> Value {
     match agent {
         "claude" | "codex" => json!({"hookSpecificOutput": {
@@ -18,7 +18,7 @@ fn denial(agent: &str, reason: &str) -> Value {
     }
 }
 
-/// The reason that a refusal gives.
+/// The reason in a refusal.
 fn reason(answer: &Value) -> &str {
     let deep = answer.pointer("/hookSpecificOutput/permissionDecisionReason");
     let reason = deep.or(answer.get("agent_message")).or(answer.get("reason"));
@@ -37,13 +37,13 @@ fn check_recorded(recorded: &str) {
         args.extend(case["args"].as_array().unwrap().iter().filter_map(Value::as_str));
         let answer = project.run_with(&args, &case["event"].to_string());
         assert_eq!((answer.code, answer.stderr.as_str()), (Some(0), ""), "{agent}: {name}");
-        let told: Value = serde_json::from_str(&answer.stdout).unwrap();
+        let answer: Value = serde_json::from_str(&answer.stdout).unwrap();
         match case["refused"].as_str() {
-            None => assert_eq!(told, json!({}), "{agent}: {name}"),
+            None => assert_eq!(answer, json!({}), "{agent}: {name}"),
             Some(part) => {
-                assert_eq!(told, denial(agent, reason(&told)), "{agent}: {name}");
-                assert!(reason(&told).contains(part), "{agent}: {name}: {told}");
-                assert!(told.to_string().contains("hashline"), "{agent}: {name}: {told}");
+                assert_eq!(answer, denial(agent, reason(&answer)), "{agent}: {name}");
+                assert!(reason(&answer).contains(part), "{agent}: {name}: {answer}");
+                assert!(answer.to_string().contains("hashline"), "{agent}: {name}: {answer}");
             }
         }
     }
@@ -74,7 +74,7 @@ fn opencode() {
     check_recorded(include_str!("../hooks/opencode.json"));
 }
 
-/// In a shell a patch went past `--deny Edit,Write`.
+/// A patch in a shell command bypassed `--deny Edit,Write`.
 #[test]
 fn regression_a_patch_in_a_shell_is_an_edit() {
     let project = Project::new(&[]);
@@ -88,40 +88,40 @@ fn regression_a_patch_in_a_shell_is_an_edit() {
     }
 }
 
-/// Files outside the project, and those that it ignores, are no business of the tools.
+/// Files outside of the project, and ignored files, are not guarded.
 #[test]
-fn a_hook_minds_the_files_of_the_project() {
+fn a_hook_guards_the_files_of_the_project() {
     let project = Project::new(&[(".gitignore", "dist/\n*.snap\n"), ("a.txt", "a\n")]);
     let dir = project.path("").to_str().unwrap().trim_end_matches('/').to_owned();
-    let told = |command: &str, args: &[&str]| {
+    let is_denied = |command: &str, args: &[&str]| {
         let event = json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "cwd": dir,
             "tool_input": {"command": command}});
         let answer = project.run_with(&[&["hook", "claude"], args].concat(), &event.to_string());
         assert_eq!((answer.code, answer.stderr.as_str()), (Some(0), ""), "{command}");
         answer.stdout != "{}\n"
     };
-    assert!(told("cat a.txt", &[]));
-    assert!(told(&format!("cat {dir}/a.txt"), &[]));
-    assert!(told("cd sub && cat ../a.txt", &[]));
+    assert!(is_denied("cat a.txt", &[]));
+    assert!(is_denied(&format!("cat {dir}/a.txt"), &[]));
+    assert!(is_denied("cd sub && cat ../a.txt", &[]));
     for command in
         ["cat /etc/hosts", "cat ../other", "cat dist/a.js", "cat x/a.snap", "cat ~/.npmrc"]
     {
-        assert!(!told(command, &[]), "{command}");
+        assert!(!is_denied(command, &[]), "{command}");
     }
-    assert!(told("cat /etc/hosts", &["--serves", "/etc"]));
-    assert!(!told("cat a.txt", &["--rule", "reader=off"]));
-    assert!(!told("cat a.txt", &["--ignored", "*.txt"]));
-    assert!(told("rm a.txt", &["--rule", "file-command=on"]));
+    assert!(is_denied("cat /etc/hosts", &["--serves", "/etc"]));
+    assert!(!is_denied("cat a.txt", &["--rule", "reader=off"]));
+    assert!(!is_denied("cat a.txt", &["--ignored", "*.txt"]));
+    assert!(is_denied("rm a.txt", &["--rule", "file-command=on"]));
     let wrong = project.run(&["check", "ls", "--rule", "readers=off"]);
     assert_eq!(wrong.code, Some(2));
     assert!(wrong.stderr.contains("there is no rule \"readers\""), "{}", wrong.stderr);
 }
 
-/// `cat link` was refused in favour of `read`, and `read` refused the link, which leads out of the
-/// project: there was no way to go on.
+/// `cat link` was refused in favour of `read`, but `read` refused the link, which leads out of the
+/// project: the agent could not continue.
 #[cfg(unix)]
 #[test]
-fn regression_files_that_the_tools_refuse_are_left_to_the_shell() {
+fn regression_the_shell_may_read_files_that_the_tools_refuse() {
     let project = Project::new(&[("p/a.txt", "a\n"), ("p/d/b.txt", "b\n"), ("out/c.txt", "c\n")]);
     std::fs::write(project.path("p/wide.txt"), b"a\0b\0\n\0").unwrap();
     std::fs::File::create(project.path("p/huge.txt")).unwrap().set_len((1 << 30) + 1).unwrap();
@@ -203,9 +203,9 @@ fn regression_files_that_apply_cannot_edit_are_left_to_the_tools_of_the_agent() 
     assert!(!is_denied("gemini", gemini(&plan)));
 }
 
-/// They passed: only a text was looked at.
+/// They passed: only strings were checked.
 #[test]
-fn regression_a_shell_whose_command_cannot_be_read_is_refused() {
+fn regression_an_unreadable_command_is_refused() {
     let project = Project::new(&[]);
     let event = |agent: &str, command: Value| match agent {
         "cursor" => json!({"hook_event_name": "beforeShellExecution", "command": command}),
@@ -215,35 +215,38 @@ fn regression_a_shell_whose_command_cannot_be_read_is_refused() {
         _ => json!({"hook_event_name": "PreToolUse", "tool_name": "Bash",
             "tool_input": {"command": command}}),
     };
-    let told = |agent: &str, event: &Value| -> Value {
+    let answer_to = |agent: &str, event: &Value| -> Value {
         let answer = project.run_with(&["hook", agent], &event.to_string());
         assert_eq!((answer.code, answer.stderr.as_str()), (Some(0), ""), "{event}");
         serde_json::from_str(&answer.stdout).unwrap()
     };
     for agent in ["claude", "codex", "cursor", "gemini", "opencode"] {
         for command in [json!(5), json!(null), json!([]), json!(["ls", 5]), json!({"a": "ls"})] {
-            let told = told(agent, &event(agent, command.clone()));
-            assert_eq!(told, denial(agent, reason(&told)), "{agent}: {command}");
-            assert!(reason(&told).contains("pass it as one text"), "{agent}: {told}");
+            let answer = answer_to(agent, &event(agent, command.clone()));
+            assert_eq!(answer, denial(agent, reason(&answer)), "{agent}: {command}");
+            assert!(reason(&answer).contains("pass it as one text"), "{agent}: {answer}");
         }
-        // Words are a command line, too.
-        let words = told(agent, &event(agent, json!(["bash", "-lc", "cat a"])));
+        // A list of words is a command line, too.
+        let words = answer_to(agent, &event(agent, json!(["bash", "-lc", "cat a"])));
         assert!(reason(&words).contains("`cat` reads `a`"), "{agent}: {words}");
-        assert_eq!(told(agent, &event(agent, json!(["git", "commit", "-m", "it's"]))), json!({}));
+        assert_eq!(
+            answer_to(agent, &event(agent, json!(["git", "commit", "-m", "it's"]))),
+            json!({})
+        );
     }
     for input in [json!(null), json!("cat a"), json!(["cat a"])] {
         let event =
             json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": input});
-        let told = told("claude", &event);
-        assert_eq!(told, denial("claude", reason(&told)), "{event}");
+        let answer = answer_to("claude", &event);
+        assert_eq!(answer, denial("claude", reason(&answer)), "{event}");
     }
-    // What is no shell passes, whatever it is given.
+    // Other tools pass with any input.
     let other = json!({"hook_event_name": "PreToolUse", "tool_name": "Task", "tool_input": null});
-    assert_eq!(told("claude", &other), json!({}));
+    assert_eq!(answer_to("claude", &other), json!({}));
 }
 
 #[test]
-fn regression_a_command_without_a_tool_that_can_be_told_is_of_the_shell() {
+fn regression_a_command_without_a_tool_name_is_a_shell_call() {
     let project = Project::new(&[]);
     let input = json!({"command": "cat a"});
     let before = |agent: &str| match agent {
@@ -252,7 +255,7 @@ fn regression_a_command_without_a_tool_that_can_be_told_is_of_the_shell() {
         "opencode" => json!({"args": input}),
         _ => json!({"hook_event_name": "PreToolUse", "tool_input": input}),
     };
-    let told = |agent: &str, event: &Value| -> Value {
+    let answer_to = |agent: &str, event: &Value| -> Value {
         let answer = project.run_with(&["hook", agent], &event.to_string());
         assert_eq!((answer.code, answer.stderr.as_str()), (Some(0), ""), "{event}");
         serde_json::from_str(&answer.stdout).unwrap()
@@ -264,22 +267,22 @@ fn regression_a_command_without_a_tool_that_can_be_told_is_of_the_shell() {
                 let key = if agent == "opencode" { "tool" } else { "tool_name" };
                 event[key] = tool;
             }
-            let told = told(agent, &event);
-            assert_eq!(told, denial(agent, reason(&told)), "{agent}: {event}");
-            assert!(reason(&told).contains("`cat` reads `a`"), "{agent}: {told}");
+            let answer = answer_to(agent, &event);
+            assert_eq!(answer, denial(agent, reason(&answer)), "{agent}: {event}");
+            assert!(reason(&answer).contains("`cat` reads `a`"), "{agent}: {answer}");
         }
     }
-    assert_ne!(told("claude", &json!({"tool_name": "Bash", "tool_input": input})), json!({}));
-    // What has no command, or is over, passes.
+    assert_ne!(answer_to("claude", &json!({"tool_name": "Bash", "tool_input": input})), json!({}));
+    // Events without a command, or after a call, pass.
     let bare = json!({"hook_event_name": "PreToolUse", "tool_input": {"path": "a"}});
     let over = json!({"hook_event_name": "PostToolUse", "tool_input": input});
     for event in [bare, over, json!({}), json!([])] {
-        assert_eq!(told("claude", &event), json!({}), "{event}");
+        assert_eq!(answer_to("claude", &event), json!({}), "{event}");
     }
 }
 
 #[test]
-fn an_event_that_cannot_be_read_is_a_refusal() {
+fn an_unreadable_event_is_an_error() {
     let project = Project::new(&[]);
     let answer = project.run_with(&["hook", "claude"], "{");
     assert_eq!((answer.code, answer.stdout.as_str()), (Some(2), ""));
@@ -287,17 +290,17 @@ fn an_event_that_cannot_be_read_is_a_refusal() {
 }
 
 #[test]
-fn what_cannot_be_parsed_passes_unless_it_counts_as_a_write() {
+fn unparsed_commands_pass_unless_they_count_as_writes() {
     let project = Project::new(&[]);
     let event = json!({"tool": "bash", "args": {"command": "echo ( ("}}).to_string();
     assert_eq!(project.run_with(&["hook", "opencode"], &event), printed("{}\n"));
     let strict = project.run_with(&["hook", "opencode", "--unparsed", "write"], &event);
-    let told: Value = serde_json::from_str(&strict.stdout).unwrap();
-    assert_eq!(told["status"], "deny");
+    let answer: Value = serde_json::from_str(&strict.stdout).unwrap();
+    assert_eq!(answer["status"], "deny");
 }
 
 #[test]
-fn check_judges_commands() {
+fn check_prints_verdicts() {
     let project = Project::new(&[]);
     assert_eq!(project.run(&["check", "git log | head"]), printed("allow\n"));
     let read = project.run(&["check", "ls; cat a"]);
@@ -316,7 +319,7 @@ fn check_judges_commands() {
 }
 
 #[test]
-fn regression_a_policy_that_says_something_twice_is_refused() {
+fn regression_a_policy_with_a_duplicate_key_is_refused() {
     let project = Project::new(&[]);
     let event = json!({"tool_name": "Bash", "tool_input": {"command": "cat a"}}).to_string();
     let policy = r#"{"rules": {"reader": true, "reader": false}}"#;
@@ -326,10 +329,10 @@ fn regression_a_policy_that_says_something_twice_is_refused() {
     assert!(answer.stderr.contains("\"reader\""), "{}", answer.stderr);
 }
 
-/// The hook waited for ever: until somebody wrote to the FIFO, or a line came from the terminal.
+/// The hook waited forever: for a writer of the FIFO, or for a line from the terminal.
 #[cfg(unix)]
 #[test]
-fn regression_a_list_of_ignored_files_that_is_no_file_is_not_read() {
+fn regression_an_ignore_file_must_be_a_regular_file() {
     let project = Project::new(&[("a.txt", "a\n")]);
     let dir = project.path("").to_str().unwrap().to_owned();
     let event = json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "cwd": dir,

@@ -1,4 +1,4 @@
-//! `mcp`: a client that speaks with the program over pipes.
+//! `mcp`: a client that talks to the program over pipes.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -7,19 +7,19 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use crate::support::Project;
 use serde_json::{Value, json};
 
-/// A client, message by message.
+/// A client that exchanges single messages.
 struct Client {
     child: Child,
     stdin: Option<ChildStdin>,
     stdout: BufReader<ChildStdout>,
     last_id: u64,
-    /// The roots that it tells, when it is asked.
+    /// The roots that it returns on request.
     roots: Vec<String>,
-    /// Notifications that it got.
+    /// The notifications that it received.
     notices: Vec<Value>,
 }
 
-/// What a tool answered.
+/// The answer of a tool.
 #[derive(Debug)]
 struct Answer {
     text: String,
@@ -28,7 +28,7 @@ struct Answer {
 }
 
 impl Client {
-    /// The program, and nothing said.
+    /// Starts the program, without a handshake.
     fn start(project: &Project, args: &[&str]) -> Client {
         let mut command = project.command(&["mcp"]);
         command.args(args);
@@ -43,7 +43,7 @@ impl Client {
         Client { child, stdin, stdout, last_id: 0, roots: Vec::new(), notices: Vec::new() }
     }
 
-    /// The program, after the handshake.
+    /// Starts the program, with the handshake.
     fn connect(project: &Project, args: &[&str]) -> Client {
         let mut client = Client::start(project, args);
         client.shake_hands(&json!({}));
@@ -67,7 +67,7 @@ impl Client {
         answer["result"].clone()
     }
 
-    /// Says one line, which need not be a message.
+    /// Sends one line, which may be invalid.
     fn say(&mut self, line: &str) {
         let stdin = self.stdin.as_mut().unwrap();
         stdin.write_all(format!("{line}\n").as_bytes()).unwrap();
@@ -87,7 +87,7 @@ impl Client {
         id
     }
 
-    /// The next message. All that comes is protocol.
+    /// The next message. All output must be protocol messages.
     fn next(&mut self) -> Value {
         let mut line = String::new();
         self.stdout.read_line(&mut line).unwrap();
@@ -96,8 +96,8 @@ impl Client {
         message
     }
 
-    /// The answer to a request; notifications are kept, and the question for roots is answered.
-    /// An answer to any other request is not expected.
+    /// The answer to a request. Notifications are collected, and requests for roots are answered;
+    /// other answers are unexpected.
     fn answer_to(&mut self, id: u64) -> Value {
         loop {
             let message = self.next();
@@ -139,7 +139,7 @@ impl Client {
         self.call("apply", &json!({"operations": [operation]}))
     }
 
-    /// Closes the program's input, and says how it ended and what it still printed.
+    /// Closes the program's input, and returns its exit code and the rest of its output.
     fn leave(mut self) -> (Option<i32>, String, String) {
         drop(self.stdin.take());
         let mut rest = String::new();
@@ -156,13 +156,13 @@ fn answer_of(message: &Value) -> Answer {
     Answer { text, is_error: result["isError"] == true, result }
 }
 
-/// Ended by the end of its input: no word but protocol.
+/// Ended by the end of its input, with only protocol messages.
 const QUIETLY: (Option<i32>, String, String) = (Some(0), String::new(), String::new());
 
 const LINES: &str = "line 1\nline 2\nline 3\n";
 
 #[test]
-fn a_conversation() {
+fn a_client_reads_is_refused_and_edits() {
     let project = Project::new(&[("a.txt", LINES)]);
     let mut client = Client::start(&project, &[]);
     let about = client.shake_hands(&json!({}));
@@ -172,14 +172,14 @@ fn a_conversation() {
     let shown = client.read("a.txt");
     assert_eq!(shown.text, "1ac|line 1\n2hv|line 2\n3tr|line 3");
     assert!(!shown.is_error);
-    // Text alone: some clients show their model the structure instead.
+    // Only text: some clients show the model the structured content instead.
     assert_eq!(shown.result.get("structuredContent"), None);
     assert_eq!(shown.result["content"].as_array().unwrap().len(), 1);
     let done = client.set_line("a.txt", "2hv", "line two");
     assert!(!done.is_error);
     assert!(done.text.starts_with("1 edit, +1 -1\n"), "{}", done.text);
     assert_eq!(project.content("a.txt"), "line 1\nline two\nline 3\n");
-    // The old anchor is refused with the line as it is, and the one of the refusal holds.
+    // The old anchor is refused with the current line, and the anchor in the refusal is accepted.
     let stale = client.set_line("a.txt", "2hv", "line 2 again");
     assert!(stale.is_error);
     assert!(stale.text.starts_with("Nothing was written.\n"), "{}", stale.text);
@@ -190,7 +190,7 @@ fn a_conversation() {
 }
 
 #[test]
-fn regression_the_number_of_a_blank_line_is_an_anchor_without_quotes_too() {
+fn regression_an_unquoted_number_is_the_anchor_of_a_blank_line() {
     let project = Project::new(&[("a.txt", "one\n\nthree\n\n")]);
     let mut client = Client::start(&project, &["--dialect", "lean"]);
     client.shake_hands(&json!({}));
@@ -217,7 +217,7 @@ fn regression_the_number_of_a_blank_line_is_an_anchor_without_quotes_too() {
     client.leave();
 }
 
-/// What no schema may have, at any level: not every vendor takes it.
+/// Keywords that no schema may have at any level, because some vendors refuse them.
 const FORBIDDEN: &[&str] = &[
     "oneOf",
     "anyOf",
@@ -258,7 +258,7 @@ fn check_schema(schema: &Value, place: &str) {
 }
 
 #[test]
-fn tools_are_described_so_that_every_vendor_takes_them() {
+fn schemas_are_accepted_by_every_vendor() {
     let project = Project::new(&[]);
     let mut client = Client::connect(&project, &["--json-tools"]);
     let listed = client.request("tools/list", &json!({}))["result"]["tools"].clone();
@@ -288,7 +288,7 @@ fn tools_are_described_so_that_every_vendor_takes_them() {
 }
 
 #[test]
-fn what_is_no_call_of_a_tool_is_refused_or_ignored() {
+fn other_messages_are_refused_or_ignored() {
     let project = Project::new(&[("a.txt", LINES)]);
     let mut client = Client::connect(&project, &[]);
     let unknown = client.request("tools/call", &json!({"name": "fly"}));
@@ -336,7 +336,7 @@ fn regression_every_request_with_an_id_is_answered() {
         "{\"jsonrpc\":\"2.0\",\"id\":2000,\"method\":\"tools/list\",\"params\":{\"a\":1e999}}",
     );
     assert_eq!(client.answer_to(2000)["error"]["code"], -32700);
-    // Nearly as long as a message may be.
+    // Slightly shorter than the longest message.
     let content = "x".repeat(15 << 20);
     let operation = json!({"op": "add_file", "path": "b.txt", "content": content});
     let done = client.call("apply", &json!({"operations": [operation]}));
@@ -346,9 +346,9 @@ fn regression_every_request_with_an_id_is_answered() {
 }
 
 #[test]
-fn regression_a_request_that_is_refused_has_its_id_back() {
+fn regression_a_refusal_has_the_id_of_its_request() {
     let project = Project::new(&[("a.txt", LINES)]);
-    // Before the handshake as after it.
+    // Before the handshake and after it.
     let mut client = Client::start(&project, &[]);
     let initialize =
         |params: &str| format!("\"id\":1,\"method\":\"initialize\",\"params\":{params}");
@@ -426,7 +426,7 @@ fn regression_a_request_that_is_refused_has_its_id_back() {
         assert_eq!(refused["error"]["code"], request, "{refused}");
         assert!(refused["error"]["message"].as_str().unwrap().contains(part), "{refused}");
     }
-    // Whose id nobody can have back: told without it.
+    // Without a valid id, the error has none.
     for message in [
         "{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"ping\"}",
         "{\"jsonrpc\":\"2.0\",\"id\":{\"a\":1},\"method\":\"ping\"}",
@@ -440,7 +440,7 @@ fn regression_a_request_that_is_refused_has_its_id_back() {
             "{refused}"
         );
     }
-    // What is no request has no answer, whatever is wrong with it.
+    // Other invalid messages are not answered.
     for message in [
         "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":[]}",
         "{\"jsonrpc\":\"2.0\",\"method\":5}",
@@ -449,19 +449,19 @@ fn regression_a_request_that_is_refused_has_its_id_back() {
     ] {
         client.say(message);
     }
-    // What is left out may be null.
+    // Optional members may be null.
     client.say("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\",\"params\":null}");
     assert_eq!(client.answer_to(2)["result"], json!({}));
     client.say(&format!("{{\"jsonrpc\":\"2.0\",\"id\":3,{read},\"_meta\":null}}}}"));
     assert!(!answer_of(&client.answer_to(3)).is_error);
-    // The last word before the end of input is answered, too.
+    // The last message before the end of input is answered, too.
     client.say("{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":5}");
     let (code, rest, _) = client.leave();
     assert!(code == Some(0) && rest.contains("\"id\":4"), "{rest}");
 }
 
 #[test]
-fn operations_that_are_not_allowed_are_neither_offered_nor_made() {
+fn forbidden_operations_are_neither_offered_nor_applied() {
     let project = Project::new(&[("a.txt", LINES)]);
     let mut client = Client::connect(&project, &["--operations", "set_line,insert_after"]);
     let tools = client.request("tools/list", &json!({}))["result"]["tools"].clone();
@@ -490,7 +490,7 @@ fn operations_that_are_not_allowed_are_neither_offered_nor_made() {
 }
 
 #[test]
-fn regression_files_are_created_where_they_are_edited_by_patches() {
+fn regression_script_patches_create_files() {
     let project = Project::new(&[("a.txt", LINES)]);
     let mut client = Client::connect(&project, &["--dialect", "omp18"]);
     let missing = client.call("apply", &json!({"patch": "[new/b.txt#1A2B]\nPUT >$:\n+one"}));
@@ -501,7 +501,7 @@ fn regression_files_are_created_where_they_are_edited_by_patches() {
     let made = client.call("apply", &json!({"path": "new/b.txt", "content": "one\ntwo\n"}));
     assert!(!made.is_error, "{}", made.text);
     assert_eq!(project.content("new/b.txt"), "one\ntwo\n");
-    // It is known by the tag of the answer.
+    // The tag in the answer makes the file known.
     let header = made.text.lines().next().unwrap();
     assert!(header.starts_with("[new/b.txt#"), "{}", made.text);
     let edited = client.call("apply", &json!({"patch": format!("{header}\nPUT 2.=2:\n+TWO")}));
@@ -527,7 +527,7 @@ fn regression_files_are_created_where_they_are_edited_by_patches() {
 }
 
 #[test]
-fn regression_a_key_that_is_there_twice_is_refused() {
+fn regression_a_duplicate_key_is_refused() {
     let project = Project::new(&[("a.txt", LINES), ("a.json", "{\"a\":1}")]);
     let mut client = Client::connect(&project, &["--json-tools", "--structured"]);
     let delete = r#"{"op": "delete", "path": "a.txt", "anchor": "1ac""#;
@@ -575,7 +575,7 @@ fn regression_a_key_that_is_there_twice_is_refused() {
 }
 
 #[test]
-fn structure_comes_beside_the_text_where_it_is_asked_for() {
+fn structured_content_is_added_on_request() {
     let project = Project::new(&[("a.txt", LINES)]);
     let mut client = Client::connect(&project, &["--structured"]);
     let shown = client.read("a.txt");
@@ -594,7 +594,7 @@ fn structure_comes_beside_the_text_where_it_is_asked_for() {
 }
 
 #[test]
-fn images_are_shown_as_images() {
+fn images_are_returned_as_images() {
     let project = Project::new(&[]);
     let pixel = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x02\0\0\0";
     project.write("dot.png", pixel);
@@ -607,7 +607,7 @@ fn images_are_shown_as_images() {
 }
 
 #[test]
-fn roots_are_those_of_the_command_line() {
+fn the_command_line_names_the_roots() {
     let project = Project::new(&[("x/a.txt", "a\n"), ("y/b.txt", "b\n"), ("c.txt", "c\n")]);
     let mut client = Client::start(&project, &["x", "y"]);
     client.roots = vec![project.path("").to_str().unwrap().to_owned()];
@@ -617,7 +617,7 @@ fn roots_are_those_of_the_command_line() {
     let shown = client.read(&other);
     assert!(shown.text.ends_with("|b"), "{}", shown.text);
     assert!(client.read("../c.txt").text.starts_with("OUTSIDE_ROOT"));
-    // The others are for reading.
+    // The other roots are only for reading.
     let refused = client.set_line(&other, &shown.text, "B");
     assert!(refused.is_error && refused.text.contains("OUTSIDE_ROOT"), "{}", refused.text);
     assert_eq!(client.leave(), QUIETLY);
@@ -627,9 +627,9 @@ fn roots_are_those_of_the_command_line() {
     assert_eq!(project.run(&["mcp", "c.txt"]).code, Some(2));
 }
 
-/// The message named the option `max_file_bytes`, which no tool has, and said no more.
+/// The message only named the option `max_file_bytes`, which no tool has.
 #[test]
-fn regression_a_file_that_is_too_large_is_left_to_the_shell() {
+fn regression_the_shell_may_read_a_file_that_is_too_large() {
     let project = Project::new(&[]);
     let huge = fs::File::create(project.path("huge.txt")).unwrap();
     huge.set_len((1 << 30) + 1).unwrap();
@@ -643,7 +643,7 @@ fn regression_a_file_that_is_too_large_is_left_to_the_shell() {
 }
 
 #[test]
-fn a_folder_of_outputs_is_read_whoever_names_the_roots() {
+fn read_roots_apply_to_all_roots() {
     let project = Project::new(&[("x/a.txt", "a\n"), ("out/log.txt", "l\n"), ("c.txt", "c\n")]);
     let path_of = |name: &str| project.path(name).to_str().unwrap().to_owned();
     let mut client = Client::start(&project, &["--read-root", "out", "--read-root=~/none"]);
@@ -661,7 +661,7 @@ fn a_folder_of_outputs_is_read_whoever_names_the_roots() {
 }
 
 #[test]
-fn roots_are_those_of_the_client() {
+fn the_client_names_the_roots() {
     let project = Project::new(&[("x/a.txt", "a\n"), ("y/a.txt", "b\n"), ("a.txt", "c\n")]);
     let path_of = |name: &str| project.path(name).to_str().unwrap().to_owned();
     let mut client = Client::start(&project, &[]);
@@ -673,7 +673,7 @@ fn roots_are_those_of_the_client() {
     client.notify("notifications/roots/list_changed", &json!({}));
     assert!(client.read("a.txt").text.ends_with("|b"));
     assert_eq!(client.leave(), QUIETLY);
-    // One that has none works where the program was started.
+    // A client without roots works in the directory where the program was started.
     let mut client = Client::start(&project, &[]);
     client.shake_hands(&json!({"roots": {}}));
     assert!(client.read("a.txt").text.ends_with("|c"));
@@ -747,7 +747,7 @@ fn regression_without_a_project_nothing_in_the_home_directory_is_touched() {
 }
 
 #[test]
-fn the_client_is_asked_for_its_roots_while_many_calls_wait() {
+fn roots_are_requested_while_many_calls_wait() {
     let project = Project::new(&[("sub/a.txt", LINES)]);
     let mut client = Client::start(&project, &[]);
     client.shake_hands(&json!({"roots": {}}));
@@ -766,7 +766,7 @@ fn the_client_is_asked_for_its_roots_while_many_calls_wait() {
 }
 
 #[test]
-fn without_a_handshake() {
+fn calls_work_without_a_handshake() {
     let project = Project::new(&[("a.txt", LINES)]);
     let mut client = Client::start(&project, &[]);
     let meta = json!({
@@ -795,7 +795,7 @@ fn without_a_handshake() {
 }
 
 #[test]
-fn progress_is_told_to_who_asks() {
+fn progress_is_reported_on_request() {
     let project = Project::new(&[("a.txt", LINES)]);
     let mut client = Client::connect(&project, &[]);
     let arguments = json!({"pattern": "line"});
@@ -811,7 +811,7 @@ fn progress_is_told_to_who_asks() {
     assert!(client.notices.is_empty(), "{:?}", client.notices);
 }
 
-/// The locks of files that were edited, held by this test.
+/// Holds the locks of files that were edited.
 fn hold_locks(project: &Project) -> Vec<fs::File> {
     let entries = fs::read_dir(project.state().join("hashline/locks")).into_iter().flatten();
     let held: Vec<_> =
@@ -821,7 +821,7 @@ fn hold_locks(project: &Project) -> Vec<fs::File> {
 }
 
 #[test]
-fn a_cancelled_call_changes_nothing_and_holds_up_no_other() {
+fn a_cancelled_call_changes_nothing_and_blocks_no_other_call() {
     let project = Project::new(&[("a.txt", LINES)]);
     let mut client = Client::connect(&project, &["--lock-timeout", "600000"]);
     client.read("a.txt");
@@ -835,8 +835,7 @@ fn a_cancelled_call_changes_nothing_and_holds_up_no_other() {
     let waiting = client
         .send("tools/call", &json!({"name": "apply", "arguments": {"operations": operations}}));
     client.notify("notifications/cancelled", &json!({"requestId": waiting, "reason": "test"}));
-    // A read waits for edits before it: that it is answered, and nothing else is, says that the
-    // apply has ended without an answer.
+    // A read waits for earlier edits: if it is the next answer, the apply has ended without one.
     assert_eq!(client.read("a.txt").text.lines().count(), 3);
     drop(held);
     assert!(!client.set_line("a.txt", "3tr", "three").is_error);
@@ -845,7 +844,7 @@ fn a_cancelled_call_changes_nothing_and_holds_up_no_other() {
 }
 
 #[test]
-fn calls_are_carried_out_in_their_order() {
+fn calls_take_effect_in_order() {
     let project = Project::new(&[("a.txt", LINES)]);
     let mut client = Client::start(&project, &[]);
     client.roots = vec![project.path("").to_str().unwrap().to_owned()];
@@ -878,22 +877,22 @@ fn calls_are_carried_out_in_their_order() {
 #[test]
 fn a_closed_pipe_ends_the_program() {
     let project = Project::new(&[("a.txt", LINES)]);
-    // Before a word was said.
+    // Before any message.
     assert_eq!(Client::start(&project, &[]).leave(), QUIETLY);
-    // What was asked before the end of input is still answered.
+    // Requests before the end of input are still answered.
     let mut client = Client::connect(&project, &[]);
     client.send("tools/call", &json!({"name": "read", "arguments": {"path": "a.txt"}}));
     let (code, rest, stderr) = client.leave();
     assert_eq!((code, stderr.as_str()), (Some(0), ""));
     assert!(rest.contains("1ac|line 1"), "{rest}");
-    // Nobody reads, and the input stays open.
+    // The client does not read, and keeps the input open.
     let client = Client::connect(&project, &[]);
     let Client { mut child, stdin, stdout, .. } = client;
     drop(stdout);
     let mut stdin = stdin.unwrap();
     let request = json!({"jsonrpc": "2.0", "id": 9, "method": "tools/list"});
-    // A process that another test is starting may hold the pipe's other end for a moment; so the
-    // first word may find a reader.
+    // A process that another test is starting may hold the other end of the pipe for a moment, so
+    // the first message may be written.
     let ended = loop {
         if let Some(ended) = child.try_wait().unwrap() {
             break ended;
@@ -912,7 +911,7 @@ fn a_session_outlives_its_connection() {
     let mut client = Client::connect(&project, &stored);
     client.read("a.txt");
     assert_eq!(client.leave(), QUIETLY);
-    // Others put a line in front: the anchor still means the line that was shown.
+    // Another process inserts a line above: the anchor still means the line that was shown.
     project.write("a.txt", format!("line 0\n{LINES}").as_bytes());
     let mut client = Client::connect(&project, &stored);
     let done = client.set_line("a.txt", "2hv", "two");
@@ -924,10 +923,10 @@ fn a_session_outlives_its_connection() {
     assert!(refused.is_error, "{}", refused.text);
 }
 
-/// 2,000 reads that nobody waited for had 529 threads and took a gigabyte.
+/// 2,000 reads whose answers were not read used 529 threads and a gigabyte.
 #[cfg(target_os = "linux")]
 #[test]
-fn regression_a_client_that_does_not_read_is_given_few_threads() {
+fn regression_a_client_that_does_not_read_uses_few_threads() {
     const COUNT: u64 = 2000;
     let project = Project::new(&[("a.txt", &LINES.repeat(3000))]);
     let mut client = Client::connect(&project, &[]);
@@ -936,7 +935,7 @@ fn regression_a_client_that_does_not_read_is_given_few_threads() {
             client.send("tools/call", &json!({"name": "read", "arguments": {"path": "a.txt"}}))
         })
         .collect();
-    // More was sent than the pipe holds, so most of it was read.
+    // The pipe is smaller than the requests, so most were read.
     let threads = fs::read_dir(format!("/proc/{}/task", client.child.id())).unwrap().count();
     let processors = std::thread::available_parallelism().unwrap().get();
     assert!(threads <= 32 + 2 * processors, "{threads} threads");
@@ -948,7 +947,7 @@ fn regression_a_client_that_does_not_read_is_given_few_threads() {
 }
 
 #[test]
-fn regression_a_line_without_an_end_is_refused_and_the_next_one_answered() {
+fn regression_an_endless_line_is_refused_and_the_next_one_answered() {
     let project = Project::new(&[("a.txt", LINES)]);
     let mut client = Client::connect(&project, &[]);
     let padding = "a".repeat(17 << 20);

@@ -1,4 +1,4 @@
-//! `--session`: processes that share one memory of what was shown.
+//! `--session`: processes that share the memory of what was shown.
 
 use std::fs;
 use std::process::Stdio;
@@ -6,14 +6,14 @@ use std::process::Stdio;
 use crate::support::{Answer, Project, answer, printed};
 use serde_json::{Value, json};
 
-/// Two functions that end alike: the hash of a `}` says nothing about which is meant.
+/// Two functions with the same last line: the hash of a `}` does not identify one.
 const TWO: &str = "fn one() {\n    first();\n}\nfn two() {\n    second();\n}\n";
 
 fn numbers(last: u32) -> String {
     (1..=last).map(|number| format!("line {number}\n")).collect()
 }
 
-/// What follows the anchor's number in the output of `read` or `search`.
+/// The rest of the anchor in the output of `read` or `search`, after its number.
 fn anchor(rows: &str, text: &str) -> String {
     let row = rows.lines().find(|row| row.ends_with(&format!("|{text}")));
     row.unwrap_or_else(|| panic!("{text:?} in {rows}")).split('|').next().unwrap().to_owned()
@@ -36,7 +36,7 @@ fn a_line_that_was_shown_to_one_process_is_found_by_another() {
     let before = format!("{TWO}// end\n");
     let project = Project::new(&[("a", &before)]);
     let shown = project.run(&["read", "a", "--session", "s"]).stdout;
-    // Where the end of the first function was, that of another one is now.
+    // The line number now has the end of another function.
     let changed = format!("fn zero() {{\n}}\n{}", before.replacen("first", "fi(\n);\nrst", 1));
     project.write("a", changed.as_bytes());
     let end = anchor(&shown, "// end");
@@ -46,10 +46,10 @@ fn a_line_that_was_shown_to_one_process_is_found_by_another() {
 }
 
 #[test]
-fn a_line_that_others_changed_is_refused_and_told_as_it_was() {
+fn a_line_changed_by_another_process_is_refused_with_its_old_text() {
     let project = Project::new(&[("a", TWO)]);
     let shown = project.run(&["read", "a", "--session", "s"]).stdout;
-    // A brace stands at that line again, and is another one.
+    // The line number has a `}` again, but of another function.
     let changed = "fn zero() {\n\n}\nfn two() {\n    second();\n}\n";
     project.write("a", changed.as_bytes());
     let edit = replace_lines(&anchor(&shown, "    first();"), "3or", "    last();\n}");
@@ -61,8 +61,8 @@ fn a_line_that_others_changed_is_refused_and_told_as_it_was() {
     assert_eq!(project.content("a"), changed);
     // As data, on standard output.
     let refused = project.run_with(&["apply", "--session", "s", "--json"], &edit);
-    let told: Value = serde_json::from_str(&refused.stdout).unwrap();
-    assert_eq!((refused.code, &told["code"]), (Some(1), &"HASH_MISMATCH".into()));
+    let answer: Value = serde_json::from_str(&refused.stdout).unwrap();
+    assert_eq!((refused.code, &answer["code"]), (Some(1), &"HASH_MISMATCH".into()));
 }
 
 #[test]
@@ -77,16 +77,16 @@ fn lines_that_were_never_shown_are_refused_once() {
     assert!(refused.stderr.contains("Line 9 was never shown to you."), "{}", refused.stderr);
     assert!(refused.stderr.contains("9ov|line 9"), "{}", refused.stderr);
     assert_eq!(project.content("a"), numbers(12));
-    // The refusal has shown it.
+    // The refusal has shown the line.
     assert_eq!(project.run_with(&["apply", "--session", "s"], &edit), printed(""));
     assert_eq!(project.content("a"), numbers(12).replace("line 9\n", "nine\n"));
-    // Others have memories of their own, and without any the hash is enough.
+    // Other sessions have their own memory, and without a session the hash is enough.
     assert_eq!(project.run_with(&["apply", "--session", "t"], &set_line("1ac", "x")).code, Some(1));
     assert_eq!(project.run_with(&["apply"], &set_line("1:02", "one")), printed(""));
 }
 
 #[test]
-fn a_range_takes_no_lines_along_that_nobody_saw() {
+fn a_range_with_lines_that_were_not_shown_is_refused() {
     let project = Project::new(&[("a", &numbers(12))]);
     let found = project.run(&["search", "line [37]$", "--regex", "a", "--session", "s"]).stdout;
     let edit = replace_lines(&anchor(&found, "line 3"), &anchor(&found, "line 7"), "all");
@@ -97,7 +97,7 @@ fn a_range_takes_no_lines_along_that_nobody_saw() {
 }
 
 #[test]
-fn the_environment_names_the_session_and_an_empty_name_is_none() {
+fn the_environment_names_the_session_and_an_empty_name_disables_it() {
     let project = Project::new(&[("a", &numbers(3))]);
     let run = |args: &[&str]| {
         let mut command = project.command(args);
@@ -118,7 +118,7 @@ fn the_environment_names_the_session_and_an_empty_name_is_none() {
 }
 
 #[test]
-fn a_session_prints_what_is_printed_without_one() {
+fn a_session_does_not_change_the_output() {
     let long = format!("{}{}\n{}", numbers(500), "é".repeat(20_000), numbers(2_500));
     let document = "{\n  // kept\n  \"a\": [1.0, 2]\n}\n";
     let project = Project::new(&[("a", &long), ("b", "line 3"), ("e", ""), ("d.json", document)]);
@@ -148,9 +148,9 @@ fn a_session_prints_what_is_printed_without_one() {
     }
 }
 
-/// A session names the directory whole, since other commands share it.
+/// A session prints the full path, because other commands share it.
 #[test]
-fn a_session_in_a_directory_that_is_not_there_says_so() {
+fn a_session_in_a_missing_directory_is_an_error() {
     let project = Project::new(&[("a", "one\n")]);
     let missing = project.path("missing");
     let answer = project.run(&["--root", "missing", "read", "a", "--session", "s"]);
@@ -159,7 +159,7 @@ fn a_session_in_a_directory_that_is_not_there_says_so() {
 }
 
 #[test]
-fn edits_by_path_are_followed_as_the_sessions_own() {
+fn edits_by_path_update_the_session() {
     let project = Project::new(&[("a", "{\n  \"x\": [1, 2],\n  \"y\": {},\n  \"z\": {}\n}\n")]);
     let session = ["--session", "s"];
     let shown = project.run(&["read", "a", "--session", "s"]).stdout;
@@ -174,12 +174,12 @@ fn edits_by_path_are_followed_as_the_sessions_own() {
 }
 
 #[test]
-fn what_a_silent_apply_does_not_print_was_not_shown() {
+fn a_silent_apply_shows_no_lines() {
     for (is_silent, code) in [(true, Some(1)), (false, Some(0))] {
         let project = Project::new(&[("a", &numbers(9))]);
         let shown = project.run(&["read", "a", "--search", "line", "--session", "s"]);
         assert_eq!(shown.code, Some(0));
-        // Someone else puts a line there, and this session edits a line two lines above.
+        // Another process inserts a line, and this session edits a line two lines above.
         let changed = numbers(9).replace("line 6\n", "line 6\nnew\n");
         project.write("a", changed.as_bytes());
         let edit = set_line(&anchor(&shown.stdout, "line 5"), "five");
@@ -196,21 +196,21 @@ fn what_a_silent_apply_does_not_print_was_not_shown() {
 }
 
 #[test]
-fn a_dry_run_teaches_nothing() {
+fn a_dry_run_shows_no_lines() {
     let project = Project::new(&[("a", &numbers(5))]);
     let shown = project.run(&["read", "a", "--session", "s"]).stdout;
     let dry = set_line(&anchor(&shown, "line 2"), "two\ntwo and a half");
     let arguments = ["apply", "--session", "s", "--dry-run"];
-    let told = project.run_with(&arguments, &dry);
-    assert_eq!(told, project.run_with(&["apply", "--dry-run", "--dialect", "lean"], &dry));
-    assert!(told.stdout.contains("\n+two and a half\n"));
+    let answer = project.run_with(&arguments, &dry);
+    assert_eq!(answer, project.run_with(&["apply", "--dry-run", "--dialect", "lean"], &dry));
+    assert!(answer.stdout.contains("\n+two and a half\n"));
     let edit = set_line(&anchor(&shown, "line 4"), "four");
     assert_eq!(project.run_with(&arguments[..3], &edit), printed(""));
     assert_eq!(project.content("a"), numbers(5).replace("line 4", "four"));
 }
 
 #[test]
-fn processes_at_the_same_time_share_a_session() {
+fn concurrent_processes_share_a_session() {
     let project = Project::new(&[("a", &numbers(40))]);
     let shown = project.run(&["read", "a", "--session", "s"]).stdout;
     let edits = (1..=8).map(|at| {
@@ -239,7 +239,7 @@ fn processes_at_the_same_time_share_a_session() {
 }
 
 #[test]
-fn a_session_that_cannot_be_kept_is_told_and_stops_nothing() {
+fn a_session_that_cannot_be_stored_is_reported_and_does_not_fail_the_command() {
     let project = Project::new(&[("a", "line 1\n")]);
     project.run(&["read", "a", "--session", "s"]);
     let state = project.state().join("hashline");
@@ -252,7 +252,7 @@ fn a_session_that_cannot_be_kept_is_told_and_stops_nothing() {
     let Answer { code, stdout, stderr } = project.run(&["read", "a", "--session", "s"]);
     assert_eq!((code, stdout.as_str()), (Some(0), "1ac|line 1\n"), "{stderr}");
     assert!(stderr.contains("hashline: the session's memory could not be written: "), "{stderr}");
-    // Where there is no place for one at all, none is made up.
+    // If no directory can be created, no session is.
     fs::remove_dir_all(&store).unwrap();
     fs::write(&store, "").unwrap();
     let Answer { code, stdout, stderr } = project.run(&["read", "a", "--session", "s"]);

@@ -1,5 +1,5 @@
-//! `setup`: what it writes for each agent, that it keeps the rest of a file, and that it takes out
-//! what it has put in, to the byte.
+//! `setup`: writes the configuration of each agent, keeps the rest of a file byte for byte, and
+//! removes its own entries.
 
 use std::process::{Command, Stdio};
 use std::{env::consts::EXE_SUFFIX, fs};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Answer, Project, answer, exists};
 
-/// The agents, and the files that each is given for a user.
+/// The agents, with their files for a user.
 const AGENTS: [(&str, &[&str]); 7] = [
     ("claude", &[".claude.json", ".claude/settings.json"]),
     ("codex", &[".codex/config.toml"]),
@@ -33,7 +33,7 @@ fn installed(project: &Project, plug_in: &str) -> std::path::PathBuf {
     program
 }
 
-/// The command, with the directory of the project as the home of a user.
+/// The command, with the project as the home directory.
 fn command(project: &Project, args: &[&str]) -> Command {
     let plain = project.command(args);
     let plug_in = PLUG_INS.iter().find(|(agent, _)| args.contains(agent));
@@ -66,7 +66,7 @@ fn set_up(project: &Project, args: &[&str]) -> Answer {
 }
 
 #[test]
-fn each_agent_is_set_up_tried_and_undone() {
+fn each_agent_is_set_up_tested_and_removed() {
     for (agent, files) in AGENTS {
         let project = Project::new(&[]);
         let shown = set_up(&project, &[agent, "--dry-run"]);
@@ -107,7 +107,7 @@ fn the_configuration_names_this_program_and_its_hook_answers() {
     assert!(done.stderr.contains("the server works: it has the tools read, search, apply"));
 }
 
-/// Everything that people do to such files: comments, other entries, a trailing comma, CRLF, tabs.
+/// A file with comments, other entries, a trailing comma, CRLF and tabs.
 const JSON_FILES: [&str; 9] = [
     "{}",
     "{\n}\n",
@@ -121,7 +121,7 @@ const JSON_FILES: [&str; 9] = [
 ];
 
 #[test]
-fn the_rest_of_a_json_file_stays_and_a_removal_gives_it_back_to_the_byte() {
+fn the_rest_of_a_json_file_stays_and_a_removal_restores_every_byte() {
     for before in JSON_FILES {
         let file = ".claude/settings.json";
         let project = Project::new(&[(file, before)]);
@@ -156,7 +156,7 @@ const TOML_FILES: [&str; 6] = [
 ];
 
 #[test]
-fn the_rest_of_a_toml_file_stays_and_a_removal_gives_it_back() {
+fn the_rest_of_a_toml_file_stays_and_a_removal_restores_it() {
     for before in TOML_FILES {
         let file = ".codex/config.toml";
         let project = Project::new(&[(file, before)]);
@@ -175,7 +175,7 @@ fn the_rest_of_a_toml_file_stays_and_a_removal_gives_it_back() {
 }
 
 #[test]
-fn an_older_entry_is_brought_up_to_date_and_not_doubled() {
+fn an_older_entry_is_updated_and_not_duplicated() {
     let old = r#"{
   "hooks": {
     "PreToolUse": [
@@ -192,7 +192,7 @@ fn an_older_entry_is_brought_up_to_date_and_not_doubled() {
 }
 
 #[test]
-fn what_is_no_configuration_is_refused_and_stays() {
+fn an_invalid_configuration_is_refused_and_not_changed() {
     for (agent, file, content, part) in [
         ("gemini", ".gemini/settings.json", "{\"mcpServers\": [", "settings.json"),
         ("gemini", ".gemini/settings.json", "[]\n", "no object"),
@@ -210,7 +210,7 @@ fn what_is_no_configuration_is_refused_and_stays() {
 }
 
 #[test]
-fn a_project_is_set_up_where_the_command_runs() {
+fn a_project_is_set_up_in_the_working_directory() {
     let project = Project::new(&[]);
     set_up(&project, &["gemini", "--project"]);
     set_up(&project, &["claude", "--project"]);
@@ -221,7 +221,7 @@ fn a_project_is_set_up_where_the_command_runs() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_stays_one_and_its_target_is_edited() {
+fn a_link_stays_a_link_and_its_target_is_edited() {
     let project =
         Project::new(&[("dotfiles/gemini.json", "{\n  \"a\": 1\n}\n"), (".gemini/x", "")]);
     let link = project.path(".gemini/settings.json");
@@ -231,7 +231,7 @@ fn a_link_stays_one_and_its_target_is_edited() {
     assert!(project.content("dotfiles/gemini.json").contains("hashline"));
     set_up(&project, &["gemini", "--remove"]);
     assert_eq!(project.content("dotfiles/gemini.json"), "{\n  \"a\": 1\n}\n");
-    // A link whose target held nothing else is not deleted.
+    // A link is not deleted, even if its target would be empty.
     project.write("dotfiles/gemini.json", b"");
     set_up(&project, &["gemini"]);
     set_up(&project, &["gemini", "--remove"]);
@@ -240,7 +240,7 @@ fn a_link_stays_one_and_its_target_is_edited() {
 }
 
 #[test]
-fn runs_at_once_put_everything_in_once() {
+fn concurrent_runs_add_every_entry_once() {
     let project = Project::new(&[(".gemini/settings.json", "{\n  \"a\": 1\n}\n")]);
     let start = || {
         let mut command = command(&project, &["setup", "gemini"]);
@@ -256,7 +256,7 @@ fn runs_at_once_put_everything_in_once() {
     assert_eq!(settings["a"], 1);
 }
 
-/// The values that `setup` works on in a file of a project.
+/// The values in a file of a project.
 fn value(project: &Project, file: &str) -> Value {
     serde_json::from_str(&project.content(file)).unwrap()
 }
@@ -264,7 +264,7 @@ fn value(project: &Project, file: &str) -> Value {
 const SETTINGS: &str = ".claude/settings.json";
 
 #[test]
-fn regression_a_permission_that_begins_like_ours_is_another() {
+fn regression_a_permission_with_the_same_prefix_is_kept() {
     let before = "{\n  \"permissions\": {\n    \"allow\": [\n      \"mcp__hashline__read_json\"\n    ]\n  }\n}\n";
     let project = Project::new(&[(SETTINGS, before)]);
     set_up(&project, &["claude"]);
@@ -277,7 +277,7 @@ fn regression_a_permission_that_begins_like_ours_is_another() {
 }
 
 #[test]
-fn regression_a_plug_in_whose_name_has_ours_in_it_is_another() {
+fn regression_a_plug_in_with_a_similar_name_is_kept() {
     let file = ".config/opencode/opencode.json";
     let before = "{\n  \"plugin\": [\"opencode-hashline-themes\", \"my-opencode-hashline\"]\n}\n";
     let project = Project::new(&[(file, before)]);
@@ -307,7 +307,7 @@ fn regression_a_plug_in_keeps_its_options() {
     }
 }
 
-/// A hook of ours between those of others, as people put them into one group.
+/// A hook of hashline between others in one group.
 fn group(matcher: &str) -> String {
     format!(
         r#"{{
@@ -328,7 +328,7 @@ fn group(matcher: &str) -> String {
     )
 }
 
-/// The hooks in it that are not ours.
+/// The other hooks in the group.
 const OTHERS: [&str; 2] = ["mine first", "other hook claude --log"];
 
 /// The commands of a group of hooks.
@@ -338,8 +338,8 @@ fn commands(group: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn regression_the_hooks_of_others_stay_in_a_group_with_ours() {
-    let ours = format!("{} hook claude ", env!("CARGO_BIN_EXE_hashline"));
+fn regression_other_hooks_of_the_same_group_are_kept() {
+    let own = format!("{} hook claude ", env!("CARGO_BIN_EXE_hashline"));
     for (matcher, groups) in [("Bash|Edit|MultiEdit|Write", 1), ("Bash|Read", 2)] {
         let project = Project::new(&[(SETTINGS, &group(matcher))]);
         set_up(&project, &["claude"]);
@@ -348,10 +348,10 @@ fn regression_the_hooks_of_others_stay_in_a_group_with_ours() {
         assert_eq!(all.len(), groups, "{settings}");
         assert_eq!(all[0]["matcher"], matcher);
         let others: Vec<_> =
-            commands(&all[0]).into_iter().filter(|one| !one.starts_with(&ours)).collect();
+            commands(&all[0]).into_iter().filter(|one| !one.starts_with(&own)).collect();
         assert_eq!(others, OTHERS, "{settings}");
         let last = commands(&all[groups - 1]);
-        assert_eq!(last.iter().filter(|one| one.starts_with(&ours)).count(), 1, "{settings}");
+        assert_eq!(last.iter().filter(|one| one.starts_with(&own)).count(), 1, "{settings}");
         assert!(set_up(&project, &["claude"]).stderr.contains("no file was changed"));
         set_up(&project, &["claude", "--remove"]);
         let settings = value(&project, SETTINGS);
@@ -362,7 +362,7 @@ fn regression_the_hooks_of_others_stay_in_a_group_with_ours() {
 }
 
 #[test]
-fn regression_a_hook_of_a_program_whose_name_ends_like_ours_is_another() {
+fn regression_a_hook_of_a_program_with_the_same_suffix_is_kept() {
     let others = ["/opt/my-hashline hook claude --x", "log 'x'; hashline hook claude"];
     for other in others {
         let before = format!(
@@ -390,7 +390,7 @@ fn regression_an_empty_value_of_the_user_is_not_removed() {
         set_up(&project, &[agent, "--remove"]);
         let (mut after, mut before) =
             (value(&project, file), serde_json::from_str(before).unwrap());
-        // A list in which ours was alone goes with it.
+        // A list that becomes empty is removed.
         for settings in [&mut after, &mut before] {
             let permissions = settings.get_mut("permissions").and_then(Value::as_object_mut);
             permissions.map(|permissions| permissions.remove("allow"));
@@ -402,16 +402,16 @@ fn regression_an_empty_value_of_the_user_is_not_removed() {
 const CODEX: &str = ".codex/config.toml";
 
 #[test]
-fn regression_the_hooks_of_others_stay_in_a_group_of_a_toml_file() {
-    let before = |ours: &str| {
+fn regression_other_hooks_of_the_same_group_are_kept_in_toml() {
+    let before = |own: &str| {
         format!(
             "[[hooks.PreToolUse]]\nmatcher = \"^(Bash|apply_patch)$\"\n\n\
-             [[hooks.PreToolUse.hooks]]\ntype = \"command\"\ncommand = \"mine\" # this\n\n{ours}\
+             [[hooks.PreToolUse.hooks]]\ntype = \"command\"\ncommand = \"mine\" # this\n\n{own}\
              [[hooks.PreToolUse.hooks]]\ntype = \"command\"\ncommand = \"last\"\n"
         )
     };
-    let ours = "[[hooks.PreToolUse.hooks]]\ntype = \"command\"\ncommand = \"hashline hook codex --deny=Edit\"\n\n";
-    let project = Project::new(&[(CODEX, &before(ours))]);
+    let own = "[[hooks.PreToolUse.hooks]]\ntype = \"command\"\ncommand = \"hashline hook codex --deny=Edit\"\n\n";
+    let project = Project::new(&[(CODEX, &before(own))]);
     set_up(&project, &["codex"]);
     let after = project.content(CODEX);
     for part in ["command = \"mine\" # this\n", "command = \"last\"\n"] {
@@ -424,7 +424,7 @@ fn regression_the_hooks_of_others_stay_in_a_group_of_a_toml_file() {
 }
 
 #[test]
-fn regression_an_update_keeps_what_the_user_wrote_beside_ours() {
+fn regression_an_update_keeps_fields_of_the_user() {
     let old = "# servers\n[mcp_servers.hashline]\n# the one of the team\ncommand = \"/old/hashline\" # soon new\nargs = [\"mcp\"]\nstartup_timeout_sec = 20\n\n[mcp_servers.hashline.env]\nNO_COLOR = \"1\"\n";
     let project = Project::new(&[(CODEX, old)]);
     set_up(&project, &["codex"]);
@@ -451,7 +451,7 @@ fn regression_a_toml_file_with_a_byte_order_mark_is_set_up_and_keeps_it() {
 }
 
 #[test]
-fn regression_an_empty_variable_is_as_if_not_set() {
+fn regression_an_empty_variable_counts_as_unset() {
     for (agent, files) in AGENTS {
         let project = Project::new(&[]);
         let mut command = command(&project, &["setup", agent]);
@@ -467,7 +467,7 @@ fn regression_an_empty_variable_is_as_if_not_set() {
 }
 
 #[test]
-fn the_plug_in_that_is_shipped_blocks_what_a_set_up_blocks() {
+fn the_plug_in_and_the_setup_block_the_same_tools() {
     let shipped = include_str!("../../../../integrations/claude-code/hooks/hooks.json");
     let shipped: Value = serde_json::from_str(shipped).unwrap();
     let project = Project::new(&[]);
@@ -504,7 +504,7 @@ fn regression_a_plug_in_that_is_not_installed_is_not_written_into_a_configuratio
 }
 
 #[test]
-fn oh_my_pi_gets_the_extension_that_is_beside_the_program_instead_of_the_server() {
+fn oh_my_pi_gets_the_extension_instead_of_the_server() {
     let project = Project::new(&[
         ("modules/pi-hashline/package.json", "{}"),
         ("modules/pi-hashline/omp.js", ""),
@@ -512,7 +512,7 @@ fn oh_my_pi_gets_the_extension_that_is_beside_the_program_instead_of_the_server(
         (".omp/agent/mcp.json", r#"{"mcpServers": {"mine": {"command": "x"}}}"#),
     ]);
     let own = set_up(&project, &["omp"]);
-    assert!(own.stderr.contains("the server works"), "no extension is beside it: {own:?}");
+    assert!(own.stderr.contains("the server works"), "the extension is missing: {own:?}");
     let program = project.path(&format!("modules/platform/hashline{EXE_SUFFIX}"));
     fs::copy(env!("CARGO_BIN_EXE_hashline"), &program).unwrap();
     let run = |args: &[&str]| {
@@ -538,10 +538,10 @@ fn oh_my_pi_gets_the_extension_that_is_beside_the_program_instead_of_the_server(
     assert!(servers().contains("mine"));
 }
 
-/// It waited until somebody wrote to the FIFO, and read a device until memory ran out.
+/// It waited for a writer of the FIFO, and read a device until memory ran out.
 #[cfg(unix)]
 #[test]
-fn regression_a_configuration_that_is_no_file_is_refused() {
+fn regression_a_configuration_must_be_a_regular_file() {
     for (agent, files) in AGENTS {
         for script in ["mkfifo", "ln -s /dev/zero"] {
             let project = Project::new(&[]);

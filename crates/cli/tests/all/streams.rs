@@ -1,4 +1,4 @@
-//! Streams, signals and terminals: the program among others.
+//! Streams, signals and terminals.
 #![cfg(unix)]
 
 use std::fs;
@@ -25,7 +25,7 @@ fn a_closed_pipe_ends_quietly() {
 }
 
 #[test]
-fn a_full_disk_is_told() {
+fn a_full_disk_is_reported() {
     if !fs::exists("/dev/full").unwrap() {
         eprintln!("skipped: there is no /dev/full here");
         return;
@@ -34,36 +34,37 @@ fn a_full_disk_is_told() {
     let commands = ["read a", "read a --json", "hash a", "search line", "doctor", "man"];
     let others = ["--help", "read --help", "--version"];
     for command in commands.into_iter().chain(others) {
-        let told = project.shell(&format!("$hashline {command} >/dev/full"));
-        assert_eq!(told.code, Some(2), "{command}");
+        let answer = project.shell(&format!("$hashline {command} >/dev/full"));
+        assert_eq!(answer.code, Some(2), "{command}");
         let expected = "cannot write to standard output: No space left";
-        assert!(told.stderr.contains(expected), "{command}: {}", told.stderr);
+        assert!(answer.stderr.contains(expected), "{command}: {}", answer.stderr);
     }
     for options in ["--emit-updated", "--json"] {
         project.write("a", b"line 1\n");
-        let told = project.shell(&format!("echo '{PATCH}' | $hashline apply {options} >/dev/full"));
-        assert_eq!((told.code, project.content("a").as_str()), (Some(2), "one\n"));
+        let answer =
+            project.shell(&format!("echo '{PATCH}' | $hashline apply {options} >/dev/full"));
+        assert_eq!((answer.code, project.content("a").as_str()), (Some(2), "one\n"));
         let expected = "the patch was applied, but: cannot write to standard output: No space left";
-        assert!(told.stderr.contains(expected), "{options}: {}", told.stderr);
+        assert!(answer.stderr.contains(expected), "{options}: {}", answer.stderr);
     }
-    // Nobody can be told, but the exit code says it.
+    // Standard error is not writable, but the exit code reports the failure.
     assert_eq!(project.shell("$hashline no-command 2>/dev/full").code, Some(2));
     assert_eq!(project.shell("$hashline read b 2>/dev/full").code, Some(2));
 }
 
 #[test]
-fn regression_a_usage_log_that_nobody_reads_does_not_stop_a_command() {
+fn regression_a_usage_log_without_a_reader_does_not_stop_a_command() {
     let project = Project::new(&[("a", "line 1\n")]);
     if !project.shell("mkfifo log").stderr.is_empty() {
         eprintln!("skipped: no FIFO can be made here");
         return;
     }
-    let told = project.shell("HASHLINE_USAGE_LOG=log $hashline hash a");
-    assert_eq!((told.code, told.stdout.as_str()), (Some(0), "1:02\n"));
-    assert!(told.stderr.starts_with("hashline: HASHLINE_USAGE_LOG: log: "), "{}", told.stderr);
+    let answer = project.shell("HASHLINE_USAGE_LOG=log $hashline hash a");
+    assert_eq!((answer.code, answer.stdout.as_str()), (Some(0), "1:02\n"));
+    assert!(answer.stderr.starts_with("hashline: HASHLINE_USAGE_LOG: log: "), "{}", answer.stderr);
 }
 
-/// Waits until the process has a handler of SIGINT; false where the system does not tell.
+/// Waits until the process handles SIGINT; returns false if the system does not report it.
 fn is_ready_for_interrupts(child: &Child) -> bool {
     let status = format!("/proc/{}/status", child.id());
     for _ in 0..2_000 {
@@ -84,14 +85,14 @@ fn interrupt(child: &Child) {
     assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
 }
 
-/// Interrupts an apply that cannot go on, and says how it ended; `None` where the system does not
-/// tell who handles signals.
+/// Interrupts an apply that is blocked, and returns its answer; `None` if the system does not
+/// report signal handlers.
 fn interrupted(mut child: Child) -> Option<Answer> {
     let is_ready = is_ready_for_interrupts(&child);
     if is_ready {
         interrupt(&child);
     } else {
-        eprintln!("skipped: the system does not tell who handles signals");
+        eprintln!("skipped: the system does not report signal handlers");
         child.kill().unwrap();
     }
     let ended = answer(child.wait_with_output().unwrap());
@@ -107,10 +108,10 @@ fn start(project: &Project, args: &[&str]) -> Child {
 const QUIETLY: Answer = Answer { code: Some(130), stdout: String::new(), stderr: String::new() };
 
 #[test]
-fn an_interrupt_before_the_patch_is_there_ends_the_program() {
+fn an_interrupt_while_the_patch_is_read_ends_the_program() {
     let project = Project::new(&[("a", "line 1\n")]);
     let mut child = start(&project, &["apply"]);
-    // Half a patch, and the rest never comes.
+    // An incomplete patch.
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(&PATCH.as_bytes()[..20]).unwrap();
     if let Some(ended) = interrupted(child) {
@@ -120,9 +121,9 @@ fn an_interrupt_before_the_patch_is_there_ends_the_program() {
     drop(stdin);
 }
 
-/// Holds the locks of the file `a`, whose first line is `line 1`; `None` where nothing is to hold.
+/// Holds the locks of the file `a`, whose first line is `line 1`; `None` if there are none.
 fn hold_locks(project: &Project) -> Option<Vec<fs::File>> {
-    // They are there once an edit has used them.
+    // An edit creates the locks.
     let noop = r#"{"path":"a","edits":[{"set_line":{"anchor":"1:02","new_text":"line 1"}}]}"#;
     assert_eq!(project.run_with(&["apply"], noop).code, Some(0));
     let entries = fs::read_dir(project.state().join("hashline/locks")).into_iter().flatten();
@@ -137,7 +138,7 @@ fn hold_locks(project: &Project) -> Option<Vec<fs::File>> {
 }
 
 #[test]
-fn an_interrupt_of_an_apply_that_waits_changes_nothing() {
+fn an_interrupt_of_a_waiting_apply_changes_nothing() {
     let project = Project::new(&[("a", "line 1\n")]);
     let Some(_held) = hold_locks(&project) else { return };
     let mut child = start(&project, &["apply", "--lock-timeout", "600000"]);
@@ -148,7 +149,7 @@ fn an_interrupt_of_an_apply_that_waits_changes_nothing() {
     assert_eq!(project.content("a"), "line 1\n");
 }
 
-/// A server that has answered, and what it is to be told next.
+/// A server after its first answer, and its input.
 fn serve(project: &Project) -> (Child, ChildStdin, BufReader<ChildStdout>) {
     let mut child = start(project, &["mcp"]);
     let mut stdin = child.stdin.take().unwrap();
@@ -164,7 +165,7 @@ fn serve(project: &Project) -> (Child, ChildStdin, BufReader<ChildStdout>) {
 }
 
 #[test]
-fn an_interrupt_ends_a_server_that_has_nothing_to_do() {
+fn an_interrupt_ends_an_idle_server() {
     let project = Project::new(&[]);
     let (child, stdin, stdout) = serve(&project);
     interrupt(&child);
@@ -173,7 +174,7 @@ fn an_interrupt_ends_a_server_that_has_nothing_to_do() {
 }
 
 #[test]
-fn an_interrupt_of_a_server_whose_edit_waits_changes_nothing() {
+fn an_interrupt_of_a_server_with_a_waiting_edit_changes_nothing() {
     let project = Project::new(&[("a", "line 1\n")]);
     let Some(held) = hold_locks(&project) else { return };
     let (child, mut stdin, mut stdout) = serve(&project);
@@ -188,7 +189,7 @@ fn an_interrupt_of_a_server_whose_edit_waits_changes_nothing() {
     stdout.read_line(&mut shown).unwrap();
     assert!(shown.contains("1:02|line 1"), "{shown}");
     writeln!(stdin, "{}", call(3, "apply", &format!(r#"{{"operations":[{edit}]}}"#))).unwrap();
-    // A request that is answered although the edit waits: so the edit has arrived.
+    // A request that is answered while the edit waits shows that the edit has arrived.
     writeln!(stdin, r#"{{"jsonrpc":"2.0","id":4,"method":"ping"}}"#).unwrap();
     let mut pong = String::new();
     stdout.read_line(&mut pong).unwrap();
@@ -200,9 +201,9 @@ fn an_interrupt_of_a_server_whose_edit_waits_changes_nothing() {
     drop((held, stdin, stdout));
 }
 
-/// What is said on standard error stood above rows that were still collected.
+/// Messages on standard error appeared above rows that were still buffered.
 #[test]
-fn regression_messages_stand_where_they_belong_among_rows() {
+fn regression_messages_appear_after_the_rows_before_them() {
     let project = Project::new(&[("a", "line 1\n"), ("b", "line 1\n")]);
     let read = project.shell("$hashline read a missing b 2>&1").stdout;
     let at = |part: &str| read.find(part).unwrap_or_else(|| panic!("{part}: {read}"));
@@ -213,18 +214,18 @@ fn regression_messages_stand_where_they_belong_among_rows() {
     assert!(found.contains("hashline: missing") && found.contains("a limit left out"), "{found}");
 }
 
-/// Progress was told of while a pager showed rows and the search waited for it.
+/// Progress was shown while a pager showed rows and blocked the search.
 #[test]
-fn regression_progress_ends_where_rows_begin() {
+fn regression_progress_ends_before_the_first_row() {
     let project = Project::new(&[("a", &long_text()), ("b", &long_text())]);
-    // The reader wants no more for a while, but is still there.
+    // The reader pauses, but stays connected.
     let search = "$hashline search line --max-matches 1000000 | { head -c 10; sleep 1; }";
     let Some(shown) = on_a_terminal(&project, search) else { return };
-    // On a busy machine something may be told before the first row.
+    // On a busy machine, progress may be shown before the first row.
     assert!(shown.ends_with("--- a ---\n"), "{shown:?}");
 }
 
-/// What a terminal of 80 columns gets; `None` without the program that makes one.
+/// The output on a terminal of 80 columns; `None` without the program that creates one.
 fn on_a_terminal(project: &Project, script: &str) -> Option<String> {
     if Command::new("script").arg("--version").output().is_err() {
         eprintln!("skipped: the program script is not installed");
@@ -255,12 +256,12 @@ fn a_terminal_gets_colours_and_a_view_of_diffs() {
 }
 
 #[test]
-fn a_terminal_is_told_how_far_a_long_search_has_come() {
+fn a_terminal_shows_the_progress_of_a_long_search() {
     if Command::new("script").arg("--version").output().is_err() {
         eprintln!("skipped: the program script is not installed");
         return;
     }
-    // Each file takes this pattern as many steps as it is given: far longer than one waits.
+    // The pattern takes the maximum number of steps in each file: far longer than the delay.
     let line = format!("{}\n", "a".repeat(40));
     let project = Project::new(&[]);
     for file in 0..40 {
@@ -279,23 +280,23 @@ fn a_terminal_is_told_how_far_a_long_search_has_come() {
         .unwrap();
     let mut shown = Vec::new();
     let stdout = BufReader::new(terminal.stdout.take().unwrap());
-    // The line is written over again and again, and has no end.
-    let told = stdout.bytes().map_while(Result::ok).any(|byte| {
+    // The line is overwritten repeatedly, and has no newline.
+    let is_shown = stdout.bytes().map_while(Result::ok).any(|byte| {
         shown.push(byte);
         shown.ends_with(b" of 40 files, ")
     });
     terminal.kill().unwrap();
     terminal.wait().unwrap();
     let shown = String::from_utf8_lossy(&shown);
-    assert!(told && shown.contains("\rsearched "), "{shown:?}");
+    assert!(is_shown && shown.contains("\rsearched "), "{shown:?}");
 }
 
 #[test]
-fn a_file_cannot_command_the_terminal() {
+fn a_file_cannot_control_the_terminal() {
     let project = Project::new(&[("a", "\u{1b}]0;title\u{7}x\n")]);
     let Some(rows) = on_a_terminal(&project, "$hashline read a --color never") else { return };
     assert!(rows.ends_with("|^[]0;title^Gx\n"), "{rows:?}");
-    // A pipe gets the bytes as they are.
+    // A pipe gets the bytes unchanged.
     assert!(project.run(&["read", "a"]).stdout.ends_with("|\u{1b}]0;title\u{7}x\n"));
 }
 

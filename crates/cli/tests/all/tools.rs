@@ -1,6 +1,6 @@
-//! Calls of `vectors/tools.jsonl` through `mcp`, which answers what the tools answer: all rows are
-//! proven in `crates/tools/tests`. Here are those whose arguments take a way of their own to the tools,
-//! and some of the others.
+//! Calls of `vectors/tools.jsonl` through `mcp`, which must return the answers of the tools.
+//! `crates/tools/tests` runs all rows; this test runs those whose arguments reach the tools in
+//! another way, and a sample of the others.
 
 #![cfg(unix)]
 
@@ -11,7 +11,7 @@ use std::process::Stdio;
 use crate::support::Project;
 use serde_json::{Value, json};
 
-/// What the program answers in a fresh directory, whose path is written as `<dir>`.
+/// The program's answer in a fresh directory, whose path is replaced by `<dir>`.
 fn answer(files: &[(&str, &str)], read: &Value, tool: &str, arguments: &str) -> Value {
     let project = Project::new(files);
     let dir = project.path("").canonicalize().unwrap().to_str().unwrap().to_owned();
@@ -37,7 +37,7 @@ fn answer(files: &[(&str, &str)], read: &Value, tool: &str, arguments: &str) -> 
         message.unwrap_or_else(|| panic!("no answer: {said}"))["result"].take()
     };
     ask(0, hello);
-    // An anchor means what was shown before the call that names it.
+    // An anchor means a line that an earlier call has shown.
     ask(1, request(1, "tools/call", &call("read", &read.to_string())));
     let result = ask(2, request(2, "tools/call", &call(tool, &arguments)));
     drop(stdin);
@@ -46,11 +46,11 @@ fn answer(files: &[(&str, &str)], read: &Value, tool: &str, arguments: &str) -> 
     json!({"text": text.replace(&dir, "<dir>"), "isError": result["isError"] == true})
 }
 
-/// How many rows there are for one with usual arguments that is tried.
+/// One of this number of rows with ordinary arguments is run.
 const ROWS_FOR_ONE: usize = 40;
 
 #[test]
-fn the_program_answers_as_the_tools() {
+fn the_program_answers_like_the_tools() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/tools.jsonl");
     let table = fs::read_to_string(path).unwrap();
     let mut rows = table.lines().map(|row| serde_json::from_str::<Value>(row).unwrap());

@@ -1,4 +1,4 @@
-//! Shared by the tests that run the program: a directory of files, and runs in it.
+//! Shared by the tests of the program: a directory of files, and runs in it.
 
 #![allow(dead_code, reason = "each test binary uses a part of this")]
 
@@ -9,12 +9,12 @@ use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
-/// A directory with files, beside it one for state.
+/// A directory with files, and a state directory next to it.
 pub struct Project {
     dir: TempDir,
 }
 
-/// What a run of the program answered.
+/// The answer of a run.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Answer {
     pub code: Option<i32>,
@@ -34,17 +34,17 @@ impl Project {
         project
     }
 
-    /// The path of a file in it.
+    /// The path of a file.
     pub fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join("files").join(name)
     }
 
-    /// The directory for state.
+    /// The state directory.
     pub fn state(&self) -> PathBuf {
         self.dir.path().join("state")
     }
 
-    /// Writes a file, and makes the directories above it.
+    /// Writes a file, and creates its directories.
     pub fn write(&self, name: &str, content: &[u8]) {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -64,7 +64,7 @@ impl Project {
         command
     }
 
-    /// A script of the shell in which the program is `$hashline`.
+    /// A shell script in which `$hashline` is the program.
     pub fn shell(&self, script: &str) -> Answer {
         let mut command = Command::new("sh");
         command.args(["-c", script]).env("hashline", env!("CARGO_BIN_EXE_hashline"));
@@ -82,34 +82,34 @@ impl Project {
             .env_remove("CLICOLOR_FORCE");
     }
 
-    /// Runs the program with nothing on standard input.
+    /// Runs the program without standard input.
     pub fn run(&self, args: &[&str]) -> Answer {
         answer(self.command(args).stdin(Stdio::null()).output().unwrap())
     }
 
-    /// Runs the program with a text on standard input.
+    /// Runs the program with a text as standard input.
     pub fn run_with(&self, args: &[&str], input: &str) -> Answer {
         let mut command = self.command(args);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        // One that reads nothing may be gone by now.
+        // A program that does not read its input may have ended.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
         answer(child.wait_with_output().unwrap())
     }
 }
 
-/// What a finished run answered.
+/// The answer of a finished run.
 pub fn answer(output: Output) -> Answer {
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     Answer { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
 }
 
-/// What a run answers that prints `stdout` and nothing else.
+/// The answer of a run that succeeds and prints only `stdout`.
 pub fn printed(stdout: &str) -> Answer {
     Answer { code: Some(0), stdout: stdout.to_owned(), stderr: String::new() }
 }
 
-/// Whether a path is there.
+/// Whether a path exists.
 pub fn exists(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }

@@ -1,6 +1,5 @@
-//! Requests that were taken from the client and are not answered yet: how many there may be. What is
-//! more stays unread in the client's pipe, so neither a client that sends without end nor one that
-//! does not read makes the program grow.
+//! Limits the requests that are not answered yet. Further requests stay unread in the client's
+//! pipe, so memory does not grow if a client sends endlessly or does not read.
 
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
@@ -9,30 +8,30 @@ use std::sync::{Arc, OnceLock};
 use rmcp::model::RequestId;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// How much room all requests have that are not answered, in [`UNIT_BYTES`]. It is what the largest
-/// message may take, so that one always fits.
+/// The memory for unanswered requests, in units of [`UNIT_BYTES`]. It fits the largest message, so
+/// one request is always accepted.
 const ROOM: u32 = (super::pipes::LINE_LIMIT_BYTES / UNIT_BYTES) as u32;
 
-/// What room is counted in.
+/// The unit of memory.
 const UNIT_BYTES: usize = 1024;
 
-/// What a request takes besides its text: the task that works on it.
+/// The units of a request besides its text: for its task.
 const TASK_UNITS: usize = 4;
 
 /// How many values of a message take one unit.
 const UNIT_VALUES: usize = 4;
 
-/// How many calls may be made whose answers are not written: each answer may be large.
+/// The most calls whose answers are not written yet: each answer may be large.
 const CALLS_LIMIT: usize = 8;
 
-/// All requests of a connection that are not answered.
+/// The unanswered requests of a connection.
 pub struct Intake {
     room: Arc<Semaphore>,
     calls: Arc<Semaphore>,
     open: Mutex<HashMap<RequestId, Arc<Taken>>>,
 }
 
-/// A request that is not answered. Its room is free again when the last holder drops it.
+/// An unanswered request. Its memory is released when the last holder drops it.
 pub struct Taken {
     _room: OwnedSemaphorePermit,
     calls: Arc<Semaphore>,
@@ -46,7 +45,7 @@ impl Intake {
         Arc::new(Intake { room, calls, open: Mutex::default() })
     }
 
-    /// Waits for room for a request, and notes that it is to be answered.
+    /// Waits until a request fits, and registers it as unanswered.
     pub async fn take(&self, id: &RequestId, size: Size) -> Option<Arc<Taken>> {
         let room = Arc::clone(&self.room).acquire_many_owned(size.units()).await.ok()?;
         let calls = Arc::clone(&self.calls);
@@ -55,8 +54,8 @@ impl Intake {
         Some(taken)
     }
 
-    /// Takes off a request that is answered now, or never will be, as the client does not want it any
-    /// more. It keeps its room as long as it is held here, or worked on.
+    /// Removes a request that is answered, or that the client cancelled. It keeps its memory while
+    /// it is held here or being processed.
     pub fn leave(&self, id: &RequestId) -> Option<Arc<Taken>> {
         self.open().remove(id)
     }
@@ -67,7 +66,7 @@ impl Intake {
 }
 
 impl Taken {
-    /// Waits until one more answer may be made. Requests begin in the order in which they came.
+    /// Waits until another answer may be created. Requests start in the order of their arrival.
     pub async fn begin(&self) {
         if let Ok(call) = Arc::clone(&self.calls).acquire_owned().await {
             let _ = self.call.set(call);
@@ -75,7 +74,7 @@ impl Taken {
     }
 }
 
-/// The commas of a JSON text that are not in strings.
+/// Counts the commas of a JSON text outside of strings.
 fn count_values(text: &[u8]) -> usize {
     let mut count = 0;
     let mut rest = text;
@@ -97,11 +96,11 @@ fn count_values(text: &[u8]) -> usize {
     count
 }
 
-/// How much there is of a message.
+/// The size of a message.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Size {
     pub bytes: usize,
-    /// How many values it has, about.
+    /// The approximate number of values.
     pub values: usize,
 }
 

@@ -1,5 +1,6 @@
-//! A line of a client → the message in it. The protocol's library does not answer a request that it
-//! cannot read, and its client would wait; so here such a request gets its answer, with its `id`.
+//! Parses the lines of a client. The protocol's library does not answer a request that it cannot
+//! parse, and the client would wait for the answer. Here such a request gets an error with its
+//! `id`.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -19,19 +20,19 @@ use serde_json::value::RawValue;
 use super::intake::Size;
 use super::pipes::LINE_LIMIT_BYTES;
 
-/// What a line is.
+/// A parsed line.
 #[derive(Debug)]
 pub enum Line {
-    /// A message, for the library.
+    /// A message for the library.
     Message(Box<RxJsonRpcMessage<RoleServer>>),
-    /// A request that is refused: the line that says so.
+    /// The error line for a refused request.
     Refused(String),
-    /// Nothing that wants an answer.
+    /// Nothing that needs an answer.
     Nothing,
 }
 
 impl Line {
-    /// Reads a line, with or without its end.
+    /// Parses a line, with or without its terminator.
     pub fn read(line: &[u8]) -> Line {
         let text = String::from_utf8_lossy(line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line));
         let Ok(members) = serde_json::from_str::<Members<'_>>(&text) else {
@@ -60,20 +61,20 @@ impl Line {
     }
 }
 
-/// How many values a message may hold besides the arguments of a tool, and how many arguments may hold
-/// to be read by the library: it takes some hundred bytes for each.
+/// The most values in a message besides the arguments of a tool, and the most arguments that the
+/// library may parse: each value takes it some hundred bytes.
 const VALUES_LIMIT: usize = 100_000;
 
-/// How many values a text holds, at most: those in texts count, too.
+/// An upper bound for the number of values in a text: commas in strings count, too.
 fn values_in(text: &str) -> usize {
     Size::of(text.as_bytes()).values
 }
 
-/// The members of an object that are looked at here.
+/// The members of an object that are used here.
 const NAMES: [&str; 9] =
     ["jsonrpc", "id", "method", "params", "result", "error", "name", "arguments", "_meta"];
 
-/// Those members, as they are written. Of those with one name the last counts.
+/// The members, as written. For duplicates, the last one counts.
 #[derive(Default)]
 struct Members<'t>([(usize, Option<&'t RawValue>); NAMES.len()]);
 
@@ -86,7 +87,7 @@ impl<'t> Members<'t> {
         self.member(name).1
     }
 
-    /// A member that is there, and not null.
+    /// A member that is present and not null.
     fn given(&self, name: &str) -> Option<&'t RawValue> {
         self.get(name).filter(|value| kind_of(value) != Kind::Null)
     }
@@ -110,7 +111,7 @@ impl<'de> Deserialize<'de> for Members<'de> {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                 let mut members = Members::default();
                 while let Some((key, value)) = map.next_entry::<&RawValue, &RawValue>()? {
-                    // A name with half a character in it is none that is known.
+                    // A key with a lone surrogate is not one of the known ones.
                     let key: String = serde_json::from_str(key.get()).unwrap_or_default();
                     if let Some(at) = NAMES.iter().position(|known| *known == key) {
                         members.0[at] = (members.0[at].0 + 1, Some(value));
@@ -159,7 +160,7 @@ fn kind_of(value: &RawValue) -> Kind {
     }
 }
 
-/// The request in a text that has an `id`.
+/// Parses a request that has an `id`.
 fn request(
     text: &str,
     members: &Members<'_>,
@@ -219,7 +220,7 @@ fn request(
         Some(params) if given > VALUES_LIMIT && are_once(params) => None,
         params => match unique() {
             Ok(()) => serde_json::from_str(text).ok(),
-            // The tools tell the model.
+            // The tools report this error to the model.
             Err(_) if params.as_ref().is_some_and(|params| is_for_the_tools(&method, params)) => {
                 None
             }
@@ -235,19 +236,19 @@ fn request(
     }
 }
 
-/// Whether none of the members that a call has is there twice.
+/// Whether the members of a call are unique.
 fn are_once(params: &Members<'_>) -> bool {
     !["name", "arguments", "_meta"].into_iter().any(|name| params.is_twice(name))
 }
 
-/// Whether a key that is there twice is so in the arguments of a tool.
+/// Whether the duplicate key is in the arguments of a tool.
 fn is_for_the_tools(method: &str, params: &Members<'_>) -> bool {
     method == CallToolRequestMethod::VALUE
         && are_once(params)
         && params.get("arguments").is_some_and(|arguments| unique_keys(arguments.get()).is_err())
 }
 
-/// The object that a member holds; none where it is left out or null.
+/// The object in a member; `None` if it is omitted or null.
 fn object<'t>(
     members: &Members<'t>,
     place: &str,
@@ -259,7 +260,8 @@ fn object<'t>(
     object.map(Some).ok_or_else(|| ErrorData::invalid_params(wrong(), None))
 }
 
-/// A message of the library, refused where it is one only since it is none that the library knows.
+/// Checks a parsed message: the library accepts unknown methods, so wrong params of a known method
+/// are refused here.
 fn checked(
     message: RxJsonRpcMessage<RoleServer>,
 ) -> Result<RxJsonRpcMessage<RoleServer>, ErrorData> {
@@ -276,9 +278,9 @@ fn checked(
     Ok(message)
 }
 
-/// A call whose arguments are what the library cannot read: half a character, a number that is too
-/// large, more depth than it takes, or a key twice. They go along as their text, which the tools
-/// read on their own.
+/// A call whose arguments the library cannot parse: with a lone surrogate, a number out of range,
+/// too much nesting, or a duplicate key. They are passed on as text, which the tools parse
+/// themselves.
 fn with_arguments_as_text(
     method: &str,
     params: Option<&Members<'_>>,
@@ -305,7 +307,7 @@ fn with_arguments_as_text(
     serde_json::from_str(&call).ok()
 }
 
-/// A value as a refusal shows it.
+/// A value, formatted for a refusal.
 struct Shown<'t>(&'t RawValue);
 
 impl fmt::Display for Shown<'_> {
@@ -328,15 +330,15 @@ fn unreadable() -> ErrorData {
     ErrorData::new(ErrorCode::PARSE_ERROR, message, None)
 }
 
-/// The answer to a line that is too long, by its start; none if that has no `id`.
+/// The error for a line that is too long, from its start; `None` if that has no `id`.
 pub fn too_long(start: &[u8]) -> Option<String> {
     let mut id = FirstId(None);
-    // It has no end, which is an error.
+    // The object is truncated, so this returns an error.
     let _ = serde_json::Deserializer::from_slice(start).deserialize_map(&mut id);
     id.0.map(|id| refusal_of_length(Some(id)))
 }
 
-/// The answer to a line that is too long, by its end.
+/// The error for a line that is too long, from its end.
 pub fn too_long_until(end: &[u8]) -> String {
     let text = String::from_utf8_lossy(end);
     refusal_of_length(last_id(&text))
@@ -349,7 +351,7 @@ fn refusal_of_length(id: Option<&RawValue>) -> String {
     refusal_line(id, refusal).unwrap_or_default()
 }
 
-/// The `id` of an object that need not end.
+/// Reads the `id` of an object that may be truncated.
 struct FirstId<'t>(Option<&'t RawValue>);
 
 impl<'de> Visitor<'de> for &mut FirstId<'de> {
@@ -362,7 +364,7 @@ impl<'de> Visitor<'de> for &mut FirstId<'de> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let mut id = None;
         while let Some(key) = map.next_key::<&RawValue>()? {
-            // Something follows it, so all of it is there.
+            // Another member follows, so the id is complete.
             self.0 = self.0.or(id);
             if key.get() == "\"id\"" {
                 id = Some(map.next_value()?);
@@ -374,7 +376,7 @@ impl<'de> Visitor<'de> for &mut FirstId<'de> {
     }
 }
 
-/// The `id` that comes last in an object, of which the start is missing.
+/// The last `id` of an object whose start is missing.
 fn last_id(text: &str) -> Option<&RawValue> {
     let members = text.trim_end().strip_suffix('}')?;
     let (before, value) = members.rsplit_once("\"id\"")?;
@@ -382,7 +384,7 @@ fn last_id(text: &str) -> Option<&RawValue> {
     serde_json::from_str(value).ok().filter(|_| before.trim_end().ends_with(','))
 }
 
-/// The line that refuses the request with an id: any number or string, as it is written.
+/// The error line for a request; the id may be any number or string, and is returned as written.
 fn refused(id: Option<&RawValue>, error: ErrorData) -> Line {
     refusal_line(id, error).map_or(Line::Nothing, Line::Refused)
 }
@@ -413,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_that_the_library_cannot_read_go_along_as_text() {
+    fn arguments_that_the_library_cannot_parse_are_passed_as_text() {
         let call = |arguments: &str| {
             format!(
                 "{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{{\"name\":\"read\",\"arguments\":{arguments}}}}}"
@@ -427,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_that_cannot_be_read_are_answered() {
+    fn unreadable_requests_are_answered() {
         let unreadable = |line: &[u8]| match Line::read(line) {
             Line::Refused(answer) => answer.contains("\"id\":7,\"error\":{\"code\":-32700"),
             _ => false,
@@ -446,9 +448,9 @@ mod tests {
         assert!(unreadable(&[head.as_bytes(), bytes].concat()));
     }
 
-    /// 15 MB of numbers took 1.7 GB.
+    /// 15 MB of numbers took 1.7 GB of memory.
     #[test]
-    fn regression_a_message_with_many_values_is_not_read_by_the_library() {
+    fn regression_the_library_does_not_parse_a_message_with_many_values() {
         let numbers = |count: usize| format!("[1{}]", ",1".repeat(count - 1));
         let many = numbers(VALUES_LIMIT + 2);
         let call = |params: &str| {
@@ -473,7 +475,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_request_has_no_answer() {
+    fn other_lines_are_not_answered() {
         for line in
             ["nonsense", "{\"a\":", "\"\\ud800\"", "", "{\"method\":\"x\",\"a\":1e999}", "5"]
         {

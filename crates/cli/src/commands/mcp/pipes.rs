@@ -1,7 +1,7 @@
-//! The pipes to the client: lines of standard input, lines of standard output, and word of a client
-//! that does not read any more. A line that is too long is refused and not kept. A request is taken
-//! when [`Intake`] has room for it. Until then, reading continues up to a limit: the next message may
-//! be an answer that an earlier request waits for, or its cancellation.
+//! Connects to the client: reads lines of standard input, writes lines of standard output, and
+//! reports when the client no longer reads. A line that is too long is refused and not kept. A
+//! request is accepted when [`Intake`] has room for it. Until then, reading continues up to a
+//! limit: the next message may be an answer that an earlier request waits for, or its cancellation.
 
 use std::collections::VecDeque;
 use std::io;
@@ -21,28 +21,28 @@ use super::message::{Line, too_long, too_long_until};
 /// The longest line that is read.
 pub const LINE_LIMIT_BYTES: usize = 16 << 20;
 
-/// How many requests may be read for which there is no room yet, and how long they may be. One more
-/// may be beyond that.
+/// The most requests that may wait for room, and their total size. One more request may exceed
+/// this.
 const WAITING_LIMIT: usize = 64;
 const WAITING_LIMIT_BYTES: usize = 1 << 20;
 
-/// How much is kept of the end of a longer line, where its `id` may be.
+/// How much of the end of a long line is kept, because its `id` may be there.
 const TAIL_BYTES: usize = 1024;
 
 /// Both pipes.
 pub struct Pipes<R, W> {
     input: R,
-    /// A line as far as it has come. A file that is written is as long as it is.
+    /// The part of a line that was read so far. After a long line the buffer keeps its size.
     line: Vec<u8>,
-    /// The rest of a line that is too long, as far as it has come.
+    /// The rest of a line that is too long, as far as it was read.
     skipped: Option<Skipped>,
-    /// Requests for which there is no room yet.
+    /// Requests that wait for room.
     waiting: VecDeque<WaitingRequest>,
-    /// The input has ended.
+    /// Whether the input has ended.
     is_over: bool,
     intake: Arc<Intake>,
     output: Arc<Output<W>>,
-    /// A refusal that is under way to the client.
+    /// A refusal that is being written.
     refusing: Option<Pin<Box<dyn Future<Output = io::Result<()>> + Send>>>,
 }
 
@@ -54,7 +54,7 @@ struct WaitingRequest {
 
 /// A line that is too long.
 struct Skipped {
-    /// The end of what has come.
+    /// The last bytes that were read.
     tail: Vec<u8>,
     is_refused: bool,
 }
@@ -71,24 +71,24 @@ fn last(bytes: &[u8]) -> &[u8] {
     &bytes[bytes.len().saturating_sub(TAIL_BYTES)..]
 }
 
-/// What comes from the client.
+/// An event from the client.
 enum Input {
     Line(Vec<u8>),
-    /// A line that is too long, and the answer.
+    /// A line that is too long, with the error for it.
     TooLong(String),
     End,
 }
 
-/// What comes first.
+/// The next event.
 enum Next {
-    /// There is room for the first request that waits.
+    /// Room for the first waiting request.
     Room(Arc<Taken>),
     Input(Input),
 }
 
 struct Output<W> {
     out: Mutex<W>,
-    /// Told when nothing can be written.
+    /// Notified when nothing can be written.
     gone: Arc<Notify>,
 }
 
@@ -97,7 +97,7 @@ where
     R: AsyncBufRead + Unpin + Send + 'static,
     W: AsyncWrite + Unpin + Send + 'static,
 {
-    /// Tells `gone` once nobody reads.
+    /// Creates the pipes; `gone` is notified once the client no longer reads.
     pub fn new(input: R, output: W, gone: Arc<Notify>) -> Pipes<R, W> {
         Pipes {
             input,
@@ -111,7 +111,7 @@ where
         }
     }
 
-    /// Writes a line, if there is one; also when the pipes are used for something else meanwhile.
+    /// Writes a line, if there is one. The future does not borrow the pipes.
     fn write(
         &self,
         line: io::Result<Vec<u8>>,
@@ -120,7 +120,7 @@ where
         async move { output.write(line?).await }
     }
 
-    /// Whether more is read while a request waits.
+    /// Whether reading continues while requests wait.
     fn may_read_on(&self) -> bool {
         let bytes: usize = self.waiting.iter().map(|one| one.size.bytes).sum();
         !self.is_over && self.waiting.len() < WAITING_LIMIT && bytes < WAITING_LIMIT_BYTES
@@ -130,7 +130,7 @@ where
         self.refusing = Some(Box::pin(self.write(Ok(answer.into_bytes()))));
     }
 
-    /// Reads a line. Cancel safe: what has come of a line is kept.
+    /// Reads a line. Cancel safe: a partial line is kept.
     async fn read(&mut self) -> io::Result<Input> {
         loop {
             let chunk = self.input.fill_buf().await?;
@@ -138,7 +138,7 @@ where
             let part = &chunk[..end.unwrap_or(chunk.len())];
             if self.skipped.is_none() && self.line.len() + part.len() > LINE_LIMIT_BYTES {
                 let start = std::mem::take(&mut self.line);
-                // The client hears of it at once, if it can be said what is refused.
+                // The client gets the error at once, if the id is known.
                 let refusal = too_long(&start);
                 let is_refused = refusal.is_some();
                 self.skipped = Some(Skipped { tail: last(&start).to_vec(), is_refused });
@@ -163,7 +163,7 @@ where
                 }
                 Some(_) if end.is_some() => {}
                 None if end.is_some() => return Ok(Input::Line(std::mem::take(&mut self.line))),
-                // What ends without the end of a line is half a message.
+                // Input that ends without a newline is an incomplete message.
                 _ => return Ok(Input::End),
             }
         }
@@ -189,7 +189,7 @@ where
 {
     type Error = io::Error;
 
-    /// The room of a request is free once its answer is written.
+    /// Releases the memory of a request once its answer is written.
     fn send(
         &mut self,
         message: TxJsonRpcMessage<RoleServer>,
@@ -208,7 +208,7 @@ where
         }
     }
 
-    /// Cancel safe: what is half done is kept.
+    /// Cancel safe: partial work is kept.
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
             if let Some(refusing) = &mut self.refusing {
@@ -288,7 +288,7 @@ mod tests {
 
     use super::*;
 
-    /// What is ready at once.
+    /// The output of a future that is ready at once.
     fn now<T>(future: impl Future<Output = T>) -> Option<T> {
         match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(ready) => Some(ready),
@@ -320,7 +320,7 @@ mod tests {
         Pipes::new(input, output, Arc::default())
     }
 
-    /// The messages that can be taken at once; they are held as handlers hold them.
+    /// The messages that are available at once, held as by handlers.
     fn taken<W: AsyncWrite + Unpin + Send + 'static>(
         pipes: &mut Pipes<Cursor<Vec<u8>>, W>,
     ) -> Vec<RxJsonRpcMessage<RoleServer>> {
@@ -331,28 +331,28 @@ mod tests {
         taken
     }
 
-    /// All that came was taken: 2,000 reads took a gigabyte.
+    /// All input was read: 2,000 reads took a gigabyte.
     #[test]
-    fn regression_requests_for_which_there_is_no_room_stay_unread() {
+    fn regression_requests_beyond_the_limit_stay_unread() {
         let mut pipes = pipes(requests(10_000, "{}"), Vec::new());
         let mut held = taken(&mut pipes);
         assert_eq!(held.len(), 3276);
         let read_bytes = pipes.input.position();
         assert!(read_bytes < (3278 + 64) * 100, "{read_bytes}");
-        // An answer that is written makes room for a request, once nobody works on the old one.
+        // An answer that is written makes room for a request, once the old one is dropped.
         assert!(now(pipes.send(answer(7))).expect("there is room to write").is_ok());
         assert!(taken(&mut pipes).is_empty());
         held.remove(6);
         let more = taken(&mut pipes);
         assert_eq!(more.len(), 1);
         assert!(json!(more[0])["id"] == 3277, "{more:?}");
-        // One that cannot be written keeps its room.
+        // A request whose answer cannot be written keeps its room.
         drop(held);
         assert!(taken(&mut pipes).is_empty());
     }
 
     #[test]
-    fn regression_an_answer_that_nobody_reads_keeps_its_room() {
+    fn regression_an_unread_answer_keeps_its_room() {
         let (output, client) = tokio::io::duplex(64);
         let mut pipes = pipes(requests(10_000, "{}"), output);
         drop(taken(&mut pipes));
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_that_is_cancelled_has_no_room_once_nobody_works_on_it() {
+    fn a_cancelled_request_is_released_once_it_is_dropped() {
         let cancelled = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}}\n";
         let mut input = request(1, "{}");
         input.push_str(cancelled);
@@ -392,9 +392,9 @@ mod tests {
         assert_eq!(taken(&mut pipes).len(), 1);
     }
 
-    /// A client's response or cancellation was not read while a request before it waited for room.
+    /// A client's response or cancellation was not read while an earlier request waited for room.
     #[test]
-    fn regression_answers_and_cancellations_are_read_past_requests_that_wait() {
+    fn regression_answers_and_cancellations_overtake_waiting_requests() {
         let large = format!("{{\"x\":[1{}]}}", ",1".repeat(100_000));
         let notification = |params: &str| {
             format!(
@@ -414,11 +414,11 @@ mod tests {
         assert_eq!(first["id"], 1);
         assert_eq!(next().unwrap()["result"], json!({ "roots": [] }));
         assert_eq!(next().unwrap()["method"], "notifications/cancelled");
-        // The one that was cancelled does not come.
+        // The cancelled request is skipped.
         assert_eq!(next().unwrap()["id"], 3);
     }
 
-    /// A line that goes on and on, in pieces between which it has to be waited.
+    /// An endless line, in pieces that arrive with delays.
     struct Endless {
         start: &'static [u8],
         left_bytes: usize,
@@ -451,7 +451,7 @@ mod tests {
         }
     }
 
-    /// What is said to a line of `left_bytes`, and the message after it.
+    /// The answer to a line of `left_bytes`, and whether the next message was read.
     fn said_to(start: &'static str, left_bytes: usize, end: &'static str) -> (String, bool) {
         let (start, end) = (start.as_bytes(), end.as_bytes());
         let endless = Endless { start, left_bytes, end, waits: false };
@@ -464,11 +464,11 @@ mod tests {
                 break next;
             }
         };
-        let out = now(pipes.output.out.lock()).expect("nobody writes").clone();
+        let out = now(pipes.output.out.lock()).expect("there is no writer").clone();
         (String::from_utf8(out).unwrap(), next.is_some())
     }
 
-    /// A line of 300 MB was kept.
+    /// A line of 300 MB was kept in memory.
     #[test]
     fn regression_a_line_that_is_too_long_is_refused_and_skipped() {
         let refused = |id: &str| {
@@ -483,7 +483,7 @@ mod tests {
         let id_last = "\",\"jsonrpc\":\"2.0\", \"id\" : 5 }\n{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"ping\"}\n";
         assert_eq!(said_to(start, LENGTH, PING), (refused("\"a\""), true));
         assert_eq!(said_to("{\"params\":\"", LENGTH, id_last), (refused("5"), true));
-        // The end of the line is in what was kept of its start.
+        // The end of the line is in the part that was kept of its start.
         let just_over = LINE_LIMIT_BYTES - 20;
         assert_eq!(said_to("{\"params\":\"", just_over, id_last), (refused("5"), true));
         assert_eq!(said_to("", LENGTH, PING), (refused(""), true));
@@ -491,7 +491,7 @@ mod tests {
         // Without an end.
         assert_eq!(said_to(start, LENGTH, ""), (refused("\"a\""), false));
         assert_eq!(said_to("", LENGTH, ""), (refused(""), false));
-        // As long as may be.
+        // The longest accepted line.
         assert_eq!(said_to("", LINE_LIMIT_BYTES, PING), (String::new(), true));
     }
 }

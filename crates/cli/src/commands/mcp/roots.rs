@@ -1,5 +1,5 @@
-//! Where a connection works: the directories of the command line, else those that the client
-//! names, else the working directory.
+//! The directories of a connection: those of the command line, otherwise those that the client
+//! names, otherwise the working directory.
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,17 +11,17 @@ use rmcp::service::RequestContext;
 
 use crate::exit::say;
 
-/// How long to wait for a client that says that it has roots, and then does not tell them.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long to wait for a client that declares roots but does not return them.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The directories that the client names. None, if it does not name any: in protocol revisions
-/// without handshake there is no question for them.
+/// The directories that the client names, if any: protocol revisions without handshake have no
+/// request for them.
 #[expect(deprecated, reason = "roots are deprecated in 2026-07-28, and used by clients before it")]
 pub async fn of_client(context: &RequestContext<RoleServer>) -> Vec<String> {
     if context.client_capabilities().is_none_or(|can| can.roots.is_none()) {
         return Vec::new();
     }
-    let why = match tokio::time::timeout(PATIENCE, context.peer.list_roots()).await {
+    let why = match tokio::time::timeout(ANSWER_TIMEOUT, context.peer.list_roots()).await {
         Ok(Ok(answer)) => {
             return answer.roots.iter().filter_map(|root| path_of_url(&root.uri)).collect();
         }

@@ -1,5 +1,5 @@
-//! The requests of a client: what there is, and calls of the tools. A connection has one session,
-//! which hears of calls in the order in which they arrive; they are carried out on other threads.
+//! Answers the requests of a client: lists the tools and calls them. A connection has one session.
+//! It receives calls in the order of their arrival and runs them on other threads.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -30,27 +30,27 @@ use tokio::time::{Instant, Interval, interval_at};
 use super::intake::Taken;
 use super::{hosts, roots};
 
-/// What the command line says.
+/// The options of the command line.
 pub struct Settings {
-    /// Where to work; none leaves it to the client.
+    /// The directories to work in; empty leaves them to the client.
     pub roots: Vec<String>,
-    /// What may be read besides.
+    /// Other directories that may be read.
     pub read_roots: Vec<String>,
-    /// The session, but for its directories.
+    /// The options of the session, without directories.
     pub options: SessionOptions,
-    /// Where the session is kept.
+    /// Where the session is stored.
     pub store: Option<StoreOptions>,
-    /// What the tools may do.
+    /// The options of the tools.
     pub tools: ToolsOptions,
-    /// How long answers may be, if the command line says it.
+    /// The most bytes of an answer, if the command line sets it.
     pub max_answer_bytes: Option<usize>,
-    /// Those that are offered.
+    /// The tools that are offered.
     pub offered: Vec<ToolKind>,
     /// Whether answers have structured content.
     pub is_structured: bool,
 }
 
-/// Where a connection works, and its tools there.
+/// The directories of a connection, and its tools.
 struct Workplace {
     roots: Vec<String>,
     tools: Tools,
@@ -60,13 +60,13 @@ struct Workplace {
 pub struct Server {
     settings: Settings,
     workplace: Mutex<Option<Workplace>>,
-    /// The client has other roots now.
+    /// Whether the client has changed its roots.
     has_moved: AtomicBool,
-    /// Every call that is under way holds one; the other end hears when the last is dropped.
+    /// Each call in progress holds a clone; the receiver notices when the last one is dropped.
     busy: mpsc::Sender<()>,
 }
 
-/// How far a call has come, for the client.
+/// The progress of a call.
 #[derive(Debug, Default)]
 pub struct Progress {
     done: AtomicUsize,
@@ -74,8 +74,8 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Tells that `done` of `total` things are done.
-    pub fn tell(&self, done: usize, total: usize) {
+    /// Records that `done` of `total` things are done.
+    pub fn set(&self, done: usize, total: usize) {
         self.total.store(total, Ordering::Relaxed);
         self.done.store(done, Ordering::Relaxed);
     }
@@ -86,7 +86,7 @@ impl Server {
         Server { settings, workplace: Mutex::default(), has_moved: AtomicBool::new(false), busy }
     }
 
-    /// Carries out a call, as the client has it; what is wrong with it is a result, too.
+    /// Runs a call of the client; errors are results, too.
     async fn call(
         &self,
         name: &str,
@@ -108,34 +108,35 @@ impl Server {
             Err(error) => return Ok(refused(error)),
         };
         let busy = self.busy.clone();
-        let (stop, telling) = (cancel.clone(), Arc::clone(&progress));
-        // While it waited for its turn.
+        let (stop, call_progress) = (cancel.clone(), Arc::clone(&progress));
+        // Cancelled while it waited for its turn.
         if context.ct.is_cancelled() {
             cancel.cancel();
         }
         let (done, running) = oneshot::channel();
         let job: PoolJob = Box::new(move || {
-            let tell = |done, total| telling.tell(done, total);
+            let on_progress = |done, total| call_progress.set(done, total);
             let given = Ok(arguments.into());
-            let result = tools.run(kind, turn, given, &CallOptions::default(), &stop, &tell);
+            let result = tools.run(kind, turn, given, &CallOptions::default(), &stop, &on_progress);
             drop(busy);
             let _ = done.send(result);
         });
-        // Without another thread it is done on this one.
+        // Without another thread it runs on this one.
         if let Err(job) = CALLS.submit(job) {
             job();
         }
         let token = context.meta.get_progress_token();
         let mut report = Report::new(&context.peer, token, &progress);
-        // The first word is sent however short the call is: who asked for progress gets some.
-        report.tell().await;
+        // The first report is sent even for a short call, so a client that asks for progress gets
+        // some.
+        report.send().await;
         let mut running = std::pin::pin!(running);
         let finished = loop {
             tokio::select! {
                 biased;
                 () = context.ct.cancelled(), if !cancel.is_cancelled() => cancel.cancel(),
-                // Told to the end, before anything else: no word may come after the answer.
-                () = report.due() => report.tell().await,
+                // Sent completely before anything else: nothing may follow the answer.
+                () = report.due() => report.send().await,
                 finished = &mut running => break finished,
             }
         };
@@ -144,8 +145,7 @@ impl Server {
         Ok(result.map_or_else(refused, |result| result_of(result, is_structured)))
     }
 
-    /// Takes the turn of a call. Those that have to wait for the session
-    /// wait in line.
+    /// Takes the turn of a call. Calls that have to wait for the session queue up.
     async fn enter(
         &self,
         kind: ToolKind,
@@ -181,8 +181,8 @@ impl Server {
         ToolsOptions { limits, ..self.settings.tools.clone() }
     }
 
-    /// A session that works in the first of the roots and reads the others; without any it works
-    /// in the working directory.
+    /// Opens a session that works in the first of the roots and reads the others; without roots it
+    /// works in the working directory.
     fn open(&self, roots: &[String], limits: AnswerLimits) -> Result<Session, Error> {
         let Settings { options, store, read_roots, .. } = &self.settings;
         let (first, others) = match roots.split_first() {
@@ -202,14 +202,14 @@ impl Server {
     }
 }
 
-/// Waits until the answer to a request may be made.
+/// Waits until the answer to a request may be created.
 async fn begin(context: &RequestContext<RoleServer>) {
     if let Some(taken) = context.extensions.get::<Arc<Taken>>() {
         taken.begin().await;
     }
 }
 
-/// The definition of a tool, as clients get it.
+/// The definition of a tool in the protocol's form.
 fn listed(definition: Definition) -> Tool {
     let Definition { name, title, description, input_schema, annotations, .. } = definition;
     let schema = match input_schema {
@@ -221,7 +221,7 @@ fn listed(definition: Definition) -> Tool {
         .destructive(annotations.destructive_hint)
         .idempotent(annotations.idempotent_hint)
         .open_world(annotations.open_world_hint);
-    // A client that loads tools when they are searched for has these at hand from the start.
+    // Clients that load tools on demand load these at the start.
     let meta = JsonObject::from_iter([("anthropic/alwaysLoad".to_owned(), true.into())]);
     Tool::new(Cow::Owned(name), description, schema)
         .with_title(title)
@@ -229,7 +229,7 @@ fn listed(definition: Definition) -> Tool {
         .with_meta(MetaObject::from(meta))
 }
 
-/// What a call gave, as clients take it.
+/// The result of a call in the protocol's form.
 fn result_of(result: ToolResult, is_structured: bool) -> CallToolResult {
     let ToolResult { text, is_error, images, structured, .. } = result;
     let mut content = vec![ContentBlock::text(text)];
@@ -244,24 +244,24 @@ fn result_of(result: ToolResult, is_structured: bool) -> CallToolResult {
     result
 }
 
-/// What the tools are to be used for.
+/// The instructions for the tools.
 fn instructions(settings: &Settings) -> String {
     let dialect = settings.options.workspace.dialect;
     let rules_of = |&kind| describe(kind, dialect, &settings.tools).guidelines;
     settings.offered.iter().flat_map(rules_of).collect::<Vec<_>>().join(" ")
 }
 
-/// Word of a call's progress for the client, if it asked.
+/// Reports the progress of a call to the client, if it asks for it.
 struct Report<'a> {
     peer: &'a Peer<RoleServer>,
     token: Option<ProgressToken>,
     progress: &'a Progress,
     ticks: Interval,
-    told: Option<usize>,
+    reported: Option<usize>,
 }
 
-/// How often clients hear of progress.
-const TOLD_EVERY: Duration = Duration::from_millis(500);
+/// The interval between progress reports.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(500);
 
 impl<'a> Report<'a> {
     fn new(
@@ -269,11 +269,11 @@ impl<'a> Report<'a> {
         token: Option<ProgressToken>,
         progress: &'a Progress,
     ) -> Report<'a> {
-        let ticks = interval_at(Instant::now() + TOLD_EVERY, TOLD_EVERY);
-        Report { peer, token, progress, ticks, told: None }
+        let ticks = interval_at(Instant::now() + PROGRESS_INTERVAL, PROGRESS_INTERVAL);
+        Report { peer, token, progress, ticks, reported: None }
     }
 
-    /// Waits for the time to tell; for ever, where nobody asked.
+    /// Waits until the next report is due; forever if the client did not ask for reports.
     async fn due(&mut self) {
         if self.token.is_none() {
             return std::future::pending().await;
@@ -281,20 +281,20 @@ impl<'a> Report<'a> {
         self.ticks.tick().await;
     }
 
-    /// Tells how far the call has come, if that is further than it was.
-    async fn tell(&mut self) {
+    /// Reports the progress of the call, if there is more than before.
+    async fn send(&mut self) {
         let Some(token) = &self.token else { return };
         let (done, total) = (&self.progress.done, &self.progress.total);
         let (done, total) = (done.load(Ordering::Relaxed), total.load(Ordering::Relaxed));
-        if self.told.is_some_and(|told| told >= done) {
+        if self.reported.is_some_and(|reported| reported >= done) {
             return;
         }
-        self.told = Some(done);
+        self.reported = Some(done);
         let mut word = ProgressNotificationParam::new(token.clone(), done as f64);
         if total > 0 {
             word = word.with_total(total as f64).with_message(format!("{done} of {total} files"));
         }
-        // Who cannot be told will not read the answer either.
+        // A client that does not receive this will not read the answer either.
         let _ = self.peer.notify_progress(word).await;
     }
 }
@@ -328,7 +328,7 @@ impl ServerHandler for Server {
         Ok(self.call(&request.name, arguments, &context).await?.into())
     }
 
-    /// Answers calls whose arguments are no object: the model is to hear of it.
+    /// Answers calls whose arguments are not an object, so that the model gets the error.
     async fn on_custom_request(
         &self,
         request: CustomRequest,

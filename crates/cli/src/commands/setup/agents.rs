@@ -1,4 +1,4 @@
-//! What each agent is given: which files, and which entries in them.
+//! The files and entries of each agent's configuration.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -13,14 +13,14 @@ use crate::args::SetupAgent;
 /// The name of the server in every configuration.
 pub const SERVER: &str = "hashline";
 
-/// A file of an agent, and what is ours in it.
+/// A file of an agent, with the entries of hashline in it.
 pub struct Target {
     pub path: PathBuf,
     pub format: Format,
     pub entries: Vec<Entry>,
 }
 
-/// How a file is written.
+/// The format of a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// JSON, with comments or without.
@@ -29,13 +29,13 @@ pub enum Format {
     Toml,
 }
 
-/// What an agent is given.
+/// The configuration of an agent.
 #[derive(Default)]
 pub struct Plan {
     pub targets: Vec<Target>,
-    /// What it may have been given in another way, and is taken out.
+    /// Entries of older versions, which are removed.
     pub replaced: Vec<Target>,
-    /// The arguments of the hook, and an event to try it with.
+    /// The arguments of the hook, and an event to test it with.
     pub hook: Option<(Vec<&'static str>, Value)>,
     pub has_server: bool,
     /// A package that the agent would not find.
@@ -60,7 +60,7 @@ const CLAUDE_HOOK: &[&str] = &[
 
 const TOOL_NAMES: [&str; 3] = ["--read-tool=read", "--search-tool=search", "--edit-tool=apply"];
 
-/// What an agent is given for one user, or in the project that is `project`.
+/// The configuration of an agent for the user, or for a project.
 pub fn plan(agent: SetupAgent, project: Option<&Path>, program: &str) -> Result<Plan> {
     match agent {
         SetupAgent::Claude => claude(project, program),
@@ -180,8 +180,8 @@ fn pi(project: Option<&Path>, program: &str) -> Result<Plan> {
     Ok(plug_in_of(path, &["packages"], "pi-hashline", program, |package| package))
 }
 
-/// The extension is found by the manifest of a directory of its own: oh-my-pi has its settings in
-/// YAML, and its own directory of packages is written by its own program.
+/// The extension is found by the manifest of a directory of its own: oh-my-pi's settings are in
+/// YAML, and only its own program writes its package directory.
 fn omp(project: Option<&Path>, program: &str) -> Result<Plan> {
     let directory = pi_directory(project, ".omp")?;
     let manifest = directory.join("extensions").join(SERVER).join("package.json");
@@ -195,7 +195,7 @@ fn omp(project: Option<&Path>, program: &str) -> Result<Plan> {
     Ok(Plan { targets, replaced, has_server, ..Plan::default() })
 }
 
-/// The directory of pi, or of oh-my-pi, which began as pi.
+/// The directory of pi, or of its fork oh-my-pi.
 fn pi_directory(project: Option<&Path>, name: &str) -> Result<PathBuf> {
     match project {
         Some(project) => Ok(project.join(name)),
@@ -203,12 +203,12 @@ fn pi_directory(project: Option<&Path>, name: &str) -> Result<PathBuf> {
     }
 }
 
-/// The arguments of the hook of an agent whose tools have no prefix.
+/// The arguments of the hook for an agent whose tools have no prefix.
 fn hook_args(agent: &'static str, deny: &'static str) -> Vec<&'static str> {
     [vec!["hook", agent, deny], TOOL_NAMES.to_vec()].concat()
 }
 
-/// The command that a hook is tried with.
+/// The command that tests a hook.
 const TRIED: &str = "cat README.md";
 
 fn tool_call(event: &str, tool: &str) -> Value {
@@ -219,7 +219,7 @@ fn server(program: &str) -> Value {
     json!({"command": program, "args": ["mcp"]})
 }
 
-/// A file that has MCP servers as most agents write them.
+/// A file with MCP servers in the form that most agents use.
 fn servers(path: PathBuf, program: &str) -> Target {
     json_file(path, vec![key(&["mcpServers", SERVER], server(program))])
 }
@@ -255,7 +255,7 @@ fn plug_in_of(
     }
 }
 
-/// A plug-in brings its own tools and guard.
+/// A plug-in has its own tools and guard.
 fn plug_in(
     path: PathBuf,
     keys: &'static [&'static str],
@@ -266,7 +266,8 @@ fn plug_in(
     Plan { targets: vec![json_file(path, vec![entry])], ..Plan::default() }
 }
 
-/// The directory of an agent: in the project; else where a variable says; else in that of the user.
+/// The directory of an agent: in the project; otherwise from a variable; otherwise in the home
+/// directory.
 fn directory(project: Option<&Path>, variable: &str, name: &str) -> Result<PathBuf> {
     match (project, variable_path(variable)) {
         (Some(project), _) => Ok(project.join(name)),
@@ -275,7 +276,7 @@ fn directory(project: Option<&Path>, variable: &str, name: &str) -> Result<PathB
     }
 }
 
-/// A path in a variable of the environment. An empty one is as if not set.
+/// A path in an environment variable. An empty one counts as unset.
 fn variable_path(name: &str) -> Option<PathBuf> {
     let value = env::var_os(name).filter(|value| !value.is_empty());
     value.map(PathBuf::from)

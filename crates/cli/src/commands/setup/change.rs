@@ -1,17 +1,17 @@
-//! Entries of a document, whatever its format → what is to be changed in it.
+//! Computes the changes that add entries to a document of any format, or remove them.
 
 use serde_json::{Map, Value, json};
 
 use super::entry::{Entry, HOOKS, Kind, Share, overlay};
 
-/// A step on the way to a value.
+/// A step on the path to a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     Key(String),
     At(usize),
 }
 
-/// A change at the place to which its steps lead.
+/// A change at the place that its steps lead to.
 #[derive(Debug)]
 pub enum Change {
     Set {
@@ -34,16 +34,16 @@ pub enum Change {
     },
 }
 
-/// A value is not what has to be there.
+/// A value has another type than expected.
 pub struct Misfit {
     pub at: Vec<Step>,
     pub wanted: &'static str,
 }
 
-/// The changes that put the entries in.
+/// The changes that add the entries.
 pub fn put(document: &Value, entries: &[Entry]) -> Result<Vec<Change>, Misfit> {
     let mut changes = Vec::new();
-    // What is missing comes last, and several entries may miss the same.
+    // Missing objects are added last, because several entries may need the same one.
     let mut missing = Vec::new();
     for entry in entries {
         let (found, value, rest) = deepest(document, entry.keys);
@@ -85,27 +85,27 @@ fn put_element(changes: &mut Vec<Change>, entry: &Entry, array: &Value) {
         return;
     };
     let (at, old) = (below(&place, Step::At(index)), &elements[index]);
-    let Share::Hooks(ours) = share else {
+    let Share::Hooks(own) = share else {
         differences(changes, at, old, &entry.updated(old));
         return;
     };
     let hooks = below(&at, Step::Key(HOOKS.to_owned()));
-    // The matcher is also that of the others.
+    // The matcher also applies to the other hooks of the group.
     if old.get(MATCHER) == entry.value.get(MATCHER) {
-        let at = below(&hooks, Step::At(ours[0]));
-        let old = &old[HOOKS][ours[0]];
+        let at = below(&hooks, Step::At(own[0]));
+        let old = &old[HOOKS][own[0]];
         differences(changes, at, old, &overlay(old, entry.hook()));
     } else {
         let gone = |hook: &usize| Change::Delete { at: below(&hooks, Step::At(*hook)) };
-        changes.extend(ours.iter().map(gone));
+        changes.extend(own.iter().map(gone));
         changes.push(append);
     }
 }
 
-/// The field of a group that says which tools it is about.
+/// The field of a group that names its tools.
 const MATCHER: &str = "matcher";
 
-/// The changes that make a value another one, which has all its fields.
+/// The changes that turn a value into another one with at least its fields.
 fn differences(changes: &mut Vec<Change>, at: Vec<Step>, old: &Value, new: &Value) {
     match (old, new) {
         (old, new) if old == new => {}
@@ -132,7 +132,7 @@ fn differences(changes: &mut Vec<Change>, at: Vec<Step>, old: &Value, new: &Valu
     }
 }
 
-/// The places of what is ours. It becomes null, so that all other places stay.
+/// The places of the entries. They are set to null, so that all other places stay valid.
 pub fn take(document: &mut Value, entries: &[Entry]) -> Vec<Vec<Step>> {
     let mut taken = Vec::new();
     for entry in entries {
@@ -162,18 +162,18 @@ fn take_element(element: &mut Value, at: Vec<Step>, entry: &Entry) -> Vec<Vec<St
             *element = Value::Null;
             vec![at]
         }
-        Share::Hooks(ours) => {
+        Share::Hooks(own) => {
             let hooks = below(&at, Step::Key(HOOKS.to_owned()));
             let take = |hook: usize| {
                 element[HOOKS][hook] = Value::Null;
                 below(&hooks, Step::At(hook))
             };
-            ours.into_iter().map(take).collect()
+            own.into_iter().map(take).collect()
         }
     }
 }
 
-/// A document with the entries and nothing else.
+/// A document that has only the entries.
 pub fn fresh(entries: &[Entry]) -> Value {
     let mut document = Value::Object(Map::new());
     for entry in entries {
@@ -182,13 +182,13 @@ pub fn fresh(entries: &[Entry]) -> Value {
     document
 }
 
-/// The value of an entry in objects with the keys that lead to it.
+/// The value of an entry, nested in objects with its keys.
 fn nested(keys: &[&str], entry: &Entry) -> Value {
     let value = if entry.is_element() { json!([entry.value]) } else { entry.value.clone() };
     keys.iter().rev().fold(value, |value, key| json!({*key: value}))
 }
 
-/// Adds the fields and elements of another value.
+/// Merges the fields and elements of another value.
 fn merge(value: &mut Value, other: Value) {
     match (value, other) {
         (Value::Object(fields), Value::Object(others)) => {
@@ -204,7 +204,7 @@ fn merge(value: &mut Value, other: Value) {
     }
 }
 
-/// The keys as far as they are there, with the value, and the keys that are missing.
+/// The keys that exist, with their value, and the keys that are missing.
 fn deepest<'v, 'k>(
     document: &'v Value,
     keys: &'k [&'static str],

@@ -1,50 +1,50 @@
-//! What is ours in a file of an agent: how it is known there, and what an update makes of it.
+//! The entries of hashline in a file of an agent: how they are recognized and updated.
 
 use serde_json::{Value, json};
 
-/// A value that is ours.
+/// A value that `setup` owns.
 pub struct Entry {
-    /// The keys to it, or to the array that it is an element of.
+    /// The keys that lead to it, or to the array that contains it.
     pub keys: &'static [&'static str],
     pub value: Value,
     pub kind: Kind,
 }
 
-/// What an entry is.
+/// The kind of an entry.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// The value of the last key. The user may have more fields in it.
+    /// The value of the last key. It may have more fields of the user.
     Key,
-    /// An element of an array: a text, known by being equal.
+    /// A string in an array, recognized by its value.
     Text,
-    /// An element of an array that names the package of a plug-in, of any version and at any place.
+    /// An array element that names the package of a plug-in, of any version and at any place.
     Package(&'static str),
-    /// An element of an array that holds the hook for an agent, alone or in a group.
+    /// An array element with the hook for an agent, alone or in a group.
     Hook { agent: &'static str },
-    /// A value that the file needs, and that stays as it is once it is there.
+    /// A value that the file needs, and that is not changed if it exists.
     Needed,
 }
 
-/// How much of an element of an array is ours.
+/// How much of an array element `setup` owns.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Share {
     Nothing,
     All,
-    /// Some hooks of a group, by their places. The others are somebody else's.
+    /// Some hooks of a group, by index. The others belong to the user.
     Hooks(Vec<usize>),
 }
 
-/// The field with the hooks of a group, and that with the command of a hook.
+/// The field with the hooks of a group, and the field with the command of a hook.
 pub const HOOKS: &str = "hooks";
 const COMMAND: &str = "command";
 
 impl Entry {
-    /// Whether it is an element of the array to which its keys lead.
+    /// Whether the entry is an element of the array that its keys lead to.
     pub fn is_element(&self) -> bool {
         matches!(self.kind, Kind::Text | Kind::Package(_) | Kind::Hook { .. })
     }
 
-    /// How much of an element is ours, perhaps in an older form.
+    /// How much of an element `setup` owns, including older forms.
     pub fn share_of(&self, element: &Value) -> Share {
         let is_ours = match self.kind {
             Kind::Key | Kind::Needed | Kind::Text => *element == self.value,
@@ -52,19 +52,19 @@ impl Entry {
             Kind::Hook { agent } => {
                 let group = element.get(HOOKS).and_then(Value::as_array);
                 let hooks = group.map_or(std::slice::from_ref(element), Vec::as_slice);
-                let ours: Vec<_> =
+                let own: Vec<_> =
                     (0..hooks.len()).filter(|at| self.is_hook(&hooks[*at], agent)).collect();
-                if !ours.is_empty() && ours.len() < hooks.len() {
-                    return Share::Hooks(ours);
+                if !own.is_empty() && own.len() < hooks.len() {
+                    return Share::Hooks(own);
                 }
-                !ours.is_empty()
+                !own.is_empty()
             }
         };
         if is_ours { Share::All } else { Share::Nothing }
     }
 
-    /// What a value that is ours becomes: fields that the user has added stay, and so does the
-    /// version of a plug-in that the user has pinned.
+    /// The updated value of an entry. Fields that the user added are kept, and so is a version of a
+    /// plug-in that the user pinned.
     pub fn updated(&self, old: &Value) -> Value {
         match (self.kind, old) {
             // Of a plug-in that is not installed here, only the name is known.
@@ -82,12 +82,12 @@ impl Entry {
         }
     }
 
-    /// Our hook, without the group.
+    /// The hook of this entry, without the group.
     pub fn hook(&self) -> &Value {
         self.value.get(HOOKS).map_or(&self.value, |hooks| &hooks[0])
     }
 
-    /// Whether a hook runs `hashline hook AGENT`, wherever the program is, or what ours runs.
+    /// Whether a hook runs `hashline hook AGENT` from any directory, or the command of this entry.
     fn is_hook(&self, hook: &Value, agent: &str) -> bool {
         let command = |hook: &Value| Some(hook.get(COMMAND)?.as_str()?.to_owned());
         command(hook).is_some_and(|line| {
@@ -96,12 +96,13 @@ impl Entry {
     }
 }
 
-/// A value with the fields of another set. Lists of the same length are taken element by element.
+/// A value with the fields of another one set. Lists of the same length are merged element by
+/// element.
 pub fn overlay(old: &Value, new: &Value) -> Value {
     match (old, new) {
-        (Value::Object(fields), Value::Object(ours)) => {
+        (Value::Object(fields), Value::Object(own)) => {
             let mut fields = fields.clone();
-            for (key, value) in ours {
+            for (key, value) in own {
                 let value =
                     fields.get(key).map_or_else(|| value.clone(), |old| overlay(old, value));
                 fields.insert(key.clone(), value);
@@ -115,7 +116,7 @@ pub fn overlay(old: &Value, new: &Value) -> Value {
     }
 }
 
-/// Whether a command is `hashline hook AGENT`, and does nothing before.
+/// Whether a command runs `hashline hook AGENT` and nothing before it.
 fn runs_hook(command: &str, agent: &str) -> bool {
     let mark = format!(" hook {agent}");
     command.match_indices(&mark).any(|(at, _)| {
@@ -124,20 +125,20 @@ fn runs_hook(command: &str, agent: &str) -> bool {
     })
 }
 
-/// Whether a word of a command line, perhaps in quotes, is the path of this program.
+/// Whether a word of a command line, possibly quoted, is the path of this program.
 fn is_program(word: &str) -> bool {
     let within = |quote| word.strip_prefix(quote)?.strip_suffix(quote);
     let quoted = within('"').or_else(|| within('\''));
     let path = quoted.unwrap_or(word);
     let is_word =
         quoted.is_some() || !path.contains(|c: char| c.is_whitespace() || ";&|".contains(c));
-    // As `sh` has a quote within quotes.
+    // The form of a quote within quotes for `sh`.
     let has_end = path.replace(r"'\''", "").contains(['"', '\'']);
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     is_word && !has_end && name.strip_suffix(".exe").unwrap_or(name) == "hashline"
 }
 
-/// The field in which pi has the package, where it also has options.
+/// The field with the package name, if pi stores options as well.
 const SOURCE: &str = "source";
 
 /// The text that names a package: `NAME`, `[NAME, OPTIONS]` or `{"source": NAME}`.
@@ -150,7 +151,7 @@ fn package_text(element: &Value) -> Option<&str> {
     text.as_str()
 }
 
-/// Whether a text names a package, as `npm:NAME@1.0` and `file:///modules/NAME/index.js` do.
+/// Whether a text names a package, such as `npm:NAME@1.0` or `file:///modules/NAME/index.js`.
 fn names(text: &str, package: &str) -> bool {
     text.split(['/', '\\', ':']).any(|part| {
         let rest = part.strip_prefix(package);

@@ -1,4 +1,4 @@
-//! Changes of a JSON document, with comments or without → operations by path.
+//! Edits a JSON document, with comments or without, by operations on its values.
 
 use std::collections::HashMap;
 use std::slice;
@@ -13,12 +13,12 @@ use super::entry::{Entry, Kind};
 pub struct Document<'p> {
     path: &'p str,
     value: Value,
-    /// By path: `$.hooks`.
+    /// The anchors by path: `$.hooks`.
     anchors: HashMap<String, String>,
 }
 
 impl<'p> Document<'p> {
-    /// The document of a text; none when there is nothing in it.
+    /// Parses the document; `None` if the text is empty.
     pub fn of(
         workspace: &Workspace<'_>,
         path: &'p str,
@@ -42,7 +42,7 @@ impl<'p> Document<'p> {
         Ok(Some(Document { path, value, anchors: anchors.collect() }))
     }
 
-    /// The operations that put the entries in.
+    /// The operations that add the entries.
     pub fn put(&self, entries: &[Entry]) -> Result<Vec<Value>> {
         let changes = change::put(&self.value, entries).map_err(|Misfit { at, wanted }| {
             let message =
@@ -52,10 +52,10 @@ impl<'p> Document<'p> {
         changes.iter().map(|change| self.operation(change)).collect()
     }
 
-    /// The operations that take the entries out, and what is empty without them.
+    /// The operations that remove the entries, and objects that become empty.
     pub fn take(&self, entries: &[Entry]) -> Result<Removal> {
-        let ours = change::take(&mut self.value.clone(), entries);
-        if ours.is_empty() {
+        let removed = change::take(&mut self.value.clone(), entries);
+        if removed.is_empty() {
             return Ok(Removal::Operations(Vec::new()));
         }
         let is_needed = |key: &String, value: &Value| {
@@ -63,15 +63,15 @@ impl<'p> Document<'p> {
             entries.iter().filter(needed).any(|e| e.keys == [key.as_str()] && e.value == *value)
         };
         let mut fields = self.value.as_object().into_iter().flatten();
-        let is_gone = |key: &String| is_emptied(&self.value, &[Step::Key(key.clone())], &ours);
+        let is_gone = |key: &String| is_emptied(&self.value, &[Step::Key(key.clone())], &removed);
         if fields.all(|(key, value)| is_gone(key) || is_needed(key, value)) {
             return Ok(Removal::Whole);
         }
-        // From the highest in which nothing is left.
+        // Starts at the highest place that becomes empty.
         let mut places: Vec<&[Step]> = Vec::new();
-        for at in &ours {
+        for at in &removed {
             let emptied =
-                (1..=at.len()).find(|depth| is_emptied(&self.value, &at[..*depth], &ours));
+                (1..=at.len()).find(|depth| is_emptied(&self.value, &at[..*depth], &removed));
             let place = &at[..emptied.unwrap_or(at.len())];
             if !places.contains(&place) {
                 places.push(place);
@@ -107,21 +107,21 @@ impl<'p> Document<'p> {
     }
 }
 
-/// How entries are taken out.
+/// How entries are removed.
 pub enum Removal {
     /// By operations.
     Operations(Vec<Value>),
-    /// Nothing else is in the file.
+    /// The file has nothing else.
     Whole,
 }
 
-/// A document with the entries and nothing else.
+/// A document that has only the entries.
 pub fn fresh(entries: &[Entry]) -> String {
     let text = serde_json::to_string_pretty(&change::fresh(entries)).unwrap_or_default();
     text + "\n"
 }
 
-/// The row of an anchor: `// $.hooks:7f`.
+/// Parses the row of an anchor: `// $.hooks:7f`.
 fn anchor(row: &str) -> Option<(String, String)> {
     let anchor = row.trim_start().strip_prefix("// ").filter(|anchor| anchor.starts_with('$'))?;
     let (path, _) = anchor.rsplit_once(':')?;
@@ -142,9 +142,9 @@ fn lookup<'v>(value: &'v Value, at: &[Step]) -> Option<&'v Value> {
     })
 }
 
-/// Whether a place is one of ours, or there is something in it, all of which is ours.
-fn is_emptied(document: &Value, at: &[Step], ours: &[Vec<Step>]) -> bool {
-    if ours.iter().any(|one| one == at) {
+/// Whether a place is an entry, or has a non-empty content that consists only of entries.
+fn is_emptied(document: &Value, at: &[Step], removed: &[Vec<Step>]) -> bool {
+    if removed.iter().any(|one| one == at) {
         return true;
     }
     let inner: Vec<Step> = match lookup(document, at) {
@@ -152,6 +152,7 @@ fn is_emptied(document: &Value, at: &[Step], ours: &[Vec<Step>]) -> bool {
         Some(Value::Array(elements)) => (0..elements.len()).map(Step::At).collect(),
         _ => Vec::new(),
     };
-    let is_ours = |step: &Step| is_emptied(document, &[at, slice::from_ref(step)].concat(), ours);
-    !inner.is_empty() && inner.iter().all(is_ours)
+    let is_removed =
+        |step: &Step| is_emptied(document, &[at, slice::from_ref(step)].concat(), removed);
+    !inner.is_empty() && inner.iter().all(is_removed)
 }

@@ -1,8 +1,8 @@
-//! A command line, as the shells of agents read it and as one of them runs it.
+//! Command lines: quotes them for the shells of agents, and runs them.
 
 use std::process::Command;
 
-/// A program and its arguments, which need no quotes, for the shell of this system.
+/// A command line for the shell of this system. The arguments need no quotes.
 pub fn command_line(program: &str, args: &[&str]) -> String {
     let program = if cfg!(windows) { for_cmd(program) } else { for_sh(program) };
     [&[program.as_str()], args].concat().join(" ")
@@ -16,8 +16,8 @@ pub fn command(line: &str) -> Command {
     command
 }
 
-/// The process that runs a command line. With `/s`, `cmd` takes off the first quote and the last,
-/// and reads what is between as it stands; the usual escapes of quotes mean nothing to it.
+/// The process that runs a command line. With `/s`, `cmd` removes the first and the last quote and
+/// takes the text between them literally, without the usual escapes of quotes.
 #[cfg(windows)]
 pub fn command(line: &str) -> Command {
     use std::os::windows::process::CommandExt;
@@ -33,7 +33,7 @@ fn for_sh(program: &str) -> String {
     format!("'{}'", program.replace('\'', r"'\''"))
 }
 
-/// No path has a `"` in it on Windows.
+/// On Windows a path cannot have a `"`.
 fn for_cmd(program: &str) -> String {
     if program.chars().all(|c| c.is_ascii_alphanumeric() || r"/\:._-+".contains(c)) {
         return program.to_owned();

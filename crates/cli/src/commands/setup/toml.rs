@@ -1,4 +1,4 @@
-//! Changes of a TOML document → its new text. Comments, order and spaces of the rest stay.
+//! Edits a TOML document. Comments, order and whitespace of the rest are preserved.
 
 use hashline_core::{Code, Error, Result};
 use serde_json::Value;
@@ -7,18 +7,18 @@ use toml_edit::{Array, DocumentMut, InlineTable, Item, Table};
 use super::change::{self, Change, Step};
 use super::entry::Entry;
 
-/// The text with the entries.
+/// The text with the entries added.
 pub fn put(path: &str, text: &str, entries: &[Entry]) -> Result<String> {
     edited(path, text, |document| {
         let changes = change::put(&json_of(document.as_item()), entries).ok()?;
-        // What goes has its place as long as nothing in front of it has gone.
+        // Removes first, while the indices are still valid.
         let (gone, rest): (Vec<_>, Vec<_>) =
             changes.iter().partition(|change| matches!(change, Change::Delete { .. }));
         rest.into_iter().chain(gone.into_iter().rev()).try_for_each(|one| apply(document, one))
     })
 }
 
-/// The text without the entries, and without what is empty then.
+/// The text without the entries, and without tables that become empty.
 pub fn take(path: &str, text: &str, entries: &[Entry]) -> Result<String> {
     edited(path, text, |document| {
         let mut value = json_of(document.as_item());
@@ -54,7 +54,7 @@ fn edited(
     Ok(if has_returns { after.replace('\n', "\r\n") } else { after })
 }
 
-/// None when something else than the change expects is in the way.
+/// Returns `None` if the document does not have the expected structure.
 fn apply(document: &mut DocumentMut, change: &Change) -> Option<()> {
     match change {
         Change::Set { at, value } => set(item_at(document, at)?, value),
@@ -79,7 +79,7 @@ fn item_at<'d>(document: &'d mut DocumentMut, at: &[Step]) -> Option<&'d mut Ite
     })
 }
 
-/// Another value in the same place, with the comment behind it.
+/// Replaces a value, and keeps the comment after it.
 fn set(item: &mut Item, value: &Value) {
     match item {
         Item::Value(old) => {
@@ -102,7 +102,7 @@ fn delete(document: &mut DocumentMut, at: &[Step]) -> Option<()> {
     Some(())
 }
 
-/// Deletes what is empty above a place. A table that has a header of its own was there before.
+/// Deletes empty tables above a place, unless they have a header of their own.
 fn prune(document: &mut DocumentMut, at: &[Step]) {
     for depth in (1..at.len()).rev() {
         let is_empty = match item_at(document, &at[..depth]) {
@@ -117,7 +117,7 @@ fn prune(document: &mut DocumentMut, at: &[Step]) {
     }
 }
 
-/// An item as JSON, as far as entries are compared.
+/// An item as JSON, for comparisons with entries.
 fn json_of(item: &Item) -> Value {
     match item {
         Item::None => Value::Null,
@@ -144,7 +144,7 @@ fn json_of_value(value: &toml_edit::Value) -> Value {
     }
 }
 
-/// A value as it stands in a table: objects are tables, lists of objects are lists of tables.
+/// A value as an item of a table: objects become tables, lists of objects become arrays of tables.
 fn item_of(value: &Value) -> Item {
     match value {
         Value::Object(_) => Item::Table(table_of(value)),
@@ -155,7 +155,7 @@ fn item_of(value: &Value) -> Item {
     }
 }
 
-/// An object as a table. One that holds nothing but tables needs no header.
+/// An object as a table. A table with only tables in it needs no header.
 fn table_of(value: &Value) -> Table {
     let mut table = Table::new();
     for (key, value) in value.as_object().into_iter().flatten() {

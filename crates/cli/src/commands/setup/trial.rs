@@ -1,4 +1,4 @@
-//! Tries what an agent was given: the hook answers an event, the server tells its tools.
+//! Tests an agent's configuration: the hook answers an event, the server lists its tools.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -11,12 +11,12 @@ use super::shell::{self, command_line};
 use crate::args::SESSION_VARIABLE;
 use crate::commands::hook::POLICY_VARIABLE;
 
-/// What was found, a line for each.
+/// Runs the tests, and returns a line for each.
 pub fn run(plan: &Plan, program: &str) -> Result<Vec<String>> {
     let mut lines = Vec::new();
     if let Some((args, event)) = &plan.hook {
         let answer = answer(shell::command(&command_line(program, args)), &event.to_string())?;
-        // Whatever the agent's words for it are: it names the tool to call instead.
+        // Every agent's format of a refusal has this text.
         if !answer.contains("deny") || !answer.contains("`cat` reads `README.md`") {
             return Err(failed("the hook", &answer));
         }
@@ -46,31 +46,32 @@ fn questions() -> String {
     messages.map(|message| message.to_string() + "\n").concat()
 }
 
-/// The names of the tools that the server told.
+/// The names of the tools in the server's answer.
 fn tools(answer: &str) -> Option<Vec<String>> {
     let messages = answer.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let told = messages.into_iter().find(|message| message["id"] == 2)?;
-    let tools = told["result"]["tools"].as_array()?;
+    let listed = messages.into_iter().find(|message| message["id"] == 2)?;
+    let tools = listed["result"]["tools"].as_array()?;
     let names: Vec<_> =
         tools.iter().filter_map(|tool| Some(tool["name"].as_str()?.to_owned())).collect();
     (!names.is_empty()).then_some(names)
 }
 
-/// What a program says to an input. Both the hook and the server end with it.
+/// Runs a program with an input and returns its output. The end of the input ends the hook and the
+/// server.
 fn answer(mut command: Command, input: &str) -> Result<String> {
     let mut child = with_pipes(&mut command).spawn().map_err(|cause| {
         let what = format!("the files were changed, but {command:?} did not run: {cause}");
         Error::new(Code::Io, what)
     })?;
     if let Some(mut stdin) = child.stdin.take() {
-        // One that reads nothing is told of by what it answers.
+        // Ignore write errors: if the child does not read its input, its output shows it.
         let _ = stdin.write_all(input.as_bytes());
     }
     let output = child.wait_with_output().map_err(|cause| {
         Error::new(Code::Io, format!("the files were changed, but the trial failed: {cause}"))
     })?;
-    let told = [output.stdout, output.stderr].concat();
-    Ok(String::from_utf8_lossy(&told).into_owned())
+    let output = [output.stdout, output.stderr].concat();
+    Ok(String::from_utf8_lossy(&output).into_owned())
 }
 
 fn with_pipes(command: &mut Command) -> &mut Command {
