@@ -22,11 +22,11 @@ pub const STANDARD_INPUT: &str = "-";
 
 /// Read, search and edit files by line anchors
 ///
-/// Every line that is shown carries an anchor: its number and a short hash of its text. Edits
-/// name lines by their anchors, so an edit of a line that has changed since is refused.
+/// Every line that is shown has an anchor: its number and a short hash of its text. Edits name
+/// lines by their anchors, so an edit of a line that has changed is refused.
 #[derive(Debug, Parser)]
 #[command(name = "hashline", version, max_term_width = 100, propagate_version = true)]
-#[command(after_help = "Exit codes: 0 done, 1 an anchor did not match, 2 everything else.")]
+#[command(after_help = "Exit codes: 0 success, 1 an anchor did not match, 2 any other error.")]
 pub struct Args {
     #[command(flatten)]
     pub shared: Shared,
@@ -64,23 +64,23 @@ const PLAIN_DIALECT: &str = "cli";
 #[derive(Debug, ClapArgs)]
 #[command(next_help_heading = "Options of all commands")]
 pub struct Shared {
-    /// Read and write nothing outside this directory; relative paths start there
+    /// Read and write only in this directory; relative paths start there
     #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
     root: Option<String>,
-    /// The dialect of the anchors [default: cli, and lean in a session]
+    /// The dialect of anchors [default: cli, in a session lean]
     #[arg(long, global = true, value_name = "NAME")]
     #[arg(value_parser = PossibleValuesParser::new(DIALECTS.iter().map(|one| one.name)))]
     dialect: Option<String>,
     /// The encoding of files without byte order mark, by its WHATWG label [default: UTF-8]
     #[arg(long, global = true, value_name = "LABEL")]
     encoding: Option<String>,
-    /// Refuse files that are larger
+    /// Refuse larger files
     #[arg(long, global = true, value_name = "BYTES", default_value_t = 1 << 30)]
     max_file_bytes: u64,
-    /// Where journals and locks are [default: the platform's directory for state]
+    /// The directory for journals and locks [default: the platform's directory for state]
     #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
     state_dir: Option<String>,
-    /// How long to wait for others who edit the same files, in milliseconds
+    /// How long to wait for other processes that edit the same files, in milliseconds
     #[arg(long, global = true, value_name = "MS", default_value_t = LOCK_TIMEOUT_MS)]
     lock_timeout: u64,
     /// Print results as JSON
@@ -136,25 +136,25 @@ pub fn spelling(term: Term) -> &'static str {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Show files with an anchor before every line
+    /// Print files with an anchor before every line
     Read(Read),
     /// Find lines in files and directories, with their anchors
     Search(Search),
-    /// Print the anchor of every line of a file
+    /// Print only the anchors of a file
     Hash(Hash),
     /// Check anchors against a file
     Verify(Verify),
-    /// Tell which files do not parse, and where
+    /// Report which files do not parse, and where
     CheckSyntax(CheckSyntax),
-    /// Edit files: a patch in JSON, all of it or nothing
+    /// Edit files by a patch in JSON: all of it or nothing
     #[command(after_long_help = PATCH_HELP)]
     Apply(Apply),
-    /// Show a JSON document with an anchor above every value
+    /// Print a JSON document with an anchor above every value
     JsonRead(JsonRead),
-    /// Edit JSON documents by path: a patch in JSON, all of it or nothing
+    /// Edit JSON documents by path, by a patch in JSON: all of it or nothing
     #[command(after_long_help = JSON_PATCH_HELP)]
     JsonApply(Apply),
-    /// Judge a shell command: does it read or write files past the tools with anchors?
+    /// Check whether a shell command reads or writes files without the anchor tools
     Check(Check),
     /// Answer an agent that is about to call a tool
     Hook(Hook),
@@ -162,13 +162,13 @@ pub enum Command {
     Mcp(Mcp),
     /// Set up an agent: its MCP server and hooks, in its own configuration
     Setup(Setup),
-    /// Finish or undo what a process that died left half done
+    /// Finish or roll back patches of processes that died
     Recover,
-    /// Tell about this program, and whether edits are safe here
+    /// Report on this program, and whether edits are safe here
     Doctor,
-    /// Print what completes commands in a shell
+    /// Print completions for a shell
     Completions(Completions),
-    /// Print a manual page, or write one for each command into a directory
+    /// Print the manual page, or write one page per command into a directory
     Man(Man),
 }
 
@@ -219,8 +219,8 @@ const PATCH_HELP: &str = r#"A patch names lines by their anchors:
 or, over several files: {"operations": [{"op": "set_line", "path": "src/a.rs", "anchor": "4:01",
 "text": "..."}, ...]} with set_line, replace_range, insert_after, insert_before, delete,
 move_lines, copy_lines, replace_text, add_file, move_file and delete_file. With "block": true,
-replace_range (by start_anchor alone), delete and insert_after mean the whole function or section
-that begins at the line."#;
+replace_range (with only start_anchor), delete and insert_after apply to the whole function or
+section that begins at the line."#;
 
 /// The form of a patch of JSON documents, for `hashline help json-apply`.
 const JSON_PATCH_HELP: &str = r#"A patch names values by their anchors, as json-read shows them:
@@ -239,30 +239,30 @@ pub struct Read {
     /// The first line to show
     #[arg(long, value_name = "N")]
     start_line: Option<u64>,
-    /// How many lines to show
+    /// The most lines to show
     #[arg(long, value_name = "N")]
     lines: Option<u64>,
-    /// How many bytes to show, in whole lines; only a first line that is longer is cut
+    /// The most bytes to show, in whole lines; a longer first line is truncated
     #[arg(long, value_name = "N")]
     max_bytes: Option<usize>,
-    /// How many characters of a line to show; with --search those around the first match
+    /// The most characters to show of a line; with --search, those around the first match
     #[arg(long, value_name = "N")]
     max_line_chars: Option<u64>,
-    /// Which characters of each line to show, counted from 1: --columns 2001:4000
+    /// The characters of each line to show, counted from 1: --columns 2001:4000
     #[arg(long, value_name = "FROM:TO", value_parser = columns)]
     columns: Option<Columns>,
-    /// Fold bodies, so that most definitions are seen in few lines; --fold=LINES says how few
+    /// Fold bodies to show most definitions in few lines; --fold=LINES sets how many
     #[arg(long, value_name = "LINES", num_args = 0..=1, require_equals = true)]
     fold: Option<Option<u64>>,
-    /// Show folded lines as well: 14-80, or the anchor of the line above them
+    /// Also show folded lines: 14-80, or the anchor of the line above them
     #[arg(long, value_name = "ANCHOR")]
     open: Vec<String>,
-    /// Show lines with this text only
+    /// Show only lines with this text
     #[arg(id = SEARCH, long, value_name = "TEXT")]
     search: Option<String>,
     #[command(flatten)]
     matching: Matching,
-    /// How many matches to show of each file
+    /// The most matches to show per file
     #[arg(long, value_name = "N", requires = SEARCH, default_value_t = MAX_MATCHES)]
     max_matches: u64,
     #[command(flatten)]
@@ -306,10 +306,10 @@ fn columns(text: &str) -> std::result::Result<Columns, String> {
 /// What counts as a match, and the lines shown around it.
 #[derive(Debug, ClapArgs)]
 struct Matching {
-    /// The text is a regular expression, in the syntax of Rust; look-around works too
+    /// The text is a regular expression, in the syntax of Rust, with look-around
     #[arg(long, short = 'e', requires = SEARCH)]
     regex: bool,
-    /// Upper and lower case differ
+    /// Match upper and lower case exactly
     #[arg(long, short = 's', requires = SEARCH)]
     case_sensitive: bool,
     /// Show N lines after each match
@@ -338,48 +338,48 @@ impl Matching {
 
 #[derive(Debug, ClapArgs)]
 pub struct Search {
-    /// The text to look for; no pattern unless --regex, and in any case unless --case-sensitive
+    /// The text to find; literal unless --regex, ignoring case unless --case-sensitive
     #[arg(id = SEARCH, value_name = "PATTERN")]
     pattern: String,
-    /// Files and directories; - is standard input [default: where relative paths start]
+    /// Files and directories; - is standard input [default: the start of relative paths]
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub paths: Vec<String>,
     #[command(flatten)]
     matching: Matching,
-    /// Search files that this glob matches; one that starts with ! excludes
+    /// Search only files that match this glob; a glob that starts with ! excludes files
     #[arg(short, long = "glob", value_name = "GLOB")]
     globs: Vec<String>,
-    /// How many matches to show
+    /// The most matches to show
     #[arg(long, value_name = "N", default_value_t = SEARCH_MATCHES)]
     max_matches: u64,
-    /// How many matches to show of each file
+    /// The most matches to show per file
     #[arg(long, value_name = "N")]
     max_matches_per_file: Option<u64>,
-    /// How many bytes to show
+    /// The most bytes to show
     #[arg(long, value_name = "N")]
     max_bytes: Option<usize>,
-    /// How many characters of a line to show, those around its first match
+    /// The most characters to show of a line, around its first match
     #[arg(long, value_name = "N")]
     max_line_chars: Option<u64>,
-    /// Show the lines that open the blocks around each match, too
+    /// Also show the lines that open the blocks around each match
     #[arg(long)]
     enclosing: bool,
     /// Search hidden files and directories too
     #[arg(long)]
     hidden: bool,
-    /// Do not obey .gitignore, .git/info/exclude and git's ignore file of the user
+    /// Do not apply .gitignore, .git/info/exclude and the user's git ignore file
     #[arg(long)]
     no_gitignore: bool,
-    /// Do not obey .ignore files
+    /// Do not apply .ignore files
     #[arg(long)]
     no_ignore_files: bool,
-    /// Do not look for ignore files in the directories above
+    /// Do not apply ignore files of parent directories
     #[arg(long)]
     no_parent_ignore_files: bool,
     /// Follow symbolic links
     #[arg(long)]
     follow_links: bool,
-    /// How far below a path to look; 1 is the files in the directory itself
+    /// How many levels of directories to search; 1 is the files in the directory itself
     #[arg(long, value_name = "N")]
     max_depth: Option<usize>,
     #[command(flatten)]
@@ -426,7 +426,7 @@ pub struct Verify {
     /// The file; - is standard input
     #[arg(value_hint = ValueHint::FilePath)]
     pub file: String,
-    /// Anchors, or lines as they were shown
+    /// Anchors, or rows as they were shown
     #[arg(required = true, value_name = "ANCHOR")]
     pub anchors: Vec<String>,
 }
@@ -447,10 +447,10 @@ pub struct Apply {
     /// Print the changed regions with their new anchors
     #[arg(long)]
     pub emit_updated: bool,
-    /// Print what would change as a unified diff, and write nothing
+    /// Print the changes as a unified diff, and write nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// How many unchanged lines a diff shows around each change
+    /// The unchanged lines that a diff shows around each change
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub context: u64,
     #[command(flatten)]
@@ -467,10 +467,10 @@ pub struct JsonRead {
     /// The first line to show
     #[arg(long, value_name = "N")]
     start_line: Option<u64>,
-    /// How many lines to show; those with anchors count
+    /// The most lines to show, including lines with anchors
     #[arg(long, value_name = "N")]
     lines: Option<u64>,
-    /// How many bytes to show
+    /// The most bytes to show
     #[arg(long, value_name = "N")]
     max_bytes: Option<usize>,
     #[command(flatten)]
@@ -504,17 +504,17 @@ pub struct Setup {
     /// The agent
     #[arg(value_enum)]
     pub agent: SetupAgent,
-    /// For this user: the default
+    /// Set up the agent for this user (the default)
     #[arg(long, conflicts_with = "project")]
     user: bool,
-    /// For this project alone. The files then name the absolute path of this program, so do not
-    /// commit them
+    /// Set up the agent for this project only. The files then contain the absolute path of this
+    /// program, so do not commit them
     #[arg(long)]
     pub project: bool,
-    /// Print what would change, and change nothing
+    /// Print the changes, and write nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Take out what a setup has written
+    /// Remove what a setup has written
     #[arg(long)]
     pub remove: bool,
 }
@@ -533,10 +533,10 @@ pub enum SetupAgent {
 
 #[derive(Debug, ClapArgs)]
 pub struct Hook {
-    /// The agent, whose event is read from standard input
+    /// The agent; its event is read from standard input
     #[arg(value_enum)]
     pub agent: Agent,
-    /// Tools of the agent that may not be called, by name
+    /// Tools of the agent to deny, by name
     #[arg(long, value_name = "TOOL", value_delimiter = ',')]
     pub deny: Vec<String>,
     #[command(flatten)]
@@ -555,28 +555,28 @@ pub enum Agent {
 
 /// The options of the guard.
 #[derive(Debug, ClapArgs)]
-#[command(next_help_heading = "What commands may do")]
+#[command(next_help_heading = "Options of the guard")]
 pub struct Guard {
-    /// Commands may read files
+    /// Allow commands to read files
     #[arg(long)]
     allow_reads: bool,
-    /// Commands may write files
+    /// Allow commands to write files
     #[arg(long)]
     allow_writes: bool,
-    /// Switch a rule: patch=off, file-command=on
+    /// Switch a rule on or off: patch=off, file-command=on
     #[arg(long, value_name = "NAME=on|off", value_delimiter = ',', value_parser = switch)]
     rule: Vec<(CommandRule, bool)>,
-    /// A directory that the tools serve; for a hook, at first where the agent works
+    /// A directory that the tools serve [default for a hook: the agent's project]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     serves: Vec<String>,
-    /// Where relative paths start [default: the first directory that is served]
+    /// The start of relative paths [default: the first directory that is served]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     cwd: Option<String>,
-    /// Look at files: those that the tools cannot show, and links out of the directories that are
-    /// served, are left alone. A hook always does
+    /// Check the files: ignore those that the tools cannot show, and links out of the served
+    /// directories. Always on for a hook
     #[arg(long, requires = "serves")]
     check_files: bool,
-    /// Paths to leave alone, as in a .gitignore; a hook adds the project's
+    /// Paths to ignore, as in a .gitignore; a hook adds those of the project
     #[arg(long, value_name = "PATTERN")]
     ignored: Vec<String>,
     /// Another command that reads files
@@ -594,16 +594,16 @@ pub struct Guard {
     /// A file or directory that commands may write
     #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     writable: Vec<String>,
-    /// What a command counts as that cannot be parsed; hooks let it pass unless it is a write
+    /// The verdict on a command that cannot be parsed; hooks only block write
     #[arg(long, value_enum, default_value_t = UnparsedArg::Unparsed)]
     unparsed: UnparsedArg,
-    /// The tool that a message names for reading
+    /// The tool for reading that messages name
     #[arg(long, value_name = "NAME", default_value = "hashline read")]
     read_tool: String,
-    /// The tool that a message names for searching
+    /// The tool for searching that messages name
     #[arg(long, value_name = "NAME", default_value = "hashline search")]
     search_tool: String,
-    /// The tool that a message names for editing
+    /// The tool for editing that messages name
     #[arg(long, value_name = "NAME", default_value = "hashline apply")]
     edit_tool: String,
 }
@@ -644,12 +644,11 @@ fn switch(text: &str) -> std::result::Result<(CommandRule, bool), String> {
     let (name, state) = text.split_once('=').unwrap_or((text, "on"));
     let names = || CommandRule::ALL.map(CommandRule::name).join(", ");
     let rule = CommandRule::ALL.into_iter().find(|rule| rule.name() == name);
-    let rule =
-        rule.ok_or_else(|| format!("there is no rule {name:?}: expected one of {}", names()))?;
+    let rule = rule.ok_or_else(|| format!("there is no rule {name:?}: use one of {}", names()))?;
     match state {
         "on" => Ok((rule, true)),
         "off" => Ok((rule, false)),
-        _ => Err(format!("the rule {name} is {state:?}: expected on or off")),
+        _ => Err(format!("the rule {name} is {state:?}: use on or off")),
     }
 }
 
@@ -662,26 +661,25 @@ enum UnparsedArg {
 
 #[derive(Debug, ClapArgs)]
 pub struct Mcp {
-    /// Where to work: paths start in the first, which is read and written; the others are read
-    /// only [default: the roots that the agent names, else the working directory]
+    /// The directories to work in: paths start in the first, which is read and written; the others
+    /// are only read [default: the roots that the agent names, otherwise the working directory]
     #[arg(value_name = "ROOT", value_hint = ValueHint::DirPath)]
     pub roots: Vec<String>,
-    /// Another directory that may be read, such as the one where an agent puts long outputs. It may
-    /// begin with ~/, and need not exist
+    /// Another directory that may be read, such as one where an agent stores long outputs. It may
+    /// start with ~/, and need not exist
     #[arg(long = "read-root", value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub read_roots: Vec<String>,
-    /// The most bytes of an answer; the rest is left to further calls [default: what the client
-    /// takes, by its name]
+    /// Limit answers to this many bytes [default: what the client accepts, by its name]
     #[arg(long, value_name = "BYTES", value_parser = value_parser!(u64).range(1_000..=51_200))]
     max_answer_bytes: Option<u64>,
-    /// Answer with structured content beside the text; some agents show it instead of the text
+    /// Add structured content to answers; some agents show it instead of the text
     #[arg(long)]
     pub structured: bool,
-    /// Offer read_json and apply_json as well, which read and edit values of JSON documents
+    /// Also offer read_json and apply_json, which read and edit values of JSON documents
     #[arg(long)]
     json_tools: bool,
-    /// The operations that the agent may use, such as set_line,insert_after. Tools that could do
-    /// nothing are left out [default: all]
+    /// The operations that the agent may use, such as set_line,insert_after. Tools without any of
+    /// them are not offered [default: all]
     #[arg(long, value_name = "OPERATION,…", value_delimiter = ',')]
     operations: Option<Vec<String>>,
     #[command(flatten)]
@@ -715,7 +713,7 @@ pub const SESSION_VARIABLE: &str = "HASHLINE_SESSION";
 /// The session that is stored on disk.
 #[derive(Debug, ClapArgs)]
 pub struct Kept {
-    /// Keep a session under this name, shared by all commands that give it: an anchor then means
+    /// Use the session with this name, shared by all commands that name it: an anchor then means
     /// the line that was shown. An empty name means no session
     #[arg(long, value_name = "ID", env = SESSION_VARIABLE)]
     session: Option<String>,
@@ -737,7 +735,7 @@ pub struct Completions {
 
 #[derive(Debug, ClapArgs)]
 pub struct Man {
-    /// Write hashline.1, hashline-read.1 and so on there
+    /// The directory for hashline.1, hashline-read.1 and so on
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub directory: Option<PathBuf>,
 }
@@ -745,25 +743,25 @@ pub struct Man {
 /// How anchors are resolved, and how patches are written.
 #[derive(Debug, ClapArgs)]
 pub struct EditingArgs {
-    /// Whether an anchor whose line has moved is followed
+    /// When an anchor is relocated to a line that has moved
     #[arg(long, value_enum, default_value_t = RelocateArg::Guarded)]
     relocate: RelocateArg,
-    /// How far, in lines each way
+    /// How many lines to search before and after
     #[arg(long, value_name = "LINES", default_value_t = RELOCATE_WINDOW_LINES)]
     relocate_window: u64,
-    /// What is done about a file that parsed before the patch and does not after it. Without this
-    /// option a session warns, and nothing else looks
+    /// What happens if a file parses before the patch and not after it [default: warn in a session,
+    /// otherwise off]
     #[arg(long, value_enum)]
     syntax: Option<SyntaxArg>,
-    /// What a finished command is safe from
+    /// What a finished command survives
     #[arg(long, value_enum, default_value_t = DurabilityArg::Power)]
     durability: DurabilityArg,
-    /// How an answer tells of changed lines [default: in answers to a model brief, unless
-    /// --answer-context is given; else region]
+    /// How an answer reports changed lines [default: brief in answers to a model, unless
+    /// --answer-context is given; otherwise region]
     #[arg(long, value_enum)]
     answer: Option<AnswerArg>,
-    /// How many unchanged lines an answer shows on either side of each changed region [default: 1 in
-    /// answers to a model, else 2]
+    /// The unchanged lines that an answer shows before and after each changed region [default: 1 in
+    /// answers to a model, otherwise 2]
     #[arg(long, value_name = "LINES")]
     #[arg(value_parser = value_parser!(u64).range(..=ANSWER_CONTEXT_MAX_LINES))]
     answer_context: Option<u64>,
@@ -806,7 +804,7 @@ impl EditingArgs {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum RelocateArg {
-    /// If exactly one line nearby has its hash, and nothing in the patch speaks against it
+    /// If exactly one line nearby has its hash, and the patch does not contradict it
     Guarded,
     /// If exactly one line nearby has its hash
     Unique,
@@ -818,15 +816,15 @@ enum RelocateArg {
 enum AnswerArg {
     /// The lines with their new anchors
     Region,
-    /// The new anchors alone
+    /// Only the new anchors
     Brief,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum SyntaxArg {
-    /// Nothing
+    /// Nothing happens
     Off,
-    /// A warning
+    /// The answer has a warning
     Warn,
     /// The patch is refused
     Refuse,
@@ -834,7 +832,7 @@ enum SyntaxArg {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum DurabilityArg {
-    /// A power cut: all that is written is forced to the disk
+    /// A power cut: all writes are flushed to the disk
     Power,
     /// The end of the process
     Process,
