@@ -58,7 +58,7 @@ fn all_of(from: impl Read, shown: &str, limit_bytes: u64) -> Result<Vec<u8>> {
         .read_to_end(&mut bytes)
         .map_err(|cause| Error::io("read", shown, &cause))?;
     if bytes.len() as u64 > limit_bytes {
-        let message = format!("{shown} has more than {limit_bytes} bytes (--max-file-bytes)");
+        let message = format!("{shown} has more than {limit_bytes} bytes. Raise --max-file-bytes.");
         return Err(Error::new(Code::FileTooLarge, message));
     }
     Ok(bytes)

@@ -64,12 +64,12 @@ fn usage_error(error: &clap::Error) -> Error {
     let session = std::env::var_os(args::SESSION_VARIABLE).filter(|name| name.to_str().is_none());
     let message = match (arg, session) {
         (Some(arg), _) => format!(
-            "the argument {arg:?} is not UTF-8, as paths and texts must be: \
-             rename the file, or pass what it holds to standard input (-)"
+            "the argument {arg:?} is not UTF-8, which paths and texts require. \
+             Rename the file, or pass its content to standard input (-)."
         ),
         (None, Some(name)) => format!(
-            "the variable {} is {name:?}, which is not UTF-8, as names of sessions must be: \
-             give it another name, or none",
+            "the variable {} is {name:?}, which is not UTF-8. \
+             Set it to another name, or unset it.",
             args::SESSION_VARIABLE
         ),
         (None, None) => in_words_of_clap(error),

@@ -103,7 +103,7 @@ fn show_updated(call: &mut Call<'_>, applied: &Applied) -> Result<(), Failure> {
 fn report_deviations(applied: &Applied) {
     for relocation in &applied.relocations {
         let Relocation { path, from, to, .. } = relocation;
-        say(&format!("{path}: {from} was not found there, and {to} was used"));
+        say(&format!("{path}: {from} was not found in its line, so {to} was used"));
     }
     for row in applied.text.lines().filter(|row| row.starts_with(RECOVERED)) {
         say(row);

@@ -70,7 +70,7 @@ fn rows(state: &StateReport) -> Vec<String> {
     let mut rows = vec![
         format!("state     {}", state.path),
         format!(
-            "patches   {waiting} waiting for recovery{advice}, {live} at work, {damaged} damaged"
+            "patches   {waiting} waiting for recovery{advice}, {live} in progress, {damaged} damaged"
         ),
     ];
     let journals = state.waiting.iter().chain(&state.damaged);
@@ -84,6 +84,6 @@ fn row(trial: &Trial) -> String {
     match &trial.failure {
         None => format!("ok        {name}"),
         Some(why) if trial.is_needed => format!("FAILED    {name}: {why}"),
-        Some(why) => format!("missing   {name}: {why}; there is another way"),
+        Some(why) => format!("missing   {name}: {why}; a fallback is used"),
     }
 }

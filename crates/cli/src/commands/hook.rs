@@ -68,7 +68,9 @@ fn policy(args: &Hook) -> Result<Option<Policy>, Failure> {
         Ok(given) if given == "off" => Ok(None),
         Ok(given) if !given.is_empty() => {
             let policy: Policy = from_json(given.as_bytes()).map_err(|fault| {
-                Error::argument(format!("{POLICY_VARIABLE} is neither off nor a policy: {fault}"))
+                Error::argument(format!(
+                    "{POLICY_VARIABLE} is neither off nor a valid policy: {fault}"
+                ))
             })?;
             Ok(Some(Policy { tools: named.tools, ..policy }))
         }
@@ -216,7 +218,7 @@ fn denied(args: &Hook, call: &ToolCall<'_>, event: &Value) -> Option<String> {
     }
     let is_reading = tool.to_ascii_lowercase().contains("read");
     let instead = if is_reading { tools.read } else { tools.edit };
-    Some(format!("{tool} may not be called here: use {instead}."))
+    Some(format!("{tool} is not allowed here. Use {instead}."))
 }
 
 /// Why the guard refuses the command of a call, and what to call instead.
@@ -227,16 +229,17 @@ fn guarded(call: &ToolCall<'_>, policy: &Policy) -> Option<String> {
         ShellCommand::Line(line) => line,
         ShellCommand::Unreadable => {
             return Some(format!(
-                "{tool} was called without a command that can be read: pass it as one text."
+                "{tool} was called without a readable command. Pass the command as one string."
             ));
         }
     };
     let judgement = check_among(command, policy, &serves(&policy.roots));
     match judgement.verdict {
         Verdict::Allow | Verdict::Unparsed => None,
-        Verdict::Write if judgement.findings.is_empty() => {
-            Some("The command cannot be parsed, and may write files: write it more simply.".into())
-        }
+        Verdict::Write if judgement.findings.is_empty() => Some(
+            "The command cannot be parsed, and might write files. Write it in a simpler form."
+                .into(),
+        ),
         Verdict::Read | Verdict::Write => {
             let mut messages: Vec<&str> = Vec::new();
             for finding in &judgement.findings {

@@ -26,7 +26,7 @@ pub fn read(call: &mut Call<'_>, args: &JsonRead) -> Result<Exit, Failure> {
     call.out.rows(&view.text)?;
     if let Some(next) = view.next_line {
         say(&format!(
-            "{}: has {} lines; go on with --start-line {next}",
+            "{}: the file has {} lines. Continue with --start-line {next}.",
             view.path, view.line_count
         ));
     }

@@ -79,7 +79,7 @@ fn at_home(path: &str) -> Result<String, Error> {
 fn absolute_directory(path: &str) -> Result<String, Error> {
     let fault = |cause| Error::io("open", path, &cause);
     if !std::fs::metadata(path).map_err(fault)?.is_dir() {
-        let message = format!("{path}: is not a directory: name one to work in");
+        let message = format!("{path}: this is not a directory. Pass a directory to work in.");
         return Err(Error::at(Code::NotAFile, path, message));
     }
     absolute(Path::new(path))
@@ -89,7 +89,9 @@ fn absolute(path: &Path) -> Result<String, Error> {
     let fault = |cause| Error::io("find", &path.to_string_lossy(), &cause);
     let absolute = std::path::absolute(path).map_err(fault)?;
     absolute.into_os_string().into_string().map_err(|path| {
-        Error::argument(format!("{path:?} is not valid Unicode, as paths of tools have to be"))
+        Error::argument(format!(
+            "the path {path:?} is not valid Unicode, which the tools require. Rename it."
+        ))
     })
 }
 
@@ -137,7 +139,7 @@ async fn first(stop: impl Future<Output = ()>, gone: impl Future<Output = ()>) -
 fn ended(quit: Result<QuitReason, tokio::task::JoinError>) -> Result<Exit, Error> {
     match quit {
         Ok(QuitReason::Closed | QuitReason::Cancelled) => Ok(Exit::Done),
-        other => Err(Error::new(Code::Internal, format!("the server broke off: {other:?}"))),
+        other => Err(Error::new(Code::Internal, format!("the server stopped: {other:?}"))),
     }
 }
 
@@ -148,7 +150,7 @@ fn ended_early(error: ServerInitializeError) -> Result<Exit, Failure> {
         ServerInitializeError::ConnectionClosed(_)
         | ServerInitializeError::TransportError { .. } => Ok(Exit::Done),
         other => {
-            Err(Error::argument(format!("the client's first message was not expected: {other}"))
+            Err(Error::argument(format!("the client's first message is not a handshake: {other}"))
                 .into())
         }
     }

@@ -137,7 +137,7 @@ fn error_of(view: &FileView) -> Option<Error> {
         ViewKind::Binary { .. } => "binary",
         _ => return None,
     };
-    let message = format!("{path}: is no text ({kind}), and not shown");
+    let message = format!("{path}: the file is not text ({kind}), and cannot be shown");
     Some(Error::at(Code::BinaryFile, path, message))
 }
 
@@ -147,7 +147,7 @@ fn report_omitted(call: &mut Call<'_>, view: &FileView) -> Result<(), Failure> {
     {
         let path = &view.path;
         call.out.flush()?;
-        say(&format!("{path}: {count} lines match; go on with --start-line {next}"));
+        say(&format!("{path}: {count} lines match. Continue with --start-line {next}."));
     }
     Ok(())
 }

@@ -15,12 +15,14 @@ pub fn recover(call: &mut Call<'_>) -> Result<Exit, Failure> {
     drop(progress);
     let is_done = report.damaged.is_empty() && report.failed.is_empty();
     let exit = if is_done { Exit::Done } else { Exit::Error };
-    show(call, &report).map_err(|failure| failure.after("the recovery was made"))?;
+    show(call, &report).map_err(|failure| failure.after("the recovery is complete"))?;
     if call.shared.json {
         return Ok(exit);
     }
     for journal in &report.damaged {
-        say(&format!("{journal}: is damaged, of another version or another user's; it is kept"));
+        say(&format!(
+            "{journal}: the journal is damaged, of another version or of another user. It is kept."
+        ));
     }
     for error in &report.failed {
         complain(error, false);
@@ -49,10 +51,11 @@ fn print(call: &mut Call<'_>, report: &RecoveryReport) -> Result<(), Failure> {
             [] => String::new(),
             kept => format!("; the patch's version is in {}", kept.join(", ")),
         };
-        call.out.line(&format!("left: another process changed {}{kept}", conflict.path))?;
+        call.out
+            .line(&format!("skipped: {} was changed by another process{kept}", conflict.path))?;
     }
     if report.live > 0 {
-        call.out.line(&format!("still at work: {}", report.live))?;
+        call.out.line(&format!("in progress: {}", report.live))?;
     }
     if report.is_empty() {
         call.out.line("nothing to recover")?;

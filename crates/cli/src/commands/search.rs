@@ -30,7 +30,9 @@ pub fn search(call: &mut Call<'_>, args: &Search) -> Result<Exit, Failure> {
     }
     report_omitted(&found);
     if found.match_count == 0 && args.looks_like_a_regex() {
-        say("nothing holds this text as it stands; --regex takes it for a regular expression");
+        say(
+            "no file contains this literal text. Use --regex to search for it as a regular expression.",
+        );
     }
     Ok(exit_of(&found))
 }
@@ -144,8 +146,8 @@ fn report_omitted(found: &SearchResult) {
     if found.truncated {
         let (shown, files) = (found.match_count, found.files.len());
         say(&format!(
-            "a limit left out matches: {shown} in {files} files are shown \
-             (--max-matches, --max-matches-per-file, --max-bytes)"
+            "a limit omitted matches: {shown} in {files} files are shown. \
+             Raise --max-matches, --max-matches-per-file or --max-bytes."
         ));
     }
 }

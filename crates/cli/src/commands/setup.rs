@@ -36,7 +36,7 @@ const CONTEXT_LINES: u64 = 3;
 /// `hashline setup`
 pub fn setup(call: &mut Call<'_>, args: &Setup) -> std::result::Result<Exit, Failure> {
     let program = text_of(std::env::current_exe().map_err(|cause| {
-        Error::new(Code::Io, format!("the path of this program is not known: {cause}"))
+        Error::new(Code::Io, format!("cannot find the path of this program: {cause}"))
     })?)?;
     let plan = agents::plan(args.agent, project(call, args)?.as_deref(), &program)?;
     interrupt::asks(&call.cancel);
@@ -54,7 +54,11 @@ pub fn setup(call: &mut Call<'_>, args: &Setup) -> std::result::Result<Exit, Fai
             return Err(not_installed(missing, args).into());
         }
         if operations.is_empty() {
-            let state = if args.remove { "nothing of hashline is in" } else { "all is in" };
+            let state = if args.remove {
+                "hashline is not set up in"
+            } else {
+                "hashline is already set up in"
+            };
             say(&format!("{state} {}: no file was changed", paths(&plan)));
             break;
         }
@@ -174,7 +178,9 @@ fn content(path: &str) -> Result<Option<String>> {
 
 fn text_of(path: PathBuf) -> Result<String> {
     path.into_os_string().into_string().map_err(|path| {
-        Error::argument(format!("the path {path:?} is not UTF-8, as a configuration must be"))
+        Error::argument(format!(
+            "the path {path:?} is not UTF-8, which the configuration requires. Rename it."
+        ))
     })
 }
 

@@ -53,7 +53,7 @@ fn print(call: &mut Call<'_>, report: &SyntaxReport) -> Result<(), Failure> {
         (SyntaxState::Unknown, ..) => {
             call.out.flush()?;
             say(&format!(
-                "{path}: not parsed: the language is not known, or the file is too large"
+                "{path}: not checked, because its language is unknown or the file is too large"
             ));
         }
         (_, Some(message), Some(line)) => {

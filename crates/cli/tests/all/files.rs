@@ -162,7 +162,8 @@ bad.py: line 3: the indentation is not that of the lines around it
 3:67|  b()
 ";
     assert_eq!((answer.code, answer.stdout.as_str()), (Some(1), expected));
-    let expected = "notes.txt: not parsed: the language is not known, or the file is too large\n";
+    let expected =
+        "notes.txt: not checked, because its language is unknown or the file is too large\n";
     assert!(answer.stderr.ends_with(expected), "{}", answer.stderr);
 
     let answer = project.run(&["--json", "check-syntax", "bad.js", "good.js", "notes.txt"]);
@@ -182,7 +183,7 @@ fn regression_standard_input_is_checked_for_syntax_too() {
     assert_eq!((answer.code, answer.stdout), (Some(1), fault.repeat(2)));
     let unknown = project.run_with(&["check-syntax", "-"], "(\n");
     assert_eq!((unknown.code, unknown.stdout.as_str()), (Some(0), ""));
-    assert!(unknown.stderr.contains("the language is not known"), "{}", unknown.stderr);
+    assert!(unknown.stderr.contains("its language is unknown"), "{}", unknown.stderr);
 }
 
 #[test]
@@ -316,7 +317,7 @@ fn a_relocation_is_reported() {
     );
     let answer = project.run_with(&["apply"], &patch);
     assert_eq!((answer.code, answer.stdout.as_str()), (Some(0), ""));
-    let expected = format!("hashline: a: {} was not found there, and 5:", anchor.trim());
+    let expected = format!("hashline: a: {} was not found in its line, so 5:", anchor.trim());
     assert!(answer.stderr.starts_with(&expected), "{}", answer.stderr);
     assert!(project.content("a").ends_with("let one = 2;\n"));
     let strict = project.run_with(&["apply", "--relocate", "off"], &patch);
@@ -331,7 +332,7 @@ fn windows_matches_and_their_limits() {
     let matches =
         project.run(&["read", "a", "--search", "LINE 1", "-A", "1", "--max-matches", "2"]);
     assert_eq!(matches.stdout, "1:02|line 1\n2:b2|line 2\n...\n10:84|line 10\n11:54|line 11\n");
-    assert_eq!(matches.stderr, "hashline: a: 4 lines match; go on with --start-line 11\n");
+    assert_eq!(matches.stderr, "hashline: a: 4 lines match. Continue with --start-line 11.\n");
     let pattern = ["read", "a", "--search", "^line 1$", "--regex", "-s"];
     assert_eq!(project.run(&pattern), printed("1:02|line 1\n"));
     assert_eq!(project.run(&["read", "empty"]), printed(""));
@@ -388,7 +389,10 @@ fn binary_files_are_not_shown() {
     project.write("utf16", b"\xFF\xFEa\0\n\0b\0");
     let binary = project.run(&["read", "binary"]);
     assert_eq!((binary.code, binary.stdout.as_str()), (Some(2), ""));
-    assert_eq!(binary.stderr, "hashline: binary: is no text (binary), and not shown\n");
+    assert_eq!(
+        binary.stderr,
+        "hashline: binary: the file is not text (binary), and cannot be shown\n"
+    );
     assert_eq!(project.run(&["read", "utf16"]).stdout.lines().count(), 2);
     let large = project.run(&["read", "utf16", "--max-file-bytes", "3"]);
     assert_eq!(large.code, Some(2));
@@ -456,7 +460,7 @@ fn doctor_and_recover_report_journals() {
     assert_eq!(project.run(&["recover"]), printed("nothing to recover\n"));
     let sound = project.run(&["doctor"]);
     assert_eq!((sound.code, sound.stderr.as_str()), (Some(0), ""));
-    assert!(sound.stdout.contains("patches   0 waiting for recovery, 0 at work, 0 damaged\n"));
+    assert!(sound.stdout.contains("patches   0 waiting for recovery, 0 in progress, 0 damaged\n"));
     assert!(!sound.stdout.contains("FAILED"), "{}", sound.stdout);
     let journal = project.state().join("hashline/journals/x.journal");
     std::fs::write(&journal, "damaged\n").unwrap();
@@ -543,7 +547,7 @@ fn regression_a_name_that_is_not_utf_8_does_not_stop_a_search() {
     assert_eq!(stderr, expected);
     let answer = crate::support::answer(project.command(&["read"]).arg(&odd).output().unwrap());
     assert_eq!(answer.code, Some(2));
-    assert!(answer.stderr.contains("b\\xFF\" is not UTF-8, as paths"), "{}", answer.stderr);
+    assert!(answer.stderr.contains("b\\xFF\" is not UTF-8, which paths"), "{}", answer.stderr);
     let mut command = project.command(&["read", "a"]);
     command.env("HASHLINE_SESSION", OsStr::from_bytes(b"\xFF"));
     let answer = crate::support::answer(command.output().unwrap());

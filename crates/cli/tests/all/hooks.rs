@@ -224,7 +224,10 @@ fn regression_an_unreadable_command_is_refused() {
         for command in [json!(5), json!(null), json!([]), json!(["ls", 5]), json!({"a": "ls"})] {
             let answer = answer_to(agent, &event(agent, command.clone()));
             assert_eq!(answer, denial(agent, reason(&answer)), "{agent}: {command}");
-            assert!(reason(&answer).contains("pass it as one text"), "{agent}: {answer}");
+            assert!(
+                reason(&answer).contains("Pass the command as one string"),
+                "{agent}: {answer}"
+            );
         }
         // A list of words is a command line, too.
         let words = answer_to(agent, &event(agent, json!(["bash", "-lc", "cat a"])));

@@ -395,15 +395,20 @@ fn regression_a_refusal_has_the_id_of_its_request() {
         ("1", &format!("{read},\"_meta\":[],\"a\":1e999}}"), params, "params._meta is an array"),
         ("1", "\"method\":5", request, "method is a number: expected a string"),
         ("1", "\"params\":{}", request, "method is missing"),
-        ("1", "\"method\":\"ping\",\"result\":{}", request, "result stands beside method"),
+        (
+            "1",
+            "\"method\":\"ping\",\"result\":{}",
+            request,
+            "a message with method must not have result",
+        ),
         (
             "1",
             "\"method\":\"ping\",\"error\":{\"code\":1,\"message\":\"x\"}",
             request,
-            "error stands beside method",
+            "a message with method must not have error",
         ),
-        ("1", "\"method\":\"ping\",\"method\":\"ping\"", request, "method is there twice"),
-        ("1", "\"method\":\"ping\",\"\\u0069d\":1", request, "id is there twice"),
+        ("1", "\"method\":\"ping\",\"method\":\"ping\"", request, "method is duplicated"),
+        ("1", "\"method\":\"ping\",\"\\u0069d\":1", request, "id is duplicated"),
         ("1.5", "\"method\":\"ping\"", request, "id is 1.5: expected a whole number or a string"),
         ("1e300", "\"method\":\"ping\"", request, "id is 1e300: expected a whole number"),
     ] {
@@ -476,7 +481,7 @@ fn forbidden_operations_are_neither_offered_nor_applied() {
     assert!(project.content("a.txt") == LINES);
     let call = json!({"name": "apply_json", "arguments": {}});
     let message = client.request("tools/call", &call)["error"]["message"].clone();
-    assert!(message.as_str().unwrap().ends_with("there are read, search, apply"), "{message}");
+    assert!(message.as_str().unwrap().ends_with("Use one of read, search, apply."), "{message}");
     client.leave();
     let mut client = Client::connect(&project, &["--operations", "set_path"]);
     let tools = client.request("tools/list", &json!({}))["result"]["tools"].clone();

@@ -195,7 +195,7 @@ fn an_older_entry_is_updated_and_not_duplicated() {
 fn an_invalid_configuration_is_refused_and_not_changed() {
     for (agent, file, content, part) in [
         ("gemini", ".gemini/settings.json", "{\"mcpServers\": [", "settings.json"),
-        ("gemini", ".gemini/settings.json", "[]\n", "no object"),
+        ("gemini", ".gemini/settings.json", "[]\n", "not a JSON object"),
         ("gemini", ".gemini/settings.json", "{\"mcpServers\": 3}\n", "not an object"),
         ("gemini", ".gemini/settings.json", "{\"hooks\": {\"BeforeTool\": {}}}\n", "not a list"),
         ("codex", ".codex/config.toml", "a = = 1\n", "not TOML"),

@@ -211,7 +211,10 @@ fn regression_messages_appear_after_the_rows_before_them() {
     assert!(at("hashline: missing") < at("--- b ---"), "{read}");
     let found = project.shell("$hashline search line a b missing --max-matches 1 2>&1").stdout;
     assert!(found.starts_with("--- a ---\n1:02|line 1\n"), "{found}");
-    assert!(found.contains("hashline: missing") && found.contains("a limit left out"), "{found}");
+    assert!(
+        found.contains("hashline: missing") && found.contains("a limit omitted matches"),
+        "{found}"
+    );
 }
 
 /// Progress was shown while a pager showed rows and blocked the search.

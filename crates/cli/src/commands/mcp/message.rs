@@ -37,7 +37,8 @@ impl Line {
         let text = String::from_utf8_lossy(line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line));
         let Ok(members) = serde_json::from_str::<Members<'_>>(&text) else {
             let is_batch = serde_json::from_str::<Vec<IgnoredAny>>(&text).is_ok();
-            let refusal = invalid("a batch is no message: send each request in a line of its own");
+            let refusal =
+                invalid("batches are not supported. Send each request on a line of its own.");
             return if is_batch { refused(None, refusal) } else { Line::Nothing };
         };
         let is_answer = members.get("method").is_none()
@@ -168,7 +169,7 @@ fn request(
 ) -> Result<RxJsonRpcMessage<RoleServer>, ErrorData> {
     for name in ["jsonrpc", "id", "method", "params"] {
         if members.is_twice(name) {
-            return Err(invalid(format!("{name} is there twice: give it once")));
+            return Err(invalid(format!("{name} is duplicated. Send it once.")));
         }
     }
     if serde_json::from_str::<RequestId>(id.get()).is_err() {
@@ -192,8 +193,7 @@ fn request(
     };
     for name in ["result", "error"] {
         if members.get(name).is_some() {
-            let message =
-                format!("{name} stands beside method: a message is a request or an answer");
+            let message = format!("a message with method must not have {name}");
             return Err(invalid(message));
         }
     }
@@ -202,7 +202,10 @@ fn request(
     let arguments = params.as_ref().filter(|_| is_call).and_then(|params| params.get("arguments"));
     let given = arguments.map_or(0, |arguments| values_in(arguments.get()));
     if values_in(text) - given > VALUES_LIMIT {
-        return Err(ErrorData::invalid_params(format!("over {VALUES_LIMIT} values"), None));
+        return Err(ErrorData::invalid_params(
+            format!("params have more than {VALUES_LIMIT} values. Send fewer."),
+            None,
+        ));
     }
     if let Some(params) = &params {
         object(params, "params.", "_meta")?;
@@ -326,7 +329,7 @@ fn invalid(message: impl Into<Cow<'static, str>>) -> ErrorData {
 }
 
 fn unreadable() -> ErrorData {
-    let message = "the request holds what JSON text cannot, or no UTF-8";
+    let message = "the request is not valid UTF-8, or has a value that JSON cannot represent";
     ErrorData::new(ErrorCode::PARSE_ERROR, message, None)
 }
 
@@ -346,7 +349,7 @@ pub fn too_long_until(end: &[u8]) -> String {
 
 fn refusal_of_length(id: Option<&RawValue>) -> String {
     let limit_mib = LINE_LIMIT_BYTES >> 20;
-    let refusal = invalid(format!("the message has over {limit_mib} MiB: send less at once"));
+    let refusal = invalid(format!("the message exceeds {limit_mib} MiB. Send a smaller one."));
     let id = id.filter(|id| matches!(kind_of(id), Kind::String | Kind::Number));
     refusal_line(id, refusal).unwrap_or_default()
 }

@@ -474,7 +474,7 @@ mod tests {
         let refused = |id: &str| {
             let id = if id.is_empty() { String::new() } else { format!("\"id\":{id},") };
             format!(
-                "{{\"jsonrpc\":\"2.0\",{id}\"error\":{{\"code\":-32600,\"message\":\"the message has over 16 MiB: send less at once\"}}}}\n"
+                "{{\"jsonrpc\":\"2.0\",{id}\"error\":{{\"code\":-32600,\"message\":\"the message exceeds 16 MiB. Send a smaller one.\"}}}}\n"
             )
         };
         const PING: &str = "\n{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"ping\"}\n";

@@ -28,7 +28,7 @@ pub async fn of_client(context: &RequestContext<RoleServer>) -> Vec<String> {
         Ok(Err(error)) => error.to_string(),
         Err(_) => "no answer".to_owned(),
     };
-    say(&format!("the client did not name its roots ({why}): the working directory is used"));
+    say(&format!("the client did not return its roots ({why}), so the working directory is used"));
     Vec::new()
 }
 

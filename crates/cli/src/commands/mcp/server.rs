@@ -96,7 +96,7 @@ impl Server {
         let Settings { tools: ToolsOptions { names, .. }, offered, .. } = &self.settings;
         let Some(&kind) = offered.iter().find(|&&kind| names.of(kind) == name) else {
             let known: Vec<&str> = offered.iter().map(|&kind| names.of(kind)).collect();
-            let message = format!("there is no tool {name:?}; there are {}", known.join(", "));
+            let message = format!("there is no tool {name:?}. Use one of {}.", known.join(", "));
             return Err(ErrorData::invalid_params(message, None));
         };
         begin(context).await;
@@ -140,7 +140,7 @@ impl Server {
                 finished = &mut running => break finished,
             }
         };
-        let broke_off = |fault| Error::new(Code::Internal, format!("the call broke off: {fault}"));
+        let broke_off = |fault| Error::new(Code::Internal, format!("the call stopped: {fault}"));
         let result = finished.map_err(broke_off).flatten();
         Ok(result.map_or_else(refused, |result| result_of(result, is_structured)))
     }

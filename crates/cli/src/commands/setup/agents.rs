@@ -285,7 +285,7 @@ fn variable_path(name: &str) -> Option<PathBuf> {
 fn home() -> Result<PathBuf> {
     let home = env::home_dir().filter(|home| !home.as_os_str().is_empty());
     home.ok_or_else(|| {
-        let what = "the home directory is not known: set HOME, or use --project";
+        let what = "the home directory is unknown. Set HOME, or use --project.";
         Error::argument(what)
     })
 }

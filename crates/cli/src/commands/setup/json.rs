@@ -34,7 +34,7 @@ impl<'p> Document<'p> {
         let value: Value =
             jsonc_parser::parse_to_serde_value(text, &options).map_err(|cause| refused(&cause))?;
         if !value.is_object() {
-            return Err(refused(&"the document is no object, as the agent's settings are"));
+            return Err(refused(&"it is not a JSON object. Correct it by hand."));
         }
         let request = JsonRequest { path: path.into(), ..JsonRequest::default() };
         let view = workspace.read_json_bytes(&request, text.as_bytes(), &Cancel::default())?;
@@ -46,7 +46,7 @@ impl<'p> Document<'p> {
     pub fn put(&self, entries: &[Entry]) -> Result<Vec<Value>> {
         let changes = change::put(&self.value, entries).map_err(|Misfit { at, wanted }| {
             let message =
-                format!("{}: {} is not {wanted}: correct it by hand", self.path, path_of(&at));
+                format!("{}: {} is not {wanted}. Correct it by hand.", self.path, path_of(&at));
             Error::at(Code::InvalidArgument, self.path, message)
         })?;
         changes.iter().map(|change| self.operation(change)).collect()
@@ -90,7 +90,7 @@ impl<'p> Document<'p> {
         };
         let at = path_of(at);
         let anchor = self.anchors.get(&at).ok_or_else(|| {
-            let message = format!("{}: {at} was not found again", self.path);
+            let message = format!("{}: {at} was not found", self.path);
             Error::at(Code::Internal, self.path, message)
         })?;
         let mut operation = json!({"op": op, "path": self.path, "anchor": anchor});

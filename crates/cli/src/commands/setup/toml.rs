@@ -44,7 +44,7 @@ fn edited(
         })?;
     let before = document.to_string();
     edit(&mut document).ok_or_else(|| {
-        let why = "mcp_servers or hooks is of another kind than Codex reads: correct it by hand";
+        let why = "mcp_servers or hooks has a type that Codex does not read. Correct it by hand.";
         refused(Code::InvalidArgument, &why)
     })?;
     let after = document.to_string();

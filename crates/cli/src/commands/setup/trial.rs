@@ -60,7 +60,7 @@ fn tools(answer: &str) -> Option<Vec<String>> {
 /// server.
 fn answer(mut command: Command, input: &str) -> Result<String> {
     let mut child = with_pipes(&mut command).spawn().map_err(|cause| {
-        let what = format!("the files were changed, but {command:?} did not run: {cause}");
+        let what = format!("the files were changed, but {command:?} cannot be started: {cause}");
         Error::new(Code::Io, what)
     })?;
     if let Some(mut stdin) = child.stdin.take() {
@@ -68,7 +68,7 @@ fn answer(mut command: Command, input: &str) -> Result<String> {
         let _ = stdin.write_all(input.as_bytes());
     }
     let output = child.wait_with_output().map_err(|cause| {
-        Error::new(Code::Io, format!("the files were changed, but the trial failed: {cause}"))
+        Error::new(Code::Io, format!("the files were changed, but the test failed: {cause}"))
     })?;
     let output = [output.stdout, output.stderr].concat();
     Ok(String::from_utf8_lossy(&output).into_owned())
@@ -85,6 +85,6 @@ fn with_pipes(command: &mut Command) -> &mut Command {
 
 fn failed(what: &str, answer: &str) -> Error {
     let answer = answer.trim_end();
-    let message = format!("the files were changed, but {what} does not work; it said: {answer}");
+    let message = format!("the files were changed, but {what} does not work. It printed: {answer}");
     Error::new(Code::Io, message)
 }
