@@ -1,8 +1,8 @@
 // A tour of the engine on real files: the sources of this repository.
 //
-// Every box shows exactly what a model would be shown, and every anchor that is used further
-// down is taken out of such a box, as a model would take it. Reads and searches look at the
-// sources themselves; edits are made to copies in a temporary directory, which stays on disk.
+// Every box shows exactly what a model would see, and every anchor that is used below is copied
+// from such a box, as a model would do. Reads and searches access the sources themselves; edits are
+// made to copies in a temporary directory, which is not deleted.
 
 import assert from 'node:assert/strict'
 import {
@@ -68,7 +68,7 @@ async function searchADirectory() {
   )
   show('searchHashed src/, 6 matches', result.text)
   const cut = result.truncated ? ', and there is more' : ''
-  console.log(`${result.matchCount} matches after looking at ${result.filesSearched} files${cut}.`)
+  console.log(`${result.matchCount} matches in ${result.filesSearched} searched files${cut}.`)
 }
 
 async function editFourFilesAtOnce() {
@@ -95,7 +95,7 @@ async function editFourFilesAtOnce() {
       text: 'use std::collections::BTreeMap;',
     },
     { op: 'delete', path: CANCEL, anchor: anchorOf(cancel, '/// A flag shared between') },
-    // Line edits of a file that moves name its old path.
+    // Line edits of a moved file use its old path.
     { op: 'move_file', from: CANCEL, to: 'crates/base/src/stop.rs' },
     { op: 'add_file', path: 'NOTES.md', content: '# Notes\n\nMade by the tour.\n' },
   ])
@@ -118,7 +118,7 @@ async function staleAnchor() {
   assert.equal(readCopy(HASH), before, 'the other file of the patch is untouched')
   show(`applyHash with ${anchor}: ${refused.code}`, refused.text)
 
-  // The model reads the refusal, finds its line in it and asks again.
+  // The model reads the refusal, finds its line in it and tries again.
   const fresh = anchorOf(refused.text, 'const STRIDE_LINES')
   const applied = await apply(patch(fresh))
   assert.equal(applied.status, 'applied', applied.text)
@@ -128,8 +128,8 @@ async function staleAnchor() {
 async function relocation() {
   heading('A relocation: lines were added above, the line itself is the same')
   const [seen] = await readCopies(SIMILARITY)
-  // A whole row is an anchor, too: the text behind the mark then must be the line's, so that
-  // no line with the same hash by accident is taken for it.
+  // A whole row is an anchor, too: the text after the separator must then match the line, so a line
+  // with the same hash is not edited by accident.
   const row = rowOf(seen, 'const COMPARE_LIMIT_CHARS')
   changeByHand(
     SIMILARITY,
@@ -143,7 +143,7 @@ async function relocation() {
   show(`applyHash with ${row}`, outcome.text)
 }
 
-/** The proof: what was asked for is in the files, and nothing is left of what was replaced. */
+/** Verifies the files: they have the requested changes, and none of the replaced text. */
 function checkTheDisk() {
   heading('On disk')
   /** @type {[string, string, boolean][]} path, text, whether the file has it */
@@ -183,7 +183,7 @@ function copyFiles(paths) {
 }
 
 /**
- * The views of copies: all files in one call.
+ * Reads the copies: all files in one call.
  * @param {...string} paths
  */
 async function readCopies(...paths) {
@@ -200,7 +200,7 @@ function readCopy(path) {
 }
 
 /**
- * An edit without anchors, behind the model's back.
+ * An edit by another process, without anchors.
  * @param {string} path
  * @param {(text: string) => string} edit
  */
@@ -239,7 +239,7 @@ function insertAtEnd(path, text) {
 }
 
 /**
- * The row of a shown text whose line starts with `start`, as a model would find it.
+ * The row whose line starts with `start`, as a model would find it.
  * @param {string} shown
  * @param {string} start
  */
@@ -265,7 +265,7 @@ function heading(text) {
 
 /**
  * @param {string} title
- * @param {string} text what a model would see, to the letter
+ * @param {string} text exactly what a model would see
  */
 function show(title, text) {
   console.log(`┌ ${title}`)

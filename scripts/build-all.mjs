@@ -1,13 +1,13 @@
-// Builds the addon and the program for every platform, on Linux, and puts them beside their
-// manifest below npm/, where napi-rs expects the addon.
+// Builds the addon and the program for every platform, on Linux, into npm/ next to their manifest,
+// where napi-rs expects the addon.
 // `npm run build:all [-- TARGET…] [--addon] [--force] [--table]`
 //
-// Zig is the C compiler and linker for all of them (its headers and libraries of C are what fixes
-// the oldest glibc), Rust's standard libraries come from rustup. A target is built anew only when
-// its sources, the compiler or the way of building have changed, so a run that was interrupted
-// goes on where it was. With --addon the program, which takes longer, is left out: tests can run
-// then, but there is no package yet. At the end, or at once with --table, there is a table of what
-// was built and of where `npm run stress -- smoke` has run it.
+// Zig is the C compiler and linker for all targets (its headers and C libraries determine the
+// oldest glibc); Rust's standard libraries come from rustup. A target is only rebuilt if its
+// sources, the compiler or the build settings have changed, so an interrupted run continues. With
+// --addon the program is skipped, which takes longer: tests can run then, but packages cannot be
+// made. At the end, or immediately with --table, a table shows what was built and where `npm run
+// stress -- smoke` has run it.
 
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -28,9 +28,9 @@ import { addonName, addonPath, chosen, programPath, rustTriple, TARGETS } from '
 import { pythonBin, root, run, rustTarget, zigEnvironment } from './tools.mjs'
 
 const BUILT = join(root, 'target', 'cross')
-/** What Node calls when it loads an addon. */
+/** The function that Node calls when it loads an addon. */
 const ENTRY = 'napi_register_module_v1'
-/** What decides what is built, which tests do not; directories that are not there do no harm. */
+/** The inputs of a build, without tests; missing directories are ignored. */
 const SOURCES = ['Cargo.toml', 'Cargo.lock', 'build.rs', 'src', 'crates', ':!crates/*/tests/*']
 
 const { values, positionals } = parseArgs({
@@ -53,11 +53,11 @@ for (const name of values.table ? [] : names) {
   const start = performance.now()
   console.log(`${name}: building`)
   try {
-    // What is there is of this state in parts only, from here on.
+    // From here on the files are incomplete.
     rmSync(markPath(name), { force: true })
     build(name)
     if (!values.addon) buildItsProgram(name)
-    // A target that has no program yet is built anew the next time.
+    // A target without its program is built again the next time.
     writeFileSync(markPath(name), `${values.addon ? '' : state}\n${overrides()}`)
     console.log(`${name}: built in ${((performance.now() - start) / 1000).toFixed(0)} s`)
   } catch (error) {
@@ -88,7 +88,7 @@ function build(name) {
 }
 
 /**
- * What a built addon offers and needs.
+ * The entry points and the requirements of a built addon.
  * @param {string} path
  * @returns {{ floor: string, entryPoints: string[], undefined: string[] }}
  */
@@ -98,7 +98,7 @@ function inspected(path) {
 }
 
 /**
- * Builds the program that rides beside the addon.
+ * Builds the program of the package.
  * @param {string} name
  */
 function buildItsProgram(name) {
@@ -110,8 +110,8 @@ function buildItsProgram(name) {
 }
 
 /**
- * Puts an addon in its place, if Node could load it, which the linker does not see. What is there
- * stays with those who have it open: a host that has loaded it would crash if it were written over.
+ * Installs an addon, if Node can load it, which the linker does not check. The file is replaced,
+ * not overwritten: a process that has loaded the old one would crash.
  * @param {string} from
  * @param {string} name
  */
@@ -125,14 +125,14 @@ function put(from, name) {
 }
 
 /**
- * The environment that a target is built in.
+ * The environment for building a target.
  * @param {string} name
  * @returns {Record<string, string>}
  */
 function environment(name) {
   const env = zigEnvironment()
   if (name.startsWith('win32')) {
-    // Else the grammars mark their functions for export, and the linker exports nothing else.
+    // Otherwise the grammars mark their functions for export, and the linker exports nothing else.
     return {
       ...env,
       LIBNODE_PATH: emptyLibrary(),
@@ -141,7 +141,7 @@ function environment(name) {
   }
   const { macos } = TARGETS[name]
   if (!macos) return env
-  // The compiler would strip symbols with a program of Apple's; the linker can do it as well.
+  // The compiler would strip symbols with an Apple program; the linker can strip as well.
   const links = ['-Wl,-dead_strip_dylibs', '-s', ...unusedLibraries()]
   return {
     ...env,
@@ -152,9 +152,9 @@ function environment(name) {
 }
 
 /**
- * Where the linker finds descriptions of libraries of Apple's that Zig has none of. A dependency
- * of the program names them, and the program calls nothing in them: were that to change, the
- * linker would say so, since no function is described.
+ * Where the linker finds stubs of Apple libraries that Zig lacks. A dependency of the program links
+ * them, but the program calls none of their functions. The stubs declare no function, so the linker
+ * would report a call.
  */
 function unusedLibraries() {
   const sdk = join(BUILT, 'apple')
@@ -173,8 +173,8 @@ function unusedLibraries() {
 }
 
 /**
- * The directory of a library of Node without content: with the linker of GNU, napi-build wants
- * one, while the addon looks the functions up when it is loaded.
+ * The directory of an empty Node library: with the GNU linker, napi-build requires one, although
+ * the addon resolves the functions when it is loaded.
  */
 function emptyLibrary() {
   const dir = join(BUILT, 'libnode')
@@ -185,7 +185,7 @@ function emptyLibrary() {
 }
 
 /**
- * Runs a program whose output is shown.
+ * Runs a program with visible output.
  * @param {string} command
  * @param {string[]} args
  * @param {Record<string, string>} env
@@ -207,7 +207,7 @@ function markPath(name) {
 }
 
 /**
- * Whether a target's addon and program are there and were built from this state.
+ * Whether a target's addon and program exist and were built from this state.
  * @param {string} name
  * @param {string} state
  */
@@ -217,14 +217,14 @@ function isBuilt(name, state) {
 }
 
 /**
- * The state that a target's addon was built from, and what its build did otherwise than releases.
+ * The state that a target's addon was built from, and the settings that differ from releases.
  * @param {string} name
  */
 function mark(name) {
   return existsSync(markPath(name)) ? readFileSync(markPath(name), 'utf8').split('\n') : []
 }
 
-/** The settings of releases that the environment overrides. */
+/** The release settings that the environment overrides. */
 function overrides() {
   const settings = Object.entries(process.env).flatMap(([key, value]) => {
     const name = /^CARGO_PROFILE_RELEASE_(.*)/.exec(key)?.[1]
@@ -234,7 +234,7 @@ function overrides() {
 }
 
 /**
- * A checksum of everything that the built addon depends on.
+ * A checksum of all inputs of a build.
  * @param {string} name
  */
 function stateOf(name) {
@@ -249,7 +249,7 @@ function stateOf(name) {
   return hash.digest('hex')
 }
 
-/** Prints what is below npm/, whatever it was built from. */
+/** Prints the files in npm/, whichever state they were built from. */
 function printTable() {
   const rows = names.map((name) => {
     const path = join(root, addonPath(name))
@@ -272,7 +272,7 @@ function printTable() {
 }
 
 /**
- * The hosts that have run this very addon, and how many tests passed, failed and were skipped.
+ * The hosts that have run this exact addon, with the numbers of passed, failed and skipped tests.
  * @param {string} name
  */
 function whereRun(name) {
@@ -283,10 +283,10 @@ function whereRun(name) {
   const records = (existsSync(dir) ? readdirSync(dir) : [])
     .filter((file) => file.startsWith(`${name}.`) && file.endsWith('.json'))
     .map((file) => JSON.parse(readFileSync(join(dir, file), 'utf8')))
-  const told = records.map(({ host, sha256: of, passed, failed, skipped }) => {
+  const runs = records.map(({ host, sha256: of, passed, failed, skipped }) => {
     const counts = `${host} ${passed}/${failed.length}/${skipped.length}`
-    // The tests in Rust are built anew for each run.
+    // The Rust tests are built for each run.
     return of === undefined || of === sha256 ? counts : `${counts} (an older build)`
   })
-  return told.join(', ') || 'nobody'
+  return runs.join(', ') || 'no host'
 }

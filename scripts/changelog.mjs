@@ -1,5 +1,5 @@
 // Writes CHANGELOG.md by git-cliff, from the history and cliff.toml.
-// `npm run changelog`; arguments for git-cliff in place of that: `npm run changelog -- --latest`
+// `npm run changelog`, or with arguments for git-cliff: `npm run changelog -- --latest`
 
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'

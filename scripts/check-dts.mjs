@@ -1,5 +1,5 @@
-// Fails, with a diff, when index.d.ts is not what the Rust sources declare.
-// The declarations are written while macros expand, so `cargo check` is enough to get them.
+// Fails with a diff if index.d.ts differs from the declarations in the Rust sources. Macros write
+// the declarations during expansion, so `cargo check` is enough.
 
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -20,14 +20,14 @@ const { status, error } = spawnSync('cargo', ['check', '--package', 'hashline-na
   env: {
     ...process.env,
     NAPI_TYPE_DEF_TMP_FOLDER: typeDefDir,
-    // Makes cargo expand the macros again although no source changed.
+    // Makes cargo expand the macros although no source changed.
     NAPI_FORCE_BUILD_HASHLINE_NATIVE: String(Date.now()),
   },
 })
 if (error) throw error
 if (status !== 0) process.exit(status ?? 1)
 
-// The rest is what `napi build --platform --no-js` does, from the same configuration.
+// The rest is the same as in `napi build --platform --no-js`, with the same configuration.
 const config = await readNapiConfig(join(root, 'package.json'))
 const { dts } = await generateTypeDef({
   typeDefDir,
@@ -41,7 +41,7 @@ let committed = ''
 try {
   committed = readFileSync(join(root, 'index.d.ts'), 'utf8')
 } catch {
-  // no such file: everything differs
+  // A missing file differs completely.
 }
 if (committed !== dts) {
   const fresh = join(work, 'index.d.ts')

@@ -1,5 +1,5 @@
-// What others' tools say of the packages: `publint` of their manifests, and
-// `@arethetypeswrong/cli` of whether every way to look for a module finds declarations that fit.
+// Checks the packages with `publint` (the manifests) and `@arethetypeswrong/cli` (whether every
+// module resolution finds matching declarations).
 
 import { join } from 'node:path'
 import { npmPackage, run } from './tools.mjs'
@@ -7,7 +7,7 @@ import { npmPackage, run } from './tools.mjs'
 /** @import { Packed } from './pack.mjs' */
 
 /**
- * Throws with what is told of a package.
+ * Throws with the problems of a package.
  * @param {Packed[]} packages
  */
 export function checkPackages(packages) {

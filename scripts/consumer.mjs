@@ -1,5 +1,5 @@
-// A project that uses the packages: what it has in it, and what is run in it. The tests of the
-// installation do that with packages that were installed in different ways.
+// A project that uses the packages: its files, and the programs that run in it. The installation
+// tests use it with packages that were installed in different ways.
 
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
@@ -9,7 +9,7 @@ import { delimiter, join } from 'node:path'
 import { root } from './tools.mjs'
 
 /**
- * A host of JavaScript in a directory where the packages are installed.
+ * A JavaScript host in a directory where the packages are installed.
  * @typedef {object} Consumer
  * @property {string} dir
  * @property {string} host Node or Bun
@@ -17,13 +17,13 @@ import { root } from './tools.mjs'
  * @property {NodeJS.ProcessEnv} env
  */
 
-/** The ways in which TypeScript looks for a module, with a file for each and what it becomes. */
+/** TypeScript's module resolutions, with a file for each and its output. */
 const RESOLUTIONS = [
   { moduleResolution: 'bundler', module: 'esnext', file: 'typed.mts', made: 'typed.mjs' },
   { moduleResolution: 'nodenext', module: 'nodenext', file: 'typed.mts', made: 'typed.mjs' },
   { moduleResolution: 'nodenext', module: 'nodenext', file: 'typed.cts', made: 'typed.cjs' },
 ]
-/** Gone from TypeScript 7, so it needs an older one. */
+/** TypeScript 7 no longer has it, so it needs an older version. */
 const NODE10 = {
   moduleResolution: 'node10',
   module: 'commonjs',
@@ -32,8 +32,8 @@ const NODE10 = {
 }
 
 /**
- * An environment in which neither a compiler of Rust nor anything of this repository is found.
- * @param {...string} programs directories of programs that are
+ * An environment without a Rust compiler and without this repository.
+ * @param {...string} programs directories of available programs
  * @returns {NodeJS.ProcessEnv}
  */
 export function bareEnvironment(...programs) {
@@ -47,7 +47,7 @@ export function bareEnvironment(...programs) {
 }
 
 /**
- * Puts the examples into a directory, and a manifest unless one is to stay.
+ * Copies the examples into a directory, and a manifest unless there is one to keep.
  * @param {string} dir
  * @param {{ keepManifest?: boolean }} [options]
  */
@@ -70,10 +70,10 @@ export function runExamples(consumer) {
 }
 
 /**
- * Compiles examples in TypeScript in all ways that there are to look for a module, and runs them.
+ * Compiles examples in TypeScript with every module resolution, and runs them.
  * @param {Consumer} consumer
  * @param {string} compiler the path of `tsc`
- * @param {{ node10?: boolean }} [options] whether that compiler knows `node10`
+ * @param {{ node10?: boolean }} [options] whether that compiler supports `node10`
  */
 export function runTypeScript(consumer, compiler, { node10 = false } = {}) {
   for (const { file, made, ...how } of node10 ? [NODE10] : RESOLUTIONS) {
@@ -91,10 +91,10 @@ export function runTypeScript(consumer, compiler, { node10 = false } = {}) {
 }
 
 /**
- * Runs the program by the launcher: its arguments, streams, exit codes and end by a signal.
+ * Runs the program by the launcher: its arguments, streams, exit codes and termination by a signal.
  * @param {Consumer} consumer
- * @param {string[]} launcher what starts it: `npx hashline`, say
- * @returns {Promise<string>} the path of the program, as it tells itself
+ * @param {string[]} launcher the command that starts it, such as `npx hashline`
+ * @returns {Promise<string>} the path of the program, as it reports itself
  */
 export async function runProgram(consumer, [command, ...words]) {
   const hashline = (/** @type {string[]} */ ...args) => call(consumer, command, [...words, ...args])
@@ -108,12 +108,12 @@ export async function runProgram(consumer, [command, ...words]) {
   assert.equal(hashline('read', join(consumer.dir, 'none.txt')).status, 2)
   const piped = call(consumer, command, [...words, 'read', '-'], 'a\n')
   assert.equal(piped.stdout.trimEnd(), '1:56|a')
-  const told = hashline('--state-dir', join(consumer.dir, '.state'), '--json', 'doctor')
-  return JSON.parse(told.stdout).program
+  const report = hashline('--state-dir', join(consumer.dir, '.state'), '--json', 'doctor')
+  return JSON.parse(report.stdout).program
 }
 
 /**
- * Ends the launcher by a signal while the program waits, and checks that this ends both.
+ * Ends the launcher by a signal while the program waits, and checks that both end.
  * @param {Consumer} consumer
  * @param {string} launcher the file of the launcher
  */
@@ -121,7 +121,7 @@ export async function endProgram(consumer, launcher) {
   const { dir: cwd, host, env, before = [] } = consumer
   const child = spawn(host, [...before, launcher, 'mcp', cwd], { cwd, env })
   const ended = once(child, 'exit')
-  // An answer shows that the program runs and waits for more.
+  // An answer shows that the program runs and waits for input.
   const params = {
     protocolVersion: '2025-06-18',
     capabilities: {},
@@ -131,7 +131,7 @@ export async function endProgram(consumer, launcher) {
   const first = await Promise.race([once(child.stdout, 'data'), ended])
   assert.ok(Buffer.isBuffer(first[0]), `the program ended with ${first[0]}`)
   child.kill('SIGTERM')
-  // The program has ended when nobody holds the pipe any more.
+  // The program has ended once the pipe is closed.
   child.stdout.resume()
   await once(child.stdout, 'close')
   const [code, signal] = await ended
@@ -139,7 +139,7 @@ export async function endProgram(consumer, launcher) {
 }
 
 /**
- * What is told by the addon and by the launcher when there is no use of a platform package.
+ * Checks the errors of the addon and the launcher without a usable platform package.
  * @param {Consumer} consumer
  * @param {string} launcher the file of the launcher
  * @param {RegExp} addonSays

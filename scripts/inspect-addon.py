@@ -1,6 +1,6 @@
-"""Says what a built addon offers and needs, as JSON: the oldest system that it runs on, the
-symbols that the loader calls, and the functions of Node-API that the loader would have to find
-(there must be none: they are looked up when Node loads the addon, so that other hosts can too).
+"""Prints the exports and requirements of a built addon as JSON: the oldest system that it runs on,
+the symbols that the loader calls, and the Node-API functions that the loader has to resolve (there
+must be none: the addon resolves them at run time, so that other hosts can load it).
 """
 
 import json

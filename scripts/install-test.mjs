@@ -1,12 +1,12 @@
-// Installs the packages as a user does, from a registry on loopback into empty directories, by all
-// package managers, and uses them there.
+// Installs the packages as a user does, with every package manager, from a registry on loopback
+// into empty directories, and uses them there.
 // `npm run stress -- install-test [npm pnpm yarn1 yarn4 yarn4-pnp bun]`
 //
-// Nothing is found on PATH but one host of JavaScript and one package manager: no Rust, no compiler.
-// No install script is run. Each manager starts with an empty cache. The package of this machine's
-// platform has the addon of `npm run build` (or `build:all`) and the program of
-// `npm run build:release`; those of other platforms have what there is. Needs a network the first
-// time, for the package managers and the registry.
+// PATH has only one JavaScript host and one package manager: no Rust, no compiler. Install scripts
+// are disabled. Each manager starts with an empty cache. The package of this machine's platform has
+// the addon of `npm run build` (or `build:all`) and the program of `npm run build:release`; those
+// of other platforms have the files that exist. Needs a network the first time, for the package
+// managers and the registry.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -34,7 +34,7 @@ import {
   runProgram,
   runTypeScript,
 } from './consumer.mjs'
-import { BESIDE, oversized, pack } from './pack.mjs'
+import { EXTRA_FOLDERS, oversized, pack } from './pack.mjs'
 import { startRegistry } from './registry.mjs'
 import { addonName, addonPath, programPath, TARGETS } from './targets.mjs'
 import { npmPackage, root, run } from './tools.mjs'
@@ -45,11 +45,11 @@ import { npmPackage, root, run } from './tools.mjs'
  * A package manager.
  * @typedef {object} Manager
  * @property {() => string} program
- * @property {boolean} [bun] whether it is Bun, which needs no Node
+ * @property {boolean} [bun] whether it is Bun, which works without Node
  * @property {(cache: string) => string[]} install
- * @property {string[]} start what starts the program `hashline`
+ * @property {string[]} start the command that starts the program `hashline`
  * @property {(url: string) => Record<string, string>} [files] its settings
- * @property {string[]} [host] what starts a script, in place of Node
+ * @property {string[]} [host] the command that runs a script, instead of Node
  */
 
 const require = createRequire(import.meta.url)
@@ -87,7 +87,7 @@ const MANAGERS = {
     program: yarn4Script,
     install: () => ['add', 'hashline-native'],
     start: ['yarn4', 'hashline'],
-    // Without a lock file it takes a folder further up for the project.
+    // Without a lock file it uses a parent folder as the project.
     files: (url) => ({ '.yarnrc.yml': yarnSettings(url, 'node-modules'), 'yarn.lock': '' }),
   },
   'yarn4-pnp': {
@@ -116,9 +116,9 @@ const packages = pack(
   join(root, 'target', 'packages'),
   Object.keys(TARGETS),
   hostBinaries(),
-  BESIDE,
+  EXTRA_FOLDERS,
 )
-for (const told of oversized(packages)) console.log(`over its goal: ${told}`)
+for (const problem of oversized(packages)) console.log(`over the size limit: ${problem}`)
 checkPackages(packages.filter(({ files }) => files.some(({ path }) => /\.(node|js)$/.test(path))))
 const registry = await startRegistry(join(work, 'registry'))
 try {
@@ -139,7 +139,7 @@ try {
 }
 
 /**
- * Installs with one manager in an empty directory, and tries all that there is.
+ * Installs with one manager in an empty directory, and tests everything.
  * @param {string} name
  */
 async function tryManager(name) {
@@ -157,7 +157,7 @@ async function tryManager(name) {
   assert.equal(ran.status, 0, ran.stderr)
   const call1 = performance.now() - first
   runExamples(consumer)
-  // The compiler that finds packages without node_modules is that of Yarn itself.
+  // Only Yarn's own compiler finds packages without node_modules.
   if (name !== 'yarn4-pnp') {
     runTypeScript(consumer, join(root, 'node_modules', 'typescript', 'bin', 'tsc'))
     const old = join(npmPackage('typescript', '5.9.3'), 'bin', 'tsc')
@@ -178,7 +178,7 @@ async function tryManager(name) {
   return [name, `\`${command}\``, times[0], megabytes(size), times[1]]
 }
 
-/** A project from which npm has left the platform package out says what is missing. */
+/** A project where npm omitted the platform package reports what is missing. */
 async function tryWithoutPlatform() {
   const manager = MANAGERS.npm
   const consumer = newConsumer('without', manager, 'npm')
@@ -186,13 +186,15 @@ async function tryWithoutPlatform() {
   const done = call(consumer, 'npm', words)
   assert.equal(done.status, 0, done.stderr)
   const launcher = join(consumer.dir, 'node_modules', 'hashline-native', 'bin', 'hashline.cjs')
-  const says = new RegExp(`needs the package hashline-native-${platform} on ${platform}, which is not installed\\. Remove `)
+  const says = new RegExp(
+    `needs the package hashline-native-${platform} on ${platform}, which is not installed\\. Remove `,
+  )
   checkComplaints(consumer, launcher, says, says)
-  console.log('without the platform package: told so')
+  console.log('without the platform package: reported')
 }
 
 /**
- * On a platform that there is no package for, that is what is told.
+ * Checks the error on a platform without a package.
  * @param {Consumer} consumer
  * @param {string} launcher
  * @param {Manager} manager
@@ -210,7 +212,7 @@ function pretendAnother(consumer, launcher, { bun }) {
 }
 
 /**
- * Bun packs the addon into an executable, which works without the packages.
+ * Bun embeds the addon in an executable, which works without the packages.
  * @param {Consumer} consumer
  */
 function compile(consumer) {
@@ -230,10 +232,10 @@ function compile(consumer) {
 }
 
 /**
- * An empty directory with settings for a manager, and an environment with it and one host.
+ * An empty directory with settings for a manager, and an environment with the manager and one host.
  * @param {string} name
  * @param {Manager} manager
- * @param {string} [command] what the manager is called
+ * @param {string} [command] the name of the manager
  * @returns {Consumer}
  */
 function newConsumer(name, manager, command = name) {
@@ -278,7 +280,7 @@ function yarnSettings(url, linker) {
   return `${JSON.stringify(settings)}\n`
 }
 
-/** What was built for this machine, wherever it was put. */
+/** The binaries for this machine, wherever they were built. */
 function hostBinaries() {
   const addon = [addonPath(platform), addonName(platform)].find((path) =>
     existsSync(join(root, path)),
@@ -294,7 +296,7 @@ function hostBinaries() {
 }
 
 /**
- * The bytes of all files below a directory.
+ * The total size of all files below a directory.
  * @param {string} dir
  * @returns {number}
  */

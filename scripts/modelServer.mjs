@@ -1,27 +1,27 @@
-// A server on loopback that plays a model by a script. It speaks OpenAI's chat completions and
+// A server on loopback with a scripted model. It implements OpenAI's chat completions and
 // Anthropic's messages, whole and streamed, as far as agents and client libraries need them.
 
 import { createServer } from 'node:http'
 
 /**
- * @typedef {object} Turn what a step of the script is told of a request
- * @property {string[]} results the results of the tools that were called last
+ * @typedef {object} Turn the request, as a step of the script receives it
+ * @property {string[]} results the results of the last tool calls
  * @property {string} system
- * @property {string} prompt the last thing that the user said
+ * @property {string} prompt the last message of the user
  * @property {{ name: string, description: string, schema: any }[]} tools
  * @property {any} body the request itself
  *
- * @typedef {{ name: string, args: unknown, raw?: string }} ToolCall `raw`: the arguments as they are
- *   written, instead of `args`
+ * @typedef {{ name: string, args: unknown, raw?: string }} ToolCall `raw`: the arguments as literal
+ * text, instead of `args`
  * @typedef {{ text?: string, calls?: ToolCall[], isCut?: boolean, usage?: { input: number, output: number } }} Answer
- *   `isCut`: at the limit of tokens
- * @typedef {{ status: number, message: string }} Trouble instead of an answer
- * @typedef {(turn: Turn) => Answer | Trouble} Step
+ * `isCut`: whether it was cut at the token limit
+ * @typedef {{ status: number, message: string }} HttpError instead of an answer
+ * @typedef {(turn: Turn) => Answer | HttpError} Step
  *
  * @typedef {object} ModelServer
  * @property {string} url without a path: `http://127.0.0.1:1234`
- * @property {Turn[]} turns the requests that steps have answered
- * @property {unknown[]} faults what steps threw, and requests that nobody expected
+ * @property {Turn[]} turns the requests that steps answered
+ * @property {unknown[]} faults errors of steps, and unexpected requests
  * @property {() => void} close
  */
 
@@ -31,9 +31,8 @@ export const call = (/** @type {string} */ name, /** @type {unknown} */ args) =>
 })
 
 /**
- * Starts a server whose n-th answer is that of the n-th step, or that one step answers. Requests
- * without tools are those by which agents find titles and the like: they get a word and use up no
- * step.
+ * Starts a server whose n-th answer is that of the n-th step, or of a single step. Requests without
+ * tools, by which agents generate titles and the like, get a fixed answer and use no step.
  * @param {Step[] | Step} steps
  * @returns {Promise<ModelServer>}
  */
@@ -89,25 +88,25 @@ async function textOf(request) {
  * @param {string} message
  */
 function refuse(response, status, message) {
-  // Who is to come back later need not wait here.
+  // Clients that should retry need not wait here.
   response.writeHead(status, { 'content-type': 'application/json', 'retry-after-ms': '1' })
   response.end(JSON.stringify({ type: 'error', error: { type: 'invalid_request_error', message } }))
 }
 
-/** The text of a content that may be a string or a list of parts. @param {any} content */
+/** The text of a content that is a string or a list of parts. @param {any} content */
 const contentText = (content) =>
   [content ?? '']
     .flat()
     .reduce((all, part) => all + (part.text ?? (typeof part === 'string' ? part : '')), '')
 
-/** What follows the last answer of the model. @param {any[]} messages */
+/** The messages after the last answer of the model. @param {any[]} messages */
 const sinceAnswer = (messages) =>
   messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1)
 
-/** A text in pieces, as it comes over a wire. @param {string} text */
+/** Splits a text into pieces for streaming. @param {string} text */
 const pieces = (text) => text.match(/.{1,7}/gsu) ?? []
 
-/** What an answer takes, unless it says so. */
+/** The usage of an answer that does not set its own. */
 const USAGE = { input: 10, output: 10 }
 
 let made = 0

@@ -1,4 +1,4 @@
-// What js/addon.cjs may load, for the type checker: there is one of these at most on a machine.
+// The addons that js/addon.cjs may load, for the type checker: a machine has at most one.
 
 declare module '*.node'
 declare module 'hashline-native-*'

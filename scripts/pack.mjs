@@ -1,11 +1,11 @@
-// Packs the packages that are published: the main one, one for each platform, the plug-ins, and the
-// benchmark of ways to edit.
+// Packs the published packages: the main one, one per platform, the plug-ins, and the benchmark of
+// edit schemes.
 // `npm run pack [-- --all]`
 //
-// The main package gets a manifest without what only development needs, and with the packages of
-// the platforms as optional dependencies. With --all it is an error if an addon or a program is
-// missing or was built for another platform; without, a platform that has none gets a package with
-// a manifest alone. The tarballs go to target/packages.
+// The manifest of the main package omits development fields and lists the platform packages as
+// optional dependencies. With --all, a missing addon or program, or one for another platform, is an
+// error; otherwise a platform without binaries gets a package with only a manifest. The tarballs
+// are written to target/packages.
 
 import {
   chmodSync,
@@ -23,16 +23,16 @@ import { parseArgs } from 'node:util'
 import { addonName, addonPath, programName, programPath, TARGETS } from './targets.mjs'
 import { root, run } from './tools.mjs'
 
-/** The plug-ins that are packages, by the names of their folders below integrations/. */
+/** The plug-ins that are packages, by the names of their folders in integrations/. */
 export const PLUGINS = ['claude-code', 'opencode', 'pi']
 
 /** The folder of a plug-in. @param {string} name */
 export const pluginFolder = (name) => join('integrations', name)
 
-/** The folders of all packages that are published beside the main one and those of the platforms. */
-export const BESIDE = [...PLUGINS.map(pluginFolder), join('bench', 'edit')]
+/** The folders of the other published packages. */
+export const EXTRA_FOLDERS = [...PLUGINS.map(pluginFolder), join('bench', 'edit')]
 
-/** Goals: what the addon of a platform weighs, and its whole package, compressed. */
+/** The size limits: of a platform's addon, and of its whole package, compressed. */
 export const ADDON_GOAL_BYTES = 4_000_000
 export const PLATFORM_GOAL_BYTES = 4_000_000
 
@@ -46,22 +46,22 @@ export const PLATFORM_GOAL_BYTES = 4_000_000
  */
 
 /**
- * Packs the main package, those of some platforms, and some beside them.
- * @param {string} out the directory for the tarballs; what is there is removed
+ * Packs the main package, those of some platforms, and some others.
+ * @param {string} out the directory for the tarballs; its content is removed
  * @param {string[]} platforms
- * @param {Record<string, Record<string, string>>} [binaries] files to take instead of those below
- *   npm/, by platform and name
- * @param {string[]} [beside] their folders
+ * @param {Record<string, Record<string, string>>} [binaries] files to use instead of those in npm/,
+ * by platform and name
+ * @param {string[]} [extra] the folders of other packages
  * @returns {Packed[]}
  */
-export function pack(out, platforms, binaries = {}, beside = []) {
+export function pack(out, platforms, binaries = {}, extra = []) {
   rmSync(out, { recursive: true, force: true })
   const staged = join(out, 'staged')
   const folders = [stageMain(join(staged, 'main'))]
   for (const name of platforms) {
     folders.push(stagePlatform(name, join(staged, name), binaries[name] ?? binariesOf(name)))
   }
-  folders.push(...beside.map((source, at) => stageBeside(source, join(staged, `beside-${at}`))))
+  folders.push(...extra.map((source, at) => stageExtra(source, join(staged, `extra-${at}`))))
   const flags = ['--json', '--ignore-scripts', '--pack-destination', out]
   const packed = run('npm', ['pack', ...flags, ...folders], { shell: process.platform === 'win32' })
   rmSync(staged, { recursive: true })
@@ -106,7 +106,7 @@ function stagePlatform(name, folder, binaries) {
   mkdirSync(folder, { recursive: true })
   for (const [file, path] of Object.entries(binaries)) {
     copyFileSync(path, join(folder, file))
-    // What came through an archive of artifacts may have lost its permissions.
+    // Archives of artifacts may drop permissions.
     chmodSync(join(folder, file), file === programName(name) ? 0o755 : 0o644)
   }
   copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'))
@@ -119,7 +119,7 @@ function stagePlatform(name, folder, binaries) {
  * @param {string} source
  * @param {string} folder
  */
-function stageBeside(source, folder) {
+function stageExtra(source, folder) {
   const manifest = manifestBeside(source)
   mkdirSync(folder, { recursive: true })
   for (const file of [...manifest.files, 'README.md', 'LICENSE']) {
@@ -130,8 +130,8 @@ function stageBeside(source, folder) {
 }
 
 /**
- * The manifest of a package that is published with the main one: of the same version, and from
- * the same repository.
+ * The manifest of a package that is published with the main one: with the same version and
+ * repository.
  * @param {string} folder
  */
 function manifestBeside(folder) {
@@ -144,7 +144,7 @@ function manifestBeside(folder) {
 }
 
 /**
- * The files for a platform that there are, by the names that they have in the package.
+ * The existing files for a platform, by their names in the package.
  * @param {string} name
  * @returns {Record<string, string>}
  */
@@ -157,7 +157,7 @@ function binariesOf(name) {
 }
 
 /**
- * What a release lacks: files that are not there, or that are for another system or processor.
+ * The problems of a release: missing files, or files for another system or processor.
  * @returns {string[]}
  */
 export function lacking() {
@@ -179,7 +179,7 @@ function wantedKind(triple) {
 }
 
 /**
- * The format of a program or library and the processor it is for, by its first bytes.
+ * The format of a program or library and its processor, from its first bytes.
  * @param {Buffer} bytes
  */
 function kindOf(bytes) {
@@ -219,16 +219,17 @@ function writeManifest(folder, manifest) {
 }
 
 /**
- * What is larger than it should be.
+ * The packages that exceed their size limit.
  * @param {Packed[]} packages
  */
 export function oversized(packages) {
   return packages.flatMap(({ name, size, files }) => {
     const addon = files.find(({ path }) => path.endsWith('.node'))
-    const told = []
-    if (addon && addon.size > ADDON_GOAL_BYTES) told.push(`${addon.path} has ${addon.size} bytes`)
-    if (size > PLATFORM_GOAL_BYTES) told.push(`${name} has ${size} bytes, compressed`)
-    return told
+    const problems = []
+    if (addon && addon.size > ADDON_GOAL_BYTES)
+      problems.push(`${addon.path} has ${addon.size} bytes`)
+    if (size > PLATFORM_GOAL_BYTES) problems.push(`${name} has ${size} bytes, compressed`)
+    return problems
   })
 }
 
@@ -236,14 +237,14 @@ function main() {
   const { values } = parseArgs({ options: { all: { type: 'boolean' } } })
   const missing = values.all ? lacking() : []
   if (missing.length > 0) throw new Error(`a release is not complete:\n${missing.join('\n')}`)
-  const packages = pack(join(root, 'target', 'packages'), Object.keys(TARGETS), {}, BESIDE)
+  const packages = pack(join(root, 'target', 'packages'), Object.keys(TARGETS), {}, EXTRA_FOLDERS)
   for (const { tarball, size, files } of packages) {
     const binaries = files.filter(({ path }) => /\.node$|^hashline(\.exe)?$/.test(path))
-    const told = binaries.map(({ path, size }) => `${path} ${(size / 1e6).toFixed(2)} MB`)
-    const contents = told.join(', ') || `${files.length} files`
+    const sizes = binaries.map(({ path, size }) => `${path} ${(size / 1e6).toFixed(2)} MB`)
+    const contents = sizes.join(', ') || `${files.length} files`
     console.log(`${relative(root, tarball)}: ${(size / 1e6).toFixed(2)} MB (${contents})`)
   }
-  for (const told of oversized(packages)) console.log(`over its goal: ${told}`)
+  for (const problem of oversized(packages)) console.log(`over the size limit: ${problem}`)
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) main()

@@ -1,5 +1,5 @@
-// Installs the packages of a folder that has a package.json and a lock file of its own, and links
-// this package beside them, for tests that need other people's packages.
+// Installs the packages of a folder with its own package.json and lock file, and links this package
+// next to them, for tests that need third-party packages.
 
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -9,16 +9,16 @@ import { fileURLToPath } from 'node:url'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
 /**
- * Makes sure that what the lock file of a folder says is installed. Install scripts are not run.
+ * Installs the packages of the folder's lock file. Install scripts do not run.
  * @param {string} folder
- * @returns {string | undefined} why it cannot be: packages cannot be had here and now
+ * @returns {string | undefined} why the packages cannot be installed here
  */
 export function installPackages(folder) {
   const lock = readFileSync(join(folder, 'package-lock.json'), 'utf8')
   const stamp = join(folder, 'node_modules', '.installed-lock.json')
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return undefined
   console.log(`npm install in ${folder}`)
-  // The packages are large, and downloads: what fails is tried once more.
+  // The downloads are large, so a failure is retried once.
   const first = npmInstall(folder)
   const { status, stderr, error } = first.status === 0 ? first : npmInstall(folder)
   if (status !== 0) return `npm install failed in ${folder}: ${error?.message ?? stderr}`
@@ -31,7 +31,7 @@ export function installPackages(folder) {
 
 /** @param {string} folder */
 function npmInstall(folder) {
-  // Not `npm ci`: that fails where a registry lacks what is optional for other platforms.
+  // `npm ci` fails if a registry lacks optional packages for other platforms.
   return spawnSync('npm', ['install', '--no-save', '--ignore-scripts'], {
     cwd: folder,
     encoding: 'utf8',
@@ -40,11 +40,11 @@ function npmInstall(folder) {
 }
 
 /**
- * Puts a plug-in of this repository among the packages of a folder, with the files that npm would
+ * Copies a plug-in of this repository into the packages of a folder, with the files that npm would
  * publish.
  * @param {string} plugin the folder of the plug-in
  * @param {string} folder
- * @returns {string} where it is then
+ * @returns {string} its path
  */
 export function placePlugin(plugin, folder) {
   const { name, files } = JSON.parse(readFileSync(join(plugin, 'package.json'), 'utf8'))
@@ -57,8 +57,8 @@ export function placePlugin(plugin, folder) {
 }
 
 /**
- * Installs for a test, and tells what to give as `skip` to tests that need the packages. Where `CI` is
- * set, tests must run, so that it throws there.
+ * Installs for a test, and returns the value of `skip` for tests that need the packages. With `CI`
+ * set, tests must run, so it throws instead.
  * @param {string} folder
  * @returns {string | false}
  */
@@ -71,8 +71,8 @@ export function skipWithout(folder) {
 }
 
 /**
- * A Node of version 22 or later, which some agents need: this one, or the one among the packages of
- * a folder.
+ * A Node of version 22 or later, which some agents need: this one, or the one in the packages of a
+ * folder.
  * @param {string} folder
  */
 export function laterNode(folder) {

@@ -1,11 +1,10 @@
 // Chooses the 512 pairs of letters that are the hashes of the dialect `lean`.
-// `npm run bench -- pairs` fails if the table is another one; `npm run bench -- pairs --write`
-// writes it.
+// `npm run bench -- pairs` fails if the table differs; `npm run bench -- pairs --write` writes it.
 //
-// A pair counts if each of four tokenizers makes one token of it behind any digit and before `|`,
-// and if it has no `i` and no `l`, which are taken for `1`. Of these the rarest are left out:
-// those whose numbers in the four vocabularies, which begin with the most frequent, have the
-// largest sums. The pairs stand in the order of the alphabet.
+// A pair qualifies if each of four tokenizers encodes it as one token after any digit and before
+// `|`, and if it has no `i` and no `l`, which are easily read as `1`. The rarest pairs are dropped:
+// those with the largest sums of token numbers in the four vocabularies, which are sorted by
+// frequency. The table is in alphabetical order.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -20,7 +19,7 @@ const IN_A_ROW = 16
 const letters = [...'abcdefghjkmnopqrstuvwxyz']
 const digits = [...'0123456789']
 
-/** @typedef {(text: string) => number[]} Encode the tokens of a text */
+/** @typedef {(text: string) => number[]} Encode returns the tokens of a text */
 
 /** @returns {Promise<Encode[]>} */
 async function tokenizers() {
@@ -47,7 +46,7 @@ async function tokenizers() {
 }
 
 /**
- * The number of the token that a pair is, wherever it stands as a hash; nothing if it is none.
+ * The token number of a pair, at every position of a hash; undefined if it is not one token.
  * @param {Encode} encode
  * @param {string} pair
  */
@@ -78,10 +77,10 @@ const rows = Array.from({ length: COUNT / IN_A_ROW }, (_, row) =>
   chosen.slice(row * IN_A_ROW, (row + 1) * IN_A_ROW).join(' '),
 )
 const table = `${rows.join('\n')}\n`
-console.log(`${ranked.length} pairs are one token each; left out: ${rarest.join(' ')}`)
+console.log(`${ranked.length} pairs are one token each; dropped: ${rarest.join(' ')}`)
 if (process.argv.includes('--write')) {
   writeFileSync(TABLE, table)
 } else if (readFileSync(TABLE, 'utf8') !== table) {
-  console.error(`${TABLE} is not what the tokenizers say: npm run bench -- pairs --write`)
+  console.error(`${TABLE} differs from the tokenizers. Run npm run bench -- pairs --write.`)
   process.exitCode = 1
 }

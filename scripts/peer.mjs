@@ -1,6 +1,5 @@
-// The published package that `hashline-native/omp13` is compared with. Only its archive is
-// fetched, with npm and once: the module in question imports nothing, and the package itself
-// depends on hundreds of others.
+// The published package that `hashline-native/omp13` is compared with. npm downloads only its
+// archive, once: the module has no imports, but the package has hundreds of dependencies.
 
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -17,7 +16,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const directory = join(root, 'target', 'peers', 'pi-coding-agent-13.19.0')
 
 /**
- * The path of the module, TypeScript for Bun. Throws with the reason when it cannot be had.
+ * The path of the module, TypeScript for Bun. Throws with the reason if it is not available.
  * @returns {string}
  */
 export function peerModule() {
@@ -28,7 +27,7 @@ export function peerModule() {
   const listed = JSON.parse(run('npm', 'pack', PEER, '--json', '--pack-destination', directory))
   const archive = join(directory, listed[0].filename)
   if (createHash('sha512').update(readFileSync(archive)).digest('base64') !== SHA512) {
-    throw new Error(`${PEER} is not what it was: the checksum of its archive differs`)
+    throw new Error(`${PEER} has changed: the checksum of its archive differs`)
   }
   run('tar', '-xzf', archive, '-C', directory, MODULE)
   return path

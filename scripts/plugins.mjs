@@ -1,6 +1,6 @@
-// Installs the plug-ins for agents as their users do: from packed files, beside the packed main
-// package, in a directory where nothing of this repository is. `npm run plugin -- NAME DIR` does so
-// for a person who has a clone.
+// Installs the plug-ins for agents as their users do: from tarballs, together with the main
+// package, in a directory outside of this repository. `npm run plugin -- NAME DIR` does this in a
+// clone.
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -16,11 +16,11 @@ import { root, run } from './tools.mjs'
 const require = createRequire(import.meta.url)
 
 /**
- * Packs a plug-in, checks what is in its package, and installs it.
- * @param {string} name of its folder below integrations/
+ * Packs a plug-in, checks the content of its package, and installs it.
+ * @param {string} name the name of its folder in integrations/
  * @param {string} dir an empty directory
  * @param {{ program?: string, extra?: string[] }} [options] `program`: the program `hashline`, for
- *   the package of the platform; `extra`: more to install
+ * the platform package; `extra`: other packages to install
  * @returns {string} the directory of the installed plug-in
  */
 export function installPlugin(name, dir, { program, extra = [] } = {}) {
@@ -30,7 +30,7 @@ export function installPlugin(name, dir, { program, extra = [] } = {}) {
   const home = join(dir, 'home')
   mkdirSync(home)
   writeFileSync(join(dir, 'package.json'), '{ "private": true }\n')
-  // As pi installs: what an agent brings itself is not looked for.
+  // As pi installs: packages that the agent provides are not resolved.
   const flags = ['--offline', '--ignore-scripts', '--legacy-peer-deps', '--no-audit', '--no-fund']
   const tarballs = packages.map(({ tarball }) => tarball)
   const consumer = { dir, host: process.execPath, env: { ...process.env, HOME: home } }
@@ -40,10 +40,10 @@ export function installPlugin(name, dir, { program, extra = [] } = {}) {
 }
 
 /**
- * Packs a plug-in, with the main package and that of this platform before it.
- * @param {string} name of its folder below integrations/
+ * Packs a plug-in, preceded by the main package and that of this platform.
+ * @param {string} name the name of its folder in integrations/
  * @param {string} out the directory for the packages
- * @param {string} [program] the program `hashline`, for the package of the platform
+ * @param {string} [program] the program `hashline`, for the platform package
  */
 function packPlugin(name, out, program) {
   const { platformName } = require('../js/platform.cjs')
@@ -60,8 +60,8 @@ function packPlugin(name, out, program) {
 }
 
 /**
- * Installs a plug-in as a user has it, with what was built in this clone.
- * @param {string} name of its folder below integrations/
+ * Installs a plug-in for a user, with the build of this clone.
+ * @param {string} name the name of its folder in integrations/
  * @param {string} dir
  */
 function usePlugin(name, dir) {
@@ -72,7 +72,7 @@ function usePlugin(name, dir) {
   const program = join(programDirectory(), programName(platformName()))
   const packages = packPlugin(name, join(dir, 'packed', name), program)
   const tarballs = packages.map(({ tarball }) => tarball)
-  // What an agent brings itself is not looked for.
+  // Packages that the agent provides are not resolved.
   const flags = ['--ignore-scripts', '--legacy-peer-deps', '--no-audit', '--no-fund']
   run('npm', ['install', '--prefix', dir, ...flags, ...tarballs])
   return join(dir, 'node_modules', packages[2].name)
@@ -89,8 +89,8 @@ export function programDirectory() {
 }
 
 /**
- * A package has what git has of its files, a licence and a page, and a manifest by which it is
- * found and fits the main package.
+ * A package has its files in git, a licence and a page, and a manifest that names the module and
+ * fits the main package.
  * @param {string} name
  * @param {import('./pack.mjs').Packed} packed
  */

@@ -1,4 +1,4 @@
-// Programs that are ended with all that they have started.
+// Runs programs, and ends them with all their child processes.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,9 +12,9 @@ import { once } from 'node:events'
  */
 
 /**
- * Runs a program as the leader of a new group of processes. When it has ended, or `stop` is
- * aborted, every process that is still in the group is killed: nobody waits for what a test leaves
- * behind, and it does not go on beside the next one.
+ * Runs a program as the leader of a new process group. When it has ended, or `stop` is aborted,
+ * every process that is still in the group is killed, so processes that a test started do not run
+ * during the next one.
  * @param {string} command
  * @param {string[]} args
  * @param {import('node:child_process').SpawnOptions} options

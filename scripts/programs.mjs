@@ -13,11 +13,11 @@ import { root } from './tools.mjs'
  * @property {string} [takes]
  */
 
-/** Where npm puts Bun on every platform. */
+/** Bun's path on every platform. */
 const HOSTS = { node: process.execPath, bun: join(root, 'node_modules', 'bun', 'bin', 'bun.exe') }
 
 /**
- * Runs a program in the root of the repository, and exits as it does.
+ * Runs a program in the root of the repository, and exits with its code.
  * @param {Program} program
  * @param {string[]} args
  */
@@ -53,7 +53,7 @@ export function tableOf(programs) {
 }
 
 /**
- * Ends with an error that names the programs.
+ * Exits with an error that lists the programs.
  * @param {string} problem
  * @param {Record<string, Program>} programs
  */

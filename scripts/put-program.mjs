@@ -1,5 +1,5 @@
-// Puts the program `hashline` below npm/, into the package beside whose addon it rides. The launcher
-// starts it from there. `npm run build` and `npm run build:release` call this for the machine at hand
+// Copies the program `hashline` into the platform package in npm/, next to the addon. The launcher
+// starts it from there. `npm run build` and `npm run build:release` call this for this machine
 // (`--release`), `npm run build:all` for each platform.
 
 import { chmodSync, copyFileSync, mkdirSync, renameSync } from 'node:fs'
@@ -13,12 +13,12 @@ const { platformName } = createRequire(import.meta.url)('../js/platform.cjs')
 
 /**
  * @param {string} name of the target
- * @param {string} output the directory that the program was built in
+ * @param {string} output the build directory of the program
  */
 export function putProgram(name, output) {
   const path = join(root, programPath(name))
   mkdirSync(dirname(path), { recursive: true })
-  // One that runs cannot be written over.
+  // A running program cannot be overwritten.
   copyFileSync(join(output, programName(name)), `${path}.new`)
   chmodSync(`${path}.new`, 0o755)
   renameSync(`${path}.new`, path)

@@ -1,4 +1,4 @@
-// A registry of npm on loopback, which has nothing but what is published there by a test.
+// An npm registry on loopback that has only the packages that a test publishes.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -8,13 +8,13 @@ import { join } from 'node:path'
 import { npmPackage, run } from './tools.mjs'
 
 const VERDACCIO = '6.2.0'
-/** It asks for this by a tag that moves, and that not every mirror of the registry has. */
+/** It depends on this by a moving tag, which some mirrors of the registry lack. */
 const OVERRIDES = { 'node-fetch': '2.7.0' }
 const PATIENCE_MS = 120_000
 
 /**
- * Starts a registry that knows no package.
- * @param {string} dir where it keeps what it has; emptied before
+ * Starts an empty registry.
+ * @param {string} dir its storage; emptied first
  */
 export async function startRegistry(dir) {
   rmSync(dir, { recursive: true, force: true })
@@ -29,7 +29,7 @@ export async function startRegistry(dir) {
     web: { enable: false },
     log: { type: 'stdout', format: 'pretty', level: 'warn' },
   }
-  // JSON is YAML.
+  // JSON is also YAML.
   writeFileSync(join(dir, 'config.yaml'), JSON.stringify(config))
   const program = join(npmPackage('verdaccio', VERDACCIO, OVERRIDES), 'bin', 'verdaccio')
   const args = [
@@ -70,13 +70,13 @@ function freePort() {
 }
 
 /**
- * Returns when the server answers.
+ * Waits until the server answers.
  * @param {string} url
  * @param {import('node:child_process').ChildProcess} server
  */
 async function answers(url, server) {
   for (const end = Date.now() + PATIENCE_MS; Date.now() < end; ) {
-    if (server.exitCode !== null) throw new Error('verdaccio ended; its log says why')
+    if (server.exitCode !== null) throw new Error('verdaccio ended. See its log.')
     const answer = await fetch(`${url}/-/ping`).catch(() => undefined)
     if (answer?.ok) return
     await new Promise((resolve) => setTimeout(resolve, 200))
@@ -94,6 +94,6 @@ async function newUser(url) {
     body,
   })
   const { token } = /** @type {any} */ (await answer.json())
-  if (!token) throw new Error(`verdaccio made no user: ${answer.status}`)
+  if (!token) throw new Error(`verdaccio created no user: ${answer.status}`)
   return token
 }

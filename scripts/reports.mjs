@@ -1,4 +1,4 @@
-// What programs of tests tell → how many passed, and which did not, and why.
+// Parses the output of test programs: how many tests passed, which did not, and why.
 
 import { basename } from 'node:path'
 
@@ -6,7 +6,7 @@ import { basename } from 'node:path'
 /** @typedef {{ passed: number, failed: Remark[], skipped: Remark[] }} Result */
 
 /**
- * What Node and Deno print.
+ * The output of Node and Deno.
  * @param {string} text
  * @returns {Result}
  */
@@ -18,7 +18,7 @@ export function fromTap(text) {
     const found = /^(not )?ok \d+(?: - )?(.*?)(?: # (SKIP|TODO) ?(.*))?$/m.exec(point)
     if (!found || !point.startsWith(found[0])) continue
     const [all, not, name, directive, reason] = found
-    // Node 18 counts a file as a test of its own.
+    // Node 18 reports each file as a test of its own.
     if (basename(name).endsWith('.test.mjs')) continue
     if (directive !== undefined) result.skipped.push({ name, reason: reason || 'no reason given' })
     else if (not) result.failed.push({ name, reason: point.slice(all.length).trim() })
@@ -28,7 +28,7 @@ export function fromTap(text) {
 }
 
 /**
- * What Bun writes.
+ * The report of Bun.
  * @param {string} text
  * @returns {Result}
  */
@@ -41,7 +41,7 @@ export function fromJunit(text) {
     const name = /name="([^"]*)"/.exec(attributes)?.[1] ?? ''
     if (body.includes('<failure')) result.failed.push({ name, reason: body.trim() })
     else if (body.includes('<skipped')) {
-      const reason = /message="([^"]*)"/.exec(body)?.[1] ?? 'the file says why'
+      const reason = /message="([^"]*)"/.exec(body)?.[1] ?? 'see the file'
       result.skipped.push({ name, reason })
     } else result.passed++
   }
@@ -49,7 +49,7 @@ export function fromJunit(text) {
 }
 
 /**
- * What a program of tests in Rust prints.
+ * The output of a Rust test program.
  * @param {string} text
  * @returns {Result}
  */
@@ -67,7 +67,7 @@ export function fromLibtest(text) {
 }
 
 /**
- * What a failed test printed.
+ * The output of a failed test.
  * @param {string} name
  * @param {string} text
  */

@@ -1,10 +1,10 @@
-// The tests of the core in Rust, built for another platform.
+// The Rust tests of the core, built for another platform.
 
 import { join } from 'node:path'
 import { rustTriple } from './targets.mjs'
 import { root, run, rustTarget, zigEnvironment } from './tools.mjs'
 
-/** As releases are built, without what takes most of the time. */
+/** The profile of releases, without its slowest settings. */
 const QUICK = {
   CARGO_PROFILE_RELEASE_LTO: 'off',
   CARGO_PROFILE_RELEASE_CODEGEN_UNITS: '16',
@@ -12,9 +12,9 @@ const QUICK = {
 }
 
 /**
- * Builds the programs of tests: the core's own, by the name `lib`, and those below its `tests`.
+ * Builds the test programs: that of the library, named `lib`, and those in `tests`.
  * @param {string} target
- * @param {string[]} [names] of those that are wanted; without them, all
+ * @param {string[]} [names] the ones to build; by default all
  * @returns {{ name: string, program: string }[]}
  */
 export function rustTests(target, names) {

@@ -1,5 +1,5 @@
-// `node scripts/screens.mjs`: the pictures of the README. Runs the program and draws what it
-// prints, as SVG for light and for dark pages.
+// `node scripts/screens.mjs`: the pictures of the README. Runs the program and renders its output
+// as SVG for light and dark pages.
 
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ const { platformName } = createRequire(import.meta.url)('../js/platform.cjs')
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** Where the pictures are. */
+/** The directory of the pictures. */
 export const FOLDER = join(root, 'docs', 'screens')
 
 const GREET = `export function greet(name) {
@@ -28,7 +28,7 @@ const patch = (anchor) => {
   return `${JSON.stringify({ path: 'greet.js', edits: [edit] })}\n`
 }
 const FILES = { 'greet.js': GREET, 'patch.json': patch('2:3f'), 'stale.json': patch('2:00') }
-/** What is typed; a command of others than the program only prints a file. */
+/** The typed commands; the other commands only print a file. */
 const COMMANDS = [
   'hashline read greet.js',
   'cat patch.json',
@@ -59,7 +59,7 @@ const PALETTES = {
 const [COLUMN, ROW, PADDING] = [7.8, 18, 16]
 
 /** @typedef {typeof PALETTES.light} Palette */
-/** @typedef {'text' | 'prompt' | '31' | '32' | '36'} Colour a role, or the number of a terminal's colour */
+/** @typedef {'text' | 'prompt' | '31' | '32' | '36'} Colour a role, or a terminal colour number */
 /** @typedef {{ text: string, colour: Colour, isBold: boolean }} Run characters in one style */
 
 /** The program, which `npm run build` builds. */
@@ -73,7 +73,7 @@ export function screens() {
   )
 }
 
-/** What a terminal shows of the commands. @returns {Run[][]} */
+/** The terminal output of the commands. @returns {Run[][]} */
 function recorded() {
   const dir = mkdtempSync(join(tmpdir(), 'hashline-screens-'))
   try {
@@ -106,7 +106,7 @@ function printed(dir, command) {
 /** @param {string} text @param {Colour} colour @returns {Run} */
 const run = (text, colour, isBold = false) => ({ text, colour, isBold })
 
-/** A terminal's text as rows of runs. @param {string} text @returns {Run[][]} */
+/** Parses a terminal's text into rows of runs. @param {string} text @returns {Run[][]} */
 function runsOf(text) {
   const lines = text.trimEnd().split('\n')
   return lines.map((line) => {
@@ -147,7 +147,7 @@ ${texts.filter(Boolean).join('\n')}
 const lengthOf = (runs) => runs.reduce((sum, { text }) => sum + text.length, 0)
 
 /**
- * A run at its place. Its width is said, so that columns agree whatever the font is.
+ * A run at its position. Its width is fixed, so that columns align in any font.
  * @param {Run} run @param {number} column @param {number} row @param {Palette} palette
  */
 function textOf({ text, colour, isBold }, column, row, palette) {

@@ -1,15 +1,15 @@
-// The JavaScript suite with the addon of a platform, under every host of that platform that can
-// be had on Linux for x86-64: of its own, under qemu-user, under Wine.
+// Runs the JavaScript tests with the addon of a platform, under every host of that platform that
+// runs on x86-64 Linux: natively, under qemu-user or under Wine.
 // `npm run stress -- smoke TARGET [--hosts node22,deno] [--files worker,writers] [--seconds 300]
 // [--rust]`
 //
-// With --rust it is the tests of the core in Rust instead, built for the platform and started by
-// the first of these hosts' emulators.
+// With --rust it runs the Rust tests of the core instead, built for the platform and started by the
+// emulator of the first host.
 //
-// The addon is the one that `npm run build:all` has put below npm/; the hosts come from npm and
-// PyPI, the emulators from Debian. Each test file is a process of its own with a limit of time.
-// What an emulator cannot do, tests skip and say why; they know it by HASHLINE_EMULATOR. The
-// results are kept in target/smoke, for the table of `npm run build:all`.
+// The addon is the one that `npm run build:all` has built in npm/; the hosts come from npm and
+// PyPI, the emulators from Debian. Each test file is a process of its own with a time limit. Tests
+// that an emulator cannot run are skipped with a reason; they detect it by HASHLINE_EMULATOR. The
+// results are stored in target/smoke, for the table of `npm run build:all`.
 
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -44,11 +44,11 @@ const [target] = chosen(positionals)
 mkdirSync(results, { recursive: true })
 const addon = join(root, addonPath(target))
 
-/** Stops the test file that runs. @type {AbortController | undefined} */
+/** Stops the running test file. @type {AbortController | undefined} */
 let running
 let interrupted = false
 for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
-  // Test files are groups of their own, which a signal to this one does not reach.
+  // Test files run in process groups of their own, which a signal to this one does not reach.
   process.on(signal, () => {
     interrupted = true
     if (running === undefined) process.exit(1)
@@ -73,7 +73,7 @@ if (values.rust) {
 }
 
 /**
- * Runs tests one after the other, tells of each, and keeps the results of all.
+ * Runs tests one after the other, prints each result, and stores all of them.
  * @template {{ name: string }} Test
  * @param {string} host
  * @param {Test[]} tests
@@ -109,7 +109,7 @@ function testFiles() {
 }
 
 /**
- * The tests that were asked for.
+ * The requested tests.
  * @template {{ name: string }} Test
  * @param {Test[]} all
  */
@@ -122,11 +122,11 @@ function chosenOf(all) {
 
 /**
  * @param {Ready} host
- * @param {string} name of a test file
+ * @param {string} name the name of a test file
  * @returns {Promise<Result>}
  */
 async function runFile(host, name) {
-  // Of its own, since several of these may run at once.
+  // A separate file, because several of these may run at once.
   const report = join(results, `report-${process.pid}`)
   rmSync(report, { force: true })
   const program = host.command(`__test__/${name}${SUFFIX}`, report)
@@ -136,11 +136,11 @@ async function runFile(host, name) {
 }
 
 /**
- * Runs a program of tests within the limit of time.
+ * Runs a test program with a time limit.
  * @param {Ready} host
  * @param {{ command: string, args: string[] }} program
  * @param {(text: string) => Result} parse
- * @param {string} [report] where it may write what it has to tell
+ * @param {string} [report] the path of its report
  * @returns {Promise<Result>}
  */
 async function runOne(host, { command, args }, parse, report) {

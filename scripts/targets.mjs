@@ -1,5 +1,5 @@
-// The platforms that prebuilt packages exist for, by the name that napi-rs gives each, which is
-// also the name of its directory below npm/.
+// The platforms with prebuilt packages, by their napi-rs names, which are also the names of their
+// directories in npm/.
 
 /**
  * @typedef {object} Target
@@ -8,7 +8,7 @@
  * @property {string} [macos] the oldest macOS to link for
  */
 
-// The packages of Windows are built without Microsoft's tools, and run beside them.
+// The Windows packages are built without Microsoft's tools, and run next to them.
 /** @type {Record<string, Target>} */
 export const TARGETS = {
   'linux-x64-gnu': { triple: 'x86_64-unknown-linux-gnu', glibc: '2.17' },
@@ -23,7 +23,7 @@ export const TARGETS = {
 }
 
 /**
- * What Rust calls a target, and what cargo-zigbuild does, which also wants to know the oldest glibc.
+ * The Rust name of a target, and the cargo-zigbuild name, which includes the oldest glibc.
  * @param {string} name
  */
 export function rustTriple(name) {
@@ -38,7 +38,7 @@ export function rustTriple(name) {
 export const addonName = (name) => `hashline-native.${name}.node`
 
 /**
- * Where the built addon of a target is put.
+ * The path of a target's built addon.
  * @param {string} name
  */
 export const addonPath = (name) => `npm/${name}/${addonName(name)}`
@@ -50,13 +50,13 @@ export const addonPath = (name) => `npm/${name}/${addonName(name)}`
 export const programName = (name) => (name.startsWith('win32') ? 'hashline.exe' : 'hashline')
 
 /**
- * Where the built program of a target is put.
+ * The path of a target's built program.
  * @param {string} name
  */
 export const programPath = (name) => `npm/${name}/${programName(name)}`
 
 /**
- * The targets that were named on the command line; without any, all.
+ * The targets that were named on the command line; by default all.
  * @param {string[]} names
  */
 export function chosen(names) {

@@ -1,5 +1,5 @@
-// Runs the tests that need packages of others from npm: examples and integrations. One after the
-// other, since agents are large programs.
+// Runs the tests that need third-party packages from npm: examples and integrations. One after the
+// other, because agents are large programs.
 
 import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'

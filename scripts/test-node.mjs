@@ -1,5 +1,5 @@
-// Runs the tests in JavaScript under Node, several files at once: one for each core but one, as Node
-// does, and two where that is one. Arguments go to Node, like `--test-name-pattern`.
+// Runs the JavaScript tests under Node, with several files in parallel: one fewer than there are
+// cores, as in Node, but at least two. Arguments are passed to Node, such as `--test-name-pattern`.
 
 import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'

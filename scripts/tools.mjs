@@ -1,6 +1,6 @@
-// What building and trying for other platforms needs and npm ci does not install: packages of
-// npm, PyPI and Debian, and standard libraries of Rust. Each is fetched once, by the ordinary
-// client of its registry; what has no place of its own in the system goes to target/tools.
+// Tools for building and testing for other platforms that npm ci does not install: packages of npm,
+// PyPI and Debian, and Rust standard libraries. Each is downloaded once, by the ordinary client of
+// its registry, into target/tools unless the system has a place for it.
 
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -10,14 +10,14 @@ import { fileURLToPath } from 'node:url'
 export const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const tools = join(root, 'target', 'tools')
 
-/** The cross compiler, what calls it for cargo, and a reader of the three formats of libraries. */
+/** The cross compiler, its cargo front end, and a reader of the three library formats. */
 const PYTHON_PACKAGES = ['ziglang==0.15.2', 'cargo-zigbuild==0.24.0', 'lief==1.0.0']
 
 /**
- * The directory of a package of npm, whatever platform it is for. No script of it is run.
+ * The directory of an npm package for any platform. Its scripts do not run.
  * @param {string} name
  * @param {string} version
- * @param {Record<string, string>} [overrides] versions of what it depends on
+ * @param {Record<string, string>} [overrides] versions of its dependencies
  */
 export function npmPackage(name, version, overrides = {}) {
   const dir = once(`npm/${name.replace('/', '+')}-${version}`, (fresh) => {
@@ -28,12 +28,12 @@ export function npmPackage(name, version, overrides = {}) {
   return join(dir, 'node_modules', name)
 }
 
-/** The directory of programs of a virtual environment of Python, which has `PYTHON_PACKAGES`. */
+/** The program directory of a Python virtual environment with `PYTHON_PACKAGES`. */
 export function pythonBin() {
   const dir = join(tools, 'python')
   const mark = join(dir, `${PYTHON_PACKAGES.join('+').replaceAll('==', '-')}.done`)
   if (!existsSync(mark)) {
-    // An environment knows its own path, so it is made where it stays.
+    // A virtual environment contains its own path, so it is created in its final place.
     rmSync(dir, { recursive: true, force: true })
     run('python3', ['-m', 'venv', dir])
     run(join(dir, 'bin', 'pip'), ['install', '--quiet', ...PYTHON_PACKAGES])
@@ -48,13 +48,13 @@ export function zig() {
   return join(run(join(pythonBin(), 'python3'), ['-c', code]).trim(), 'zig')
 }
 
-/** What cargo-zigbuild needs in its environment. */
+/** The environment variables of cargo-zigbuild. */
 export function zigEnvironment() {
   return { CARGO_ZIGBUILD_ZIG_PATH: zig(), PATH: `${pythonBin()}:${process.env.PATH}` }
 }
 
 /**
- * The unpacked files of a package of PyPI, built for the given platform.
+ * The unpacked files of a PyPI package for the given platform.
  * @param {string} name
  * @param {string} version
  * @param {string} platform
@@ -73,7 +73,7 @@ export function wheel(name, version, platform) {
 }
 
 /**
- * Sees to it that packages of Debian are installed.
+ * Checks that Debian packages are installed.
  * @param {...string} names
  */
 export function debianPackages(...names) {
@@ -84,14 +84,14 @@ export function debianPackages(...names) {
   const missing = names.filter(isMissing)
   if (missing.length === 0) return
   if (process.getuid?.() !== 0) {
-    throw new Error(`these packages of Debian are needed: apt-get install ${missing.join(' ')}`)
+    throw new Error(`Debian packages are missing. Run apt-get install ${missing.join(' ')}`)
   }
   run('apt-get', ['update'])
   run('apt-get', ['install', '--yes', '--no-install-recommends', ...missing])
 }
 
 /**
- * The unpacked files of a package of Debian, of whatever release; none of it is installed.
+ * The unpacked files of a Debian package of any release; nothing is installed.
  * @param {string} release
  * @param {string} name
  * @param {string} processor
@@ -123,7 +123,7 @@ export function debianFiles(release, name, processor) {
 }
 
 /**
- * Sees to it that Rust's standard library for a target is installed.
+ * Installs Rust's standard library for a target, unless it is installed.
  * @param {string} triple
  */
 export function rustTarget(triple) {
@@ -132,7 +132,7 @@ export function rustTarget(triple) {
 }
 
 /**
- * Runs a program and returns what it prints; throws with what it complains of.
+ * Runs a program and returns its output; throws with its error output.
  * @param {string} command
  * @param {string[]} args
  * @param {import('node:child_process').SpawnSyncOptions} [options]
@@ -150,7 +150,7 @@ export function run(command, args, options = {}) {
 }
 
 /**
- * A directory below target/tools that is made whole or not at all.
+ * Creates a directory in target/tools completely or not at all.
  * @param {string} name
  * @param {(fresh: string) => void} make
  */

@@ -1,5 +1,5 @@
-// Each example against a model that plays a script: it reads, edits by a stale anchor, reads the
-// refusal, edits again and moves what it edited.
+// Runs each example with a scripted model: it reads, edits by a stale anchor, reads the refusal,
+// edits again and moves the edited lines.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -25,7 +25,7 @@ const skip = skipWithout(FOLDER)
 const PROMPT = 'Greet with an exclamation mark.'
 const SOURCE = "function greet(name) {\n  return 'Hello, ' + name\n}\n"
 
-/** The anchor of the line that holds `text`. @param {string} shown @param {string} text */
+/** The anchor of the line that contains `text`. @param {string} shown @param {string} text */
 function anchorOf(shown, text) {
   const row = shown.split('\n').find((one) => one.includes(text))
   assert.ok(row, `${text} in ${shown}`)
@@ -79,11 +79,11 @@ const STEPS = [
 ]
 
 /**
- * Runs an agent on the file, and checks what it did.
+ * Runs an agent on the file, and checks the result.
  * @param {(url: string, cwd: string) => Promise<string>} run
- * @param {(turns: Turn[]) => void} [look]
+ * @param {(turns: Turn[]) => void} [check]
  */
-const checked = (run, look) =>
+const checked = (run, check) =>
   withMess({ 'greet.js': SOURCE, 'a.png': PNG }, async (cwd, stateDir) => {
     process.env.XDG_STATE_HOME = stateDir
     const server = await startModelServer(STEPS)
@@ -94,7 +94,7 @@ const checked = (run, look) =>
       assert.equal(server.turns.length, STEPS.length)
       assert.equal(readFileSync(join(cwd, 'greet.js'), 'utf8'), '')
       assert.match(readFileSync(join(cwd, 'hello.js'), 'utf8'), /name \+ '!'\n\}\n$/)
-      look?.(server.turns)
+      check?.(server.turns)
     } finally {
       server.close()
     }
@@ -105,7 +105,7 @@ const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')
 const model = 'scripted'
 const prompt = PROMPT
 
-test('the examples agree with the types of the packages', { skip }, () => {
+test('the examples match the types of the packages', { skip }, () => {
   const { status, stdout } = spawnSync(process.execPath, [TSC, '-p', FOLDER], { encoding: 'utf8' })
   assert.equal(status, 0, stdout)
 })
@@ -201,7 +201,7 @@ test('AI SDK, its own mock of a model', { skip }, async () => {
   })
 })
 
-test('regression: zod shapes let through what execute takes, and say what is to be written', {
+test('regression: zod shapes accept what execute accepts, and describe the schema', {
   skip,
 }, async () => {
   const { read, apply } = hashTools(new HashSession())

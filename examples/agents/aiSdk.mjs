@@ -9,7 +9,7 @@ import { hashTools, toStandardSchema } from 'hashline-native/tools'
 
 /**
  * @param {{ model: LanguageModel, cwd: string, prompt: string }} options
- * @returns {Promise<string>} what the model says in the end
+ * @returns {Promise<string>} the final answer of the model
  */
 export async function run({ model, cwd, prompt }) {
   const tools = Object.values(hashTools(new HashSession({ cwd })))
@@ -29,8 +29,8 @@ const aiTool = (hashTool) =>
   })
 
 /**
- * What the model gets of a result. Some providers show a list of parts to the model as JSON, so
- * there is one only where there are images.
+ * The part of a result for the model. Some providers show a list of parts to the model as JSON, so
+ * a list is used only for images.
  * @param {ToolResult} result
  */
 function modelOutput({ text, isError, images }) {

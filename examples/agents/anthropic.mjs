@@ -8,7 +8,7 @@ import { hashTools, toAnthropic, toAnthropicContent } from 'hashline-native/tool
 
 /**
  * @param {{ baseURL: string, model: string, cwd: string, prompt: string }} options
- * @returns {Promise<string>} what the model says in the end
+ * @returns {Promise<string>} the final answer of the model
  */
 export async function run({ baseURL, model, cwd, prompt }) {
   const client = new Anthropic({ baseURL, apiKey: process.env.ANTHROPIC_API_KEY ?? 'none' })

@@ -6,7 +6,7 @@ import OpenAI from 'openai'
 
 /**
  * @param {{ baseURL: string, model: string, cwd: string, prompt: string }} options
- * @returns {Promise<string>} what the model says in the end
+ * @returns {Promise<string>} the final answer of the model
  */
 export async function run({ baseURL, model, cwd, prompt }) {
   const client = new OpenAI({ baseURL, apiKey: process.env.OPENAI_API_KEY ?? 'none' })

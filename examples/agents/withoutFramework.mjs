@@ -1,11 +1,12 @@
-// An agent without any framework: OpenAI's chat completions by fetch, as most servers speak them.
+// An agent without any framework: it calls OpenAI's chat completions by fetch, which most servers
+// support.
 
 import { HashSession } from 'hashline-native'
 import { hashTools, toOpenAI } from 'hashline-native/tools'
 
 /**
  * @param {{ baseURL: string, model: string, cwd: string, prompt: string }} options
- * @returns {Promise<string>} what the model says in the end
+ * @returns {Promise<string>} the final answer of the model
  */
 export async function run({ baseURL, model, cwd, prompt }) {
   const tools = Object.values(hashTools(new HashSession({ cwd })))

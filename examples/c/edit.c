@@ -11,7 +11,7 @@
 
 static const uint8_t *bytes(const char *text) { return (const uint8_t *)text; }
 
-/* Says why a call failed, and gives its buffers back. */
+/* Prints why a call failed, and frees the buffers of the error. */
 static int failed(HashlineError *error) {
   fprintf(stderr, "%s: %s\n", error->code, (const char *)error->message.data);
   hashline_free(&error->message);
@@ -24,7 +24,7 @@ int main(int count, char **words) {
     fprintf(stderr, "usage: %s DIRECTORY FILE\n", words[0]);
     return 2;
   }
-  /* A real program leaves the quoting to a library for JSON. */
+  /* A real program uses a JSON library for the quoting. */
   char options[4200], request[4200], patch[4400];
   snprintf(options, sizeof options, "{\"root\": \"%s\"}", words[1]);
   snprintf(request, sizeof request, "{\"path\": \"%s\", \"maxLines\": 3}", words[2]);

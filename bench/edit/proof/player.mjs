@@ -8,7 +8,7 @@ import { isMoving } from '../task.mjs'
 import { editsOf, linesOf, WRITERS } from './edits.mjs'
 import { SLIPS } from './slips.mjs'
 
-/** @import { Answer, Trouble, Turn } from '../../../scripts/modelServer.mjs' */
+/** @import { Answer, HttpError, Turn } from '../../../scripts/modelServer.mjs' */
 /** @import { Edit } from '../history/text.mjs' */
 /** @import { Task, TaskFile } from '../task.mjs' */
 
@@ -100,7 +100,7 @@ function schemeOf({ tools }) {
   return found
 }
 
-/** @param {number} kind @returns {Trouble} */
+/** @param {number} kind @returns {HttpError} */
 const troubleOf = (kind) =>
   kind === 0
     ? { status: 429, message: 'too many requests' }

@@ -469,7 +469,7 @@ fn doctor_and_recover_report_journals() {
     assert!(damaged.stdout.contains(" 1 damaged\n"), "{}", damaged.stdout);
     let recovered = project.run(&["recover"]);
     assert_eq!(recovered.code, Some(2));
-    assert!(recovered.stderr.contains("x.journal: is damaged"), "{}", recovered.stderr);
+    assert!(recovered.stderr.contains("x.journal: the journal is damaged"), "{}", recovered.stderr);
     assert!(exists(&journal));
 }
 

@@ -963,7 +963,7 @@ fn regression_an_endless_line_is_refused_and_the_next_one_answered() {
     client.say(&long.to_string());
     let refused = client.answer_to(70);
     let message = refused["error"]["message"].as_str().unwrap();
-    assert!(message.contains("over 16 MiB"), "{message}");
+    assert!(message.contains("exceeds 16 MiB"), "{message}");
     assert!(!client.read("a.txt").is_error);
     assert_eq!(client.leave(), QUIETLY);
 }
