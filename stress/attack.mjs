@@ -1,5 +1,5 @@
-// What the proofs that attack transactions share: processes of their own, directories that are
-// checked for leftovers, and figures.
+// Shared by the tests that attack transactions: child processes, directories that are checked for
+// leftovers, and counters.
 
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
@@ -22,7 +22,7 @@ export async function withDirs(body) {
 }
 
 /**
- * The temporary files, journals, locks and kept versions that are left, by path.
+ * The paths of remaining temporary files, journals, locks and kept versions.
  * @param {string} dir
  * @param {string} stateDir
  */
@@ -36,11 +36,11 @@ export function leftovers(dir, stateDir) {
 }
 
 /**
- * Starts a script of ours in a process of its own. Its result is the last line that it prints,
- * as JSON.
+ * Starts a script of this folder in a child process. Its result is the last line that it prints, as
+ * JSON.
  * @param {string} script
  * @param {string} role
- * @param {object} work what it is to do, for `workOf`
+ * @param {object} work the argument of `workOf`
  */
 export function startChild(script, role, work) {
   const args = [script, '--role', role, '--work', JSON.stringify(work)]
@@ -101,7 +101,7 @@ export function between(min, max) {
 }
 
 /**
- * Options of the command line that are numbers of 1 and more.
+ * Parses command-line options that are positive integers.
  * @template {string} K
  * @param {Record<K, string | undefined>} values
  * @returns {Record<K, number>}
@@ -109,7 +109,8 @@ export function between(min, max) {
 export function counts(values) {
   const read = Object.entries(values).map(([name, value]) => {
     const count = Number(value)
-    if (!Number.isInteger(count) || count < 1) throw new Error(`--${name} is no count: ${value}`)
+    if (!Number.isInteger(count) || count < 1)
+      throw new Error(`--${name} must be a positive integer; got ${value}`)
     return [name, count]
   })
   return Object.fromEntries(read)

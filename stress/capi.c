@@ -28,7 +28,7 @@ static char options[4200];
     }                                                                          \
   } while (0)
 
-/* The answer of a call that has to succeed: it has the text, and is given back. */
+/* Checks the answer of a call that must succeed: it contains the text. Frees it. */
 static void has(bool is_done, HashlineBuffer *answer, HashlineError *error, const char *text) {
   if (!is_done) fprintf(stderr, "%s: %s\n", error->code, (const char *)error->message.data);
   CHECK(is_done && error->code == NULL && error->message.data == NULL);
@@ -42,7 +42,7 @@ static void has(bool is_done, HashlineBuffer *answer, HashlineError *error, cons
   CHECK(answer->data == NULL && answer->len == 0);
 }
 
-/* The error of a call that has to fail. */
+/* Checks the error of a call that must fail. */
 static void fails(bool is_done, HashlineBuffer *answer, HashlineError *error, const char *code) {
   CHECK(!is_done && answer->data == NULL && answer->len == 0);
   CHECK(strcmp(error->code, code) == 0 && error->message.len > 0);
@@ -139,7 +139,7 @@ int main(int count, char **words) {
     return 2;
   }
   CHECK(hashline_abi_version() == HASHLINE_ABI_VERSION && strlen(hashline_version()) > 4);
-  /* The first option is where paths start: that of sessions is put in its place. */
+  /* Replaces the first option, the start of paths, by that of sessions. */
   snprintf(options, sizeof options,
            "{\"root\":\"%s\",\"stateDir\":\"%s-state\",\"durability\":\"process\","
            "\"lockTimeoutMs\":600000}",

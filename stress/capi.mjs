@@ -1,8 +1,8 @@
 // `npm run stress -- c-check [--rounds 200]`: the C interface under AddressSanitizer and valgrind.
 //
-// Three runs: the tests of crates/capi, all of whose code is built with AddressSanitizer (by a
-// nightly compiler); stress/capi.c built with that of the C compiler against the addon; the same
-// program under valgrind. Each fails at a wrong access, a wrong free, and memory that is lost.
+// Three runs: the tests of crates/capi, fully built with AddressSanitizer (by a nightly compiler);
+// stress/capi.c built with the C compiler's AddressSanitizer, against the addon; the same program
+// under valgrind. Each fails on an invalid access, an invalid free, or a memory leak.
 
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -22,7 +22,7 @@ const { values } = parseArgs({
 const rounds = Number(values.rounds)
 if (!(rounds > 0)) throw new Error('--rounds must be a number above 0')
 const only = values.only.split(',')
-const TOLD_LIMIT = 4000
+const OUTPUT_LIMIT = 4000
 const scratch = mkdtempSync(join(tmpdir(), 'hashline-capi-'))
 
 /**
@@ -37,10 +37,10 @@ function run(what, command, args, env = {}) {
     encoding: 'utf8',
     env: { ...process.env, ...env },
   })
-  const told = `${stdout}${stderr}`
-  // The reports are long, and end with what counts.
-  if (status !== 0) throw new Error(`${what}: ${error?.message ?? told.slice(-TOLD_LIMIT)}`)
-  return told
+  const output = `${stdout}${stderr}`
+  // Long reports have the important part at the end.
+  if (status !== 0) throw new Error(`${what}: ${error?.message ?? output.slice(-OUTPUT_LIMIT)}`)
+  return output
 }
 
 /** @param {string} name @param {string[]} flags */
@@ -51,7 +51,7 @@ function compiled(name, ...flags) {
   return program
 }
 
-/** A directory as the program needs it. */
+/** Creates the directory that the program expects. */
 function directory() {
   const dir = join(scratch, 'files')
   mkdirSync(dir, { recursive: true })

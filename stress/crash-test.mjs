@@ -1,4 +1,4 @@
-// Kills processes in the middle of patches and looks at what a recovery makes of it
+// Kills processes during patches and checks the state after a recovery
 // (crates/core/tests/processes/crash.rs). `npm run stress -- crash-test --kills 5000` for more than
 // 1,000.
 import { spawnSync } from 'node:child_process'

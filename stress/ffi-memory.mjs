@@ -1,10 +1,10 @@
 // `npm run stress -- ffi-memory [--calls 100000]`, under Bun: memory stays flat over many calls of
-// `hashline-native/bun`, since each answer is copied and given back.
+// `hashline-native/bun`, because each answer is copied and freed.
 //
 // Calls of every kind take turns: answers, refusals, errors, sessions that are opened and closed.
-// The first half lets caches and heaps grow to the size they keep; over the second half the
-// memory of the process may grow by a few bytes a call at most, where an answer that was not given
-// back would cost a hundred times that.
+// In the first half, caches and heaps grow to their final size. In the second half, the memory of
+// the process may grow by at most a few bytes per call; an answer that is not freed would cost a
+// hundred times more.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,7 +16,7 @@ const { values } = parseArgs({ options: { calls: { type: 'string', default: '100
 const calls = Number(values.calls)
 if (!(calls >= 1000)) throw new Error('--calls must be 1000 or more')
 
-/** What the process may keep, beside what a collector has not come to. */
+/** The accepted growth per call, for garbage that is not collected yet. */
 const LIMIT_BYTES_A_CALL = 24
 const SLACK_BYTES = 8 << 20
 
@@ -57,7 +57,7 @@ function failing(call) {
   } catch {
     return
   }
-  throw new Error('a call that has to fail did not')
+  throw new Error('a call succeeded that must fail')
 }
 
 /** @param {number} count */
@@ -75,7 +75,7 @@ try {
     `${calls} calls: ${(before / 1e6).toFixed(1)} MB after the first half, ${(grown / 1e6).toFixed(2)} MB more after the second`,
   )
   if (grown > SLACK_BYTES + (calls / 2) * LIMIT_BYTES_A_CALL) {
-    throw new Error(`memory grows: ${(grown / (calls / 2)).toFixed(0)} bytes a call`)
+    throw new Error(`memory grows by ${(grown / (calls / 2)).toFixed(0)} bytes per call`)
   }
 } finally {
   rmSync(scratch, { recursive: true, force: true })

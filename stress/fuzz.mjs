@@ -3,15 +3,15 @@
 //   npm run stress -- fuzz                       every target for 60 seconds
 //   npm run stress -- fuzz --seconds 600 edit    one of them for ten minutes
 //
-// Needs two things that nothing else here does, and says so when they are missing:
+// Needs two tools that nothing else in this repository does, and reports if they are missing:
 //
 //   rustup toolchain install nightly --profile minimal
 //   cargo install cargo-fuzz
 //
-// What is found on the way is kept in fuzz/corpus/<target> and used by the next run; an input
-// that fails is kept in fuzz/artifacts/<target>, and libFuzzer prints how to run it alone.
-// fuzz/seeds/<target> holds what a first run starts from; that of the guard also starts from the
-// commands of vectors/commands.jsonl.
+// Inputs with new coverage are stored in fuzz/corpus/<target> and used by the next run; a failing
+// input is stored in fuzz/artifacts/<target>, and libFuzzer prints how to run it.
+// fuzz/seeds/<target> has the initial inputs; the target of the guard also starts with the commands
+// of vectors/commands.jsonl.
 
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -19,13 +19,13 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 
-/** Targets that look at what an input costs; a sanitizer makes that several times as much. */
+/** Targets that measure the cost of an input, which a sanitizer multiplies. */
 const MEASURED = ['command']
 
-/** A build tree of its own: nothing else is built with these flags. */
+/** A separate build tree: nothing else is built with these flags. */
 const BUILD = ['--features', 'run', '--target-dir', join('fuzz', 'target')]
 
-/** The profile for packages would take minutes, and its findings would have no line numbers. */
+/** The profile of packages takes minutes, and its findings have no line numbers. */
 const PROFILE = {
   CARGO_PROFILE_RELEASE_CODEGEN_UNITS: '16',
   CARGO_PROFILE_RELEASE_DEBUG: 'line-tables-only',
@@ -68,14 +68,14 @@ for (const target of targets) {
 }
 
 /**
- * The commands whose verdicts are known are seeds, too.
+ * The commands with known verdicts are seeds, too.
  * @param {string} corpus
  */
 function addCommands(corpus) {
   const table = readFileSync(join(root, 'vectors', 'commands.jsonl'), 'utf8')
   for (const [at, line] of table.split('\n').filter(Boolean).entries()) {
     const { command } = JSON.parse(line)
-    // The target takes for text what begins with a letter.
+    // The target treats an input that starts with a letter as text.
     const text = /^[A-Za-z]/.test(command) ? command : `true; ${command}`
     writeFileSync(join(corpus, `command-${at}`), text)
   }

@@ -1,5 +1,5 @@
-// Generated input for the modules of dialects `omp` and `omp13`: texts full of odd characters,
-// and edits of which most are valid. The same seed gives the same cases.
+// Generated input for the modules of dialects `omp` and `omp13`: texts with many unusual
+// characters, and edits that are mostly valid. The same seed generates the same cases.
 
 /** @import { HashlineEdit as OmpEdit } from 'hashline-native/omp' */
 /** @import { HashlineEdit as Omp13Edit } from 'hashline-native/omp13' */
@@ -12,7 +12,7 @@ const PIECES = [
   ...['\ufffd', '\ue000', '\ud83d', '\udc00', '\ud800\ud800', '\\t', '\\t\\tfoo', '\\uDDDD'],
 ]
 
-/** Numbers that look random and are not. */
+/** Pseudo-random numbers. */
 export class Random {
   #state
 
@@ -21,7 +21,7 @@ export class Random {
     this.#state = seed >>> 0
   }
 
-  /** From 0 up to but not 1. */
+  /** A number from 0 to 1, excluding 1. */
   next() {
     this.#state = (this.#state + 0x9e3779b9) >>> 0
     let mixed = this.#state
@@ -77,7 +77,7 @@ export function randomText(random, maxLines) {
 }
 
 /**
- * New lines: of their own, or the old ones as a model may have misremembered them.
+ * New lines: random ones, or the old ones as a model may misremember them.
  * @param {Random} random
  * @param {string[]} lines
  * @param {number} first
@@ -199,7 +199,7 @@ export function randomOmp13Edits(random, text, hashOf) {
 }
 
 /**
- * A diff of numbered lines, with rows that are none and numbers that do not follow.
+ * A diff of numbered lines, including invalid rows and numbers that are not consecutive.
  * @param {Random} random
  */
 export function randomDiff(random) {
@@ -232,7 +232,7 @@ export function randomTag(random) {
 }
 
 /**
- * What a call returns or throws, to be compared.
+ * The result or error of a call, for comparison.
  * @param {() => unknown} call
  */
 export function outcomeOf(call) {
@@ -247,7 +247,7 @@ export function outcomeOf(call) {
 }
 
 /**
- * The bytes in pieces, cut anywhere.
+ * Splits the bytes into pieces at any position.
  * @param {Random} random
  * @param {Uint8Array} bytes
  */

@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict'
 import { parseArgs } from 'node:util'
-import * as ours from 'hashline-native/omp13'
+import * as own from 'hashline-native/omp13'
 import { PEER, peerModule } from '../scripts/peer.mjs'
 import {
   asynchronously,
@@ -22,7 +22,7 @@ import {
   readableOf,
 } from './hashlineCases.mjs'
 
-/** @typedef {typeof ours} Hashline */
+/** @typedef {typeof own} Hashline */
 
 const { values } = parseArgs({
   options: {
@@ -40,10 +40,10 @@ const compared = {}
 /**
  * @param {string} what
  * @param {(module: Hashline) => unknown} call
- * @returns {unknown} what both say
+ * @returns {unknown} the common result
  */
 function compare(what, call) {
-  const [actual, expected] = [ours, peer].map((module) => outcomeOf(() => call(module)))
+  const [actual, expected] = [own, peer].map((module) => outcomeOf(() => call(module)))
   assert.deepEqual(actual, expected, what)
   compared[what] = (compared[what] ?? 0) + 1
   return actual
@@ -73,7 +73,7 @@ function compareTags() {
 const seen = { applied: 0, warnings: 0, noopEdits: 0, mismatches: 0, 'other errors': 0 }
 
 /**
- * Edits that the types forbid: operations that nobody knows, with lines and without.
+ * Edits that the types forbid: unknown operations, with lines and without.
  * @type {any[]}
  */
 const ODD_EDITS = [
@@ -89,7 +89,7 @@ function compareEdits() {
   const text = randomText(random, random.is(0.02) ? 1500 : 25)
   const edits = randomOmp13Edits(random, text, peer.computeLineHash)
   if (random.is(0.02)) {
-    // In longer arrays edits without a rank make the order of the others arbitrary.
+    // In longer arrays, edits without a rank make the order of the others arbitrary.
     edits.splice(1)
     for (const edit of Array(random.whole(1, 2)).fill(random.pick(ODD_EDITS))) {
       edits.splice(random.whole(0, edits.length), 0, structuredClone(edit))
@@ -118,7 +118,7 @@ async function compareStreams() {
   const text = random.is(0.05) ? '' : randomText(random, 20)
   const options = randomStreamOptions(random)
   const bytes = new TextEncoder().encode(text)
-  // Cut short, so that the text may end within a character; some have a byte order mark.
+  // Truncated, so that the text may end within a character; some have a byte order mark.
   const whole = random.is(0.2) ? bytes.slice(0, random.whole(0, bytes.length)) : bytes
   const marked = random.is(0.2) ? new Uint8Array([0xef, 0xbb, 0xbf, ...whole]) : whole
   const pieces = [...randomCuts(random, marked)]
@@ -131,7 +131,7 @@ async function compareStreams() {
     ['streamHashLinesFromUtf8', (module) => module.streamHashLinesFromUtf8(wrap(pieces), options)],
     ['streamHashLinesFromLines', (module) => module.streamHashLinesFromLines(lines, options)],
   ])) {
-    const [actual, expected] = [await collect(call(ours)), await collect(call(peer))]
+    const [actual, expected] = [await collect(call(own)), await collect(call(peer))]
     assert.deepEqual(actual, expected, what)
     compared[what] = (compared[what] ?? 0) + 1
   }

@@ -1,7 +1,7 @@
 // Compares patches in oh-my-pi's language with the published package, on random patches of this
 // repository's own files. Runs under Bun, which the package needs: `npm run stress -- oracle18`, or
-// `npm run stress -- oracle18 --cases 2000 --seed 7`. Both must leave the same bytes. Where they do
-// not, the difference must be one of those that docs/protocol.md lists.
+// `npm run stress -- oracle18 --cases 2000 --seed 7`. Both must produce the same bytes, or differ
+// in a way that docs/protocol.md lists.
 
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ import { applyHashSync, HashSession } from 'hashline-native'
 import { installPackages } from '../scripts/packages.mjs'
 import { Random } from './hashlineCases.mjs'
 
-/** @typedef {{ path: string, before: string, now: string }} Given a file, and what others made of it */
+/** @typedef {{ path: string, before: string, now: string }} Given a file, and its version after edits by another process */
 /** @typedef {{ files: Record<string, string | undefined>, error?: string, warnings: string[] }} Result */
 /** @typedef {{ rows: string[], hasBlock: boolean }} Hunk */
 
@@ -40,10 +40,10 @@ const options = /** @type {const} */ ({
   stateDir: mkdtempSync(join(tmpdir(), 'hashline-oracle18-state-')),
 })
 
-// Paths of patches start in the directory.
+// Paths in patches are relative to this directory.
 process.chdir(directory)
 
-/** The languages of the files, by the ends of their names. */
+/** The languages of the files, by file extension. */
 const LANGUAGES = ['.rs', '.mjs', '.ts', '.md', '.json', '.toml', '.yml', '.py', '.c', '.svg']
 const MAX_LINES = 600
 const sources = new Map(LANGUAGES.map((language) => [language, sourcesOf(language)]))
@@ -56,14 +56,17 @@ function sourcesOf(language) {
     .split('\n')
     .map((path) => readFileSync(join(root, path), 'utf8'))
   const fits = texts.filter((text) => text !== '' && text.split('\n').length <= MAX_LINES)
-  if (fits.length === 0) throw new Error(`no file ends in ${language}`)
+  if (fits.length === 0) throw new Error(`no file has the extension ${language}`)
   return fits
 }
 
 /** The lines of a text. @param {string} text */
 const linesOf = (text) => text.replace(/\n$/, '').split('\n')
 
-/** What others make of a text: some lines more, less or new. @param {string} text */
+/**
+ * A version after edits by another process: with more, fewer or changed lines.
+ * @param {string} text
+ */
 function changed(text) {
   const lines = linesOf(text)
   for (let left = random.whole(1, 3); left > 0; left--) {
@@ -74,7 +77,7 @@ function changed(text) {
   return `${lines.join('\n')}\n`
 }
 
-/** A line as one may write it at a place. @param {string[]} lines @param {number} at */
+/** A new line, in the style of its neighbours. @param {string[]} lines @param {number} at */
 function written(lines, at) {
   const indent = /^\s*/.exec(lines[at - 1] ?? '')?.[0] ?? ''
   if (random.is(0.05)) return ''
@@ -83,10 +86,10 @@ function written(lines, at) {
 }
 
 /**
- * A hunk on lines behind `from`, and the last line that it names.
+ * A hunk on lines after `from`, and the last line that it names.
  * @param {string[]} lines
  * @param {number} from
- * @param {string[]} registers those that are filled above
+ * @param {string[]} registers the registers that earlier hunks have filled
  * @returns {{ hunk: Hunk, to: number }}
  */
 function hunk(lines, from, registers) {
@@ -137,7 +140,7 @@ function section(file, registers) {
   for (let left = random.whole(1, 4); left > 0 && from <= lines.length; left--) {
     const one = hunk(lines, from, registers)
     hunks.push(one.hunk)
-    // Now and then the next one meets it.
+    // Sometimes the next hunk overlaps this one.
     from = random.is(0.03) ? Math.max(1, one.to - 2) : one.to
   }
   if (random.is(0.03))
@@ -147,7 +150,7 @@ function section(file, registers) {
 }
 
 /**
- * The block that begins at a line, as we see it: so both mean the same by it.
+ * The block that begins at a line, according to this engine, so that both edit the same lines.
  * @param {{ path: string, text: string, line: number }} asked
  */
 function blockAt({ path, text, line }) {
@@ -166,7 +169,7 @@ let files = []
 let snapshots
 
 /** @param {string} patch @returns {Promise<Result>} */
-async function theirs(patch) {
+async function peerResult(patch) {
   const fs = new InMemoryFilesystem()
   for (const { path, now } of files) fs.set(path, now)
   const blockResolver = blockAt
@@ -199,7 +202,7 @@ function contents(read) {
 }
 
 /** @param {string} patch @param {HashSession} session @returns {Result} */
-function ours(patch, session) {
+function ownResult(patch, session) {
   for (const { path, now } of files) writeFileSync(join(directory, path), now)
   const outcome = session.applySync({ patch })
   const error = outcome.status === 'rejected' ? outcome.text : undefined
@@ -208,9 +211,9 @@ function ours(patch, session) {
 }
 
 /**
- * Why the two differ, and may: the first that is true. What each is and why ours is right stands in
- * docs/protocol.md.
- * @type {[string, (theirs: Result, ours: Result, patch: string) => boolean][]}
+ * The reasons for an accepted difference; the first that applies is used. docs/protocol.md explains
+ * each of them.
+ * @type {[string, (peer: Result, own: Result, patch: string) => boolean][]}
  */
 const CLASSES = [
   [
@@ -251,7 +254,7 @@ const CLASSES = [
   ],
   ['two files under one name', (peer, own) => !peer.error && /both make/.test(own.error ?? '')],
   [
-    'a cut that is there twice',
+    'a duplicate cut',
     (peer, own) => !own.error && /already targeted by another hunk/.test(peer.error ?? ''),
   ],
   [
@@ -270,8 +273,8 @@ const CLASSES = [
 ]
 
 /**
- * Whether lines were never shown, and only such that others have put into blocks: all lines of a
- * file were shown, so the lines that a hunk names itself cannot be among them.
+ * Whether lines were refused as never shown that another process has put into blocks: all other
+ * lines of a file were shown.
  * @param {string} refusal
  */
 function hasUnseenBlock(refusal) {
@@ -280,7 +283,7 @@ function hasUnseenBlock(refusal) {
 }
 
 /**
- * Whether hunks put lines at the end and elsewhere, or after a line and before the next one.
+ * Whether hunks insert lines at the end and elsewhere, or after a line and before the next one.
  * @param {string} patch
  */
 function hasSharedPlace(patch) {
@@ -290,7 +293,7 @@ function hasSharedPlace(patch) {
   return patch.includes('>$') || lines(/^PUT <(\d+)/gm).some((line) => after.includes(line - 1))
 }
 
-/** All lines of a result, whatever their order. @param {Result} result */
+/** All lines of a result, sorted. @param {Result} result */
 const sorted = ({ files }) =>
   JSON.stringify(Object.values(files).map((text) => text?.split('\n').sort()))
 
@@ -326,8 +329,8 @@ async function compare(round) {
   }
   for (const file of files) writeFileSync(join(directory, file.path), file.now)
   const patch = `${rows.join('\n')}\n`
-  const peer = await theirs(patch)
-  const own = ours(patch, session)
+  const peer = await peerResult(patch)
+  const own = ownResult(patch, session)
   session.close()
   for (const path of Object.keys(own.files)) rmSync(join(directory, path), { force: true })
   if (JSON.stringify(peer.files) === JSON.stringify(own.files)) {
@@ -339,8 +342,8 @@ async function compare(round) {
   if (found === undefined || found === values.show) {
     console.log(`--- seed ${values.seed}, round ${round}${isStale ? ', stale' : ''}: ${found}`)
     console.log(patch)
-    console.log(`theirs: ${peer.error ?? 'applied'} ${peer.warnings.join(' ')}`)
-    console.log(`ours: ${own.error ?? 'applied'} ${own.warnings.join(' ')}`)
+    console.log(`peer: ${peer.error ?? 'applied'} ${peer.warnings.join(' ')}`)
+    console.log(`own: ${own.error ?? 'applied'} ${own.warnings.join(' ')}`)
     if (!peer.error && !own.error) show(peer, own)
   }
 }

@@ -1,15 +1,14 @@
-// Rivals: processes that edit the same files at the same time with applyHash, sharing a state
-// directory. At the end every edit is there exactly once, and no file is left but those.
-// `node stress/rivals.mjs [--processes 8] [--edits 250] [--powered 25] [--lanes 2]`
+// Processes that edit the same files concurrently with applyHash and share a state directory. At
+// the end every edit is present exactly once, and no other files are left. `node stress/rivals.mjs
+// [--processes 8] [--edits 250] [--powered 25] [--lanes 2]`
 //
 //   one file   each edit inserts a line of its own at the end of the one file, or changes the
 //              line of the edit before by the anchor that it has just read
 //   12 files   each edit is a patch of 2 to 5 files drawn at random: in each it inserts a line
 //              of its own at the end; half of the patches change an earlier line, too
 //
-// Both with durability "process"; then, with fewer edits, with "power". Each process has as many
-// calls under way at a time as there are lanes, so threads are rivals as well. A refusal is
-// counted and the edit tried again.
+// Both with durability "process"; then, with fewer edits, with "power". Each process has one call
+// per lane in progress, so threads compete as well. After a refusal the edit is tried again.
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,7 +19,7 @@ import { between, counts, leftovers, startChild, Tally, withDirs } from './attac
 
 /** @import { Operation } from 'hashline-native' */
 /**
- * @typedef {object} Work what one process does
+ * @typedef {object} Work the work of one process
  * @property {'one file' | '12 files'} task
  * @property {string} dir
  * @property {string} stateDir
@@ -30,15 +29,15 @@ import { between, counts, leftovers, startChild, Tally, withDirs } from './attac
  * @property {'power' | 'process'} durability
  */
 /**
- * @typedef {object} Done what a process did
- * @property {Record<string, string[]>} lines those that must be there, by file
+ * @typedef {object} Done the result of a process
+ * @property {Record<string, string[]>} lines the expected lines, by file
  * @property {Record<string, number>} refusals by code
  * @property {number} applied
  * @property {number} slowestMs
  */
 
 const FILES = 12
-/** So many refusals of one edit that it will never succeed. */
+/** An edit with this number of refusals will never succeed. */
 const TOO_MANY = 1000
 
 const { values } = parseArgs({
@@ -71,12 +70,12 @@ async function supervise() {
     }
   }
   if (process.exitCode === undefined) {
-    console.log('ok: every edit is there exactly once, and nothing else is left')
+    console.log('ok: every edit is present exactly once, and no other files are left')
   }
 }
 
 /**
- * Lets processes do one task, prints its figures and returns what is wrong.
+ * Runs one task in all processes, prints its counters and returns the problems.
  * @param {Pick<Work, 'task' | 'edits' | 'lanes' | 'durability'>} work
  * @param {number} processes
  */
@@ -113,7 +112,7 @@ function compete(work, processes) {
 }
 
 /**
- * What is missing in a file, or there more than once, or not expected.
+ * The missing, duplicate and unexpected lines of a file.
  * @param {string} name
  * @param {string} content
  * @param {string[]} expected
@@ -127,7 +126,10 @@ function differences(name, content, expected) {
     there.add(line, -1)
   }
   const unknown = Object.entries(there.toJSON()).filter(([, count]) => count > 0)
-  return [...problems, ...unknown.map(([line]) => `${name} has "${line}", which nobody wrote last`)]
+  return [
+    ...problems,
+    ...unknown.map(([line]) => `${name} has "${line}", which is not the last version of any edit`),
+  ]
 }
 
 function fileNames() {
@@ -153,7 +155,7 @@ async function rival(work) {
 }
 
 /**
- * Makes one edit, however often it is refused.
+ * Makes one edit, and repeats it after refusals.
  * @param {Work} work
  * @param {string} id
  * @param {Map<string, string>} own
@@ -166,7 +168,7 @@ async function edit(work, id, own, done) {
   const inserted = names.filter((name) => work.task === '12 files' || name !== changed)
   for (let tries = 0; ; tries++) {
     if (tries > TOO_MANY)
-      throw new Error(`${id} is refused again and again: ${JSON.stringify(done.refusals)}`)
+      throw new Error(`${id} is always refused: ${JSON.stringify(done.refusals)}`)
     /** @type {Operation[]} */
     const operations = inserted.map((path) => ({
       op: 'insert_after',
@@ -201,7 +203,7 @@ async function edit(work, id, own, done) {
 }
 
 /**
- * Some of the items, in random order.
+ * A random subset of the items, in random order.
  * @template T
  * @param {T[]} items
  * @param {number} count

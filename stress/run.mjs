@@ -1,4 +1,4 @@
-// `npm run stress -- NAME [ARGUMENT…]` runs one of the long proofs; without a name it prints them.
+// `npm run stress -- NAME [ARGUMENT…]` runs one of the long tests; without a name it lists them.
 
 import { refuse, runProgram, tableOf } from '../scripts/programs.mjs'
 
@@ -97,4 +97,4 @@ const PROOFS = {
 const [name, ...args] = process.argv.slice(2)
 if (name === undefined) console.log(`npm run stress -- NAME [ARGUMENT…]\n\n${tableOf(PROOFS)}`)
 else if (Object.hasOwn(PROOFS, name)) runProgram(PROOFS[name], args)
-else refuse(`${name} is not a proof`, PROOFS)
+else refuse(`${name} is not a stress test`, PROOFS)

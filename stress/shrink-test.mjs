@@ -1,37 +1,36 @@
-// A file that shrinks and grows while it is read must never kill the reader, and whatever the
-// reader is told must be true. `node stress/shrink-test.mjs [--seconds 20] [--mebibytes 64]`
+// A file that shrinks and grows while it is read must never crash the reader, and the reader must
+// only return real content. `node stress/shrink-test.mjs [--seconds 20] [--mebibytes 64]`
 //
 // One child process, the writer, rewrites a file in a loop; another, the reader, reads it with
-// readHashedSync, readHashed and searches in the file. Files of this size are mapped, so a
-// read is under way when pages of the mapping cease to exist, which is a SIGBUS.
+// readHashedSync, readHashed and searches in the file. Files of this size are mapped, so pages of
+// the mapping can vanish during a read, which raises SIGBUS.
 //
-// What is promised: each result is an error, or part of a content that the file really had.
-// To be able to check that, the writer lets the file have only contents that can be told from
-// a few of their lines. Lines have 64 bytes and say which generation wrote them and, at both
-// ends, which line they are. Generations come in fours:
+// Requirement: each result is an error, or part of a content that the file really had. To make this
+// checkable, a few lines identify every content that the writer creates. Lines have 64 bytes and
+// contain their generation and, at both ends, their number. Generations come in groups of four:
 //
 //   4k      truncate to 0, write all lines from the start
 //   4k + 1  truncate to half, write the second half again
 //   4k + 2  the same
 //   4k + 3  overwrite all lines in place, from the start
 //
-// Writes are appended or go forward in pieces that end in the midst of lines, so at any moment
-// the file is one of these, cut or switched over at some byte:
+// Writes append or move forward in pieces that end within lines, so at any moment the file is in
+// one of these states, cut or changed at some byte:
 //
 //   4k      a prefix of generation 4k
 //   4k + 1  first half of generation 4k, then a prefix of a second half of 4k + 1
 //   4k + 2  first half of generation 4k, then a prefix of a second half of 4k + 2
 //   4k + 3  a prefix of generation 4k + 3, from there on as 4k + 2 left it
 //
-// There never is a hole: a NUL in a view is one of the zeros that stand in for lost pages, or a
-// page read past the end. Checked of every view: each row is the right line (its number and,
-// but for the last or the switched line, its whole text), its anchor's hash is that of its
-// text, the generations of all rows together fit one of the states above, and a search found
-// exactly the lines that a file of so many lines has. Whether a line that is *not* shown was as
-// it should be, no view can tell; the searches look through all of them.
+// The file never has holes: a NUL in a view is one of the zeros that replace lost pages, or a page
+// read beyond the end. Every view is checked: each row is the right line (its number and, except
+// for the last line and the changed one, its whole text), its anchor has the hash of its text, the
+// generations of all rows together fit one of the states above, and a search found exactly the
+// lines of a file with this number of lines. A view cannot show whether lines outside of it were
+// right; the searches read all of them.
 //
-// Fails when a process dies, a check fails, an error has another code than the two that a
-// changing file may have, or no view was seen at all (then nothing was tested).
+// Fails if a process dies, a check fails, an error has a code that a changing file cannot cause, or
+// no view was returned (then nothing was tested).
 
 import { spawn } from 'node:child_process'
 import {
@@ -52,7 +51,7 @@ import { hashLines, readHashed, readHashedSync } from 'hashline-native'
 /** @import { FileView, ReadRequest } from 'hashline-native' */
 
 const LINE_BYTES = 64
-/** The searches look for lines whose number ends in this many zeros. */
+/** The searches find lines whose number ends with this number of zeros. */
 const ROUND = 10_000
 
 const { values: options } = parseArgs({
@@ -74,7 +73,7 @@ if (options.role === 'writer') await write(options.file)
 else if (options.role === 'reader') await read(options.file)
 else process.exitCode = await supervise()
 
-/** Starts both processes and judges how they end. */
+/** Starts both processes and checks how they end. */
 async function supervise() {
   const dir = mkdtempSync(join(tmpdir(), 'hashline-shrink-'))
   try {
@@ -94,7 +93,7 @@ async function supervise() {
       console.error('FAILED: the writer ended before its time')
       return 1
     }
-    console.log('ok: no process died, and all that was shown was true')
+    console.log('ok: no process died, and every view was correct')
     return 0
   } finally {
     rmSync(dir, { recursive: true, force: true })
@@ -139,7 +138,7 @@ function lineOf(generation, number) {
 }
 
 /**
- * A generation, three times, so that a line cut over in the midst of it shows.
+ * The generation, three times, so that a line that was changed in the middle is detected.
  * @param {number} generation
  */
 function digitsOf(generation) {
@@ -158,14 +157,14 @@ async function write(path) {
   for (let generation = 0; ; generation++) {
     const step = generation % 4
     const first = step === 1 || step === 2 ? half + 1 : 1
-    // Made before the file is touched, so that it is rewritten as fast as the disk allows.
+    // Computed before the write, so that the file is rewritten as fast as the disk allows.
     const bytes = linesOf(template, generation, first)
     if (step !== 3) ftruncateSync(file, (first - 1) * LINE_BYTES)
     let at = 0
     while (at < bytes.length) {
       const size = Math.min(bytes.length - at, 1 + Math.floor(Math.random() * 4 * 2 ** 20))
       at += writeSync(file, bytes, at, size, (first - 1) * LINE_BYTES + at)
-      // Now and then long enough for a whole read of a half-written file.
+      // Sometimes long enough for a whole read of a half-written file.
       if (Math.random() < 0.1) await pause(60)
     }
     await pause(400)
@@ -173,9 +172,9 @@ async function write(path) {
 }
 
 /**
- * Lines of a generation out of those of another one: where the generation stands in a line is
- * always the same, and to format a million lines would take longer than to write them.
- * @param {Buffer} template the whole file in generation 0; is changed
+ * Converts lines of one generation into those of another: the generation is always at the same
+ * place in a line, and formatting a million lines would take longer than writing them.
+ * @param {Buffer} template the whole file in generation 0; it is modified
  * @param {number} generation
  * @param {number} first
  */
@@ -190,7 +189,7 @@ function linesOf(template, generation, first) {
   return template.subarray((first - 1) * LINE_BYTES)
 }
 
-/** Reads the file for the given time, checks what it gets and prints its figures. @param {string} path */
+/** Reads the file for the given time, checks the views and prints counters. @param {string} path */
 async function read(path) {
   /** @type {ReadRequest[]} */
   const requests = [
@@ -217,13 +216,13 @@ async function read(path) {
     mixed: 0,
     errors: /** @type {Record<string, number>} */ ({}),
   }
-  // What the writer does before its file is whole for the first time is slow, and not the test.
+  // The first generation is written slowly, and is not part of the test.
   while ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) < lineCount * LINE_BYTES)
     await pause(20)
   const end = Date.now() + seconds * 1000
   for (let round = 0; Date.now() < end; round++) {
-    // The first is slow to check and the last slow to search for, so that the file rarely keeps
-    // still for long enough: both seldom.
+    // The first request is slow to check and the last is a slow search, during which the file would
+    // change too often: both are rare.
     const at = round % 41 === 20 ? 0 : 1 + (round % (requests.length - 2))
     const batch = round % 25 === 24 ? requests.slice(1) : [requests[at]]
     const views = round % 2 === 0 ? readHashedSync(batch) : await readHashed(batch)
@@ -251,7 +250,7 @@ async function read(path) {
       .map(([name, count]) => `${count} ${name}`)
       .join(', ')
   console.log(`${list(counts)}; errors: ${list(errors) || 'none'}`)
-  if (figures.views === 0) throw new Error('not one view was seen, so nothing was tested')
+  if (figures.views === 0) throw new Error('no view was returned, so nothing was tested')
 }
 
 /**
@@ -269,7 +268,7 @@ function check(view, request) {
   const rows = view.text === '' ? [] : view.text.split('\n').filter((row) => row !== '...')
   /** @type {string[]} */
   const texts = []
-  /** The generation of each row; a switched line counts as neither. @type {[number, number][]} */
+  /** The generation of each row; a changed line has none. @type {[number, number][]} */
   const generations = []
   /** @type {number[]} */
   const switched = []
@@ -281,7 +280,7 @@ function check(view, request) {
     const generation = Number(found?.[1])
     texts.push(text)
     if (isCut) {
-      // Too short to tell the generation, perhaps; what there is must be right.
+      // The prefix may be too short for the generation; its characters must match.
       const like = found ? lineOf(generation, number) : lineOf(0, number).slice(0, text.length)
       const isPrefix = found ? like.startsWith(text) : text.slice(0, 13) === like.slice(0, 13)
       if (isPrefix && found) generations.push([number, generation])
@@ -293,7 +292,7 @@ function check(view, request) {
       fail(`not line ${number}: ${text}`)
     }
   }
-  // Anchors must be those of the texts: all of them in one call.
+  // Anchors must have the hashes of the texts: checked in one call.
   const hashes = hashLines(`${texts.join('\n')}\n`)
   for (const [at, row] of rows.entries()) {
     if (row.split('|')[0].split(':')[1] !== hashes[at]) fail(`not the hash of its text: ${row}`)
@@ -305,7 +304,7 @@ function check(view, request) {
     const whole = view.lineCount - Number(!view.finalNewline)
     const expected = Math.floor(whole / ROUND)
     const count = view.matchCount ?? -1
-    // The last line may be cut behind or before what is searched for; so may the switched one.
+    // The last line may be cut before or after the search text; so may the changed line.
     if (count < expected || count > Math.floor(view.lineCount / ROUND)) {
       fail(`${count} matches in ${view.lineCount} lines, of which ${expected} are round`)
     }
@@ -323,22 +322,22 @@ function check(view, request) {
 }
 
 /**
- * Whether a text is the start of a line of one generation and the rest of the same line of
- * another one, an older one.
+ * Whether a text is the start of a line of one generation, followed by the rest of the same line of
+ * an older one.
  * @param {string} text
  * @param {number} number
  */
 function isSwitched(text, number) {
   const generations = [...text.matchAll(/\d{6}(?=[ .])/g)].map(([digits]) => Number(digits))
   const shape = lineOf(0, number)
-  // Only digits of generations may differ from those of any line with this number.
+  // Only the digits of generations may differ from any line with this number.
   const isLine = text.replace(/(?<=generation )\d{6} \d{6} \d{6}/, '000000 000000 000000') === shape
   return isLine && text.length === shape.length && generations.length >= 3
 }
 
 /**
- * Why generations cannot stand together in one state of the file, if so.
- * @param {[number, number][]} rows line number and generation, in order
+ * Why generations cannot be in the same state of the file, if so.
+ * @param {[number, number][]} rows ascending line numbers, with generations
  * @param {number[]} switched
  * @param {FileView} view
  */
@@ -363,7 +362,7 @@ function whyImpossible(rows, switched, view) {
   return undefined
 }
 
-/** @param {number} most milliseconds */
+/** @param {number} most the maximum, in milliseconds */
 function pause(most) {
   return new Promise((resolve) => setTimeout(resolve, Math.random() * most))
 }

@@ -1,5 +1,5 @@
-// Formats a stream that is made as it is read, and watches the memory of the process:
-// `npm run stress -- stream-test` for 1 GB, or with `--megabytes 100`.
+// Formats a stream that is generated while it is read, and measures the memory of the process: `npm
+// run stress -- stream-test` for 1 GB, or with `--megabytes 100`.
 
 import assert from 'node:assert/strict'
 import { parseArgs } from 'node:util'
@@ -8,7 +8,7 @@ import { streamHashLinesFromUtf8 } from 'hashline-native/omp'
 const { values } = parseArgs({ options: { megabytes: { type: 'string', default: '1000' } } })
 const totalBytes = Number(values.megabytes) * 1e6
 
-/** How much more memory than after the first megabytes there may be; less than what follows. */
+/** The accepted memory growth after the first megabytes; less than the rest of the stream. */
 const GROWTH_LIMIT_BYTES = 50e6
 const WARM_UP_BYTES = 20e6
 assert.ok(
@@ -25,7 +25,7 @@ const block = new TextEncoder().encode(
 let readBytes = 0
 let ahead = 0
 
-/** Blocks that end within lines, and within characters. */
+/** Blocks that end within lines and within characters. */
 function source() {
   return new ReadableStream({
     pull(controller) {
@@ -47,7 +47,7 @@ for await (const chunk of streamHashLinesFromUtf8(source())) {
   ahead = 0
   lines += chunk.split('\n').length
   if (++chunks % 100 !== 0) continue
-  // A consumer that takes its time: the source must not run ahead of it meanwhile.
+  // A slow consumer: the source must not run ahead of it.
   await new Promise((resolve) => setImmediate(resolve))
   assert.ok(ahead <= 2, `${ahead} blocks were read ahead`)
   const { rss } = process.memoryUsage()
@@ -59,6 +59,6 @@ const inMegabytes = (/** @type {number} */ bytes) => `${(bytes / 1e6).toFixed(0)
 console.log(
   `${inMegabytes(readBytes)}, ${lines} lines, ${chunks} chunks in ${seconds.toFixed(1)} s; memory ${inMegabytes(warmBytes)} after ${inMegabytes(WARM_UP_BYTES)}, at most ${inMegabytes(peakBytes)} later`,
 )
-assert.ok(warmBytes > 0 && peakBytes > 0, 'memory was looked at')
+assert.ok(warmBytes > 0 && peakBytes > 0, 'memory was not measured')
 assert.ok(peakBytes - warmBytes < GROWTH_LIMIT_BYTES, 'memory grew')
 console.log('memory stayed flat')

@@ -1,19 +1,19 @@
-// A swapper: a process that puts links to outside where directories and a file of the root were,
-// and back, all the time, while this one makes calls that are confined to the root.
-// `node stress/swapper.mjs [--calls 10000]`
+// A process that continuously replaces directories and a file of the root by links that lead out of
+// it, and back, while this process makes calls that are confined to the root. `node
+// stress/swapper.mjs [--calls 10000]`
 //
 //   root/dir, root/up/dir   a real directory ↔ a link to outside/dir, by two renames each way;
 //                           the link's path is absolute or relative
 //   root/flip.txt           a file ↔ a link to outside/flip.txt, by one rename each way
 //
-// Everything outside has the same names as inside, and a canary in each content. No result of a
-// call may show the canary. And nothing may change outside: not a name, content, inode, mode or
-// time of change, nor may a file be there for a moment (the directories are watched). At the end
-// nothing is left inside but what was asked for, and no journal and no lock.
+// Everything outside has the same names as inside, and contents with a canary. No result of a call
+// may show the canary. Nothing may change outside: no name, content, inode, mode or change time,
+// and no file may appear even for a moment (the directories are watched). At the end, only the
+// requested files are left inside, without journals and locks.
 //
 // Calls read, search (with and without following links), edit, create, move and delete, in the
 // directories and in the file. Refusals and errors are counted: a name may lead outside at that
-// moment (OUTSIDE_ROOT), or be away between two renames (FILE_NOT_FOUND, CONCURRENT_CHANGE).
+// moment (OUTSIDE_ROOT), or be missing between two renames (FILE_NOT_FOUND, CONCURRENT_CHANGE).
 
 import {
   existsSync,
@@ -38,9 +38,9 @@ import { between, counts, leftovers, startChild, Tally, withDirs } from './attac
 
 const CANARY = 'canary'
 const DIRECTORIES = ['dir', 'up/dir']
-/** How often what is outside is looked at. */
-const LOOK_EVERY = 250
-/** What a call may be refused with while names and contents change. */
+/** How many calls are made between two checks of the outside. */
+const CHECK_EVERY = 250
+/** The accepted refusals while names and contents change. */
 const ALLOWED = [
   'OUTSIDE_ROOT',
   'FILE_NOT_FOUND',
@@ -85,8 +85,8 @@ async function supervise(dir, stateDir) {
     const [name, shown] = one(root, stateDir, call, figures, problems)
     if (shown.includes(CANARY)) problems.push(`call ${call} shows what is outside: ${shown}`)
     figures.add(name)
-    if (call % LOOK_EVERY === 0 || call === calls) {
-      // Lets the watchers speak.
+    if (call % CHECK_EVERY === 0 || call === calls) {
+      // Lets the watchers report.
       await new Promise((done) => setTimeout(done, 1))
       if (snapshot(outside) !== before) problems.push(`before call ${call}, outside was changed`)
     }
@@ -193,7 +193,10 @@ function fill(dir, text) {
   writeFileSync(join(dir, 'flip.txt'), `${text} of flip\n`)
 }
 
-/** All names below with what says that a file is as it was. @param {string} dir */
+/**
+ * All names below a directory, with the attributes that identify an unchanged file.
+ * @param {string} dir
+ */
 function snapshot(dir) {
   const names = readdirSync(dir, { recursive: true, encoding: 'utf8' }).sort()
   const rows = names.map((name) => {
@@ -204,7 +207,7 @@ function snapshot(dir) {
   return JSON.stringify(rows)
 }
 
-/** Flips until a file says to stop. @param {string} dir */
+/** Swaps until a file requests to stop. @param {string} dir */
 function swap(dir) {
   const root = join(dir, 'root')
   const outside = join(dir, 'outside')
@@ -232,7 +235,7 @@ function swap(dir) {
 }
 
 /**
- * Gives something a name; a directory that a patch has made there meanwhile goes aside.
+ * Renames to a name; a directory that a patch has created there is moved aside.
  * @param {string} what
  * @param {string} here
  * @param {string} aside
@@ -266,7 +269,7 @@ function flipFile(path, target, dir) {
   }
 }
 
-/** Up to so many microseconds, awake. @param {number} most */
+/** Busy-waits for a random time. @param {number} most the maximum, in microseconds */
 function pauseUs(most) {
   const end = performance.now() + (Math.random() * most) / 1000
   while (performance.now() < end);

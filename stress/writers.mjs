@@ -1,25 +1,26 @@
-// Writers that take no locks, against applyHash in a loop.
+// Writers without locks, against applyHash in a loop.
 // `node stress/writers.mjs [--rounds 2000] [--kinds rename,recreate,inplace]`
 //
 //   rename    writes a new file and renames it over the old one
 //   recreate  deletes the file, and renames a new one to its name
-//   inplace   writes over the content of the file, whose inode stays
+//   inplace   overwrites the content of the file, and keeps its inode
 //
-// The writer is another thread, so that its writes fall anywhere into our calls. Each version it
-// writes says its number in every line. In a round it writes one to three versions of two files
-// at random moments, while patches change the first line of both files, by anchors that were
-// just read. So each content says what it is: a version of the writer ("theirs"), or a patch on
-// such a version ("ours"). When a round is over, each file must be
+// The writer is another thread, so that its writes fall at any point of a call. Each version
+// contains its number in every line. In a round it writes one to three versions of two files at
+// random moments, while patches change the first line of both files, by anchors that were just
+// read. So each content is either a version of the writer, or a patch on such a version. After a
+// round, each file must be
 //
-//   * the last version of the writer, or a patch on that, never a blend of two: another base
+//   * the last version of the writer, or a patch on that, never a mix of two: another base
 //     means that a version was lost;
 //   * with a patch that was reported as applied, never one that was reported as refused. A patch
-//     may also be half undone: the call says so in an error, and a recovery clears it up.
+//     may also be partially rolled back: the call reports it in an error, and a recovery finishes.
 //
-// And no call may say "applied" for a version that was gone before the call began. All this is
-// required of rename and recreate. Of inplace it is measured: such a writer may write into a file
-// that a patch has replaced already, and what it writes then is lost. On Windows, which cannot
-// exchange two names, it is measured what is lost, and required that nothing is blended or left.
+// A call must not report "applied" for a version that was replaced before the call began. All this
+// is required for rename and recreate. For inplace it is only measured: such a writer may write
+// into a file that a patch has replaced already, and this write is lost. On Windows, which cannot
+// exchange two names, losses are measured, and it is required that no content is mixed and nothing
+// is left.
 
 import {
   closeSync,
@@ -43,11 +44,11 @@ import { between, counts, leftovers, Tally, withDirs } from './attack.mjs'
 /** @typedef {{ kind: Kind, dir: string, shared: SharedArrayBuffer }} WriterData */
 
 const NAMES = ['one.txt', 'two.txt']
-/** Enough for a file to be written in more than one page. */
+/** Enough to write a file in more than one page. */
 const LINES = 120
 
-// What both threads see: the round that is on, the round that is over, how long a call takes in
-// microseconds, whether the writer failed, and for each file the version put in place last.
+// Shared between the threads: the current round, the last finished round, the duration of a call in
+// microseconds, whether the writer failed, and for each file the last version.
 const [ROUND, OVER, CALL_US, FAILED, PLACED] = [0, 1, 2, 3, 4]
 const CELLS = PLACED + NAMES.length
 
@@ -80,7 +81,7 @@ async function supervise() {
     for (const problem of problems.slice(0, 20)) console.error(`FAILED: ${problem}`)
     if (problems.length > 0) process.exitCode = 1
     else if (kind === 'inplace')
-      console.log('inplace: measured, nothing required: the line above says what was lost')
+      console.log('inplace: measured only: the line above shows the losses')
     else required.push(kind)
   }
   if (process.exitCode === undefined && required.length > 0) {
@@ -96,12 +97,12 @@ async function supervise() {
 function fight(kind, rounds) {
   return withDirs(async (dir, stateDir) => {
     const shared = new SharedArrayBuffer(CELLS * Int32Array.BYTES_PER_ELEMENT)
-    for (const name of NAMES) writeFileSync(join(dir, name), theirs(0))
+    for (const name of NAMES) writeFileSync(join(dir, name), versionOf(0))
     /** @type {WriterData} */
     const data = { kind, dir, shared }
     const writer = new Worker(fileURLToPath(import.meta.url), { workerData: data })
     const start = performance.now()
-    const fighter = new Fighter(kind, dir, stateDir, new Int32Array(shared))
+    const fighter = new Patcher(kind, dir, stateDir, new Int32Array(shared))
     try {
       for (let round = 1; round <= rounds; round++) fighter.round(round)
     } finally {
@@ -116,8 +117,8 @@ function fight(kind, rounds) {
   })
 }
 
-/** The side that uses applyHash. */
-class Fighter {
+/** The thread that uses applyHash. */
+class Patcher {
   figures = new Tally()
   /** @type {string[]} */
   problems = []
@@ -130,7 +131,7 @@ class Fighter {
   #applied = new Set()
   /** @type {Set<number>} */
   #halfUndone = new Set()
-  /** How long a call takes, about. */
+  /** The approximate duration of a call. */
   #callUs = 500
 
   /**
@@ -162,7 +163,7 @@ class Fighter {
   }
 
   /**
-   * Applies a patch to both files as they are; returns its number when it was applied.
+   * Applies a patch to both current files; returns its number if it was applied.
    * @param {string} where
    */
   #apply(where) {
@@ -183,7 +184,7 @@ class Fighter {
       anchor: view.text.split('\n')[0],
       text: `patch ${patch} on version ${bases[at]}`,
     }))
-    // What was put in place before the call began must not be displaced by a patch on less.
+    // A patch based on an older version must not replace one that was in place before the call.
     const placed = NAMES.map((_, at) => Atomics.load(this.#cells, PLACED + at))
     const start = performance.now()
     try {
@@ -205,7 +206,7 @@ class Fighter {
         this.problems.push(`${where}: patch ${patch} threw ${error.message}`)
         return undefined
       }
-      // Told, and left to a recovery, which may finish it or keep its versions aside.
+      // Reported, and left to a recovery, which may finish it or keep its versions.
       this.figures.add('half undone')
       this.#halfUndone.add(patch)
       recoverTransactionsSync({ stateDir: this.#stateDir })
@@ -227,7 +228,7 @@ class Fighter {
   }
 
   /**
-   * Looks at both files when nobody is at work.
+   * Checks both files while no thread is writing.
    * @param {string} where
    * @param {number[]} applied the patches of this round
    */
@@ -237,11 +238,11 @@ class Fighter {
       const last = Atomics.load(this.#cells, PLACED + at)
       const [first] = content.split('\n', 1)
       const { patch, version } = parse(first)
-      if (content !== `${first}\n${theirs(version, 2)}`) {
+      if (content !== `${first}\n${versionOf(version, 2)}`) {
         this.figures.add('blended')
         this.#require(`${where}: ${name} is a blend: ${JSON.stringify(content.slice(0, 200))}`)
       } else if (version !== last) {
-        this.figures.add(applied.length > 0 ? 'lost beside a patch' : 'lost beside refusals')
+        this.figures.add(applied.length > 0 ? 'lost with a patch' : 'lost with refusals')
         this.#requireExchange(
           `${where}: ${name} has version ${version}, not ${last} (patch ${patch})`,
         )
@@ -249,7 +250,7 @@ class Fighter {
         this.figures.add('refused, and there')
         this.#require(`${where}: ${name} has patch ${patch}, which was not reported as applied`)
       } else {
-        this.figures.add(patch === undefined ? 'files theirs' : 'files ours')
+        this.figures.add(patch === undefined ? 'files of the writer' : 'files of a patch')
       }
     }
     const report = recoverTransactionsSync({ stateDir: this.#stateDir })
@@ -275,7 +276,7 @@ class Fighter {
   }
 
   /**
-   * What cannot be where two names are exchanged.
+   * States that cannot occur where two names can be exchanged.
    * @param {string} problem
    */
   #requireExchange(problem) {
@@ -284,17 +285,17 @@ class Fighter {
 }
 
 /**
- * What the writer writes, from a line on.
+ * The content of the writer, from a line on.
  * @param {number} version
  */
-function theirs(version, first = 1) {
+function versionOf(version, first = 1) {
   let text = ''
   for (let line = first; line <= LINES; line++) text += `version ${version} line ${line}\n`
   return text
 }
 
 /**
- * What a first line says.
+ * Parses a first line.
  * @param {string} line
  * @returns {{ patch?: number, version: number }}
  */
@@ -303,19 +304,19 @@ function parse(line) {
   return { patch: patch === undefined ? undefined : Number(patch), version: Number(version) }
 }
 
-/** The side that takes no locks. @param {WriterData} data */
+/** The thread that takes no locks. @param {WriterData} data */
 function write({ kind, dir, shared }) {
   const cells = new Int32Array(shared)
   const versions = NAMES.map(() => 0)
   for (let round = 1; ; round++) {
     Atomics.wait(cells, ROUND, round - 1)
     const longest = Atomics.load(cells, CALL_US) * 2
-    // Made before, so that one can follow at once on another.
+    // Prepared before, so that one write can immediately follow another.
     const writes = Array.from({ length: between(1, 3) }, (_, number) => {
       const at = between(0, NAMES.length - 1)
       const version = ++versions[at]
       const prepared = kind === 'inplace' ? undefined : join(dir, `writer-${at}-${version}.tmp`)
-      if (prepared) writeFileSync(prepared, theirs(version))
+      if (prepared) writeFileSync(prepared, versionOf(version))
       const mostUs = number > 0 && Math.random() < 0.5 ? 50 : longest
       return { at, version, path: join(dir, NAMES[at]), prepared, mostUs }
     })
@@ -326,7 +327,7 @@ function write({ kind, dir, shared }) {
         if (Math.random() < 0.5) pauseUs(longest / 4)
       }
       if (prepared) insist(() => renameSync(prepared, path))
-      else rewrite(path, theirs(version))
+      else rewrite(path, versionOf(version))
       Atomics.store(cells, PLACED + at, version)
     }
     Atomics.store(cells, OVER, round)
@@ -346,8 +347,8 @@ function rewrite(path, content) {
 }
 
 /**
- * Changes a name. Windows refuses that as long as somebody has the file open, so what writes
- * files there tries again, as this does.
+ * Renames a file. Windows refuses that while another process has the file open, so writers retry
+ * there, and so does this.
  * @param {() => void} change
  */
 function insist(change) {
@@ -361,13 +362,16 @@ function insist(change) {
   }
 }
 
-/** Up to so many microseconds, awake: a sleep takes longer than a call. @param {number} most */
+/**
+ * Busy-waits for a random time: a sleep takes longer than a call.
+ * @param {number} most the maximum, in microseconds
+ */
 function pauseUs(most) {
   const end = performance.now() + (Math.random() * most) / 1000
   while (performance.now() < end);
 }
 
-// At the end, when the class is there.
+// At the end, where the class is defined.
 if (isMainThread) await supervise()
 else {
   try {
