@@ -25,7 +25,7 @@ function assertAborted(value, reason) {
 /** @param {AbortSignal} signal */
 const listeners = (signal) => getEventListeners(signal, 'abort').length
 
-test('a signal that is aborted already rejects, and nothing is done', () =>
+test('an aborted signal rejects, and nothing is done', () =>
   withDir({}, async (root, stateDir) => {
     const signal = AbortSignal.abort('enough')
     const rejected = (/** @type {unknown} */ error) => assertAborted(error, 'enough')
@@ -35,7 +35,7 @@ test('a signal that is aborted already rejects, and nothing is done', () =>
     assert.equal(existsSync(join(root, 'new')), false)
   }))
 
-test('a running call notices, and the own handlers of the caller run', () =>
+test('a running call stops, and the handlers of the caller run', () =>
   withDir({ 'a.txt': 'some line\n'.repeat(100_000) }, async (root) => {
     const controller = new AbortController()
     const { signal } = controller
@@ -50,13 +50,13 @@ test('a running call notices, and the own handlers of the caller run', () =>
     assert.equal(listeners(signal), before)
   }))
 
-test('a call that ends leaves no listener, and a later abort does nothing', () =>
+test('a finished call leaves no listener, and a later abort does nothing', () =>
   withDir({ 'a.txt': '}\n' }, async (root) => {
     const controller = new AbortController()
     const { signal } = controller
     const calls = Array.from({ length: 20 }, () => readHashed('a.txt', { root, signal }))
     for (const [view] of await Promise.all(calls)) assert.equal(view.text, '1:18|}')
-    // Listeners are removed right after the promises are settled, which takes what it takes.
+    // Listeners are removed some time after the promises are settled.
     for (let turn = 0; turn < 1000 && listeners(signal) > 0; turn++) await pause(1)
     assert.equal(listeners(signal), 0)
     controller.abort()
@@ -76,7 +76,7 @@ test('one signal stops many calls', () =>
     }
   }))
 
-test('whatever was aborted before it was answered says so', () =>
+test('a call that is aborted before its answer rejects', () =>
   withDir({ 'a.txt': '}\n' }, async (root, stateDir) => {
     const controller = new AbortController()
     const options = { root, signal: controller.signal }
@@ -87,7 +87,7 @@ test('whatever was aborted before it was answered says so', () =>
       recoverTransactions({ stateDir, signal: controller.signal }),
     ]
     controller.abort('enough')
-    // All at once: one that is rejected while nobody waits for it is an unhandled rejection.
+    // Awaited together: a promise that rejects without a handler is an unhandled rejection.
     const settled = await Promise.allSettled(calls)
     for (const call of settled.slice(0, 3)) {
       assert.equal(call.status, 'rejected')
@@ -95,7 +95,7 @@ test('whatever was aborted before it was answered says so', () =>
     }
   }))
 
-test('what is no signal is refused with a code, whatever it does', async () => {
+test('a value that is not a signal is refused with a code', async () => {
   const fake = { aborted: false, addEventListener() {}, removeEventListener() {} }
   const thrower = () => {
     throw new Error('mine')
@@ -109,7 +109,7 @@ test('what is no signal is refused with a code, whatever it does', async () => {
     { ...fake, addEventListener: undefined },
     { ...fake, addEventListener: thrower },
     Object.defineProperty({ ...fake }, 'aborted', { get: thrower }),
-    // One that is another at each look.
+    // An object that changes with each access.
     Object.defineProperty({ ...fake }, 'addEventListener', {
       get() {
         Object.defineProperty(this, 'addEventListener', { value: undefined })

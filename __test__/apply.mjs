@@ -1,5 +1,5 @@
-// A process of its own that applies one patch: `apply.mjs REQUEST`, a JSON object with `patch` and
-// `options`. Prints the outcome, or the error, as JSON.
+// A process that applies one patch: `apply.mjs REQUEST`, a JSON object with `patch` and `options`.
+// Prints the outcome, or the error, as JSON.
 
 import { applyHashSync } from 'hashline-native'
 

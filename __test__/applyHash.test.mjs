@@ -61,7 +61,7 @@ test('a signal that never fires changes nothing', () =>
     assert.equal(outcome.status, 'applied')
   }))
 
-test('misuse rejects the promise and throws nothing', async () => {
+test('misuse rejects the promise', async () => {
   const patch = { operations: [] }
   for (const [options, ...parts] of MISUSED_OPTIONS) {
     await assertRejects(() => applyHash(patch, untyped(options)), 'INVALID_ARGUMENT', ...parts)
@@ -71,7 +71,7 @@ test('misuse rejects the promise and throws nothing', async () => {
   await assertRejects(() => applyHash(untyped(cyclic)), 'INVALID_ARGUMENT', 'cyclic')
 })
 
-test("an exception of the caller's own code arrives as it is", async () => {
+test("an exception of the caller's own code is passed on", async () => {
   for (const mine of [new TypeError('mine'), 'mine', undefined, null]) {
     const patch = {
       get operations() {
@@ -84,7 +84,7 @@ test("an exception of the caller's own code arrives as it is", async () => {
   }
 })
 
-test('a value that is no JSON is refused with a code and its place', async () => {
+test('a value that JSON cannot represent is refused with a code and its place', async () => {
   const circle = /** @type {any} */ ({})
   circle.self = circle
   let deep = /** @type {unknown[]} */ ([])
@@ -106,7 +106,7 @@ test('a value that is no JSON is refused with a code and its place', async () =>
   assert.equal(outcome.reason, mine)
 })
 
-test('a patch is tried, and shown as a diff', () =>
+test('a dry run returns a diff', () =>
   withDir({ 'a.txt': 'one\ntwo\nthree\n' }, async (root, stateDir) => {
     const patch = {
       operations: [
@@ -122,7 +122,7 @@ test('a patch is tried, and shown as a diff', () =>
     assert.equal(readFileSync(join(root, 'a.txt'), 'utf8'), 'one\nTwo\nthree\n')
   }))
 
-test('errors are of one class', async () => {
+test('all errors have one class', async () => {
   const [refused] = await Promise.allSettled([readHashed('a', untyped({ rot: '.' }))])
   assert.equal(refused.status, 'rejected')
   const error = refused.reason

@@ -13,7 +13,7 @@ import {
 } from './support.mjs'
 
 /**
- * The code of the refusal of a patch that no type would allow.
+ * The code of the refusal of a patch that the types forbid.
  * @param {unknown} patch
  */
 function refusal(patch) {
@@ -36,7 +36,7 @@ test('a patch is applied', () =>
     assert.equal(readFileSync(join(root, 'a.txt'), 'utf8'), 'a\r\nb\r\n')
   }))
 
-test('what had nothing to do is told', () =>
+test('operations without effect are reported', () =>
   withDir({ 'a.txt': '}\nx\n' }, (root, stateDir) => {
     const set = /** @type {const} */ ({
       op: 'set_line',
@@ -58,7 +58,7 @@ test('what had nothing to do is told', () =>
     assert.deepEqual(again.noops, [{ operation: 0, path: 'a.txt', reason: 'unchanged' }])
   }))
 
-test('relocations and repairs are told', () =>
+test('relocations and repairs are reported', () =>
   withDir({ 'a.txt': '  a\n  b\n  c\n  d\n  e\n  const x = 10;\n' }, (root, stateDir) => {
     const outcome = applyHashSync(
       {
@@ -86,7 +86,7 @@ test('a malformed patch is a refusal, not an exception', () => {
   }
 })
 
-test('values that are no data are named', () => {
+test('invalid values are named', () => {
   /** @type {[unknown, RegExp][]} */
   const cases = [
     [() => {}, /function/],
@@ -104,7 +104,7 @@ test('values that are no data are named', () => {
   }
 })
 
-test('holes of an array are null', () => {
+test('holes of an array count as null', () => {
   assert.match(refusal({ operations: new Array(2) }).failures[1].message, /null/)
 })
 
@@ -122,7 +122,7 @@ test('a lone surrogate anywhere in a text is unencodable', () => {
   assert.equal(refusal(one(key)).code, 'INVALID_OPERATION')
 })
 
-test('what is no finite tree is refused', () => {
+test('a value that is not a finite tree is refused', () => {
   const cyclic = { operations: /** @type {unknown[]} */ ([]) }
   cyclic.operations.push({ cyclic })
   assertThrows(() => applyHashSync(untyped(cyclic)), 'INVALID_ARGUMENT', 'patch', 'cyclic')
@@ -133,7 +133,7 @@ test('what is no finite tree is refused', () => {
   assertThrows(() => applyHashSync(untyped(sparse)), 'INVALID_ARGUMENT', 'more than 4000000')
 })
 
-test("an exception of the caller's own code arrives as it is", () => {
+test("an exception of the caller's own code is passed on", () => {
   for (const mine of [new TypeError('mine'), 'mine', 7]) {
     const patch = {
       get operations() {
@@ -147,7 +147,7 @@ test("an exception of the caller's own code arrives as it is", () => {
   }
 })
 
-test('misuse is refused with what was wrong', () => {
+test('misuse is refused with the reason', () => {
   /** @param {unknown} options */
   const call = (options) => () => applyHashSync({ operations: [] }, untyped(options))
   for (const [options, ...parts] of MISUSED_OPTIONS) {

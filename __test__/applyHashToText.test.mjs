@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { applyHashToText, formatHashed } from 'hashline-native'
 import { assertThrows, MISUSED_OPTIONS, untyped } from './support.mjs'
 
-test('operations come as an array or as a patch, without paths', () => {
+test('operations are an array or a patch, without paths', () => {
   const set = /** @type {const} */ ({ op: 'set_line', anchor: '1:18', text: '};' })
   for (const operations of [
     [set],
@@ -33,7 +33,7 @@ test('a refusal is data', () => {
   assert.equal(file.status, 'rejected')
 })
 
-test('misuse is refused with what was wrong', () => {
+test('misuse is refused with the reason', () => {
   for (const [options, ...parts] of MISUSED_OPTIONS) {
     assertThrows(() => applyHashToText('', [], untyped(options)), 'INVALID_ARGUMENT', ...parts)
   }
@@ -46,7 +46,7 @@ test('misuse is refused with what was wrong', () => {
   )
 })
 
-test('regression: a result that no string can hold is refused as too large', () => {
+test('regression: a result longer than a string can be is refused as too large', () => {
   const text = 'a'.repeat(2 ** 15)
   const old_text = 'a'
   const new_text = 'b'.repeat(2 ** 14)

@@ -1,6 +1,6 @@
-// The C interface, called from C: what include/hashline_native.h declares is in the binary that
-// Node loads, and programs can use it. Its contract is tested in crates/capi/tests, its answers
-// in faces.test.mjs.
+// The C interface, called from C: the binary that Node loads has the functions that
+// include/hashline_native.h declares, and programs can use them. Its contract is tested in
+// crates/capi/tests, its answers in faces.test.mjs.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -14,7 +14,7 @@ import { withMess } from './support.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** Why this machine cannot build and run programs in C that use the binary. */
+/** Why this machine cannot build and run C programs that use the binary. */
 const unable =
   (process.platform !== 'linux' && 'the programs are linked as on Linux') ||
   (process.env.HASHLINE_EMULATOR && 'the compiler is for the machine itself') ||
@@ -36,7 +36,7 @@ function compile(source, program) {
   run('cc', ...flags, join(root, source), binary, path, '-lpthread', '-o', program)
 }
 
-test('the binary has what the header declares, and waits for nothing of Node', (t) => {
+test('the binary has the declared functions, and needs no symbols of Node', (t) => {
   if (unable) return t.skip(unable)
   const header = readFileSync(join(root, 'include/hashline_native.h'), 'utf8')
   const declared = [...header.matchAll(/\b(hashline_\w+)\(/g)].map(([, name]) => name)
@@ -70,12 +70,12 @@ test('a program in C reads and edits', async (t) => {
   })
 })
 
-test('the commands of docs/c.md, and the program from anywhere', async (t) => {
+test('the commands of docs/c.md work, and the program runs in any directory', async (t) => {
   if (unable) return t.skip(unable)
   const page = readFileSync(join(root, 'docs/c.md'), 'utf8')
   const lines = /```sh\n(cp [\s\S]*?)```/.exec(page)?.[1]
   assert.ok(lines)
-  // The page names the file of one platform.
+  // The page has the file name of one platform.
   const name = 'hashline-native.linux-x64-gnu.node'
   const script = lines.replaceAll(name, basename(binaryPath()))
   await withMess({}, (dir, stateDir) => {
@@ -88,7 +88,7 @@ test('the commands of docs/c.md, and the program from anywhere', async (t) => {
   })
 })
 
-test('every function, from several threads at once', async (t) => {
+test('every function works on several threads at once', async (t) => {
   if (unable) return t.skip(unable)
   await withMess({ 'a.txt': 'one\ntwo\n' }, (dir) => {
     const program = `${dir}/capi`

@@ -10,7 +10,7 @@ const rows = readFileSync(vectors, 'utf8')
   .split('\n')
   .map((line) => JSON.parse(line))
 
-test('recorded verdicts', () => {
+test('verdicts are as recorded', () => {
   assert.ok(rows.length >= 1500)
   for (const { command, policy, verdict } of rows) {
     assert.equal(checkCommand(command, policy).verdict, verdict, JSON.stringify(command))
@@ -44,9 +44,9 @@ test('spans count as slice does', () => {
 })
 
 test('messages name the tools of the policy', () => {
-  const tools = { read: 'Look', search: 'Find', edit: 'Patch' }
+  const tools = { read: 'Show', search: 'Find', edit: 'Patch' }
   for (const [command, tool] of Object.entries({
-    'cat f': 'Look',
+    'cat f': 'Show',
     'rg x': 'Find',
     'echo > f': 'Patch',
   })) {
@@ -54,7 +54,7 @@ test('messages name the tools of the policy', () => {
   }
 })
 
-test('misuse is refused with what is wrong', () => {
+test('misuse is refused with the reason', () => {
   const refused = (/** @type {any[]} */ args, /** @type {RegExp} */ message) =>
     // @ts-expect-error: on purpose
     assert.throws(() => checkCommand(...args), { code: 'INVALID_ARGUMENT', message })

@@ -1,4 +1,4 @@
-// What the TypeScript compiler has to say about code that uses the declarations of this package.
+// Compiles code that uses the declarations of this package with the TypeScript compiler.
 
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** The modules of the package, and what declares them. */
+/** The modules of the package, and their declarations. */
 const DECLARATIONS = {
   'hashline-native': 'index.d.ts',
   'hashline-native/bun': 'js/bun.d.mts',
@@ -17,7 +17,7 @@ const DECLARATIONS = {
 }
 
 /**
- * Compiles a module of these lines, in which `api` is `index.d.ts`, and returns the complaints.
+ * Compiles a module of these lines, in which `api` is `index.d.ts`, and returns the errors.
  * @param {string} dir
  * @param {string[]} lines
  */
@@ -27,7 +27,7 @@ export function compile(dir, lines) {
 }
 
 /**
- * Compiles files, by name, in one run, and returns the complaints.
+ * Compiles files, by name, in one run, and returns the errors.
  * @param {string} dir an empty directory
  * @param {Record<string, string>} sources
  */

@@ -1,4 +1,4 @@
-// What the pages claim to be there is there, what there is they name, and their code compiles.
+// Checks the pages: what they mention exists, they mention what exists, and their code compiles.
 
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -36,7 +36,7 @@ const filesBelow = (dir) =>
     return entry.isDirectory() ? filesBelow(path) : [path]
   })
 
-test('the map is short, and every path in it is there', () => {
+test('the map is short, and every path in it exists', () => {
   assert.ok(map.trimEnd().split('\n').length <= 140)
   const crates = readdirSync(join(root, 'crates'), { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
@@ -48,7 +48,7 @@ test('the map is short, and every path in it is there', () => {
     )
   const paths = quoted(map).filter((text) => /^[\w.-]+(\/[\w.-]*)+$/.test(text))
   assert.ok(paths.length > 60)
-  // A module of JavaScript has two forms, and packages have names of two parts.
+  // A JavaScript module has two files, and package names have two parts.
   const others = ['@biomejs/biome', 'js/omp', 'js/tools', 'js/addon', 'js/platform']
   assert.deepEqual(
     paths.filter((path) => !isThere(path) && !others.includes(path)),
@@ -56,7 +56,7 @@ test('the map is short, and every path in it is there', () => {
   )
 })
 
-test('the map names every module of the layers and of the faces', () => {
+test('the map names every module', () => {
   const rows = section('Modules')
     .split('\n')
     .filter((line) => line.startsWith('| '))
@@ -93,7 +93,7 @@ test('the map names every module of the layers and of the faces', () => {
   )
 })
 
-test('the tests that keep an invariant are there', () => {
+test('the tests that enforce an invariant exist', () => {
   const invariants = section('What must stay true')
   const names = quoted(invariants).filter((text) => /^[a-z]+(_[a-z0-9]+){2,}$/.test(text))
   assert.ok(names.length >= 6)
@@ -126,7 +126,7 @@ test('the map names the dependencies of all crates, and no others', () => {
   assert.deepEqual(sorted(named), sorted(used.filter((name) => !own(name))))
 })
 
-test('the page for contributors has the commands of package.json, each once', () => {
+test('the page for contributors has each command of package.json once', () => {
   const rows = read('CONTRIBUTING.md').matchAll(
     /^(?:\| `|npm )(?:run )?([\w:-]+)(?: -- [^`]*)?(?:` \|| +#)/gm,
   )
@@ -142,7 +142,7 @@ const pages = ['.', 'bench', 'docs', 'examples', 'integrations']
   .flatMap((dir) => (['.', 'bench'].includes(dir) ? namesIn(dir) : filesBelow(dir)))
   .filter((file) => file.endsWith('.md') && !file.includes('node_modules'))
 
-test('the commands in notes are there', () => {
+test('the commands in pages exist', () => {
   const { scripts } = JSON.parse(read('package.json'))
   // The page of the guard shows commands of other projects.
   for (const page of pages.filter((page) => page !== 'docs/guard.md')) {
@@ -160,7 +160,7 @@ test('the commands in notes are there', () => {
 /** A link to a file of the repository: its path, and a heading. */
 const LINK = /\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]*))?\)/g
 
-/** The names by which links reach the headings of a page. @param {string} page */
+/** The anchors of the headings of a page. @param {string} page */
 const headings = (page) =>
   Array.from(read(page).matchAll(/^#+ (.*)$/gm), ([, heading]) =>
     heading
@@ -169,7 +169,7 @@ const headings = (page) =>
       .replaceAll(' ', '-'),
   )
 
-test('links in notes lead to files, and to headings in them', () => {
+test('links in pages lead to existing files and headings', () => {
   for (const page of pages) {
     for (const [, target, at] of read(page).matchAll(LINK)) {
       const file = target === '' ? page : join(page, '..', target)
@@ -203,7 +203,7 @@ test('no sentence of the README and the guide is long', () => {
   }
 })
 
-test("the figures of the README's comparison are those of the reports", () => {
+test("the figures of the README's comparison are in the reports", () => {
   const reports = ['bench/misplacement.md', 'bench/tokens.md'].map(read).join('\n')
   const rows = read('README.md').matchAll(/^\| (?:right|tokens)\b.*$/gm)
   const figures = Array.from(rows, ([row]) => row.split('|').slice(2, -1)).flat()
@@ -213,7 +213,7 @@ test("the figures of the README's comparison are those of the reports", () => {
   }
 })
 
-/** What snippets take from their surroundings. */
+/** The declarations that snippets use. */
 const SURROUNDINGS = `
 import type * as api from 'hashline-native'
 
@@ -243,8 +243,8 @@ const blocks = (page, ...languages) =>
   })).filter(({ language }) => languages.includes(language))
 
 /**
- * A snippet as a module: what is left out is left out, and names of the package that it does not
- * import itself are imported.
+ * A snippet as a module, with declarations for omitted code, and with imports of the package's
+ * names that it does not import itself.
  * @param {string} code
  */
 function moduleOf(code) {
@@ -263,7 +263,7 @@ function moduleOf(code) {
   return `${[...imports, source].join('\n')}\nexport {}\n`
 }
 
-/** The names that a snippet takes in braces. @param {string} source */
+/** The names that a snippet destructures. @param {string} source */
 const bound = (source) =>
   Array.from(source.matchAll(/(?:import|const) \{([^}]*)\}/g), ([, names]) => names)
     .join()
@@ -276,7 +276,7 @@ test('snippets of the pages compile', () =>
     for (const page of pages) {
       blocks(page, 'js', 'ts').forEach(({ code }, index) => {
         const name = `${page.replace(/\W/g, '_')}_${index + 1}`
-        // Names that a module in CommonJS requires have types in JavaScript alone.
+        // Only JavaScript has types for names that a CommonJS module requires.
         if (code.includes('require(')) sources[`${name}.cjs`] = code
         else sources[`${name}.mts`] = moduleOf(code)
       })
@@ -285,6 +285,6 @@ test('snippets of the pages compile', () =>
     assert.equal(compileAll(dir, sources), '')
   }))
 
-test('JSON in the pages is JSON', () => {
+test('JSON in the pages is valid', () => {
   for (const page of pages) for (const { code } of blocks(page, 'json')) JSON.parse(code)
 })

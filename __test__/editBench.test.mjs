@@ -1,4 +1,4 @@
-// A short run of bench/edit with a model that is played: its figures must be what was put in.
+// A short run of bench/edit with a scripted model: its figures must match the input.
 
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
@@ -52,7 +52,7 @@ const CLI = fileURLToPath(new URL('../bench/edit/cli.mjs', import.meta.url))
 const COUNT = isEmulated ? 6 : 12
 const engine = loadEngine()
 
-/** Tasks of generated changes, always the same ones. @returns {Task[]} */
+/** Tasks of generated changes, always the same. @returns {Task[]} */
 function generatedTasks() {
   const random = randomFrom('short run', 'tasks')
   const kinds = [HUNK, 'dropped line', 'renamed word', 'swapped blocks']
@@ -69,11 +69,11 @@ function generatedTasks() {
 }
 
 const tasks = generatedTasks()
-/** For runs that are made several times. */
+/** For runs that are repeated. */
 const few = tasks.slice(0, 4)
 
 /**
- * What the program prints is not of interest, only what it writes.
+ * Ignores what the program prints.
  * @param {string[]} argv
  */
 async function quietly(argv) {
@@ -95,7 +95,7 @@ async function quietly(argv) {
 }
 
 /**
- * The arguments of a run against a player.
+ * The arguments of a run with a scripted model.
  * @param {string} dir
  * @param {{ url: string }} server
  * @param {Task[]} given
@@ -108,8 +108,8 @@ function bench(dir, { url }, given, ...more) {
   return [...args, '--out', join(dir, 'run'), '--budget', '1000000000', ...more]
 }
 
-describe('a run against a model that is played', () => {
-  test('counts what was put in, through both interfaces, whatever the endpoint does', async () => {
+describe('a run with a scripted model', () => {
+  test('counts the given results, through both interfaces, also with errors of the endpoint', async () => {
     for (const api of Object.keys(WIRES)) {
       await withPlayer(tasks, { rates: EVEN_RATES, trouble: 0.1 }, (player) =>
         withMess({}, async (dir) => {
@@ -126,7 +126,7 @@ describe('a run against a model that is played', () => {
     }
   })
 
-  test('without slips all is solved, at the first try where nobody else writes', () =>
+  test('without mistakes all is solved, in one attempt if no other process writes', () =>
     withPlayer(tasks, {}, (player) =>
       withMess({}, async (dir) => {
         await quietly(bench(dir, player, tasks, '--schemes', 'hashline'))
@@ -146,7 +146,7 @@ describe('a run that was interrupted', () => {
   })
   after(() => player.close())
 
-  test('goes on to the same result, wherever its record ends', () =>
+  test('continues to the same result, wherever its record ends', () =>
     withMess({}, async (dir) => {
       const args = bench(dir, player, few, '--schemes', 'exact,hashline')
       await quietly(args)
@@ -163,7 +163,7 @@ describe('a run that was interrupted', () => {
       assert.deepEqual(locksIn(join(dir, 'run')), [])
     }))
 
-  test('goes on after it was killed', { skip: isEmulated }, () =>
+  test('continues after it was killed', { skip: isEmulated }, () =>
     withMess({}, async (dir) => {
       const args = bench(dir, player, few, '--schemes', 'hashline')
       /** @type {import('node:child_process').ChildProcess | undefined} */
@@ -188,7 +188,7 @@ describe('a run that was interrupted', () => {
       )
       assert.deepEqual(one, other)
       assert.deepEqual([existsSync(places), existsSync(join(dir, 'run', 'places'))], [false, false])
-      // Of a record that somebody else has made nothing but such a directory is removed.
+      // In a record of another process, only directories of this form are removed.
       const kept = join(dir, 'hashline-bench-run-abcdef')
       mkdirSync(kept)
       writeFileSync(join(dir, 'run', 'places'), kept)
@@ -197,11 +197,11 @@ describe('a run that was interrupted', () => {
     }),
   )
 
-  test('stops at its budget, after the same tasks by each scheme, and goes on with a larger one', () =>
+  test('stops at its budget, after the same tasks in each scheme, and continues with a larger budget', () =>
     withMess({}, async (dir) => {
       const args = bench(dir, player, few, '--parallel', '1')
-      const told = await quietly([...args, '--budget', '30000'])
-      assert.match(told, /The budget of 30000 tokens is spent: \d+ of \d+ attempts\./)
+      const output = await quietly([...args, '--budget', '30000'])
+      assert.match(output, /The budget of 30000 tokens is spent: \d+ of \d+ attempts\./)
       const { entries } = readRun(join(dir, 'run'))
       assert.ok(entries.length > 3 && entries.length < 3 * few.length, `${entries.length}`)
       const counts = ['exact', 'diff', 'hashline'].map(
@@ -212,7 +212,7 @@ describe('a run that was interrupted', () => {
       assert.equal(readRun(join(dir, 'run')).entries.length, 3 * few.length)
     }))
 
-  test('is not mixed with another one', () =>
+  test('is not mixed with another run', () =>
     withMess({}, async (dir) => {
       const args = bench(dir, player, few, '--schemes', 'exact')
       await quietly(args)
@@ -240,12 +240,12 @@ describe('a run that was interrupted', () => {
       assert.deepEqual(JSON.parse(readFileSync(file, 'utf8')), about)
     }))
 
-  test('is only at one process, and at the next once that has ended', { skip: isEmulated }, () =>
+  test('belongs to one process, and to another one only after its end', { skip: isEmulated }, () =>
     withMess({}, async (dir) => {
       const release = lock(dir)
       assert.throws(() => lock(dir), /this process is at the run/)
       release()
-      // One that has ended, and numbers of processes that have come again.
+      // A process that has ended, and reused process ids.
       const { pid } = spawnSync(process.execPath, ['-e', ''])
       const hasBegin = process.platform !== 'win32'
       for (const name of [`lock.${pid}.0`, ...(hasBegin ? [`lock.${process.ppid}.0-0`] : [])]) {
@@ -277,7 +277,7 @@ process.stdin.resume()`
   )
 })
 
-/** A task that needs no repository. @param {Partial<Task>} [more] @returns {Task} */
+/** A task without a repository. @param {Partial<Task>} [more] @returns {Task} */
 const smallTask = (more) => ({
   id: 'small',
   language: 'JavaScript',
@@ -290,8 +290,8 @@ const smallTask = (more) => ({
 })
 
 /**
- * An attempt of a model that makes these calls, in one answer each, and says "Done." then.
- * @param {string} name of the scheme
+ * An attempt of a model that makes these calls, one per answer, and then says "Done.".
+ * @param {string} name the name of the scheme
  * @param {[string, unknown][]} calls
  * @param {Task} [task]
  */
@@ -309,7 +309,7 @@ function attempted(name, calls, task = smallTask()) {
   return attempt({ task, scheme, wire: WIRES.openai, ask })
 }
 
-describe('a model that does what nobody asked for', () => {
+describe('a model that does not follow the task', () => {
   test('may remove or move the file of the task: a wrong result, and no crash', async () => {
     for (const operation of [
       { op: 'delete_file', path: 'src/a.txt' },
@@ -326,7 +326,7 @@ describe('a model that does what nobody asked for', () => {
     }
   })
 
-  test('may edit by text where it has anchors: that is told', async () => {
+  test('may edit by text although it has anchors: this is reported', async () => {
     const byText = { op: 'replace_text', path: 'src/a.txt', old_text: 'b', new_text: 'c' }
     const byAnchor = { op: 'insert_after', path: 'src/a.txt', anchor: 'EOF', text: 'd' }
     const operations = [byText, byAnchor, { op: 'add_file', path: 'b', content: '' }]
@@ -345,7 +345,7 @@ describe('a model that does what nobody asked for', () => {
     assert.deepEqual([anchors, texts], [1, 2])
   })
 
-  test('may take a call for each of two files, where a tool changes one a call', async () => {
+  test('may use one call per file if a tool changes one file per call', async () => {
     const [file] = smallTask().files
     const task = smallTask({ files: [file, { ...file, path: 'src/b.txt' }] })
     const edit = (/** @type {string} */ path, old_text = 'b') =>
@@ -360,7 +360,7 @@ describe('a model that does what nobody asked for', () => {
     assert.deepEqual(await first(edit('src/a.txt', 'z'), one, other), [true, false])
   })
 
-  test('may leave a file that nobody wanted: that is not solved', async () => {
+  test('may leave an unwanted file: this is not solved', async () => {
     const right = { op: 'replace_text', path: 'src/a.txt', old_text: 'b', new_text: 'B' }
     const more = { op: 'add_file', path: 'src/notes.md', content: 'What I did' }
     const calls = (/** @type {unknown[]} */ ...operations) =>
@@ -394,8 +394,8 @@ describe('a model that does what nobody asked for', () => {
   })
 })
 
-describe('an attempt that comes to no end of its own', () => {
-  test('is cut where the last answer is, and a call that was cut is not carried out', async () => {
+describe('an attempt without an end of its own', () => {
+  test('is cut after the last answer, and a truncated call is not run', async () => {
     const [scheme] = schemesNamed('exact', engine)
     const edits = [{ old_text: 'b', new_text: 'B' }]
     const call = { id: '1', name: 'edit', args: { path: 'src/a.txt', edits } }
@@ -422,7 +422,7 @@ describe('an attempt that comes to no end of its own', () => {
   })
 
   /**
-   * The ends of a run of two tasks, where the endpoint fails at the second one, or at all.
+   * The ends of a run of two tasks in which the endpoint fails at the second one, or always.
    * @param {string} dir
    * @param {{ status: number, body: string }} failure
    * @param {boolean} atAll
@@ -462,11 +462,11 @@ describe('an attempt that comes to no end of its own', () => {
     [500, 'no', 0],
     [200, JSON.stringify({ error: 'overloaded', usage }), 8 * 52],
   ])) {
-    test(`is refused where others are answered, and ends the run otherwise: ${status}`, () =>
+    test(`skips the task if others are answered, and ends the run otherwise: ${status}`, () =>
       withMess({}, async (dir) => {
         const { entries } = await failing(dir, { status, body }, false)
         const found = entries.map(({ ending, usage }) => [ending, usage.input + usage.output])
-        // What the endpoint is asked, to know whether it answers at all, counts as well.
+        // The request that checks whether the endpoint answers counts as well.
         assert.deepEqual(found.sort(), [
           ['done', 101],
           ['refused', tokens + 101],
@@ -475,13 +475,13 @@ describe('an attempt that comes to no end of its own', () => {
         assert.doesNotMatch(page, /NaN|undefined/)
       }))
 
-    test(`ends the run where nothing is answered: ${status}`, () =>
+    test(`ends the run if nothing is answered: ${status}`, () =>
       withMess({}, (dir) =>
         assert.rejects(failing(dir, { status, body }, true), new RegExp(`answered ${status}`)),
       ))
   }
 
-  test('takes tokens where the endpoint does not tell them, so that a budget ends', () =>
+  test('estimates tokens that the endpoint does not report, so that the budget applies', () =>
     withMess({}, async (dir) => {
       const message = { content: 'Done.' }
       const server = createServer((request, response) =>
@@ -490,16 +490,16 @@ describe('an attempt that comes to no end of its own', () => {
       await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)))
       const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
       const args = bench(dir, { url: `http://127.0.0.1:${port}` }, few, '--parallel', '1')
-      const told = await quietly([...args, '--budget', '10'])
+      const output = await quietly([...args, '--budget', '10'])
       server.close()
       server.closeAllConnections()
-      assert.match(told, /The budget of 10 tokens is spent: 1 of 12 attempts/)
+      assert.match(output, /The budget of 10 tokens is spent: 1 of 12 attempts/)
       const page = readFileSync(join(dir, 'run', 'report.md'), 'utf8')
       assert.match(page, /The endpoint does not tell all tokens: of each way 100 % are estimated/)
     }))
 })
 
-describe('tasks that somebody else wrote', () => {
+describe('tasks of another author', () => {
   test('have no path that leads out of their directory', () =>
     withMess({}, async (dir) => {
       const file = join(dir, 'tasks.jsonl')
@@ -521,14 +521,14 @@ describe('tasks that somebody else wrote', () => {
       assert.throws(() => readRun(join(dir, 'sent')), /is no task: the path "\.\.\/a"/)
     }))
 
-  test('have all that is used of them', () =>
+  test('have all fields that are used', () =>
     withMess({}, async (dir) => {
       const file = join(dir, 'tasks.jsonl')
       for (const task of [7, null, {}, { ...smallTask(), files: [] }, { ...smallTask(), id: 1 }]) {
         writeFileSync(file, `${JSON.stringify(task)}\n`)
         assert.throws(() => readTasks(file), /tasks\.jsonl:1 is no task: /)
       }
-      // With a mark at its beginning, an empty line, and no end of the last one.
+      // With a byte order mark, an empty line, and no final newline.
       const long = smallTask({ id: 'long', instruction: 'ä'.repeat(100_000) })
       const given = [long, smallTask()]
       writeFileSync(file, `\ufeff${given.map((task) => JSON.stringify(task)).join('\n\n')}`)
@@ -537,7 +537,7 @@ describe('tasks that somebody else wrote', () => {
       assert.deepEqual(readTasks(file), [])
     }))
 
-  test('name a formatter or none, and no other thing', () =>
+  test('name a known formatter or none', () =>
     withMess({}, (dir) => {
       const file = join(dir, 'tasks.jsonl')
       const [one] = smallTask().files
@@ -551,17 +551,17 @@ describe('tasks that somebody else wrote', () => {
 
 describe('the formatter of a project', { skip: process.platform === 'win32' || isEmulated }, () => {
   /**
-   * With programs of these names, which squeeze blanks and write down how they were called.
+   * With programs of these names, which collapse spaces and log their calls.
    * @param {string[]} names
-   * @param {(dir: string, told: () => string) => Promise<void>} work
+   * @param {(dir: string, calls: () => string) => Promise<void>} work
    */
   const withFormatters = (names, work) =>
     withMess({}, async (dir) => {
       const [bin, log] = [join(dir, 'bin'), join(dir, 'log')]
       mkdirSync(bin)
       for (const name of names) {
-        const tell = `echo "${name} $*" >> ${log}; for a in "$@"; do test -f "$a" && cat "$a" >> ${log}; done`
-        writeFileSync(join(bin, name), `#!/bin/sh\n${tell}; tr -s ' '\n`, { mode: 0o755 })
+        const logCall = `echo "${name} $*" >> ${log}; for a in "$@"; do test -f "$a" && cat "$a" >> ${log}; done`
+        writeFileSync(join(bin, name), `#!/bin/sh\n${logCall}; tr -s ' '\n`, { mode: 0o755 })
       }
       const before = process.env.PATH
       process.env.PATH = `${bin}:${before}`
@@ -572,8 +572,8 @@ describe('the formatter of a project', { skip: process.platform === 'win32' || i
       }
     })
 
-  test('counts by its own settings, next to the file or above it', () =>
-    withFormatters(['gofmt', 'prettier', 'black', 'rustfmt'], async (dir, told) => {
+  test('uses its own settings, next to the file or above it', () =>
+    withFormatters(['gofmt', 'prettier', 'black', 'rustfmt'], async (dir, calls) => {
       const put = (/** @type {string} */ path, /** @type {string} */ text) => {
         mkdirSync(join(dir, path, '..'), { recursive: true })
         writeFileSync(join(dir, path), text)
@@ -587,7 +587,7 @@ describe('the formatter of a project', { skip: process.platform === 'win32' || i
       assert.deepEqual(formatterOf(dir, 'cmd/a.go'), { name: 'gofmt' })
       assert.deepEqual(formatterOf(dir, 'web/src/a.ts')?.settings, '{"semi":false}')
       assert.deepEqual(formatterOf(dir, 'web/old/a.ts')?.settings, '{"tabWidth":3}')
-      // What is no JSON is not read, so the settings above it count.
+      // Invalid JSON is ignored, so the settings above it apply.
       assert.deepEqual(formatterOf(dir, 'web/yaml/a.ts')?.settings, '{"semi":false}')
       assert.match(formatterOf(dir, 'py/a/b.py')?.settings ?? '', /line-length = 20/)
       assert.equal(formatterOf(dir, 'rust/src/a.rs')?.settings, 'edition = "2018"\n')
@@ -599,14 +599,14 @@ describe('the formatter of a project', { skip: process.platform === 'win32' || i
       }
       assert.equal(await isAlikeFormatted('a  b', 'a b', 'a.go'), false)
       assert.equal(await isAlikeFormatted('a  b', 'a b', 'a.txt', { name: 'gofmt' }), false)
-      assert.match(told(), /line-length = 20/)
+      assert.match(calls(), /line-length = 20/)
       const evil = { name: 'prettier', settings: '{"plugins":["./evil.js"],"semi":true}' }
       await isAlikeFormatted('a  b', 'a b', 'a.ts', evil)
-      assert.match(told(), /\{"semi":true\}/)
+      assert.match(calls(), /\{"semi":true\}/)
       assert.doesNotMatch(told(), /evil/)
     }))
 
-  test('may leave nothing to do of a task: that is none', () =>
+  test('may make a task empty: such a task is dropped', () =>
     withFormatters(['gofmt'], async () => {
       const formatter = { name: 'gofmt' }
       const file = { path: 'a.go', before: 'a  b\n', wanted: 'a b\n', edits: [] }
@@ -618,7 +618,7 @@ describe('the formatter of a project', { skip: process.platform === 'win32' || i
     }))
 })
 
-describe('what an endpoint may do', () => {
+describe('answers of an endpoint', () => {
   const place = { name: 'read', description: '', guidelines: [], edits: false }
   const tool = {
     ...place,
@@ -627,11 +627,11 @@ describe('what an endpoint may do', () => {
   }
 
   /**
-   * Asks a server once that answers so, in order.
+   * Sends a request to a server that returns these answers, in sequence.
    * @param {{ status: number, body: string, headers?: Record<string, string> }[]} answers
-   * @param {(ask: Ask, seen: { url: string, waits: number[], requests: import('node:http').IncomingMessage[] }) => Promise<void>} look
+   * @param {(ask: Ask, seen: { url: string, waits: number[], requests: import('node:http').IncomingMessage[] }) => Promise<void>} check
    */
-  async function asking(answers, look) {
+  async function asking(answers, check) {
     const seen = {
       url: '',
       waits: /** @type {number[]} */ ([]),
@@ -660,7 +660,7 @@ describe('what an endpoint may do', () => {
       engine,
       wait,
     })
-    await look(ask, seen).finally(() => {
+    await check(ask, seen).finally(() => {
       server.close()
       server.closeAllConnections()
     })
@@ -672,7 +672,7 @@ describe('what an endpoint may do', () => {
     usage: { prompt_tokens: 3 },
   })
 
-  test('what fails for a while is tried again, as late as it asks', () =>
+  test('temporary failures are tried again, after the requested delay', () =>
     asking(
       [
         { status: 429, body: '', headers: { 'retry-after': '7' } },
@@ -683,7 +683,7 @@ describe('what an endpoint may do', () => {
       async (ask, { waits, requests }) => {
         const { answer, usage } = await ask(request)
         assert.deepEqual([answer.text, answer.calls], ['Hi', []])
-        // What was not told is estimated, of the answer that could not be read as well.
+        // Missing counts are estimated, also for an answer that could not be parsed.
         const { input, output, estimated } = usage
         assert.ok(input > 3 && output > 0)
         assert.equal(estimated, input + output - 3)
@@ -693,7 +693,7 @@ describe('what an endpoint may do', () => {
       },
     ))
 
-  test('what is refused is told, without the key, and what fails on and on as well', async () => {
+  test('refusals and permanent failures are reported without the key', async () => {
     await asking([{ status: 401, body: 'bad key secret-key' }], async (ask) => {
       await assert.rejects(ask(request), (error) => {
         assert.ok(error instanceof EndpointError)
@@ -707,7 +707,7 @@ describe('what an endpoint may do', () => {
     })
   })
 
-  test('a redirection is not followed: the key goes nowhere else', () =>
+  test('a redirection is not followed, so the key is not sent elsewhere', () =>
     asking(
       [{ status: 307, body: '', headers: { location: '/elsewhere' } }],
       async (ask, { requests }) => {
@@ -716,7 +716,7 @@ describe('what an endpoint may do', () => {
       },
     ))
 
-  test('answers of any shape are read, or are none', () => {
+  test('answers of any shape are parsed, or are errors', () => {
     const { openai, anthropic } = WIRES
     for (const body of [
       undefined,
@@ -765,7 +765,7 @@ describe('what an endpoint may do', () => {
     assert.deepEqual(anthropic.usage({ usage }), told)
   })
 
-  test('what tells the key back, or cannot be written again, is not taken as it is', async () => {
+  test('an answer that contains the key, or cannot be serialized again, is not used unchanged', async () => {
     const message = { content: 'secret-key' }
     const leak = { status: 200, body: JSON.stringify({ choices: [{ message }] }) }
     await asking([leak], async (ask) => {
@@ -792,7 +792,7 @@ describe('what an endpoint may do', () => {
     })
   })
 
-  test('an answer says why it ends', () => {
+  test('an answer has the reason of its end', () => {
     const { openai, anthropic } = WIRES
     const stops = (/** @type {unknown} */ reason) => [
       openai.answer({ choices: [{ message: {}, finish_reason: reason }] })?.stop,
@@ -807,7 +807,7 @@ describe('what an endpoint may do', () => {
     }
   })
 
-  test('what is not answered in time is tried again', async () => {
+  test('a request without an answer in time is tried again', async () => {
     const server = createServer((request) => request.resume())
     await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)))
     const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
@@ -819,7 +819,7 @@ describe('what an endpoint may do', () => {
     server.closeAllConnections()
   })
 
-  test('who interrupts a wait does not wait for its end', () =>
+  test('an interrupt ends a wait', () =>
     asking([{ status: 429, body: '', headers: { 'retry-after': '60' } }], async (_, { url }) => {
       const interrupt = new AbortController()
       const about = { wire: WIRES.openai, key: '', model: 'm', limit: 5, extra: {}, engine }
@@ -832,7 +832,7 @@ describe('what an endpoint may do', () => {
       assert.equal(timers().length, before)
     }))
 
-  test('its address is one, and has no password', async () => {
+  test('its address is valid, and has no password', async () => {
     const asked = (/** @type {string} */ url) => quietly(['--model', 'm', '--base-url', url])
     for (const url of ['localhost:8000/v1', 'ftp://a/v1', 'file:///etc', 'x', 'http://']) {
       await assert.rejects(asked(url), /--base-url is .*: expected an address such as/)
@@ -846,7 +846,7 @@ describe('what an endpoint may do', () => {
     await assert.rejects(quietly(slow), /--timeout is 2147484: expected at most 86400/)
   })
 
-  test("a vendor's key goes to the vendor alone, and another where it is named", async () => {
+  test("a vendor's key is sent only to the vendor, and another key on request", async () => {
     const names = /** @type {const} */ (['OPENAI_API_KEY', 'BENCH_TEST_KEY'])
     const before = names.map((name) => process.env[name])
     for (const name of names) process.env[name] = `of-${name}`
@@ -882,7 +882,7 @@ describe('what an endpoint may do', () => {
 })
 
 describe('schemes', () => {
-  test('one that is not there is refused with those that are', () => {
+  test('an unknown one is refused with the list of known ones', () => {
     const dialects =
       /"hashline-fat": expected exact, diff, hashline, or .*"fat": the dialects are pi, pi26, cli, omp, omp13/
     assert.throws(() => schemesNamed('exact,hashline-fat', engine), dialects)
@@ -893,7 +893,7 @@ describe('schemes', () => {
   })
 
   /**
-   * What becomes of a file by one call of a tool that edits, and what it says.
+   * Runs one call of an edit tool, and returns the file and the answer.
    * @param {string} scheme
    * @param {string} text
    * @param {unknown} args
@@ -913,7 +913,7 @@ describe('schemes', () => {
     }
   }
 
-  test('exact text is replaced where it is once', async () => {
+  test('exact text is replaced if it is unique', async () => {
     const one = (/** @type {string} */ old_text, /** @type {string} */ new_text) => ({
       path: 'a.txt',
       edits: [{ old_text, new_text }],
@@ -949,7 +949,7 @@ describe('schemes', () => {
     }
   })
 
-  test('exact text is replaced everywhere where that is meant', async () => {
+  test('exact text is replaced everywhere on request', async () => {
     const all = { old_text: 'b', new_text: 'bb', replace_all: true }
     const args = { path: 'a.txt', edits: [all, { old_text: 'x', new_text: 'y' }] }
     const { file, text } = await edited('exact', 'a\nb\nx\nb b\n', args)
@@ -957,7 +957,7 @@ describe('schemes', () => {
     assert.match(text ?? '', /^Replaced 4 texts in a\.txt\./)
   })
 
-  test('the answer to an edit shows its lines, and a refusal those that are nearest', async () => {
+  test('the answer to an edit shows its lines, and a refusal the most similar ones', async () => {
     const lines = Array.from({ length: 12 }, (_, at) => `  const value${at + 1} = ${at + 1}`)
     const text = `${lines.join('\n')}\n`
     const shown = (/** @type {number} */ from, /** @type {string[]} */ of) =>
@@ -997,7 +997,7 @@ describe('schemes', () => {
     assert.match(nothing.text ?? '', /including whitespace\.$/)
   })
 
-  test('each way has an example, and rules for each of its tools', async () => {
+  test('each scheme has an example, and rules for each of its tools', async () => {
     for (const { name, open } of schemesNamed('exact,diff,hashline', engine)) {
       const place = placeFor(smallTask())
       const { tools, close } = open(place)
@@ -1012,7 +1012,7 @@ describe('schemes', () => {
         /\n(?:Example\. )?read showed/,
       )
     }
-    // The examples do what they say.
+    // The examples do what they claim.
     const before = "function greet(name) {\n  const hi = 'Hi'\n  log(hi)\n}\n"
     const after = "function greet(name) {\n  const hi = 'Hi, ' + name\n  log(hi)\n  return hi\n}\n"
     for (const [name, start] of [
@@ -1032,11 +1032,11 @@ describe('schemes', () => {
     }
   })
 
-  test('hunks that are not as they should be are refused with what is wrong', async () => {
+  test('invalid hunks are refused with the reason', async () => {
     const text = 'a\nnew value\nc\nd\n'
     const patched = (/** @type {string[]} */ ...rows) =>
       edited('diff', text, { patch: ['--- a/a.txt', '+++ b/a.txt', ...rows, ''].join('\n') })
-    // A line of context without its blank, which begins as git's own rows do.
+    // A line of context without its space, which starts like a header of git.
     const unmarked = await patched('@@ -1,3 +1,3 @@', ' a', 'new value', '-c', '+C')
     assert.deepEqual([unmarked.isError, unmarked.file], [true, text])
     assert.match(unmarked.text ?? '', /begins with none of .*: new value/)
@@ -1056,7 +1056,7 @@ describe('schemes', () => {
     assert.equal(twice.file, 'A\nnew value\nC\nd\n')
   })
 
-  test('hunks are found by their lines, and of several places the stated one is taken', async () => {
+  test('hunks are found by their lines, and the stated number decides between several places', async () => {
     const text = 'a\nb\n\nc\na\nb\n'
     const patch = (/** @type {string[]} */ ...rows) => ({
       patch: ['--- a/a.txt', '+++ b/a.txt', ...rows, ''].join('\n'),
@@ -1065,7 +1065,7 @@ describe('schemes', () => {
       (await edited('diff', text, patch(...rows))).file
     assert.equal(await done('@@ -1,9 +1,9 @@', ' a', '-b', '+B'), 'a\nB\n\nc\na\nb\n')
     assert.equal(await done('@@ -6 +6 @@ x', '-b'), 'a\nb\n\nc\na\n')
-    // An empty line of context without its blank, and no numbers at all.
+    // An empty line of context without its space, and no numbers.
     assert.equal(await done('@@', ' b', '', '-c', '+C'), 'a\nb\n\nC\na\nb\n')
     assert.equal(await done('@@ -2,0 +3 @@', '+x'), 'a\nb\nx\n\nc\na\nb\n')
     assert.equal(
@@ -1086,7 +1086,7 @@ describe('schemes', () => {
     assert.match(without.text ?? '', /no lines `---` and `\+\+\+` before it/)
   })
 
-  test('plain reads have the numbers of lines and no hashes', async () => {
+  test('plain reads have line numbers and no hashes', async () => {
     const [{ open }] = schemesNamed('exact', engine)
     const place = placeFor(tasks[0])
     const { tools } = open(place)
@@ -1098,19 +1098,19 @@ describe('schemes', () => {
 })
 
 describe('recorded calls', () => {
-  test('give the same answers through the same engine, and others through another one', async () => {
+  test('give the same answers with the same engine, and others with another engine', async () => {
     await withPlayer(few, { rates: EVEN_RATES }, (player) =>
       withMess({}, async (dir) => {
         await quietly(bench(dir, player, few))
         const run = readRun(join(dir, 'run'))
-        const told = await quietly([
+        const output = await quietly([
           'replay',
           join(dir, 'run'),
           '--engine',
           fileURLToPath(new URL('..', import.meta.url)),
         ])
         assert.match(told, new RegExp(`attempts: ${few.length}, of which 0 are answered otherwise`))
-        // An engine that has unlearned to edit.
+        // An engine that no longer edits.
         const forgetful = {
           ...engine,
           tools: {
@@ -1132,7 +1132,7 @@ describe('recorded calls', () => {
   })
 })
 
-/** How a run was made, for its result. */
+/** The settings of a run, for its result. */
 const HOW = {
   ...{ format: 2, model: 'm', api: 'openai', bench: '0', engine: '0', limit: 1, extra: {} },
   set: /** @type {const} */ ('own'),
@@ -1176,7 +1176,7 @@ describe('figures', () => {
     assert.ok(mcNemar(0, 2000) < 1e-300)
   })
 
-  test('the interval of runs that are all alike is that of their tasks', () => {
+  test('equal runs of a task do not narrow the interval', () => {
     const runs = (/** @type {number} */ count, /** @type {boolean} */ is) => Array(count).fill(is)
     const of = (
       /** @type {number} */ yes,
@@ -1196,14 +1196,14 @@ describe('figures', () => {
       const once = interval(yes, yes + no)
       assert.ok(Math.abs(low - once.low) < 1e-9 && Math.abs(high - once.high) < 1e-9)
     }
-    // Runs that differ as much within a task as between tasks are as good as tasks.
+    // Runs that differ within a task as much as between tasks count like tasks.
     const mixed = Array.from({ length: 10 }, () => [true, false, true, false])
     assert.deepEqual(intervalOf(mixed), interval(20, 40))
     assert.deepEqual(intervalOf([]), { low: 0, high: 1 })
   })
 
-  test('the interval of a difference is that of its tasks, and never without width', () => {
-    // Of 100 tasks 20 for the one alone, 10 for the other: known from the formula.
+  test('the interval of a difference depends on its tasks, and is never empty', () => {
+    // Of 100 tasks, 20 for one scheme only and 10 for the other: known from the formula.
     const differences = [...Array(20).fill(1), ...Array(10).fill(-1), ...Array(70).fill(0)]
     const { mean, low, high } = differenceOf(differences)
     assert.ok(Math.abs(mean - 0.1) < 1e-12)
@@ -1213,7 +1213,7 @@ describe('figures', () => {
     assert.deepEqual(differenceOf([]).mean, 0)
   })
 
-  test('charts and pages are well-formed, whatever a model is called', () => {
+  test('charts and pages are well-formed for any name of a model', () => {
     const named = ['a]]><b>&"', 'x'.repeat(40), 'c', 'd', 'e', 'f']
     const bar = { part: 0.5, low: 0.2, high: 0.8, said: '50 % of 4' }
     const groups = [
@@ -1231,7 +1231,7 @@ describe('figures', () => {
     assert.doesNotMatch(page, /NaN|undefined|Infinity/)
   })
 
-  test('prices are numbers, and no cost is below nothing', () =>
+  test('prices are numbers, and no cost is negative', () =>
     withMess({}, (dir) => {
       const prices = join(dir, 'prices.json')
       const priced = (/** @type {unknown} */ table) => {
@@ -1249,7 +1249,7 @@ describe('figures', () => {
       assert.throws(() => priceOf(argumentsOf(['--prices', `${dir}0`]).values, 'm'), /no file/)
     }))
 
-  test('runs of one task count once, and only pairs do', () => {
+  test('runs of one task count once, and only in pairs', () => {
     const row = {
       ending: /** @type {const} */ ('done'),
       first: false,
@@ -1301,7 +1301,7 @@ describe('figures', () => {
     const [{ difference, ...counts }] = comparisons
     assert.deepEqual(counts, { one: 'a', other: 'b', tasks: 2, moreOne: 1, moreOther: 0, p: 1 })
     assert.equal(difference.mean, 0.5)
-    // What b has not had counts for nobody.
+    // A task without an attempt of b is dropped for all.
     assert.deepEqual([schemes[0].solved, schemes[0].attempts, leftOut], [3, 4, 1])
     assert.ok(Math.abs((schemes[0].cost ?? 0) - (6 * 2 + 4 * 0.5 + 10) / 1e6) < 1e-12)
     const page = pageOf(result, figuresOf(result))
@@ -1329,7 +1329,7 @@ function added(one, two) {
 }
 `.split('\n')
 
-  test('are made of commits of one hunk, too', { skip: !hasGit || isEmulated }, () =>
+  test('are created from commits with one hunk, too', { skip: !hasGit || isEmulated }, () =>
     withMess({}, async (dir) => {
       const git = (/** @type {string[]} */ ...args) => {
         const settings = ['-c', 'user.name=a', '-c', 'user.email=a@b', '-c', 'core.autocrlf=false']
@@ -1350,7 +1350,7 @@ function added(one, two) {
     }),
   )
 
-  test('a mistake of each kind is put in, and the words say how to take it out', () => {
+  test('a mistake of each kind is inserted, and the instruction says how to fix it', () => {
     const made = (/** @type {string} */ kind, /** @type {number} */ seed) => {
       const change = mutatedChange('a.js', SOURCE, kind, randomFrom(seed, 'sample'))
       assert.ok(change, kind)
@@ -1380,7 +1380,7 @@ function added(one, two) {
     )
   })
 
-  test('a mistake is in code, not in what is said of it', () => {
+  test('a mistake is in code, not in comments', () => {
     const prose = [
       'first = load(one, two)  # a call (not, this) if a and b',
       '"""Says if this and that,',
@@ -1409,7 +1409,7 @@ function added(one, two) {
     }
   })
 
-  test('what others do is next to a share of the edits, and never in them', () => {
+  test('changes of others are near a fraction of the edits, and never in them', () => {
     const lines = Array.from({ length: 60 }, (_, at) => `const value${at} = ${at}`)
     const edit = { first: 30, last: 30, lines: ['const other = 0'] }
     const wanted = [...lines.slice(0, 29), ...edit.lines, ...lines.slice(30)]
@@ -1427,7 +1427,7 @@ function added(one, two) {
     assert.ok(seen.near >= 10 && seen.far >= 30, JSON.stringify(seen))
   })
 
-  test('the fixed set has 300 tasks in ten languages, and a fair beginning', () => {
+  test('the fixed set has 300 tasks in ten languages, and a balanced beginning', () => {
     const set = fixedSet()
     assert.equal(set.length, 300)
     assert.equal(new Set(set.map(({ task }) => task)).size, 300)
@@ -1450,7 +1450,7 @@ function added(one, two) {
     assert.throws(() => amongLanguages('Rust,Klingon'), /"Klingon": expected some of .*Rust/)
   })
 
-  test('tasks are made of the commits of a repository', { skip: !hasGit || isEmulated }, () =>
+  test('tasks are created from the commits of a repository', { skip: !hasGit || isEmulated }, () =>
     withMess({}, async (dir) => {
       const git = (/** @type {string[]} */ ...args) => {
         const settings = ['-c', 'user.name=a', '-c', 'user.email=a@b', '-c', 'core.autocrlf=false']
@@ -1476,12 +1476,12 @@ function added(one, two) {
       const about = { repository: dir, count: 12, seed: '1', commits: 100, isWanted: () => true }
       const made = await tasksOfRepository(about)
       assert.deepEqual(made, await tasksOfRepository(about))
-      const told = join(dir, 'told.jsonl')
-      const said = await quietly(['tasks', dir, dir, dir, '--count', '5', '--out', told])
+      const path = join(dir, 'tasks.jsonl')
+      const said = await quietly(['tasks', dir, dir, dir, '--count', '5', '--out', path])
       assert.match(said, /^5 tasks: /)
-      assert.equal(readTasks(told).length, 5)
-      await assert.rejects(quietly(['tasks', '--out', told]), /name a git repository/)
-      // What a user has set for diffs does not matter.
+      assert.equal(readTasks(path).length, 5)
+      await assert.rejects(quietly(['tasks', '--out', path]), /name a git repository/)
+      // The user's settings for diffs do not matter.
       git('config', 'diff.noprefix', 'true')
       git('config', 'diff.interHunkContext', '99')
       git('config', 'diff.relative', 'true')
@@ -1502,7 +1502,7 @@ function added(one, two) {
 })
 
 describe('packages of registries', { skip: process.platform === 'win32' || isEmulated }, () => {
-  /** What stands for the clients of the registries. @type {Record<string, string>} */
+  /** Fakes of the clients of the registries. @type {Record<string, string>} */
   const CLIENTS = {
     npm: 'mkdir package; echo "npm $2" > package/a.js; tar -czf a.tgz package',
     python3:
@@ -1529,7 +1529,7 @@ printf '{"packages":[{"name":"a","version":"1.0.0+x","manifest_path":"%s/src/Car
     })
   const named = (/** @type {string} */ registry) => ({ registry, name: 'a', version: '1.0.0' })
 
-  test('are fetched once, whole or not at all', async () => {
+  test('are downloaded once, completely or not at all', async () => {
     const found = { npm: ['a.js', 'npm a@1.0.0\n'], pypi: ['a.py'], crates: ['a.rs', 'cargo\n'] }
     await withClients(CLIENTS, (cache) => {
       for (const [registry, [file, text]] of Object.entries(found)) {
@@ -1569,7 +1569,7 @@ printf '{"packages":[{"name":"a","version":"1.0.0+x","manifest_path":"%s/src/Car
     )
   })
 
-  test('that are not there leave out their tasks, and those that are others are told', () =>
+  test('that are missing drop their tasks, and changed ones are reported', () =>
     withClients({ npm: 'exit 1', python3: 'exit 1', cargo: 'exit 1' }, (cache) => {
       const fetched = /** @type {string[]} */ ([])
       const onFetch = (/** @type {string} */ name) => fetched.push(name)
@@ -1586,7 +1586,7 @@ printf '{"packages":[{"name":"a","version":"1.0.0+x","manifest_path":"%s/src/Car
 })
 
 describe('the package', () => {
-  test('loads no project that lies where a clone would be', () =>
+  test('loads no project in the place of a clone', () =>
     withMess({}, async (dir) => {
       const inside = join(dir, 'node_modules', 'hashline-bench')
       mkdirSync(inside, { recursive: true })
@@ -1600,7 +1600,7 @@ describe('the package', () => {
       assert.equal(Reflect.get(globalThis, 'isLoaded'), undefined)
     }))
 
-  test('takes the engine of its own version, and the Node that its options need', () => {
+  test('requires the engine of its own version, and the Node that its options need', () => {
     const root = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
     const { version, dependencies, engines } = JSON.parse(
       readFileSync(join(folder, 'package.json'), 'utf8'),
@@ -1612,7 +1612,7 @@ describe('the package', () => {
   const folder = fileURLToPath(new URL('../bench/edit/', import.meta.url))
   const { files, bin } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
 
-  test('has all that its modules import', () => {
+  test('has all files that its modules import', () => {
     const published = filesIn(folder, files)
     assert.ok(published.includes(bin['hashline-bench']))
     for (const file of published.filter((name) => name.endsWith('.mjs'))) {
@@ -1634,10 +1634,13 @@ describe('the package', () => {
   }
 })
 
-describe('results that were sent in', () => {
+describe('submitted results', () => {
   const folder = fileURLToPath(new URL('../bench/edit/results/', import.meta.url))
 
-  /** The fields that there may be, and how their values look. @type {Record<string, Record<string, RegExp>>} */
+  /**
+   * The allowed fields, with patterns for their values.
+   * @type {Record<string, Record<string, RegExp>>}
+   */
   const FIELDS = {
     tasks: {
       id: /^[0-9a-f]{12}$/,
@@ -1680,7 +1683,7 @@ describe('results that were sent in', () => {
     assert.doesNotMatch(pageOf(result, figuresOf(result)), /NaN|undefined/)
   }
 
-  test('have figures, and no texts', async () => {
+  test('have only figures, without texts', async () => {
     for (const name of readdirSync(folder).filter((name) => name.endsWith('.json'))) {
       const result = JSON.parse(readFileSync(join(folder, name), 'utf8'))
       checkResult(result)

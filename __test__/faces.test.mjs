@@ -1,5 +1,5 @@
-// One set of cases (vectors/faces.jsonl) through every face, each of which has to write the same
-// lines, byte for byte: how they are made is in faces/run.mjs. The program answers them in
+// Runs one set of cases (vectors/faces.jsonl) through every binding. Each must produce the same
+// lines, byte for byte, in the form that faces/run.mjs defines. The program runs them in
 // crates/cli/tests/all/faces.rs, Deno in `npm run test:deno`.
 
 import assert from 'node:assert/strict'
@@ -18,10 +18,10 @@ const path = join(root, 'vectors', 'faces.jsonl')
 const all = loadCases(path)
 const expected = all.map(expectedLine)
 
-/** Messages of the system and paths were recorded where names of files are divided by `/`. */
+/** System messages and paths were recorded on systems with `/` in paths. */
 const elsewhere = process.platform === 'win32' && 'paths and messages are those of another system'
 
-test('the cases are those that are made for it', () => {
+test('the cases are current', () => {
   assert.ok(all.length >= 300)
   const given = all.map(({ expected: _, ...given }) => given)
   assert.deepEqual(given, JSON.parse(JSON.stringify(cases())))
@@ -32,7 +32,7 @@ test('the addon answers as recorded', { skip: elsewhere }, () => {
 })
 
 /**
- * Runs a program that prints the lines of its face.
+ * Runs a program that prints the lines of a binding.
  * @param {string} command
  * @param {string[]} args
  */
@@ -57,7 +57,7 @@ test('the C interface answers as recorded, to Python', { skip: elsewhere }, (t) 
   assertPrints('python3', join(root, '__test__/faces/driver.py'), binaryPath(), path)
 })
 
-test('hashline-native/bun gives all memory back', (t) => {
+test('hashline-native/bun frees all memory', (t) => {
   const bun = join(root, 'node_modules', '.bin', 'bun')
   if (!existsSync(bun)) return t.skip('Bun is not installed here')
   if (process.env.HASHLINE_EMULATOR) return t.skip('Bun is there for the machine itself alone')

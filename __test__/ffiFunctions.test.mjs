@@ -1,4 +1,4 @@
-// The functions over the C interface, with a library that is never called.
+// The functions over the C interface, with a library that must not be called.
 
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
@@ -12,7 +12,7 @@ const { readHashedSync, searchHashedSync, HashSession } = functionsOver(
   untyped({ call: unused, open: unused, close: unused }),
 )
 
-test('what JSON cannot say is an argument that is refused, like any other', () => {
+test('an argument that JSON cannot represent is refused', () => {
   const circle = /** @type {any} */ ({ path: 'a.txt' })
   circle.search = circle
   const cases = /** @type {[() => unknown, string][]} */ ([

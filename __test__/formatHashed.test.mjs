@@ -9,13 +9,13 @@ test('every line gets its anchor', () => {
   assert.equal(formatHashed('a\r\nb'), '1:56|a\n2:bf|b')
 })
 
-test('dialect omp agrees with its origin to the character', () => {
+test('dialect omp matches the original exactly', () => {
   for (const { text, startLine, formatted } of vectors('omp.format')) {
     assert.equal(formatHashed(text, { dialect: 'omp', startLine }), formatted)
   }
 })
 
-test('no options are the default options', () => {
+test('omitted options have defaults', () => {
   const expected = formatHashed('a')
   assert.equal(formatHashed('a', undefined), expected)
   assert.equal(formatHashed('a', untyped(null)), expected)
@@ -46,7 +46,7 @@ test('a lone surrogate is refused, a replacement character is not', () => {
   assert.ok(formatHashed('a\ufffdb').endsWith('|a\ufffdb'))
 })
 
-test('misuse is refused with what was wrong', () => {
+test('misuse is refused with the reason', () => {
   assertThrows(() => formatHashed(untyped(5)), 'INVALID_ARGUMENT', 'text is the number 5')
   assertThrows(() => untyped(formatHashed)(), 'INVALID_ARGUMENT', 'text is undefined')
   assertThrows(() => formatHashed(untyped(new Uint16Array(2))), 'INVALID_ARGUMENT', 'Uint8Array')

@@ -1,5 +1,5 @@
-// A disk that is full: a tmpfs too small for a patch. Mounting needs root; elsewhere the tests are
-// skipped, and say so.
+// A full disk: a tmpfs that is too small for a patch. Mounting needs root; without it the tests are
+// skipped with the reason.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -29,7 +29,7 @@ function mount(dir) {
   return status === 0 ? undefined : (error?.message ?? stderr.trim())
 }
 
-/** Why nothing can be mounted, if so. */
+/** Why mounting is not possible, if so. */
 async function whyNot() {
   if (process.platform !== 'linux') return 'needs a tmpfs of Linux'
   return withMess({}, (dir) => {
@@ -62,7 +62,7 @@ function withSmallDisk(body) {
 }
 
 /**
- * Fills a disk, but for some bytes.
+ * Fills a disk except for some bytes.
  * @param {string} dir
  * @param {number} free
  */
@@ -71,7 +71,7 @@ function fill(dir, free) {
   writeFileSync(join(dir, 'filler'), Buffer.alloc(Math.max(0, bavail * bsize - free)))
 }
 
-/** All names below, with contents. @param {string} dir */
+/** All names below a directory, with contents. @param {string} dir */
 function snapshot(dir) {
   const entries = readdirSync(dir, { recursive: true, withFileTypes: true })
   const files = entries
@@ -81,7 +81,7 @@ function snapshot(dir) {
 }
 
 /**
- * The code of the refusal of a patch; fails unless it is a refusal.
+ * The code of the refusal of a patch; fails if the patch is not refused.
  * @param {Operation[]} operations
  * @param {ApplyOptions} options
  */
@@ -138,10 +138,10 @@ for (const durability of /** @type {const} */ (['power', 'process'])) {
     { skip },
     () =>
       withSmallDisk((small, large) => {
-        // So many files that the journal has several pages, and that each record needs a new one.
+        // Enough files that the journal has several pages, and that each record needs a new page.
         const names = Array.from({ length: 40 }, (_, at) => `file-${at}-${'n'.repeat(50)}`)
         for (const name of names) writeFileSync(join(large, name), 'old\n')
-        // Is rewritten in place: old and new content wait in the state directory.
+        // Rewritten in place: the old and the new content are stored in the state directory.
         linkSync(join(large, names[0]), join(large, 'link'))
         const stateDir = join(small, 'state')
         const operations = names.map((name) => {
@@ -202,7 +202,7 @@ test('a file that is rewritten in place on a full disk keeps its content', { ski
 test('a journal that is full at any byte refuses, and nothing is left', { skip }, () =>
   withSmallDisk((small, large) => {
     const [stateDir, dir] = [join(small, 'state'), join(large, 'files')]
-    // The longer the names, the nearer the first record gets to the end of its last page.
+    // Longer names move the end of the first record towards the end of its last page.
     for (let longer = 0; longer < 4200; longer += isEmulated ? 400 : 40) {
       mkdirSync(dir)
       const names = Array.from({ length: 20 }, (_, at) => {

@@ -1,9 +1,9 @@
-// Patches that give every file of a directory the next generation, for tests that stop and kill
-// them. As a process of its own: `generations.mjs DIR STATE_DIR DURABILITY [COUNT]` applies one
-// patch after the other, COUNT of them or until it is killed.
+// Patches that move every file of a directory to the next generation, for tests that stop and kill
+// them. As a process: `generations.mjs DIR STATE_DIR DURABILITY [COUNT]` applies patches, COUNT of
+// them or until it is killed.
 //
-// A patch has every kind of change: files are edited (one of them has two names, so it is
-// rewritten in place), one is edited and moved back and forth, one is added, one deleted.
+// A patch has every kind of change: files are edited (one of them has two names, so it is rewritten
+// in place), one is edited and moved back and forth, one is added, one deleted.
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -22,7 +22,7 @@ const LINES = 2000
 /** @param {number} generation */
 const content = (generation) => `generation ${generation}\n`.repeat(LINES)
 
-/** Makes the files of generation 0. @param {string} dir */
+/** Creates the files of generation 0. @param {string} dir */
 export function makeFiles(dir) {
   for (const name of [...EDITED, MOVED[0], 'added-0.txt']) {
     writeFileSync(join(dir, name), content(0))
@@ -31,8 +31,8 @@ export function makeFiles(dir) {
 }
 
 /**
- * The generation that all files have; fails when they are of different ones, when one is torn,
- * and when there are other files.
+ * The generation of all files; fails if they have different ones, if one is torn, or if there are
+ * other files.
  * @param {string} dir
  */
 export function generationOf(dir) {
@@ -48,7 +48,7 @@ export function generationOf(dir) {
 }
 
 /**
- * @param {number} generation the one that the files have
+ * @param {number} generation the current generation of the files
  * @returns {Operation[]}
  */
 function patch(generation) {
@@ -71,7 +71,7 @@ function patch(generation) {
 }
 
 /**
- * Starts the process; resolves when it is about to apply its first patch.
+ * Starts the process; resolves before it applies its first patch.
  * @param {string} dir
  * @param {string} stateDir
  * @param {'power' | 'process'} durability
@@ -89,7 +89,7 @@ export async function startGenerations(dir, stateDir, durability, count) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const [dir, stateDir, durability, count = '1e9'] = process.argv.slice(2)
-  // Not by the option root, with which a file of two names is refused.
+  // Without the option root, which refuses a file with two names.
   process.chdir(dir)
   let generation = generationOf(dir)
   const last = generation + Number(count)

@@ -10,7 +10,7 @@ test('one hash for every line', () => {
   assert.equal(hashLines('}\n', { dialect: 'omp' }).length, 2)
 })
 
-test('all dialects agree with the recorded hashes', () => {
+test('all dialects match the recorded hashes', () => {
   const rows = {
     pi: vectors('pi.hash').map(({ line, pi }) => ({ line, hash: pi })),
     pi26: vectors('pi.hash').map(({ line, pi26 }) => ({ line, hash: pi26 })),
@@ -21,7 +21,7 @@ test('all dialects agree with the recorded hashes', () => {
   }
   for (const [dialect, lines] of Object.entries(rows)) {
     for (const { line, hash, lineNumber } of lines) {
-      // A line that ends in a carriage return would lose it to the terminator of a file.
+      // In a file, a final carriage return would belong to the terminator.
       if (line.endsWith('\r') && !dialect.startsWith('omp')) continue
       const options = { dialect: untyped(dialect), startLine: lineNumber }
       assert.equal(hashLines(`${line}\n`, options)[0], hash, `${dialect} ${JSON.stringify(line)}`)
@@ -29,13 +29,13 @@ test('all dialects agree with the recorded hashes', () => {
   }
 })
 
-test('bytes give the hashes of their text', () => {
+test('bytes have the hashes of their text', () => {
   const text = 'a\né\n🎉'
   assert.deepEqual(hashLines(Buffer.from(text)), hashLines(text))
   assert.deepEqual(hashLines(new Uint8Array([0xff])), hashLines('\ufffd'))
 })
 
-test('misuse is refused with what was wrong', () => {
+test('misuse is refused with the reason', () => {
   assertThrows(() => hashLines(untyped(null)), 'INVALID_ARGUMENT', 'text is null')
   assertThrows(() => hashLines('\ud800'), 'UNENCODABLE_TEXT')
   for (const [options, ...parts] of MISUSED_OPTIONS) {

@@ -1,4 +1,4 @@
-// What a repository can hold that was made to end the host's process, in a process of its own.
+// Repositories that are made to crash the host process, each in a process of its own.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -39,7 +39,7 @@ test('deep braces in globs are refused', () =>
     assertThrows(search, 'INVALID_ARGUMENT', 'braces')
   }))
 
-test('patterns that are too much to compile are refused', () =>
+test('patterns that are too expensive to compile are refused', () =>
   withDir({ 'a.txt': 'needle\n' }, (root) => {
     for (const search of ['\\pL'.repeat(100_000), '\\pL'.repeat(1000)]) {
       const call = () => searchHashedSync({ search, regex: true }, { root })
@@ -47,7 +47,7 @@ test('patterns that are too much to compile are refused', () =>
     }
   }))
 
-test('a pattern that takes too many steps gives up on its file', () =>
+test('a pattern that takes too many steps skips its file', () =>
   withDir({ 'a.txt': `${'a'.repeat(100_000)}\n`, 'b.txt': 'a7\n' }, (root) => {
     const search = '(?-u:.{1,50000}[0-9])'
     const found = searchHashedSync({ search, regex: true }, { root })
@@ -58,7 +58,7 @@ test('a pattern that takes too many steps gives up on its file', () =>
     assert.equal(found.matchCount, 1)
   }))
 
-test('a window of lines has a bound', () => {
+test('the relocation window is limited', () => {
   const operations = [/** @type {const} */ ({ op: 'delete', anchor: '2:00' })]
   const call = (/** @type {number} */ relocateWindow) =>
     applyHashToText('a\nb\n', operations, { relocateWindow })
@@ -68,7 +68,7 @@ test('a window of lines has a bound', () => {
   }
 })
 
-test('thousands of stale anchors in a file of like lines are told in time', () => {
+test('thousands of stale anchors in a file of similar lines are reported in time', () => {
   const operations = Array.from({ length: 2000 }, (_, at) => ({
     op: /** @type {const} */ ('set_line'),
     anchor: `${at + 1}:00`,

@@ -1,6 +1,6 @@
-// The packages as they are published, installed by npm from files, without a registry: what is in
-// them, and that they work where nothing of this repository is. `npm run stress -- install-test`
-// does the same with a registry and all package managers.
+// The published packages, installed by npm from files, without a registry: their content, and that
+// they work outside of this repository. `npm run stress -- install-test` does the same with a
+// registry and all package managers.
 
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
@@ -73,7 +73,7 @@ before(() => {
 
 after(() => rmSync(dir, { recursive: true, force: true }))
 
-test('the main package has what git has of its folders, and no scripts', { skip }, () => {
+test('the main package has the files of its folders in git, and no scripts', { skip }, () => {
   const { files } = require('../package.json')
   const listed = [...files, 'LICENSE', 'README.md', 'package.json']
   const tracked = execFileSync('git', ['ls-files', '-z', ...listed], {
@@ -92,7 +92,7 @@ test('the main package has what git has of its folders, and no scripts', { skip 
   assert.deepEqual(optionalDependencies, Object.fromEntries(wanted))
 })
 
-test('the folder of the repository, whose manifest names no platform package, is not published', {
+test('the repository folder cannot be published, because its manifest names no platform package', {
   skip,
 }, () => {
   const root = require('../package.json')
@@ -101,7 +101,7 @@ test('the folder of the repository, whose manifest names no platform package, is
   assert.equal(staged.private, undefined)
 })
 
-test('a platform package has an addon, a program that may be run, and a licence', { skip }, () => {
+test('a platform package has an addon, an executable program, and a licence', { skip }, () => {
   assert.deepEqual(
     native.files.map(({ path }) => path).sort(),
     ['LICENSE', 'README.md', addonName(platform), programName(platform), 'package.json'].sort(),
@@ -127,11 +127,11 @@ test("the README's examples run as an ES module and in CommonJS", { skip }, () =
   runExamples(consumer)
 })
 
-test('TypeScript finds the declarations as bundlers and as Node do', { skip }, () => {
+test('TypeScript finds the declarations with every module resolution', { skip }, () => {
   runTypeScript(consumer, join(root, 'node_modules', 'typescript', 'bin', 'tsc'))
 })
 
-test('the program is started with arguments, streams and exit codes', { skip }, async () => {
+test('the program receives arguments and streams, and returns exit codes', { skip }, async () => {
   const bin = join(dir, 'node_modules', '.bin', 'hashline')
   const program = await runProgram(consumer, [bin])
   assert.equal(program, realpathSync(join(installed, programName(platform))))
@@ -169,8 +169,8 @@ test('the error of an addon that does not load has its reason', { skip }, () => 
 })
 
 /**
- * A program without what is there to debug it, which takes long to compress. Where there is no
- * `strip`, it stays as it is.
+ * A program without debug information, which takes long to compress. Without `strip` it is
+ * unchanged.
  * @param {string} program
  */
 function slim(program) {
@@ -179,7 +179,7 @@ function slim(program) {
 }
 
 /**
- * The one of these files that was made last.
+ * The most recent of these files.
  * @param {string} remedy
  * @param {...string} paths
  */

@@ -1,4 +1,4 @@
-// Each grammar that is compiled in parses a file on this platform.
+// Each compiled-in grammar parses a file on this platform.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -7,7 +7,7 @@ import { withDir } from './support.mjs'
 
 const CALLS = '    two(1);\n    two(2);\n'
 
-/** Files that parse, and no longer do without the last bracket that stands alone in a line. */
+/** Files that parse, and do not parse without their last line that is a single bracket. */
 const CHECKED = {
   'a.js': `function one() {\n${CALLS}}\n`,
   'a.ts': `function one(): void {\n${CALLS}}\n`,
@@ -23,14 +23,14 @@ const CHECKED = {
   'a.vue': `<script>\nfunction one() {\n${CALLS}}\n</script>\n`,
 }
 
-/** Files whose blocks are known, and no more: the first line begins one of four lines. */
+/** Files with known blocks: the first line starts one of four lines. */
 const UNCHECKED = {
   'a.c': `int one(void) {\n${CALLS}}\n\nint two;\n`,
   'a.md': `# One\n\n${CALLS}# Two\n`,
 }
 
 for (const [name, text] of Object.entries(CHECKED)) {
-  test(`an edit that breaks ${name} is told`, async () => {
+  test(`an edit that breaks ${name} is reported`, async () => {
     const at = text.split('\n').findLastIndex((line) => /^\s*[}\]]$/.test(line))
     const { syntax, removed } = await withoutLine(name, text, { line: at + 1 })
     assert.deepEqual([syntax, removed], ['broken', 1])

@@ -1,4 +1,4 @@
-// Lines are hashed in JavaScript by the drop-ins and in native code by the engine: they agree.
+// The drop-ins hash lines in JavaScript, the engine in native code: both must match.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -7,7 +7,7 @@ import * as omp from 'hashline-native/omp'
 import * as omp13 from 'hashline-native/omp13'
 import { Random, randomText } from '../stress/hashlineCases.mjs'
 
-/** Characters of one, two, three and four bytes, and white space of each but the last. */
+/** Characters of one, two, three and four bytes, with whitespace in all but the last set. */
 const ALPHABETS = ['ab1{} ;\t', 'é ñß\u00a0', 'имя = ', '変数 \u3000計', '🎉𝒳a', '\u2028\ufeff—“x']
 
 const DIALECTS = /** @type {const} */ ([
@@ -27,7 +27,7 @@ function lineOfLength(random, length) {
 }
 
 for (const [dialect, { computeLineHash, formatHashLines }] of DIALECTS) {
-  test(`${dialect}: lines of every length in every script hash as in the engine`, () => {
+  test(`${dialect}: lines of every length in every script have the hashes of the engine`, () => {
     const random = new Random(6)
     const lengths = [...Array(140).keys(), 680, 690, 1023, 1024, 2040, 2048, 2049, 2100]
     for (const length of lengths) {
@@ -46,7 +46,7 @@ for (const [dialect, { computeLineHash, formatHashLines }] of DIALECTS) {
     for (let round = 0; round < 1000; round++) {
       const text = randomText(random, 8)
       const startLine = random.whole(1, 2000)
-      // The engine has no halves of surrogate pairs.
+      // The engine does not accept lone surrogates.
       if (/\p{Surrogate}/u.test(text)) continue
       const formatted = formatHashed(text, { dialect, startLine })
       assert.equal(formatHashLines(text, startLine), formatted, JSON.stringify(text))

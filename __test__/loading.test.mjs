@@ -1,4 +1,4 @@
-// How the addon is found, and what a user is told who lacks it.
+// How the addon is found, and the errors if it is missing.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -12,9 +12,9 @@ const require = createRequire(import.meta.url)
 const path = (/** @type {string} */ name) => fileURLToPath(new URL(`../${name}`, import.meta.url))
 const { PLATFORMS, VERSION, platformError, platformName } = require('../js/platform.cjs')
 
-test('what is exported is what the addon has and what is declared', () => {
+test('the exports are the functions of the addon and of the declarations', () => {
   const exported = Object.keys(require('../index.js')).sort()
-  // The functions of `omp` are for js/hashline alone, those of `tools` for js/tools.
+  // The functions of `omp` are only for js/hashline, those of `tools` only for js/tools.
   const { omp: _, tools: __, ...functions } = /** @type {any} */ (require('../js/addon.cjs'))
   assert.deepEqual(exported, Object.keys(functions).sort())
   const declarations = readFileSync(path('index.d.ts'), 'utf8')
@@ -22,7 +22,7 @@ test('what is exported is what the addon has and what is declared', () => {
   assert.deepEqual(exported, [...new Set([...declared].map(([, name]) => name))].sort())
 })
 
-test('all lists of platforms are the same', () => {
+test('all lists of platforms are equal', () => {
   assert.deepEqual(PLATFORMS, Object.keys(TARGETS).sort())
   assert.deepEqual(PLATFORMS, readdirSync(path('npm')).sort())
   const loader = readFileSync(path('js/addon.cjs'), 'utf8')
@@ -34,13 +34,13 @@ test('all lists of platforms are the same', () => {
   }
 })
 
-test('the version by which the loader knows its packages is that of all of them', () => {
+test('the version in the loader is that of all packages', () => {
   assert.equal(VERSION, require('../package.json').version)
   for (const name of PLATFORMS)
     assert.equal(VERSION, require(`../npm/${name}/package.json`).version)
 })
 
-test('a platform without a package is told so in one line, with those that have one', () => {
+test('the error on a platform without a package is one line with the other platforms', () => {
   const { message } = platformError('freebsd-x64')
   assert.match(message, /^hashline-native has no package for freebsd-x64\. .*linux-x64-gnu/)
   assert.doesNotMatch(message, /\n/)
@@ -51,7 +51,7 @@ for (const [platform, arch, name] of [
   ['linux', 's390x', 'linux-s390x-'],
   ['win32', 'ia32', 'win32-ia32-msvc'],
 ]) {
-  test(`on ${platform} ${arch} loading says that there is no package`, () => {
+  test(`on ${platform} ${arch} loading reports that there is no package`, () => {
     const pretend = `Object.defineProperties(process, {
       platform: { value: ${JSON.stringify(platform)} }, arch: { value: ${JSON.stringify(arch)} } })`
     const call = `try { require(${JSON.stringify(path('index.js'))}) } catch (e) { console.log(e.message) }`
@@ -62,7 +62,7 @@ for (const [platform, arch, name] of [
 
 const named = process.platform === 'linux' && !process.versions.bun && namesLoader()
 
-test('no report of the process is asked for where its program names a loader', {
+test('no process report is made if the program names a loader', {
   skip: !named && 'for a host on Linux whose program names one',
 }, () => {
   const pretend = `Object.defineProperty(process, 'report', {
@@ -82,7 +82,7 @@ function namesLoader() {
 
 /** @param {string[]} args */
 function run(args) {
-  // Under Deno a child also gets the variables that its environment leaves out.
+  // Under Deno, a child inherits variables that its environment omits.
   const env = { ...process.env, NAPI_RS_NATIVE_LIBRARY_PATH: '' }
   return spawnSync(process.execPath, args, { encoding: 'utf8', env })
 }

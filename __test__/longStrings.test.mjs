@@ -1,5 +1,5 @@
-// Long views in answers of many, and very long texts, are in Node strings whose characters stay
-// where they were made.
+// Long views in large answers, and very long texts, are external strings in Node: their characters
+// are not copied.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -13,12 +13,12 @@ import { runInNewContext } from 'node:vm'
 import { formatHashed, readHashed, readHashedSync } from 'hashline-native'
 import { withDir } from './support.mjs'
 
-/** A line of each kind of string: ASCII, Latin-1, two bytes a unit, surrogate pairs. */
+/** A line of each kind of string: ASCII, Latin-1, two bytes per unit, surrogate pairs. */
 const KINDS = ['const value = compute(12)', 'const größe = 1', '请选择一个文件', 'a🎉b']
-/** Enough views for their long texts to be lent. */
+/** Enough views to make their long texts external. */
 const FILES = 40
 
-/** Those with a byte a unit, as which Node 26 counts all lent strings. */
+/** The kinds with one byte per unit, which Node 26 assumes for all external strings. */
 const NARROW_KINDS = KINDS.slice(0, 2)
 
 /** @param {number} file @param {number} lines */
@@ -45,14 +45,14 @@ function collector() {
   return runInNewContext('gc')
 }
 
-/** Why this host is not lent any text, if so. */
-function whyNotLent() {
-  if (process.versions.bun || process.versions.deno) return 'texts are lent to Node alone'
-  if (process.platform !== 'linux') return 'texts are lent on Linux alone'
+/** Why this host has no external strings, if so. */
+function whyNotExternal() {
+  if (process.versions.bun || process.versions.deno) return 'only Node has external strings'
+  if (process.platform !== 'linux') return 'only Linux has external strings'
   return false
 }
 
-const skip = whyNotLent()
+const skip = whyNotExternal()
 
 /** @param {string} text @param {string[]} lines */
 function assertShows(text, lines) {
@@ -66,7 +66,7 @@ test('long views of every kind show their lines, also after collections', () =>
     const kept = []
     for (let round = 0; round < 4; round++) {
       kept.push(readHashedSync(files, { root }), await readHashed(files, { root }))
-      // The first views are given up while the others stay.
+      // The first views are released while the others stay.
       if (round > 0) kept.splice(0, 1)
       collect()
     }
@@ -88,7 +88,7 @@ test('long views are ordinary strings', () =>
     }
   }))
 
-test('texts of more than a megabyte among many', () =>
+test('many texts of more than a megabyte', () =>
   withFiles(async (root, files, texts) => {
     for (let file = 0; file < KINDS.length; file++) {
       texts[file] = content(file, 60_000)
@@ -98,37 +98,46 @@ test('texts of more than a megabyte among many', () =>
     for (const [at, { text }] of views.entries()) assertShows(text, texts[at % FILES])
   }))
 
-/** Bytes that the engine knows to hang on its objects. */
+/** The external memory that the engine counts. */
 const external = () => process.memoryUsage().external
 
-/** Gives up what nobody holds any more, and tells the engine. */
+/** Collects garbage, and reports the memory to the engine. */
 async function settle() {
-  // What was awaited is still in hand until the next turn.
+  // Awaited values are referenced until the next turn.
   await setImmediate()
   const collect = collector()
   collect()
-  // What one collection finds to be garbage is counted out by the next in Node 18.
+  // Node 18 subtracts the garbage of one collection only in the next one.
   collect()
   formatHashed('')
 }
 
-test('long texts of many views are lent, those of few are not, and come back', { skip }, () =>
-  withFiles(async (root, files) => {
-    await settle()
-    const before = external()
-    const few = readHashedSync(files.slice(0, 31), { root })
-    assert.ok(external() - before < 10_000, `${external() - before} bytes for ${few.length} views`)
-    let many = readHashedSync(files, { root })
-    const size = many.reduce((sum, { text }) => sum + text.length, 0)
-    assert.ok(external() - before >= size, `${external() - before} bytes for texts of ${size}`)
-    many = []
-    await settle()
-    assert.ok(external() - before < 10_000, `${external() - before} bytes and ${many.length} views`)
-  }),
+test(
+  'long texts of many views are external, those of few are not, and all are freed',
+  { skip },
+  () =>
+    withFiles(async (root, files) => {
+      await settle()
+      const before = external()
+      const few = readHashedSync(files.slice(0, 31), { root })
+      assert.ok(
+        external() - before < 10_000,
+        `${external() - before} bytes for ${few.length} views`,
+      )
+      let many = readHashedSync(files, { root })
+      const size = many.reduce((sum, { text }) => sum + text.length, 0)
+      assert.ok(external() - before >= size, `${external() - before} bytes for texts of ${size}`)
+      many = []
+      await settle()
+      assert.ok(
+        external() - before < 10_000,
+        `${external() - before} bytes and ${many.length} views`,
+      )
+    }),
 )
 
 /**
- * How much hangs on the text while it is there, and afterwards.
+ * The external memory of a text while it is referenced, and afterwards.
  * @param {() => string | Promise<string>} way
  * @param {(text: string) => void} check
  */
@@ -148,14 +157,14 @@ async function held(way, check) {
   return after
 }
 
-/** The length from which a text is lent where it stands alone, in bytes of UTF-8. */
-const LENT_ALONE_MIN_BYTES = 64 << 20
+/** The UTF-8 length from which a single text is external. */
+const EXTERNAL_ALONE_MIN_BYTES = 64 << 20
 
-test('texts of 64 MiB and more are lent wherever they stand, and come back', { skip }, () =>
+test('texts of 64 MiB and more are always external, and are freed', { skip }, () =>
   withDir({}, async (root) => {
     // Lines whose characters take one byte or two in a string.
     for (const line of KINDS.slice(0, 3)) {
-      const lines = Math.ceil(LENT_ALONE_MIN_BYTES / (Buffer.byteLength(line) + 1))
+      const lines = Math.ceil(EXTERNAL_ALONE_MIN_BYTES / (Buffer.byteLength(line) + 1))
       const content = Buffer.from(`${line}\n`.repeat(lines))
       writeFileSync(join(root, 'large'), content)
       const ways = {
@@ -163,7 +172,7 @@ test('texts of 64 MiB and more are lent wherever they stand, and come back', { s
         readSync: () => readHashedSync('large', { root })[0].text,
         format: () => formatHashed(content),
       }
-      // The buffer of the kind before is no string, but counts as well until it is collected.
+      // The buffer of the previous kind is not a string, but counts until it is collected.
       await weigh(ways.readSync, () => {})
       for (const [name, way] of Object.entries(ways)) {
         let length = 0
@@ -172,7 +181,7 @@ test('texts of 64 MiB and more are lent wherever they stand, and come back', { s
           assert.ok(text.startsWith('1:') && text.endsWith(`|${line}`), name)
           assert.equal(text.lastIndexOf('\n'), text.lastIndexOf(`\n${lines}:`), name)
         })
-        // Of characters of two bytes, Node 26 counts one. A copy would count nothing.
+        // Node 26 counts one byte for characters of two bytes. It would not count a copy.
         assert.ok(whileThere >= length, `${name}: ${whileThere} bytes for ${length} characters`)
         assert.ok(afterwards < 10_000, `${name}: ${afterwards} bytes stay`)
       }
@@ -180,14 +189,14 @@ test('texts of 64 MiB and more are lent wherever they stand, and come back', { s
   }),
 )
 
-test('shorter texts are copied where they stand alone', { skip }, async () => {
+test('shorter single texts are copied', { skip }, async () => {
   const anchorBytes = '1:00|'.length
   for (const [missing, character] of /** @type {const} */ ([
     [0, 'x'],
     [1, 'x'],
     [2, 'é'],
   ])) {
-    const size = LENT_ALONE_MIN_BYTES - anchorBytes - missing
+    const size = EXTERNAL_ALONE_MIN_BYTES - anchorBytes - missing
     const content = Buffer.from(character.repeat(size / Buffer.byteLength(character)))
     let length = 0
     const { whileThere } = await weigh(
@@ -197,17 +206,21 @@ test('shorter texts are copied where they stand alone', { skip }, async () => {
       },
     )
     assert.ok(length > 2 ** 24)
-    const isLent = whileThere >= length
-    assert.equal(isLent, missing === 0, `${missing} bytes too few: ${whileThere} bytes are lent`)
+    const isExternal = whileThere >= length
+    assert.equal(
+      isExternal,
+      missing === 0,
+      `${missing} bytes too few: ${whileThere} bytes are lent`,
+    )
   }
 })
 
-/** As many bytes of lent texts are out of the addon's hands at most, in a whole process. */
-const LENT_LIMIT_BYTES = 128 << 20
+/** The most bytes in external strings of a process. */
+const LIMIT_BYTES = 128 << 20
 
 /**
- * Reads many long views again and again, and prints how many bytes hung on them at most and at
- * the end. Where the last argument is `keep`, none of the views is given up.
+ * Reads many long views repeatedly, and prints the maximum and the final external memory. If the
+ * last argument is `keep`, all views are kept.
  */
 const READER = `
   const { readHashedSync } = require(process.argv[2])
@@ -216,7 +229,7 @@ const READER = `
   const before = external()
   const kept = []
   let most = 0
-  for (let read = 0; read < 2 * ${LENT_LIMIT_BYTES}; ) {
+  for (let read = 0; read < 2 * ${LIMIT_BYTES}; ) {
     const views = readHashedSync(files, { root })
     if (keep === 'keep') kept.push(views)
     for (const { text } of views) read += text.length
@@ -225,44 +238,44 @@ const READER = `
   console.log(JSON.stringify({ most, atEnd: external() - before }))`
 
 /**
- * @param {string[]} flags of the host
+ * @param {string[]} flags flags of the host
  * @param {string} root @param {string[]} files
- * @param {'keep' | 'drop'} manner
+ * @param {'keep' | 'drop'} mode
  * @returns {{ most: number, atEnd: number }}
  */
-function runReader(flags, root, files, manner) {
+function runReader(flags, root, files, mode) {
   const script = join(root, 'reader.cjs')
   writeFileSync(script, READER)
   const module = fileURLToPath(new URL('../index.js', import.meta.url))
-  const args = [...flags, script, module, JSON.stringify(files), root, manner]
+  const args = [...flags, script, module, JSON.stringify(files), root, mode]
   const ended = spawnSync(process.execPath, args, { encoding: 'utf8' })
   assert.equal(ended.status, 0, ended.stderr)
   return JSON.parse(ended.stdout)
 }
 
-/** What the host may count beside the texts, such as its own buffers. */
+/** The external memory that the host may use otherwise, such as its own buffers. */
 const OTHER_BYTES = 1 << 20
 
-// The bound is that of the addon's own account, so it holds whenever the collector runs: also
-// where nothing can be collected, and where one thread does all collecting in small slices.
+// The limit is enforced by the addon, so it applies whenever the collector runs: also if nothing
+// can be collected, and if one thread collects in small steps.
 for (const flags of [[], ['--single-threaded-gc']]) {
   const where = flags.length === 0 ? '' : ` under ${flags}`
   test(
-    `lent texts pile up neither where nobody collects nor where nobody waits${where}`,
+    `external strings stay within the limit without collections and without pauses${where}`,
     { skip },
     () =>
       withFiles((root, files) => {
         const dropped = runReader(flags, root, files, 'drop')
-        const bound = LENT_LIMIT_BYTES + OTHER_BYTES
-        assert.ok(dropped.most <= bound, `${dropped.most} bytes of views that nobody has`)
+        const bound = LIMIT_BYTES + OTHER_BYTES
+        assert.ok(dropped.most <= bound, `${dropped.most} bytes of dropped views`)
         const kept = runReader(flags, root, files, 'keep')
-        assert.ok(kept.most <= bound, `${kept.most} bytes of views that are all kept`)
-        assert.ok(kept.atEnd > 0.9 * LENT_LIMIT_BYTES, `lending stopped at ${kept.atEnd} bytes`)
+        assert.ok(kept.most <= bound, `${kept.most} bytes of kept views`)
+        assert.ok(kept.atEnd > 0.9 * LIMIT_BYTES, `external strings stopped at ${kept.atEnd} bytes`)
       }, NARROW_KINDS),
   )
 }
 
-test('what came back can be lent again', { skip }, () =>
+test('freed bytes can be used again', { skip }, () =>
   withFiles(async (root, files) => {
     await settle()
     const before = external()
@@ -275,27 +288,27 @@ test('what came back can be lent again', { skip }, () =>
 )
 
 /**
- * Takes half of what may be lent, and gives it up.
+ * Uses half of the limit, and releases it.
  * @param {string} root @param {string[]} files
  */
 async function fill(root, files) {
   const before = external()
   const kept = []
-  const isFull = () => external() - before > LENT_LIMIT_BYTES / 2
+  const isFull = () => external() - before > LIMIT_BYTES / 2
   for (let call = 0; call < 200 && !isFull(); call++) kept.push(readHashedSync(files, { root }))
-  assert.ok(isFull(), `${external() - before} bytes are lent after ${kept.length} calls`)
+  assert.ok(isFull(), `${external() - before} bytes are external after ${kept.length} calls`)
 }
 
-test('a text that alone is more than may be lent is copied', { skip }, async () => {
-  const content = Buffer.alloc(LENT_LIMIT_BYTES, 'x')
+test('a text that alone exceeds the limit is copied', { skip }, async () => {
+  const content = Buffer.alloc(LIMIT_BYTES, 'x')
   const { whileThere } = await weigh(
     () => formatHashed(content),
-    (text) => assert.equal(text.length, LENT_LIMIT_BYTES + '1:00|'.length),
+    (text) => assert.equal(text.length, LIMIT_BYTES + '1:00|'.length),
   )
-  assert.ok(whileThere < 10_000, `${whileThere} bytes are lent`)
+  assert.ok(whileThere < 10_000, `${whileThere} bytes are external`)
 })
 
-test('a worker that alone loaded the addon ends with views in its hands', () =>
+test('the only worker that loaded the addon ends while it holds views', () =>
   withFiles((root, files) => {
     const worker = `
       const { readHashedSync } = require(process.argv[2])

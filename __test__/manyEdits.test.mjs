@@ -1,5 +1,5 @@
-// Edits in numbers and texts of lengths at which lines are found in other ways: one after the
-// other, by blocks, all at once.
+// Edits whose numbers and text lengths select each way of finding lines: by scanning, by blocks, by
+// an index.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -45,7 +45,7 @@ const lineOf = (edit) =>
 
 for (const [dialect, { edits: some, apply, naive }] of Object.entries(DIALECTS)) {
   /**
-   * Edits that can be applied, about so many.
+   * Valid edits, approximately `count`.
    * @param {Random} random
    * @param {string} text
    * @param {number} count

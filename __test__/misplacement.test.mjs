@@ -1,5 +1,5 @@
-// A short run of bench/misplacement on generated changes, always the same ones, and what that
-// program itself must get right.
+// A short run of bench/misplacement on generated changes, always the same, and tests of the program
+// itself.
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -52,8 +52,8 @@ async function tallied(cases) {
 }
 
 /**
- * Checks the wrong results of each scenario and kind of subject against a bound, in percent. Those
- * of the plain functions are what was measured, those of sessions what they promise.
+ * Checks the wrong results of each scenario and kind of subject against a limit, in percent. The
+ * limits of the plain functions are measured, those of sessions are guaranteed.
  * @param {Awaited<ReturnType<typeof tallied>>} rows
  * @param {Record<string, { plain: number, session: number }>} bounds
  */
@@ -62,7 +62,7 @@ function within(rows, bounds) {
   assert.deepEqual([...scenarios].sort(), Object.keys(bounds).sort())
   for (const { scenario, subject, tally } of rows) {
     const bound = bounds[scenario][subject.startsWith('session') ? 'session' : 'plain']
-    // Of few cases, one alone can be more than a bound in percent.
+    // With few cases, a single one can exceed the limit in percent.
     const allowed = Math.ceil((bound * tally.all) / 100)
     assert.ok(
       tally.wrong <= allowed,
@@ -72,7 +72,7 @@ function within(rows, bounds) {
 }
 
 describe('edits by old anchors', () => {
-  test('one change left out lands where it belongs or is refused', async () => {
+  test('an omitted change is applied at its place or refused', async () => {
     within(await tallied(generated((pair, random) => casesOf(pair, random, 'generated'))), {
       'generated: one hunk, exactly its lines': { plain: 1.5, session: 0 },
       'generated: one hunk, 1 to 3 lines of context replaced along': { plain: 0.4, session: 0 },
@@ -108,8 +108,8 @@ describe('edits by old anchors', () => {
   })
 })
 
-describe('the program that measures', () => {
-  test('takes hunks out of a log', () => {
+describe('the benchmark program', () => {
+  test('parses the hunks of a log', () => {
     /** @type {object[]} */
     const found = []
     const reader = readerOfDiffs((change) => found.push(change))
@@ -142,7 +142,7 @@ describe('the program that measures', () => {
     assert.deepEqual(found, [{ commit: 'c0ffee', path: 'some file', ...blobs, hunks }])
   })
 
-  test('leaves hunks out and sends them as edits that make the new file', async () => {
+  test('omits hunks and sends them as edits that produce the new file', async () => {
     let count = 0
     for await (const one of generated((pair, random) => casesOf(pair, random, 'generated'), 20)) {
       count++
@@ -155,7 +155,7 @@ describe('the program that measures', () => {
     assert.ok(count > 40)
   })
 
-  test('tells lines only of texts that end all their lines alike', () => {
+  test('accepts only texts with equal line terminators', () => {
     const linesOf = (/** @type {string} */ text) => decoded(Buffer.from(text))
     assert.deepEqual(linesOf('a\nb'), { lines: ['a', 'b'], eol: '\n', final: false })
     assert.deepEqual(linesOf('a\r\n'), { lines: ['a'], eol: '\r\n', final: true })
@@ -203,7 +203,7 @@ describe('the program that measures', () => {
     assert.deepEqual(apply('b {\n\n}\n'), { status: 'refused', code: 'not found' })
   })
 
-  test('knows how sure a count is', () => {
+  test('computes the confidence interval of a count', () => {
     const shown = ({ low = 0, high = 0 }) => `${percent(low)} to ${percent(high)}`
     assert.equal(shown(interval(0, 100_000)), '0 % to 0.0038 %')
     assert.equal(shown(interval(1, 20)), '0.89 % to 23.6 %')

@@ -1,6 +1,5 @@
-// Mounts that show a part of one file system at another place: a rename leads neither out of nor
-// into them, though the device is the same. Mounting needs root; elsewhere the tests are skipped,
-// and say so.
+// Bind mounts within one file system: a rename cannot cross them, although the device is the same.
+// Mounting needs root; without it the tests are skipped with the reason.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -12,7 +11,7 @@ import { leftovers } from '../stress/attack.mjs'
 import { withMess } from './support.mjs'
 
 /**
- * Shows `from` at `to` too; says why not, if so.
+ * Mounts `from` at `to` as well; returns the reason if that fails.
  * @param {string} from
  * @param {string} to
  */
@@ -26,7 +25,7 @@ function unmount(path) {
   assert.equal(spawnSync('umount', [path]).status, 0, `${path} is still mounted`)
 }
 
-/** Why nothing can be mounted, if so. */
+/** Why mounting is not possible, if so. */
 async function whyNot() {
   if (process.platform !== 'linux') return 'needs bind mounts of Linux'
   return withMess({ 'from/.keep': '', 'to/.keep': '' }, (dir) => {
@@ -39,7 +38,7 @@ async function whyNot() {
 
 const skip = await whyNot()
 
-test('a file moves into a directory that is mounted from elsewhere', { skip }, () =>
+test('a file moves into a bind mount', { skip }, () =>
   withMess({ 'a.txt': 'old\n', 'from/.keep': '', 'to/.keep': '' }, (dir) => {
     assert.equal(bind(join(dir, 'from'), join(dir, 'to')), undefined)
     try {
@@ -56,7 +55,7 @@ test('a file moves into a directory that is mounted from elsewhere', { skip }, (
   }),
 )
 
-test('a file that is mounted itself is rewritten in place', { skip }, () =>
+test('a bind-mounted file is rewritten in place', { skip }, () =>
   withMess({ 'from.txt': 'old\n', 'root/a.txt': '' }, (dir) => {
     const [from, at] = [join(dir, 'from.txt'), join(dir, 'root/a.txt')]
     assert.equal(bind(from, at), undefined)

@@ -1,5 +1,5 @@
-// What the modules of dialects `omp` and `omp13` have to do, written to be obviously right and
-// with no regard to time: everything on arrays of lines, one line after the other.
+// Reference implementation of the modules of dialects `omp` and `omp13`, obviously correct and
+// without regard to speed: everything works on arrays of lines, one line at a time.
 
 const WHITE_SPACE = /[\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]/
 const LETTERS = 'ZPMQVRWSNKTXJBYH'
@@ -94,7 +94,7 @@ export function naiveRows(hashOf, lines, startLine) {
 }
 
 /**
- * The chunks of a stream: as many rows as fit.
+ * The chunks of a stream, each with as many rows as fit.
  * @param {string[]} rows
  * @param {{ maxChunkLines?: number, maxChunkBytes?: number }} options
  */
@@ -228,13 +228,13 @@ export function naiveOmpApply(content, given, autocorrect) {
  * @typedef {object} State
  * @property {boolean} autocorrect
  * @property {string[]} old the lines before the edits
- * @property {string[]} now the lines as they are by now
+ * @property {string[]} now the current lines
  * @property {number[]} named the lines that edits name
  * @typedef {{ start: number, count: number, lines: string[], noop?: string[] }} Step
  */
 
 /**
- * Which lines an edit takes out, and which it puts there.
+ * The lines that an edit removes, and the lines that it inserts.
  * @param {any} edit
  * @param {State} state
  * @returns {Step}
@@ -281,7 +281,7 @@ function setStep({ tag: { line }, content }, state) {
   if (merge !== 0) {
     const start = Math.min(line, line + merge)
     const lines = withPairedIndent([old[start - 1]], content)
-    // What another edit has put behind the end of the text is not among these.
+    // Lines that another edit has appended are not among these.
     const replaced = old.slice(start - 1, start + 1)
     const isSame = replaced.every((text, row) => text === lines[row])
     return { start, count: 2, lines, noop: isSame ? replaced : undefined }
@@ -308,7 +308,7 @@ function replacement(old, first, last, content) {
  * @param {string[]} content
  * @param {string | undefined} above
  * @param {string | undefined} below
- * @param {number} least how many lines have to stay
+ * @param {number} least the number of lines to keep
  */
 function withoutEchoes(content, above, below, least) {
   const isAlike = (/** @type {string} */ line, /** @type {string | undefined} */ other) =>
@@ -355,7 +355,7 @@ function withPairedIndent(replaced, content) {
   })
 }
 
-/** @param {string} text without white space */
+/** @param {string} text a text without whitespace */
 function withoutToken(text) {
   const tokens = ['&&', '||', '??', '?', ':', '=', ',', '+', '-', '*', '/', '.', '(']
   const token = tokens.find((end) => text.endsWith(end))
@@ -363,7 +363,7 @@ function withoutToken(text) {
 }
 
 /**
- * -1 when the new line also holds the line above, 1 when it holds the line below, else 0.
+ * -1 if the new line includes the line above, 1 if it includes the line below, else 0.
  * @param {number} line
  * @param {string[]} content
  * @param {State} state
@@ -396,7 +396,7 @@ function omp13Place({ op, pos, end }) {
 }
 
 /**
- * What the published module does without its warnings.
+ * The result of the published module, without its warnings.
  * @param {string} text
  * @param {any[]} given
  */

@@ -1,6 +1,6 @@
-// The hashes of dialect `lean`, written to be obviously right and with no regard to time.
-// `node __test__/naiveLean.mjs` writes vectors/lean.hash.jsonl: the lines of vectors/pi.hash.jsonl,
-// and some of white space, or nearly.
+// Reference implementation of the hashes of dialect `lean`, obviously correct and without regard to
+// speed. `node __test__/naiveLean.mjs` writes vectors/lean.hash.jsonl: the lines of
+// vectors/pi.hash.jsonl, and some of whitespace or almost only whitespace.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { naiveXxHash32 } from './naiveHashline.mjs'
@@ -28,7 +28,7 @@ function normalized(character) {
 }
 
 /**
- * The hash of a line; none of a blank one.
+ * The hash of a line; none for a blank line.
  * @param {string} line
  */
 export function naiveLean(line) {

@@ -16,7 +16,7 @@ import { untyped, vectors } from './support.mjs'
 /** @import { HashlineEdit } from 'hashline-native/omp' */
 
 /**
- * Runs `body` with the variable that turns the heuristics on or off.
+ * Runs `body` with the variable that switches the heuristics.
  * @template T
  * @param {string | undefined} value
  * @param {() => T} body
@@ -37,13 +37,13 @@ function withAutocorrect(value, body) {
   }
 }
 
-test('import and require give the same functions', () => {
+test('import and require return the same functions', () => {
   const required = createRequire(import.meta.url)('hashline-native/omp')
   assert.deepEqual(Object.keys(required).sort(), Object.keys(omp).sort())
   for (const [name, value] of Object.entries(omp)) assert.equal(value, required[name], name)
 })
 
-test('recorded hashes', () => {
+test('hashes are as recorded', () => {
   const rows = vectors('omp.hash')
   assert.equal(rows.length, 2000)
   for (const { line, hash } of rows) {
@@ -52,7 +52,7 @@ test('recorded hashes', () => {
   }
 })
 
-test('recorded texts with anchors', () => {
+test('texts with anchors are as recorded', () => {
   const rows = vectors('omp.format')
   assert.equal(rows.length, 100)
   for (const { text, startLine, formatted } of rows) {
@@ -61,7 +61,7 @@ test('recorded texts with anchors', () => {
   }
 })
 
-test('recorded anchors', () => {
+test('anchors are as recorded', () => {
   const rows = vectors('omp.tag')
   assert.equal(rows.length, 22)
   for (const { ref, tag, error } of rows) {
@@ -71,7 +71,7 @@ test('recorded anchors', () => {
   }
 })
 
-test('recorded edits', () => {
+test('edits are as recorded', () => {
   const rows = vectors('omp.apply')
   assert.equal(rows.length, 2000)
   for (const { content, edits, autocorrect, result, error } of rows) {
@@ -91,7 +91,7 @@ test('recorded edits', () => {
   }
 })
 
-test('generated lines hash as the naive reference says', () => {
+test('generated lines have the hashes of the reference', () => {
   const random = new Random(1)
   for (let round = 0; round < 3000; round++) {
     const line = randomLine(random)
@@ -99,7 +99,7 @@ test('generated lines hash as the naive reference says', () => {
   }
 })
 
-test('lines of every length, around the limit of what is hashed in JavaScript', () => {
+test('lines of every length, around the limit of hashing in JavaScript', () => {
   for (let length = 0; length < 300; length++) {
     for (const line of ['x'.repeat(length), `${'ab c\t'.repeat(length)}é`]) {
       assert.equal(omp.computeLineHash(1, line), naiveHash.omp(1, line), `${length}`)
@@ -107,7 +107,7 @@ test('lines of every length, around the limit of what is hashed in JavaScript', 
   }
 })
 
-test('generated texts are formatted as the naive reference says', () => {
+test('generated texts are formatted as by the reference', () => {
   const random = new Random(2)
   for (let round = 0; round < 300; round++) {
     const text = randomText(random, 20)
@@ -139,7 +139,7 @@ for (const autocorrect of [false, true]) {
   })
 }
 
-test('the heuristics are on for exactly 1, at the time of the call', () => {
+test('only the value 1 enables the heuristics, at the time of the call', () => {
   const text = '  a\n  b'
   const tag = omp.parseTag(omp.formatLineTag(1, '  a'))
   const call = () => omp.applyHashlineEdits(text, [{ op: 'set', tag, content: ['x'] }]).content
@@ -149,7 +149,7 @@ test('the heuristics are on for exactly 1, at the time of the call', () => {
   assert.equal(withAutocorrect('1', call), '  x\n  b')
 })
 
-test('duplicates leave the array of edits, so that an index names the edit', () => {
+test('duplicates are removed from the array of edits, so that an index names the edit', () => {
   const text = 'a\nb\nc'
   const tag = (/** @type {number} */ line) => ({
     line,
@@ -182,7 +182,7 @@ test('a mismatch is an error of its own class, with fresh anchors', () => {
     assert.ok(error instanceof omp.HashlineMismatchError)
     assert.ok(error instanceof Error)
     assert.ok(error.stack?.includes('omp.test'), error.stack)
-    // As the original has them, in the order in which they are printed.
+    // As in the original, in the order in which they are printed.
     assert.deepEqual(Object.keys(error), ['mismatches', 'fileLines', 'remaps', 'name'])
     assert.equal(error.name, 'HashlineMismatchError')
     assert.equal(error.fileLines, lines)
@@ -196,12 +196,12 @@ test('a mismatch is an error of its own class, with fresh anchors', () => {
   }
 })
 
-test('regression: halves of a surrogate pair come back as they went in', () => {
+test('regression: lone surrogates are preserved', () => {
   const text = 'a\ud83d\n\udc00\nb\ufffd\n\ud83d \udc00'
   const lines = text.split('\n')
   const formatted = omp.formatHashLines(text)
   assert.equal(formatted, naiveRows(naiveHash.omp, lines, 1).join('\n'))
-  // Without the space between them the halves are a pair.
+  // Without the space between them, the surrogates are a pair.
   assert.equal(omp.computeLineHash(1, '\ud83d \udc00'), omp.computeLineHash(1, '\ud83d\udc00'))
   assert.notEqual(omp.computeLineHash(1, '\ud83d \udc00'), omp.computeLineHash(1, '\ufffd\ufffd'))
   const tag = { line: 2, hash: omp.computeLineHash(2, lines[1]) }
@@ -216,7 +216,7 @@ test('regression: halves of a surrogate pair come back as they went in', () => {
   }
 })
 
-test('regression: a line that takes in one behind the end of the text as it was is a no-op', () =>
+test('regression: a line that merges one beyond the original end of the text is a no-op', () =>
   withAutocorrect('1', () => {
     const tag = omp.parseTag(`1#${omp.computeLineHash(1, 'a ?? b')}`)
     assert.deepEqual(
@@ -232,7 +232,7 @@ test('regression: a line that takes in one behind the end of the text as it was 
     )
   }))
 
-test('regression: halves of a pair with white space between them are that pair to the heuristics', () =>
+test('regression: surrogates separated by whitespace are a pair for the heuristics', () =>
   withAutocorrect('1', () => {
     const line = 'a\ud83d \udc00'
     const tag = omp.parseTag(`1#${omp.computeLineHash(1, line)}`)
@@ -240,7 +240,7 @@ test('regression: halves of a pair with white space between them are that pair t
     assert.equal(apply({ op: 'append', after: tag, content: ['a\ud83d\udc00', 'x'] }), `${line}\nx`)
     const lines = ['x', '\ta\ud83d\udc00']
     assert.equal(apply({ op: 'prepend', before: tag, content: lines }), `x\n${line}`)
-    // Wrapped between the halves.
+    // Wrapped between the surrogates.
     const wrapped = ['before', '\ud83d', '\udc00 =', '10;']
     const file = 'before\n\ud83d\udc00 = 10;\nafter'
     const edit = { op: /** @type {const} */ ('set'), content: wrapped }
@@ -248,7 +248,7 @@ test('regression: halves of a pair with white space between them are that pair t
     assert.equal(omp.applyHashlineEdits(file, [{ ...edit, tag: own }]).content, file)
   }))
 
-test('regression: lines with halves are mended beside any other characters', () =>
+test('regression: lines with lone surrogates are repaired next to any other characters', () =>
   withAutocorrect('1', () => {
     const all = Array.from({ length: 6400 }, (_, at) => String.fromCharCode(0xe000 + at)).join('')
     const line = `  ${all}\ud800`
@@ -294,7 +294,7 @@ test('regression: an edit without lines is an error, whatever its operation', ()
   for (const edits of [[byText], [known, byText], [{ op: 'delete' }], [{}], [{ op: 'set' }]]) {
     assert.throws(() => omp.applyHashlineEdits('x', untyped(edits)), TypeError)
   }
-  // One with lines is skipped, and once only is it left there.
+  // An edit with lines is skipped, and kept only once.
   const edits = [odd, known, structuredClone(odd)]
   assert.deepEqual(omp.applyHashlineEdits('x', untyped(edits)), {
     content: 'x\ny',
@@ -303,7 +303,7 @@ test('regression: an edit without lines is an error, whatever its operation', ()
   assert.deepEqual(edits, [odd, known])
 })
 
-test('nonsense is an error or nothing, and no crash', () => {
+test('invalid input is an error or ignored, and does not crash', () => {
   for (const value of [undefined, null, 5, {}, [], '', () => {}]) {
     for (const call of [
       () => omp.computeLineHash(1, untyped(value)),

@@ -25,13 +25,13 @@ const anchor = (text, line) => ({
   hash: omp13.computeLineHash(line, text.split('\n')[line - 1]),
 })
 
-test('import and require give the same functions', () => {
+test('import and require return the same functions', () => {
   const required = createRequire(import.meta.url)('hashline-native/omp13')
   assert.deepEqual(Object.keys(required).sort(), Object.keys(omp13).sort())
   for (const [name, value] of Object.entries(omp13)) assert.equal(value, required[name], name)
 })
 
-test('recorded hashes', () => {
+test('hashes are as recorded', () => {
   const rows = vectors('omp13.hash')
   assert.equal(rows.length, 2000)
   for (const { lineNumber, line, hash } of rows) {
@@ -41,7 +41,7 @@ test('recorded hashes', () => {
   }
 })
 
-test('generated lines and texts agree with the naive reference', () => {
+test('generated lines and texts match the reference', () => {
   const random = new Random(1)
   for (let round = 0; round < 1500; round++) {
     const [line, number] = [randomLine(random), random.pick([0, 1, 77, 2 ** 32 + 5])]
@@ -53,7 +53,7 @@ test('generated lines and texts agree with the naive reference', () => {
   }
 })
 
-test('lines of every length, around the limits of what is hashed in JavaScript', () => {
+test('lines of every length, around the limits of hashing in JavaScript', () => {
   for (const length of [...Array(200).keys(), 600, 681, 682, 683, 684, 3000]) {
     for (const line of ['x'.repeat(length), '}'.repeat(length), `${'é\r'.repeat(length)} \t`]) {
       assert.equal(omp13.computeLineHash(9, line), naiveHash.omp13(9, line), `${length}`)
@@ -61,7 +61,7 @@ test('lines of every length, around the limits of what is hashed in JavaScript',
   }
 })
 
-test('regression: one table says what a letter is, that of the host, for every character', () => {
+test('regression: the host decides what a letter is, for every character', () => {
   const text = 'a\n\u{323b0}\nb\n\u0cdc'
   const lines = text.split('\n')
   const shown = omp13.formatHashLines(text)
@@ -84,7 +84,7 @@ test('regression: one table says what a letter is, that of the host, for every c
   }
 })
 
-test('generated edits agree with the naive reference', () => {
+test('generated edits match the reference', () => {
   const random = new Random(2)
   let applied = 0
   for (let round = 0; round < 3000; round++) {
@@ -124,7 +124,7 @@ test('escaped tabs at the start of lines become tabs, with a warning and in the 
   }
 })
 
-test('the correction of escaped tabs can be turned off', () => {
+test('the correction of escaped tabs can be switched off', () => {
   process.env.PI_HASHLINE_AUTOCORRECT_ESCAPED_TABS = '0'
   try {
     const result = omp13.applyHashlineEdits('', [{ op: 'append_file', lines: ['\\tx'] }])
@@ -134,7 +134,7 @@ test('the correction of escaped tabs can be turned off', () => {
   }
 })
 
-test('warnings of placeholders and of doubled ends', () => {
+test('placeholders and duplicate block ends cause warnings', () => {
   const text = 'a\n  b\n}\nend'
   const result = omp13.applyHashlineEdits(text, [
     { op: 'replace_range', pos: anchor(text, 1), end: anchor(text, 2), lines: ['\\udddd', ' }'] },
@@ -146,7 +146,7 @@ test('warnings of placeholders and of doubled ends', () => {
   ])
 })
 
-test('a preview of a diff has fresh anchors, and its long runs are cut', () => {
+test('a preview of a diff has fresh anchors, and its long runs are truncated', () => {
   const diff = [
     ...[' 7|seven', ' 8|eight', ' 9|nine', '-10|ten', '-11|...', '+10|TEN'],
     ...['+11|a', '+12|b', ' 11|eleven', ' 12|twelve', ' 13|', 'no line'],
@@ -156,7 +156,7 @@ test('a preview of a diff has fresh anchors, and its long runs are cut', () => {
     preview: [
       ...[' ... 2 more unchanged lines', ` 9#${tag(9, 'nine')}|nine`, '-10   |ten', '-11|...'],
       ...[`+10#${tag(10, 'TEN')}|TEN`, `+11#${tag(11, 'a')}|a`, ' ... 1 more added lines'],
-      // One line went and three came, so the old line 11 is the new line 13.
+      // One line was removed and three were added, so the old line 11 is the new line 13.
       ...[` 13#${tag(13, 'eleven')}|eleven`, ' ... 1 more unchanged lines', ` 15#${tag(15, '')}|`],
       'no line',
     ].join('\n'),
@@ -167,7 +167,7 @@ test('a preview of a diff has fresh anchors, and its long runs are cut', () => {
   assert.equal(short.preview, `+1#${tag(1, 'a')}|a\n ... 2 more preview lines`)
 })
 
-test('an insert of nothing is one of an empty line', () => {
+test('an insert of zero lines inserts an empty line', () => {
   const text = 'a\nb'
   /** @type {HashlineEdit[]} */
   const edits = [
@@ -195,7 +195,7 @@ test('regression: an edit without lines is an error, whatever its operation', ()
   assert.equal(edits.length, 2)
 })
 
-test('nonsense is an error or nothing, and no crash', () => {
+test('invalid input is an error or ignored, and does not crash', () => {
   for (const value of [undefined, null, 5, {}, [], '', 'constructor', () => {}]) {
     for (const call of [
       () => omp13.computeLineHash(1, untyped(value)),
@@ -214,11 +214,11 @@ test('nonsense is an error or nothing, and no crash', () => {
 
 const isBun = 'bun' in process.versions
 
-test('generated calls agree with the published module', { skip: whyNoOracle() }, async () => {
+test('generated calls match the published module', { skip: whyNoOracle() }, async () => {
   assert.match(await runScript('oracle.mjs', '--cases', '2000'), /2000 applyHashlineEdits/)
 })
 
-/** The published module runs under Bun alone, and has to be fetched once. */
+/** The published module needs Bun, and must be downloaded once. */
 function whyNoOracle() {
   if (!isBun) return 'the published module runs under Bun'
   const script = fileURLToPath(new URL('../scripts/peer.mjs', import.meta.url))

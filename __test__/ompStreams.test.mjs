@@ -31,7 +31,7 @@ function* pieces(bytes, sizes) {
   yield bytes.slice(at)
 }
 
-test('recorded chunks', async () => {
+test('chunks are as recorded', async () => {
   const rows = vectors('omp.stream')
   assert.equal(rows.length, 50)
   for (const { text, cuts, options, fromUtf8, fromLines } of rows) {
@@ -75,7 +75,7 @@ test('a text cut at every byte', async () => {
   }
 })
 
-test('a byte order mark goes, invalid bytes show as U+FFFD', async () => {
+test('a byte order mark is removed, invalid bytes become U+FFFD', async () => {
   const stream = (/** @type {number[]} */ ...bytes) =>
     collect(
       omp.streamHashLinesFromUtf8(asynchronously(bytes.map((byte) => new Uint8Array([byte])))),
@@ -86,14 +86,14 @@ test('a byte order mark goes, invalid bytes show as U+FFFD', async () => {
   assert.deepEqual(await stream(0x78, 0xff, 0x0a, 0xc3), [omp.formatHashLines('x\ufffd\n\ufffd')])
 })
 
-test('only the first byte order mark of all pieces goes', async () => {
+test('only the first byte order mark of all pieces is removed', async () => {
   const chunks = (/** @type {string[]} */ ...texts) =>
     collect(omp.streamHashLinesFromUtf8(asynchronously(texts.map((text) => encoder.encode(text)))))
   assert.deepEqual(await chunks('x', '\ufeffy'), [omp.formatHashLines('x\ufeffy')])
   assert.deepEqual(await chunks('', '\ufeff', '\ufeffy'), [omp.formatHashLines('\ufeffy')])
 })
 
-test('200 lines or 65,536 bytes make a chunk', async () => {
+test('a chunk has at most 200 lines or 65,536 bytes', async () => {
   const short = await collect(omp.streamHashLinesFromLines(Array(450).fill('x')))
   assert.deepEqual(
     short.map((chunk) => chunk.split('\n').length),
@@ -108,13 +108,13 @@ test('200 lines or 65,536 bytes make a chunk', async () => {
   )
 })
 
-test('a line that holds a line feed is one line', async () => {
+test('a line with a newline in it is one line', async () => {
   const chunks = await collect(omp13.streamHashLinesFromLines(['a\nb', 'c\ud800']))
   const rows = naiveRows(naiveHash.omp13, ['a\nb', 'c\ud800'], 1)
   assert.deepEqual(chunks, [rows.join('\n')])
 })
 
-test('whoever stops early releases the source', async () => {
+test('a consumer that stops early releases the source', async () => {
   let released = 0
   async function* source() {
     try {
@@ -145,7 +145,7 @@ test('whoever stops early releases the source', async () => {
   assert.deepEqual(await stream.getReader().read(), { done: false, value: encoder.encode('rest') })
 })
 
-test('regression: an error thrown into a stream comes back out, and the source is closed', async () => {
+test('regression: an error thrown into a stream is thrown again, and the source is closed', async () => {
   const fault = new Error('boom')
   for (const module of Object.values(MODULES)) {
     let closed = 0
@@ -173,7 +173,7 @@ test('regression: an error thrown into a stream comes back out, and the source i
       assert.deepEqual(await stream.next(), { done: true, value: undefined })
     }
     assert.equal(closed, 2)
-    // What is left at the end is yielded in places of its own.
+    // The rest at the end is yielded by separate code.
     for (const stream of [
       module.streamHashLinesFromLines([]),
       module.streamHashLinesFromLines(['x'], options),
@@ -186,7 +186,7 @@ test('regression: an error thrown into a stream comes back out, and the source i
   }
 })
 
-test('regression: a stream of Node that is destroyed says why', async () => {
+test('regression: a destroyed Node stream has its error', async () => {
   const fault = new Error('boom')
   function* lines() {
     for (;;) yield 'line'
@@ -198,15 +198,15 @@ test('regression: a stream of Node that is destroyed says why', async () => {
   assert.equal(await failed, fault)
 })
 
-test('a source that fails rejects, after what came before', async () => {
-  const fault = new Error('the disk is gone')
+test('a source that fails rejects, after the earlier chunks', async () => {
+  const error = new Error('the disk is gone')
   async function* failing() {
     yield encoder.encode('a\nb\n')
-    throw fault
+    throw error
   }
   const stream = new ReadableStream({
     start: (controller) => controller.enqueue(encoder.encode('a\nb\n')),
-    pull: (controller) => controller.error(fault),
+    pull: (controller) => controller.error(error),
   })
   for (const source of [failing(), stream]) {
     /** @type {string[]} */
@@ -215,13 +215,13 @@ test('a source that fails rejects, after what came before', async () => {
       const options = { maxChunkLines: 1 }
       for await (const chunk of omp.streamHashLinesFromUtf8(source, options)) chunks.push(chunk)
     }
-    await assert.rejects(consume, fault)
+    await assert.rejects(consume, error)
     assert.deepEqual(chunks, omp.formatHashLines('a\nb').split('\n'))
   }
   assert.equal(stream.locked, false)
 })
 
-test('nothing is read before it is asked for, and no more than is asked for', async () => {
+test('the source is read on demand', async () => {
   let given = 0
   function* lines() {
     for (;;) yield `line ${++given}`
@@ -235,14 +235,14 @@ test('nothing is read before it is asked for, and no more than is asked for', as
   await chunks.return(undefined)
 })
 
-test('streams of Node are sources', async () => {
+test('Node streams are sources', async () => {
   const source = Readable.from([Buffer.from('a\n'), Buffer.from('b')])
   assert.deepEqual(await collect(omp.streamHashLinesFromUtf8(source)), [
     omp.formatHashLines('a\nb'),
   ])
 })
 
-test('what is no source rejects', async () => {
+test('an invalid source rejects', async () => {
   for (const source of [undefined, null, 5, {}, { getReader: 1 }, ['text'], asynchronously([5])]) {
     await assert.rejects(collect(omp.streamHashLinesFromUtf8(untyped(source))))
   }
@@ -252,8 +252,7 @@ test('what is no source rejects', async () => {
 })
 
 test('memory stays flat over a long stream', async (t) => {
-  // qemu-user says 0.
-  if (process.memoryUsage().rss === 0)
-    return t.skip('the emulator does not tell what memory is used')
+  // qemu-user reports 0.
+  if (process.memoryUsage().rss === 0) return t.skip('the emulator does not report memory')
   assert.match(await runScript('stream-test.mjs', '--megabytes', '100'), /memory stayed flat/)
 })

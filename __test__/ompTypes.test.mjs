@@ -9,7 +9,7 @@ import * as omp13 from 'hashline-native/omp13'
 /** @import { EditSpec, HashlineEdit, HashlineStreamOptions, LineTag, ReplaceTextEdit } from 'hashline-native/omp' */
 /** @import { Anchor, CompactHashlineDiffOptions, CompactHashlineDiffPreview, HashlineEdit as Omp13Edit } from 'hashline-native/omp13' */
 
-// The originals export no types but these, and `export *` must not name one of an agent's twice.
+// The originals export no other types, and `export *` must not duplicate the names of an agent.
 // @ts-expect-error: not exported
 /** @typedef {import('hashline-native/omp').HashMismatch} OmpMismatch */
 // @ts-expect-error: not exported
@@ -37,7 +37,7 @@ const edits = [
   { op: 'insert', after: tag, before: tag, content: ['x'] },
   // @ts-expect-error: lines are an array
   { op: 'set', tag, content: 'x' },
-  // @ts-expect-error: an anchor is no string
+  // @ts-expect-error: an anchor is not a string
   { op: 'set', tag: '1#ZR', content: [] },
 ]
 
@@ -45,7 +45,7 @@ const edits = [
 const textEdit = { op: 'replaceText', old_text: 'x', new_text: 'y', all: true }
 /** @type {EditSpec[]} */
 const specs = [...edits, textEdit]
-// @ts-expect-error: an edit by text is none by anchors
+// @ts-expect-error: an edit by text is not an edit by anchors
 edits.push(textEdit)
 
 /** @type {Omp13Edit[]} */
@@ -81,7 +81,7 @@ test('a preview of a diff has the declared types', () => {
   assert.deepEqual(preview, { preview: '', addedLines: 0, removedLines: 0 })
 })
 
-test('the error has the declared types', () => {
+test('the error has the declared type', () => {
   try {
     omp.validateLineRef({ line: 1, hash: 'ZZ' }, ['x'])
   } catch (error) {
@@ -93,7 +93,7 @@ test('the error has the declared types', () => {
     /** @type {string[]} */
     const lines = error.fileLines
     assert.deepEqual([mismatch.expected, remaps.size, lines], ['ZZ', 1, ['x']])
-    // Each dialect has an error of its own.
+    // Each dialect has its own error class.
     assert.ok(!(error instanceof omp13.HashlineMismatchError))
   }
 })

@@ -1,5 +1,5 @@
-// The interfaces of options and requests in `index.d.ts` are what the addon takes: it is asked,
-// by values that it must refuse, which names it knows and what it expects of each.
+// The interfaces of options and requests in `index.d.ts` match the addon: calls with invalid values
+// reveal the names that it knows and the types that it expects.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -24,7 +24,7 @@ import { isEmulated, UNUSED_STATE, withMess } from './support.mjs'
 const session = new HashSession({ stateDir: UNUSED_STATE })
 
 /**
- * The calls that take an object of each interface, which comes as the last argument.
+ * The calls that take an object of each interface, as the last argument.
  * @type {Record<string, ((value: any) => unknown)[]>}
  */
 const CALLS = {
@@ -54,7 +54,7 @@ const CALLS = {
   SessionApplyOptions: [(value) => session.apply({ operations: [] }, value)],
 }
 
-/** The types of what messages say that is expected. Interfaces of objects in objects are added. */
+/** The types for the expectations in messages. Interfaces of nested objects are added. */
 const TYPES = new Map([
   ['true or false', 'boolean'],
   ['a string', 'string'],
@@ -80,7 +80,7 @@ function typeOf(expected) {
 }
 
 /**
- * What a call answers to a value that it must refuse.
+ * The error of a call with an invalid value.
  * @param {(value: any) => unknown} call
  * @param {unknown} value
  */
@@ -94,7 +94,7 @@ async function refusal(call, value) {
 }
 
 /**
- * The names of the properties that a call knows.
+ * The property names that a call knows.
  * @param {(value: any) => unknown} call
  */
 async function namesOf(call) {
@@ -104,11 +104,11 @@ async function namesOf(call) {
   return list[1].split(', ')
 }
 
-/** Values of properties without which some calls look at no other. */
+/** Required properties, without which some calls check no others. */
 const NEEDED = { path: 'a', search: 'a', id: 'a' }
 
 /**
- * What is expected of a property.
+ * The expected type of a property.
  * @param {(value: any) => unknown} call
  * @param {string} name
  * @param {string[]} names
@@ -124,7 +124,7 @@ async function expectedOf(call, name, names) {
 }
 
 /**
- * The type of the objects that a call takes, as TypeScript writes it.
+ * The type of the objects that a call accepts, in TypeScript.
  * @param {(value: any) => unknown} call
  */
 async function taken(call) {
@@ -138,10 +138,10 @@ async function taken(call) {
   return `{ ${(await Promise.all(properties)).join('; ')} }`
 }
 
-/** Types that tell whether two others are the same, name by name. */
+/** Types that decide whether two others are equal, name by name. */
 const SAME = [
   'type Flat<T> = { [Name in keyof T]: T[Name] }',
-  // The functions stand here as they are: of an alias the compiler compares arguments alone.
+  // The function types are written out: for an alias, the compiler compares only the arguments.
   'type Is<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false',
   'type Same<A, B> = Is<Flat<A>, Flat<B>>',
 ]
@@ -150,7 +150,7 @@ const SAME = [
 const compared = (name, type, index = 0) =>
   `export const same${name}${index}: Same<api.${name}, ${type}> = true`
 
-test('options and requests are declared as the addon takes them', async (t) => {
+test('the declarations of options and requests match the addon', async (t) => {
   if (isEmulated) return t.skip('the compiler is not there')
   for (const name of [
     'HashSessionLimits',
@@ -167,7 +167,7 @@ test('options and requests are declared as the addon takes them', async (t) => {
       lines.push(compared(name, await taken(call), index))
     }
   }
-  // The comparison itself: one name too few or too many, an option that is none, another type.
+  // Tests the comparison: one name too few or too many, an unknown option, another type.
   const tools = '{ read?: string; search?: string'
   lines.push(compared('CommandTools', `${tools}; edit?: string }`, 1))
   for (const other of ['', '; edit: string', '; edit?: number', '; edit?: string; x?: string']) {
@@ -176,7 +176,7 @@ test('options and requests are declared as the addon takes them', async (t) => {
   await withMess({}, (dir) => assert.equal(compile(dir, [...SAME, ...lines]), ''))
 })
 
-test('what is wrong is told with its place, what it is and what was expected', async () => {
+test('errors have the place, the value and the expected type', async () => {
   const whole = 'expected a whole number from 0 to'
   /** @type {[(value: any) => unknown, unknown, string][]} */
   const cases = [
@@ -219,8 +219,8 @@ test('what is wrong is told with its place, what it is and what was expected', a
   }
 })
 
-test('regression: what is missing is read once, and told as it was', async () => {
-  let looks = 0
+test('regression: a missing value is read once, and reported as it was', async () => {
+  const reads = 0
   const once = {
     get path() {
       looks += 1
@@ -235,17 +235,17 @@ test('regression: what is missing is read once, and told as it was', async () =>
   assert.equal(await refusal(store, {}), `${missing} undefined: expected a string`)
 })
 
-test('of several faults, the first in the order of declaration is told', async () => {
+test('of several errors, the first in declaration order is reported', async () => {
   const message = await refusal(readHashed, { maxLines: -1, startLine: 'a', path: 'a' })
   assert.match(message ?? '', /^requests\.startLine is the string "a": expected a whole number/)
 })
 
-test('regression: functions that scripts replace during a call are not kept', async () => {
+test('regression: functions that scripts replace during a call are not cached', async () => {
   const source = `
     const { parentPort, workerData } = require('node:worker_threads')
     const { formatHashed } = require(workerData)
     const { keys } = Object
-    Object.keys = () => ['of somebody else']
+    Object.keys = () => ['replaced']
     const shown = () => formatHashed('a', { startLine: 7 })
     const first = shown()
     Object.keys = keys
@@ -261,17 +261,17 @@ test('regression: functions that scripts replace during a call are not kept', as
   assert.deepEqual(shown, [expected, expected])
 })
 
-test('null is as left out, and one string as an array of it', () => {
+test('null counts as omitted, and a string as an array with it', () => {
   // @ts-expect-error: null is not declared
   const nulls = checkCommand('cat /a/b', { reads: null, rules: { reader: null }, tools: null })
   assert.equal(nulls.verdict, 'read')
   assert.equal(checkCommand('cat /a/b', { roots: '/c' }).verdict, 'allow')
 })
 
-test('an object is not looked into where another kind of value is expected', async () => {
-  let looks = 0
-  const counts = new Proxy({}, { get: () => looks++, ownKeys: () => [`${looks++}`] })
+test('an object is not read if another type is expected', async () => {
+  let reads = 0
+  const counts = new Proxy({}, { get: () => reads++, ownKeys: () => [`${reads++}`] })
   const message = await refusal(readHashed, { path: 'a', maxLines: counts })
   assert.match(message ?? '', /^requests\.maxLines is an object: expected a whole number/)
-  assert.equal(looks, 0)
+  assert.equal(reads, 0)
 })

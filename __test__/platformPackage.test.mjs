@@ -1,6 +1,6 @@
-// What the loader and the launcher make of a platform package that is there, but is not what it
-// should be; and how the launcher ends. The packages stand in a directory of their own, the addon
-// and the program of the platform being others that a few lines imitate.
+// How the loader and the launcher handle a wrong platform package, and how the launcher ends. The
+// packages are in a temporary directory; the addon and the program of the platform are replaced by
+// fakes of a few lines.
 
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
@@ -29,9 +29,9 @@ const noShell =
   (process.versions.deno !== undefined && 'Deno starts no launcher')
 
 /**
- * Puts the main package beside a platform package.
- * @param {{ addon?: string, program?: string, has?: string }} platformPackage what its addon and
- *   its program are instead, and its version
+ * Installs the main package next to a platform package.
+ * @param {{ addon?: string, program?: string, has?: string }} platformPackage the content of its
+ * fake addon and program, and its version
  * @param {(dir: string) => unknown} body
  */
 function beside({ addon = RIGHT, program = '', has = version }, body) {
@@ -51,9 +51,9 @@ function beside({ addon = RIGHT, program = '', has = version }, body) {
 }
 
 /**
- * What is printed when the addon is loaded.
+ * The output when the addon is loaded.
  * @param {string} cwd
- * @param {string} [chosen] the addon that the environment names
+ * @param {string} [chosen] the addon that the environment variable names
  */
 function loaded(cwd, chosen = '') {
   const env = { ...process.env, NAPI_RS_NATIVE_LIBRARY_PATH: chosen }
@@ -70,10 +70,10 @@ const unfit = (problem) =>
   `hashline-native-${platform} is installed, but does not run on this ${platform}: ${problem}. ` +
   `Run npm install hashline-native-${platform}@${version} --force, or build it from source.\n`
 
-test('an addon of the same version is taken', () =>
+test('an addon of the same version is loaded', () =>
   beside({}, (dir) => assert.equal(loaded(dir), `${version}\n`)))
 
-test('an addon of another version is not taken for ours', () =>
+test('an addon of another version is refused', () =>
   beside({ addon: "exports.version = () => '0.0.1'" }, (dir) =>
     assert.equal(
       loaded(dir),
@@ -81,12 +81,12 @@ test('an addon of another version is not taken for ours', () =>
     ),
   ))
 
-test('the error names what a bundler has put in place of the addon', () =>
+test('a value that a bundler has put in place of the addon is refused', () =>
   beside({ addon: "module.exports = './hashline-native-4XK2.node'" }, (dir) =>
     assert.equal(loaded(dir), unfit('it is not an addon of hashline-native')),
   ))
 
-test('the error of an addon that the environment names has the name of the variable', () =>
+test('an error of the addon in the environment variable names the variable', () =>
   beside({}, (dir) => {
     const addon = join(dir, 'addon.cjs')
     writeFileSync(addon, RIGHT)
@@ -98,7 +98,7 @@ test('the error of an addon that the environment names has the name of the varia
     assert.match(loaded(dir, join(dir, 'none.node')), says('Cannot find module'))
   }))
 
-test('a module that a bundler left out and lets fail in its own way is a missing one', () =>
+test('a module that a bundler omitted counts as missing', () =>
   beside({}, (dir) => {
     const loader = join(dir, main, 'js', 'addon.cjs')
     const leftOut = `function leftOut() {
@@ -140,8 +140,8 @@ test(
     }),
 )
 
-test('SIGINT for the launcher alone reaches the program', { skip: noShell }, () => {
-  // A child with the input of the program, so that both end with it.
+test('SIGINT that is sent only to the launcher reaches the program', { skip: noShell }, () => {
+  // A child that shares the input of the program, so that both end with it.
   const program = `trap 'exit 130' INT\nexec 3<&0\ncat <&3 >/dev/null &\necho ready\nwait $!`
   return beside({ program }, async (dir) => {
     const child = spawn(process.execPath, [launcher(dir)])
@@ -155,10 +155,10 @@ test('SIGINT for the launcher alone reaches the program', { skip: noShell }, () 
 })
 
 for (const signal of /** @type {const} */ (['SIGUSR1', 'SIGPIPE', 'SIGKILL'])) {
-  test(`a program that ${signal} ends has not succeeded`, { skip: noShell }, () =>
+  test(`a program that ends by ${signal} has failed`, { skip: noShell }, () =>
     beside({ program: `kill -${signal.slice(3)} $$` }, (dir) => {
       const ended = spawnSync(process.execPath, [launcher(dir)])
-      // A host that does not die of the signal itself ends with the code that shells have for it.
+      // A host that does not end by the signal itself ends with the exit code of shells for it.
       const code = ended.status ?? 128 + constants.signals[ended.signal ?? signal]
       assert.equal(code, 128 + constants.signals[signal])
     }),

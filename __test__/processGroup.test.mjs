@@ -1,6 +1,5 @@
-// How `npm run stress -- smoke` ends a test file with all that it has started. The output of a
-// process is at its end when everything that could write to it has ended; so a call that returns
-// says enough.
+// How `npm run stress -- smoke` ends a test file with all its child processes. The output of a
+// process ends when every writer has ended, so returning from the call is enough.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -9,7 +8,7 @@ import { runGroup } from '../scripts/processGroup.mjs'
 const skip = process.platform === 'win32' && 'Windows has no groups of processes'
 const nobody = new AbortController().signal
 
-test('what a program leaves behind is ended with it', { skip, timeout: 60_000 }, async () => {
+test('remaining child processes end with the program', { skip, timeout: 60_000 }, async () => {
   const script = 'sleep 100000 & echo "left one"; echo "and said so" >&2; exit 3'
   const ended = await runGroup('sh', ['-c', script], {}, nobody)
   assert.deepEqual(ended, {
@@ -20,13 +19,13 @@ test('what a program leaves behind is ended with it', { skip, timeout: 60_000 },
   })
 })
 
-test('a program is stopped with all that it has started', { skip, timeout: 60_000 }, async () => {
+test('a program is stopped with its child processes', { skip, timeout: 60_000 }, async () => {
   const script = 'sleep 100000 & sleep 100000 & wait'
   const ended = await runGroup('sh', ['-c', script], {}, AbortSignal.timeout(200))
   assert.deepEqual(ended, { code: null, signal: 'SIGKILL', stdout: '', stderr: '' })
 })
 
-test('a program that was stopped beforehand does not go on', {
+test('a program that was stopped before its start does not run', {
   skip,
   timeout: 60_000,
 }, async () => {
@@ -34,10 +33,10 @@ test('a program that was stopped beforehand does not go on', {
   assert.equal(signal, 'SIGKILL')
 })
 
-test('a program that is not there is an error', { skip }, () =>
+test('a missing program is an error', { skip }, () =>
   assert.rejects(
     () => runGroup('hashline-no-such-program', [], {}, nobody),
-    // The second, where the path has a directory that this user may not look into.
+    // EACCES if PATH has a directory that this user may not search.
     (/** @type {NodeJS.ErrnoException} */ error) => /^(ENOENT|EACCES)$/.test(error.code ?? ''),
   ),
 )

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { readHashed } from 'hashline-native'
 import { assertRejects, MISUSED_OPTIONS, untyped, withDir } from './support.mjs'
 
-test('views come in the order of the requests, and one bad file fails no other', () =>
+test('views are in the order of the requests, and an error of one file does not fail others', () =>
   withDir({ 'a.txt': '}\n', 'b.txt': 'return null;\n' }, async (root) => {
     const views = await readHashed(['b.txt', 'none.txt', { path: 'a.txt' }], { root })
     assert.deepEqual(
@@ -18,7 +18,7 @@ test('views come in the order of the requests, and one bad file fails no other',
     assert.match(views[1].error?.message ?? '', /none\.txt/)
   }))
 
-test('a view is the same among many as alone', () =>
+test('a view is the same in a large answer as alone', () =>
   withDir(
     {
       'a.txt': 'A\nb\nc\na\n',
@@ -41,7 +41,7 @@ test('a view is the same among many as alone', () =>
       const many = await readHashed(Array(5).fill(kinds).flat(), { root })
       const expected = Array(5).fill(alone).flat()
       assert.deepEqual(many, expected)
-      // In the same order, and those without a value absent.
+      // In the same order, without absent properties.
       assert.deepEqual(many.map(Object.keys), expected.map(Object.keys))
     },
   ))
@@ -54,7 +54,7 @@ test('one request is an array of one', () =>
     assert.deepEqual(await readHashed([]), [])
   }))
 
-test('misuse rejects the promise and throws nothing', async () => {
+test('misuse rejects the promise', async () => {
   for (const [options, ...parts] of MISUSED_OPTIONS) {
     await assertRejects(() => readHashed('a', untyped(options)), 'INVALID_ARGUMENT', ...parts)
   }
@@ -67,7 +67,7 @@ test('misuse rejects the promise and throws nothing', async () => {
   )
 })
 
-test("an exception of the caller's own code arrives as it is", async () => {
+test("an exception of the caller's own code is passed on", async () => {
   const mine = new TypeError('mine')
   const options = {
     get root() {
@@ -82,7 +82,7 @@ test("an exception of the caller's own code arrives as it is", async () => {
   await assert.rejects(readHashed(requests), (error) => error === mine)
 })
 
-test('a signal must be one', async () => {
+test('an invalid signal is refused', async () => {
   for (const signal of [{}, { aborted: false }, 1, new AbortController()]) {
     await assertRejects(
       () => readHashed('a', untyped({ signal })),

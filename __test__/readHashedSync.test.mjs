@@ -27,7 +27,7 @@ test('a view of a text', () =>
     })
   }))
 
-test('a window says where to go on', () =>
+test('a window has the line to continue with', () =>
   withDir({ 'a.txt': 'a\nb\nc\nd\n' }, (root) => {
     const [view] = readHashedSync({ path: 'a.txt', startLine: 2, maxLines: 2 }, { root })
     assert.equal(view.text, '2:bf|b\n3:1b|c')
@@ -51,7 +51,7 @@ test('matches carry anchors and are listed', () =>
     assert.equal(bad.error?.code, 'INVALID_PATTERN')
   }))
 
-test('encodings, byte order marks, binary files and images are told apart', () =>
+test('encodings, byte order marks, binary files and images are distinguished', () =>
   withDir(
     {
       'utf16.txt': Buffer.from('\ufeff}\r\n', 'utf16le'),
@@ -74,7 +74,7 @@ test('encodings, byte order marks, binary files and images are told apart', () =
     },
   ))
 
-test('null and undefined are the default', () =>
+test('null and undefined mean the default', () =>
   withDir({ 'a.txt': 'x\n' }, (root) => {
     const request = { path: 'a.txt', startLine: null, maxLines: undefined, search: null }
     const [view] = readHashedSync(untyped(request), untyped({ root, dialect: null }))
@@ -82,7 +82,7 @@ test('null and undefined are the default', () =>
     assert.equal(view.matchLines, undefined)
   }))
 
-test('options are found on prototypes, too', () =>
+test('options are also read from prototypes', () =>
   withDir({ 'a.txt': '}\n' }, (root) => {
     const options = Object.create({ root, dialect: 'pi26' })
     assert.equal(readHashedSync('a.txt', options)[0].text, '1:ovpo|}')
@@ -105,7 +105,7 @@ test('refusals of a path are in the view', () =>
     assert.deepEqual(codes({ path: 'a.txt', startLine: 9 }, {}), ['LINE_OUT_OF_RANGE'])
   }))
 
-test('misuse is refused with what was wrong', () => {
+test('misuse is refused with the reason', () => {
   for (const [options, ...parts] of MISUSED_OPTIONS) {
     assertThrows(() => readHashedSync('a', untyped(options)), 'INVALID_ARGUMENT', ...parts)
   }
@@ -153,7 +153,7 @@ test('lone surrogates are refused', () => {
   )
 })
 
-test('there is no signal', () => {
+test('a signal is refused', () => {
   const { signal } = new AbortController()
   assertThrows(
     () => readHashedSync('a', untyped({ signal })),

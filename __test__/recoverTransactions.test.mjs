@@ -47,11 +47,11 @@ const journals = (stateDir) => {
 const canStop = process.platform !== 'win32'
 
 /**
- * Stops a process that applies patches while a patch of it is under way; where no process can be
- * stopped, kills it.
+ * Stops a process that applies patches in the middle of a patch; if processes cannot be stopped,
+ * kills it.
  * @param {string} dir
  * @param {string} stateDir
- * @param {RegExp} [state] what its journal must say
+ * @param {RegExp} [state] must match its journal
  */
 async function stopInPatch(dir, stateDir, state = /^/) {
   if (!canStop) return killInPatch(dir, stateDir, state)
@@ -71,7 +71,7 @@ async function stopInPatch(dir, stateDir, state = /^/) {
  * Kills processes that apply patches until one has left a journal.
  * @param {string} dir
  * @param {string} stateDir
- * @param {RegExp} state what the journal must say
+ * @param {RegExp} state must match the journal
  */
 async function killInPatch(dir, stateDir, state) {
   for (let tries = 0; ; tries++) {
@@ -87,7 +87,7 @@ async function killInPatch(dir, stateDir, state) {
 }
 
 /**
- * The journal that is there, if it says the given thing.
+ * The journal, if it matches.
  * @param {RegExp} state
  * @param {string} stateDir
  */
@@ -95,7 +95,7 @@ function journalThatSays(state, stateDir) {
   try {
     return journals(stateDir).find((journal) => state.test(readFileSync(journal, 'utf8')))
   } catch (error) {
-    // Its patch is over, or it is just being removed, when Windows lets nobody open it.
+    // The patch is finished, or the journal is being removed, and Windows refuses to open it.
     const { code = '' } = /** @type {NodeJS.ErrnoException} */ (error)
     if (!['ENOENT', 'EPERM', 'EBUSY', 'EACCES'].includes(code)) throw error
     return undefined
@@ -103,8 +103,8 @@ function journalThatSays(state, stateDir) {
 }
 
 /**
- * Sends a signal to a process, which may have ended. Not by its own method: once that has sent
- * one, Deno's takes the process for dead.
+ * Sends a signal to a process, which may have ended. The process's own method is not used: after it
+ * has sent a signal, Deno's treats the process as dead.
  * @param {import('node:child_process').ChildProcess} child
  * @param {NodeJS.Signals} name
  */
@@ -112,7 +112,7 @@ function signal({ pid, exitCode, signalCode }, name) {
   if (pid !== undefined && exitCode === null && signalCode === null) process.kill(pid, name)
 }
 
-test('where nothing was left there is nothing to do', () =>
+test('without journals there is nothing to recover', () =>
   withDir({}, async (_, stateDir) => {
     assert.deepEqual(recoverTransactionsSync({ stateDir }), NOTHING)
     assert.deepEqual(await recoverTransactions({ stateDir, lockTimeoutMs: 0 }), NOTHING)
@@ -126,7 +126,7 @@ test('a patch of a killed process is complete or absent', () =>
     makeFiles(dir)
     const seen = { finished: 0, undone: 0 }
     for (let kill = 0, generation = 0; kill < (isEmulated ? 6 : 30); kill++) {
-      // Some in the middle of a patch for sure, the others at any moment.
+      // Some are killed in the middle of a patch, the others at any moment.
       const { child, ended } =
         kill % 3 === 2
           ? await stopInPatch(dir, stateDir)
@@ -145,7 +145,7 @@ test('a patch of a killed process is complete or absent', () =>
       generation = now
       seen.finished += finished.length
       seen.undone += undone.length
-      // Of locks, files may be left; they are free.
+      // Files of locks may remain; they are free.
       const left = leftovers(dir, stateDir).filter((name) => !name.startsWith('locks/'))
       assert.deepEqual(left, [])
       assert.deepEqual(recoverTransactionsSync({ stateDir }), NOTHING)
@@ -153,7 +153,7 @@ test('a patch of a killed process is complete or absent', () =>
     assert.ok(seen.finished + seen.undone > 0, 'no kill has hit a patch')
   }))
 
-test('the next patch recovers first', () =>
+test('the next patch first recovers', () =>
   withMess({}, async (dir, stateDir) => {
     makeFiles(dir)
     const { child, ended } = await stopInPatch(dir, stateDir)
@@ -201,7 +201,7 @@ test(
     }),
 )
 
-test('what someone else changed since is left, and both versions are kept', () =>
+test('a file that another process changed is skipped, and both versions are kept', () =>
   withMess({}, async (dir, stateDir) => {
     makeFiles(dir)
     const generation = generationOf(dir)
@@ -230,7 +230,7 @@ test('what someone else changed since is left, and both versions are kept', () =
     assert.deepEqual(recoverTransactionsSync({ stateDir }), NOTHING)
   }))
 
-test('damaged and foreign journals are reported, kept and not acted on', () =>
+test('damaged and foreign journals are reported, kept and not applied', () =>
   withMess({}, async (dir, stateDir) => {
     makeFiles(dir)
     const { child, ended, journal } = await stopInPatch(dir, stateDir)
@@ -280,7 +280,7 @@ test('an aborted signal rejects, and nothing is done', () =>
     generationOf(dir)
   }))
 
-test('misuse is refused with what was wrong', async () => {
+test('misuse is refused with the reason', async () => {
   /** @type {[unknown, ...string[]][]} */
   const cases = [
     ['state', 'options is the string "state"', 'expected an object with stateDir'],

@@ -1,6 +1,6 @@
-// `npm run test:deno`: the cases of vectors/faces.jsonl under Deno, once through Node-API and once
-// through the C interface by `Deno.dlopen`. Deno comes from npm, into target/tools; without
-// network that is skipped and said so, or fails where CI is set.
+// `npm run test:deno`: runs the cases of vectors/faces.jsonl under Deno, once through Node-API and
+// once through the C interface by `Deno.dlopen`. Deno is installed from npm into target/tools;
+// without network it is skipped with a message, or fails if CI is set.
 
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { hostsOf } from '../scripts/hosts.mjs'
 import { root } from '../scripts/tools.mjs'
 import { expectedLine, loadCases } from './faces/run.mjs'
 
-/** Deno's own program, as `npm run stress -- smoke` has it. */
+/** Deno's program, as in `npm run stress -- smoke`. */
 function program() {
   try {
     const [host] = hostsOf('linux-x64-gnu', ['deno'])
@@ -17,7 +17,7 @@ function program() {
   } catch (error) {
     if (process.env.CI) throw error
     const { message } = /** @type {Error} */ (error)
-    console.log(`skipped: Deno cannot be had (${message.split('\n')[0]})`)
+    console.log(`skipped: Deno is not available (${message.split('\n')[0]})`)
     process.exit()
   }
 }
@@ -25,7 +25,7 @@ function program() {
 const deno = program()
 const path = join(root, 'vectors', 'faces.jsonl')
 const expected = `${loadCases(path).map(expectedLine).join('\n')}\n`
-for (const [face, module] of [
+for (const [binding, module] of [
   ['Node-API', 'index.js'],
   ['Deno.dlopen', '__test__/faces/deno.mjs'],
 ]) {
@@ -36,11 +36,11 @@ for (const [face, module] of [
     ['run', '--allow-all', '--no-check', script, join(root, module), path],
     { encoding: 'utf8', maxBuffer: 1 << 26, env: { ...process.env, NO_COLOR: '1' } },
   )
-  if (status !== 0) throw new Error(`${face}: ${stderr}`)
+  if (status !== 0) throw new Error(`${binding}: ${stderr}`)
   const [is, should] = [stdout.split('\n'), expected.split('\n')]
   const at = should.findIndex((line, index) => line !== is[index])
   if (at >= 0 || stdout !== expected) {
-    throw new Error(`${face} answers\n${is[at]}\ninstead of\n${should[at]}`)
+    throw new Error(`${binding} answers\n${is[at]}\ninstead of\n${should[at]}`)
   }
-  console.log(`Deno, ${face}: ${should.length - 1} cases as recorded`)
+  console.log(`Deno, ${binding}: ${should.length - 1} cases as recorded`)
 }

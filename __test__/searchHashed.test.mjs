@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { searchHashed, searchHashedSync } from 'hashline-native'
 import { assertRejects, MISUSED_OPTIONS, untyped, withDir } from './support.mjs'
 
-test('a search gives what its twin gives', () =>
+test('a search returns the result of its synchronous form', () =>
   withDir({ 'a.txt': 'find\n', 'b/c.txt': 'x\nfind\n' }, async (root) => {
     const { signal } = new AbortController()
     const result = await searchHashed({ search: 'find', contextBefore: 1 }, { root, signal })
@@ -16,7 +16,7 @@ test('an aborted signal stops a search', async () => {
   await assert.rejects(searchHashed({ search: 'a' }, { signal }), { name: 'AbortError' })
 })
 
-test('misuse rejects the promise and throws nothing', async () => {
+test('misuse rejects the promise', async () => {
   for (const [options, ...parts] of MISUSED_OPTIONS) {
     await assertRejects(
       () => searchHashed({ search: 'a' }, untyped(options)),

@@ -28,7 +28,7 @@ test('matches of all files, with anchors and as data', () =>
     assert.deepEqual(result.errors, [])
   }))
 
-test('every option of a query does something', () =>
+test('every option of a query has an effect', () =>
   withDir(FILES, (root) => {
     const search = (/** @type {object} */ query) => {
       const result = searchHashedSync({ search: 'find', ...query }, { root })
@@ -54,7 +54,7 @@ test('every option of a query does something', () =>
     assert.match(around.text, /^1:ovpo\|}$/m)
   }))
 
-test('what cannot be searched is told, and the rest is searched', () =>
+test('paths that cannot be searched are reported, and the rest is searched', () =>
   withDir({ 'a.txt': 'find\n' }, (root) => {
     const result = searchHashedSync({ search: 'find', paths: ['none', 'a.txt'] }, { root })
     assert.equal(result.matchCount, 1)
@@ -64,7 +64,7 @@ test('what cannot be searched is told, and the rest is searched', () =>
     )
   }))
 
-test('misuse is refused with what was wrong', () => {
+test('misuse is refused with the reason', () => {
   for (const [options, ...parts] of MISUSED_OPTIONS) {
     assertThrows(
       () => searchHashedSync({ search: 'a' }, untyped(options)),

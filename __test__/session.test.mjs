@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const numbered = (/** @type {number} */ count) =>
   Array.from({ length: count }, (_, at) => `line ${at + 1}\n`).join('')
 
-/** The first row of a text that ends so. */
+/** The first row of a text with this end. */
 const row = (/** @type {string} */ text, /** @type {string} */ end) => {
   const found = text.split('\n').find((one) => one.endsWith(end))
   assert.ok(found, `${end} in ${text}`)
@@ -39,7 +39,7 @@ test('an anchor means the line that was shown', () =>
     const [change] = outcome.files
     assert.match(change.diff ?? '', /^--- a\/a\.txt\n\+\+\+ b\/a\.txt\n@@ -8,7 \+8,7 @@\n/)
     assert.deepEqual(change.hunks?.[0].lines.slice(3, 5), ['-line 10', '+ten'])
-    // What others changed is refused, with both versions.
+    // A line that another process changed is refused, with both versions.
     writeFileSync(file, readFileSync(file, 'utf8').replace('line 20\n', 'twenty\n'))
     const stale = row(text, '|line 20').split('|')[0]
     const refused = one.applySync({
@@ -61,11 +61,11 @@ test('lines that were never shown are refused, or matched on request', () =>
     assert.ok(refused.status === 'rejected' && refused.code === 'NOT_SHOWN', refused.text)
     const other = session(cwd, stateDir, { unseen: 'match' })
     assert.equal(other.applySync(patch, { dryRun: true }).status, 'applied')
-    // A refusal shows the lines: now they are known.
+    // A refusal shows the lines, so they are known now.
     assert.equal(one.applySync(patch).status, 'applied')
   }))
 
-test('calls are carried out in the order in which they are made', () =>
+test('calls take effect in the order in which they are made', () =>
   withDir({ 'a.txt': 'a\nb\n\n}\n' }, async (cwd, stateDir) => {
     const one = session(cwd, stateDir)
     const rows = one.readSync('a.txt').text.split('\n')
@@ -86,7 +86,7 @@ test('calls are carried out in the order in which they are made', () =>
     assert.equal(readFileSync(join(cwd, 'a.txt'), 'utf8'), `${expected.join('\n')}\n`)
   }))
 
-test('a read stays within its limits and says how to go on; images come as bytes', () =>
+test('a read stays within its limits and says how to continue; images are bytes', () =>
   withDir({ 'a.txt': numbered(8), 'b.txt': numbered(8), empty: '' }, (cwd, stateDir) => {
     const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')
     writeFileSync(join(cwd, 'c.png'), png)
@@ -104,7 +104,7 @@ test('a read stays within its limits and says how to go on; images come as bytes
     assert.match(one.readSync({ path: 'a.txt', search: 'zebra' }).text, /^\(no match for zebra/)
   }))
 
-test('root, working directory and directories to read', () =>
+test('paths start in the working directory, and root and readRoots limit them', () =>
   withDir({ 'sub/a.txt': 'a\n', 'lib/b.txt': 'b\n' }, (dir, stateDir) => {
     const cwd = join(dir, 'sub')
     const one = session(cwd, stateDir, { readRoots: join(dir, 'lib') })
@@ -126,7 +126,7 @@ test('root, working directory and directories to read', () =>
     assert.equal(readFileSync(path, 'utf8'), 'B\n')
   }))
 
-test('what others have changed is told once, after the call that has seen it', () =>
+test('changes of other processes are reported once, after the call that detected them', () =>
   withDir({ 'a.txt': 'one\n', 'b.txt': 'two\n' }, async (cwd, stateDir) => {
     const one = session(cwd, stateDir)
     await one.read('a.txt')
@@ -138,7 +138,7 @@ test('what others have changed is told once, after the call that has seen it', (
     assert.throws(() => one.changedFiles(), /the session is closed/)
   }))
 
-test('forks, forgetting, and learning from an old result', () =>
+test('a session can be forked, forget, and learn from an old result', () =>
   withDir({ 'a.txt': numbered(5) }, (cwd, stateDir) => {
     const one = session(cwd, stateDir)
     const found = one.searchSync({ search: 'line 3' })
@@ -156,7 +156,7 @@ test('forks, forgetting, and learning from an old result', () =>
     assert.equal(later.applySync(patch).status, 'applied')
   }))
 
-test('a cancelled call ends, and those behind it go on', () =>
+test('a cancelled call ends, and later calls continue', () =>
   withDir({ 'a.txt': 'a\n' }, async (cwd, stateDir) => {
     const one = session(cwd, stateDir)
     const [anchor] = one.readSync('a.txt').text.split('\n')
@@ -172,11 +172,11 @@ test('a cancelled call ends, and those behind it go on', () =>
     assert.equal((await next).status, 'applied')
   }))
 
-test('regression: what a cancelled read shows nobody is not known', () =>
+test('regression: lines of a cancelled read do not count as shown', () =>
   withDir({ 'a.txt': numbered(2000) }, async (cwd, stateDir) => {
     const [, anchor] = session(cwd, stateDir).readSync('a.txt').text.split('\n')
     const operations = [/** @type {const} */ ({ op: 'set_line', path: 'a.txt', anchor, text: 'x' })]
-    // The signal comes before, during and after the work, whenever that is.
+    // The signal fires before, during and after the work, at varying times.
     for (let spins = 0; spins < 60; spins++) {
       const one = session(cwd, stateDir)
       const controller = new AbortController()
@@ -214,7 +214,7 @@ test('a call may be made while another one reads its signal', () =>
     assert.equal(readFileSync(join(cwd, 'a.txt'), 'utf8'), 'A\nB\n')
   }))
 
-test('a session that is kept on disk is known to other processes', () =>
+test('a stored session is shared with other processes', () =>
   withDir({ 'a.txt': numbered(9) }, async (cwd, stateDir) => {
     const store = { id: 'one', dir: join(stateDir, 'sessions') }
     const code = `
@@ -240,7 +240,7 @@ test('a session that is kept on disk is known to other processes', () =>
     assert.throws(() => session(cwd, stateDir, { store: { id: '' } }), { message: /1 to 200/ })
   }))
 
-test('what is forgotten is not on disk any more', () =>
+test('forgotten lines are removed from the disk', () =>
   withDir({ '.env': 'TOKEN=hunter2\n' }, async (cwd, stateDir) => {
     const one = session(cwd, stateDir, { store: { id: 'one' } })
     const { text } = one.readSync('.env')
@@ -259,7 +259,7 @@ test('what is forgotten is not on disk any more', () =>
     assert.equal(outcome.status === 'rejected' && outcome.code, 'NOT_SHOWN')
   }))
 
-test('regression: within any bound an edit that was refused passes when it is repeated', () =>
+test('regression: with any limit, a refused edit passes when it is repeated', () =>
   withDir({ 'a.txt': numbered(9) }, async (cwd, stateDir) => {
     const { text } = session(cwd, stateDir).readSync('a.txt')
     const one = session(cwd, stateDir, { memory: { maxBytes: 1, maxFiles: 1, maxVersions: 1 } })
@@ -274,7 +274,7 @@ test('regression: within any bound an edit that was refused passes when it is re
     }
   }))
 
-test('misuse is told', () =>
+test('misuse is refused with the reason', () =>
   withDir({ 'a.txt': 'a\n' }, async (cwd, stateDir) => {
     const make = (/** @type {object} */ options) => () => new HashSession(untyped(options))
     assert.throws(make({ cwd: 7 }), {
@@ -309,7 +309,7 @@ test('JSON documents are read and edited by path in a session', () =>
     await assertRejects(() => session.readJson('b.json'), 'FILE_NOT_FOUND')
   }))
 
-test('a session that is closed takes no calls, and those that were made end', () =>
+test('a closed session refuses calls, and earlier calls finish', () =>
   withDir({ 'a.txt': '}\n' }, async (cwd, stateDir) => {
     const session = new HashSession({ cwd, stateDir })
     const fork = session.fork()

@@ -1,5 +1,5 @@
-// Requests, options and answers as JSON (`vectors/shapes`, which the core reads and writes, too)
-// are what this package takes and gives, and what its declarations say.
+// Requests, options and answers as JSON (`vectors/shapes`, which the core also reads and writes)
+// match this package and its declarations.
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -44,7 +44,7 @@ const FIXTURES = ['FileView', 'JsonView', 'SearchResult']
   .concat('ApplyOutcome', 'TextOutcome', 'HashSession')
   .map((name) => [name, load(name)])
 
-/** The options that each call has, of those that a fixture names. */
+/** The options of each call, among those that a fixture names. */
 const OPTIONS = {
   read: ['dialect', 'encoding', 'maxFileBytes'],
   readJson: ['dialect', 'encoding', 'maxFileBytes'],
@@ -64,7 +64,7 @@ const optionsOf = ({ call }, options) =>
   Object.fromEntries(Object.entries(options).filter(([name]) => OPTIONS[call].includes(name)))
 
 /**
- * What one call answers, as JSON has it: bytes in Base64.
+ * The answer to a call, as JSON: bytes in Base64.
  * @param {Call} call
  * @param {object} options
  * @param {string} dir
@@ -107,7 +107,7 @@ function answerOfSession(session, { call, given }) {
 }
 
 for (const [name, { files, options, session, calls }] of FIXTURES) {
-  test(`${name}: the addon answers as the core does`, () => {
+  test(`${name}: the addon answers like the core`, () => {
     const contents = Object.entries(files).map(([path, content]) => [
       path,
       typeof content === 'string' ? content : Buffer.from(content.base64, 'base64'),
@@ -124,14 +124,14 @@ for (const [name, { files, options, session, calls }] of FIXTURES) {
   })
 }
 
-test('a recovery answers as the core does', () =>
+test('a recovery answers like the core', () =>
   withMess({}, (dir) => {
     const names = (/** @type {object} */ report) => Object.keys(report).sort()
     const report = recoverTransactionsSync({ stateDir: join(dir, 'state') })
     assert.deepEqual(names(report), names(load('RecoveryReport').answer))
   }))
 
-/** The declared types: of the options, of what is given, and of the answer. */
+/** The declared types of the options, the arguments and the answer. */
 const TYPES = {
   read: ['ReadOptions', 'string | ReadRequest | (string | ReadRequest)[]', 'FileView[]'],
   readJson: ['ReadOptions', 'string | JsonRequest', 'JsonView'],
@@ -140,7 +140,7 @@ const TYPES = {
   applyToText: ['EditOptions', 'TextPatch', 'TextOutcome'],
 }
 
-test('the declared types hold what is given and answered, and nothing else', (t) => {
+test('the declared types match arguments and answers exactly', (t) => {
   if (isEmulated) return t.skip('the compiler is not there')
   return withMess({}, (dir) => {
     /** @type {string[]} */
@@ -155,7 +155,7 @@ test('the declared types hold what is given and answered, and nothing else', (t)
       for (const call of calls) {
         const [optionsType, givenType, answerType] = TYPES[call.call]
         if (!session) assign(optionsType, optionsOf(call, options))
-        // An operation that there is not is what its answer is about.
+        // Cases with an unknown operation test its refusal.
         if (!JSON.stringify(call.given).includes('"fly"')) assign(givenType, call.given)
         assign(session && call.call === 'read' ? 'ReadReport' : answerType, call.answer)
       }

@@ -1,4 +1,4 @@
-// A short run of bench/slips: one file of each of some languages, and the recorded mistakes.
+// A short run of bench/slips: one file in each of some languages, and the recorded mistakes.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -13,12 +13,12 @@ import { slipsOf } from '../bench/slips/slips.mjs'
 const scratchDir = mkdtempSync(join(tmpdir(), 'hashline-slips-'))
 after(() => rmSync(scratchDir, { recursive: true, force: true }))
 
-test('of recorded mistakes none edits another line', () => {
+test('recorded mistakes edit no other line', () => {
   const counts = { told: 87, right: 1, wrong: 0, unclear: 0 }
   assert.deepEqual(replayRecorded(scratchDir), counts)
 })
 
-/** A block in a function, by the end of the file's name. */
+/** A block in a function, by file extension. */
 const FILES = {
   js: ['function f() {', '  if (a) {', '    b()', '  }', '}', 'f()'],
   rs: ['fn f() {', '    if a {', '        b();', '    }', '}', 'fn g() {}'],
@@ -26,12 +26,12 @@ const FILES = {
 }
 
 for (const [end, lines] of Object.entries(FILES)) {
-  test(`${end}: closers that are eaten, repeated or missing are told or put right`, () => {
+  test(`${end}: removed, repeated or missing closing brackets are reported or fixed`, () => {
     const old = { lines, eol: '\n', final: true }
     const judge = new Judge(/** @type {any} */ ({ path: `f.${end}`, old }), scratchDir)
     const first = lines.findIndex((line) => line.includes('b()')) + 1
     const [call, closer] = [lines[first - 1], lines[first]]
-    // The call is done twice; then the block is written anew, with its closer.
+    // The call is duplicated; then the block is written again, with its closing bracket.
     const edits = [
       { first, last: first, lines: [call, call] },
       { first, last: first + 1, lines: [call, call, closer] },

@@ -1,10 +1,10 @@
-// What `npm run stress -- smoke` makes of what programs of tests print.
+// How `npm run stress -- smoke` parses the output of test programs.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fromJunit, fromLibtest, fromTap } from '../scripts/reports.mjs'
 
-test('of tests in Rust, also with the line ends of Windows', () => {
+test('reports of Rust tests are parsed, also with CRLF', () => {
   const lines = [
     'running 4 tests',
     'test a::passes ... ok',
@@ -28,7 +28,7 @@ test('of tests in Rust, also with the line ends of Windows', () => {
   for (const end of ['\n', '\r\n']) assert.deepEqual(fromLibtest(lines.join(end)), expected)
 })
 
-test('of Node and Deno', () => {
+test('reports of Node and Deno are parsed', () => {
   const text = [
     'TAP version 13',
     'ok 1 - passes',
@@ -36,28 +36,28 @@ test('of Node and Deno', () => {
     '  ---',
     "  error: 'why'",
     '  ...',
-    'ok 3 - is left out # SKIP needs root',
+    'ok 3 - is skipped # SKIP needs root',
     'ok 4 - /some/where/a.test.mjs',
     '1..4',
   ].join('\n')
   const { passed, failed, skipped } = fromTap(text)
   assert.equal(passed, 1)
-  assert.deepEqual(skipped, [{ name: 'is left out', reason: 'needs root' }])
+  assert.deepEqual(skipped, [{ name: 'is skipped', reason: 'needs root' }])
   assert.equal(failed[0].name, 'fails')
   assert.match(failed[0].reason, /error: 'why'/)
 })
 
-test('of Bun', () => {
+test('reports of Bun are parsed', () => {
   const text = [
     '<testsuites><testsuite name="a">',
     '<testcase name="passes" time="1" />',
     '<testcase name="fails"><failure message="why" /></testcase>',
-    '<testcase name="is left out"><skipped /></testcase>',
+    '<testcase name="is skipped"><skipped /></testcase>',
     '</testsuite></testsuites>',
   ].join('\n')
   assert.deepEqual(fromJunit(text), {
     passed: 1,
     failed: [{ name: 'fails', reason: '<failure message="why" />' }],
-    skipped: [{ name: 'is left out', reason: 'the file says why' }],
+    skipped: [{ name: 'is skipped', reason: 'see the file' }],
   })
 })

@@ -1,4 +1,4 @@
-// What several test files need.
+// Shared by several test files.
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -10,19 +10,19 @@ import { leftovers } from '../stress/attack.mjs'
 
 /** @import { HashlineError } from 'hashline-native' */
 
-/** A directory for state, for calls that must not get as far as using one. */
-export const UNUSED_STATE = join(tmpdir(), 'hashline-test-state-of-nobody')
+/** A state directory for calls that must not reach the point of using one. */
+export const UNUSED_STATE = join(tmpdir(), 'hashline-test-unused-state')
 
 /**
- * Whether another processor or system is imitated (`npm run stress -- smoke`). A call takes many
- * times as long there, so what is repeated is repeated less often.
+ * Whether the tests run in an emulator (`npm run stress -- smoke`). Calls are many times slower
+ * there, so loops are shorter.
  */
 export const isEmulated = process.env.HASHLINE_EMULATOR !== undefined
 
 /**
- * Runs `body` with a new directory that holds `files` and a path for a directory of state (which
- * is not the user's), and removes both afterwards. Nothing of a patch may be left then but what
- * `body` asked for: no temporary file, no journal, no lock.
+ * Runs `body` with a new directory that has `files`, and a path for a state directory other than
+ * the user's, and removes both afterwards. Nothing else of a patch may remain: no temporary file,
+ * no journal, no lock.
  * @template T
  * @param {Record<string, string | Uint8Array>} files contents by name
  * @param {(dir: string, stateDir: string) => T | Promise<T>} body
@@ -37,7 +37,7 @@ export function withDir(files, body) {
 }
 
 /**
- * As `withDir`, for a body that leaves something behind on purpose.
+ * As `withDir`, for a body that leaves files on purpose.
  * @template T
  * @param {Record<string, string | Uint8Array>} files contents by name
  * @param {(dir: string, stateDir: string) => T | Promise<T>} body
@@ -58,11 +58,10 @@ export async function withMess(files, body) {
 }
 
 /**
- * Runs one of the long proofs in `stress`, here for a short while, and checks that it finds nothing
- * wrong.
+ * Runs one of the long tests in `stress` for a short time, and checks that it succeeds.
  * @param {string} name
  * @param {string[]} args
- * @returns {Promise<string>} what it prints
+ * @returns {Promise<string>} its output
  */
 export async function runScript(name, ...args) {
   const script = fileURLToPath(new URL(`../stress/${name}`, import.meta.url))
@@ -82,7 +81,7 @@ export async function runScript(name, ...args) {
 }
 
 /**
- * The rows of a file of recorded results.
+ * The rows of a file with recorded results.
  * @param {string} name
  * @returns {any[]}
  */
@@ -95,14 +94,14 @@ export function vectors(name) {
 }
 
 /**
- * Options as a caller without types may give them.
+ * Options without type checks.
  * @param {unknown} value
  * @returns {any}
  */
 export const untyped = (value) => value
 
 /**
- * Checks that `call` throws a real error with a code, and a message that has all `parts`.
+ * Checks that `call` throws an error with a code, and a message that has all `parts`.
  * @param {() => unknown} call
  * @param {string} code
  * @param {...string} parts
@@ -112,7 +111,7 @@ export function assertThrows(call, code, ...parts) {
 }
 
 /**
- * Checks that `call` does not throw but returns a promise that is rejected with such an error.
+ * Checks that `call` does not throw but returns a promise that rejects with such an error.
  * @param {() => Promise<unknown>} call
  * @param {string} code
  * @param {...string} parts
@@ -139,7 +138,7 @@ function isError(value, code, parts) {
 }
 
 /**
- * What every function refuses in its options: `[options, …parts of the message]`.
+ * Options that every function refuses: `[options, …parts of the message]`.
  * @type {[unknown, ...string[]][]}
  */
 export const MISUSED_OPTIONS = [
@@ -152,7 +151,7 @@ export const MISUSED_OPTIONS = [
 ]
 
 /**
- * Values that are no count, and how a message calls them.
+ * Values that are not counts, and how messages describe them.
  * @type {[unknown, string][]}
  */
 export const NO_COUNTS = [
@@ -168,7 +167,7 @@ export const NO_COUNTS = [
 ]
 
 /**
- * Waits until a process has ended, well, and returns what it wrote to both streams.
+ * Waits until a process has succeeded, and returns its output from both streams.
  * @param {import('node:child_process').ChildProcess} child
  */
 export async function finished(child) {

@@ -1,4 +1,4 @@
-// Threads: where there are none, where they are busy, and where an environment ends.
+// Threads: none available, all busy, and the end of an environment.
 
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
@@ -16,7 +16,7 @@ import { withDir, withMess } from './support.mjs'
 
 const module = fileURLToPath(new URL('../index.js', import.meta.url))
 
-// Runs until it is told that it has lost the right to make threads, and again when it has it back.
+// Runs until a signal says that it may not create threads, and again when it may.
 const threadless = `
   const [addon, root, stateDir] = process.argv.slice(-3)
   const { readHashed, readHashedSync, searchHashedSync, applyHash } = require(addon)
@@ -39,13 +39,13 @@ const threadless = `
 `
 
 /**
- * Has a process read, search and edit, first without the right to make threads; false when it was
- * aborted, which Bun does to itself now and then when it wants a thread of its own.
+ * Lets a process read, search and edit, first without permission to create threads. Returns false
+ * if the process aborted, which Bun sometimes does when it needs a thread of its own.
  * @param {string} root
  * @param {string} stateDir
  */
 async function worksWithoutThreads(root, stateDir) {
-  // The limit does not hold for the superuser.
+  // The limit does not apply to the superuser.
   const isRoot = process.getuid?.() === 0
   if (isRoot) spawnSync('chmod', ['777', root])
   const state = isRoot ? join(root, '.state') : stateDir
@@ -58,7 +58,7 @@ async function worksWithoutThreads(root, stateDir) {
   const lines = child.stdout.setEncoding('utf8').iterator()
   const line = async () => `${(await lines.next()).value}`.trim()
   assert.equal(await line(), 'ready')
-  // As the same user: a container may keep its superuser from setting limits of others.
+  // As the same user: in a container the superuser may not be allowed to set limits of others.
   const prlimit = (/** @type {string[]} */ ...args) => {
     const set = spawnSync('prlimit', [`--pid=${child.pid}`, ...args], { encoding: 'utf8', ...as })
     assert.equal(set.status, 0, set.stderr)
@@ -79,9 +79,9 @@ async function worksWithoutThreads(root, stateDir) {
   return true
 }
 
-test('a process that may make no threads does all on the one it has, and tries again', async (t) => {
+test('a process without permission for threads works on its only thread, and tries again later', async (t) => {
   if (spawnSync('prlimit', ['--version']).error) return t.skip('there is no prlimit')
-  // An abort of ours would come every time.
+  // An abort caused by the addon would occur every time.
   for (let attempt = 1; attempt <= 3; attempt++) {
     const works = await withMess(
       { 'a.txt': '}\n', 'b.txt': '}\n', 'c.txt': '}\n' },
@@ -93,9 +93,8 @@ test('a process that may make no threads does all on the one it has, and tries a
 })
 
 /**
- * Takes the lock of a path as another process would that edits it; undefined where no program
- * does that.
- * @param {string} dir for a file with the key
+ * Locks a path like another process that edits it; undefined if no program on this system can.
+ * @param {string} dir a directory for the lock file
  * @param {string} stateDir
  * @param {string} path
  */
@@ -113,7 +112,7 @@ async function holdLock(dir, stateDir, path) {
   return () => child.stdin.end()
 }
 
-test('calls that wait for a lock hold nobody up', (t) =>
+test('calls that wait for a lock block no other calls', (t) =>
   withDir({ 'a.txt': '}\n', 'b.txt': '}\n' }, async (dir, stateDir) => {
     const root = realpathSync(dir)
     const operation = (/** @type {number} */ number) =>
@@ -124,12 +123,12 @@ test('calls that wait for a lock hold nobody up', (t) =>
         text: `${number}`,
       })
     const options = { root, stateDir, durability: /** @type {const} */ ('process') }
-    // The directories of the state are made.
+    // Creates the state directories.
     await applyHash({ operations: [operation(0)] }, options)
     const release = await holdLock(dir, stateDir, join(root, 'a.txt'))
     if (!release) return t.skip('there is no flock')
     try {
-      // More of them than there are threads in the host's pool, or processors.
+      // More than there are threads in the host's pool, or processors.
       const waiting = Array.from({ length: 40 }, (_, number) =>
         applyHash({ operations: [operation(number + 1)] }, { ...options, lockTimeoutMs: 600_000 }),
       )
@@ -148,9 +147,9 @@ test('calls that wait for a lock hold nobody up', (t) =>
     assert.equal(new Set(lines).size, 43)
   }))
 
-test('an aborted call that has not begun is over at once', () =>
+test('an aborted call that has not started ends at once', () =>
   withDir({ 'a.txt': `${'a'.repeat(200_000)}\n` }, async (root) => {
-    // Each takes a thread for longer than the test lasts, if nobody stops it.
+    // Each blocks a thread for longer than the test, unless it is cancelled.
     const slow = new AbortController()
     const search = '(?:(?=.*!)|a)*!'
     const searches = Array.from({ length: 80 }, () =>
@@ -164,7 +163,7 @@ test('an aborted call that has not begun is over at once', () =>
     for (const ended of await Promise.allSettled(searches)) assert.equal(ended.status, 'rejected')
   }))
 
-test('synchronous calls of many files do not wait for calls under way', () =>
+test('synchronous calls with many files do not wait for running calls', () =>
   withDir({ 'a.txt': `${'a'.repeat(200_000)}\n`, 'b.txt': '}\n' }, async (root) => {
     const controller = new AbortController()
     const names = Array(64).fill('a.txt')
@@ -190,7 +189,7 @@ const leaving = `
   setTimeout(() => process.exit(7), Number(when))
 `
 
-test('a process that leaves leaves no half of a patch', (t) =>
+test('a process that exits leaves no partial patch', (t) =>
   withDir({}, async (root, stateDir) => {
     if (process.versions.bun) return t.skip('Bun leaves without asking; a recovery does the rest')
     if (process.platform !== 'linux') return t.skip('only on Linux a process waits')
@@ -217,13 +216,13 @@ const inWorker = `
   parentPort.postMessage('busy')
 `
 
-test('a worker that is terminated stops its calls, and leaves no half of a patch', () =>
+test('a terminated worker stops its calls, and leaves no partial patch', () =>
   withDir({ 'a.txt': `${'a'.repeat(200_000)}\n` }, async (root, stateDir) => {
     for (let round = 0; round < 3; round++) {
       const worker = new Worker(inWorker, { eval: true, workerData: { module, root, stateDir } })
       await new Promise((resolve) => worker.once('message', resolve))
       await worker.terminate()
-      // Deno tells the end of a worker before its environment has ended, which ends the calls.
+      // Deno reports the end of a worker before its environment has ended, which ends the calls.
       while (process.versions.deno && leftovers(root, stateDir).length > 0) await pause(1)
       assert.deepEqual(leftovers(root, stateDir), [])
       for (const name of readdirSync(root)) if (name !== 'a.txt') rmSync(join(root, name))

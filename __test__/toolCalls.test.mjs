@@ -1,5 +1,5 @@
-// One table of calls (vectors/tools.jsonl) through the addon, which converts values of JavaScript.
-// Arguments as text are proven in crates/tools/tests, the way through the program in
+// Runs one table of calls (vectors/tools.jsonl) through the addon, with arguments as JavaScript
+// values. Arguments as text are tested in crates/tools/tests, the program in
 // crates/cli/tests/all/tools.rs.
 
 import assert from 'node:assert/strict'
@@ -14,10 +14,10 @@ const [before, ...rows] = readFileSync(path, 'utf8')
   .split('\n')
   .map((row) => JSON.parse(row))
 
-/** Messages of the system and paths were recorded where names of files are divided by `/`. */
+/** System messages and paths were recorded on systems with `/` in paths. */
 const elsewhere = process.platform === 'win32' && 'paths and messages are those of another system'
 
-test('the calls are those that are made for it', () => {
+test('the calls are current', () => {
   assert.ok(rows.length >= 400)
   assert.deepEqual(before, { files: FILES, read: READ })
   const given = rows.map(({ tool, arguments: args }) => ({ tool, arguments: args }))
@@ -25,9 +25,9 @@ test('the calls are those that are made for it', () => {
 })
 
 test('the addon answers as recorded, arguments as values', { skip: elsewhere }, async () => {
-  // No value has a key twice.
+  // JavaScript objects cannot have duplicate keys.
   const values = rows.filter((row) => !/ has the key "\w+" twice/.test(row.text))
-  // Several at once: most of the time goes into files.
+  // Several at once, because file access takes most of the time.
   const some = Array.from({ length: 8 }, async (_, first) => {
     for (let at = first; at < values.length; at += 8) {
       const { tool, arguments: args, ...answer } = values[at]

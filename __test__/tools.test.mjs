@@ -1,4 +1,4 @@
-// `hashline-native/tools`: what models are told, what they may write, and what they get back.
+// `hashline-native/tools`: descriptions for models, arguments and results.
 
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -32,14 +32,14 @@ const numbered = (/** @type {number} */ count) =>
 const toolsOf = (cwd, stateDir, more = {}) =>
   hashTools(new HashSession({ cwd, stateDir, durability: 'process', ...more }))
 
-/** The anchor of the row of a text that ends so. */
+/** The anchor of the row with this end. */
 const anchorOf = (/** @type {string} */ text, /** @type {string} */ end) => {
   const found = text.split('\n').find((row) => row.endsWith(`|${end}`))
   assert.ok(found, `${end} in ${text}`)
   return found.slice(0, -end.length - 1)
 }
 
-/** The rules of the repairs in a result, in order. */
+/** The rules of the repairs in a result. */
 const rules = (/** @type {ToolResult} */ { structured }) =>
   structured.repairs.map(({ rule }) => rule)
 
@@ -50,16 +50,16 @@ const jsonToolsOf = (cwd, stateDir, options = {}) =>
 const describing = Object.values(hashTools(new HashSession()))
 const describingAll = Object.values(hashTools(new HashSession(), { json: true }))
 
-test('both kinds of module are the same functions', () => {
+test('both kinds of module have the same functions', () => {
   const required = createRequire(import.meta.url)('hashline-native/tools')
   assert.deepEqual(Object.keys(required).sort(), Object.keys(library).filter(isNamed).sort())
   assert.equal(required.hashTools, hashTools)
 })
 
-/** Bun adds names of its own to what is made of CommonJS. @param {string} name */
+/** Bun adds names to CommonJS exports. @param {string} name */
 const isNamed = (name) => name !== 'default' && name !== '__esModule'
 
-test('read, edit, and a refusal: what a model sees', () =>
+test('a model reads, edits and gets a refusal', () =>
   withDir({ 'a.js': 'one\ntwo\nthree\n' }, async (cwd, stateDir) => {
     const { read, apply } = toolsOf(cwd, stateDir)
     const shown = await read.execute({ path: 'a.js' })
@@ -67,7 +67,7 @@ test('read, edit, and a refusal: what a model sees', () =>
     assert.deepEqual([shown.isError, shown.summary, shown.images], [false, 'a.js: 3 lines', []])
     const two = anchorOf(shown.text, 'two')
     const edit = { op: 'set_line', path: 'a.js', anchor: two, text: '2' }
-    // As it comes from a model: JSON text.
+    // As JSON text, as models send it.
     const done = await apply.execute(JSON.stringify({ operations: [edit] }))
     assert.equal(readFileSync(join(cwd, 'a.js'), 'utf8'), 'one\n2\nthree\n')
     assert.match(done.text, /^1 edit, \+1 -1\n2\w\w$/)
@@ -94,7 +94,7 @@ test('a dry run has the diff, and writes nothing', () =>
     assert.equal((await apply.execute(patch)).diff, preview.diff)
   }))
 
-test('a file that a command changed is told of, once', () =>
+test('a file that a command changed is reported once', () =>
   withDir({ 'a.js': 'one\n', 'b.js': 'two\n' }, async (cwd, stateDir) => {
     const { read, search } = toolsOf(cwd, stateDir)
     await read.execute({ path: 'a.js' })
@@ -104,7 +104,7 @@ test('a file that a command changed is told of, once', () =>
     assert.doesNotMatch((await search.execute({ pattern: 'two' })).text, /changed on disk/)
   }))
 
-test('a search shows anchors to edit by, and says what it found', () =>
+test('a search shows anchors for edits, and summarizes its matches', () =>
   withDir({ 'src/a.js': 'let a\n', 'b.md': 'LET b\n' }, async (cwd, stateDir) => {
     const { search, apply } = toolsOf(cwd, stateDir)
     const found = await search.execute({ pattern: '^let \\w', globs: ['*.js'] })
@@ -124,7 +124,7 @@ test('a search shows anchors to edit by, and says what it found', () =>
     assert.deepEqual([wrong.isError, wrong.structured.code], [true, 'INVALID_PATTERN'])
   }))
 
-test('results are bounded and say how to go on', () =>
+test('results are limited and say how to continue', () =>
   withDir({ 'a.txt': numbered(5000), 'b.txt': 'b\n', empty: '' }, async (cwd, stateDir) => {
     const { read, search, apply } = toolsOf(cwd, stateDir)
     const cut = await read.execute({ path: 'a.txt', more_paths: ['b.txt'] })
@@ -136,7 +136,7 @@ test('results are bounded and say how to go on', () =>
     assert.ok(all.text.split('\n').length <= 2001, all.text.slice(-200))
     const last = all.text.split('\n').at(-1) ?? ''
     assert.match(last, /^\(\d+ matches are shown.*Narrow .* read a\.txt from line \d+\.\)$/)
-    // A refusal of everything is as long as everything.
+    // The refusal of all lines is as long as the whole file.
     const rows = (await read.execute({ path: 'a.txt' })).text.split('\n').slice(0, 2000)
     writeFileSync(join(cwd, 'a.txt'), numbered(5000).replaceAll('line', 'row'))
     const operations = rows.map((row) => ({
@@ -150,7 +150,7 @@ test('results are bounded and say how to go on', () =>
     assert.match(refused.text, /\n\(\d+ more problems are not shown\.\)$/)
   }))
 
-test('images are handed over as bytes', () =>
+test('images are returned as bytes', () =>
   withDir({}, async (cwd, stateDir) => {
     const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')
     writeFileSync(join(cwd, 'c.png'), png)
@@ -163,7 +163,7 @@ test('images are handed over as bytes', () =>
     )
   }))
 
-test('regression: images that models do not take are named', () =>
+test('regression: images that models do not accept are named', () =>
   withDir({ 'a.txt': 'a\nb\n(x. Continue from line 2.)\n' }, async (cwd, stateDir) => {
     writeFileSync(join(cwd, 'i.bmp'), Buffer.concat([Buffer.from('BM'), Buffer.alloc(60)]))
     const session = new HashSession({ cwd, stateDir, durability: 'process' })
@@ -177,7 +177,7 @@ test('regression: images that models do not take are named', () =>
     assert.match(whole.text, /\|\(x\. Go on from line 2\.\)$/)
   }))
 
-test('regression: a read of which a limit left nothing but errors is an error', () =>
+test('regression: a read that shows only errors because of a limit is an error', () =>
   withDir({ 'a.txt': 'a\n' }, async (cwd, stateDir) => {
     const { read } = toolsOf(cwd, stateDir, { limits: { maxLines: 1 } })
     const mixed = await read.execute({ path: 'gone', more_paths: ['a.txt', 'a.txt'] })
@@ -187,7 +187,7 @@ test('regression: a read of which a limit left nothing but errors is an error', 
     assert.deepEqual([nothing.isError, nothing.structured.code], [true, 'FILE_NOT_FOUND'])
   }))
 
-test('what is plainly meant is taken as meant, and told', () =>
+test('unambiguous mistakes in arguments are repaired and reported', () =>
   withDir({ 'a.txt': 'a\nb\n', '[id].txt': 'x\n' }, async (cwd, stateDir) => {
     const { read, apply } = toolsOf(cwd, stateDir)
     const url = pathToFileURL(join(cwd, 'a.txt')).href
@@ -227,12 +227,12 @@ test('what is plainly meant is taken as meant, and told', () =>
       operations: [{ op: 'insert_after', anchor: 'EOF', text: '+d\n+e' }],
     }
     const end = await apply.execute(shared)
-    // What the session mends in a text is told beside.
+    // Repairs of texts by the session are reported separately.
     assert.deepEqual(rules(end), ['strip-plus'])
     assert.equal(readFileSync(join(cwd, 'b.txt'), 'utf8'), 'a\n+c\nd\ne\n')
   }))
 
-test('a field that is empty is left out, but a text that is empty is one', () =>
+test('an empty field counts as omitted, but an empty text does not', () =>
   withDir({ 'a.txt': 'a\nb\n' }, async (cwd, stateDir) => {
     const { read, apply } = toolsOf(cwd, stateDir)
     const { text } = await read.execute({ path: 'a.txt' })
@@ -249,7 +249,7 @@ test('a field that is empty is left out, but a text that is empty is one', () =>
     const done = await apply.execute({ operations: [blank, gone] })
     assert.equal(done.isError, false, done.text)
     assert.equal(readFileSync(join(cwd, 'a.txt'), 'utf8'), '\n')
-    // What the schema does not describe may say something by null.
+    // In unknown fields, null may have a meaning.
     const other = await apply.execute({ operations: [{ op: 'frob', path: 'a.txt', value: null }] })
     assert.deepEqual(rules(other), [])
     const missing = await apply.execute({
@@ -259,7 +259,7 @@ test('a field that is empty is left out, but a text that is empty is one', () =>
     assert.equal(missing.isError, true)
   }))
 
-test('other shapes of edits are left to the session', () =>
+test('other shapes of edits are passed to the session', () =>
   withDir({ 'a.txt': 'a\nb\nc\n' }, async (cwd, stateDir) => {
     const { read, apply } = toolsOf(cwd, stateDir)
     const { text } = await read.execute({ path: 'a.txt' })
@@ -268,7 +268,7 @@ test('other shapes of edits are left to the session', () =>
     assert.equal(readFileSync(join(cwd, 'a.txt'), 'utf8'), 'a\nb\nC\n')
   }))
 
-test('regression: an edit in the shape of another tool does not delete for want of its text', () =>
+test('regression: an edit in the shape of another tool does not delete if its text is missing', () =>
   withDir({ 'a.txt': 'a\nb\nc\n' }, async (cwd, stateDir) => {
     const { read, apply } = toolsOf(cwd, stateDir)
     const { text } = await read.execute({ path: 'a.txt' })
@@ -294,7 +294,7 @@ test('regression: an edit in the shape of another tool does not delete for want 
     assert.equal(readFileSync(join(cwd, 'a.txt'), 'utf8'), 'a\nb\nc\n')
   }))
 
-test('edits in the shape of another tool are taken as leniently as operations', () =>
+test('edits in the shape of another tool are parsed as leniently as operations', () =>
   withDir({ 'a.txt': 'a\nb\nc\n' }, async (cwd, stateDir) => {
     const { read, apply } = toolsOf(cwd, stateDir)
     const { text } = await read.execute({ path: 'a.txt' })
@@ -315,7 +315,7 @@ test('edits in the shape of another tool are taken as leniently as operations', 
     assert.equal(readFileSync(join(cwd, 'a.txt'), 'utf8'), 'A\nB\nC\n')
   }))
 
-test('regression: half a character anywhere is refused like all that is refused', () =>
+test('regression: a lone surrogate is refused in a result, like other errors', () =>
   withDir({ 'a.txt': 'a\n' }, async (cwd, stateDir) => {
     const { read, apply } = toolsOf(cwd, stateDir)
     const anchor = anchorOf((await read.execute({ path: 'a.txt' })).text, 'a')
@@ -345,7 +345,7 @@ test('regression: half a character anywhere is refused like all that is refused'
     assert.equal(readFileSync(join(cwd, 'a.txt'), 'utf8'), 'a\n')
   }))
 
-test('regression: an operation without its text, or with that of another, is refused', () =>
+test('regression: an operation without its text, or with that of another operation, is refused', () =>
   withDir({ 'a.txt': 'one\ntwo\n' }, async (cwd, stateDir) => {
     const { read, apply } = toolsOf(cwd, stateDir)
     const { text } = await read.execute({ path: 'a.txt' })
@@ -386,7 +386,7 @@ test('regression: an operation without its text, or with that of another, is ref
     assert.equal(readFileSync(join(cwd, 'a.txt'), 'utf8'), 'one\ntwo\n')
   }))
 
-test('regression: arguments that are no plain data are refused, and nothing throws', () =>
+test('regression: arguments that are not plain data are refused without an exception', () =>
   withDir({ 'a.txt': 'a\n' }, async (cwd, stateDir) => {
     const tools = toolsOf(cwd, stateDir)
     const thrower = (/** @type {unknown} */ what) => ({
@@ -430,7 +430,7 @@ test('regression: arguments that are no plain data are refused, and nothing thro
     assert.match((await tools.apply.execute(text)).text, /^Nothing was written\.\n.*nest deeper/)
   }))
 
-test('regression: every repair is reported, and only the names of the schema are advised', () =>
+test('regression: every repair is reported, and only names of the schema are suggested', () =>
   withDir({ 'a.txt': 'a\nb\n' }, async (cwd, stateDir) => {
     const { read, search, apply } = toolsOf(cwd, stateDir)
     assert.deepEqual(rules(await read.execute({ path: 'a.txt', max_lines: null })), ['unused'])
@@ -461,7 +461,7 @@ test('regression: every repair is reported, and only the names of the schema are
     assert.deepEqual([url.isError, rules(url)], [false, ['at-path', 'file-url']])
   }))
 
-test('regression: whatever an answer is made of, it is bounded, and one long line is cut within', () =>
+test('regression: every answer is limited, and a long line is truncated', () =>
   withDir({ 'a.txt': 'a\n', 'long.txt': `x${'y'.repeat(60_000)}\nb\n` }, async (cwd, stateDir) => {
     const { read, search, apply } = toolsOf(cwd, stateDir)
     const many = Array.from({ length: 4000 }, (_, at) => `${'gone'.repeat(20)}${at}`)
@@ -487,12 +487,12 @@ test('regression: whatever an answer is made of, it is bounded, and one long lin
     assert.match(refused.text, /^Nothing was written\./)
     assert.ok(Buffer.byteLength(refused.text) <= 51_200 + 3000)
     const odd = await read.execute({ path: 'a\u001b[2J\u202e\u0007\nb' })
-    // No file of Windows can have such a name.
+    // No Windows file can have such a name.
     const code = process.platform === 'win32' ? 'INVALID_ARGUMENT' : 'FILE_NOT_FOUND'
     assert.equal(odd.summary, `a [2J b: ${code}`)
   }))
 
-test('regression: what a cut answer says of the files at its end is kept', () =>
+test('regression: a truncated answer keeps the notes on files at its end', () =>
   withDir({ 'big.txt': numbered(3000), 'a.txt': 'a\n' }, async (cwd, stateDir) => {
     const { read } = toolsOf(cwd, stateDir)
     const before = Array.from({ length: 12 }, () => 'a.txt')
@@ -519,14 +519,14 @@ test('a part of a long line is read by its columns', () =>
     }
   }))
 
-test('regression: a read that cut a long line within says that something is left out', () =>
+test('regression: a read that truncates a long line says so', () =>
   withDir({ 'long.txt': 'x'.repeat(60_000) }, async (cwd, stateDir) => {
     const { structured, text } = await toolsOf(cwd, stateDir).read.execute({ path: 'long.txt' })
     assert.match(text, /… \[\+\d+ bytes\]$/)
     assert.equal(structured.truncated, true)
   }))
 
-test('regions have one unchanged line around a change, or as many as asked for', async () => {
+test('regions have one unchanged line around a change, or the requested number', async () => {
   /** @type {[object, object | undefined, number][]} */
   const cases = [
     [{}, { answer: 'region' }, 1],
@@ -548,7 +548,7 @@ test('regions have one unchanged line around a change, or as many as asked for',
   }
 })
 
-test('an answer has the new anchors alone, and they can be used', () =>
+test('an answer has only the new anchors, and they can be used', () =>
   withDir({ 'a.txt': numbered(9) }, async (cwd, stateDir) => {
     const session = new HashSession({ cwd, stateDir, durability: 'process' })
     const { read, apply } = hashTools(session)
@@ -564,7 +564,7 @@ test('an answer has the new anchors alone, and they can be used', () =>
     assert.equal((await apply.execute({ operations: [next] })).isError, false)
   }))
 
-test('options of tools that are wrong are refused when the tools are made', () => {
+test('wrong options of tools are refused when the tools are created', () => {
   const make = (/** @type {object} */ options) => () => hashTools(new HashSession(), options)
   const code = 'INVALID_ARGUMENT'
   const message = /^options\.answerContext is .+: expected a whole number from 0 to 3$/
@@ -578,7 +578,7 @@ test('options of tools that are wrong are refused when the tools are made', () =
   assert.throws(make({ answercontext: 1 }), { code, message: /unknown name "answercontext"/ })
 })
 
-test('tools for JSON documents are there when they are asked for', () => {
+test('tools for JSON documents are created on request', () => {
   const names = (/** @type {object} */ tools) =>
     Object.entries(tools).map(([kind, { name }]) => [kind, name])
   const ofLines = [
@@ -590,7 +590,7 @@ test('tools for JSON documents are there when they are asked for', () => {
   for (const options of [undefined, {}, { json: undefined }, { json: false }]) {
     assert.deepEqual(names(hashTools(session, options)), ofLines)
   }
-  // @ts-expect-error: not without the option
+  // @ts-expect-error: missing without the option
   assert.equal(hashTools(session).readJson, undefined)
   const all = [...ofLines, ['readJson', 'read_json'], ['applyJson', 'apply_json']]
   assert.deepEqual(names(hashTools(session, { json: true })), all)
@@ -630,16 +630,16 @@ test('a value of a JSON document is read, edited and found in its file', () =>
     const remap = again.structured.remaps?.[String(anchor)]
     assert.ok(again.text.includes(`Updated anchor: ${remap}`), again.text)
     assert.equal(readFileSync(join(cwd, 'p.json'), 'utf8'), edited)
-    // What the edit of a value showed are lines, to be edited as such.
+    // An edit of a value shows lines, which can then be edited.
     const line = { op: 'delete', path: 'p.json', anchor: anchorOf(done.text, '  "a": "A",') }
     assert.equal((await apply.execute({ operations: [line] })).isError, false)
     const gone = await readJson.execute({ path: 'none.json' })
     assert.deepEqual([gone.isError, gone.structured.code], [true, 'FILE_NOT_FOUND'])
   }))
 
-test('what a call gives as data has the names of its type, and no others', () =>
+test('the data of a call has exactly the fields of its type', () =>
   withDir({ 'a.json': '[1,\n2]\n' }, async (cwd, stateDir) => {
-    // The names are those of the types, by `tsc`.
+    // The names are taken from the types, by `tsc`.
     const [repairs, code] = [true, true]
     /** @type {Record<keyof ReadData, boolean>} */
     const ofRead = { repairs, code, files: true, truncated: true }
@@ -663,7 +663,7 @@ test('what a call gives as data has the names of its type, and no others', () =>
     const [path, anchor] = ['a.json', '$[0]:b2']
     const value = { op: 'set_path', path, anchor, value: '3' }
     const gone = { path: 'none' }
-    /** @type {[HashTool, object, object, string[]][]} the last: what may be left out here */
+    /** @type {[HashTool, object, object, string[]][]} the last: fields that may be omitted here */
     const calls = [
       [read, { path }, ofRead, ['code']],
       [read, gone, ofRead, []],
@@ -700,18 +700,18 @@ test('a dry run of an edit of values writes nothing', () =>
     assert.equal(readFileSync(join(cwd, 'p.json'), 'utf8'), '[1]\n')
   }))
 
-test('tools for JSON documents name each other as they are called', () => {
+test('tools for JSON documents refer to each other by their configured names', () => {
   const names = { readJson: 'peek_json', applyJson: 'poke_json' }
   const { readJson, applyJson } = hashTools(new HashSession(), { json: true, names })
   assert.deepEqual([readJson.name, applyJson.name], ['peek_json', 'poke_json'])
-  const told = (/** @type {HashTool} */ { description, snippet, guidelines }) =>
+  const textsOf = (/** @type {HashTool} */ { description, snippet, guidelines }) =>
     [description, snippet, ...guidelines].join('\n')
-  assert.match(told(readJson), /poke_json/)
-  assert.match(told(applyJson), /peek_json/)
-  assert.doesNotMatch(told(readJson) + told(applyJson), /read_json|apply_json/)
+  assert.match(textsOf(readJson), /poke_json/)
+  assert.match(textsOf(applyJson), /peek_json/)
+  assert.doesNotMatch(textsOf(readJson) + textsOf(applyJson), /read_json|apply_json/)
 })
 
-test('of the tools for JSON documents, what an edit showed is remembered', () =>
+test('lines that an edit of a JSON document showed are remembered', () =>
   withDir({ 'p.json': '{\n  "a": 1\n}\n' }, async (cwd, stateDir) => {
     const { readJson, applyJson } = jsonToolsOf(cwd, stateDir, { answer: 'region' })
     const fresh = () => new HashSession({ cwd, stateDir, durability: 'process' })
@@ -730,7 +730,7 @@ test('of the tools for JSON documents, what an edit showed is remembered', () =>
     }
   }))
 
-test('names of tools that are not there clash with none', () => {
+test('names of missing tools do not conflict', () => {
   const session = new HashSession()
   const names = { read: 'read_json' }
   assert.equal(hashTools(session, { names }).read.name, 'read_json')
@@ -740,18 +740,18 @@ test('names of tools that are not there clash with none', () => {
   assert.throws(() => hashTools(session, { names: { applyJson: 'a b' } }), TypeError)
 })
 
-/** The operations that there are. @type {OperationName[]} */
+/** All operations. @type {OperationName[]} */
 const OPERATIONS = Object.values(hashTools(new HashSession(), { json: true }))
   .flatMap(
     ({ inputSchema }) => inputSchema.properties?.operations?.items?.properties?.op.enum ?? [],
   )
   .map(untyped)
 
-/** All that is said of a tool. @param {HashTool} tool */
-const told = ({ description, snippet, guidelines, inputSchema }) =>
+/** All texts of a tool. @param {HashTool} tool */
+const textsOf = ({ description, snippet, guidelines, inputSchema }) =>
   JSON.stringify({ description, snippet, guidelines, inputSchema })
 
-test('what tools say with some operations names no others', () => {
+test('with some operations, tools do not mention others', () => {
   const session = new HashSession()
   const whole = hashTools(session, { json: true })
   const ofLines = OPERATIONS.filter((name) => !name.endsWith('_path'))
@@ -773,9 +773,9 @@ test('what tools say with some operations names no others', () => {
         own.filter((name) => operations.includes(name)),
       )
       for (const name of OPERATIONS.filter((one) => !operations.includes(one))) {
-        // Of a line there is also the word delete.
+        // The word delete is also used for lines.
         const words = name === 'delete' ? /\bdelete(, |: |")/ : new RegExp(`\\b${name}\\b`)
-        assert.doesNotMatch(told(tools[kind]), words, `${operations}`)
+        assert.doesNotMatch(textsOf(tools[kind]), words, `${operations}`)
       }
       const known = Object.keys(
         whole[kind].inputSchema.properties?.operations.items?.properties ?? {},
@@ -792,10 +792,10 @@ test('what tools say with some operations names no others', () => {
     }
   }
   const all = hashTools(session, { json: true, operations: OPERATIONS })
-  assert.deepEqual(Object.values(all).map(told), Object.values(whole).map(told))
+  assert.deepEqual(Object.values(all).map(textsOf), Object.values(whole).map(textsOf))
 })
 
-test('fields, sentences and the example are those of the operations that are allowed', () => {
+test('fields, sentences and the example depend on the allowed operations', () => {
   /** @type {[OperationName[], string[], RegExp, RegExp | undefined][]} */
   const cases = [
     [
@@ -841,9 +841,9 @@ test('fields, sentences and the example are those of the operations that are all
 })
 
 /**
- * Each operation in all the shapes in which it is taken.
- * @param {string} anchor @param {string} list that of a list in a document
- * @param {string} item that of a value in it
+ * Each operation in all accepted shapes.
+ * @param {string} anchor @param {string} list the anchor of a list in a document
+ * @param {string} item the anchor of a value in it
  * @returns {Record<OperationName, object[]>}
  */
 const shapes = (anchor, list, item) => {
@@ -909,7 +909,7 @@ const shapes = (anchor, list, item) => {
   }
 }
 
-test('an operation is refused in every shape in which it is not allowed, and taken where it is', () =>
+test('an operation is refused in every shape if it is not allowed, and accepted otherwise', () =>
   withDir({ a: 'one\ntwo\n', 'p.json': '[1]\n' }, async (cwd, stateDir) => {
     const { read, readJson } = jsonToolsOf(cwd, stateDir)
     const anchor = anchorOf((await read.execute({ path: 'a' })).text, 'one')
@@ -941,7 +941,7 @@ test('an operation is refused in every shape in which it is not allowed, and tak
     }
   }))
 
-test('what is no operation is refused with those that are allowed', () =>
+test('an unknown operation is refused with the allowed ones', () =>
   withDir({ a: 'one\n' }, async (cwd, stateDir) => {
     const session = new HashSession({ cwd, stateDir, durability: 'process' })
     const { apply } = hashTools(session, { operations: ['set_line'] })
@@ -960,7 +960,7 @@ test('what is no operation is refused with those that are allowed', () =>
     assert.match(text, /\[0\] is delete_path, which is not allowed: expected one of set_path$/)
   }))
 
-test('lists of operations that are wrong are refused when the tools are made', () => {
+test('wrong lists of operations are refused when the tools are created', () => {
   const session = new HashSession()
   /** @type {[unknown, RegExp, object?][]} */
   const cases = [
@@ -983,7 +983,7 @@ test('lists of operations that are wrong are refused when the tools are made', (
   assert.ok(hashTools(session, untyped({ operations: null })).apply)
 })
 
-test('a list of operations that is changed later allows no more', () =>
+test('a later change of the list of operations has no effect', () =>
   withDir({}, async (cwd, stateDir) => {
     /** @type {OperationName[]} */
     const operations = ['set_line']
@@ -995,13 +995,13 @@ test('a list of operations that is changed later allows no more', () =>
     assert.match(text, /add_file, which is not allowed: expected one of set_line$/)
   }))
 
-test('tools without a session, and options that are null', () => {
+test('tools need a session, and options may be null', () => {
   assert.throws(() => hashTools(untyped(null)), /expected a HashSession/)
   assert.throws(() => hashTools(untyped({})), /expected a HashSession/)
   assert.equal(hashTools(new HashSession(), untyped(null)).read.name, 'read')
 })
 
-test('regression: a title in linear time, by every name that a call takes', () => {
+test('regression: a title takes linear time, with every accepted name', () => {
   const [read, search, apply] = describing
   const throwing = {
     get path() {
@@ -1021,13 +1021,13 @@ test('regression: a title in linear time, by every name that a call takes', () =
     [read, { path: 'a\u202eb\ud800' }, 'ab'],
     [read, throwing, ''],
     [apply, throwing, ''],
-    // Closing all of them at each would build strings of 40 GB.
+    // Closing all of them at every position would create strings of 40 GB.
     [apply, '['.repeat(200_000), ''],
   ]
   for (const [tool, args, title] of cases) assert.equal(tool.callTitle(args), title)
 })
 
-test('regression: what an old call showed is remembered, however it named its file', () =>
+test('regression: the lines of an old call are remembered, however it named its file', () =>
   withDir({ 'a.txt': 'a\nb\n', 'b.txt': 'c\n' }, async (cwd, stateDir) => {
     const tools = toolsOf(cwd, stateDir)
     const url = pathToFileURL(join(cwd, 'a.txt')).href
@@ -1064,7 +1064,7 @@ test('regression: what an old call showed is remembered, however it named its fi
     assert.equal(remember(session, 'read', '{', 'x'), 0)
   }))
 
-test('regression: names that no model can call are refused, and the guard always answers', () => {
+test('regression: invalid names are refused, and the guard always answers', () => {
   const session = new HashSession()
   for (const name of [null, '', 5, 'a b', 'search']) {
     const names = untyped({ read: name })
@@ -1077,7 +1077,7 @@ test('regression: names that no model can call are refused, and the guard always
   assert.match(guard('cat a.js', { policy: { tools } }) ?? '', /`read`/)
 })
 
-test('a name that begins with @ stays where there is one', () =>
+test('a name that begins with @ is kept if the file exists', () =>
   withDir({ '@types/a.d.ts': 'a\n', '@b': 'b\n' }, async (cwd, stateDir) => {
     const { read, apply } = toolsOf(cwd, stateDir)
     const shown = await read.execute({ path: '@types/a.d.ts', more_paths: ['@b'] })
@@ -1091,7 +1091,7 @@ test('a name that begins with @ stays where there is one', () =>
     assert.deepEqual([other.summary, rules(other)], ['src/x created', ['at-path']])
   }))
 
-test('regression: whether a name begins with @ is found out without a read of the file', () =>
+test('regression: checking for a file with @ in its name does not read the file', () =>
   withDir({ '@a': 'a\n', b: 'b\n' }, async (cwd, stateDir) => {
     const session = new HashSession({ cwd, stateDir, durability: 'process' })
     session.readSync = () => assert.fail('a read')
@@ -1104,7 +1104,7 @@ test('regression: whether a name begins with @ is found out without a read of th
     assert.equal(outside.isError, true)
   }))
 
-test('malformed calls are results, in the words of the schema', () =>
+test('malformed calls return results with the names of the schema', () =>
   withDir({ 'a.txt': 'a\n' }, async (cwd, stateDir) => {
     const { read, search, apply } = toolsOf(cwd, stateDir)
     const gone = { op: 'delete', path: 'a.txt', anchor: '1ed' }
@@ -1142,7 +1142,7 @@ test('malformed calls are results, in the words of the schema', () =>
         { path: null, operations: [{ ...gone, path: null }] },
         /operations\[0\]\.path is mis/,
       ],
-      // Which file is meant is never guessed, in whatever form it is named.
+      // The file is never guessed, in whatever form it is named.
       [
         apply,
         { path: ['b.txt'], operations: [gone] },
@@ -1179,7 +1179,7 @@ test('only a fired signal throws', () =>
     }
   }))
 
-test('tools of a session that is closed say so', () =>
+test('tools of a closed session report it', () =>
   withDir({ 'a.txt': 'a\n' }, async (cwd, stateDir) => {
     const session = new HashSession({ cwd, stateDir })
     const { read } = hashTools(session)
@@ -1189,7 +1189,7 @@ test('tools of a session that is closed say so', () =>
     assert.throws(() => hashTools(session), { code: 'INVALID_ARGUMENT' })
   }))
 
-test('arguments are left as they are', () =>
+test('arguments are not modified', () =>
   withDir({ 'a.txt': 'a\n' }, async (cwd, stateDir) => {
     const { read, apply } = toolsOf(cwd, stateDir)
     const args = Object.freeze({ more_paths: Object.freeze(['a.txt']) })
@@ -1199,7 +1199,7 @@ test('arguments are left as they are', () =>
     assert.equal((await apply.execute(Object.freeze({ operations }))).isError, false)
   }))
 
-test('calls go to the session in the order in which they are made', () =>
+test('calls reach the session in the order in which they are made', () =>
   withDir({ 'a.txt': 'a\n' }, async (cwd, stateDir) => {
     const { read, apply } = toolsOf(cwd, stateDir)
     const add = { operations: [{ op: 'insert_after', path: 'a.txt', anchor: 'EOF', text: 'b' }] }
@@ -1212,7 +1212,7 @@ test('calls go to the session in the order in which they are made', () =>
     assert.equal(after.summary, 'a.txt: 2 lines')
   }))
 
-test('a call in a few words, from arguments of which a part has arrived', () => {
+test('a call has a title, also from partial arguments', () => {
   const [read, search, apply] = describing
   const edit = (/** @type {string} */ path) => ({ op: 'delete', path, anchor: '1:00' })
   /** @type {[HashTool, unknown, string][]} */
@@ -1234,14 +1234,14 @@ test('a call in a few words, from arguments of which a part has arrived', () => 
     [apply, { operations: 'x' }, ''],
   ]
   for (const [tool, args, title] of cases) assert.equal(tool.callTitle(args), title)
-  // At every moment of a stream, without a fault.
+  // At every moment of a stream, without an error.
   const whole = JSON.stringify({ operations: [edit('a"b\\'), edit('c\u00e9')] })
   for (let end = 0; end <= whole.length; end++) {
     assert.ok('a"b\\, cé'.startsWith(apply.callTitle(whole.slice(0, end))), whole.slice(0, end))
   }
 })
 
-test('where lines have no hashes, the tools show tags and take patches', () =>
+test('in a dialect without hashes, the tools show tags and accept patches', () =>
   withDir({ 'a.js': 'one\ntwo\nthree\n' }, async (cwd, stateDir) => {
     const { read, search, apply } = toolsOf(cwd, stateDir, { dialect: 'omp18' })
     const shown = await read.execute({ path: 'a.js' })
@@ -1273,7 +1273,7 @@ test('where lines have no hashes, the tools show tags and take patches', () =>
     assert.throws(() => hashTools(session, { operations: ['delete'] }), /options\.operations: /)
   }))
 
-test('descriptions name the other tools as they are called, and anchors that are true', () => {
+test('descriptions have the configured names of tools, and correct anchors', () => {
   const names = { read: 'peek', search: 'seek', apply: 'poke' }
   for (const dialect of /** @type {const} */ (['pi', 'pi26', 'cli', 'omp', 'omp13'])) {
     const tools = hashTools(new HashSession({ dialect }), { names })
@@ -1281,12 +1281,12 @@ test('descriptions name the other tools as they are called, and anchors that are
       Object.values(tools).map(({ name }) => name),
       Object.values(names),
     )
-    const told = Object.values(tools)
+    const texts = Object.values(tools)
       .flatMap(({ description, snippet, guidelines }) => [description, snippet, ...guidelines])
       .join('\n')
-    assert.match(told, /peek.*seek.*poke/s)
-    assert.doesNotMatch(told, /apply_hash|\bread\b(?! again| first)/)
-    assert.ok(told.length < 3000, `${told.length}`)
+    assert.match(texts, /peek.*seek.*poke/s)
+    assert.doesNotMatch(texts, /apply_hash|\bread\b(?! again| first)/)
+    assert.ok(texts.length < 3000, `${texts.length}`)
     const { description } = tools.apply
     const [, code, call] = /showed of a\.js\n(.*)\nTo .*:\n(\{.*\})$/s.exec(description) ?? []
     const rows = code.split('\n')
@@ -1301,7 +1301,7 @@ test('descriptions name the other tools as they are called, and anchors that are
   }
 })
 
-test('a result with an image is given as the parts of each vendor', () => {
+test('a result with an image is converted into the parts of each vendor', () => {
   const bytes = Buffer.from('GIF')
   const result = {
     text: 'a.gif',
@@ -1327,19 +1327,19 @@ test('a result with an image is given as the parts of each vendor', () => {
   assert.equal(toAnthropicContent(png).length, 1)
 })
 
-/** @param {any} schema @param {(schema: any, depth: number) => void} look */
-function everywhere(schema, look, depth = 0) {
-  look(schema, depth)
-  if (schema.items) everywhere(schema.items, look, depth + 1)
-  for (const one of Object.values(schema.properties ?? {})) everywhere(one, look, depth + 1)
+/** @param {any} schema @param {(schema: any, depth: number) => void} visit */
+function everywhere(schema, visit, depth = 0) {
+  visit(schema, depth)
+  if (schema.items) everywhere(schema.items, visit, depth + 1)
+  for (const one of Object.values(schema.properties ?? {})) everywhere(one, visit, depth + 1)
 }
 
-/** What Gemini's function declarations know; anything else makes it refuse the whole request. */
+/** The keywords of Gemini's function declarations; any other makes it refuse the request. */
 const GEMINI_WORDS = ['type', 'description', 'properties', 'required', 'items', 'enum']
 
 test('schemas keep the rules of every vendor at once', () => {
   for (const tool of describingAll) {
-    // OpenAI, Anthropic and Gemini all take such names.
+    // OpenAI, Anthropic and Gemini accept such names.
     assert.match(tool.name, /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/)
     assert.equal(tool.inputSchema.type, 'object')
     everywhere(tool.inputSchema, (schema, depth) => {
@@ -1360,7 +1360,7 @@ test('schemas keep the rules of every vendor at once', () => {
   }
 })
 
-test("OpenAI's strict mode: every field is required, and null where it may be left out", () => {
+test("OpenAI's strict mode: every field is required, and optional ones are nullable", () => {
   for (const tool of describingAll) {
     const { parameters, strict } = toOpenAI(tool, { strict: true }).function
     assert.equal(strict, true)
@@ -1378,7 +1378,7 @@ test("OpenAI's strict mode: every field is required, and null where it may be le
   }
 })
 
-test('calls in strict mode, with null in every field that is not used, are carried out', () =>
+test('calls in strict mode, with null in every unused field, are run', () =>
   withDir({ 'a.txt': 'a\nb\n' }, async (cwd, stateDir) => {
     const { read, search, apply } = toolsOf(cwd, stateDir)
     const nulls = (/** @type {HashTool} */ tool) =>
@@ -1399,7 +1399,7 @@ test('calls in strict mode, with null in every field that is not used, are carri
     assert.doesNotMatch(text, /null|left out/)
   }))
 
-test('a Standard Schema takes every object and gives a copy of the JSON Schema', () => {
+test('a Standard Schema accepts every object and returns a copy of the JSON Schema', () => {
   const [read] = describing
   const { '~standard': standard } = toStandardSchema(read)
   assert.deepEqual([standard.version, standard.vendor], [1, 'hashline-native'])
@@ -1412,8 +1412,8 @@ test('a Standard Schema takes every object and gives a copy of the JSON Schema',
   assert.equal('additionalProperties' in read.inputSchema, false)
 })
 
-test('a zod shape asks zod for each field', () => {
-  /** Notes what is asked of it. @param {string} text @returns {any} */
+test('a zod shape creates a zod type for each field', () => {
+  /** Records the calls of zod. @param {string} text @returns {any} */
   const type = (text) => ({
     text,
     describe: () => type(`${text} described`),
@@ -1446,7 +1446,7 @@ test('a zod shape asks zod for each field', () => {
   assert.deepEqual(texts(apply), { path: 'string? described', operations: '[{op,path}]' })
 })
 
-test('the guard names the tool to use, and lets programs run', () => {
+test('the guard names the tool to use, and allows programs', () => {
   assert.match(
     guard('cat greet.js | head') ?? '',
     /^Blocked: .*\n`cat` reads `greet\.js`: .* `read`/,

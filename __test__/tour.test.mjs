@@ -1,5 +1,5 @@
-// The tour of the README works: it edits copies of this repository's own sources, and checks
-// them on disk itself.
+// The tour of the README works: it edits copies of this repository's own sources, and checks them
+// on disk itself.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'

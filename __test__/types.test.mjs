@@ -1,4 +1,4 @@
-// What the declarations promise; `tsc` checks this file.
+// Tests of the declarations; `tsc` checks this file.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -8,12 +8,12 @@ import { UNUSED_STATE } from './support.mjs'
 /** @import { ApplyOutcome, FileView, HashlineErrorCode, Operation, Patch } from 'hashline-native' */
 
 /**
- * The status tells which fields there are.
+ * The status determines the fields.
  * @param {ApplyOutcome} outcome
  * @returns {[string[], HashlineErrorCode | undefined]}
  */
 function summary(outcome) {
-  // Before the status was looked at, there may be none.
+  // Before the status is checked, they may be absent.
   /** @type {number | undefined} */
   const count = outcome.failures?.length
   assert.ok(count !== 0)
@@ -23,7 +23,7 @@ function summary(outcome) {
 }
 
 /**
- * What a view has is told by its kind.
+ * The kind of a view determines its fields.
  * @param {FileView} view
  * @returns {string | number}
  */
@@ -77,7 +77,7 @@ const patches = [
   { edits: [] },
 ]
 
-test('what the types forbid is refused at run time', () => {
+test('values that the types forbid are refused at run time', () => {
   assert.equal(patches.length, 6)
   // @ts-expect-error: an unknown name
   assert.throws(() => formatHashed('', { startline: 1 }))

@@ -1,5 +1,5 @@
-// Paths of Windows as resolving links gives them (`\\?\C:\…`): every function takes them, and what
-// a search shows can be read and edited.
+// Verbatim paths of Windows (`\\?\C:\…`), which resolving links returns: every function accepts
+// them, and the paths in search results can be read and edited.
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -18,7 +18,7 @@ function verbatim(path) {
   return long
 }
 
-test('a search starts in a verbatim path and shows paths that lead to the files', { skip }, () =>
+test('a search in a verbatim path shows paths of the files', { skip }, () =>
   withDir(FILES, (dir, stateDir) => {
     for (const paths of [
       [verbatim(dir)],
@@ -36,7 +36,7 @@ test('a search starts in a verbatim path and shows paths that lead to the files'
   }),
 )
 
-test('verbatim paths beneath a root, which is one or is not', { skip }, () =>
+test('verbatim paths below a root, verbatim or not', { skip }, () =>
   withDir(FILES, (dir) => {
     for (const root of [dir, verbatim(dir)]) {
       for (const path of [dir, verbatim(dir), '.']) {

@@ -10,7 +10,7 @@ test('the hash of a line is recognized', () => {
   assert.equal(verify(1, '}', 'ovpo', 'pi26'), true)
 })
 
-test('what is no hash is not the hash', () => {
+test('an invalid hash does not match', () => {
   for (const hash of ['', '6', '610', 'zz', '61|']) {
     assert.equal(verify(1, 'const x = 10;', hash), false)
   }
@@ -28,7 +28,7 @@ test('all recorded hashes are recognized', () => {
   }
 })
 
-test('misuse is refused with what was wrong', () => {
+test('misuse is refused with the reason', () => {
   for (const [number, is] of [...NO_COUNTS, [0, 'the number 0'], [undefined, 'undefined']]) {
     assertThrows(
       () => verify(untyped(number), 'a', '00'),

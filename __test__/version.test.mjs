@@ -11,7 +11,7 @@ test('version is the version of the package', () => {
   assert.equal(version(), manifest.version)
 })
 
-test('import and require give the same functions, by name', () => {
+test('import and require return the same functions, by name', () => {
   const required = createRequire(import.meta.url)('hashline-native')
   for (const name of [
     'applyHash',

@@ -1,4 +1,4 @@
-// A short run of stress/writers.mjs, which says what is checked.
+// A short run of stress/writers.mjs, which describes the checks.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -6,7 +6,7 @@ import { isEmulated, runScript } from './support.mjs'
 
 const lost =
   process.platform === 'win32'
-    ? 'find no blend of theirs and ours (Windows can lose a version: docs/durability.md)'
+    ? 'find no mixed versions (Windows can lose a version: docs/durability.md)'
     : 'lose no version'
 
 test(`writers that replace files and take no locks ${lost}`, async () => {

@@ -1,4 +1,4 @@
-// The cases that every face has to answer alike.
+// The cases that every binding must answer identically.
 
 import { formatHashed } from 'hashline-native'
 import { edits } from './edits.mjs'
@@ -34,7 +34,7 @@ function reads() {
     ['with a search', { path: 'code.js', search: 'alpha' }],
     ['with a search by case', { path: 'code.js', search: 'alpha', caseSensitive: true }],
     ['with a pattern', { path: 'code.js', search: '^let \\w+', regex: true }],
-    ['with a pattern that looks around', { path: 'code.js', search: '(?<=let )b', regex: true }],
+    ['with look-around', { path: 'code.js', search: '(?<=let )b', regex: true }],
     ['with context', { path: 'code.js', search: 'ALPHA', contextBefore: 1, contextAfter: 1 }],
     ['with few matches', { path: 'many.txt', search: 'line', maxMatches: 3 }],
     ['without matches', { path: 'many.txt', search: 'none of it' }],
@@ -75,7 +75,7 @@ function reads() {
   return [...made, ...special]
 }
 
-/** Files of which bodies are folded. @returns {Given[]} */
+/** Files with folded bodies. @returns {Given[]} */
 function folds() {
   const body = (/** @type {number} */ lines) =>
     Array.from({ length: lines }, (_, at) => `    work(${at});\n`).join('')
@@ -105,7 +105,7 @@ function folds() {
   }))
 }
 
-/** Lines of which only a part is shown, of characters of one to four bytes. @returns {Given[]} */
+/** Lines that are partly shown, with characters of one to four bytes. @returns {Given[]} */
 function longLines() {
   const text = `short\n${'ä€\u{1f600}x'.repeat(30)}needle${' and'.repeat(30)}\r\nneedle ${'y'.repeat(90)}\n`
   /** @type {[string, object][]} */
@@ -113,7 +113,7 @@ function longLines() {
     ['of long lines', { maxLineChars: 12 }],
     ['of no characters', { maxLineChars: 0 }],
     ['of columns', { columns: [7, 16] }],
-    ['of columns behind the end', { columns: [100_000, 200_000] }],
+    ['of columns beyond the end', { columns: [100_000, 200_000] }],
     ['of columns that are none', { columns: [3, 2] }],
     ['of columns in few bytes', { columns: [7, 5000], maxBytes: 100 }],
     ['with a search in long lines', { search: 'needle', maxLineChars: 12 }],
@@ -269,7 +269,7 @@ function commands() {
 }
 
 /**
- * All of them, always the same.
+ * All cases, always the same.
  * @returns {Given[]}
  */
 export function cases() {

@@ -25,7 +25,7 @@ const { symbols } = Deno.dlopen(binaryPath(), {
   ...described,
 })
 
-/** A copy of the text that a room names, which is given back. @param {BigUint64Array} room */
+/** Copies a text, and frees its buffer. @param {BigUint64Array} room */
 function taken(room) {
   const data = Deno.UnsafePointer.create(room[0])
   if (data === null) return undefined
@@ -44,7 +44,7 @@ function called(name, inputs, session) {
   const [answer, error] = [new BigUint64Array(2), new BigUint64Array(5)]
   const given = inputs.flatMap((input) => {
     if (input === undefined) return [null, 0]
-    // A buffer without bytes is null to Deno.
+    // Deno passes an empty buffer as null.
     return input.length === 0 ? [new Uint8Array(1), 0] : [input, input.length]
   })
   const of = session === undefined ? [] : [BigInt(session)]

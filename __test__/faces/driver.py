@@ -1,4 +1,4 @@
-"""Runs the cases of vectors/faces.jsonl through the C interface, as run.mjs says, and prints a
+"""Runs the cases of vectors/faces.jsonl through the C interface, as run.mjs defines it, and prints a
 line for each: driver.py LIBRARY CASES"""
 
 import base64
@@ -30,7 +30,7 @@ class Library:
         self.functions.hashline_free.restype = None
 
     def taken(self, buffer):
-        """A copy of the bytes of a buffer, which is given back."""
+        """Copies the bytes of a buffer, and frees it."""
         copy = ctypes.string_at(buffer.data, buffer.len) if buffer.data else None
         self.functions.hashline_free(ctypes.byref(buffer))
         return copy and copy.decode() if copy != b"" else ""
@@ -65,7 +65,7 @@ class Library:
 
 
 def written(value):
-    """JSON as JavaScript writes it: what is set in a document keeps the spelling of its request."""
+    """JSON as JavaScript writes it: a document keeps the spelling of values in its request."""
     return None if value is None else json.dumps(value, ensure_ascii=False).encode()
 
 
@@ -74,7 +74,7 @@ def bytes_of(content):
 
 
 def units(text):
-    """Places in bytes → places in UTF-16 code units."""
+    """Converts offsets in bytes to offsets in UTF-16 code units."""
     return lambda place: len(text.encode()[:place].decode().encode("utf-16-le")) // 2
 
 

@@ -1,4 +1,4 @@
-// Patches on files: what they do in all dialects and to all kinds of files, and what is refused.
+// Patches on files: their effects in all dialects and on all kinds of files, and their refusals.
 
 import { anchors, CONTENTS, DIALECTS } from './texts.mjs'
 
@@ -7,7 +7,7 @@ import { anchors, CONTENTS, DIALECTS } from './texts.mjs'
 const BLOCK = 'first\nfunction f() {\n  return 1\n}\nlast\n'
 
 /**
- * Operations by what they do; `a` are the anchors of `BLOCK`.
+ * Operations by their effect; `a` has the anchors of `BLOCK`.
  * @type {Record<string, (a: string[]) => object[]>}
  */
 const OPERATIONS = {
@@ -76,7 +76,7 @@ export function edits() {
       ],
     })),
   )
-  return [...inDialects, ...ofKinds(), ...ofFiles(), ...refused(), ...shapes(), ...manners()]
+  return [...inDialects, ...ofKinds(), ...ofFiles(), ...refused(), ...shapes(), ...optionCases()]
 }
 
 /** Edits of every kind of file. @returns {Given[]} */
@@ -233,7 +233,7 @@ function refused() {
   }))
 }
 
-/** The shapes of other tools. @returns {Given[]} */
+/** The patch shapes of other tools. @returns {Given[]} */
 function shapes() {
   const [first, second] = anchors('one\ntwo\nthree\n')
   const tags = anchors('one\ntwo\nthree\n', 'omp')
@@ -274,7 +274,7 @@ function shapes() {
 }
 
 /** Options of an apply. @returns {Given[]} */
-function manners() {
+function optionCases() {
   const block = anchors(BLOCK)
   const moved = [
     { op: 'set_line', path: 'a.js', anchor: `1${block[2].slice(1)}`, text: '  return 2' },

@@ -22,7 +22,7 @@ const DOCUMENT = `{
 `
 
 /**
- * The anchors of the values of a document, by their paths.
+ * The anchors of the values of a document, by path.
  * @param {string} text
  */
 function anchorsOf(text) {

@@ -1,5 +1,5 @@
-// Prints what a face answers to all cases, one line each: `HOST print.mjs MODULE CASES`, where
-// MODULE exports the functions of the face.
+// Prints the answers of a binding to all cases, one per line: `HOST print.mjs MODULE CASES`, where
+// MODULE exports the functions of the binding.
 
 import { pathToFileURL } from 'node:url'
 import { lineOf, loadCases } from './run.mjs'

@@ -1,9 +1,9 @@
-// Runs the cases of vectors/faces.jsonl through a face, and writes what it answers as lines that
-// are the same for every face.
+// Runs the cases of vectors/faces.jsonl through a binding, and writes its answers as lines that are
+// the same for every binding.
 //
-// A line is JSON in one way of writing it: keys in the order of their code points, no blanks, no
-// escapes that can be left out. It has the answers of the calls of a case, and all that is in its
-// directory afterwards, byte for byte. The path of the directory is written as `<dir>`.
+// A line is canonical JSON: keys sorted by code point, no whitespace, no optional escapes. It has
+// the answers to the calls of a case, and all files of its directory afterwards, byte for byte. The
+// path of the directory is replaced by `<dir>`.
 
 import {
   lstatSync,
@@ -21,15 +21,15 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
 /**
- * A text, or bytes that are none, or a symbolic link.
+ * A text, bytes that are not text, or a symbolic link.
  * @typedef {string | { base64: string } | { link: string }} Content
  *
- * One call: what it is given, and its options. Where a case has a session, its reads, searches
- * and patches are those of the session.
+ * One call, with its arguments and options. In a case with a session, reads, searches and patches
+ * use the session.
  * @typedef {object} Call
  * @property {'read' | 'search' | 'apply' | 'readJson' | 'applyToText' | 'format' | 'hashLines'
  *   | 'checkCommand' | 'recover' | 'observe' | 'forget' | 'write'} call
- * @property {any} given for `write`, files that somebody else writes
+ * @property {any} given for `write`: files that another process writes
  * @property {string} [text]
  * @property {any} [options]
  *
@@ -40,7 +40,7 @@ import { dirname, join } from 'node:path'
  * @property {Call[]} calls
  * @property {{ answers: unknown[], files: Record<string, Content> }} expected
  *
- * The functions of a face, by the names that those of `hashline-native` have.
+ * The functions of a binding, by their names in `hashline-native`.
  * @typedef {Pick<typeof import('hashline-native'), 'readHashedSync' | 'searchHashedSync' |
  *   'applyHashSync' | 'readJsonSync' | 'applyHashToText' | 'formatHashed' | 'hashLines' |
  *   'checkCommand' | 'recoverTransactionsSync'> & { HashSession: new (options?: any) => any }} Face
@@ -53,13 +53,13 @@ export function loadCases(path) {
 }
 
 /**
- * The line that a face has to write for a case.
+ * The line for a case.
  * @param {Case} one
  */
 export const expectedLine = ({ name, expected }) => canonical({ name, ...expected })
 
 /**
- * What a face answers to a case.
+ * The answers of a binding to a case.
  * @param {Case} one
  * @param {Face} face
  */
@@ -154,7 +154,7 @@ function write(dir, files) {
 }
 
 /**
- * All that is below a directory.
+ * All files below a directory.
  * @param {string} dir
  * @returns {Record<string, Content>}
  */
@@ -184,7 +184,7 @@ function contentOf(bytes) {
 }
 
 /**
- * JSON in one way of writing it.
+ * Canonical JSON.
  * @param {unknown} value
  * @returns {string}
  */
@@ -192,7 +192,7 @@ export function canonical(value) {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   const fields = Object.entries(value).filter(([, field]) => field !== undefined)
-  // The order of UTF-8 is that of code points; that of JavaScript's strings is another.
+  // UTF-8 sorts by code point; JavaScript strings do not.
   fields.sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
   return `{${fields.map(([key, field]) => `${JSON.stringify(key)}:${canonical(field)}`).join(',')}}`
 }

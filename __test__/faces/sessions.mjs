@@ -1,4 +1,4 @@
-// Sessions: what was shown, what others change, dry runs.
+// Sessions: lines that were shown, changes by other processes, dry runs.
 
 import { anchors, CONTENTS } from './texts.mjs'
 

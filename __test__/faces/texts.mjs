@@ -1,11 +1,11 @@
-// The texts that the cases are about, and their anchors.
+// The texts of the cases, and their anchors.
 
 import { hashLines } from 'hashline-native'
 
 /** @import { Case, Content } from './run.mjs' */
 /** @typedef {Omit<Case, 'expected'>} Given */
 
-/** Those in which lines have anchors. */
+/** The dialects whose lines have anchors. */
 export const DIALECTS = /** @type {const} */ (['pi', 'pi26', 'cli', 'omp', 'omp13', 'lean'])
 
 export const ALL_DIALECTS = /** @type {const} */ ([...DIALECTS, 'omp18'])

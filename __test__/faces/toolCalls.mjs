@@ -1,11 +1,11 @@
-// Calls of the tools in the shapes that models write, right and wrong: every face that has the tools
-// has to give the same text for each.
+// Calls of the tools in the shapes that models write, valid and invalid: every binding that has the
+// tools must return the same text for each.
 
 import { formatHashed } from 'hashline-native'
 
-/** @typedef {{ tool: string, arguments: string }} ToolCall the arguments as a model wrote them */
+/** @typedef {{ tool: string, arguments: string }} ToolCall the arguments as literal text of a model */
 
-/** The files that are there, of which the text was read before each call. */
+/** The files; the text was read before each call. */
 export const FILES = {
   'a.txt': 'one\ntwo\nthree\n',
   'b.js': 'function f() {\n  return 1\n}\n',
@@ -54,7 +54,7 @@ const VALUES = [
 const call = (tool, args) => ({ tool, arguments: json(args) })
 
 /**
- * A call with one field more, whose value is JSON as it stands.
+ * A call with an additional field, whose value is literal JSON.
  * @param {string} tool
  * @param {Record<string, unknown>} args
  * @param {string} field
@@ -66,7 +66,7 @@ function withField(tool, args, field, value) {
   return { tool, arguments: `{${inside}${inside && ','}${json(field)}:${value}}` }
 }
 
-/** The fields that each tool has, and a call to put them into. */
+/** The fields of each tool, and a call to insert them into. */
 const READING = /** @type {const} */ ([
   ['read', PATH, ['path', 'start_line', 'max_lines', 'fold', 'open', 'columns', 'more_paths']],
   [
@@ -93,7 +93,7 @@ function fields() {
   )
 }
 
-/** Names that other tools have, with what they hold. */
+/** Names that other tools use, with values. */
 const OTHER_NAMES = /** @type {const} */ ([
   ['read', {}, ['file_path', 'filePath', 'file', 'filename', 'paths', 'files'], 'a.txt'],
   ['read', PATH, ['offset', 'startLine', 'limit', 'maxLines'], 2],
@@ -149,7 +149,7 @@ const paths = () =>
     call('apply', { operations: [{ op: 'add_file', path, content: 'new\n' }] }),
   ])
 
-/** An operation of each kind that would be carried out. */
+/** A valid operation of each kind. */
 const OPERATIONS = [
   { op: 'set_line', ...PATH, anchor: TWO, text: '2' },
   { op: 'replace_range', ...PATH, start_anchor: ONE, end_anchor: TWO, text: '1-2' },
@@ -164,7 +164,7 @@ const OPERATIONS = [
   { op: 'delete_file', ...PATH },
 ]
 
-/** Fields of all of them, and fields of none. */
+/** Fields of all operations, and unknown fields. */
 const FIELDS = {
   anchor: ONE,
   start_anchor: ONE,
@@ -204,7 +204,7 @@ function operations() {
   ])
 }
 
-/** Texts that are none, and texts of several kinds. */
+/** Valid and invalid texts. */
 const TEXTS = ['null', '[]', '""', '"a\\nb"', '["a","b"]', '[1]', '7', '{}', half, `[${half}]`]
 
 function texts() {
@@ -226,7 +226,7 @@ function texts() {
 const SET = OPERATIONS[0]
 const { path: _, ...PATHLESS } = SET
 
-/** Operations under the names and in the wrappings of other tools. */
+/** Operations under the names and in the wrappers of other tools. */
 function wrapped() {
   const replace = { old_string: 'two', new_string: '2' }
   /** @type {unknown[]} */
@@ -310,7 +310,7 @@ function wrapped() {
   return given.map((args) => call('apply', args))
 }
 
-/** Arguments that are none, or whose text is in another form. */
+/** Invalid arguments, or arguments in another form. */
 function whole() {
   const deep = (/** @type {number} */ depth) => `${'['.repeat(depth)}${']'.repeat(depth)}`
   const texts = [
@@ -341,7 +341,7 @@ function whole() {
   )
 }
 
-/** Values of documents, as their text and as themselves. */
+/** Values of documents, as text and as values. */
 const JSON_VALUES = [
   '"2"',
   '2',

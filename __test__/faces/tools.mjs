@@ -21,18 +21,18 @@ import { makeTool } from '../../js/tools/tool.cjs'
  * @typedef {object} ToolAnswer
  * @property {string} text
  * @property {boolean} isError
- * @property {Record<string, string | null>} [changed] the files that are otherwise afterwards; null
- *   for those that are gone
+ * @property {Record<string, string | null>} [changed] the files that differ afterwards; null for
+ * deleted ones
  */
 
 const NAMES = toolNames({ apply: 'apply' })
 
 /**
- * What the addon answers to a call in a fresh directory, whose path is written as `<dir>`.
+ * The addon's answer to a call in a fresh directory, whose path is replaced by `<dir>`.
  * @param {Record<string, string>} files
- * @param {Record<string, unknown>} shown the arguments of a read before
+ * @param {Record<string, unknown>} shown the arguments of an earlier read
  * @param {ToolCall} call
- * @param {(text: string) => unknown} [given] what is made of the arguments' text
+ * @param {(text: string) => unknown} [given] converts the arguments' text
  * @returns {Promise<ToolAnswer>}
  */
 export async function answerOf(files, shown, { tool, arguments: args }, given = JSON.parse) {

@@ -1,6 +1,6 @@
-// `node __test__/faces/write.mjs`: says whether vectors/faces.jsonl and vectors/tools.jsonl have
-// the cases that are made here; `node __test__/faces/write.mjs --write` writes them, with what the
-// addon answers under Node as what every face has to answer. What changes then is to be looked at.
+// `node __test__/faces/write.mjs` checks that vectors/faces.jsonl and vectors/tools.jsonl have the
+// cases that are generated here; with `--write` it writes them, with the answers of the addon under
+// Node as the expected answers of every binding. Review the changes.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -17,11 +17,11 @@ const calls = cases().map((one) => {
   const { answers, files } = JSON.parse(
     lineOf({ ...one, expected: { answers: [], files: {} } }, addon),
   )
-  // The given part keeps the order of keys, which counts for values of JSON documents.
+  // The given part keeps the order of keys, which matters for values of JSON documents.
   return `${JSON.stringify(one).slice(0, -1)},"expected":${canonical({ answers, files })}}\n`
 })
 
-/** The first row has what is there before each call. */
+/** The first row has the initial files of each call. */
 const ofTools = [`${JSON.stringify({ files: FILES, read: READ })}\n`]
 for (const one of toolCalls()) {
   ofTools.push(`${JSON.stringify({ ...one, ...(await answerOf(FILES, READ, one, asSent)) })}\n`)
@@ -32,12 +32,12 @@ for (const [name, rows] of Object.entries({ faces: calls, tools: ofTools })) {
   if (process.argv.includes('--write')) {
     writeFileSync(path(name), text)
   } else if (readFileSync(path(name), 'utf8') !== text) {
-    throw new Error(`vectors/${name}.jsonl is stale: node __test__/faces/write.mjs --write`)
+    throw new Error(`vectors/${name}.jsonl is stale. Run node __test__/faces/write.mjs --write.`)
   }
   console.log(`${name}: ${rows.length} rows`)
 }
 
-/** Arguments as models send them; a text in quotes is the value. @param {string} text */
+/** Arguments as models send them; a quoted text stays a value. @param {string} text */
 function asSent(text) {
   return text.startsWith('"') ? JSON.parse(text) : text
 }
