@@ -18,7 +18,7 @@ test('regression: a command may write where the tools only read', () => {
   assert.equal(verdict('echo a > src/1'), 'write')
 })
 
-test('the user's policy is added, and takes precedence', () => {
+test('the policy of the user is added, and takes precedence', () => {
   assert.equal(verdict('echo a > out.txt', { writablePaths: ['out.txt'] }), 'allow')
   assert.equal(
     verdict('echo a > /home/opencode/tool-output/1', { writablePaths: ['out.txt'] }),

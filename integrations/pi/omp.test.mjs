@@ -138,7 +138,7 @@ test('the shell is guarded in its directory, and plan mode blocks edits', () =>
     assert.equal(await emit('user_bash', { ...typed, excludeFromContext: true }), undefined)
   }))
 
-test('files without lines are forwarded, and errors of the host's tool are reported', () =>
+test('files without lines are forwarded, and errors of the host tool are reported', () =>
   withMess({ 'greet.js': SOURCE, 'dot.png': PNG, 'bad.bin': '\0', 'sub/b.js': '' }, async (dir) => {
     const { emit, run } = agentIn(dir)
     await emit('session_start')

@@ -55,8 +55,8 @@ class Draft {
   }
 
   /**
-   * The line at an index; undefined when there is none.
    * The line at an index; undefined if there is none.
+   * @param {number} index
    * @returns {string | undefined}
    */
   at(index) {
