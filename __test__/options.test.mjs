@@ -220,15 +220,15 @@ test('errors have the place, the value and the expected type', async () => {
 })
 
 test('regression: a missing value is read once, and reported as it was', async () => {
-  const reads = 0
+  let reads = 0
   const once = {
     get path() {
-      looks += 1
-      return looks === 1 ? undefined : 'a'
+      reads += 1
+      return reads === 1 ? undefined : 'a'
     },
   }
   assert.equal(await refusal(readHashed, once), 'requests.path is undefined: expected a string')
-  assert.equal(looks, 1)
+  assert.equal(reads, 1)
   const store = (/** @type {any} */ value) => new HashSession({ store: value })
   const missing = 'options.store.id is'
   assert.equal(await refusal(store, { id: null }), `${missing} null: expected a string`)

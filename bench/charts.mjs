@@ -45,7 +45,7 @@ export async function drawCharts(rows, dir) {
 /**
  * @param {string} title
  * @param {Row[]} rows
- * @param {boolean} isFaster whether to show how many times faster, or how many times the time
+ * @param {boolean} isFaster whether to show the speedup, or the ratio of times
  */
 function option(title, rows, isFaster) {
   const ratio = (/** @type {Row} */ { samples }) => {

@@ -1,4 +1,4 @@
-// The texts that are measured: the sources of large npm packages, and files made of them.
+// The texts for measurements: the sources of large npm packages, and files made from them.
 
 import { createHash } from 'node:crypto'
 import {
@@ -15,9 +15,9 @@ import {
 } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 
-/** What counts as source. */
+/** The extensions of source files. */
 const SOURCE = /\.(?:[cm]?[jt]s|css|json|md)$/
-/** Bundlers write these; they are no source, and go into the corpus of long lines. */
+/** Output of bundlers, which is not source and goes into the corpus of long lines. */
 const GENERATED = /[.-]min[./-]|\/min\/|\.map$/
 const LARGE_BYTES = 86_000_000
 const MIXED_BYTES = 16_000_000
@@ -29,7 +29,7 @@ const PAGE_BYTES = 62_000
  * @typedef {object} Corpora
  * @property {string} page a file of 2,000 lines and 62 KB
  * @property {string} large one file of 86 MB of ASCII source
- * @property {string} mixed the same, but some files hold other characters
+ * @property {string} mixed the same, but some files have other characters
  * @property {string} ascii ASCII source, one file
  * @property {string} cyrillic messages and locales in Cyrillic, one file
  * @property {string} cjk the same in Chinese, Japanese and Korean
@@ -39,8 +39,8 @@ const PAGE_BYTES = 62_000
  */
 
 /**
- * Makes the corpora on first use.
- * @param {string} packagesDir where the packages are installed
+ * Creates the corpora on first use.
+ * @param {string} packagesDir the directory of the packages
  * @param {string} cacheDir
  * @returns {Corpora}
  */
@@ -69,7 +69,7 @@ export function corpora(packagesDir, cacheDir) {
 }
 
 /**
- * A directory of a file system in memory that has so much room, if there is one.
+ * A directory of an in-memory file system with enough space, if there is one.
  * @param {number} bytes
  */
 export function memoryDirWith(bytes) {
@@ -80,7 +80,7 @@ export function memoryDirWith(bytes) {
 }
 
 /**
- * What the corpora are made of and how, in short: other packages or other code make others.
+ * A key of the packages and the code that create the corpora: other ones create other corpora.
  * @param {string} packagesDir
  */
 function recipe(packagesDir) {
@@ -91,7 +91,7 @@ function recipe(packagesDir) {
 }
 
 /**
- * In an order that is always the same and mixes the packages.
+ * Sorts in a fixed order that mixes the packages.
  * @param {string} dir
  * @param {string[]} paths
  */
@@ -164,7 +164,7 @@ function page(text) {
 }
 
 /**
- * Files one after the other, again from the first, until there are so many bytes; whole files.
+ * Concatenates whole files, repeatedly, until the given number of bytes is reached.
  * @param {string[]} paths
  * @param {number} bytes
  * @param {(text: string) => boolean} isWanted
@@ -180,7 +180,7 @@ function fill(paths, bytes, isWanted) {
     texts.push(text.endsWith('\n') ? text : `${text}\n`)
     size += Buffer.byteLength(text)
   }
-  if (texts.length === 0) throw new Error('the packages hold no text of this kind')
+  if (texts.length === 0) throw new Error('the packages have no text of this kind')
   const once = texts.join('')
   return once.repeat(Math.max(1, Math.ceil(bytes / Buffer.byteLength(once))))
 }
@@ -189,7 +189,7 @@ function fill(paths, bytes, isWanted) {
 const isAscii = (text) => /^[\0-\x7f]*$/.test(text)
 
 /**
- * Which part of the characters the pattern finds.
+ * The fraction of the characters that the pattern matches.
  * @param {string} text
  * @param {RegExp} pattern
  */

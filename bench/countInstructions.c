@@ -12,7 +12,7 @@
 typedef uint64_t qemu_plugin_id_t;
 struct qemu_plugin_tb;
 
-/* The one operation that can be inlined. */
+/* The only operation that can be inlined. */
 enum qemu_plugin_op { QEMU_PLUGIN_INLINE_ADD_U64 };
 
 void qemu_plugin_register_vcpu_tb_trans_cb(
@@ -28,7 +28,7 @@ EXPORT int qemu_plugin_version = 1;
 
 static uint64_t count;
 
-/* Has each block of instructions add its length whenever it runs. */
+/* Adds the length of each block of instructions whenever it runs. */
 static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *block) {
   (void)id;
   qemu_plugin_register_vcpu_tb_exec_inline(

@@ -1,14 +1,15 @@
-// What each measurement is to reach. `most`: ours takes at most so many times what the peer takes;
-// `least`: the peer takes at least so many times what ours takes. `beyond`: ours takes at most so
-// much longer. `withinMs`: what ours takes, the peer being shown for comparison.
+// The goal of each measurement. `most`: this package takes at most this multiple of the peer's
+// time; `least`: the peer takes at least this multiple of this package's time. `beyond`: this
+// package takes at most this much longer. `withinMs`: the time of this package; the peer is shown
+// for comparison.
 
 /**
  * @typedef {object} Goal
- * @property {string} work what is measured
+ * @property {string} work the description
  * @property {number} [most]
- * @property {number} [withinMs] ours takes at most so many milliseconds
- * @property {number} [least] 0: no goal, but shown alike
- * @property {number} [beyond] ours takes at most so many nanoseconds more than the peer
+ * @property {number} [withinMs] the most milliseconds of this package
+ * @property {number} [least] 0: no goal, but shown in the same way
+ * @property {number} [beyond] the most nanoseconds of this package beyond the peer
  */
 
 /** @type {Record<string, Goal>} */

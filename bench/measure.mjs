@@ -1,35 +1,38 @@
-// Measuring side by side: contestants take turns in one process, so that whatever else the machine
-// does meets all of them alike, until their medians are steady.
+// Measures functions side by side: they take turns in one process, so that the load of the machine
+// affects all of them equally, until their medians are steady.
 
 /**
  * @typedef {object} Sample
  * @property {number} median nanoseconds of one call
  * @property {number} low the lower quartile
  * @property {number} high the upper quartile
- * @property {number} rounds how many turns each contestant took
- * @property {boolean} steady whether the median was steady when the time was up
+ * @property {number} rounds the turns of each function
+ * @property {boolean} steady whether the median was steady at the end
  */
 
-/** A median is steady when its 95 % confidence interval is at most this part of it each way. */
+/**
+ * A median is steady if its 95 % confidence interval is at most this fraction of it in each
+ * direction.
+ */
 const STEADY = 0.02
 const LEAST_ROUNDS = 9
-/** One turn takes about this long at least, so that the clock is exact. */
+/** The minimum duration of one turn, so that the clock is exact. */
 const LEAST_TURN_NS = 2e6
-/** Memory is moved and code is compiled in the first calls. */
+/** The first calls move memory and compile code. */
 const WARM_UP_CALLS = 3
 const WARM_UP_NS = 1e8
 
 const now = () => Number(process.hrtime.bigint())
 
 /**
- * Measures functions side by side; what they return may be a promise.
+ * Measures functions side by side; they may return promises.
  * @template {string} Name
  * @param {Record<Name, () => unknown>} contestants
  * @param {object} [options]
  * @param {number} [options.seconds]
- * @param {number} [options.rounds] at most so many
- * @param {Partial<Record<Name, () => unknown>>} [options.before] what is done before each turn,
- *   and not measured
+ * @param {number} [options.rounds] the maximum
+ * @param {Partial<Record<Name, () => unknown>>} [options.before] runs before each turn, without
+ * being measured
  * @returns {Promise<Record<Name, Sample>>}
  */
 export async function compare(contestants, { seconds = 20, rounds = 2000, before = {} } = {}) {
@@ -41,7 +44,7 @@ export async function compare(contestants, { seconds = 20, rounds = 2000, before
   }
   const deadline = now() + seconds * 1e9
   for (let round = 1; round <= rounds; round++) {
-    // Whoever goes first in one round goes last in the next.
+    // The first function in one round is the last in the next.
     const order = round % 2 === 0 ? names : names.toReversed()
     for (const name of order) {
       await before[name]?.()
@@ -56,7 +59,7 @@ export async function compare(contestants, { seconds = 20, rounds = 2000, before
 }
 
 /**
- * The time of a call once its code is compiled.
+ * The time of a call after its code is compiled.
  * @param {() => unknown} contestant
  */
 async function warmTime(contestant) {
@@ -83,7 +86,7 @@ async function turn(contestant, calls) {
 }
 
 /**
- * The order statistics that bound the median of `count` values in 95 of 100 cases.
+ * The order statistics that bound the median of `count` values with 95 % confidence.
  * @param {number} count
  */
 function bounds(count) {

@@ -10,7 +10,7 @@ import { PEER, ripgrepVersion } from './peers.mjs'
 /** @import { Sample } from './measure.mjs' */
 /** @import { Row } from './run.mjs' */
 
-/** Between these lines of bench/benchmarks.md stands what is generated. */
+/** The generated part of bench/benchmarks.md is between these lines. */
 const BEGIN = '<!-- begin of the figures, written by npm run bench -->'
 const END = '<!-- end of the figures -->'
 
@@ -37,7 +37,7 @@ export function printRow(row) {
   console.log([...cells(row), row.note].filter(Boolean).join(' | '))
 }
 
-/** The median, and how far the quartiles are from it. @param {Sample} sample */
+/** The median, and its distance from the quartiles. @param {Sample} sample */
 function shownTime({ median, low, high, steady }) {
   const spread = Math.max(high - median, median - low) / median
   const unit = [
@@ -54,7 +54,7 @@ function shownTime({ median, low, high, steady }) {
 const shownBytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`
 
 /**
- * Writes the table into bench/benchmarks.md, and the charts that it shows.
+ * Writes the table into bench/benchmarks.md, and its charts.
  * @param {Row[]} rows
  */
 export async function writeReport(rows) {
@@ -62,7 +62,7 @@ export async function writeReport(rows) {
   const text = readFileSync(path, 'utf8')
   const [before, rest] = text.split(BEGIN)
   const after = rest?.split(END)[1]
-  if (after === undefined) throw new Error(`${path} does not say where the figures go`)
+  if (after === undefined) throw new Error(`${path} lacks the marks around the figures`)
   writeFileSync(path, `${before}${BEGIN}\n\n${figures(rows)}\n\n${END}${after}`)
   await drawCharts(rows, fileURLToPath(new URL('../docs/charts/', import.meta.url)))
 }

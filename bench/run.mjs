@@ -1,6 +1,6 @@
-// `npm run bench`: every figure of bench/benchmarks.md, measured side by side with its peer.
-// `npm run bench -- read search` measures only these groups and prints them, and writes nothing.
-// `npm run bench -- NAME [ARGUMENT…]` runs one of the other benchmarks. An unknown name prints all.
+// `npm run bench`: measures every figure of bench/benchmarks.md side by side with its peer. `npm
+// run bench -- read search` only measures these groups and prints them. `npm run bench -- NAME
+// [ARGUMENT…]` runs one of the other benchmarks. An unknown name lists all.
 
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -19,14 +19,14 @@ import { printRow, writeReport } from './report.mjs'
 /** @import { Sample } from './measure.mjs' */
 
 /**
- * What the cases are given.
+ * The inputs of the cases.
  * @typedef {object} Bench
  * @property {Corpora} corpora
- * @property {string} cacheDir kept from run to run
- * @property {string} scratchDir gone afterwards
+ * @property {string} cacheDir kept between runs
+ * @property {string} scratchDir removed afterwards
  * @property {string} peer the path of the peer's module
  * @property {string} bun the program
- * @property {number[]} growthMib sizes of files, each twice the one before
+ * @property {number[]} growthMib doubling sizes of files
  */
 
 /**
@@ -38,13 +38,14 @@ import { printRow, writeReport } from './report.mjs'
  * @property {{ ours: Sample, peer: Sample }} [samples]
  * @property {{ ours: number, peer: number }} [values] in bytes
  * @property {string} [note]
- * @property {string} [cannot] why this machine could not measure it; then there is nothing else
+ * @property {string} [cannot] why this machine could not measure it; the other fields are then
+ * missing
  */
 
 const { platformName } = createRequire(import.meta.url)('../js/platform.cjs')
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** A package of its own, so that nobody but this command installs what it needs. */
+/** A separate package, so that only this command installs its dependencies. */
 const packagesDir = fileURLToPath(new URL('packages/', import.meta.url))
 
 /** @type {Record<string, () => Promise<(bench: Bench) => Promise<Row[]> | AsyncGenerator<Row>>>} */
@@ -112,7 +113,7 @@ const OTHERS = {
   },
 }
 
-/** Fails unless the addon is the one that packages have. */
+/** Fails unless the addon is a release build, as in packages. */
 function requireRelease() {
   const addon = readFileSync(join(root, addonName(platformName())))
   const { triple } = rustTriple(platformName())
@@ -121,7 +122,7 @@ function requireRelease() {
     .map((name) => join(root, 'target', triple, 'release', name))
     .filter(existsSync)
   if (released.some((path) => addon.equals(readFileSync(path)))) return
-  throw new Error('what is measured is what packages have: npm run build:release')
+  throw new Error('the addon is not a release build. Run npm run build:release.')
 }
 
 /** @returns {Bench} */
@@ -131,7 +132,7 @@ function prepare() {
     execFileSync('npm', ['ci', '--ignore-scripts'], { cwd: packagesDir, stdio: 'inherit' })
   }
   const { missing } = ripgrepVersion()
-  if (missing) throw new Error(`ripgrep is needed beside ours: ${missing}`)
+  if (missing) throw new Error(`ripgrep is missing: ${missing}`)
   const cacheDir = join(tmpdir(), 'hashline-bench')
   mkdirSync(cacheDir, { recursive: true })
   return {
@@ -147,8 +148,8 @@ function prepare() {
 }
 
 /**
- * Measures groups, and writes the report if those are all.
- * @param {string[]} wanted names of groups; all, if there are none
+ * Measures groups, and writes the report if all groups are measured.
+ * @param {string[]} wanted names of groups; by default all
  */
 async function measureGroups(wanted) {
   const bench = prepare()

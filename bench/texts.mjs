@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 
 /** @import { HashlineEdit } from 'hashline-native/omp13' */
 
-/** How many texts take turns; caches of the last one are of no use. */
+/** How many texts take turns, so that caches of the last one do not help. */
 const TEXTS = 8
 
 /**
@@ -16,13 +16,13 @@ export function versions(path, count) {
   const lines = readFileSync(path, 'utf8').split('\n').slice(0, count)
   return Array.from({ length: TEXTS }, (_, version) => {
     const own = lines.with(count >> 2, `version ${version}`)
-    // Joined and cut apart again: one flat string, as a file that was read is.
+    // Joined and split again: one flat string, as after reading a file.
     return Buffer.from(own.join('\n')).toString()
   })
 }
 
 /**
- * A function that gives the next of some values each time.
+ * A function that returns the next of some values each time.
  * @template T
  * @param {T[]} values
  */

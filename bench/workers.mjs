@@ -1,5 +1,5 @@
-// Workers: processes that do a piece of work each time they are asked, so that runtimes and settings
-// which exclude each other in one process can still take turns.
+// Workers: processes that do a unit of work on request, so that runtimes and settings that exclude
+// each other in one process can take turns.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,7 +14,7 @@ const COLLECT = 'collect'
  * @param {string} script
  * @param {object} task
  * @param {{ alone?: boolean, collects?: boolean }} [place] `alone`: on one processor, so with one
- *   thread; `collects`: under Node, it can be told to collect garbage
+ * thread; `collects`: under Node, it can collect garbage on request
  */
 export async function startWorker(runtime, script, task, { alone, collects } = {}) {
   const path = fileURLToPath(new URL(script, import.meta.url))
@@ -29,14 +29,14 @@ export async function startWorker(runtime, script, task, { alone, collects } = {
   }
   const greeting = await next()
   return {
-    /** What the worker said when it was ready. */
+    /** The first message of the worker. */
     greeting,
-    /** Lets the worker do its work once. */
+    /** Makes the worker do its work once. */
     async work() {
       child.stdin.write('\n')
       return await next()
     },
-    /** Lets the worker collect what it has left. */
+    /** Makes the worker collect garbage. */
     async collect() {
       child.stdin.write(`${COLLECT}\n`)
       await next()
@@ -49,7 +49,7 @@ export async function startWorker(runtime, script, task, { alone, collects } = {
 }
 
 /**
- * The other side: says that it is ready, then works once for each empty line.
+ * The worker's side: reports that it is ready, then works once per empty line.
  * @param {() => unknown} work its result, or that of its promise, is the answer
  * @param {unknown} [greeting]
  */
@@ -62,7 +62,7 @@ export async function serve(work, greeting = null) {
 }
 
 function collectGarbage() {
-  if (!globalThis.gc) throw new Error('the worker was not started so that it can collect')
+  if (!globalThis.gc) throw new Error('the worker was started without --expose-gc')
   globalThis.gc()
 }
 

@@ -48,8 +48,8 @@ async function manyEdits({ corpora: { large }, scratchDir }) {
 }
 
 /**
- * The number of the first line from a number on that is not like one beside it: to put such a line
- * back is taken for a line of the file that is meant to be kept.
+ * The first line number from a given one on whose line differs from its neighbours: restoring a
+ * line that equals a neighbour is refused as a repetition.
  * @param {string[]} lines
  * @param {number} number
  */
@@ -61,7 +61,7 @@ function unlikeNeighbours(lines, number) {
 }
 
 /**
- * A function that replaces lines of a file, and the next time puts the old ones back.
+ * A function that alternately replaces lines of a file and restores them.
  * @param {string} path
  * @param {string} text
  * @param {number[]} numbers

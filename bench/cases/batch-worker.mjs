@@ -20,7 +20,7 @@ const ways = {
     return () => sum((text) => formatHashLines(text))
   },
   wasm: async () => {
-    // No part of this package's dependencies: only there once the benchmarks are installed.
+    // Not a dependency of this package: it is installed with the benchmarks.
     const load = createRequire(new URL('../packages/', import.meta.url))('xxhash-wasm')
     const { h32 } = await load()
     return () => sum((text) => formatted(text, h32))
@@ -33,7 +33,7 @@ function sum(format) {
 }
 
 /**
- * What a harness without native code does for the dialect `pi`.
+ * The JavaScript code of a harness for the dialect `pi`.
  * @param {string} text
  * @param {(text: string) => number} h32
  */

@@ -1,5 +1,5 @@
-// The program `hashline`, beside other programs: every call is a process of its own, started by a
-// shell, as people, scripts and agents start it.
+// The program `hashline`, compared with other programs: every call is a process started by a shell,
+// as people, scripts and agents start it.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -29,15 +29,15 @@ const PROGRAM =
   process.env.HASHLINE_PROGRAM ??
   fileURLToPath(new URL(`../../${programPath(platformName())}`, import.meta.url))
 
-/** A shell starts so many programs in a row, so that its own start counts for little. */
+/** A shell starts this number of programs in a row, so that its own start hardly counts. */
 const STARTS = 20
 
 const DOCUMENT_BYTES = 5_000_000
 
-/** In few files, and in most. */
+/** A pattern in few files, and one in most. */
 const PATTERNS = { rare: 'getUnionOrIntersectionProperty', frequent: 'return' }
 
-/** How many copies of the tree of 10,000 files make 300,000, and the room that they take. */
+/** How many copies of the tree of 10,000 files make 300,000, and the space that they need. */
 const MANY_COPIES = 30
 const MANY_BYTES = 8 * 2 ** 30
 
@@ -124,7 +124,7 @@ async function search({ corpora: { tree } }) {
 }
 
 /**
- * The tree so many times that it has 300,000 files, where there is room for them in memory.
+ * Copies of the tree with 300,000 files, if memory has space for them.
  * @param {Bench} bench @returns {Promise<Row[]>}
  */
 async function searchMany({ corpora: { tree } }) {
@@ -144,7 +144,7 @@ async function searchMany({ corpora: { tree } }) {
 }
 
 /**
- * A search of a tree, beside ripgrep's.
+ * A search of a tree, compared with ripgrep's.
  * @param {string} id
  * @param {string} pattern
  * @param {string} tree
@@ -168,8 +168,8 @@ async function searchOf(id, pattern, tree) {
 }
 
 /**
- * One edit of a lock file, beside reading and writing as many bytes; once so that the death of the
- * process does no harm, and once so that a power cut does none.
+ * One edit of a lock file, compared with reading and writing the same number of bytes; once safe
+ * from the death of the process, and once safe from a power cut.
  * @param {Bench} bench @returns {Promise<Row[]>}
  */
 async function document({ scratchDir }) {
@@ -214,7 +214,7 @@ async function document({ scratchDir }) {
   ]
 }
 
-/** This repository's lock file, its packages again and again under other names. */
+/** This repository's lock file, with its packages repeated under other names. */
 function lockFile() {
   const lock = JSON.parse(readFileSync(new URL('../../package-lock.json', import.meta.url), 'utf8'))
   const packages = Object.entries(lock.packages)
@@ -229,7 +229,7 @@ function lockFile() {
 }
 
 /**
- * A command, so many times in one shell; `calls`: how many programs the command itself starts.
+ * Repeats a command in one shell; `calls`: how many programs the command itself starts.
  * @param {string} command
  */
 function repeated(command, times = STARTS, calls = 1) {
@@ -238,7 +238,7 @@ function repeated(command, times = STARTS, calls = 1) {
 }
 
 /**
- * The time of one call of each, taking turns.
+ * The time of one call of each, in turns.
  * @param {Record<string, { calls: number, work: () => void }>} contestants
  * @returns {Promise<Record<string, Sample>>}
  */
@@ -255,7 +255,7 @@ async function eachOf(contestants, seconds = 30) {
 }
 
 /**
- * Rows of samples, of which one is ours.
+ * Rows of samples, one of which is of this package.
  * @param {Record<string, Sample>} samples
  * @param {string} ours
  */
@@ -268,7 +268,7 @@ function beside(samples, ours) {
   })
 }
 
-/** What a script prints that ends well. @param {string} script */
+/** The output of a script that must succeed. @param {string} script */
 function run(script) {
   const { stdout, stderr, status } = spawnSync('sh', ['-c', script], {
     encoding: 'utf8',
@@ -279,13 +279,13 @@ function run(script) {
   return stdout
 }
 
-/** The most memory that a command had, in bytes; GNU time measures it. @param {string} command */
+/** The peak memory of a command, in bytes, measured by GNU time. @param {string} command */
 function peakBytes(command) {
   const script = `/usr/bin/time -f %M sh -c 'exec "$@"' sh ${command} 2>&1 >/dev/null`
   return Number(run(script).trim().split('\n').at(-1)) * 1024
 }
 
-/** Another program of the same name on the path: the one by lispmeister shows files, too. */
+/** Another program with the same name on PATH: the one by lispmeister also shows files. */
 function otherHashline() {
   const ours = realpathSync(PROGRAM)
   const paths = (process.env.PATH ?? '').split(delimiter).map((dir) => join(dir, 'hashline'))

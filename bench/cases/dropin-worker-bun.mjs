@@ -1,4 +1,5 @@
-// The functions of `hashline-native/omp13` beside the peer's in the same process: prints rows.
+// The functions of `hashline-native/omp13` compared with the peer's in the same process: prints
+// rows.
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -11,14 +12,14 @@ const { corpora, peer } = JSON.parse(process.argv[2])
 /** @type {typeof omp13} */
 const rival = await import(peer)
 
-/** How long a line in Chinese, Japanese or Korean is that is hashed. */
+/** The length of the lines in Chinese, Japanese and Korean that are hashed. */
 const WIDE_LINE_UNITS = 40
 
 /**
  * @template Task
  * @param {string} id
  * @param {string} name
- * @param {Task[]} tasks that take turns
+ * @param {Task[]} tasks run in turns
  * @param {(module: typeof omp13, task: Task) => number} call
  * @param {string} [note]
  */

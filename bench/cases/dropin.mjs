@@ -1,4 +1,5 @@
-// Calls of `hashline-native/omp13` that are small, or of many edits, beside the peer under Bun.
+// Small calls of `hashline-native/omp13`, and calls with many edits, compared with the peer under
+// Bun.
 
 import { runOnce } from '../workers.mjs'
 

@@ -1,5 +1,5 @@
-// Calls by `hashline-native/bun` beside the same calls by Node-API, under Bun in one process: prints
-// rows. Of each result a part is looked at, so that engines can put nothing off.
+// Calls by `hashline-native/bun` compared with the same calls by Node-API, under Bun in one
+// process: prints rows. A part of each result is read, so that engines cannot defer work.
 
 import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// The same binary under Bun by both of its interfaces: `bun:ffi` beside Node-API.
+// The same binary under Bun with both interfaces: `bun:ffi` compared with Node-API.
 
 import { runOnce } from '../workers.mjs'
 

@@ -1,4 +1,4 @@
-// Growth: the same work on files that double from one to the next.
+// Growth: the same work on files of doubling size.
 
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,15 +9,15 @@ import { compare } from '../measure.mjs'
 /** @import { Bench, Row } from '../run.mjs' */
 
 const MIB = 2 ** 20
-/** A view is one string, and the longest that V8 makes is 512 MiB. */
+/** A view is one string, and the longest string of V8 has 512 MiB. */
 const VIEW_LIMIT_BYTES = 320 * MIB
 
-/** All files, and a second version of the largest. */
+/** The space for all files, and for a second version of the largest. */
 const ROOM_BYTES = 5 * 1024 * MIB
 
 /** @param {Bench} bench @returns {Promise<Row[]>} */
 export async function growthRows({ scratchDir, ...bench }) {
-  // A disk holds up whoever writes gigabytes, the longer the more.
+  // Disks become slower during writes of gigabytes.
   const memoryDir = memoryDirWith(ROOM_BYTES)
   const dir = mkdtempSync(join(memoryDir ?? scratchDir, 'hashline-bench-'))
   try {
@@ -81,7 +81,7 @@ function works(scratchDir) {
     apply: (path) => {
       let turn = 0
       return async () => {
-        // Growing by a byte or so: the size stays what it says.
+        // Grows by about a byte: the size stays nearly the same.
         const anchor = 'EOF'
         const outcome = await applyHash(
           { operations: [{ op: 'insert_after', path, anchor, text: `// ${turn++}` }] },
@@ -94,7 +94,7 @@ function works(scratchDir) {
 }
 
 /**
- * A file of so many MiB, less a page, of the text of another.
+ * A file of the given number of MiB, minus a page, with the text of another file.
  * @param {string} from
  * @param {number} mib
  * @param {string} dir

@@ -1,4 +1,4 @@
-// Hashing alone, on one core: bytes per second beside a scan for newlines of the same bytes.
+// Hashing on one core: bytes per second compared with a scan for newlines of the same bytes.
 
 import { execFileSync } from 'node:child_process'
 import { statSync } from 'node:fs'
@@ -20,7 +20,7 @@ export async function hashRows({ corpora: { ascii, cyrillic, cjk, long } }) {
   })
   const times = JSON.parse(printed)
   const size = (/** @type {string} */ file) => statSync(file).size
-  /** Rows compare one time with another, so times are scaled to the same number of bytes. */
+  /** Rows compare two times, so times are scaled to the same number of bytes. */
   const sample = (/** @type {string} */ file, /** @type {string} */ stage, bytes = size(file)) =>
     summary(times[file][stage].map((/** @type {number} */ time) => (time * bytes) / size(file)))
   /** @type {string} */
@@ -47,7 +47,7 @@ export async function hashRows({ corpora: { ascii, cyrillic, cjk, long } }) {
     best === 'avx512'
       ? beside(wide, ascii)
       : { id: wide, ours: 'avx512', peer: 'newline scan', cannot },
-    // Where the best level has a goal of its own, the one below it is shown, too.
+    // If the best level has a goal of its own, the level below it is measured, too.
     beside('hash-ascii', ascii, best === 'avx512' ? 'avx2' : best),
     beside('hash-ascii-portable', ascii, 'portable'),
     beside('hash-long', long),

@@ -1,5 +1,5 @@
-// What a process pays for the addon before it calls anything: processes that load it take turns
-// with processes that do nothing.
+// The cost of the addon before its first call: processes that load it alternate with processes that
+// do nothing.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'

@@ -1,6 +1,6 @@
-// Work in memory, and pages read, under Bun beside the peer in the same process: prints rows.
-// Every call gets another text, as an agent's calls do, and a part of its result is looked at, so
-// that engines can put nothing off.
+// Work in memory, and page reads, under Bun compared with the peer in the same process: prints
+// rows. Every call gets another text, as in an agent, and a part of its result is read, so that
+// engines cannot defer work.
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -41,7 +41,7 @@ async function formatPage(id, ours, format) {
  * @param {string} path
  * @param {number} lines
  * @param {number} count
- * @param {(text: string) => unknown} [used] what is done with the result
+ * @param {(text: string) => unknown} [used] uses the result
  */
 async function applyEdits(id, path, lines, count, used = look) {
   const tasks = versions(path, lines).map((text) => ({
@@ -64,7 +64,7 @@ async function applyEdits(id, path, lines, count, used = look) {
 async function applyText() {
   const tasks = versions(corpora.ascii, 10_000).map((text) => {
     const [edit] = spreadEdits(rival, text, 1)
-    if (edit.op !== 'replace_line') throw new Error('not the edit that was made above')
+    if (edit.op !== 'replace_line') throw new Error('not the edit of the code above')
     const { pos, lines } = edit
     const op = /** @type {const} */ ('set_line')
     const anchor = `${pos.line}#${pos.hash}`

@@ -1,4 +1,4 @@
-// A process that reads one file once and says by how much its memory grew at most, in bytes.
+// A process that reads one file once and prints the peak growth of its memory, in bytes.
 
 import { readFileSync } from 'node:fs'
 import { readHashed, readHashedSync } from 'hashline-native'
@@ -11,7 +11,7 @@ const length =
   way === 'ours' ? (await readHashed(path))[0].text.length : readFileSync(path, 'utf8').length
 await serve(() => undefined, { grown: peakBytes() - before, length })
 
-/** Of this process alone: `maxRSS` on Linux begins with that of the process that started it. */
+/** Only of this process: `maxRSS` on Linux starts with that of the parent process. */
 function peakBytes() {
   if (process.platform !== 'linux') return process.resourceUsage().maxRSS * 1024
   const line = /^VmHWM:\s*(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'))

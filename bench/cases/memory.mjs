@@ -1,4 +1,4 @@
-// Work in memory, and pages read under Bun, beside the peer, which needs Bun.
+// Work in memory, and page reads under Bun, compared with the peer, which needs Bun.
 
 import { runOnce } from '../workers.mjs'
 

@@ -111,9 +111,9 @@ async function batch({ corpora, cacheDir, peer, bun }) {
 }
 
 /**
- * One large file, as the process that may use both processors reads it and one that may use one:
- * a read after another, and with the text of the last one collected before the next, as in a
- * process that reads it once. Of two texts that long, only one is lent to V8 at a time.
+ * One large file, read by a process with both processors and by one with a single processor:
+ * repeated reads, and reads after the last text was collected, as in a process that reads once. V8
+ * holds only one external text of this length at a time.
  * @param {Bench} bench @returns {Promise<Row[]>}
  */
 async function twoThreads({ corpora: { large }, cacheDir }) {
@@ -136,7 +136,7 @@ async function twoThreads({ corpora: { large }, cacheDir }) {
   ]
 }
 
-/** What two threads of this machine can be faster than one. @returns {Promise<Row>} */
+/** The speedup of two threads over one on this machine. @returns {Promise<Row>} */
 async function arithmetic() {
   const start = (/** @type {number} */ threads) =>
     startWorker('node', 'cases/spin-worker.mjs', { threads })
@@ -147,11 +147,14 @@ async function arithmetic() {
 }
 
 /**
- * The lengths of all views together; carriage returns and byte order marks, which the peers
- * show, make a small difference.
+ * The total length of all views; carriage returns and byte order marks, which the peers show, make
+ * a small difference.
  * @param {number} ours
  * @param {number} theirs
  */
 function assertAlike(ours, theirs) {
-  assert.ok(Math.abs(ours - theirs) < theirs / 1000, `${ours} and ${theirs} are not the same work`)
+  assert.ok(
+    Math.abs(ours - theirs) < theirs / 1000,
+    `${ours} and ${theirs} are different amounts of work`,
+  )
 }

@@ -1,5 +1,5 @@
-// Patches in oh-my-pi's language beside its published package, in the same process under Bun: prints
-// rows.
+// Patches in oh-my-pi's language compared with its published package, in the same process under
+// Bun: prints rows.
 
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -19,7 +19,7 @@ const {
   Patcher,
 } = await import(peer)
 
-/** A name by which no parser is asked for on either side. */
+/** A name that selects no parser on either side. */
 const NAME = 'page.txt'
 const LINES = 10_000
 const ROUNDS = 200
@@ -30,9 +30,9 @@ const NOTE = 'the tag is checked on both sides; ours has the text for the model 
 process.chdir(cwd)
 
 /**
- * A patch that replaces lines all over a text.
+ * A patch that replaces lines throughout a text.
  * @param {string} text
- * @param {number} count of hunks
+ * @param {number} count the number of hunks
  */
 function patchOf(text, count) {
   const lines = text.split('\n')
@@ -82,7 +82,7 @@ const textOf = (path) => readFileSync(path, 'utf8')
 /** @param {string} path */
 const headerOf = (path) => formatHashlineHeader(path, computeFileHash(textOf(path)))
 
-/** The file as a model is shown it. @param {string} id */
+/** The file as it is shown to a model. @param {string} id */
 async function shown(id) {
   writeFileSync(NAME, versions(corpora.page, 2000)[0])
   const ours = () => readHashedSync(NAME, { dialect: 'omp18' })[0].text
@@ -96,7 +96,7 @@ async function shown(id) {
   return { id, ours: 'readHashed (Bun)', peer: 'oh-my-pi (Bun)', samples }
 }
 
-/** The header alone, with as little below it as there can be. @param {string} id */
+/** The header, with as few lines below it as possible. @param {string} id */
 async function tag(id) {
   writeFileSync(NAME, versions(corpora.ascii, LINES)[0])
   const ours = () => readHashedSync({ path: NAME, maxLines: 1 }, { dialect: 'omp18' })[0].text
@@ -111,7 +111,8 @@ const before = Array.from({ length: LINES }, (_, at) => line(at + 1)).join('')
 const now = `// new\n${before.replace(line((LINES * 4) / 5), 'changed\n')}`
 
 /**
- * A tag of a file that others changed at two places. The edit alone is timed, of a file on disk.
+ * Resolves a tag of a file that another process changed at two places. Only the edit is timed, of a
+ * file on disk.
  * @param {string} id
  */
 async function stale(id) {

@@ -1,4 +1,4 @@
-// Patches in oh-my-pi's language, beside its published package under Bun.
+// Patches in oh-my-pi's language, compared with its published package under Bun.
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'

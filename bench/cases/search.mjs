@@ -1,4 +1,5 @@
-// Searching a tree, beside ripgrep, whose process is started each time as a harness would.
+// Searching a tree, compared with ripgrep, whose process is started for each search, as by a
+// harness.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -7,7 +8,7 @@ import { compare } from '../measure.mjs'
 
 /** @import { Bench, Row } from '../run.mjs' */
 
-/** In few files, and in most. */
+/** A pattern in few files, and one in most. */
 const PATTERNS = { rare: 'getUnionOrIntersectionProperty', frequent: 'return' }
 
 /** @param {Bench} bench @returns {Promise<Row[]>} */

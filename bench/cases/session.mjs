@@ -1,5 +1,5 @@
-// What memory costs: reads and edits of a session beside those of the plain functions. And what it
-// costs to see whether a file still parses.
+// The cost of memory: reads and edits of a session compared with those of the plain functions. And
+// the cost of checking whether a file still parses.
 
 import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -41,7 +41,7 @@ export async function sessionRows({ scratchDir }) {
   ]
 }
 
-/** As others change it: a line at the start, and one far behind the line that is edited. */
+/** Changes by another process: a line at the start, and one far after the edited line. */
 const changed = (/** @type {string} */ text) =>
   `// new\n${text.replace(line((LINES * 4) / 5), 'changed\n')}`
 
@@ -62,7 +62,7 @@ async function reads(options, id) {
 }
 
 /**
- * A search by a session that knows none of the files, beside one that remembers nothing.
+ * A search by a session without the files in memory, compared with one that remembers nothing.
  * @param {ConstructorParameters<typeof HashSession>[0] & { cwd: string }} options
  * @param {string} id
  * @returns {Promise<Row>}
@@ -86,10 +86,10 @@ async function searches(options, id) {
 }
 
 /**
- * The edit alone is timed; what is shown before it, and what others do, is not.
+ * Only the edit is timed, not the read before it and not the changes by another process.
  * @param {ConstructorParameters<typeof HashSession>[0] & { cwd: string, stateDir: string }} options
  * @param {string} id
- * @param {string} now the file when it is edited
+ * @param {string} now the file at the time of the edit
  * @returns {Row}
  */
 function applies(options, id, now) {
@@ -148,12 +148,12 @@ const classes = () =>
     .map((lines) => lines.join('\n'))
     .join('')
 
-/** After these lines a file is edited, one after the other. */
+/** Edits come after these lines, in sequence. */
 const PLACES = [500, 1500, 1000, 300, 1800, 700]
 
 /**
- * A session that parses what it edits beside one that does not: the first edit of a file; the second,
- * for which the tree is there; and those after that, for which it is also in the caches.
+ * A session that parses what it edits compared with one that does not: the first edit of a file;
+ * the second, for which the tree exists; and later ones, for which it is also in the caches.
  * @param {ConstructorParameters<typeof HashSession>[0] & { cwd: string }} options
  * @returns {Row[]}
  */

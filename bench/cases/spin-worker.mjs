@@ -1,5 +1,5 @@
-// A worker that does arithmetic on so many threads, the same in all: how much this machine's cores
-// can do at once when no memory and no system call is in their way.
+// A worker that does the same arithmetic on each of a number of threads: the parallel speed of this
+// machine's cores without memory accesses and system calls.
 
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'

@@ -1,5 +1,5 @@
-// One attempt of a model at one task by one scheme: the loop that is the same for all schemes, and
-// what is counted of it.
+// One attempt of a model at one task with one scheme: the loop, which is the same for all schemes,
+// and its counts.
 
 import { addUsage, EndpointError, noUsage } from './endpoint.mjs'
 import { placeFor } from './task.mjs'
@@ -13,32 +13,32 @@ export const MAX_ROUNDS = 6
 
 /**
  * @typedef {object} Round one request
- * @property {any} answer the body of the answer as it came
+ * @property {any} answer the body of the answer, unchanged
  * @property {Call[]} calls
- * @property {boolean} isCut whether it was cut, so that the last call is not whole
+ * @property {boolean} isCut whether it was truncated, so that the last call is incomplete
  * @property {{ text: string, isError: boolean }[]} results of its calls, in their order
  */
 /**
- * The model said that it is done; its last answer was cut at the limit of tokens and called nothing;
- * there were no more rounds; the endpoint refused to go on.
+ * The model said that it is done; its last answer was truncated at the token limit without a
+ * complete call; the rounds were used up; the endpoint refused to continue.
  * @typedef {'done' | 'cut' | 'rounds' | 'refused'} Ending
  *
  * @typedef {object} Outcome
  * @property {Ending} ending
  * @property {boolean} solved
- * @property {boolean} first whether it was solved at the first try: after as many rounds that did
- *   anything but read as the task has files, of which only the last may have had a refusal
- * @property {boolean} touched whether it is not solved, and a changed file is left
- * @property {boolean} wrong the same, and the model said that it is done
+ * @property {boolean} first whether it was solved in the first attempt: with at most one round per
+ * file that did anything but read, of which only the last may have had a refusal
+ * @property {boolean} touched whether it is not solved, and left a changed file
+ * @property {boolean} wrong as `touched`, and the model said that it is done
  * @property {number} rounds requests that were answered
- * @property {number} refusals calls that came to nothing
- * @property {number} byAnchor operations that were carried out and name lines by anchors
- * @property {number} byText those that name exact text, where a scheme has both
+ * @property {number} refusals calls that had no effect
+ * @property {number} byAnchor applied operations that name lines by anchors
+ * @property {number} byText applied operations that name exact text, if a scheme has both
  * @property {Usage} usage
  */
 /**
- * @typedef {Outcome & { log: Round[], lostMs: number }} Attempt `lostMs`: tries that failed, and the
- *   waits after them
+ * @typedef {Outcome & { log: Round[], lostMs: number }} Attempt `lostMs`: the time of failed
+ * requests and the waits after them
  */
 
 const FRAME = `You change files of a project with the tools that you have.
@@ -52,13 +52,13 @@ export function systemFor(tools) {
   return [FRAME, ...(rules.length > 0 ? ['', ...rules] : [])].join('\n')
 }
 
-/** The result of a call at which an answer was cut, so that its arguments may not be whole. */
+/** The result of a call in a truncated answer, whose arguments may be incomplete. */
 const CUT_CALL =
   'Nothing was written. The answer was cut at the limit of its length before this call was whole: write a shorter one.'
 
 /**
  * @param {{ task: Task, scheme: Scheme, wire: Wire, ask: Ask, places?: string }} what `places`: the
- *   directory in which its own is made
+ * parent of the attempt's directory
  * @returns {Promise<Attempt>}
  */
 export async function attempt({ task, scheme, wire, ask, places }) {
@@ -79,14 +79,13 @@ export async function attempt({ task, scheme, wire, ask, places }) {
   })
 }
 
-/** What every endpoint that works has an answer to. */
+/** A question that every working endpoint can answer. */
 const QUESTION = 'Answer "Done." without calling a tool.'
 const TRIES_OF_QUESTION = 3
 
 /**
- * A request that fails, however often it is tried, ends the attempt, if the endpoint still has answers
- * to others: then it is about what this conversation has come to. Otherwise it ends the run, whose
- * attempts would all end so.
+ * A request that keeps failing ends the attempt, if the endpoint still answers others: then this
+ * conversation is the cause. Otherwise it ends the run, because all attempts would fail.
  * @param {Request} request
  * @param {Wire} wire
  * @param {Ask} ask
@@ -125,7 +124,7 @@ export async function within({ task, scheme, places }, work) {
 }
 
 /**
- * Carries out calls and counts what comes of them.
+ * Runs calls and counts their results.
  * @param {Place} place
  * @param {Tool[]} tools
  */
@@ -137,20 +136,27 @@ export function watchOver(place, tools) {
   let refusals = 0
   const operations = { byAnchor: 0, byText: 0 }
   let first = false
-  /** Rounds that may still be the first try: some tools change one file a call. */
+  /** Rounds that still count as the first attempt: some tools change one file per call. */
   let triesLeft = place.files
   return {
-    /** What a request took, whether it was answered or not. @param {Spent | { spent: Spent }} what */
+    /**
+     * Adds the usage of a request, whether it was answered or not.
+     * @param {Spent | { spent: Spent }} what
+     */
     spend(what) {
       const spent = 'spent' in what ? what.spent : what
       addUsage(usage, spent.usage)
       lostMs += spent.lostMs
     },
-    /** @param {any} answer @param {Call[]} calls @param {boolean} isCut so that the last call is none */
+    /**
+     * @param {any} answer
+     * @param {Call[]} calls
+     * @param {boolean} isCut whether the last call is incomplete
+     */
     async round(answer, calls, isCut) {
       const results = []
       const whole = isCut ? calls.slice(0, -1) : calls
-      // One after the other: a model means its calls in this order.
+      // In sequence: a model intends its calls in this order.
       for (const call of whole) results.push(await carriedOut(call, tools, place))
       for (const { id } of calls.slice(whole.length)) {
         results.push({ id, text: CUT_CALL, isError: true })
@@ -210,7 +216,7 @@ async function carriedOut({ id, name, args }, tools, place) {
     const text = `There is no tool ${JSON.stringify(name)}. The tools are: ${there}.`
     return { id, text, isError: true }
   }
-  // What others do happens between the model's reads and its edit.
+  // Changes of others take place between the model's reads and its edit.
   if (tool.edits) place.move()
   const { text, isError } = await tool.execute(args)
   return { id, text, isError }

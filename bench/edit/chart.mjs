@@ -82,7 +82,7 @@ function barAt({ part, low, high, said }, at, top) {
 const text = (x, y, content, more = '') =>
   `<text x="${x}" y="${y}"${more === '' ? '' : ` ${more}`}>${escaped(content)}</text>`
 
-/** XML has no control characters at all. @param {string} content */
+/** XML does not allow control characters. @param {string} content */
 const escaped = (content) =>
   content
     .replace(/[\p{Cc}\p{Cs}\uFFFE\uFFFF]/gu, ' ')

@@ -95,7 +95,7 @@ async function run(values) {
   console.log(join(dir, 'report.md'))
 }
 
-/** Tells of each trouble once, however often it comes. */
+/** Prints each problem once, however often it occurs. */
 function onceEach() {
   /** @type {Set<string>} */
   const told = new Set()
@@ -173,7 +173,7 @@ async function tasks(values, repositories) {
   for (const [at, repository] of repositories.entries()) {
     const { seed } = values
     const each = Math.ceil((count - made.length) / (repositories.length - at))
-    // Lock files and the like are no language.
+    // Lock files and the like have no language.
     const known = (/** @type {string} */ language) => language !== '' && isWanted(language)
     made.push(
       ...(await tasksOfRepository({ repository, count: each, seed, commits, isWanted: known })),
@@ -219,7 +219,7 @@ function named(dir) {
   return resolve(dir)
 }
 
-/** Whether this file is what was started: npm starts it by a link. */
+/** Whether this file was started as the program: npm starts it through a link. */
 function isMain() {
   const started = process.argv[1]
   return started !== undefined && realpathSync(started) === fileURLToPath(import.meta.url)

@@ -1,4 +1,4 @@
-// Requests to the one endpoint that the user names. What fails for a while is tried again.
+// Sends requests to the endpoint that the user names. Temporary failures are retried.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readJson } from './json.mjs'
@@ -13,18 +13,23 @@ const MAX_TRIES = 8
 const FIRST_WAIT_MS = 1_000
 const MAX_WAIT_MS = 60_000
 const SHOWN_CHARS = 400
-/** So much deeper what is answered is written later on. */
+/** An answer must leave room for this many levels of nesting around it. */
 const WRAPS = Array(100).fill(0)
-/** A shorter one may be a word that is meant. */
+/** A shorter key may be an ordinary word. */
 const FEWEST_KEY_CHARS = 8
-/** Those that say "later": a timeout, a conflict, too many requests. All from 500 say so, too. */
+/**
+ * The statuses for temporary failures: a timeout, a conflict, too many requests. All from 500 on
+ * are temporary, too.
+ */
 const LATER = [408, 409, 425, 429]
 
-/** Where an endpoint does not tell them, tokens are estimated. */
+/** Used to estimate tokens that an endpoint does not report. */
 const BYTES_OF_A_TOKEN = 4
 
-/** @typedef {Told & { estimated: number }} Usage `estimated`: so many of all tokens are guessed */
-/** @typedef {{ usage: Usage, lostMs: number }} Spent on all tries: tokens, and what was waited in vain */
+/**
+ * @typedef {Told & { estimated: number }} Usage `estimated`: how many of all tokens are estimates
+ */
+/** @typedef {{ usage: Usage, lostMs: number }} Spent by all tries: tokens, and wasted time */
 
 /** An endpoint that cannot be used, or that refuses a request. */
 export class EndpointError extends Error {
@@ -47,7 +52,7 @@ export function addUsage(sum, more) {
  * @typedef {object} Options
  * @property {Wire} wire
  * @property {string} baseUrl
- * @property {string} key empty for none
+ * @property {string} key may be empty
  * @property {string} model
  * @property {number} limit tokens of an answer
  * @property {Record<string, unknown>} extra fields of every request
@@ -90,7 +95,7 @@ export function endpoint(options) {
 /** @param {number} tries */
 function backOff(tries) {
   const most = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** (tries - 1))
-  // Not all that were refused together come back together.
+  // Requests that were refused together should not be repeated together.
   return most / 2 + (Math.random() * most) / 2
 }
 
@@ -106,7 +111,7 @@ const waiting = (signal) => (ms) =>
  */
 
 /**
- * One try.
+ * A single try.
  * @param {URL} url
  * @param {string} body
  * @param {Options} options
@@ -156,8 +161,8 @@ function taken({ status, headers, text }, { wire, key, url, body }) {
 }
 
 /**
- * What an answer says, without the key, which some endpoints tell back. Undefined for what is no JSON,
- * or so deep that it cannot be written again.
+ * Parses an answer, without the key, which some endpoints return. Undefined for invalid JSON, and
+ * for JSON that is nested too deeply to be serialized again.
  * @param {string} text
  * @param {string} key
  */
@@ -172,7 +177,7 @@ function bodyOf(text, key) {
 }
 
 /**
- * What an answer took. A request of no tokens is none, and an answer has at least its end.
+ * The usage of a request. It cannot be zero tokens, because an answer has at least an end.
  * @param {Told} told
  * @param {string} body
  * @param {string} text
@@ -190,7 +195,7 @@ function usageOf(told, body, text) {
   }
 }
 
-/** An address for a message: behind its path there may be a key. @param {URL} url */
+/** An address for a message: its query may contain a key. @param {URL} url */
 const shown = ({ origin, pathname }) => origin + pathname
 
 /** How long an endpoint asks to wait. @param {Response['headers']} headers */

@@ -1,6 +1,6 @@
-// The engine whose schemes are measured: the package that is installed beside this one, or the one
-// in a folder that is named. In a clone of the repository it is the clone itself, and nothing else
-// that may lie there: two folders up from an installed package is a project of the user.
+// The engine whose schemes are measured: the package that is installed next to this one, or the one
+// in a given folder. In a clone of the repository it is the clone itself, and nothing else in its
+// place: two folders above an installed package is a project of the user.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -44,7 +44,7 @@ function installed() {
   return engineOf(require('hashline-native'), require('hashline-native/tools'))
 }
 
-/** What a package in a folder is called. @param {string} folder */
+/** The name of a package in a folder. @param {string} folder */
 function nameIn(folder) {
   const path = join(folder, 'package.json')
   return existsSync(path) ? readJson(readFileSync(path, 'utf8')).value?.name : undefined

@@ -1,6 +1,6 @@
-// The figures of a result: what was solved and what it took, for all attempts and for groups of
-// tasks, and which of two schemes solved more of the same tasks. Schemes are compared by attempts that
-// all of them have had.
+// The figures of a result: solved tasks and costs, for all attempts and for groups of tasks, and
+// which of two schemes solved more of the same tasks. Schemes are compared by attempts that all of
+// them have made.
 
 import { differenceOf, intervalOf } from './proportion.mjs'
 import { SIZES } from './task.mjs'
@@ -11,21 +11,21 @@ import { SIZES } from './task.mjs'
  * @typedef {object} Figures of some attempts by one scheme
  * @property {number} attempts
  * @property {number} solved
- * @property {number} first solved at the first try
- * @property {number} wrong a wrong file left, and believed done
+ * @property {number} first solved in the first attempt
+ * @property {number} wrong left a wrong file that the model considered done
  * @property {Record<'solved' | 'first' | 'wrong', Interval>} intervals
- * @property {number} untouched given up without a change
- * @property {number} cut not solved when the last answer was cut
+ * @property {number} untouched ended without a change
+ * @property {number} cut not solved, and the last answer was truncated
  * @property {number} endless not solved after the last round
- * @property {number} refused not solved when the endpoint refused to go on
- * @property {number} touched a wrong file left, whatever the ending
+ * @property {number} refused not solved, and the endpoint refused to continue
+ * @property {number} touched left a wrong file, whatever the ending
  * @property {number} rounds mean
  * @property {number} refusals mean
  * @property {number} byAnchor operations, all together
  * @property {number} byText
  * @property {number} input tokens, mean
  * @property {number} output tokens, mean
- * @property {number} estimated of all these tokens, the part that the endpoint did not tell
+ * @property {number} estimated the fraction of all these tokens that the endpoint did not report
  * @property {number | undefined} cost dollars, mean
  * @property {number} seconds median
  *
@@ -33,17 +33,17 @@ import { SIZES } from './task.mjs'
  * @typedef {object} Comparison
  * @property {string} one
  * @property {string} other
- * @property {number} tasks that both have had
- * @property {number} moreOne tasks that the one solved more often
+ * @property {number} tasks that both have attempted
+ * @property {number} moreOne tasks that the first scheme solved more often
  * @property {number} moreOther
- * @property {Interval & { mean: number }} difference of the parts that they solved
+ * @property {Interval & { mean: number }} difference of the fractions that they solved
  * @property {number} p
  *
- * @typedef {{ input: number, output: number, cache_read?: number, cache_write?: number }} Price dollars
- *   for a million tokens
+ * @typedef {{ input: number, output: number, cache_read?: number, cache_write?: number }} Price in
+ * dollars per million tokens
  */
 
-/** By what tasks are told apart. @type {Record<string, (task: TaskRow) => string>} */
+/** The groupings of tasks. @type {Record<string, (task: TaskRow) => string>} */
 const GROUPS = {
   language: ({ language }) => language,
   'size of the file': ({ size }) => size,
@@ -97,7 +97,11 @@ export function figuresOf({ tasks, attempts: all }, price) {
   }
 }
 
-/** Those of tasks and runs that all schemes have had. @param {Row[]} attempts @param {string[]} names */
+/**
+ * The tasks and runs that all schemes have attempted.
+ * @param {Row[]} attempts
+ * @param {string[]} names
+ */
 function common(attempts, names) {
   /** @type {Map<string, number>} */
   const counts = new Map()
@@ -106,7 +110,7 @@ function common(attempts, names) {
   return attempts.filter((row) => counts.get(key(row)) === names.length)
 }
 
-/** Sizes in their order, all else by the alphabet. @param {string} one @param {string} other */
+/** Sorts sizes by size, other values alphabetically. @param {string} one @param {string} other */
 function bySize(one, other) {
   const [first, second] = [SIZES.indexOf(one), SIZES.indexOf(other)]
   return first - second || (one < other ? -1 : 1)
@@ -149,7 +153,7 @@ function tallied(rows, price) {
   }
 }
 
-/** Of each task, what its runs came to. @param {Row[]} rows @param {(row: Row) => boolean} is */
+/** The results of the runs of each task. @param {Row[]} rows @param {(row: Row) => boolean} is */
 function byTask(rows, is) {
   /** @type {Map<string, boolean[]>} */
   const tasks = new Map()
@@ -162,7 +166,7 @@ const tokensOf = ({ input, output }) => input + output
 
 /** @param {Row} row @param {Price} price */
 function costOf({ input, output, cacheRead, cacheWrite }, price) {
-  // Some endpoints tell more of a cache than of all.
+  // Some endpoints report more cached tokens than total tokens.
   const plain = Math.max(0, input - cacheRead - cacheWrite)
   const read = cacheRead * (price.cache_read ?? price.input)
   const written = cacheWrite * (price.cache_write ?? price.input)
@@ -178,8 +182,8 @@ function median(numbers) {
 }
 
 /**
- * Which of two schemes solved more, of attempts that both have had. With several runs a task counts
- * once: its runs are not independent.
+ * Which of two schemes solved more, in attempts that both have made. A task with several runs
+ * counts once, because its runs are not independent.
  * @param {string} one
  * @param {Row[]} rows
  * @param {string} other
@@ -196,7 +200,11 @@ function compared(one, rows, other, others) {
   return { one, other, tasks: differences.length, moreOne, moreOther, difference, p }
 }
 
-/** Of each task, the part of its runs that solved it. @param {Row[]} rows @returns {Map<string, number>} */
+/**
+ * The fraction of successful runs of each task.
+ * @param {Row[]} rows
+ * @returns {Map<string, number>}
+ */
 function partsSolved(rows) {
   const part = (/** @type {boolean[]} */ runs) => runs.filter(Boolean).length / runs.length
   return new Map(
@@ -205,15 +213,15 @@ function partsSolved(rows) {
 }
 
 /**
- * How likely a difference like this is, or a larger one, if both schemes are equally good: the exact
- * test, with two sides.
+ * The probability of this difference or a larger one if both schemes are equally good: the exact
+ * two-sided test.
  * @param {number} moreOne
  * @param {number} moreOther
  */
 export function mcNemar(moreOne, moreOther) {
   const all = moreOne + moreOther
   const few = Math.min(moreOne, moreOther)
-  // As logarithms: powers of two are soon too small for a number.
+  // As logarithms, because powers of two underflow quickly.
   let logOfChoices = 0
   let tail = 0
   for (let at = 0; at <= few; at++) {

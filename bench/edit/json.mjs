@@ -1,4 +1,4 @@
-// JSON that others wrote.
+// Parses JSON from other sources.
 
 /**
  * @param {string} text

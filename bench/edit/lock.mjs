@@ -1,7 +1,7 @@
-// Who has a run: one process at a time, since two would pay twice. Each that wants it writes a file of
-// its own first, and looks for those of others then, so of two at least one sees the other. Files
-// whose process has ended are removed; their names, which have the time when it began, never come
-// again, so nobody's new file is taken for an old one.
+// Locks a run: for one process at a time, because two would pay twice. Each process first writes a
+// file of its own and then checks for files of others, so at least one of two processes sees the
+// other. Files of ended processes are removed; their names contain the start time and are never
+// reused, so a new file is not mistaken for an old one.
 
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -10,12 +10,12 @@ import { basename, join } from 'node:path'
 
 const PREFIX = 'lock.'
 
-/** What this process has: on some systems its number is all that is known of it. @type {Set<string>} */
+/** The locks of this process, because on some systems only its id is known. @type {Set<string>} */
 const own = new Set()
 
 /**
  * @param {string} dir
- * @returns {() => void} what gives it back
+ * @returns {() => void} releases the lock
  */
 export function lock(dir) {
   const path = join(dir, nameOf(process.pid))
@@ -37,12 +37,12 @@ export function lock(dir) {
   return release
 }
 
-/** @param {string} path of another's file, which is removed if its process has ended */
+/** @param {string} path the file of another process, which is removed if the process has ended */
 function passOrThrow(path) {
   const [, pid] = basename(path).split('.')
   const host = hostOf(path)
   if (host === undefined) return
-  // Processes elsewhere, as in another container, are not seen from here.
+  // Processes of another host or container are not visible here.
   if (host !== hostname()) {
     throw new Error(
       `process ${pid} of ${host} is at this run: wait for it, or remove ${path} if it has ended.`,
@@ -54,7 +54,7 @@ function passOrThrow(path) {
   rmSync(path, { force: true })
 }
 
-/** @param {string} path @returns {string | undefined} undefined once it is gone */
+/** @param {string} path @returns {string | undefined} undefined if the file is gone */
 function hostOf(path) {
   try {
     return readFileSync(path, 'utf8')
@@ -64,8 +64,8 @@ function hostOf(path) {
 }
 
 /**
- * The name of the file of a process, which has the time when it began, as far as the system tells it:
- * a number of a process may come again.
+ * The name of the file of a process. It contains the start time, if the system reports it, because
+ * process ids are reused.
  * @param {number} pid
  */
 const nameOf = (pid) => `${PREFIX}${pid}.${beginOf(pid).replace(/\W+/g, '-')}`
@@ -75,7 +75,7 @@ function beginOf(pid) {
   try {
     if (process.platform === 'linux') {
       const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').slice(0, 8)
-      // The name of the program, in parentheses, may have blanks in it.
+      // The name of the program, in parentheses, may contain spaces.
       const [, rest] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(/\) (?!.*\) )/s)
       return `${boot}-${rest.split(' ')[BEGIN_FIELD]}`
     }
@@ -83,11 +83,11 @@ function beginOf(pid) {
       return execFileSync('ps', ['-o', 'lstart=', '-p', `${pid}`], { encoding: 'utf8' }).trim()
     }
   } catch {}
-  // Not empty: a name does not end in a dot everywhere.
+  // Not empty: on some systems a name cannot end with a dot.
   return '0'
 }
 
-/** Of what follows the name of the program in /proc/PID/stat. */
+/** The index of the start time after the program name in /proc/PID/stat. */
 const BEGIN_FIELD = 19
 
 /** @param {number} pid */

@@ -1,5 +1,5 @@
-// Draws the fixed set anew and writes set.json: `node bench/edit/makeSet.mjs`. For those who
-// maintain the benchmark: results by another set cannot be compared.
+// Draws the fixed set again and writes set.json: `node bench/edit/makeSet.mjs`. Only for
+// maintainers of the benchmark: results with another set are not comparable.
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,14 +16,14 @@ import { packageDir } from './tasks/registries.mjs'
 /** @import { Named } from './tasks/fixed.mjs' */
 
 const PER_LANGUAGE = 30
-/** Every third is in a file of 1,000 lines and more, where there are such files. */
+/** Every third task is in a file of 1,000 or more lines, if there are such files. */
 const LARGE_EACH = 3
 const FEWEST_LINES = 60
 const MOST_LINES = 3000
 const MOST_CHARS = 200
 const MOST_OF_A_FILE = 3
 const MAX_TRIES = 10_000
-/** After so many in vain at one task its file may have any size. */
+/** After this number of failed tries, the file of a task may have any size. */
 const MAX_TRIES_OF_SIZE = 500
 const GENERATED = /generated|do not edit|@flow/i
 const TESTS = /(?:^|\/)(?:__tests__|examples?|benches|dist|docs)\//
@@ -68,7 +68,11 @@ function sourcesOf(language) {
   })
 }
 
-/** @param {string} language @param {number} offset so that languages differ in what comes first @returns {Named[]} */
+/**
+ * @param {string} language
+ * @param {number} offset makes languages start differently
+ * @returns {Named[]}
+ */
 function drawn(language, offset) {
   const random = randomFrom(1, `set ${language}`)
   const sources = sourcesOf(language)
@@ -105,10 +109,10 @@ function taskIn({ package: name, file, bytes }, random, kind, moving) {
   return { named, instruction: task.instruction }
 }
 
-/** Tasks that are told alike would be one. @type {Set<string>} */
+/** Tasks with equal instructions would be one task. @type {Set<string>} */
 const told = new Set()
 const byLanguage = Object.keys(PACKAGES).map(drawn)
-// By turns, so that each beginning has all languages.
+// In turns, so that each beginning has all languages.
 const all = Array.from({ length: PER_LANGUAGE }, (_, at) =>
   byLanguage.map((list) => list[at]),
 ).flat()

@@ -1,4 +1,4 @@
-// The command line, and what the environment adds to it.
+// Parses the command line and the environment.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -10,13 +10,13 @@ import { WIRES, wireNameOf } from './wire.mjs'
 /** @import { Price } from './figures.mjs' */
 /** @import { Wire } from './wire.mjs' */
 
-/** What a user has to mend. */
+/** An error that the user has to fix. */
 export class Usage extends Error {}
 
-/** Of a request. */
+/** The maximum for a request. */
 const MAX_SECONDS = 86_400
 
-/** Of the fixed set, where no number is given. */
+/** The default number of tasks of the fixed set. */
 export const DEFAULT_TASKS = 20
 
 export const HELP = `hashline-bench: by which way of editing does a model edit best?
@@ -89,7 +89,7 @@ export function argumentsOf(argv) {
 /** @typedef {ReturnType<typeof argumentsOf>['values']} Values */
 
 /**
- * A whole number from 1.
+ * A positive integer.
  * @param {Values} values
  * @param {'tasks' | 'runs' | 'budget' | 'parallel' | 'max-output' | 'timeout' | 'count' | 'commits'} name
  */
@@ -106,7 +106,7 @@ export function required(values, name) {
   throw new Usage(`--${name} is missing. hashline-bench --help says what there is.`)
 }
 
-/** What is asked, and where. @param {Values} values */
+/** The endpoint and the model. @param {Values} values */
 export function endpointOf(values) {
   const model = required(values, 'model')
   const url = addressOf(required(values, 'base-url'))
@@ -151,7 +151,7 @@ function addressOf(text) {
 }
 
 /**
- * A vendor's key goes to the vendor. To any other host goes what the user names for it.
+ * A vendor's key is sent only to the vendor. For any other host the user names a key.
  * @param {URL} url
  * @param {Wire} wire
  * @param {Values} values
@@ -162,7 +162,7 @@ function keyFor({ protocol, hostname }, wire, values) {
   const key = process.env[name] ?? ''
   if (named !== undefined && key === '') throw new Usage(`${named} is not set.`)
   if (named !== undefined || (protocol === 'https:' && hostname === wire.host)) {
-    // It is not shown: only what is wrong about it is.
+    // The key is not shown: only the error.
     if (/[^\x21-\x7e]/.test(key)) throw new Usage(`${name} has a character that no key has.`)
     return key
   }

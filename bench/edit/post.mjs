@@ -1,10 +1,11 @@
-// One request by POST, as node:http makes it: `fetch` gives up after five minutes, which a model on a
-// small machine takes for a long answer. Redirections are not followed: the key goes nowhere else.
+// One POST request with node:http: `fetch` times out after five minutes, which is too short for a
+// long answer of a model on a small machine. Redirections are not followed, so the key is not sent
+// elsewhere.
 
 import { request as requestByHttp } from 'node:http'
 import { request as requestByHttps } from 'node:https'
 
-/** An answer that is longer is none of a model. */
+/** A longer answer cannot come from a model. */
 const MAX_BYTES = 1 << 26
 
 /**

@@ -1,4 +1,4 @@
-// How far a run has come: one line that is written anew on a terminal, else a line now and then.
+// The progress of a run: one line that is updated on a terminal, otherwise a line periodically.
 
 /** @import { Progress } from './run.mjs' */
 

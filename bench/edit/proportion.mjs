@@ -1,6 +1,6 @@
-// A part of a whole, how sure it is, and how it is written.
+// A proportion, its confidence interval, and its format.
 
-/** The deviate of the normal distribution with 2.5 % on each side beyond it. */
+/** The quantile of the normal distribution with 2.5 % beyond it on each side. */
 const Z = 1.959964
 
 /**
@@ -11,10 +11,10 @@ const Z = 1.959964
 export const interval = (count, all) => (all === 0 ? { low: 0, high: 1 } : wilson(count / all, all))
 
 /**
- * The same of attempts at tasks. Several runs of one task are not independent: what they say
- * counts as that of fewer attempts, by how alike the runs of a task are (Kish's effective size), and
- * never as less than one of each task.
- * @param {boolean[][]} tasks of each task, whether its runs did it
+ * The interval for attempts at tasks. Several runs of one task are not independent: they count as
+ * fewer attempts, depending on how similar the runs of a task are (Kish's effective size), but at
+ * least as one per task.
+ * @param {boolean[][]} tasks the results of the runs of each task
  */
 export function intervalOf(tasks) {
   const all = tasks.flat()
@@ -44,8 +44,8 @@ function wilson(part, size) {
 }
 
 /**
- * The 95 % interval of a mean of paired differences, by Agresti and Min: as if there were two tasks
- * more, of which half a one is for each side.
+ * The 95 % interval of a mean of paired differences, by Agresti and Min: as if there were two more
+ * tasks, half a one for each side.
  * @param {number[]} differences of each task, from -1 to 1
  */
 export function differenceOf(differences) {
@@ -61,7 +61,7 @@ export function differenceOf(differences) {
 }
 
 /**
- * With as many digits as a small part needs, and its distance from the whole.
+ * Formats a proportion with enough digits for small values, and its distance from 1.
  * @param {number} part
  */
 export function percent(part) {

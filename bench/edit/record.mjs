@@ -1,6 +1,6 @@
-// The directory of a run: what it was run with (run.json), its tasks (tasks.jsonl), and a line for
-// each attempt that has ended (attempts.jsonl). A line is written whole or does not count, so a run
-// that was interrupted at any point goes on where it was.
+// The directory of a run: its settings (run.json), its tasks (tasks.jsonl), and a line for each
+// finished attempt (attempts.jsonl). An incomplete line does not count, so a run that was
+// interrupted at any point can continue.
 
 import {
   closeSync,
@@ -27,7 +27,7 @@ import { checkedTask } from './task.mjs'
 /** @import { Attempt } from './attempt.mjs' */
 /** @import { Task } from './task.mjs' */
 
-/** Of the files of a run, and of results that are sent in. */
+/** The format of the files of a run, and of submitted results. */
 export const FORMAT = 2
 
 const PACKAGE = new URL('package.json', import.meta.url)
@@ -42,12 +42,13 @@ export const BENCH = JSON.parse(readFileSync(PACKAGE, 'utf8')).version
  * @property {string} api
  * @property {string} bench the version of this package
  * @property {string} engine its version
- * @property {string} address of the endpoint: host and path, without what may be secret or change
+ * @property {string} address of the endpoint: host and path, without secret or variable parts
  * @property {'fixed' | 'own'} set whether the tasks are of the fixed set
  * @property {number} limit tokens of an answer
  * @property {Record<string, unknown>} extra
  * @property {string} started day
- * @property {Record<string, { system: string, tools: unknown[] }>} schemes what the model is told
+ * @property {Record<string, { system: string, tools: unknown[] }>} schemes the prompts for the
+ * model
  */
 /** @typedef {{ task: string, scheme: string, run: number, seconds: number } & Omit<Attempt, 'lostMs'>} Entry */
 /** @typedef {{ task: string, scheme: string, run: number }} Job */
@@ -55,7 +56,7 @@ export const BENCH = JSON.parse(readFileSync(PACKAGE, 'utf8')).version
 /** @param {Job} job */
 export const keyOf = ({ task, scheme, run }) => `${task} ${scheme} ${run}`
 
-/** What must be the same when a run goes on. */
+/** The fields that must be equal when a run continues. */
 const FIXED = /** @type {const} */ ([
   ...['format', 'bench', 'model', 'api', 'address', 'engine', 'limit', 'extra', 'set'],
 ])
@@ -69,7 +70,7 @@ const paths = (dir) => ({
 })
 
 /**
- * Begins a run or goes on with it. Nobody else can, until it is closed.
+ * Starts or continues a run. It is locked until it is closed.
  * @param {string} dir
  * @param {About} about
  * @param {Task[]} tasks
@@ -87,7 +88,7 @@ export function openRun(dir, about, tasks) {
     const all = union(before?.tasks ?? [], tasks, dir)
     writeWhole(paths(dir).tasks, all.map((task) => `${JSON.stringify(task)}\n`).join(''))
     if (!existsSync(attempts)) writeFileSync(attempts, '')
-    // Not to append: what is open for that alone cannot be cut on every system.
+    // Not opened for appending: such a file cannot be truncated on every system.
     const file = openSync(attempts, 'r+')
     let { end } = readAttempts(attempts)
     ftruncateSync(file, end)
@@ -117,8 +118,8 @@ export function openRun(dir, about, tasks) {
 }
 
 /**
- * A directory in which those of the attempts are made. It is written down, so that of a run that was
- * killed it can be removed.
+ * A directory for those of the attempts. Its path is recorded, so that it can be removed after the
+ * run was killed.
  * @param {string} note
  */
 function freshPlaces(note) {
@@ -133,7 +134,7 @@ const PLACES = 'hashline-bench-run-'
 /** @param {string} note */
 function removePlaces(note) {
   const places = existsSync(note) ? readFileSync(note, 'utf8') : ''
-  // Nothing else: the record may be somebody else's.
+  // Only such a path: the record may come from another machine.
   if (dirname(places) === tmpdir() && /^\w{6}$/.test(basename(places).replace(PLACES, ''))) {
     rmSync(places, { recursive: true, force: true })
   }
@@ -207,10 +208,10 @@ export function readRun(dir) {
   }
 }
 
-/** One for each job. @param {Entry[]} entries */
+/** The latest entry of each job. @param {Entry[]} entries */
 const latest = (entries) => [...new Map(entries.map((entry) => [keyOf(entry), entry])).values()]
 
-/** @param {string} path of a file with a task on each line */
+/** @param {string} path a file with a task per line */
 export const readTasks = (path) =>
   [...linesIn(path)].flatMap(({ text }, at) => {
     const where = `${path}:${at + 1}`
@@ -218,7 +219,7 @@ export const readTasks = (path) =>
   })
 
 /**
- * The attempts of a file. What is not whole at its end does not count.
+ * The attempts of a file. An incomplete line at its end does not count.
  * @param {string} path
  */
 function readAttempts(path) {
@@ -243,9 +244,9 @@ function jsonIn(text, where) {
 const CHUNK_BYTES = 1 << 16
 
 /**
- * The lines of a file, which may be larger than a text can be.
+ * The lines of a file, which may be larger than a string can be.
  * @param {string} path
- * @returns {Generator<{ text: string, end: number, isWhole: boolean }>} `end`: the place after it
+ * @returns {Generator<{ text: string, end: number, isWhole: boolean }>} `end`: the offset after it
  */
 function* linesIn(path) {
   const file = openSync(path, 'r')
@@ -257,7 +258,7 @@ function* linesIn(path) {
     for (;;) {
       const count = readSync(file, chunk)
       if (count === 0) break
-      // A copy: the next read writes over the chunk.
+      // A copy, because the next read overwrites the chunk.
       const pieces = splitAt(Buffer.from(chunk.subarray(0, count)), 10)
       for (const [at, piece] of pieces.entries()) {
         begun.push(piece)
@@ -277,7 +278,7 @@ function* linesIn(path) {
   }
 }
 
-/** @param {Buffer} bytes @param {number} mark @returns {Buffer[]} one more than there are marks */
+/** @param {Buffer} bytes @param {number} mark @returns {Buffer[]} the parts between the marks */
 function splitAt(bytes, mark) {
   const pieces = []
   let from = 0

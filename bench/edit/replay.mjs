@@ -1,6 +1,6 @@
-// Recorded calls through another version of the engine, without a model: which answers it gives
-// otherwise, and what becomes of the files. After an answer that differs a model might have gone on
-// in another way, so the calls from there on say less.
+// Replays recorded calls with another version of the engine, without a model: which answers differ,
+// and the resulting files. After a different answer a model might have continued differently, so
+// later calls are less meaningful.
 
 import { watchOver, within } from './attempt.mjs'
 import { keyOf } from './record.mjs'

@@ -87,7 +87,7 @@ function toldNote(names, told) {
 /** @param {number} part */
 const points = (part) => `${part > 0 ? '+' : ''}${(100 * part).toFixed(1)}`
 
-/** For a page that may be shown as HTML. @param {string} text */
+/** Escapes text for a page that may be shown as HTML. @param {string} text */
 const escaped = (text) =>
   text.replace(/[\p{Cc}]/gu, ' ').replace(/[&<>\\`*_[\]|]/g, (mark) => `&#${mark.charCodeAt(0)};`)
 

@@ -1,5 +1,5 @@
-// A run without texts: what its figures are made of, and what users send in. Nothing of a file, an
-// instruction or an answer is in it.
+// A run without texts: the data for its figures, in the form that users submit. It has no part of a
+// file, an instruction or an answer.
 
 import { FORMAT } from './record.mjs'
 import { isMoving, isNear, sizeOf } from './task.mjs'
@@ -30,7 +30,7 @@ export function resultOf({ about, tasks, entries }) {
   return { ...how, tasks: shown, attempts }
 }
 
-/** In bytes. @param {About['schemes'][string]} told the model of a scheme */
+/** In bytes. @param {About['schemes'][string]} told the prompt of a scheme */
 const lengthOf = ({ system, tools }) => Buffer.byteLength(system + JSON.stringify(tools))
 
 /** @param {Row} row */

@@ -1,4 +1,5 @@
-// A run: each task by each scheme, several at a time, until all are done or the budget is spent.
+// A run: each task with each scheme, several in parallel, until all are done or the budget is used
+// up.
 
 import { attempt } from './attempt.mjs'
 import { keyOf } from './record.mjs'
@@ -15,7 +16,7 @@ import { keyOf } from './record.mjs'
  * @property {Scheme[]} schemes
  * @property {number} runs
  * @property {number} parallel
- * @property {number} budget tokens read and written, all attempts of the run together
+ * @property {number} budget tokens of all attempts of the run together
  * @property {{ entries: Entry[], places: string, add: (entry: Entry) => void }} record
  * @property {Wire} wire
  * @property {Ask} ask
@@ -28,7 +29,7 @@ import { keyOf } from './record.mjs'
 const tokensOf = ({ usage }) => usage.input + usage.output
 
 /**
- * Does what is not done yet. The first error ends it, once the attempts under way have ended.
+ * Runs the remaining jobs. The first error ends it, after the attempts in progress have ended.
  * @param {Plan} plan
  * @returns {Promise<Progress>}
  */
@@ -66,7 +67,7 @@ export async function carryOut(plan) {
 }
 
 /**
- * All schemes of a task come one after the other: wherever a run ends, they have had the same tasks.
+ * All schemes of a task come in sequence, so an interrupted run has the same tasks for all.
  * @param {Plan} plan
  * @returns {Job[]}
  */

@@ -1,5 +1,5 @@
-// The ways to edit that are compared: each is a set of tools over a directory. Which dialects and
-// forms of anchors there are, the engine is asked.
+// The edit schemes that are compared: each is a set of tools for a directory. The engine provides
+// the dialects and forms of anchors.
 
 import { anchorTools } from './schemes/anchors.mjs'
 import { diffTool } from './schemes/diff.mjs'
@@ -15,8 +15,9 @@ import { plainTools } from './schemes/plain.mjs'
  * @property {string} description
  * @property {HashTool['inputSchema']} inputSchema
  * @property {readonly string[]} guidelines
- * @property {boolean} edits whether it is the one that edits
- * @property {(args: unknown) => { byAnchor: number, byText: number }} [countOf] the operations of a call
+ * @property {boolean} edits whether it edits files
+ * @property {(args: unknown) => { byAnchor: number, byText: number }} [countOf] the operations of a
+ * call
  * @property {(args: unknown) => Promise<{ text: string, isError: boolean }>} execute
  */
 /**
@@ -28,14 +29,14 @@ import { plainTools } from './schemes/plain.mjs'
 
 export const DEFAULT_SCHEMES = 'exact,diff,hashline'
 
-/** Of a session that is asked for none. */
+/** The dialect of a session by default. */
 export const DEFAULT_DIALECT = 'lean'
 
 /** @type {Record<string, (cwd: string) => Tool>} */
 const PLAIN = { exact: exactTool, diff: diffTool }
 
 /**
- * @param {string} names with commas between them
+ * @param {string} names separated by commas
  * @param {Engine} engine
  * @returns {Scheme[]}
  */
@@ -45,7 +46,7 @@ export function schemesNamed(names, engine) {
     .map((name) => name.trim())
     .filter((name) => name !== '')
   if (list.length === 0) throw new Error('--schemes names none')
-  // One that has several names is one.
+  // A scheme with several names is listed once.
   const schemes = list.map((name) => schemeNamed(name, engine))
   return [...new Map(schemes.map((scheme) => [scheme.name, scheme])).values()]
 }
@@ -74,7 +75,7 @@ const plainScheme = (name, engine) => ({
 })
 
 /**
- * What `hashline-NAME`, or `NAME` alone, asks the engine for.
+ * The options of the engine for `hashline-NAME`, or `NAME`.
  * @param {string} name
  * @param {Engine} engine
  */

@@ -1,4 +1,5 @@
-// A task: files, what is to be made of them, and the words for it. And the place where one is done.
+// A task: files, the wanted result, and the instruction. And the directory where an attempt works
+// on it.
 
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,19 +12,19 @@ import { isAlikeFormatted, isFormatting } from './tasks/formatters.mjs'
 /**
  * @typedef {object} TaskFile
  * @property {string} path
- * @property {string} before what the model reads
- * @property {string} [changed] the same once somebody else has changed it, between the read and the edit
+ * @property {string} before the content that the model reads
+ * @property {string} [changed] the content after a change of others, between the read and the edit
  * @property {string} wanted
- * @property {boolean} [near] whether they change it next to what is to be done
- * @property {Formatting} [formatter] results are compared once this has formatted them
- * @property {Edit[]} edits what is to be done, by the lines before
+ * @property {boolean} [near] whether that change is next to the requested one
+ * @property {Formatting} [formatter] results are formatted with it before the comparison
+ * @property {Edit[]} edits the requested edits, by line numbers of `before`
  */
 /**
  * @typedef {object} Task
  * @property {string} id
  * @property {string} language
  * @property {string} kind of change
- * @property {string} source where it is from, in a few words
+ * @property {string} source its origin, in a few words
  * @property {number} lines of its longest file
  * @property {string} instruction
  * @property {TaskFile[]} files
@@ -32,7 +33,7 @@ import { isAlikeFormatted, isFormatting } from './tasks/formatters.mjs'
 const MEDIUM_LINES = 300
 const LARGE_LINES = 1000
 
-/** Sizes of files, by their lines. */
+/** The sizes of files, by line count. */
 export const SIZES = ['under 300 lines', '300 to 999 lines', '1,000 lines and more']
 
 /** @param {number} lines of a file */
@@ -41,14 +42,14 @@ export const isLarge = (lines) => lines >= LARGE_LINES
 /** @param {Task} task */
 export const sizeOf = ({ lines }) => SIZES[isLarge(lines) ? 2 : lines < MEDIUM_LINES ? 0 : 1]
 
-/** Whether somebody else changes a file of the task meanwhile. @param {Task} task */
+/** Whether others change a file of the task meanwhile. @param {Task} task */
 export const isMoving = ({ files }) => files.some(({ changed }) => changed !== undefined)
 
-/** Whether they do it next to what is to be done. @param {Task} task */
+/** Whether they change it next to the requested edit. @param {Task} task */
 export const isNear = ({ files }) => files.some(({ near }) => near === true)
 
 /**
- * Whether nothing is left to do in a task: some commits change what a formatter makes alike.
+ * Whether a task has no effect: some commits change only what a formatter normalizes.
  * @param {Task} task
  */
 export async function isDoneBefore({ files }) {
@@ -59,10 +60,10 @@ export async function isDoneBefore({ files }) {
 }
 
 /**
- * A task as a file has it, which somebody else may have written: what is used of it must be there,
- * and no path may lead out of the directory where it is done.
+ * Checks a task of a file, which may come from another author: the fields that are used must be
+ * present, and paths must not lead out of the directory.
  * @param {any} value
- * @param {string} where for the message
+ * @param {string} where the place for messages
  * @returns {Task}
  */
 export function checkedTask(value, where) {
@@ -96,7 +97,7 @@ const isPathBelow = (path) =>
   path.split('/').every((part) => part !== '' && part !== '.' && part !== '..')
 
 /**
- * A directory of its own with the files of a task.
+ * A separate directory with the files of a task.
  * @param {Task} task
  * @param {string} [parent]
  */
@@ -112,7 +113,7 @@ export function placeFor(task, parent = tmpdir()) {
   for (const { path, before } of files) put(path, before)
   let isMoved = false
   /**
-   * Whether the directory has the files of the task and no others, each with such a text.
+   * Whether the directory has exactly the files of the task, each with the given text.
    * @param {(file: TaskFile, text: string) => boolean | Promise<boolean>} isFit
    */
   const hasAll = async (isFit) => {
@@ -127,9 +128,9 @@ export function placeFor(task, parent = tmpdir()) {
   return {
     cwd,
     stateDir: join(dir, 'state'),
-    /** How many files the task has. */
+    /** The number of files of the task. */
     files: files.length,
-    /** What somebody else does, once. A file that is not there any more they leave alone. */
+    /** Makes the change of others, once. Deleted files are skipped. */
     move() {
       if (isMoved) return
       isMoved = true
@@ -138,18 +139,18 @@ export function placeFor(task, parent = tmpdir()) {
         if (changed !== undefined && there.has(path)) put(path, changed)
       }
     },
-    /** Whether the files are what they were to become, and no others are there. */
+    /** Whether the files are as wanted, and there are no others. */
     isWanted: () =>
       hasAll((file, text) => isAlikeFormatted(text, file.wanted, file.path, file.formatter)),
-    /** Whether nothing but what somebody else did was done. */
+    /** Whether only the change of others was made. */
     isUntouched: () => hasAll((file, text) => text === file.before || text === file.changed),
     remove: () => rmSync(dir, { recursive: true, force: true }),
   }
 }
 
 /**
- * What a directory has, by paths with `/`. Bytes that are no UTF-8, and what is neither a file nor a
- * directory, have no text.
+ * The content of a directory, by paths with `/`. Invalid UTF-8, and entries that are neither a file
+ * nor a directory, have no text.
  * @param {string} dir
  * @param {string} [prefix]
  * @returns {Map<string, string | undefined>}

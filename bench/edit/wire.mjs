@@ -1,28 +1,29 @@
-// What models are asked and what they answer, in the two forms that endpoints speak: OpenAI's chat
-// completions and Anthropic's messages. Values in, values out: nothing is sent here.
+// Requests and answers in both protocols of endpoints: OpenAI's chat completions and Anthropic's
+// messages. Pure conversions: nothing is sent here.
 
 /** @import { Engine } from './engine.mjs' */
 /** @import { Tool } from './schemes.mjs' */
 
 /**
  * @typedef {{ id: string, name: string, args: unknown }} Call
- * @typedef {{ input: number, output: number, cacheRead: number, cacheWrite: number }} Told tokens, as
- *   an endpoint tells them; `input` has what was read from a cache or written to it as well
- * @typedef {{ text: string, calls: Call[], stop: 'whole' | 'cut' | 'refused' }} Answer `cut`: at the
- *   limit of tokens; `refused`: by what looks after the model
+ * @typedef {{ input: number, output: number, cacheRead: number, cacheWrite: number }} Told tokens
+ * that an endpoint reports; `input` includes those read from a cache or written to it
+ * @typedef {{ text: string, calls: Call[], stop: 'whole' | 'cut' | 'refused' }} Answer `cut`: at
+ * the token limit; `refused`: by a safety filter
  * @typedef {{ id: string, text: string, isError: boolean }} Result of a call
  */
 /**
  * @typedef {object} Wire
- * @property {string} key the variable of the environment that holds the key of its vendor
+ * @property {string} key the environment variable with the key of its vendor
  * @property {string} host of its vendor
- * @property {(base: string) => string} path of requests, below that of the base address
+ * @property {(base: string) => string} path of requests, relative to the base address
  * @property {(key: string) => Record<string, string>} headers
- * @property {(prompt: string) => unknown[]} first the messages of a conversation that begins
+ * @property {(prompt: string) => unknown[]} first the first messages of a conversation
  * @property {(request: { model: string, system: string, messages: unknown[], tools: Tool[], limit: number }, engine: Engine) => Record<string, unknown>} body
- * @property {(body: any) => Answer | undefined} answer undefined for what is none
- * @property {(body: any) => Told} usage of an answer, and of what is none; 0 for what is not told
- * @property {(body: any, results: Result[]) => unknown[]} next the messages that an answer and the results of its calls add
+ * @property {(body: any) => Answer | undefined} answer undefined for another body
+ * @property {(body: any) => Told} usage of any body; 0 for missing counts
+ * @property {(body: any, results: Result[]) => unknown[]} next the messages for an answer and the
+ * results of its calls
  */
 
 /** @param {unknown} value */
@@ -33,7 +34,7 @@ function count(value) {
 
 /**
  * @param {unknown} reason
- * @param {{ cut: string[], refused: string[] }} words for it
+ * @param {{ cut: string[], refused: string[] }} words the values for each reason
  * @returns {Answer['stop']}
  */
 const stopOf = (reason, { cut, refused }) =>
@@ -55,7 +56,7 @@ const openai = {
   first: (prompt) => [{ role: 'user', content: prompt }],
   body: ({ model, system, messages, tools, limit }, engine) => ({
     model,
-    // The newer name is taken by OpenAI alone, which refuses the older one for some models.
+    // Only OpenAI accepts the newer name, and refuses the older one for some models.
     ...(/^(?:gpt-[5-9]|o\d)/.test(model)
       ? { max_completion_tokens: limit }
       : { max_tokens: limit }),
@@ -83,7 +84,7 @@ const openai = {
     cacheWrite: 0,
   }),
   next: (body, results) => [
-    // Other fields of an answer are refused by some servers when they come back.
+    // Some servers refuse other fields of an answer when it is sent back.
     messageBack(body.choices[0].message),
     ...results.map(({ id, text }) => ({ role: 'tool', tool_call_id: id, content: text })),
   ],
@@ -160,7 +161,7 @@ const listed = (value) => (Array.isArray(value) ? value : [])
 export const WIRES = { openai, anthropic }
 
 /**
- * Which of them an endpoint speaks, where nobody says so.
+ * The protocol of an endpoint, by default.
  * @param {string} baseUrl
  */
 export const wireNameOf = (baseUrl) =>

@@ -1,5 +1,5 @@
-// Cases made of real changes: one hunk is left out of the new file and sent as an edit of the old
-// one, as a model does that saw the old file while others made the rest of the change.
+// Cases from real changes: one hunk is omitted from the new file and sent as an edit of the old
+// one, like an edit of a model that saw the old file while others made the rest of the change.
 
 import { editOf, withLines } from '../edit/history/text.mjs'
 
@@ -14,18 +14,18 @@ import { editOf, withLines } from '../edit/history/text.mjs'
  * @property {string} source the repository or package
  * @property {string} change the commit or releases
  * @property {string} path
- * @property {string} old what the model saw
+ * @property {string} old the text that the model saw
  * @property {string[]} oldLines
- * @property {string} current what the file is when the edit arrives
- * @property {string} [truth] what it must become; without it there is no right place any more
+ * @property {string} current the file when the edit arrives
+ * @property {string} [truth] the correct result; undefined if there is no right place
  * @property {Edit[]} operations by line numbers of the old text
- * @property {Map<number, number>} [mispaired] numbers that the model writes with the hash of another
- *   line: of this one
- * @property {{ formatter: Formatter, truth: string }} [formatted] instead of `truth`: what a result
- *   must be once it is formatted
+ * @property {Map<number, number>} [mispaired] numbers that the model writes with the hash of
+ * another line: of this one
+ * @property {{ formatter: Formatter, truth: string }} [formatted] instead of `truth`: the correct
+ * result after formatting
  */
 
-/** From one file of one change come at most so many hunks, so that none outweighs the rest. */
+/** The most hunks of one file in one change, so that none outweighs the rest. */
 const HUNKS_OF_A_PAIR = 3
 const MOST_CONTEXT = 3
 const MOST_TOGETHER = 4
@@ -33,7 +33,7 @@ const MOST_TOGETHER = 4
 /**
  * @param {Pair} pair
  * @param {Random} random
- * @param {string} family begins the names of the scenarios
+ * @param {string} family the prefix of the names of the scenarios
  * @returns {Generator<Case>}
  */
 export function* casesOf(pair, random, family) {
@@ -83,7 +83,7 @@ export function caseOf(pair, scenario, leftOut, context) {
 }
 
 /**
- * How many lines of context there are before and behind a hunk, up to the next hunk.
+ * The number of context lines before and after a hunk, up to the next hunk.
  * @param {Pair} pair
  * @param {number} at
  * @param {number} most

@@ -1,4 +1,4 @@
-// The unified diff of edits whose lines are known.
+// The unified diff of edits with known lines.
 
 import { startOf } from '../edit/history/text.mjs'
 
@@ -11,7 +11,8 @@ const NO_NEWLINE = '\\ No newline at end of file'
  * The hunks that `diff -u` prints for edits of a text.
  * @param {string[]} oldLines
  * @param {Edit[]} edits
- * @param {{ eol: string, final: boolean, path: string }} file `final`: whether the last line ends
+ * @param {{ eol: string, final: boolean, path: string }} file `final`: whether the last line has a
+ * terminator
  */
 export function unifiedDiff(oldLines, edits, { eol, final, path }) {
   const rows = [`--- a/${path}\n`, `+++ b/${path}\n`]
@@ -49,7 +50,7 @@ export function unifiedDiff(oldLines, edits, { eol, final, path }) {
 }
 
 /**
- * Lines that follow a last line without terminator give it one: it is another line then.
+ * Lines after a last line without terminator give it one, which changes it.
  * @param {string[]} lines
  * @param {Edit} edit
  * @returns {Edit}
@@ -61,7 +62,7 @@ function replacingLast(lines, edit) {
 }
 
 /**
- * Edits in the order of their lines; those whose context would touch are together.
+ * Edits in line order; those with touching contexts are grouped.
  * @param {Edit[]} edits
  */
 function groupsOf(edits) {

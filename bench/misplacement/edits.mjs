@@ -1,4 +1,4 @@
-// Edits as a model makes them, drawn at random: of some lines, new ones that are like them.
+// Random edits in the style of a model: replaces some lines by similar ones.
 
 /** @import { Random } from '../edit/history/random.mjs' */
 /** @import { Edit } from '../edit/history/text.mjs' */
@@ -8,8 +8,8 @@ const MOST_LINES = 6
 /**
  * @param {string[]} lines
  * @param {Random} random
- * @returns {Edit | undefined} none where the new lines repeat those around them: whether such an
- * edit means what it says cannot be known
+ * @returns {Edit | undefined} undefined if the new lines repeat those around them, because the
+ * intention of such an edit is unknown
  */
 export function randomEdit(lines, random) {
   const edit = anyEdit(lines, random)
@@ -59,7 +59,7 @@ export function copied(lines, random) {
 }
 
 /**
- * Lines that say a little else: at least one of them, and often one more of them.
+ * Slightly changed lines: at least one of them, and often an additional one.
  * @param {string[]} lines
  * @param {Random} random
  */

@@ -1,6 +1,6 @@
-// Cases in which a formatter ran over the file. Which lines of its result are which of the old ones
-// cannot always be told; but where an edit belongs can: the file edited and then formatted is what
-// the formatted file must be once it is edited and formatted again.
+// Cases with a formatted file. The old line of each formatted line is not always known, but the
+// place of an edit is: the file that is edited and then formatted must equal the formatted file
+// that is edited and formatted again.
 
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -17,9 +17,9 @@ import { installedDir } from './releases.mjs'
 /**
  * @typedef {object} Formatter
  * @property {string} name
- * @property {RegExp} takes which paths
+ * @property {RegExp} takes the accepted paths
  * @property {(texts: string[], extension: string) => Promise<(string | undefined)[]>} format
- *   undefined for what it does not understand
+ * undefined for invalid input
  */
 
 const biome = fileURLToPath(new URL('../../node_modules/.bin/biome', import.meta.url))
@@ -43,7 +43,7 @@ async function withPrettier(texts, extension) {
   return results
 }
 
-/** Files that biome does not understand stay as they are. @type {Formatter['format']} */
+/** Files that biome cannot parse stay unchanged. @type {Formatter['format']} */
 async function withBiome(texts, extension) {
   const dir = mkdtempSync(join(tmpdir(), 'hashline-misplacement-'))
   try {
@@ -57,7 +57,7 @@ async function withBiome(texts, extension) {
   }
 }
 
-/** What is in this style already is brought to narrower lines. @type {Formatter['format']} */
+/** Files in this style are formatted with shorter lines. @type {Formatter['format']} */
 async function withRustfmt(texts) {
   return texts.map((text) => {
     const { status, stdout, error } = spawnSync(
@@ -84,7 +84,7 @@ export async function* formattedCases({ source, change, path, old, new: wanted, 
   const before = withLines(old, old.lines)
   const after = withLines(old, edited(old.lines, operations))
   const [current, truth] = await formatter.format([before, after], extname(path))
-  // An edit that formatting takes away has no place.
+  // An edit that formatting removes has no place.
   if (!current || !truth || current === before || current === truth) return
   yield {
     scenario: `formatted by ${formatter.name}`,

@@ -1,5 +1,5 @@
-// Texts and changes made up from nothing but a seed, for where there is neither a repository nor a
-// package: they look like source, with many lines that are alike.
+// Texts and changes generated from a seed, without a repository or a package: they resemble source
+// code, with many similar lines.
 
 import { edited, split, startOf } from '../edit/history/text.mjs'
 import { randomEdit } from './edits.mjs'
@@ -78,7 +78,7 @@ function apartFrom(lines, random) {
 /** @param {Edit} edit */
 const endOf = (edit) => ('after' in edit ? edit.after : edit.last)
 
-/** @param {Edit[]} edits in order @returns {Hunk[]} */
+/** @param {Edit[]} edits sorted @returns {Hunk[]} */
 function hunksOf(edits) {
   let shift = 0
   return edits.map((edit) => {

@@ -1,4 +1,4 @@
-// Gives cases to the subjects and counts what comes of them.
+// Runs cases with the subjects and counts the results.
 
 import { extname } from 'node:path'
 import { resultsOf } from './subjects/subject.mjs'
@@ -8,17 +8,17 @@ import { Tally } from './tally.mjs'
 /** @import { Result, Subject } from './subjects/subject.mjs' */
 /** @import { Verdict } from './tally.mjs' */
 
-/** How many cases are given at a time. */
+/** How many cases are run at a time. */
 const CHUNK = 128
 
 /**
- * @typedef {object} Wrong a result that is not the truth, to be studied
+ * @typedef {object} Wrong a wrong result, for analysis
  * @property {Subject} subject
  * @property {Case} one
  * @property {string} text
  */
 
-/** Tallies by scenario and subject, in the order in which they were first met. */
+/** Tallies by scenario and subject, in the order of their first case. */
 export class Tallies {
   /** @type {Map<string, Map<string, Tally>>} */
   byScenario = new Map()
@@ -37,7 +37,7 @@ export class Tallies {
  * @param {AsyncIterable<Case>} cases
  * @param {Subject[]} subjects
  * @param {object} options
- * @param {Record<Subject['pace'], number>} options.most how many cases of each scenario they get
+ * @param {Record<Subject['pace'], number>} options.most the most cases of each scenario
  * @param {(wrong: Wrong) => void} [options.onWrong]
  * @returns {Promise<Tallies>}
  */
@@ -78,7 +78,7 @@ async function* chunksOf(cases) {
 }
 
 /**
- * The first cases of each scenario: sources take turns, so they are of all of them.
+ * The first cases of each scenario, from all sources in turns.
  * @param {Case[]} chunk
  * @param {Tallies} tallies
  * @param {Subject} subject
@@ -97,7 +97,7 @@ function sampleOf(chunk, tallies, { name }, most) {
 /**
  * @param {Case} one
  * @param {Result} result
- * @param {Map<string, string | undefined>} known results of the case that were formatted before
+ * @param {Map<string, string | undefined>} known formatted results of the case
  * @returns {Promise<Verdict>}
  */
 async function verdictOf(one, result, known) {

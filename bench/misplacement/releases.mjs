@@ -1,5 +1,5 @@
-// Old and new versions of files, from consecutive releases of npm packages: those that
-// packages/package.json lists under names with their versions, like `rxjs-7.8.0`.
+// Old and new versions of files, from consecutive releases of npm packages: those in
+// packages/package.json whose names have versions, such as `rxjs-7.8.0`.
 
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
@@ -12,11 +12,11 @@ import { decoded } from '../edit/history/text.mjs'
 /** @import { Random } from '../edit/history/random.mjs' */
 /** @typedef {Change & { from: string, to: string }} ReleaseChange */
 
-/** A package of its own, so that nobody but this command installs what it needs. */
+/** A separate package, so that only this command installs its dependencies. */
 const packagesDir = fileURLToPath(new URL('packages/', import.meta.url))
 export const installedDir = join(packagesDir, 'node_modules')
 
-/** Where a package has sources that people wrote. @type {Record<string, string[]>} */
+/** The folders of a package with sources that people wrote. @type {Record<string, string[]>} */
 const FOLDERS = {
   '@types/node': ['.'],
   bootstrap: ['scss', 'js/src'],
@@ -34,14 +34,14 @@ const FOLDERS = {
 
 export function install() {
   if (existsSync(installedDir)) return
-  // Not `npm ci`: it refuses a lock file without optional packages for other platforms.
+  // `npm ci` refuses a lock file without optional packages for other platforms.
   execFileSync('npm', ['install', '--no-save', '--ignore-scripts', '--legacy-peer-deps'], {
     cwd: packagesDir,
     stdio: 'inherit',
   })
 }
 
-/** @returns {{ name: string, releases: string[] }[]} by package, its releases in order */
+/** @returns {{ name: string, releases: string[] }[]} by package, its sorted releases */
 export function packages() {
   const { dependencies } = JSON.parse(readFileSync(join(packagesDir, 'package.json'), 'utf8'))
   /** @type {Map<string, { directory: string, version: number[] }[]>} */

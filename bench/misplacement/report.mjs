@@ -6,7 +6,7 @@ import { interval, percent } from '../edit/proportion.mjs'
 /** @import { Tallies } from './measure.mjs' */
 /** @import { Tally } from './tally.mjs' */
 
-/** Between these lines of bench/misplacement.md stands what is generated. */
+/** The generated part of bench/misplacement.md is between these lines. */
 const BEGIN = '<!-- begin of the figures, written by npm run bench -- misplacement -->'
 const END = '<!-- end of the figures -->'
 
@@ -27,7 +27,7 @@ function cells(name, tally) {
   ]
 }
 
-/** The subjects that the page shows; the screen shows all. */
+/** The subjects on the page; the screen shows all. */
 export const ON_PAGE = [
   'session, pi',
   'plain, pi',
@@ -43,7 +43,7 @@ export const ON_PAGE = [
 
 /**
  * @param {Tallies} tallies
- * @param {string[]} [only] these subjects
+ * @param {string[]} [only] the subjects to show
  */
 export function tables({ byScenario }, only) {
   const parts = []
@@ -66,6 +66,6 @@ export function writePage(path, figures) {
   const text = readFileSync(path, 'utf8')
   const [before, rest] = text.split(BEGIN)
   const after = rest?.split(END)[1]
-  if (after === undefined) throw new Error(`${path} does not say where the figures go`)
+  if (after === undefined) throw new Error(`${path} lacks the marks around the figures`)
   writeFileSync(path, `${before}${BEGIN}\n\n${figures}\n\n${END}${after}`)
 }

@@ -1,6 +1,6 @@
-// `npm run bench -- misplacement [name=]repository …`: how often an edit by the anchors of an older
-// version lands on the wrong place. It measures commits of git repositories (this one, if none is
-// named), releases of npm packages, random changes, formatted files and unchanged files.
+// `npm run bench -- misplacement [name=]repository …`: how often an edit with anchors of an older
+// version is applied at the wrong place. It measures commits of git repositories (by default this
+// one), releases of npm packages, random changes, formatted files and unchanged files.
 //
 //   --family commits,releases,synthetic,formatted,unchanged   only these
 //   --without-packages installs no packages and draws the cases from commits alone
@@ -42,7 +42,7 @@ import { unchangedCases } from './unchanged.mjs'
 /** @import { Subject } from './subjects/subject.mjs' */
 
 /**
- * Where pairs come from.
+ * The origin of pairs.
  * @typedef {object} Source
  * @property {string} name
  * @property {'commits' | 'releases'} family
@@ -94,7 +94,7 @@ function repositories() {
   })
 }
 
-/** What the families have need of. */
+/** The dependencies of the families. */
 async function sources() {
   /** @type {Source[]} */
   const found = []
@@ -117,14 +117,14 @@ async function sources() {
   return found
 }
 
-/** The last part of a path that says something. @param {string} path @returns {string} */
+/** The last meaningful part of a path. @param {string} path @returns {string} */
 function nameOf(path) {
   const name = basename(resolve(path))
   return ['repo', '.git'].includes(name) ? nameOf(dirname(resolve(path))) : name
 }
 
 /**
- * Cases of all sources by turns, at most `most` of each.
+ * Cases of all sources in turns, at most `most` of each.
  * @param {Source[]} from
  * @param {string} purpose
  * @param {number} most
@@ -187,7 +187,7 @@ function subjects() {
 }
 
 /**
- * Lines of JSON in a file that has its name only once it is complete.
+ * Writes lines of JSON into a file that gets its name only when it is complete.
  * @param {string | undefined} path
  */
 function jsonLines(path) {
@@ -203,7 +203,7 @@ function jsonLines(path) {
   }
 }
 
-/** What a line of JSON says of a case. @param {Case} one */
+/** A case as a line of JSON. @param {Case} one */
 function plainCase({ oldLines, mispaired, formatted, ...rest }) {
   return {
     ...rest,

@@ -1,5 +1,5 @@
-// Cases made of random changes. Each line has an identity that the changes keep or take away, so
-// where an edit belongs is known and not found out by comparing.
+// Cases from random changes. Each line has an identity that changes keep or remove, so the right
+// place of an edit is known without comparing texts.
 
 import { startOf, withLines } from '../edit/history/text.mjs'
 import { copied, randomEdit, rewritten } from './edits.mjs'
@@ -14,7 +14,7 @@ import { copied, randomEdit, rewritten } from './edits.mjs'
 
 const MOST_CHANGES = 5
 const MOST_LINES = 8
-/** Half of the changes are at most so many lines from the target. */
+/** Half of the changes are at most this number of lines from the target. */
 const NEAR = 20
 const CASES_OF_A_TEXT = 4
 const LEAST_LINES = 12
@@ -30,7 +30,7 @@ const CHANGES = {
   replace(lines, at, count, random) {
     const block = lines.splice(at, count)
     const wanted = rewritten(texts(block), random)
-    // Those that say the same as before are the same lines.
+    // Equal texts are the same lines.
     const result = wanted.map((text) => {
       const same = block.findIndex((line) => line.text === text)
       return block.splice(0, same + 1).at(-1) ?? { text }
@@ -67,7 +67,7 @@ const CHANGES = {
   },
 }
 
-/** Those that leave nothing of the lines they are made to. */
+/** The changes that remove the identity of lines. */
 const ENDS = ['delete', 'replace', 'rename']
 
 /** @param {Line[]} lines */
@@ -77,12 +77,12 @@ const texts = (lines) => lines.map(({ text }) => text)
 const fresh = (lines) => lines.map((text) => ({ text }))
 
 /**
- * @param {Pair} pair whose old text is taken
+ * @param {Pair} pair its old text is used
  * @param {Random} random
  * @returns {Generator<Case>}
  */
 export function* syntheticCases({ source, path, old }, random) {
-  // Which line of a text loses its terminator is not the question here.
+  // Files without a final terminator are skipped: which line loses it is not tested here.
   if (!old.final || old.lines.length < LEAST_LINES) return
   for (let count = 0; count < CASES_OF_A_TEXT; count++) {
     const edit = randomEdit(old.lines, random)
@@ -111,8 +111,8 @@ export function* syntheticCases({ source, path, old }, random) {
 }
 
 /**
- * Changes some lines: at one place in half of the cases, otherwise at several; in every third case
- * first of all those meant.
+ * Changes some lines: in half of the cases at one place, otherwise at several; in every third case
+ * the target itself first.
  * @param {Line[]} lines
  * @param {Edit} edit
  * @param {Random} random
@@ -139,8 +139,8 @@ function changeLines(lines, edit, random) {
 }
 
 /**
- * The lines with the edit made to those that were meant, unless they are no longer that: each of
- * them there (its indentation aside), one after the other. An insertion needs but its line.
+ * Applies the edit to the target lines, if they all exist unchanged (except for indentation) and
+ * are consecutive. An insertion only needs its line.
  * @param {Line[]} lines
  * @param {string[]} oldLines
  * @param {Edit} edit

@@ -1,4 +1,4 @@
-// Counts of right, wrong and refused.
+// Counts right, wrong and refused results.
 
 /** @typedef {'right' | 'wrong' | 'refused'} Verdict */
 
@@ -6,7 +6,7 @@ export class Tally {
   right = 0
   wrong = 0
   refused = 0
-  /** Of the wrong ones, those whose texts were mended. */
+  /** The wrong results whose texts were repaired. */
   repaired = 0
 
   get all() {

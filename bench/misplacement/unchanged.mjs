@@ -1,5 +1,5 @@
-// Cases in which nobody changed the file: with the anchors that were shown, and with a mistake that
-// models make, the right number with the hash of a line nearby. The number is what was meant
+// Cases with an unchanged file: with the anchors that were shown, and with a mistake of models, the
+// right number with the hash of a nearby line. The number is the intended line
 // (vectors/mispaired.jsonl).
 
 import { edited, withLines } from '../edit/history/text.mjs'
@@ -14,12 +14,12 @@ const CASES_OF_A_TEXT = 20
 const FURTHEST = 3
 
 /**
- * @param {Pair} pair whose old text is taken
+ * @param {Pair} pair its old text is used
  * @param {Random} random
  * @returns {Generator<Case>}
  */
 export function* unchangedCases({ source, path, old }, random) {
-  // Which line of a text loses its terminator is not the question here.
+  // Files without a final terminator are skipped: which line loses it is not tested here.
   if (!old.final) return
   const text = withLines(old, old.lines)
   for (let count = 0; count < CASES_OF_A_TEXT; count++) {

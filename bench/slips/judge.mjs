@@ -1,4 +1,4 @@
-// What a session says of edits of a file: each is tried, and nothing is changed.
+// Tries edits of a file in a session, without changing it, and reports the verdicts.
 
 import { writeFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
@@ -10,10 +10,10 @@ import { withLines } from '../edit/history/text.mjs'
 
 /**
  * @typedef {object} Verdict
- * @property {boolean} told in a refusal or a warning
+ * @property {boolean} told whether a refusal or a warning reported it
  * @property {string} [snapshot] of the result, if there is one
  * @property {string[]} codes of the refusal or the warnings
- * @property {string} [syntax] what the parser says of the result
+ * @property {string} [syntax] the parser's verdict on the result
  * @property {Edit} [suggested] the edit that the warning names
  */
 
@@ -36,7 +36,7 @@ export class Judge {
     this.warm()
   }
 
-  /** An edit, and the same back: then the tree of the file is in the session's memory. */
+  /** Makes an edit and undoes it, so that the session's memory has the tree of the file. */
   warm() {
     const { path, session } = this
     const inserted = session.applySync({
@@ -78,7 +78,7 @@ export class Judge {
     return {
       told: outcome.warnings.length > 0,
       codes: outcome.warnings.map(({ code }) => code),
-      // What changes nothing is the file as it is.
+      // Without a change the result is the current file.
       snapshot: file?.snapshot ?? 'unchanged',
       syntax: file?.syntax,
       suggested: edits.length === 1 ? suggestedEdit(edits[0], outcome.warnings) : undefined,

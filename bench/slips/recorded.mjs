@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { HashSession, hashLines } from 'hashline-native'
 
 /**
- * A row of the file, and what is known of the line that was meant.
+ * A row of the file, with the known facts about the intended line.
  * @typedef {{ lines: Record<string, string>, line: number, hashOfLine: number | null,
  *   text: string, meant: number | null }} Recorded
  */
@@ -15,7 +15,7 @@ const FILE = fileURLToPath(new URL('../../vectors/mispaired.jsonl', import.meta.
 const PATH = 'file.txt'
 
 /**
- * How each ends in a session that was shown the lines around it.
+ * The outcome of each in a session that has shown the lines around it.
  * @param {string} scratchDir
  */
 export function replayRecorded(scratchDir) {

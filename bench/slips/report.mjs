@@ -1,4 +1,4 @@
-// What was counted, as bench/slips.md.
+// Writes the counts as bench/slips.md.
 
 import { percent } from '../edit/proportion.mjs'
 import { table } from '../edit/report.mjs'
@@ -14,7 +14,7 @@ class Tally {
   codes = new Map()
 }
 
-/** Tallies by language and kind of edit, in the order in which they were first met. */
+/** Tallies by language and kind of edit, in the order of their first edit. */
 export class Tallies {
   /** @type {Map<string, Map<string, Tally>>} */
   byKind = new Map()

@@ -1,6 +1,6 @@
-// `npm run bench -- slips [name=]repository …`: what is said of edits that went wrong as those of
-// models do, and of correct ones. Edits are hunks of commits of git repositories (this one, if none
-// is named), applied alone to the file before the commit.
+// `npm run bench -- slips [name=]repository …`: the verdicts on edits with mistakes of models, and
+// on correct ones. Edits are hunks of commits of git repositories (by default this one), applied
+// separately to the file before the commit.
 //
 //   --limit N     at most so many hunks of each repository and language: 200
 //   --commits N   the newest commits of each repository
@@ -29,10 +29,10 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 const page = fileURLToPath(new URL('../slips.md', import.meta.url))
 const MAX_BYTES = 256 << 10
 
-/** From one file of one commit come at most so many hunks. */
+/** The most hunks of one file in one commit. */
 const HUNKS_OF_A_PAIR = 3
 
-/** Languages in which no task is made, by the ends of names. @type {Record<string, string>} */
+/** Languages in which no tasks are made, by file extension. @type {Record<string, string>} */
 const DATA = { '.css': 'CSS', '.json': 'JSON', '.toml': 'TOML', '.yaml': 'YAML', '.yml': 'YAML' }
 
 /** The languages that are checked. */
@@ -128,7 +128,7 @@ function measureHunk(judge, pair, at, language, random) {
   count(language, 'correct: one hunk', judge.judge([meant]), undefined)
   const around = judge.judge([meantEdit(pair, at, 1 + random.below(3))])
   count(language, 'correct: one hunk with context', around, undefined)
-  // Of a file that does not parse, or a hunk that does not parse alone, nothing can be told.
+  // If the file, or the file with this hunk, does not parse, there is no verdict.
   if (truth.syntax !== 'ok') return
   for (const { slip, edit } of slipsOf(meant, pair.old.lines, random)) {
     const exact = judge.judge([edit], true)

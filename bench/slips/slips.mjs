@@ -1,4 +1,4 @@
-// Slips of models, made of real hunks: the edit that was meant, and what a model writes instead.
+// Mistakes of models, derived from real hunks: the intended edit, and what a model writes instead.
 
 import { editOf } from '../edit/history/text.mjs'
 
@@ -6,7 +6,7 @@ import { editOf } from '../edit/history/text.mjs'
 /** @import { Random } from '../edit/history/random.mjs' */
 /** @import { Edit } from '../edit/history/text.mjs' */
 
-/** Nothing but closing brackets, and what stands behind them. */
+/** A line of closing brackets and punctuation. */
 const CLOSER = /^\s*[)\]}]+[)\]};,]*\s*$/
 
 /** @typedef {{ slip: string, edit: Edit }} Slip */
@@ -14,7 +14,7 @@ const CLOSER = /^\s*[)\]}]+[)\]};,]*\s*$/
 /**
  * The edit of a hunk, with lines around it or without.
  * @param {Pair} pair
- * @param {number} at which hunk
+ * @param {number} at the index of the hunk
  * @param {number} [context]
  */
 export function meantEdit({ old, new: wanted, hunks }, at, context = 0) {
@@ -27,7 +27,7 @@ export function meantEdit({ old, new: wanted, hunks }, at, context = 0) {
 }
 
 /**
- * What a model may write instead.
+ * The mistakes that a model may make.
  * @param {Edit} meant
  * @param {string[]} file the lines of the old file
  * @param {Random} random

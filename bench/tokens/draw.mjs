@@ -1,4 +1,4 @@
-// What is edited: commits and functions of git repositories, drawn at random.
+// The edits: commits and functions of git repositories, drawn at random.
 
 import { execFileSync } from 'node:child_process'
 import { changesIn, contentsOf, pairsOfRepository } from '../edit/history/git.mjs'
@@ -12,25 +12,25 @@ import { decoded, editOf, withLines } from '../edit/history/text.mjs'
 /**
  * @typedef {{ name: string, path: string }} Repository
  * @typedef {{ lines: string[], edits: Edit[] }} Version lines, and edits by their numbers
- * @typedef {object} Change what a model does in a file
+ * @typedef {object} Change the change that a model makes in a file
  * @property {string} path
- * @property {Lines} old what it reads
+ * @property {Lines} old the text that it reads
  * @property {Version} seen
  * @property {Version} current the file when it edits
- * @property {string} truth what the file must become
+ * @property {string} truth the correct result
  * @typedef {{ body: Body, text: Lines }} Found
  */
 
 const MAX_COMMITS = 7000
 const MAX_BYTES = 400_000
 
-/** A function at the margin, as far as its name. */
+/** A top-level function, up to its name. */
 const HEAD =
   /^(?:export (?:default )?|pub(?:\([a-z]+\))? |async )*(?:fn|function\*?|func(?: \([^)]*\))?) \w+/
 const SOURCES = /(?<!\.d)\.(?:rs|[cm]?[jt]s|go)$/
 const LINES_OF_BODY = { least: 36, most: 44 }
 const LINES_OF_LONG_FILE = { least: 800, most: 1300 }
-/** Of one file come at most so many functions. */
+/** The most functions of one file. */
 const FUNCTIONS_OF_A_FILE = 3
 
 /**
@@ -52,10 +52,10 @@ export async function pairsIn(repository, random, count) {
 }
 
 /**
- * Some hunks of a commit, when others have been made before the edit.
+ * Some hunks of a commit, after others were applied before the edit.
  * @param {Pair} pair
- * @param {number[]} own which hunks are the model's
- * @param {number[]} others which hunks somebody else makes after it has read the file
+ * @param {number[]} own the hunks of the model
+ * @param {number[]} others the hunks that others apply after the model has read the file
  * @returns {Change}
  */
 export function changeOf({ path, old, new: wanted, hunks }, own, others) {
@@ -85,8 +85,8 @@ export function changeOf({ path, old, new: wanted, hunks }, own, others) {
 const growth = ({ oldCount, newCount }) => newCount - oldCount
 
 /**
- * Functions at the margin of the newest files: those of about 40 lines, and the first ones of files
- * of about 1,000 lines.
+ * Top-level functions of the newest files: those of about 40 lines, and the first ones of files of
+ * about 1,000 lines.
  * @param {Repository} repository
  */
 export function functionsIn({ path: repository }) {

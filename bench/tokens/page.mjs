@@ -5,16 +5,16 @@ import { LINES_READ } from './tasks.mjs'
 /** @import { End, Task } from './tasks.mjs' */
 
 /**
- * @typedef {{ read: number, write: number, answer: number }} Tokens means of a task
+ * @typedef {{ read: number, write: number, answer: number }} Tokens means per task
  * @typedef {object} Row
  * @property {string} task
  * @property {string} scheme
  * @property {Tokens[]} tokens by tokenizer
  * @property {Record<End, number>} ends
- * @property {number} rounds calls that edit, per task
+ * @property {number} rounds edit calls per task
  */
 
-/** What the others are compared with. */
+/** The scheme that the others are compared with. */
 const PEER = 'exact text over `cat -n`'
 
 /**
@@ -57,7 +57,7 @@ const ABOUT = {
 function sectionOf({ name, count }, rows) {
   const own = rows.filter(({ task }) => task === name)
   const peer = own.find(({ scheme }) => scheme === PEER)
-  if (!peer) throw new Error(`nothing is known of ${PEER}`)
+  if (!peer) throw new Error(`there is no row for ${PEER}`)
   const table = own.map(({ scheme, tokens, ends, rounds }) => {
     const [{ read, write, answer }] = tokens
     const totals = tokens.map(totalOf)

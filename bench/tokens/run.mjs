@@ -1,6 +1,6 @@
-// `npm run bench -- tokens [name=]repository …`: what whole tasks cost a model in tokens, by
-// several ways of editing. Tasks are made of commits and functions of git repositories (this one,
-// if none is named), drawn at random.
+// `npm run bench -- tokens [name=]repository …`: the tokens of whole tasks, for several edit
+// schemes. Tasks are commits and functions of git repositories (by default this one), drawn at
+// random.
 //
 //   --commits N so many commits in all: 200
 //   --seed TEXT draws others
@@ -54,7 +54,7 @@ const { countTokens } = await import(`${modules}/gpt-tokenizer/esm/encoding/o200
 const { default: llama3 } = await import(
   `${modules}/llama3-tokenizer-js/bundle/llama3-tokenizer-with-baked-data.js`
 )
-/** Special tokens at the ends of a text are not its own. */
+/** Special tokens at the ends of a text are not counted. */
 const ONLY_TEXT = { bos: false, eos: false }
 /** @type {((text: string) => number)[]} */
 const tokenizers = [(text) => countTokens(text), (text) => llama3.encode(text, ONLY_TEXT).length]

@@ -1,5 +1,5 @@
-// Whole tasks, played by each way of editing: what a model writes and reads until a file is as it
-// must be, all calls counted.
+// Whole tasks with each edit scheme: what a model writes and reads until the file is correct, with
+// all calls counted.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -24,11 +24,11 @@ import { textIn } from './players/player.mjs'
  * @property {(scheme: Scheme, at: number) => Promise<Played>} play
  */
 
-/** So many lines are read for an edit, with it in the middle. */
+/** How many lines are read for an edit, with the edit in the middle. */
 export const LINES_READ = 60
-/** A model gives up after so many calls that edit. */
+/** A model stops after this number of edit calls. */
 const MOST_ROUNDS = 3
-/** What is written into a function. */
+/** The line that is added to a function. */
 const ADDED = '    // Checked above.'
 /** The file to which functions are moved. */
 const OTHER = ['// Adds.', 'fn add(one, other) {', '  one + other', '}']
@@ -104,9 +104,9 @@ async function readAround(player, path, { lines, edits }) {
 }
 
 /**
- * The lines that are read for edits; windows that touch are one.
+ * The lines that are read for edits; touching windows are merged.
  * @param {number} count of all lines
- * @param {Edit[]} edits in the order of the lines
+ * @param {Edit[]} edits sorted
  */
 function windowsOf(count, edits) {
   /** @type {Window[]} */

@@ -7,7 +7,7 @@ import { decoded } from './text.mjs'
 /** @import { Hunk, Lines } from './text.mjs' */
 
 /**
- * A file before and after a change that has several hunks.
+ * A file before and after a change with several hunks.
  * @typedef {object} Pair
  * @property {string} source the repository or package
  * @property {string} change the commit, or the two releases
@@ -17,7 +17,7 @@ import { decoded } from './text.mjs'
  * @property {Hunk[]} hunks in the order of the lines
  */
 /**
- * @typedef {object} Change what the log says of one file in one commit
+ * @typedef {object} Change the log of one file in one commit
  * @property {string} commit
  * @property {string} path
  * @property {string} oldBlob
@@ -25,11 +25,11 @@ import { decoded } from './text.mjs'
  * @property {Hunk[]} hunks
  */
 
-/** Nobody edits these by hand. */
+/** Files that are not edited by hand. */
 export const GENERATED =
   /(?:^|\/)(?:package-lock\.json|pnpm-lock\.yaml|yarn\.lock|[Cc]argo\.lock|go\.sum)$|[.-]min[./-]|\.(?:map|snap|svg|po|patch|diff)$/
 
-/** How many blobs are asked for at a time. */
+/** How many blobs are requested at a time. */
 const BATCH = 64
 const MAX_BATCH_BYTES = 1 << 30
 
@@ -67,7 +67,7 @@ export const isAlike = (one, other) => one.eol === other.eol && one.final === ot
  * Files that a commit (no merge) changed at several places.
  * @param {string} repository
  * @param {number} commits the newest
- * @param {number} [places] at so many or more
+ * @param {number} [places] the minimum number of places
  */
 export async function changesIn(repository, commits, places = 2) {
   /** @type {Change[]} */
@@ -79,7 +79,7 @@ export async function changesIn(repository, commits, places = 2) {
   const args = ['-C', repository, '-c', 'core.quotePath=false', '-c', 'diff.relative=false',
     'log', '-p', '-U0', '--no-merges',
     '--no-renames', '--diff-filter=M', '--full-index', '--no-color', '--no-ext-diff',
-    // What a user has set for these would change the paths and the hunks.
+    // The user's settings for these would change the paths and the hunks.
     '--src-prefix=a/', '--dst-prefix=b/', '--inter-hunk-context=0', '--no-show-signature',
     '--no-notes', '--no-textconv', `--max-count=${commits}`, '--format=commit %H']
   await linesFrom('git', args, reader.line)
@@ -88,7 +88,7 @@ export async function changesIn(repository, commits, places = 2) {
 }
 
 /**
- * Understands what `git log -p -U0 --full-index` prints, line by line.
+ * Parses the output of `git log -p -U0 --full-index`, line by line.
  * @param {(change: Change) => void} found
  */
 export function readerOfDiffs(found) {
@@ -110,7 +110,7 @@ export function readerOfDiffs(found) {
       commit = line.slice('commit '.length)
     } else if (change && change.hunks.length === 0) {
       const blobs = /^index ([0-9a-f]+)\.\.([0-9a-f]+)(?: 100\d+)?$/.exec(line)
-      // Links and submodules have other modes; odd names are in quotes.
+      // Links and submodules have other modes; unusual names are quoted.
       if (blobs) [, change.oldBlob, change.newBlob] = blobs
       else if (line.startsWith('+++ b/')) change.path = line.slice('+++ b/'.length).split('\t')[0]
     }
@@ -123,7 +123,7 @@ function hunkOf(header) {
   const parts = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/.exec(header)
   if (!parts) throw new Error(`git wrote ${header}`)
   const [oldLine, oldCount, newLine, newCount] = parts.slice(1).map((part) => Number(part ?? 1))
-  // The number of a hunk without lines is that of the line before it.
+  // A hunk without lines has the number of the line before it.
   return {
     oldAt: oldCount === 0 ? oldLine : oldLine - 1,
     oldCount,
@@ -155,8 +155,8 @@ export function contentsOf(repository, blobs) {
 }
 
 /**
- * Gives what a program prints, line by line. What it exits with is not looked at before the end;
- * 1 is what `diff` says of a difference.
+ * Yields the output of a program, line by line. The exit code is checked at the end; `diff` exits
+ * with 1 if there are differences.
  * @param {string} command
  * @param {string[]} args
  * @param {(line: string) => void} line

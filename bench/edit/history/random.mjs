@@ -1,8 +1,8 @@
-// Numbers that look random and are the same in every run: samples are drawn with them.
+// Pseudo-random numbers that are the same in every run, for drawing samples.
 
 /**
- * A generator of numbers from 0 to below 1, made for one purpose: draws for another purpose do not
- * change what it gives.
+ * A generator of numbers from 0 to 1, excluding 1, for one purpose: draws for another purpose do
+ * not change its sequence.
  * @param {string | number} seed
  * @param {string} purpose
  */
@@ -14,7 +14,7 @@ export function randomFrom(seed, purpose) {
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
-  /** A whole number from 0 to below `count`. @param {number} count */
+  /** A whole number from 0 to `count` - 1. @param {number} count */
   const below = (count) => Math.floor(next() * count)
   return {
     next,

@@ -1,8 +1,8 @@
-// Texts as lines, and what edits by line number make of them.
+// Texts as lines, and the results of edits by line number.
 
 /**
- * Lines without their terminators. Only texts that end all their lines alike are measured: then
- * lines say everything.
+ * Lines without their terminators. Only texts with equal terminators are measured, so the lines
+ * determine the text.
  * @typedef {object} Lines
  * @property {string[]} lines
  * @property {'\n' | '\r\n'} eol
@@ -11,12 +11,13 @@
 
 /**
  * A replacement of lines or, with `after`, an insertion; line numbers start at 1, and 0 is the
- * place before the first line. No lines delete.
+ * place before the first line. Zero lines delete.
  * @typedef {{ first: number, last: number, lines: string[] } | { after: number, lines: string[] }} Edit
  */
 
 /**
- * Lines `oldAt` to below `oldAt + oldCount` of the old text became those of the new one; from 0.
+ * The lines from `oldAt` of the old text became those from `newAt` of the new one; indices start at
+ * 0.
  * @typedef {object} Hunk
  * @property {number} oldAt
  * @property {number} oldCount
@@ -27,8 +28,8 @@
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * The text of a file, unless it is one whose edits would measure something else than places:
- * binary, another encoding, a byte order mark, terminators of both kinds.
+ * The text of a file, unless its edits would measure something other than places: binary, another
+ * encoding, a byte order mark, or mixed terminators.
  * @param {Uint8Array} bytes
  * @returns {Lines | undefined}
  */
@@ -68,7 +69,7 @@ export function joined({ lines, eol, final }) {
 export const withLines = ({ eol, final }, lines) => joined({ lines, eol, final })
 
 /**
- * Edits that do not touch one another, applied to the lines they were made for.
+ * Edits that do not overlap, applied to the lines for which they were made.
  * @param {string[]} lines
  * @param {Edit[]} edits
  */
@@ -86,7 +87,7 @@ export function edited(lines, edits) {
 export const startOf = (edit) => ('after' in edit ? edit.after : edit.first - 1)
 
 /**
- * What a hunk does, as an edit of the old lines, with lines around it replaced by themselves.
+ * A hunk as an edit of the old lines, with unchanged lines around it.
  * @param {Hunk} hunk
  * @param {string[]} oldLines
  * @param {string[]} newLines

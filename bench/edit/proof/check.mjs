@@ -1,4 +1,4 @@
-// Compares what the benchmark has counted with what the player has put in.
+// Compares the counts of the benchmark with the input of the scripted model.
 
 import assert from 'node:assert/strict'
 import { figuresOf } from '../figures.mjs'
@@ -10,12 +10,12 @@ import { SLIPS } from './slips.mjs'
 /** @import { Task } from '../task.mjs' */
 /** @import { Played } from './player.mjs' */
 
-/** What must be counted of an attempt whose file nobody else changes, and of others. */
+/** The expected counts of an attempt whose file is not changed by others, and of other attempts. */
 const STILL = /** @type {const} */ (['solved', 'first', 'wrong', 'ending', 'rounds', 'refusals'])
 const MOVING = /** @type {const} */ (['solved', 'wrong', 'ending'])
 
 /**
- * Each attempt is counted as its slip says, and nothing is counted that was not sent.
+ * Checks that each attempt is counted as its mistake requires, and that nothing else is counted.
  * @param {Entry[]} entries
  * @param {Task[]} tasks
  * @param {Map<string, Played>} played
@@ -35,7 +35,8 @@ export function checkEntries(entries, tasks, played) {
 }
 
 /**
- * The sums of the report are those of the player, in a run that nothing interrupted.
+ * Checks that the sums of the report are those of the scripted model, in a run without
+ * interruption.
  * @param {Result} result
  * @param {Task[]} tasks
  * @param {Map<string, Played>} played
@@ -59,13 +60,13 @@ export function checkFigures(result, tasks, played) {
   }
 }
 
-/** A result without what differs from run to run. @param {Result} result */
+/** A result without fields that differ from run to run. @param {Result} result */
 export const timeless = ({ attempts, ...rest }) => ({
   ...rest,
   attempts: attempts.map(({ seconds: _, ...row }) => row),
 })
 
-/** Each slip at such a rate that all are made. */
+/** Equal rates, with which every mistake is made. */
 export const EVEN_RATES = Object.fromEntries(
   Object.keys(SLIPS).map((name, _, { length }) => [name, 1 / length]),
 )

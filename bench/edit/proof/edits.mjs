@@ -1,4 +1,4 @@
-// The right edit of a task in each scheme, as a model writes it that has read the file.
+// The right edit of a task in each scheme, as a model writes it after a read.
 
 import { hashLines } from '../../../index.js'
 import { call } from '../../../scripts/modelServer.mjs'
@@ -12,7 +12,7 @@ import { DEFAULT_DIALECT } from '../schemes.mjs'
 /** @import { Edit } from '../history/text.mjs' */
 /** @import { Task, TaskFile } from '../task.mjs' */
 
-/** Edits that are nearer are made as one. */
+/** Edits closer than this are merged. */
 const NEAR_LINES = 12
 
 /** @param {TaskFile} file */
@@ -23,7 +23,7 @@ export function linesOf({ before }) {
 }
 
 /**
- * The edits of a file, in order, those that are near to one another as one.
+ * The sorted edits of a file, with close ones merged.
  * @param {TaskFile} file
  * @returns {Edit[]}
  */
@@ -57,7 +57,7 @@ export function diffOf(file) {
 
 /** @param {TaskFile} file */
 export function operationsIn(file) {
-  // In this dialect nothing stands between number and hash.
+  // In this dialect there is no separator between number and hash.
   const hashes = hashLines(file.before, { dialect: DEFAULT_DIALECT })
   const anchorOf = (/** @type {number} */ line) => `${line}${hashes[line - 1]}`
   const { path } = file

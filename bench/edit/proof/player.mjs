@@ -1,5 +1,5 @@
-// A server on loopback that plays a model with known slips, so that the figures of the benchmark can
-// be checked against what was put in. What it answers depends on the request alone.
+// A server on loopback with a scripted model that makes known mistakes, so that the figures of the
+// benchmark can be checked. Its answers depend only on the request.
 
 import { call, startModelServer } from '../../../scripts/modelServer.mjs'
 import { randomFrom } from '../history/random.mjs'
@@ -13,23 +13,23 @@ import { SLIPS } from './slips.mjs'
 /** @import { Task, TaskFile } from '../task.mjs' */
 
 /**
- * @typedef {Record<string, number>} Rates how often each slip is made, of all attempts
+ * @typedef {Record<string, number>} Rates the fraction of attempts with each mistake
  *
- * @typedef {object} Played what was put in, for one task by one scheme
+ * @typedef {object} Played the expected counts for one task with one scheme
  * @property {string} slip
  * @property {number} requests that were answered
  * @property {number} input tokens
  * @property {number} output
  */
 
-/** The tool by which a scheme is known. @type {Record<string, string>} */
+/** The tool that identifies a scheme. @type {Record<string, string>} */
 const EDIT_TOOLS = { edit: 'exact', apply_diff: 'diff', apply_hash: 'hashline' }
 const LINES_AROUND = 20
 
 /**
  * @param {Task[]} tasks
- * @param {{ rates?: Rates, trouble?: number, onAnswer?: (count: number) => void }} [options] `trouble`:
- *   how many of the requests are refused once, for a while
+ * @param {{ rates?: Rates, trouble?: number, onAnswer?: (count: number) => void }} [options]
+ * `trouble`: the fraction of requests that fail once, temporarily
  */
 export async function startPlayer(tasks, { rates = {}, trouble = 0, onAnswer } = {}) {
   /** @type {Map<string, Played>} */
@@ -65,7 +65,7 @@ export async function startPlayer(tasks, { rates = {}, trouble = 0, onAnswer } =
 }
 
 /**
- * Runs `body` with a player, and ends it afterwards.
+ * Runs `body` with the scripted model, and stops it afterwards.
  * @template T
  * @param {Task[]} tasks
  * @param {Parameters<typeof startPlayer>[1]} options
@@ -80,11 +80,14 @@ export async function withPlayer(tasks, options, body) {
   }
 }
 
-/** Tokens, roughly. Names of calls count for nothing: they differ from run to run. @param {Turn} turn */
+/**
+ * The approximate number of tokens. Ids of calls are not counted: they differ from run to run.
+ * @param {Turn} turn
+ */
 const inputOf = ({ body }) =>
   Math.ceil(JSON.stringify(body).replace(/"(?:call|toolu)_\d+"/g, '').length / 4)
 
-/** What the user said first. @param {Turn} turn */
+/** The first message of the user. @param {Turn} turn */
 function promptOf({ body }) {
   const { content } = body.messages.find((/** @type {any} */ { role }) => role === 'user')
   return typeof content === 'string' ? content : content[0].text
@@ -107,7 +110,7 @@ const troubleOf = (kind) =>
     : { status: 503, message: 'try again later' }
 
 /**
- * The slip that a task is drawn for, if the scheme has it and the edits leave room for it.
+ * The mistake that is drawn for a task, if the scheme has it and the edits allow it.
  * @param {Task} task
  * @param {string} scheme
  * @param {Rates} rates
@@ -137,18 +140,18 @@ function answerOf({ task, scheme, slip, round, turn }) {
   if (round === 1) return right()
   if (turn.results.some((text) => text.startsWith('There is no tool'))) return right()
   const isRefused = turn.results.some((text) => text.startsWith('Nothing was written'))
-  // Whose file was changed by others reads it again, and makes the edit there.
+  // If others have changed the file, it is read again and edited there.
   if (isRefused) return isMoving(task) ? readsOf(moved(task)) : right()
   return hasRead(turn) ? { calls: WRITERS[scheme](moved(task)) } : { text: 'Done.' }
 }
 
-/** Whether the last answer of the model was to read. @param {Turn} turn */
+/** Whether the last answer of the model was a read. @param {Turn} turn */
 function hasRead({ body }) {
   const said = JSON.stringify(body.messages.findLast(isAnswer))
   return said.includes('"name":"read"')
 }
 
-/** The task as it is once others have changed its files. @param {Task} task @returns {Task} */
+/** The task after others have changed its files. @param {Task} task @returns {Task} */
 const moved = (task) => ({ ...task, files: task.files.map(movedFile) })
 
 /** @param {TaskFile} file @returns {TaskFile} */
@@ -158,14 +161,18 @@ function movedFile(file) {
     linesOf({ ...file, before: text }),
   )
   const { start, end } = difference(old, now)
-  // What others inserted moves what stands below it; of anything else the whole place is edited.
+  // An insertion by others shifts the lines below it; for other changes, the whole range is edited.
   const isInsertion = end === start
   const own = isInsertion ? edits.map((edit) => shifted(edit, start, now.length - old.length)) : []
   const isRight = isInsertion && edited(now, own).join('\n') === then.join('\n')
   return { path, before: changed, wanted, edits: isRight ? own : [wholeEdit(now, then)] }
 }
 
-/** The one place where texts differ: lines `start` to below `end` of the old one. @param {string[]} old @param {string[]} now */
+/**
+ * The range where texts differ: from `start`, up to `end` of the old one.
+ * @param {string[]} old
+ * @param {string[]} now
+ */
 function difference(old, now) {
   const most = Math.min(old.length, now.length)
   let start = 0

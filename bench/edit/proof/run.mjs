@@ -1,9 +1,10 @@
-// `npm run bench -- edit-bench-proof`: the long proof of the benchmark without a model. A player on
-// loopback does the fixed set with known slips, through both interfaces; the figures must be what
-// was put in. Then runs are killed after so many requests, and must go on to the same result.
+// `npm run bench -- edit-bench-proof`: the long test of the benchmark without a model. A scripted
+// model on loopback does the fixed set with known mistakes, through both interfaces; the figures
+// must match. Then runs are killed after a number of requests, and must continue to the same
+// result.
 //
-//   --tasks N   of the fixed set: 300
-//   --kills N   runs that are killed: 20
+// --tasks N   tasks of the fixed set: 300
+// --kills N   runs that are killed: 20
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -37,7 +38,7 @@ try {
   rmSync(dir, { recursive: true, force: true })
 }
 
-/** A model that makes no mistakes solves all by each scheme, and what that takes. */
+/** A model without mistakes solves everything with each scheme: prints the cost. */
 function withoutSlips() {
   return withPlayer(tasks, {}, async ({ url, played }) => {
     const run = await done(url, 'openai', 'without')

@@ -1,4 +1,4 @@
-// The slips that the player makes, and what the benchmark must count for each.
+// The mistakes of the scripted model, and the counts that the benchmark must have for each.
 
 import { formatHashed } from '../../../index.js'
 import { call } from '../../../scripts/modelServer.mjs'
@@ -14,10 +14,11 @@ import { editsOf, linesOf } from './edits.mjs'
  * @typedef {{ task: Task, scheme: string, round: number, right: () => { calls: ToolCall[] }, reads: Answer }} Scene
  * @typedef {object} Slip
  * @property {string[]} schemes that have it
- * @property {(task: Task) => boolean} [needs] what an edit must be for it
- * @property {(scene: Scene) => Answer | undefined} [plays] undefined where it goes on as it should
+ * @property {(task: Task) => boolean} [needs] the requirements for an edit
+ * @property {(scene: Scene) => Answer | undefined} [plays] undefined if the model continues
+ * normally
  * @property {{ solved: boolean, first: boolean, wrong: boolean, ending: 'done' | 'cut' | 'rounds', rounds: number, refusals: number }} counts
- *   where nobody else changes the file
+ * if others do not change the file
  */
 
 const ALL = ['exact', 'diff', 'hashline']
@@ -29,12 +30,12 @@ const WELL = /** @type {const} */ ({
   rounds: 3,
   refusals: 0,
 })
-/** Refused once, and right then. */
+/** Refused once, and then right. */
 const MENDED = { ...WELL, first: false, rounds: 4, refusals: 1 }
 const GIVEN_UP = { ...WELL, solved: false, first: false }
 
 /**
- * A slip in the arguments of the first call that edits.
+ * A mistake in the arguments of the first edit call.
  * @param {(args: any, scheme: string, task: Task) => unknown} change
  * @returns {Slip['plays']}
  */
@@ -60,7 +61,7 @@ function hasPlainNeighbour({ files: [file] }) {
   return 'last' in edit && /\w{4}/.test(linesOf(file)[edit.last] ?? '')
 }
 
-/** @param {any} args @param {string} scheme a text that nobody asked for, in the first edit */
+/** @param {any} args @param {string} scheme inserts an unrelated text into the first edit */
 function wrongText(args, scheme) {
   if (scheme === 'exact') args.edits[0].new_text += '\nwrong'
   else if (scheme === 'diff') args.patch = args.patch.replace(/^\+(?!\+\+).*$/m, '$&\n+wrong')
@@ -68,7 +69,7 @@ function wrongText(args, scheme) {
   return args
 }
 
-/** @param {any} args @param {string} scheme what was never there, in the place that is edited */
+/** @param {any} args @param {string} scheme quotes a text that the edited place never had */
 function misquoted(args, scheme) {
   if (scheme === 'exact') args.edits[0].old_text = `never there\n${args.edits[0].old_text}`
   else if (scheme === 'diff') args.patch = args.patch.replace(/^@@.*$/m, '$&\n never there')
@@ -88,7 +89,7 @@ export const SLIPS = {
   none: { schemes: ALL, counts: WELL },
   'wrong text': {
     schemes: ALL,
-    // What others do next to an edit makes some tools refuse it, and then it is made anew.
+    // Changes next to an edit make some tools refuse it, and then it is repeated.
     needs: (task) => replacesLines(task) && !isNear(task),
     plays: inArguments(wrongText),
     counts: { ...WELL, solved: false, first: false, wrong: true },
@@ -183,7 +184,7 @@ export const SLIPS = {
   },
   'anchors copied into the text': {
     schemes: ['hashline'],
-    // They are known by the file as it is, so not where their lines have moved.
+    // They are identified by the current file, so its lines must not have moved.
     needs: (task) => isOneFile(task) && replacesLines(task) && !isMoving(task),
     plays: inArguments((args) => {
       for (const one of args.operations) {

@@ -1,4 +1,4 @@
-// The engine's own tools: lines with anchors, and edits by them.
+// The engine's own tools: lines with anchors, and edits by anchors.
 
 import { isObject, readJson } from '../json.mjs'
 
@@ -37,7 +37,7 @@ export function anchorTools({ api, tools }, { cwd, stateDir }, options) {
 }
 
 /**
- * How the operations of a call name what they change: by anchors, by exact text, or as whole files.
+ * How the operations of a call name their target: by anchors, by exact text, or as whole files.
  * @param {unknown} args as the model wrote them
  */
 function operationsIn(args) {

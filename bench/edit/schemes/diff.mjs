@@ -1,5 +1,5 @@
-// Unified diffs, read as leniently as tools for models do: hunks are found by their lines, and the
-// numbers in their headers only say which place is meant when there are several.
+// Unified diffs, parsed as leniently as usual for models: hunks are found by their lines, and the
+// numbers in their headers only decide between several places.
 
 import { fileAt, Refusal, refusing, textOf } from './files.mjs'
 import { movedNote, nearestLines, shownLines } from './shown.mjs'
@@ -8,9 +8,9 @@ import { movedNote, nearestLines, shownLines } from './shown.mjs'
 
 /**
  * @typedef {object} Hunk
- * @property {number | undefined} line where it says that it begins, from 1
+ * @property {number | undefined} line the start in its header, from 1
  * @property {string[]} old
- * @property {string[]} lines what takes their place
+ * @property {string[]} lines the replacement
  * @typedef {{ path: string, hunks: Hunk[] }} Part of one file
  */
 
@@ -46,7 +46,7 @@ and this patch changes line 2 and adds a line below line 3:
   edits: true,
   execute: refusing((args) => {
     const parts = partsOf(textOf(args, 'patch', 'diff', 'input').replaceAll('\r\n', '\n'))
-    // All of them are known to fit before one is written.
+    // All of them match before one is written.
     const done = parts.map(({ path, hunks }) => {
       const file = fileAt(cwd, path)
       return { file, ...patched(file.text, hunks, path) }
@@ -77,7 +77,7 @@ function partsOf(patch) {
       hunk = { line: line ? Number(line[1]) : undefined, old: [], lines: [] }
       hunks.push(hunk)
     } else if (/^diff --git /.test(row)) {
-      // What git says of a file follows, up to its header.
+      // The rows of git about a file follow, up to its header.
       hunk = undefined
     } else if (hunk && !isGap(rows, at)) take(hunk, row)
   }
@@ -87,8 +87,7 @@ function partsOf(patch) {
 }
 
 /**
- * Whether two rows name a file. A line that is taken away may begin like this as well, so a hunk must
- * follow.
+ * Whether two rows name a file. A removed line may look the same, so a hunk must follow.
  * @param {string[]} rows
  * @param {number} at
  */
@@ -114,7 +113,7 @@ function take(hunk, row) {
   const [mark, line] = [row[0], row.slice(1)]
   if (mark === '-') hunk.old.push(line)
   else if (mark === '+') hunk.lines.push(line)
-  // An empty line of context is often written without its blank.
+  // An empty line of context is often written without its space.
   else if (mark === ' ' || mark === undefined) {
     hunk.old.push(line)
     hunk.lines.push(line)
@@ -160,18 +159,18 @@ function changedIn({ old, lines }, place) {
 }
 
 /**
- * Where the old lines of a hunk are: of several places, the one next to where it says.
+ * Finds the old lines of a hunk: of several places, the nearest to the number in its header.
  * @param {string[]} lines
  * @param {Hunk} hunk
- * @param {number} from hunks come in the order of their lines
+ * @param {number} from hunks are in line order
  * @param {number} shift of the lines by earlier hunks
- * @returns {number | string} why there is none
+ * @returns {number | string} the reason if there is none
  */
 function placeOf(lines, { line, old }, from, shift) {
   const stated = line === undefined ? undefined : line - 1 + shift
   if (old.length === 0) {
     if (stated === undefined) return 'it has no lines of context.'
-    // The number of a hunk without old lines is that of the line before it.
+    // A hunk without old lines has the number of the line before it.
     return Math.min(lines.length, Math.max(from, stated + 1))
   }
   const all = [...lines.keys()].filter((at) => old.every((one, index) => lines[at + index] === one))

@@ -1,5 +1,5 @@
-// Replacement of exact text, as most agents edit: the old text must be there exactly once, or all its
-// places are meant.
+// Replacement of exact text, as most agents edit: the old text must occur exactly once, or all
+// occurrences are replaced.
 
 import { isObject, readJson } from '../json.mjs'
 import { fileAt, Refusal, refusing, textOf } from './files.mjs'
@@ -111,7 +111,8 @@ function replaced(text, edits, path) {
 /** @param {string} text @param {Edit} edit @param {string} path */
 function placesOf(text, { old, isAll }, path) {
   const places = []
-  // Those that overlap are places, too, unless all are replaced: then one after the other is.
+  // Overlapping occurrences count, too, unless all are replaced: then they are replaced in
+  // sequence.
   const step = isAll ? old.length : 1
   for (let at = text.indexOf(old); at >= 0; at = text.indexOf(old, at + step)) places.push(at)
   if (places.length === 0) throw new Refusal(`old_text is not in ${path}: ${notThere(text, old)}`)
@@ -132,7 +133,7 @@ function notThere(text, old) {
     : `${must}\nActual state of the lines nearest to it:\n${nearest}`
 }
 
-/** The line of a place, from 0. @param {string} text @param {number} at */
+/** The line of an offset, from 0. @param {string} text @param {number} at */
 const lineOf = (text, at) => text.slice(0, at).split('\n').length - 1
 
 /** @param {string} path @param {string} before @param {string} after @param {Place[]} places */

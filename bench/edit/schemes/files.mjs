@@ -1,16 +1,16 @@
-// What the tools share that edit without the engine: arguments as models write them, and the files
-// of the task, in whose directory all happens.
+// Shared by the tools that edit without the engine: arguments of models, and the files of the task
+// in their directory.
 
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { isAbsolute, join, normalize, sep } from 'node:path'
 import { isObject, readJson } from '../json.mjs'
 
-/** A call that comes to nothing, with words for the model. */
+/** A refused call, with a message for the model. */
 export class Refusal extends Error {}
 
 /**
- * A tool's work as `execute` of a tool: refusals become answers.
- * @param {(args: Record<string, unknown>) => string} work gives the answer
+ * Wraps a function as `execute` of a tool: refusals become answers.
+ * @param {(args: Record<string, unknown>) => string} work returns the answer
  */
 export const refusing = (work) => async (/** @type {unknown} */ args) => {
   try {
@@ -23,13 +23,13 @@ export const refusing = (work) => async (/** @type {unknown} */ args) => {
 }
 
 /**
- * What the file system says of what a model asks for, such as a name that is too long. The paths of
- * this machine are not in it.
+ * A message for errors of the file system that a model causes, such as a name that is too long. It
+ * does not have the paths of this machine.
  * @param {unknown} error
  */
 function ofFileSystem(error) {
   const { errno, code, message } = /** @type {NodeJS.ErrnoException} */ (error)
-  // Bun does not say which call it was.
+  // Bun does not report the name of the system call.
   if (typeof errno !== 'number' || code === undefined) return undefined
   return `The file system says: ${message.split(',')[0]}.`
 }
@@ -45,7 +45,7 @@ function objectOf(args) {
 /**
  * The value of a field, under any of its names.
  * @param {Record<string, unknown>} from
- * @param {string[]} names the first is the one that the schema has
+ * @param {string[]} names the first is the one of the schema
  */
 export function textOf(from, ...names) {
   const name = names.find((one) => from[one] !== undefined && from[one] !== null)
@@ -55,7 +55,7 @@ export function textOf(from, ...names) {
 }
 
 /**
- * A file of the task: its text with lines that end by `\n`, and how to write another.
+ * A file of the task: its text with `\n` terminators, and a function that writes it.
  * @param {string} cwd
  * @param {string} path as the model wrote it
  */
@@ -83,7 +83,7 @@ function isFile(path) {
   }
 }
 
-/** @param {string} path @returns {string} the same, where it leads to a place below the directory */
+/** @param {string} path @returns {string} the same path, if it is below the directory */
 function placeBelow(path) {
   const plain = normalize(path.replace(/^@/, ''))
   if (isAbsolute(plain) || plain.split(sep)[0] === '..' || plain.includes('\0')) {

@@ -1,6 +1,6 @@
-// Reading and searching without anchors. The engine reads and searches here, too, within the same
-// limits: of an anchor only the number is left, as many agents show lines. What the tools say of
-// themselves is what the engine's say, but for the anchors.
+// Reading and searching without anchors. The engine still reads and searches, within the same
+// limits, but only the numbers of anchors are shown, as many agents show lines. The descriptions of
+// the tools are the engine's, without anchors.
 
 /** @import { Engine } from '../engine.mjs' */
 /** @import { Tool } from '../schemes.mjs' */
@@ -24,7 +24,7 @@ const GUIDELINES = {
  * @returns {Tool[]}
  */
 export function plainTools({ api, tools }, { cwd, stateDir }) {
-  // A session for each call: it must not tell what only a memory of anchors knows.
+  // A session per call, so that the memory of anchors does not influence answers.
   const fresh = () => {
     const session = new api.HashSession({ cwd, stateDir, durability: 'process', dialect: 'pi' })
     return { session, tools: tools.hashTools(session) }

@@ -1,16 +1,16 @@
-// What the tools that edit without the engine show of a file: the lines that an edit has made, and
-// those that come nearest to a text that is not there. The engine's answers show as much.
+// The lines that tools without the engine show: those that an edit has changed, and those most
+// similar to a missing text. The engine's answers show the same amount.
 
-/** Above and below of what is meant. */
+/** Lines shown above and below. */
 const AROUND = 2
 const MOST_LINES = 100
-/** Of a text that is looked for. */
+/** The most lines of a missing text that are compared. */
 const MOST_COMPARED = 50
 
 /** @typedef {{ start: number, end: number }} Span lines from `start` to below `end`, from 0 */
 
 /**
- * Lines with their numbers, as reads show them, and a mark where some are left out.
+ * Lines with their numbers, as in reads, and a mark for omitted ones.
  * @param {string[]} lines
  * @param {Span[]} spans in their order
  */
@@ -34,10 +34,10 @@ export function shownLines(lines, spans) {
 }
 
 /**
- * The lines that are most like others, with those around them.
+ * The lines that are most similar to others, with those around them.
  * @param {string[]} lines
  * @param {string[]} wanted
- * @returns {string | undefined} undefined where nothing is like them
+ * @returns {string | undefined} undefined if no lines are similar
  */
 export function nearestLines(lines, wanted) {
   const compared = wanted.slice(0, MOST_COMPARED).map(wordsOf)
@@ -55,14 +55,19 @@ export function nearestLines(lines, wanted) {
 /** @param {string} line */
 const wordsOf = (line) => new Set(line.match(/\w+|[^\w\s]/g) ?? [])
 
-/** How alike lines are, from 0 to 1. @param {Set<string>} one @param {Set<string>} [other] */
+/** The similarity of lines, from 0 to 1. @param {Set<string>} one @param {Set<string>} [other] */
 function likeness(one, other) {
   if (other === undefined || one.size === 0) return 0
   const both = [...one].filter((word) => other.has(word)).length
   return (2 * both) / (one.size + other.size)
 }
 
-/** How lines have moved below an edit. @param {string[]} before @param {string[]} after @param {number} last line of the edit, from 1 */
+/**
+ * How lines have moved below an edit.
+ * @param {string[]} before
+ * @param {string[]} after
+ * @param {number} last line of the edit, from 1
+ */
 export function movedNote(before, after, last) {
   const by = after.length - before.length
   if (by === 0 || last >= after.length) return ''

@@ -1,5 +1,5 @@
-// The fixed set: tasks that set.json names by package, version, file and seed. They are made here,
-// from what the registries have, and must come out as they were.
+// The fixed set: tasks that set.json names by package, version, file and seed. They are generated
+// from packages of the registries, and must be identical every time.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ import { CACHE, isThere, packageDir, Unavailable } from './registries.mjs'
  * @property {string} task its id, which is a part of its checksum
  */
 
-/** @returns {Named[]} in an order of which each beginning is a fair sample */
+/** @returns {Named[]} in an order in which every beginning is a balanced sample */
 export const fixedSet = () => JSON.parse(readFileSync(new URL('set.json', import.meta.url), 'utf8'))
 
 /** @param {string} text @returns {Package} */
@@ -37,7 +37,7 @@ export function packageNamed(text) {
 /**
  * @param {Omit<Named, 'sha256' | 'task'>} named
  * @param {Uint8Array} bytes of the file
- * @returns {Task | undefined} undefined where such a task cannot be made of the file
+ * @returns {Task | undefined} undefined if such a task cannot be made of the file
  */
 export function taskOfFile({ package: source, file, seed, kind, moving }, bytes) {
   const text = decoded(bytes)
@@ -51,13 +51,16 @@ export function taskOfFile({ package: source, file, seed, kind, moving }, bytes)
   return taskOf({ changes: [{ ...change, text }], language, kind, source: `${source} ${file}` })
 }
 
-/** The end of a path: what is deep in a package stands less deep in a project. @param {string} file */
+/**
+ * The last parts of a path: files are nested deeper in a package than in a project.
+ * @param {string} file
+ */
 const shortPath = (file) => file.split('/').slice(-2).join('/')
 
 /**
- * The first tasks of the set, of some languages, as far as their packages can be had.
+ * The first tasks of the set in some languages, as far as their packages are available.
  * @param {{ count: number, isWanted: (language: string) => boolean, cache?: string, onFetch?: (name: string) => void }} which
- * @returns {{ tasks: Task[], missing: string[] }} and why others are missing
+ * @returns {{ tasks: Task[], missing: string[] }} and the reasons for missing ones
  */
 export function fixedTasks({ count, isWanted, cache = CACHE, onFetch }) {
   const named = fixedSet().filter(({ file }) => isWanted(languageOf(file) ?? ''))

@@ -1,6 +1,6 @@
-// The formatter of a project: results that differ in nothing it cares about are alike. A task takes
-// along the settings that count for its file, so that it comes out the same everywhere. Tasks may come
-// from others: their settings are no code and name none.
+// The formatter of a project: results that differ only in formatting are equal. A task includes the
+// settings that apply to its file, so that its result is the same everywhere. Tasks may come from
+// others: their settings contain no code and name none.
 
 import { execFile, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -14,13 +14,13 @@ const MAX_BYTES = 1 << 26
 /** @typedef {{ name: string, settings?: string }} Formatting `settings`: the text of their file */
 /**
  * @typedef {object} Formatter
- * @property {RegExp} takes which paths
- * @property {Record<string, (text: string) => string | undefined>} signs files by which a project says
- *   that it formats so, and what the settings are then; undefined where it does not
- * @property {(settings: string) => string} [fileOf] what the file with the settings is called
- * @property {(settings: string) => string} [harmless] settings without what may be code
- * @property {(path: string, settings: string) => [string, string[]]} command that formats its standard
- *   input, by the settings in a file
+ * @property {RegExp} takes the accepted paths
+ * @property {Record<string, (text: string) => string | undefined>} signs files that show that a
+ * project uses the formatter, and a function that returns the settings; undefined if it does not
+ * @property {(settings: string) => string} [fileOf] the name of the settings file
+ * @property {(settings: string) => string} [harmless] removes settings that may contain code
+ * @property {(path: string, settings: string) => [string, string[]]} command formats its standard
+ * input with the settings in a file
  */
 
 const same = (/** @type {string} */ text) => text
@@ -103,7 +103,7 @@ function withEdition(settings) {
 const PRETTIER_OPTIONS =
   /^(?:printWidth|tabWidth|useTabs|semi|singleQuote|jsxSingleQuote|quoteProps|trailingComma|bracketSpacing|bracketSameLine|objectWrap|arrowParens|proseWrap|endOfLine|vueIndentScriptAndStyle|singleAttributePerLine|experimentalTernaries|experimentalOperatorPosition)$/
 
-/** @param {string} text @returns {string | undefined} undefined for what is no JSON object */
+/** @param {string} text @returns {string | undefined} undefined if it is not a JSON object */
 function prettierOf(text) {
   const { value } = readJson(text)
   if (!isObject(value)) return undefined
@@ -112,8 +112,8 @@ function prettierOf(text) {
 }
 
 /**
- * The formatter of a project for a file, if there is one and it can be started: that whose settings
- * are next to the file, on the way up to the root.
+ * The formatter of a project for a file, if there is one and it can be started: the one whose
+ * settings are nearest to the file, on the path to the root.
  * @param {string} root
  * @param {string} path below it, with `/`
  * @returns {Formatting | undefined}
@@ -153,12 +153,12 @@ function isThere(program) {
   return found
 }
 
-/** Whether a value, which somebody else may have written, names a formatter. @param {any} value */
+/** Whether a value, possibly of another author, names a formatter. @param {any} value */
 export const isFormatting = (value) =>
   Object.hasOwn(FORMATTERS, value?.name) && ['string', 'undefined'].includes(typeof value.settings)
 
 /**
- * Whether two texts of a file are the same, byte for byte, at the latest once they are formatted.
+ * Whether two texts of a file are equal, byte for byte or after formatting.
  * @param {string} got
  * @param {string} wanted
  * @param {string} path
@@ -175,11 +175,11 @@ export async function isAlikeFormatted(got, wanted, path, formatting) {
  * @param {string} input
  * @param {string} path
  * @param {Formatting} formatting
- * @returns {Promise<string | undefined>} undefined where it cannot be formatted
+ * @returns {Promise<string | undefined>} undefined if it cannot be formatted
  */
 async function formatted(input, path, { name, settings = '' }) {
   const { fileOf = () => 'settings', harmless = same, command } = FORMATTERS[name]
-  // A directory of their own: nothing else that lies about counts.
+  // A separate directory, so that no other settings apply.
   const dir = mkdtempSync(join(tmpdir(), 'hashline-bench-format-'))
   try {
     const whole = join(dir, fileOf(settings))
@@ -203,7 +203,7 @@ function outputOf(program, args, { cwd, input }) {
     const child = execFile(program, args, options, (error, output) =>
       resolve(error === null ? output : undefined),
     )
-    // Who does not read its input to the end is heard of by its end.
+    // A formatter that does not read its whole input shows that by its exit code.
     child.stdin?.on('error', () => {})
     child.stdin?.end(input)
   })

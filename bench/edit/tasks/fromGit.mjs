@@ -1,5 +1,5 @@
-// Tasks from the history of a git repository: a hunk of a commit to make again, hunks in two files
-// of one commit, and mistakes put into a file as a commit left it.
+// Tasks from the history of a git repository: a hunk of a commit to repeat, hunks in two files of
+// one commit, and mistakes inserted into a file of a commit.
 
 import { basename, resolve } from 'node:path'
 import { changesIn, pairsOfRepository } from '../history/git.mjs'
@@ -20,7 +20,7 @@ import { MUTATIONS } from './mutations.mjs'
 export const HUNK = 'hunk of a commit'
 const TWO_FILES = 'hunks in two files'
 const KINDS = [HUNK, TWO_FILES, HUNK, ...Object.keys(MUTATIONS)]
-/** Every fifth task is in a file of 1,000 lines and more, where there are such files. */
+/** Every fifth task is in a file of 1,000 or more lines, if there are such files. */
 const LARGE_EACH = 5
 const MOST_LINES = 5000
 const MOST_CHARS = 400
@@ -28,11 +28,11 @@ const MAX_HUNK_LINES = 30
 const MAX_BYTES = 400_000
 const NO_CONTEXT = { before: 0, behind: 0 }
 
-/** @typedef {{ kind: string, isMoving: boolean, isLarge: boolean }} Slot what a task is to be like */
+/** @typedef {{ kind: string, isMoving: boolean, isLarge: boolean }} Slot the requirements for a task */
 
 /**
  * @param {{ repository: string, count: number, seed: string, commits: number, isWanted: (language: string) => boolean }} which
- * @returns {Promise<Task[]>} as many as can be made, at most `count`
+ * @returns {Promise<Task[]>} at most `count`
  */
 export async function tasksOfRepository({ repository, count, seed, commits, isWanted }) {
   const name = basename(resolve(repository))
@@ -56,7 +56,7 @@ export async function tasksOfRepository({ repository, count, seed, commits, isWa
   await fill(ofOne, true)
   const two = await twoFiles(about, changes, slots.length - ofOne.length, random)
   for (const task of two) made.set(task.id, task)
-  // What a repository has not, such as large files, is made up for by what it has.
+  // Tasks that a repository cannot provide, such as in large files, are replaced by others.
   const rest = () => slotsOf(count - made.size).map((slot) => ({ ...slot, kind: HUNK }))
   await fill(rest(), false)
   await fill(
@@ -95,7 +95,7 @@ async function* filled(slots, pairs, { random, root, bySize, isNew }) {
   for (const pair of pairs) {
     const size = isLarge(pair.new.lines.length)
     const fit = open.filter((slot) => !bySize || slot.isLarge === size)
-    // One that this file has nothing for does not stand in the way of those behind it.
+    // A slot that this file does not fit must not block later ones.
     for (const slot of oneOfEach(fit)) {
       const task = taskFor(slot, pair, random, root)
       if (task === undefined || !(await isNew(task))) continue
@@ -107,7 +107,7 @@ async function* filled(slots, pairs, { random, root, bySize, isNew }) {
   }
 }
 
-/** Those that differ in what is to be made. @param {Slot[]} slots */
+/** One slot of each kind. @param {Slot[]} slots */
 const oneOfEach = (slots) => [
   ...new Map(slots.map((slot) => [`${slot.kind} ${slot.isMoving}`, slot])).values(),
 ]
@@ -155,7 +155,7 @@ function isFit({ oldAt, oldCount, newAt, newCount }, { old, new: text }) {
   return lines.length <= MAX_HUNK_LINES && lines.some((line) => line.trim() !== '')
 }
 
-/** A hunk to make in a file that has all others. @param {Pair} pair @param {Hunk} hunk */
+/** A hunk to apply to a file that has all others. @param {Pair} pair @param {Hunk} hunk */
 function alone({ path, old, new: text }, hunk) {
   const { oldAt, oldCount, newAt, newCount } = hunk
   const before = [...text.lines]
@@ -164,7 +164,11 @@ function alone({ path, old, new: text }, hunk) {
   return { path, before, edits: [edit], wanted: text.lines, words: wordsOf(before, edit) }
 }
 
-/** A hunk to make in a file that has none, while others make the rest. @param {Pair} pair @param {Hunk} hunk */
+/**
+ * A hunk to apply to a file that has none, while others apply the rest.
+ * @param {Pair} pair
+ * @param {Hunk} hunk
+ */
 function amongOthers({ path, old, new: text, hunks }, hunk) {
   const edit = editOf(hunk, old.lines, text.lines, NO_CONTEXT)
   const changed = alone({ path, old, new: text, source: '', change: '', hunks: [] }, hunk).before
@@ -178,7 +182,7 @@ const linesBetween = (one, other) =>
   Math.max(one.oldAt - (other.oldAt + other.oldCount), other.oldAt - (one.oldAt + one.oldCount))
 
 /**
- * Commits that changed two files or more: one hunk in each of two.
+ * Commits that changed two or more files: one hunk in each of two.
  * @param {{ name: string, path: string }} about
  * @param {LoggedChange[]} changes
  * @param {number} count

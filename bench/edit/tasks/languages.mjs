@@ -1,4 +1,4 @@
-// Which language a file is in, by the end of its name.
+// The language of a file, by its extension.
 
 /** @type {Record<string, string>} */
 const LANGUAGES = {
@@ -37,9 +37,9 @@ export function languageOf(path) {
 }
 
 /**
- * Those that a user names, as they are written here.
- * @param {string | undefined} names with commas between them
- * @returns {((language: string) => boolean)} whether one is among them
+ * The languages that a user names, in this spelling.
+ * @param {string | undefined} names separated by commas
+ * @returns {((language: string) => boolean)} whether a language is included
  */
 export function amongLanguages(names) {
   if (names === undefined) return () => true

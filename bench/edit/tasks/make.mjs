@@ -1,5 +1,5 @@
-// Tasks of texts: a mistake to take out, or a hunk of a commit to make again, and what somebody
-// else does to the file between the model's read and its edit.
+// Creates tasks from texts: a mistake to fix, or a hunk of a commit to repeat, and changes of
+// others between the model's read and its edit.
 
 import { createHash } from 'node:crypto'
 import { edited, startOf, withLines } from '../history/text.mjs'
@@ -10,24 +10,26 @@ import { fenced, MUTATIONS, quoted } from './mutations.mjs'
 /** @import { Task, TaskFile } from '../task.mjs' */
 /** @import { Formatting } from './formatters.mjs' */
 
-/** In every fourth task the file changes between read and edit. */
+/** In every fourth task, the file changes between read and edit. */
 export const MOVING_EACH = 4
 const MAX_INSERTED = 4
-/** What others do far away is at least so many lines from what is to be done. */
+/** The minimum distance, in lines, of a distant change of others from the edit. */
 const FAR_LINES = 6
-/** What they do next to it is at most so many lines away, and one at least. */
+/**
+ * The maximum distance, in lines, of a close change of others from the edit; the minimum is one.
+ */
 export const NEAR_LINES = 3
-/** Every so many of their changes are next to it. */
+/** One in this number of their changes is close. */
 const NEAR_EACH = 3
 
 /**
- * @typedef {object} Change of one file, in words as well
+ * @typedef {object} Change of one file, with its instruction
  * @property {string} path
  * @property {string[]} before
  * @property {string[]} [changed]
- * @property {boolean} [near] whether that is next to what is to be done
+ * @property {boolean} [near] whether that is next to the requested edit
  * @property {Formatting} [formatter]
- * @property {Edit[]} edits of the lines before
+ * @property {Edit[]} edits by line numbers of `before`
  * @property {string[]} wanted
  * @property {string} words
  */
@@ -49,8 +51,8 @@ export function mutatedChange(path, lines, kind, random) {
 }
 
 /**
- * The same, where somebody else inserts lines meanwhile: copies of others in the file, so that they
- * do not stand out.
+ * The same change, while others insert lines: copies of other lines of the file, so that they are
+ * inconspicuous.
  * @param {Change} change
  * @param {Random} random
  * @returns {Change | undefined}
@@ -70,7 +72,7 @@ export function movingChange(change, random) {
   const beside = [...before.keys()].filter((at) => distance(at) > 0 && distance(at) <= NEAR_LINES)
   const near = random.below(NEAR_EACH) === 0 && beside.length > 0
   const places = near ? beside : far
-  // Above the edit, where there is room: what is inserted below it moves nothing.
+  // Above the edit, if possible: lines inserted below it would not move it.
   const above = places.filter((at) => touched.some(({ start }) => at < start))
   const copies = [...before.keys()].filter(
     (at) => before[at].trim() !== '' && !meant.has(before[at]),
@@ -91,7 +93,7 @@ export function movingChange(change, random) {
 }
 
 /**
- * A hunk in words.
+ * The instruction for a hunk.
  * @param {string[]} before
  * @param {Edit} edit
  */

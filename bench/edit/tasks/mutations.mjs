@@ -1,6 +1,5 @@
-// Mistakes put into a text, each with the words that say how to take it out again. They look at
-// lines alone, so they do for any language, and are called what they are: what is dropped is a line,
-// and what changes places are two blocks.
+// Inserts mistakes into a text, each with an instruction to fix it. They only consider lines, so
+// they work in any language, and are described accordingly: a deleted line, or two swapped blocks.
 
 /** @import { Random } from '../history/random.mjs' */
 /** @import { Edit } from '../history/text.mjs' */
@@ -8,8 +7,8 @@
 /**
  * @typedef {object} Mutation
  * @property {string[]} before the lines with the mistake
- * @property {Edit[]} edits what makes the right lines of them
- * @property {string} words what is to be done, for a file that is named before them
+ * @property {Edit[]} edits the edits that restore the right lines
+ * @property {string} words the instruction, which follows the name of the file
  *
  * @typedef {(lines: string[], random: Random) => Mutation | undefined} Mutate
  */
@@ -25,7 +24,7 @@ const OPPOSITES = [
   [' and ', ' or '],
 ]
 const CONDITION = /\b(?:if|elif|while|until|unless|return|assert|guard|when|for)\b|\?/
-/** A call with two plain arguments. */
+/** A call with two simple arguments. */
 const CALL =
   /(?<![\w.$])[A-Za-z_$][\w.$:]*\((?<one>[\w.$]+(?:\[[\w.$]+\])?), (?<two>[\w.$]+(?:\[[\w.$]+\])?)\)/
 const DECLARATION =
@@ -35,10 +34,10 @@ const MAX_USES = 8
 const MIN_BLOCK = 3
 const MAX_BLOCK = 25
 
-/** A line as it is, for a text in words. @param {string} line */
+/** A line, quoted for an instruction. @param {string} line */
 export const quoted = (line) => `\`${line.trim()}\``
 
-/** Lines as they are, white space included. @param {string[]} lines */
+/** Lines in a code block, with whitespace. @param {string[]} lines */
 export function fenced(lines) {
   const ticks = Math.max(
     2,
@@ -52,7 +51,7 @@ export function fenced(lines) {
 }
 
 /**
- * Lines that a change can be made of, by their index: no comment and no text of several lines.
+ * The indices of lines that can be changed: no comments and no multi-line strings.
  * @param {string[]} lines
  * @param {(line: string, at: number) => boolean} isFit
  */
@@ -63,7 +62,7 @@ function fitting(lines, isFit) {
   )
 }
 
-/** What comments and texts of several lines begin and end with. */
+/** The marks of comments and multi-line strings. */
 const MARKS = [
   ['/*', '*/'],
   ['"""', '"""'],
@@ -71,7 +70,7 @@ const MARKS = [
   ['<!--', '-->'],
 ]
 
-/** The lines that comments and texts of several lines have. @param {string[]} lines */
+/** The lines of comments and multi-line strings. @param {string[]} lines */
 function proseOf(lines) {
   /** @type {Set<number>} */
   const prose = new Set()
@@ -92,7 +91,11 @@ function proseOf(lines) {
   return prose
 }
 
-/** Whether a place in a line is neither in a comment nor in a text. @param {string} line @param {number} at */
+/**
+ * Whether an offset in a line is neither in a comment nor in a string.
+ * @param {string} line
+ * @param {number} at
+ */
 function isCode(line, at) {
   const before = line.slice(0, at)
   const isQuoted = ['"', "'", '`'].some((quote) => before.split(quote).length % 2 === 0)
@@ -107,7 +110,7 @@ const isPlain = (line) =>
   !COMMENT.test(line)
 
 /**
- * One line instead of another.
+ * Replaces one line.
  * @param {string[]} lines
  * @param {number} at
  * @param {string} mistaken
@@ -182,7 +185,7 @@ function droppedLine(lines, random) {
   }
 }
 
-/** Whether brackets are closed as they are opened. @param {string} line */
+/** Whether brackets are balanced. @param {string} line */
 function isBalanced(line) {
   const count = (/** @type {RegExp} */ mark) => line.match(mark)?.length ?? 0
   return (
@@ -221,7 +224,9 @@ function renamedWord(lines, random) {
 const renamed = (name) =>
   name.includes('_') ? `old_${name}` : `old${name[0].toUpperCase()}${name.slice(1)}`
 
-/** @typedef {{ from: number, to: number }} Block its first line and that after its last, from 0 */
+/**
+ * @typedef {{ from: number, to: number }} Block its first line and the line after its last, from 0
+ */
 
 /** @type {Mutate} */
 function swappedBlocks(lines, random) {
@@ -249,7 +254,7 @@ function swappedBlocks(lines, random) {
   }
 }
 
-/** What stands between empty lines. @param {string[]} lines */
+/** The blocks between empty lines. @param {string[]} lines */
 function blocksOf(lines) {
   /** @type {Block[]} */
   const blocks = []
@@ -262,7 +267,7 @@ function blocksOf(lines) {
   return blocks
 }
 
-/** Whether a block can stand by itself. @param {string[]} block */
+/** Whether a block is complete. @param {string[]} block */
 function isWhole(block) {
   const { length } = block
   return (

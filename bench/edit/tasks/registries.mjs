@@ -1,5 +1,5 @@
-// Packages of public registries, fetched by the registries' own clients: so settings, mirrors and
-// caches of the user count. No code of a package is run.
+// Packages of public registries, downloaded by the registries' own clients, so that settings,
+// mirrors and caches of the user apply. No code of a package runs.
 
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -9,24 +9,24 @@ import { isAlive } from '../lock.mjs'
 
 /** @typedef {{ registry: string, name: string, version: string }} Package */
 
-/** A package that cannot be had here. */
+/** A package that is not available here. */
 export class Unavailable extends Error {}
 
-/** Of one client of a registry. */
+/** For one client of a registry. */
 const TIMEOUT_MS = 300_000
 
-/** Where packages are kept. */
+/** The cache of packages. */
 export const CACHE = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'hashline-bench')
 
 /** @param {Package} one @param {string} cache */
 const placeOf = ({ registry, name, version }, cache) =>
   join(cache, registry, `${name.replaceAll('/', '+')}-${version}`)
 
-/** Whether a package need not be fetched. @param {Package} one @param {string} cache */
+/** Whether a package is cached. @param {Package} one @param {string} cache */
 export const isThere = (one, cache) => existsSync(placeOf(one, cache))
 
 /**
- * The directory with the files of a package, which is fetched unless it is there.
+ * The directory with the files of a package, which is downloaded if needed.
  * @param {Package} one
  * @param {string} [cache]
  */
@@ -36,7 +36,7 @@ export function packageDir(one, cache = CACHE) {
   if (existsSync(dir)) return dir
   if (!Object.hasOwn(FETCHERS, registry)) throw new Error(`there is no registry ${registry}`)
   const fetchInto = FETCHERS[registry]
-  // Made whole or not at all; others may be at it, too.
+  // Created completely or not at all; other processes may create it at the same time.
   const fresh = `${dir}.${process.pid}`
   mkdirSync(dirname(dir), { recursive: true })
   for (const name of readdirSync(dirname(dir))) {
@@ -56,7 +56,7 @@ export function packageDir(one, cache = CACHE) {
 }
 
 /**
- * How a package comes into a directory; gives the one that has its files.
+ * Downloads a package into a directory; returns the one with its files.
  * @type {Record<string, (one: Package, dir: string) => string>}
  */
 const FETCHERS = {
@@ -66,13 +66,13 @@ const FETCHERS = {
     const archive = readdirSync(dir).find((file) => file.endsWith('.tgz'))
     if (archive === undefined) throw new Unavailable(`npm packed nothing for ${name}`)
     mkdirSync(join(dir, 'files'))
-    // The folder at the top of the archive has one name or another.
+    // The name of the top folder in the archive varies.
     run('tar', ['-xzf', archive, '-C', 'files', '--strip-components', '1'], dir)
     return join(dir, 'files')
   },
   pypi({ name, version }, dir) {
     const python = process.platform === 'win32' ? 'python' : 'python3'
-    // A wheel is an archive; what is no wheel would run code of the package.
+    // A wheel is an archive; other formats would run code of the package.
     const flags = [
       ...['--no-deps', '--only-binary', ':all:', '--quiet', '--retries', '1', '--dest', '.'],
     ]
@@ -93,7 +93,7 @@ const FETCHERS = {
     const told = run('cargo', ['metadata', ...flags], dir)
     /** @type {{ name: string, version: string, manifest_path: string }[]} */
     const packages = JSON.parse(told).packages
-    // What follows a `+` in a version does not count.
+    // The part of a version after a `+` is ignored.
     const found = packages.find((one) => one.name === name && one.version.split('+')[0] === version)
     if (found === undefined) throw new Unavailable(`cargo fetched nothing for ${name}`)
     const parts = join(dir, 'files')

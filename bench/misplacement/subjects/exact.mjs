@@ -1,5 +1,5 @@
-// Replacement of exact text, as most agents edit: the old text is given with as much context as
-// makes it unique in the file that the model saw, and must be there exactly once.
+// Replacement of exact text, as most agents edit: the old text has enough context to be unique in
+// the file that the model saw, and must occur exactly once.
 
 import { refused } from './subject.mjs'
 
@@ -29,8 +29,8 @@ export const exactSubject = {
 }
 
 /**
- * The lines of an edit with those around it, by turns one behind and one before, until the text
- * is found once. An insertion starts with the line before it.
+ * The lines of an edit with lines around it, added alternately after and before, until the text is
+ * unique. An insertion starts with the line before it.
  * @param {{ old: string, oldLines: string[] }} seen
  * @param {Edit} edit
  * @param {string} eol
@@ -59,7 +59,8 @@ function countOf(whole, part) {
 }
 
 /**
- * Where the current text is replaced, and by what. A deletion takes a terminator along.
+ * The range that is replaced in the current text, and its replacement. A deletion includes a
+ * terminator.
  * @param {Case} one
  * @param {Edit} edit
  * @param {{ first: number, end: number, text: string }} target
@@ -85,7 +86,7 @@ function placeOf({ current, oldLines }, edit, { first, end, text }, eol) {
 function replaced(text, places) {
   let limit = text.length
   for (const place of [...places].sort((one, other) => other.at - one.at)) {
-    // Calls come one after the other: context that an earlier one replaced is not found.
+    // Calls run in sequence: context that an earlier one replaced is not found.
     if (place.end > limit) return refused('contexts overlap')
     text = text.slice(0, place.at) + place.text + text.slice(place.end)
     limit = place.at

@@ -1,4 +1,4 @@
-// The plain functions: they know the file as it is and the anchors, not what the model saw.
+// The plain functions: they use the current file and the anchors, but not what the model saw.
 
 import { applyHashToText, hashLines } from 'hashline-native'
 import { refused } from './subject.mjs'
@@ -7,7 +7,7 @@ import { refused } from './subject.mjs'
 /** @import { Case } from '../cases.mjs' */
 /** @import { Subject } from './subject.mjs' */
 
-/** What stands between number and hash of an anchor, and between an anchor and a hint. */
+/** The separators between number and hash of an anchor, and between an anchor and a hint. */
 const MARKS = {
   pi: { hash: ':', hint: '|' },
   pi26: { hash: ':', hint: '|' },
@@ -15,12 +15,12 @@ const MARKS = {
   omp: { hash: '#', hint: ':' },
   omp13: { hash: '#', hint: ':' },
   lean: { hash: '', hint: '|' },
-  // Here an anchor is nothing but a number, and refused.
+  // Here an anchor is only a number, and is refused.
   omp18: { hash: '', hint: ':' },
 }
 
 /**
- * The hashes of old texts by dialect: cases of one text come one after the other.
+ * The hashes of old texts by dialect: the cases of one text come in sequence.
  * @type {WeakMap<string[], Partial<Record<Dialect, string[]>>>}
  */
 const hashes = new WeakMap()

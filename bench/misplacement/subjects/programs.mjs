@@ -1,5 +1,5 @@
-// Programs that apply differences: `patch` and `git apply` are given the edit as a unified diff of
-// the old file, `git merge-file` the old file, the old file edited, and the current one.
+// Programs that apply differences: `patch` and `git apply` receive the edit as a unified diff of
+// the old file; `git merge-file` receives the old file, the edited old file, and the current one.
 
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -14,14 +14,18 @@ import { refused } from './subject.mjs'
 
 const MAX_OUTPUT = 1 << 28
 
-/** How the lines of a case end. @param {Case} one @returns {{ eol: '\n' | '\r\n', final: boolean }} */
+/**
+ * The terminators of a case.
+ * @param {Case} one
+ * @returns {{ eol: '\n' | '\r\n', final: boolean }}
+ */
 const endingsOf = ({ old }) => ({
   eol: old.includes('\r\n') ? '\r\n' : '\n',
   final: old.endsWith('\n'),
 })
 
 /**
- * A program whose work in a directory of its own says what comes of a case.
+ * A program that runs in a directory of its own and determines the result of a case.
  * @param {string} name
  * @param {(dir: string, one: Case) => Result} work
  * @returns {Subject}

@@ -7,7 +7,7 @@ import { sectionsOf } from './section.mjs'
 /** @import { Edit } from '../../edit/history/text.mjs' */
 /** @import { Result } from './subject.mjs' */
 
-/** The folder that it is installed in. */
+/** The folder where it is installed. */
 const [, , packages] = process.argv
 const { InMemoryFilesystem, InMemorySnapshotStore, Patch, Patcher } = await import(
   join(packages, 'node_modules/@oh-my-pi/hashline/src/index.ts')
@@ -18,11 +18,11 @@ const { InMemoryFilesystem, InMemorySnapshotStore, Patch, Patcher } = await impo
  * @returns {Promise<Result>}
  */
 async function resultOf({ path, old, current, operations }) {
-  // It understands some languages, which it tells by the name.
+  // It supports some languages, which it detects by the name.
   const name = `file${extname(path)}`
   const fs = new InMemoryFilesystem()
   const snapshots = new InMemorySnapshotStore()
-  // Snapshots are of texts with line feeds only.
+  // Snapshots are only of texts with `\n` terminators.
   const tag = snapshots.record(name, old.replaceAll('\r\n', '\n'))
   fs.set(name, current)
   const text = sectionsOf(`[${name}#${tag}]`, operations)

@@ -1,5 +1,5 @@
 // The published package `@oh-my-pi/hashline`, which remembers what a read showed, under Bun, which
-// it needs. One process does many cases.
+// it needs. One process runs many cases.
 
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -12,7 +12,7 @@ const worker = fileURLToPath(new URL('published-worker.mjs', import.meta.url))
 const bun = fileURLToPath(new URL('../../../node_modules/.bin/bun', import.meta.url))
 
 /**
- * @param {string} packages the folder that the package is installed in
+ * @param {string} packages the folder where the package is installed
  * @returns {Subject}
  */
 export const publishedSubjectIn = (packages) => ({

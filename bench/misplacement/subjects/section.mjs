@@ -4,7 +4,7 @@
 
 /**
  * The patch of one file.
- * @param {string} header of the file, with the tag of what was seen
+ * @param {string} header of the file, with the tag of the version that was seen
  * @param {Edit[]} operations
  */
 export const sectionsOf = (header, operations) => [header, ...operations.map(sectionOf)].join('\n')

@@ -1,4 +1,4 @@
-// Sessions: they remember what they showed. Each case is a session of its own that reads the old
+// Sessions: they remember what they showed. Each case is a separate session that reads the old
 // file; then the file is replaced by the current one, and the session applies the edit.
 
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -12,10 +12,12 @@ import { refused } from './subject.mjs'
 /** @import { Case } from '../cases.mjs' */
 /** @import { Subject } from './subject.mjs' */
 
-/** An addon without sessions has no such class. */
+/** An addon without sessions does not have this class. */
 const { HashSession } = /** @type {Record<string, any>} */ (native)
 
-/** Around each operation so many lines are read, by the subject that does not read the file. */
+/**
+ * How many lines around each operation are read by the subject that does not read the whole file.
+ */
 const LINES_AROUND = 30
 
 /**
@@ -23,8 +25,8 @@ const LINES_AROUND = 30
  * @property {Dialect} [dialect]
  * @property {boolean} [hints]
  * @property {boolean} [parts] whether only the lines around the operations are read
- * @property {boolean} [stored] whether another session than the one that read applies, which knows
- *   of the reading by the store alone
+ * @property {boolean} [stored] whether another session applies than the one that read, with only
+ * the store in common
  */
 
 /**
@@ -71,8 +73,7 @@ function session(name, { dialect = 'pi', hints, parts, stored } = {}) {
 }
 
 /**
- * Removes what sessions have stored; the directory of state stays, since making it waits for the
- * disk.
+ * Removes the stored sessions; the state directory stays, because creating it waits for the disk.
  * @param {string} stateDir
  */
 function removeStores(stateDir) {
@@ -81,7 +82,7 @@ function removeStores(stateDir) {
 }
 
 /**
- * Page by page, as a read is limited.
+ * Page by page, because reads are limited.
  * @param {any} reader
  * @param {string} path
  */

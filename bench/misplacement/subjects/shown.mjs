@@ -1,6 +1,6 @@
-// The plain functions, told with the patch what was shown: the snapshot of the file, or for each
-// range the checksum of its lines. Both come from views of the old file; then the file is
-// replaced by the current one.
+// The plain functions, with a patch that says what was shown: the snapshot of the file, or for each
+// range the checksum of its lines. Both come from views of the old file; then the file is replaced
+// by the current one.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,7 +14,7 @@ import { refused } from './subject.mjs'
 /** @import { Subject } from './subject.mjs' */
 
 /**
- * What is told of the old file at a path.
+ * The snapshots or checksums of the old file at a path.
  * @typedef {(root: string, path: string, one: Case) => { snapshots?: Record<string, string>, checksums?: (string | undefined)[] }} Tell
  */
 

@@ -1,4 +1,4 @@
-// Unified diffs with three lines of context and true line numbers, which `patch` applies.
+// Unified diffs with three lines of context and correct line numbers, which `patch` applies.
 
 import { spawnSync } from 'node:child_process'
 import { unifiedDiff } from '../../misplacement/diff.mjs'

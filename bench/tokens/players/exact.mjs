@@ -1,4 +1,4 @@
-// Replacement of exact text, by the edit tool of pi, over texts shown in several ways.
+// Replacement of exact text with the edit tool of pi, for texts shown in several ways.
 
 import { fileURLToPath } from 'node:url'
 import { installPackages, laterNode } from '../../../scripts/packages.mjs'
@@ -56,8 +56,8 @@ export function exact(name, view) {
 }
 
 /**
- * Edits as a model writes them: each quotes what it replaces, with as many lines around as make it
- * unique. Those whose quotes would overlap are one.
+ * Edits as a model writes them: each quotes what it replaces, with enough lines around to be
+ * unique. Edits with overlapping quotes are merged.
  * @param {string[]} oldLines
  * @param {Edit[]} edits
  */
@@ -83,14 +83,14 @@ export function replacementsOf(oldLines, edits) {
 }
 
 /**
- * The lines that are quoted: from `first`, counted from 0, to below `end`.
+ * The lines that are quoted: from `first`, counted from 0, up to `end`, excluded.
  * @param {string} old
  * @param {string[]} oldLines
  * @param {Edit} edit
  */
 function spanOf(old, oldLines, edit) {
   const span = uniqueTextOf({ old, oldLines }, edit, '\n') ?? { first: 0, end: oldLines.length }
-  // The line end goes along: what is left would be an empty line.
+  // With the terminator: otherwise an empty line would remain.
   const isAll = 'last' in edit && span.first === edit.first - 1 && span.end === edit.last
   if (edit.lines.length > 0 || !isAll) return span
   return span.end < oldLines.length

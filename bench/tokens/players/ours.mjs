@@ -1,4 +1,4 @@
-// The tools of this package, in a session of their own for each case.
+// The tools of this package, in a separate session for each case.
 
 import { join } from 'node:path'
 import { HashSession } from 'hashline-native'
@@ -28,7 +28,7 @@ function playerIn(cwd, options) {
     return { args: JSON.stringify(args), text, done: !isError }
   }
 
-  /** Remembers anchors; the last line that is shown. @param {string} path @param {string} text */
+  /** Remembers anchors; returns the last line shown. @param {string} path @param {string} text */
   function learn(path, text) {
     const known = anchors.get(path) ?? new Map()
     anchors.set(path, known)
@@ -51,7 +51,7 @@ function playerIn(cwd, options) {
     return { ...exchange, last: learn(path, exchange.text) }
   }
 
-  /** Page by page, as a read is limited. @param {string} path @param {Window} window */
+  /** Page by page, because reads are limited. @param {string} path @param {Window} window */
   async function read(path, { from, to }) {
     /** @type {Exchange[]} */
     const pages = []
@@ -86,12 +86,13 @@ function playerIn(cwd, options) {
 }
 
 /**
- * An edit as a model writes it: text as a string, and one line by one anchor. The path stands beside.
+ * An edit as a model writes it: text as a string, and one line by one anchor. The path is given
+ * separately.
  * @param {Edit} edit
  * @param {(line: number) => string} anchorOf
  */
 export function operationOf(edit, anchorOf) {
-  // One line end at the end says nothing.
+  // One final newline is ignored.
   const text =
     edit.lines.join('\n') + (edit.lines.length > 1 && edit.lines.at(-1) === '' ? '\n' : '')
   if ('after' in edit) {

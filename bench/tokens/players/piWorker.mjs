@@ -1,4 +1,5 @@
-// Edits files by the edit tool of pi: `node piWorker.mjs AGENT`, a request and an answer per line.
+// Edits files with the edit tool of pi: `node piWorker.mjs AGENT`, one request and one answer per
+// line.
 
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'

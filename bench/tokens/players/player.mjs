@@ -1,5 +1,5 @@
-// What all ways of editing have in common: a model in a folder, which reads, searches and edits by
-// the tools of its scheme.
+// Shared by all schemes: a model in a folder that reads, searches and edits with the tools of its
+// scheme.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,21 +8,21 @@ import { split } from '../../edit/history/text.mjs'
 /** @import { Edit, Lines } from '../../edit/history/text.mjs' */
 
 /**
- * What a model writes for a call, and what it reads then.
+ * The arguments of a call, and its result for the model.
  * @typedef {{ args: string, text: string }} Exchange
  * @typedef {Exchange & { done: boolean }} Edited
  * @typedef {{ from: number, to: number }} Window
  * @typedef {{ path: string, first: number, last: number, pattern: string }} Body a function, and
- *   what is searched for it
+ * the pattern to find it
  *
  * @typedef {object} Player
  * @property {(path: string, window: Window) => Promise<Exchange>} read
  * @property {(path: string, lines: string[], edits: Edit[]) => Promise<Edited>} edit lines as they
- *   were read
+ * were read
  * @property {(body: Body, other: string) => Promise<Exchange[]>} move a function to the end of
- *   another file, from a search for it
- * @property {(path: string, body: Body) => Promise<Exchange[]>} overview what must be read to find
- *   a function in a long file and to change it
+ * another file, starting with a search for it
+ * @property {(path: string, body: Body) => Promise<Exchange[]>} overview the reads that find a
+ * function in a long file, in order to change it
  *
  * @typedef {object} Scheme
  * @property {string} name
@@ -36,7 +36,7 @@ export const textIn = (cwd, path) => readFileSync(join(cwd, path), 'utf8')
 /** The lines of a file. @param {string} cwd @param {string} path @returns {Lines} */
 export function linesIn(cwd, path) {
   const lines = split(textIn(cwd, path))
-  if (!lines) throw new Error(`${path} ends its lines in several ways`)
+  if (!lines) throw new Error(`${path} has mixed line terminators`)
   return lines
 }
 
@@ -44,7 +44,7 @@ export function linesIn(cwd, path) {
 export const whole = (lines) => ({ from: 1, to: lines.length })
 
 /**
- * What a search finds, as `rg -n` prints it.
+ * The matches of a search, as `rg -n` prints them.
  * @param {string} cwd
  * @param {Body} body
  * @param {(lines: string[], line: number) => string} row

@@ -10,7 +10,7 @@ import { linesIn, searched, whole } from './player.mjs'
 const bun = fileURLToPath(new URL('../../../node_modules/.bin/bun', import.meta.url))
 const worker = fileURLToPath(new URL('publishedWorker.mjs', import.meta.url))
 
-/** @param {string} packages the folder that it is installed in @returns {Scheme} */
+/** @param {string} packages the folder where it is installed @returns {Scheme} */
 export function publishedIn(packages) {
   const child = childOf(bun, [worker, packages])
   let count = 0
@@ -21,7 +21,11 @@ export function publishedIn(packages) {
       const id = ++count
       /** @type {Map<string, string>} */
       const headers = new Map()
-      /** The header of a file as it is, with its tag. @param {string} path @param {Window} window */
+      /**
+       * The header of the current file, with its tag.
+       * @param {string} path
+       * @param {Window} window
+       */
       const seen = async (path, window) => {
         const { header } = await child.ask({ id, cwd, path, window })
         headers.set(path, header)
@@ -35,7 +39,7 @@ export function publishedIn(packages) {
         const args = { path: `${path}:${from}-${to}` }
         return { args: JSON.stringify(args), text: [await seen(path, window), ...rows].join('\n') }
       }
-      /** @param {string} input @param {Window} [block] where its parser finds one */
+      /** @param {string} input @param {Window} [block] the block that its parser finds */
       const apply = async (input, block) => ({
         args: JSON.stringify({ input }),
         ...(await child.ask({ id, cwd, input, block })),

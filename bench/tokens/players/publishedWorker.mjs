@@ -1,6 +1,6 @@
-// Runs under Bun: reads and edits by `@oh-my-pi/hashline`, a request and an answer per line. The
-// answer to an edit is the header of each file with its new tag, and the package's preview of a diff
-// with three lines of context.
+// Runs under Bun: reads and edits with `@oh-my-pi/hashline`, one request and one answer per line.
+// The answer to an edit is the header of each file with its new tag, and the package's preview of a
+// diff with three lines of context.
 
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -19,11 +19,11 @@ const { buildCompactDiffPreview, InMemoryFilesystem, InMemorySnapshotStore, Patc
 const CONTEXT = 3
 const OUTPUT = /** @type {const} */ ({ encoding: 'utf8', maxBuffer: 1 << 28 })
 const scratch = mkdtempSync(join(tmpdir(), 'hashline-published-'))
-/** The case that is played, and what was read in it. */
+/** The current case, and what was read in it. */
 let played = 0
 let snapshots = new InMemorySnapshotStore()
 
-/** Snapshots are of texts with line feeds only. @param {string} cwd @param {string} path */
+/** Snapshots are only of texts with `\n` terminators. @param {string} cwd @param {string} path */
 const textOf = (cwd, path) => readFileSync(join(cwd, path), 'utf8').replaceAll('\r\n', '\n')
 
 /** @param {Reading} reading */
@@ -55,7 +55,7 @@ function resultOf({ header, before, after, warnings }) {
 }
 
 /**
- * What `diff` says, with the line numbers that the preview is made from.
+ * The output of `diff`, with the line numbers that the preview needs.
  * @param {string} before
  * @param {string} after
  */

@@ -1,4 +1,4 @@
-// The ways in which agents show a file to a model that edits by exact text.
+// The formats in which agents show a file to a model that edits by exact text.
 
 import { linesIn, searched } from './player.mjs'
 
@@ -15,7 +15,7 @@ const prefixed =
       .map((line, at) => prefix(from + at) + line)
       .join('\n')
 
-/** The text alone. */
+/** The text without line numbers. */
 export const plain = prefixed(() => '')
 /** As `cat -n`. */
 export const numbered = prefixed((number) => `${String(number).padStart(6)}\t`)
@@ -23,7 +23,7 @@ export const numbered = prefixed((number) => `${String(number).padStart(6)}\t`)
 export const arrows = prefixed((number) => `${String(number).padStart(6)}→`)
 
 /**
- * Reads and searches as most agents do.
+ * Reads and searches as in most agents.
  * @param {string} cwd
  * @param {View} view
  */
