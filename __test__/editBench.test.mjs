@@ -111,7 +111,7 @@ function bench(dir, { url }, given, ...more) {
 describe('a run with a scripted model', () => {
   test('counts the given results, through both interfaces, also with errors of the endpoint', async () => {
     for (const api of Object.keys(WIRES)) {
-      await withPlayer(tasks, { rates: EVEN_RATES, trouble: 0.1 }, (player) =>
+      await withPlayer(tasks, { rates: EVEN_RATES, failureRate: 0.1 }, (player) =>
         withMess({}, async (dir) => {
           await quietly(bench(dir, player, tasks, '--api', api))
           const run = readRun(join(dir, 'run'))
@@ -119,7 +119,7 @@ describe('a run with a scripted model', () => {
           assert.equal(run.entries.length, 3 * tasks.length)
           checkEntries(run.entries, tasks, player.played)
           checkFigures(resultOf(run), tasks, player.played)
-          const slips = new Set([...player.played.values()].map(({ slip }) => slip))
+          const slips = new Set([...player.played.values()].map(({ mistake }) => mistake))
           assert.ok(isEmulated || slips.size > 8, [...slips].join(', '))
         }),
       )
@@ -228,7 +228,7 @@ describe('a run that was interrupted', () => {
       }
       const schemes = { exact: { ...about.schemes.exact, system: 'other' } }
       writeFileSync(file, JSON.stringify({ ...about, schemes }))
-      await assert.rejects(quietly(args), /told the model otherwise by exact: name another --out/)
+      await assert.rejects(quietly(args), /another prompt for exact. Use another --out/)
       writeFileSync(file, JSON.stringify({ ...about, format: 1 }))
       await assert.rejects(quietly(args), /holds a run of format 1, not 2/)
       for (const text of ['', '7', '[]']) {
@@ -511,14 +511,14 @@ describe('tasks of another author', () => {
         const run = ['--model', 'm', '--base-url', 'http://127.0.0.1:1', '--task-file', file]
         await assert.rejects(
           quietly([...run, '--out', join(dir, 'run')]),
-          /tasks\.jsonl:1 is no task: the path .* is not one below a directory/,
+          /tasks\.jsonl:1 is not a task: the path .* is not relative to a directory/,
         )
       }
       mkdirSync(join(dir, 'sent'))
       writeFileSync(join(dir, 'sent', 'run.json'), '{"format":2}')
       const task = smallTask({ files: [{ ...one, path: '../a' }] })
       writeFileSync(join(dir, 'sent', 'tasks.jsonl'), `${JSON.stringify(task)}\n`)
-      assert.throws(() => readRun(join(dir, 'sent')), /is no task: the path "\.\.\/a"/)
+      assert.throws(() => readRun(join(dir, 'sent')), /is not a task: the path "\.\.\/a"/)
     }))
 
   test('have all fields that are used', () =>
@@ -526,7 +526,7 @@ describe('tasks of another author', () => {
       const file = join(dir, 'tasks.jsonl')
       for (const task of [7, null, {}, { ...smallTask(), files: [] }, { ...smallTask(), id: 1 }]) {
         writeFileSync(file, `${JSON.stringify(task)}\n`)
-        assert.throws(() => readTasks(file), /tasks\.jsonl:1 is no task: /)
+        assert.throws(() => readTasks(file), /tasks\.jsonl:1 is not a task: /)
       }
       // With a byte order mark, an empty line, and no final newline.
       const long = smallTask({ id: 'long', instruction: 'ä'.repeat(100_000) })
@@ -823,11 +823,11 @@ describe('answers of an endpoint', () => {
     asking([{ status: 429, body: '', headers: { 'retry-after': '60' } }], async (_, { url }) => {
       const interrupt = new AbortController()
       const about = { wire: WIRES.openai, key: '', model: 'm', limit: 5, extra: {}, engine }
-      const onTrouble = () => setImmediate(() => interrupt.abort(new Error('interrupted')))
+      const onProblem = () => setImmediate(() => interrupt.abort(new Error('interrupted')))
       const { signal } = interrupt
       const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout')
       const before = timers().length
-      const ask = endpoint({ ...about, baseUrl: url, timeoutMs: 10_000, signal, onTrouble })
+      const ask = endpoint({ ...about, baseUrl: url, timeoutMs: 10_000, signal, onProblem })
       await assert.rejects(ask(request), /interrupted/)
       assert.equal(timers().length, before)
     }))
@@ -1109,7 +1109,10 @@ describe('recorded calls', () => {
           '--engine',
           fileURLToPath(new URL('..', import.meta.url)),
         ])
-        assert.match(output, new RegExp(`attempts: ${few.length}, of which 0 are answered otherwise`))
+        assert.match(
+          output,
+          new RegExp(`attempts: ${few.length}, of which 0 are answered otherwise`),
+        )
         // An engine that no longer edits.
         const forgetful = {
           ...engine,
@@ -1244,7 +1247,10 @@ describe('figures', () => {
         assert.throws(() => priced(table), /has no "input" and "output" for m/)
       }
       for (const wrong of [{ input: -1 }, { cache_read: 'free' }, { output: '1' }]) {
-        assert.throws(() => priced({ m: { input: 1, output: 1, ...wrong } }), /is no number from 0/)
+        assert.throws(
+          () => priced({ m: { input: 1, output: 1, ...wrong } }),
+          /is not a number of at least 0/,
+        )
       }
       assert.throws(() => priceOf(argumentsOf(['--prices', `${dir}0`]).values, 'm'), /no file/)
     }))

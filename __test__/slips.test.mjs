@@ -8,13 +8,13 @@ import { after, test } from 'node:test'
 import { randomFrom } from '../bench/edit/history/random.mjs'
 import { Judge } from '../bench/slips/judge.mjs'
 import { replayRecorded } from '../bench/slips/recorded.mjs'
-import { slipsOf } from '../bench/slips/slips.mjs'
+import { mistakesOf } from '../bench/slips/slips.mjs'
 
 const scratchDir = mkdtempSync(join(tmpdir(), 'hashline-slips-'))
 after(() => rmSync(scratchDir, { recursive: true, force: true }))
 
 test('recorded mistakes edit no other line', () => {
-  const counts = { told: 87, right: 1, wrong: 0, unclear: 0 }
+  const counts = { reported: 87, right: 1, wrong: 0, unclear: 0 }
   assert.deepEqual(replayRecorded(scratchDir), counts)
 })
 
@@ -42,11 +42,11 @@ for (const [end, lines] of Object.entries(FILES)) {
       const truth = judge.judge([meant], true)
       assert.equal(truth.syntax, 'ok')
       assert.deepEqual(judge.judge([meant]).codes, [])
-      for (const { slip, edit } of slipsOf(meant, lines, randomFrom('short', end))) {
-        if (!slip.startsWith('closer')) continue
-        kinds.add(slip)
-        const { told, snapshot } = judge.judge([edit])
-        if (!told && snapshot !== truth.snapshot) silent.push(slip)
+      for (const { mistake, edit } of mistakesOf(meant, lines, randomFrom('short', end))) {
+        if (!mistake.startsWith('closing bracket')) continue
+        kinds.add(mistake)
+        const { reported, snapshot } = judge.judge([edit])
+        if (!reported && snapshot !== truth.snapshot) silent.push(mistake)
       }
     }
     assert.deepEqual(silent, [])

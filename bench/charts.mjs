@@ -7,7 +7,7 @@ import { GOALS } from './goals.mjs'
 
 /** @import { Row } from './run.mjs' */
 
-const OURS = '#0b7285'
+const OWN = '#0b7285'
 const PEERS = '#adb5bd'
 
 /** @type {Record<string, { title: string, ids: string[] }>} */
@@ -49,8 +49,8 @@ export async function drawCharts(rows, dir) {
  */
 function option(title, rows, isFaster) {
   const ratio = (/** @type {Row} */ { samples }) => {
-    const [ours, peer] = [samples?.ours.median ?? 1, samples?.peer.median ?? 1]
-    return Number((isFaster ? peer / ours : ours / peer).toFixed(2))
+    const [own, peer] = [samples?.own.median ?? 1, samples?.peer.median ?? 1]
+    return Number((isFaster ? peer / own : own / peer).toFixed(2))
   }
   const label = (/** @type {Row} */ row) => `${GOALS[row.id].work}\nbeside ${row.peer}`
   return {
@@ -70,7 +70,7 @@ function option(title, rows, isFaster) {
         type: 'bar',
         name: 'hashline-native',
         data: rows.map(ratio),
-        itemStyle: { color: OURS },
+        itemStyle: { color: OWN },
         label: { show: true, position: 'right', formatter: '{c} ×' },
         markLine: {
           silent: true,

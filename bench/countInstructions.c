@@ -1,7 +1,7 @@
 /* A plugin for qemu-user that counts the instructions of an emulated program and says the sum
  * when the program ends. Its numbers are those of one thread: threads would add at once.
  *
- * What it uses of version 1 of qemu's interface for plugins is declared here, since the
+ * What it uses of version 1 of qemu's interface for plugins is declared here, because the
  * package of Debian 12 (qemu 7.2) has no header. From qemu 9 on, version 1 is refused. */
 
 #include <inttypes.h>

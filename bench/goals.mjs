@@ -97,13 +97,13 @@ export const GOALS = {
   'omp-format': { work: 'format 2,000 lines in memory', least: 8 },
   'omp-apply': { work: 'one edit in 2,000 lines in memory', least: 8 },
   'omp-apply-call': {
-    work: 'one edit in 2,000 lines in memory, the result not looked at',
+    work: 'one edit in 2,000 lines in memory, without reading the result',
     least: 8,
   },
   'omp-apply-ten': { work: 'ten edits in 2,000 lines in memory', least: 8 },
   'omp-apply-large': { work: 'one edit in 10,000 lines in memory', least: 10 },
   'omp-apply-large-call': {
-    work: 'one edit in 10,000 lines in memory, the result not looked at',
+    work: 'one edit in 10,000 lines in memory, without reading the result',
     least: 10,
   },
   'apply-text': {
@@ -145,24 +145,24 @@ export const GOALS = {
 /**
  * How far a row is from its goal.
  * @param {Goal} goal
- * @param {number} ours
+ * @param {number} own
  * @param {number} peer
  */
-export function judge({ most, least, beyond, withinMs }, ours, peer) {
+export function judge({ most, least, beyond, withinMs }, own, peer) {
   if (beyond !== undefined) {
-    const more = ours - peer
+    const more = own - peer
     const goal = `at most ${beyond / 1e6} ms longer`
     return { text: `${round(more / 1e6)} ms longer`, goal, met: more <= beyond }
   }
   if (least !== undefined) {
-    const ratio = peer / ours
+    const ratio = peer / own
     if (least === 0) return { text: `${round(ratio)} × faster`, goal: '', met: undefined }
     return { text: `${round(ratio)} × faster`, goal: `at least ${least} ×`, met: ratio >= least }
   }
-  const ratio = ours / peer
+  const ratio = own / peer
   const text = `${round(ratio)} × the peer`
   if (withinMs !== undefined) {
-    return { text, goal: `at most ${withinMs} ms`, met: ours <= withinMs * 1e6 }
+    return { text, goal: `at most ${withinMs} ms`, met: own <= withinMs * 1e6 }
   }
   if (most === undefined) return { text, goal: '', met: undefined }
   return { text, goal: `at most ${most} ×`, met: ratio <= most }

@@ -17,19 +17,19 @@ const END = '<!-- end of the figures -->'
 /** @param {Row} row */
 export function judged({ id, samples, values }) {
   const goal = GOALS[id]
-  const of = (/** @type {'ours' | 'peer'} */ who) => samples?.[who].median ?? values?.[who] ?? 0
-  return { work: goal.work, ...judge(goal, of('ours'), of('peer')) }
+  const of = (/** @type {'own' | 'peer'} */ who) => samples?.[who].median ?? values?.[who] ?? 0
+  return { work: goal.work, ...judge(goal, of('own'), of('peer')) }
 }
 
 /** @param {Row} row */
 function cells(row) {
   const { work, text, goal, met } = judged(row)
   const { samples, values } = row
-  if (row.cannot) return [work, `${row.ours}: not run`, row.peer, '', goal, row.cannot]
-  const time = (/** @type {'ours' | 'peer'} */ who) =>
+  if (row.cannot) return [work, `${row.own}: not run`, row.peer, '', goal, row.cannot]
+  const time = (/** @type {'own' | 'peer'} */ who) =>
     samples ? shownTime(samples[who]) : shownBytes(values?.[who] ?? 0)
   const verdict = met === undefined ? '' : met ? 'met' : '**missed**'
-  return [work, `${row.ours}: ${time('ours')}`, `${row.peer}: ${time('peer')}`, text, goal, verdict]
+  return [work, `${row.own}: ${time('own')}`, `${row.peer}: ${time('peer')}`, text, goal, verdict]
 }
 
 /** @param {Row} row */
@@ -69,7 +69,7 @@ export async function writeReport(rows) {
 
 /** @param {Row[]} rows */
 function figures(rows) {
-  const head = ['work', 'ours', 'peer', 'ratio', 'goal', '']
+  const head = ['work', 'own', 'peer', 'ratio', 'goal', '']
   const table = [head, head.map(() => '---'), ...rows.map(cells)]
   const notes = rows.filter((row) => row.note).map((row) => `- ${GOALS[row.id].work}: ${row.note}`)
   return [machine(), '', ...table.map((cells) => `| ${cells.join(' | ')} |`), '', ...notes].join(

@@ -33,10 +33,10 @@ import { printRow, writeReport } from './report.mjs'
  * A measurement: times in nanoseconds, or values of another unit.
  * @typedef {object} Row
  * @property {string} id a key of the goals
- * @property {string} ours
+ * @property {string} own
  * @property {string} peer
- * @property {{ ours: Sample, peer: Sample }} [samples]
- * @property {{ ours: number, peer: number }} [values] in bytes
+ * @property {{ own: Sample, peer: Sample }} [samples]
+ * @property {{ own: number, peer: number }} [values] in bytes
  * @property {string} [note]
  * @property {string} [cannot] why this machine could not measure it; the other fields are then
  * missing

@@ -23,10 +23,10 @@ async function oneEdit({ corpora: { ascii }, scratchDir }) {
   for (const each of [path, other]) writeFileSync(each, text)
   const flip = flipper(path, text, [25_000], scratchDir)
   const samples = await compare(
-    { ours: flip, peer: () => writeFileSync(other, readFileSync(other, 'utf8')) },
+    { own: flip, peer: () => writeFileSync(other, readFileSync(other, 'utf8')) },
     { seconds: 40 },
   )
-  return { id: 'apply-one', ours: 'applyHash', peer: 'fs read and write', samples }
+  return { id: 'apply-one', own: 'applyHash', peer: 'fs read and write', samples }
 }
 
 /** @param {Bench} bench @returns {Promise<Row>} */
@@ -39,12 +39,12 @@ async function manyEdits({ corpora: { large }, scratchDir }) {
   )
   const samples = await compare(
     {
-      ours: flipper(many, text, spread, scratchDir),
+      own: flipper(many, text, spread, scratchDir),
       peer: flipper(one, text, [500_000], scratchDir),
     },
     { seconds: 60 },
   )
-  return { id: 'apply-many', ours: `${EDITS} edits`, peer: 'one edit', samples }
+  return { id: 'apply-many', own: `${EDITS} edits`, peer: 'one edit', samples }
 }
 
 /**

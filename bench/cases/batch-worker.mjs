@@ -11,7 +11,7 @@ const { kind, list, peer, dialect } = JSON.parse(process.argv[2])
 const paths = JSON.parse(readFileSync(list, 'utf8'))
 
 const ways = {
-  ours: () => async () => {
+  own: () => async () => {
     const views = await readHashed(paths, { dialect })
     return views.reduce((sum, view) => sum + view.text.length, 0)
   },

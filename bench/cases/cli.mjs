@@ -52,7 +52,7 @@ export async function* cliRows(bench) {
 /** @returns {Promise<Row[]>} */
 async function starts() {
   const samples = await eachOf({
-    ours: repeated('"$hashline" --version'),
+    own: repeated('"$hashline" --version'),
     true: repeated('/bin/true'),
     node: repeated('node -e 0', 1),
   })
@@ -69,7 +69,7 @@ async function hook({ scratchDir }) {
   const answer = run(`"$hashline" hook claude <'${event}'`)
   assert.match(answer, /"permissionDecision":"deny"/)
   const samples = await eachOf({
-    ours: repeated(`"$hashline" hook claude <'${event}'`),
+    own: repeated(`"$hashline" hook claude <'${event}'`),
     true: repeated(`/bin/true <'${event}'`),
     node: repeated(`node -e 0 <'${event}'`, 1),
   })
@@ -81,7 +81,7 @@ async function hook({ scratchDir }) {
 async function read({ corpora: { large } }) {
   const other = otherHashline()
   const commands = {
-    ours: `"$hashline" read '${large}'`,
+    own: `"$hashline" read '${large}'`,
     cat: `cat '${large}'`,
     node: `node -e "require('fs').readFileSync('${large}', 'utf8')"`,
     ...(other && { other: `'${other}' read '${large}'` }),
@@ -94,10 +94,10 @@ async function read({ corpora: { large } }) {
   const note = other ? undefined : 'no other program called hashline is on the path'
   const memory = (/** @type {string} */ id, /** @type {string} */ peer) => ({
     id,
-    ours: 'hashline read',
+    own: 'hashline read',
     peer: /** @type {string} */ (peer === 'other' ? 'hashline of others' : 'the file'),
     values: {
-      ours: peakBytes(commands.ours),
+      own: peakBytes(commands.own),
       peer: peer === 'other' ? peakBytes(String(commands.other)) : statSync(large).size,
     },
   })
@@ -136,8 +136,8 @@ async function searchMany({ corpora: { tree } }) {
       cpSync(tree, join(dir, `copy-${copy}`), { recursive: true })
     }
     const { row, commands } = await searchOf('cli-search-many', PATTERNS.rare, dir)
-    const values = { ours: peakBytes(commands.ours), peer: peakBytes(commands.rg) }
-    return [row, { id: 'cli-search-many-memory', ours: row.ours, peer: row.peer, values }]
+    const values = { own: peakBytes(commands.own), peer: peakBytes(commands.rg) }
+    return [row, { id: 'cli-search-many-memory', own: row.own, peer: row.peer, values }]
   } finally {
     rmSync(dir, { recursive: true, force: true })
   }
@@ -151,17 +151,14 @@ async function searchMany({ corpora: { tree } }) {
  */
 async function searchOf(id, pattern, tree) {
   const commands = {
-    ours: `"$hashline" search -s -C2 --max-matches 10000000 '${pattern}' '${tree}'`,
+    own: `"$hashline" search -s -C2 --max-matches 10000000 '${pattern}' '${tree}'`,
     rg: `rg -n -C2 -F '${pattern}' '${tree}'`,
   }
-  const found = JSON.parse(run(`${commands.ours} --json`))
+  const found = JSON.parse(run(`${commands.own} --json`))
   const counts = run(`rg -c --no-filename -F '${pattern}' '${tree}'`).split('\n').filter(Boolean)
   const lines = counts.reduce((sum, count) => sum + Number(count), 0)
   assert.deepEqual([found.files.length, found.matchCount], [counts.length, lines])
-  const samples = await eachOf(
-    { ours: repeated(commands.ours, 1), rg: repeated(commands.rg, 1) },
-    60,
-  )
+  const samples = await eachOf({ own: repeated(commands.own, 1), rg: repeated(commands.rg, 1) }, 60)
   const row = beside(samples, 'hashline search')(id, 'rg', 'rg -n -C2')
   const note = `\`${pattern}\`: ${lines} lines of ${counts.length} files`
   return { commands, row: { ...row, note } }
@@ -206,10 +203,10 @@ async function document({ scratchDir }) {
   assert.equal(readFileSync(path, 'utf8'), text)
   const row = beside(samples, 'hashline json-apply')
   return [
-    { ...row('cli-json', 'cp'), samples: { ours: samples.process, peer: samples.cp } },
+    { ...row('cli-json', 'cp'), samples: { own: samples.process, peer: samples.cp } },
     {
       ...row('cli-json-power', 'dd', 'dd conv=fsync'),
-      samples: { ours: samples.power, peer: samples.dd },
+      samples: { own: samples.power, peer: samples.dd },
     },
   ]
 }
@@ -257,14 +254,14 @@ async function eachOf(contestants, seconds = 30) {
 /**
  * Rows of samples, one of which is of this package.
  * @param {Record<string, Sample>} samples
- * @param {string} ours
+ * @param {string} own
  */
-function beside(samples, ours) {
+function beside(samples, own) {
   return (/** @type {string} */ id, /** @type {string} */ peer, shown = peer) => ({
     id,
-    ours,
+    own,
     peer: shown,
-    samples: { ours: samples.ours, peer: samples[peer] },
+    samples: { own: samples.own, peer: samples[peer] },
   })
 }
 
@@ -287,10 +284,10 @@ function peakBytes(command) {
 
 /** Another program with the same name on PATH: the one by lispmeister also shows files. */
 function otherHashline() {
-  const ours = realpathSync(PROGRAM)
+  const own = realpathSync(PROGRAM)
   const paths = (process.env.PATH ?? '').split(delimiter).map((dir) => join(dir, 'hashline'))
   return paths.find((path) => {
-    if (!existsSync(path) || realpathSync(path) === ours) return false
+    if (!existsSync(path) || realpathSync(path) === own) return false
     const { stdout } = spawnSync(path, ['help'], { encoding: 'utf8' })
     return stdout?.includes('read') && !stdout.includes('mcp')
   })

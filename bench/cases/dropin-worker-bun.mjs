@@ -25,12 +25,12 @@ const WIDE_LINE_UNITS = 40
  */
 async function row(id, name, tasks, call, note) {
   for (const task of tasks) assert.equal(call(omp13, task), call(rival, task))
-  const [mine, theirs] = [turns(tasks), turns(tasks)]
+  const [mine, peers] = [turns(tasks), turns(tasks)]
   const samples = await compare({
-    ours: () => call(omp13, mine()),
-    peer: () => call(rival, theirs()),
+    own: () => call(omp13, mine()),
+    peer: () => call(rival, peers()),
   })
-  return { id, ours: `omp13 ${name} (Bun)`, peer: 'peer (Bun)', samples, note }
+  return { id, own: `omp13 ${name} (Bun)`, peer: 'peer (Bun)', samples, note }
 }
 
 /**

@@ -21,28 +21,28 @@ const look = (shown) => shown.charCodeAt(shown.length >> 1)
 /**
  * @param {string} id
  * @param {string} what
- * @param {(face: typeof napi | typeof ffi) => unknown} call
+ * @param {(binding: typeof napi | typeof ffi) => unknown} call
  */
 async function row(id, what, call) {
   assert.deepEqual(call(ffi), call(napi))
-  const samples = await compare({ ours: () => call(ffi), peer: () => call(napi) })
-  return { id, ours: `${what} (bun:ffi)`, peer: `${what} (Node-API)`, samples }
+  const samples = await compare({ own: () => call(ffi), peer: () => call(napi) })
+  return { id, own: `${what} (bun:ffi)`, peer: `${what} (Node-API)`, samples }
 }
 
 const stale = [{ op: /** @type {const} */ ('delete'), anchor: '1:00' }]
 const rows = [
-  await row('ffi-command', 'checkCommand', (face) => face.checkCommand('cat a.txt').verdict),
-  await row('ffi-hash', 'hashLines', (face) => face.hashLines('one\ntwo\n')[1]),
-  await row('ffi-small', 'readHashedSync', (face) => {
-    return look(face.readHashedSync('0.txt', { root })[0].text)
+  await row('ffi-command', 'checkCommand', (binding) => binding.checkCommand('cat a.txt').verdict),
+  await row('ffi-hash', 'hashLines', (binding) => binding.hashLines('one\ntwo\n')[1]),
+  await row('ffi-small', 'readHashedSync', (binding) => {
+    return look(binding.readHashedSync('0.txt', { root })[0].text)
   }),
-  await row('ffi-page', 'readHashedSync', (face) => look(face.readHashedSync(page)[0].text)),
-  await row('ffi-format', 'formatHashed', (face) => look(face.formatHashed(text))),
-  await row('ffi-many', 'readHashedSync', (face) => {
-    return face.readHashedSync(names, { root }).reduce((sum, view) => sum + look(view.text), 0)
+  await row('ffi-page', 'readHashedSync', (binding) => look(binding.readHashedSync(page)[0].text)),
+  await row('ffi-format', 'formatHashed', (binding) => look(binding.formatHashed(text))),
+  await row('ffi-many', 'readHashedSync', (binding) => {
+    return binding.readHashedSync(names, { root }).reduce((sum, view) => sum + look(view.text), 0)
   }),
-  await row('ffi-apply', 'applyHashToText', (face) => {
-    return look(face.applyHashToText('one\ntwo\n', stale).text)
+  await row('ffi-apply', 'applyHashToText', (binding) => {
+    return look(binding.applyHashToText('one\ntwo\n', stale).text)
   }),
 ]
 console.log(JSON.stringify(rows))

@@ -51,12 +51,12 @@ async function growthRowsIn(scratchDir, { corpora: { large }, growthMib }) {
     )
     rows.push({
       id: `growth-${name}`,
-      ours: `${worst.mib} MiB`,
+      own: `${worst.mib} MiB`,
       peer: `${worst.from} MiB`,
-      samples: { ours: worst.now, peer: worst.before },
+      samples: { own: worst.now, peer: worst.before },
       note:
         all.join(', ') +
-        (fitting.length < files.length ? '; longer views are no string of V8' : ''),
+        (fitting.length < files.length ? '; longer views exceed a string of V8' : ''),
     })
   }
   return rows

@@ -29,16 +29,16 @@ export async function hashRows({ corpora: { ascii, cyrillic, cjk, long } }) {
     `${(size(file) / sample(file, stage).median).toFixed(2)} GB/s`
   const beside = (/** @type {string} */ id, /** @type {string} */ file, stage = best) => ({
     id,
-    ours: stage,
+    own: stage,
     peer: 'newline scan',
-    samples: { ours: sample(file, stage), peer: sample(file, 'scan') },
+    samples: { own: sample(file, stage), peer: sample(file, 'scan') },
     note: note(file, stage),
   })
   const besideAscii = (/** @type {string} */ id, /** @type {string} */ file, stage = best) => ({
     id,
-    ours: stage,
+    own: stage,
     peer: 'ASCII source',
-    samples: { ours: sample(file, stage, size(ascii)), peer: sample(ascii, stage) },
+    samples: { own: sample(file, stage, size(ascii)), peer: sample(ascii, stage) },
     note: note(file, stage),
   })
   const wide = 'hash-ascii-avx512'
@@ -46,7 +46,7 @@ export async function hashRows({ corpora: { ascii, cyrillic, cjk, long } }) {
   return [
     best === 'avx512'
       ? beside(wide, ascii)
-      : { id: wide, ours: 'avx512', peer: 'newline scan', cannot },
+      : { id: wide, own: 'avx512', peer: 'newline scan', cannot },
     // If the best level has a goal of its own, the level below it is measured, too.
     beside('hash-ascii', ascii, best === 'avx512' ? 'avx2' : best),
     beside('hash-ascii-portable', ascii, 'portable'),

@@ -26,8 +26,8 @@ async function loading(id, host) {
     assert.equal(status, 0, String(stderr))
   }
   const samples = await compare({
-    ours: () => run(`require(${JSON.stringify(addon)})`),
+    own: () => run(`require(${JSON.stringify(addon)})`),
     peer: () => run('0'),
   })
-  return { id, ours: "require('hashline-native')", peer: 'an empty process', samples }
+  return { id, own: "require('hashline-native')", peer: 'an empty process', samples }
 }

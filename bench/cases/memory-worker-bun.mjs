@@ -19,21 +19,21 @@ const PEER_NAME = 'peer (Bun)'
 async function readPage() {
   const { page } = corpora
   const samples = await compare({
-    ours: () => look(readHashedSync({ path: page }, { dialect: 'omp13' })[0].text),
+    own: () => look(readHashedSync({ path: page }, { dialect: 'omp13' })[0].text),
     peer: () => look(rival.formatHashLines(readFileSync(page, 'utf8'))),
   })
-  return { id: 'read-page-peer', ours: 'readHashedSync (Bun)', peer: PEER_NAME, samples }
+  return { id: 'read-page-peer', own: 'readHashedSync (Bun)', peer: PEER_NAME, samples }
 }
 
-/** @param {string} id @param {string} ours @param {(text: string) => string} format */
-async function formatPage(id, ours, format) {
-  const [mine, theirs] = [turns(versions(corpora.page, 2000)), turns(versions(corpora.page, 2000))]
-  assert.equal(format(mine()), rival.formatHashLines(theirs()))
+/** @param {string} id @param {string} own @param {(text: string) => string} format */
+async function formatPage(id, own, format) {
+  const [mine, peers] = [turns(versions(corpora.page, 2000)), turns(versions(corpora.page, 2000))]
+  assert.equal(format(mine()), rival.formatHashLines(peers()))
   const samples = await compare({
-    ours: () => look(format(mine())),
-    peer: () => look(rival.formatHashLines(theirs())),
+    own: () => look(format(mine())),
+    peer: () => look(rival.formatHashLines(peers())),
   })
-  return { id, ours: `${ours} (Bun)`, peer: PEER_NAME, samples }
+  return { id, own: `${own} (Bun)`, peer: PEER_NAME, samples }
 }
 
 /**
@@ -48,17 +48,17 @@ async function applyEdits(id, path, lines, count, used = look) {
     text,
     edits: spreadEdits(rival, text, count),
   }))
-  const [mine, theirs] = [turns(tasks), turns(tasks)]
+  const [mine, peers] = [turns(tasks), turns(tasks)]
   const apply = (/** @type {typeof omp13} */ module, /** @type {typeof mine} */ next) => {
     const { text, edits } = next()
     return module.applyHashlineEdits(text, [...edits]).lines
   }
-  assert.equal(apply(omp13, mine), apply(rival, theirs))
+  assert.equal(apply(omp13, mine), apply(rival, peers))
   const samples = await compare({
-    ours: () => used(apply(omp13, mine)),
-    peer: () => used(apply(rival, theirs)),
+    own: () => used(apply(omp13, mine)),
+    peer: () => used(apply(rival, peers)),
   })
-  return { id, ours: 'omp13 applyHashlineEdits (Bun)', peer: PEER_NAME, samples }
+  return { id, own: 'omp13 applyHashlineEdits (Bun)', peer: PEER_NAME, samples }
 }
 
 async function applyText() {
@@ -70,20 +70,20 @@ async function applyText() {
     const anchor = `${pos.line}#${pos.hash}`
     return { text, edits: [edit], patch: { operations: [{ op, anchor, text: lines[0] }] } }
   })
-  const [mine, theirs] = [turns(tasks), turns(tasks)]
-  const ours = () => {
+  const [mine, peers] = [turns(tasks), turns(tasks)]
+  const own = () => {
     const { text, patch } = mine()
     const outcome = applyHashToText(text, patch, { dialect: 'omp13' })
     if (outcome.status !== 'applied') throw new Error(outcome.text)
     return outcome.content
   }
   const peer = () => {
-    const { text, edits } = theirs()
+    const { text, edits } = peers()
     return rival.applyHashlineEdits(text, [...edits]).lines
   }
-  assert.equal(ours(), peer())
-  const samples = await compare({ ours: () => look(ours()), peer: () => look(peer()) })
-  return { id: 'apply-text', ours: 'applyHashToText (Bun)', peer: PEER_NAME, samples }
+  assert.equal(own(), peer())
+  const samples = await compare({ own: () => look(own()), peer: () => look(peer()) })
+  return { id: 'apply-text', own: 'applyHashToText (Bun)', peer: PEER_NAME, samples }
 }
 
 async function singleHash() {
@@ -96,9 +96,9 @@ async function singleHash() {
     return sum
   }
   assert.equal(all(omp13), all(rival))
-  const samples = await compare({ ours: () => all(omp13), peer: () => all(rival) })
+  const samples = await compare({ own: () => all(omp13), peer: () => all(rival) })
   const note = `for ${lines.length} calls, one for each line of the page`
-  return { id: 'omp-hash', ours: 'omp13 computeLineHash (Bun)', peer: PEER_NAME, samples, note }
+  return { id: 'omp-hash', own: 'omp13 computeLineHash (Bun)', peer: PEER_NAME, samples, note }
 }
 
 await serve(

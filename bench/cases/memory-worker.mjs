@@ -8,7 +8,7 @@ const { path, way } = JSON.parse(process.argv[2])
 readHashedSync({ path: process.argv[1], maxLines: 1 })
 const before = process.memoryUsage().rss
 const length =
-  way === 'ours' ? (await readHashed(path))[0].text.length : readFileSync(path, 'utf8').length
+  way === 'own' ? (await readHashed(path))[0].text.length : readFileSync(path, 'utf8').length
 await serve(() => undefined, { grown: peakBytes() - before, length })
 
 /** Only of this process: `maxRSS` on Linux starts with that of the parent process. */

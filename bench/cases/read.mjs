@@ -25,29 +25,29 @@ export async function readRows(bench) {
 /** @param {Bench} bench @returns {Promise<Row>} */
 async function page({ corpora: { page } }) {
   const samples = await compare({
-    ours: () => readHashedSync(page),
+    own: () => readHashedSync(page),
     peer: () => readFileSync(page, 'utf8'),
   })
-  return { id: 'read-page', ours: 'readHashedSync', peer: 'fs.readFileSync', samples }
+  return { id: 'read-page', own: 'readHashedSync', peer: 'fs.readFileSync', samples }
 }
 
 /** @param {string} id @param {string} path @returns {Promise<Row[]>} */
 async function wholeFile(id, path) {
   const samples = await compare(
-    { ours: () => readHashed(path), peer: () => readFileSync(path, 'utf8') },
+    { own: () => readHashed(path), peer: () => readFileSync(path, 'utf8') },
     { seconds: 60 },
   )
   const size = statSync(path).size
   const grown = async (/** @type {string} */ way) =>
     (await runOnce('node', 'cases/memory-worker.mjs', { path, way })).grown
-  const memory = { ours: await grown('ours'), peer: await grown('peer') }
+  const memory = { own: await grown('own'), peer: await grown('peer') }
   return [
-    { id, ours: 'readHashed', peer: 'fs.readFileSync', samples },
+    { id, own: 'readHashed', peer: 'fs.readFileSync', samples },
     {
       id: `${id}-memory`,
-      ours: 'readHashed',
+      own: 'readHashed',
       peer: 'the file',
-      values: { ours: memory.ours, peer: size },
+      values: { own: memory.own, peer: size },
       note: `fs.readFileSync: ${(memory.peer / size).toFixed(2)} × the file`,
     },
   ]
@@ -63,11 +63,11 @@ async function batch({ corpora, cacheDir, peer, bun }) {
     { alone = false, dialect = 'pi' } = {},
   ) => startWorker(runtime, 'cases/batch-worker.mjs', { kind, list, peer, dialect }, { alone })
   const workers = {
-    two: await start('node', 'ours'),
-    one: await start('node', 'ours', { alone: true }),
+    two: await start('node', 'own'),
+    one: await start('node', 'own', { alone: true }),
     wasm: await start('node', 'wasm'),
     peer: await start(bun, 'peer'),
-    bun: await start(bun, 'ours', { dialect: 'omp13' }),
+    bun: await start(bun, 'own', { dialect: 'omp13' }),
   }
   assertAlike(await workers.two.work(), await workers.wasm.work())
   assertAlike(await workers.bun.work(), await workers.peer.work())
@@ -91,21 +91,21 @@ async function batch({ corpora, cacheDir, peer, bun }) {
   return [
     {
       id: 'batch-cores',
-      ours: 'two threads',
+      own: 'two threads',
       peer: 'one thread',
-      samples: { ours: two, peer: one },
+      samples: { own: two, peer: one },
     },
     {
       id: 'batch-wasm',
-      ours: 'readHashed',
+      own: 'readHashed',
       peer: 'xxhash-wasm',
-      samples: { ours: two, peer: wasm },
+      samples: { own: two, peer: wasm },
     },
     {
       id: 'batch-peer',
-      ours: 'readHashed (Bun)',
+      own: 'readHashed (Bun)',
       peer: 'peer (Bun)',
-      samples: { ours: underBun, peer: rival },
+      samples: { own: underBun, peer: rival },
     },
   ]
 }
@@ -119,17 +119,17 @@ async function batch({ corpora, cacheDir, peer, bun }) {
 async function twoThreads({ corpora: { large }, cacheDir }) {
   const list = join(cacheDir, 'large.json')
   writeFileSync(list, JSON.stringify([large]))
-  const task = { kind: 'ours', list, dialect: 'pi' }
+  const task = { kind: 'own', list, dialect: 'pi' }
   const start = (/** @type {boolean} */ alone) =>
     startWorker('node', 'cases/batch-worker.mjs', task, { alone, collects: true })
   const [one, two] = [await start(true), await start(false)]
   assertAlike(await one.work(), await two.work())
-  const contestants = { ours: () => two.work(), peer: () => one.work() }
-  const before = { ours: () => two.collect(), peer: () => one.collect() }
+  const contestants = { own: () => two.work(), peer: () => one.work() }
+  const before = { own: () => two.collect(), peer: () => one.collect() }
   const collected = await compare(contestants, { before })
   const following = await compare(contestants)
   for (const worker of [one, two]) await worker.stop()
-  const row = { ours: 'two threads', peer: 'one thread' }
+  const row = { own: 'two threads', peer: 'one thread' }
   return [
     { ...row, id: 'large-cores', samples: collected },
     { ...row, id: 'large-cores-following', samples: following },
@@ -141,20 +141,20 @@ async function arithmetic() {
   const start = (/** @type {number} */ threads) =>
     startWorker('node', 'cases/spin-worker.mjs', { threads })
   const [one, two] = [await start(1), await start(2)]
-  const samples = await compare({ ours: () => two.work(), peer: () => one.work() })
+  const samples = await compare({ own: () => two.work(), peer: () => one.work() })
   for (const worker of [one, two]) await worker.stop()
-  return { id: 'cores', ours: 'two threads', peer: 'one thread', samples }
+  return { id: 'cores', own: 'two threads', peer: 'one thread', samples }
 }
 
 /**
  * The total length of all views; carriage returns and byte order marks, which the peers show, make
  * a small difference.
- * @param {number} ours
- * @param {number} theirs
+ * @param {number} own
+ * @param {number} peers
  */
-function assertAlike(ours, theirs) {
+function assertAlike(own, peers) {
   assert.ok(
-    Math.abs(ours - theirs) < theirs / 1000,
-    `${ours} and ${theirs} are different amounts of work`,
+    Math.abs(own - peers) < peers / 1000,
+    `${own} and ${peers} are different amounts of work`,
   )
 }

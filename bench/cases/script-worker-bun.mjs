@@ -25,7 +25,7 @@ const LINES = 10_000
 const ROUNDS = 200
 /** The lines that were shown before an edit. */
 const SHOWN = Array.from({ length: 100 }, (_, at) => LINES / 2 - 50 + at)
-const NOTE = 'the tag is checked on both sides; ours has the text for the model as well'
+const NOTE = 'the tag is checked on both sides; own has the text for the model as well'
 
 process.chdir(cwd)
 
@@ -44,14 +44,14 @@ function patchOf(text, count) {
 }
 
 /** @param {string} text @param {string} patch */
-function applyOurs(text, patch) {
+function applyOwn(text, patch) {
   const outcome = applyHashToText(text, { patch })
   if (outcome.status !== 'applied') throw new Error(outcome.text)
   return outcome.content
 }
 
 /** @param {string} text @param {string} patch */
-function applyTheirs(text, patch) {
+function applyPeers(text, patch) {
   const [section] = Patch.parse(patch).sections
   if (computeFileHash(text) !== section.fileHash) throw new Error('stale')
   return section.applyTo(text).text
@@ -60,20 +60,19 @@ function applyTheirs(text, patch) {
 /** @param {string} id @param {number} count */
 async function hunks(id, count) {
   const tasks = versions(corpora.page, 2000).map((text) => ({ text, patch: patchOf(text, count) }))
-  for (const { text, patch } of tasks)
-    assert.equal(applyOurs(text, patch), applyTheirs(text, patch))
-  const [mine, theirs] = [turns(tasks), turns(tasks)]
+  for (const { text, patch } of tasks) assert.equal(applyOwn(text, patch), applyPeers(text, patch))
+  const [mine, peers] = [turns(tasks), turns(tasks)]
   const samples = await compare({
-    ours: () => {
+    own: () => {
       const { text, patch } = mine()
-      return look(applyOurs(text, patch))
+      return look(applyOwn(text, patch))
     },
     peer: () => {
-      const { text, patch } = theirs()
-      return look(applyTheirs(text, patch))
+      const { text, patch } = peers()
+      return look(applyPeers(text, patch))
     },
   })
-  return { id, ours: 'applyHashToText (Bun)', peer: 'oh-my-pi (Bun)', samples, note: NOTE }
+  return { id, own: 'applyHashToText (Bun)', peer: 'oh-my-pi (Bun)', samples, note: NOTE }
 }
 
 /** @param {string} path */
@@ -85,24 +84,24 @@ const headerOf = (path) => formatHashlineHeader(path, computeFileHash(textOf(pat
 /** The file as it is shown to a model. @param {string} id */
 async function shown(id) {
   writeFileSync(NAME, versions(corpora.page, 2000)[0])
-  const ours = () => readHashedSync(NAME, { dialect: 'omp18' })[0].text
-  const theirs = () => {
+  const own = () => readHashedSync(NAME, { dialect: 'omp18' })[0].text
+  const peers = () => {
     const text = textOf(NAME)
     const header = formatHashlineHeader(NAME, computeFileHash(text))
     return `${header}\n${formatNumberedLines(text)}`
   }
-  assert.equal(ours(), theirs())
-  const samples = await compare({ ours: () => look(ours()), peer: () => look(theirs()) })
-  return { id, ours: 'readHashed (Bun)', peer: 'oh-my-pi (Bun)', samples }
+  assert.equal(own(), peers())
+  const samples = await compare({ own: () => look(own()), peer: () => look(peers()) })
+  return { id, own: 'readHashed (Bun)', peer: 'oh-my-pi (Bun)', samples }
 }
 
 /** The header, with as few lines below it as possible. @param {string} id */
 async function tag(id) {
   writeFileSync(NAME, versions(corpora.ascii, LINES)[0])
-  const ours = () => readHashedSync({ path: NAME, maxLines: 1 }, { dialect: 'omp18' })[0].text
-  assert.equal(ours().split('\n')[0], headerOf(NAME))
-  const samples = await compare({ ours, peer: () => headerOf(NAME) })
-  return { id, ours: 'readHashed (Bun)', peer: 'oh-my-pi (Bun)', samples }
+  const own = () => readHashedSync({ path: NAME, maxLines: 1 }, { dialect: 'omp18' })[0].text
+  assert.equal(own().split('\n')[0], headerOf(NAME))
+  const samples = await compare({ own, peer: () => headerOf(NAME) })
+  return { id, own: 'readHashed (Bun)', peer: 'oh-my-pi (Bun)', samples }
 }
 
 const line = (/** @type {number} */ number) =>
@@ -127,22 +126,22 @@ async function stale(id) {
     assert.equal(textOf(NAME), expected)
     return time
   }
-  /** @type {{ ours: number[], peer: number[] }} */
-  const times = { ours: [], peer: [] }
+  /** @type {{ own: number[], peer: number[] }} */
+  const times = { own: [], peer: [] }
   for (let round = 0; round < ROUNDS; round++) {
     writeFileSync(NAME, before)
     const session = new HashSession({ cwd, stateDir, durability: 'process', dialect: 'omp18' })
     session.readSync({ path: NAME, startLine: SHOWN[0], maxLines: SHOWN.length })
-    times.ours.push(await timed(() => session.applySync({ patch })))
+    times.own.push(await timed(() => session.applySync({ patch })))
     session.close()
     const [fs, snapshots] = [new NodeFilesystem(), new InMemorySnapshotStore()]
     snapshots.record(fs.canonicalPath(NAME), before, SHOWN)
     const patcher = new Patcher({ fs, snapshots })
     times.peer.push(await timed(() => patcher.apply(Patch.parse(patch))))
   }
-  const samples = { ours: summary(times.ours), peer: summary(times.peer) }
-  const note = 'on disk; ours as a transaction with a journal, without fsync'
-  return { id, ours: 'session.apply (Bun)', peer: 'oh-my-pi (Bun)', samples, note }
+  const samples = { own: summary(times.own), peer: summary(times.peer) }
+  const note = 'on disk; own as a transaction with a journal, without fsync'
+  return { id, own: 'session.apply (Bun)', peer: 'oh-my-pi (Bun)', samples, note }
 }
 
 await serve(

@@ -15,7 +15,7 @@ const PATTERNS = { rare: 'getUnionOrIntersectionProperty', frequent: 'return' }
 export async function searchRows({ corpora: { tree } }) {
   const rows = []
   for (const [name, pattern] of Object.entries(PATTERNS)) {
-    const ours = () =>
+    const own = () =>
       searchHashed({
         search: pattern,
         caseSensitive: true,
@@ -25,15 +25,15 @@ export async function searchRows({ corpora: { tree } }) {
         maxMatches: 10_000_000,
       })
     const peer = () => ripgrep('-n', '-C2', '-F', pattern, tree)
-    const { matchCount, files } = await ours()
+    const { matchCount, files } = await own()
     const counts = ripgrep('-c', '--no-filename', '-F', pattern, tree).split('\n').filter(Boolean)
     assert.ok(matchCount > 0, `${pattern} is nowhere`)
     assert.equal(files.length, counts.length, 'both find it in the same number of files')
     const lines = counts.reduce((sum, count) => sum + Number(count), 0)
     assert.equal(matchCount, lines, 'both find the same number of lines')
-    const samples = await compare({ ours, peer }, { seconds: 60 })
+    const samples = await compare({ own, peer }, { seconds: 60 })
     const note = `\`${pattern}\`: ${matchCount} lines of ${files.length} files`
-    rows.push({ id: `search-${name}`, ours: 'searchHashed', peer: 'rg -n -C2', samples, note })
+    rows.push({ id: `search-${name}`, own: 'searchHashed', peer: 'rg -n -C2', samples, note })
   }
   return rows
 }

@@ -55,10 +55,10 @@ async function reads(options, id) {
   writeFileSync(join(options.cwd, path), textOf(PAGE_LINES))
   const session = new HashSession(options)
   const samples = await compare({
-    ours: () => session.readSync(path),
+    own: () => session.readSync(path),
     peer: () => readHashedSync(join(options.cwd, path), { root: options.cwd }),
   })
-  return { id, ours: 'session.read', peer: 'readHashed', samples }
+  return { id, own: 'session.read', peer: 'readHashed', samples }
 }
 
 /**
@@ -76,13 +76,13 @@ async function searches(options, id) {
   const limits = { ...options.limits, maxMatches: 1_000 }
   const session = new HashSession({ ...options, cwd, limits })
   const samples = await compare({
-    ours: () => {
+    own: () => {
       session.forget()
       assert.equal(session.searchSync({ search: 'needle' }).matchCount, 150)
     },
     peer: () => assert.equal(searchHashedSync({ search: 'needle' }, { root: cwd }).matchCount, 150),
   })
-  return { id, ours: 'session.search', peer: 'searchHashed', samples }
+  return { id, own: 'session.search', peer: 'searchHashed', samples }
 }
 
 /**
@@ -104,8 +104,8 @@ function applies(options, id, now) {
     return time
   }
   const rowOf = (/** @type {string} */ text) => text.split('\n').find((row) => row.endsWith(wanted))
-  /** @type {{ ours: number[], peer: number[] }} */
-  const times = { ours: [], peer: [] }
+  /** @type {{ own: number[], peer: number[] }} */
+  const times = { own: [], peer: [] }
   for (let round = 0; round < ROUNDS; round++) {
     const edit = (/** @type {string} */ path, /** @type {string | undefined} */ row) => ({
       operations: [
@@ -121,14 +121,14 @@ function applies(options, id, now) {
     const session = new HashSession(options)
     const shown = rowOf(session.readSync('edited.js').text)
     writeFileSync(file, now)
-    times.ours.push(timed(() => session.applySync(edit('edited.js', shown))))
+    times.own.push(timed(() => session.applySync(edit('edited.js', shown))))
     writeFileSync(file, now)
     const fresh = rowOf(readHashedSync(file)[0].text)
     const patch = edit(file, fresh)
     times.peer.push(timed(() => applyHashSync(patch, { stateDir, durability })))
   }
-  const samples = { ours: summary(times.ours), peer: summary(times.peer) }
-  return { id, ours: 'session.apply', peer: 'applyHash', samples }
+  const samples = { own: summary(times.own), peer: summary(times.peer) }
+  return { id, own: 'session.apply', peer: 'applyHash', samples }
 }
 
 /** 2,000 lines of TypeScript. */
@@ -161,14 +161,14 @@ function parsed(options) {
   const path = 'parsed.ts'
   const text = classes()
   const empty = () => ({
-    ours: /** @type {number[]} */ ([]),
+    own: /** @type {number[]} */ ([]),
     peer: /** @type {number[]} */ ([]),
   })
   const [first, second, later] = [empty(), empty(), empty()]
   for (let round = 0; round < ROUNDS; round++) {
-    for (const who of /** @type {const} */ (['ours', 'peer'])) {
+    for (const who of /** @type {const} */ (['own', 'peer'])) {
       writeFileSync(join(options.cwd, path), text)
-      const session = new HashSession({ ...options, syntax: who === 'ours' ? 'warn' : 'off' })
+      const session = new HashSession({ ...options, syntax: who === 'own' ? 'warn' : 'off' })
       const rows = session.readSync(path).text.split('\n')
       for (const [at, line] of PLACES.entries()) {
         const times = [first, second][at] ?? later
@@ -185,11 +185,11 @@ function parsed(options) {
       }
     }
   }
-  const row = (/** @type {string} */ id, /** @type {typeof first} */ { ours, peer }) => ({
+  const row = (/** @type {string} */ id, /** @type {typeof first} */ { own, peer }) => ({
     id,
-    ours: "syntax: 'warn'",
+    own: "syntax: 'warn'",
     peer: "syntax: 'off'",
-    samples: { ours: summary(ours), peer: summary(peer) },
+    samples: { own: summary(own), peer: summary(peer) },
   })
   return [
     row('session-apply-parsed', first),
@@ -217,7 +217,7 @@ function memory(options) {
     return process.memoryUsage.rss()
   }
   const peer = run(CALLS / 50)
-  const ours = run(CALLS)
+  const own = run(CALLS)
   const note = `the memory itself takes ${session.memoryBytes} bytes`
-  return { id: 'session-memory', ours: '100,000', peer: '2,000', values: { ours, peer }, note }
+  return { id: 'session-memory', own: '100,000', peer: '2,000', values: { own, peer }, note }
 }

@@ -73,18 +73,18 @@ async function run(values) {
   process.once('SIGINT', stop)
   const progress = progressOn(process.stderr)
   try {
-    const ask = endpoint({ ...about, engine, signal: interrupt.signal, onTrouble: onceEach() })
+    const ask = endpoint({ ...about, engine, signal: interrupt.signal, onProblem: onceEach() })
     const plan = { tasks, schemes, runs, parallel, budget, record, wire: about.wire, ask }
     const end = await carryOut({ ...plan, onProgress: progress.tell })
     progress.end()
     if (end.done < end.all) {
       console.error(`The budget of ${budget} tokens is spent: ${end.done} of ${end.all} attempts.`)
-      console.error('The same command with a larger --budget goes on.')
+      console.error('Run the same command with a larger --budget to continue.')
     }
   } catch (error) {
     progress.end()
     if (error instanceof Interrupted || error instanceof EndpointError) {
-      console.error('What was done is kept: the same command goes on where this one ended.')
+      console.error('The results are kept. Run the same command to continue.')
     }
     throw error
   } finally {
@@ -148,7 +148,7 @@ function chosenTasks(values) {
   if (file !== undefined) return tasksIn(file, isWanted).slice(0, count)
   const onFetch = (/** @type {string} */ name) => console.error(`Fetching ${name}, for tasks`)
   const { tasks, missing } = fixedTasks({ count: count ?? DEFAULT_TASKS, isWanted, onFetch })
-  for (const why of missing) console.error(`Left out: ${why}`)
+  for (const why of missing) console.error(`Skipped: ${why}`)
   if (tasks.length === 0) throw new Usage('No task can be made: none of the packages can be had.')
   return tasks
 }

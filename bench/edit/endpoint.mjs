@@ -7,7 +7,7 @@ import { post } from './post.mjs'
 /** @import { Engine } from './engine.mjs' */
 /** @import { Response } from './post.mjs' */
 /** @import { Tool } from './schemes.mjs' */
-/** @import { Answer, Told, Wire } from './wire.mjs' */
+/** @import { Answer, Reported, Wire } from './wire.mjs' */
 
 const MAX_TRIES = 8
 const FIRST_WAIT_MS = 1_000
@@ -27,7 +27,7 @@ const LATER = [408, 409, 425, 429]
 const BYTES_OF_A_TOKEN = 4
 
 /**
- * @typedef {Told & { estimated: number }} Usage `estimated`: how many of all tokens are estimates
+ * @typedef {Reported & { estimated: number }} Usage `estimated`: how many of all tokens are estimates
  */
 /** @typedef {{ usage: Usage, lostMs: number }} Spent by all tries: tokens, and wasted time */
 
@@ -60,7 +60,7 @@ export function addUsage(sum, more) {
  * @property {Engine} engine
  * @property {AbortSignal} [signal] ends waits and requests
  * @property {(ms: number) => Promise<void>} [wait]
- * @property {(message: string) => void} [onTrouble] hears of what is tried again
+ * @property {(message: string) => void} [onProblem] hears of what is tried again
  *
  * @typedef {{ raw: any, answer: Answer } & Spent} Asked
  * @typedef {{ system: string, messages: unknown[], tools: Tool[] }} Request
@@ -85,7 +85,7 @@ export function endpoint(options) {
       spent.lostMs += failed - begin
       if (!sent.isLater) throw new EndpointError(sent.message, spent)
       if (tries >= maxTries) throw new EndpointError(`${sent.message} (${tries} times)`, spent)
-      options.onTrouble?.(sent.message)
+      options.onProblem?.(sent.message)
       await (options.wait ?? waiting(options.signal))(sent.waitMs ?? backOff(tries))
       spent.lostMs += performance.now() - failed
     }
@@ -178,19 +178,19 @@ function bodyOf(text, key) {
 
 /**
  * The usage of a request. It cannot be zero tokens, because an answer has at least an end.
- * @param {Told} told
+ * @param {Reported} reported
  * @param {string} body
  * @param {string} text
  * @returns {Usage}
  */
-function usageOf(told, body, text) {
+function usageOf(reported, body, text) {
   const guess = (/** @type {string} */ of) => Math.ceil(Buffer.byteLength(of) / BYTES_OF_A_TOKEN)
-  const input = told.input === 0 ? guess(body) : 0
-  const output = told.output === 0 ? guess(text) : 0
+  const input = reported.input === 0 ? guess(body) : 0
+  const output = reported.output === 0 ? guess(text) : 0
   return {
-    ...told,
-    input: told.input + input,
-    output: told.output + output,
+    ...reported,
+    input: reported.input + input,
+    output: reported.output + output,
     estimated: input + output,
   }
 }

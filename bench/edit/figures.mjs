@@ -191,8 +191,8 @@ function median(numbers) {
  * @returns {Comparison}
  */
 function compared(one, rows, other, others) {
-  const [ours, theirs] = [rows, others].map(partsSolved)
-  const differences = [...ours].map(([task, part]) => part - (theirs.get(task) ?? 0))
+  const [first, second] = [rows, others].map(partsSolved)
+  const differences = [...first].map(([task, part]) => part - (second.get(task) ?? 0))
   const moreOne = differences.filter((by) => by > 0).length
   const moreOther = differences.filter((by) => by < 0).length
   const difference = differenceOf(differences)

@@ -19,7 +19,7 @@ const own = new Set()
  */
 export function lock(dir) {
   const path = join(dir, nameOf(process.pid))
-  if (own.has(path)) throw new Error(`this process is at the run in ${dir} already.`)
+  if (own.has(path)) throw new Error(`this process already uses the run in ${dir}.`)
   writeFileSync(path, hostname())
   own.add(path)
   const release = () => {
@@ -49,7 +49,7 @@ function passOrThrow(path) {
     )
   }
   if (isAlive(Number(pid)) && nameOf(Number(pid)) === basename(path)) {
-    throw new Error(`process ${pid} is at this run: wait for it, or end it (${path}).`)
+    throw new Error(`process ${pid} uses this run (${path}). Wait for it, or end it.`)
   }
   rmSync(path, { force: true })
 }

@@ -19,32 +19,32 @@ const MAX_SECONDS = 86_400
 /** The default number of tasks of the fixed set. */
 export const DEFAULT_TASKS = 20
 
-export const HELP = `hashline-bench: by which way of editing does a model edit best?
+export const HELP = `hashline-bench: with which scheme does a model edit best?
 
-  hashline-bench --model NAME --base-url URL [options]   measures, or goes on with what was begun
-  hashline-bench tasks REPOSITORY… --out FILE            makes tasks of git histories
-  hashline-bench report DIR [--prices FILE]              writes the report of a run anew
-  hashline-bench export DIR --out FILE                   the figures without any text, to send in
-  hashline-bench replay DIR --engine FOLDER              recorded calls through another engine
+  hashline-bench --model NAME --base-url URL [options]   measures, or continues a run
+  hashline-bench tasks REPOSITORY… --out FILE            creates tasks from git histories
+  hashline-bench report DIR [--prices FILE]              writes the report of a run again
+  hashline-bench export DIR --out FILE                   writes the figures without any text, to submit
+  hashline-bench replay DIR --engine FOLDER              replays recorded calls with another engine
 
 Options of a measurement:
-  --model NAME         as the endpoint knows it
+  --model NAME         the name for the endpoint
   --base-url URL       https://api.anthropic.com, http://localhost:8000/v1 …
-  --api NAME           openai or anthropic; by default what the URL suggests
-  --key-env NAME       the variable that holds the key; for api.openai.com and api.anthropic.com it is
+  --api NAME           openai or anthropic; by default derived from the URL
+  --key-env NAME       the variable with the key; for api.openai.com and api.anthropic.com it is
                        OPENAI_API_KEY and ANTHROPIC_API_KEY, for other hosts there is none
   --schemes LIST       exact, diff, hashline, hashline-DIALECT (${DEFAULT_SCHEMES})
-  --tasks N            so many of the fixed set (${DEFAULT_TASKS})
-  --task-file FILE     these instead, which \`hashline-bench tasks\` has made
+  --tasks N            tasks of the fixed set (${DEFAULT_TASKS})
+  --task-file FILE     tasks that \`hashline-bench tasks\` has created, instead
   --languages LIST     only these, such as Rust,Python
-  --runs N             of each task (1)
-  --budget TOKENS      read and written, all together; then it stops (1000000)
+  --runs N             runs of each task (1)
+  --budget TOKENS      stops after this number of tokens, read and written (1000000)
   --parallel N         attempts at a time (4)
-  --out DIR            of the run (hashline-bench-MODEL)
-  --prices FILE        {"NAME": {"input": 3, "output": 15, "cache_read": 0.3}}: dollars for a million tokens
-  --max-output N       tokens of an answer (8192)
+  --out DIR            the directory of the run (hashline-bench-MODEL)
+  --prices FILE        {"NAME": {"input": 3, "output": 15, "cache_read": 0.3}}: dollars per million tokens
+  --max-output N       the most tokens of an answer (8192)
   --extra JSON         more fields of each request, such as {"temperature": 0}
-  --timeout SECONDS    of a request (300)
+  --timeout SECONDS    the timeout of a request (300)
   --engine FOLDER      another version of the package hashline-native
 
 Options of tasks:
@@ -81,7 +81,7 @@ export function argumentsOf(argv) {
     return parseArgs({ args: argv, options: OPTIONS, allowPositionals: true })
   } catch (error) {
     throw new Usage(
-      `${/** @type {Error} */ (error).message}\nhashline-bench --help says what there is.`,
+      `${/** @type {Error} */ (error).message}\nRun hashline-bench --help for a list.`,
     )
   }
 }
@@ -103,7 +103,7 @@ export function numberOf(values, name) {
 export function required(values, name) {
   const value = values[name]
   if (value) return value
-  throw new Usage(`--${name} is missing. hashline-bench --help says what there is.`)
+  throw new Usage(`--${name} is missing. Run hashline-bench --help for a list.`)
 }
 
 /** The endpoint and the model. @param {Values} values */
@@ -135,17 +135,17 @@ export function endpointOf(values) {
 
 /** @param {string} text */
 function addressOf(text) {
-  const told = `--base-url is ${text}: expected an address such as http://localhost:8000/v1`
+  const problem = `--base-url is ${text}: use an address such as http://localhost:8000/v1`
   /** @type {URL} */
   let url
   try {
     url = new URL(text)
   } catch {
-    throw new Usage(`${told}.`)
+    throw new Usage(`${problem}.`)
   }
-  if (!['http:', 'https:'].includes(url.protocol)) throw new Usage(`${told}.`)
+  if (!['http:', 'https:'].includes(url.protocol)) throw new Usage(`${problem}.`)
   if (url.username || url.password) {
-    throw new Usage('--base-url has a name or a password in it: give a key by --key-env.')
+    throw new Usage('--base-url contains a name or a password. Use --key-env for a key.')
   }
   return url
 }
@@ -198,7 +198,7 @@ export function priceOf({ prices }, model) {
   for (const name of ['input', 'output', 'cache_read', 'cache_write']) {
     const dollars = price[name]
     const isFit = dollars === undefined || (Number.isFinite(dollars) && Number(dollars) >= 0)
-    if (!isFit) throw new Usage(`${prices}: ${name} of ${model} is no number from 0.`)
+    if (!isFit) throw new Usage(`${prices}: ${name} of ${model} is not a number of at least 0.`)
   }
   return /** @type {any} */ (price)
 }

@@ -160,15 +160,13 @@ function merged(before, about, dir) {
   for (const name of FIXED) {
     const [was, is] = [before[name], about[name]].map((value) => JSON.stringify(value))
     if (was !== is) {
-      throw new Error(`${dir} holds a run with ${name} ${was}, not ${is}: name another --out.`)
+      throw new Error(`${dir} has a run with ${name} ${was}, not ${is}. Use another --out.`)
     }
   }
   for (const [name, told] of Object.entries(about.schemes)) {
     const known = before.schemes[name]
     if (known !== undefined && JSON.stringify(known) !== JSON.stringify(told)) {
-      throw new Error(
-        `${dir} holds a run that told the model otherwise by ${name}: name another --out.`,
-      )
+      throw new Error(`${dir} has a run with another prompt for ${name}. Use another --out.`)
     }
   }
   return { ...before, schemes: { ...before.schemes, ...about.schemes } }
@@ -180,7 +178,7 @@ function union(before, tasks, dir) {
   for (const task of tasks) {
     const known = all.get(task.id)
     if (known !== undefined && JSON.stringify(known) !== JSON.stringify(task)) {
-      throw new Error(`${dir} holds another task ${task.id}: name another --out.`)
+      throw new Error(`${dir} has another task ${task.id}. Use another --out.`)
     }
     all.set(task.id, task)
   }
@@ -193,9 +191,9 @@ function union(before, tasks, dir) {
  */
 export function readRun(dir) {
   const { about, tasks, attempts } = paths(dir)
-  if (!existsSync(about)) throw new Error(`${dir} holds no run: there is no ${about}.`)
+  if (!existsSync(about)) throw new Error(`${dir} has no run: ${about} is missing.`)
   const { value, why = 'no object' } = readJson(readFileSync(about, 'utf8'))
-  if (!isObject(value)) throw new Error(`${about} is not what a run writes: ${why}`)
+  if (!isObject(value)) throw new Error(`${about} is not a file of a run: ${why}`)
   if (value.format !== FORMAT) {
     throw new Error(
       `${dir} holds a run of format ${value.format}, not ${FORMAT}: another version of hashline-bench reads it.`,

@@ -12,11 +12,11 @@ import { percent } from './proportion.mjs'
 
 /** @typedef {ReturnType<typeof figuresOf>} All */
 
-const READING = `- *Solved*: at the end the file is byte for byte what it was to become, or the same once the formatter of the project has run over it. In parentheses: the 95 % interval (Wilson). Several runs of a task are not independent, so they count as fewer attempts.
+const READING = `- *Solved*: at the end the file is byte for byte as wanted, or equal to that after the formatter of the project has run. In parentheses: the 95 % interval (Wilson). Several runs of a task are not independent, so they count as fewer attempts.
 - *First try*: solved in the first turn that did anything but read. A task in two files may take two such turns, if none of them was refused: some tools change one file a call.
-- What was not solved is in one of five columns. *Wrong and believed done*: the model said that it is done, and left a changed file that is wrong. *Gave up*: it said so and changed nothing. *Cut*: its last answer was cut at the limit of tokens. *Not done in time*: it still called tools after the last turn. *Refused*: the endpoint refused to go on with it.
+- What was not solved is in one of five columns. *Wrong and believed done*: the model said that it is done, and left a changed file that is wrong. *No change*: it said so and changed nothing. *Cut*: its last answer was truncated at the token limit. *Not done in time*: it still called tools after the last turn. *Refused*: the endpoint refused to continue.
 - *Wrong file left*: not solved, and the file is changed, whatever the ending.
-- *Refusals*: calls that came to nothing, such as a text that was not found or an anchor that does not hold.
+- *Refusals*: calls without effect, such as a text that was not found or a stale anchor.
 - *Difference* is the part that the first way solved less the part that the second one solved, in points of a hundred, with its 95 % interval (Agresti and Min).
 - *p* is how likely a difference like this is if both ways are equally good: McNemar's exact test of the tasks that one way solved more often. Below 0.05 is commonly taken for a difference. A task that was run several times counts once.`
 
@@ -81,7 +81,7 @@ ${READING}
 /** @param {string[]} names @param {Result['told']} told */
 function toldNote(names, told) {
   const lengths = names.map((name) => `${name}: ${((told[name] ?? 0) / 1000).toFixed(1)} KB`)
-  return `The prompt and the words of the tools, which the model reads in each turn: ${lengths.join(', ')}.`
+  return `The prompt and the descriptions of the tools, which the model reads in each turn: ${lengths.join(', ')}.`
 }
 
 /** @param {number} part */
@@ -100,7 +100,7 @@ function totals({ names, schemes }) {
     'solved',
     'first try',
     'wrong and believed done',
-    'gave up',
+    'no change',
     'cut',
     'not done in time',
     'refused',
@@ -120,18 +120,18 @@ function totals({ names, schemes }) {
 function estimatedNote(schemes) {
   const parts = schemes.map(({ estimated }) => estimated)
   if (Math.max(...parts) === 0) return ''
-  return ` The endpoint does not tell all tokens: of each way ${parts.map(percent).join(', ')} are estimated, as four bytes each.`
+  return ` The endpoint does not report all tokens: for each scheme ${parts.map(percent).join(', ')} are estimated, as four bytes each.`
 }
 
 /** @param {string[]} names @param {Figures[]} schemes */
 function operationsNote(names, schemes) {
-  const told = schemes.flatMap(({ byAnchor, byText }, at) => {
+  const shares = schemes.flatMap(({ byAnchor, byText }, at) => {
     const all = byAnchor + byText
     const parts = `${percent(byAnchor / all)} by anchors, ${percent(byText / all)} by exact text`
     return all === 0 ? [] : [`${names[at]}: ${parts}`]
   })
-  if (told.length === 0) return ''
-  return `\n\nThe tool of anchors replaces exact text as well. Of its operations that were carried out, these are by the one and by the other: ${told.join('; ')}.`
+  if (shares.length === 0) return ''
+  return `\n\nThe tool of anchors replaces exact text as well. Its applied operations by kind: ${shares.join('; ')}.`
 }
 
 /** @param {Figures} figures @param {boolean} hasCost */

@@ -67,21 +67,21 @@ export async function isDoneBefore({ files }) {
  * @returns {Task}
  */
 export function checkedTask(value, where) {
-  const refuse = (/** @type {string} */ why) => new Error(`${where} is no task: ${why}`)
+  const refuse = (/** @type {string} */ why) => new Error(`${where} is not a task: ${why}`)
   const texts = ['id', 'language', 'kind', 'source', 'instruction']
   const missing = texts.find((name) => typeof value?.[name] !== 'string')
-  if (missing !== undefined) throw refuse(`${missing} is no text`)
+  if (missing !== undefined) throw refuse(`${missing} is not a string`)
   if (!Array.isArray(value.files) || value.files.length === 0) throw refuse('it has no files')
   for (const file of value.files) {
     if (!isPathBelow(file?.path)) {
-      throw refuse(`the path ${JSON.stringify(file?.path)} is not one below a directory`)
+      throw refuse(`the path ${JSON.stringify(file?.path)} is not relative to a directory`)
     }
     const isWhole = ['before', 'wanted'].every((name) => typeof file[name] === 'string')
     if (!isWhole || !['string', 'undefined'].includes(typeof file.changed)) {
       throw refuse(`a text of ${file.path} is missing`)
     }
     if (file.formatter !== undefined && !isFormatting(file.formatter)) {
-      throw refuse(`the formatter of ${file.path} is none of those that there are`)
+      throw refuse(`the formatter of ${file.path} is unknown`)
     }
   }
   return value

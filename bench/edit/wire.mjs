@@ -6,7 +6,7 @@
 
 /**
  * @typedef {{ id: string, name: string, args: unknown }} Call
- * @typedef {{ input: number, output: number, cacheRead: number, cacheWrite: number }} Told tokens
+ * @typedef {{ input: number, output: number, cacheRead: number, cacheWrite: number }} Reported tokens
  * that an endpoint reports; `input` includes those read from a cache or written to it
  * @typedef {{ text: string, calls: Call[], stop: 'whole' | 'cut' | 'refused' }} Answer `cut`: at
  * the token limit; `refused`: by a safety filter
@@ -21,7 +21,7 @@
  * @property {(prompt: string) => unknown[]} first the first messages of a conversation
  * @property {(request: { model: string, system: string, messages: unknown[], tools: Tool[], limit: number }, engine: Engine) => Record<string, unknown>} body
  * @property {(body: any) => Answer | undefined} answer undefined for another body
- * @property {(body: any) => Told} usage of any body; 0 for missing counts
+ * @property {(body: any) => Reported} usage of any body; 0 for missing counts
  * @property {(body: any, results: Result[]) => unknown[]} next the messages for an answer and the
  * results of its calls
  */

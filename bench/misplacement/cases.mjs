@@ -43,7 +43,7 @@ export function* casesOf(pair, random, family) {
     yield caseOf(pair, `${family}: one hunk, exactly its lines`, [at], 0)
     const context = 1 + random.below(MOST_CONTEXT)
     const around = roomAround(pair, at, context)
-    if (around.before + around.behind === 0) continue
+    if (around.before + around.after === 0) continue
     yield caseOf(pair, `${family}: one hunk, 1 to 3 lines of context replaced along`, [at], context)
   }
   const most = Math.min(MOST_TOGETHER, hunks.length - 1)
@@ -56,7 +56,7 @@ export function* casesOf(pair, random, family) {
 /**
  * @param {Pair} pair
  * @param {string} scenario
- * @param {number[]} leftOut which hunks, in order
+ * @param {number[]} leftOut the indices of hunks, ascending
  * @param {number} context
  * @returns {Case}
  */
@@ -94,6 +94,6 @@ function roomAround({ old, hunks }, at, most) {
   const to = next ? next.oldAt : old.lines.length
   return {
     before: Math.min(most, oldAt - from),
-    behind: Math.min(most, to - oldAt - oldCount),
+    after: Math.min(most, to - oldAt - oldCount),
   }
 }

@@ -80,7 +80,7 @@ export async function* formattedCases({ source, change, path, old, new: wanted, 
   if (taking.length === 0) return
   const formatter = random.pick(taking)
   const hunk = random.pick(hunks)
-  const operations = [editOf(hunk, old.lines, wanted.lines, { before: 0, behind: 0 })]
+  const operations = [editOf(hunk, old.lines, wanted.lines, { before: 0, after: 0 })]
   const before = withLines(old, old.lines)
   const after = withLines(old, edited(old.lines, operations))
   const [current, truth] = await formatter.format([before, after], extname(path))

@@ -5,15 +5,15 @@
 //   --family commits,releases,synthetic,formatted,unchanged   only these
 //   --without-packages installs no packages and draws the cases from commits alone
 //   --only TEXT        only subjects whose name contains it; may be given several times
-//   --limit N          at most so many cases of commits or releases from each source
-//   --sample N         so many cases of each scenario for subjects that start a process for each, and
-//                      ten times as many for the others but the main ones, which get all
+//   --limit N          the most cases of commits or releases from each source
+//   --sample N         the number of cases of each scenario for subjects that start a process for
+//                      each; the main subjects get all cases, the others ten times this number
 //   --commits N        the newest commits of each repository
 //   --max-bytes N      no larger files
 //   --seed TEXT        draws other cases
 //   --wrong FILE       writes every wrong result as a line of JSON
 //
-//   --write            writes bench/misplacement.md all the same: a run without options does
+//   --write            writes bench/misplacement.md, as a run without options does
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import { closeSync, openSync, renameSync, writeSync } from 'node:fs'

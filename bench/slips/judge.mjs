@@ -10,7 +10,7 @@ import { withLines } from '../edit/history/text.mjs'
 
 /**
  * @typedef {object} Verdict
- * @property {boolean} told whether a refusal or a warning reported it
+ * @property {boolean} reported whether a refusal or a warning reported it
  * @property {string} [snapshot] of the result, if there is one
  * @property {string[]} codes of the refusal or the warnings
  * @property {string} [syntax] the parser's verdict on the result
@@ -73,10 +73,10 @@ export class Judge {
       /** @type {any} */ ({ operations }),
       /** @type {any} */ ({ dryRun: true }),
     )
-    if (outcome.status === 'rejected') return { told: true, codes: [outcome.code] }
+    if (outcome.status === 'rejected') return { reported: true, codes: [outcome.code] }
     const [file] = outcome.files
     return {
-      told: outcome.warnings.length > 0,
+      reported: outcome.warnings.length > 0,
       codes: outcome.warnings.map(({ code }) => code),
       // Without a change the result is the current file.
       snapshot: file?.snapshot ?? 'unchanged',

@@ -24,7 +24,7 @@ export function replayRecorded(scratchDir) {
     .trimEnd()
     .split('\n')
     .map((row) => JSON.parse(row))
-  const counts = { told: 0, right: 0, wrong: 0, unclear: 0 }
+  const counts = { reported: 0, right: 0, wrong: 0, unclear: 0 }
   for (const row of rows.filter(({ hashOfLine }) => hashOfLine !== null)) {
     counts[outcomeOf(row, scratchDir)]++
   }
@@ -48,7 +48,7 @@ function outcomeOf({ lines, line, hashOfLine, text, meant }, scratchDir) {
   session.readSync({ path: PATH, startLine: Math.min(...numbers) })
   const anchor = `${line}:${hashLines(content)[Number(hashOfLine) - 1]}`
   const outcome = session.applySync({ operations: [{ op: 'set_line', path: PATH, anchor, text }] })
-  if (outcome.status === 'rejected' || outcome.warnings.length > 0) return 'told'
+  if (outcome.status === 'rejected' || outcome.warnings.length > 0) return 'reported'
   if (meant === null) return 'unclear'
   const now = readFileSync(file, 'utf8').split('\n')
   const isRight =

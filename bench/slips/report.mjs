@@ -5,7 +5,7 @@ import { table } from '../edit/report.mjs'
 
 class Tally {
   all = 0
-  told = 0
+  reported = 0
   right = 0
   silent = 0
   suggestedRight = 0
@@ -31,28 +31,28 @@ export class Tallies {
 
 const INTRODUCTION = `# Slips
 
-What does a session say of edits that went wrong as those of models do? \`npm run bench -- slips --write\` measures it and writes this page.
+How does a session react to edits with typical mistakes of models? \`npm run bench -- slips --write\` measures it and writes this page.
 
-Each edit is a hunk of a commit, made alone to the file before the commit, in a session that was shown the whole file. It is changed as models slip: the range, the text's ends, its indentation. Nothing is changed: the patches are dry runs. Slips are made only of hunks that parse alone, and only where they make another file.
+Each edit is a hunk of a commit, applied separately to the file before the commit, in a session that has shown the whole file. It is changed as models do by mistake: in its range, at the ends of its text, in its indentation. The patches are dry runs. Mistakes are derived only from hunks that parse separately, and only if they change the result.
 
-- **told**: the edit is refused, or there is a warning.
-- **put right**: a repair made of it what was meant, in silence.
-- **silent**: neither. Not all of these are broken files: a line that is gone, or a statement too many, may parse.
-- **suggestion**: of those told, how many name another edit (\`SYNTAX\`), and how often that is the edit that was meant.
+- **reported**: the edit is refused, or there is a warning.
+- **fixed**: a repair restored the intended edit, without a warning.
+- **silent**: neither. Not all of these are broken files: a missing line or a surplus statement may parse.
+- **suggestion**: how many reported edits have another edit in the message (\`SYNTAX\`), and how often that is the intended edit.
 
-Correct edits that are told are blamed for nothing. A hunk alone may not parse where the commit does.
+Reported correct edits are false alarms. A separate hunk may not parse although the commit does.
 `
 
-const SLIP_HEAD = [
+const MISTAKE_HEAD = [
   'language',
   'edits',
-  'told',
-  'put right',
+  'reported',
+  'fixed',
   'silent',
   'suggestion',
-  'of these right',
+  'right suggestions',
 ]
-const CORRECT_HEAD = ['language', 'edits', 'told', 'why']
+const CORRECT_HEAD = ['language', 'edits', 'reported', 'why']
 
 /**
  * @param {Tallies} tallies
@@ -67,10 +67,10 @@ export function pageOf({ byKind }, recorded, origin) {
     const rows = [...byLanguage].sort().map(([language, tally]) => ({ language, tally }))
     if (rows.length > 1) rows.push({ language: 'all', tally: sum(rows.map(({ tally }) => tally)) })
     const isCorrect = kind.startsWith('correct')
-    const head = isCorrect ? CORRECT_HEAD : SLIP_HEAD
+    const head = isCorrect ? CORRECT_HEAD : MISTAKE_HEAD
     const cells = rows.map(({ language, tally }) => [
       language,
-      ...(isCorrect ? correctCells(tally) : slipCells(tally)),
+      ...(isCorrect ? correctCells(tally) : mistakeCells(tally)),
     ])
     parts.push(`## ${kind[0].toUpperCase()}${kind.slice(1)}`, table(head, cells))
   }
@@ -78,21 +78,21 @@ export function pageOf({ byKind }, recorded, origin) {
 }
 
 /** @param {ReturnType<typeof import('./recorded.mjs').replayRecorded>} recorded */
-const recordedPart = ({ told, right, wrong, unclear }) => `## Recorded mistakes
+const recordedPart = ({ reported, right, wrong, unclear }) => `## Recorded mistakes
 
-\`vectors/mispaired.jsonl\` has ${told + right + wrong + unclear} edits that models sent with the number of one line and the hash of another. Of these ${told} are told. ${right} edits the line that its text shows was meant, ${wrong} another one; ${unclear} do not show it.`
+\`vectors/mispaired.jsonl\` has ${reported + right + wrong + unclear} edits that models sent with the number of one line and the hash of another. ${reported} of them are reported. ${right} edits the line that its text identifies, ${wrong} another one; the text of ${unclear} does not identify a line.`
 
 /** @param {Tally} tally */
-function correctCells({ all, told, codes }) {
+function correctCells({ all, reported, codes }) {
   const why = [...codes].sort().map(([code, count]) => `${code} ${count}`)
-  return [`${all}`, share(told, all), why.join(', ')]
+  return [`${all}`, share(reported, all), why.join(', ')]
 }
 
 /** @param {Tally} tally */
-function slipCells({ all, told, right, silent, suggestedRight, suggestedWrong }) {
+function mistakeCells({ all, reported, right, silent, suggestedRight, suggestedWrong }) {
   const suggested = suggestedRight + suggestedWrong
-  const shares = [told, right, silent].map((part) => share(part, all))
-  return [`${all}`, ...shares, share(suggested, told), share(suggestedRight, suggested)]
+  const shares = [reported, right, silent].map((part) => share(part, all))
+  return [`${all}`, ...shares, share(suggested, reported), share(suggestedRight, suggested)]
 }
 
 /** @param {number} part @param {number} all */

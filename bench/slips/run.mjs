@@ -2,7 +2,7 @@
 // on correct ones. Edits are hunks of commits of git repositories (by default this one), applied
 // separately to the file before the commit.
 //
-//   --limit N     at most so many hunks of each repository and language: 200
+//   --limit N     the most hunks of each repository and language: 200
 //   --commits N   the newest commits of each repository
 //   --seed TEXT   draws other hunks
 //   --silent FILE writes what passed in silence as lines of JSON
@@ -20,7 +20,7 @@ import { languageOf } from '../edit/tasks/languages.mjs'
 import { Judge } from './judge.mjs'
 import { replayRecorded } from './recorded.mjs'
 import { pageOf, Tallies } from './report.mjs'
-import { meantEdit, slipsOf } from './slips.mjs'
+import { meantEdit, mistakesOf } from './slips.mjs'
 
 /** @import { Pair } from '../edit/history/git.mjs' */
 /** @import { Random } from '../edit/history/random.mjs' */
@@ -130,18 +130,18 @@ function measureHunk(judge, pair, at, language, random) {
   count(language, 'correct: one hunk with context', around, undefined)
   // If the file, or the file with this hunk, does not parse, there is no verdict.
   if (truth.syntax !== 'ok') return
-  for (const { slip, edit } of slipsOf(meant, pair.old.lines, random)) {
+  for (const { mistake, edit } of mistakesOf(meant, pair.old.lines, random)) {
     const exact = judge.judge([edit], true)
     if (exact.snapshot === truth.snapshot || exact.snapshot === 'unchanged') continue
     const verdict = judge.judge([edit])
-    count(language, slip, verdict, truth.snapshot)
+    count(language, mistake, verdict, truth.snapshot)
     if (verdict.suggested) {
       const right = judge.judge([verdict.suggested], true).snapshot === truth.snapshot
-      tallies.of(language, slip)[right ? 'suggestedRight' : 'suggestedWrong']++
+      tallies.of(language, mistake)[right ? 'suggestedRight' : 'suggestedWrong']++
     }
-    if (!verdict.told && verdict.snapshot !== truth.snapshot) {
+    if (!verdict.reported && verdict.snapshot !== truth.snapshot) {
       const { source, change, path } = pair
-      silent.push(`${JSON.stringify({ slip, source, change, path, meant, edit })}\n`)
+      silent.push(`${JSON.stringify({ mistake, source, change, path, meant, edit })}\n`)
     }
   }
 }
@@ -155,8 +155,8 @@ function measureHunk(judge, pair, at, language, random) {
 function count(language, kind, verdict, truth) {
   const tally = tallies.of(language, kind)
   tally.all++
-  if (verdict.told) {
-    tally.told++
+  if (verdict.reported) {
+    tally.reported++
     for (const code of new Set(verdict.codes)) {
       tally.codes.set(code, (tally.codes.get(code) ?? 0) + 1)
     }

@@ -7,9 +7,9 @@ import { editOf } from '../edit/history/text.mjs'
 /** @import { Edit } from '../edit/history/text.mjs' */
 
 /** A line of closing brackets and punctuation. */
-const CLOSER = /^\s*[)\]}]+[)\]};,]*\s*$/
+const CLOSING_BRACKETS = /^\s*[)\]}]+[)\]};,]*\s*$/
 
-/** @typedef {{ slip: string, edit: Edit }} Slip */
+/** @typedef {{ mistake: string, edit: Edit }} Mistake */
 
 /**
  * The edit of a hunk, with lines around it or without.
@@ -22,8 +22,8 @@ export function meantEdit({ old, new: wanted, hunks }, at, context = 0) {
   const from = previous ? previous.oldAt + previous.oldCount : 0
   const to = next ? next.oldAt : old.lines.length
   const before = Math.min(context, hunk.oldAt - from)
-  const behind = Math.min(context, to - hunk.oldAt - hunk.oldCount)
-  return editOf(hunk, old.lines, wanted.lines, { before, behind })
+  const after = Math.min(context, to - hunk.oldAt - hunk.oldCount)
+  return editOf(hunk, old.lines, wanted.lines, { before, after })
 }
 
 /**
@@ -31,9 +31,9 @@ export function meantEdit({ old, new: wanted, hunks }, at, context = 0) {
  * @param {Edit} meant
  * @param {string[]} file the lines of the old file
  * @param {Random} random
- * @returns {Generator<Slip>}
+ * @returns {Generator<Mistake>}
  */
-export function* slipsOf(meant, file, random) {
+export function* mistakesOf(meant, file, random) {
   const { lines } = meant
   const above = 'after' in meant ? meant.after : meant.first - 1
   const below = 'after' in meant ? meant.after : meant.last
@@ -42,24 +42,30 @@ export function* slipsOf(meant, file, random) {
     yield* wrongRanges(meant, file)
   }
   const last = lines.at(-1)
-  if (lines.length > 1 && last !== undefined && CLOSER.test(last)) {
+  if (lines.length > 1 && last !== undefined && CLOSING_BRACKETS.test(last)) {
     yield {
-      slip: 'closer missing from the end of the text',
+      mistake: 'closing bracket missing from the end of the text',
       edit: { ...meant, lines: lines.slice(0, -1) },
     }
   }
-  if (lines.length > 0 && lineBelow !== undefined && CLOSER.test(lineBelow)) {
-    yield { slip: 'closer below repeated', edit: { ...meant, lines: [...lines, lineBelow] } }
+  if (lines.length > 0 && lineBelow !== undefined && CLOSING_BRACKETS.test(lineBelow)) {
+    yield {
+      mistake: 'closing bracket below repeated',
+      edit: { ...meant, lines: [...lines, lineBelow] },
+    }
   }
-  if (lines.length > 0 && lineAbove !== undefined && CLOSER.test(lineAbove)) {
-    yield { slip: 'closer above repeated', edit: { ...meant, lines: [lineAbove, ...lines] } }
+  if (lines.length > 0 && lineAbove !== undefined && CLOSING_BRACKETS.test(lineAbove)) {
+    yield {
+      mistake: 'closing bracket above repeated',
+      edit: { ...meant, lines: [lineAbove, ...lines] },
+    }
   }
   if (lines.length > 0 && lineBelow !== undefined && /\w/.test(lineBelow)) {
-    yield { slip: 'line below repeated', edit: { ...meant, lines: [...lines, lineBelow] } }
+    yield { mistake: 'line below repeated', edit: { ...meant, lines: [...lines, lineBelow] } }
   }
   if (lines.length > 3) {
     const kept = 1 + random.below(lines.length - 2)
-    yield { slip: 'text cut off', edit: { ...meant, lines: lines.slice(0, kept) } }
+    yield { mistake: 'text cut off', edit: { ...meant, lines: lines.slice(0, kept) } }
   }
   yield* wrongDepths(meant)
 }
@@ -67,30 +73,30 @@ export function* slipsOf(meant, file, random) {
 /**
  * @param {{ first: number, last: number, lines: string[] }} meant
  * @param {string[]} file
- * @returns {Generator<Slip>}
+ * @returns {Generator<Mistake>}
  */
 function* wrongRanges(meant, file) {
   const next = file[meant.last]
-  if (next !== undefined && CLOSER.test(next)) {
-    yield { slip: 'closer below eaten', edit: { ...meant, last: meant.last + 1 } }
+  if (next !== undefined && CLOSING_BRACKETS.test(next)) {
+    yield { mistake: 'closing bracket below removed', edit: { ...meant, last: meant.last + 1 } }
   } else if (next?.trim()) {
-    yield { slip: 'end one line too late', edit: { ...meant, last: meant.last + 1 } }
+    yield { mistake: 'end one line too late', edit: { ...meant, last: meant.last + 1 } }
   }
   if (meant.first > 1 && file[meant.first - 2].trim()) {
-    yield { slip: 'start one line too early', edit: { ...meant, first: meant.first - 1 } }
+    yield { mistake: 'start one line too early', edit: { ...meant, first: meant.first - 1 } }
   }
   if (meant.last > meant.first) {
-    yield { slip: 'end one line too early', edit: { ...meant, last: meant.last - 1 } }
-    yield { slip: 'start one line too late', edit: { ...meant, first: meant.first + 1 } }
+    yield { mistake: 'end one line too early', edit: { ...meant, last: meant.last - 1 } }
+    yield { mistake: 'start one line too late', edit: { ...meant, first: meant.first + 1 } }
   }
 }
 
-/** @param {Edit} meant @returns {Generator<Slip>} */
+/** @param {Edit} meant @returns {Generator<Mistake>} */
 function* wrongDepths(meant) {
   const { lines } = meant
   if (lines.length < 2 || !lines.every((line) => line.trim() === '' || /^ {4}/.test(line))) return
   const shifted = lines.map((line) => (line.trim() === '' ? line : `    ${line}`))
-  yield { slip: 'text 4 columns too deep', edit: { ...meant, lines: shifted } }
+  yield { mistake: 'text 4 columns too deep', edit: { ...meant, lines: shifted } }
   const left = lines.map((line) => line.slice(4))
-  yield { slip: 'text 4 columns too far left', edit: { ...meant, lines: left } }
+  yield { mistake: 'text 4 columns too far left', edit: { ...meant, lines: left } }
 }

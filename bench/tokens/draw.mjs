@@ -73,7 +73,7 @@ export function changeOf({ path, old, new: wanted, hunks }, own, others) {
     const edits = own.map((at) => {
       const grown = before.filter((other) => other < at).map((other) => growth(hunks[other]))
       const oldAt = grown.reduce((sum, one) => sum + one, hunks[at].oldAt)
-      return editOf({ ...hunks[at], oldAt }, lines, wanted.lines, { before: 0, behind: 0 })
+      return editOf({ ...hunks[at], oldAt }, lines, wanted.lines, { before: 0, after: 0 })
     })
     return { lines, edits }
   }

@@ -26,9 +26,9 @@ export function pageOf(rows, tasks, { heads, seed, commits }) {
   const sections = tasks.map((task) => sectionOf(task, rows))
   return `# Tokens
 
-What a model reads and writes for a whole task, in several ways of editing. Written by \`npm run bench -- tokens --write\` with the repositories named below.
+What a model reads and writes for a whole task, with several edit schemes. Written by \`npm run bench -- tokens --write\` with the repositories named below.
 
-${commits} commits and the functions of ${heads.length} repositor${heads.length === 1 ? 'y' : 'ies'}, drawn at random with the seed ${seed}. Of each commit one file is taken that it changed at several places. Every call is made, and every answer is that of the tool itself; names and descriptions of tools are left out. Tokens are means, counted by \`o200k_base\` and, as the second total, by the tokenizer of Llama 3.
+${commits} commits and the functions of ${heads.length} repositor${heads.length === 1 ? 'y' : 'ies'}, drawn at random with the seed ${seed}. From each commit one file is used that it changed at several places. Every call is made, and every answer is that of the tool itself; names and descriptions of tools are not counted. Tokens are means, counted by \`o200k_base\` and, as the second total, by the tokenizer of Llama 3.
 
 Repositories: ${heads.join('; ')}.
 
@@ -45,12 +45,12 @@ ${sections.join('\n\n')}
 const ABOUT = {
   'one edit': `One change of the commit, after reading ${LINES_READ} lines with it in the middle.`,
   'all edits of a commit in a file': `${LINES_READ} lines around each change are read; windows that touch are one.`,
-  'half of them, after the other half was made by somebody else':
+  'half of them, after others have made the other half':
     'As before, and while the model edits, the file gets the other changes of the commit.',
   'a function moved to another file':
-    'Functions of 36 to 44 lines, all calls counted as *read*. All find the function by the same search. Anchors move its block by one operation, with what stands directly above it, and the file tag cuts and puts a block, whose end it is told. Exact text and the diff read the function and the end of the other file.',
+    'Functions of 36 to 44 lines, all calls counted as *read*. All find the function by the same search. Anchors move its block, with the comments directly above it, in one operation; the file tag cuts and puts a block, whose end it is given. Exact text and the diff read the function and the end of the other file.',
   'a function found and changed':
-    'Files of 800 to 1,300 lines, of each the first three functions, which get one more line. Anchors read the file folded, then the function. The others read the file whole.',
+    'Files of 800 to 1,300 lines, of each the first three functions, which get one more line. Anchors read the file folded, then the function. The others read the whole file.',
 }
 
 /** @param {Task} task @param {Row[]} rows */

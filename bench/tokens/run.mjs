@@ -2,7 +2,7 @@
 // schemes. Tasks are commits and functions of git repositories (by default this one), drawn at
 // random.
 //
-//   --commits N so many commits in all: 200
+//   --commits N commits in total: 200
 //   --seed TEXT draws others
 //   --write     writes bench/tokens.md
 
@@ -17,7 +17,7 @@ import { changeOf, functionsIn, pairsIn } from './draw.mjs'
 import { pageOf } from './page.mjs'
 import { diff } from './players/diff.mjs'
 import { exact } from './players/exact.mjs'
-import { ours } from './players/ours.mjs'
+import { hashline } from './players/hashline.mjs'
 import { publishedIn } from './players/published.mjs'
 import { arrows, numbered, plain } from './players/views.mjs'
 import { editing, finding, moving } from './tasks.mjs'
@@ -61,9 +61,9 @@ const tokenizers = [(text) => countTokens(text), (text) => llama3.encode(text, O
 
 /** @type {Scheme[]} */
 const schemes = [
-  ours('anchors', {}),
-  ours('anchors, `answer: region`', { answer: 'region' }),
-  ours('anchors, `dialect: pi`', { dialect: 'pi' }),
+  hashline('anchors', {}),
+  hashline('anchors, `answer: region`', { answer: 'region' }),
+  hashline('anchors, `dialect: pi`', { dialect: 'pi' }),
   exact('exact text over plain text', plain),
   exact('exact text over `cat -n`', numbered),
   exact('exact text over `1→`', arrows),
@@ -116,7 +116,7 @@ async function tasksOf(random) {
       pairs.map((pair, at) => changeOf(pair, all[at], [])),
     ),
     editing(
-      'half of them, after the other half was made by somebody else',
+      'half of them, after others have made the other half',
       pairs.map((pair, at) => changeOf(pair, halves[at].own, halves[at].others)),
     ),
     moving('a function moved to another file', random.shuffled(moved).slice(0, MOST_MOVED)),

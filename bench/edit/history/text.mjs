@@ -82,7 +82,7 @@ export function edited(lines, edits) {
   return result
 }
 
-/** How many lines stand before those that an edit replaces, or before its insertion.
+/** How many lines precede those that an edit replaces, or its insertion.
  * @param {Edit} edit */
 export const startOf = (edit) => ('after' in edit ? edit.after : edit.first - 1)
 
@@ -91,14 +91,14 @@ export const startOf = (edit) => ('after' in edit ? edit.after : edit.first - 1)
  * @param {Hunk} hunk
  * @param {string[]} oldLines
  * @param {string[]} newLines
- * @param {{ before: number, behind: number }} context
+ * @param {{ before: number, after: number }} context
  * @returns {Edit}
  */
-export function editOf(hunk, oldLines, newLines, { before, behind }) {
+export function editOf(hunk, oldLines, newLines, { before, after }) {
   const { oldAt, oldCount, newAt, newCount } = hunk
   const lines = newLines.slice(newAt, newAt + newCount)
-  if (oldCount + before + behind === 0) return { after: oldAt, lines }
-  const [first, end] = [oldAt - before, oldAt + oldCount + behind]
+  if (oldCount + before + after === 0) return { after: oldAt, lines }
+  const [first, end] = [oldAt - before, oldAt + oldCount + after]
   const prefix = oldLines.slice(first, oldAt)
   const suffix = oldLines.slice(oldAt + oldCount, end)
   return { first: first + 1, last: end, lines: [...prefix, ...lines, ...suffix] }

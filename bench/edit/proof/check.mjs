@@ -27,10 +27,10 @@ export function checkEntries(entries, tasks, played) {
     const [task, put] = [byId.get(entry.task), played.get(key)]
     assert.ok(task && put, key)
     const names = isMoving(task) ? MOVING : STILL
-    const counts = SLIPS[put.slip].counts
+    const counts = SLIPS[put.mistake].counts
     const some = (/** @type {Record<string, unknown>} */ from) =>
       names.map((name) => [name, from[name]])
-    assert.deepEqual(some({ ...entry }), some(counts), `${key}: ${put.slip}: ${task.source}`)
+    assert.deepEqual(some({ ...entry }), some(counts), `${key}: ${put.mistake}: ${task.source}`)
   }
 }
 
@@ -48,7 +48,7 @@ export function checkFigures(result, tasks, played) {
     const sum = (/** @type {(put: Played) => number} */ of) =>
       puts.reduce((all, put) => all + (put === undefined ? 0 : of(put)), 0)
     const slips = (/** @type {'solved' | 'wrong'} */ what) =>
-      sum(({ slip }) => Number(SLIPS[slip].counts[what]))
+      sum(({ mistake }) => Number(SLIPS[mistake].counts[what]))
     const { attempts, solved, wrong, rounds, input, output, cost = 0 } = schemes[at]
     assert.equal(attempts, tasks.length)
     assert.deepEqual([solved, wrong], [slips('solved'), slips('wrong')], name)

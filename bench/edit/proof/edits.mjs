@@ -4,7 +4,7 @@ import { hashLines } from '../../../index.js'
 import { call } from '../../../scripts/modelServer.mjs'
 import { unifiedDiff } from '../../misplacement/diff.mjs'
 import { replacementsOf } from '../../tokens/players/exact.mjs'
-import { operationOf } from '../../tokens/players/ours.mjs'
+import { operationOf } from '../../tokens/players/hashline.mjs'
 import { split, startOf } from '../history/text.mjs'
 import { DEFAULT_DIALECT } from '../schemes.mjs'
 
@@ -12,7 +12,7 @@ import { DEFAULT_DIALECT } from '../schemes.mjs'
 /** @import { Edit } from '../history/text.mjs' */
 /** @import { Task, TaskFile } from '../task.mjs' */
 
-/** Edits closer than this are merged. */
+/** Edits with fewer lines between them are merged. */
 const NEAR_LINES = 12
 
 /** @param {TaskFile} file */

@@ -16,7 +16,7 @@ import { SLIPS } from './slips.mjs'
  * @typedef {Record<string, number>} Rates the fraction of attempts with each mistake
  *
  * @typedef {object} Played the expected counts for one task with one scheme
- * @property {string} slip
+ * @property {string} mistake
  * @property {number} requests that were answered
  * @property {number} input tokens
  * @property {number} output
@@ -28,10 +28,10 @@ const LINES_AROUND = 20
 
 /**
  * @param {Task[]} tasks
- * @param {{ rates?: Rates, trouble?: number, onAnswer?: (count: number) => void }} [options]
- * `trouble`: the fraction of requests that fail once, temporarily
+ * @param {{ rates?: Rates, failureRate?: number, onAnswer?: (count: number) => void }} [options]
+ * `failureRate`: the fraction of requests that fail once, temporarily
  */
-export async function startPlayer(tasks, { rates = {}, trouble = 0, onAnswer } = {}) {
+export async function startPlayer(tasks, { rates = {}, failureRate = 0, onAnswer } = {}) {
   /** @type {Map<string, Played>} */
   const played = new Map()
   /** @type {Set<string>} */
@@ -45,15 +45,15 @@ export async function startPlayer(tasks, { rates = {}, trouble = 0, onAnswer } =
     const key = `${task.id} ${scheme}`
     const round = turn.body.messages.filter(isAnswer).length
     const draw = randomFrom(key, `trouble ${round}`)
-    const isTroubled = draw.next() < trouble && !troubled.has(`${key} ${round}`)
+    const isTroubled = draw.next() < failureRate && !troubled.has(`${key} ${round}`)
     troubled.add(`${key} ${round}`)
-    if (isTroubled) return troubleOf(draw.below(2))
-    const slip = slipOf(task, scheme, rates)
-    const answer = answerOf({ task, scheme, slip, round, turn })
+    if (isTroubled) return failureOf(draw.below(2))
+    const mistake = slipOf(task, scheme, rates)
+    const answer = answerOf({ task, scheme, mistake, round, turn })
     const usage = { input: inputOf(turn), output: 20 + round }
-    const before = played.get(key) ?? { slip, requests: 0, input: 0, output: 0 }
+    const before = played.get(key) ?? { mistake, requests: 0, input: 0, output: 0 }
     played.set(key, {
-      slip,
+      mistake,
       requests: before.requests + 1,
       input: before.input + usage.input,
       output: before.output + usage.output,
@@ -104,7 +104,7 @@ function schemeOf({ tools }) {
 }
 
 /** @param {number} kind @returns {HttpError} */
-const troubleOf = (kind) =>
+const failureOf = (kind) =>
   kind === 0
     ? { status: 429, message: 'too many requests' }
     : { status: 503, message: 'try again later' }
@@ -128,13 +128,13 @@ export function slipOf(task, scheme, rates) {
 }
 
 /**
- * @param {{ task: Task, scheme: string, slip: string, round: number, turn: Turn }} what
+ * @param {{ task: Task, scheme: string, mistake: string, round: number, turn: Turn }} what
  * @returns {Answer}
  */
-function answerOf({ task, scheme, slip, round, turn }) {
+function answerOf({ task, scheme, mistake, round, turn }) {
   const right = () => ({ calls: WRITERS[scheme](task) })
   const reads = readsOf(task)
-  const slipped = SLIPS[slip].plays?.({ task, scheme, round, right, reads })
+  const slipped = SLIPS[mistake].plays?.({ task, scheme, round, right, reads })
   if (slipped !== undefined) return slipped
   if (round === 0) return reads
   if (round === 1) return right()
@@ -177,9 +177,9 @@ function difference(old, now) {
   const most = Math.min(old.length, now.length)
   let start = 0
   while (start < most && old[start] === now[start]) start++
-  let behind = 0
-  while (behind < most - start && old.at(-1 - behind) === now.at(-1 - behind)) behind++
-  return { start, end: old.length - behind, behind }
+  let common = 0
+  while (common < most - start && old.at(-1 - common) === now.at(-1 - common)) common++
+  return { start, end: old.length - common, common }
 }
 
 /** @param {Edit} edit @param {number} from @param {number} by @returns {Edit} */
@@ -191,8 +191,8 @@ function shifted(edit, from, by) {
 
 /** @param {string[]} now @param {string[]} then @returns {Edit} */
 function wholeEdit(now, then) {
-  const { start, end, behind } = difference(now, then)
-  const lines = then.slice(start, then.length - behind)
+  const { start, end, common } = difference(now, then)
+  const lines = then.slice(start, then.length - common)
   return end === start ? { after: start, lines } : { first: start + 1, last: end, lines }
 }
 

@@ -26,7 +26,7 @@ const { values } = parseArgs({
 })
 
 const { tasks, missing } = fixedTasks({ count: Number(values.tasks), isWanted: () => true })
-for (const why of missing) console.error(`Left out: ${why}`)
+for (const why of missing) console.error(`Skipped: ${why}`)
 const dir = mkdtempSync(join(tmpdir(), 'hashline-bench-proof-'))
 const file = join(dir, 'tasks.jsonl')
 writeFileSync(file, tasks.map((task) => `${JSON.stringify(task)}\n`).join(''))
@@ -46,13 +46,13 @@ function withoutSlips() {
     checkFigures(resultOf(run), tasks, played)
     const tokens = run.entries.reduce((sum, { usage }) => sum + usage.input + usage.output, 0)
     const each = Math.round(tokens / run.entries.length)
-    console.log(`without slips: all of ${run.entries.length} solved, about ${each} tokens each`)
+    console.log(`without mistakes: all of ${run.entries.length} solved, about ${each} tokens each`)
   })
 }
 
 /** @param {string} api */
 function withSlips(api) {
-  const options = { rates: EVEN_RATES, trouble: 0.05 }
+  const options = { rates: EVEN_RATES, failureRate: 0.05 }
   return withPlayer(tasks, options, async ({ url, played, faults }) => {
     const run = await done(url, api, `slips-${api}`)
     assert.deepEqual(faults, [])

@@ -12,7 +12,7 @@ import { editsOf, linesOf } from './edits.mjs'
 
 /**
  * @typedef {{ task: Task, scheme: string, round: number, right: () => { calls: ToolCall[] }, reads: Answer }} Scene
- * @typedef {object} Slip
+ * @typedef {object} Mistake
  * @property {string[]} schemes that have it
  * @property {(task: Task) => boolean} [needs] the requirements for an edit
  * @property {(scene: Scene) => Answer | undefined} [plays] undefined if the model continues
@@ -37,7 +37,7 @@ const GIVEN_UP = { ...WELL, solved: false, first: false }
 /**
  * A mistake in the arguments of the first edit call.
  * @param {(args: any, scheme: string, task: Task) => unknown} change
- * @returns {Slip['plays']}
+ * @returns {Mistake['plays']}
  */
 const inArguments =
   (change) =>
@@ -84,7 +84,7 @@ function misquoted(args, scheme) {
 /** @param {string} hash */
 const otherHash = (hash) => (hash === 'dt' ? 'wh' : 'dt')
 
-/** @type {Record<string, Slip>} */
+/** @type {Record<string, Mistake>} */
 export const SLIPS = {
   none: { schemes: ALL, counts: WELL },
   'wrong text': {

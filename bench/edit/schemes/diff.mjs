@@ -132,8 +132,8 @@ function patched(text, hunks, path) {
   const spans = hunks.map((hunk, at) => {
     const place = placeOf(lines, hunk, from, shift)
     if (typeof place === 'string') throw new Refusal(`Hunk ${at + 1} of ${path}: ${place}`)
-    const behind = lines.slice(place + hunk.old.length)
-    lines = [...lines.slice(0, place), ...hunk.lines, ...behind]
+    const rest = lines.slice(place + hunk.old.length)
+    lines = [...lines.slice(0, place), ...hunk.lines, ...rest]
     from = place + hunk.lines.length
     shift += hunk.lines.length - hunk.old.length
     return changedIn(hunk, place)

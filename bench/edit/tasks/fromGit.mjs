@@ -26,7 +26,7 @@ const MOST_LINES = 5000
 const MOST_CHARS = 400
 const MAX_HUNK_LINES = 30
 const MAX_BYTES = 400_000
-const NO_CONTEXT = { before: 0, behind: 0 }
+const NO_CONTEXT = { before: 0, after: 0 }
 
 /** @typedef {{ kind: string, isMoving: boolean, isLarge: boolean }} Slot the requirements for a task */
 

@@ -15,16 +15,16 @@ import { refused } from './subject.mjs'
 
 /**
  * The snapshots or checksums of the old file at a path.
- * @typedef {(root: string, path: string, one: Case) => { snapshots?: Record<string, string>, checksums?: (string | undefined)[] }} Tell
+ * @typedef {(root: string, path: string, one: Case) => { snapshots?: Record<string, string>, checksums?: (string | undefined)[] }} HintOf
  */
 
-/** @type {Tell} */
+/** @type {HintOf} */
 const snapshots = (root, path) => {
   const [view] = readHashedSync([{ path, maxLines: 1 }], { root })
   return { snapshots: { [path]: view.snapshot ?? '' } }
 }
 
-/** @type {Tell} */
+/** @type {HintOf} */
 const checksums = (root, path, { operations }) => {
   const request = (/** @type {Edit} */ edit) => {
     if ('after' in edit) return undefined
@@ -36,10 +36,10 @@ const checksums = (root, path, { operations }) => {
 
 /**
  * @param {string} name
- * @param {Tell} tell
+ * @param {HintOf} hintOf
  * @returns {Subject}
  */
-function told(name, tell) {
+function hinted(name, hintOf) {
   /** @type {string | undefined} */
   let scratch
   return {
@@ -50,7 +50,7 @@ function told(name, tell) {
       const [root, stateDir] = [scratch, `${scratch}.state`]
       const path = `file${extname(one.path)}`
       writeFileSync(join(root, path), one.old)
-      const { snapshots, checksums } = tell(root, path, one)
+      const { snapshots, checksums } = hintOf(root, path, one)
       writeFileSync(join(root, path), one.current)
       const operations = operationsOf(one).map((operation, at) => {
         const checksum = checksums?.[at]
@@ -73,4 +73,4 @@ function told(name, tell) {
   }
 }
 
-export const shownSubjects = [told('snapshots', snapshots), told('checksums', checksums)]
+export const shownSubjects = [hinted('snapshots', snapshots), hinted('checksums', checksums)]

@@ -12,7 +12,7 @@ import { hashTools } from 'hashline-native/tools'
  * @param {object} options of the session
  * @returns {Scheme}
  */
-export const ours = (name, options) => ({ name, playerIn: (cwd) => playerIn(cwd, options) })
+export const hashline = (name, options) => ({ name, playerIn: (cwd) => playerIn(cwd, options) })
 
 /** @param {string} cwd @param {object} options @returns {Player} */
 function playerIn(cwd, options) {
