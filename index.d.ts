@@ -2,20 +2,20 @@
 /* eslint-disable */
 
 /**
- * A line number and the hash of that line, as a model sees and returns it: `12:a3`. What follows
+ * A line number and the hash of that line, as a model sees and returns it: `12:a3`. Anything after
  * a `|` (`12:a3|  return x;`) must be the line's text.
  */
 export type Anchor = string
 
 /**
- * How anchors are written and lines are hashed: `pi` `12:a3|text` (the default), `pi26`
+ * The notation of anchors and the hash of lines: `pi` `12:a3|text` (the default), `pi26`
  * `12:tprd|text`, `cli` `12:a3|text`, `omp` and `omp13` `12#XY:text`, `lean` `12ab|text` (the
  * default of sessions), and `12|` for a blank line. In `omp18` lines are `12:text` below
- * `[path#TAG]`, and edited by a `ScriptPatch`.
+ * `[path#TAG]`, and are edited by a `ScriptPatch`.
  */
 export type Dialect = 'pi' | 'pi26' | 'cli' | 'omp' | 'omp13' | 'omp18' | 'lean'
 
-/** The stable code of a refusal or fault. */
+/** The stable code of a refusal or error. */
 export type HashlineErrorCode =
   | 'INVALID_ARGUMENT'
   | 'INVALID_OPERATION'
@@ -50,23 +50,23 @@ export type HashlineErrorCode =
   | 'IO'
   | 'INTERNAL'
 
-/** What the functions of this package throw, and reject their promises with. */
+/** The error that the functions of this package throw and reject their promises with. */
 export declare class HashlineError extends Error {
   constructor(message: string, code: HashlineErrorCode, path?: string, cause?: unknown)
   /** `'AbortError'` for a cancelled call, which has the signal's reason as `cause`. */
   name: 'HashlineError' | 'AbortError'
   /** The stable code. */
   code: HashlineErrorCode
-  /** The file it is about, where there is one. */
+  /** The file, if the error is about one. */
   path?: string
   cause?: unknown
 }
 
 /**
- * A repair of a model's text, by its name. The first four are on by default: diff markers and
- * anchors copied into the text, a lost indentation of the first line, and repeated neighbours.
- * `echoes` refuses repeated neighbours with `REPEATS_NEIGHBOURS`, and drops brackets that are too
- * many. In dialects `omp` and `omp13` it drops both, and is off by default.
+ * A repair of a model's text. The first four are on by default: they remove diff markers and
+ * anchors that were copied into the text, restore a lost indentation of the first line, and handle
+ * repeated neighbours. `echoes` refuses repeated neighbours with `REPEATS_NEIGHBOURS` and drops
+ * surplus brackets. In the dialects `omp` and `omp13` it drops both, and is off by default.
  */
 export type RepairRule =
   | 'strip-plus'
@@ -79,11 +79,11 @@ export type RepairRule =
   | 'confusables'
 
 /**
- * By which rule a part of a shell command was found: a command that prints files (`cat f`) or
- * searches them (`grep x f`), a file as its input (`cat < f`), a redirection into a file (`> f`),
- * a command whose job is to write one (`tee f`), a file edited in place (`sed -i`), a file that a
- * program of sed, awk or find names, a command that changes files as a whole (`cp`), a patch
- * (`git apply`), code for an interpreter, a command that the policy names.
+ * The rule by which a part of a shell command was found: a command that prints files (`cat f`) or
+ * searches them (`grep x f`), a file as input (`cat < f`), a redirection into a file (`> f`), a
+ * command that writes a file (`tee f`), a file edited in place (`sed -i`), a file named in a
+ * program of sed, awk or find, a command on whole files (`cp`), a patch (`git apply`), code for an
+ * interpreter, or a command that the policy names.
  */
 export type CommandRule =
   | 'reader'
@@ -99,9 +99,9 @@ export type CommandRule =
   | 'extra'
 
 /**
- * Lines of text. A string is split on `\n`, one final `\n` is ignored: `"a\n"` is one line, `""`
- * one empty line. An array holds lines. `null` and the empty array are no lines, which deletes in
- * a replacement.
+ * Lines of text. A string is split on `\n`, and one final `\n` is ignored: `"a\n"` is one line,
+ * `""` is one empty line. An array has one string per line. `null` and the empty array mean zero
+ * lines: a replacement by them deletes.
  */
 export type Lines = string | readonly string[] | null
 
@@ -212,26 +212,26 @@ export interface DeleteSpan {
   checksum?: string
 }
 
-/** Lines by one anchor, which may stand for a whole block, by two, or by `10:a3-12:f2`. */
+/** Lines given by one anchor (of a line or a whole block), by two anchors, or by `10:a3-12:f2`. */
 type NamedLines =
   | { anchor: Anchor; block?: boolean }
   | { start_anchor: Anchor; end_anchor: Anchor }
   | { range: string }
 
 /**
- * Moves or copies lines to another place of the file, or to another file. A file that does not
- * exist is made.
+ * Moves or copies lines to another place in the file, or to another file. The file is created if it
+ * does not exist.
  */
 export type TransferLines = NamedLines & {
   op: 'move_lines' | 'copy_lines'
   path: string
-  /** The file to which they go, if another one. */
+  /** The destination file, if it is another one. */
   to?: string
-  /** The line after which they go; left out only for a file that does not exist. */
+  /** The line after which they are inserted; omit it only for a file that does not exist. */
   to_anchor?: Anchor | 'BOF' | 'EOF'
   /**
-   * `'fit'` exchanges the white space that all of them begin with for that of the next line below
-   * the place that is not empty, or of the line of `to_anchor` if that is deeper.
+   * `'fit'` replaces the common leading whitespace of the lines by that of the next non-empty line
+   * below the destination, or by that of the `to_anchor` line if it is deeper.
    */
   indent?: 'keep' | 'fit'
 }
@@ -248,12 +248,12 @@ export interface ReplaceText {
 }
 
 /**
- * A value of a JSON document, as `readJson` shows it: its path and a hash of what it is, like
+ * A value of a JSON document, as `readJson` shows it: its path and a hash of the value, such as
  * `$.scripts.test:34` or `$["a key"][0]:b2`.
  */
 export type JsonAnchor = string
 
-/** Any value that JSON has; it is written as `JSON.stringify` says. */
+/** Any JSON value; it is written as by `JSON.stringify`. */
 export type JsonValue =
   | string
   | number
@@ -279,7 +279,7 @@ export interface InsertAtPath {
   value: JsonValue
   /** The key, for an object. */
   key?: string | null
-  /** For an array: before the element that has this index now; at the end when left out. */
+  /** For an array: the index of the element to insert before; at the end by default. */
   index?: number | null
 }
 
@@ -336,7 +336,7 @@ type WithoutPath<T> = T extends unknown ? Omit<T, 'path'> & { path?: string } : 
 /** An operation on a text in memory; a path is ignored. */
 export type TextOperation = WithoutPath<LineOperation | JsonOperation>
 
-/** An edit of the shape in which the operation is the key. */
+/** An edit in the shape whose key is the operation. */
 export type KeyedEdit = { verbatim?: boolean } & (
   | { set_line: { anchor: Anchor; new_text?: Lines; checksum?: string } }
   | {
@@ -351,7 +351,7 @@ export type KeyedEdit = { verbatim?: boolean } & (
   | { replace: { old_text: string; new_text: string; all?: boolean } }
 )
 
-/** An edit of a value of a JSON document, of the shape in which the operation is the key. */
+/** An edit of a value of a JSON document, in the shape whose key is the operation. */
 export type KeyedJsonEdit =
   | { set_path: { anchor: JsonAnchor; value: JsonValue } }
   | {
@@ -367,7 +367,7 @@ export type KeyedJsonEdit =
 /** A tag as text, or as it was parsed. */
 export type Tag = Anchor | { line: number; hash: string }
 
-/** An edit of the shape with tags. */
+/** An edit in the shape with tags. */
 export type TaggedEdit = { verbatim?: boolean } & (
   | { op: 'set'; tag: Tag; content: Lines; checksum?: string }
   | { op: 'replace'; first: Tag; last: Tag; content: Lines; checksum?: string }
@@ -379,9 +379,8 @@ export type TaggedEdit = { verbatim?: boolean } & (
 )
 
 /**
- * Paths with the snapshots of the files that were shown, as views say them. In a file that is
- * still its snapshot no anchor is taken for another line; in one that is not, and in files of
- * which nothing is said, the rules of `relocate` hold.
+ * Paths with the snapshots of the files that were shown, as in views. If a file still has this
+ * snapshot, its anchors are never relocated; for other files, `relocate` applies.
  */
 export type Snapshots = Readonly<Record<string, string | undefined>>
 
@@ -403,9 +402,9 @@ export interface EditsPatch {
 }
 
 /**
- * Text in oh-my-pi's patch language: sections `[path#TAG]` with `PUT`, `CUT`, `REM` and `MV`. The
- * numbers of lines are those of the version with that tag: in a session one that was shown,
- * elsewhere the file as it is.
+ * Text in oh-my-pi's patch language: sections `[path#TAG]` with `PUT`, `CUT`, `REM` and `MV`. Line
+ * numbers are those of the version with that tag: in a session a version that was shown, otherwise
+ * the current file.
  */
 export interface ScriptPatch {
   patch: string
@@ -426,34 +425,34 @@ export type TextPatch =
   | { edits: readonly (KeyedEdit | KeyedJsonEdit | TaggedEdit)[] }
   | ScriptPatch
 
-/** In which dialect anchors are written. */
+/** The dialect of anchors. */
 export interface DialectOptions {
-  /** The dialect of the anchors: `'pi'` when left out, in a session `'lean'`. */
+  /** The dialect of the anchors: `'pi'` by default, in a session `'lean'`. */
   dialect?: Dialect
 }
 
 /** How a text in memory is formatted. */
 export interface FormatOptions extends DialectOptions {
-  /** The number of the first line: 1 when left out. */
+  /** The number of the first line: 1 by default. */
   startLine?: number
 }
 
 /** How files become lines. */
 export interface FileOptions extends DialectOptions {
   /**
-   * The WHATWG label of the encoding of files without byte order mark, and of new files: UTF-8
-   * when left out.
+   * The WHATWG label of the encoding of files without byte order mark, and of new files: UTF-8 by
+   * default.
    */
   encoding?: string
-  /** Larger files are refused: 1 GiB when left out. */
+  /** Larger files are refused: 1 GiB by default. */
   maxFileBytes?: number
 }
 
 /** How files are read. */
 export interface ReadOptions extends FileOptions {
   /**
-   * Relative paths start here, and nothing outside is read or written. Without it paths are taken
-   * as the process would.
+   * The start of relative paths. Nothing outside of it is read or written. Without it, paths are
+   * resolved as by the process.
    */
   root?: string
   /** Cancels the call: the promise is rejected with an `AbortError`. */
@@ -466,46 +465,45 @@ export type SearchOptions = ReadOptions
 /** How a text in memory is edited. */
 export interface EditOptions extends DialectOptions {
   /**
-   * What to do with an anchor whose line has another hash. `'guarded'` (when left out): look
-   * nearby, and follow the hash unless the patch itself speaks against it. `'unique'`: follow a
-   * hash that is unique nearby. `'off'`: refuse. In a session it counts for anchors of lines that
-   * were never shown, with `unseen: 'match'`.
+   * What to do with an anchor whose line has another hash. `'guarded'` (the default): search nearby
+   * lines for the hash, and use the line found unless the patch itself contradicts it. `'unique'`:
+   * use a line whose hash is unique nearby. `'off'`: refuse. In a session this applies to anchors
+   * of lines that were never shown, with `unseen: 'match'`.
    */
   relocate?: 'guarded' | 'unique' | 'off'
   /**
-   * How far from its number a line is looked for, in lines each way: 100 when left out, 1,000 at
-   * most.
+   * How many lines before and after its number a line is searched: 100 by default, at most 1,000.
    */
   relocateWindow?: number
   /**
-   * Which repairs may be made to a model's text: the default ones (`true`, or left out), none
+   * The repairs that may be made to a model's text: the default ones (`true`, the default), none
    * (`false`), or the default ones with some switched on or off.
    */
   repairs?: boolean | Partial<Record<RepairRule, boolean>>
   /**
-   * How the `text` of an outcome tells of changed lines. `'region'` (when left out): the lines with
-   * their new anchors. `'brief'`: the new anchors alone, for a model that knows what it wrote.
-   * Refusals and what a dry run would do are told in full.
+   * How the `text` of an outcome reports changed lines. `'region'` (the default): the lines with
+   * their new anchors. `'brief'`: only the new anchors, for a model that knows what it wrote.
+   * Refusals and dry runs are always reported in full.
    */
   answer?: 'region' | 'brief'
   /**
-   * How many unchanged lines the `text` of an outcome shows on either side of each changed region: 0
-   * to 3, 2 when left out. (The tools of `hashline-native/tools` show 1.) Refusals show two.
+   * How many unchanged lines the `text` of an outcome shows before and after each changed region: 0
+   * to 3, by default 2. (The tools of `hashline-native/tools` show 1.) Refusals show two.
    */
   answerContext?: number
 }
 
-/** Where calls that edit the same files meet. */
+/** Where calls that edit the same files coordinate. */
 export interface StateOptions {
   /**
-   * Where journals and locks are kept, outside the edited files' tree: the platform's directory
-   * for state when left out. Only calls with the same one take turns and recover what another left
-   * half done.
+   * The directory for journals and locks, outside of the tree of the edited files; by default the
+   * platform's directory for state. Only calls with the same directory take turns and recover
+   * patches that another one left unfinished.
    */
   stateDir?: string
   /**
-   * How long to wait for other calls that edit the same files, in milliseconds: 10,000 when left
-   * out. Then the patch is refused with `LOCK_TIMEOUT`.
+   * How long to wait for other calls that edit the same files, in milliseconds: 10,000 by default.
+   * Then the patch is refused with `LOCK_TIMEOUT`.
    */
   lockTimeoutMs?: number
 }
@@ -513,26 +511,26 @@ export interface StateOptions {
 /** How files are changed. */
 export interface CommitOptions extends StateOptions {
   /**
-   * What a finished call is safe from: a power cut (`'power'`, when left out), or only the end of
-   * the process (`'process'`), which is faster.
+   * What a finished call survives: a power cut (`'power'`, the default), or only the end of the
+   * process (`'process'`), which is faster.
    */
   durability?: 'power' | 'process'
   /**
-   * What to do when a file parses before the patch and would not after it: nothing (`'off'`, when
-   * left out, but in a session), tell it in `warnings` (`'warn'`, when left out in a session), or
-   * refuse the patch with `BREAKS_SYNTAX` (`'refuse'`). Of a patch 64 files and 4 MiB are parsed,
-   * and no file of more than 256 KiB.
+   * What to do when a file parses before the patch and would not parse after it: nothing (`'off'`,
+   * the default outside of a session), report it in `warnings` (`'warn'`, the default in a
+   * session), or refuse the patch with `BREAKS_SYNTAX` (`'refuse'`). At most 64 files and 4 MiB of
+   * a patch are parsed, and no file of more than 256 KiB.
    */
   syntax?: 'off' | 'warn' | 'refuse'
 }
 
-/** Whether a patch is only tried, and how its changes are shown. */
+/** Whether a patch is only checked, and how its changes are shown. */
 export interface TrialOptions {
-  /** Checks everything and writes nothing: false when left out. */
+  /** Checks everything and writes nothing: false by default. */
   dryRun?: boolean
   /**
-   * How many unchanged lines the diffs show around each change: 3 when left out. `applyHash` and
-   * `applyJson` make diffs where `context` or `dryRun` is given, a session always.
+   * How many unchanged lines the diffs show around each change: 3 by default. `applyHash` and
+   * `applyJson` make diffs if `context` or `dryRun` is given; a session always makes them.
    */
   context?: number
 }
@@ -540,7 +538,7 @@ export interface TrialOptions {
 /** How a patch is applied to files. */
 export interface ApplyOptions extends ReadOptions, EditOptions, CommitOptions, TrialOptions {
   /**
-   * Cancels the call, as long as it has not begun to change files: the promise is rejected with an
+   * Cancels the call, unless it has begun to change files: the promise is rejected with an
    * `AbortError`.
    */
   signal?: AbortSignal
@@ -554,18 +552,18 @@ export interface RecoverOptions extends StateOptions {
 
 /** How a session reads and edits. */
 export interface HashSessionOptions extends FileOptions, EditOptions, CommitOptions {
-  /** Where relative paths start: the working directory of the process when left out. */
+  /** The start of relative paths: the working directory of the process by default. */
   cwd?: string
   /**
-   * Nothing outside is written, nor read unless `readRoots` name it: `cwd` when left out, `false`
-   * for no bounds.
+   * Nothing outside of it is written, and nothing outside of it and `readRoots` is read: `cwd` by
+   * default; `false` removes the limit.
    */
   root?: string | false
-  /** Directories that may be read beside the root. */
+  /** Directories that may be read in addition to the root. */
   readRoots?: string | readonly string[]
   /**
-   * What to do with anchors of lines that were never shown: `'refuse'` (when left out), or
-   * `'match'` them with the lines as they are, as `applyHash` does.
+   * What to do with anchors of lines that were never shown: `'refuse'` (the default), or `'match'`
+   * them with the current lines, as `applyHash` does.
    */
   unseen?: 'refuse' | 'match'
   /** How much one call shows. */
@@ -573,45 +571,45 @@ export interface HashSessionOptions extends FileOptions, EditOptions, CommitOpti
   /** How much is remembered. */
   memory?: HashSessionMemory
   /**
-   * Keeps the session on disk, so that it outlives the process and is shared with others: in
-   * memory alone when left out.
+   * Stores the session on disk, so that it outlives the process and is shared with other processes.
+   * By default it is only in memory.
    */
   store?: HashSessionStore
 }
 
 /** How much one call of a session shows. */
 export interface HashSessionLimits {
-  /** Lines of all files that a read shows: 2,000 when left out. */
+  /** Lines of all files that a read shows: 2,000 by default. */
   maxLines?: number
-  /** Bytes of text that a read or a search shows: 51,200 when left out. */
+  /** Bytes of text that a read or a search shows: 51,200 by default. */
   maxBytes?: number
-  /** Matches that a read or a search shows: 200 when left out. */
+  /** Matches that a read or a search shows: 200 by default. */
   maxMatches?: number
-  /** Code points that a read or a search shows of each line: 2,000 when left out. */
+  /** Code points that a read or a search shows of each line: 2,000 by default. */
   maxLineChars?: number
 }
 
 /**
- * How much a session remembers, each at least 1; what was shown first is forgotten first. What was
- * shown last is remembered even if it is over the bound of bytes.
+ * How much a session remembers; each at least 1. The oldest is forgotten first. What was shown last
+ * is remembered even if it exceeds the byte limit.
  */
 export interface HashSessionMemory {
-  /** Bytes in all: 64 MiB when left out. */
+  /** Bytes in total: 64 MiB by default. */
   maxBytes?: number
-  /** Files: 256 when left out. */
+  /** Files: 256 by default. */
   maxFiles?: number
-  /** Versions of a file that others made: 8 when left out. */
+  /** Versions of a file that other processes wrote: 8 by default. */
   maxVersions?: number
 }
 
 /**
- * Where a session is kept. Processes that name the same one have the same session. Only the user
- * can read it, and it is removed 14 days after it was last written.
+ * Where a session is stored. Processes that name the same store share the session. Only the user
+ * can read it. It is removed 14 days after the last write.
  */
 export interface HashSessionStore {
   /** Its name: 1 to 200 characters. */
   id: string
-  /** The directory: `stateDir` when left out. */
+  /** The directory: `stateDir` by default. */
   dir?: string
 }
 
@@ -624,7 +622,7 @@ export interface SessionReadOptions {
 /** How one patch of a session is applied. */
 export interface SessionApplyOptions extends TrialOptions {
   /**
-   * Cancels the call, as long as it has not begun to change files: the promise is rejected with an
+   * Cancels the call, unless it has begun to change files: the promise is rejected with an
    * `AbortError`.
    */
   signal?: AbortSignal
@@ -638,11 +636,11 @@ export interface FileRequest {
   startLine?: number
   /** The most lines shown. */
   maxLines?: number
-  /** The most bytes of text shown. A first line that is longer is shown cut. */
+  /** The most bytes of text shown. A longer first line is shown truncated. */
   maxBytes?: number
   /**
-   * The WHATWG label of the encoding, where the file has no byte order mark; instead of the option
-   * of the same name.
+   * The WHATWG label of the encoding, if the file has no byte order mark. Overrides the option of
+   * the same name.
    */
   encoding?: string
 }
@@ -651,136 +649,136 @@ export interface FileRequest {
 export interface MatchOptions {
   /**
    * Whether `search` is a regular expression (the syntax of Rust's `regex`, with look-around and
-   * back-references): false when left out.
+   * back-references): false by default.
    */
   regex?: boolean
-  /** Whether letters match only their own case: false when left out. */
+  /** Whether the case of letters must match: false by default. */
   caseSensitive?: boolean
-  /** Lines shown before each match: 0 when left out. */
+  /** Lines shown before each match: 0 by default. */
   contextBefore?: number
-  /** Lines shown after each match: 0 when left out. */
+  /** Lines shown after each match: 0 by default. */
   contextAfter?: number
 }
 
 /** What to read of one file. */
 export interface ReadRequest extends FileRequest, MatchOptions {
   /**
-   * The most code points shown of each line; a mark `… [+12345 bytes]` says what is left out, and
-   * the view goes on. With `search` those around the first match.
+   * The most code points shown of each line; a mark `… [+12345 bytes]` says how much was omitted,
+   * and the view continues. With `search`, the part around the first match is shown.
    */
   maxLineChars?: number
   /**
-   * Which part of each line is shown, in code points from 1, both included; then `maxLineChars`
-   * does not count. A row that begins within its line has a mark, `[1000 bytes+] …`.
+   * The columns to show of each line, in code points from 1, both included; `maxLineChars` is then
+   * ignored. A row that starts inside its line has a mark, `[1000 bytes+] …`.
    */
   columns?: readonly [from: number, to: number]
   /**
-   * Shows the file in so many lines (200 for `true`): bodies are folded, so that most definitions
-   * are seen. A row `14-80 … 67 lines` stands for lines that are left out.
+   * Shows the file in this number of lines (200 for `true`): bodies are folded so that most
+   * definitions are visible. A row `14-80 … 67 lines` replaces the omitted lines.
    */
   fold?: boolean | number
   /**
-   * What is not folded: lines as `14-80`, or the anchor of the line above them. A read with `open`
-   * is a folded one.
+   * Lines that are not folded: as `14-80`, or by the anchor of the line above them. A read with
+   * `open` is a folded read.
    */
   open?: string | readonly string[]
-  /** Show only the lines that match this text or pattern. */
+  /** Shows only the lines that match this text or pattern. */
   search?: string
-  /** The most matches listed: 200 when left out. */
+  /** The most matches listed: 200 by default. */
   maxMatches?: number
-  /** Whether the view has the checksum of its lines: false when left out. */
+  /** Whether the view includes the checksum of its lines: false by default. */
   checksum?: boolean
 }
 
 /** What to read of a JSON document. */
 export interface JsonRequest extends FileRequest {
-  /** The most lines shown; those with anchors count. */
+  /** The most lines shown, including lines with anchors. */
   maxLines?: number
 }
 
 /** What to search for, and where. */
 export interface SearchQuery extends MatchOptions {
-  /** The text or pattern; a match lies within one line. */
+  /** The text or pattern; a match is within one line. */
   search: string
-  /** Files and directories: where relative paths start when left out. */
+  /** Files and directories: by default the start of relative paths. */
   paths?: string | readonly string[]
   /**
-   * Globs of the files to search, as in a `.gitignore`, relative to where paths start; those that
-   * start with `!` exclude, and of several that match the last one decides.
+   * Globs of the files to search, as in a `.gitignore`, relative to the start of paths. Globs that
+   * start with `!` exclude; the last matching glob decides.
    */
   globs?: string | readonly string[]
-  /** The most matches shown of all files together: 1000 when left out. */
+  /** The most matches shown of all files together: 1000 by default. */
   maxMatches?: number
   /** The most matches shown of each file. */
   maxMatchesPerFile?: number
-  /** The most bytes of text shown, in whole lines. A first line that is longer is shown cut. */
+  /** The most bytes of text shown, in whole lines. A longer first line is shown truncated. */
   maxBytes?: number
   /**
-   * The most code points shown of each line, those around its first match; marks say what is left
-   * out, and the search goes on.
+   * The most code points shown of each line, around its first match; marks show what was omitted,
+   * and the search continues.
    */
   maxLineChars?: number
   /**
-   * Whether the lines that open the blocks around a match are shown above it: false when left out.
-   * Only where the language of the file is known.
+   * Whether the lines that open the blocks around a match are shown above it: false by default.
+   * Only if the language of the file is known.
    */
   enclosing?: boolean
-  /** Whether hidden files and directories are searched: false when left out. */
+  /** Whether hidden files and directories are searched: false by default. */
   hidden?: boolean
   /**
-   * Whether to pass over what `.gitignore`, `.git/info/exclude` and, without `root`, git's ignore
-   * file of the user name: true when left out.
+   * Whether to skip files that `.gitignore`, `.git/info/exclude` and, without `root`, the user's
+   * git ignore file name: true by default.
    */
   gitignore?: boolean
-  /** Whether to pass over what `.ignore` files name: true when left out. */
+  /** Whether to skip files that `.ignore` files name: true by default. */
   ignoreFiles?: boolean
   /**
-   * Whether those files count in the directories above a path too, up to the root: true when left
-   * out.
+   * Whether ignore files in the parent directories of a path apply too, up to the root: true by
+   * default.
    */
   parentIgnoreFiles?: boolean
-  /** Whether symbolic links met in directories are followed: false when left out. */
+  /** Whether symbolic links in directories are followed: false by default. */
   followLinks?: boolean
-  /** How far below a path to look; 1 is the files in the directory itself. */
+  /** The depth of the search below a path; 1 is the files in the directory itself. */
   maxDepth?: number
 }
 
-/** What `checkCommand` looks for. */
+/** What `checkCommand` reports. */
 export interface CommandPolicy {
-  /** Whether reading file contents is a finding: true when left out. */
+  /** Whether reading file contents is a finding: true by default. */
   reads?: boolean
-  /** Whether writing files is a finding: true when left out. */
+  /** Whether writing files is a finding: true by default. */
   writes?: boolean
-  /** Single rules, on or off. What is left out is on, but for `file-command`. */
+  /** Switches single rules on or off. All are on by default, except `file-command`. */
   rules?: CommandRules
-  /** Directories that the tools serve: findings are about files in them. All files when left out. */
+  /** Directories that the tools serve: only files in them are findings. By default all files. */
   roots?: string | readonly string[]
-  /** Where relative paths start: the first of the roots when left out. */
+  /** The start of relative paths: by default the first of the roots. */
   cwd?: string
   /**
-   * Looks at the files in the roots: no findings are links that lead out of the roots, and files
-   * that the tools cannot show. `false` when left out.
+   * Checks the files in the roots: links that lead out of the roots, and files that the tools
+   * cannot show, are then not findings. `false` by default.
    */
   checkFiles?: boolean
-  /** Paths in the roots that are no findings, as lines of a `.gitignore`. */
+  /** Paths in the roots that are not findings, as lines of a `.gitignore`. */
   ignored?: string | readonly string[]
   /** More commands that show the files they are given. */
   extraReads?: string | readonly string[]
   /** More commands that write files. */
   extraWrites?: string | readonly string[]
-  /** Commands that are no findings: `'grep'`, `'git apply'`. Redirections stay findings. */
+  /** Commands that are not findings: `'grep'`, `'git apply'`. Redirections remain findings. */
   except?: string | readonly string[]
-  /** Files, and directories with all that is in them, that may be read. */
+  /** Files, and directories with all their content, that may be read. */
   readablePaths?: string | readonly string[]
-  /** Files, and directories with all that is in them, that may be written: `'/tmp'`. */
+  /** Files, and directories with all their content, that may be written: `'/tmp'`. */
   writablePaths?: string | readonly string[]
-  /** The verdict on what cannot be read and has no finding: `'unparsed'` when left out. */
+  /** The verdict on a command that cannot be parsed and has no finding: `'unparsed'` by default. */
   unparsed?: 'unparsed' | 'allow' | 'write'
   /** The names of tools in messages. */
   tools?: CommandTools
 }
 
-/** Which rules `checkCommand` goes by. */
+/** The rules of `checkCommand`. */
 export interface CommandRules {
   reader?: boolean
   search?: boolean
@@ -795,17 +793,17 @@ export interface CommandRules {
   extra?: boolean
 }
 
-/** How the tools are called that a model should use instead of a command. */
+/** The names of the tools that a model should use instead of a command. */
 export interface CommandTools {
-  /** The one that shows a file: `read` when left out. */
+  /** The tool that shows a file: `read` by default. */
   read?: string
-  /** The one that searches files: `search` when left out. */
+  /** The tool that searches files: `search` by default. */
   search?: string
-  /** The one that edits files: `apply` when left out. */
+  /** The tool that edits files: `apply` by default. */
   edit?: string
 }
 
-/** What a read shows of a file that holds text. */
+/** The view of a text file. */
 export interface TextView {
   kind: 'text'
   /** The path as requested. */
@@ -814,15 +812,15 @@ export interface TextView {
   text: string
   /** Lines in the whole file. */
   lineCount: number
-  /** The first line shown, or where the view starts when it shows none. */
+  /** The first line shown, or the start of the view if it shows none. */
   startLine: number
   /** The last line shown; `startLine - 1` when the view shows none. */
   endLine: number
-  /** Where to go on, when the view was cut. */
+  /** Where to continue, if the view was cut. */
   nextLine?: number
   /** Whether the view was cut by a limit. */
   truncated: boolean
-  /** The first and the last line of each stretch that is folded; only where some are. */
+  /** The first and the last line of each folded range, if there are any. */
   folds?: [first: number, last: number][]
   /** With `search`: the numbers of the matching lines shown. */
   matchLines?: number[]
@@ -841,15 +839,15 @@ export interface TextView {
   /** The hash of the whole content. */
   snapshot: string
   /**
-   * The checksum of the lines shown, where the request asks for it and has no `search`: what an
-   * operation on some of them may carry.
+   * The checksum of the lines shown, if the request asks for it and has no `search`. An operation
+   * on some of these lines may include it.
    */
   checksum?: string
   mimeType?: never
   error?: never
 }
 
-/** What only a view of text has. */
+/** The fields that only a view of text has. */
 interface NoText {
   lineCount?: never
   checksum?: never
@@ -869,7 +867,7 @@ export interface BinaryView extends NoText {
   kind: 'binary'
   /** The path as requested. */
   path: string
-  /** Nothing. */
+  /** Always empty. */
   text: ''
   /** The hash of the whole content. */
   snapshot: string
@@ -884,7 +882,7 @@ export interface ImageView extends NoText {
   kind: 'image'
   /** The path as requested. */
   path: string
-  /** Nothing. */
+  /** Always empty. */
   text: ''
   /** Its media type. */
   mimeType: string
@@ -900,9 +898,9 @@ export interface UnreadView extends NoText {
   kind: 'unread'
   /** The path as requested. */
   path: string
-  /** Nothing. */
+  /** Always empty. */
   text: ''
-  /** Where to go on. */
+  /** Where to continue. */
   nextLine: number
   truncated: true
   snapshot?: never
@@ -910,14 +908,14 @@ export interface UnreadView extends NoText {
   error?: never
 }
 
-/** A file that is missing, or cannot be read as asked. */
+/** A file that is missing, or cannot be read as requested. */
 export interface FailedView extends NoText {
   kind: 'error'
   /** The path as requested. */
   path: string
-  /** Nothing. */
+  /** Always empty. */
   text: ''
-  /** Why there is no view. */
+  /** The reason. */
   error: ViewError
   nextLine?: never
   truncated?: never
@@ -925,10 +923,10 @@ export interface FailedView extends NoText {
   mimeType?: never
 }
 
-/** What was read of one file: `kind` says which. */
+/** The result of reading one file; `kind` says which. */
 export type FileView = TextView | BinaryView | ImageView | UnreadView | FailedView
 
-/** What only a success has. */
+/** The fields that only a success has. */
 interface NotApplied {
   files?: never
   relocations?: never
@@ -938,99 +936,101 @@ interface NotApplied {
   content?: never
 }
 
-/** What only a refusal has. */
+/** The fields that only a refusal has. */
 interface NotRejected {
   code?: never
   failures?: never
   remaps?: never
 }
 
-/** What `applyHash` did, or why it did nothing: `status` says which. */
+/** The result of `applyHash`; `status` says whether it was applied. */
 export type ApplyOutcome = (AppliedOutcome & NotRejected) | (RejectedOutcome & NotApplied)
 
-/** What `applyHashToText` did, or why it did nothing: `status` says which. */
+/** The result of `applyHashToText`; `status` says whether it was applied. */
 export type TextOutcome = (AppliedText & NotRejected) | (RejectedOutcome & NotApplied)
 
 /**
- * One model's work on files, with a memory of what it was shown: an anchor means the line that
- * was shown, and nothing else. Lines that reads and searches show count as shown, and so do the
- * fresh anchors of an outcome and the lines of a refusal. (The fresh anchors of a dry run do not:
- * there are no such lines.)
+ * One model's work on files, with a memory of what the model was shown: an anchor means exactly
+ * the line that was shown. Lines that reads and searches show count as shown, and so do the fresh
+ * anchors of an outcome and the lines of a refusal. (The fresh anchors of a dry run do not,
+ * because their lines do not exist.)
  *
- * Calls are carried out as if one after the other, in the order in which they are made.
+ * Calls take effect one after the other, in the order in which they are made.
  */
 export declare class HashSession {
-  /** A session that was shown nothing yet. Throws for misuse of the options. */
+  /** A session that has shown nothing yet. Throws for misuse of the options. */
   constructor(options?: HashSessionOptions)
   /** Reads files, within the limits of one call. */
   read(requests: string | ReadRequest | readonly (string | ReadRequest)[], options?: SessionReadOptions): Promise<ReadReport>
-  /** As `read`, on the calling thread: throws where that rejects its promise. */
+  /** As `read`, but synchronous: throws where `read` rejects its promise. */
   readSync(requests: string | ReadRequest | readonly (string | ReadRequest)[]): ReadReport
   /** Searches files, within the limits of one call. */
   search(query: SearchQuery, options?: SessionReadOptions): Promise<SearchResult>
-  /** As `search`, on the calling thread: throws where that rejects its promise. */
+  /** As `search`, but synchronous: throws where `search` rejects its promise. */
   searchSync(query: SearchQuery): SearchResult
   /**
    * Applies a patch whose anchors mean the lines that were shown: all of it, or nothing. The
    * outcome has a diff for each file.
    */
   apply(patch: Patch, options?: SessionApplyOptions): Promise<ApplyOutcome>
-  /** As `apply`, on the calling thread: throws where that rejects its promise. */
+  /** As `apply`, but synchronous: throws where `apply` rejects its promise. */
   applySync(patch: Patch, options?: Omit<SessionApplyOptions, 'signal'>): ApplyOutcome
   /** Reads a JSON document, with the anchors of its values. */
   readJson(request: string | JsonRequest, options?: SessionReadOptions): Promise<JsonView>
-  /** As `readJson`, on the calling thread: throws where that rejects its promise. */
+  /** As `readJson`, but synchronous: throws where `readJson` rejects its promise. */
   readJsonSync(request: string | JsonRequest): JsonView
   /**
-   * Applies edits of the values of JSON documents: all of them, or nothing. `apply` takes these
-   * operations, too, beside all others.
+   * Applies edits of the values of JSON documents: all of them, or nothing. `apply` accepts
+   * these operations as well.
    */
   applyJson(patch: JsonPatch, options?: SessionApplyOptions): Promise<ApplyOutcome>
-  /** As `applyJson`, on the calling thread: throws where that rejects its promise. */
+  /** As `applyJson`, but synchronous: throws where `applyJson` rejects its promise. */
   applyJsonSync(patch: JsonPatch, options?: Omit<SessionApplyOptions, 'signal'>): ApplyOutcome
   /**
-   * Learns from what a tool showed earlier, to go on where another session ended: rows with
-   * anchors, under headers `--- path ---` or of the file `path`. Only rows that are true of the
-   * files as they are now count. Returns how many lines were learned.
+   * Learns from what a tool showed earlier, to continue where another session ended: rows with
+   * anchors, below headers `--- path ---` or of the file `path`. Only rows that match the
+   * current files count. Returns how many lines were learned.
    *
-   * It does not wait for calls that were made before: it looks at files as they are, and what it
-   * learns counts for calls that are made after it.
+   * It does not wait for earlier calls: it reads the files as they are now. What it learns
+   * counts for later calls.
    */
   observe(text: string, path?: string): number
   /**
-   * A session of its own that remembers all that this one does by now: for a branch, a
-   * subagent. What calls that still wait will show is not part of it.
+   * A separate session that remembers all that this one does now: for a branch or a subagent.
+   * Lines that pending calls will show are not included.
    */
   fork(): HashSession
   /**
-   * Frees its memory now, and not some time after nothing refers to the session any more. No call
-   * is possible afterwards; calls that were made before are finished.
+   * Frees its memory now instead of when the session is collected. No call is possible
+   * afterwards; calls that were made before are finished.
    */
   close(): void
   /**
-   * Forgets what was shown of a file, or of all files, also by calls that still wait. A store is
-   * cleared of it, too. If that fails this throws, but the process has forgotten it all the same.
+   * Forgets what was shown of a file, or of all files, also by pending calls. A store is cleared
+   * of it, too. If clearing the store fails, this throws, but the process has still forgotten
+   * the lines.
    */
   forget(path?: string): void
   /**
-   * Files that were shown, and that somebody else has changed since: found by the calls so far, by
-   * size, time and inode, and returned once. Of the files that were shown last, 256 are watched.
+   * Files that were shown and that another process has changed since then. Calls detect this by
+   * size, time and inode; each change is returned once. The 256 files that were shown last are
+   * watched.
    */
   changedFiles(): Array<string>
   /**
-   * Problems with keeping the session on disk: damaged records that were left out, a full disk.
-   * No call but `forget` fails because of them.
+   * Problems with storing the session on disk, such as damaged records that were skipped or a
+   * full disk. Only `forget` fails because of them.
    */
   get notes(): Array<string>
-  /** The dialect of its anchors. */
+  /** The dialect of the session's anchors. */
   get dialect(): Dialect
   /** How many bytes the memory takes. */
   get memoryBytes(): number
 }
 
-/** Every operation was carried out, or had nothing to do. */
+/** Every operation was applied, or had nothing to do. */
 export interface AppliedOutcome {
-  /** Tells this outcome from a refusal. */
+  /** Distinguishes this outcome from a refusal. */
   status: 'applied'
   /** The files that changed, in the order of their first operation. */
   files: Array<FileChange>
@@ -1038,7 +1038,7 @@ export interface AppliedOutcome {
   relocations: Array<Relocation>
   /** Repairs of the model's text. */
   repairs: Array<Repair>
-  /** What looks like a mistake and was done all the same. */
+  /** Likely mistakes in operations that were applied anyway. */
   warnings: Array<Warning>
   /** Operations that had nothing to do. */
   noops: Array<Noop>
@@ -1046,9 +1046,9 @@ export interface AppliedOutcome {
   text: string
 }
 
-/** Every operation on a text in memory was carried out, or had nothing to do. */
+/** Every operation on a text in memory was applied, or had nothing to do. */
 export interface AppliedText {
-  /** Tells this outcome from a refusal. */
+  /** Distinguishes this outcome from a refusal. */
   status: 'applied'
   /** The new text. */
   content: string
@@ -1058,7 +1058,7 @@ export interface AppliedText {
   relocations: Array<Relocation>
   /** Repairs of the model's text. */
   repairs: Array<Repair>
-  /** What looks like a mistake and was done all the same. */
+  /** Likely mistakes in operations that were applied anyway. */
   warnings: Array<Warning>
   /** Operations that had nothing to do. */
   noops: Array<Noop>
@@ -1069,33 +1069,33 @@ export interface AppliedText {
 /**
  * Applies a patch to files: all of it, or nothing.
  *
- * A patch that cannot be applied is no error: the outcome says `'rejected'` and why, in a
- * text for the model with fresh anchors. The promise is rejected, with an error that has a
- * `code`, for misuse of the arguments, when cancelled, and for faults of the file system.
+ * A patch that cannot be applied is not an error: the outcome is `'rejected'` and has the reason,
+ * as a text for the model with fresh anchors. The promise is rejected, with an error that has a
+ * `code`, for misuse of the arguments, when cancelled, and for errors of the file system.
  */
 export declare function applyHash(patch: Patch, options?: ApplyOptions): Promise<ApplyOutcome>
 
-/** As `applyHash`, on the calling thread: throws where that rejects its promise. */
+/** As `applyHash`, but synchronous: throws where `applyHash` rejects its promise. */
 export declare function applyHashSync(patch: Patch, options?: Omit<ApplyOptions, 'signal'>): ApplyOutcome
 
 /**
- * Applies operations to a text in memory: all of them or none. Operations name no path, and
- * there are none on whole files.
+ * Applies operations to a text in memory: all of them or none. Operations have no path, and
+ * operations on whole files are not possible.
  */
 export declare function applyHashToText(text: string, operations: TextPatch, options?: EditOptions): TextOutcome
 
 /**
- * Applies edits of the values of JSON documents: all of them, or nothing. `applyHash` takes these
- * operations, too, beside all others.
+ * Applies edits of the values of JSON documents: all of them, or nothing. `applyHash` accepts
+ * these operations as well.
  */
 export declare function applyJson(patch: JsonPatch, options?: ApplyOptions): Promise<ApplyOutcome>
 
-/** As `applyJson`, on the calling thread: throws where that rejects. */
+/** As `applyJson`, but synchronous: throws where `applyJson` rejects its promise. */
 export declare function applyJsonSync(patch: JsonPatch, options?: Omit<ApplyOptions, 'signal'>): ApplyOutcome
 
 /**
- * Tells which parts of a shell command line read file contents or write files, so that a model
- * can be told which tool to use instead. Runs nothing, and looks at files only for `checkFiles`.
+ * Reports which parts of a shell command line read file contents or write files, so that a model
+ * can be pointed to the right tool. Runs nothing, and accesses files only for `checkFiles`.
  *
  * Throws an error that has a `code` for misuse of the arguments.
  */
@@ -1107,17 +1107,17 @@ export interface CommandFinding {
   kind: 'read' | 'write'
   /** By which rule it was found. */
   rule: CommandRule
-  /** The name of the command, without its directory; empty where a redirection stands alone. */
+  /** The name of the command, without its directory; empty for a redirection without a command. */
   command: string
-  /** The file, as far as it is known before anything runs. */
+  /** The file, if it is known before the command runs. */
   target?: string
-  /** Where it stands: the command with its words, or the redirection. */
+  /** The position of the command with its words, or of the redirection. */
   span: CommandSpan
   /** For the model: what it does, and the tool to use instead. */
   message: string
 }
 
-/** A command line, judged. */
+/** The result of checking a command line. */
 export interface CommandJudgement {
   /**
    * `'write'` when a part of it writes a file, else `'read'` when one reads file contents, else
@@ -1128,7 +1128,7 @@ export interface CommandJudgement {
   findings: Array<CommandFinding>
 }
 
-/** A part of the command line, as `slice` takes it. */
+/** A range of the command line, as `slice` takes it. */
 export interface CommandSpan {
   /** The first code unit. */
   start: number
@@ -1136,15 +1136,15 @@ export interface CommandSpan {
   end: number
 }
 
-/** One hunk of a diff, in the shape that the npm package `diff` has. */
+/** One hunk of a diff, in the shape of the npm package `diff`. */
 export interface DiffHunk {
-  /** The first line of the old text; where it has none, the line after the place. */
+  /** The first line of the old text; if it has none, the line after the change. */
   oldStart: number
-  /** How many lines of the old text. */
+  /** The number of lines of the old text. */
   oldLines: number
-  /** The first line of the new text; where it has none, the line after the place. */
+  /** The first line of the new text; if it has none, the line after the change. */
   newStart: number
-  /** How many lines of the new text. */
+  /** The number of lines of the new text. */
   newLines: number
   /** The lines, each after a space, `-` or `+`; notes after a backslash. */
   lines: Array<string>
@@ -1158,13 +1158,13 @@ export interface Failure {
   path?: string
   /** The stable code. */
   code: HashlineErrorCode
-  /** What, where and what instead. */
+  /** What happened, where, and what to do instead. */
   message: string
   /** The anchor that failed, in its short form. */
   anchor?: Anchor
-  /** The current lines around the anchor, each with its own. */
+  /** The current lines around the anchor, each with its anchor. */
   lines?: string
-  /** A fresh anchor to use instead, where one is known. */
+  /** A fresh anchor to use instead, if one is known. */
   suggestion?: Anchor
 }
 
@@ -1172,9 +1172,9 @@ export interface Failure {
 export interface FileChange {
   /** The path under which the file is now (or was, when it is gone). */
   path: string
-  /** The path under which it was, when that changed. */
+  /** The former path, if it changed. */
   from?: string
-  /** What happened. A file that was edited may have another name, too. */
+  /** What happened. An edited file may have another name, too. */
   change: 'edited' | 'created' | 'moved' | 'deleted'
   /** The number of line edits that took effect. */
   edits: number
@@ -1182,19 +1182,19 @@ export interface FileChange {
   added: number
   /** Lines removed. */
   removed: number
-  /** Lines it has now, where they were counted. */
+  /** The line count now, if the lines were counted. */
   lineCount?: number
-  /** The hash of its content now, as in a view, where it was looked into. */
+  /** The hash of the content now, as in a view, if the file was read. */
   snapshot?: string
   /**
-   * What a parser says of it now, where the option `syntax` has one asked: it parses; it did
-   * before the patch and does not now; it did not before either; or nothing, since its language
+   * The parser's result, if the option `syntax` asks for it: the file parses; it parsed before
+   * the patch and does not now; it did not parse before either; or unknown, because its language
    * is not known or the file is too long.
    */
   syntax?: 'ok' | 'broken' | 'unclean' | 'unknown'
   /**
-   * What became of its text, as a unified diff, where one is made. Of a deleted file of more than
-   * 1 MiB it does not show the lines.
+   * The change of the text as a unified diff, if one is made. For a deleted file of more than 1
+   * MiB it does not show the lines.
    */
   diff?: string
   /** The same, hunk by hunk. */
@@ -1203,7 +1203,7 @@ export interface FileChange {
 
 /** The matches in one file. */
 export interface FileMatches {
-  /** The file, as reading and editing with the same root take it. */
+  /** The path, as reads and edits with the same root accept it. */
   path: string
   /** The matching lines shown. */
   matchLines: Array<number>
@@ -1211,12 +1211,12 @@ export interface FileMatches {
   matchCount: number
   /** Lines in the whole file. */
   lineCount: number
-  /** Whether a limit left out matches or lines around them. */
+  /** Whether a limit omitted matches or lines around them. */
   truncated: boolean
 }
 
 /**
- * The lines of a text in memory, each with its anchor in front, joined by line feeds.
+ * The lines of a text in memory, each preceded by its anchor, joined by newlines.
  *
  * Bytes are taken as UTF-8; invalid sequences are shown (and hashed) as U+FFFD.
  */
@@ -1264,22 +1264,21 @@ export interface Noop {
   operation: number
   /** The file. */
   path: string
-  /** Whether the file has what it asks for, or it repeats an earlier operation. */
+  /** Whether the file already has the requested content, or the operation repeats an earlier one. */
   reason: 'unchanged' | 'duplicate'
-  /** The operation that it repeats, which was carried out. */
+  /** The earlier operation, which was applied. */
   duplicateOf?: number
 }
 
 /**
- * Reads files, in parallel: each line with its anchor in front. Views come in the order of
- * the requests; a file that cannot be read has its reason in its view and does not fail the
- * others.
+ * Reads files in parallel: each line preceded by its anchor. Views are in the order of the
+ * requests. A file that cannot be read has the reason in its view and does not fail the others.
  *
  * Rejects with an error that has a `code` for misuse of the arguments and when cancelled.
  */
 export declare function readHashed(requests: string | ReadRequest | readonly (string | ReadRequest)[], options?: ReadOptions): Promise<FileView[]>
 
-/** As `readHashed`, on the calling thread: throws where that rejects. */
+/** As `readHashed`, but synchronous: throws where `readHashed` rejects its promise. */
 export declare function readHashedSync(requests: string | ReadRequest | readonly (string | ReadRequest)[], options?: Omit<ReadOptions, 'signal'>): FileView[]
 
 /** An image that was read. */
@@ -1293,18 +1292,18 @@ export interface ReadImage {
 }
 
 /**
- * Reads a JSON document, which may have comments and trailing commas: as it stands in its file,
- * with the anchors of its values.
+ * Reads a JSON document, which may have comments and trailing commas: as it is in its file, with
+ * the anchors of its values.
  *
  * Rejects with an error that has a `code` when the file cannot be read, or is not JSON
  * (`INVALID_JSON`, with the line and column).
  */
 export declare function readJson(request: string | JsonRequest, options?: ReadOptions): Promise<JsonView>
 
-/** As `readJson`, on the calling thread: throws where that rejects. */
+/** As `readJson`, but synchronous: throws where `readJson` rejects its promise. */
 export declare function readJsonSync(request: string | JsonRequest, options?: Omit<ReadOptions, 'signal'>): JsonView
 
-/** Where a read that was cut goes on. */
+/** Where to continue a read that was cut. */
 export interface ReadOn {
   /** The path as requested. */
   path: string
@@ -1312,39 +1311,42 @@ export interface ReadOn {
   startLine: number
 }
 
-/** What a read of a session shows. */
+/** The result of a session's read. */
 export interface ReadReport {
   /**
-   * Ready for a model: lines with anchors, a header for each file when there are several, and
-   * what there is to say beside them.
+   * Ready for a model: lines with anchors, a header for each file if there are several, and
+   * notes.
    */
   text: string
   /** The views, in the order of the requests. */
   views: Array<FileView>
   /** The images among the files, up to 20 MiB in one call. */
   images: Array<ReadImage>
-  /** Where to go on, for each request that a limit cut. */
+  /** Where to continue, for each request that a limit cut. */
   next?: Array<ReadOn>
 }
 
 /**
- * Finishes or undoes every patch that a dead process left half done, so that all its files are
- * as before or all are as asked. `applyHash` does the same first for its state directory.
+ * Finishes or rolls back every patch that a dead process left unfinished, so that its files are
+ * all as before or all as requested. `applyHash` first does this for its own state directory.
  *
- * Patches of living processes are not touched. What cannot be recovered is in the report;
- * the promise is rejected, with an error that has a `code`, for misuse of the arguments, when
- * cancelled, and when the state directory cannot be read.
+ * Patches of running processes are not touched. Patches that cannot be recovered are in the
+ * report. The promise is rejected, with an error that has a `code`, for misuse of the arguments,
+ * when cancelled, and when the state directory cannot be read.
  */
 export declare function recoverTransactions(options?: RecoverOptions): Promise<RecoveryReport>
 
-/** As `recoverTransactions`, on the calling thread: throws where that rejects its promise. */
+/**
+ * As `recoverTransactions`, but synchronous: throws where `recoverTransactions` rejects its
+ * promise.
+ */
 export declare function recoverTransactionsSync(options?: Omit<RecoverOptions, 'signal'>): RecoveryReport
 
-/** A file of an interrupted patch that someone else changed since. */
+/** A file of an interrupted patch that another process changed in the meantime. */
 export interface RecoveryConflict {
-  /** The file, which was left as it is. */
+  /** The file, which was not touched. */
   path: string
-  /** Where other versions of it are kept: that of the patch, or those before and after it. */
+  /** Where other versions are kept: the version of the patch, or those before and after it. */
   kept: Array<string>
 }
 
@@ -1352,9 +1354,9 @@ export interface RecoveryConflict {
 export interface RecoveryFailure {
   /** The stable code. */
   code: HashlineErrorCode
-  /** What, where and what instead. */
+  /** What happened, where, and what to do instead. */
   message: string
-  /** The file it is about, where there is one. */
+  /** The file, if the failure is about one. */
   path?: string
 }
 
@@ -1362,32 +1364,32 @@ export interface RecoveryFailure {
 export interface RecoveryReport {
   /** Patches that were finished, each with its files. */
   finished: Array<Array<string>>
-  /** Patches of which nothing is left now, each with its files. */
+  /** Patches that were rolled back, each with its files. */
   undone: Array<Array<string>>
-  /** Files that someone else changed since; they were left as they are. */
+  /** Files that another process changed in the meantime; they were not touched. */
   conflicts: Array<RecoveryConflict>
-  /** Patches of processes that are alive, which were not touched. */
+  /** Patches of running processes, which were not touched. */
   live: number
   /**
-   * Journals that are damaged, of another version, or such as another user may write; they
-   * are kept and were not acted on.
+   * Journals that are damaged, of another version, or writable by another user; they were kept
+   * and not applied.
    */
   damaged: Array<string>
-  /** Why patches could not be recovered; their journals are kept for another try. */
+  /** Why patches could not be recovered; their journals are kept for the next recovery. */
   failed: Array<RecoveryFailure>
 }
 
 /** Nothing was changed. */
 export interface RejectedOutcome {
-  /** Tells this outcome from a success. */
+  /** Distinguishes this outcome from a success. */
   status: 'rejected'
   /** The code of the first failure. */
   code: HashlineErrorCode
   /** Every failure, in the order of the operations. */
   failures: Array<Failure>
   /**
-   * Stale anchors and the fresh anchors of the same line numbers, where nothing points to
-   * another line.
+   * Stale anchors and the fresh anchors of the same lines, unless the line is probably another
+   * one.
    */
   remaps: Record<Anchor, Anchor>
   /** The report for the model: what failed, and the lines as they are now. */
@@ -1426,23 +1428,23 @@ export interface SearchError {
   path?: string
   /** The stable code. */
   code: HashlineErrorCode
-  /** What, where and what instead. */
+  /** What happened, where, and what to do instead. */
   message: string
 }
 
 /**
- * Searches files, and directories with all below them, in parallel: the matching lines with
- * their anchors. What cannot be searched is named in the result and does not fail the rest.
+ * Searches files, and directories recursively, in parallel: returns the matching lines with their
+ * anchors. Paths that cannot be searched are named in the result and do not fail the others.
  *
  * Rejects with an error that has a `code` for misuse of the arguments, a pattern that does
  * not compile, and when cancelled.
  */
 export declare function searchHashed(query: SearchQuery, options?: SearchOptions): Promise<SearchResult>
 
-/** As `searchHashed`, on the calling thread: throws where that rejects its promise. */
+/** As `searchHashed`, but synchronous: throws where `searchHashed` rejects its promise. */
 export declare function searchHashedSync(query: SearchQuery, options?: Omit<SearchOptions, 'signal'>): SearchResult
 
-/** What a search found. */
+/** The result of a search. */
 export interface SearchResult {
   /**
    * For each file a line `--- path ---`, then the lines with their anchors and `...` between
@@ -1453,26 +1455,26 @@ export interface SearchResult {
   files: Array<FileMatches>
   /** The matches shown. */
   matchCount: number
-  /** Text files looked at, with matches or without. */
+  /** Text files that were searched, with matches or without. */
   filesSearched: number
-  /** Files passed over because they are no text. */
+  /** Files that were skipped because they are binary. */
   binarySkipped: number
   /**
-   * Whether a limit left out anything; the rest of the files is then not searched, unless it
-   * was the limit of each file.
+   * Whether a limit omitted anything. The remaining files are then not searched, unless it was
+   * the limit per file.
    */
   truncated: boolean
-  /** What could not be searched, by path. */
+  /** Errors, by path. */
   errors: Array<SearchError>
-  /** Ignore files that are cut at a limit, and files whose names are not UTF-8, by path. */
+  /** Ignore files that are truncated at a limit, and files whose names are not UTF-8, by path. */
   warnings: Array<SearchWarning>
 }
 
-/** What a search did otherwise than somebody may think who knows the files. */
+/** Something the caller might not expect, such as an ignore file that was truncated. */
 export interface SearchWarning {
-  /** The file that it is about. */
+  /** The file that the warning is about. */
   path: string
-  /** What, and why; names the file. */
+  /** What happened, and why; names the file. */
   message: string
 }
 
@@ -1489,22 +1491,22 @@ export declare function version(): string
 export interface ViewError {
   /** The stable code. */
   code: HashlineErrorCode
-  /** What, where and what instead. */
+  /** What happened, where, and what to do instead. */
   message: string
 }
 
-/** Something that looks like a mistake. */
+/** A likely mistake. */
 export interface Warning {
   /**
-   * What kind of mistake: a line whose new text has another indentation, a file that parsed
-   * before the patch and does not now, a row of a patch that its grammar has otherwise, a byte
-   * order mark in a text, which was dropped, or a control character that sources hardly ever have.
+   * The kind of mistake: a line whose new text has another indentation, a file that parsed
+   * before the patch and does not now, a patch row that deviates from the grammar, a byte order
+   * mark in a text, which was dropped, or a control character that source files rarely have.
    */
   code: 'INDENTATION' | 'SYNTAX' | 'READING' | 'BYTE_ORDER_MARK' | 'CONTROL_CHARACTER'
-  /** The operation's place in the request, from 0, if it is about one operation. */
+  /** The operation's place in the request, from 0, if the warning is about one operation. */
   operation?: number
   /** The file. */
   path: string
-  /** What, where and what to do, for the model. */
+  /** For the model: what happened, where, and what to do. */
   message: string
 }
