@@ -218,22 +218,22 @@ describe('a run that was interrupted', () => {
       await quietly(args)
       await assert.rejects(
         quietly([...args, '--model', 'other']),
-        /holds a run with model "scripted", not "other": name another --out/,
+        /has a run with model "scripted", not "other". Use another --out/,
       )
       const file = join(dir, 'run', 'run.json')
       const about = JSON.parse(readFileSync(file, 'utf8'))
       for (const name of ['bench', 'address', 'set', 'limit', 'extra']) {
         writeFileSync(file, JSON.stringify({ ...about, [name]: 'other' }))
-        await assert.rejects(quietly(args), new RegExp(`holds a run with ${name} "other", not `))
+        await assert.rejects(quietly(args), new RegExp(`has a run with ${name} "other", not `))
       }
       const schemes = { exact: { ...about.schemes.exact, system: 'other' } }
       writeFileSync(file, JSON.stringify({ ...about, schemes }))
       await assert.rejects(quietly(args), /another prompt for exact. Use another --out/)
       writeFileSync(file, JSON.stringify({ ...about, format: 1 }))
-      await assert.rejects(quietly(args), /holds a run of format 1, not 2/)
+      await assert.rejects(quietly(args), /has a run of format 1, not 2/)
       for (const text of ['', '7', '[]']) {
         writeFileSync(file, text)
-        await assert.rejects(quietly(args), /run\.json is not what a run writes/)
+        await assert.rejects(quietly(args), /run\.json is not a file of a run/)
       }
       writeFileSync(file, JSON.stringify(about))
       await quietly(args)
@@ -243,7 +243,7 @@ describe('a run that was interrupted', () => {
   test('belongs to one process, and to another one only after its end', { skip: isEmulated }, () =>
     withMess({}, async (dir) => {
       const release = lock(dir)
-      assert.throws(() => lock(dir), /this process is at the run/)
+      assert.throws(() => lock(dir), /this process already uses the run/)
       release()
       // A process that has ended, and reused process ids.
       const { pid } = spawnSync(process.execPath, ['-e', ''])
@@ -260,7 +260,7 @@ process.stdout.write('locked')
 process.stdin.resume()`
       const other = spawn(process.execPath, ['--input-type=module', '-e', code])
       await new Promise((resolve) => other.stdout.once('data', resolve))
-      assert.throws(() => lock(dir), new RegExp(`process ${other.pid} is at this run: wait`))
+      assert.throws(() => lock(dir), new RegExp(`process ${other.pid} uses this run `))
       assert.equal(locksIn(dir).length, 1)
       const ended = new Promise((resolve) => other.once('exit', resolve))
       other.kill('SIGKILL')
@@ -270,7 +270,7 @@ process.stdin.resume()`
       writeFileSync(join(dir, 'lock.1.0'), 'elsewhere')
       assert.throws(
         () => lock(dir),
-        /process 1 of elsewhere is at this run: .* remove .*lock\.1\.0/,
+        /process 1 of elsewhere uses this run\. .* remove .*lock\.1\.0/,
       )
       assert.deepEqual(locksIn(dir), ['lock.1.0'])
     }),
@@ -495,7 +495,7 @@ describe('an attempt without an end of its own', () => {
       server.closeAllConnections()
       assert.match(output, /The budget of 10 tokens is spent: 1 of 12 attempts/)
       const page = readFileSync(join(dir, 'run', 'report.md'), 'utf8')
-      assert.match(page, /The endpoint does not tell all tokens: of each way 100 % are estimated/)
+      assert.match(page, /The endpoint does not report all tokens: for each scheme 100 % are estimated/)
     }))
 })
 
@@ -544,7 +544,7 @@ describe('tasks of another author', () => {
       for (const formatter of [{ name: 'constructor' }, 'gofmt', { name: 'gofmt', settings: 7 }]) {
         const task = smallTask({ files: [/** @type {any} */ ({ ...one, formatter })] })
         writeFileSync(file, JSON.stringify(task))
-        assert.throws(() => readTasks(file), /the formatter of src\/a\.txt is none/)
+        assert.throws(() => readTasks(file), /the formatter of src\/a\.txt is unknown/)
       }
     }))
 })
@@ -835,10 +835,10 @@ describe('answers of an endpoint', () => {
   test('its address is valid, and has no password', async () => {
     const asked = (/** @type {string} */ url) => quietly(['--model', 'm', '--base-url', url])
     for (const url of ['localhost:8000/v1', 'ftp://a/v1', 'file:///etc', 'x', 'http://']) {
-      await assert.rejects(asked(url), /--base-url is .*: expected an address such as/)
+      await assert.rejects(asked(url), /--base-url is .*: use an address such as/)
     }
     await assert.rejects(asked('http://me:secret@a/v1'), (/** @type {Error} */ { message }) => {
-      assert.match(message, /--base-url has a name or a password/)
+      assert.match(message, /--base-url contains a name or a password/)
       assert.doesNotMatch(message, /secret/)
       return true
     })

@@ -45,7 +45,7 @@ function passOrThrow(path) {
   // Processes of another host or container are not visible here.
   if (host !== hostname()) {
     throw new Error(
-      `process ${pid} of ${host} is at this run: wait for it, or remove ${path} if it has ended.`,
+      `process ${pid} of ${host} uses this run. Wait for it, or remove ${path} if it has ended.`,
     )
   }
   if (isAlive(Number(pid)) && nameOf(Number(pid)) === basename(path)) {

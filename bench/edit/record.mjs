@@ -196,7 +196,7 @@ export function readRun(dir) {
   if (!isObject(value)) throw new Error(`${about} is not a file of a run: ${why}`)
   if (value.format !== FORMAT) {
     throw new Error(
-      `${dir} holds a run of format ${value.format}, not ${FORMAT}: another version of hashline-bench reads it.`,
+      `${dir} has a run of format ${value.format}, not ${FORMAT}. Use another version of hashline-bench.`,
     )
   }
   return {
