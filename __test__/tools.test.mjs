@@ -996,8 +996,8 @@ test('a later change of the list of operations has no effect', () =>
   }))
 
 test('tools need a session, and options may be null', () => {
-  assert.throws(() => hashTools(untyped(null)), /expected a HashSession/)
-  assert.throws(() => hashTools(untyped({})), /expected a HashSession/)
+  assert.throws(() => hashTools(untyped(null)), /session is not a HashSession/)
+  assert.throws(() => hashTools(untyped({})), /session is not a HashSession/)
   assert.equal(hashTools(new HashSession(), untyped(null)).read.name, 'read')
 })
 

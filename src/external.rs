@@ -176,8 +176,8 @@ impl Drop for Reservation {
     }
 }
 
-/// Characters that the host refers to. Fields are dropped in order, so the memory is free before
-/// the reservation ends.
+/// Characters that the host refers to. Fields are dropped in declaration order, so the memory is
+/// free before the reservation ends.
 struct ExternalString<T> {
     text: Vec<T>,
     /// Dropped with the string, which ends the reservation.
