@@ -495,7 +495,10 @@ describe('an attempt without an end of its own', () => {
       server.closeAllConnections()
       assert.match(output, /The budget of 10 tokens is spent: 1 of 12 attempts/)
       const page = readFileSync(join(dir, 'run', 'report.md'), 'utf8')
-      assert.match(page, /The endpoint does not report all tokens: for each scheme 100 % are estimated/)
+      assert.match(
+        page,
+        /The endpoint does not report all tokens: for each scheme 100 % are estimated/,
+      )
     }))
 })
 
