@@ -1,6 +1,6 @@
 // The C interface, called from C: the binary that Node loads has the functions that
 // include/hashline_native.h declares, and programs can use them. Its contract is tested in
-// crates/capi/tests, its answers in faces.test.mjs.
+// crates/capi/tests, its answers in bindings.test.mjs.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'

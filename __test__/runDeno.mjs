@@ -1,4 +1,4 @@
-// `npm run test:deno`: runs the cases of vectors/faces.jsonl under Deno, once through Node-API and
+// `npm run test:deno`: runs the cases of vectors/bindings.jsonl under Deno, once through Node-API and
 // once through the C interface by `Deno.dlopen`. Deno is installed from npm into target/tools;
 // without network it is skipped with a message, or fails if CI is set.
 
@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { hostsOf } from '../scripts/hosts.mjs'
 import { root } from '../scripts/tools.mjs'
-import { expectedLine, loadCases } from './faces/run.mjs'
+import { expectedLine, loadCases } from './bindings/run.mjs'
 
 /** Deno's program, as in `npm run stress -- smoke`. */
 function program() {
@@ -23,14 +23,14 @@ function program() {
 }
 
 const deno = program()
-const path = join(root, 'vectors', 'faces.jsonl')
+const path = join(root, 'vectors', 'bindings.jsonl')
 const expected = `${loadCases(path).map(expectedLine).join('\n')}\n`
 for (const [binding, module] of [
   ['Node-API', 'index.js'],
-  ['Deno.dlopen', '__test__/faces/deno.mjs'],
+  ['Deno.dlopen', '__test__/bindings/deno.mjs'],
 ]) {
   if (!existsSync(join(root, module))) throw new Error(`${module} is missing: npm run build`)
-  const script = join(root, '__test__/faces/print.mjs')
+  const script = join(root, '__test__/bindings/print.mjs')
   const { status, stdout, stderr } = spawnSync(
     deno,
     ['run', '--allow-all', '--no-check', script, join(root, module), path],

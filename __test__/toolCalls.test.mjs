@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { FILES, READ, toolCalls } from './faces/toolCalls.mjs'
-import { answerOf } from './faces/tools.mjs'
+import { FILES, READ, toolCalls } from './bindings/toolCalls.mjs'
+import { answerOf } from './bindings/tools.mjs'
 
 const path = new URL('../vectors/tools.jsonl', import.meta.url)
 const [before, ...rows] = readFileSync(path, 'utf8')

@@ -3,7 +3,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
-mod faces;
+mod bindings;
 mod files;
 mod hooks;
 mod mcp;

@@ -1,4 +1,4 @@
-//! The calls of `vectors/tools.jsonl`. How they are made is in `__test__/faces/toolCalls.mjs`.
+//! The calls of `vectors/tools.jsonl`. How they are made is in `__test__/bindings/toolCalls.mjs`.
 
 // Messages of the system and paths were recorded where names of files are divided by `/`.
 #![cfg(unix)]

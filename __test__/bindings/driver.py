@@ -1,4 +1,4 @@
-"""Runs the cases of vectors/faces.jsonl through the C interface, as run.mjs defines it, and prints a
+"""Runs the cases of vectors/bindings.jsonl through the C interface, as run.mjs defines it, and prints a
 line for each: driver.py LIBRARY CASES"""
 
 import base64
@@ -159,7 +159,7 @@ def contents(directory):
 
 
 def line_of(library, case):
-    scratch = os.path.realpath(tempfile.mkdtemp(prefix="hashline-faces-"))
+    scratch = os.path.realpath(tempfile.mkdtemp(prefix="hashline-bindings-"))
     directory, state = os.path.join(scratch, "dir"), os.path.join(scratch, "state")
     os.mkdir(directory)
     try:

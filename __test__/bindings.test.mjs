@@ -1,6 +1,6 @@
-// Runs one set of cases (vectors/faces.jsonl) through every binding. Each must produce the same
-// lines, byte for byte, in the form that faces/run.mjs defines. The program runs them in
-// crates/cli/tests/all/faces.rs, Deno in `npm run test:deno`.
+// Runs one set of cases (vectors/bindings.jsonl) through every binding. Each must produce the same
+// lines, byte for byte, in the form that bindings/run.mjs defines. The program runs them in
+// crates/cli/tests/all/bindings.rs, Deno in `npm run test:deno`.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -10,11 +10,11 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import * as addon from 'hashline-native'
 import { binaryPath } from '../js/ffi/library.cjs'
-import { cases } from './faces/cases.mjs'
-import { expectedLine, lineOf, loadCases } from './faces/run.mjs'
+import { cases } from './bindings/cases.mjs'
+import { expectedLine, lineOf, loadCases } from './bindings/run.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const path = join(root, 'vectors', 'faces.jsonl')
+const path = join(root, 'vectors', 'bindings.jsonl')
 const all = loadCases(path)
 const expected = all.map(expectedLine)
 
@@ -48,13 +48,13 @@ test('hashline-native/bun answers as recorded', (t) => {
   const bun = join(root, 'node_modules', '.bin', 'bun')
   if (!existsSync(bun)) return t.skip('Bun is not installed here')
   if (process.env.HASHLINE_EMULATOR) return t.skip('Bun is there for the machine itself alone')
-  assertPrints(bun, join(root, '__test__/faces/print.mjs'), join(root, 'js/bun.mjs'), path)
+  assertPrints(bun, join(root, '__test__/bindings/print.mjs'), join(root, 'js/bun.mjs'), path)
 })
 
 test('the C interface answers as recorded, to Python', { skip: elsewhere }, (t) => {
   if (spawnSync('python3', ['--version']).error) return t.skip('there is no python3')
   if (process.env.HASHLINE_EMULATOR) return t.skip('Python is there for the machine itself alone')
-  assertPrints('python3', join(root, '__test__/faces/driver.py'), binaryPath(), path)
+  assertPrints('python3', join(root, '__test__/bindings/driver.py'), binaryPath(), path)
 })
 
 test('hashline-native/bun frees all memory', (t) => {

@@ -1,4 +1,4 @@
-// Runs the cases of vectors/faces.jsonl through a binding, and writes its answers as lines that are
+// Runs the cases of vectors/bindings.jsonl through a binding, and writes its answers as lines that are
 // the same for every binding.
 //
 // A line is canonical JSON: keys sorted by code point, no whitespace, no optional escapes. It has
@@ -43,7 +43,7 @@ import { dirname, join } from 'node:path'
  * The functions of a binding, by their names in `hashline-native`.
  * @typedef {Pick<typeof import('hashline-native'), 'readHashedSync' | 'searchHashedSync' |
  *   'applyHashSync' | 'readJsonSync' | 'applyHashToText' | 'formatHashed' | 'hashLines' |
- *   'checkCommand' | 'recoverTransactionsSync'> & { HashSession: new (options?: any) => any }} Face
+ *   'checkCommand' | 'recoverTransactionsSync'> & { HashSession: new (options?: any) => any }} Binding
  */
 
 /** @param {string} path @returns {Case[]} */
@@ -61,16 +61,16 @@ export const expectedLine = ({ name, expected }) => canonical({ name, ...expecte
 /**
  * The answers of a binding to a case.
  * @param {Case} one
- * @param {Face} face
+ * @param {Binding} binding
  */
-export function lineOf({ name, files, session, calls }, face) {
-  const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'hashline-faces-')))
+export function lineOf({ name, files, session, calls }, binding) {
+  const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'hashline-bindings-')))
   const [dir, stateDir] = [join(scratch, 'dir'), join(scratch, 'state')]
   try {
     mkdirSync(dir)
     write(dir, files)
-    const open = session && new face.HashSession({ ...session, cwd: dir, stateDir })
-    const answers = calls.map((call) => answerOf(() => made(call, face, open, dir, stateDir)))
+    const open = session && new binding.HashSession({ ...session, cwd: dir, stateDir })
+    const answers = calls.map((call) => answerOf(() => made(call, binding, open, dir, stateDir)))
     open?.close?.()
     const line = canonical({ name, answers, files: contents(dir) })
     return line.replaceAll(dir, '<dir>')
@@ -92,33 +92,33 @@ function answerOf(call) {
 
 /**
  * @param {Call} call
- * @param {Face} face
+ * @param {Binding} binding
  * @param {any} session
  * @param {string} dir
  * @param {string} stateDir
  */
-function made({ call, given, text = '', options }, face, session, dir, stateDir) {
+function made({ call, given, text = '', options }, binding, session, dir, stateDir) {
   const reading = { ...options, root: dir }
   const writing = { durability: 'process', ...reading, stateDir }
   switch (call) {
     case 'read':
-      return session ? readBy(session, given) : face.readHashedSync(given, reading)
+      return session ? readBy(session, given) : binding.readHashedSync(given, reading)
     case 'search':
-      return session ? session.searchSync(given) : face.searchHashedSync(given, reading)
+      return session ? session.searchSync(given) : binding.searchHashedSync(given, reading)
     case 'apply':
-      return session ? session.applySync(given, options) : face.applyHashSync(given, writing)
+      return session ? session.applySync(given, options) : binding.applyHashSync(given, writing)
     case 'readJson':
-      return face.readJsonSync(given, reading)
+      return binding.readJsonSync(given, reading)
     case 'applyToText':
-      return face.applyHashToText(text, given, options)
+      return binding.applyHashToText(text, given, options)
     case 'format':
-      return face.formatHashed(bytesOf(given), options)
+      return binding.formatHashed(bytesOf(given), options)
     case 'hashLines':
-      return face.hashLines(bytesOf(given), options)
+      return binding.hashLines(bytesOf(given), options)
     case 'checkCommand':
-      return face.checkCommand(given, options)
+      return binding.checkCommand(given, options)
     case 'recover':
-      return face.recoverTransactionsSync({ stateDir })
+      return binding.recoverTransactionsSync({ stateDir })
     case 'observe':
       return session.observe(given, options?.path)
     case 'forget':

@@ -26,7 +26,7 @@ const DOCUMENT = `{
  * @param {string} text
  */
 function anchorsOf(text) {
-  const dir = mkdtempSync(join(tmpdir(), 'hashline-faces-'))
+  const dir = mkdtempSync(join(tmpdir(), 'hashline-bindings-'))
   try {
     writeFileSync(join(dir, 'a.json'), text)
     const rows = readJsonSync('a.json', { root: dir }).text.split('\n')

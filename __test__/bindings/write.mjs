@@ -1,4 +1,4 @@
-// `node __test__/faces/write.mjs` checks that vectors/faces.jsonl and vectors/tools.jsonl have the
+// `node __test__/bindings/write.mjs` checks that vectors/bindings.jsonl and vectors/tools.jsonl have the
 // cases that are generated here; with `--write` it writes them, with the answers of the addon under
 // Node as the expected answers of every binding. Review the changes.
 
@@ -27,12 +27,12 @@ for (const one of toolCalls()) {
   ofTools.push(`${JSON.stringify({ ...one, ...(await answerOf(FILES, READ, one, asSent)) })}\n`)
 }
 
-for (const [name, rows] of Object.entries({ faces: calls, tools: ofTools })) {
+for (const [name, rows] of Object.entries({ bindings: calls, tools: ofTools })) {
   const text = rows.join('')
   if (process.argv.includes('--write')) {
     writeFileSync(path(name), text)
   } else if (readFileSync(path(name), 'utf8') !== text) {
-    throw new Error(`vectors/${name}.jsonl is stale. Run node __test__/faces/write.mjs --write.`)
+    throw new Error(`vectors/${name}.jsonl is stale. Run node __test__/bindings/write.mjs --write.`)
   }
   console.log(`${name}: ${rows.length} rows`)
 }

@@ -1,5 +1,5 @@
-//! Runs the cases of `vectors/faces.jsonl` for which the program has commands: its answers must be
-//! those of the addon, byte for byte. `__test__/faces/run.mjs` defines the lines; this test
+//! Runs the cases of `vectors/bindings.jsonl` for which the program has commands: its answers must be
+//! those of the addon, byte for byte. `__test__/bindings/run.mjs` defines the lines; this test
 //! compares the answers of a case and the resulting files with the recorded ones.
 //!
 //! Two differences are converted first: the program spells options differently, and its guard
@@ -332,7 +332,7 @@ fn calls_of<'a>(case: &'a Value, dir: &str) -> Option<Vec<(&'a Value, &'a Value,
 
 #[test]
 fn the_program_answers_like_the_addon() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/faces.jsonl");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/bindings.jsonl");
     let (mut seen, mut dry_runs) = (0, 0);
     for row in fs::read_to_string(path).unwrap().lines() {
         let case: Value = serde_json::from_str(row).unwrap();
