@@ -1,8 +1,8 @@
-//! Threads on which whole calls run while their caller does something else. They are started when
-//! there is work for them; if the system refuses one, the next job tries again.
+//! Threads that run whole calls while their caller does something else. A thread is started when
+//! there is work for it; if the system refuses to start one, the next job tries again.
 //!
-//! Not a pool of rayon: a call may wait for a lock of another process, and another call then has to
-//! run in its place.
+//! Not a rayon pool: a call may wait for a lock that another process holds, and another call must
+//! then run instead of it.
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::cell::Cell;
@@ -13,14 +13,14 @@ use std::sync::LazyLock;
 
 use crate::parallel::processors;
 
-/// Something for a thread to do. It contains its own panics.
+/// A job for a thread. It must contain its own panics.
 pub type PoolJob = Box<dyn FnOnce() + Send>;
 
-/// Threads that take jobs in turn.
+/// Threads that take jobs from one queue.
 pub struct Pool {
-    /// How many jobs are worked on at a time, those that wait for others apart.
+    /// The limit on jobs that run at the same time, not counting those that wait for a lock.
     width: usize,
-    /// How many threads there may be for jobs that wait for others.
+    /// The limit on further threads, for jobs that wait for a lock.
     waiting_limit: usize,
     start: fn(PoolJob) -> io::Result<()>,
     state: Mutex<PoolState>,
@@ -33,19 +33,19 @@ struct PoolState {
     threads: usize,
     /// Threads without a job.
     idle: usize,
-    /// Threads whose job waits for others.
+    /// Threads whose job waits for a lock.
     waiting: usize,
 }
 
-/// Where whole calls run that their caller does not wait for.
+/// The pool for whole calls whose caller does not wait for them.
 pub static CALLS: LazyLock<Pool> =
     LazyLock::new(|| Pool::new(processors().max(CALLS_MIN_WIDTH), WAITING_LIMIT, start_thread));
 
-/// How many calls can run at a time even where there are fewer processors: many of them wait for a
-/// disk.
+/// The minimum number of calls that run at the same time. It may exceed the number of processors
+/// because many calls wait for a disk.
 const CALLS_MIN_WIDTH: usize = 4;
 
-/// How many calls can wait for a lock before others queue up behind them.
+/// The number of calls that can wait for a lock before further calls queue up.
 const WAITING_LIMIT: usize = 64;
 
 fn start_thread(body: PoolJob) -> io::Result<()> {
@@ -53,7 +53,7 @@ fn start_thread(body: PoolJob) -> io::Result<()> {
 }
 
 thread_local! {
-    /// The pool whose thread this is, while its job does not wait for others.
+    /// The pool that this thread belongs to; `None` while its job waits for a lock.
     static WORKS_FOR: Cell<Option<&'static Pool>> = const { Cell::new(None) };
 }
 
@@ -62,8 +62,7 @@ impl Pool {
         Pool { width, waiting_limit, start, state: Mutex::default(), has_job: Condvar::new() }
     }
 
-    /// Has a job done by one of the threads, or hands it back: there is none, and none can be
-    /// made.
+    /// Queues a job. Returns it if the pool has no thread and none can be started.
     pub fn submit(&'static self, job: PoolJob) -> Result<(), PoolJob> {
         let mut state = self.lock();
         state.jobs.push_back(job);
@@ -79,7 +78,7 @@ impl Pool {
         self.state.lock()
     }
 
-    /// Makes one more thread if there is work for it, and the system has one.
+    /// Starts one more thread if there is work for it and the limits allow it.
     fn grow(&'static self, state: &mut PoolState) {
         let at_work = state.threads - state.idle - state.waiting;
         let is_needed = state.idle < state.jobs.len() && at_work < self.width;
@@ -89,14 +88,15 @@ impl Pool {
         }
     }
 
-    /// What a thread does: one job after the other, until there are more threads than needed.
+    /// The loop of a thread: runs one job after the other, until there are more threads than
+    /// needed.
     fn work(&'static self) {
         let mut state = self.lock();
         loop {
             if let Some(job) = state.jobs.pop_front() {
                 drop(state);
                 WORKS_FOR.set(Some(self));
-                // A job contains its own panics; one that does not must not take the thread along.
+                // A job that does not contain its panics must not end the thread.
                 let _ = catch_unwind(AssertUnwindSafe(job));
                 WORKS_FOR.set(None);
                 state = self.lock();
@@ -111,7 +111,7 @@ impl Pool {
         }
     }
 
-    /// Notes that a job waits for others; another thread takes its place if there is work.
+    /// Records that a job waits for a lock, and starts another thread if there is work for it.
     fn begin_waiting(&'static self) {
         let mut state = self.lock();
         state.waiting += 1;
@@ -123,8 +123,8 @@ impl Pool {
     }
 }
 
-/// Runs work that mostly waits for others: for a lock, not for the disk. On a thread of [`CALLS`]
-/// somebody else's call can be worked on meanwhile.
+/// Runs work that mostly waits for a lock (not for the disk). On a thread of [`CALLS`], another
+/// call can run in the meantime.
 pub fn waiting<T>(work: impl FnOnce() -> T) -> T {
     struct EndOfWait(Option<&'static Pool>);
     impl Drop for EndOfWait {
@@ -135,7 +135,7 @@ pub fn waiting<T>(work: impl FnOnce() -> T) -> T {
             }
         }
     }
-    // Not twice, where one wait is inside another.
+    // In nested calls, only the outermost wait is counted.
     let pool = WORKS_FOR.take();
     if let Some(pool) = pool {
         pool.begin_waiting();
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn without_threads_a_job_is_handed_back_and_the_next_one_tries_again() {
+    fn without_threads_a_job_is_returned_and_the_next_one_tries_again() {
         static FAILS: AtomicBool = AtomicBool::new(true);
         fn start(body: PoolJob) -> io::Result<()> {
             if FAILS.load(Ordering::SeqCst) {
@@ -189,7 +189,7 @@ mod tests {
             assert!(pool.submit(Box::new(job)).is_ok());
         }
         (0..8).for_each(|_| begins.recv().unwrap());
-        // All of them wait; a job that does not is done nevertheless.
+        // All eight wait; a job that does not wait still runs.
         let (send, received) = mpsc::channel();
         assert!(pool.submit(Box::new(move || send.send(()).unwrap())).is_ok());
         received.recv().unwrap();

@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::error::{Code, Error, Result};
 
-/// How much of a text is worked on between two checks of the flag, where the work takes about as
-/// long as reading the text does: well under a millisecond.
+/// The number of bytes that are processed between two checks of the flag, for work that is about as
+/// fast as reading the text. One piece takes well under a millisecond.
 pub const PIECE_BYTES: usize = 1 << 20;
 
-/// How much of a text that is taken apart, line by line, is processed between two checks.
+/// The number of bytes between two checks for work that processes a text line by line.
 const LINES_BYTES: usize = 64 << 10;
 
 /// A flag shared between a call and its caller.
@@ -31,8 +31,8 @@ struct Probe {
 }
 
 impl Cancel {
-    /// A flag that counts its checks and sets itself at the nth: so a test can cancel a call at any
-    /// point, without a clock.
+    /// A flag that counts its checks and sets itself at check number `check`. A test can so cancel
+    /// a call at any point, without a clock.
     pub fn at_check(check: u64) -> Cancel {
         let probe = Probe { checks: AtomicU64::new(0), cancels_at: check };
         Cancel(Arc::new(Flag { is_set: AtomicBool::new(false), probe: Some(probe) }))
@@ -43,17 +43,17 @@ impl Cancel {
         Cancel::at_check(u64::MAX)
     }
 
-    /// How often the work has checked so far, if the flag counts.
+    /// The number of checks so far; 0 for a flag that does not count.
     pub fn checks(&self) -> u64 {
         self.0.probe.as_ref().map_or(0, |probe| probe.checks.load(Ordering::Relaxed))
     }
 
-    /// Asks the call to stop at its next step.
+    /// Asks the call to stop at its next check.
     pub fn cancel(&self) {
         self.0.is_set.store(true, Ordering::Release);
     }
 
-    /// Whether the caller asked.
+    /// Whether the caller asked the call to stop.
     pub fn is_cancelled(&self) -> bool {
         if let Some(probe) = &self.0.probe
             && probe.checks.fetch_add(1, Ordering::Relaxed) + 1 >= probe.cancels_at
@@ -63,7 +63,7 @@ impl Cancel {
         self.0.is_set.load(Ordering::Acquire)
     }
 
-    /// `ABORTED` once the caller asked.
+    /// Returns `ABORTED` if the caller asked the call to stop.
     pub fn check(&self) -> Result<()> {
         if self.is_cancelled() {
             Err(Error::new(Code::Aborted, "the call was aborted"))
@@ -72,7 +72,7 @@ impl Cancel {
         }
     }
 
-    /// Checks the flag while many lines or edits are processed.
+    /// A watch that checks the flag periodically while many lines or edits are processed.
     pub fn watch(&self) -> CancelWatch<'_> {
         CancelWatch { cancel: self, bytes: 0 }
     }
@@ -91,7 +91,7 @@ pub struct CancelWatch<'c> {
 }
 
 impl CancelWatch<'_> {
-    /// Counts that number of bytes as processed, and a few more for the item itself.
+    /// Counts `bytes` as processed, plus a constant for the item itself.
     pub fn pass(&mut self, bytes: usize) -> Result<()> {
         self.bytes = self.bytes.saturating_add(bytes).saturating_add(PASSING_BYTES);
         if self.bytes < LINES_BYTES {
@@ -102,5 +102,5 @@ impl CancelWatch<'_> {
     }
 }
 
-/// What an empty item counts for.
+/// The cost that is counted for an item in addition to its bytes.
 const PASSING_BYTES: usize = 16;

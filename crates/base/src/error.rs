@@ -1,5 +1,5 @@
-//! Every refusal and fault of the engine: one stable code per kind, and a message that says
-//! what, where and what instead.
+//! Refusals and faults of the engine: a stable code for each kind, and a message that says what
+//! happened, where, and what to do instead.
 
 mod message;
 
@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 
 pub use message::{Mention, Message, Spelling, Term};
 
-/// Declares the codes once, with the string each is known by outside.
+/// Declares the codes once, each with its published string.
 macro_rules! codes {
     ($($(#[$doc:meta])* $variant:ident = $text:literal,)*) => {
         /// The stable code of a refusal or fault; the string form never changes.
@@ -23,7 +23,7 @@ macro_rules! codes {
             /// Every code, in the order of the protocol.
             pub const ALL: &'static [Code] = &[$(Code::$variant,)*];
 
-            /// The code as callers see it, e.g. `HASH_MISMATCH`.
+            /// The published string of the code, e.g. `HASH_MISMATCH`.
             pub fn as_str(self) -> &'static str {
                 match self { $(Code::$variant => $text,)* }
             }
@@ -36,7 +36,7 @@ codes! {
     InvalidArgument = "INVALID_ARGUMENT",
     /// An operation of a patch is not one of the known shapes.
     InvalidOperation = "INVALID_OPERATION",
-    /// A text that should be an anchor is not one.
+    /// A text that should be an anchor is not a valid one.
     InvalidAnchor = "INVALID_ANCHOR",
     /// A file that is edited or read by path is not JSON.
     InvalidJson = "INVALID_JSON",
@@ -54,17 +54,17 @@ codes! {
     LineOutOfRange = "LINE_OUT_OF_RANGE",
     /// Two operations of a patch touch the same line or the same path.
     OverlappingEdits = "OVERLAPPING_EDITS",
-    /// A text repeats the lines next to its place.
+    /// A text repeats the lines next to where it is inserted.
     RepeatsNeighbours = "REPEATS_NEIGHBOURS",
-    /// No block begins at a line that should name one.
+    /// No block starts at a line that should be the first line of one.
     NoBlock = "NO_BLOCK",
-    /// A file that parses would not after the patch.
+    /// The file parses, but would no longer do so after the patch.
     BreaksSyntax = "BREAKS_SYNTAX",
     /// `old_text` of a `replace_text` does not occur.
     TextNotFound = "TEXT_NOT_FOUND",
     /// `old_text` of a `replace_text` without `all` occurs more than once.
     TextNotUnique = "TEXT_NOT_UNIQUE",
-    /// A value would be inserted under a key that is there.
+    /// A value would be inserted under a key that exists.
     KeyExists = "KEY_EXISTS",
     /// There is no file at the path.
     FileNotFound = "FILE_NOT_FOUND",
@@ -72,7 +72,7 @@ codes! {
     FileExists = "FILE_EXISTS",
     /// The path is a directory, FIFO, socket or device.
     NotAFile = "NOT_A_FILE",
-    /// The system does not let this user read or write the path.
+    /// The operating system denies this user access to the path.
     PermissionDenied = "PERMISSION_DENIED",
     /// The path is outside the root.
     OutsideRoot = "OUTSIDE_ROOT",
@@ -82,9 +82,9 @@ codes! {
     UnsupportedEncoding = "UNSUPPORTED_ENCODING",
     /// A text has a character that the file's encoding cannot hold, or a lone surrogate.
     UnencodableText = "UNENCODABLE_TEXT",
-    /// The file is over the limit, or its view is longer than a text of the host can be.
+    /// The file is over the limit, or its view is longer than a string of the host can be.
     FileTooLarge = "FILE_TOO_LARGE",
-    /// Someone else changed the file between reading and writing.
+    /// Another process changed the file between reading and writing.
     ConcurrentChange = "CONCURRENT_CHANGE",
     /// Another call held the file's lock for longer than the limit.
     LockTimeout = "LOCK_TIMEOUT",
@@ -92,7 +92,7 @@ codes! {
     Aborted = "ABORTED",
     /// The disk or the quota is full.
     NoSpace = "NO_SPACE",
-    /// Any other fault of the file system.
+    /// Any other error of the file system.
     Io = "IO",
     /// A contained panic: a bug in the engine.
     Internal = "INTERNAL",
@@ -104,17 +104,17 @@ impl Serialize for Code {
     }
 }
 
-/// A refusal or fault: its code, a message for people and models, and the path it is about.
+/// A refusal or fault: its code, a message for people and models, and the path it concerns.
 #[derive(Clone, Serialize)]
 pub struct Error {
     /// The stable code.
     pub code: Code,
-    /// One sentence or more; names the path where there is one.
+    /// One sentence or more; includes the path if there is one.
     pub message: Message,
     /// The path as the caller wrote it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// What the system said.
+    /// The error of the operating system.
     #[serde(skip)]
     cause: Option<Arc<io::Error>>,
 }
@@ -139,7 +139,7 @@ impl std::error::Error for Error {
     }
 }
 
-/// Errors that say the same are equal.
+/// Two errors are equal if they report the same; the cause is ignored.
 impl PartialEq for Error {
     fn eq(&self, other: &Error) -> bool {
         (self.code, &self.message, &self.path) == (other.code, &other.message, &other.path)
@@ -152,17 +152,17 @@ impl Eq for Error {}
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// A refusal that is not about a path.
+    /// An error without a path.
     pub fn new(code: Code, message: impl Into<Message>) -> Self {
         Error { code, message: message.into(), path: None, cause: None }
     }
 
-    /// A refusal about a path; the message names it already.
+    /// An error about a path, which the message already includes.
     pub fn at(code: Code, path: &str, message: impl Into<Message>) -> Self {
         Error::new(code, message).about(path)
     }
 
-    /// A misuse of the interface: `what` was given, or missing.
+    /// A misuse of the interface: an argument is wrong or missing.
     pub fn argument(message: impl Into<Message>) -> Self {
         Error::new(Code::InvalidArgument, message)
     }
@@ -177,23 +177,23 @@ impl Error {
         Error { code, ..self }
     }
 
-    /// This error, about no path in particular.
+    /// This error without its path.
     pub fn without_path(self) -> Self {
         Error { path: None, ..self }
     }
 
-    /// This error, about a path that its message names already.
+    /// This error about a path, which the message already includes.
     pub fn about(self, path: &str) -> Self {
         Error { path: Some(path.to_owned()), ..self }
     }
 
-    /// This error with options as a face writes them.
+    /// This error, with options written as a front end spells them.
     pub fn spelled(mut self, spelling: Spelling) -> Self {
         self.message.spell(spelling);
         self
     }
 
-    /// A fault of the file system while doing `action` (a verb: "read", "rename") to `path`.
+    /// An error of the file system while doing `action` (a verb: "read", "rename") to `path`.
     pub fn io(action: &str, path: &str, cause: &io::Error) -> Self {
         let code = code_of(cause);
         let message = match code {
@@ -202,7 +202,7 @@ impl Error {
             Code::NoSpace => format!("{path}: no space left to {action}"),
             _ => format!("{path}: cannot {action}: {cause}"),
         };
-        // An error of the system cannot be cloned.
+        // `io::Error` cannot be cloned.
         let cause = match cause.raw_os_error() {
             Some(number) => io::Error::from_raw_os_error(number),
             None => io::Error::new(cause.kind(), cause.to_string()),
@@ -232,8 +232,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_face_writes_terms_in_its_own_way() {
-        // What a path holds is no term, whatever it looks like.
+    fn a_front_end_spells_terms_in_its_own_way() {
+        // Text that comes from a path is never a term, even if it equals the name of one.
         let error =
             Error::at(Code::Io, "state_dir", Message::from("state_dir: set ") + Term::StateDir)
                 .within(
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn regression_what_is_shown_of_an_error_is_for_people() {
+    fn regression_the_debug_form_of_an_error_is_for_people() {
         let error = Error::argument(Message::from(Term::MaxBytes) + " is 0");
         let shown = r#"Error { code: InvalidArgument, message: "max_bytes is 0", path: None }"#;
         assert_eq!(format!("{error:?}"), shown);

@@ -1,9 +1,9 @@
 //! Work on many parts, shared among threads.
 //!
-//! The caller works through the parts itself, and threads of a rayon pool help as long as some are
-//! free. A call never waits for a helper that has not started: no more helpers are asked for than
-//! are free. So a small call is not delayed by a large one, and where the system starts no threads
-//! everything runs on the caller's; the next call tries again.
+//! The caller processes parts itself, and threads of a rayon pool help if some are free. A call
+//! never waits for a helper that has not started, because it asks for at most as many helpers as
+//! are free. So a large call does not delay a small one. If the system cannot start threads,
+//! everything runs on the caller's thread, and the next call tries again.
 
 use parking_lot::Mutex;
 use std::cell::Cell;
@@ -15,20 +15,20 @@ use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 use crate::cancel::{Cancel, PIECE_BYTES};
 use crate::error;
 
-/// More helpers wait for memory and the file system rather than for a processor.
+/// Beyond this number, helpers wait for memory and the file system rather than for a processor.
 const HELPERS_LIMIT: usize = 11;
 
-/// Texts of fewer bytes are worked on by one thread: asking others would take longer.
+/// Shorter texts are processed by one thread: waking others would take longer.
 pub const SHARED_FROM_BYTES: usize = 4 << 20;
 
-/// Processors that this process may use.
+/// The number of processors that this process may use.
 pub fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 type BuildPool = fn(usize) -> Result<ThreadPool, ThreadPoolBuildError>;
 
-/// Threads that help calls.
+/// The threads that help calls.
 struct Helpers {
     count: usize,
     busy: AtomicUsize,
@@ -44,11 +44,11 @@ fn build_pool(threads: usize) -> Result<ThreadPool, ThreadPoolBuildError> {
 }
 
 thread_local! {
-    /// Calls of this thread share their work with no helper.
+    /// Whether calls of this thread use no helpers.
     static ALONE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// A helper that is taken. It is free again when this is dropped.
+/// A reserved helper. Dropping this frees it.
 struct Taken<'h>(&'h Helpers);
 
 impl Drop for Taken<'_> {
@@ -62,27 +62,28 @@ impl Helpers {
         Helpers { count, busy: AtomicUsize::new(0), build, pool: OnceLock::new() }
     }
 
-    /// The pool; `None` while the system does not start its threads.
+    /// The pool; `None` if the system cannot start its threads.
     fn pool(&self) -> Option<&ThreadPool> {
         if self.pool.get().is_none() {
             let built = (self.build)(self.count).ok()?;
-            // Another call may have built one meanwhile: then this one is dropped.
+            // If another call built a pool in the meantime, this one is dropped.
             let _ = self.pool.set(built);
         }
         self.pool.get()
     }
 
-    /// A helper, if one is free.
+    /// Reserves a helper, if one is free.
     fn take(&self) -> Option<Taken<'_>> {
         let free = |busy| (busy < self.count).then_some(busy + 1);
         let taken = self.busy.fetch_update(Ordering::AcqRel, Ordering::Acquire, free);
         taken.ok().map(|_| Taken(self))
     }
 
-    /// Calls `work` on this thread after `first`, and meanwhile on those of at most `limit` helpers.
+    /// Runs `first` and then `work` on this thread, while up to `limit` helpers run `work` as well.
     fn share(&self, limit: usize, work: &(dyn Fn() + Sync), first: impl FnOnce()) {
         let is_alone = limit == 0 || self.count == 0 || ALONE.get();
-        // A helper that waits for others would work on parts of other calls meanwhile.
+        // A helper that waited for other helpers would process parts of other calls in the
+        // meantime.
         let is_helper = |pool: &&ThreadPool| pool.current_thread_index().is_some();
         let pool = if is_alone { None } else { self.pool().filter(|pool| !is_helper(pool)) };
         let Some(pool) = pool else {
@@ -101,7 +102,7 @@ impl Helpers {
         });
     }
 
-    /// As [`map_after`].
+    /// See [`map_after`].
     fn map<'i, T: Sync, R: Send>(
         &self,
         items: &'i [T],
@@ -126,7 +127,7 @@ impl Helpers {
     }
 }
 
-/// Runs `work`, whose calls share nothing with helpers: to see that these make no difference.
+/// Runs `work` without helpers, so that tests can compare the results.
 pub fn alone<T>(work: impl FnOnce() -> T) -> T {
     struct EndOfAlone(bool);
     impl Drop for EndOfAlone {
@@ -138,13 +139,13 @@ pub fn alone<T>(work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// Whether work of this thread on a text of this size is shared with others.
+/// Whether work of this thread on a text of this size is shared with helpers.
 pub fn are_shared(text_bytes: usize) -> bool {
     text_bytes >= SHARED_FROM_BYTES && HELPERS.count > 0 && !ALONE.get()
 }
 
-/// Whether something holds of all pieces of a text, each of at most `PIECE_BYTES`. Cancellation is
-/// checked before each, and after the first of which it does not hold no further one is started.
+/// Whether `holds` is true for all pieces of a text, each of at most `PIECE_BYTES`. Checks for
+/// cancellation before each piece, and starts no further piece after the first failure.
 pub fn all<'i, T: Sync>(
     pieces: &'i [T],
     cancel: &Cancel,
@@ -166,13 +167,13 @@ pub fn all<'i, T: Sync>(
     Ok(!fails.into_inner())
 }
 
-/// Does `work` for each of the items, on this thread and on those of helpers. The results are in the
-/// order of the items.
+/// Applies `work` to each item, on this thread and on helpers. Results are in the order of the
+/// items.
 pub fn map<'i, T: Sync, R: Send>(items: &'i [T], work: impl Fn(&'i T) -> R + Sync) -> Vec<R> {
     HELPERS.map(items, work, || {})
 }
 
-/// As [`map`]; this thread does something else first, while helpers start already.
+/// Like [`map`], but this thread runs `first` before its share, while helpers start immediately.
 pub fn map_after<'i, T: Sync, R: Send>(
     items: &'i [T],
     work: impl Fn(&'i T) -> R + Sync,
@@ -231,12 +232,12 @@ mod tests {
             done.send(()).unwrap();
             item * 2
         };
-        // The caller waits until a helper has done the first item.
+        // The caller waits until a helper has processed the first item.
         assert_eq!(helpers.map(&[1, 2, 3], work, || is_done.recv().unwrap()), [2, 4, 6]);
     }
 
     #[test]
-    fn a_small_call_does_not_wait_behind_a_large_one() {
+    fn a_small_call_does_not_wait_for_a_large_one() {
         let helpers = &Helpers::new(2, build_pool);
         let (begun, begins) = mpsc::channel();
         let (release, released) = mpsc::channel::<()>();
@@ -248,7 +249,7 @@ mod tests {
             };
             scope.spawn(move || map_in(helpers, &[0; 3], large));
             (0..3).for_each(|_| begins.recv().unwrap());
-            // All helpers are in the large call.
+            // All helpers are busy with the large call.
             let threads = map_in(helpers, &[0; 100], |_| here());
             assert!(threads.iter().all(|thread| *thread == here()));
             drop(release);
@@ -257,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_helper_shares_its_own_parts_with_no_other() {
+    fn a_helper_does_not_share_its_parts_with_other_helpers() {
         let helpers = &Helpers::new(2, build_pool);
         let barrier = Barrier::new(2);
         let threads = map_in(helpers, &[0, 1], |_| {
@@ -270,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn without_threads_the_caller_does_it_and_the_next_call_tries_again() {
+    fn without_threads_the_caller_does_all_work_and_the_next_call_tries_again() {
         static FAILS: AtomicBool = AtomicBool::new(true);
         fn build(threads: usize) -> Result<ThreadPool, ThreadPoolBuildError> {
             if FAILS.load(Ordering::SeqCst) {
@@ -288,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_reaches_the_caller_and_the_helpers_go_on() {
+    fn a_panic_reaches_the_caller_and_the_helpers_keep_working() {
         let helpers = Helpers::new(2, build_pool);
         for culprit in 0..20 {
             let work = |item: &i32| {
@@ -304,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn alone_is_alone() {
+    fn alone_uses_no_helper() {
         let threads = alone(|| map(&[0; 100], |_| here()));
         assert!(threads.iter().all(|thread| *thread == here()));
         assert!(!ALONE.get());

@@ -1,6 +1,6 @@
-//! What requests and options that come as data (`serde`) have in common. Their names are those
-//! that `index.d.ts` declares; each is read through a flat struct of its own, the *shape*, next
-//! to what is made of it.
+//! What requests and options that are deserialized (`serde`) have in common. Their field names are
+//! those in `index.d.ts`. Each type is deserialized through a flat struct, its *shape*, which is
+//! defined next to it.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -37,7 +37,7 @@ impl<'de, T: From<String> + Deserialize<'de>> Deserialize<'de> for OneOrMany<T> 
     }
 }
 
-/// Reads a request that is an object, or the path alone that it would have.
+/// Deserializes a request from an object, or from a string that is its path.
 pub fn path_or_object<'de, S, D>(
     deserializer: D,
     of_path: impl FnOnce(String) -> S,
@@ -67,35 +67,35 @@ where
     deserializer.deserialize_any(Given(of_path, PhantomData))
 }
 
-/// Reads an option that is left out where it is null.
+/// Deserializes an option; null means that it is omitted.
 pub fn or_default<'de, T: Deserialize<'de> + Default, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<T, D::Error> {
     Option::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
-/// A number of bytes in memory; more than there can be is as good as the most.
+/// Converts a number of bytes to `usize`, saturating.
 pub fn size(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
-/// Reads a number of bytes in memory.
+/// Deserializes a number of bytes, saturating.
 pub fn sized<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
     u64::deserialize(deserializer).map(size)
 }
 
-/// A whole number within bounds.
+/// An integer from `MIN` to `MAX`.
 #[derive(Clone, Copy, Debug)]
 pub struct Whole<const MIN: u64, const MAX: u64>(u64);
 
 impl<const MIN: u64, const MAX: u64> Whole<MIN, MAX> {
-    /// The number, which is within the bounds.
+    /// The number, within the bounds.
     pub fn get(self) -> u64 {
         self.0
     }
 }
 
-/// The number of a line, as an anchor can say it.
+/// The number of a line, from 1.
 pub type LineNumber = Whole<1, { u32::MAX as u64 }>;
 
 impl<'de, const MIN: u64, const MAX: u64> Deserialize<'de> for Whole<MIN, MAX> {

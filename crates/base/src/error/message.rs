@@ -1,37 +1,37 @@
-//! Messages that name options. Each face writes an option in its own way (`lockTimeoutMs`,
-//! `--lock-timeout`). So a message remembers where it names one, and the face puts its spelling
-//! there.
+//! Messages that name options. Each front end spells an option in its own way (`lockTimeoutMs`,
+//! `--lock-timeout`). A message therefore records where it names an option, and the front end
+//! inserts its spelling there.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Deref, Range};
 
 use serde::{Serialize, Serializer};
 
-/// What a message names and faces write in their own way.
+/// An option or call that each front end spells in its own way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Term {
-    /// The option that says how long to wait for others.
+    /// The option that limits how long a call waits for a lock.
     LockTimeout,
-    /// The option that says where journals and locks are.
+    /// The option for the directory of journals and locks.
     StateDir,
-    /// The option that bounds the size of files.
+    /// The option that limits the size of files.
     MaxFileBytes,
-    /// The first line of a view.
+    /// The option for the first line of a view.
     StartLine,
-    /// The most lines of a view.
+    /// The limit on the lines of a view.
     MaxLines,
-    /// The most bytes of a view, or of a memory.
+    /// The limit on the bytes of a view, or of a memory.
     MaxBytes,
-    /// The most files of a memory.
+    /// The limit on the files of a memory.
     MaxFiles,
-    /// The most versions of a file in a memory.
+    /// The limit on the versions of a file in a memory.
     MaxVersions,
-    /// The call that recovers what was interrupted.
+    /// The call that recovers interrupted patches.
     Recover,
 }
 
 impl Term {
-    /// As this crate calls it.
+    /// The name in this crate.
     pub fn name(self) -> &'static str {
         match self {
             Term::LockTimeout => "lock_timeout_ms",
@@ -47,10 +47,10 @@ impl Term {
     }
 }
 
-/// How a face writes terms.
+/// How a front end spells terms.
 pub type Spelling = fn(Term) -> &'static str;
 
-/// What a message names, and those who pass it on may write in another way.
+/// A part of a message that callers may write in another way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mention {
     /// An option or a call of the engine.
@@ -77,7 +77,8 @@ impl fmt::Display for Mention {
     }
 }
 
-/// A text, and where it mentions something. Made by adding: `Message::from("set ") + Term::StateDir`.
+/// A text that records where it mentions something. Built by adding: `Message::from("set ") +
+/// Term::StateDir`.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Message {
     pub(super) text: String,
@@ -181,7 +182,8 @@ impl Serialize for Message {
 }
 
 impl Message {
-    /// Writes what is mentioned in another way, where there is one. After that it is text.
+    /// Replaces each mention for which `name` returns a text. A replaced mention becomes plain
+    /// text.
     pub fn write(&mut self, name: impl Fn(Mention) -> Option<String>) {
         let (text, mentions) = (std::mem::take(&mut self.text), std::mem::take(&mut self.mentions));
         let mut from = 0;
@@ -200,7 +202,7 @@ impl Message {
         self.text += &text[from..];
     }
 
-    /// Writes options as a face does.
+    /// Replaces the terms with the spelling of a front end.
     pub fn spell(&mut self, spelling: Spelling) {
         self.write(|mention| match mention {
             Mention::Term(term) => Some(spelling(term).to_owned()),
@@ -208,17 +210,17 @@ impl Message {
         });
     }
 
-    /// Whether it mentions an operation.
+    /// Whether the message mentions an operation.
     pub fn has_operation(&self) -> bool {
         self.mentions.iter().any(|(_, one)| !matches!(one, Mention::Term(_)))
     }
 
-    /// Whether it mentions this.
+    /// Whether the message contains `mention`.
     pub fn has(&self, mention: Mention) -> bool {
         self.mentions.iter().any(|(_, one)| *one == mention)
     }
 
-    /// The text alone, of which no more than this many bytes stay and how many are gone.
+    /// Cuts the text to `limit_bytes` and appends the number of bytes removed.
     pub fn truncate(&mut self, limit_bytes: usize) {
         if self.text.len() <= limit_bytes {
             return;
@@ -230,7 +232,7 @@ impl Message {
         self.mentions.retain(|(at, _)| at.end <= end);
     }
 
-    /// The text.
+    /// The text as a string slice.
     pub fn as_str(&self) -> &str {
         &self.text
     }
