@@ -3,7 +3,7 @@
 use std::ptr;
 
 use encoding_rs::mem;
-use hashline_core::host::string_while;
+use hashline_core::host::string_with_cancel;
 use hashline_core::{self as core, Cancel, Code, Error};
 use napi::bindgen_prelude::{ToNapiValue, TypeName};
 use napi::{Env, ValueType, sys};
@@ -80,7 +80,7 @@ impl Text {
     /// The string, or `FILE_TOO_LARGE` if JavaScript cannot hold it. Invalid sequences become
     /// U+FFFD.
     pub fn of_bytes(bytes: Vec<u8>) -> Result<Text> {
-        let (text, is_ascii) = string_while(bytes, &Cancel::default())?;
+        let (text, is_ascii) = string_with_cancel(bytes, &Cancel::default())?;
         Text::within_limit(text, is_ascii)
     }
 

@@ -101,7 +101,7 @@ pub mod host {
     pub use hashline_base::call_threads::{CALLS, PoolJob};
     pub use hashline_base::error::{Message, Spelling, Term};
     pub use hashline_base::shape::LineNumber;
-    pub use hashline_disk::bytes::{string_of, string_while, valid_utf8};
+    pub use hashline_disk::bytes::{string_of, string_with_cancel, valid_utf8};
     pub use hashline_disk::fs::{open_input, read_start};
     pub use hashline_lines::anchor::RowAnchor;
     pub use hashline_lines::rows::{

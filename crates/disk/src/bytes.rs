@@ -1,7 +1,7 @@
-//! Loading a file: mapped or read, bounded, its encoding, byte order mark and kind.
+//! Loading a file: mapping or reading it, its size limit, encoding, byte order mark and kind.
 //!
-//! The result is a [`Document`]: the file's own bytes, and a UTF-8 view of its text in which
-//! every line of the file is one line. Reading and hashing use the view, editing the bytes.
+//! The result is a [`Document`]: the bytes of the file, and a UTF-8 view of its text that has the
+//! same lines. Reading and hashing use the view, editing uses the bytes.
 
 mod charset;
 mod content;
@@ -15,8 +15,8 @@ use std::borrow::Cow;
 use std::fs::File;
 
 pub use charset::{Charset, Decoded};
-use content::{Content, FileVersion, LoadFailure, Use};
-pub use strings::{string_of, string_while, valid_utf8};
+use content::{Content, FileVersion, LoadFailure, Purpose};
+pub use strings::{string_of, string_with_cancel, valid_utf8};
 
 use crate::fs::{Base, FileKind, FileSystem, Place, Stamp, is_refused_link, not_a_file};
 use hashline_base::cancel::Cancel;
@@ -26,24 +26,25 @@ use hashline_lines::lines::Unit;
 /// The default of the option `maxFileBytes`.
 pub const MAX_FILE_BYTES: u64 = 1 << 30;
 
-/// How far into a file a NUL is looked for: what says how the file is read is not behind it.
+/// The number of bytes at the start of a file that decide whether it is binary: a NUL in them makes
+/// it so.
 pub const HEAD_BYTES: usize = 8 * 1024;
 
-/// How often a file that changes while it is read is read again.
+/// How often a file is read again because it changed while it was read.
 const READ_ATTEMPTS: u32 = 8;
 
-/// How files are loaded.
+/// Options for loading files.
 #[derive(Clone, Debug)]
 pub struct LoadOptions {
-    /// The encoding of files without byte order mark; UTF-8 when `None`.
+    /// The encoding of files without a byte order mark; UTF-8 if `None`.
     pub charset: Option<Charset>,
-    /// Larger files are refused.
+    /// The limit on the size of a file; larger files are refused.
     pub max_file_bytes: u64,
-    /// Looked at between pieces of a file.
+    /// Checked between pieces of a file.
     pub cancel: Cancel,
-    /// Pages of a mapped file are given back while it is looked through: for work that goes once
-    /// over many files. What is looked at again has to be mapped again.
-    pub gives_back: bool,
+    /// Releases the pages of a mapped file while it is scanned, for calls that scan many files
+    /// once. A page that is read again is mapped again.
+    pub releases_pages: bool,
 }
 
 impl Default for LoadOptions {
@@ -52,12 +53,12 @@ impl Default for LoadOptions {
             charset: None,
             max_file_bytes: MAX_FILE_BYTES,
             cancel: Cancel::default(),
-            gives_back: false,
+            releases_pages: false,
         }
     }
 }
 
-/// What a file turned out to be.
+/// A loaded file, by kind.
 #[derive(Debug)]
 pub enum Loaded {
     /// Text with lines.
@@ -67,9 +68,9 @@ pub enum Loaded {
 }
 
 impl Loaded {
-    /// Whether all that was loaded is still in the file, which may have grown. Of bytes that are
-    /// in memory it is not asked.
-    pub fn is_still_there(&self, fs: &dyn FileSystem) -> std::io::Result<bool> {
+    /// Whether the file still starts with all that was loaded. It may have grown. Content in memory
+    /// is always valid.
+    pub fn is_still_valid(&self, fs: &dyn FileSystem) -> std::io::Result<bool> {
         Ok(self.content().version(fs)? != FileVersion::Other)
     }
 
@@ -90,8 +91,8 @@ pub struct Binary {
 }
 
 impl Binary {
-    /// The hash of the whole content, which reads all of a file of which so far only the
-    /// start was looked at.
+    /// The hash of the whole content. This reads the whole file, of which loading reads only the
+    /// start.
     pub fn snapshot(&self, cancel: &Cancel) -> Result<String> {
         Ok(hex(pieces::hash(self.content.bytes(), cancel)?))
     }
@@ -108,26 +109,26 @@ pub struct Document {
     content: Content,
     charset: Charset,
     bom_bytes: usize,
-    /// The text as UTF-8, where the file's bytes are not that already.
+    /// The text as UTF-8; `None` if the bytes of the file are UTF-8 already.
     decoded: Option<Vec<u8>>,
     lossy: bool,
-    /// The hash of the content, where stamps alone cannot tell whether it changes.
+    /// The hash of the content, for files whose stamp may not change with their content.
     fingerprint: Option<u128>,
 }
 
 impl Document {
-    /// A document of a string in memory.
+    /// A document for a string in memory.
     pub fn from_text(text: &[u8]) -> Document {
         Document::of(Content::copy_of(text), None)
     }
 
-    /// The same bytes read in another encoding, unless a byte order mark names one.
+    /// The same bytes, decoded in another encoding unless a byte order mark names one.
     pub fn with_charset(self, charset: Charset) -> Document {
         Document::of(self.content, Some(charset))
     }
 
     fn of(content: Content, charset: Option<Charset>) -> Document {
-        Document::new(content, charset, &Cancel::default()).expect("nobody cancels")
+        Document::new(content, charset, &Cancel::default()).expect("it is not cancelled")
     }
 
     fn new(content: Content, charset: Option<Charset>, cancel: &Cancel) -> Result<Document> {
@@ -137,7 +138,7 @@ impl Document {
         };
         let Decoded { text, is_lossy: lossy } =
             pieces::decode(charset, &content.bytes()[bom_bytes..], cancel, &|bytes| {
-                content.passed(bytes);
+                content.mark_scanned(bytes);
             })?;
         let decoded = match text {
             Cow::Borrowed(_) => None,
@@ -161,19 +162,19 @@ impl Document {
         self.bom_bytes
     }
 
-    /// The text as UTF-8, line for line that of [`Document::body`].
+    /// The text as UTF-8. Its lines correspond to those of [`Document::body`].
     pub fn text(&self) -> &[u8] {
         self.decoded.as_deref().unwrap_or_else(|| self.body())
     }
 
-    /// Whether the text stays as it is: it is not that of a file which is mapped.
-    pub fn is_steady(&self) -> bool {
+    /// Whether the text cannot change: it is decoded, or not mapped.
+    pub fn is_stable(&self) -> bool {
         self.decoded.is_some() || !self.content.is_mapped()
     }
 
-    /// Says that so much of the text was looked at ([`LoadOptions::gives_back`]).
-    pub fn passed(&self, bytes: usize) {
-        self.content.passed(bytes);
+    /// Records that `bytes` more bytes were scanned ([`LoadOptions::releases_pages`]).
+    pub fn mark_scanned(&self, bytes: usize) {
+        self.content.mark_scanned(bytes);
     }
 
     /// Whether [`Document::text`] and [`Document::body`] are the same bytes.
@@ -186,13 +187,14 @@ impl Document {
         self.charset
     }
 
-    /// The unit in which [`Document::body`] writes terminators.
+    /// The unit of line terminators in [`Document::body`].
     pub fn unit(&self) -> Unit {
         self.charset.unit()
     }
 
-    /// Offsets in [`Document::text`], in ascending order, as offsets in [`Document::body`].
-    /// Refuses one that is beside bytes that are invalid in the encoding, where it cannot be told.
+    /// Converts offsets in [`Document::text`], in ascending order, to offsets in
+    /// [`Document::body`]. Refuses an offset next to bytes that are invalid in the encoding, where
+    /// the result would be ambiguous.
     pub fn body_offsets(&self, offsets: &[usize]) -> Result<Vec<usize>> {
         match &self.decoded {
             None => Ok(offsets.to_vec()),
@@ -200,12 +202,12 @@ impl Document {
         }
     }
 
-    /// Whether the file holds sequences that are invalid in its encoding (shown as U+FFFD).
+    /// Whether the file has sequences that are invalid in its encoding (shown as U+FFFD).
     pub fn lossy(&self) -> bool {
         self.lossy
     }
 
-    /// The stamp of the file when it was opened; `None` for a string in memory.
+    /// The stamp of the opened file; `None` for a string in memory.
     pub fn stamp(&self) -> Option<&Stamp> {
         self.content.stamp()
     }
@@ -215,8 +217,8 @@ impl Document {
         Ok(hex(pieces::hash(self.raw(), cancel)?))
     }
 
-    /// Whether the file at `place` still has the content that was loaded. Stamps tell, unless
-    /// the file was changed shortly before: then the content is read again.
+    /// Whether the file at `place` still has the content that was loaded. Stamps decide, unless the
+    /// file was changed shortly before it was loaded; then its content is read again.
     pub fn is_unchanged(&self, fs: &dyn FileSystem, place: &Place) -> std::io::Result<bool> {
         if !self.is_current(fs)? {
             return Ok(false);
@@ -230,35 +232,35 @@ impl Document {
         }
     }
 
-    /// Whether the file is still the version that was loaded, as far as stamps can tell.
-    /// Mapped content must be checked after its last use: until then it can change.
+    /// Whether the file is still the version that was loaded, according to its stamp. Mapped
+    /// content must be checked after its last use, because it can change until then.
     pub fn is_current(&self, fs: &dyn FileSystem) -> std::io::Result<bool> {
         Ok(self.content.version(fs)? == FileVersion::Same)
     }
 }
 
-/// The coarsest timestamps of file systems in use: those of FAT.
+/// The coarsest timestamp granularity of file systems in use: that of FAT.
 const TIMESTAMP_GRANULARITY_NS: i128 = 2_000_000_000;
 
-/// Whether a file that was changed at that moment could be changed again without another
-/// timestamp; times in the future count, too.
+/// Whether a file that was changed at this time could be changed again without a new timestamp.
+/// This includes times in the future.
 fn is_recent(stamp: &Stamp) -> bool {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     let now_ns = now.map_or(0, |age| age.as_nanos() as i128);
     now_ns - stamp.modified_ns.max(stamp.changed_ns) < TIMESTAMP_GRANULARITY_NS
 }
 
-/// The hash of a whole content: XXH3, 128 bits, in hexadecimal.
+/// The hash of a content: XXH3, 128 bits, in hexadecimal.
 pub fn snapshot(content: &[u8]) -> String {
     hex(twox_hash::XxHash3_128::oneshot(content))
 }
 
-/// A hash as snapshots are written.
+/// A hash in the format of snapshots.
 pub fn hex(hash: u128) -> String {
     format!("{hash:032x}")
 }
 
-/// The snapshot of a content in pieces.
+/// The snapshot of a content that consists of pieces.
 pub fn snapshot_of_pieces(pieces: &[&[u8]]) -> String {
     let mut state = twox_hash::xxhash3_128::Hasher::new();
     for piece in pieces {
@@ -267,11 +269,11 @@ pub fn snapshot_of_pieces(pieces: &[&[u8]]) -> String {
     hex(state.finish_128())
 }
 
-/// How much of a file is hashed at a time: more would be fresh memory, and leave the cache before
-/// it is hashed.
+/// How many bytes of a file are hashed at a time. A larger buffer needs fresh memory and leaves the
+/// cache before it is hashed.
 const HASH_CHUNK_BYTES: u64 = 1 << 16;
 
-/// The snapshot of an open file, from its start.
+/// The snapshot of an open file, read from its start.
 pub fn snapshot_of_file(
     fs: &dyn FileSystem,
     file: &mut File,
@@ -297,14 +299,14 @@ fn hash_of_file(fs: &dyn FileSystem, file: &mut File, cancel: &Cancel) -> std::i
     }
 }
 
-/// Loads the file at a place, again when it changes meanwhile.
+/// Loads the file at a place, again if it changes meanwhile.
 pub fn load_place(fs: &dyn FileSystem, place: &Place, options: &LoadOptions) -> Result<Loaded> {
     for _ in 0..READ_ATTEMPTS {
         let file = match fs.open(place) {
             Err(cause) if is_refused_link(&cause) => continue,
             other => other.map_err(|cause| Error::io("read", place.shown(), &cause))?,
         };
-        match load(fs, file, place.shown(), options, Use::Edit) {
+        match load(fs, file, place.shown(), options, Purpose::Edit) {
             Err(error) if error.code == Code::ConcurrentChange => {}
             Ok(Loaded::Text(mut document)) => {
                 if document.stamp().is_some_and(is_recent) {
@@ -312,7 +314,7 @@ pub fn load_place(fs: &dyn FileSystem, place: &Place, options: &LoadOptions) -> 
                 }
                 return Ok(Loaded::Text(document));
             }
-            // A file that was cut while it was looked at has NULs where its text was.
+            // A file that was truncated while it was read has NULs in place of its text.
             Ok(loaded) => match loaded.content().version(fs) {
                 Ok(FileVersion::Same) => return Ok(loaded),
                 Ok(_) => {}
@@ -324,8 +326,8 @@ pub fn load_place(fs: &dyn FileSystem, place: &Place, options: &LoadOptions) -> 
     Err(changing(place.shown()))
 }
 
-/// Runs work on a file's bytes. Mapped bytes can change under it in ways that no check can
-/// foresee; a panic is then no bug, and either way it is this file's failure alone.
+/// Runs `work` on the bytes of a file. Mapped bytes can change at any time, so a panic is not
+/// necessarily a bug, and it fails only this file.
 pub fn contained<T>(path: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
     let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
     result.unwrap_or_else(|_| {
@@ -333,9 +335,9 @@ pub fn contained<T>(path: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
     })
 }
 
-/// Opens and loads a file, and hands it to `each` for as long as it takes to get an answer
-/// from one single version of it: a file that changes meanwhile is loaded again. One that only
-/// grows is taken as it was when it was loaded, if its bytes are still there.
+/// Opens and loads a file, and passes it to `each` until an answer comes from one version of it: a
+/// file that changes meanwhile is loaded again. A file that only grows is used as it was loaded, if
+/// it still starts with the same bytes.
 pub fn with_file<T>(
     fs: &dyn FileSystem,
     base: &Base,
@@ -346,12 +348,12 @@ pub fn with_file<T>(
     let mut is_growing = false;
     for _ in 0..READ_ATTEMPTS {
         let file = base.open_file(path)?;
-        let loaded = match load(fs, file, path, options, Use::View) {
+        let loaded = match load(fs, file, path, options, Purpose::View) {
             Err(error) if error.code == Code::ConcurrentChange => continue,
             other => other?,
         };
         let content = loaded.content();
-        // Only a file that was seen to grow has its bytes compared.
+        // Bytes are compared only for a file that was seen to grow.
         let hash = || pieces::hash(content.bytes(), &options.cancel);
         let before = is_growing.then(hash).transpose()?;
         let answer = contained(path, || each(&loaded));
@@ -367,8 +369,8 @@ pub fn with_file<T>(
     Err(changing(path))
 }
 
-/// Opens and loads a file to be shown, whole or in part. Its content may be mapped: what is made
-/// of it counts only if [`Loaded::is_still_there`] then.
+/// Opens and loads a file to be shown, whole or in part. Its content may be mapped: a result made
+/// from it is valid only if [`Loaded::is_still_valid`] returns true afterwards.
 pub fn load_for_view(
     fs: &dyn FileSystem,
     base: &Base,
@@ -376,7 +378,7 @@ pub fn load_for_view(
     options: &LoadOptions,
 ) -> Result<Loaded> {
     for _ in 0..READ_ATTEMPTS {
-        match load(fs, base.open_file(path)?, path, options, Use::View) {
+        match load(fs, base.open_file(path)?, path, options, Purpose::View) {
             Err(error) if error.code == Code::ConcurrentChange => options.cancel.check()?,
             other => return other,
         }
@@ -384,7 +386,7 @@ pub fn load_for_view(
     Err(changing(path))
 }
 
-/// Whether an open file is a directory, or would be loaded as text, by a look at its first bytes.
+/// Whether an open file is a directory, or its first bytes say that it would be loaded as text.
 pub fn is_shown(
     fs: &dyn FileSystem,
     mut file: File,
@@ -398,10 +400,10 @@ pub fn is_shown(
     }
     let mut probe = Vec::new();
     fs.read(&mut file, HEAD_BYTES as u64, &mut probe).map_err(failed)?;
-    Ok(binary_verdict(&probe, options.charset).is_none())
+    Ok(detect_binary(&probe, options.charset).is_none())
 }
 
-/// What was read from elsewhere than a file (a pipe), as if it were a file's content.
+/// Loads bytes that do not come from a file (but from a pipe) as if they were its content.
 pub fn load_bytes(name: &str, bytes: &[u8], options: &LoadOptions) -> Result<Loaded> {
     let size_bytes = bytes.len() as u64;
     if size_bytes > options.max_file_bytes {
@@ -416,7 +418,7 @@ fn load(
     file: File,
     path: &str,
     options: &LoadOptions,
-    use_of: Use,
+    purpose: Purpose,
 ) -> Result<Loaded> {
     let stamp = fs.stamp_of(&file).map_err(|cause| Error::io("read", path, &cause))?;
     if stamp.kind != FileKind::File {
@@ -426,7 +428,7 @@ fn load(
         return Err(too_large(path, stamp.size_bytes, options.max_file_bytes));
     }
     options.cancel.check()?;
-    let content = Content::load(fs, file, stamp, options, use_of)
+    let content = Content::load(fs, file, stamp, options, purpose)
         .map_err(|failed| match failed {
             LoadFailure::Cancelled(error) => error,
             LoadFailure::Io(cause) => Error::io("read", path, &cause),
@@ -439,14 +441,14 @@ fn load(
 }
 
 fn of_content(content: Content, options: &LoadOptions) -> Result<Loaded> {
-    if let Some(image_type) = binary_verdict(content.bytes(), options.charset) {
+    if let Some(image_type) = detect_binary(content.bytes(), options.charset) {
         return Ok(Loaded::Binary(Binary { image_type, content }));
     }
     Ok(Loaded::Text(Document::new(content, options.charset, &options.cancel)?))
 }
 
-/// `None` for text, else the media type of an image, if it is one.
-fn binary_verdict(bytes: &[u8], charset: Option<Charset>) -> Option<Option<&'static str>> {
+/// `None` for text; otherwise the media type if it is an image.
+fn detect_binary(bytes: &[u8], charset: Option<Charset>) -> Option<Option<&'static str>> {
     let probe = &bytes[..bytes.len().min(HEAD_BYTES)];
     let wide = Charset::sniff(probe).is_some_and(|(found, _)| found != Charset::Utf8);
     if charset.is_some() || wide || memchr::memchr(0, probe).is_none() {
@@ -456,7 +458,7 @@ fn binary_verdict(bytes: &[u8], charset: Option<Charset>) -> Option<Option<&'sta
     Some(image.map(|kind| kind.mime_type()))
 }
 
-/// How a content is read that is written as text.
+/// How a content that was written as text would be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Misreading {
     /// As a binary file.
@@ -466,7 +468,7 @@ pub enum Misreading {
 }
 
 impl Misreading {
-    /// How a content that is written in an encoding is read, if not as that.
+    /// How a content that is written in `charset` is read, if not in `charset`.
     pub fn of(bytes: &[u8], charset: Charset) -> Option<Misreading> {
         let head = &bytes[..bytes.len().min(HEAD_BYTES)];
         match Charset::sniff(head) {
@@ -476,7 +478,7 @@ impl Misreading {
         }
     }
 
-    /// The refusal of an operation that would make a file so.
+    /// The refusal of an operation whose result would be misread.
     pub fn error(self, operation: usize, charset: Charset) -> Error {
         match self {
             Misreading::Binary => Error::new(
@@ -490,7 +492,7 @@ impl Misreading {
                 Code::UnencodableText,
                 Mention::Operation(operation)
                     + format!(
-                        ": the file would begin with the byte order mark of {}, and be read in that encoding, not in {}",
+                        ": the file would start with the byte order mark of {}, and would be read in that encoding, not in {}",
                         found.name(),
                         charset.name()
                     ),
@@ -528,7 +530,7 @@ mod tests {
         (text, document.lossy(), document.bom_bytes())
     }
 
-    /// What `xxhsum -H2` of the reference implementation prints.
+    /// The hashes that `xxhsum -H2` of the reference implementation prints.
     #[test]
     fn snapshots_are_xxh3_of_128_bits() {
         let known = [
@@ -553,7 +555,8 @@ mod tests {
 
     #[test]
     fn strings_are_checked() {
-        let checked = |bytes: &[u8]| string_while(bytes.to_vec(), &Cancel::default()).unwrap();
+        let checked =
+            |bytes: &[u8]| string_with_cancel(bytes.to_vec(), &Cancel::default()).unwrap();
         let long = "a".repeat(100);
         for text in ["", "a", "\u{e9}", &long, &format!("{long}\u{1f600}")] {
             assert_eq!(checked(text.as_bytes()), (text.to_owned(), text.is_ascii()));
@@ -577,15 +580,15 @@ mod tests {
     }
 
     #[test]
-    fn binary_files_are_told_from_text() {
-        assert_eq!(binary_verdict(b"abc", None), None);
-        assert_eq!(binary_verdict(b"a\0c", None), Some(None));
-        assert_eq!(binary_verdict(b"\xFF\xFEa\0", None), None);
-        assert_eq!(binary_verdict(b"a\0c", Some(Charset::Utf8)), None);
+    fn binary_files_are_distinguished_from_text() {
+        assert_eq!(detect_binary(b"abc", None), None);
+        assert_eq!(detect_binary(b"a\0c", None), Some(None));
+        assert_eq!(detect_binary(b"\xFF\xFEa\0", None), None);
+        assert_eq!(detect_binary(b"a\0c", Some(Charset::Utf8)), None);
         let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
-        assert_eq!(binary_verdict(png, None), Some(Some("image/png")));
+        assert_eq!(detect_binary(png, None), Some(Some("image/png")));
         let mut late = vec![b'a'; HEAD_BYTES];
         late.push(0);
-        assert_eq!(binary_verdict(&late, None), None);
+        assert_eq!(detect_binary(&late, None), None);
     }
 }

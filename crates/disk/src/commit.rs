@@ -1,10 +1,8 @@
-//! All changes of a patch, or none: journal, staging, checking, publishing, rolling back,
-//! recovering.
+//! Atomic commits of patches: journal, staging, checks, publishing, rolling back, recovery.
 //!
-//! What is not promised: a writer that takes no locks and rewrites a file in place between
-//! the last look at it and the exchange is not seen; a directory that is moved during a
-//! commit takes its files along. docs/durability.md states each step and what a crash right
-//! there leaves.
+//! Two things are not guaranteed. A writer that takes no locks and rewrites a file in place between
+//! the last check and the exchange is not detected. A directory that is moved during a commit takes
+//! its files along. docs/durability.md describes each step and what a crash at that point leaves.
 
 mod draft;
 mod examine;
@@ -31,38 +29,40 @@ use step::Step;
 
 pub use examine::{StateReport, Trial, examine_state};
 pub use lock::{LockKey, Locks};
-pub use recover::{Conflict, RecoveryReport, is_abandoned, recover_beneath, recover_transactions};
+pub use recover::{
+    Conflict, RecoveryReport, has_hot_journal, recover_beneath, recover_transactions,
+};
 pub use state::StateDir;
 
 /// The new content of a file.
 #[derive(Clone, Debug, Default)]
 pub struct Content<'a> {
-    /// Its pieces, in order.
+    /// Its pieces, in the order of the file.
     pub pieces: Vec<&'a [u8]>,
-    /// Its hash as [`snapshot`](crate::bytes::snapshot) writes it, where no piece can change: one of
-    /// a mapped file can. Without it, what was written is read again and hashed.
+    /// Its hash in the format of [`snapshot`](crate::bytes::snapshot), if no piece can change, as
+    /// one of a mapped file can. Without it, what was written is read back and hashed.
     pub snapshot: Option<&'a str>,
 }
 
-/// What is to become of one file.
+/// The change of one file.
 pub enum Update<'a> {
-    /// An existing file gets another content.
+    /// Replaces the content of an existing file.
     Rewrite {
         /// The file.
         place: Place,
-        /// The version the content was made from.
+        /// The version that the content was made from.
         stamp: Stamp,
         /// The new content.
         content: Content<'a>,
     },
-    /// A file that does not exist is created, with its directories.
+    /// Creates a file that does not exist, and its directories.
     Create {
         /// Its name.
         to: Lookup,
         /// Its content.
         content: Content<'a>,
     },
-    /// A file is removed, and a new one with its attributes takes its name.
+    /// Removes a file and creates a new one with its name and attributes.
     Recreate {
         /// The name.
         place: Place,
@@ -71,18 +71,18 @@ pub enum Update<'a> {
         /// The content of the new file.
         content: Content<'a>,
     },
-    /// A file gets another name, and perhaps another content.
+    /// Renames a file, optionally with a new content.
     Move {
         /// The old name.
         from: Place,
         /// The version that was seen there.
         stamp: Stamp,
-        /// The new name; directories are created.
+        /// The new name; its directories are created.
         to: Lookup,
-        /// The new content, unless it stays.
+        /// The new content; `None` if it does not change.
         content: Option<Content<'a>>,
     },
-    /// A name is removed.
+    /// Removes a name.
     Delete {
         /// The name.
         place: Place,
@@ -91,61 +91,61 @@ pub enum Update<'a> {
     },
 }
 
-/// What a finished call is safe from.
+/// What a finished call survives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Durability {
-    /// A power cut: every file and directory is forced to the disk.
+    /// A power cut: every file and directory is flushed to the disk.
     #[default]
     Power,
-    /// The end of the process.
+    /// The end of the process, but not a power cut.
     Process,
 }
 
 impl Durability {
-    /// Whether what is written is forced to the disk.
+    /// Whether writes are flushed to the disk.
     fn syncs(self) -> bool {
         self == Durability::Power
     }
 }
 
-/// How a transaction is carried out.
+/// Options of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommitOptions {
-    /// What it is safe from once it is done.
+    /// What the transaction survives once it is done.
     pub durability: Durability,
-    /// Refuse files that have several names: with a root, the others may lie outside it.
+    /// Refuse files with several names: if there is a root, the other names may be outside of it.
     pub refuse_hard_links: bool,
 }
 
-/// Why a transaction did not happen.
+/// Why a transaction failed.
 #[derive(Debug)]
 pub enum CommitError {
-    /// Decided before anything was changed, or undone completely: a refusal.
+    /// A refusal: decided before the first change, or all changes were undone.
     Refused(Error),
-    /// A fault after the first change; everything was undone.
+    /// A fault after the first change; all changes were undone.
     Fault(Error),
-    /// A fault after the first change, and another one while undoing: some files are new,
-    /// the temporary files that hold old versions stay, and so does the journal.
+    /// A fault after the first change, and another one while undoing. Some files are new; the
+    /// journal stays, and so do the temporary files that contain old versions.
     Stuck(Error),
 }
 
-/// Where a transaction takes place.
+/// The file system and directories of a transaction.
 #[derive(Clone, Copy)]
 pub struct TransactionContext<'a> {
     /// The file system.
     pub fs: &'a dyn FileSystem,
-    /// Where paths lead.
+    /// Resolves paths.
     pub base: &'a Base,
-    /// Where the journal goes.
+    /// The directory for the journal.
     pub state: &'a StateDir,
 }
 
-/// A step that is ready: everything it needs is on the disk.
+/// A staged step: everything it needs is on the disk.
 type ReadyStep = Step<Place, Stamp>;
 
-/// Makes every update, or none. `is_current` says, after staging, whether what the updates were
-/// made from is still there.
+/// Applies all updates, or none. After staging, `is_current` checks that the versions from which
+/// the updates were made are still current.
 pub fn commit(
     context: TransactionContext<'_>,
     updates: &[Update<'_>],
@@ -166,7 +166,7 @@ pub fn commit(
         }
     };
     if let Err(error) = journal.mark_committed(fs, &staged.record(&steps)) {
-        // Windows removes no directory that is open, as those of steps are.
+        // Windows cannot remove open directories, and steps keep theirs open.
         drop(steps);
         return Err(give_up(fs, staged, journal, error));
     }
@@ -176,7 +176,7 @@ pub fn commit(
     match published.publish(&steps) {
         Ok(()) => {
             journal.mark_published(fs);
-            // What would not go is left to a recovery, which finds the patch done.
+            // If some old version cannot be removed, a later recovery does it.
             if published.finish(&steps) {
                 journal.remove(fs);
             }
@@ -185,7 +185,7 @@ pub fn commit(
         Err(error) => {
             let mut error = published.roll_back(error);
             drop(steps);
-            // Before the staged files go, the journal must stop asking for them.
+            // The journal must stop referring to staged files before these are removed.
             if !matches!(error, CommitError::Stuck(_))
                 && let Err(cause) = journal.unmark(fs)
             {
@@ -196,8 +196,8 @@ pub fn commit(
     }
 }
 
-/// Takes away what was staged and the journal, unless recovery still needs them: a mark that is
-/// found when the staged files are gone would ask for them.
+/// Removes the staged files and the journal, unless recovery still needs them: a `committed` record
+/// without its staged files would be wrong.
 fn give_up(
     fs: &dyn FileSystem,
     mut staged: Staged<'_>,
@@ -219,14 +219,14 @@ fn give_up(
     }
 }
 
-/// Takes away what was staged, then the journal, unless something would not go.
+/// Removes the staged files, then the journal if all of them are gone.
 fn clear(fs: &dyn FileSystem, staged: Staged<'_>, journal: Journal) {
     if staged.clear() {
         journal.remove(fs);
     }
 }
 
-/// Makes directories and temporary files, and looks at everything once more.
+/// Creates directories and temporary files, and checks all versions again.
 fn stage_all(
     staged: &mut Staged<'_>,
     drafts: &[Draft<'_>],
@@ -237,7 +237,7 @@ fn stage_all(
     for draft in drafts {
         cancel.check()?;
         let step = staged.stage(draft);
-        // Whatever it says of a call that was cancelled meanwhile.
+        // Cancellation takes precedence over an error of the step.
         cancel.check()?;
         steps.push(step?);
     }
@@ -260,11 +260,11 @@ fn check_version(fs: &dyn FileSystem, place: &Place, stamp: &Stamp) -> Result<()
         Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => {
             Err(concurrent(place.shown(), "was removed"))
         }
-        Err(cause) => Err(Error::io("look at", place.shown(), &cause)),
+        Err(cause) => Err(Error::io("stat", place.shown(), &cause)),
     }
 }
 
-/// The refusal to overwrite someone else's change.
+/// The refusal to overwrite a change of another process.
 pub fn concurrent(path: &str, what: &str) -> Error {
     Error::at(
         Code::ConcurrentChange,
@@ -275,5 +275,5 @@ pub fn concurrent(path: &str, what: &str) -> Error {
     )
 }
 
-/// How the names of temporary files start.
+/// The prefix of the names of temporary files.
 pub const TEMPORARY_PREFIX: &str = ".hashline-";

@@ -1,8 +1,8 @@
-//! Every touch of the file system. What a patch and a recovery do to files, directories and
-//! locks is behind one trait, so that tests can let the n-th operation fail or cut the power
-//! there; where paths lead, and what searches list, is in `place` and `tree`. The production
-//! implementation is [`OsFileSystem`]; everything that differs between systems is in it, in `stamp`
-//! and in `unix` and `windows`, which have the same functions.
+//! All access to the file system. The operations of patches and recoveries on files, directories
+//! and locks are methods of one trait, so that tests can make the n-th operation fail or simulate a
+//! power cut. `place` resolves paths, and `tree` lists directories for searches. [`OsFileSystem`]
+//! is the production implementation. Differences between operating systems are confined to it, to
+//! `stamp`, and to `unix` and `windows`, which have the same functions.
 
 mod named;
 mod place;
@@ -33,95 +33,95 @@ use unix as system;
 #[cfg(windows)]
 use windows as system;
 
-/// Who may use a file or a directory that is made.
+/// Access rights of a new file or directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NewAccess {
-    /// Its owner alone.
+    /// Only for its owner.
     OwnerOnly,
-    /// Whomever the system admits to new ones.
+    /// The default of the operating system.
     Usual,
 }
 
-/// The operations the engine needs. Those that change something are each on a name in an open
-/// directory, so that a directory that is moved or replaced by a link during a call cannot
-/// redirect a later step.
+/// The operations that the engine needs. Operations that change something take a name in an open
+/// directory, so that a directory that is moved or replaced by a link during a call cannot redirect
+/// a later operation.
 pub trait FileSystem: Send + Sync {
-    /// Opens for reading without following a link in the last component and without blocking
-    /// on a FIFO.
+    /// Opens a file for reading. Does not follow a link in the last component and does not block on
+    /// a FIFO.
     fn open(&self, place: &Place) -> io::Result<File>;
-    /// As `open`, a file of the state directory. Another call may be removing it just now: on
-    /// Windows it can keep its name until all have closed it, and then it is waited for.
+    /// Like `open`, for a file of the state directory that another call may be removing. On
+    /// Windows, such a file keeps its name until all handles are closed; this waits for that.
     fn open_state(&self, place: &Place) -> io::Result<File>;
-    /// Opens for writing in place; keeps the content.
+    /// Opens a file for writing in place; keeps its content.
     fn open_for_rewrite(&self, place: &Place) -> io::Result<File>;
-    /// Creates a file that must not exist yet.
+    /// Creates a file that must not exist.
     fn create_new(&self, place: &Place, access: NewAccess) -> io::Result<File>;
-    /// The stamp of what the name stands for; of the link itself when it is one.
+    /// The stamp of the file with this name; of the link itself if it is one.
     fn stamp(&self, place: &Place) -> io::Result<Stamp>;
     /// The stamp of an open file.
     fn stamp_of(&self, file: &File) -> io::Result<Stamp>;
-    /// Appends what is left of `file` to `out`, stopping after `limit_bytes`.
+    /// Appends the rest of `file` to `out`, up to `limit_bytes`.
     fn read(&self, file: &mut File, limit_bytes: u64, out: &mut Vec<u8>) -> io::Result<()>;
-    /// Writes all of `bytes` at the file's position.
+    /// Writes all bytes at the current position.
     fn write(&self, file: &mut File, bytes: &[u8]) -> io::Result<()>;
-    /// Writes all of some pieces, one after the other.
+    /// Writes all pieces, one after the other.
     fn write_pieces(&self, file: &mut File, pieces: &[&[u8]]) -> io::Result<()> {
         pieces.iter().try_for_each(|piece| self.write(file, piece))
     }
-    /// Moves the position, counted from the start.
+    /// Sets the position, from the start.
     fn seek(&self, file: &mut File, offset_bytes: u64) -> io::Result<()>;
-    /// Cuts or extends the file.
+    /// Truncates or extends the file.
     fn set_len(&self, file: &File, len_bytes: u64) -> io::Result<()>;
-    /// Gives `file` the mode, owner and extended attributes of `model`, as far as the user may.
+    /// Copies the mode, owner and extended attributes of `model` to `file`, as far as the user may.
     fn copy_attributes(&self, file: &File, model: &File, stamp: &Stamp) -> io::Result<()>;
-    /// Forces the file's content and attributes to the disk.
+    /// Flushes the content and attributes of the file to the disk.
     fn sync(&self, file: &File) -> io::Result<()>;
-    /// Forces the entries of the place's directory to the disk.
+    /// Flushes the entries of the directory of the place to the disk.
     fn sync_dir(&self, place: &Place) -> io::Result<()>;
-    /// Renames over whatever is at `to`.
+    /// Renames a file, replacing any file at `to`.
     fn rename(&self, from: &Place, to: &Place) -> io::Result<()>;
-    /// Renames; fails with `AlreadyExists` when `to` exists.
+    /// Renames a file; fails with `AlreadyExists` if `to` exists.
     fn rename_new(&self, from: &Place, to: &Place) -> io::Result<()>;
     /// Exchanges two names atomically; fails with `Unsupported` where the system cannot.
     fn exchange(&self, one: &Place, other: &Place) -> io::Result<()>;
-    /// Gives the file a second name.
+    /// Creates a hard link.
     fn link(&self, from: &Place, to: &Place) -> io::Result<()>;
-    /// Makes a symbolic link that leads where the one at `from` does.
+    /// Creates a symbolic link with the target of the one at `from`.
     fn copy_link(&self, from: &Place, to: &Place) -> io::Result<()>;
-    /// Where a symbolic link leads, as it says.
+    /// The target of a symbolic link, as it is stored.
     fn read_link(&self, place: &Place) -> io::Result<PathBuf>;
-    /// Removes a name of a file.
+    /// Removes a name.
     fn unlink(&self, place: &Place) -> io::Result<()>;
-    /// Makes a directory.
+    /// Creates a directory.
     fn make_dir(&self, place: &Place, access: NewAccess) -> io::Result<()>;
     /// Removes an empty directory.
     fn remove_dir(&self, place: &Place) -> io::Result<()>;
-    /// Whether the user may write the file's content.
+    /// Whether the user may write the content of the file.
     fn may_write(&self, place: &Place) -> io::Result<bool>;
-    /// The path without links and dots.
+    /// The absolute path without links and dots.
     fn canonicalize(&self, path: &Path) -> io::Result<PathBuf>;
-    /// Opens a directory by its path, links followed.
+    /// Opens a directory by its path, following links.
     fn open_dir_at(&self, path: &Path) -> io::Result<Directory>;
-    /// Opens the directory that has the name, which may not be a link.
+    /// Opens the directory with this name, which must not be a link.
     fn open_dir(&self, place: &Place) -> io::Result<Directory>;
     /// The stamp of an open directory.
     fn stamp_of_dir(&self, directory: &Directory) -> io::Result<Stamp>;
-    /// The names in an open directory, in no particular order.
+    /// The names in an open directory, unsorted.
     fn list(&self, directory: &Directory) -> io::Result<Vec<OsString>>;
-    /// Opens a file for a lock; makes it when there is none.
+    /// Opens a lock file, and creates it if necessary.
     fn open_lock(&self, place: &Place) -> io::Result<File>;
-    /// Takes the system's lock of the file, which ends with the last handle to it; waits while
-    /// somebody else has it.
+    /// Takes the file lock, which is held until the last handle is closed. Waits while another
+    /// process holds it.
     fn lock(&self, file: &File) -> io::Result<()>;
-    /// Takes the system's lock of the file if nobody else has it; false otherwise.
+    /// Takes the file lock; returns false if another process holds it.
     fn try_lock(&self, file: &File) -> io::Result<bool>;
     /// Another handle to an open file, with the same position and the same lock.
     fn duplicate(&self, file: &File) -> io::Result<File>;
-    /// Which mount the name lies on, where the system tells; a rename does not lead from one to
-    /// another, even on one device.
+    /// The mount of the place, if the system reports it. A rename cannot cross mounts, even on one
+    /// device.
     fn mount(&self, place: &Place) -> io::Result<Option<u64>>;
-    /// Whether the user may give the name, which `stamp` is the file of, to another file, and that
-    /// to the same owner.
+    /// Whether the user may replace the file with this name, whose stamp is `stamp`, by another
+    /// file of the same owner.
     fn may_replace(&self, place: &Place, stamp: &Stamp) -> io::Result<bool>;
 }
 
@@ -132,20 +132,20 @@ pub struct OsFileSystem;
 impl FileSystem for OsFileSystem {
     fn open(&self, place: &Place) -> io::Result<File> {
         let mut options = reading();
-        not_following(&mut options);
+        set_nofollow(&mut options);
         system::open(place, &options)
     }
 
     fn open_state(&self, place: &Place) -> io::Result<File> {
         let mut options = reading();
-        not_following(&mut options);
-        system::open_leaving(place, &options)
+        set_nofollow(&mut options);
+        system::open_retrying(place, &options)
     }
 
     fn open_for_rewrite(&self, place: &Place) -> io::Result<File> {
         let mut options = reading();
         options.write(true);
-        not_following(&mut options);
+        set_nofollow(&mut options);
         system::open(place, &options)
     }
 
@@ -170,12 +170,12 @@ impl FileSystem for OsFileSystem {
         file.write_all(bytes)
     }
 
-    /// In one call of the system, as a rule. What is mapped is not copied here: where the file
-    /// has shrunk, the system says so.
+    /// Usually a single system call. Mapped bytes are not copied first; if the mapped file has
+    /// shrunk, the call fails.
     fn write_pieces(&self, file: &mut File, pieces: &[&[u8]]) -> io::Result<()> {
         let mut slices: Vec<_> = pieces.iter().map(|piece| IoSlice::new(piece)).collect();
         let mut left = slices.as_mut_slice();
-        // Pieces without a byte in front would look like a file that takes none.
+        // If leading pieces are empty, a write would return 0, as if the file accepted no bytes.
         IoSlice::advance_slices(&mut left, 0);
         while !left.is_empty() {
             match file.write_vectored(left) {
@@ -288,8 +288,8 @@ impl FileSystem for OsFileSystem {
     fn open_lock(&self, place: &Place) -> io::Result<File> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true);
-        not_following(&mut options);
-        system::open_leaving(place, &options)
+        set_nofollow(&mut options);
+        system::open_retrying(place, &options)
     }
 
     fn lock(&self, file: &File) -> io::Result<()> {
@@ -309,16 +309,16 @@ impl FileSystem for OsFileSystem {
     }
 }
 
-fn not_following(options: &mut OpenOptions) {
+fn set_nofollow(options: &mut OpenOptions) {
     cap_fs_ext::OpenOptionsFollowExt::follow(options, cap_fs_ext::FollowSymlinks::No);
 }
 
-/// What Windows says of a link that is not followed.
+/// The Windows error for a link that is not followed.
 #[cfg(windows)]
 const ERROR_STOPPED_ON_SYMLINK: i32 = 681;
 
-/// Whether an open failed because the name is a symbolic link, which is not followed: it was
-/// not one when it was looked up.
+/// Whether opening failed because the name is a symbolic link, which is not followed. It was not a
+/// link when it was looked up.
 pub fn is_refused_link(cause: &io::Error) -> bool {
     #[cfg(unix)]
     return cause.raw_os_error() == Some(libc::ELOOP);
@@ -326,18 +326,18 @@ pub fn is_refused_link(cause: &io::Error) -> bool {
     return cause.raw_os_error() == Some(ERROR_STOPPED_ON_SYMLINK);
 }
 
-/// Whether a file may be one that was removed while somebody had it open: on Windows it can keep
-/// its name until that is closed, and nobody can look at it.
-pub fn is_unseen(cause: &io::Error) -> bool {
+/// Whether the deletion of a file may be pending: on Windows, a removed file can keep its name
+/// until all handles are closed, and its stamp cannot be read.
+pub fn is_delete_pending(cause: &io::Error) -> bool {
     cfg!(windows) && cause.kind() == io::ErrorKind::PermissionDenied
 }
 
-/// On Windows a directory is opened only with this flag; without it, it looks like a file that
-/// the user may not read.
+/// Windows opens directories only with this flag. Without it, opening one fails as if access were
+/// denied.
 #[cfg(windows)]
 const FILE_FLAG_BACKUP_SEMANTICS: u32 = 0x0200_0000;
 
-/// Options for reading that return at once on a FIFO or a device.
+/// Options for reading without blocking on a FIFO or device.
 fn reading() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.read(true);
@@ -347,7 +347,7 @@ fn reading() -> OpenOptions {
     options
 }
 
-/// Opens `path` as the process would, for reading, without blocking on a FIFO.
+/// Opens `path` for reading, with the rights of the process, without blocking on a FIFO.
 fn open_ambient(path: &Path) -> io::Result<File> {
     let mut options = std::fs::OpenOptions::new();
     options.read(true);

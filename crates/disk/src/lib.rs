@@ -1,10 +1,10 @@
-//! The file system: every touch of it, and transactions over it.
+//! Access to the file system, and transactions on it.
 //!
-//! A *place* is an open directory and a name in it; a *stamp* says whether a file is still what
-//! it was (`fs`). A *document* is a file's bytes with their encoding and their view as UTF-8
-//! (`bytes`). A *commit* publishes new contents and names, all of them or none, with a *journal*
-//! from which a *recovery* finishes or undoes what a crash left half done (`commit`).
-//! `records` keeps what processes share beside the files, in the state directory.
+//! A *place* is an open directory and a name in it; a *stamp* identifies a version of a file
+//! (`fs`). A *document* is the bytes of a file with their encoding and their view as UTF-8
+//! (`bytes`). A *commit* publishes new contents and names, all of them or none. It writes a
+//! *journal*, from which a *recovery* finishes or rolls back what a crash interrupted (`commit`).
+//! `records` stores data that processes share, in the state directory.
 
 #![deny(missing_docs)]
 #![warn(clippy::mod_module_files)]

@@ -1,13 +1,13 @@
-//! Records and contents that processes share: a log of checked lines, and contents by their hash,
-//! in a private directory of the state directory.
+//! Records and contents that processes share: a log of lines with checksums, and contents by their
+//! hash, in a private directory within the state directory.
 //!
-//! A writer holds the store's lock; a reader needs none. A line is written in one go after its
-//! checksum, and counts only if it is whole. If a process dies while it writes, its line does not
-//! count. Contents come before the records that name them. Nothing is forced to the disk: after a
-//! power cut the newest records may be missing or damaged, and then they do not count.
+//! A writer holds the lock of the store; readers need no lock. A line is written in one call, after
+//! its checksum, and ignored if it is incomplete, for example because its writer died. Contents are
+//! written before the records that name them. Nothing is flushed: after a power cut, the newest
+//! records may be missing or damaged, and are then ignored.
 //!
-//! Between calls nothing of it is open: a store may lie idle for days, and meanwhile anyone may
-//! remove its directory (which Windows refuses while it is open) or put another in its place.
+//! Between calls, a store keeps no handle open: it may be idle for days, and meanwhile its
+//! directory may be removed (which Windows refuses while it is open) or replaced.
 
 mod contents;
 mod log;
@@ -23,42 +23,42 @@ use hashline_base::cancel::Cancel;
 use hashline_base::error::{Code, Error, Result};
 
 pub use contents::StoredContent;
-pub use log::News;
+pub use log::LogUpdate;
 use log::{VERSION, head, other_version, push_line, records_in};
 
-/// The log, in the store's directory.
+/// The name of the log in the directory of the store.
 const LOG: &str = "log";
 
-/// A log that is longer is not one of ours.
+/// The limit on the size of a log; a longer file is not a valid log.
 const MAX_LOG_BYTES: u64 = 256 << 20;
 
-/// A log that was cut has so many bytes: fewer than a first line, and more than one that is just
-/// being made.
+/// The size of a log that was invalidated: shorter than any first line, and different from that of
+/// a new file.
 const CUT_BYTES: u64 = 1;
 
-/// The first line of a log has so many bytes at most: it is read to know the log again.
+/// The limit on the first line of a log, which identifies the log.
 const MAX_HEAD_BYTES: u64 = 200;
 
-/// How much of what was read last is compared when it is read on.
+/// How many bytes at the end of the last read are compared before reading continues.
 const TAIL_BYTES: usize = 64;
 
-/// How far a log was read.
+/// The position up to which a log was read.
 #[derive(Clone, Debug, Default)]
 struct Position {
-    /// The first line of the log, which no other log has.
+    /// The first line of the log, which is unique.
     head: Option<Vec<u8>>,
     bytes: u64,
-    /// The end of what was read. A log that has something else there, or ends before it, was cut,
-    /// and others may have written after that.
+    /// The end of what was read. If the log has other bytes there, or ends before it, the log was
+    /// truncated, and others may have written after that.
     tail: Vec<u8>,
-    /// What the log was when it was read to its end.
+    /// The stamp of the log when it was read to its end.
     stamp: Option<Stamp>,
-    /// The last try to read it came to its end. Whoever writes after what was not read would
-    /// never read it.
+    /// Whether the last read reached the end of the log. A writer that appends after unread records
+    /// would never read them.
     is_at_end: bool,
 }
 
-/// The lock of a store, which whoever writes must hold. It is waited for without the store.
+/// The lock of a store, which a writer must hold. Waiting for it does not need the store.
 pub struct StoreLock {
     fs: &'static dyn FileSystem,
     state: StateDir,
@@ -67,7 +67,7 @@ pub struct StoreLock {
 }
 
 impl StoreLock {
-    /// Takes the lock, or waits for it until the call is cancelled.
+    /// Takes the lock; waits until the timeout or until the call is cancelled.
     pub fn take(&self, timeout: Duration, cancel: &Cancel) -> Result<Locks<'static>> {
         let key = LockKey::of_store(&self.name, &self.shown);
         let state = self.state.closed();
@@ -84,12 +84,12 @@ pub struct RecordStore {
     shown: String,
     position: Position,
     max_log_bytes: u64,
-    /// The contents that were compared with their hashes, as they were then.
+    /// The stamps of the contents that were compared with their hashes.
     compared: HashMap<u128, Stamp>,
 }
 
 impl RecordStore {
-    /// Opens, or makes, the store of a name.
+    /// Opens a store by its name, and creates it if necessary.
     pub fn open(fs: &'static dyn FileSystem, state: StateDir, name: &str) -> Result<RecordStore> {
         let shown = state.store_file(fs, name, LOG)?.shown().to_owned();
         let (name, position) = (name.to_owned(), Position::default());
@@ -97,7 +97,7 @@ impl RecordStore {
         Ok(RecordStore { fs, state, name, shown, position, max_log_bytes: MAX_LOG_BYTES, compared })
     }
 
-    /// The same store, of which nothing was read yet.
+    /// The same store, with nothing read so far.
     pub fn unread(&self) -> RecordStore {
         RecordStore {
             state: self.state.closed(),
@@ -109,7 +109,7 @@ impl RecordStore {
         }
     }
 
-    /// The log in its directory, which is made anew if somebody has removed it.
+    /// The log in its directory, which is created again if it was removed.
     fn log(&self) -> Result<Place> {
         self.state.store_file(self.fs, &self.name, LOG)
     }
@@ -120,22 +120,23 @@ impl RecordStore {
         StoreLock { fs: self.fs, state: self.state.closed(), name, shown }
     }
 
-    /// How long the log is that was read.
+    /// The number of bytes of the log that were read.
     pub fn log_bytes(&self) -> u64 {
         self.position.bytes
     }
 
-    /// Reads on. Of another log than before all is read; what was read before is true all the same.
-    pub fn read(&mut self) -> Result<News> {
+    /// Reads the new records. If the log was replaced, all its records are read; earlier records
+    /// remain valid.
+    pub fn read(&mut self) -> Result<LogUpdate> {
         self.position.is_at_end = false;
         let log = self.state.store_file_if_made(self.fs, &self.name, LOG)?;
         let Some(log) = log else { return Ok(self.cleared()) };
-        // Most calls find the log as the last one left it.
+        // The usual case: the log is unchanged.
         if let (Some(known), Ok(now)) = (self.position.stamp, self.fs.stamp(&log))
             && now.is_same_content(&known)
         {
             self.position.is_at_end = true;
-            return Ok(News::default());
+            return Ok(LogUpdate::default());
         }
         let fault = |cause| self.fault("read", &cause);
         let mut file = match self.fs.open_state(&log) {
@@ -143,7 +144,7 @@ impl RecordStore {
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(self.cleared()),
             Err(cause) => return Err(fault(cause)),
         };
-        // Before it is read: what comes meanwhile is news the next time.
+        // Take the stamp before reading, so that later writes are read the next time.
         let stamp = self.fs.stamp_of(&file).map_err(fault)?;
         let mut head = Vec::new();
         self.fs.read(&mut file, MAX_HEAD_BYTES, &mut head).map_err(fault)?;
@@ -152,12 +153,12 @@ impl RecordStore {
             return Err(self.of_other_version(&version));
         }
         if stamp.size_bytes == CUT_BYTES || stamp.size_bytes > MAX_LOG_BYTES {
-            return Ok(self.written_anew(stamp));
+            return Ok(self.invalidated(stamp));
         }
         let is_same = head.is_some() && self.position.head == head;
-        let behind = if is_same { self.read_behind(&mut file)? } else { None };
-        let is_same = behind.is_some();
-        let (start, bytes) = match behind {
+        let rest = if is_same { self.read_after_tail(&mut file)? } else { None };
+        let is_same = rest.is_some();
+        let (start, bytes) = match rest {
             Some(bytes) => (self.position.bytes, bytes),
             None => (0, self.read_from(&mut file, 0, self.max_log_bytes)?),
         };
@@ -171,8 +172,8 @@ impl RecordStore {
         Ok(news)
     }
 
-    /// What stands after what was read before; nothing if that is not there any more.
-    fn read_behind(&self, file: &mut File) -> Result<Option<Vec<u8>>> {
+    /// What follows what was read before; `None` if that is no longer in the log.
+    fn read_after_tail(&self, file: &mut File) -> Result<Option<Vec<u8>>> {
         let Position { bytes, tail, .. } = &self.position;
         let start = bytes.saturating_sub(tail.len() as u64);
         let mut found = self.read_from(file, start, self.max_log_bytes + tail.len() as u64)?;
@@ -187,14 +188,14 @@ impl RecordStore {
         Ok(bytes)
     }
 
-    /// Somebody removed the log: the next one is read from its start.
-    fn cleared(&mut self) -> News {
+    /// The log was removed: the next one is read from its start.
+    fn cleared(&mut self) -> LogUpdate {
         self.position = Position { is_at_end: true, ..Position::default() };
-        News { is_new_log: true, ..News::default() }
+        LogUpdate { is_new_log: true, ..LogUpdate::default() }
     }
 
-    /// Nothing of the log is to be believed: the next one takes its place.
-    fn written_anew(&mut self, stamp: Stamp) -> News {
+    /// The log is not valid: the next records replace it.
+    fn invalidated(&mut self, stamp: Stamp) -> LogUpdate {
         self.position = Position { is_at_end: true, stamp: Some(stamp), ..Position::default() };
         let is_cut = stamp.size_bytes == CUT_BYTES;
         let unread = (!is_cut).then(|| {
@@ -202,11 +203,12 @@ impl RecordStore {
             let message = format!("{shown}: it has {size} bytes, more than a store can write");
             Error::at(Code::Io, shown, message)
         });
-        News { is_new_log: true, is_cut, unread, ..News::default() }
+        LogUpdate { is_new_log: true, is_cut, unread, ..LogUpdate::default() }
     }
 
-    /// Some records could not be written: cuts the log, which needs no room, so that nobody takes
-    /// what it says for all there was. The lock is held, and the log was read to its end under it.
+    /// Invalidates the log because some records could not be written, so that readers do not take
+    /// it for complete. Truncating needs no disk space. Requires the lock, and that the log was
+    /// read to its end while holding it.
     pub fn cut(&mut self) -> Result<()> {
         self.check_is_at_end()?;
         let fault = |cause| self.fault("cut", &cause);
@@ -229,7 +231,7 @@ impl RecordStore {
         Error::at(Code::Io, shown, message)
     }
 
-    /// Refuses to write where the log was not read to its end.
+    /// Refuses to write if the log was not read to its end.
     fn check_is_at_end(&self) -> Result<()> {
         if self.position.is_at_end {
             return Ok(());
@@ -239,7 +241,7 @@ impl RecordStore {
         Err(Error::at(Code::Io, shown, message))
     }
 
-    /// Adds records at the end. The lock is held, and the log was read to its end under it.
+    /// Appends records. Requires the lock, and that the log was read to its end while holding it.
     pub fn append(&mut self, records: &[String]) -> Result<()> {
         self.check_is_at_end()?;
         let fault = |cause| self.fault("write", &cause);
@@ -254,19 +256,19 @@ impl RecordStore {
         let mut size_bytes = self.fs.stamp_of(&file).map_err(fault)?.size_bytes;
         let mut text = String::new();
         if self.position.bytes == 0 {
-            // Somebody may have died while writing the first line.
+            // A writer may have died while it wrote the first line.
             self.fs.set_len(&file, 0).map_err(fault)?;
             size_bytes = 0;
             push_line(&mut text, &head());
         } else if size_bytes > self.position.bytes {
-            // Somebody died while writing a line: it ends here.
+            // A writer died while it wrote a line: end that line.
             text.push('\n');
         }
         let head = text.find('\n').filter(|_| size_bytes == 0);
         let head = head.map(|end| text.as_bytes()[..=end].to_vec());
         records.iter().for_each(|record| push_line(&mut text, record));
         self.fs.seek(&mut file, size_bytes).map_err(fault)?;
-        // What of it is there when this fails stays: others may have read it already.
+        // On an error, a part that was written remains, because others may have read it.
         self.fs.write(&mut file, text.as_bytes()).map_err(fault)?;
         self.position.stamp = Some(self.fs.stamp_of(&file).map_err(fault)?);
         self.position.bytes = size_bytes + text.len() as u64;
@@ -275,8 +277,8 @@ impl RecordStore {
         Ok(())
     }
 
-    /// Puts other records in the place of all. The lock is held, and the log was read to its end
-    /// under it. A process that dies in between, and a power cut, leaves the old log or the new one.
+    /// Replaces all records. Requires the lock, and that the log was read to its end while holding
+    /// it. If the process dies or the power is cut, the log is the old or the new one.
     pub fn replace(&mut self, records: &[String]) -> Result<()> {
         self.check_is_at_end()?;
         let fault = |cause| self.fault("write", &cause);
@@ -289,9 +291,10 @@ impl RecordStore {
         records.iter().for_each(|record| push_line(&mut text, record));
         let mut file = self.fs.create_new(&fresh, NewAccess::OwnerOnly).map_err(fault)?;
         let written = self.fs.write(&mut file, text.as_bytes());
-        // A name that comes to the disk before what it names would be a log without records.
+        // Flush before the rename: a name that reached the disk before the content would be an
+        // empty log.
         if let Err(cause) = written.and_then(|()| self.fs.sync(&file)) {
-            // It may be in the way of others on a full disk.
+            // Free the disk space for others.
             let _ = self.fs.unlink(&fresh);
             return Err(fault(cause));
         }
@@ -300,7 +303,7 @@ impl RecordStore {
         self.fs.rename(&fresh, &log).map_err(fault)?;
         let (bytes, tail) = (text.len() as u64, tail_of(text.as_bytes()));
         self.position = Position { head, bytes, tail, stamp, is_at_end: true };
-        // As far as the system can: not every one flushes directories.
+        // Not all systems can flush directories, so errors are ignored.
         let _ = self.fs.sync_dir(&log);
         Ok(())
     }
@@ -310,17 +313,17 @@ impl RecordStore {
     }
 }
 
-/// The last bytes of what was read or written.
+/// The last bytes of a part of the log.
 fn tail_of(bytes: &[u8]) -> Vec<u8> {
     bytes[bytes.len().saturating_sub(TAIL_BYTES)..].to_vec()
 }
 
-/// Removes the stores to which nothing was written for `age`, unless somebody uses them.
+/// Removes the stores to which nothing was written for `age`, unless they are in use.
 pub fn sweep(fs: &dyn FileSystem, state: &StateDir, age: Duration) {
     let Ok(now) = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH) else { return };
     let is_old = |log: &Place| {
         let stamp = match fs.stamp(log) {
-            // The directory of one that is being made, or that nobody ever wrote to.
+            // A store that is being created, or to which nothing was ever written.
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => fs.stamp(&log.directory()),
             found => found,
         };
@@ -334,14 +337,14 @@ pub fn sweep(fs: &dyn FileSystem, state: &StateDir, age: Duration) {
         }
         let key = LockKey::of_store(&name, log.shown());
         let lock = Locks::take(fs, state, vec![key], Instant::now(), &Cancel::default());
-        // Somebody may have written before the lock was taken.
+        // Another process may have written before the lock was taken.
         if lock.is_err() || !is_old(&log) {
             continue;
         }
         for file in state.store_names(fs, &name).unwrap_or_default() {
             let _ = fs.unlink(&log.sibling(file));
         }
-        // Nothing of it is open any more: Windows would refuse.
+        // Close the directory: Windows does not remove open ones.
         drop(log);
         state.remove_store(fs, &name);
     }

@@ -22,7 +22,7 @@ use super::versions::{MAX_LINES, Memory, MemoryImage, MemoryLimits, Moment, Show
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Code, Error, Message, Result};
 use hashline_disk::commit::Locks;
-use hashline_disk::records::{News, RecordStore, StoreLock, StoredContent};
+use hashline_disk::records::{LogUpdate, RecordStore, StoreLock, StoredContent};
 
 /// How long a call waits for another process that is writing.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
@@ -207,7 +207,7 @@ impl Store {
 
     /// Has a memory learn records. Texts are read once, and only those of which something is
     /// needed: lines that an edit removed, and those that are still known of in the end.
-    fn replay(&mut self, news: &News, memory: &mut Memory) -> Replayed {
+    fn replay(&mut self, news: &LogUpdate, memory: &mut Memory) -> Replayed {
         let (mut texts, mut is_other, mut damaged) = (HashMap::new(), false, news.damaged);
         for line in &news.records {
             let Some(record) = SessionRecord::parse(line) else {

@@ -22,7 +22,7 @@ use hashline_base::cancel::{Cancel, PIECE_BYTES};
 use hashline_base::error::{Code, Error, Message, Result, Term};
 use hashline_base::parallel;
 use hashline_disk::bytes::{
-    Charset, Document, LoadOptions, Loaded, load_bytes, string_while, with_file,
+    Charset, Document, LoadOptions, Loaded, load_bytes, string_with_cancel, with_file,
 };
 use hashline_disk::fs::unicode_path;
 use hashline_lines::checksum::Checksum;
@@ -563,7 +563,7 @@ pub(crate) fn show_matches(
     cancel: &Cancel,
 ) -> Result<(Shown, ViewStart)> {
     let text = document.text();
-    let passed = |bytes| document.passed(bytes);
+    let passed = |bytes| document.mark_scanned(bytes);
     let mut excerpt = Excerpt::new(text, context, page, from.line, from.offset);
     let mut lines = Vec::new();
     let mut count = 0;
@@ -679,7 +679,7 @@ pub(crate) fn into_string(scope: &Scope<'_>, path: &str, text: Vec<u8>) -> Resul
             ));
         }
     }
-    string_while(text, scope.cancel)
+    string_with_cancel(text, scope.cancel)
 }
 
 /// UTF-16 units that the character starting with this UTF-8 byte takes; 0 inside a character.

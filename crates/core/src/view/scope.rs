@@ -62,7 +62,7 @@ impl Scope<'_> {
             charset: self.charset,
             max_file_bytes: self.max_file_bytes,
             cancel: self.cancel.clone(),
-            gives_back: false,
+            releases_pages: false,
         }
     }
 }

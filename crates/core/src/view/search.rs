@@ -180,7 +180,7 @@ pub fn search_hashed<W: Send + Sync>(
     let Walked { files, errors, warnings } = walk(scope.fs, scope.base, query, cancel)?;
     let result = SearchResult { errors, warnings, ..SearchResult::default() };
     let mut gathered = Gathered { result, witnessed: Vec::new(), text_bytes: 0, sink };
-    let load = LoadOptions { gives_back: true, ..scope.load_options() };
+    let load = LoadOptions { releases_pages: true, ..scope.load_options() };
     let search = Search { scope, query, pattern, load, found: files, witness };
     search.search_in_batches(&mut gathered, progress)?;
     cancel.check()?;
@@ -392,7 +392,7 @@ impl<W: Send + Sync, F: Fn(&Document) -> W + Sync> Search<'_, F> {
         let header = header_of_rows(self.scope.dialect, path, text, self.scope.cancel)?;
         let below = text.get(last.offset..).unwrap_or_default();
         let line_count = last.line - 1
-            + count_lines_while(below, self.scope.cancel, &|bytes| document.passed(bytes))?;
+            + count_lines_while(below, self.scope.cancel, &|bytes| document.mark_scanned(bytes))?;
         let match_lines = shown.match_lines.unwrap_or_default();
         let shown_matches = match_lines.len() as u64;
         let is_cut = shown.page.is_cut();

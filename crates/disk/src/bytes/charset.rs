@@ -1,4 +1,5 @@
-//! Encodings: bytes of a file ↔ UTF-8. WHATWG names and rules, through `encoding_rs`.
+//! Encodings: converts between the bytes of a file and UTF-8. Names and rules are those of the
+//! WHATWG, through `encoding_rs`.
 
 use std::borrow::Cow;
 
@@ -12,20 +13,20 @@ use hashline_lines::lines::Unit;
 pub enum Charset {
     /// UTF-8, the default.
     Utf8,
-    /// UTF-16, little end first.
+    /// UTF-16, little-endian.
     Utf16Le,
-    /// UTF-16, big end first.
+    /// UTF-16, big-endian.
     Utf16Be,
     /// Any other encoding of the WHATWG standard.
     Legacy(&'static Encoding),
 }
 
-/// The text of bytes in an encoding.
+/// Decoded bytes.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Decoded<'t> {
-    /// As UTF-8; borrowed when the bytes are that already.
+    /// As UTF-8; borrowed if the bytes are UTF-8 already.
     pub text: Cow<'t, [u8]>,
-    /// Some bytes were invalid and became U+FFFD.
+    /// Whether some bytes were invalid and became U+FFFD.
     pub is_lossy: bool,
 }
 
@@ -53,7 +54,7 @@ impl Charset {
         })
     }
 
-    /// The encoding that a byte order mark names, and the length of the mark in bytes.
+    /// The encoding that a byte order mark names, and the length of the mark.
     pub fn sniff(bytes: &[u8]) -> Option<(Charset, usize)> {
         let (encoding, bom_bytes) = Encoding::for_bom(bytes)?;
         let charset = match encoding {
@@ -74,8 +75,8 @@ impl Charset {
         }
     }
 
-    /// The unit in which terminators are written. In every encoding of the standard but
-    /// UTF-16 the byte 0x0A is a line feed wherever it stands: it is no trail byte of any.
+    /// The unit of line terminators. In every encoding of the standard except UTF-16, the byte 0x0A
+    /// is always a newline: it is not a trail byte in any of them.
     pub fn unit(self) -> Unit {
         match self {
             Charset::Utf16Le => Unit::Utf16Le,
@@ -84,13 +85,14 @@ impl Charset {
         }
     }
 
-    /// Whether a part of a file can be replaced without regard to what stands before it.
-    /// ISO-2022-JP carries a state from character to character, and line to line.
+    /// Whether a part of a file can be replaced regardless of the bytes before it. ISO-2022-JP has
+    /// a shift state that persists across characters and lines.
     pub fn is_stateless(self) -> bool {
         self != Charset::Legacy(encoding_rs::ISO_2022_JP)
     }
 
-    /// Whether the bytes of one character never look like those of another, or a part of one.
+    /// Whether the bytes of a character cannot be mistaken for those of another one, or for a part
+    /// of them.
     pub fn is_self_synchronizing(self) -> bool {
         match self {
             Charset::Legacy(encoding) => encoding.is_single_byte(),
@@ -103,7 +105,7 @@ impl Charset {
     pub fn decode(self, bytes: &[u8]) -> Decoded<'_> {
         let encoding = match self {
             Charset::Utf8 => {
-                // Several times the speed of the standard library's check.
+                // Several times as fast as the check of the standard library.
                 return match simdutf8::basic::from_utf8(bytes) {
                     Ok(_) => Decoded { text: Cow::Borrowed(bytes), is_lossy: false },
                     Err(_) => {
@@ -120,13 +122,13 @@ impl Charset {
         Decoded { text: Cow::Owned(text.into_owned().into_bytes()), is_lossy }
     }
 
-    /// What decodes a text character by character.
+    /// A decoder for decoding a text character by character.
     pub(super) fn any_decoder(self) -> encoding_rs::Decoder {
         let utf8 = || encoding_rs::UTF_8.new_decoder_without_bom_handling();
         self.decoder().unwrap_or_else(utf8)
     }
 
-    /// What decodes a text in pieces; none for UTF-8, which mostly stays as it is.
+    /// A decoder for decoding a text in pieces; `None` for UTF-8, which usually needs no decoding.
     pub(super) fn decoder(self) -> Option<encoding_rs::Decoder> {
         let encoding = match self {
             Charset::Utf8 => return None,
@@ -137,13 +139,14 @@ impl Charset {
         Some(encoding.new_decoder_without_bom_handling())
     }
 
-    /// `text` in this encoding, or the first character that it cannot hold.
+    /// Encodes `text`. Fails with the first character that the encoding cannot represent.
     pub fn encode(self, text: &str) -> std::result::Result<Vec<u8>, char> {
         let mut out = Vec::new();
         self.encode_into(text, &mut out).map(|()| out)
     }
 
-    /// Appends `text` in this encoding; fails with the first character that it cannot hold.
+    /// Appends `text` in this encoding. Fails with the first character that the encoding cannot
+    /// represent.
     pub fn encode_into(self, text: &str, out: &mut Vec<u8>) -> std::result::Result<(), char> {
         match self {
             Charset::Utf8 => out.extend_from_slice(text.as_bytes()),
@@ -186,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn encoding_goes_both_ways_or_names_the_character() {
+    fn encoding_round_trips_or_returns_the_unencodable_character() {
         let text = "aé\r\nß";
         for label in ["utf-8", "utf-16le", "utf-16be", "windows-1252", "gb18030"] {
             let charset = Charset::by_label(label).unwrap();
@@ -200,9 +203,10 @@ mod tests {
         assert_eq!(Charset::by_label("windows-1252").unwrap().encode("a変"), Err('変'));
     }
 
-    /// What [`Charset::unit`] relies on, for every encoding and every pair of bytes.
+    /// [`Charset::unit`] relies on this. Checked for all encodings with several bytes for a
+    /// character.
     #[test]
-    fn line_feed_is_never_part_of_another_character() {
+    fn a_newline_is_never_part_of_another_character() {
         let labels = [
             "big5",
             "euc-jp",

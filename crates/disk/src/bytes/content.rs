@@ -1,10 +1,10 @@
-//! The bytes of a file: read into memory, or mapped.
+//! The bytes of a file, in memory or mapped.
 //!
-//! Why map: on a large file a read copies every byte into fresh pages, which costs more than
-//! all the work that follows. Why not always: below [`MAP_MIN_BYTES`] a read into a warm
-//! buffer is cheaper than a mapping. On every Unix a file can shrink under its mapping, which
-//! needs `sigbus`; only Linux has it. Windows lets nobody shrink or replace a file that is
-//! mapped: there, a reader would make somebody else's writing fail.
+//! Large files are mapped because a read copies every byte into fresh pages, which costs more than
+//! all later work on them. Files below [`MAP_MIN_BYTES`] are read because a read into a warm buffer
+//! is cheaper than a mapping. On any Unix, a file can shrink while it is mapped; that needs
+//! `sigbus`, which exists only for Linux. On Windows, a mapped file cannot be truncated or
+//! replaced, so a reader would make the writes of other processes fail.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -16,27 +16,27 @@ use crate::fs::{FileSystem, Stamp};
 use hashline_base::cancel::PIECE_BYTES;
 use hashline_base::error::Error;
 
-/// Files of at least this size are mapped, where files are.
+/// The minimum size of mapped files.
 const MAP_MIN_BYTES: u64 = 1 << 20;
 
-/// The same where pages are given back: a buffer for as much would stay in memory.
-const MAP_GIVEN_BACK_MIN_BYTES: u64 = 256 << 10;
+/// The same if pages are released. It is smaller, because a read buffer would stay in memory.
+const MAP_RELEASED_MIN_BYTES: u64 = 256 << 10;
 
-/// Buffers up to this size are kept for the next file of the same thread.
+/// The maximum size of a buffer that is reused for the next file of the same thread.
 const KEEP_BUFFER_BYTES: usize = MAP_MIN_BYTES as usize + 4096;
 
 thread_local! {
-    /// A warm buffer: fresh memory costs a page fault every 4 KiB.
+    /// A buffer that is reused, because fresh memory costs a page fault every 4 KiB.
     static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// How much is looked at before the pages of a mapping are given back. About so much of a large
-/// file stays in memory while it is searched.
-const GIVE_BACK_BYTES: usize = 1 << 20;
+/// The number of bytes that are scanned before the pages of a mapping are released. About that much
+/// of a large file is in memory during a search.
+const RELEASE_BYTES: usize = 1 << 20;
 
-/// What a file is loaded for.
+/// The purpose of loading a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Use {
+pub(super) enum Purpose {
     /// To be shown.
     View,
     /// To be edited.
@@ -47,9 +47,9 @@ pub(super) enum Use {
 #[derive(Debug)]
 pub(super) struct Content {
     store: Storage,
-    /// The version the bytes belong to; `None` in memory.
+    /// The version that the bytes belong to; `None` for bytes in memory.
     stamp: Option<Stamp>,
-    /// The file behind a mapping, which can still change.
+    /// The mapped file, which can still change.
     file: Option<File>,
 }
 
@@ -67,19 +67,19 @@ impl Content {
         Content { store: Storage::Owned(bytes), stamp: None, file: None }
     }
 
-    /// The content of `file`, whose stamp was just taken; at most one byte over the limit.
-    /// `None` when the file changed meanwhile.
+    /// The content of `file`, whose stamp was just taken; at most one byte over the limit. `None`
+    /// if the file changed meanwhile.
     pub(super) fn load(
         fs: &dyn FileSystem,
         mut file: File,
         stamp: Stamp,
         options: &LoadOptions,
-        use_of: Use,
+        purpose: Purpose,
     ) -> Result<Option<Content>, LoadFailure> {
         let map_min_bytes =
-            if options.gives_back { MAP_GIVEN_BACK_MIN_BYTES } else { MAP_MIN_BYTES };
+            if options.releases_pages { MAP_RELEASED_MIN_BYTES } else { MAP_MIN_BYTES };
         let mapping = if stamp.size_bytes >= map_min_bytes {
-            Mapping::new(&file, stamp.size_bytes, options.gives_back)?
+            Mapping::new(&file, stamp.size_bytes, options.releases_pages)?
         } else {
             None
         };
@@ -96,7 +96,7 @@ impl Content {
         let mut content = Content { store, stamp: Some(stamp), file: Some(file) };
         let is_one_version = match content.version(fs)? {
             FileVersion::Same => true,
-            FileVersion::Grown => use_of == Use::View && content.is_read_alike(fs)?,
+            FileVersion::Grown => purpose == Purpose::View && content.rereads_equal(fs)?,
             FileVersion::Other => false,
         };
         if !is_one_version {
@@ -108,9 +108,9 @@ impl Content {
         Ok(Some(content))
     }
 
-    /// Whether bytes that were read from a file which then was longer are still there: somebody
-    /// may have written over them. Of mapped bytes nothing is known yet.
-    fn is_read_alike(&mut self, fs: &dyn FileSystem) -> io::Result<bool> {
+    /// Whether a file that has grown since it was read still starts with the bytes that were read:
+    /// another process may have overwritten them. Mapped bytes are checked later.
+    fn rereads_equal(&mut self, fs: &dyn FileSystem) -> io::Result<bool> {
         let (Storage::Owned(bytes), Some(file)) = (&self.store, &mut self.file) else {
             return Ok(true);
         };
@@ -127,15 +127,15 @@ impl Content {
         }
     }
 
-    /// Whether the bytes are those of a file, which others can change.
+    /// Whether the bytes are a mapped file, which other processes can change.
     pub(super) fn is_mapped(&self) -> bool {
         matches!(self.store, Storage::Mapped(_))
     }
 
-    /// Says that so much of it was looked at.
-    pub(super) fn passed(&self, bytes: usize) {
+    /// Records that `bytes` more bytes were scanned.
+    pub(super) fn mark_scanned(&self, bytes: usize) {
         if let Storage::Mapped(mapping) = &self.store {
-            mapping.passed(bytes);
+            mapping.mark_scanned(bytes);
         }
     }
 
@@ -143,7 +143,7 @@ impl Content {
         self.stamp.as_ref()
     }
 
-    /// What the file is by now, beside the version that was loaded.
+    /// Compares the file as it is now with the version that was loaded.
     pub(super) fn version(&self, fs: &dyn FileSystem) -> io::Result<FileVersion> {
         if matches!(&self.store, Storage::Mapped(mapping) if mapping.has_faulted()) {
             return Ok(FileVersion::Other);
@@ -163,9 +163,9 @@ impl Content {
 
 /// Why a file was not loaded.
 pub(super) enum LoadFailure {
-    /// The caller asked.
+    /// The caller cancelled the call.
     Cancelled(Error),
-    /// The file system.
+    /// The file system reported an error.
     Io(io::Error),
 }
 
@@ -175,7 +175,7 @@ impl From<io::Error> for LoadFailure {
     }
 }
 
-/// Reads a file, a long one in pieces.
+/// Reads a file, in pieces if it is long.
 fn read(
     fs: &dyn FileSystem,
     file: &mut File,
@@ -198,14 +198,14 @@ fn read(
     }
 }
 
-/// What a file is, beside what was loaded of it.
+/// A file now, compared with the version that was loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FileVersion {
     /// The same version.
     Same,
-    /// Longer: a log, or something else was written over it.
+    /// The file is longer: a log, or a file that was overwritten.
     Grown,
-    /// Another one.
+    /// A different version.
     Other,
 }
 
@@ -215,7 +215,8 @@ impl Drop for Content {
             && bytes.capacity() <= KEEP_BUFFER_BYTES
         {
             let bytes = std::mem::take(bytes);
-            // At the end of a thread the buffer may be gone already; then this one goes too.
+            // At the end of a thread, the buffer may be destroyed already; then this one is freed,
+            // too.
             let _ = BUFFER.try_with(|buffer| {
                 if bytes.capacity() > buffer.borrow().capacity() {
                     *buffer.borrow_mut() = bytes;
@@ -228,17 +229,17 @@ impl Drop for Content {
 /// A whole file in the address space, read-only.
 #[derive(Debug)]
 struct Mapping {
-    // Fields are dropped in order: the watch ends before what it watches.
+    // Fields are dropped in declaration order: the watch must end before the mapping it watches.
     #[cfg(target_os = "linux")]
     watch: super::sigbus::FaultWatch,
     map: memmap2::Mmap,
-    /// How much was looked at, where pages are given back.
-    passed_bytes: Option<AtomicUsize>,
+    /// The number of bytes scanned; `None` if pages are not released.
+    scanned_bytes: Option<AtomicUsize>,
 }
 
 impl Mapping {
-    /// Maps the file; `None` where that would not be safe.
-    fn new(file: &File, size_bytes: u64, gives_back: bool) -> io::Result<Option<Mapping>> {
+    /// Maps the file; `None` if that is not safe.
+    fn new(file: &File, size_bytes: u64, releases_pages: bool) -> io::Result<Option<Mapping>> {
         let Ok(len) = usize::try_from(size_bytes) else {
             return Ok(None);
         };
@@ -249,32 +250,32 @@ impl Mapping {
         if !cfg!(target_os = "linux") {
             return Ok(None);
         }
-        // SAFETY: The file may be changed by others while it is mapped. The bytes are then
-        // some mix of versions, which is why no code relies on two looks at them agreeing:
-        // lengths come from the slice, UTF-8 is decoded with checks, and what was made of a
-        // version that did not last is thrown away (`is_current`). A file that shrinks is
-        // caught by the watch below; where that fails there is no mapping.
+        // SAFETY: The file may be changed by others while it is mapped. The bytes are then some mix
+        // of versions, so no code relies on two reads agreeing: lengths come from the slice, UTF-8
+        // is decoded with checks, and a result from a version that did not last is discarded
+        // (`is_current`). A file that shrinks is caught by the watch below; where that fails, there
+        // is no mapping.
         let map = unsafe { memmap2::MmapOptions::new().len(len).map(file) };
         let Ok(map) = map else { return Ok(None) };
-        let passed_bytes = gives_back.then(AtomicUsize::default);
+        let scanned_bytes = releases_pages.then(AtomicUsize::default);
         #[cfg(target_os = "linux")]
         {
             let watch = super::sigbus::FaultWatch::new(&map);
-            Ok(watch.map(|watch| Mapping { watch, map, passed_bytes }))
+            Ok(watch.map(|watch| Mapping { watch, map, scanned_bytes }))
         }
         #[cfg(not(target_os = "linux"))]
-        Ok(Some(Mapping { map, passed_bytes }))
+        Ok(Some(Mapping { map, scanned_bytes }))
     }
 
     fn bytes(&self) -> &[u8] {
         &self.map
     }
 
-    /// Says that so much was looked at. Now and then the pages are let go.
-    fn passed(&self, bytes: usize) {
-        let Some(passed_bytes) = &self.passed_bytes else { return };
-        let before = passed_bytes.fetch_add(bytes, Ordering::Relaxed);
-        if before / GIVE_BACK_BYTES < before.saturating_add(bytes) / GIVE_BACK_BYTES {
+    /// Records that `bytes` more bytes were scanned, and periodically releases the pages.
+    fn mark_scanned(&self, bytes: usize) {
+        let Some(scanned_bytes) = &self.scanned_bytes else { return };
+        let before = scanned_bytes.fetch_add(bytes, Ordering::Relaxed);
+        if before / RELEASE_BYTES < before.saturating_add(bytes) / RELEASE_BYTES {
             #[cfg(target_os = "linux")]
             // SAFETY: The bytes of a read-only, shared mapping are those of the file before and
             // after. Where the handler of SIGBUS has put zeros, they are zeros before and after.

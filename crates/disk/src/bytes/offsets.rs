@@ -1,15 +1,15 @@
-//! Offsets in the text of a document → offsets in its own bytes.
+//! Offsets in the text of a document → offsets in its bytes.
 
 use super::Charset;
 use hashline_base::error::{Code, Error, Result};
 
-/// Decodes a body and notes how far it is read when so many bytes of text have come out. A place
-/// is told exactly where characters begin and end; it cannot be told where an invalid sequence and
-/// what is after it come out together.
+/// Decodes `body` and returns, for each offset in the text, the number of bytes that were read when
+/// the text reached that length. This is exact at the borders of characters. It is ambiguous where
+/// an invalid sequence and the bytes after it are decoded in one step.
 pub(super) fn in_body(charset: Charset, body: &[u8], offsets: &[usize]) -> Result<Vec<usize>> {
     let mut found = Vec::with_capacity(offsets.len());
     let mut decoder = charset.any_decoder();
-    // More than one unit of any encoding becomes.
+    // More than the decoded size of one unit in any encoding.
     let mut out = [0; 64];
     let (mut read, mut written) = (0, 0);
     let step = charset.unit().width_bytes();
@@ -39,24 +39,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_between_characters_are_told_in_every_encoding() {
+    fn offsets_between_characters_are_converted_in_every_encoding() {
         let text = "{\"aé€😀\": [1, \"ß\"]}\r\n";
         for label in ["utf-8", "utf-16le", "utf-16be", "gb18030"] {
             let charset = Charset::by_label(label).unwrap();
             let body = charset.encode(text).unwrap();
-            let places: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
+            let text_offsets: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
             let expected: Vec<usize> =
-                places.iter().map(|&at| charset.encode(&text[..at]).unwrap().len()).collect();
-            assert_eq!(in_body(charset, &body, &places).unwrap(), expected, "{label}");
+                text_offsets.iter().map(|&at| charset.encode(&text[..at]).unwrap().len()).collect();
+            assert_eq!(in_body(charset, &body, &text_offsets).unwrap(), expected, "{label}");
         }
     }
 
     #[test]
     fn invalid_bytes_elsewhere_do_not_matter() {
-        // One invalid byte is three bytes of text.
+        // One invalid byte becomes three bytes of text.
         let body = b"[\"\xFF\", 12]";
         assert_eq!(in_body(Charset::Utf8, body, &[0, 7, 8, 10]).unwrap(), [0, 5, 6, 8]);
-        let beside = in_body(Charset::Utf8, b"\xE2\x82x", &[3]).unwrap_err();
-        assert_eq!(beside.code, Code::UnsupportedEncoding);
+        let ambiguous = in_body(Charset::Utf8, b"\xE2\x82x", &[3]).unwrap_err();
+        assert_eq!(ambiguous.code, Code::UnsupportedEncoding);
     }
 }

@@ -1,4 +1,4 @@
-//! What is done with all bytes of a text, piece by piece, with looks at the caller's flag between.
+//! Work on all bytes of a text, piece by piece, with checks for cancellation in between.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use hashline_base::cancel::{Cancel, PIECE_BYTES};
 use hashline_base::error::Result;
 use hashline_base::parallel;
 
-/// The hash of a whole content: XXH3, 128 bits.
+/// The hash of a content: XXH3, 128 bits.
 pub(super) fn hash(bytes: &[u8], cancel: &Cancel) -> Result<u128> {
     if bytes.len() <= PIECE_BYTES {
         return Ok(twox_hash::XxHash3_128::oneshot(bytes));
@@ -43,7 +43,7 @@ pub(super) fn is_utf8(
     })
 }
 
-/// As [`Charset::decode`]; says how much of what stays as it is was `passed`.
+/// Like [`Charset::decode`]. Calls `passed` with the lengths of pieces that need no decoding.
 pub(super) fn decode<'t>(
     charset: Charset,
     bytes: &'t [u8],
@@ -71,7 +71,7 @@ pub(super) fn decode<'t>(
             for piece in cancel.pieces(bytes) {
                 let piece = piece?;
                 left -= piece.len();
-                // More than any piece can need, so that one call takes all of it.
+                // An upper bound, so that one call decodes the whole piece.
                 text.reserve(decoder.max_utf8_buffer_length(piece.len()).unwrap_or(0));
                 let (_, _, replaced) = decoder.decode_to_string(piece, &mut text, left == 0);
                 is_lossy |= replaced;
@@ -81,8 +81,8 @@ pub(super) fn decode<'t>(
     }
 }
 
-/// Pieces of a text in UTF-8 that end where a character ends. Where none does, the bytes are
-/// invalid, and the same ones are on both sides of the cut.
+/// Splits UTF-8 text into pieces that end at the border of a character. Where there is no such
+/// border, the bytes are invalid, and splitting them anywhere gives the same result.
 fn between_characters(mut rest: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
         if rest.is_empty() {
@@ -106,7 +106,7 @@ fn between_characters(mut rest: &[u8]) -> impl Iterator<Item = &[u8]> {
 mod tests {
     use super::*;
 
-    /// Text whose characters lie across the ends of pieces in every way.
+    /// Text whose characters cross the ends of pieces in every way.
     fn awkward(unit: &[u8], shift: usize) -> Vec<u8> {
         let mut bytes = vec![b'a'; shift];
         while bytes.len() < PIECE_BYTES * 2 + 100 {

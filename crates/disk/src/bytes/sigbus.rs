@@ -1,25 +1,26 @@
-//! The handler of SIGBUS: a mapped file that shrinks must not kill the process.
+//! The SIGBUS handler: a mapped file that shrinks must not kill the process.
 //!
-//! Touching a page of a mapping that lies past the end of its file raises SIGBUS. The handler
-//! looks whether the address lies in a mapping of ours; if so, it puts zeros there and marks the
-//! mapping as faulted, and the interrupted instruction goes on. Whoever used the mapping asks
-//! [`FaultWatch::has_faulted`] afterwards and throws the result away. Any other SIGBUS goes to the
-//! handler that was there before.
+//! An access to a mapped page beyond the end of its file raises SIGBUS. The handler checks whether
+//! the address is in a watched mapping. If so, it maps zeros there and marks the mapping as
+//! faulted, and the interrupted instruction runs again. The user of the mapping then calls
+//! [`FaultWatch::has_faulted`] and discards the result. Any other SIGBUS goes to the handler that
+//! was installed before.
 //!
-//! Linux only, where the library is linked to stay loaded; other Unix systems read instead.
+//! Linux only, where the library is linked so that it stays loaded. Other Unix systems read files
+//! instead.
 //!
-//! The handler runs between any two instructions of any thread, so all it touches is a fixed
-//! table of atomics and two system calls, `mmap` and `sigaction`.
+//! The handler can run between any two instructions of any thread, so it uses only a fixed table of
+//! atomics and two system calls, `mmap` and `sigaction`.
 
 use std::mem::MaybeUninit;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// How many mappings can be watched at a time; beyond that, files are read instead.
+/// The limit on watched mappings; beyond it, files are read instead.
 const SLOTS: usize = 256;
 
 struct Slot {
-    /// Address of the first byte; 0 while the slot is free, [`CLAIMED`] while it is filled.
+    /// Address of the first byte; 0 if the slot is free, [`CLAIMED`] while it is being filled.
     start: AtomicUsize,
     len: AtomicUsize,
     faulted: AtomicBool,
@@ -35,11 +36,11 @@ static TABLE: [Slot; SLOTS] = [const {
 static PREVIOUS: OnceLock<libc::sigaction> = OnceLock::new();
 static PAGE_BYTES: AtomicUsize = AtomicUsize::new(4096);
 
-/// Installs the handler on first use. False when it is not, or no longer, the one in force:
+/// Installs the handler on first use. Returns false if it is not, or no longer, the active one:
 /// then nothing may be mapped.
 pub(super) fn install() -> bool {
     static INSTALLED: OnceLock<bool> = OnceLock::new();
-    *INSTALLED.get_or_init(set_handler) && is_in_force()
+    *INSTALLED.get_or_init(set_handler) && is_active()
 }
 
 fn set_handler() -> bool {
@@ -51,9 +52,9 @@ fn set_handler() -> bool {
     if PREVIOUS.set(previous).is_err() {
         return false;
     }
-    // SAFETY: An all-zero `sigaction` is a valid one (no flags, empty mask); the handler has
-    // the signature that SA_SIGINFO asks for and lives as long as the process, since the
-    // library is linked to stay loaded.
+    // SAFETY: An all-zero `sigaction` is a valid one (no flags, empty mask); the handler has the
+    // signature that SA_SIGINFO asks for and lives as long as the process, because the library is
+    // linked to stay loaded.
     unsafe {
         let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
         action.sa_sigaction = handler_address();
@@ -68,14 +69,14 @@ fn handler_address() -> libc::sighandler_t {
     handler as libc::sighandler_t
 }
 
-fn is_in_force() -> bool {
+fn is_active() -> bool {
     current_action().is_some_and(|action| action.sa_sigaction == handler_address())
 }
 
 fn current_action() -> Option<libc::sigaction> {
     let mut current = MaybeUninit::zeroed();
-    // SAFETY: A null new action only asks; on success `current` is filled, and zeroed it was
-    // a valid value already.
+    // SAFETY: A null new action only queries the current one; on success `current` is filled, and
+    // zeroed it was a valid value already.
     unsafe {
         (libc::sigaction(libc::SIGBUS, std::ptr::null(), current.as_mut_ptr()) == 0)
             .then(|| current.assume_init())
@@ -89,15 +90,15 @@ extern "C" fn on_bus_error(
 ) {
     // SAFETY: The kernel passes a valid `siginfo_t` to a handler installed with SA_SIGINFO.
     let (code, address) = unsafe { ((*info).si_code, (*info).si_addr() as usize) };
-    // A signal that someone sent has no address, and a code that is not positive.
-    if code <= 0 || !patch_mapping(address) {
+    // A signal that a process sent has no address, and its code is not positive.
+    if code <= 0 || !map_zeros(address) {
         pass_on(signal, info, context);
     }
 }
 
-/// Puts zeros from the page of a faulting address to the end of its watched mapping: what is
-/// made of it is thrown away, so one fault is enough. Async-signal-safe.
-fn patch_mapping(address: usize) -> bool {
+/// Maps zeros from the page of a faulting address to the end of its watched mapping. The result is
+/// discarded anyway, so one fault per mapping is enough. Async-signal-safe.
+fn map_zeros(address: usize) -> bool {
     let page_bytes = PAGE_BYTES.load(Ordering::Relaxed);
     for slot in &TABLE {
         let start = slot.start.load(Ordering::Acquire);
@@ -105,12 +106,12 @@ fn patch_mapping(address: usize) -> bool {
             continue;
         }
         let len = slot.len.load(Ordering::Acquire);
-        // The slot may have passed to another mapping between the two looks.
+        // The slot may have been reused for another mapping between the two loads.
         if address - start < len && slot.start.load(Ordering::Acquire) == start {
             slot.faulted.store(true, Ordering::Release);
             let page = address / page_bytes * page_bytes;
-            // SAFETY: These pages lie in a mapping that a live `FaultWatch` borrows from its owner,
-            // who only reads it; replacing them by zeros is what a changed file looks like.
+            // SAFETY: These pages are in a mapping that a live `FaultWatch` borrows from its owner,
+            // who only reads it; to the owner, zeros in their place are like a changed file.
             let patched = unsafe {
                 libc::mmap(
                     page as *mut libc::c_void,
@@ -127,19 +128,18 @@ fn patch_mapping(address: usize) -> bool {
     false
 }
 
-/// Hands a SIGBUS that is not ours to the handler that was there before, or lets it end the
-/// process as it would have.
+/// Passes a SIGBUS for any other address to the previous handler, or to the default action.
 fn pass_on(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
     let Some(previous) = PREVIOUS.get() else {
         return;
     };
     let handler = previous.sa_sigaction;
-    // SAFETY: `previous` came from the kernel, so `sa_sigaction` is one of the two constants
-    // or a function of the signature that its flags say.
+    // SAFETY: `previous` came from the kernel, so `sa_sigaction` is one of the two constants or a
+    // function with the signature that its flags declare.
     unsafe {
         if handler == libc::SIG_DFL || handler == libc::SIG_IGN {
-            // A faulting instruction runs again after the return, and the default action
-            // follows; a signal that was sent is sent again.
+            // A faulting instruction runs again after the return, and then the default action
+            // applies; a signal that was sent is sent again.
             libc::sigaction(signal, previous, std::ptr::null_mut());
             if (*info).si_code <= 0 {
                 libc::raise(signal);
@@ -155,14 +155,14 @@ fn pass_on(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::
     }
 }
 
-/// Watches one mapping until it is dropped, which must be before the mapping is.
+/// Watches one mapping. It must be dropped before the mapping.
 #[derive(Debug)]
 pub(super) struct FaultWatch {
     slot: usize,
 }
 
 impl FaultWatch {
-    /// Watches `map`, which must outlive the watch; `None` when the table is full.
+    /// Watches `map`, which must outlive the watch; `None` if the table is full.
     pub(super) fn new(map: &[u8]) -> Option<FaultWatch> {
         let free = |slot: &Slot| {
             let claim =
@@ -176,7 +176,7 @@ impl FaultWatch {
         Some(FaultWatch { slot })
     }
 
-    /// Whether a page of the mapping was past the end of the file when it was touched.
+    /// Whether a page beyond the end of the file was accessed.
     pub(super) fn has_faulted(&self) -> bool {
         TABLE[self.slot].faulted.load(Ordering::Acquire)
     }

@@ -4,24 +4,24 @@ use super::pieces;
 use hashline_base::cancel::Cancel;
 use hashline_base::error::Result;
 
-/// Bytes as a string, if they are valid UTF-8: several times as fast as the standard library's
-/// check.
+/// Bytes as a string if they are valid UTF-8. Several times as fast as the check of the standard
+/// library.
 pub fn valid_utf8(bytes: &[u8]) -> Option<&str> {
     simdutf8::basic::from_utf8(bytes).ok()
 }
 
 /// Bytes as a string; invalid sequences become U+FFFD.
 pub fn string_of(bytes: Vec<u8>) -> String {
-    string_while(bytes, &Cancel::default()).expect("it is not cancelled").0
+    string_with_cancel(bytes, &Cancel::default()).expect("it is not cancelled").0
 }
 
-/// As [`string_of`], unless it is cancelled. Also whether the text is nothing but ASCII, which the
-/// check finds out anyway.
-pub fn string_while(bytes: Vec<u8>, cancel: &Cancel) -> Result<(String, bool)> {
+/// Like [`string_of`], unless it is cancelled. Also returns whether the text is ASCII, which the
+/// check determines anyway.
+pub fn string_with_cancel(bytes: Vec<u8>, cancel: &Cancel) -> Result<(String, bool)> {
     let is_ascii = pieces::is_ascii(&bytes, cancel)?;
     let text = if is_ascii || pieces::is_utf8(&bytes, cancel, &|_| {})? {
-        // SAFETY: The checks on the lines above were on these bytes, which nobody else holds;
-        // ASCII is UTF-8.
+        // SAFETY: The checks above were on these bytes, which nothing else can access; ASCII is
+        // UTF-8.
         unsafe { String::from_utf8_unchecked(bytes) }
     } else {
         String::from_utf8_lossy(&bytes).into_owned()

@@ -1,5 +1,4 @@
-//! The steps of a transaction before anything is done: which strategy each update takes, and
-//! every name it will use.
+//! The plan of a transaction: the strategy of each update, and every name it will use.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -10,12 +9,12 @@ use super::{CommitOptions, Content, TEMPORARY_PREFIX, TransactionContext, Update
 use crate::fs::{FileSystem, Lookup, Place, Stamp};
 use hashline_base::error::{Code, Error, Result};
 
-/// A step with the names it will use, before anything exists, and what its new file holds.
+/// A planned step with the names it will use, and the content of its new file.
 pub(super) struct Draft<'a> {
     pub(super) step: Step<Lookup, Stamp>,
-    /// The new content; `None` when it is that of the file the step was made from.
+    /// The new content; `None` if the content does not change.
     pub(super) content: Option<&'a Content<'a>>,
-    /// The file whose attributes a created one gets.
+    /// The file whose attributes a created file gets.
     pub(super) model: Option<(&'a Place, &'a Stamp)>,
 }
 
@@ -25,7 +24,8 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// Chooses a strategy and names for every update; refuses what must not or cannot be done.
+/// Chooses a strategy and names for every update; refuses updates that are not allowed or not
+/// possible.
 pub(super) fn drafts<'a>(
     context: TransactionContext<'_>,
     updates: &'a [Update<'a>],
@@ -48,19 +48,19 @@ pub(super) fn drafts<'a>(
     Ok(drafts)
 }
 
-/// Refuses a path that the system would not take. The commit could do with open directories, but
-/// a recovery looks the paths of a journal up.
+/// Refuses a path that is too long for the system. The commit works with open directories and would
+/// not fail, but a recovery opens files by the paths in the journal.
 fn check_length(update: &Update<'_>) -> Result<()> {
     #[cfg(unix)]
     if let Update::Create { to, .. } | Update::Move { to, .. } = update {
-        // The last byte is the system's.
-        let most = libc::PATH_MAX as usize - 1;
+        // `PATH_MAX` includes the terminating NUL.
+        let limit = libc::PATH_MAX as usize - 1;
         let length = to.path().as_os_str().len();
         let (Lookup::Found(place) | Lookup::Missing { first: place, .. }) = to;
-        if length > most {
+        if length > limit {
             let path = place.shown();
             let message = format!(
-                "{path}: the path is too long: {length} bytes when links are followed, of at most {most}"
+                "{path}: the path is too long: {length} bytes when links are followed, of at most {limit}"
             );
             return Err(Error::at(Code::InvalidArgument, path, message));
         }
@@ -85,19 +85,19 @@ fn drafts_of<'a>(
             if content.is_some() {
                 check_rewritable(context.fs, from, stamp, options)?;
                 if stamp.links > 1 {
-                    return Err(not_moved_and_edited(from, "has several names (hard links)"));
+                    return Err(cannot_move_and_edit(from, "has several names (hard links)"));
                 }
                 if !may_replace(context.fs, from, stamp)? {
                     let why = "belongs to another user, or cannot be moved out of its directory";
-                    return Err(not_moved_and_edited(from, why));
+                    return Err(cannot_move_and_edit(from, why));
                 }
             }
             let is_copied = content.is_some() || !is_same_device(context.fs, from, to);
             let is_vacated = vacated.contains(to.path().as_path());
             let (from, old, to) = (Lookup::Found(from.clone()), *stamp, to.clone());
-            let parked = beside(&from);
+            let parked = temporary_sibling(&from);
             let step = if is_copied {
-                Step::Replace { from, old, temporary: beside(&to), to, parked }
+                Step::Replace { from, old, temporary: temporary_sibling(&to), to, parked }
             } else {
                 Step::Rename { from, old, to, parked: is_vacated.then_some(parked) }
             };
@@ -112,17 +112,17 @@ fn drafts_of<'a>(
 }
 
 fn create(to: &Lookup) -> Step<Lookup, Stamp> {
-    Step::Create { target: to.clone(), temporary: beside(to) }
+    Step::Create { target: to.clone(), temporary: temporary_sibling(to) }
 }
 
 fn delete(place: &Place, stamp: &Stamp) -> Step<Lookup, Stamp> {
     let target = Lookup::Found(place.clone());
-    let parked = beside(&target);
+    let parked = temporary_sibling(&target);
     Step::Delete { target, old: *stamp, parked }
 }
 
-/// The steps by which a file is removed and another one takes its name. Where a new file would
-/// lose the owner, the old one is written in place, as by an edit.
+/// The steps that remove a file and create another one with its name. If a new file would lose the
+/// owner, the old one is rewritten in place instead.
 fn recreate<'a>(
     context: TransactionContext<'_>,
     place: &'a Place,
@@ -149,21 +149,21 @@ fn rewrite(
     check_rewritable(context.fs, place, stamp, options)?;
     let (target, old) = (Lookup::Found(place.clone()), *stamp);
     if stamp.links == 1 && may_replace(context.fs, place, stamp)? {
-        let (temporary, saved) = (beside(&target), beside(&target));
+        let (temporary, saved) = (temporary_sibling(&target), temporary_sibling(&target));
         return Ok(Step::Rewrite { target, old, temporary, saved });
     }
-    let near_the_journal =
-        || Ok(Lookup::Found(context.state.file(context.fs, path, temporary_name())?));
-    let (saved, ready) = (near_the_journal()?, near_the_journal()?);
+    let in_state_dir =
+        || Ok(Lookup::Found(context.state.journal_file(context.fs, path, temporary_name())?));
+    let (saved, ready) = (in_state_dir()?, in_state_dir()?);
     Ok(Step::RewriteInPlace { target, old, saved, ready })
 }
 
-/// A temporary file in the same directory.
-fn beside(name: &Lookup) -> Lookup {
+/// A temporary name in the same directory.
+fn temporary_sibling(name: &Lookup) -> Lookup {
     name.sibling(temporary_name())
 }
 
-fn not_moved_and_edited(file: &Place, why: &str) -> Error {
+fn cannot_move_and_edit(file: &Place, why: &str) -> Error {
     let path = file.shown();
     let message =
         format!("{path}: {why}, and cannot be edited and moved in one patch: do it in two");
@@ -178,7 +178,7 @@ fn may_write(fs: &dyn FileSystem, place: &Place) -> Result<bool> {
     fs.may_write(place).map_err(|cause| Error::io("write", place.shown(), &cause))
 }
 
-/// Refuses a file whose content must not be changed.
+/// Refuses a file whose content may not be changed.
 fn check_rewritable(
     fs: &dyn FileSystem,
     place: &Place,
@@ -203,8 +203,8 @@ fn check_rewritable(
     Ok(())
 }
 
-/// Whether a rename can take the file to its new name; the new directory may be missing yet,
-/// but the one above it is not.
+/// Whether a rename can move the file to its new name. If the new directory does not exist yet, the
+/// closest existing ancestor decides.
 fn is_same_device(fs: &dyn FileSystem, from: &Place, to: &Lookup) -> bool {
     let (Lookup::Found(above) | Lookup::Missing { first: above, .. }) = to;
     let device = |place: &Place| {
@@ -214,10 +214,10 @@ fn is_same_device(fs: &dyn FileSystem, from: &Place, to: &Lookup) -> bool {
     device(from) == device(above)
 }
 
-/// A name for a temporary file that nobody else has.
+/// A unique name for a temporary file.
 pub(super) fn temporary_name() -> OsString {
     use std::hash::{BuildHasher, RandomState};
-    // Each `RandomState` has keys of its own, from the system's source of randomness.
+    // Each `RandomState` has its own keys, from the random source of the system.
     let random = RandomState::new().hash_one(std::process::id());
     OsString::from(format!("{TEMPORARY_PREFIX}{random:016x}.tmp"))
 }

@@ -1,5 +1,5 @@
-//! A look at a state directory: what waits there for a recovery, and whether its file system has
-//! what transactions need, by trying it.
+//! Checks a state directory: the hot journals in it, and whether its file system supports what
+//! transactions need. The latter is tried.
 
 use std::fs::File;
 use std::io;
@@ -10,66 +10,66 @@ use serde::Serialize;
 use super::StateDir;
 use super::draft::temporary_name;
 use super::journal::{FINISHED, parse_journal};
-use super::recover::{RecoveryReport, is_well_formed, lock_abandoned, read_journal, shown};
+use super::recover::{RecoveryReport, is_well_formed, lock_hot_journal, read_journal, shown};
 use crate::fs::{FileSystem, NewAccess, Place};
 use hashline_base::error::Result;
 
-/// How the names of the files end that are made on trial.
+/// The extension of files that are created for trials.
 const TRIAL: &str = "trial";
 
-/// What a state directory holds, and what its file system can do.
+/// The content of a state directory, and what its file system supports.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct StateReport {
     /// The directory.
     pub path: String,
-    /// Journals of dead processes, which the next patch or a recovery works off.
+    /// Hot journals, which the next patch or a recovery handles.
     pub waiting: Vec<String>,
-    /// Journals of processes that are alive.
+    /// Journals of running processes.
     pub live: u64,
-    /// Journals that nobody will work off.
+    /// Damaged journals, which no recovery will handle.
     pub damaged: Vec<String>,
-    /// What was tried.
+    /// The results of the trials.
     pub trials: Vec<Trial>,
 }
 
-/// Something that transactions do, tried in the state directory.
+/// An operation that transactions need, tried in the state directory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Trial {
-    /// What was tried.
+    /// The operation.
     pub name: &'static str,
-    /// Whether there is no other way to do what it is for.
+    /// Whether transactions have no alternative to the operation.
     pub is_needed: bool,
-    /// Why it failed, if it did.
+    /// The error, if it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
 }
 
 impl StateReport {
-    /// Whether transactions are safe here.
+    /// Whether transactions are safe in this directory.
     pub fn is_sound(&self) -> bool {
         self.damaged.is_empty()
             && !self.trials.iter().any(|trial| trial.is_needed && trial.failure.is_some())
     }
 }
 
-/// Looks at a state directory, which is made if it is missing. Nothing is recovered.
+/// Checks a state directory, and creates it if it is missing. Recovers nothing.
 pub fn examine_state(fs: &dyn FileSystem, state: &StateDir) -> Result<StateReport> {
     let path = state.path().to_string_lossy().into_owned();
     let mut report = StateReport { path, ..StateReport::default() };
     for name in state.journal_names(fs)? {
         if Path::new(&name).extension().is_some_and(|ending| ending == FINISHED) {
-            look_at_journal(fs, &state.file(fs, "the journal", name)?, &mut report)?;
+            examine_journal(fs, &state.journal_file(fs, "the journal", name)?, &mut report)?;
         }
     }
     let id = Path::new(&temporary_name()).with_extension(TRIAL);
-    report.trials = trials(fs, &state.file(fs, "a file on trial", id.into())?);
+    report.trials = trials(fs, &state.journal_file(fs, "a file on trial", id.into())?);
     Ok(report)
 }
 
-fn look_at_journal(fs: &dyn FileSystem, place: &Place, report: &mut StateReport) -> Result<()> {
+fn examine_journal(fs: &dyn FileSystem, place: &Place, report: &mut StateReport) -> Result<()> {
     let mut found = RecoveryReport::default();
-    let file = lock_abandoned(fs, place, &mut found)?;
+    let file = lock_hot_journal(fs, place, &mut found)?;
     report.live += found.live;
     report.damaged.extend(found.damaged);
     if let Some(mut file) = file {
@@ -81,7 +81,7 @@ fn look_at_journal(fs: &dyn FileSystem, place: &Place, report: &mut StateReport)
     Ok(())
 }
 
-/// Tries everything in turn. What needs a file that could not be made fails with it.
+/// Tries every operation. If the trial file cannot be created, all operations that need it fail.
 fn trials(fs: &dyn FileSystem, place: &Place) -> Vec<Trial> {
     let other = place.sibling(Path::new(place.name()).with_extension("other"));
     let mut trials = Vec::new();
@@ -101,18 +101,18 @@ fn trials(fs: &dyn FileSystem, place: &Place) -> Vec<Trial> {
     tried("lock it", true, with_file(&|file| lock(fs, file)));
     tried("flush it", true, with_file(&|file| fs.sync(file)));
     tried("flush its directory", true, fs.sync_dir(place));
-    // Without it, what an exchange does is done by a rename.
+    // Transactions use second names only where names cannot be exchanged.
     let linked = fs.link(place, &other);
     let is_linked = linked.is_ok();
     tried("give it a second name", false, linked);
     if !is_linked {
-        // So that there is something to exchange it with.
+        // The exchange below needs a second file.
         let _ = fs.create_new(&other, NewAccess::OwnerOnly);
     }
     let exchanged = fs.exchange(place, &other);
     tried("exchange two names", false, exchanged);
     tried("rename it over another", true, fs.rename(place, &other));
-    // Renaming one name of a file to another name of the same file leaves both.
+    // If both names are hard links to one file, the rename does nothing and both remain.
     let _ = fs.unlink(place);
     tried("rename it to a free name", true, fs.rename_new(&other, place));
     for name in [place, &other] {
@@ -131,7 +131,7 @@ mod tests {
     use crate::fs::OsFileSystem;
 
     #[test]
-    fn a_sound_directory_passes_and_nothing_stays_behind() {
+    fn a_sound_directory_passes_and_no_file_remains() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("state");
         let state = StateDir::new(path.to_str()).unwrap();
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_journal_is_named_and_left() {
+    fn a_damaged_journal_is_reported_and_not_removed() {
         let dir = tempfile::tempdir().unwrap();
         let state = StateDir::new(dir.path().to_str()).unwrap();
         examine_state(&OsFileSystem, &state).unwrap();

@@ -1,5 +1,5 @@
-//! What all of a commit and its recovery do with single files: looking, copying, overwriting,
-//! removing, and forcing them and their directories to the disk.
+//! Operations on single files that commits and recoveries share: stat, copy, overwrite, remove, and
+//! flush to the disk.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -9,25 +9,25 @@ use super::Durability;
 use crate::fs::{FileSystem, Place, Stamp, is_refused_link, plain_path};
 use hashline_base::error::{Error, Result};
 
-/// How much of a file is copied at a time.
+/// The buffer size of copies.
 const COPY_CHUNK_BYTES: u64 = 1 << 20;
 
-/// Forces the content of a file to the disk.
+/// Flushes the content of a file to the disk.
 pub(super) fn sync_content(fs: &dyn FileSystem, place: &Place) -> Result<()> {
-    // Windows flushes only what is open for writing.
+    // Windows flushes only handles that are open for writing.
     let opened = if cfg!(windows) { fs.open_for_rewrite(place) } else { fs.open(place) };
     let fault = |cause: io::Error| Error::io("flush", place.shown(), &cause);
     match opened {
         Ok(file) => fs.sync(&file).map_err(fault),
-        // A link has no content apart from its name.
+        // A symbolic link has no content apart from its name.
         Err(cause) if is_refused_link(&cause) => Ok(()),
-        // A file that this user may move or remove, but not open.
+        // This user may move or remove the file, but not open it.
         Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => Ok(()),
         Err(cause) => Err(fault(cause)),
     }
 }
 
-/// Appends the content of one open file to another, from the start.
+/// Appends the whole content of one open file to another.
 pub(super) fn copy_content(fs: &dyn FileSystem, from: &File, to: &mut File) -> io::Result<()> {
     let mut source = fs.duplicate(from)?;
     fs.seek(&mut source, 0)?;
@@ -52,7 +52,7 @@ pub(super) fn overwrite(
     overwrite_open(fs, from, fs.open_for_rewrite(to)?, durability)
 }
 
-/// As [`overwrite`], of a file that is open already.
+/// Like [`overwrite`], for a target that is open already.
 pub(super) fn overwrite_open(
     fs: &dyn FileSystem,
     from: &Place,
@@ -65,8 +65,8 @@ pub(super) fn overwrite_open(
     if durability.syncs() { fs.sync(&target) } else { Ok(()) }
 }
 
-/// Flushes the directories from which something was taken away. One that this user may not read
-/// cannot be flushed; nothing was staged in it that would have to last.
+/// Flushes the directories from which files were removed. Directories that this user may not read
+/// are skipped: they cannot be flushed, and nothing durable was staged in them.
 pub(super) fn sync_removals<'p>(
     fs: &dyn FileSystem,
     places: impl IntoIterator<Item = &'p Place>,
@@ -74,12 +74,12 @@ pub(super) fn sync_removals<'p>(
     sync_each_directory(fs, places, &[io::ErrorKind::NotFound, io::ErrorKind::PermissionDenied])
 }
 
-/// Removes a directory that a transaction made. One that is not empty stays: someone else has
+/// Removes a directory that a transaction created, unless it is not empty: then another process has
 /// put a file there.
 pub(super) fn remove_empty(fs: &dyn FileSystem, directory: &Place) -> Result<()> {
     use io::ErrorKind::{AlreadyExists, DirectoryNotEmpty, NotFound};
     match fs.remove_dir(directory) {
-        // Some systems say `EEXIST` for one that is not empty.
+        // Some systems report `EEXIST` for a directory that is not empty.
         Err(cause) if !matches!(cause.kind(), AlreadyExists | DirectoryNotEmpty | NotFound) => {
             Err(Error::io("remove", &plain_path(directory.canonical()), &cause))
         }
@@ -87,8 +87,7 @@ pub(super) fn remove_empty(fs: &dyn FileSystem, directory: &Place) -> Result<()>
     }
 }
 
-/// Forces the entries of the places' directories to the disk, each once; those that are gone
-/// are passed over.
+/// Flushes the directories of the places, each once. Missing directories are skipped.
 pub(super) fn sync_directories<'p>(
     fs: &dyn FileSystem,
     places: impl IntoIterator<Item = &'p Place>,
@@ -96,17 +95,17 @@ pub(super) fn sync_directories<'p>(
     sync_each_directory(fs, places, &[io::ErrorKind::NotFound])
 }
 
-/// Those with one of these faults are passed over.
+/// Skips directories whose flush fails with one of the `ignored` kinds.
 fn sync_each_directory<'p>(
     fs: &dyn FileSystem,
     places: impl IntoIterator<Item = &'p Place>,
-    passed_over: &[io::ErrorKind],
+    ignored: &[io::ErrorKind],
 ) -> Result<()> {
     let mut done = BTreeSet::new();
     for place in places {
         if done.insert(place.canonical().parent()) {
             match fs.sync_dir(place) {
-                Err(cause) if !passed_over.contains(&cause.kind()) => {
+                Err(cause) if !ignored.contains(&cause.kind()) => {
                     return Err(Error::io("flush its directory", place.shown(), &cause));
                 }
                 _ => {}
@@ -116,15 +115,16 @@ fn sync_each_directory<'p>(
     Ok(())
 }
 
-/// What is at a place; `None` only when nothing is. A file that cannot be looked at is not gone.
-pub(super) fn look(fs: &dyn FileSystem, place: &Place) -> io::Result<Option<Stamp>> {
+/// The stamp of a place; `None` only if nothing exists there. An error does not mean that the file
+/// is missing.
+pub(super) fn stamp_if_exists(fs: &dyn FileSystem, place: &Place) -> io::Result<Option<Stamp>> {
     match fs.stamp(place) {
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
         other => other.map(Some),
     }
 }
 
-/// Whether nothing has the name.
+/// Whether nothing exists at the place.
 pub(super) fn is_gone(fs: &dyn FileSystem, place: &Place) -> bool {
-    matches!(look(fs, place), Ok(None))
+    matches!(stamp_if_exists(fs, place), Ok(None))
 }

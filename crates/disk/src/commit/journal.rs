@@ -1,14 +1,15 @@
-//! The journal: what a transaction is about to do, on the disk before it is done.
+//! The journal: the plan of a transaction, on the disk before the first change.
 //!
-//! A file of records, each a line: a checksum (XXH3, 128 bits) and JSON. The first names every
-//! step and every temporary file; `committed` follows when all new content is on the disk,
-//! and is cut off again when a transaction is taken back after that. The process that writes a journal
-//! holds the system's lock on it; a journal that can be locked belongs to a dead process.
+//! A journal is a file of records, one per line: a checksum (XXH3, 128 bits) and JSON. The first
+//! record names every step and every temporary file. A `committed` record follows when all new
+//! content is on the disk; it is cut off if the transaction is rolled back afterwards. The process
+//! that writes a journal holds a file lock on it. A journal that can be locked is hot: its process
+//! is dead.
 
 use std::convert::Infallible;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-// What the system's names are made of.
+// The units of file names.
 #[cfg(unix)]
 use std::primitive::u8 as Unit;
 #[cfg(windows)]
@@ -23,25 +24,26 @@ use crate::bytes::snapshot;
 use crate::fs::{FileSystem, Lookup, NewAccess, Place, Stamp, plain_path};
 use hashline_base::error::{Code, Error, Result};
 
-/// The version of the format; others are reported and left alone.
+/// The version of the format. Journals of other versions are reported and not changed.
 pub(super) const VERSION: u32 = 1;
 
-/// How the names of finished journals end; until then they end in [`UNFINISHED`].
+/// The extension of complete journals; until then it is [`UNFINISHED`].
 pub(super) const FINISHED: &str = "journal";
 pub(super) const UNFINISHED: &str = "new";
 
-/// A file that is longer is no journal, and is not read; that of a patch of 100,000 files is not.
+/// The limit on the size of a journal: a larger file is not read. The journal of a patch of 100,000
+/// files is smaller.
 pub(super) const LIMIT_BYTES: u64 = 256 << 20;
-/// The longest first record: those that follow say less of each step.
+/// The limit on the first record: later records have less data for each step.
 const BEGIN_LIMIT_BYTES: usize = 64 << 20;
 
-/// A day: no file is written for longer before its patch is committed.
+/// One day: the longest assumed time between writing a file and committing its patch.
 const STAGING_LIMIT_SECONDS: i64 = 24 * 60 * 60;
 
-/// How often a new journal is begun when a recovery takes it for an abandoned one.
+/// How often creating a journal is tried, if a recovery mistakes the new file for a hot journal.
 const BEGIN_ATTEMPTS: u32 = 4;
 
-/// A path as JSON, also when it is no Unicode.
+/// A path as JSON, even if it is not valid Unicode.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(super) enum JournalPath {
@@ -86,7 +88,7 @@ fn of_units(units: &[Unit]) -> PathBuf {
     return std::ffi::OsString::from_wide(units).into();
 }
 
-/// The identity and version of a file, as far as renames leave them alone.
+/// The identity and version of a file, limited to the attributes that a rename preserves.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Mark {
     device: u64,
@@ -96,8 +98,8 @@ pub(super) struct Mark {
     modified_nanoseconds: i64,
 }
 
-/// The number of a device can be another one after a restart, so it does not count: marks are
-/// compared for one path.
+/// The device is ignored because its number can change after a restart. Marks are only compared for
+/// the same path.
 impl PartialEq for Mark {
     fn eq(&self, other: &Mark) -> bool {
         let rest = |mark: &Mark| {
@@ -127,20 +129,20 @@ impl Mark {
         self.size_bytes
     }
 
-    /// Whether both are the same file, of whatever version.
+    /// Whether both are the same file, in any version.
     pub(super) fn is_same_file(&self, other: &Mark) -> bool {
         self.inode == other.inode
     }
 
-    /// Whether this version was written after the other one.
+    /// Whether this version was written after `other`.
     pub(super) fn is_later_than(&self, other: &Mark) -> bool {
         let time = |mark: &Mark| (mark.modified_seconds, mark.modified_nanoseconds);
         time(self) > time(other)
     }
 
-    /// Whether a file with the inode of the staged version `new` is somebody else's: nothing that
-    /// a power cut leaves of it is later, longer or much older. Files that are copied or unpacked
-    /// get older times, and inodes are used again.
+    /// Whether a file with the inode of the staged version `new` belongs to another process. After
+    /// a power cut, a staged file is never newer, longer or much older than `new`. Copied or
+    /// unpacked files may have older times, and inodes are reused.
     pub(super) fn is_foreign_to(&self, new: &Mark) -> bool {
         let earliest = new.modified_seconds.saturating_sub(STAGING_LIMIT_SECONDS);
         self.is_later_than(new)
@@ -149,33 +151,33 @@ impl Mark {
     }
 }
 
-/// A step, by paths.
+/// A step with the paths and marks of a journal.
 pub(super) type JournalStep = Step<JournalPath, Mark>;
 
 /// A record of a journal.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "record", rename_all = "snake_case")]
 pub(super) enum JournalRecord {
-    /// The first one: everything that will be touched.
+    /// The first record: everything that the transaction will touch.
     Begin { version: u32, steps: Vec<JournalStep>, directories: Vec<JournalPath> },
-    /// All new content is written: the marks of the staged files, by step, and the hashes of
-    /// everything that was written, by step and in the order of its temporary files. Journals of
-    /// earlier releases have no hashes.
+    /// All new content is written. Contains the marks of staged files, by step, and the hashes of
+    /// all written contents, by step and in the order of the temporary files. Journals of earlier
+    /// releases have no hashes.
     Committed {
         staged: Vec<Option<Mark>>,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         hashes: Vec<Vec<Option<String>>>,
     },
-    /// Everything is in place: only old versions are left to be removed.
+    /// All steps are published: only old versions remain to be removed.
     Published,
 }
 
-/// What the journal of a committed transaction says of the staged files.
+/// The data about staged files in the journal of a committed transaction.
 #[derive(Default)]
 pub(super) struct Committed<'j> {
     staged: &'j [Option<Mark>],
     hashes: &'j [Vec<Option<String>>],
-    /// Everything was in place, if only in the memory of the system.
+    /// Whether all steps were published, although perhaps not flushed to the disk.
     pub(super) is_published: bool,
 }
 
@@ -190,12 +192,12 @@ impl<'j> Committed<'j> {
         })
     }
 
-    /// The version that step `at` has staged.
+    /// The version that was staged for step `at`.
     pub(super) fn mark(&self, at: usize) -> Option<&'j Mark> {
         self.staged.get(at)?.as_ref()
     }
 
-    /// The hash of what was written to the `nth` temporary file of step `at`.
+    /// The hash of the content of the `nth` temporary file of step `at`.
     pub(super) fn hash(&self, at: usize, nth: usize) -> Option<&'j str> {
         self.hashes.get(at)?.get(nth)?.as_deref()
     }
@@ -215,9 +217,9 @@ impl JournalRecord {
     }
 }
 
-/// The records of a journal; `None` when it is damaged. A last line that was cut short by a
-/// crash counts as not written, and so does one with zeros in it: a power cut leaves them where
-/// a sector of a longer record did not reach the disk.
+/// The records of a journal; `None` if it is damaged. A last line that is truncated by a crash
+/// counts as not written. So does a last line with zeros in it: a power cut leaves zeros if a
+/// sector of a long record did not reach the disk.
 pub(super) fn parse_journal(bytes: &[u8]) -> Option<Vec<JournalRecord>> {
     let mut records = Vec::new();
     let mut rest = bytes;
@@ -244,7 +246,7 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    /// Writes the journal of a transaction and forces it to the disk.
+    /// Writes the journal of a transaction and flushes it to the disk.
     pub(super) fn write(
         fs: &dyn FileSystem,
         state: &StateDir,
@@ -267,12 +269,13 @@ impl Journal {
         loop {
             attempts -= 1;
             let id = Path::new(&temporary_name()).with_extension("");
-            let unfinished = state.file(fs, "the journal", id.with_extension(UNFINISHED).into())?;
+            let unfinished =
+                state.journal_file(fs, "the journal", id.with_extension(UNFINISHED).into())?;
             match Journal::begin(fs, &unfinished, &line, durability) {
-                // A recovery took the file between its creation and its lock.
+                // A recovery removed the file between its creation and its lock.
                 Err(cause) if attempts > 0 && cause.kind() == std::io::ErrorKind::NotFound => {}
                 Err(cause) => {
-                    // What stays is found by a recovery, which has nothing to do for it.
+                    // If a file remains, a recovery finds it and has nothing to do.
                     let _ = fs.unlink(&unfinished);
                     let _ = fs.unlink(&finished(&unfinished));
                     return Err(journal_fault(&unfinished, &cause));
@@ -307,8 +310,9 @@ impl Journal {
         self.place.canonical()
     }
 
-    /// From here on, a recovery finishes the transaction. On an error the mark is taken back; where
-    /// that fails too, a recovery may find it, and the transaction is stuck.
+    /// Writes the `committed` record. From then on, a recovery finishes the transaction. On an
+    /// error, the record is cut off. If that fails, too, a recovery may find the record, so the
+    /// transaction is stuck.
     pub(super) fn mark_committed(
         &mut self,
         fs: &dyn FileSystem,
@@ -326,35 +330,36 @@ impl Journal {
         })
     }
 
-    /// From here on, a recovery only removes old versions, unless a power cut has taken back what
-    /// was in place. Without the mark, it would take a new file that is nowhere for a lost one.
+    /// Writes the `published` record. From then on, a recovery only removes old versions, unless a
+    /// power cut has undone changes. Without the record, a recovery would take a new file that was
+    /// removed since for a lost one.
     pub(super) fn mark_published(&mut self, fs: &dyn FileSystem) {
         let Ok(line) = JournalRecord::Published.line() else { return };
-        // Half a record counts as none.
+        // A truncated record is ignored.
         if fs.write(&mut self.file, &line).is_ok() && self.durability.syncs() {
             let _ = fs.sync(&self.file);
         }
     }
 
-    /// From here on, a recovery only clears away what was staged. Cutting the mark off needs
-    /// no space, which a record of its own would.
+    /// Cuts off the `committed` record. From then on, a recovery only removes staged files. Unlike
+    /// a new record, this needs no disk space.
     pub(super) fn unmark(&mut self, fs: &dyn FileSystem) -> Result<()> {
         let fault = |cause| journal_fault(&self.place, &cause);
         fs.set_len(&self.file, self.begin_bytes).map_err(fault)?;
         if self.durability.syncs() { fs.sync(&self.file).map_err(fault) } else { Ok(()) }
     }
 
-    /// The transaction is over. Its end is forced to the disk like the files, so that it does
-    /// not come back after later transactions.
+    /// Ends the transaction. The removal is flushed like the files, so that the journal does not
+    /// reappear after later transactions.
     pub(super) fn remove(self, fs: &dyn FileSystem) {
         if fs.unlink(&self.place).is_ok() && self.durability.syncs() {
-            // Should it come back, it finds every step done.
+            // If the journal reappears, a recovery finds all steps done.
             let _ = fs.sync_dir(&self.place);
         }
     }
 }
 
-/// The name that a journal gets when all of it is written.
+/// The name of a journal that is written completely.
 fn finished(unfinished: &Place) -> Place {
     unfinished.sibling(Path::new(unfinished.name()).with_extension(FINISHED))
 }
@@ -364,7 +369,7 @@ fn journal_fault(place: &Place, cause: &std::io::Error) -> Error {
     error.within("the journal: ", "").without_path()
 }
 
-/// The directories that a transaction will make, the upper ones first.
+/// The directories that a transaction will create, parents first.
 fn missing_directories(drafts: &[Draft<'_>]) -> Vec<JournalPath> {
     let mut directories = std::collections::BTreeSet::new();
     for to in drafts.iter().filter_map(|draft| draft.step.new_name()) {
@@ -394,13 +399,13 @@ mod tests {
     }
 
     #[test]
-    fn records_are_read_back_and_damage_is_seen() {
+    fn records_are_parsed_and_damage_is_detected() {
         let mut bytes = begin().line().unwrap();
         bytes.extend(
             JournalRecord::Committed { staged: vec![None], hashes: Vec::new() }.line().unwrap(),
         );
         assert_eq!(parse_journal(&bytes).unwrap().len(), 2);
-        // A last line that is cut short was never written.
+        // A truncated last line counts as not written.
         for cut in bytes.len() - 10..bytes.len() {
             assert_eq!(parse_journal(&bytes[..cut]).unwrap().len(), 1);
         }
@@ -416,10 +421,10 @@ mod tests {
         assert!(parse_journal(&newer.line().unwrap()).is_none());
     }
 
-    /// A power cut while a long mark was written: some of its sectors are there, the last one
-    /// among them.
+    /// A power cut while a long record was written: some of its sectors, including the last one,
+    /// reached the disk.
     #[test]
-    fn a_mark_with_zeros_in_it_was_not_written() {
+    fn a_last_record_with_zeros_counts_as_not_written() {
         let begin = begin().line().unwrap();
         let committed = JournalRecord::Committed { staged: vec![None; 200], hashes: Vec::new() };
         let committed = committed.line().unwrap();
@@ -428,7 +433,7 @@ mod tests {
             let end = (begin.len() + at + 512).min(torn.len() - 1);
             torn[begin.len() + at..end].fill(0);
             assert_eq!(parse_journal(&torn).unwrap().len(), 1, "byte {at}");
-            // Only the last record can be like that.
+            // Only the last record may contain zeros.
             torn.extend(JournalRecord::Published.line().unwrap());
             assert!(parse_journal(&torn).is_none(), "byte {at}");
         }
@@ -440,10 +445,10 @@ mod tests {
     }
 
     #[test]
-    fn paths_survive_whatever_their_names() {
+    fn any_path_round_trips() {
         #[cfg(unix)]
         let odd = of_units(b"/a\xFF\"\\\n/\xC3\xA9");
-        // Half of a pair that stands for one character.
+        // A lone surrogate.
         #[cfg(windows)]
         let odd = of_units(&[0x43, 0x3A, 0x5C, 0xD800, 0x61]);
         assert!(odd.to_str().is_none());

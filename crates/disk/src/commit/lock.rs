@@ -1,9 +1,9 @@
-//! Locks: calls and processes that share a state directory and edit the same file take turns.
+//! Locks: calls and processes that share a state directory take turns to edit a file.
 //!
-//! A lock is a file in the state directory, held through the system's file lock, which ends
-//! with its process. Every edited file has two. The lock of its device and inode is the same for all
-//! its links and spellings. The lock of its path stays the same when a commit gives the path another
-//! inode. They are taken in sorted order, so that no two calls wait for each other.
+//! A lock is a file in the state directory, held with the file lock of the operating system, which
+//! ends with the process. Every edited file has two locks. The lock of its device and inode is the
+//! same for all links and spellings. The lock of its path stays the same when a commit gives the
+//! path another inode. Locks are taken in sorted order, which prevents deadlocks.
 
 use std::collections::BTreeMap;
 use std::fmt::{Debug, Formatter};
@@ -13,18 +13,18 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::StateDir;
-use super::files::look;
+use super::files::stamp_if_exists;
 use crate::bytes::snapshot;
-use crate::fs::{FileKind, FileSystem, Place, Stamp, is_unseen};
+use crate::fs::{FileKind, FileSystem, Place, Stamp, is_delete_pending};
 use hashline_base::call_threads;
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Code, Error, Message, Result, Term};
 
-/// What is locked.
+/// The key of a lock.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LockKey {
     name: String,
-    /// The path to name when the lock cannot be had.
+    /// The path for error messages.
     shown: String,
 }
 
@@ -49,7 +49,7 @@ impl LockKey {
         LockKey::new(&format!("store {name}"), shown)
     }
 
-    /// Whether both lock the same thing.
+    /// Whether both are the same lock.
     pub(super) fn is_same(&self, other: &LockKey) -> bool {
         self.name == other.name
     }
@@ -60,10 +60,10 @@ impl LockKey {
     }
 }
 
-/// Locks that are held until this is dropped.
+/// Locks that are held until they are dropped.
 pub struct Locks<'a> {
     fs: &'a dyn FileSystem,
-    /// By their names. A file is locked as long as it is open.
+    /// By file name. A file stays locked as long as it is open.
     held: BTreeMap<String, (Place, File)>,
 }
 
@@ -73,12 +73,12 @@ impl Debug for Locks<'_> {
     }
 }
 
-/// How long to sleep between two tries, at first and at most.
+/// The first and the longest pause between two attempts.
 const FIRST_PAUSE: Duration = Duration::from_micros(200);
 const LONGEST_PAUSE: Duration = Duration::from_millis(4);
 
 impl<'a> Locks<'a> {
-    /// Takes all locks, in sorted order, waiting until `deadline` at most.
+    /// Takes all locks, in sorted order, and waits until `deadline` at most.
     pub fn take(
         fs: &'a dyn FileSystem,
         state: &StateDir,
@@ -87,27 +87,27 @@ impl<'a> Locks<'a> {
         cancel: &Cancel,
     ) -> Result<Locks<'a>> {
         let mut locks = Locks { fs, held: BTreeMap::new() };
-        for key in in_order(keys) {
-            let held = take_one(fs, state, &key, deadline, cancel)?;
+        for key in sorted_keys(keys) {
+            let held = acquire(fs, state, &key, deadline, cancel)?;
             locks.held.insert(key.name, held);
         }
         Ok(locks)
     }
 
-    /// Makes these the locks of `keys`, keeping those that are wanted still: whoever lets go of
-    /// them loses his turn to those who wait. False when another call has one that is missing; it
-    /// is not waited for, since that call may wait for one of these.
+    /// Changes the held locks to those of `keys`. Locks that stay are not released, because other
+    /// waiting calls would take them. Returns false if another call holds a missing lock. It does
+    /// not wait for that lock, because the other call may be waiting for one of these.
     pub fn change_to(&mut self, state: &StateDir, keys: Vec<LockKey>) -> Result<bool> {
-        let keys = in_order(keys);
+        let keys = sorted_keys(keys);
         for key in &keys {
             if self.held.contains_key(&key.name) {
                 continue;
             }
             let held = loop {
-                match try_one(self.fs, state, key)? {
-                    Tried::Taken(place, file) => break (place, file),
-                    Tried::Held => return Ok(false),
-                    Tried::Removed => {}
+                match try_acquire(self.fs, state, key)? {
+                    Attempt::Taken(place, file) => break (place, file),
+                    Attempt::Held => return Ok(false),
+                    Attempt::Removed => {}
                 }
             };
             self.held.insert(key.name.clone(), held);
@@ -131,68 +131,68 @@ impl Drop for Locks<'_> {
     }
 }
 
-/// Removes the file of a lock while it is held: nobody can hold another one of this name (see
-/// `is_named`).
+/// Removes the file of a held lock. No other call can hold a lock file with this name (see
+/// `is_current`).
 fn remove(fs: &dyn FileSystem, place: &Place) {
     let _ = fs.unlink(place);
 }
 
-/// In the order in which everybody takes them, each once.
-fn in_order(mut keys: Vec<LockKey>) -> Vec<LockKey> {
+/// Sorts keys in the order in which all calls take locks, and removes duplicates.
+fn sorted_keys(mut keys: Vec<LockKey>) -> Vec<LockKey> {
     keys.sort();
     keys.dedup_by(|one, other| one.name == other.name);
     keys
 }
 
-/// Removes the locks of dead processes.
+/// Removes the lock files of dead processes.
 pub(super) fn sweep(fs: &dyn FileSystem, state: &StateDir) {
     for place in state.lock_places(fs) {
         if fs.stamp(&place).is_ok_and(|stamp| stamp.kind == FileKind::File)
             && let Ok(file) = fs.open(&place)
             && fs.try_lock(&file).is_ok_and(|is_taken| is_taken)
-            && is_named(fs, &place, &file).is_ok_and(|is_named| is_named)
+            && is_current(fs, &place, &file).is_ok_and(|is_current| is_current)
         {
             let _ = fs.unlink(&place);
         }
     }
 }
 
-fn take_one(
+fn acquire(
     fs: &dyn FileSystem,
     state: &StateDir,
     key: &LockKey,
     deadline: Instant,
     cancel: &Cancel,
 ) -> Result<(Place, File)> {
-    if let Tried::Taken(place, file) = try_one(fs, state, key)? {
+    if let Attempt::Taken(place, file) = try_acquire(fs, state, key)? {
         return Ok((place, file));
     }
-    call_threads::waiting(|| wait_for(fs, state, key, deadline, cancel))
+    call_threads::waiting(|| wait_and_acquire(fs, state, key, deadline, cancel))
 }
 
-/// What came of one try to take a lock.
-enum Tried {
+/// The result of one attempt to take a lock.
+enum Attempt {
     Taken(Place, File),
-    /// Somebody has it.
+    /// Another call holds it.
     Held,
-    /// Its last holder removed it between our open and our lock: there is another one to take.
+    /// Its last holder removed the file between open and lock; a new file must be opened.
     Removed,
 }
 
-fn try_one(fs: &dyn FileSystem, state: &StateDir, key: &LockKey) -> Result<Tried> {
+fn try_acquire(fs: &dyn FileSystem, state: &StateDir, key: &LockKey) -> Result<Attempt> {
     let fault = |cause| Error::io("lock", &key.shown, &cause);
     let (place, file) = state.lock_file(fs, &key.name)?;
     if !fs.try_lock(&file).map_err(fault)? {
-        return Ok(Tried::Held);
+        return Ok(Attempt::Held);
     }
-    if is_named(fs, &place, &file).map_err(fault)? {
-        Ok(Tried::Taken(place, file))
+    if is_current(fs, &place, &file).map_err(fault)? {
+        Ok(Attempt::Taken(place, file))
     } else {
-        Ok(Tried::Removed)
+        Ok(Attempt::Removed)
     }
 }
 
-fn wait_for(
+fn wait_and_acquire(
     fs: &dyn FileSystem,
     state: &StateDir,
     key: &LockKey,
@@ -201,10 +201,10 @@ fn wait_for(
 ) -> Result<(Place, File)> {
     let mut pause = FIRST_PAUSE;
     loop {
-        match try_one(fs, state, key)? {
-            Tried::Taken(place, file) => return Ok((place, file)),
-            Tried::Removed => pause = FIRST_PAUSE,
-            Tried::Held => {}
+        match try_acquire(fs, state, key)? {
+            Attempt::Taken(place, file) => return Ok((place, file)),
+            Attempt::Removed => pause = FIRST_PAUSE,
+            Attempt::Held => {}
         }
         cancel.check()?;
         if Instant::now() >= deadline {
@@ -223,10 +223,10 @@ fn wait_for(
 }
 
 /// Whether `place` still names the open file.
-fn is_named(fs: &dyn FileSystem, place: &Place, file: &File) -> io::Result<bool> {
+fn is_current(fs: &dyn FileSystem, place: &Place, file: &File) -> io::Result<bool> {
     let held = fs.stamp_of(file)?;
-    match look(fs, place) {
-        Err(cause) if is_unseen(&cause) => Ok(false),
+    match stamp_if_exists(fs, place) {
+        Err(cause) if is_delete_pending(&cause) => Ok(false),
         there => Ok(there?.is_some_and(|there| there.is_same_file(&held))),
     }
 }
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_take_turns_and_leave_no_file() {
+    fn threads_take_turns_and_leave_no_lock_file() {
         let (dir, state) = state();
         let inside = AtomicU32::new(0);
         let keys = |order: bool| {
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn locks_change_without_letting_go_of_those_that_stay() {
+    fn changing_locks_does_not_release_those_that_stay() {
         let (dir, state) = state();
         let keys = |names: &[&str]| -> Vec<LockKey> {
             names.iter().map(|name| LockKey::of_path(Path::new(name), name)).collect()
@@ -298,11 +298,11 @@ mod tests {
         for held in ["b", "c"] {
             assert_eq!(try_take(&[held]).unwrap_err().code, Code::LockTimeout);
         }
-        let others = try_take(&["a"]).unwrap();
-        // Whoever has it may wait for one of these.
+        let other = try_take(&["a"]).unwrap();
+        // The call that holds "a" may be waiting for one of these.
         assert!(!locks.change_to(&state, keys(&["a", "b"])).unwrap());
         assert_eq!(try_take(&["b"]).unwrap_err().code, Code::LockTimeout);
-        drop((locks, others));
+        drop((locks, other));
         assert_eq!(std::fs::read_dir(dir.path().join("locks")).unwrap().count(), 0);
     }
 

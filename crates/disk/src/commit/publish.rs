@@ -1,23 +1,24 @@
-//! Putting staged files in place, one reversible deed after the other.
+//! Publishing: moves staged files to their names by reversible actions.
 
 use std::collections::BTreeSet;
 use std::io;
 
-use super::files::{is_gone, look, overwrite_open, sync_directories, sync_removals};
-use super::step::{Deed, deeds};
-use super::undo::{Begun, Undo, exchange_back, take_back};
+use super::files::{is_gone, overwrite_open, stamp_if_exists, sync_directories, sync_removals};
+use super::step::{Action, actions};
+use super::undo::{Begun, Undo, exchange_back, undo};
 use super::{CommitError, Durability, ReadyStep, check_version, concurrent};
 use crate::fs::{FileSystem, Place, Stamp, differ_in_case_only};
 use hashline_base::error::{Code, Error, Result};
 
-/// What was published so far.
+/// The actions that were published so far.
 pub(super) struct Published<'a> {
     fs: &'a dyn FileSystem,
     durability: Durability,
-    /// The steps that were begun, in order.
+    /// The actions that were started, in the order of publishing.
     begun: Vec<Begun>,
     touched: Vec<Place>,
-    /// Files of which one name was changed: that changes the ctime under all their names.
+    /// The inodes of files of which one name was changed: this changes the ctime, which all their
+    /// names share.
     renamed: BTreeSet<(u64, u64)>,
 }
 
@@ -27,21 +28,21 @@ impl<'a> Published<'a> {
         Published { fs, durability, begun, touched, renamed }
     }
 
-    /// Puts everything in place, in the order of [`deeds`].
+    /// Publishes all steps, in the order of [`actions`].
     pub(super) fn publish(&mut self, steps: &[ReadyStep]) -> Result<()> {
-        for (_, deed) in deeds(steps) {
-            match deed {
-                Deed::Park { from, old, parked } => self.park(from, old, parked)?,
-                Deed::Move { from, old, to } => {
+        for (_, action) in actions(steps) {
+            match action {
+                Action::Park { from, old, parked } => self.park(from, old, parked)?,
+                Action::Move { from, old, to } => {
                     self.check(from, old)?;
                     self.take_name(from, to)?;
                 }
-                Deed::Arrive { parked, to } => self.take_name(parked, to)?,
-                Deed::Place { temporary, target } => self.place_new(temporary, target)?,
-                Deed::Exchange { target, old, temporary, saved } => {
+                Action::Unpark { parked, to } => self.take_name(parked, to)?,
+                Action::Install { temporary, target } => self.install(temporary, target)?,
+                Action::Exchange { target, old, temporary, saved } => {
                     self.rewrite(target, old, temporary, saved)?;
                 }
-                Deed::Overwrite { target, old, saved, ready } => {
+                Action::Overwrite { target, old, saved, ready } => {
                     self.rewrite_in_place(target, old, saved, ready)?;
                 }
             }
@@ -49,30 +50,30 @@ impl<'a> Published<'a> {
         if self.durability.syncs() { sync_directories(self.fs, &self.touched) } else { Ok(()) }
     }
 
-    /// Everything is in place: old versions go. False when one of them would not; the patch is
-    /// done all the same, and the journal knows what is left. Nobody does once it is removed, so
-    /// the removals come to the disk first.
+    /// Removes the old versions. Returns false if one of them cannot be removed: the patch is
+    /// published anyway, and the journal lists what remains. The removals are flushed before the
+    /// journal is removed, because nothing else lists these files.
     pub(super) fn finish(self, steps: &[ReadyStep]) -> bool {
         let mut all = true;
         let mut gone = Vec::new();
         for leftover in steps.iter().flat_map(ReadyStep::leftovers) {
-            // Of the two names of a rewrite, one was not used.
+            // A rewrite uses only one of its two temporary names.
             all &= self.fs.unlink(leftover).is_ok() || is_gone(self.fs, leftover);
             gone.push(leftover);
         }
         all && (!self.durability.syncs() || sync_removals(self.fs, gone).is_ok())
     }
 
-    /// Takes back every step, the last one first.
+    /// Undoes every action, the last one first.
     pub(super) fn roll_back(self, error: Error) -> CommitError {
         let mut stuck = Vec::new();
         for begun in self.begun.iter().rev() {
-            if let Err(cause) = take_back(self.fs, begun, self.durability) {
+            if let Err(cause) = undo(self.fs, begun, self.durability) {
                 stuck.push(format!("{} ({cause})", begun.undo.shown()));
             }
         }
         if stuck.is_empty() && self.durability.syncs() {
-            // What was taken back must stay so; the journal is marked only after this.
+            // The roll-back must be durable before the journal is marked.
             if let Err(cause) = sync_directories(self.fs, &self.touched) {
                 stuck.push(cause.message.into());
             }
@@ -89,7 +90,8 @@ impl<'a> Published<'a> {
         }
     }
 
-    /// Takes a step that `undo` takes back, also when it only seems to have failed.
+    /// Performs an action after recording its inverse: an action that reports a failure may have
+    /// been done.
     fn take(
         &mut self,
         undo: Undo,
@@ -103,18 +105,19 @@ impl<'a> Published<'a> {
         Ok(())
     }
 
-    /// The file is still what was read; what this transaction itself did to it aside.
+    /// Checks that the file is still the version that was read, ignoring changes by this
+    /// transaction.
     fn check(&self, place: &Place, old: &Stamp) -> Result<()> {
-        let fault = |cause| Error::io("look at", place.shown(), &cause);
+        let fault = |cause| Error::io("stat", place.shown(), &cause);
         if self.renamed.contains(&(old.device, old.inode))
-            && self.is_displaced(place, old).map_err(fault)?
+            && self.is_same_content_as(place, old).map_err(fault)?
         {
             return Ok(());
         }
         check_version(self.fs, place, old)
     }
 
-    /// Renames a file out of the way, in its own directory.
+    /// Renames a file to its temporary name in the same directory.
     fn park(&mut self, place: &Place, old: &Stamp, parked: &Place) -> Result<()> {
         self.check(place, old)?;
         let fault = |cause: io::Error| Error::io("move", place.shown(), &cause);
@@ -122,20 +125,19 @@ impl<'a> Published<'a> {
         let undo = Undo::Park { now: parked.clone(), was: place.clone() };
         self.take(undo, |fs| fs.rename_new(place, parked)).map_err(fault)?;
         self.renamed.insert((old.device, old.inode));
-        // What was renamed is what was checked, or someone replaced it in between.
-        if self.is_displaced(parked, old).map_err(fault)? {
+        // A different file means that another process replaced it between check and rename.
+        if self.is_same_content_as(parked, old).map_err(fault)? {
             return Ok(());
         }
         Err(concurrent(place.shown(), "was changed"))
     }
 
-    /// Whether the file at `place` is the one of `old`; a rename changes a file's ctime, so
-    /// that is left out.
-    fn is_displaced(&self, place: &Place, old: &Stamp) -> io::Result<bool> {
-        Ok(look(self.fs, place)?.is_some_and(|now| now.is_same_content(old)))
+    /// Whether the file at `place` is that of `old`. Ignores the ctime, which a rename changes.
+    fn is_same_content_as(&self, place: &Place, old: &Stamp) -> io::Result<bool> {
+        Ok(stamp_if_exists(self.fs, place)?.is_some_and(|now| now.is_same_content(old)))
     }
 
-    /// Renames to a name that nobody has.
+    /// Renames to a name that must not exist.
     fn take_name(&mut self, from: &Place, to: &Place) -> Result<()> {
         let fault = |cause: io::Error| match cause.kind() {
             io::ErrorKind::AlreadyExists => concurrent(to.shown(), "was created"),
@@ -153,16 +155,17 @@ impl<'a> Published<'a> {
         Ok(())
     }
 
-    /// On a file system that ignores case, `a` → `A` finds its own file at the new name.
+    /// On a case-insensitive file system, renaming `a` to `A` finds the file itself at the new
+    /// name.
     fn is_case_change(&self, from: &Place, to: &Place) -> io::Result<bool> {
         if !differ_in_case_only(from.canonical(), to.canonical()) {
             return Ok(false);
         }
-        let files = look(self.fs, from)?.zip(look(self.fs, to)?);
+        let files = stamp_if_exists(self.fs, from)?.zip(stamp_if_exists(self.fs, to)?);
         Ok(files.is_some_and(|(one, other)| one.is_same_file(&other)))
     }
 
-    fn place_new(&mut self, temporary: &Place, target: &Place) -> Result<()> {
+    fn install(&mut self, temporary: &Place, target: &Place) -> Result<()> {
         let fault = |cause: io::Error| match cause.kind() {
             io::ErrorKind::AlreadyExists => concurrent(target.shown(), "was created"),
             _ => Error::io("create", target.shown(), &cause),
@@ -173,8 +176,8 @@ impl<'a> Published<'a> {
         self.take(undo, |fs| fs.rename_new(temporary, target)).map_err(fault)
     }
 
-    /// Exchanges the names of the new and the old version, and looks at what came out. Where
-    /// the system cannot exchange, the old version is saved under another name first.
+    /// Exchanges the names of the new and the old version, and checks the file that was displaced.
+    /// Where the system has no exchange, the old version gets a second name first.
     fn rewrite(
         &mut self,
         target: &Place,
@@ -203,16 +206,17 @@ impl<'a> Published<'a> {
             }
             Err(cause) => return Err(fault(cause)),
         }
-        if self.is_displaced(temporary, old).map_err(fault)? {
+        if self.is_same_content_as(temporary, old).map_err(fault)? {
             return Ok(());
         }
-        // At once, before others see it. Where that fails, the roll-back tries once more.
+        // Exchanges back immediately, before other processes read the file. If that fails, the
+        // roll-back tries again.
         exchange_back(self.fs, temporary, target, &placed).map_err(fault)?;
         self.begun.pop();
         Err(concurrent(target.shown(), "was changed"))
     }
 
-    /// Renames the new version over the old one, which gets a second name before.
+    /// Renames the new version over the old one, after the old one got a second name.
     fn replace(
         &mut self,
         target: &Place,
@@ -230,7 +234,7 @@ impl<'a> Published<'a> {
         };
         self.take(undo, |fs| fs.link(target, saved)).map_err(fault)?;
         self.renamed.insert((old.device, old.inode));
-        if !self.is_displaced(saved, old).map_err(fault)? {
+        if !self.is_same_content_as(saved, old).map_err(fault)? {
             return Err(concurrent(target.shown(), "was changed"));
         }
         self.fs.rename(temporary, target).map_err(fault)
@@ -245,7 +249,7 @@ impl<'a> Published<'a> {
     ) -> Result<()> {
         self.check(target, old)?;
         let fault = |cause: io::Error| Error::io("rewrite", target.shown(), &cause);
-        // A file that only grows cannot be opened for this: then there is nothing to take back.
+        // Opening fails for an append-only file; then there is nothing to undo.
         let file = self.fs.open_for_rewrite(target).map_err(fault)?;
         let undo = Undo::Rewrite { target: target.clone(), saved: saved.clone(), old: *old };
         let durability = self.durability;

@@ -1,21 +1,21 @@
-//! Recovery: what a dead process left is finished when its journal says `committed` and every
-//! new version is what the journal says; otherwise it is taken back, or cleared away.
+//! Recovery of the transactions of dead processes. If the journal is committed and every new
+//! version is as the journal describes it, the transaction is finished. Otherwise it is rolled
+//! back.
 //!
-//! Every action asks first whether the file is one that the journal knows: by inode, size
-//! and time of change where the patch is finished, by inode where an old version goes back.
-//! What matches neither the old nor the new version was changed by someone else and is left as
-//! it is; the version that the patch had for it is kept in the state directory, and the report
-//! says so. Running a recovery twice, or half of one, is harmless: the journal says which way it
-//! went before anything goes.
+//! Every action first checks that a file is one that the journal describes: by inode, size and
+//! modification time when finishing, by inode when restoring an old version. A file that is neither
+//! the old nor the new version was changed by another process. It is not touched; the version of
+//! the patch is preserved in the state directory and reported. A recovery can be interrupted and
+//! repeated, because the journal records the decision before anything is removed.
 
-mod found;
 mod in_place;
-mod kept;
-mod lost;
+mod preserve;
 mod record;
-mod take_back;
+mod recovery;
+mod roll_back;
 mod torn;
 mod transaction;
+mod verify;
 mod well_formed;
 
 use std::fs::File;
@@ -29,37 +29,36 @@ use super::journal::{
     FINISHED, JournalRecord, JournalStep, LIMIT_BYTES, UNFINISHED, parse_journal,
 };
 use super::{LockKey, StateDir, TransactionContext};
-use crate::fs::{Base, FileKind, FileSystem, Place, Stamp, is_unseen, plain_path};
-use found::JournalFile;
+use crate::fs::{Base, FileKind, FileSystem, Place, Stamp, is_delete_pending, plain_path};
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Code, Error, Result};
-use transaction::work_off;
+use recovery::JournalFile;
+use transaction::recover_transaction;
 pub(super) use well_formed::is_well_formed;
 
-/// A file that someone else changed between a crash and the recovery.
+/// A file that another process changed between a crash and the recovery.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Conflict {
-    /// The file, left as it is.
+    /// The file, which was not touched.
     pub path: String,
     /// Where the version of the patch is kept.
     pub kept: Vec<String>,
 }
 
-/// What a recovery found and did.
+/// The result of a recovery.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RecoveryReport {
-    /// Patches that were finished: their files.
+    /// The files of each patch that was finished.
     pub finished: Vec<Vec<String>>,
-    /// Patches that were cleared away, so that nothing of them is left: their files.
+    /// The files of each patch that was rolled back completely.
     pub undone: Vec<Vec<String>>,
-    /// Files that someone else changed meanwhile.
+    /// Files that another process changed meanwhile.
     pub conflicts: Vec<Conflict>,
-    /// Journals of processes that are alive.
+    /// Journals of running processes.
     pub live: u64,
-    /// Journals that are damaged, of another version or of another user; they are kept and not
-    /// acted on.
+    /// Journals that are damaged, of another version or of another user; they are kept and ignored.
     pub damaged: Vec<String>,
-    /// Journals that could not be worked off, and why; they are kept.
+    /// Why journals could not be recovered; they are kept.
     pub failed: Vec<Error>,
 }
 
@@ -70,7 +69,7 @@ impl RecoveryReport {
     }
 }
 
-/// Works off every journal of a dead process in the state directory.
+/// Recovers every hot journal in the state directory.
 pub fn recover_transactions(
     fs: &dyn FileSystem,
     state: &StateDir,
@@ -81,8 +80,8 @@ pub fn recover_transactions(
     recover_beneath(TransactionContext { fs, base: &base, state }, deadline, cancel)
 }
 
-/// Recovers the journals whose files lie beneath the root of `context`; those about other files are
-/// told among the failed ones.
+/// Recovers the hot journals whose files are beneath the root of `context`. Journals about other
+/// files are reported as failed.
 pub fn recover_beneath(
     context: TransactionContext<'_>,
     deadline: Instant,
@@ -94,8 +93,8 @@ pub fn recover_beneath(
         cancel.check()?;
         let ending = Path::new(&name).extension();
         if ending.is_some_and(|ending| ending == FINISHED || ending == UNFINISHED) {
-            let place = state.file(context.fs, "the journal", name)?;
-            one_journal(context, &place, deadline, cancel, &mut report)?;
+            let place = state.journal_file(context.fs, "the journal", name)?;
+            recover_journal(context, &place, deadline, cancel, &mut report)?;
         }
     }
     if !report.is_empty() {
@@ -104,14 +103,14 @@ pub fn recover_beneath(
     Ok(report)
 }
 
-/// Whether there is a journal about one of the files of `keys`, whose locks the caller holds:
-/// then it is that of a dead process, and perhaps being recovered by another.
-pub fn is_abandoned(context: TransactionContext<'_>, keys: &[LockKey]) -> Result<bool> {
+/// Whether there is a journal about one of the files of `keys`, whose locks the caller holds. Such
+/// a journal is hot, and another process may be recovering it.
+pub fn has_hot_journal(context: TransactionContext<'_>, keys: &[LockKey]) -> Result<bool> {
     for name in context.state.journal_names(context.fs)? {
         if Path::new(&name).extension().is_none_or(|ending| ending != FINISHED) {
             continue;
         }
-        let place = context.state.file(context.fs, "the journal", name)?;
+        let place = context.state.journal_file(context.fs, "the journal", name)?;
         let read = || match stamp(context.fs, &place)? {
             stamp if is_trusted(&stamp) => {
                 read_journal(context.fs, &mut context.fs.open_state(&place)?).map(Some)
@@ -121,11 +120,11 @@ pub fn is_abandoned(context: TransactionContext<'_>, keys: &[LockKey]) -> Result
         let bytes = match read() {
             Ok(Some(bytes)) => bytes,
             Ok(None) => continue,
-            // It was worked off.
+            // It was recovered by another process.
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => continue,
             Err(cause) => return Err(Error::io("read", &shown(&place), &cause)),
         };
-        if parse_journal(&bytes).is_some_and(|records| is_about(&records, keys)) {
+        if parse_journal(&bytes).is_some_and(|records| names_any_of(&records, keys)) {
             return Ok(true);
         }
     }
@@ -135,13 +134,13 @@ pub fn is_abandoned(context: TransactionContext<'_>, keys: &[LockKey]) -> Result
 /// The stamp of a journal.
 fn stamp(fs: &dyn FileSystem, place: &Place) -> io::Result<Stamp> {
     match fs.stamp(place) {
-        // To open it waits until it is gone.
-        Err(cause) if is_unseen(&cause) => fs.stamp_of(&fs.open_state(place)?),
+        // Opening waits until a deletion that is pending is complete.
+        Err(cause) if is_delete_pending(&cause) => fs.stamp_of(&fs.open_state(place)?),
         other => other,
     }
 }
 
-/// Whether a journal is one that only this user can have written, and no longer than such are.
+/// Whether only this user can have written a journal, and its size is within the limit.
 fn is_trusted(stamp: &Stamp) -> bool {
     stamp.kind == FileKind::File && stamp.is_private() && stamp.size_bytes <= LIMIT_BYTES
 }
@@ -152,7 +151,7 @@ pub(super) fn read_journal(fs: &dyn FileSystem, file: &mut File) -> io::Result<V
     Ok(bytes)
 }
 
-fn is_about(records: &[JournalRecord], keys: &[LockKey]) -> bool {
+fn names_any_of(records: &[JournalRecord], keys: &[LockKey]) -> bool {
     let Some(JournalRecord::Begin { steps, .. }) = records.first() else { return false };
     let paths = steps.iter().flat_map(JournalStep::targets);
     let paths = paths.map(|path| LockKey::of_path(&path.path(), ""));
@@ -161,47 +160,47 @@ fn is_about(records: &[JournalRecord], keys: &[LockKey]) -> bool {
     paths.chain(files).any(|named| keys.iter().any(|key| key.is_same(&named)))
 }
 
-/// Works off one journal, unless its process is alive. What goes wrong with it is told, and
-/// does not stop the work on others; only cancellation does.
-fn one_journal(
+/// Recovers one journal, unless its process is running. An error is reported and does not stop the
+/// recovery of other journals; only cancellation does.
+fn recover_journal(
     context: TransactionContext<'_>,
     place: &Place,
     deadline: Instant,
     cancel: &Cancel,
     report: &mut RecoveryReport,
 ) -> Result<()> {
-    let worked_off = lock_abandoned(context.fs, place, report).and_then(|file| match file {
-        Some(file) => locked_journal(context, place, &file, deadline, cancel, report),
+    let recovered = lock_hot_journal(context.fs, place, report).and_then(|file| match file {
+        Some(file) => recover_locked(context, place, &file, deadline, cancel, report),
         None => Ok(()),
     });
-    match worked_off {
+    match recovered {
         Err(error) if error.code != Code::Aborted => report.failed.push(error),
         other => return other,
     }
     Ok(())
 }
 
-/// Opens and locks a journal whose process is dead.
-pub(super) fn lock_abandoned(
+/// Opens and locks a journal if its process is dead.
+pub(super) fn lock_hot_journal(
     fs: &dyn FileSystem,
     place: &Place,
     report: &mut RecoveryReport,
 ) -> Result<Option<File>> {
-    // Gone: its owner, or another recovery, is done with it.
+    // If the file is gone, its owner or another recovery has finished with it.
     let unless_gone = |action: &str, cause: &io::Error| match cause.kind() {
         io::ErrorKind::NotFound => Ok(None),
         _ => Err(Error::io(action, &shown(place), cause)),
     };
     match stamp(fs, place) {
-        // A FIFO would block whoever opens it; a stranger's journal could name any file.
+        // Opening a FIFO could block, and the journal of another user could name any file.
         Ok(stamp) if !is_trusted(&stamp) => {
             report.damaged.push(shown(place));
             return Ok(None);
         }
         Ok(_) => {}
-        Err(cause) => return unless_gone("look at", &cause),
+        Err(cause) => return unless_gone("stat", &cause),
     }
-    // Not for writing: a journal that may only be read can be worked off, too.
+    // Read-only: a journal in a read-only directory can be recovered, too.
     let file = match fs.open_state(place) {
         Ok(file) => file,
         Err(cause) => return unless_gone("open", &cause),
@@ -210,15 +209,15 @@ pub(super) fn lock_abandoned(
         report.live += 1;
         return Ok(None);
     }
-    // Another recovery may have worked it off between our open and our lock.
+    // Another recovery may have removed it between open and lock.
     match fs.stamp(place).and_then(|there| Ok(there.is_same_file(&fs.stamp_of(&file)?))) {
         Ok(is_there) => Ok(is_there.then_some(file)),
-        Err(cause) if is_unseen(&cause) => Ok(None),
-        Err(cause) => unless_gone("look at", &cause),
+        Err(cause) if is_delete_pending(&cause) => Ok(None),
+        Err(cause) => unless_gone("stat", &cause),
     }
 }
 
-fn locked_journal(
+fn recover_locked(
     context: TransactionContext<'_>,
     place: &Place,
     file: &File,
@@ -229,7 +228,7 @@ fn locked_journal(
     let fs = context.fs;
     let fault = |action: &str, cause: &io::Error| Error::io(action, &shown(place), cause);
     if place.canonical().extension().is_some_and(|ending| ending == UNFINISHED) {
-        // Its owner died before it had done anything.
+        // The owner died before its first change.
         return fs.unlink(place).map_err(|cause| fault("remove", &cause));
     }
     let mut reading = fs.duplicate(file).map_err(|cause| fault("read", &cause))?;
@@ -239,7 +238,7 @@ fn locked_journal(
         return Ok(());
     };
     let journal = JournalFile::new(place, &bytes, records.len());
-    work_off(context, journal, &records, deadline, cancel, report)?;
+    recover_transaction(context, journal, &records, deadline, cancel, report)?;
     fs.unlink(place).map_err(|cause| fault("remove", &cause))?;
     fs.sync_dir(place).map_err(|cause| fault("flush", &cause))
 }

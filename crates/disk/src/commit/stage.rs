@@ -1,5 +1,5 @@
-//! Temporary files and new directories: everything a transaction makes before its first
-//! rename, under the names that its journal lists. Dropped, it takes all of it away again.
+//! Staging: creates the temporary files and new directories of a transaction before its first
+//! rename, with the names that its journal lists. Dropping [`Staged`] removes them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -18,12 +18,12 @@ use crate::fs::{Base, FileKind, FileSystem, Lookup, NewAccess, Place, Stamp, is_
 use hashline_base::cancel::{Cancel, PIECE_BYTES};
 use hashline_base::error::{Error, Result};
 
-/// How many pieces of a content are written between two looks at the flag that cancels: as many
-/// as systems take at once.
-const PIECES_AT_ONCE: usize = 1 << 10;
+/// The number of pieces that are written between two checks for cancellation: as many as systems
+/// accept in one call.
+const BATCH_PIECES: usize = 1 << 10;
 
-/// Pieces of a content, as many together as are written between two looks at the flag.
-fn at_once<'p, 'c>(pieces: &'p [&'c [u8]]) -> impl Iterator<Item = &'p [&'c [u8]]> {
+/// Groups pieces into batches that are written between two checks for cancellation.
+fn batches<'p, 'c>(pieces: &'p [&'c [u8]]) -> impl Iterator<Item = &'p [&'c [u8]]> {
     let mut rest = pieces;
     std::iter::from_fn(move || {
         let mut bytes = 0;
@@ -31,25 +31,26 @@ fn at_once<'p, 'c>(pieces: &'p [&'c [u8]]) -> impl Iterator<Item = &'p [&'c [u8]
             bytes += piece.len();
             bytes <= PIECE_BYTES
         };
-        let count = rest.iter().take(PIECES_AT_ONCE).take_while(fits).count();
+        let count = rest.iter().take(BATCH_PIECES).take_while(fits).count();
         let (some, others) = rest.split_at(count.max(1).min(rest.len()));
         rest = others;
         (!some.is_empty()).then_some(some)
     })
 }
 
-/// What was made so far.
+/// The files and directories that were staged.
 pub(super) struct Staged<'a> {
     fs: &'a dyn FileSystem,
     base: &'a Base,
     durability: Durability,
     cancel: &'a Cancel,
     files: Vec<Place>,
-    /// In the order in which they were made.
+    /// In the order of creation.
     directories: Vec<Place>,
-    /// Directories that were missing, made by this transaction or meanwhile by others.
+    /// Directories that were missing, created by this transaction or meanwhile by other processes.
     known: BTreeMap<PathBuf, Place>,
-    /// The versions of staged files, by path, and the hashes of their contents; a link has none.
+    /// The marks of staged files, by path, and the hashes of their contents; `None` for symbolic
+    /// links.
     marks: BTreeMap<PathBuf, (Mark, Option<String>)>,
     armed: bool,
 }
@@ -78,7 +79,7 @@ impl<'a> Staged<'a> {
         self.fs
     }
 
-    /// Takes away what was made; false when some of it would not go.
+    /// Removes all staged files and directories; returns false if some remain.
     pub(super) fn clear(mut self) -> bool {
         self.armed = false;
         self.remove_all()
@@ -96,35 +97,35 @@ impl<'a> Staged<'a> {
         for directory in self.directories.iter().rev() {
             all &= remove_empty(self.fs, directory).is_ok();
         }
-        // Once the journal is removed, nobody knows of what is left.
+        // Once the journal is removed, nothing else lists what remains.
         let made = self.files.iter().chain(&self.directories);
         all && (!self.durability.syncs() || sync_removals(self.fs, made).is_ok())
     }
 
-    /// Removes all that was made where no open directory can be removed. The place of each keeps
-    /// the one above it open, so that goes last.
+    /// Removes everything on systems that cannot remove open directories. The place of each
+    /// directory keeps its parent open, so parents are closed and removed last.
     fn remove_closed_directories(&mut self) -> bool {
         let made: BTreeSet<PathBuf> =
             self.directories.iter().map(|place| place.canonical().to_owned()).collect();
-        let is_within =
+        let is_in_new_directory =
             |place: &Place| place.canonical().parent().is_some_and(|above| made.contains(above));
         self.known.clear();
         self.base.forget();
         let mut left = std::mem::take(&mut self.files);
-        left.retain(|file| !is_within(file));
+        left.retain(|file| !is_in_new_directory(file));
         let mut all = true;
         while let Some(directory) = self.directories.pop() {
             all &= remove_empty(self.fs, &directory).is_ok();
-            if !is_within(&directory) {
+            if !is_in_new_directory(&directory) {
                 left.push(directory);
             }
         }
         all && (!self.durability.syncs() || sync_removals(self.fs, &left).is_ok())
     }
 
-    /// Forces the names of all temporary files and new directories to the disk, and those of the
-    /// files that will be replaced, moved or removed: their writers may have flushed nothing, and
-    /// after a power cut a recovery would not find the old version there.
+    /// Flushes the directories of all temporary files and of new directories, and those of files
+    /// that will be replaced, moved or removed: if their writers have not flushed them, a recovery
+    /// after a power cut would not find the old versions.
     pub(super) fn sync_directories(&self, steps: &[ReadyStep]) -> Result<()> {
         let sources = steps.iter().filter_map(ReadyStep::source).map(|(place, _)| place);
         let made = self.files.iter().chain(self.known.values());
@@ -135,8 +136,8 @@ impl<'a> Staged<'a> {
         }
     }
 
-    /// Forces the contents of those files to the disk, for the same reason: size and time could
-    /// be others after a power cut.
+    /// Flushes the contents of those files for the same reason: after a power cut, size and time
+    /// could differ.
     pub(super) fn sync_sources(&self, steps: &[ReadyStep]) -> Result<()> {
         let sources =
             steps.iter().filter_map(ReadyStep::source).filter(|_| self.durability.syncs());
@@ -146,12 +147,12 @@ impl<'a> Staged<'a> {
         Ok(())
     }
 
-    /// What was made is in use now, or needed by a recovery, and stays.
+    /// Keeps the staged files: they are in use, or a recovery needs them.
     pub(super) fn disarm(&mut self) {
         self.armed = false;
     }
 
-    /// What the journal says of the staged files from now on.
+    /// The `committed` record for the staged files.
     pub(super) fn record(&self, steps: &[ReadyStep]) -> JournalRecord {
         let known = |place: &Place| self.marks.get(place.canonical());
         let mark = |step: &ReadyStep| known(step.staged()?).map(|(mark, _)| *mark);
@@ -163,9 +164,9 @@ impl<'a> Staged<'a> {
         }
     }
 
-    /// Makes everything that one step needs.
+    /// Creates all files and directories that a step needs.
     pub(super) fn stage(&mut self, draft: &Draft<'_>) -> Result<ReadyStep> {
-        let step = draft.step.try_map(|name| self.place(name), |old| *old)?;
+        let step = draft.step.try_map(|name| self.resolve(name), |old| *old)?;
         if let Some(to) = step.new_name() {
             self.check_usable(to)?;
         }
@@ -173,34 +174,34 @@ impl<'a> Staged<'a> {
         match &step {
             Step::Rewrite { target: model, old, temporary, .. }
             | Step::Replace { from: model, old, temporary, .. } => match content {
-                Some(content) => self.content(temporary, content, Some((model, old)))?,
+                Some(content) => self.write_content(temporary, content, Some((model, old)))?,
                 None => self.copy(model, temporary)?,
             },
             Step::RewriteInPlace { target, saved, ready, .. } => {
                 self.copy(target, saved)?;
                 match content {
-                    Some(content) => self.content(ready, content, None)?,
+                    Some(content) => self.write_content(ready, content, None)?,
                     None => self.copy(target, ready)?,
                 }
             }
             Step::Create { temporary, .. } => {
                 let empty = Content::default();
-                self.content(temporary, content.unwrap_or(&empty), draft.model)?;
+                self.write_content(temporary, content.unwrap_or(&empty), draft.model)?;
             }
             Step::Rename { .. } | Step::Delete { .. } => {}
         }
         Ok(step)
     }
 
-    /// The place of a name; its missing directories are made.
-    fn place(&mut self, lookup: &Lookup) -> Result<Place> {
+    /// Resolves a name, and creates its missing directories.
+    fn resolve(&mut self, lookup: &Lookup) -> Result<Place> {
         let (first, rest) = match lookup {
             Lookup::Found(place) => return Ok(place.clone()),
             Lookup::Missing { first, rest } => (first, rest),
         };
         let mut directory = first.clone();
         for name in rest {
-            self.directory(&directory)?;
+            self.make_directory(&directory)?;
             directory = match self.known.get(&directory.canonical().join(name)) {
                 Some(known) => known.clone(),
                 None => self.base.below(&directory, name)?,
@@ -209,7 +210,7 @@ impl<'a> Staged<'a> {
         Ok(directory)
     }
 
-    /// A name that the system would not take is refused before anything is changed.
+    /// Refuses a name that the system does not accept, before anything is changed.
     fn check_usable(&self, place: &Place) -> Result<()> {
         match self.fs.stamp(place) {
             Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
@@ -219,16 +220,16 @@ impl<'a> Staged<'a> {
         }
     }
 
-    fn directory(&mut self, place: &Place) -> Result<()> {
+    fn make_directory(&mut self, place: &Place) -> Result<()> {
         if self.known.contains_key(place.canonical()) {
             return Ok(());
         }
         match self.fs.make_dir(place, NewAccess::Usual) {
             Ok(()) => self.directories.push(place.clone()),
-            // Made by someone else meanwhile: theirs to keep.
+            // Another process created it meanwhile; this transaction will not remove it.
             Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {}
             Err(cause) => {
-                // It may have been made all the same.
+                // It may have been created despite the error.
                 self.directories.push(place.clone());
                 return Err(Error::io("make its directory", place.shown(), &cause));
             }
@@ -238,19 +239,19 @@ impl<'a> Staged<'a> {
     }
 
     /// Writes a new content, with the attributes of the file that it replaces.
-    fn content(
+    fn write_content(
         &mut self,
         temporary: &Place,
         content: &Content<'_>,
         model: Option<(&Place, &Stamp)>,
     ) -> Result<()> {
-        // The mode of a new file is the system's affair; a replaced one's is copied.
+        // The system chooses the mode of a new file; that of a replaced file is copied.
         let access = if model.is_some() { NewAccess::OwnerOnly } else { NewAccess::Usual };
         let cancel = self.cancel;
         self.write(temporary, access, content.snapshot, |fs, file| {
             let pieces: Vec<&[u8]> =
                 content.pieces.iter().flat_map(|piece| piece.chunks(PIECE_BYTES)).collect();
-            for pieces in at_once(&pieces) {
+            for pieces in batches(&pieces) {
                 if cancel.is_cancelled() {
                     return Err(io::ErrorKind::Interrupted.into());
                 }
@@ -259,7 +260,7 @@ impl<'a> Staged<'a> {
             match model {
                 Some((place, stamp)) => match fs.open(place) {
                     Ok(model) => fs.copy_attributes(file, &model, stamp),
-                    // Who else it let in cannot be read, so it stays its owner's alone.
+                    // The access list cannot be read, so only the owner gets access.
                     Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => Ok(()),
                     Err(cause) => Err(cause),
                 },
@@ -268,7 +269,7 @@ impl<'a> Staged<'a> {
         })
     }
 
-    /// Copies a file, or a symbolic link.
+    /// Copies a file or a symbolic link.
     fn copy(&mut self, from: &Place, temporary: &Place) -> Result<()> {
         let fault = |cause: io::Error| {
             if is_refused_link(&cause) {
@@ -303,13 +304,13 @@ impl<'a> Staged<'a> {
         fill: impl FnOnce(&dyn FileSystem, &mut File) -> io::Result<()>,
     ) -> Result<()> {
         let fault = |cause: io::Error| match cause.raw_os_error() {
-            // The kernel could not read a mapped page: the file has shrunk.
+            // The kernel could not read a mapped page, because the file has shrunk.
             #[cfg(unix)]
             Some(libc::EFAULT) => concurrent(temporary.shown(), "was changed"),
             _ if is_refused_link(&cause) => concurrent(temporary.shown(), "was replaced by a link"),
             _ => Error::io("write", temporary.shown(), &cause),
         };
-        // Also when it only seems to fail: nobody else has this name.
+        // Recorded first, because a creation that fails may have happened. The name is unique.
         self.files.push(temporary.clone());
         let mut file = self.fs.create_new(temporary, access).map_err(fault)?;
         fill(self.fs, &mut file).map_err(fault)?;
@@ -319,7 +320,8 @@ impl<'a> Staged<'a> {
         let mark = Mark::of(&self.fs.stamp_of(&file).map_err(fault)?);
         let hash = match snapshot {
             Some(known) => known.to_owned(),
-            // Read back: what it was made from may be a mapped file, which others can change.
+            // The content may come from a mapped file, which can change, so what was written is
+            // read back.
             None => snapshot_of_file(self.fs, &mut file, self.cancel).map_err(fault)?,
         };
         self.marks.insert(temporary.canonical().to_owned(), (mark, Some(hash)));

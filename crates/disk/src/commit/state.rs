@@ -1,6 +1,6 @@
-//! The state directory: journals, locks, and what a recovery kept. It lies outside the
-//! user's tree; lost with it is the chance to recover. What is in it says what a recovery does
-//! and which files are made and removed, so nothing of another user's is trusted.
+//! The state directory: journals, locks, and versions that a recovery preserved. It is outside the
+//! user's tree; without it, nothing can be recovered. Its content determines which files a recovery
+//! creates and removes, so files of other users in it are not trusted.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -8,13 +8,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use crate::fs::{Directory, FileKind, FileSystem, NewAccess, Place, Stamp};
+use crate::fs::{Directory, FileKind, FileSystem, NewAccess, Place};
 use hashline_base::error::{Error, Message, Result, Term};
 
-/// The name of the default directory below the platform's directory for state.
+/// The name of the default directory, within the platform's directory for state.
 const APPLICATION: &str = "hashline";
 
-/// A directory for state; made on first use.
+/// A state directory. It is created on first use.
 #[derive(Debug)]
 pub struct StateDir {
     path: PathBuf,
@@ -25,7 +25,7 @@ pub struct StateDir {
 }
 
 impl StateDir {
-    /// The directory of the option `stateDir`, or the platform's.
+    /// The directory given by the option `stateDir`, or the platform's default.
     pub fn new(path: Option<&str>) -> Result<StateDir> {
         let path = match path {
             Some("") => {
@@ -46,7 +46,7 @@ impl StateDir {
         Ok(StateDir { path, journals: OnceLock::new(), locks: OnceLock::new() })
     }
 
-    /// The same directory, of which nothing is open.
+    /// The same directory, without open handles.
     pub(crate) fn closed(&self) -> StateDir {
         StateDir { path: self.path.clone(), journals: OnceLock::new(), locks: OnceLock::new() }
     }
@@ -56,12 +56,12 @@ impl StateDir {
         &self.path
     }
 
-    /// The directory of journals, and of the contents of files that are rewritten in place.
+    /// The directory of journals, and of the copies of files that are rewritten in place.
     pub(super) fn journals_path(&self) -> PathBuf {
         self.path.join(JOURNALS)
     }
 
-    /// The path without links, as far as there is something.
+    /// The path without links, as far as it exists.
     pub fn canonical(&self, fs: &dyn FileSystem) -> Result<PathBuf> {
         match fs.canonicalize(&self.path) {
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(self.path.clone()),
@@ -69,11 +69,11 @@ impl StateDir {
         }
     }
 
-    /// The names of all files among the journals, sorted.
+    /// The names of all files in the directory of journals, sorted.
     pub(super) fn journal_names(&self, fs: &dyn FileSystem) -> Result<Vec<OsString>> {
         let directory = self.journals_path();
         match self.open_checked(fs, JOURNALS).and_then(|dir| list(fs, &dir)) {
-            // Windows says the same of what would lie below a file.
+            // Windows reports a path below a file as not found.
             Err(_) if is_file(fs, &self.path) => {
                 Err(fault(&self.path, &io::ErrorKind::NotADirectory.into()))
             }
@@ -82,17 +82,22 @@ impl StateDir {
         }
     }
 
-    /// A file among the journals, for work on the file `shown`.
-    pub(super) fn file(&self, fs: &dyn FileSystem, shown: &str, name: OsString) -> Result<Place> {
-        Ok(self.kept_open(fs, &self.journals, JOURNALS)?.place(name, shown))
+    /// A file in the directory of journals; `shown` is the path for error messages.
+    pub(super) fn journal_file(
+        &self,
+        fs: &dyn FileSystem,
+        shown: &str,
+        name: OsString,
+    ) -> Result<Place> {
+        Ok(self.open_cached(fs, &self.journals, JOURNALS)?.place(name, shown))
     }
 
-    /// Opens, or makes, the file of a lock.
+    /// Opens the file of a lock, and creates it if necessary.
     pub(super) fn lock_file(&self, fs: &dyn FileSystem, name: &str) -> Result<(Place, File)> {
         let fault = |cause| fault(&self.path.join(LOCKS).join(name), &cause);
-        let place = self.kept_open(fs, &self.locks, LOCKS)?.place(name, name);
+        let place = self.open_cached(fs, &self.locks, LOCKS)?.place(name, name);
         match fs.open_lock(&place) {
-            // Someone has removed the directory meanwhile.
+            // Another process has removed the directory meanwhile.
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
                 let place = self.open_private(fs, LOCKS)?.place(name, name);
                 let file = fs.open_lock(&place).map_err(fault)?;
@@ -102,22 +107,22 @@ impl StateDir {
         }
     }
 
-    /// The files of all locks that are there, as far as they can be looked at.
+    /// All lock files; none if the directory cannot be read.
     pub(super) fn lock_places(&self, fs: &dyn FileSystem) -> Vec<Place> {
         let Ok(dir) = self.open_checked(fs, LOCKS) else { return Vec::new() };
         let names = list(fs, &dir).unwrap_or_default();
         names.into_iter().map(|name| dir.place(name, "a lock")).collect()
     }
 
-    /// A file for a version that a recovery keeps.
-    pub(super) fn kept_file(&self, fs: &dyn FileSystem, name: &str) -> Result<Place> {
+    /// A file for a version that a recovery preserves.
+    pub(super) fn preserved_file(&self, fs: &dyn FileSystem, name: &str) -> Result<Place> {
         let dir = self.open_private(fs, "kept")?;
         let shown = dir.path().join(name).to_string_lossy().into_owned();
         Ok(dir.place(name, &shown))
     }
 
-    /// A directory of ours that stays open for later calls.
-    fn kept_open<'d>(
+    /// A private directory that stays open for later calls.
+    fn open_cached<'d>(
         &self,
         fs: &dyn FileSystem,
         known: &'d OnceLock<Directory>,
@@ -130,14 +135,14 @@ impl StateDir {
         Ok(known.get_or_init(|| opened))
     }
 
-    /// A file in the directory of a store of records, which is made if there is none.
+    /// A file in the directory of a store of records, which is created if necessary.
     pub(crate) fn store_file(&self, fs: &dyn FileSystem, store: &str, name: &str) -> Result<Place> {
         let dir = self.open_private(fs, &format!("{STORE_PREFIX}{store}"))?;
         let shown = dir.path().join(name).to_string_lossy().into_owned();
         Ok(dir.place(name, &shown))
     }
 
-    /// The place of a file of a store whose directory is for others to make: `None` if there is none.
+    /// A file of a store; `None` if the store has no directory.
     pub(crate) fn store_file_if_made(
         &self,
         fs: &dyn FileSystem,
@@ -175,8 +180,8 @@ impl StateDir {
         let _ = fs.remove_dir(&above.place(format!("{STORE_PREFIX}{store}"), store));
     }
 
-    /// Makes and opens a directory of ours; its path comes without links, since recoveries
-    /// compare paths.
+    /// Opens a private directory, and creates it if necessary. Its path has no links, because
+    /// recoveries compare paths.
     fn open_private(&self, fs: &dyn FileSystem, name: &str) -> Result<Directory> {
         let path = self.path.join(name);
         let dir = match self.open_checked(fs, name) {
@@ -188,7 +193,7 @@ impl StateDir {
         dir.map_err(|cause| fault(&path, &cause))
     }
 
-    /// Opens a directory of ours, if nobody else can have put anything in it or in its place.
+    /// Opens a private directory, if no other user can have changed it or replaced it.
     fn open_checked(&self, fs: &dyn FileSystem, name: &str) -> io::Result<Directory> {
         let place = self.open_top(fs)?.place(name, &self.path.join(name).to_string_lossy());
         let dir = open_unlinked(fs, &place)?;
@@ -196,7 +201,8 @@ impl StateDir {
         Ok(dir)
     }
 
-    /// Opens the state directory itself, with the same checks. A link above it is followed.
+    /// Opens the state directory itself, with the same checks. Links in its parent path are
+    /// followed.
     fn open_top(&self, fs: &dyn FileSystem) -> io::Result<Directory> {
         let shown = self.path.to_string_lossy();
         let dir = match (self.path.parent(), self.path.file_name()) {
@@ -213,8 +219,8 @@ impl StateDir {
     }
 }
 
-/// Opens the directory at a place, unless a link has its name: whoever may replace a link chooses
-/// what a recovery reads.
+/// Opens the directory at a place, unless it is a symbolic link: a user who may replace the link
+/// could choose what a recovery reads.
 fn open_unlinked(fs: &dyn FileSystem, place: &Place) -> io::Result<Directory> {
     match fs.open_dir(place) {
         Err(_) if fs.stamp(place).is_ok_and(|entry| entry.kind == FileKind::Link) => {
@@ -227,7 +233,7 @@ fn open_unlinked(fs: &dyn FileSystem, place: &Place) -> io::Result<Directory> {
     }
 }
 
-/// The refusal of a directory in which, or in whose place, others may put something.
+/// The refusal of a directory that other users may change or replace.
 fn untrusted(why: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, why)
 }
@@ -237,10 +243,10 @@ fn open_canonical(fs: &dyn FileSystem, path: &Path) -> io::Result<Directory> {
     fs.open_dir_at(&fs.canonicalize(path)?)
 }
 
-/// Makes a directory that only its owner may look into, since journals name files, and the
-/// missing ones above it. Each is forced to the disk at once, also when this call does not
-/// flush: a journal in a directory that a power cut takes away is no journal, and later calls
-/// find the directory there.
+/// Creates a directory that only its owner may access, because journals name files, and its missing
+/// parents. Each is flushed at once, even by calls that do not flush: a journal is useless in a
+/// directory that a power cut removes, and later calls assume that an existing directory is
+/// flushed.
 fn make_private(fs: &dyn FileSystem, path: &Path) -> io::Result<()> {
     let Some(parent) = path.parent() else { return Err(io::ErrorKind::NotFound.into()) };
     let above = match open_canonical(fs, parent) {
@@ -250,40 +256,40 @@ fn make_private(fs: &dyn FileSystem, path: &Path) -> io::Result<()> {
         }
         opened => opened?,
     };
-    // `..` is there when what it is behind is.
+    // `..` exists if the directory before it does.
     let Some(name) = path.file_name() else { return Ok(()) };
     let place = above.place(name, &path.to_string_lossy());
     let made = match fs.make_dir(&place, NewAccess::OwnerOnly) {
-        // By another call, which may not have flushed it yet.
+        // Another call created it, and may not have flushed it yet.
         Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {
             return flush_entry(fs, &place);
         }
         made => made.and_then(|()| flush_entry(fs, &place)),
     };
     made.inspect_err(|_| {
-        // Also when it only seems not to have been made: later calls would take it for flushed.
+        // Also if creation only seems to have failed: later calls would assume that it is flushed.
         let _ = fs.remove_dir(&place);
     })
 }
 
-/// Forces the entry of a directory of ours to the disk. Locks and stores need not last.
+/// Flushes the entry of a private directory. Locks and stores need not be durable.
 fn flush_entry(fs: &dyn FileSystem, place: &Place) -> io::Result<()> {
     let is_store = place.name().as_encoded_bytes().starts_with(STORE_PREFIX.as_bytes());
     if place.name() == LOCKS || is_store { Ok(()) } else { fs.sync_dir(place) }
 }
 
-/// Whether there is a file where a directory should be.
+/// Whether a file exists where a directory should be.
 fn is_file(fs: &dyn FileSystem, path: &Path) -> bool {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return false };
     let stamp = open_canonical(fs, parent).and_then(|above| fs.stamp(&above.place(name, "")));
     stamp.is_ok_and(|stamp| stamp.kind == FileKind::File)
 }
 
-/// The directories in the state directory.
+/// The names of the subdirectories.
 const JOURNALS: &str = "journals";
 const LOCKS: &str = "locks";
 
-/// How the names of stores of records begin there.
+/// The prefix of the directories of stores.
 const STORE_PREFIX: &str = "store-";
 
 /// Who may own a directory.
@@ -299,7 +305,7 @@ enum Trust {
 #[cfg(unix)]
 fn check_owner(fs: &dyn FileSystem, dir: &Directory, shown: &str, trust: Trust) -> io::Result<()> {
     const WRITABLE_BY_OTHERS: u32 = 0o022;
-    let Stamp { owner: (owner, _), mode, .. } = fs.stamp_of_dir(dir)?;
+    let crate::fs::Stamp { owner: (owner, _), mode, .. } = fs.stamp_of_dir(dir)?;
     let is_users = owner == rustix::process::geteuid().as_raw();
     if !is_users && (trust == Trust::User || owner != 0) {
         let why = format!(
@@ -315,7 +321,7 @@ fn check_owner(fs: &dyn FileSystem, dir: &Directory, shown: &str, trust: Trust) 
     Ok(())
 }
 
-/// The state directory is below the user's own, and takes its access list from there.
+/// The state directory is within the user's profile and inherits its access list.
 #[cfg(not(unix))]
 fn check_owner(_: &dyn FileSystem, _: &Directory, _: &str, _: Trust) -> io::Result<()> {
     Ok(())
@@ -348,7 +354,7 @@ fn fault(path: &Path, cause: &io::Error) -> Error {
 fn default_path() -> Option<PathBuf> {
     let variable =
         |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    // One that is relative would be another in each working directory.
+    // A relative path would depend on the working directory.
     let home = || std::env::home_dir().filter(|path| path.is_absolute());
     let base = if cfg!(windows) {
         variable("LOCALAPPDATA")?

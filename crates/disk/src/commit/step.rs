@@ -1,32 +1,31 @@
-//! One step of a transaction, in one vocabulary for everybody who has to do with it: planned,
-//! staged, published, and worked off by a recovery. And the order in which steps are published.
+//! The steps of a transaction. The same type describes a step when it is planned, staged, published
+//! and recovered. Also defines the order of publishing.
 
 use serde::{Deserialize, Serialize};
 
-/// One step, of names `N` and versions `V`: names that were looked up (`Lookup` and `Stamp`),
-/// open directories with everything that the step needs (`Place` and `Stamp`), or what a journal
-/// says (`JournalPath` and `Mark`).
+/// A step with names `N` and versions `V`: names that were looked up (`Lookup` and `Stamp`), staged
+/// places (`Place` and `Stamp`), or the data of a journal (`JournalPath` and `Mark`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "step", rename_all = "snake_case")]
 pub(super) enum Step<N, V> {
-    /// A new version takes the place of the old one; where names cannot be exchanged, that has
-    /// the name `saved` before.
+    /// Replaces a version by a new one. Where names cannot be exchanged, the old version gets the
+    /// name `saved` first.
     Rewrite { target: N, old: V, temporary: N, saved: N },
-    /// The file keeps its inode: it has other names, or its directory takes no new entries.
-    /// The old and the new content wait in the state directory.
+    /// Rewrites a file without changing its inode, because it has other names or its directory
+    /// cannot be written. Copies of the old and new content are in the state directory.
     RewriteInPlace { target: N, old: V, saved: N, ready: N },
-    /// A new file takes a name that nobody has.
+    /// Creates a file with a name that does not exist.
     Create { target: N, temporary: N },
-    /// A file gets another name; it is parked when the patch itself vacates that name.
+    /// Renames a file. It gets a temporary name first if the patch itself vacates its new name.
     Rename { from: N, old: V, to: N, parked: Option<N> },
-    /// A move through a copy, with the same content or another.
+    /// Moves a file by copying, with the same or a new content.
     Replace { from: N, old: V, to: N, temporary: N, parked: N },
     /// A name is removed.
     Delete { target: N, old: V, parked: N },
 }
 
 impl<N, V> Step<N, V> {
-    /// This step in terms of other names and versions.
+    /// Converts the names and versions of this step.
     pub(super) fn try_map<M, W, E>(
         &self,
         mut name: impl FnMut(&N) -> Result<M, E>,
@@ -67,7 +66,7 @@ impl<N, V> Step<N, V> {
         })
     }
 
-    /// The file that it was made from, and the version that was seen there.
+    /// The file that the step changes, and the version that was read.
     pub(super) fn source(&self) -> Option<(&N, &V)> {
         match self {
             Step::Rewrite { target: file, old, .. }
@@ -79,12 +78,12 @@ impl<N, V> Step<N, V> {
         }
     }
 
-    /// The version that it replaces, moves or removes.
+    /// The version that the step replaces, moves or removes.
     pub(super) fn old(&self) -> Option<&V> {
         self.source().map(|(_, old)| old)
     }
 
-    /// The names that it gives a new state.
+    /// The names that have a new state after the step.
     pub(super) fn targets(&self) -> Vec<&N> {
         match self {
             Step::Rewrite { target, .. }
@@ -95,7 +94,7 @@ impl<N, V> Step<N, V> {
         }
     }
 
-    /// The name under which it leaves a file.
+    /// The name that has a file after the step.
     pub(super) fn result(&self) -> Option<&N> {
         match self {
             Step::Rewrite { target, .. } | Step::RewriteInPlace { target, .. } => Some(target),
@@ -104,7 +103,7 @@ impl<N, V> Step<N, V> {
         }
     }
 
-    /// The name that a file newly gets, in a directory that may have to be made.
+    /// The new name of a file, in a directory that may not exist yet.
     pub(super) fn new_name(&self) -> Option<&N> {
         match self {
             Step::Create { target: to, .. }
@@ -114,7 +113,7 @@ impl<N, V> Step<N, V> {
         }
     }
 
-    /// The file that holds its new content until that is moved into place.
+    /// The temporary file with the new content, until it is published.
     pub(super) fn staged(&self) -> Option<&N> {
         match self {
             Step::Rewrite { temporary, .. }
@@ -124,7 +123,7 @@ impl<N, V> Step<N, V> {
         }
     }
 
-    /// All files beside its targets, with its new or its old content.
+    /// All temporary files, with new or old content.
     pub(super) fn temporaries(&self) -> Vec<&N> {
         match self {
             Step::Rewrite { temporary, saved, .. } => vec![temporary, saved],
@@ -136,7 +135,7 @@ impl<N, V> Step<N, V> {
         }
     }
 
-    /// The temporary names that can still be there when everything is in place.
+    /// The temporary files that can exist after publishing.
     pub(super) fn leftovers(&self) -> Vec<&N> {
         match self {
             Step::Rewrite { .. } | Step::RewriteInPlace { .. } | Step::Delete { .. } => {
@@ -147,7 +146,7 @@ impl<N, V> Step<N, V> {
         }
     }
 
-    /// The name of the file that can wait under one of its temporary names.
+    /// The original name of the file that can have one of the temporary names.
     pub(super) fn home(&self) -> Option<&N> {
         match self {
             Step::Delete { target, .. } | Step::Rewrite { target, .. } => Some(target),
@@ -156,13 +155,13 @@ impl<N, V> Step<N, V> {
         }
     }
 
-    /// The file leaves its name, so that another one can take it.
-    fn parking(&self) -> Option<Deed<'_, N, V>> {
+    /// Moves the file away, so that another one can take its name.
+    fn park_action(&self) -> Option<Action<'_, N, V>> {
         match self {
             Step::Delete { target: from, old, parked }
             | Step::Replace { from, old, parked, .. }
             | Step::Rename { from, old, parked: Some(parked), .. } => {
-                Some(Deed::Park { from, old, parked })
+                Some(Action::Park { from, old, parked })
             }
             Step::Rename { parked: None, .. }
             | Step::Create { .. }
@@ -171,65 +170,67 @@ impl<N, V> Step<N, V> {
         }
     }
 
-    /// The file goes straight to its new name.
-    fn moving(&self) -> Option<Deed<'_, N, V>> {
+    /// Renames the file directly.
+    fn move_action(&self) -> Option<Action<'_, N, V>> {
         match self {
-            Step::Rename { from, old, to, parked: None } => Some(Deed::Move { from, old, to }),
+            Step::Rename { from, old, to, parked: None } => Some(Action::Move { from, old, to }),
             _ => None,
         }
     }
 
-    /// The file takes its new name from where it was parked.
-    fn arriving(&self) -> Option<Deed<'_, N, V>> {
+    /// Renames the file from its temporary name to its new name.
+    fn unpark_action(&self) -> Option<Action<'_, N, V>> {
         match self {
-            Step::Rename { to, parked: Some(parked), .. } => Some(Deed::Arrive { parked, to }),
+            Step::Rename { to, parked: Some(parked), .. } => Some(Action::Unpark { parked, to }),
             _ => None,
         }
     }
 
-    /// The new content comes into place.
-    fn placing(&self) -> Option<Deed<'_, N, V>> {
+    /// Publishes the new content.
+    fn publish_action(&self) -> Option<Action<'_, N, V>> {
         match self {
             Step::Create { target, temporary } | Step::Replace { to: target, temporary, .. } => {
-                Some(Deed::Place { temporary, target })
+                Some(Action::Install { temporary, target })
             }
             Step::Rewrite { target, old, temporary, saved } => {
-                Some(Deed::Exchange { target, old, temporary, saved })
+                Some(Action::Exchange { target, old, temporary, saved })
             }
             Step::RewriteInPlace { target, old, saved, ready } => {
-                Some(Deed::Overwrite { target, old, saved, ready })
+                Some(Action::Overwrite { target, old, saved, ready })
             }
             Step::Rename { .. } | Step::Delete { .. } => None,
         }
     }
 }
 
-/// What is done for a step at one moment of publishing.
+/// A single reversible action of publishing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Deed<'s, N, V> {
-    /// A file leaves its name and waits under another one.
+pub(super) enum Action<'s, N, V> {
+    /// Renames a file to a temporary name.
     Park { from: &'s N, old: &'s V, parked: &'s N },
-    /// A file goes to its new name.
+    /// Renames a file to its new name.
     Move { from: &'s N, old: &'s V, to: &'s N },
-    /// A file that was parked goes to its new name.
-    Arrive { parked: &'s N, to: &'s N },
-    /// A new file takes a name that nobody has.
-    Place { temporary: &'s N, target: &'s N },
-    /// A new version and the old one exchange names.
+    /// Renames a file from its temporary name to its new name.
+    Unpark { parked: &'s N, to: &'s N },
+    /// Gives a staged file a name that does not exist.
+    Install { temporary: &'s N, target: &'s N },
+    /// Exchanges the names of the new and the old version.
     Exchange { target: &'s N, old: &'s V, temporary: &'s N, saved: &'s N },
-    /// The new content is written into the file itself.
+    /// Writes the new content into the file itself.
     Overwrite { target: &'s N, old: &'s V, saved: &'s N, ready: &'s N },
 }
 
-/// Everything that publishing does, in order, with the index of its step: first names are
-/// vacated, then taken, so that moves may chain and swap; contents come last. A transaction
-/// publishes in this order, and a recovery does in it what is left to do.
-pub(super) fn deeds<N, V>(steps: &[Step<N, V>]) -> impl Iterator<Item = (usize, Deed<'_, N, V>)> {
-    // A name that a parked file waits for may be left by one that is not parked.
-    let rounds = [Step::parking, Step::moving, Step::arriving, Step::placing];
-    rounds.into_iter().flat_map(move |round| {
-        let deed = move |(at, step)| Some((at, round(step)?));
-        steps.iter().enumerate().filter_map(deed)
+/// All actions of publishing, in sequence, with the indices of their steps. Names are vacated first
+/// and taken next, so that moves may form chains and cycles; contents come last. Recoveries use the
+/// same order.
+pub(super) fn actions<N, V>(
+    steps: &[Step<N, V>],
+) -> impl Iterator<Item = (usize, Action<'_, N, V>)> {
+    // Direct renames come before those of parked files, which may take the names that they vacate.
+    let phases = [Step::park_action, Step::move_action, Step::unpark_action, Step::publish_action];
+    phases.into_iter().flat_map(move |phase| {
+        let action = move |(at, step)| Some((at, phase(step)?));
+        steps.iter().enumerate().filter_map(action)
     })
 }
 
@@ -237,7 +238,7 @@ pub(super) fn deeds<N, V>(steps: &[Step<N, V>]) -> impl Iterator<Item = (usize, 
 mod tests {
     use super::*;
 
-    /// All kinds of steps, the last ones of publishing first.
+    /// All kinds of steps, roughly in the reverse order of publishing.
     fn steps() -> Vec<Step<&'static str, u32>> {
         vec![
             Step::RewriteInPlace { target: "a", old: 1, saved: "a.saved", ready: "a.ready" },
@@ -254,22 +255,22 @@ mod tests {
     fn names_are_vacated_then_taken_and_contents_come_last() {
         let steps = steps();
         let expected = [
-            (3, Deed::Park { from: &"d", old: &4, parked: &"d.parked" }),
-            (5, Deed::Park { from: &"g", old: &6, parked: &"g.parked" }),
-            (6, Deed::Park { from: &"c", old: &7, parked: &"c.parked" }),
-            (4, Deed::Move { from: &"e", old: &5, to: &"f" }),
-            (3, Deed::Arrive { parked: &"d.parked", to: &"e" }),
-            (0, Deed::Overwrite { target: &"a", old: &1, saved: &"a.saved", ready: &"a.ready" }),
-            (1, Deed::Exchange { target: &"b", old: &2, temporary: &"b.new", saved: &"b.saved" }),
-            (2, Deed::Place { temporary: &"c.new", target: &"c" }),
-            (5, Deed::Place { temporary: &"h.new", target: &"h" }),
+            (3, Action::Park { from: &"d", old: &4, parked: &"d.parked" }),
+            (5, Action::Park { from: &"g", old: &6, parked: &"g.parked" }),
+            (6, Action::Park { from: &"c", old: &7, parked: &"c.parked" }),
+            (4, Action::Move { from: &"e", old: &5, to: &"f" }),
+            (3, Action::Unpark { parked: &"d.parked", to: &"e" }),
+            (0, Action::Overwrite { target: &"a", old: &1, saved: &"a.saved", ready: &"a.ready" }),
+            (1, Action::Exchange { target: &"b", old: &2, temporary: &"b.new", saved: &"b.saved" }),
+            (2, Action::Install { temporary: &"c.new", target: &"c" }),
+            (5, Action::Install { temporary: &"h.new", target: &"h" }),
         ];
-        assert_eq!(deeds(&steps).collect::<Vec<_>>(), expected);
+        assert_eq!(actions(&steps).collect::<Vec<_>>(), expected);
     }
 
-    /// What is left over is among the temporary files, and none of these is a target.
+    /// All temporary names are listed, and none of them is a target.
     #[test]
-    fn names_of_a_step_play_one_part_each() {
+    fn each_name_of_a_step_has_one_role() {
         for step in steps() {
             let (targets, temporaries) = (step.targets(), step.temporaries());
             assert!(step.leftovers().iter().all(|name| temporaries.contains(name)), "{step:?}");

@@ -1,5 +1,5 @@
-//! Files that a user or a program names, wherever they are: configurations, ignore files, patches.
-//! Opening them waits for no other process.
+//! Files that a user or a program names, anywhere: configurations, ignore files, patches. Opening
+//! them does not wait for other processes.
 
 use std::fs::{File, FileType};
 use std::io::{self, Read};
@@ -8,13 +8,13 @@ use std::path::Path;
 use super::{FileKind, open_ambient};
 use hashline_base::error::{Error, Result};
 
-/// The start of a regular file, at most `limit_bytes`, links followed.
+/// The start of a regular file, at most `limit_bytes`. Follows links.
 pub fn read_start(path: &Path, limit_bytes: u64) -> io::Result<Vec<u8>> {
     start_of(open_ambient(path)?, limit_bytes)
 }
 
-/// The start of an open file, if it is a regular one: a device may have no end, and a FIFO has what
-/// others wait for.
+/// The start of an open file, if it is a regular one: a device may be endless, and reading a FIFO
+/// consumes data of other processes.
 pub fn start_of(file: File, limit_bytes: u64) -> io::Result<Vec<u8>> {
     check(file.metadata()?.file_type())?;
     let mut content = Vec::new();
@@ -22,7 +22,7 @@ pub fn start_of(file: File, limit_bytes: u64) -> io::Result<Vec<u8>> {
     Ok(content)
 }
 
-/// Whether reading a file may wait for another process, or go on without end.
+/// Whether reading a file may wait for another process, or be endless.
 pub fn may_wait(path: &Path) -> bool {
     let is_other = |kind: FileType| !kind.is_dir() && check(kind).is_err();
     path != Path::new("/dev/null") && path.metadata().is_ok_and(|found| is_other(found.file_type()))
@@ -36,8 +36,8 @@ fn check(kind: FileType) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, message))
 }
 
-/// Opens a file that is read to its end once. It may be a pipe, but not one without a writer, for
-/// which it would have to wait.
+/// Opens a file that is read to its end once. It may be a pipe, except for one without a writer:
+/// that would have to be waited for.
 pub fn open_input(path: &str) -> Result<Box<dyn Read>> {
     let fault = |cause| Error::io("read", path, &cause);
     let file = open_ambient(Path::new(path)).map_err(fault)?;
@@ -61,15 +61,15 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_is_read_to_its_end_whenever_its_writer_writes() {
+    fn a_pipe_is_read_to_its_end_no_matter_when_its_writer_writes() {
         let (reader, mut writer) = pipe().unwrap();
         let path = format!("/proc/self/fd/{}", reader.as_raw_fd());
-        // Before anything is written; reading waits then.
+        // Open before anything is written; the read waits.
         let input = open_input(&path).unwrap();
         writer.write_all(b"one").unwrap();
         drop(writer);
         assert_eq!(read(input), "one");
-        assert!(open_input(&path).is_err(), "nobody writes any more");
+        assert!(open_input(&path).is_err(), "the pipe has no writer");
         let (reader, mut writer) = pipe().unwrap();
         writer.write_all(b"two").unwrap();
         let input = open_input(&format!("/proc/self/fd/{}", reader.as_raw_fd())).unwrap();
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_go_on_or_wait_is_not_read() {
+    fn files_that_may_be_endless_or_block_are_not_read() {
         for path in ["/dev/zero", "/dev/null", "/proc"] {
             assert!(read_start(Path::new(path), 10).is_err(), "{path}");
         }

@@ -1,9 +1,9 @@
-//! Paths → places: an open directory and a name in it.
+//! Resolves paths to places: an open directory and a name in it.
 //!
-//! A path is looked up once, at the start of a call. What follows happens in the directory
-//! that was opened then, whatever its path leads to by now. With a root, every directory is
-//! opened beneath the root's own descriptor, so that no `..`, absolute path, link or swapped
-//! component leads out.
+//! A path is resolved once, at the start of a call. Everything that follows happens in the
+//! directory that was opened then, even if its path leads elsewhere later. With a root, every
+//! directory is opened relative to the descriptor of the root, so that no `..`, absolute path, link
+//! or replaced component leads out of it.
 
 use parking_lot::Mutex;
 use std::borrow::Cow;
@@ -25,7 +25,7 @@ use hashline_base::error::{Code, Error, Result};
 pub struct Place {
     dir: Arc<Dir>,
     name: OsString,
-    /// Free of links and dots: the key under which different spellings meet.
+    /// The path without links and dots: equal for different spellings of a path.
     canonical: PathBuf,
     /// As the caller wrote it, for messages.
     shown: String,
@@ -42,7 +42,7 @@ impl Place {
         &self.name
     }
 
-    /// The path without links and dots, as it was when the place was found.
+    /// The path without links and dots, as of the lookup.
     pub fn canonical(&self) -> &Path {
         &self.canonical
     }
@@ -52,7 +52,7 @@ impl Place {
         &self.shown
     }
 
-    /// The directory itself.
+    /// The directory of the place, as a place.
     pub fn directory(&self) -> Place {
         Place { name: OsString::from("."), ..self.clone() }
     }
@@ -109,7 +109,7 @@ pub enum Lookup {
 }
 
 impl Lookup {
-    /// The path without links and dots, missing directories included.
+    /// The path without links and dots, including missing directories.
     pub fn path(&self) -> PathBuf {
         match self {
             Lookup::Found(place) => place.canonical.clone(),
@@ -132,14 +132,14 @@ impl Lookup {
     }
 }
 
-/// Where the relative paths of a call start, and what they may not leave.
+/// The start of relative paths in a call, and the root that paths must not leave.
 #[derive(Debug)]
 pub struct Base {
     root: Option<OpenRoot>,
-    /// Where relative paths start, absolute; the root, or else the working directory of the
-    /// process, when `None`.
+    /// The start of relative paths, absolute. `None` for the root, or without a root for the
+    /// working directory of the process.
     start: Option<PathBuf>,
-    /// Directories opened so far, by canonical path: one descriptor each.
+    /// The open directories, by canonical path: one descriptor for each.
     dirs: Mutex<HashMap<PathBuf, Arc<Dir>>>,
 }
 
@@ -155,18 +155,18 @@ impl Base {
         Base::open_at(root, None)
     }
 
-    /// Opens the root, if there is one; relative paths start in another directory.
+    /// Opens the root, if there is one; relative paths start at `start`.
     pub fn open_at(root: Option<&str>, start: Option<&str>) -> Result<Base> {
         let opened = root.map(OpenRoot::open).transpose()?;
         let start = match (start, &opened) {
-            // As a rule they are one directory, which need not be looked up twice.
+            // Usually both are the same directory, which need not be resolved twice.
             (Some(start), Some(opened)) if Some(start) == root => Some(opened.canonical.clone()),
             (start, _) => start.map(start_directory).transpose()?,
         };
         Ok(Base { root: opened, start, dirs: Mutex::default() })
     }
 
-    /// Where relative paths start, when that is not the root.
+    /// The start of relative paths, if it is not the root.
     pub(super) fn start(&self) -> Option<&Path> {
         self.start.as_deref()
     }
@@ -176,12 +176,12 @@ impl Base {
         self.root.as_ref().map(|root| root.canonical.as_path())
     }
 
-    /// Forgets the directories opened so far: paths are looked up anew.
+    /// Closes the cached directories, so that paths are resolved again.
     pub fn forget(&self) {
         self.dirs.lock().clear();
     }
 
-    /// Opens a file for reading, links followed, without blocking on a FIFO.
+    /// Opens a file for reading, following links, without blocking on a FIFO.
     pub fn open_file(&self, path: &str) -> Result<File> {
         check_path(path)?;
         let started = self.start.as_ref().map(|start| start.join(path));
@@ -189,7 +189,7 @@ impl Base {
         let Some(root) = &self.root else {
             return open_ambient(from_start).map_err(|cause| Error::io("open", path, &cause));
         };
-        // The usual case, in one call: a relative path without absolute links.
+        // The usual case in one system call: a relative path without absolute links.
         if let Ok(file) = root.dir.open_with(root.relative(from_start), &reading()) {
             return Ok(file.into_std());
         }
@@ -198,12 +198,12 @@ impl Base {
         file.map(cap_std::fs::File::into_std).map_err(|cause| root.explain("open", path, &cause))
     }
 
-    /// The place of an existing file, links followed to the file itself.
+    /// The place of an existing file, following links to the file itself.
     pub fn existing(&self, path: &str) -> Result<Place> {
         let nothing = || Error::io("open", path, &io::ErrorKind::NotFound.into());
         match self.followed(path)? {
             Lookup::Found(place) => match place.dir.symlink_metadata(&place.name) {
-                // A link is left over here only when it leads nowhere.
+                // The last component is a link here only if its target does not exist.
                 Ok(entry) if entry.is_symlink() => Err(nothing()),
                 Ok(_) => Ok(place),
                 Err(cause) => Err(self.fault("open", path, &cause)),
@@ -212,8 +212,8 @@ impl Base {
         }
     }
 
-    /// The canonical path of an existing file. Its directory is opened only where there is an
-    /// error to be told.
+    /// The canonical path of an existing file. Opens its directory only if there is an error to
+    /// report.
     pub fn canonical(&self, path: &str) -> Result<PathBuf> {
         match self.full(path, Path::new(path))?.canonicalize() {
             Ok(canonical) if self.is_below_root(&canonical) => Ok(canonical),
@@ -221,7 +221,7 @@ impl Base {
         }
     }
 
-    /// The place of a name, a link in the last component not followed.
+    /// The place of a name; a link in the last component is not followed.
     pub fn named(&self, path: &str) -> Result<Lookup> {
         let last = path.rsplit(std::path::is_separator).next();
         if path.contains(std::path::is_separator) && matches!(last, Some("" | ".")) {
@@ -230,7 +230,7 @@ impl Base {
         self.named_path(Path::new(path))
     }
 
-    /// The place of a name that need not be UTF-8, a link in the last component not followed.
+    /// The place of a name that need not be UTF-8; a link in the last component is not followed.
     pub fn named_path(&self, path: &Path) -> Result<Lookup> {
         let shown = path.to_string_lossy();
         let full = self.full(&shown, path)?;
@@ -248,7 +248,7 @@ impl Base {
         }
     }
 
-    /// The place of the directory entry `names` below `first`, once its directories exist.
+    /// The place of `name` in the directory at `first`, which must exist.
     pub fn below(&self, first: &Place, name: &OsStr) -> Result<Place> {
         let mut dirs = self.dirs.lock();
         let dir = match dirs.get(&first.canonical) {
@@ -265,13 +265,13 @@ impl Base {
         Ok(Place { dir, name: name.to_owned(), canonical, shown: first.shown.clone() })
     }
 
-    /// The root's directory, and an absolute path as one relative to it; `None` without root.
+    /// The directory of the root, and `path` relative to it; `None` without a root.
     pub(super) fn beneath<'a>(&'a self, path: &'a Path) -> Option<(&'a Dir, &'a Path)> {
         let root = self.root.as_ref()?;
         Some((&root.dir, root.relative(path)))
     }
 
-    /// The error of an operation on what [`Base::beneath`] leads to.
+    /// The error of an operation on a path that [`Base::beneath`] returned.
     pub fn fault(&self, action: &str, path: &str, cause: &io::Error) -> Error {
         match &self.root {
             Some(root) => root.explain(action, path, cause),
@@ -279,7 +279,7 @@ impl Base {
         }
     }
 
-    /// The place of a name, a link in the last component followed where it leads somewhere.
+    /// The place of a name; a link in the last component is followed if its target exists.
     fn followed(&self, path: &str) -> Result<Lookup> {
         let full = self.full(path, Path::new(path))?;
         match full.canonicalize() {
@@ -288,14 +288,15 @@ impl Base {
                 self.look_up_missing(path, &full)
             }
             Err(cause) => {
-                // Tell a forbidden path from a broken one before saying what is wrong.
+                // Report a path outside the root as such before any other error.
                 self.look_up_missing(path, &full)?;
                 Err(Error::io("find", path, &cause))
             }
         }
     }
 
-    /// Walks up from a path until a directory exists; what was walked over is missing.
+    /// Walks up from a path to the closest existing directory; the components in between are
+    /// missing.
     fn look_up_missing(&self, path: &str, full: &Path) -> Result<Lookup> {
         if self.is_root(&full.components().collect::<PathBuf>()) {
             return Err(not_a_file(path, "a directory"));
@@ -337,8 +338,7 @@ impl Base {
         }
     }
 
-    /// Whether a path without links is below the root; where there is no root, whether it has a
-    /// name at all.
+    /// Whether a path without links is below the root; without a root, whether it has a file name.
     fn is_below_root(&self, canonical: &Path) -> bool {
         let is_within = self.root_path().is_none_or(|root| canonical.starts_with(root));
         is_within && !self.is_root(canonical) && canonical.file_name().is_some()
@@ -392,7 +392,7 @@ impl OpenRoot {
         Ok(OpenRoot { dir: Arc::new(dir), canonical })
     }
 
-    /// An absolute path below the root, relative to it; any other path as it is.
+    /// The path relative to the root if it is below it; otherwise the path itself.
     fn relative<'a>(&self, path: &'a Path) -> &'a Path {
         match path.strip_prefix(&self.canonical) {
             Ok(relative) if relative.as_os_str().is_empty() => Path::new("."),
@@ -401,8 +401,8 @@ impl OpenRoot {
         }
     }
 
-    /// The error of an operation beneath the root. The library reports an attempt to leave as
-    /// a refused permission that carries no error number of the system.
+    /// The error of an operation beneath the root. The library reports an attempt to leave the root
+    /// as `PermissionDenied` without an OS error number.
     fn explain(&self, action: &str, path: &str, cause: &io::Error) -> Error {
         match (cause.kind(), cause.raw_os_error()) {
             (io::ErrorKind::PermissionDenied, None) => outside(path),
@@ -411,7 +411,7 @@ impl OpenRoot {
     }
 }
 
-/// The directory in which relative paths start, without links.
+/// The directory where relative paths start, without links.
 fn start_directory(path: &str) -> Result<PathBuf> {
     check_path(path)?;
     let canonical = Path::new(path).canonicalize().and_then(|canonical| {
@@ -431,7 +431,7 @@ fn outside(path: &str) -> Error {
     Error::at(Code::OutsideRoot, path, format!("{path}: is outside the root"))
 }
 
-/// The refusal of anything but a regular file; `noun` says what it is.
+/// The refusal of anything but a regular file; `noun` names its kind.
 pub fn not_a_file(path: &str, noun: &str) -> Error {
     Error::at(Code::NotAFile, path, format!("{path}: is {noun}, not a regular file"))
 }
@@ -450,8 +450,8 @@ pub(super) fn check_path(path: &str) -> Result<()> {
     Ok(())
 }
 
-/// A path as people write it. Resolving links on Windows puts `\\?\` in front, after which a
-/// forward slash belongs to a name; before a drive or a share it can go.
+/// A path as users write it. Canonical paths on Windows start with `\\?\`, after which forward
+/// slashes are part of names; the prefix can be removed before a drive or a share.
 pub fn plain(path: &str) -> Cow<'_, str> {
     let Some(rest) = path.strip_prefix(r"\\?\").filter(|_| cfg!(windows)) else {
         return path.into();
@@ -463,18 +463,18 @@ pub fn plain(path: &str) -> Cow<'_, str> {
     if is_drive { rest.into() } else { path.into() }
 }
 
-/// A path as people write it, for messages and reports.
+/// A path as users write it, for messages and reports.
 pub fn plain_path(path: &Path) -> String {
     plain(&path.to_string_lossy()).into_owned()
 }
 
-/// Whether two paths are one on a file system that ignores case, and two elsewhere.
+/// Whether two different paths are the same on a case-insensitive file system.
 pub fn differ_in_case_only(one: &Path, other: &Path) -> bool {
     let folded = |path: &Path| path.to_string_lossy().to_lowercase();
     one != other && folded(one) == folded(other)
 }
 
-/// A path as text, which names of files are compared and shown as.
+/// A path as text, for comparing and showing file names.
 pub fn unicode_path<'p>(name: &str, path: &'p Path) -> Result<&'p str> {
     path.to_str().ok_or_else(|| {
         Error::argument(format!("{name} is {path:?}: expected a path that is valid Unicode"))

@@ -1,4 +1,4 @@
-//! What identifies a file and its version.
+//! Stamps: the identity and version of a file.
 
 use std::fs::File;
 use std::io;
@@ -7,7 +7,7 @@ use std::path::Path;
 use cap_fs_ext::MetadataExt;
 use cap_std::fs::{Dir, Metadata};
 
-/// What a directory entry stands for.
+/// The kind of a directory entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// A regular file.
@@ -20,7 +20,7 @@ pub enum FileKind {
     Special,
 }
 
-/// The kinds that the two libraries tell in the same words.
+/// Both libraries have the same methods for these kinds.
 macro_rules! from_kinds {
     ($($system:ty),*) => {$(
         impl From<$system> for FileKind {
@@ -39,7 +39,7 @@ macro_rules! from_kinds {
 from_kinds!(std::fs::FileType, cap_std::fs::FileType);
 
 impl FileKind {
-    /// The word for messages.
+    /// The noun for messages.
     pub fn noun(self) -> &'static str {
         match self {
             FileKind::File => "a file",
@@ -53,23 +53,23 @@ impl FileKind {
 /// The identity and version of a file at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
-    /// What it is.
+    /// The kind.
     pub kind: FileKind,
-    /// The device it lies on.
+    /// The device.
     pub device: u64,
-    /// Its number on the device.
+    /// The inode.
     pub inode: u64,
-    /// Its length.
+    /// The size.
     pub size_bytes: u64,
-    /// Time of the last change of the content, since the epoch.
+    /// Time of the last change of the content in nanoseconds after the epoch (mtime).
     pub modified_ns: i128,
-    /// Time of the last change of content or attributes; 0 where the system keeps none.
+    /// Time of the last change of content or attributes (ctime); 0 if the system has none.
     pub changed_ns: i128,
-    /// The number of its names.
+    /// The number of hard links.
     pub links: u64,
-    /// Permission bits; 0 where the system has none.
+    /// Permission bits; 0 if the system has none.
     pub mode: u32,
-    /// Owner and group; 0 where the system has none.
+    /// Owner and group; 0 if the system has none.
     pub owner: (u32, u32),
 }
 
@@ -84,17 +84,17 @@ impl Stamp {
         Ok(Stamp::from_metadata(&dir.dir_metadata()?))
     }
 
-    /// The stamp of what has a name; of the link itself when it is one.
+    /// The stamp of the file with a name; of the link itself if it is one.
     pub(super) fn of_place(place: &super::Place) -> io::Result<Stamp> {
         Ok(Stamp::from_metadata(&place.dir().symlink_metadata(place.name())?))
     }
 
-    /// The stamp of what a path names, beneath no root: of the link itself when it is one.
+    /// The stamp of the file at a path, without a root; of the link itself if it is one.
     pub fn of_path(path: &Path) -> io::Result<Stamp> {
-        // One call of the system: a session asks for each file that it watches.
+        // A single system call, because a session does this for each file that it watches.
         #[cfg(unix)]
         return Ok(Stamp::from_metadata(&Metadata::from_just_metadata(path.symlink_metadata()?)));
-        // Elsewhere only what is opened says which file it is.
+        // Other systems identify only open files.
         #[cfg(not(unix))]
         {
             let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
@@ -103,13 +103,6 @@ impl Stamp {
             let parent = Dir::open_ambient_dir(parent, cap_std::ambient_authority())?;
             Ok(Stamp::from_metadata(&parent.symlink_metadata(name)?))
         }
-    }
-
-    /// Whether it tells of the same file with the same content.
-    pub fn has_content_of(&self, other: &Stamp) -> bool {
-        let content =
-            |stamp: &Stamp| (stamp.device, stamp.inode, stamp.size_bytes, stamp.modified_ns);
-        content(self) == content(other)
     }
 
     pub(super) fn from_metadata(metadata: &Metadata) -> Stamp {
@@ -127,28 +120,28 @@ impl Stamp {
         }
     }
 
-    /// Whether the file is this user's, and only this user may write it.
+    /// Whether the file belongs to this user, and only this user may write it.
     pub fn is_private(&self) -> bool {
         #[cfg(unix)]
         return self.owner.0 == rustix::process::geteuid().as_raw() && self.mode & 0o022 == 0;
-        // Its directory is below the user's own, and takes its access list from there.
+        // The directory is within the user's profile and inherits its access list.
         #[cfg(not(unix))]
         return true;
     }
 
-    /// Whether both are the same file, of whatever version.
+    /// Whether both are the same file, in any version.
     pub fn is_same_file(&self, other: &Stamp) -> bool {
         (self.device, self.inode) == (other.device, other.inode)
     }
 
-    /// Whether both are the same file with the same content, as far as stamps can tell; a
-    /// rename, which changes nothing but ctime, makes no difference.
+    /// Whether both are the same file with the same content, according to their stamps. Ignores the
+    /// ctime, which a rename changes.
     pub fn is_same_content(&self, other: &Stamp) -> bool {
         self.is_same_file(other)
             && (self.size_bytes, self.modified_ns) == (other.size_bytes, other.modified_ns)
     }
 
-    /// Whether both are the same version of the same file, as far as stamps can tell.
+    /// Whether both are the same version of the same file, according to their stamps.
     pub fn is_same_version(&self, other: &Stamp) -> bool {
         self.is_same_file(other)
             && self.size_bytes == other.size_bytes
@@ -157,7 +150,7 @@ impl Stamp {
     }
 }
 
-/// The fields that not every system has.
+/// The fields that only some systems have.
 struct SystemPart {
     modified_ns: i128,
     changed_ns: i128,

@@ -1,5 +1,5 @@
-//! What a search needs of the file system: where a path leads, and what lies in a directory.
-//! With a root, every step is resolved beneath its descriptor, as the opening of a file is.
+//! Access to directories for searches: resolving paths and listing. With a root, every path is
+//! resolved relative to its descriptor.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -10,12 +10,12 @@ use super::place::{Base, check_path};
 use super::{FileKind, open_ambient, reading};
 use hashline_base::error::{Error, Result};
 
-/// Where a path leads.
+/// A resolved path.
 #[derive(Debug)]
 pub struct FoundPath {
     /// The path without links and dots.
     pub canonical: PathBuf,
-    /// What is there.
+    /// The kind of the file there.
     pub kind: FileKind,
 }
 
@@ -24,9 +24,9 @@ pub struct FoundPath {
 pub struct Listed {
     /// Its name.
     pub name: OsString,
-    /// What it is; a link is not followed.
+    /// The kind; a link is not followed.
     pub kind: FileKind,
-    /// Whether listings leave it out by custom.
+    /// Whether listings omit it by convention.
     pub hidden: bool,
 }
 
@@ -40,12 +40,12 @@ impl Base {
         }
     }
 
-    /// Where `path` leads, links followed; `shown` is the same path for messages.
+    /// Resolves `path`, following links; `shown` is the same path for messages.
     pub fn find(&self, path: &Path, shown: &str) -> Result<FoundPath> {
         check_path(shown)?;
         let canonical = match self.start_dir()?.join(path).canonicalize() {
             Ok(canonical) => canonical,
-            // Tells a path that is outside the root from one that leads nowhere.
+            // Distinguishes a path outside the root from a missing one.
             Err(_) => self.existing(shown)?.canonical().to_owned(),
         };
         let kind = match self.beneath(&canonical) {
@@ -58,7 +58,7 @@ impl Base {
         Ok(FoundPath { canonical, kind })
     }
 
-    /// What lies in the directory at an absolute path, in no particular order.
+    /// The entries of the directory at an absolute path, unsorted.
     pub fn list(&self, dir: &Path) -> io::Result<Vec<Listed>> {
         match self.beneath(dir) {
             Some((root, relative)) => root.read_dir(relative)?.map(listed_beneath).collect(),
@@ -66,12 +66,12 @@ impl Base {
         }
     }
 
-    /// Whether there is something at an absolute path, links followed.
+    /// Whether a file exists at an absolute path, following links.
     pub fn exists(&self, path: &Path) -> bool {
         path.exists()
     }
 
-    /// At most `limit_bytes` of the regular file at an absolute path, links followed.
+    /// The start of the regular file at an absolute path, at most `limit_bytes`. Follows links.
     pub fn read_start(&self, path: &Path, limit_bytes: u64) -> io::Result<Vec<u8>> {
         let file = match self.beneath(path) {
             Some((root, relative)) => root.open_with(relative, &reading())?.into_std(),
@@ -98,7 +98,7 @@ fn listed_beneath(entry: io::Result<cap_std::fs::DirEntry>) -> io::Result<Listed
     let entry = entry?;
     let name = entry.file_name();
     let kind = match entry.file_type()? {
-        // Some file systems do not say.
+        // Some file systems do not report the kind.
         unknown if unknown == cap_std::fs::FileType::unknown() => {
             entry.metadata()?.file_type().into()
         }
@@ -112,7 +112,7 @@ fn listed_beneath(entry: io::Result<cap_std::fs::DirEntry>) -> io::Result<Listed
     Ok(Listed { kind, hidden: is_hidden(&name, attributes), name })
 }
 
-/// Hidden is a name with a leading dot, and on Windows also what has the attribute.
+/// A name is hidden if it starts with a dot, or on Windows if it has the attribute.
 fn is_hidden(name: &OsStr, attributes: u32) -> bool {
     const FILE_ATTRIBUTE_HIDDEN: u32 = 0x2;
     name.as_encoded_bytes().starts_with(b".") || attributes & FILE_ATTRIBUTE_HIDDEN != 0

@@ -1,5 +1,5 @@
-//! What systems other than Windows do in their own way: names change in an open directory,
-//! wherever its path leads by now, and come to the disk with it.
+//! The functions for Unix systems. Names are changed relative to an open directory, wherever its
+//! path leads, and become durable when that directory is flushed.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Read};
@@ -9,9 +9,9 @@ use cap_std::fs::OpenOptions;
 
 use super::{NewAccess, Place, Stamp};
 
-/// Reads as long as `out` has room, in as few calls as the system allows, and says how much
-/// of the limit is left; 0 at the end of the file. The standard library starts with little
-/// room and doubles it.
+/// Reads while `out` has spare capacity, with as few system calls as possible. Returns the rest of
+/// the limit; 0 at the end of the file. The standard library starts with a small buffer and doubles
+/// it.
 pub(super) fn fill(file: &File, mut limit_bytes: u64, out: &mut Vec<u8>) -> io::Result<u64> {
     loop {
         let room = out.capacity() - out.len();
@@ -28,8 +28,8 @@ pub(super) fn fill(file: &File, mut limit_bytes: u64, out: &mut Vec<u8>) -> io::
     }
 }
 
-/// What can be read of a file that was opened without waiting; reading waits then. A FIFO needs a
-/// program that writes to it.
+/// A reader for a file that was opened without blocking; its reads block. A FIFO must have a
+/// writer.
 pub(super) fn piped(mut file: File) -> io::Result<Box<dyn Read>> {
     use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
@@ -39,7 +39,7 @@ pub(super) fn piped(mut file: File) -> io::Result<Box<dyn Read>> {
         match file.read(&mut byte) {
             Ok(0) => return Err(io::Error::other("it is a FIFO to which no program writes")),
             Ok(_) => start.extend(byte),
-            // There is a writer, and nothing of it yet.
+            // There is a writer that has not written anything yet.
             Err(cause) if cause.kind() == io::ErrorKind::WouldBlock => {}
             Err(cause) => return Err(cause),
         }
@@ -49,17 +49,18 @@ pub(super) fn piped(mut file: File) -> io::Result<Box<dyn Read>> {
     Ok(Box::new(io::Cursor::new(start).chain(file)))
 }
 
-/// Opens a file: nobody else's open one stands in the way here.
+/// Opens a file. Unlike on Windows, handles of other processes do not interfere.
 pub(super) fn open(place: &Place, options: &OpenOptions) -> io::Result<File> {
     Ok(place.dir().open_with(place.name(), options)?.into_std())
 }
 
-/// Opens a file that somebody may be removing: its name goes at once here.
-pub(super) fn open_leaving(place: &Place, options: &OpenOptions) -> io::Result<File> {
+/// Opens a file that another process may be removing. Unlike on Windows, its name disappears at
+/// once.
+pub(super) fn open_retrying(place: &Place, options: &OpenOptions) -> io::Result<File> {
     open(place, options)
 }
 
-/// Creates a file that must not exist yet.
+/// Creates a file that must not exist.
 pub(super) fn create_new(place: &Place, access: NewAccess) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true);
@@ -71,35 +72,36 @@ pub(super) fn create_new(place: &Place, access: NewAccess) -> io::Result<File> {
     Ok(place.dir().open_with(place.name(), &options)?.into_std())
 }
 
-/// Under this name Linux keeps the access control list of a file.
+/// The extended attribute in which Linux stores the access control list of a file.
 const ACCESS_LIST: &str = "system.posix_acl_access";
 
-/// Gives `file` the mode, owner and extended attributes of `model`, as far as the user may.
+/// Copies the mode, owner and extended attributes of `model` to `file`, as far as the user may.
 pub(super) fn copy_attributes(file: &File, model: &File, stamp: &Stamp) -> io::Result<()> {
     use rustix::fs::{Gid, Uid, fchmod, fchown};
     use xattr::FileExt;
 
     let (uid, gid) = stamp.owner;
-    // Ownership first: changing it clears the set-id bits. A user who may not give a file
-    // away keeps it, and may still set the group to one of their own.
+    // Ownership first: changing it clears the set-id bits. A user who may not change the owner may
+    // still set the group to one of their own.
     let mut mode = stamp.mode;
     if fchown(file, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid))).is_err() {
-        // Bits that run a program as its owner are not passed on to another owner.
+        // Set-id bits are not given to a file of another owner.
         mode &= 0o1777;
         if uid != rustix::process::geteuid().as_raw() {
-            // The old owner is one of the others now, or of the group.
-            mode &= 0o1700 | everybodys(mode >> 6 & 0o7);
+            // The old owner is now among the group or the others.
+            mode &= 0o1700 | for_group_and_others(mode >> 6 & 0o7);
         }
-        // Nor are the rights of a group to another group, but for those that everybody has; and
-        // who is in the lost group is one of the others now.
+        // Likewise, a group does not inherit rights of another group, except for those that
+        // everyone has; and members of the old group are now among the others.
         if fchown(file, None, Some(Gid::from_raw(gid))).is_err() {
             let group = mode >> 3 & group_rights(model)?.unwrap_or(0o7);
-            mode = mode & 0o1700 | everybodys(mode & group & 0o7);
+            mode = mode & 0o1700 | for_group_and_others(mode & group & 0o7);
         }
     }
     copy_access_list(file, model)?;
-    // Labels and notes travel as extended attributes. Where the file system has none, or this
-    // user may not set one, the file does without. What the new file has from its directory goes.
+    // Security labels and the like are extended attributes. They are skipped if the file system has
+    // none, or this user may not set one. Attributes that the new file inherited from its directory
+    // are removed.
     let names: Vec<_> = model.list_xattr().into_iter().flatten().collect();
     for name in file.list_xattr().into_iter().flatten().filter(|name| !names.contains(name)) {
         if name != ACCESS_LIST {
@@ -115,12 +117,12 @@ pub(super) fn copy_attributes(file: &File, model: &File, stamp: &Stamp) -> io::R
     Ok(())
 }
 
-/// The bits of a mode that give the group and all others the same rights.
-fn everybodys(rights: u32) -> u32 {
+/// The mode bits that give the same rights to the group and to all others.
+fn for_group_and_others(rights: u32) -> u32 {
     rights << 3 | rights
 }
 
-/// Which errors say that a file system has no access control lists.
+/// The errors of file systems without access control lists.
 const NO_LISTS: [i32; 3] = [libc::ENOTSUP, libc::EOPNOTSUPP, libc::ENOSYS];
 
 fn access_list(file: &File) -> io::Result<Option<Vec<u8>>> {
@@ -130,11 +132,11 @@ fn access_list(file: &File) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
-/// What the access control list of a file lets its group do, before the mask, which is in the
-/// mode; `None` when it has no list.
+/// The rights of the group in the access control list of a file, before the mask, which is stored
+/// in the mode. `None` if it has no list.
 fn group_rights(file: &File) -> io::Result<Option<u32>> {
     const GROUP: u16 = 0x04;
-    // The version, then a tag, rights and a number of each entry.
+    // A version, then for each entry a tag, rights and an id.
     const HEAD_BYTES: usize = 4;
     const ENTRY_BYTES: usize = 8;
     let list = access_list(file)?.unwrap_or_default();
@@ -144,9 +146,9 @@ fn group_rights(file: &File) -> io::Result<Option<u32>> {
     Ok(group.next().map(|entry| u32::from(number(&entry[2..]))))
 }
 
-/// Gives `file` the access control list of `model`, or none. Where there is one, the mode's bits
-/// for the group are those of its mask, so that without it they would let others in whom it kept
-/// out; and so would a list that the new file has from its directory.
+/// Copies the access control list of `model` to `file`, or removes it. With a list, the group bits
+/// of the mode are its mask, so without the list they could admit others. So could a list that the
+/// new file inherited from its directory.
 fn copy_access_list(file: &File, model: &File) -> io::Result<()> {
     use xattr::FileExt;
     match access_list(model)? {
@@ -161,13 +163,13 @@ fn mode_bits(mode: u32) -> rustix::fs::Mode {
     rustix::fs::Mode::from_raw_mode(mode as rustix::fs::RawMode)
 }
 
-/// Renames over whatever is at `to`.
+/// Renames a file, replacing any file at `to`.
 pub(super) fn rename(from: &Place, to: &Place) -> io::Result<()> {
     from.dir().rename(from.name(), to.dir(), to.name())
 }
 
-/// Linux and macOS rename without replacing in one step. Elsewhere, and on file systems that
-/// cannot, a hard link fails when the name is taken, which gives the same guarantee.
+/// Linux and macOS can rename without replacing. On other systems, and on file systems that cannot,
+/// a hard link fails if the name exists, which gives the same guarantee.
 pub(super) fn rename_new(from: &Place, to: &Place) -> io::Result<()> {
     #[cfg(any(target_os = "linux", target_vendor = "apple"))]
     {
@@ -199,18 +201,18 @@ pub(super) fn exchange(_: &Place, _: &Place) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Gives the file a second name.
+/// Creates a hard link.
 pub(super) fn link(from: &Place, to: &Place) -> io::Result<()> {
     from.dir().hard_link(from.name(), to.dir(), to.name())
 }
 
-/// Makes a symbolic link that leads where the one at `from` does.
+/// Creates a symbolic link with the target of the one at `from`.
 pub(super) fn copy_link(from: &Place, to: &Place) -> io::Result<()> {
     let target = rustix::fs::readlinkat(from.dir(), from.name(), Vec::new())?;
     Ok(rustix::fs::symlinkat(target, to.dir(), to.name())?)
 }
 
-/// Removes a name of a file.
+/// Removes a name.
 pub(super) fn unlink(place: &Place) -> io::Result<()> {
     place.dir().remove_file(place.name())
 }
@@ -220,21 +222,21 @@ pub(super) fn remove_dir(place: &Place) -> io::Result<()> {
     place.dir().remove_dir(place.name())
 }
 
-/// Directories are opened without the right to read them where the system has that; such a
-/// descriptor cannot be flushed, so another one is opened through it.
+/// Directories are opened without read access where the system supports that. Such a descriptor
+/// cannot be flushed, so a second one is opened through it.
 pub(super) fn sync_dir(place: &Place) -> io::Result<()> {
     use rustix::fs::{Mode, OFlags, openat};
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    // The standard library knows how to reach the disk itself on macOS.
+    // The standard library uses the call that flushes the disk cache on macOS.
     File::from(openat(place.dir(), ".", flags, Mode::empty())?).sync_all()
 }
 
-/// Takes the lock of the file; waits while somebody else has it.
+/// Takes the file lock; waits while another process holds it.
 pub(super) fn lock(file: &File) -> io::Result<()> {
     file.lock()
 }
 
-/// Takes the lock of the file if nobody else has it; false otherwise.
+/// Takes the file lock; returns false if another process holds it.
 pub(super) fn try_lock(file: &File) -> io::Result<bool> {
     match file.try_lock() {
         Ok(()) => Ok(true),
@@ -243,7 +245,7 @@ pub(super) fn try_lock(file: &File) -> io::Result<bool> {
     }
 }
 
-/// Whether the user may write the file's content.
+/// Whether the user may write the content of the file.
 pub(super) fn may_write(place: &Place) -> io::Result<bool> {
     use rustix::fs::{Access, AtFlags, accessat};
     match accessat(place.dir(), place.name(), Access::WRITE_OK, AtFlags::EACCESS) {
@@ -255,13 +257,13 @@ pub(super) fn may_write(place: &Place) -> io::Result<bool> {
     }
 }
 
-/// Whether the user may give the name, which `stamp` is the file of, to another file.
+/// Whether the user may replace the file with this name, whose stamp is `stamp`, by another file.
 pub(super) fn may_replace(place: &Place, stamp: &Stamp) -> io::Result<bool> {
     let directory = place.directory();
     Ok(may_write(&directory)?
         && may_give_to_owner(stamp)
-        && !is_kept_by_sticky_bit(&Stamp::of_place(&directory)?, stamp)
-        // A file can be a mount point itself; its name then stays.
+        && !is_protected_by_sticky_bit(&Stamp::of_place(&directory)?, stamp)
+        // A mount point cannot be renamed.
         && mount(place)? == mount(&directory)?)
 }
 
@@ -271,33 +273,33 @@ pub(super) fn may_give_to_owner(file: &Stamp) -> bool {
     user.is_root() || file.owner.0 == user.as_raw()
 }
 
-/// Which mount the name lies on, where the system tells.
+/// The mount of the place, if the system reports it.
 #[cfg(target_os = "linux")]
 pub(super) fn mount(place: &Place) -> io::Result<Option<u64>> {
     use rustix::fs::{AtFlags, StatxFlags, statx};
     let flags = AtFlags::SYMLINK_NOFOLLOW;
     match statx(place.dir(), place.name(), flags, StatxFlags::MNT_ID) {
-        // An emulator of another processor says that it tells, and leaves 0 there.
+        // The emulator of another processor sets the mask bit but leaves 0 in the field.
         Ok(found) if found.stx_mask & StatxFlags::MNT_ID.bits() != 0 && found.stx_mnt_id != 0 => {
             Ok(Some(found.stx_mnt_id))
         }
-        // A kernel before 5.8 does not know the question, and a sandbox may not know the call.
+        // Kernels before 5.8 do not have the field, and a sandbox may not allow the call.
         Ok(_) | Err(rustix::io::Errno::NOSYS | rustix::io::Errno::PERM) => mount_of_opened(place),
         Err(other) => Err(other.into()),
     }
 }
 
-/// The mount that a place is on, by what the kernel tells about an open file.
+/// The mount of the place, from the kernel's data about an open descriptor.
 #[cfg(target_os = "linux")]
 fn mount_of_opened(place: &Place) -> io::Result<Option<u64>> {
     use rustix::fs::{Mode, OFlags, openat};
     use std::os::fd::AsRawFd;
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let opened = openat(place.dir(), place.name(), flags, Mode::empty())?;
-    // Where nothing is mounted at /proc, nobody tells.
-    let told = std::fs::read_to_string(format!("/proc/self/fdinfo/{}", opened.as_raw_fd()));
-    let told = told.unwrap_or_default();
-    Ok(told.lines().find_map(|line| line.strip_prefix("mnt_id:")?.trim().parse().ok()))
+    // Not available if /proc is not mounted.
+    let fdinfo = std::fs::read_to_string(format!("/proc/self/fdinfo/{}", opened.as_raw_fd()));
+    let fdinfo = fdinfo.unwrap_or_default();
+    Ok(fdinfo.lines().find_map(|line| line.strip_prefix("mnt_id:")?.trim().parse().ok()))
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -305,8 +307,9 @@ pub(super) fn mount(_: &Place) -> io::Result<Option<u64>> {
     Ok(None)
 }
 
-/// Whether the directory lets only the file's owner, its own owner and root rename the file.
-fn is_kept_by_sticky_bit(directory: &Stamp, file: &Stamp) -> bool {
+/// Whether the sticky bit reserves renaming the file to its owner, the owner of the directory and
+/// root.
+fn is_protected_by_sticky_bit(directory: &Stamp, file: &Stamp) -> bool {
     const STICKY: u32 = 0o1000;
     let user = rustix::process::geteuid();
     let is_among_owners = [file.owner.0, directory.owner.0].contains(&user.as_raw());
@@ -319,11 +322,11 @@ mod tests {
     use crate::fs::{FileSystem, OsFileSystem};
 
     #[test]
-    fn both_ways_to_ask_for_a_mount_give_the_same() {
+    fn both_ways_to_query_a_mount_agree() {
         let place = |dir: &str, name: &str| {
             OsFileSystem.open_dir_at(dir.as_ref()).unwrap().place(name, name)
         };
-        // The last component is a link, whose own mount is asked for; /proc is one of its own.
+        // The last component is a link, whose own mount is queried; /proc is a mount of its own.
         for (dir, name) in [("/", "."), ("/", "proc"), ("/proc", "self"), ("/proc/self", "exe")] {
             let place = place(dir, name);
             assert_eq!(mount_of_opened(&place).unwrap(), mount(&place).unwrap(), "{dir}/{name}");

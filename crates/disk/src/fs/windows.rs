@@ -1,8 +1,8 @@
-//! What Windows does in its own way: names that change through to the disk, files that somebody
-//! has open or that are read-only, locks that keep nobody from reading.
+//! The functions for Windows: renames that are flushed to the disk, files that are open in other
+//! processes or read-only, and locks that do not prevent reading.
 //!
-//! Names are changed by path. An open directory can neither be renamed nor removed there, nor can
-//! one above it, so the path of a place leads to its directory as long as that is open.
+//! Names are changed by path. An open directory can be neither renamed nor removed on Windows, nor
+//! can its parents, so the path of a place leads to its directory as long as that is open.
 
 use std::fs::{File, OpenOptions, Permissions};
 use std::io;
@@ -32,35 +32,36 @@ use windows_sys::Win32::System::IO::{OVERLAPPED, OVERLAPPED_0, OVERLAPPED_0_0};
 
 use super::{NewAccess, Place, Stamp};
 
-/// How often an operation is tried while another process is in its way: antivirus scanners and
-/// indexers open new files for moments.
+/// How often an operation is tried if another process interferes: antivirus scanners and indexers
+/// open new files for a short time.
 const ATTEMPTS: u32 = 9;
-/// The pause before the second try; each later one is twice as long, a quarter of a second in all.
+/// The pause before the second attempt. Each later pause is twice as long; the total is a quarter
+/// of a second.
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
-/// What is said of a file that another process has open in a way that excludes the work.
+/// The errors for a file that another process has open without sharing.
 const IN_USE: [u32; 2] = [ERROR_SHARING_VIOLATION, ERROR_LOCK_VIOLATION];
-/// What is said of names that change. Access is denied, too, to a file whose removal waits for a
-/// handle to be closed, and to the name of one that another process has open.
-const PASSING: [u32; 3] = [ERROR_ACCESS_DENIED, ERROR_SHARING_VIOLATION, ERROR_LOCK_VIOLATION];
+/// The errors of changing names. Access is also denied to a file whose deletion is pending, and to
+/// the name of a file that another process has open.
+const TRANSIENT: [u32; 3] = [ERROR_ACCESS_DENIED, ERROR_SHARING_VIOLATION, ERROR_LOCK_VIOLATION];
 
-/// The byte that a lock is on. Windows keeps others from reading what is locked, and a journal
-/// is read by those who wait for its files; no file is so long.
+/// The byte that is locked, beyond the end of any file. Windows prevents reading of locked bytes,
+/// but a journal is read by processes that wait for its files.
 const LOCKED_BYTE: u64 = i64::MAX as u64 - 1;
 
-/// Opens a file. That it is denied lasts: whoever has no right to a file gets none by waiting, and
-/// a call may name many such files.
+/// Opens a file. Access denied is not retried: a user without access does not get it by waiting,
+/// and a call may name many such files.
 pub(super) fn open(place: &Place, options: &cap_std::fs::OpenOptions) -> io::Result<File> {
-    patiently(&IN_USE, || Ok(place.dir().open_with(place.name(), options)?.into_std()))
+    retrying(&IN_USE, || Ok(place.dir().open_with(place.name(), options)?.into_std()))
 }
 
-/// Opens a file that another call may be removing: it is denied until all have closed it, and gone
-/// then.
-pub(super) fn open_leaving(place: &Place, options: &cap_std::fs::OpenOptions) -> io::Result<File> {
-    patiently(&PASSING, || Ok(place.dir().open_with(place.name(), options)?.into_std()))
+/// Opens a file that another call may be removing. Access is denied until all handles are closed;
+/// then the file is gone.
+pub(super) fn open_retrying(place: &Place, options: &cap_std::fs::OpenOptions) -> io::Result<File> {
+    retrying(&TRANSIENT, || Ok(place.dir().open_with(place.name(), options)?.into_std()))
 }
 
-/// Creates a file that must not exist yet, with the right to give it the access list of another
-/// one, if the user may have that: on a share, it can be missing.
+/// Creates a file that must not exist, with the right to set its access list if the user may have
+/// it: on a share, it can be missing.
 pub(super) fn create_new(place: &Place, _: NewAccess) -> io::Result<File> {
     let create = |more: u32| {
         let mut options = cap_std::fs::OpenOptions::new();
@@ -75,7 +76,7 @@ pub(super) fn create_new(place: &Place, _: NewAccess) -> io::Result<File> {
     }
 }
 
-/// Gives `file` the access list, the attributes and the time of creation of `model`.
+/// Copies the access list, the attributes and the creation time of `model` to `file`.
 pub(super) fn copy_attributes(file: &File, model: &File, _: &Stamp) -> io::Result<()> {
     const KEPT: u32 = FILE_ATTRIBUTE_ARCHIVE
         | FILE_ATTRIBUTE_HIDDEN
@@ -83,7 +84,7 @@ pub(super) fn copy_attributes(file: &File, model: &File, _: &Stamp) -> io::Resul
         | FILE_ATTRIBUTE_READONLY
         | FILE_ATTRIBUTE_SYSTEM;
     let wanted = access_list(model)?;
-    // Most files have the one that their directory passes on.
+    // Most files inherit the access list of their directory.
     if wanted != access_list(file)? {
         set_access_list(file, &wanted)?;
     }
@@ -95,7 +96,7 @@ pub(super) fn copy_attributes(file: &File, model: &File, _: &Stamp) -> io::Resul
     let info = FILE_BASIC_INFO {
         CreationTime: metadata.creation_time() as i64,
         FileAttributes: attributes,
-        // Zeros leave the other times alone.
+        // Zero leaves a time unchanged.
         ..FILE_BASIC_INFO::default()
     };
     let (handle, bytes) = (file.as_raw_handle() as HANDLE, size_of::<FILE_BASIC_INFO>() as u32);
@@ -106,8 +107,8 @@ pub(super) fn copy_attributes(file: &File, model: &File, _: &Stamp) -> io::Resul
     })
 }
 
-/// The description of who may do what with a file, as the system has it; empty where the file
-/// system knows no such thing. In units of four bytes, which it is aligned to.
+/// The security descriptor with the access list of a file; empty if the file system has none. In
+/// units of four bytes, for alignment.
 fn access_list(file: &File) -> io::Result<Vec<u32>> {
     let (handle, mut needed) = (file.as_raw_handle() as HANDLE, 0);
     let mut list: Vec<u32> = Vec::new();
@@ -135,7 +136,7 @@ fn access_list(file: &File) -> io::Result<Vec<u32>> {
     }
 }
 
-/// What file systems without access lists say.
+/// The errors of file systems without access lists.
 const NO_LISTS: [u32; 2] = [ERROR_INVALID_FUNCTION, ERROR_NOT_SUPPORTED];
 
 fn set_access_list(file: &File, list: &[u32]) -> io::Result<()> {
@@ -143,19 +144,19 @@ fn set_access_list(file: &File, list: &[u32]) -> io::Result<()> {
         return Ok(());
     }
     let (handle, list) = (file.as_raw_handle() as HANDLE, list.as_ptr().cast_mut().cast());
-    // SAFETY: The handle is that of an open file, and the list is one that the system has made; it
-    // is only read.
+    // SAFETY: The handle is that of an open file, and the list was returned by the system; it is
+    // only read.
     done(unsafe { SetKernelObjectSecurity(handle, DACL_SECURITY_INFORMATION, list) })
 }
 
-/// Renames over whatever is at `to`, through to the disk. `ReplaceFileW` would do it in two steps
-/// with nothing at `to` in between.
+/// Renames a file, replacing any file at `to`, and flushes the change to the disk. `ReplaceFileW`
+/// would do so in two steps, without a file at `to` in between.
 pub(super) fn rename(from: &Place, to: &Place) -> io::Result<()> {
     let (from, to) = (from.canonical(), to.canonical());
     let is_through =
-        patiently(&PASSING, || match move_file(from, to, MOVEFILE_REPLACE_EXISTING) {
-            // Somebody may have the replaced file open, who let others remove it: the standard
-            // library knows how to take its name.
+        retrying(&TRANSIENT, || match move_file(from, to, MOVEFILE_REPLACE_EXISTING) {
+            // Another process may have the replaced file open, with sharing of deletions: the
+            // standard library can rename over such a file.
             Err(cause) if is(&cause, &[ERROR_ACCESS_DENIED]) => {
                 std::fs::rename(from, to).map(|()| false)
             }
@@ -164,9 +165,9 @@ pub(super) fn rename(from: &Place, to: &Place) -> io::Result<()> {
     if is_through { Ok(()) } else { flush(to) }
 }
 
-/// Renames through to the disk; fails with `AlreadyExists` when `to` exists.
+/// Renames a file and flushes the change; fails with `AlreadyExists` if `to` exists.
 pub(super) fn rename_new(from: &Place, to: &Place) -> io::Result<()> {
-    patiently(&PASSING, || move_file(from.canonical(), to.canonical(), 0))
+    retrying(&TRANSIENT, || move_file(from.canonical(), to.canonical(), 0))
 }
 
 fn move_file(from: &Path, to: &Path, flags: u32) -> io::Result<()> {
@@ -181,26 +182,26 @@ pub(super) fn exchange(_: &Place, _: &Place) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Gives the file a second name.
+/// Creates a hard link.
 pub(super) fn link(from: &Place, to: &Place) -> io::Result<()> {
-    patiently(&PASSING, || std::fs::hard_link(from.canonical(), to.canonical()))
+    retrying(&TRANSIENT, || std::fs::hard_link(from.canonical(), to.canonical()))
 }
 
-/// Few users may make symbolic links.
+/// Few users have the right to create symbolic links.
 pub(super) fn copy_link(_: &Place, _: &Place) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Removes a name of a file, which may be read-only, as elsewhere.
+/// Removes a name of a file. Like on other systems, the file may be read-only.
 pub(super) fn unlink(place: &Place) -> io::Result<()> {
     let path = place.canonical();
-    patiently(&PASSING, || match std::fs::remove_file(path) {
+    retrying(&TRANSIENT, || match std::fs::remove_file(path) {
         Err(cause) if is(&cause, &[ERROR_ACCESS_DENIED]) => unlink_read_only(path, cause),
         other => other,
     })
 }
 
-/// The attribute belongs to the file, which may have other names: it keeps it there.
+/// The attribute belongs to the file, which may have other names, so it is restored.
 fn unlink_read_only(path: &Path, cause: io::Error) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.access_mode(FILE_READ_ATTRIBUTES | FILE_WRITE_ATTRIBUTES);
@@ -212,7 +213,7 @@ fn unlink_read_only(path: &Path, cause: io::Error) -> io::Result<()> {
     }
     file.set_permissions(writable(before.clone()))?;
     let removed = std::fs::remove_file(path);
-    // Of a file that is gone, there is nothing to restore.
+    // Fails if the file is gone; then nothing needs to be restored.
     let _ = file.set_permissions(before);
     removed
 }
@@ -225,11 +226,11 @@ fn writable(mut permissions: Permissions) -> Permissions {
 
 /// Removes an empty directory.
 pub(super) fn remove_dir(place: &Place) -> io::Result<()> {
-    patiently(&PASSING, || std::fs::remove_dir(place.canonical()))
+    retrying(&TRANSIENT, || std::fs::remove_dir(place.canonical()))
 }
 
-/// Forces the entries of the place's directory to the disk, where the file system does that. Those
-/// that do not have a log, which the next flush of any file brings to the disk, in order.
+/// Flushes the entries of the directory of the place to the disk, if the file system supports it.
+/// Other file systems have a log that the next flush of any file writes in sequence.
 pub(super) fn sync_dir(place: &Place) -> io::Result<()> {
     const CANNOT: [u32; 5] = [
         ERROR_ACCESS_DENIED,
@@ -247,7 +248,7 @@ pub(super) fn sync_dir(place: &Place) -> io::Result<()> {
     }
 }
 
-/// Forces a file and its name to the disk, unless it is one that this user may not write.
+/// Flushes a file and its name to the disk, unless this user may not write it.
 fn flush(path: &Path) -> io::Result<()> {
     match OpenOptions::new().write(true).open(path).and_then(|file| file.sync_all()) {
         Err(cause) if is(&cause, &[ERROR_ACCESS_DENIED, ERROR_SHARING_VIOLATION]) => Ok(()),
@@ -255,12 +256,12 @@ fn flush(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Takes the lock of the file; waits while somebody else has it.
+/// Takes the file lock; waits while another process holds it.
 pub(super) fn lock(file: &File) -> io::Result<()> {
     lock_byte(file, LOCKFILE_EXCLUSIVE_LOCK)
 }
 
-/// Takes the lock of the file if nobody else has it; false otherwise.
+/// Takes the file lock; returns false if another process holds it.
 pub(super) fn try_lock(file: &File) -> io::Result<bool> {
     match lock_byte(file, LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY) {
         Err(cause) if is(&cause, &[ERROR_LOCK_VIOLATION, ERROR_IO_PENDING]) => Ok(false),
@@ -273,34 +274,34 @@ fn lock_byte(file: &File, flags: u32) -> io::Result<()> {
     let offset = OVERLAPPED_0 { Anonymous: OVERLAPPED_0_0 { Offset: low, OffsetHigh: high } };
     let mut at = OVERLAPPED { Anonymous: offset, ..OVERLAPPED::default() };
     let handle = file.as_raw_handle() as HANDLE;
-    // SAFETY: The handle is that of an open file, which was not opened for overlapped work: the
-    // call has ended when it returns, and `at` lives as long.
+    // SAFETY: The handle is that of an open file, which was not opened for overlapped I/O: the
+    // operation has ended when the call returns, and `at` lives as long.
     done(unsafe { LockFileEx(handle, flags, 0, 1, 0, &raw mut at) })
 }
 
-/// Leaves it to the standard library to find room, and says how much of the limit is left.
+/// Does nothing: the standard library manages the buffer. Returns the rest of the limit.
 pub(super) fn fill(_: &File, limit_bytes: u64, _: &mut Vec<u8>) -> io::Result<u64> {
     Ok(limit_bytes)
 }
 
-/// Whether the file may be written, as far as its attributes say.
+/// Whether the file may be written, according to its attributes.
 pub(super) fn may_write(place: &Place) -> io::Result<bool> {
     Ok(!place.dir().symlink_metadata(place.name())?.permissions().readonly())
 }
 
-/// Whether the file may be replaced, as far as its attributes say. Of a directory, they say
-/// nothing.
+/// Whether the file may be replaced, according to its attributes. The directory has no attributes
+/// that restrict this.
 pub(super) fn may_replace(place: &Place, _: &Stamp) -> io::Result<bool> {
     may_write(place)
 }
 
-/// Windows mounts nothing within what has one number of a device.
+/// Not needed: on Windows, mounts have their own device number.
 pub(super) fn mount(_: &Place) -> io::Result<Option<u64>> {
     Ok(None)
 }
 
-/// Tries again while the answer is one of those that pass.
-fn patiently<T>(passing: &[u32], work: impl Fn() -> io::Result<T>) -> io::Result<T> {
+/// Retries the operation while it fails with one of the `transient` errors.
+fn retrying<T>(passing: &[u32], work: impl Fn() -> io::Result<T>) -> io::Result<T> {
     let mut length = FIRST_PAUSE;
     for _ in 1..ATTEMPTS {
         match work() {
@@ -326,7 +327,7 @@ fn done(answer: i32) -> io::Result<()> {
     if answer == 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// A path as Windows takes it.
+/// A path as a NUL-terminated UTF-16 string.
 fn wide(path: &Path) -> io::Result<Vec<u16>> {
     let mut units: Vec<u16> = path.as_os_str().encode_wide().collect();
     if units.contains(&0) {
@@ -344,11 +345,11 @@ mod tests {
     use crate::fs::{FileSystem, OsFileSystem};
 
     thread_local! {
-        /// How often this thread has waited for others.
+        /// How often this thread has paused.
         pub(super) static PAUSES: Cell<u32> = const { Cell::new(0) };
     }
 
-    /// Files of the given names, each with its name as content.
+    /// Creates files with the given names; each contains its name.
     fn files(names: &[&str]) -> (tempfile::TempDir, Vec<Place>) {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().canonicalize().unwrap();
@@ -371,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn a_taken_name_is_replaced_or_refused_as_asked() {
+    fn an_existing_name_is_replaced_or_refused_as_requested() {
         let (_dir, places) = files(&["one", "two", "three"]);
         let cause = rename_new(&places[0], &places[1]).unwrap_err();
         assert_eq!(cause.kind(), io::ErrorKind::AlreadyExists);
@@ -385,10 +386,10 @@ mod tests {
         assert_eq!(read(&places[2]), "three");
     }
 
-    /// A lock of the whole file, which the standard library takes, would keep everybody else from
-    /// reading: a journal is read by those who wait for its files.
+    /// The standard library locks the whole file, which would prevent other processes from reading
+    /// it: a journal is read by processes that wait for its files.
     #[test]
-    fn regression_what_is_locked_can_be_read() {
+    fn regression_a_locked_file_can_be_read() {
         let (_dir, places) = files(&["journal"]);
         let open = || OsFileSystem.open(&places[0]).unwrap();
         let (holder, other) = (open(), open());
@@ -399,7 +400,7 @@ mod tests {
         assert!(try_lock(&other).unwrap());
     }
 
-    /// A patch that deletes one would leave its journal for ever.
+    /// Otherwise, a patch that deletes one would never remove its journal.
     #[test]
     fn regression_a_read_only_file_can_be_removed() {
         let (_dir, places) = files(&["one", "two"]);
@@ -411,7 +412,7 @@ mod tests {
             assert!(!place.canonical().exists());
         }
         let left = std::fs::metadata(other.canonical()).unwrap();
-        assert!(left.permissions().readonly(), "the other name's file has changed");
+        assert!(left.permissions().readonly(), "the attribute of the other name has changed");
         set_read_only(&other, false);
     }
 
@@ -438,7 +439,7 @@ mod tests {
         let (old, new) = (model.metadata().unwrap(), file.metadata().unwrap());
         assert_eq!(new.file_attributes(), old.file_attributes());
         assert!(new.permissions().readonly());
-        // Wine keeps no time of creation: what it tells is that of the last change.
+        // Wine does not store creation times; it returns the time of the last change.
         if std::env::var_os("HASHLINE_EMULATOR").is_none() {
             assert_eq!(new.creation_time(), old.creation_time());
         }
@@ -450,17 +451,17 @@ mod tests {
     }
 
     #[test]
-    fn what_another_process_is_in_the_way_of_is_tried_again_and_nothing_else() {
+    fn only_errors_caused_by_other_processes_are_retried() {
         let times = Cell::new(0);
         let fail = |passing: &[u32], code: u32, until: u32| {
             times.set(0);
-            patiently(passing, || {
+            retrying(passing, || {
                 times.set(times.get() + 1);
                 let cause = io::Error::from_raw_os_error(code as i32);
                 if times.get() < until { Err(cause) } else { Ok(()) }
             })
         };
-        for passing in [&IN_USE[..], &PASSING] {
+        for passing in [&IN_USE[..], &TRANSIENT] {
             fail(passing, ERROR_SHARING_VIOLATION, 3).unwrap();
             assert_eq!(times.get(), 3);
             fail(passing, ERROR_SHARING_VIOLATION, u32::MAX).unwrap_err();
@@ -468,17 +469,17 @@ mod tests {
             fail(passing, ERROR_INVALID_FUNCTION, u32::MAX).unwrap_err();
             assert_eq!(times.get(), 1);
         }
-        fail(&PASSING, ERROR_ACCESS_DENIED, 3).unwrap();
+        fail(&TRANSIENT, ERROR_ACCESS_DENIED, 3).unwrap();
         assert_eq!(times.get(), 3);
     }
 
-    /// Each file of a patch that the user may not open cost a quarter of a second.
+    /// Each file of a patch that the user could not open took a quarter of a second.
     #[test]
-    fn regression_only_a_file_of_the_state_is_waited_for_when_it_is_denied() {
+    fn regression_denied_access_is_retried_only_for_files_of_the_state_directory() {
         let (dir, places) = files(&["file"]);
         std::fs::create_dir(dir.path().join("denied")).unwrap();
         let place = places[0].sibling("denied");
-        // A directory looks like a file that the user may not open.
+        // A directory causes the same error as a file that the user may not open.
         let mut options = cap_std::fs::OpenOptions::new();
         options.read(true).write(true);
         let waited = |opened: &dyn Fn() -> io::Result<File>| {
@@ -488,7 +489,7 @@ mod tests {
             PAUSES.get() - before
         };
         assert_eq!(waited(&|| open(&place, &options)), 0);
-        assert_eq!(waited(&|| open_leaving(&place, &options)), ATTEMPTS - 1);
+        assert_eq!(waited(&|| open_retrying(&place, &options)), ATTEMPTS - 1);
         assert_eq!(waited(&|| OsFileSystem.open_lock(&place)), ATTEMPTS - 1);
     }
 }

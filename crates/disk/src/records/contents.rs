@@ -1,4 +1,4 @@
-//! The contents of a store, each in a file that has its hash for a name.
+//! The contents of a store: files that are named by their hash.
 
 use std::collections::HashSet;
 use std::io;
@@ -8,25 +8,25 @@ use crate::bytes::snapshot;
 use crate::fs::{NewAccess, Place};
 use hashline_base::error::{Error, Result};
 
-/// Letters of a checksum, and of a content's name.
+/// The length of a checksum, and of the name of a content.
 const HASH_LETTERS: usize = 32;
 
-/// A content that is being written.
+/// The name of a content that is being written.
 const UNFINISHED: &str = "content.new";
 
-/// A content, as it was found.
+/// The result of reading a content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoredContent {
-    /// It has its hash.
+    /// The content has its hash.
     Whole(Vec<u8>),
-    /// It is not there, or larger than asked for.
+    /// The content does not exist, or is larger than the limit.
     Missing,
-    /// It is another one, or cannot be read.
+    /// The content does not have its hash, or cannot be read.
     Damaged,
 }
 
 impl RecordStore {
-    /// The contents that are there.
+    /// The hashes and files of all contents.
     pub(super) fn contents(&self) -> Result<Vec<(u128, Place)>> {
         let log = self.state.store_file_if_made(self.fs, &self.name, LOG)?;
         let Some(log) = log else { return Ok(Vec::new()) };
@@ -38,8 +38,8 @@ impl RecordStore {
         Ok(contents.collect())
     }
 
-    /// Drops all contents but some, and what a process left that died while it wrote one. Says
-    /// what it could not drop, once the rest is gone. The lock is held.
+    /// Removes all contents except `keep`, and unfinished ones of dead processes. Returns the first
+    /// error after trying all files. Requires the lock.
     pub fn drop_contents(&mut self, keep: &HashSet<u128>) -> Result<()> {
         self.compared.retain(|hash, _| keep.contains(hash));
         let contents = self.contents()?.into_iter().filter(|(hash, _)| !keep.contains(hash));
@@ -51,19 +51,17 @@ impl RecordStore {
             }
             _ => Ok(()),
         };
-        // All are tried.
         places.map(unlink).fold(Ok(()), Result::and)
     }
 
-    /// How many bytes the contents have.
+    /// The total size of the contents.
     pub fn contents_bytes(&self) -> Result<u64> {
         let contents = self.contents()?;
         let sizes = contents.iter().filter_map(|(_, place)| self.fs.stamp(place).ok());
         Ok(sizes.map(|stamp| stamp.size_bytes).sum())
     }
 
-    /// Keeps a content under its hash, and says how many bytes were written for that. The lock is
-    /// held.
+    /// Stores a content under its hash and returns the number of bytes written. Requires the lock.
     pub fn put(&mut self, hash: u128, content: &[u8]) -> Result<u64> {
         let fault = |cause| self.fault("write", &cause);
         let place = self.log()?.sibling(content_name(hash));
@@ -80,7 +78,7 @@ impl RecordStore {
         let _ = self.fs.unlink(&fresh);
         let mut file = self.fs.create_new(&fresh, NewAccess::OwnerOnly).map_err(fault)?;
         if let Err(cause) = self.fs.write(&mut file, content) {
-            // It may be in the way of others on a full disk.
+            // Free the disk space for others.
             let _ = self.fs.unlink(&fresh);
             return Err(fault(cause));
         }
@@ -100,7 +98,7 @@ impl RecordStore {
         read.is_ok() && found == content
     }
 
-    /// The content of a hash, up to so many bytes.
+    /// The content with a hash, up to `limit_bytes`.
     pub fn get(&self, hash: u128, limit_bytes: u64) -> StoredContent {
         let log = self.state.store_file_if_made(self.fs, &self.name, LOG);
         let Ok(Some(log)) = log else { return StoredContent::Missing };
@@ -123,7 +121,7 @@ impl RecordStore {
         }
     }
 
-    /// Removes a content that is damaged, so that it can be put there again. The lock is held.
+    /// Removes a damaged content, so that it can be stored again. Requires the lock.
     pub fn discard(&mut self, hash: u128, limit_bytes: u64) {
         if self.get(hash, limit_bytes) == StoredContent::Damaged
             && let Ok(log) = self.log()

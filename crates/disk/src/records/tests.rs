@@ -26,7 +26,7 @@ fn append(store: &mut RecordStore, records: &[&str]) {
 }
 
 #[test]
-fn one_reads_what_another_writes_and_not_twice() {
+fn each_reader_reads_each_record_once() {
     let dir = tempfile::tempdir().unwrap();
     let (mut one, mut other) = (store(dir.path()), store(dir.path()));
     assert!(one.read().unwrap().records.is_empty());
@@ -39,7 +39,7 @@ fn one_reads_what_another_writes_and_not_twice() {
 }
 
 #[test]
-fn a_line_that_was_cut_or_changed_does_not_count_and_harms_no_other() {
+fn a_truncated_or_damaged_line_is_ignored_and_others_are_read() {
     let dir = tempfile::tempdir().unwrap();
     let mut one = store(dir.path());
     append(&mut one, &["first", "second"]);
@@ -65,7 +65,7 @@ fn a_line_that_was_cut_or_changed_does_not_count_and_harms_no_other() {
 }
 
 #[test]
-fn a_log_that_took_the_place_of_another_is_read_from_its_start() {
+fn a_log_that_replaces_another_is_read_from_its_start() {
     let dir = tempfile::tempdir().unwrap();
     let (mut one, mut other) = (store(dir.path()), store(dir.path()));
     append(&mut one, &["a", "b"]);
@@ -84,7 +84,7 @@ fn a_log_that_took_the_place_of_another_is_read_from_its_start() {
 }
 
 #[test]
-fn contents_are_believed_only_if_they_have_their_hash() {
+fn contents_are_returned_only_if_they_have_their_hash() {
     let dir = tempfile::tempdir().unwrap();
     let mut one = store(dir.path());
     let hash = u128::from_str_radix(&snapshot(b"text"), 16).unwrap();
@@ -100,7 +100,7 @@ fn contents_are_believed_only_if_they_have_their_hash() {
 }
 
 #[test]
-fn a_store_whose_directory_was_removed_is_made_anew() {
+fn a_store_whose_directory_was_removed_is_created_again() {
     let dir = tempfile::tempdir().unwrap();
     let state_dir = dir.path().join("state");
     let mut one = store(&state_dir);
@@ -110,7 +110,7 @@ fn a_store_whose_directory_was_removed_is_made_anew() {
     append(&mut one, &["b"]);
     one.put(1, b"text").unwrap();
     assert_eq!(store(&state_dir).read().unwrap().records, ["b"]);
-    // Another one has taken its place.
+    // Another store replaces it.
     std::fs::remove_dir_all(&state_dir).unwrap();
     append(&mut store(&state_dir), &["c"]);
     assert_eq!(one.read().unwrap().records, ["c"]);
@@ -141,7 +141,7 @@ fn stores_are_private_and_old_ones_are_swept() {
     assert!(!log.parent().unwrap().exists());
 }
 
-/// What the process has open below a directory.
+/// The number of open descriptors of this process below a directory.
 #[cfg(target_os = "linux")]
 fn open_below(dir: &Path) -> usize {
     let dir = dir.canonicalize().unwrap();
@@ -163,7 +163,7 @@ fn regression_a_store_keeps_nothing_open() {
 }
 
 #[test]
-fn regression_neither_reading_nor_sweeping_makes_a_directory() {
+fn regression_neither_reading_nor_sweeping_creates_a_directory() {
     let dir = tempfile::tempdir().unwrap();
     let mut one = store(dir.path());
     let place = one.log().unwrap().canonical().parent().unwrap().to_owned();
@@ -175,7 +175,7 @@ fn regression_neither_reading_nor_sweeping_makes_a_directory() {
     assert!(!place.exists());
 }
 
-/// The directory of a process that died, or never showed anything.
+/// The directory of a process that died, or never wrote anything.
 #[cfg(unix)]
 #[test]
 fn regression_an_old_store_without_a_log_is_swept() {
@@ -192,13 +192,13 @@ fn regression_an_old_store_without_a_log_is_swept() {
 }
 
 #[test]
-fn regression_behind_records_that_were_not_read_nothing_is_written() {
+fn regression_nothing_is_written_after_unread_records() {
     let dir = tempfile::tempdir().unwrap();
     append(&mut store(dir.path()), &["a", "b", "c"]);
     let mut one = store(dir.path());
     let log = one.log().unwrap().canonical().to_owned();
     let whole = std::fs::read(&log).unwrap();
-    // A read that is cut comes to the end in several steps.
+    // With this limit, reading to the end needs several calls.
     one.max_log_bytes = whole.len() as u64 - 1;
     assert_eq!(one.read().unwrap().records, ["a", "b"]);
     one.append(&["d".to_owned()]).unwrap_err();
@@ -207,7 +207,7 @@ fn regression_behind_records_that_were_not_read_nothing_is_written() {
     assert_eq!(one.read().unwrap().records, ["c"]);
     one.append(&["d".to_owned()]).unwrap();
     assert_eq!(store(dir.path()).read().unwrap().records, ["a", "b", "c", "d"]);
-    // A read that fails: what others wrote must not be passed over.
+    // After a read that fails, records of others must not be skipped.
     append(&mut store(dir.path()), &["e"]);
     let aside = log.with_file_name("aside");
     std::fs::rename(&log, &aside).unwrap();
@@ -221,7 +221,7 @@ fn regression_behind_records_that_were_not_read_nothing_is_written() {
 }
 
 #[test]
-fn regression_a_log_of_another_version_is_left_as_it_is() {
+fn regression_a_log_of_another_version_is_not_changed() {
     let dir = tempfile::tempdir().unwrap();
     let mut one = store(dir.path());
     let log = one.log().unwrap().canonical().to_owned();
@@ -244,11 +244,11 @@ fn regression_a_damaged_content_is_written_again() {
     let mut one = store(dir.path());
     let hash = u128::from_str_radix(&snapshot(b"text"), 16).unwrap();
     let place = one.log().unwrap().sibling(content_name(hash)).canonical().to_owned();
-    // By the next process.
+    // Damage that the next process detects.
     std::fs::write(&place, b"tex!").unwrap();
     assert_eq!(one.put(hash, b"text").unwrap(), 4);
     assert_eq!(one.get(hash, 4), StoredContent::Whole(b"text".to_vec()));
-    // And at once by whoever finds it damaged.
+    // Damage that this process detects.
     std::fs::write(&place, b"te").unwrap();
     one.discard(hash, 4);
     assert!(!place.exists());
@@ -257,9 +257,9 @@ fn regression_a_damaged_content_is_written_again() {
     assert!(place.exists());
 }
 
-/// A process died while it began the log.
+/// A process died while it created the log.
 #[test]
-fn a_log_without_a_whole_line_is_begun_anew() {
+fn a_log_without_a_complete_line_is_started_again() {
     let dir = tempfile::tempdir().unwrap();
     let mut one = store(dir.path());
     append(&mut one, &["a"]);

@@ -102,7 +102,7 @@ impl Settled {
 
     /// The same, as a memory is told of it.
     pub(super) fn version_before(&self, memory: &SessionMemory) -> Version {
-        if self.document.is_steady() {
+        if self.document.is_stable() {
             memory.version_of(self.body_before())
         } else {
             memory.version(self.document.text(), self.hash.get().copied())

@@ -11,7 +11,7 @@ use hashline_base::call_threads;
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Code, Error, Message, Result, Term};
 use hashline_disk::commit::{
-    Locks, RecoveryReport, TransactionContext, is_abandoned, recover_beneath,
+    Locks, RecoveryReport, TransactionContext, has_hot_journal, recover_beneath,
 };
 use hashline_lines::dialect::Dialect;
 
@@ -54,7 +54,7 @@ pub(super) fn lock<'a, 'o>(
         let mut keys = look_up().0.lock_keys();
         let mut locks = Locks::take(fs, state, keys.clone(), deadline, cancel)?;
         let is_abandoned = loop {
-            let is_abandoned = is_abandoned(context, &keys)?;
+            let is_abandoned = has_hot_journal(context, &keys)?;
             let (tasks, failures) = look_up();
             let wanted = tasks.lock_keys();
             if !is_abandoned && wanted == keys {

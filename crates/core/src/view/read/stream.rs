@@ -133,7 +133,7 @@ fn rows(scope: &Scope<'_>, request: &ReadRequest, piece: &[u8], line: u64) -> (V
 
 fn check_version(scope: &Scope<'_>, request: &ReadRequest, loaded: &Loaded) -> Result<()> {
     let path = &request.name();
-    let is_there = loaded.is_still_there(scope.fs).map_err(|cause| Error::io("read", path, &cause));
+    let is_there = loaded.is_still_valid(scope.fs).map_err(|cause| Error::io("read", path, &cause));
     if is_there? { Ok(()) } else { Err(changed(path)) }
 }
 

@@ -49,7 +49,7 @@ impl BrokenFiles {
     pub fn look(&self) {
         self.files().retain_mut(|one| {
             one.is_due = true;
-            Stamp::of_path(&one.file).is_ok_and(|now| now.has_content_of(&one.stamp))
+            Stamp::of_path(&one.file).is_ok_and(|now| now.is_same_content(&one.stamp))
         });
     }
 

@@ -46,7 +46,7 @@ impl FileWatch {
         let mut watched = self.watched();
         let WatchedFiles { shown, changed } = &mut *watched;
         shown.retain(|(file, stamp)| {
-            let is_same = Stamp::of_path(file).is_ok_and(|now| now.has_content_of(stamp));
+            let is_same = Stamp::of_path(file).is_ok_and(|now| now.is_same_content(stamp));
             if !is_same {
                 changed.push(file.clone());
             }

@@ -1,17 +1,17 @@
-//! What a recovery writes to the journal: which way it goes. Should it be interrupted, the next one
-//! goes the same way. A journal that may only be read stays as it is.
+//! Records the decision of a recovery in the journal, so that a repeated recovery comes to the same
+//! one. A read-only journal is not changed.
 
 use std::fs::File;
 use std::io;
 
-use super::found::Recovery;
+use super::recovery::Recovery;
 use super::shown;
 use crate::commit::journal::JournalRecord;
 use hashline_base::error::{Error, Result};
 
 impl Recovery<'_> {
-    /// Cuts off what follows the first records: after `begin` alone, only what was staged is left
-    /// to be cleared away. That needs no space, which a record would.
+    /// Cuts off the records after the first `records`. After `begin` alone, only staged files
+    /// remain to be removed. Unlike a new record, this needs no disk space.
     pub(super) fn cut_journal_after(&self, records: usize) -> Result<()> {
         let journal = &self.journal;
         let Some(end) = records.checked_sub(1).and_then(|last| journal.ends.get(last)) else {
@@ -26,15 +26,15 @@ impl Recovery<'_> {
         }
     }
 
-    /// From here on, a recovery only removes what is left over. Without space for the record, it
-    /// finds out by itself.
+    /// Writes the `published` record. From then on, a recovery only removes leftovers. Without disk
+    /// space for the record, a repeated recovery detects the state by itself.
     pub(super) fn record_published(&self) -> Result<()> {
         let end = self.journal.ends.last().copied().unwrap_or_default();
         let line = JournalRecord::Published.line()?;
         let Some(mut file) = self.open_journal()? else { return Ok(()) };
         let fault = |cause: io::Error| self.fault(&cause);
         if self.journal.size_bytes != end {
-            // Of a record that was not finished.
+            // Cut off an unfinished record.
             self.cut(&file, end).map_err(fault)?;
         }
         self.fs.seek(&mut file, end).map_err(fault)?;

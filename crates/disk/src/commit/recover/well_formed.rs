@@ -1,37 +1,37 @@
-//! Whether a journal names files such as a transaction writes them.
+//! Checks that a journal names files as a transaction does.
 
 use std::path::Path;
 
 use crate::commit::TEMPORARY_PREFIX;
 use crate::commit::journal::{JournalPath, JournalRecord, JournalStep};
 
-/// Whether a journal is one that a transaction can have written: temporary files have the names
-/// of such and lie where they belong, and there is a mark or none for each step.
+/// Whether a transaction can have written the journal: temporary files have the right names and
+/// directories, and there are either marks for all steps or none.
 pub(in crate::commit) fn is_well_formed(records: &[JournalRecord]) -> bool {
     let Some(JournalRecord::Begin { steps, directories, .. }) = records.first() else {
         return false;
     };
-    let are_beside = |path: &JournalPath, others: &[&JournalPath]| {
+    let are_siblings = |path: &JournalPath, others: &[&JournalPath]| {
         let path = path.path();
         is_temporary(&path) && others.iter().all(|other| other.path().parent() == path.parent())
     };
-    let is_step_in_order = |step: &JournalStep| match step {
+    let is_step_valid = |step: &JournalStep| match step {
         JournalStep::Rewrite { target, temporary, saved, .. } => {
-            are_beside(temporary, &[target]) && are_beside(saved, &[target])
+            are_siblings(temporary, &[target]) && are_siblings(saved, &[target])
         }
         JournalStep::RewriteInPlace { saved, ready, .. } => {
-            are_beside(saved, &[ready]) && are_beside(ready, &[saved])
+            are_siblings(saved, &[ready]) && are_siblings(ready, &[saved])
         }
-        JournalStep::Create { target, temporary } => are_beside(temporary, &[target]),
+        JournalStep::Create { target, temporary } => are_siblings(temporary, &[target]),
         JournalStep::Replace { from, to, temporary, parked, .. } => {
-            are_beside(temporary, &[to]) && are_beside(parked, &[from])
+            are_siblings(temporary, &[to]) && are_siblings(parked, &[from])
         }
-        JournalStep::Delete { target, parked, .. } => are_beside(parked, &[target]),
+        JournalStep::Delete { target, parked, .. } => are_siblings(parked, &[target]),
         JournalStep::Rename { from, parked, .. } => {
-            parked.iter().all(|parked| are_beside(parked, &[from]))
+            parked.iter().all(|parked| are_siblings(parked, &[from]))
         }
     };
-    let leads_to_a_target = |directory: &JournalPath| {
+    let contains_a_target = |directory: &JournalPath| {
         let mut all = steps.iter().flat_map(JournalStep::targets);
         all.any(|target| target.path().starts_with(directory.path()))
     };
@@ -43,10 +43,10 @@ pub(in crate::commit) fn is_well_formed(records: &[JournalRecord]) -> bool {
         }
         _ => true,
     });
-    steps.iter().all(is_step_in_order) && directories.iter().all(leads_to_a_target) && has_all_marks
+    steps.iter().all(is_step_valid) && directories.iter().all(contains_a_target) && has_all_marks
 }
 
-/// Whether a path has the name of a temporary file of ours.
+/// Whether a path has the name of a temporary file of the library.
 pub(super) fn is_temporary(path: &Path) -> bool {
     path.file_name()
         .is_some_and(|name| name.as_encoded_bytes().starts_with(TEMPORARY_PREFIX.as_bytes()))

@@ -1,5 +1,5 @@
-//! A recovery of one transaction: what it knows, how it finds the files that the journal names, and
-//! how it removes, renames and flushes one of them.
+//! The recovery of one transaction: its state, the lookup of files that the journal names, and how
+//! it removes, renames and flushes one of them.
 
 use std::io;
 use std::path::Path;
@@ -7,15 +7,15 @@ use std::path::Path;
 use super::well_formed::is_temporary;
 use super::{Conflict, shown};
 use crate::commit::StateDir;
-use crate::commit::files::{look, sync_removals};
+use crate::commit::files::{stamp_if_exists, sync_removals};
 use crate::commit::journal::{JournalPath, JournalStep, Mark};
 use crate::fs::{Base, FileSystem, Lookup, Place, Stamp, differ_in_case_only, plain_path};
 use hashline_base::error::{Code, Error, Result};
 
-/// The journal that a recovery works off.
+/// The journal of a recovery.
 pub(super) struct JournalFile<'a> {
     pub(super) place: &'a Place,
-    /// Where its records end.
+    /// The end offset of each record.
     pub(super) ends: Vec<u64>,
     pub(super) size_bytes: u64,
 }
@@ -27,7 +27,7 @@ impl<'a> JournalFile<'a> {
     }
 }
 
-/// A recovery of one transaction.
+/// The state of the recovery of one transaction.
 pub(super) struct Recovery<'a> {
     pub(super) fs: &'a dyn FileSystem,
     pub(super) state: &'a StateDir,
@@ -35,17 +35,17 @@ pub(super) struct Recovery<'a> {
     pub(super) journal: JournalFile<'a>,
     pub(super) touched: Vec<Place>,
     pub(super) conflicts: Vec<Conflict>,
-    /// Versions under temporary names that were kept, and go once the journal says which way the
-    /// recovery goes: without them the next one could not tell.
-    pub(super) doomed: Vec<Place>,
-    /// A file that is rewritten in place could be made neither new nor old, since a power cut
-    /// took one of its copies. Then the old versions of all others are kept, too.
+    /// Preserved temporary files. They are removed after the journal records the decision of this
+    /// recovery: a repeated recovery needs them to come to the same decision.
+    pub(super) preserved: Vec<Place>,
+    /// A file that is rewritten in place could be made neither new nor old, because a power cut
+    /// destroyed one of its copies. Then the old versions of all other files are preserved, too.
     pub(super) is_torn: bool,
 }
 
 impl Recovery<'_> {
-    /// The place of a path of the journal; `None` when its directory is gone, or when the
-    /// path leads elsewhere by now: then it is not ours to touch.
+    /// The place of a path in the journal. `None` if its directory is gone, or if the path now
+    /// leads elsewhere: then it must not be touched.
     pub(super) fn place(&self, path: &Path) -> Result<Option<Place>> {
         match self.look_up(path)? {
             Lookup::Found(place) if place.canonical() == path => Ok(Some(place)),
@@ -53,13 +53,13 @@ impl Recovery<'_> {
         }
     }
 
-    /// Temporary files beside the journals are ours; all others lie beneath the root, if there
-    /// is one.
+    /// Temporary files next to the journals are internal. All other files are beneath the root, if
+    /// there is one.
     fn look_up(&self, path: &Path) -> Result<Lookup> {
         if let Some(name) = path.file_name()
             && is_temporary(path)
         {
-            let own = self.state.file(self.fs, "the journal", name.to_owned())?;
+            let own = self.state.journal_file(self.fs, "the journal", name.to_owned())?;
             if own.canonical() == path {
                 return Ok(Lookup::Found(own));
             }
@@ -67,29 +67,29 @@ impl Recovery<'_> {
         self.base.named_path(path)
     }
 
-    /// What is at a path; `None` only when nothing is. A file that cannot be looked at just now
-    /// must not be taken for one that is gone.
-    pub(super) fn there(&self, path: &Path) -> Result<Option<(Place, Stamp)>> {
+    /// The place and stamp of a path; `None` only if nothing exists there. An error must not be
+    /// taken for a missing file.
+    pub(super) fn find(&self, path: &Path) -> Result<Option<(Place, Stamp)>> {
         let Some(place) = self.place(path)? else { return Ok(None) };
         match self.fs.stamp(&place) {
             Ok(stamp) => Ok(Some((place, stamp))),
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(cause) => Err(Error::io("look at", &shown(&place), &cause)),
+            Err(cause) => Err(Error::io("stat", &shown(&place), &cause)),
         }
     }
 
-    /// The place, if the file of `mark` is there.
-    pub(super) fn marked(&self, path: &JournalPath, mark: &Mark) -> Result<Option<Place>> {
-        let there = self.there(&path.path())?.filter(|(_, stamp)| Mark::of(stamp) == *mark);
+    /// The place, if the file there is the version of `mark`.
+    pub(super) fn find_version(&self, path: &JournalPath, mark: &Mark) -> Result<Option<Place>> {
+        let there = self.find(&path.path())?.filter(|(_, stamp)| Mark::of(stamp) == *mark);
         Ok(there.map(|(place, _)| place))
     }
 
-    pub(super) fn exists(&self, path: &JournalPath) -> Result<Option<Place>> {
-        Ok(self.there(&path.path())?.map(|(place, _)| place))
+    pub(super) fn find_place(&self, path: &JournalPath) -> Result<Option<Place>> {
+        Ok(self.find(&path.path())?.map(|(place, _)| place))
     }
 
-    /// A directory that cannot be looked into, or is elsewhere by now, must not be taken for
-    /// one whose files are gone.
+    /// Refuses to recover if a directory cannot be read, or its path leads elsewhere: its files
+    /// must not be taken for missing.
     pub(super) fn check_reachable(
         &self,
         steps: &[JournalStep],
@@ -115,17 +115,17 @@ impl Recovery<'_> {
         Ok(())
     }
 
-    /// The file of `mark`, of whatever version, if the name is its.
-    pub(super) fn version(
+    /// The place and stamp, if the file there is that of `mark`, in any version.
+    pub(super) fn find_file(
         &self,
         path: &JournalPath,
         mark: &Mark,
     ) -> Result<Option<(Place, Stamp)>> {
-        let there = self.there(&path.path())?;
+        let there = self.find(&path.path())?;
         Ok(there.filter(|(_, stamp)| Mark::of(stamp).is_same_file(mark)))
     }
 
-    /// What the dead process did itself may not be on the disk yet.
+    /// Marks all directories for flushing: the dead process may not have flushed its own changes.
     pub(super) fn touch_all(&mut self, steps: &[JournalStep]) -> Result<()> {
         for path in steps.iter().flat_map(|step| [step.targets(), step.temporaries()]).flatten() {
             self.touched.extend(self.place(&path.path())?);
@@ -133,7 +133,7 @@ impl Recovery<'_> {
         Ok(())
     }
 
-    /// Windows removes no directory that is open.
+    /// Closes the cached directories, because Windows cannot remove open ones.
     pub(super) fn close_directories(&mut self) -> Result<()> {
         if cfg!(windows) {
             self.sync()?;
@@ -143,7 +143,7 @@ impl Recovery<'_> {
     }
 
     pub(super) fn remove(&mut self, path: &JournalPath) -> Result<()> {
-        let Some(place) = self.exists(path)? else {
+        let Some(place) = self.find_place(path)? else {
             return Ok(());
         };
         self.fs.unlink(&place).map_err(|cause| Error::io("remove", &shown(&place), &cause))?;
@@ -160,10 +160,10 @@ impl Recovery<'_> {
         Ok(())
     }
 
-    /// Puts a waiting file under its new name, unless someone else has taken that.
-    pub(super) fn arrive(&mut self, waiting: &Place, to: &JournalPath) -> Result<()> {
+    /// Renames a temporary file to `to`, or preserves it if another process has taken that name.
+    pub(super) fn rename_or_preserve(&mut self, waiting: &Place, to: &JournalPath) -> Result<()> {
         let Some(target) = self.place(&to.path())? else {
-            return self.keep(&to.path(), std::slice::from_ref(waiting));
+            return self.preserve(&to.path(), std::slice::from_ref(waiting));
         };
         match self.fs.rename_new(waiting, &target) {
             Ok(()) => {
@@ -176,17 +176,18 @@ impl Recovery<'_> {
                     self.touched.push(target);
                     return renamed.map_err(|cause| Error::io("move", &shown(waiting), &cause));
                 }
-                self.keep(&to.path(), std::slice::from_ref(waiting))
+                self.preserve(&to.path(), std::slice::from_ref(waiting))
             }
             Err(cause) => Err(Error::io("move", &shown(&target), &cause)),
         }
     }
 
-    /// Where case is ignored, a file has both of these names, and is not there twice.
+    /// On a case-insensitive file system, whether both names are spellings of the same name.
     fn is_case_change(&self, one: &Place, other: &Place) -> Result<bool> {
-        let fault = |cause: io::Error| Error::io("look at", &shown(one), &cause);
-        let look = |place: &Place| look(self.fs, place).map_err(fault);
-        let are_same = || Ok(look(one)?.zip(look(other)?).is_some_and(|(a, b)| a.is_same_file(&b)));
+        let fault = |cause: io::Error| Error::io("stat", &shown(one), &cause);
+        let stamp = |place: &Place| stamp_if_exists(self.fs, place).map_err(fault);
+        let are_same =
+            || Ok(stamp(one)?.zip(stamp(other)?).is_some_and(|(a, b)| a.is_same_file(&b)));
         if differ_in_case_only(one.canonical(), other.canonical()) { are_same() } else { Ok(false) }
     }
 

@@ -1,43 +1,44 @@
-//! The versions that a recovery keeps in the state directory, since it may put them nowhere else.
+//! Versions that a recovery preserves in the state directory because it cannot put them anywhere
+//! else.
 
 use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
 
-use super::found::Recovery;
+use super::recovery::Recovery;
 use super::torn::is_unfinished_copy;
 use super::well_formed::is_temporary;
 use super::{Conflict, shown};
 use crate::bytes::snapshot;
-use crate::commit::files::{copy_content, look};
+use crate::commit::files::{copy_content, stamp_if_exists};
 use crate::fs::{FileKind, NewAccess, Place, plain_path};
 use hashline_base::error::{Error, Result};
 
-/// How much of a file's name goes into that of its kept version. A name has at most 255 bytes
-/// where most files are, and 143 where their names are encrypted.
+/// The limit on the part of a file's name in the name of its preserved version. Most file systems
+/// allow 255 bytes, those with encrypted names 143.
 const NAME_LIMIT_BYTES: usize = 100;
-/// How much of the hash that stands before it.
+/// The length of the hash before the name.
 const STEM_LENGTH: usize = 16;
 
 impl Recovery<'_> {
-    /// Keeps versions of the patch, for a file that is not ours to touch. One that waits under a
-    /// temporary name stays there for now.
-    pub(super) fn keep(&mut self, path: &Path, versions: &[Place]) -> Result<()> {
-        self.keep_copies(path, versions)?;
+    /// Preserves versions of the patch for a file that must not be touched. Those with temporary
+    /// names are removed later.
+    pub(super) fn preserve(&mut self, path: &Path, versions: &[Place]) -> Result<()> {
+        self.preserve_copies(path, versions)?;
         let (waiting, named): (Vec<&Place>, Vec<_>) =
             versions.iter().partition(|version| is_temporary(version.canonical()));
-        self.doomed.extend(waiting.into_iter().cloned());
+        self.preserved.extend(waiting.into_iter().cloned());
         self.unlink_all(named)
     }
 
-    pub(super) fn is_doomed(&self, place: &Place) -> bool {
-        self.doomed.iter().any(|doomed| doomed.canonical() == place.canonical())
+    pub(super) fn is_preserved(&self, place: &Place) -> bool {
+        self.preserved.iter().any(|preserved| preserved.canonical() == place.canonical())
     }
 
-    /// What was kept goes.
-    pub(super) fn remove_doomed(&mut self) -> Result<()> {
-        let doomed = std::mem::take(&mut self.doomed);
-        self.unlink_all(doomed.iter())
+    /// Removes temporary files that were preserved.
+    pub(super) fn remove_preserved(&mut self) -> Result<()> {
+        let preserved = std::mem::take(&mut self.preserved);
+        self.unlink_all(preserved.iter())
     }
 
     fn unlink_all<'p>(&mut self, places: impl IntoIterator<Item = &'p Place>) -> Result<()> {
@@ -52,32 +53,32 @@ impl Recovery<'_> {
         Ok(())
     }
 
-    /// Keeps copies of versions that stay.
-    pub(super) fn keep_copies(&mut self, path: &Path, versions: &[Place]) -> Result<()> {
+    /// Copies versions into the state directory, without removing them.
+    pub(super) fn preserve_copies(&mut self, path: &Path, versions: &[Place]) -> Result<()> {
         let mut kept = Vec::new();
         for version in versions {
-            let to = self.kept_place(path, version)?;
+            let to = self.preserved_place(path, version)?;
             let copied = self.copy_out(version, &to);
-            copied.map_err(|cause| Error::io("keep", &shown(version), &cause))?;
+            copied.map_err(|cause| Error::io("preserve", &shown(version), &cause))?;
             kept.push(shown(&to));
         }
-        self.tell(path, kept);
+        self.report_conflict(path, kept);
         Ok(())
     }
 
-    /// Tells of a file that is left as it is, and where a version of the patch is kept.
-    pub(super) fn tell(&mut self, path: &Path, kept: Vec<String>) {
+    /// Reports a file that was not touched, and where versions of the patch are kept.
+    pub(super) fn report_conflict(&mut self, path: &Path, kept: Vec<String>) {
         let path = plain_path(path);
-        match self.conflicts.iter_mut().find(|told| told.path == path) {
-            Some(told) => told.kept.extend(kept),
+        match self.conflicts.iter_mut().find(|conflict| conflict.path == path) {
+            Some(conflict) => conflict.kept.extend(kept),
             None => self.conflicts.push(Conflict { path, kept }),
         }
     }
 
-    /// Where a version is kept: under a name that no other journal gives, nor this one to another
-    /// file. What an interrupted recovery has left of this very copy is removed.
-    fn kept_place(&self, path: &Path, version: &Place) -> Result<Place> {
-        let fault = |cause: io::Error| Error::io("keep", &shown(version), &cause);
+    /// A name for a preserved version that no other journal, and no other file of this journal,
+    /// uses. Removes what an interrupted recovery left of the same copy.
+    fn preserved_place(&self, path: &Path, version: &Place) -> Result<Place> {
+        let fault = |cause: io::Error| Error::io("preserve", &shown(version), &cause);
         let from = [self.journal.place, version].map(|place| place.canonical().as_os_str());
         let stem = snapshot(&from.map(OsStr::as_encoded_bytes).join(&0));
         let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -85,11 +86,11 @@ impl Recovery<'_> {
         let (mut nth, mut number) = (1_u64, String::new());
         loop {
             let name = format!("{}-{number}{name}", &stem[..STEM_LENGTH]);
-            let to = self.state.kept_file(self.fs, &name)?;
-            if look(self.fs, &to).map_err(fault)?.is_none() {
+            let to = self.state.preserved_file(self.fs, &name)?;
+            if stamp_if_exists(self.fs, &to).map_err(fault)?.is_none() {
                 return Ok(to);
             }
-            if self.is_begun_copy(&to, version).map_err(fault)? {
+            if self.is_unfinished_copy_of(&to, version).map_err(fault)? {
                 return self.fs.unlink(&to).map(|()| to).map_err(fault);
             }
             nth += 1;
@@ -97,8 +98,8 @@ impl Recovery<'_> {
         }
     }
 
-    /// Whether a kept file is a copy of `version`, or the beginning of one.
-    fn is_begun_copy(&self, kept: &Place, version: &Place) -> io::Result<bool> {
+    /// Whether a preserved file is a copy of `version`, or an unfinished one.
+    fn is_unfinished_copy_of(&self, kept: &Place, version: &Place) -> io::Result<bool> {
         let fs = self.fs;
         let [kind, other_kind] = [fs.stamp(kept)?.kind, fs.stamp(version)?.kind];
         if kind != other_kind {
@@ -115,7 +116,8 @@ impl Recovery<'_> {
         Ok(is_unfinished_copy(&read(kept)?, &read(version)?))
     }
 
-    /// Copies a file, or a symbolic link, and forces the copy to the disk: the original may go.
+    /// Copies a file or symbolic link and flushes the copy, because the original may be removed
+    /// next.
     fn copy_out(&self, from: &Place, to: &Place) -> io::Result<()> {
         let fs = self.fs;
         if fs.stamp(from)?.kind == FileKind::Link {
