@@ -1,78 +1,78 @@
-//! The words of a command → its options and its operands.
+//! Splits the words of a command into options and operands.
 
 use std::rc::Rc;
 
 use super::{CommandSpan, Finding};
 
-/// A word that a command is given.
+/// A word of a command.
 #[derive(Clone, Debug)]
 pub struct Arg {
-    /// Without quotes. What is known at run time alone stands in it as it is written.
+    /// The value without quotes. Parts that are only known at run time are kept as written.
     pub value: String,
-    /// Whether nothing is left to run time.
+    /// Whether the whole value is known before run time.
     pub is_static: bool,
-    /// Its place in the command line.
+    /// Its span in the command line.
     pub span: CommandSpan,
-    /// Where the value stands in the command line letter by letter, if it does.
+    /// The offset of the value in the command line, if it appears there verbatim.
     pub letters: Option<usize>,
-    /// The files whose contents are in it.
+    /// The files whose contents are part of the word.
     pub sources: Vec<Rc<Finding>>,
 }
 
 impl Arg {
-    /// An operand that is known at run time alone, such as those that `xargs` adds: a path below
-    /// `directory`, or anywhere.
+    /// An operand that is only known at run time, such as those that `xargs` adds: a path below
+    /// `directory`, or any path.
     pub fn unknown(span: CommandSpan, directory: Option<&str>) -> Arg {
         let value = unknown_name(directory);
         Arg { value, is_static: false, span, letters: None, sources: Vec::new() }
     }
 }
 
-/// What stands for a name that is known at run time alone.
+/// A placeholder for a name that is only known at run time.
 pub fn unknown_name(directory: Option<&str>) -> String {
     directory.map_or_else(|| "$_".to_owned(), |directory| format!("{directory}/$_"))
 }
 
-/// Which options of a command take a value.
+/// The options of a command that take a value.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Spec {
-    /// Letters whose value is the rest of the word, or the next word.
+    /// Letters that require a value: the rest of the word, or the next word.
     pub letters: &'static str,
-    /// Letters whose value, if any, is the rest of the word.
+    /// Letters with an optional value: the rest of the word.
     pub attached: &'static str,
     /// Long options whose value may be the next word.
     pub names: &'static [&'static str],
-    /// Whether options end at the first operand.
+    /// Whether the first operand ends the options.
     pub operand_ends: bool,
 }
 
-/// An option: a letter, or a name, with its value.
+/// An option: a letter or a name, and its value.
 #[derive(Debug)]
 pub struct Opt<'a> {
     pub name: &'a str,
     pub value: Option<&'a str>,
-    /// The word that the value stands in.
+    /// The word that contains the value.
     word: &'a Arg,
 }
 
 impl Opt<'_> {
-    /// Whether nothing of the value is left to run time.
+    /// Whether the whole value is known before run time.
     pub fn is_static(&self) -> bool {
         self.word.is_static
     }
 }
 
-/// The words of a command, told apart.
+/// The options and operands of a command.
 #[derive(Debug, Default)]
 pub struct Parsed<'a> {
     pub options: Vec<Opt<'a>>,
     pub operands: Vec<&'a Arg>,
-    /// Where the operands begin, for those that end the options.
+    /// The index of the first operand, if it ends the options.
     pub rest: usize,
 }
 
 impl<'a> Parsed<'a> {
-    /// Those of the options that are given.
+    /// The occurrences of these options.
     fn given(&self, names: &[&str]) -> impl Iterator<Item = &Opt<'a>> {
         self.options.iter().filter(move |option| names.contains(&option.name))
     }
@@ -96,7 +96,7 @@ impl<'a> Parsed<'a> {
     }
 }
 
-/// Tells options and operands apart; `args` are those after the name of the command.
+/// Separates options from operands; `args` are the words after the name of the command.
 pub fn parse<'a>(args: &'a [Arg], spec: &Spec) -> Parsed<'a> {
     let mut parsed = Parsed { rest: args.len(), ..Parsed::default() };
     let mut at = 0;
@@ -122,7 +122,7 @@ pub fn parse<'a>(args: &'a [Arg], spec: &Spec) -> Parsed<'a> {
     parsed
 }
 
-/// Takes the options of a word; whether the last one has its value in the next word.
+/// Parses the options in a word. Returns whether the value of the last one is the next word.
 fn option<'a>(word: &'a Arg, spec: &Spec, options: &mut Vec<Opt<'a>>) -> bool {
     let text = word.value.as_str();
     if let Some(long) = text.strip_prefix("--") {
@@ -146,7 +146,7 @@ fn option<'a>(word: &'a Arg, spec: &Spec, options: &mut Vec<Opt<'a>>) -> bool {
     false
 }
 
-/// The name of a command without its directory; `None` when it is known at run time alone.
+/// The name of a command without its directory; `None` if it is only known at run time.
 pub fn name_of(arg: &Arg) -> Option<&str> {
     arg.is_static.then(|| arg.value.rsplit('/').next().unwrap_or_default())
 }
@@ -159,7 +159,7 @@ pub fn is_assignment(text: &str) -> bool {
     })
 }
 
-/// From the first of these words to the last.
+/// The span from the first of these words to the last.
 pub fn whole(args: &[Arg]) -> CommandSpan {
     let start = args.first().map_or(0, |arg| arg.span.start);
     CommandSpan { start, end: args.iter().map(|arg| arg.span.end).max().unwrap_or(start) }

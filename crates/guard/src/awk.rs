@@ -1,4 +1,4 @@
-//! What a program of awk does to files beside those that it is given.
+//! The files that an awk program accesses besides its operands.
 
 use std::sync::LazyLock;
 
@@ -14,10 +14,10 @@ static PRINT_TO_FILE: LazyLock<Option<Regex>> =
 static GET_FROM_FILE: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r#"\bgetline\b[^;}\n|<>]*<\s*("[^"]*"|[A-Za-z_$(]\S*)"#).ok());
 
-/// The first line and the last one; none is the file's last.
+/// The first and the last line; `None` for the last line of the file.
 type Lines = (u64, Option<u64>);
 
-/// The lines that `NR>=10 && NR<=20` and the like choose.
+/// The lines that a condition such as `NR>=10 && NR<=20` selects.
 pub fn lines(program: &str) -> Option<Lines> {
     let code = without_values(program);
     let [Rule { pattern, .. }] = rules(&code)[..] else { return None };
@@ -48,21 +48,21 @@ fn bounds(condition: &str) -> Option<Lines> {
     }
 }
 
-/// Files that a program reads or writes of its own accord.
+/// The files that a program names itself, to read or write them.
 pub fn files(program: &str) -> Vec<(FindingKind, &str)> {
     let code = without_values(program);
     let patterns = [(FindingKind::Write, &PRINT_TO_FILE), (FindingKind::Read, &GET_FROM_FILE)];
     let named = patterns.into_iter().filter_map(|(kind, regex)| Some((kind, regex.as_ref()?)));
     let found = named.flat_map(|(kind, regex)| {
-        // The same place of the program itself, in which texts are not blotted out.
-        let places = regex.captures_iter(&code).filter_map(|found| Some(found.get(1)?.range()));
-        places.filter_map(move |place| Some((kind, program.get(place)?.trim_matches('"'))))
+        // The span is the same in the program itself, where strings are not masked.
+        let ranges = regex.captures_iter(&code).filter_map(|found| Some(found.get(1)?.range()));
+        ranges.filter_map(move |range| Some((kind, program.get(range)?.trim_matches('"'))))
     });
     found.filter(|(_, name)| !name.starts_with("/dev/std") && !name.is_empty()).collect()
 }
 
-/// Whether a program only counts and adds up: it prints nothing but at its end or its beginning,
-/// where it takes no lines of its own accord.
+/// Whether a program shows no line of its input: it prints only in `BEGIN` or `END` blocks and does
+/// not call `getline`.
 pub fn shows_no_line(program: &str) -> bool {
     let takes_lines = program.contains("getline");
     let prints = |body: &str| {
@@ -70,14 +70,14 @@ pub fn shows_no_line(program: &str) -> bool {
         words.any(|word| matches!(word, "print" | "printf"))
     };
     let shows = |rule: &Rule<'_>| match rule.body {
-        // A pattern without a block prints its lines.
+        // A pattern without a block prints the lines that match.
         None => true,
         Some(body) => (takes_lines || !matches!(rule.pattern, "END" | "BEGIN")) && prints(body),
     };
     !rules(&without_values(program)).iter().any(shows)
 }
 
-/// Whether all of a program runs before its input, from which it takes nothing.
+/// Whether all of a program runs before its input, and it does not call `getline`.
 pub fn reads_nothing(program: &str) -> bool {
     let code = without_values(program);
     let rules = rules(&code);
@@ -88,15 +88,15 @@ pub fn reads_nothing(program: &str) -> bool {
     !rules.is_empty() && rules.iter().all(is_before) && !program.contains("getline")
 }
 
-/// A rule of a program, or a function.
+/// A rule or a function of a program.
 struct Rule<'p> {
-    /// What stands in front of the block.
+    /// The text before the block.
     pattern: &'p str,
-    /// The block, where there is one.
+    /// The block, if there is one.
     body: Option<&'p str>,
 }
 
-/// The rules of a program whose values are blotted out.
+/// The rules of a program whose values are masked.
 fn rules(code: &str) -> Vec<Rule<'_>> {
     let mut rules = Vec::new();
     let mut rest = code;
@@ -119,7 +119,8 @@ fn rules(code: &str) -> Vec<Rule<'_>> {
     rules
 }
 
-/// Takes the patterns without a block, each of which ends a line; the rest is that of a block.
+/// Adds the patterns without a block, one per line, as rules. Returns the last pattern, which
+/// belongs to the next block.
 fn lone_patterns<'p>(patterns: &'p str, rules: &mut Vec<Rule<'p>>) -> &'p str {
     let is_code = |line: &&str| !line.is_empty() && !line.starts_with('#');
     let mut lines: Vec<_> = patterns.split([';', '\n']).map(str::trim).filter(is_code).collect();
@@ -128,8 +129,8 @@ fn lone_patterns<'p>(patterns: &'p str, rules: &mut Vec<Rule<'p>>) -> &'p str {
     last
 }
 
-/// The program with everything blotted out, byte for byte, in which `>` redirects nothing: texts,
-/// patterns and what stands in brackets.
+/// The program, of the same length, in which all parts are masked where `>` is not a redirection:
+/// strings, patterns and brackets.
 fn without_values(program: &str) -> String {
     #[cfg(test)]
     super::steps::count(program.len());
@@ -163,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sums_show_no_line() {
+    fn programs_that_only_compute_show_no_line() {
         for program in [
             "{s+=$1} END {print s}",
             "END{print NR}",
@@ -186,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn redirections_are_told_from_comparisons() {
+    fn redirections_are_distinguished_from_comparisons() {
         for (program, expected) in [
             ("{print > \"out\"}", &["out"][..]),
             ("{print $1, $2 >> \"out\"; x}", &["out"]),

@@ -1,9 +1,9 @@
-//! Code that is given to an interpreter on its command line: whether it writes files, or prints
-//! what is in them.
+//! Analyses code on the command line of an interpreter: whether it writes files, or prints their
+//! contents.
 //!
-//! The usual calls are known, by interpreter. Code is not parsed: a path is known where it stands in
-//! the call, or in an assignment of its name; what a file holds is followed through assignments and
-//! loops, line by line.
+//! Code is not parsed; the usual calls of each interpreter are recognized. A path is known if it
+//! appears in the call, or in an assignment to the name in the call. Contents of files are followed
+//! through assignments and loops, line by line.
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -13,31 +13,31 @@ use regex::Regex;
 
 use super::FindingKind;
 use super::literal::{Syntax, prints_texts};
-use super::place::{Place, Places};
+use super::paths::{Paths, Scope};
 
-/// What code does with files that the tools serve; inside, the file where its path is known.
+/// How code accesses files that the tools serve. The inner value is the path, if it is known.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Found {
     pub written: Option<Option<String>>,
     pub shown: Option<Option<String>>,
-    /// Whether it prints nothing but texts that stand in it.
+    /// Whether it prints only string literals.
     pub prints_texts: bool,
 }
 
-/// The calls of a language. The first group that takes part in a match is the path.
+/// The calls of a language. The first group that participates in a match is the path.
 struct Language {
-    /// What the names of its interpreters begin with.
+    /// The prefixes of the names of its interpreters.
     names: &'static [&'static str],
     writes: LazyLock<Option<Regex>>,
     reads: LazyLock<Option<Regex>>,
     prints: LazyLock<Option<Regex>>,
-    /// Whether what is read is followed through names to what is printed; else any print will do.
+    /// Whether contents are followed through names to a print; otherwise any print counts.
     follows: bool,
-    /// Code that prints nothing but texts that stand in it.
+    /// The syntax of code that prints only string literals.
     texts: Syntax,
 }
 
-/// An argument up to a comma or bracket, with one call in it.
+/// An argument up to a comma or bracket; it may contain one call.
 macro_rules! argument {
     () => {
         r"([^,()]*(?:\([^()]*\))?[^,()]*?)"
@@ -163,22 +163,22 @@ static LANGUAGES: [Language; 5] = [
     },
 ];
 
-/// How many names of one text are looked up.
+/// The limit on lookups of names in one text.
 const LOOKUPS_LIMIT: usize = 100;
 
-/// How many calls of one kind are looked at: to find each may take a search to the end of the text,
-/// for one that begins before it and turns out to be none.
+/// The limit on calls of one kind: finding each may search to the end of the text, because an
+/// earlier match attempt can fail there.
 const CALLS_LIMIT: usize = 32;
 
-/// What the texts do that an interpreter is given.
-pub fn read(name: &str, texts: &[impl AsRef<str>], places: &Places<'_>) -> Found {
+/// Analyses the texts that an interpreter is given.
+pub fn read(name: &str, texts: &[impl AsRef<str>], paths: &Paths<'_>) -> Found {
     let language =
         LANGUAGES.iter().find(|one| one.names.iter().any(|known| name.starts_with(known)));
     let mut found = Found::default();
     let Some(language) = language else { return found };
     for text in texts {
         let lookups = Cell::new(LOOKUPS_LIMIT);
-        let code = Code { lookups, text: text.as_ref(), language, places };
+        let code = Code { lookups, text: text.as_ref(), language, paths };
         let written = || code.called(FindingKind::Write, language.writes.as_ref()?, code.text);
         found.written = found.written.or_else(written);
         found.shown = found.shown.or_else(|| code.shown());
@@ -189,15 +189,15 @@ pub fn read(name: &str, texts: &[impl AsRef<str>], places: &Places<'_>) -> Found
 }
 
 struct Code<'a> {
-    /// How many more names may be looked up: each takes a look at all of the text.
+    /// The remaining number of lookups: each searches the whole text.
     lookups: Cell<usize>,
     text: &'a str,
     language: &'a Language,
-    places: &'a Places<'a>,
+    paths: &'a Paths<'a>,
 }
 
 impl<'a> Code<'a> {
-    /// The file of the first of these calls that the tools serve.
+    /// The file of the first of these calls that accesses a file that the tools serve.
     fn called(&self, kind: FindingKind, calls: &Regex, text: &str) -> Option<Option<String>> {
         #[cfg(test)]
         super::steps::count(text.len());
@@ -209,20 +209,21 @@ impl<'a> Code<'a> {
         })
     }
 
-    /// The path that an expression stands for, if the tools serve it or it is not known.
+    /// The path of an expression, if the tools serve it or it is unknown.
     fn served(&self, kind: FindingKind, expression: &str) -> Option<Option<String>> {
         let Some(path) = self.path(expression, 3) else { return Some(None) };
-        // What is put into a text is known at run time alone.
+        // An interpolated value is only known at run time.
         let is_static = !path.contains('{') && !path.contains('$');
         let spelled = path.replace('{', "${");
-        match self.places.used(kind, &spelled, is_static) {
-            Place::Outside => None,
-            Place::Inside if is_static => Some(Some(path)),
-            Place::Inside | Place::Unknown => Some(None),
+        match self.paths.used(kind, &spelled, is_static) {
+            Scope::Outside => None,
+            Scope::Inside if is_static => Some(Some(path)),
+            Scope::Inside | Scope::Unknown => Some(None),
         }
     }
 
-    /// The first text in an expression, or in what its names were given, so many steps back.
+    /// The first string in an expression, or in the values of its names, following up to `steps`
+    /// assignments.
     fn path(&self, expression: &str, steps: usize) -> Option<String> {
         if expression.contains("tempfile") || expression.contains("tmpdir") {
             return Some("/tmp/file".to_owned());
@@ -230,7 +231,7 @@ impl<'a> Code<'a> {
         if let Some(start) = expression.find(['"', '\'']) {
             let quote = &expression[start..=start];
             let inside = &expression[start + 1..];
-            // The text began in front of the expression: `'>a.txt'`.
+            // The string started before the expression: `'>a.txt'`.
             if inside.trim().is_empty() {
                 return Some(expression[..start].trim().to_owned());
             }
@@ -244,7 +245,7 @@ impl<'a> Code<'a> {
         if steps == 0 { None } else { self.path(value, steps - 1) }
     }
 
-    /// What a name is given where it is first assigned.
+    /// The value in the first assignment to a name.
     fn given(&self, name: &str) -> Option<&'a str> {
         self.lookups.set(self.lookups.get().checked_sub(1)?);
         #[cfg(test)]
@@ -260,7 +261,7 @@ impl<'a> Code<'a> {
         })
     }
 
-    /// Whether something is printed that was read from a file.
+    /// Whether the contents of a file are printed.
     fn shown(&self) -> Option<Option<String>> {
         let reads = self.language.reads.as_ref()?;
         let prints = self.language.prints.as_ref()?;
@@ -295,7 +296,7 @@ impl<'a> Code<'a> {
     }
 }
 
-/// The names that a line gives a value, and the value.
+/// The names that a line assigns, and their value.
 fn assignment<'l>(line: &'l str, plain: &'l str) -> (&'l str, &'l str) {
     let split =
         |at: usize, length: usize| (&line[..at], plain.get(at + length..).unwrap_or_default());
@@ -314,11 +315,11 @@ fn assignment<'l>(line: &'l str, plain: &'l str) -> (&'l str, &'l str) {
         !b"=<>!~+".contains(&near(at.wrapping_sub(1))) && !b"=>~".contains(&near(at + 1))
     };
     let sign = plain.match_indices('=').map(|(at, _)| at).find(is_sign);
-    // An argument by its name is no assignment.
+    // A keyword argument is not an assignment.
     sign.filter(|at| !plain[..*at].contains('(')).map_or(("", ""), |at| split(at, 1))
 }
 
-/// Whether an expression is a number, a truth or a checksum: how many, where, whether.
+/// Whether the value of an expression is a number, a boolean or a checksum, not content.
 fn is_count(text: &str) -> bool {
     let text = text.trim_start();
     let counts = ["len(", "sum(", "any(", "all(", "bool(", "type(", "isinstance("];
@@ -333,7 +334,8 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     words.filter(|word| !word.is_empty() && !word.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// The line with its texts blotted out, byte for byte, but for those into which values are put.
+/// The line with its strings masked, except for those with interpolated values. Its length does not
+/// change.
 fn without_texts(line: &str) -> String {
     let mut out = line.as_bytes().to_vec();
     let mut at = 0;
@@ -351,17 +353,17 @@ fn without_texts(line: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::place::Files;
+    use super::super::paths::Files;
     use super::super::policy::Policy;
     use super::*;
 
     fn found(name: &str, code: &str) -> Found {
         let policy = Policy::default();
-        read(name, &[code], &Places::new(&policy, Files::new(&policy, &|_| true)))
+        read(name, &[code], &Paths::new(&policy, Files::new(&policy, &|_| true)))
     }
 
     #[test]
-    fn writing_is_found_with_its_path() {
+    fn writes_are_found_with_their_path() {
         for (name, code, path) in [
             ("python3", "open('a.txt', 'w').write('x')", Some("a.txt")),
             ("python3.12", "p = 'a'\nopen(p, mode='r+')", Some("a")),
@@ -395,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_counts_when_it_is_printed() {
+    fn a_read_counts_if_its_content_is_printed() {
         for (name, code) in [
             ("python", "print(open('a').read())"),
             ("python", "[print(l) for l in open('a')]"),

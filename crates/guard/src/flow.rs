@@ -1,70 +1,73 @@
-//! What a command prints: the model's own words, contents of files, or a program's output.
+//! The output of a command: text of the model, contents of files, or output of a program.
 
 use std::rc::Rc;
 
-use super::hit::Hit;
+use super::access::Access;
 use super::{CommandSpan, Finding};
 
-/// What comes out of a command, and goes into the next.
+/// The output of a command, which is the input of the next.
 #[derive(Clone, Debug, Default)]
 pub struct Flow {
-    /// Whether there is text in it that stands in the command line.
-    pub own: bool,
-    /// That text, where it is known and everything.
+    /// Whether it contains text from the command line.
+    pub has_literal_text: bool,
+    /// That text, if it is known and nothing else is in the flow.
     pub text: Option<Rc<str>>,
-    /// Whether a program's output is in it.
-    pub program: bool,
-    /// Files whose contents are in it: findings, if they come to be seen.
+    /// Whether it contains the output of a program.
+    pub has_program_output: bool,
+    /// Findings for the files whose contents it contains, to be reported if they are shown.
     pub sources: Vec<Rc<Finding>>,
-    /// What shows the one file whose lines it is, in their order.
-    pub lines: Option<Rc<Hit>>,
-    /// The directory of the files whose names it is.
+    /// The access to the single file whose lines it consists of, in file order.
+    pub lines: Option<Rc<Access>>,
+    /// The directory of the files whose names it lists.
     pub listing: Option<Rc<str>>,
-    /// Where it is redirected from.
+    /// The redirection that it comes from.
     pub at: Option<CommandSpan>,
 }
 
-/// How many files and findings are told of: they are enough to say what is wrong with a line.
+/// The limit on sources and findings: more are not needed to explain the problem of a line.
 pub const SOURCES_LIMIT: usize = 100;
 
 impl Flow {
     /// The output of a program.
     pub fn of_program() -> Flow {
-        Flow { program: true, ..Flow::default() }
+        Flow { has_program_output: true, ..Flow::default() }
     }
 
-    /// Words of the command line.
+    /// Text from the command line.
     pub fn words(text: Option<Rc<str>>) -> Flow {
-        Flow { own: true, text, ..Flow::default() }
+        Flow { has_literal_text: true, text, ..Flow::default() }
     }
 
-    /// Whether it is text that an edit would have written: the model's own or that of a file, and
-    /// no program's output.
+    /// Whether it is text that an edit could have written: from the model or a file, and not the
+    /// output of a program.
     pub fn is_text(&self) -> bool {
-        (self.own || !self.sources.is_empty()) && !self.program
+        (self.has_literal_text || !self.sources.is_empty()) && !self.has_program_output
     }
 
-    /// Whether it is what programs print: with nothing in it of a file that a tool would show.
+    /// Whether it is the output of programs, without contents of files that a tool would show.
     pub fn is_output(&self) -> bool {
-        self.program && self.sources.is_empty()
+        self.has_program_output && self.sources.is_empty()
     }
 
-    /// Whether there is anything in it.
+    /// Whether it contains anything.
     pub fn is_fed(&self) -> bool {
-        self.own || self.program || !self.sources.is_empty() || self.listing.is_some()
+        self.has_literal_text
+            || self.has_program_output
+            || !self.sources.is_empty()
+            || self.listing.is_some()
     }
 
-    /// The same, as a command passes it on.
+    /// The flow as a command passes it on.
     pub fn passed(&self) -> Flow {
         Flow { at: None, ..self.clone() }
     }
 
-    /// The same in another form.
+    /// The flow after a transformation.
     pub fn transformed(&self) -> Flow {
         Flow { text: None, lines: None, ..self.passed() }
     }
 
-    /// Adds what is printed behind it.
+    /// Appends the output of the next command.
     pub fn append(&mut self, other: Flow) {
         let was_fed = self.is_fed();
         self.text = match (self.text.take(), other.text) {
@@ -72,15 +75,15 @@ impl Flow {
             _ => None,
         };
         self.lines = if was_fed { None } else { other.lines };
-        self.own |= other.own;
-        self.program |= other.program;
+        self.has_literal_text |= other.has_literal_text;
+        self.has_program_output |= other.has_program_output;
         if self.listing.is_none() {
             self.listing = other.listing;
         }
         self.add(&other.sources);
     }
 
-    /// Adds the contents of files.
+    /// Adds contents of files.
     pub fn add(&mut self, sources: &[Rc<Finding>]) {
         let room = SOURCES_LIMIT.saturating_sub(self.sources.len());
         self.sources.extend(sources.iter().take(room).cloned());

@@ -1,5 +1,5 @@
-//! Shell text → commands. The one module that knows the parser crate: another can take its place
-//! by filling the same few types.
+//! Parses shell text into commands. This is the only module that uses the parser crate: to replace
+//! the crate, only the few types below have to be filled.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -7,119 +7,118 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use rable::{Node, NodeKind};
 
 use super::CommandSpan;
-use super::lexis::Lexis;
+use super::scan::Scanner;
 
-/// A text as commands, in their order.
+/// The commands of a text, in sequence.
 #[derive(Debug, Default)]
 pub struct Script(pub Vec<Part>);
 
-/// A piece of a script.
+/// A part of a script.
 #[derive(Debug)]
 pub enum Part {
-    /// A command with its words.
+    /// A simple command.
     Simple(Simple),
-    /// Commands of which each but the first reads what the one before it writes.
+    /// Commands connected by pipes.
     Pipeline(Vec<Part>),
-    /// A loop, a subshell, a function and the like: what runs or is expanded in it, and where its
-    /// input and output go.
+    /// A loop, a subshell, a function or another compound command.
     Group {
-        /// Commands and words inside.
+        /// The commands and words inside.
         parts: Vec<Part>,
-        /// Where the input and output of the whole group go.
+        /// The redirections of the whole group.
         redirects: Vec<Redirect>,
-        /// Whether directories and variables are those from before behind it.
+        /// Whether changes of directories and variables end with the group.
         is_subshell: bool,
     },
-    /// Words that are expanded and start nothing themselves.
+    /// Words that are expanded but do not run as a command.
     Words {
-        /// The variable that takes each of them in turn.
+        /// The variable that is assigned each of them in turn.
         name: Option<String>,
         words: Vec<Word>,
     },
-    /// A text in which quotes are letters, such as arithmetic.
+    /// A text in which quotes are literal, such as arithmetic.
     Text(Word),
 }
 
-/// A command with its words.
+/// A simple command.
 #[derive(Debug)]
 pub struct Simple {
-    /// `NAME=value` in front.
+    /// `NAME=value` before the command.
     pub assignments: Vec<Word>,
-    /// The name of the command and what it is given.
+    /// The name of the command and its arguments.
     pub words: Vec<Word>,
-    /// Where its input and output go.
+    /// Its redirections.
     pub redirects: Vec<Redirect>,
 }
 
-/// A word as it is written, with quotes.
+/// A word as written, with quotes.
 #[derive(Debug)]
 pub struct Word {
-    /// As it is written, without line continuations.
+    /// The text without line continuations.
     pub raw: String,
-    /// Its bytes in the text, or those of the command around it.
+    /// Its span in the text, or that of the command around it.
     pub span: CommandSpan,
 }
 
-/// Where a command reads from or writes to.
+/// A redirection of a command.
 #[derive(Debug)]
 pub enum Redirect {
-    /// `>`, `<` and the like: the operator, the target, and the bytes of both.
+    /// `>`, `<` and the like.
     File {
-        /// As it is written, without a number in front.
+        /// The operator, without the number before it.
         operator: String,
         /// The file or descriptor.
         target: Word,
-        /// The number in front, or the variable that takes one: `{name}>`.
+        /// The number before the operator, or the variable that is assigned one: `{name}>`.
         descriptor: Option<String>,
-        /// Operator and target.
+        /// The span of operator and target.
         span: CommandSpan,
     },
     /// `<<`.
     HereDoc {
         /// The lines.
         body: String,
-        /// Whether the shell leaves them as they are.
+        /// Whether the shell does not expand them.
         is_quoted: bool,
-        /// The bytes of the operator and the delimiter.
+        /// The span of the operator and the delimiter.
         span: CommandSpan,
     },
 }
 
-/// The commands of a text that was read; `None` when it does not parse.
-pub fn parse(text: &str, read: &Lexis<'_>) -> Option<Script> {
-    if read.is_cut {
+/// Parses a text that was scanned; `None` if it is not valid.
+pub fn parse(text: &str, read: &Scanner<'_>) -> Option<Script> {
+    if read.is_incomplete {
         return None;
     }
     let (masked, starts) = masked(text, read);
     #[cfg(test)]
     super::steps::count_parsed(&masked, super::bounds::braces_bytes(text, read));
     let nodes = nodes(&masked, true)?;
-    let places = ByteOffsets { text, starts, lacks_target: Cell::new(false) };
-    let parts = nodes.iter().map(|node| places.part(node)).collect();
-    (!places.lacks_target.get()).then_some(Script(parts))
+    let offsets = ByteOffsets { text, starts, lacks_target: Cell::new(false) };
+    let parts = nodes.iter().map(|node| offsets.part(node)).collect();
+    (!offsets.lacks_target.get()).then_some(Script(parts))
 }
 
-/// What the crate makes of a text. A defect of the parser must not take the caller along.
+/// Runs the parser crate, and contains its panics.
 fn nodes(text: &str, has_extglob: bool) -> Option<Vec<Node>> {
     catch_unwind(AssertUnwindSafe(|| rable::parse(text, has_extglob))).ok()?.ok()
 }
 
-/// The first of the characters that stand for those of a text, each for the one at its place. They
-/// are private, and what a text has of them itself is replaced like any letter.
+/// The first of the private characters that mask those of a text, each by its index. Characters of
+/// the text that are in this range are masked, too.
 const MASK: u32 = 0xF_0000;
 
-/// The text with a letter for each character that is quoted or expanded: the crate reads them as one word,
-/// once. Otherwise it would look for commands in them, again for each level around them. Brackets that
-/// follow each other are set apart, or it would look for arithmetic. And the byte in the text of each
-/// character.
-fn masked(text: &str, read: &Lexis<'_>) -> (String, Vec<u32>) {
+/// The text with a masked character for each one that is quoted or expanded, so that the crate
+/// reads them once as one word. Otherwise, it would parse commands in them again for each level
+/// around them. A space is inserted between consecutive brackets, which the crate would try to
+/// parse as arithmetic. Also returns the byte offset of each character.
+fn masked(text: &str, read: &Scanner<'_>) -> (String, Vec<u32>) {
     let is_private = |letter: char| letter as u32 >= MASK;
     let mut letters = read.letters.iter().peekable();
-    let mut splits = read.splits.iter().peekable();
+    let mut split_at = read.split_at.iter().peekable();
     let mut out = String::with_capacity(text.len() * 2);
     let mut starts = Vec::with_capacity(text.len());
     for (at, letter) in text.char_indices() {
-        if splits.next_if_eq(&&at).is_some() {
+        if split_at.next_if_eq(&&at).is_some() {
             out.push(' ');
             starts.push(at as u32);
         }
@@ -133,7 +132,7 @@ fn masked(text: &str, read: &Lexis<'_>) -> (String, Vec<u32>) {
     (out, starts)
 }
 
-/// Decodes what `$'…'` holds, and appends it.
+/// Decodes the content of `$'…'`, and appends it.
 pub fn decode_ansi_c(inside: &str, out: &mut String) {
     let word = format!("$'{inside}'");
     let decoded = nodes(&word, false).and_then(|nodes| {
@@ -147,25 +146,25 @@ pub fn decode_ansi_c(inside: &str, out: &mut String) {
     out.push_str(decoded.as_deref().unwrap_or(inside));
 }
 
-/// Turns the crate's places, which count characters, into bytes.
+/// Converts the offsets of the crate, which count characters, into byte offsets.
 struct ByteOffsets<'t> {
     text: &'t str,
-    /// Where each character that the crate got stands.
+    /// The byte offset of each character that the crate got.
     starts: Vec<u32>,
-    /// Whether a redirection has no target, which the crate lets pass: `ls >`.
+    /// Whether a redirection has no target, which the crate accepts: `ls >`.
     lacks_target: Cell<bool>,
 }
 
 impl<'t> ByteOffsets<'t> {
-    fn byte(&self, place: usize) -> usize {
-        self.starts.get(place).map_or(self.text.len(), |start| *start as usize)
+    fn byte(&self, index: usize) -> usize {
+        self.starts.get(index).map_or(self.text.len(), |start| *start as usize)
     }
 
-    /// What the crate read, as it stands in the text.
+    /// The original text of a value that the crate returned.
     fn raw(&self, value: &str) -> String {
         let original = |letter: char| {
-            let place = (letter as u32).checked_sub(MASK)?;
-            self.text[self.byte(place as usize)..].chars().next()
+            let index = (letter as u32).checked_sub(MASK)?;
+            self.text[self.byte(index as usize)..].chars().next()
         };
         value.chars().map(|letter| original(letter).unwrap_or(letter)).collect()
     }
@@ -186,7 +185,7 @@ impl<'t> ByteOffsets<'t> {
                 })
             }
             NodeKind::Pipeline { commands, .. } => {
-                // `|&` in front of a group is given as a redirection on its own.
+                // The crate represents `|&` before a group as a separate redirection.
                 let runs = commands.iter().filter(|c| !matches!(c.kind, NodeKind::Redirect { .. }));
                 Part::Pipeline(runs.map(|command| self.part(command)).collect())
             }
@@ -199,7 +198,7 @@ impl<'t> ByteOffsets<'t> {
         }
     }
 
-    /// The commands of a list, which the crate nests to the left, one level for each of them.
+    /// The commands of a list, which the crate nests to the left.
     fn list(&self, node: &Node) -> Vec<Part> {
         let mut parts = Vec::new();
         let mut left = Some(node);
@@ -257,7 +256,7 @@ impl<'t> ByteOffsets<'t> {
             NodeKind::ArithmeticCommand { raw_content, redirects, .. } => {
                 (vec![text(raw_content)], redirects)
             }
-            // What is left is no command.
+            // Other nodes are not commands.
             _ => return group(Vec::new()),
         };
         let is_subshell = matches!(node.kind, NodeKind::Subshell { .. });
@@ -307,7 +306,7 @@ impl<'t> ByteOffsets<'t> {
                 if !is_target(&target.raw) {
                     self.lacks_target.set(true);
                 }
-                // The crate says where the target ends, which is where the redirection does.
+                // The crate's span of a redirection ends with its target.
                 if self.text[span.start..span.end].ends_with(&target.raw) {
                     target.span = CommandSpan { start: span.end - target.raw.len(), end: span.end };
                 }
@@ -323,7 +322,7 @@ impl<'t> ByteOffsets<'t> {
     }
 }
 
-/// Whether what stands where a target should is a word, and not an operator.
+/// Whether a target is a word, not an operator.
 fn is_target(raw: &str) -> bool {
     match raw.as_bytes() {
         [] | [b'\n' | b';' | b'&' | b'|' | b'(' | b')', ..] => false,
@@ -337,7 +336,7 @@ fn group(parts: Vec<Part>) -> Part {
 }
 
 impl Script {
-    /// The target of the redirection of a script that is nothing else: `$(< file)`.
+    /// The target of the redirection if the script consists only of one: `$(< file)`.
     pub fn lone_input(&self) -> Option<(&Word, CommandSpan)> {
         let [Part::Simple(simple)] = self.0.as_slice() else { return None };
         let [Redirect::File { operator, target, span, .. }] = simple.redirects.as_slice() else {
@@ -353,11 +352,12 @@ mod tests {
     use super::*;
 
     fn seen_by_the_crate(text: &str) -> (String, ByteOffsets<'_>) {
-        let (masked, starts) = masked(text, &Lexis::of(text));
+        let (masked, starts) = masked(text, &Scanner::of(text));
         (masked, ByteOffsets { text, starts, lacks_target: Cell::new(false) })
     }
 
-    /// It reads them again for each level around them, and after a failure to the end of the text.
+    /// Otherwise, it would read them again for each level around them, and to the end of the text
+    /// after a failure.
     #[test]
     fn the_crate_gets_no_expansions() {
         for (text, seen) in [
@@ -374,21 +374,21 @@ mod tests {
             ("(((a)) ; b)", "( ((·)) ; b)"),
             ("a=(b $c) x[$y]=1 {fd}>z", "a=(b ·) x[·]=1 {fd}>z"),
         ] {
-            let (masked, places) = seen_by_the_crate(text);
+            let (masked, offsets) = seen_by_the_crate(text);
             let mut shown: Vec<_> =
                 masked.chars().map(|c| if c as u32 >= MASK { '·' } else { c }).collect();
             shown.dedup_by(|a, b| (*a, *b) == ('·', '·'));
             let shown = String::from_iter(shown);
             assert_eq!(shown, seen, "{text}");
             if !masked.contains("( (") {
-                assert_eq!(places.raw(&masked), text);
+                assert_eq!(offsets.raw(&masked), text);
             }
         }
         for text in ["cat <<'`a'\n", "a $(b", "a `b", "\"a", "'", "${a", "$((a)", "$'a"] {
-            assert!(Lexis::of(text).is_cut, "{text}");
+            assert!(Scanner::of(text).is_incomplete, "{text}");
         }
         let private = "a\u{f0000}\u{10fffd}b 'c'";
-        let (masked, places) = seen_by_the_crate(private);
-        assert_eq!(places.raw(&masked), private);
+        let (masked, offsets) = seen_by_the_crate(private);
+        assert_eq!(offsets.raw(&masked), private);
     }
 }

@@ -1,16 +1,16 @@
-//! Goes through the commands of a line and of everything that it runs: what each makes of its
-//! input, and what comes to be seen or written of that.
+//! Judges the commands of a line and of all scripts that it runs: how each transforms its input,
+//! and what is shown or written.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
+use super::access::{Access, Request};
 use super::argv::{Arg, is_assignment, name_of, whole};
-use super::bounds::{self, Measured, StackRoom};
+use super::bounds::{self, Measured, StackSize};
 use super::flow::{Flow, SOURCES_LIMIT};
 use super::grammar::{self, Part, Redirect, Script, Simple, Word};
-use super::hit::{Hit, Wish};
 use super::message::message;
-use super::place::{Files, Place, Places};
+use super::paths::{Files, Paths, Scope};
 use super::policy::Policy;
 use super::rules::{Call, Effect, Output};
 use super::streams::{Descriptors, ERRORS, OUTPUT, Streams, Target, descriptor};
@@ -18,34 +18,34 @@ use super::word::{Expanded, Quoting, Substitution, expand, expand_body};
 use super::wrap::{self, Inner};
 use super::{CommandRule, CommandSpan, Finding, FindingKind, Serves};
 
-/// How many groups and scripts may be inside each other, in all of a line.
+/// The limit on nested groups and scripts in a line.
 const LEVEL_LIMIT: usize = 600;
 
-/// How many of them may be inside each other on a small stack.
+/// The limit on nested groups and scripts on a small stack.
 const SMALL_LEVEL_LIMIT: usize = 5;
 
-/// How many commands may stand in front of a command: `sudo nice timeout 5 …`.
+/// The limit on commands before a command: `sudo nice timeout 5 …`.
 const PREFIX_LIMIT: usize = 16;
 
-/// How many bytes values of variables may add to the words of a line.
+/// The limit on the bytes that values of variables may add to the words of a line.
 const VALUES_LIMIT_BYTES: usize = 1 << 20;
 
-/// What was found in a line.
+/// The result of judging a line.
 #[derive(Debug, Default)]
 pub struct Judged {
     pub findings: Vec<Finding>,
-    /// Whether everything could be read.
+    /// Whether all of it could be parsed.
     pub is_whole: bool,
-    /// Whether it takes more stack than there is. Then it is to be judged again with more.
-    pub needs_room: bool,
+    /// Whether judging it needs a large stack. Then it must be judged again with one.
+    pub needs_large_stack: bool,
 }
 
-/// Judges a line, with as much stack as `room` says.
-pub fn judge(command: &str, policy: &Policy, serves: &Serves<'_>, room: StackRoom) -> Judged {
+/// Judges a line with the given stack size.
+pub fn judge(command: &str, policy: &Policy, serves: &Serves<'_>, room: StackSize) -> Judged {
     let mut judge = Judge {
         policy,
         room,
-        places: Places::new(policy, Files::new(policy, serves)),
+        paths: Paths::new(policy, Files::new(policy, serves)),
         variables: HashMap::new(),
         kept: HashSet::new(),
         descriptors: Descriptors::default(),
@@ -58,21 +58,21 @@ pub fn judge(command: &str, policy: &Policy, serves: &Serves<'_>, room: StackRoo
         braces_bytes: 0,
     };
     let seen = judge.text(command, TextOrigin::Letters(0), &Flow::default());
-    judge.see(&seen);
+    judge.report_shown(&seen);
     for (file, finding) in std::mem::take(&mut judge.shared) {
-        if !judge.places.is_captured(file.as_deref()) {
+        if !judge.paths.is_captured(file.as_deref()) {
             judge.found(finding);
         }
     }
     judge.out
 }
 
-/// Where a text stands in the command line.
+/// The location of a text in the command line.
 #[derive(Clone, Copy)]
 enum TextOrigin {
-    /// Letter by letter, from this byte on.
+    /// Verbatim, starting at this offset.
     Letters(usize),
-    /// Within these bytes, in another form.
+    /// Within this span, in another form.
     Within(CommandSpan),
 }
 
@@ -86,7 +86,7 @@ impl TextOrigin {
         }
     }
 
-    /// The place of a text that begins inside this one.
+    /// The location of a text that starts within this one.
     fn inner(self, at: Option<usize>, whole: CommandSpan) -> TextOrigin {
         match (self, at) {
             (TextOrigin::Letters(start), Some(at)) => TextOrigin::Letters(start + at),
@@ -97,127 +97,127 @@ impl TextOrigin {
 
 struct Judge<'p> {
     policy: &'p Policy,
-    room: StackRoom,
-    places: Places<'p>,
-    /// What is known of the values of variables.
+    room: StackSize,
+    paths: Paths<'p>,
+    /// The known values of variables.
     variables: HashMap<String, Flow>,
-    /// Files elsewhere that the line has put text in: moved to where the tools serve, it is written
-    /// there.
+    /// Files outside of the roots that the line has written text to. If one is moved to where the
+    /// tools serve it, the text is written there.
     kept: HashSet<String>,
-    /// The descriptors of the shell that lead to files.
+    /// The descriptors of the shell that refer to files.
     descriptors: Descriptors,
-    /// Files that text was written to by a descriptor, with the findings. They are none if a program
-    /// has printed to the same file when the line ends.
+    /// Files that text was written to through a descriptor, with their findings. A finding is
+    /// dropped if a program has written to the same file by the end of the line.
     shared: Vec<(Option<String>, Finding)>,
     values_left: usize,
     out: Judged,
-    /// How many scripts are open inside each other.
+    /// The number of scripts around the current one.
     scripts: usize,
-    /// How many scripts and groups are open inside each other.
+    /// The number of scripts and groups around the current one.
     levels: usize,
-    /// What all scripts inside the command line have cost.
+    /// The cost of all scripts within the command line.
     inner_cost: u64,
-    /// What the line and all scripts inside it may cost for their braces.
+    /// The cost of braces in the line and all scripts within it.
     braces_bytes: u64,
 }
 
 impl<'p> Judge<'p> {
-    /// Parses and judges a text that the shell would run; what it prints.
-    fn text(&mut self, text: &str, place: TextOrigin, input: &Flow) -> Flow {
+    /// Parses and judges a text that the shell would run. Returns its output.
+    fn text(&mut self, text: &str, origin: TextOrigin, input: &Flow) -> Flow {
         let Some(Measured { room, read }) = bounds::measure(text) else { return self.unread() };
         self.braces_bytes += bounds::braces_bytes(text, &read);
-        // The command line itself is within its bounds.
+        // The command line itself has a limit of its own.
         if self.scripts > 0 {
             self.inner_cost += bounds::inner_cost(text, &read);
         }
-        let is_dear = self.inner_cost > bounds::INNER_COST_LIMIT
+        let is_too_costly = self.inner_cost > bounds::INNER_COST_LIMIT
             || self.braces_bytes > bounds::BRACES_LIMIT_BYTES;
-        if is_dear || self.scripts > bounds::DEPTH_LIMIT {
+        if is_too_costly || self.scripts > bounds::DEPTH_LIMIT {
             return self.unread();
         }
-        if room == StackRoom::Large && self.room == StackRoom::Small {
-            self.out.needs_room = true;
+        if room == StackSize::Large && self.room == StackSize::Small {
+            self.out.needs_large_stack = true;
             return Flow::of_program();
         }
         match grammar::parse(text, &read) {
-            Some(script) => self.script(&script, place, input),
+            Some(script) => self.script(&script, origin, input),
             None => self.unread(),
         }
     }
 
-    /// What cannot be read may print anything.
+    /// Records that something could not be parsed. It may print anything.
     fn unread(&mut self) -> Flow {
         self.out.is_whole = false;
         Flow::of_program()
     }
 
-    /// Runs something behind which directories and descriptors are those from before.
-    fn apart<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
-        let before = (self.places.clone(), self.descriptors.clone());
+    /// Runs `run`, and restores directories and descriptors afterwards.
+    fn isolated<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
+        let before = (self.paths.clone(), self.descriptors.clone());
         let made = run(self);
-        (self.places, self.descriptors) = before;
+        (self.paths, self.descriptors) = before;
         made
     }
 
-    /// Runs something whose output is taken by what comes next.
-    fn taken<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
+    /// Runs `run` with its output connected to a pipe.
+    fn piped<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
         let before = self.descriptors.clone();
-        self.descriptors.lead(OUTPUT, None);
+        self.descriptors.set(OUTPUT, None);
         let made = run(self);
         self.descriptors = before;
         made
     }
 
-    /// Runs something whose input and output are redirected; what is left to be seen.
+    /// Runs `run` with redirections. Returns the output that is still shown.
     fn redirected(
         &mut self,
         streams: Streams,
         command: &str,
         run: impl FnOnce(&mut Self) -> Flow,
     ) -> Flow {
-        let Streams { output, is_apart, mut descriptors, .. } = streams;
-        if is_apart {
-            descriptors.lead(OUTPUT, None);
+        let Streams { output, is_redirected, mut descriptors, .. } = streams;
+        if is_redirected {
+            descriptors.set(OUTPUT, None);
         }
         let before = std::mem::replace(&mut self.descriptors, descriptors);
         let flow = run(self);
         self.descriptors = before;
-        self.put_out(flow, &output, command)
+        self.write_output(flow, &output, command)
     }
 
-    fn script(&mut self, script: &Script, place: TextOrigin, input: &Flow) -> Flow {
+    fn script(&mut self, script: &Script, origin: TextOrigin, input: &Flow) -> Flow {
         self.scripts += 1;
-        let flow = self.parts(&script.0, place, input);
+        let flow = self.parts(&script.0, origin, input);
         self.scripts -= 1;
         flow
     }
 
-    fn parts(&mut self, parts: &[Part], place: TextOrigin, input: &Flow) -> Flow {
+    fn parts(&mut self, parts: &[Part], origin: TextOrigin, input: &Flow) -> Flow {
         let mut flow = Flow::default();
         self.levels += 1;
-        if self.room == StackRoom::Small && self.levels > SMALL_LEVEL_LIMIT {
-            self.out.needs_room = true;
+        if self.room == StackSize::Small && self.levels > SMALL_LEVEL_LIMIT {
+            self.out.needs_large_stack = true;
         } else if self.levels > LEVEL_LIMIT {
             self.out.is_whole = false;
         } else {
             for part in parts {
-                flow.append(self.part(part, place, input));
+                flow.append(self.part(part, origin, input));
             }
         }
         self.levels -= 1;
         flow
     }
 
-    fn part(&mut self, part: &Part, place: TextOrigin, input: &Flow) -> Flow {
+    fn part(&mut self, part: &Part, origin: TextOrigin, input: &Flow) -> Flow {
         match part {
-            Part::Simple(simple) => self.simple(simple, place, input),
-            Part::Pipeline(commands) => self.pipeline(commands, place, input),
+            Part::Simple(simple) => self.simple(simple, origin, input),
+            Part::Pipeline(commands) => self.pipeline(commands, origin, input),
             Part::Group { parts, redirects, is_subshell } => {
-                let run = |judge: &mut Self| judge.group(parts, redirects, place, input);
-                if *is_subshell { self.apart(run) } else { run(self) }
+                let run = |judge: &mut Self| judge.group(parts, redirects, origin, input);
+                if *is_subshell { self.isolated(run) } else { run(self) }
             }
             Part::Words { name, words } => {
-                let values: Vec<_> = words.iter().map(|word| self.word(word, place)).collect();
+                let values: Vec<_> = words.iter().map(|word| self.word(word, origin)).collect();
                 if let Some(name) = name {
                     let known = values.into_iter().find(|arg| arg.is_static);
                     let value = Flow::words(known.map(|arg| arg.value.into()));
@@ -226,7 +226,7 @@ impl<'p> Judge<'p> {
                 Flow::default()
             }
             Part::Text(text) => {
-                let span = place.span(text.span);
+                let span = origin.span(text.span);
                 let expanded = expand(&text.raw, Quoting::Letters);
                 self.inside(&expanded, TextOrigin::Within(span), span);
                 Flow::default()
@@ -238,59 +238,59 @@ impl<'p> Judge<'p> {
         &mut self,
         parts: &[Part],
         redirects: &[Redirect],
-        place: TextOrigin,
+        origin: TextOrigin,
         input: &Flow,
     ) -> Flow {
-        // What it opens stays open behind it.
+        // Without redirections, descriptors that it opens stay open.
         if redirects.is_empty() {
-            return self.parts(parts, place, input);
+            return self.parts(parts, origin, input);
         }
-        let mut streams = self.streams(redirects, place);
+        let mut streams = self.streams(redirects, origin);
         let given = streams.input.take();
         let input = given.as_ref().unwrap_or(input);
-        self.redirected(streams, "", |judge| judge.parts(parts, place, input))
+        self.redirected(streams, "", |judge| judge.parts(parts, origin, input))
     }
 
-    fn pipeline(&mut self, commands: &[Part], place: TextOrigin, input: &Flow) -> Flow {
+    fn pipeline(&mut self, commands: &[Part], origin: TextOrigin, input: &Flow) -> Flow {
         let run = |judge: &mut Self| {
             let Some((last, commands)) = commands.split_last() else { return Flow::default() };
             let mut fed: Option<Flow> = None;
             for command in commands {
                 let input = fed.as_ref().unwrap_or(input);
-                fed = Some(judge.taken(|judge| judge.part(command, place, input)));
+                fed = Some(judge.piped(|judge| judge.part(command, origin, input)));
             }
-            judge.part(last, place, fed.as_ref().unwrap_or(input))
+            judge.part(last, origin, fed.as_ref().unwrap_or(input))
         };
-        if commands.len() > 1 { self.apart(run) } else { run(self) }
+        if commands.len() > 1 { self.isolated(run) } else { run(self) }
     }
 
-    fn simple(&mut self, simple: &Simple, place: TextOrigin, input: &Flow) -> Flow {
+    fn simple(&mut self, simple: &Simple, origin: TextOrigin, input: &Flow) -> Flow {
         for assignment in &simple.assignments {
-            let arg = self.word(assignment, place);
+            let arg = self.word(assignment, origin);
             self.assign(&arg);
         }
-        let args: Vec<_> = simple.words.iter().map(|word| self.word(word, place)).collect();
+        let args: Vec<_> = simple.words.iter().map(|word| self.word(word, origin)).collect();
         let name = args.first().and_then(name_of).unwrap_or_default().to_owned();
-        let mut streams = self.streams(&simple.redirects, place);
+        let mut streams = self.streams(&simple.redirects, origin);
         let given = streams.input.take();
         let input = given.as_ref().unwrap_or(input);
         if name == "exec" && args.len() == 1 {
-            self.see(input);
+            self.report_shown(input);
             return self.opens(streams);
         }
         self.redirected(streams, &name, |judge| match (args.is_empty(), name.as_str()) {
-            // Nothing but `> file` makes an empty one.
+            // A redirection without a command, `> file`, creates an empty file.
             (true, _) | (_, ":" | "true") => Flow::words(None),
             _ => judge.command(&args, input, 0),
         })
     }
 
-    /// `exec > f` and the like: redirections that all that follows has.
+    /// `exec > f` and the like: redirections for all that follows.
     fn opens(&mut self, streams: Streams) -> Flow {
         self.descriptors = streams.descriptors;
-        if streams.is_apart {
+        if streams.is_redirected {
             let output = streams.output.last().map(|target| self.shared(target));
-            self.descriptors.lead(OUTPUT, output);
+            self.descriptors.set(OUTPUT, output);
         }
         Flow::default()
     }
@@ -298,12 +298,12 @@ impl<'p> Judge<'p> {
     /// The file of a descriptor that is opened.
     fn shared(&self, target: &Target) -> Rc<Target> {
         if !target.appends {
-            self.places.capture(target.identity.as_deref(), false);
+            self.paths.capture(target.identity.as_deref(), false);
         }
         Rc::new(Target { appends: true, is_shared: true, ..target.clone() })
     }
 
-    /// Judges a command by its words, behind so many others.
+    /// Judges a command by its words, after `prefixes` commands before it.
     fn command(&mut self, args: &[Arg], input: &Flow, prefixes: usize) -> Flow {
         let Some((first, given)) = args.split_first() else { return Flow::default() };
         let Some(name) = name_of(first) else { return Flow::of_program() };
@@ -315,7 +315,7 @@ impl<'p> Judge<'p> {
         }
         let nothing = Flow::of_program();
         match wrap::unwrap(args, input.listing.as_deref()) {
-            None => self.own(name, args, input),
+            None => self.judge_command(name, args, input),
             Some(Inner::Command(command)) => self.command(&command, input, prefixes + 1),
             Some(Inner::Commands(commands)) => {
                 let mut flow = Flow::default();
@@ -327,19 +327,19 @@ impl<'p> Judge<'p> {
             Some(Inner::Script(script)) => self.given_script(&script, input),
             Some(Inner::StandardInput) => {
                 let Some(text) = &input.text else { return nothing };
-                let place = TextOrigin::Within(input.at.unwrap_or(whole(args)));
-                self.text(text, place, &nothing)
+                let origin = TextOrigin::Within(input.at.unwrap_or(whole(args)));
+                self.text(text, origin, &nothing)
             }
         }
     }
 
-    /// Commands of the shell itself that change what is known; none for any other.
+    /// Judges shell builtins that change the state; `None` for any other command.
     fn builtin(&mut self, name: &str, given: &[Arg], input: &Flow) -> Option<Flow> {
         match name {
             "cd" | "pushd" | "popd" => match given.iter().find(|arg| !arg.value.starts_with('-')) {
-                Some(arg) => self.places.enter(&arg.value, arg.is_static),
-                None if name == "cd" && given.is_empty() => self.places.enter("~", true),
-                None => self.places.enter("$_", false),
+                Some(arg) => self.paths.enter(&arg.value, arg.is_static),
+                None if name == "cd" && given.is_empty() => self.paths.enter("~", true),
+                None => self.paths.enter("$_", false),
             },
             "export" | "local" | "declare" | "readonly" | "typeset" => {
                 given.iter().for_each(|arg| self.assign(arg));
@@ -348,9 +348,9 @@ impl<'p> Judge<'p> {
                 for arg in given.iter().filter(|arg| !arg.value.starts_with('-')) {
                     self.variables.insert(arg.value.clone(), input.transformed());
                 }
-                // All of a file at once.
+                // `mapfile` reads a whole file at once.
                 if name != "read" && input.at.is_some() {
-                    self.see(input);
+                    self.report_shown(input);
                 }
             }
             _ => return None,
@@ -358,27 +358,27 @@ impl<'p> Judge<'p> {
         Some(Flow::default())
     }
 
-    /// Notes `name=value`.
+    /// Records `name=value`.
     fn assign(&mut self, arg: &Arg) {
         if let Some((name, value)) = arg.value.split_once('=').filter(|_| is_assignment(&arg.value))
         {
-            // A path whose beginning is known tells where it leads.
+            // A path whose beginning is known still says where it leads.
             let is_known = arg.is_static || value.starts_with(['/', '~']);
             let text = is_known.then(|| value.into());
             self.variables.insert(name.to_owned(), Flow::words(text));
         }
     }
 
-    /// What a command does itself.
-    fn own(&mut self, name: &str, args: &[Arg], input: &Flow) -> Flow {
+    /// Judges a command that runs no other command.
+    fn judge_command(&mut self, name: &str, args: &[Arg], input: &Flow) -> Flow {
         let given = args.get(1..).unwrap_or_default();
-        let Judge { places, policy, kept, .. } = self;
-        let call = Call { name, given, input, places, policy, kept };
-        let Effect { hits, shown, output, passes, keeps } = call.effect();
-        self.kept.extend(keeps);
+        let Judge { paths, policy, kept, .. } = self;
+        let call = Call { name, given, input, paths, policy, kept };
+        let Effect { accesses, shown, output, passes, copies_text_to } = call.effect();
+        self.kept.extend(copies_text_to);
         let span = whole(args);
-        for hit in hits {
-            self.found(self.finding(hit, name, span));
+        for access in accesses {
+            self.found(self.finding(access, name, span));
         }
         let takes = matches!(output, Output::Input { .. });
         let mut flow = match output {
@@ -390,7 +390,7 @@ impl<'p> Judge<'p> {
             }
             Output::Words(words) => {
                 let mut flow = Flow::words(Some(words.into()));
-                flow.program = given.iter().any(is_output);
+                flow.has_program_output = given.iter().any(is_output);
                 given.iter().for_each(|arg| flow.add(&arg.sources));
                 flow
             }
@@ -398,63 +398,64 @@ impl<'p> Judge<'p> {
                 Flow { listing: Some(directory.into()), ..Flow::of_program() }
             }
         };
-        // What it shows is what it prints.
-        flow.program &= shown.is_empty();
+        // The files that it shows are its output.
+        flow.has_program_output &= shown.is_empty();
         for arg in given.iter().filter(|arg| takes && arg.value.starts_with("<(")) {
             flow.add(&arg.sources);
         }
-        if let [hit] = shown.as_slice()
-            && hit.is_lines(name)
+        if let [access] = shown.as_slice()
+            && access.is_lines(name)
             && flow.sources.is_empty()
         {
-            flow.lines = Some(Rc::new(hit.clone()));
+            flow.lines = Some(Rc::new(access.clone()));
         }
-        let findings = shown.into_iter().map(|hit| Rc::new(self.finding(hit, name, span)));
+        let findings = shown.into_iter().map(|access| Rc::new(self.finding(access, name, span)));
         flow.add(&findings.collect::<Vec<_>>());
-        // Where the shell's own output goes.
+        // The output of the shell may be redirected.
         let output = self.descriptors.file(OUTPUT).cloned();
-        self.put_out(flow, output.as_slice(), name)
+        self.write_output(flow, output.as_slice(), name)
     }
 
-    /// Some lines of the file that a command is fed: the call to make is for those alone.
-    fn some_lines(&self, input: &Flow, passes: &Wish) -> Option<Flow> {
-        let hit = input.lines.as_ref()?.narrowed(passes)?;
+    /// The flow for some lines of the file that is the input. The suggested request covers only
+    /// these lines.
+    fn some_lines(&self, input: &Flow, passes: &Request) -> Option<Flow> {
+        let access = input.lines.as_ref()?.narrowed(passes)?;
         let [source] = input.sources.as_slice() else { return None };
-        let finding = self.finding(hit.clone(), &source.command, source.span);
-        let (sources, lines) = (vec![Rc::new(finding)], Some(Rc::new(hit)));
+        let finding = self.finding(access.clone(), &source.command, source.span);
+        let (sources, lines) = (vec![Rc::new(finding)], Some(Rc::new(access)));
         Some(Flow { sources, lines, ..input.transformed() })
     }
 
     fn given_script(&mut self, script: &Arg, input: &Flow) -> Flow {
-        let place = script.letters.map_or(TextOrigin::Within(script.span), TextOrigin::Letters);
+        let origin = script.letters.map_or(TextOrigin::Within(script.span), TextOrigin::Letters);
         let was_whole = self.out.is_whole;
-        let flow = self.apart(|judge| judge.text(&script.value, place, input));
+        let flow = self.isolated(|judge| judge.text(&script.value, origin, input));
         if !script.is_static {
-            // What is known at run time alone may make a script of it.
+            // Parts that are only known at run time may make a valid script of it.
             self.out.is_whole = was_whole;
         }
         flow
     }
 
-    /// Reads redirections, and judges what stands in them.
-    fn streams(&mut self, redirects: &[Redirect], place: TextOrigin) -> Streams {
+    /// Reads redirections, and judges the substitutions in them.
+    fn streams(&mut self, redirects: &[Redirect], origin: TextOrigin) -> Streams {
         let descriptors = self.descriptors.clone();
         let mut streams = Streams { descriptors, ..Streams::default() };
         for redirect in redirects {
             let (flow, span) = match redirect {
                 Redirect::HereDoc { body, is_quoted, span } => {
-                    let span = place.span(*span);
+                    let span = origin.span(*span);
                     (self.here_doc(body, *is_quoted, span), span)
                 }
                 Redirect::File { operator, target, descriptor, span } => {
-                    let span = place.span(*span);
-                    let target = self.word(target, place);
+                    let span = origin.span(*span);
+                    let target = self.word(target, origin);
                     match operator.as_str() {
                         "<" => {
                             let mut flow =
                                 Flow { sources: target.sources.clone(), ..Flow::default() };
                             flow.add(self.input(&target, span).as_slice());
-                            flow.program = flow.sources.is_empty();
+                            flow.has_program_output = flow.sources.is_empty();
                             (flow, span)
                         }
                         "<<<" => {
@@ -463,7 +464,7 @@ impl<'p> Judge<'p> {
                         }
                         operator => {
                             let descriptor = descriptor.as_deref();
-                            self.leads(operator, descriptor, target, span, &mut streams);
+                            self.redirect_output(operator, descriptor, target, span, &mut streams);
                             continue;
                         }
                     }
@@ -475,7 +476,7 @@ impl<'p> Judge<'p> {
     }
 
     /// Reads a redirection of the output, or of a descriptor.
-    fn leads(
+    fn redirect_output(
         &self,
         operator: &str,
         from: Option<&str>,
@@ -487,36 +488,36 @@ impl<'p> Judge<'p> {
         let from = from.unwrap_or(default);
         let to = descriptor(operator, &target);
         let is_output = from == OUTPUT;
-        streams.is_apart |= is_output && to != Some(OUTPUT);
+        streams.is_redirected |= is_output && to != Some(OUTPUT);
         if operator == ">&-" {
-            return streams.descriptors.lead(from, None);
+            return streams.descriptors.set(from, None);
         }
         if let Some(to) = to {
-            let is_redirected = to == OUTPUT && streams.is_apart;
+            let is_redirected = to == OUTPUT && streams.is_redirected;
             let own = streams.output.last().filter(|_| is_redirected);
             let known = || streams.descriptors.file(to).filter(|_| !is_redirected);
             let file = own.or_else(known).cloned();
             return match file {
                 Some(file) if is_output => streams.output.push(file),
-                file => streams.descriptors.lead(from, file),
+                file => streams.descriptors.set(from, file),
             };
         }
-        let identity = self.places.identity(&target.value, target.is_static);
-        // What was in the file stays.
+        let identity = self.paths.identity(&target.value, target.is_static);
+        // The previous content of the file remains.
         let appends = operator.ends_with(">>") || operator == "<>";
-        // Errors are a program's own.
+        // Errors are the output of a program.
         if from == ERRORS {
             if !appends {
-                self.places.capture(identity.as_deref(), true);
+                self.paths.capture(identity.as_deref(), true);
             }
             return;
         }
-        let place = self.places.of(&target.value, target.is_static);
-        let file = Target { file: target, span, place, identity, appends, is_shared: false };
+        let scope = self.paths.of(&target.value, target.is_static);
+        let file = Target { file: target, span, scope, identity, appends, is_shared: false };
         if is_output {
             streams.output.push(Rc::new(file));
         } else {
-            streams.descriptors.lead(from, Some(self.shared(&file)));
+            streams.descriptors.set(from, Some(self.shared(&file)));
         }
     }
 
@@ -526,33 +527,33 @@ impl<'p> Judge<'p> {
             let left = bounds::INNER_COST_LIMIT.saturating_sub(self.inner_cost);
             let (expanded, cost) = expand_body(body, left);
             self.inner_cost += cost;
-            let place = TextOrigin::Within(span);
-            flow.add(&self.inside(&expanded, place, span).sources);
+            let origin = TextOrigin::Within(span);
+            flow.add(&self.inside(&expanded, origin, span).sources);
         }
         flow
     }
 
-    /// The finding of a file as an input, if the tools serve it.
+    /// The finding for a file as an input, if the tools serve it.
     fn input(&self, target: &Arg, span: CommandSpan) -> Option<Rc<Finding>> {
         let is_served = !target.value.starts_with("<(")
-            && self.places.used(FindingKind::Read, &target.value, target.is_static)
-                != Place::Outside;
-        let hit = || Hit::new(FindingKind::Read, CommandRule::Input, Some(&target.value));
-        is_served.then(|| Rc::new(self.finding(hit(), "", span)))
+            && self.paths.used(FindingKind::Read, &target.value, target.is_static)
+                != Scope::Outside;
+        let access = || Access::new(FindingKind::Read, CommandRule::Input, Some(&target.value));
+        is_served.then(|| Rc::new(self.finding(access(), "", span)))
     }
 
-    /// Puts what a command prints where it is redirected; what is left to be seen.
-    fn put_out(&mut self, flow: Flow, output: &[Rc<Target>], command: &str) -> Flow {
+    /// Writes the output of a command to its redirections. Returns the output that is still shown.
+    fn write_output(&mut self, flow: Flow, output: &[Rc<Target>], command: &str) -> Flow {
         let mut is_seen = true;
         for target in output {
-            let Target { file, span, place, identity, .. } = target.as_ref();
+            let Target { file, span, scope, identity, .. } = target.as_ref();
             let path = file.value.as_str();
             is_seen &= path == "/dev/tty";
-            if flow.is_text() && *place != Place::Inside {
+            if flow.is_text() && *scope != Scope::Inside {
                 self.kept.extend(identity.clone());
-            } else if flow.is_text() && !self.places.permits(FindingKind::Write, path) {
-                let hit = Hit::new(FindingKind::Write, CommandRule::Output, Some(path));
-                let finding = self.finding(hit, command, *span);
+            } else if flow.is_text() && !self.paths.permits(FindingKind::Write, path) {
+                let access = Access::new(FindingKind::Write, CommandRule::Output, Some(path));
+                let finding = self.finding(access, command, *span);
                 if !target.is_shared {
                     self.found(finding);
                 } else if self.shared.len() < SOURCES_LIMIT {
@@ -560,24 +561,24 @@ impl<'p> Judge<'p> {
                 }
             }
             if !target.appends || (target.is_shared && flow.is_output()) {
-                self.places.capture(identity.as_deref(), flow.is_output());
+                self.paths.capture(identity.as_deref(), flow.is_output());
             }
         }
         if is_seen { flow } else { Flow::default() }
     }
 
-    /// Expands a word, and judges the commands inside it.
-    fn word(&mut self, word: &Word, place: TextOrigin) -> Arg {
-        let span = place.span(word.span);
+    /// Expands a word, and judges the commands in it.
+    fn word(&mut self, word: &Word, origin: TextOrigin) -> Arg {
+        let span = origin.span(word.span);
         let expanded = expand(&word.raw, Quoting::Word);
-        // Not where a line continuation stands in it.
+        // Not verbatim if it contains a line continuation.
         let is_verbatim = word.span.end - word.span.start == word.raw.len();
-        let place = place.inner(is_verbatim.then_some(word.span.start), span);
-        let mut flow = self.inside(&expanded, place, span);
+        let origin = origin.inner(is_verbatim.then_some(word.span.start), span);
+        let mut flow = self.inside(&expanded, origin, span);
         let quotes = usize::from(expanded.value != word.raw);
         let is_inside = word.raw.get(quotes..word.raw.len() - quotes.min(word.raw.len()))
             == Some(expanded.value.as_str());
-        let letters = match place {
+        let letters = match origin {
             TextOrigin::Letters(start) if is_inside => Some(start + quotes),
             _ => None,
         };
@@ -592,7 +593,7 @@ impl<'p> Judge<'p> {
         Arg { value: known, is_static, span, letters, sources: flow.sources }
     }
 
-    /// A word with the values of its variables, as far as they are known.
+    /// Replaces the variables in a word whose values are known.
     fn known(&mut self, value: &str, flow: &mut Flow) -> String {
         let mut out = String::with_capacity(value.len());
         let mut rest = value;
@@ -602,7 +603,8 @@ impl<'p> Judge<'p> {
             let (length, name) = reference(rest);
             let variable = self.variables.get(name);
             flow.add(variable.map_or(&[], |variable| variable.sources.as_slice()));
-            let text = variable.map_or_else(|| usual(name), |variable| variable.text.as_deref());
+            let text =
+                variable.map_or_else(|| known_value(name), |variable| variable.text.as_deref());
             let text = text.filter(|text| text.len() <= self.values_left);
             self.values_left -= text.map_or(0, str::len);
             out.push_str(text.unwrap_or(&rest[..length]));
@@ -612,8 +614,8 @@ impl<'p> Judge<'p> {
         out
     }
 
-    /// Judges the commands in a word; the files whose contents they put into it.
-    fn inside(&mut self, expanded: &Expanded, place: TextOrigin, whole: CommandSpan) -> Flow {
+    /// Judges the commands in a word. Returns the files whose contents become part of it.
+    fn inside(&mut self, expanded: &Expanded, origin: TextOrigin, whole: CommandSpan) -> Flow {
         let mut flow = Flow::default();
         for Substitution { script, at, gives_text } in &expanded.substitutions {
             let Some(script) = script.as_ref().filter(|_| self.scripts <= bounds::DEPTH_LIMIT)
@@ -621,28 +623,28 @@ impl<'p> Judge<'p> {
                 self.out.is_whole = false;
                 continue;
             };
-            let place = place.inner(*at, whole);
-            let printed = self.apart(|judge| judge.script(script, place, &Flow::default()));
+            let origin = origin.inner(*at, whole);
+            let printed = self.isolated(|judge| judge.script(script, origin, &Flow::default()));
             flow.add(&printed.sources);
             if *gives_text && let Some((target, span)) = script.lone_input() {
-                let target = self.word(target, place);
-                flow.add(self.input(&target, place.span(span)).as_slice());
+                let target = self.word(target, origin);
+                flow.add(self.input(&target, origin.span(span)).as_slice());
             }
         }
         flow
     }
 
-    /// The model sees this.
-    fn see(&mut self, flow: &Flow) {
+    /// Reports what is shown to the model.
+    fn report_shown(&mut self, flow: &Flow) {
         for source in &flow.sources {
             self.found((**source).clone());
         }
     }
 
-    fn finding(&self, hit: Hit, command: &str, span: CommandSpan) -> Finding {
-        let path = hit.target.as_deref().and_then(|target| self.places.seen_from_start(target));
-        let message = message(self.policy, &hit, path.as_deref(), command);
-        let Hit { kind, rule, target, .. } = hit;
+    fn finding(&self, access: Access, command: &str, span: CommandSpan) -> Finding {
+        let path = access.target.as_deref().and_then(|target| self.paths.seen_from_start(target));
+        let message = message(self.policy, &access, path.as_deref(), command);
+        let Access { kind, rule, target, .. } = access;
         Finding { kind, rule, command: command.to_owned(), target, span, message }
     }
 
@@ -656,7 +658,7 @@ impl<'p> Judge<'p> {
     }
 }
 
-/// A reference to a variable or a substitution at the start of a text: how long it is, and its name.
+/// The length and name of a reference to a variable or a substitution at the start of a text.
 fn reference(text: &str) -> (usize, &str) {
     let rest = &text[1..];
     if let Some(inside) = rest.strip_prefix('{') {
@@ -665,7 +667,7 @@ fn reference(text: &str) -> (usize, &str) {
         return (end.min(text.len()), name.unwrap_or_default());
     }
     if rest.starts_with('(') {
-        // To the last bracket: what is known of it is all or nothing.
+        // Up to the last bracket: the substitution is known as a whole or not at all.
         let end = text.rfind(')').map_or(text.len(), |end| end + 1);
         return (end, &text[..end]);
     }
@@ -673,8 +675,8 @@ fn reference(text: &str) -> (usize, &str) {
     (end + 1, &rest[..end])
 }
 
-/// What variables and substitutions hold that have the same meaning everywhere.
-fn usual(name: &str) -> Option<&'static str> {
+/// The values of variables and substitutions that mean the same everywhere.
+fn known_value(name: &str) -> Option<&'static str> {
     match name {
         "TMPDIR" | "TMP" | "TEMP" | "RUNNER_TEMP" => Some("/tmp"),
         "HOME" => Some("~"),
@@ -684,7 +686,7 @@ fn usual(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether a word is what a program printed, or how it ended: `$(date)`, `"exit: $?"`.
+/// Whether a word is the output or the exit status of a program: `$(date)`, `"exit: $?"`.
 fn is_output(arg: &Arg) -> bool {
     let value = arg.value.as_str();
     let is_number = matches!(value, "$$" | "$#") || ["$?", "$!"].iter().any(|n| value.contains(n));

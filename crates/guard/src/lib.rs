@@ -1,24 +1,24 @@
-//! The shell guard: which parts of a command line read file contents or write files, so that a
-//! model can be told to use a tool with anchors instead.
+//! The shell guard: finds the parts of a command line that read or write file contents, so that a
+//! model can use a tool with anchors instead.
 //!
-//! Pure: text → verdict. Imports nothing of the layers, runs nothing and looks at no file; where
-//! files matter it asks the caller. It
-//! advises models that mean well and is no sandbox: what it promises is in `docs/guard.md`.
+//! The guard is a pure function from text to verdict. It depends on no other crate of the project,
+//! runs nothing and accesses no file; where files matter, it asks the caller. It advises
+//! well-meaning models and is not a sandbox: `docs/guard.md` says what it guarantees.
 
+mod access;
 mod argv;
 mod awk;
 mod bounds;
 mod code;
 mod flow;
 mod grammar;
-mod hit;
 mod judge;
-mod lexis;
 mod literal;
 mod message;
-mod place;
+mod paths;
 mod policy;
 mod rules;
+mod scan;
 mod sed;
 #[cfg(test)]
 mod steps;
@@ -31,26 +31,26 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde::{Deserialize, Serialize};
 
-use bounds::StackRoom;
+use bounds::StackSize;
 use judge::Judged;
 pub use policy::{Policy, Tools, Unparsed};
 
-/// What is to be said of a command line.
+/// The verdict on a command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Verdict {
-    /// Nothing in it reads or writes files in a way that a tool does better.
+    /// No part reads or writes files in a way that a tool does better.
     Allow,
-    /// Something in it reads file contents.
+    /// A part reads file contents.
     Read,
-    /// Something in it writes a file.
+    /// A part writes a file.
     Write,
-    /// It is no shell command that can be read, or larger than what is looked at.
+    /// It is not a valid shell command, or exceeds the limits.
     Unparsed,
 }
 
 impl Verdict {
-    /// The word that callers see.
+    /// The published name.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Allow => "allow",
@@ -61,7 +61,7 @@ impl Verdict {
     }
 }
 
-/// What a part of a command line does.
+/// The effect of a part of a command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum FindingKind {
@@ -72,7 +72,7 @@ pub enum FindingKind {
 }
 
 impl FindingKind {
-    /// The word that callers see.
+    /// The published name.
     pub fn name(self) -> &'static str {
         match self {
             FindingKind::Read => Verdict::Read.name(),
@@ -81,7 +81,7 @@ impl FindingKind {
     }
 }
 
-/// By which rule a part of a command line was found.
+/// The rule by which a part of a command line was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CommandRule {
@@ -93,7 +93,7 @@ pub enum CommandRule {
     Input,
     /// A redirection into a file: `> f`.
     Output,
-    /// A command whose job is to write a file: `tee f`, `dd of=f`.
+    /// A command that writes a file by its purpose: `tee f`, `dd of=f`.
     Writer,
     /// A file edited in place: `sed -i`, `perl -i`.
     InPlace,
@@ -105,12 +105,12 @@ pub enum CommandRule {
     Patch,
     /// Code given to an interpreter: `python -c "open('f', 'w')"`.
     Interpreter,
-    /// A command that the policy names.
+    /// A command that the policy lists.
     Extra,
 }
 
 impl CommandRule {
-    /// All of them.
+    /// All rules.
     pub const ALL: [CommandRule; 11] = [
         CommandRule::Reader,
         CommandRule::Search,
@@ -125,7 +125,7 @@ impl CommandRule {
         CommandRule::Extra,
     ];
 
-    /// The words that callers see, in the same order.
+    /// The published names, in the same order.
     const NAMES: [&'static str; CommandRule::ALL.len()] = [
         "reader",
         "search",
@@ -140,18 +140,18 @@ impl CommandRule {
         "extra",
     ];
 
-    /// The word that callers see.
+    /// The published name.
     pub const fn name(self) -> &'static str {
         CommandRule::NAMES[self as usize]
     }
 }
 
-/// Bytes of the command line.
+/// A range of bytes of the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct CommandSpan {
-    /// The first one.
+    /// The offset of the first byte.
     pub start: usize,
-    /// After the last one.
+    /// The offset after the last byte.
     pub end: usize,
 }
 
@@ -159,29 +159,29 @@ pub struct CommandSpan {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Finding {
-    /// What it does.
+    /// Its effect.
     pub kind: FindingKind,
-    /// By which rule it was found.
+    /// The rule by which it was found.
     pub rule: CommandRule,
-    /// The name of the command, without its directory; empty where a redirection stands alone.
+    /// The name of the command, without its directory; empty for a redirection without a command.
     pub command: String,
-    /// The file, as far as it is known before anything runs.
+    /// The file, if it is known before run time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
-    /// Where it stands: the command with its words, or the redirection. What is inside a quoted
-    /// script has the place of that word.
+    /// The span of the command with its words, or of the redirection. For a part of a quoted
+    /// script, the span of the word.
     pub span: CommandSpan,
-    /// For the model: what it does, and the tool to use instead.
+    /// For the model: the effect, and the tool to use instead.
     pub message: String,
 }
 
-/// A command line, judged.
+/// The result of judging a command line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Judgement {
-    /// What is to be said of it.
+    /// The verdict.
     pub verdict: Verdict,
-    /// Its parts that read or write files, in the order of their places.
+    /// The parts that read or write files, sorted by their spans.
     pub findings: Vec<Finding>,
 }
 
@@ -190,20 +190,20 @@ pub type Serves<'f> = dyn Fn(&str) -> bool + Sync + 'f;
 
 /// Judges a command line.
 ///
-/// A finding counts more than what could not be read: `cat f; eval "("` is a read.
+/// Findings take precedence over unparsed parts: `cat f; eval "("` is a read.
 pub fn check(command: &str, policy: &Policy) -> Judgement {
     check_among(command, policy, &|_| true)
 }
 
-/// Judges a command line where the files are known: `serves` says whether the tools can serve the
-/// file or directory at an absolute path, if there is one. It is asked only for paths that are
-/// inside of [`Policy::roots`] by their text, and only if [`Policy::check_files`] says so.
+/// Judges a command line with knowledge of files. `serves` returns whether the tools can serve the
+/// file or directory at an absolute path, if it exists. It is called only for paths that are
+/// textually inside of [`Policy::roots`], and only if [`Policy::check_files`] is set.
 pub fn check_among(command: &str, policy: &Policy, serves: &Serves<'_>) -> Judgement {
-    // A panic of the parser is a line that cannot be read.
+    // A line on which the parser panics is unparsed.
     let run =
         |room| catch_unwind(AssertUnwindSafe(|| judge::judge(command, policy, serves, room))).ok();
-    let judged = run(StackRoom::Small).and_then(|judged| {
-        if judged.needs_room { with_stack(|| run(StackRoom::Large)) } else { Some(judged) }
+    let judged = run(StackSize::Small).and_then(|judged| {
+        if judged.needs_large_stack { with_stack(|| run(StackSize::Large)) } else { Some(judged) }
     });
     let Judged { mut findings, is_whole, .. } = judged.unwrap_or_default();
     findings.sort_by_key(|finding| (finding.span.start, finding.span.end));
@@ -216,7 +216,7 @@ pub fn check_among(command: &str, policy: &Policy, serves: &Serves<'_>) -> Judge
     Judgement { verdict, findings }
 }
 
-/// Runs on a thread whose stack is large enough for all that passes the bounds.
+/// Runs `run` on a thread whose stack suffices for everything within the limits.
 fn with_stack(run: impl FnOnce() -> Option<Judged> + Send) -> Option<Judged> {
     let name = "hashline-guard".to_owned();
     let thread = std::thread::Builder::new().name(name).stack_size(bounds::STACK_BYTES);

@@ -1,32 +1,33 @@
-//! Whether code for an interpreter prints nothing but texts that stand in it. Its output is then text
-//! of the command line, in another form.
+//! Whether code for an interpreter prints only string literals. Its output is then text of the
+//! command line, in another form.
 //!
-//! Code is not parsed. It is such code if it prints, has a text, and has no other names than those of
-//! [`Syntax`] and those that it assigns, and no signs that compute. Anything else may be a program.
+//! Code is not parsed. It qualifies if it prints, contains a string, and has no names except those
+//! in [`Syntax`] and those that it assigns, and no operators that compute. Any other code may be a
+//! program.
 
 use std::collections::HashSet;
 
-/// What the code of a language may consist of.
+/// The tokens that the code of a language may consist of.
 pub struct Syntax {
     /// Calls that print.
     pub prints: &'static [&'static str],
-    /// Other names that bring in no text; methods begin with a dot.
+    /// Other names that introduce no text; methods start with a dot.
     pub plain: &'static [&'static str],
-    /// What begins a comment.
+    /// The start of a comment.
     pub comments: &'static [&'static str],
-    /// Quotes, each with what begins an expression in its texts.
+    /// Quotes, each with the starts of interpolated expressions in its strings.
     pub quotes: &'static [(char, &'static [&'static str])],
     pub has_triple_quotes: bool,
-    /// Whether a dot joins texts; elsewhere it belongs to names.
+    /// Whether a dot concatenates strings; otherwise it is part of names.
     pub joins_by_dot: bool,
-    /// Whether a name in front of a `:` is the key of an object.
+    /// Whether a name before a `:` is the key of an object.
     pub has_keys: bool,
 }
 
-/// Signs that put texts in order, and compute nothing.
+/// Punctuation that only arranges or concatenates strings.
 const SIGNS: &str = "()[]{},;:=+";
 
-/// Whether a text of code prints only its own texts.
+/// Whether code prints only its own string literals.
 pub fn prints_texts(code: &str, syntax: &Syntax) -> bool {
     let mut reader = Reader {
         rest: code,
@@ -44,7 +45,7 @@ pub fn prints_texts(code: &str, syntax: &Syntax) -> bool {
     reader.prints && reader.has_text
 }
 
-/// What was read last.
+/// The kind of the last token.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Last {
     Number,
@@ -64,7 +65,7 @@ struct Reader<'c> {
 }
 
 impl<'c> Reader<'c> {
-    /// Reads blanks, a comment or a token; `None` if it may be part of a program.
+    /// Reads whitespace, a comment or a token; `None` if it may be part of a program.
     fn token(&mut self) -> Option<()> {
         let first = self.rest.chars().next()?;
         if first.is_whitespace() {
@@ -89,7 +90,7 @@ impl<'c> Reader<'c> {
         let last = self.last;
         self.take(first.len_utf8());
         match first {
-            // The sum of two numbers stands nowhere in the code.
+            // The sum of two numbers is not a literal of the code.
             '+' => self.then(Last::Plus, last != Last::Number),
             '.' if self.syntax.joins_by_dot => self.then(Last::Other, true),
             '.' => self.then(Last::Dot, true),
@@ -105,22 +106,22 @@ impl<'c> Reader<'c> {
     fn take(&mut self, length: usize) -> &'c str {
         #[cfg(test)]
         super::steps::count(length);
-        let (taken, rest) = self.rest.split_at(length);
+        let (piped, rest) = self.rest.split_at(length);
         self.rest = rest;
-        taken
+        piped
     }
 
     fn length(&self, belongs: impl Fn(char) -> bool) -> usize {
         self.rest.find(|c| !belongs(c)).unwrap_or(self.rest.len())
     }
 
-    /// What may begin an expression in the text that begins here.
+    /// If a string starts at `text`: its quote, and the starts of expressions in it.
     fn quote(&self, text: &str) -> Option<(char, &'static [&'static str])> {
         let first = text.chars().next()?;
         self.syntax.quotes.iter().find(|(quote, _)| *quote == first).copied()
     }
 
-    /// Reads a text to its end.
+    /// Reads a string to its end.
     fn text(&mut self, is_formatted: bool) -> Option<()> {
         let (quote, expressions) = self.quote(self.rest)?;
         let triple = [quote; 3].iter().collect::<String>();
@@ -136,7 +137,7 @@ impl<'c> Reader<'c> {
                 return None;
             }
             self.take(next.len_utf8());
-            // What has a second sign.
+            // Skip the second character of an escape.
             if next == '\\' || (is_formatted && next == '{') {
                 self.take(self.rest.chars().next()?.len_utf8());
             }

@@ -1,4 +1,4 @@
-//! What counts as a finding.
+//! The policy: which findings are reported.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer};
 
 use super::{CommandRule, FindingKind, Verdict};
 
-/// What counts as a finding. Names of fields and values are those of JavaScript.
+/// The policy of the guard. Names of fields and values are those of JavaScript.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct Policy {
@@ -16,31 +16,31 @@ pub struct Policy {
     pub reads: bool,
     /// Whether commands and redirections that write files are findings.
     pub writes: bool,
-    /// Single rules, on or off. What is not named is on, but for `file-command`.
+    /// Rules that are switched on or off. Others are on, except for `file-command`.
     #[serde(deserialize_with = "rules")]
     pub rules: BTreeMap<CommandRule, bool>,
-    /// Directories that the tools serve; without any, all paths that no other rule excludes.
+    /// Directories that the tools serve. Without any, all paths that no other rule excludes.
     pub roots: Vec<String>,
-    /// Where relative paths start: the first root when it is left out.
+    /// The directory where relative paths start; by default the first root.
     pub cwd: Option<String>,
-    /// Whether a path is outside, too, if it is outside the roots through links or to a file that
-    /// the tools cannot show. Needs roots.
+    /// Whether a path is also outside if links lead out of the roots, or to a file that
+    /// the tools cannot show. Requires roots.
     pub check_files: bool,
-    /// Paths below the roots that are no findings, as lines of a `.gitignore`.
+    /// Paths below the roots that are not reported, as lines of a `.gitignore`.
     pub ignored: Vec<String>,
-    /// Names of more commands that show files: with an operand, or a file as their input.
+    /// Names of additional commands that show files: with an operand, or a file as their input.
     pub extra_reads: Vec<String>,
-    /// Names of more commands that write files.
+    /// Names of additional commands that write files.
     pub extra_writes: Vec<String>,
-    /// Names of commands that are no findings: `grep`, `git apply`. Redirections stay findings.
+    /// Names of commands that are not reported: `grep`, `git apply`. Their redirections still are.
     pub except: Vec<String>,
     /// Files and directories that may be read.
     pub readable_paths: Vec<String>,
     /// Files and directories that may be written.
     pub writable_paths: Vec<String>,
-    /// What is said of a command that cannot be read.
+    /// The verdict on a command that cannot be parsed.
     pub unparsed: Unparsed,
-    /// The names of tools in messages.
+    /// The names of the tools in messages.
     pub tools: Tools,
 }
 
@@ -65,7 +65,7 @@ impl Default for Policy {
     }
 }
 
-/// Reads rules by their names, which are those of an object's fields.
+/// Deserializes rules from an object whose keys are their names.
 fn rules<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<CommandRule, bool>, D::Error> {
     struct Rules;
 
@@ -89,7 +89,7 @@ fn rules<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<CommandRule, boo
 }
 
 impl Policy {
-    /// Whether findings of a kind by a rule are wanted.
+    /// Whether findings of this kind and rule are reported.
     pub(super) fn wants(&self, kind: FindingKind, rule: CommandRule) -> bool {
         let is_kind_on = match kind {
             FindingKind::Read => self.reads,
@@ -100,16 +100,16 @@ impl Policy {
     }
 }
 
-/// The verdict on a command that cannot be read and has no finding.
+/// The verdict on a command that cannot be parsed and has no finding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Unparsed {
-    /// It is reported as such.
+    /// Report it as unparsed.
     #[default]
     Unparsed,
-    /// It is allowed.
+    /// Allow it.
     Allow,
-    /// It is taken for a write.
+    /// Treat it as a write.
     Write,
 }
 
@@ -123,7 +123,7 @@ impl Unparsed {
     }
 }
 
-/// How the tools are called that a model should use instead.
+/// The names of the tools that a model should use instead.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct Tools {

@@ -1,60 +1,60 @@
-//! What a single command does with files, by its name and its words.
+//! How a single command accesses files, by its name and its words.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+use super::access::{Access, Request};
 use super::argv::{Arg, Opt, Parsed, Spec, is_assignment, parse};
 use super::flow::Flow;
-use super::hit::{Hit, Wish};
-use super::place::{Place, Places};
+use super::paths::{Paths, Scope};
 use super::policy::Policy;
 use super::tables::{Job, Tool, tool};
 use super::{CommandRule, FindingKind, awk, code, sed, wrap};
 
-/// What a command makes of its input.
+/// The output of a command.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub enum Output {
-    /// Its own output, in which no file can be seen.
+    /// Its own output, which shows no file.
     #[default]
     Own,
-    /// What it is fed, as it is or in another form; and the files that it shows.
+    /// Its input, as it is or transformed, and the files that it shows.
     Input { as_is: bool },
     /// Words of the command line.
     Words(String),
-    /// Text of the command line, in another form or from a file elsewhere.
+    /// Text of the command line, transformed or from a file outside.
     Text,
     /// Names of files below a directory.
     Names(String),
 }
 
-/// What a command does.
+/// The effect of a command.
 #[derive(Debug, Default)]
 pub struct Effect {
-    /// Whatever becomes of its output.
-    pub hits: Vec<Hit>,
-    /// Files that its output shows.
-    pub shown: Vec<Hit>,
+    /// Accesses that do not depend on where its output goes.
+    pub accesses: Vec<Access>,
+    /// Files that are shown in its output.
+    pub shown: Vec<Access>,
     pub output: Output,
-    /// The lines that it lets through of what it is fed.
-    pub passes: Wish,
-    /// The file elsewhere that text is copied to.
-    pub keeps: Option<String>,
+    /// The lines of its input that it passes on.
+    pub passes: Request,
+    /// The file outside that it copies text to.
+    pub copies_text_to: Option<String>,
 }
 
-/// What the rules look at.
+/// A command, for the rules.
 pub struct Call<'a> {
     pub name: &'a str,
     /// The words after the name.
     pub given: &'a [Arg],
     pub input: &'a Flow,
-    pub places: &'a Places<'a>,
+    pub paths: &'a Paths<'a>,
     pub policy: &'a Policy,
-    /// Files elsewhere that the line has put text in.
+    /// Files outside that the line has written text to.
     pub kept: &'a HashSet<String>,
 }
 
 impl Call<'_> {
-    /// What the command does itself, whatever it runs beside.
+    /// The effect of the command itself, besides that of a command that it runs.
     pub fn effect(&self) -> Effect {
         let git = wrap::git(self.given).filter(|_| self.name == "git");
         let full = git.as_ref().map(|(subcommand, _)| format!("git {subcommand}"));
@@ -65,17 +65,17 @@ impl Call<'_> {
         if let Some(tool) = tool(self.name) {
             self.known(tool, &mut effect);
         }
-        self.patch(git.as_ref(), &mut effect.hits);
+        self.patch(git.as_ref(), &mut effect.accesses);
         if is_listed(&self.policy.extra_writes) {
-            effect.hits.push(Hit::new(FindingKind::Write, CommandRule::Extra, None));
+            effect.accesses.push(Access::new(FindingKind::Write, CommandRule::Extra, None));
         }
         if is_listed(&self.policy.extra_reads) {
             let parsed = parse(self.given, &Spec::default());
             let files = parsed.operands.get(usize::from(full.is_some())..).unwrap_or_default();
-            self.shows(files, CommandRule::Extra, &Wish::Any, &mut effect);
+            self.shows(files, CommandRule::Extra, &Request::Any, &mut effect);
         }
         if is_listed(&self.policy.except) {
-            effect.hits.clear();
+            effect.accesses.clear();
             effect.shown.clear();
         }
         effect
@@ -86,9 +86,9 @@ impl Call<'_> {
         match tool.job {
             Job::Shows(rule) => self.reader(tool, rule, &parsed, effect),
             Job::Writes => {
-                // Of what a program prints they make a capture.
+                // If the input is the output of a program, the file then contains just that.
                 let appends = parsed.has(&["a", "append"]);
-                self.takes(&parsed.operands, appends, &mut effect.hits);
+                self.takes(&parsed.operands, appends, &mut effect.accesses);
                 if self.name == "tee" {
                     effect.output = Output::Input { as_is: true };
                 }
@@ -102,36 +102,42 @@ impl Call<'_> {
         }
     }
 
-    /// The first of these words that is a file which the tools serve, or as far from that as `most`;
-    /// it stands for all of them.
-    fn served<'f>(&self, files: &[&'f Arg], kind: FindingKind, most: Place) -> Option<&'f Arg> {
-        let place = |arg: &Arg| self.places.used(kind, &arg.value, arg.is_static);
-        files.iter().copied().find(|arg| !is_standard(arg) && place(arg) <= most)
+    /// The first of these words that is a file in scope, or at most as far out as `limit`. It
+    /// represents all of them.
+    fn served<'f>(&self, files: &[&'f Arg], kind: FindingKind, limit: Scope) -> Option<&'f Arg> {
+        let scope = |arg: &Arg| self.paths.used(kind, &arg.value, arg.is_static);
+        files.iter().copied().find(|arg| !is_standard(arg) && scope(arg) <= limit)
     }
 
     fn is_awk(&self) -> bool {
         matches!(self.name, "awk" | "gawk" | "mawk" | "nawk")
     }
 
-    /// Whether the line has put text into a file elsewhere.
-    fn is_kept(&self, file: &Arg) -> bool {
-        let identity = self.places.identity(&file.value, file.is_static);
+    /// Whether the line has written text to this file outside.
+    fn has_text(&self, file: &Arg) -> bool {
+        let identity = self.paths.identity(&file.value, file.is_static);
         identity.is_some_and(|file| self.kept.contains(&file))
     }
 
-    /// A file that is no operand is read or written: by an option, or in a program.
-    fn touches(&self, kind: FindingKind, rule: CommandRule, file: &str, hits: &mut Vec<Hit>) {
-        if self.places.used(kind, file, true) == Place::Inside {
-            hits.push(Hit::new(kind, rule, Some(file)));
+    /// Adds an access to a file that is not an operand: it is named by an option, or in a program.
+    fn access_file(
+        &self,
+        kind: FindingKind,
+        rule: CommandRule,
+        file: &str,
+        accesses: &mut Vec<Access>,
+    ) {
+        if self.paths.used(kind, file, true) == Scope::Inside {
+            accesses.push(Access::new(kind, rule, Some(file)));
         }
     }
 
-    /// The files are shown; without any, the input is.
-    fn shows(&self, files: &[&Arg], rule: CommandRule, wish: &Wish, effect: &mut Effect) {
-        if let Some(file) = self.served(files, FindingKind::Read, Place::Unknown) {
+    /// The command shows the files; without any, its input.
+    fn shows(&self, files: &[&Arg], rule: CommandRule, request: &Request, effect: &mut Effect) {
+        if let Some(file) = self.served(files, FindingKind::Read, Scope::Unknown) {
             let has_more = files.len() > 1;
-            let hit = Hit::new(FindingKind::Read, rule, Some(&file.value));
-            effect.shown.push(Hit { wish: wish.clone(), has_more, ..hit });
+            let access = Access::new(FindingKind::Read, rule, Some(&file.value));
+            effect.shown.push(Access { request: request.clone(), has_more, ..access });
         }
         if files.is_empty()
             || files.iter().any(|arg| is_standard(arg) || arg.value.starts_with("<("))
@@ -141,12 +147,16 @@ impl Call<'_> {
         }
     }
 
-    /// The files are changed; without any, what is in the working directory.
-    fn changes(&self, files: &[&Arg], rule: CommandRule, hits: &mut Vec<Hit>) {
-        let here = files.is_empty() && self.places.of(".", true) == Place::Inside;
-        let file = self.served(files, FindingKind::Write, Place::Unknown);
+    /// The command changes the files; without any, the working directory.
+    fn changes(&self, files: &[&Arg], rule: CommandRule, accesses: &mut Vec<Access>) {
+        let here = files.is_empty() && self.paths.of(".", true) == Scope::Inside;
+        let file = self.served(files, FindingKind::Write, Scope::Unknown);
         if here || file.is_some() {
-            hits.push(Hit::new(FindingKind::Write, rule, file.map(|file| file.value.as_str())));
+            accesses.push(Access::new(
+                FindingKind::Write,
+                rule,
+                file.map(|file| file.value.as_str()),
+            ));
         }
     }
 
@@ -167,10 +177,10 @@ impl Call<'_> {
         if is_awk_inplace || parsed.has(tool.changing) {
             return self.changed(tool, parsed, &files, effect);
         }
-        // All of it, and not only what stands in the line.
+        // Whether the whole program is in the command line.
         let is_known = !program.is_empty() && !parsed.has(&["f", "file"]);
         let is_all = |holds: fn(&str) -> bool| is_known && program.iter().all(|one| holds(one));
-        // What a program prints that reads nothing stands in the line.
+        // The output of a program that reads nothing is text of the command line.
         if self.is_awk() && files.is_empty() && is_all(awk::reads_nothing) {
             effect.output = Output::Words(program.join(" "));
             return;
@@ -182,34 +192,39 @@ impl Call<'_> {
         if shows_nothing {
             return;
         }
-        let wish = self.wish(rule, parsed, &program);
+        let request = self.request(rule, parsed, &program);
         let is_recursive = parsed.has(&["r", "R", "recursive", "dereference-recursive"]);
         let searches_here =
             is_recursive || (matches!(self.name, "rg" | "ag" | "ack") && !self.input.is_fed());
         if files.is_empty() && rule == CommandRule::Search && searches_here {
-            self.touches(FindingKind::Read, rule, ".", &mut effect.shown);
-            let hits = effect.shown.iter_mut();
-            hits.for_each(|hit| (hit.target, hit.wish) = (None, wish.clone()));
+            self.access_file(FindingKind::Read, rule, ".", &mut effect.shown);
+            let accesses = effect.shown.iter_mut();
+            accesses.for_each(|access| (access.target, access.request) = (None, request.clone()));
             return;
         }
-        self.shows(&files, rule, &wish, effect);
+        self.shows(&files, rule, &request, effect);
         if files.is_empty() {
-            effect.passes = wish;
+            effect.passes = request;
         }
-        if files.iter().any(|file| self.is_kept(file)) {
+        if files.iter().any(|file| self.has_text(file)) {
             effect.output = Output::Text;
         }
     }
 
-    /// An option makes the command write: the files, or the one that the option names.
+    /// An option makes the command write: to the files, or to the one that the option names.
     fn changed(&self, tool: &Tool, parsed: &Parsed<'_>, files: &[&Arg], effect: &mut Effect) {
         if matches!(self.name, "sort" | "gsort") {
             let value = parsed.values(tool.changing).next().unwrap_or_default();
-            return self.touches(FindingKind::Write, CommandRule::Writer, value, &mut effect.hits);
+            return self.access_file(
+                FindingKind::Write,
+                CommandRule::Writer,
+                value,
+                &mut effect.accesses,
+            );
         }
-        // The last operand: elsewhere than on Linux the first one may be a suffix.
+        // The last operand is reported: except on Linux, the first one may be a suffix.
         let files: Vec<_> = files.iter().rev().copied().collect();
-        self.changes(&files, CommandRule::InPlace, &mut effect.hits);
+        self.changes(&files, CommandRule::InPlace, &mut effect.accesses);
     }
 
     /// The operands that are files.
@@ -229,7 +244,7 @@ impl Call<'_> {
         parsed.operands.get(own..).unwrap_or_default().iter().copied().filter(is_file).collect()
     }
 
-    /// The patterns or programs that a command is given.
+    /// The patterns or programs of a command.
     fn program<'a>(&self, tool: &Tool, parsed: &Parsed<'a>) -> Vec<&'a str> {
         if tool.own == 0 || tool.own == usize::MAX {
             return Vec::new();
@@ -239,8 +254,8 @@ impl Call<'_> {
         given.chain(first.map(|arg| arg.value.as_str())).collect()
     }
 
-    /// What a reader is asked for.
-    fn wish(&self, rule: CommandRule, parsed: &Parsed<'_>, program: &[&str]) -> Wish {
+    /// The request that corresponds to a reader.
+    fn request(&self, rule: CommandRule, parsed: &Parsed<'_>, program: &[&str]) -> Request {
         let value = |names| parsed.values(names).next();
         let lines = match (self.name, program) {
             ("head" | "ghead", _) => head(parsed).map(|last| (1, Some(last))),
@@ -256,14 +271,14 @@ impl Call<'_> {
                 let is_basic = matches!(name, "grep" | "ggrep")
                     && !parsed.has(&["E", "P", "extended-regexp", "perl-regexp"]);
                 let pattern = if is_basic { extended(pattern) } else { (*pattern).to_owned() };
-                return if is_fixed { Wish::Any } else { Wish::Pattern(pattern) };
+                return if is_fixed { Request::Any } else { Request::Pattern(pattern) };
             }
             _ => None,
         };
-        lines.map_or(Wish::Any, |(first, last)| Wish::range(first, last))
+        lines.map_or(Request::Any, |(first, last)| Request::range(first, last))
     }
 
-    /// The files that programs of sed and awk name. What awk reads, its output may show.
+    /// The files that programs of sed and awk name. What awk reads may be shown in its output.
     fn files_in(&self, programs: &[&str], effect: &mut Effect) {
         let files = match self.name {
             "sed" | "gsed" => sed::files,
@@ -272,12 +287,12 @@ impl Call<'_> {
         };
         for (kind, file) in programs.iter().flat_map(|program| files(program)) {
             let is_shown = self.is_awk() && kind == FindingKind::Read;
-            let hits = if is_shown { &mut effect.shown } else { &mut effect.hits };
-            self.touches(kind, CommandRule::Program, file, hits);
+            let accesses = if is_shown { &mut effect.shown } else { &mut effect.accesses };
+            self.access_file(kind, CommandRule::Program, file, accesses);
         }
     }
 
-    /// `dd` reads and writes the files of its words: `if=f of=g`.
+    /// `dd` has files in its words: `if=f of=g`.
     fn copier(&self, effect: &mut Effect) {
         let file = |prefix: &str| {
             let value = |arg: &Arg| {
@@ -286,25 +301,27 @@ impl Call<'_> {
             self.given.iter().find_map(value)
         };
         match (file("if="), file("of=")) {
-            (None, Some(output)) => self.takes(&[&output], false, &mut effect.hits),
-            (Some(input), None) => self.shows(&[&input], CommandRule::Reader, &Wish::Any, effect),
+            (None, Some(output)) => self.takes(&[&output], false, &mut effect.accesses),
+            (Some(input), None) => {
+                self.shows(&[&input], CommandRule::Reader, &Request::Any, effect);
+            }
             _ => {}
         }
     }
 
-    /// What the command is fed goes into the first of these files that the tools serve.
-    fn takes(&self, files: &[&Arg], appends: bool, hits: &mut Vec<Hit>) {
-        // What was in a file stays if it is appended.
+    /// The input is written to the first of these files that the tools serve.
+    fn takes(&self, files: &[&Arg], appends: bool, accesses: &mut Vec<Access>) {
+        // Appending keeps the previous content of a file.
         if self.input.is_output() && !appends {
             for file in files {
-                let file = self.places.identity(&file.value, file.is_static);
-                self.places.capture(file.as_deref(), true);
+                let file = self.paths.identity(&file.value, file.is_static);
+                self.paths.capture(file.as_deref(), true);
             }
         }
         if self.input.is_text()
-            && let Some(file) = self.served(files, FindingKind::Write, Place::Inside)
+            && let Some(file) = self.served(files, FindingKind::Write, Scope::Inside)
         {
-            hits.push(Hit::new(FindingKind::Write, CommandRule::Writer, Some(&file.value)));
+            accesses.push(Access::new(FindingKind::Write, CommandRule::Writer, Some(&file.value)));
         }
     }
 
@@ -314,51 +331,59 @@ impl Call<'_> {
             return;
         }
         if rule == CommandRule::FileCommand {
-            self.bring(parsed, effect);
-            self.file_command(parsed, &mut effect.hits);
+            self.track_copies(parsed, effect);
+            self.file_command(parsed, &mut effect.accesses);
         } else if self.name == "sd" && files.is_empty() {
             effect.output = Output::Input { as_is: false };
         } else {
-            self.changes(&files, rule, &mut effect.hits);
+            self.changes(&files, rule, &mut effect.accesses);
         }
     }
 
-    /// `jq … a > /tmp/b && mv /tmp/b a`: text that the line has put elsewhere comes to be served.
-    /// What is put elsewhere from here may come back in another form.
-    fn bring(&self, parsed: &Parsed<'_>, effect: &mut Effect) {
+    /// `jq … a > /tmp/b && mv /tmp/b a`: text that the line has written outside is moved to where
+    /// the tools serve it. A copy of a served file outside may also come back transformed.
+    fn track_copies(&self, parsed: &Parsed<'_>, effect: &mut Effect) {
         let Some((last, sources)) = parsed.operands.split_last() else { return };
-        let is_kept = sources.iter().any(|file| self.is_kept(file));
-        let target = self.served(&[last], FindingKind::Write, Place::Inside);
+        let has_text = sources.iter().any(|file| self.has_text(file));
+        let target = self.served(&[last], FindingKind::Write, Scope::Inside);
         if target.is_none()
-            && (is_kept || self.served(sources, FindingKind::Read, Place::Inside).is_some())
+            && (has_text || self.served(sources, FindingKind::Read, Scope::Inside).is_some())
         {
-            effect.keeps = self.places.identity(&last.value, last.is_static);
+            effect.copies_text_to = self.paths.identity(&last.value, last.is_static);
         }
-        if let Some(file) = target.filter(|_| is_kept) {
-            effect.hits.push(Hit::new(FindingKind::Write, CommandRule::Writer, Some(&file.value)));
+        if let Some(file) = target.filter(|_| has_text) {
+            effect.accesses.push(Access::new(
+                FindingKind::Write,
+                CommandRule::Writer,
+                Some(&file.value),
+            ));
         }
     }
 
-    fn file_command(&self, parsed: &Parsed<'_>, hits: &mut Vec<Hit>) {
+    fn file_command(&self, parsed: &Parsed<'_>, accesses: &mut Vec<Access>) {
         let copies = matches!(self.name, "cp" | "install" | "rsync");
         let directory = parsed.word(&["t", "target-directory"]);
         let files = match (&directory, parsed.operands.split_last()) {
             (Some(directory), _) => vec![directory],
-            // Of a copy only the last operand changes.
+            // A copy changes only its last operand.
             (None, Some((last, [first, ..]))) if copies => {
                 if is_standard(first) {
-                    self.takes(&[last], false, hits);
+                    self.takes(&[last], false, accesses);
                 }
                 vec![*last]
             }
             _ => parsed.operands.clone(),
         };
-        if let Some(file) = self.served(&files, FindingKind::Write, Place::Unknown) {
-            hits.push(Hit::new(FindingKind::Write, CommandRule::FileCommand, Some(&file.value)));
+        if let Some(file) = self.served(&files, FindingKind::Write, Scope::Unknown) {
+            accesses.push(Access::new(
+                FindingKind::Write,
+                CommandRule::FileCommand,
+                Some(&file.value),
+            ));
         }
     }
 
-    /// An editor of screens in batch: its commands say whether it writes.
+    /// A screen editor in batch mode: its commands determine whether it writes.
     fn editor(&self, parsed: &Parsed<'_>, effect: &mut Effect) {
         let (commands, files): (Vec<&Arg>, Vec<&Arg>) =
             parsed.operands.iter().copied().partition(|arg| arg.value.starts_with('+'));
@@ -379,13 +404,13 @@ impl Call<'_> {
             || (parsed.has(&["e"]) && parsed.has(&["s"]));
         if files.is_empty() {
         } else if is_unknown || texts.iter().any(|text| writes(text)) {
-            self.changes(&files, CommandRule::InPlace, &mut effect.hits);
+            self.changes(&files, CommandRule::InPlace, &mut effect.accesses);
         } else if is_batch {
-            self.shows(&files, CommandRule::Reader, &Wish::Any, effect);
+            self.shows(&files, CommandRule::Reader, &Request::Any, effect);
         }
     }
 
-    /// The words of `echo` and `printf`, as they are printed.
+    /// The output of `echo` and `printf`.
     fn words(&self) -> String {
         let given: Vec<_> = self.given.iter().map(|arg| arg.value.as_str()).collect();
         if self.name == "echo" {
@@ -404,7 +429,7 @@ impl Call<'_> {
         effect.output = Output::Names(listed(&self.files_of(tool, parsed)));
         if self.given.iter().any(|arg| arg.value == "-delete") {
             let start = parsed.operands.get(..1).unwrap_or_default();
-            self.changes(start, CommandRule::FileCommand, &mut effect.hits);
+            self.changes(start, CommandRule::FileCommand, &mut effect.accesses);
         }
     }
 
@@ -412,41 +437,42 @@ impl Call<'_> {
         if matches!(self.name, "perl" | "ruby") && parsed.has(&["i", "n", "p"]) {
             let files = self.files_of(tool, parsed);
             return if parsed.has(tool.changing) {
-                self.changes(&files, CommandRule::InPlace, &mut effect.hits);
+                self.changes(&files, CommandRule::InPlace, &mut effect.accesses);
             } else {
-                self.shows(&files, CommandRule::Reader, &Wish::Any, effect);
+                self.shows(&files, CommandRule::Reader, &Request::Any, effect);
             };
         }
         if parsed.values(&["m"]).any(|module| module == "json.tool") {
-            return self.shows(&parsed.operands, CommandRule::Reader, &Wish::Any, effect);
+            return self.shows(&parsed.operands, CommandRule::Reader, &Request::Any, effect);
         }
         let (texts, is_static) = self.code(tool, parsed);
-        // Files that code takes from its words, all of which are elsewhere.
+        // Files that the code gets as arguments, all of them outside.
         let mut words = parsed.operands.iter().filter(|arg| !is_standard(arg)).peekable();
         if texts.iter().any(|text| text.contains("argv"))
             && words.peek().is_some()
-            && words.all(|arg| self.places.of(&arg.value, arg.is_static) == Place::Outside)
+            && words.all(|arg| self.paths.of(&arg.value, arg.is_static) == Scope::Outside)
         {
             return;
         }
-        let found = code::read(self.name, &texts, self.places);
-        let hit =
-            |kind, file: Option<String>| Hit::new(kind, CommandRule::Interpreter, file.as_deref());
-        let written = found.written.map(|file| hit(FindingKind::Write, file));
+        let found = code::read(self.name, &texts, self.paths);
+        let access = |kind, file: Option<String>| {
+            Access::new(kind, CommandRule::Interpreter, file.as_deref())
+        };
+        let written = found.written.map(|file| access(FindingKind::Write, file));
         if found.prints_texts && is_static {
             effect.output = Output::Text;
         }
-        let shown = found.shown.map(|file| hit(FindingKind::Read, file));
+        let shown = found.shown.map(|file| access(FindingKind::Read, file));
         effect.shown.extend(shown.filter(|_| written.is_none()));
-        effect.hits.extend(written);
+        effect.accesses.extend(written);
     }
 
-    /// The code that an interpreter is given, in options or on its input; and whether nothing of it is
-    /// left to run time.
+    /// The code for an interpreter, from options or its input; and whether all of it is known
+    /// before run time.
     fn code<'a>(&'a self, tool: &Tool, parsed: &Parsed<'a>) -> (Vec<Cow<'a, str>>, bool) {
         let given = parsed.options.iter().filter(|option| tool.own_options.contains(&option.name));
         let mut is_static = given.clone().all(Opt::is_static);
-        // What an option says is to be printed.
+        // The value of such an option is an expression whose value is printed.
         let is_printed = |name: &str| matches!(name, "p" | "print");
         let given = given.filter_map(|option| Some((option.name, option.value?)));
         let text = |(name, value): (&str, &'a str)| {
@@ -468,8 +494,8 @@ impl Call<'_> {
         (texts, is_static)
     }
 
-    /// A patch that stands in the command line.
-    fn patch(&self, git: Option<&(&str, Parsed<'_>)>, hits: &mut Vec<Hit>) {
+    /// A patch in the command line.
+    fn patch(&self, git: Option<&(&str, Parsed<'_>)>, accesses: &mut Vec<Access>) {
         let dry =
             ["dry-run", "version", "help", "check", "stat", "numstat", "summary", "abort", "h"];
         let is_patch = match (self.name, git) {
@@ -478,18 +504,18 @@ impl Call<'_> {
             }
             ("patch" | "gpatch", _) => {
                 let spec = Spec { letters: "popBdDFgrVYz", ..Spec::default() };
-                self.input.own && !parse(self.given, &spec).has(&dry)
+                self.input.has_literal_text && !parse(self.given, &spec).has(&dry)
             }
-            (_, Some(("apply" | "am", parsed))) => self.input.own && !parsed.has(&dry),
+            (_, Some(("apply" | "am", parsed))) => self.input.has_literal_text && !parsed.has(&dry),
             _ => false,
         };
-        if is_patch && self.places.of(".", true) != Place::Outside {
-            hits.push(Hit::new(FindingKind::Write, CommandRule::Patch, None));
+        if is_patch && self.paths.of(".", true) != Scope::Outside {
+            accesses.push(Access::new(FindingKind::Write, CommandRule::Patch, None));
         }
     }
 }
 
-/// How many lines `head` shows, where it counts lines from the first one on.
+/// The number of lines that `head` shows, if it counts lines from the start.
 fn head(parsed: &Parsed<'_>) -> Option<u64> {
     let digits = parsed.options.iter().map(|option| option.name).filter(|name| is_number(name));
     let digits: String = digits.collect();
@@ -498,12 +524,13 @@ fn head(parsed: &Parsed<'_>) -> Option<u64> {
     count.parse().ok().filter(|_| !parsed.has(&["c", "bytes"]))
 }
 
-/// A `-`, or a name of standard input: no file.
+/// Whether an operand is standard input, not a file.
 fn is_standard(arg: &Arg) -> bool {
     matches!(arg.value.as_str(), "-" | "" | "/dev/stdin" | "/dev/fd/0")
 }
 
-/// A basic regular expression as an extended one: there `\|` is the sign, and `|` a letter.
+/// Converts a basic regular expression to an extended one, where operators such as `|` are written
+/// without a backslash.
 fn extended(pattern: &str) -> String {
     let mut out = String::with_capacity(pattern.len());
     let mut is_escaped = false;

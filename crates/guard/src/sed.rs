@@ -1,11 +1,11 @@
-//! What a program of sed does to files beside those that it is given.
+//! The files that a sed program accesses besides its operands.
 
 use super::FindingKind;
 
-/// A file that a program reads or writes of its own accord.
+/// A file that a program reads or writes itself.
 type Named<'p> = (FindingKind, &'p str);
 
-/// The lines that `10,20p` and the like print, from the first to the last; none is the file's last.
+/// The lines that a program such as `10,20p` prints; `None` for the last line of the file.
 pub fn lines(program: &str) -> Option<(u64, Option<u64>)> {
     let range = program.strip_suffix('p').or(program.strip_suffix("p;"))?;
     let (start, end) = range.split_once(',').unwrap_or((range, range));
@@ -18,7 +18,7 @@ pub fn lines(program: &str) -> Option<(u64, Option<u64>)> {
     Some((start, end))
 }
 
-/// The files that a program names, as far as it can be read.
+/// The files that a program names, as far as it can be parsed.
 pub fn files(program: &str) -> Vec<Named<'_>> {
     let mut reader =
         Reader { program, rest: program, closing: Next::of(b"]"), end: Next::of(b"\n;") };
@@ -30,11 +30,11 @@ pub fn files(program: &str) -> Vec<Named<'_>> {
 /// Reads a program.
 struct Reader<'p> {
     program: &'p str,
-    /// What is left of it.
+    /// The rest of it.
     rest: &'p str,
-    /// The next `]`, which may close a class.
+    /// The next `]`, which may close a bracket expression.
     closing: Next,
-    /// The next end of a line or a command, where no class goes on.
+    /// The next end of a line or command, which a bracket expression cannot cross.
     end: Next,
 }
 
@@ -56,7 +56,7 @@ impl<'p> Reader<'p> {
             }
             'r' | 'R' => self.name(FindingKind::Read, files),
             'w' | 'W' => self.name(FindingKind::Write, files),
-            // Text goes on where a line ends in a backslash.
+            // The text continues after a line that ends in a backslash.
             'a' | 'i' | 'c' => self.pass('\n')?,
             'b' | 't' | 'T' | ':' => {
                 self.rest = self.rest.trim_start_matches(|c| c != ';' && c != '\n');
@@ -67,7 +67,7 @@ impl<'p> Reader<'p> {
         Some(())
     }
 
-    /// Reads the addresses and braces in front of a command.
+    /// Reads the addresses and braces before a command.
     fn addresses(&mut self) -> Option<()> {
         let is_between = |c: char| c.is_whitespace() || ";}".contains(c);
         self.rest = self.rest.trim_start_matches(is_between);
@@ -104,14 +104,14 @@ impl<'p> Reader<'p> {
         line
     }
 
-    /// Reads the name of a file, which is the rest of the line.
+    /// Reads the name of a file: the rest of the line.
     fn name(&mut self, kind: FindingKind, files: &mut Vec<Named<'p>>) {
         let name = Some(self.line().trim()).filter(|name| !name.is_empty());
         let name = name.filter(|name| !name.starts_with("/dev/std"));
         files.extend(name.map(|name| (kind, name)));
     }
 
-    /// Reads up to a delimiter and past it.
+    /// Reads up to and including a delimiter.
     fn pass(&mut self, delimiter: char) -> Option<()> {
         loop {
             match self.next()? {
@@ -123,14 +123,14 @@ impl<'p> Reader<'p> {
         }
     }
 
-    /// Behind a `[`: reads the class that it begins, in which a delimiter is a letter: `[^/]`.
+    /// After a `[`: reads the bracket expression, in which a delimiter is literal: `[^/]`.
     fn class(&mut self) {
         let class = self.rest.strip_prefix('^').unwrap_or(self.rest);
         let mut letters = class.chars();
-        // A bracket that comes first is a letter, too.
+        // A bracket in first position is literal.
         letters.next();
-        let place = |rest: &str| self.program.len() - rest.len();
-        let (start, after_first) = (place(class), place(letters.as_str()));
+        let offset = |rest: &str| self.program.len() - rest.len();
+        let (start, after_first) = (offset(class), offset(letters.as_str()));
         let closing = self.closing.after(self.program, after_first);
         if closing < self.end.after(self.program, start) {
             self.rest = &self.program[closing + 1..];
@@ -138,8 +138,8 @@ impl<'p> Reader<'p> {
     }
 }
 
-/// Where the next of some signs is. Places are asked for in their order, so that a program is
-/// searched once, however many brackets it has.
+/// The offset of the next of some characters. Offsets are requested in ascending order, so that a
+/// program is searched only once, regardless of how many brackets it has.
 struct Next {
     signs: &'static [u8],
     found: Option<usize>,
@@ -150,7 +150,7 @@ impl Next {
         Next { signs, found: None }
     }
 
-    /// The first one from a place on; the end of the program if there is none.
+    /// The first occurrence at or after `start`; the end of the program if there is none.
     fn after(&mut self, program: &str, start: usize) -> usize {
         if let Some(found) = self.found.filter(|found| *found >= start) {
             return found;
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_of_patterns_and_texts_are_no_commands() {
+    fn patterns_and_texts_contain_no_commands() {
         for program in [
             "s/w out/b/g",
             "s|a/w out|b|",

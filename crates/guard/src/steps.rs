@@ -1,8 +1,8 @@
-//! Counts what judging a line takes, and holds it against the length of the line.
+//! Tests that the work of judging a line grows linearly with its length.
 
 use std::cell::Cell;
 
-use super::bounds::StackRoom;
+use super::bounds::StackSize;
 use super::judge::judge;
 use super::policy::Policy;
 
@@ -11,33 +11,33 @@ thread_local! {
     static SEARCHED: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Counts things that are read: signs by the lexis, letters by the parser crate and in words.
+/// Counts characters that are read, by the scanner, the parser crate and in words.
 pub fn count(steps: usize) {
     STEPS.set(STEPS.get() + steps as u64);
 }
 
-/// Counts the letters of a text that the parser crate gets, and the bytes that it goes through for
-/// the ends of braces, if the text is malformed.
+/// Counts the characters that the parser crate gets, and the bytes that it scans for closing braces
+/// if the text is malformed.
 pub fn count_parsed(text: &str, searched_bytes: u64) {
     count(text.chars().count());
     SEARCHED.set(SEARCHED.get() + searched_bytes);
 }
 
-/// How many steps a line takes.
+/// The number of steps that judging a line takes.
 fn steps(command: &str) -> u64 {
     STEPS.set(0);
-    judge(command, &Policy::default(), &|_| true, StackRoom::Large);
+    judge(command, &Policy::default(), &|_| true, StackSize::Large);
     STEPS.get()
 }
 
-/// How many bytes may be searched for the ends of its braces.
+/// The limit on bytes that are scanned for the closing braces of a line.
 fn searched(command: &str) -> u64 {
     SEARCHED.set(0);
-    judge(command, &Policy::default(), &|_| true, StackRoom::Large);
+    judge(command, &Policy::default(), &|_| true, StackSize::Large);
     SEARCHED.get()
 }
 
-/// Openings of the language, each with what closes it.
+/// Opening constructs of the language, each with its end.
 const OPENINGS: [[&str; 2]; 36] = [
     ["$(", ")"],
     ["$(a ", ")"],
@@ -77,8 +77,8 @@ const OPENINGS: [[&str; 2]; 36] = [
     ["eval ", ""],
 ];
 
-/// How often an opening and a pair of them fit in, evenly: so nothing is open in one and closed in
-/// the other of two lengths.
+/// Repeats a construct up to a length. The number is even, so that both lengths that are compared
+/// leave the same constructs open.
 fn repeated(unit: &str, closing: &str, length_bytes: usize) -> String {
     let count = length_bytes / (unit.len() + closing.len()) / 2 * 2;
     format!("{}a{}", unit.repeat(count), closing.repeat(count))
@@ -91,7 +91,7 @@ fn grows_with_its_length(before: &str, unit: &str, closing: &str, length_bytes: 
     assert!(long <= 5 * short.max(length_bytes as u64), "{shape}: {short} steps, then {long}");
 }
 
-/// On a stack that is large enough for everything that is judged.
+/// Runs on a stack that suffices for everything that is judged.
 fn with_stack(run: impl FnOnce() + Send) {
     std::thread::scope(|scope| {
         let stack = std::thread::Builder::new().stack_size(super::bounds::STACK_BYTES);
@@ -128,8 +128,8 @@ fn work_grows_with_the_length_of_pairs_of_openings() {
     });
 }
 
-/// Programs that are given to commands, commands with many words, and texts that are not measured:
-/// what is around them, and what is repeated in them, in pairs.
+/// Programs in arguments, commands with many words, and texts that are not measured: their
+/// surroundings, and the pieces that are repeated in them, in pairs.
 const PROGRAMS: [(&[[&str; 2]], &[&str]); 10] = [
     (
         &[["sed -n '", "' f"], ["sed -n '/", "' f"], ["sed 's/", "' f"], ["sed 'a ", "' f"]],
@@ -221,9 +221,9 @@ fn work_grows_with_the_length_of_programs() {
     });
 }
 
-/// Each was searched to its end from many places. 63 KB took 1.6 s in sed, where brackets have no
-/// end; 0.2 to 0.7 s in code, and where `find` runs many commands; 600 MB where it fills in a long
-/// name many times.
+/// Each was searched to its end from many offsets. 63 KB took 1.6 s in sed with unclosed brackets,
+/// 0.2 to 0.7 s in code and in many commands of `find`; inserting a long name many times took 600
+/// MB.
 #[test]
 fn regression_programs_and_words_are_searched_once() {
     let shapes = [
@@ -250,8 +250,8 @@ fn regression_programs_and_words_are_searched_once() {
     });
 }
 
-/// 64 KB took two seconds: for the crate `a[` has no end at a backquote, so it read on to the end
-/// of the text, and began again behind the next.
+/// 64 KB took two seconds: the crate does not end `a[` at a backquote, so it read on to the end of
+/// the text, and started again after the next backquote.
 #[test]
 fn regression_backquotes_are_read_once() {
     let shape = |count: usize| format!("${{a {}{}", "`a[".repeat(count), " ".repeat(3 * count));
@@ -261,10 +261,10 @@ fn regression_backquotes_are_read_once() {
     });
 }
 
-/// To see that a `$(` has no end takes a look at all that follows, and at each `((` in it another
-/// one: 32 KB took 128 ms.
+/// To detect an unclosed `$(`, the rest of the text is scanned, and scanned again for each `((` in
+/// it: 32 KB took 128 ms.
 #[test]
-fn regression_expansions_without_an_end_are_bounded_by_what_is_read() {
+fn regression_unclosed_expansions_are_bounded_by_the_bytes_scanned() {
     let openings = ["$(".repeat(40), "(".repeat(158)].concat();
     let line = format!("<<\nf ((\n{{ ; }}{openings}{}{}", "a".repeat(5000), "a) ".repeat(1700));
     with_stack(|| {
@@ -273,7 +273,7 @@ fn regression_expansions_without_an_end_are_bounded_by_what_is_read() {
     });
 }
 
-/// Each script had as many braces as a line may have: 64 KB took twice the time.
+/// Each script had its own limit on braces: 64 KB took twice the time.
 #[test]
 fn regression_braces_of_a_line_and_its_scripts_are_bounded_together() {
     let braces = |count: usize, rest: usize| {

@@ -1,62 +1,62 @@
-//! Where the input and output of a command go: files, and descriptors that the line has opened.
+//! The redirections of a command: files, and descriptors that the line has opened.
 
 use std::rc::Rc;
 
 use super::CommandSpan;
 use super::argv::Arg;
 use super::flow::Flow;
-use super::place::Place;
+use super::paths::Scope;
 
 /// The descriptor of standard output.
 pub const OUTPUT: &str = "1";
 
-/// The descriptor of the errors.
+/// The descriptor of standard error.
 pub const ERRORS: &str = "2";
 
-/// How many descriptors are known at once.
+/// The limit on open descriptors that are tracked.
 const DESCRIPTORS_LIMIT: usize = 32;
 
-/// A file that something is written to.
+/// A file that output is written to.
 #[derive(Clone)]
 pub struct Target {
     pub file: Arg,
     /// The redirection.
     pub span: CommandSpan,
-    /// Where the file is.
-    pub place: Place,
-    /// What tells it from all others.
+    /// The scope of the file.
+    pub scope: Scope,
+    /// The key of the file, for all its spellings.
     pub identity: Option<String>,
-    /// Whether what it holds stays.
+    /// Whether the previous content remains.
     pub appends: bool,
-    /// Whether a descriptor leads to it, which several commands may write to.
+    /// Whether a descriptor refers to it, so that several commands may write to it.
     pub is_shared: bool,
 }
 
-/// Where the input and output of a command go.
+/// The redirections of a command.
 #[derive(Default)]
 pub struct Streams {
     pub input: Option<Flow>,
-    /// The files that the output goes to.
+    /// The files that the output is written to.
     pub output: Vec<Rc<Target>>,
-    /// Whether the output goes elsewhere than that of the shell.
-    pub is_apart: bool,
-    /// Those that are open for the command.
+    /// Whether the output is redirected.
+    pub is_redirected: bool,
+    /// The descriptors that are open for the command.
     pub descriptors: Descriptors,
 }
 
-/// Descriptors that lead to files, by their numbers or the names of variables: `exec 5> f`. Any other
-/// leads to what the model sees, or is not known.
+/// Descriptors that refer to files, by their numbers or the names of variables: `exec 5> f`. Any
+/// other descriptor refers to what the model sees, or is unknown.
 #[derive(Clone, Default)]
 pub struct Descriptors(Rc<Vec<(String, Rc<Target>)>>);
 
 impl Descriptors {
-    /// The file that a descriptor leads to.
+    /// The file that a descriptor refers to.
     pub fn file(&self, descriptor: &str) -> Option<&Rc<Target>> {
         self.0.iter().find(|(known, _)| known == descriptor).map(|(_, target)| target)
     }
 
-    /// Lets a descriptor lead to a file, or to none.
-    pub fn lead(&mut self, descriptor: &str, target: Option<Rc<Target>>) {
+    /// Sets the file of a descriptor, or removes it.
+    pub fn set(&mut self, descriptor: &str, target: Option<Rc<Target>>) {
         if target.is_none() && self.file(descriptor).is_none() {
             return;
         }
@@ -67,8 +67,8 @@ impl Descriptors {
     }
 }
 
-/// The descriptor that a redirection leads to: a number or a variable that holds one, as a target of
-/// `>&`, or its file.
+/// The descriptor that a redirection refers to: the target of `>&`, as a number or a variable, or a
+/// file that represents one.
 pub fn descriptor<'t>(operator: &str, target: &'t Arg) -> Option<&'t str> {
     let is_number = |name: &str| name.bytes().all(|byte| byte.is_ascii_digit());
     match target.value.as_str() {

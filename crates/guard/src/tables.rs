@@ -1,4 +1,4 @@
-//! The commands that have rules, as data: what they do with files, and how their options read.
+//! The commands that have rules, as data: how they access files, and how their options are parsed.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -6,41 +6,42 @@ use std::sync::LazyLock;
 use super::CommandRule::{self, FileCommand, InPlace, Reader, Search};
 use super::argv::Spec;
 
-/// What a command does with its operands and its input.
+/// How a command uses its operands and its input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Job {
-    /// Shows the files that it is given, or its input.
+    /// Shows its files, or its input.
     Shows(CommandRule),
-    /// Writes what it is fed into files.
+    /// Writes its input to files.
     Writes,
-    /// Writes one file into another: `dd`.
+    /// Copies a file: `dd`.
     Copies,
-    /// Changes the files that it is given.
+    /// Changes its files.
     Changes(CommandRule),
-    /// Changes the files that it is given, if its commands say so: the editors of screens.
+    /// Changes its files if its commands say so: screen editors.
     Edits,
     /// Prints its own words.
     Prints,
-    /// Names files.
+    /// Lists names of files.
     Lists,
-    /// Runs code, which [`super::code`] reads.
+    /// Runs code, which [`super::code`] analyses.
     Runs,
 }
 
-/// A command that has rules.
+/// A command with rules.
 #[derive(Clone, Copy, Debug)]
 pub struct Tool {
     pub job: Job,
     pub spec: Spec,
-    /// How many operands are no files: a pattern, a program.
+    /// The number of leading operands that are not files: a pattern, a program.
     pub own: usize,
-    /// Options that give these instead.
+    /// Options that replace these operands.
     pub own_options: &'static [&'static str],
-    /// Words that may stand in front of all operands.
+    /// Subcommands that may precede the operands.
     pub subcommands: &'static [&'static str],
-    /// Options with which no content is shown, or nothing changed.
+    /// Options with which no content is shown, or nothing is changed.
     pub silent: &'static [&'static str],
-    /// Options without which no file is changed; of a command that shows files, a value is the file.
+    /// Options without which no file is changed. For a command that shows files, the value is the
+    /// changed file.
     pub changing: &'static [&'static str],
 }
 
@@ -84,14 +85,14 @@ const CONTEXT: &[&str] = &[
     "field-match-separator", "field-context-separator", "ignore", "ignore-dir",
 ];
 
-/// Grep and its like are silent with these.
+/// Options with which grep and similar commands show no content.
 #[rustfmt::skip]
 const COUNTING: &[&str] = &[
     "q", "quiet", "silent", "c", "count", "l", "L", "files-with-matches", "files-without-match",
     "count-matches", "files", "type-list", "help", "version", "V",
 ];
 
-/// Options by which code is given to interpreters of JavaScript.
+/// Options with code for JavaScript interpreters.
 const JS_CODE: &[&str] = &["e", "p", "eval", "print"];
 
 const JQ: Tool = Tool {
@@ -102,7 +103,7 @@ const JQ: Tool = Tool {
     ..shows("fL", &["from-file", "arg", "argjson", "slurpfile", "rawfile", "indent", "tab"])
 };
 
-/// Names, separated by blanks, and what they mean.
+/// Command names, separated by blanks, and their rules.
 #[rustfmt::skip]
 const TOOLS: &[(&str, Tool)] = &[
     ("cat gcat rev ccat glow mdcat most pg", shows("", &[])),
@@ -156,7 +157,7 @@ const TOOLS: &[(&str, Tool)] = &[
     ("ruby", Tool { job: Job::Runs, own: 1, own_options: &["e", "E"], changing: &["i"], ..single(shows("eIrCE", &[]), "ixFVD") }),
 ];
 
-/// The rules of a command: `python3.12` is a `python`.
+/// The rules of a command. A version in the name is ignored: `python3.12` is `python`.
 pub fn tool(name: &str) -> Option<&'static Tool> {
     static TOOL_OF: LazyLock<ByName<Tool>> = LazyLock::new(|| by_name(TOOLS));
     let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
@@ -164,10 +165,10 @@ pub fn tool(name: &str) -> Option<&'static Tool> {
     TOOL_OF.get(name).or_else(versioned).copied()
 }
 
-/// The rows of a table by their names.
+/// The rows of a table by name.
 pub type ByName<T> = HashMap<&'static str, &'static T>;
 
-/// Takes apart the names of rows, which blanks separate.
+/// Indexes rows by their names, which are separated by blanks.
 pub fn by_name<T>(rows: &'static [(&str, T)]) -> ByName<T> {
     let names = |(names, row): &'static (&str, T)| names.split(' ').map(move |name| (name, row));
     rows.iter().flat_map(names).collect()

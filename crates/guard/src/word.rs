@@ -1,60 +1,60 @@
-//! A word as it is written → the text it stands for, and the commands inside it.
+//! Expands a word: its text, and the commands in it.
 
 use std::ops::Range;
 
 use super::bounds::{self, Measured, UNCLOSED_LIMIT, UNCLOSED_LIMIT_BYTES};
 use super::grammar::{self, Script};
-use super::lexis::{Lexis, NESTING_LIMIT, StretchEnd, Within, length_to};
+use super::scan::{CodeEnd, Context, NESTING_LIMIT, Scanner, length_to};
 
-/// A word, or another text that the shell expands.
+/// An expanded word or other text.
 #[derive(Debug, Default)]
 pub struct Expanded {
-    /// The text without quotes. What is known at run time alone stands in it as it is written.
+    /// The text without quotes. Parts that are only known at run time are kept as written.
     pub value: String,
-    /// Whether nothing is left to run time.
+    /// Whether the whole text is known before run time.
     pub is_static: bool,
-    /// The commands of `$(…)`, backquotes, `<(…)` and `>(…)`, in their order.
+    /// The commands of `$(…)`, backquotes, `<(…)` and `>(…)`, in sequence.
     pub substitutions: Vec<Substitution>,
 }
 
-/// Commands inside a word.
+/// Commands in a word.
 #[derive(Debug)]
 pub struct Substitution {
-    /// Where its text stands in the word; none when it is not there letter by letter.
+    /// The offset of their text in the word; `None` if it does not appear there verbatim.
     pub at: Option<usize>,
-    /// None when it does not parse.
+    /// `None` if it cannot be parsed.
     pub script: Option<Script>,
-    /// Whether its output becomes part of the word: `$(…)` and backquotes.
+    /// Whether its output is inserted into the word: `$(…)` and backquotes.
     pub gives_text: bool,
 }
 
-/// What the shell makes of quotes in a text.
+/// How quotes in a text are treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quoting {
-    /// Quotes are removed: a word.
+    /// They are removed: in a word.
     Word,
-    /// Quotes are letters: the body of a here-document, arithmetic.
+    /// They are literal: in the body of a here-document, in arithmetic.
     Letters,
 }
 
-/// What it costs to expand a text.
+/// The cost of expanding a text.
 #[derive(Default)]
 struct Account {
-    /// Of a text that was not measured yet: how much the scripts in it may cost together.
+    /// For a text that was not measured: the remaining cost of scripts in it.
     script_cost: Option<u64>,
-    /// How many expansions turned out to have no end.
+    /// The number of unclosed expansions.
     unclosed: usize,
-    /// How many bytes were read for them.
+    /// The number of bytes that were scanned for them.
     unclosed_bytes: usize,
 }
 
 impl Account {
-    /// Parses a script, unless that is too much.
+    /// Parses a script, unless that exceeds the limit.
     fn parse(&mut self, text: &str) -> Option<Script> {
         let Some(left) = &mut self.script_cost else {
-            return grammar::parse(text, &Lexis::of(text));
+            return grammar::parse(text, &Scanner::of(text));
         };
-        // What is spent is not measured any more: measuring takes time, too.
+        // Stop measuring when the limit is reached, because measuring takes time, too.
         let before = left.checked_sub(1)?;
         let Measured { read, .. } = bounds::measure(text)?;
         *left = before.saturating_sub(read.cost);
@@ -62,21 +62,21 @@ impl Account {
     }
 }
 
-/// Expands as far as that can be done without running anything: a part of a text that
-/// [`bounds::measure`] has measured.
+/// Expands a part of a text that [`bounds::measure`] has measured, as far as possible without
+/// running anything.
 pub fn expand(raw: &str, quoting: Quoting) -> Expanded {
     expand_inside(raw, quoting, 0, &mut Account::default())
 }
 
-/// Expands the body of a here-document. It is no code, so nobody has measured the scripts in it:
-/// together they may cost `cost_limit`. Returns what they did cost.
+/// Expands the body of a here-document. The scripts in it were not measured with the code; their
+/// total cost is limited to `cost_limit`. Also returns their cost.
 pub fn expand_body(raw: &str, cost_limit: u64) -> (Expanded, u64) {
     let mut account = Account { script_cost: Some(cost_limit), ..Account::default() };
     let expanded = expand_inside(raw, Quoting::Letters, 0, &mut account);
     (expanded, cost_limit - account.script_cost.unwrap_or_default())
 }
 
-/// Expands a word that stands inside of `depth` other expansions.
+/// Expands a word within `depth` other expansions.
 fn expand_inside(raw: &str, quoting: Quoting, depth: usize, account: &mut Account) -> Expanded {
     let is_plain = |byte: u8| !b"\\'\"$`<>".contains(&byte);
     if raw.bytes().all(is_plain) {
@@ -107,7 +107,7 @@ impl<'r> WordReader<'r> {
         self.raw.get(self.at..).unwrap_or_default()
     }
 
-    /// Reads to a closing sign; the whole text where there is none to come.
+    /// Reads to a closing character, or the whole text.
     fn read(&mut self, quoting: Quoting, close: Option<u8>) {
         let is_word = quoting == Quoting::Word;
         while let Some(byte) = self.byte(0) {
@@ -135,7 +135,7 @@ impl<'r> WordReader<'r> {
         }
     }
 
-    /// A backslash: takes its meaning from the next character, or is a letter itself.
+    /// A backslash: escapes the next character, or is literal.
     fn escaped(&mut self, quoting: Quoting) {
         self.at += 1;
         match self.byte(0) {
@@ -145,7 +145,7 @@ impl<'r> WordReader<'r> {
         }
     }
 
-    /// Takes the next character as it is.
+    /// Takes the next character literally.
     fn letter(&mut self) {
         let mut end = (self.at + 1).min(self.raw.len());
         while !self.raw.is_char_boundary(end) {
@@ -155,7 +155,7 @@ impl<'r> WordReader<'r> {
         self.at = end;
     }
 
-    /// What was read since `start` is known at run time alone.
+    /// Marks the text since `start` as only known at run time.
     fn dynamic(&mut self, start: usize) {
         self.out.is_static = false;
         self.out.value.push_str(&self.raw[start..self.at]);
@@ -173,8 +173,8 @@ impl<'r> WordReader<'r> {
         } else if rest.starts_with("$(") {
             self.bracketed(true);
         } else if rest.starts_with("${") {
-            let within = Within::parameter(&rest.as_bytes()[2..], in_quotes);
-            if let Some(inner) = self.extent(within) {
+            let context = Context::parameter(&rest.as_bytes()[2..], in_quotes);
+            if let Some(inner) = self.extent(context) {
                 self.inside(inner, quoting);
             }
         } else if rest.starts_with("$'") && !in_quotes {
@@ -199,42 +199,42 @@ impl<'r> WordReader<'r> {
         }
     }
 
-    /// Reads `$((…))`; nothing, if that is no arithmetic.
+    /// Reads `$((…))`; `None` if it is not arithmetic.
     fn arithmetic(&mut self) -> Option<Range<usize>> {
-        let mut lexis = Lexis::new(self.raw, self.at + 3, Within::ARITHMETIC);
-        let end = lexis.find_close().filter(|_| lexis.was_arithmetic)?;
+        let mut scanner = Scanner::new(self.raw, self.at + 3, Context::ARITHMETIC);
+        let end = scanner.find_close().filter(|_| scanner.was_arithmetic)?;
         let inner = self.at + 3..end - 2;
         self.at = end;
         Some(inner)
     }
 
-    /// Reads an expansion that begins with two signs to its end; what is inside, without the last
-    /// byte. One that does not end is letters. To know that takes a look at all that follows, so of a
-    /// text with many of them the rest does not parse.
-    fn extent(&mut self, within: Within) -> Option<Range<usize>> {
+    /// Reads an expansion that starts with two characters to its end. Returns the range of its
+    /// content, without the last byte. An unclosed expansion is literal. Detecting one scans the
+    /// rest of the text, so after too many of them the rest counts as not parsable.
+    fn extent(&mut self, context: Context) -> Option<Range<usize>> {
         let start = self.at;
-        let mut lexis = Lexis::new(self.raw, start + 2, within);
-        if let Some(end) = lexis.find_close() {
+        let mut scanner = Scanner::new(self.raw, start + 2, context);
+        if let Some(end) = scanner.find_close() {
             self.at = end;
             self.dynamic(start);
             return Some(start + 2..end - 1);
         }
         self.account.unclosed += 1;
-        self.account.unclosed_bytes += self.raw.len() - (start + 2) + lexis.again_bytes;
+        self.account.unclosed_bytes += self.raw.len() - (start + 2) + scanner.rescanned_bytes;
         if self.account.unclosed <= UNCLOSED_LIMIT
             && self.account.unclosed_bytes <= UNCLOSED_LIMIT_BYTES
         {
             self.letter();
         } else {
             self.at = self.raw.len();
-            self.does_not_parse();
+            self.mark_unparsed();
         }
         None
     }
 
     /// Reads commands in brackets.
     fn bracketed(&mut self, gives_text: bool) {
-        if let Some(inner) = self.extent(Within::Code(StretchEnd::Substitution)) {
+        if let Some(inner) = self.extent(Context::Code(CodeEnd::Substitution)) {
             let script = self.account.parse(&self.raw[inner.clone()]);
             let at = Some(inner.start);
             self.out.substitutions.push(Substitution { at, script, gives_text });
@@ -253,20 +253,20 @@ impl<'r> WordReader<'r> {
         self.out.substitutions.push(Substitution { at, script, gives_text: true });
     }
 
-    fn does_not_parse(&mut self) {
+    fn mark_unparsed(&mut self) {
         let nothing = Substitution { at: None, script: None, gives_text: true };
         self.out.substitutions.push(nothing);
         self.out.is_static = false;
     }
 
-    /// Looks for commands in what an expansion holds.
+    /// Expands the commands in the content of an expansion.
     fn inside(&mut self, inner: Range<usize>, quoting: Quoting) {
         let text = &self.raw[inner.clone()];
         if !text.bytes().any(|byte| b"`(".contains(&byte)) {
             return;
         }
         if self.depth == NESTING_LIMIT {
-            return self.does_not_parse();
+            return self.mark_unparsed();
         }
         for mut substitution in
             expand_inside(text, quoting, self.depth + 1, self.account).substitutions
@@ -277,7 +277,7 @@ impl<'r> WordReader<'r> {
     }
 }
 
-/// In backquotes a backslash before `` ` ``, `\` and `$` is taken away before anything is read.
+/// In backquotes, a backslash before `` ` ``, `\` and `$` is removed before parsing.
 fn without_backslashes(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
@@ -300,7 +300,7 @@ mod tests {
         (expanded.value, expanded.is_static, names.collect())
     }
 
-    /// The first word of each simple command that is not in a group.
+    /// The first word of each simple command outside of groups.
     fn names(script: &Script) -> String {
         let names = script.0.iter().map(|part| match part {
             Part::Simple(simple) => simple.words[0].raw.as_str(),
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn quotes_are_taken_away() {
+    fn quotes_are_removed() {
         for (raw, value) in [
             ("c'a't", "cat"),
             ("\\cat", "cat"),

@@ -10,65 +10,65 @@ use super::tables::{ByName, by_name};
 pub enum Inner {
     /// A command with its words, which reads the same input.
     Command(Vec<Arg>),
-    /// Commands with their words that do not read the input.
+    /// Commands with their words, which do not read the input.
     Commands(Vec<Vec<Arg>>),
-    /// Shell text: a word, or several that are joined.
+    /// Shell text: a word, or several joined words.
     Script(Arg),
-    /// Shell text on its standard input.
+    /// Shell text from its standard input.
     StandardInput,
 }
 
-/// A command in front of another: the word that follows its name, how its options read, and how many
-/// operands are its own.
-type Front = (&'static str, Spec, usize);
+/// A command before another command: the word that follows its name, its options, and the number of
+/// its own operands.
+type Prefix = (&'static str, Spec, usize);
 
-/// Names, separated by blanks, and what they stand in front of.
+/// Command names, separated by blanks, that precede another command.
 #[rustfmt::skip]
-const PREFIXES: &[(&str, Front)] = &[
-    ("sudo", ("", front("ugpCDhRrTtU", &["user", "group", "prompt", "host", "chdir", "role", "type", "other-user", "chroot"]), 0)),
-    ("doas", ("", front("uC", &[]), 0)),
-    ("env", ("", front("uC", &["unset", "chdir"]), 0)),
-    ("nice", ("", front("n", &["adjustment"]), 0)),
-    ("ionice", ("", front("cnpPu", &["class", "classdata", "pid"]), 0)),
-    ("chrt", ("", front("pTPD", &[]), 1)),
-    ("taskset", ("", front("p", &[]), 1)),
-    ("time gtime", ("", front("fo", &["format", "output"]), 0)),
-    ("stdbuf", ("", front("ioe", &["input", "output", "error"]), 0)),
-    ("timeout gtimeout", ("", front("ks", &["kill-after", "signal"]), 1)),
-    ("exec", ("", front("a", &[]), 0)),
-    ("strace", ("", front("oeabIpPsSuX", &["output", "trace"]), 0)),
-    ("chroot", ("", front("", &["userspec", "groups"]), 1)),
-    ("flock", ("", front("wE", &["timeout", "wait", "conflict-exit-code"]), 1)),
-    ("faketime", ("", front("f", &[]), 1)),
-    ("caffeinate", ("", front("tw", &[]), 0)),
-    ("nohup setsid command builtin busybox toybox unbuffer systemd-inhibit unshare noglob chronic winpty rtk", ("", front("", &[]), 0)),
+const PREFIXES: &[(&str, Prefix)] = &[
+    ("sudo", ("", prefix("ugpCDhRrTtU", &["user", "group", "prompt", "host", "chdir", "role", "type", "other-user", "chroot"]), 0)),
+    ("doas", ("", prefix("uC", &[]), 0)),
+    ("env", ("", prefix("uC", &["unset", "chdir"]), 0)),
+    ("nice", ("", prefix("n", &["adjustment"]), 0)),
+    ("ionice", ("", prefix("cnpPu", &["class", "classdata", "pid"]), 0)),
+    ("chrt", ("", prefix("pTPD", &[]), 1)),
+    ("taskset", ("", prefix("p", &[]), 1)),
+    ("time gtime", ("", prefix("fo", &["format", "output"]), 0)),
+    ("stdbuf", ("", prefix("ioe", &["input", "output", "error"]), 0)),
+    ("timeout gtimeout", ("", prefix("ks", &["kill-after", "signal"]), 1)),
+    ("exec", ("", prefix("a", &[]), 0)),
+    ("strace", ("", prefix("oeabIpPsSuX", &["output", "trace"]), 0)),
+    ("chroot", ("", prefix("", &["userspec", "groups"]), 1)),
+    ("flock", ("", prefix("wE", &["timeout", "wait", "conflict-exit-code"]), 1)),
+    ("faketime", ("", prefix("f", &[]), 1)),
+    ("caffeinate", ("", prefix("tw", &[]), 0)),
+    ("nohup setsid command builtin busybox toybox unbuffer systemd-inhibit unshare noglob chronic winpty rtk", ("", prefix("", &[]), 0)),
     ("npx bunx uvx", ("", RUNNER, 0)),
     ("pnpm yarn bundle mise", ("exec", RUNNER, 0)),
     ("uv poetry pipenv pdm hatch", ("run", RUNNER, 0)),
 ];
 
-const RUNNER: Spec = front("p", &["package", "with", "python", "extra"]);
+const RUNNER: Spec = prefix("p", &["package", "with", "python", "extra"]);
 
 const SHELLS: [&str; 8] = ["sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "rbash"];
 
 const XARGS: Spec = Spec {
     attached: "eil",
-    ..front(
+    ..prefix(
         "aEIJLnPRsd",
         &["arg-file", "delimiter", "max-lines", "max-args", "max-procs", "max-chars", "replace"],
     )
 };
 
-const fn front(letters: &'static str, names: &'static [&'static str]) -> Spec {
+const fn prefix(letters: &'static str, names: &'static [&'static str]) -> Spec {
     Spec { letters, attached: "", names, operand_ends: true }
 }
 
-/// What a command runs; `None` when it is nothing, or nothing that can be known.
+/// What a command runs; `None` if it runs nothing, or it is unknown.
 pub fn unwrap(args: &[Arg], listing: Option<&str>) -> Option<Inner> {
     let (first, given) = args.split_first()?;
     let name = name_of(first)?;
-    static FRONT_OF: LazyLock<ByName<Front>> = LazyLock::new(|| by_name(PREFIXES));
-    if let Some((second, spec, own)) = FRONT_OF.get(name) {
+    static PREFIX_OF: LazyLock<ByName<Prefix>> = LazyLock::new(|| by_name(PREFIXES));
+    if let Some((second, spec, own)) = PREFIX_OF.get(name) {
         let given = match given.split_first() {
             _ if second.is_empty() => given,
             Some((first, rest)) if first.value == *second => rest,
@@ -84,11 +84,11 @@ pub fn unwrap(args: &[Arg], listing: Option<&str>) -> Option<Inner> {
         "trap" => given.first().filter(|arg| arg.value != "-").map(script),
         "xargs" | "gxargs" => xargs(given, listing),
         "parallel" => parallel(given),
-        "watch" => Some(joined(&given[parse(given, &front("n", &["interval"])).rest..])),
+        "watch" => Some(joined(&given[parse(given, &prefix("n", &["interval"])).rest..])),
         "su" | "runuser" => by_option(given).or_else(|| user(given)),
         "script" => by_option(given),
-        "find" | "gfind" => found(given, &["-exec", "-execdir", "-ok", "-okdir"], false),
-        "fd" | "fdfind" => found(given, &["-x", "--exec", "-X", "--exec-batch"], true),
+        "find" | "gfind" => find(given, &["-exec", "-execdir", "-ok", "-okdir"], false),
+        "fd" | "fdfind" => find(given, &["-x", "--exec", "-X", "--exec-batch"], true),
         _ => None,
     }
 }
@@ -97,7 +97,7 @@ fn script(arg: &Arg) -> Inner {
     joined(std::slice::from_ref(arg))
 }
 
-/// Words that a command joins by blanks, and runs.
+/// Words that a command joins with spaces and runs as a script.
 fn joined(words: &[Arg]) -> Inner {
     let is_end = |word: &Arg| word.value == "--";
     let words = &words[usize::from(words.first().is_some_and(is_end))..];
@@ -114,12 +114,12 @@ fn joined(words: &[Arg]) -> Inner {
 
 fn prefixed(name: &str, given: &[Arg], spec: &Spec, own: usize) -> Option<Inner> {
     // `env -S 'cat f'` splits its value into words.
-    let splits = |arg: &Arg| matches!(arg.value.as_str(), "-S" | "--split-string");
-    if let Some(at) = given.iter().position(splits).filter(|_| name == "env") {
+    let split_at = |arg: &Arg| matches!(arg.value.as_str(), "-S" | "--split-string");
+    if let Some(at) = given.iter().position(split_at).filter(|_| name == "env") {
         return Some(joined(given.get(at + 1..)?));
     }
     let parsed = parse(given, spec);
-    // `command -v cat` looks for a command and runs none.
+    // `command -v cat` only looks up the command.
     if name == "command" && parsed.has(&["v", "V"]) {
         return None;
     }
@@ -134,7 +134,7 @@ fn prefixed(name: &str, given: &[Arg], spec: &Spec, own: usize) -> Option<Inner>
 }
 
 fn shell(given: &[Arg]) -> Option<Inner> {
-    let parsed = parse(given, &front("oO", &["rcfile", "init-file"]));
+    let parsed = parse(given, &prefix("oO", &["rcfile", "init-file"]));
     let first = parsed.operands.first();
     if parsed.has(&["c"]) {
         return first.copied().map(script);
@@ -143,7 +143,7 @@ fn shell(given: &[Arg]) -> Option<Inner> {
     (parsed.has(&["s"]) || first.is_none_or(is_input)).then_some(Inner::StandardInput)
 }
 
-/// The command that `xargs` runs, with what it adds or puts in: names below a directory.
+/// The command that `xargs` runs, with the names that it appends or inserts, below a directory.
 fn xargs(given: &[Arg], listing: Option<&str>) -> Option<Inner> {
     let parsed = parse(given, &XARGS);
     let command = given.get(parsed.rest..)?;
@@ -156,17 +156,17 @@ fn xargs(given: &[Arg], listing: Option<&str>) -> Option<Inner> {
     }
 }
 
-/// A command, and a name that it is given.
+/// A command with an unknown name appended.
 fn with_unknown(command: &[Arg], directory: Option<&str>) -> Option<Inner> {
     let last = command.last()?;
     Some(Inner::Commands(vec![[command, &[Arg::unknown(last.span, directory)]].concat()]))
 }
 
-/// How many bytes all words of a line may have that one command puts names into; what would be more
-/// is not known.
+/// The limit on the total size of words into which one command inserts names; words beyond it are
+/// unknown.
 const FILLED_LIMIT_BYTES: usize = 64 * 1024;
 
-/// Words with a name where a mark stands for one. Takes the bytes of the words from `room`.
+/// Replaces a mark in words by a name. Subtracts the size of the words from `room`.
 fn filled(words: &[Arg], mark: &str, name: &str, room: &mut usize) -> Vec<Arg> {
     let fill = |arg: &Arg| {
         let marks = arg.value.matches(mark).count();
@@ -177,7 +177,7 @@ fn filled(words: &[Arg], mark: &str, name: &str, room: &mut usize) -> Vec<Arg> {
             return Arg::unknown(arg.span, None);
         };
         *room = left;
-        // A script in which it stands is still one.
+        // A script that contains the mark is still a known script.
         let is_static = arg.value.contains(' ') && arg.is_static;
         let value = arg.value.replace(mark, name);
         #[cfg(test)]
@@ -198,9 +198,9 @@ fn parallel(given: &[Arg]) -> Option<Inner> {
     }
 }
 
-const USER: Spec = Spec { operand_ends: false, ..front("cgGsuw", &["command", "shell", "user"]) };
+const USER: Spec = Spec { operand_ends: false, ..prefix("cgGsuw", &["command", "shell", "user"]) };
 
-/// What `su` and its like are given to run by an option.
+/// The command in an option of `su` and similar commands.
 fn by_option(given: &[Arg]) -> Option<Inner> {
     parse(given, &USER).word(&["c", "command"]).map(|text| script(&text))
 }
@@ -211,9 +211,9 @@ fn user(given: &[Arg]) -> Option<Inner> {
     (rest.len() > 1).then(|| Inner::Command(rest.to_vec()))
 }
 
-/// What `find` and `fd` run, with names below the directory where they start. `adds` says whether
-/// they add a name where no place for it is marked; then their first operand is a pattern.
-fn found(given: &[Arg], runs: &[&str], adds: bool) -> Option<Inner> {
+/// The commands that `find` and `fd` run, with names below the start directory. `adds` says whether
+/// a name is appended if there is no mark; then the first operand is a pattern.
+fn find(given: &[Arg], runs: &[&str], adds: bool) -> Option<Inner> {
     const MARK: &str = "{}";
     let runs = |arg: &Arg| runs.contains(&arg.value.as_str());
     let own = given.iter().take_while(|arg| !runs(arg)).map(|arg| arg.value.as_str());
@@ -224,7 +224,7 @@ fn found(given: &[Arg], runs: &[&str], adds: bool) -> Option<Inner> {
     let mut rest = given;
     while let Some(at) = rest.iter().position(runs) {
         rest = &rest[at + 1..];
-        // Not beyond the end of this command, however many follow.
+        // Stop at the end of this command, regardless of how many follow.
         let is = |at: usize, text: &str| rest.get(at).is_some_and(|arg| arg.value == text);
         let is_end = |at: &usize| is(*at, ";") || (is(*at, "+") && is(at.wrapping_sub(1), MARK));
         let end = (0..rest.len()).find(is_end).unwrap_or(rest.len());
@@ -241,9 +241,9 @@ fn found(given: &[Arg], runs: &[&str], adds: bool) -> Option<Inner> {
     (!commands.is_empty()).then_some(Inner::Commands(commands))
 }
 
-/// The subcommand of `git` and what it is given.
+/// The subcommand of `git` and its arguments.
 pub fn git(given: &[Arg]) -> Option<(&str, Parsed<'_>)> {
-    let spec = front("Cc", &["git-dir", "work-tree", "namespace", "exec-path"]);
+    let spec = prefix("Cc", &["git-dir", "work-tree", "namespace", "exec-path"]);
     let rest = parse(given, &spec).rest;
     let (subcommand, rest) = given.get(rest..)?.split_first()?;
     Some((subcommand.value.as_str(), parse(rest, &Spec::default())))

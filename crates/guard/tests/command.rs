@@ -1,4 +1,4 @@
-//! The shell guard: recorded verdicts, places of findings, and inputs made to break it.
+//! The shell guard: recorded verdicts, spans of findings, and hostile inputs.
 
 mod pieces;
 
@@ -52,7 +52,7 @@ fn recorded_verdicts() {
     }
 }
 
-/// The rows that were written before the rules, by which they were not made.
+/// The rows that were written before the rules, and not used to develop them.
 #[test]
 #[expect(clippy::print_stdout, reason = "the figures are what docs/guard.md shows")]
 fn false_alarms_and_finds_of_the_held_rows() {
@@ -76,7 +76,7 @@ fn false_alarms_and_finds_of_the_held_rows() {
 }
 
 #[test]
-fn findings_stand_where_they_say() {
+fn spans_of_findings_are_exact() {
     for (command, expected) in [
         ("ls; cat f | cut -c1-3", &["cat f"][..]),
         ("echo é; cat é f", &["cat é f"]),
@@ -97,15 +97,15 @@ fn findings_stand_where_they_say() {
         ("git commit -m \"$(cat <<'EOF'\n\"\nEOF)\"; cat f", &["cat f"]),
     ] {
         let found = findings(command);
-        let places: Vec<_> =
+        let spans: Vec<_> =
             found.iter().map(|one| &command[one.span.start..one.span.end]).collect();
-        assert_eq!(places, expected, "{command}");
+        assert_eq!(spans, expected, "{command}");
     }
 }
 
-/// The script is longer than the word that it comes of, so its places are not those of the word.
+/// The script is longer than the word it comes from, so its offsets are not those of the word.
 #[test]
-fn regression_a_script_that_xargs_fills_has_the_place_of_its_word() {
+fn regression_a_script_with_inserted_names_has_the_span_of_its_word() {
     for command in ["ls | xargs -I {} sh -c 'cat {}'", "find a/long/name -exec sh -c 'cat {}' \\;"]
     {
         let found = findings(command);
@@ -115,69 +115,69 @@ fn regression_a_script_that_xargs_fills_has_the_place_of_its_word() {
 }
 
 #[test]
-fn a_finding_says_what_and_what_instead() {
+fn a_finding_names_the_effect_and_the_call_to_use_instead() {
     let tools = serde_json::json!({
-        "tools": {"read": "Look", "search": "grep it", "edit": "Patch"},
+        "tools": {"read": "Show", "search": "grep it", "edit": "Patch"},
         "roots": ["/app"],
     });
     let policy: Policy = serde_json::from_value(tools).unwrap();
     for (command, rule, name, target, call) in [
-        ("/bin/cat a b", CommandRule::Reader, "cat", Some("a"), r#"`Look {"path":"a"}`"#),
+        ("/bin/cat a b", CommandRule::Reader, "cat", Some("a"), r#"`Show {"path":"a"}`"#),
         (
             "sed -n 10,20p src/a.ts",
             CommandRule::Reader,
             "sed",
             Some("src/a.ts"),
-            r#"`Look {"path":"src/a.ts","start_line":10,"max_lines":11}`"#,
+            r#"`Show {"path":"src/a.ts","start_line":10,"max_lines":11}`"#,
         ),
         (
             "head -5 a",
             CommandRule::Reader,
             "head",
             Some("a"),
-            r#"`Look {"path":"a","max_lines":5}`"#,
+            r#"`Show {"path":"a","max_lines":5}`"#,
         ),
         (
             "nl -ba a | sed -n '40,80p' | head -20",
             CommandRule::Reader,
             "nl",
             Some("a"),
-            r#"`Look {"path":"a","start_line":40,"max_lines":20}`"#,
+            r#"`Show {"path":"a","start_line":40,"max_lines":20}`"#,
         ),
         (
             "tail -n +100 a | head -30 | cut -c1-80",
             CommandRule::Reader,
             "tail",
             Some("a"),
-            r#"`Look {"path":"a","start_line":100,"max_lines":30}`"#,
+            r#"`Show {"path":"a","start_line":100,"max_lines":30}`"#,
         ),
-        ("cat a b | head -5", CommandRule::Reader, "cat", Some("a"), r#"`Look {"path":"a"}`"#),
-        ("sort a | head -5", CommandRule::Reader, "sort", Some("a"), r#"`Look {"path":"a"}`"#),
-        ("head -c 99 a", CommandRule::Reader, "head", Some("a"), r#"`Look {"path":"a"}`"#),
+        ("cat a b | head -5", CommandRule::Reader, "cat", Some("a"), r#"`Show {"path":"a"}`"#),
+        ("sort a | head -5", CommandRule::Reader, "sort", Some("a"), r#"`Show {"path":"a"}`"#),
+        ("head -c 99 a", CommandRule::Reader, "head", Some("a"), r#"`Show {"path":"a"}`"#),
         (
             "awk 'NR>=9 && NR <= 12 {print NR, $0}' a",
             CommandRule::Reader,
             "awk",
             Some("a"),
-            r#"`Look {"path":"a","start_line":9,"max_lines":4}`"#,
+            r#"`Show {"path":"a","start_line":9,"max_lines":4}`"#,
         ),
         (
             "bat -p -r 9:12 a",
             CommandRule::Reader,
             "bat",
             Some("a"),
-            r#"`Look {"path":"a","start_line":9,"max_lines":4}`"#,
+            r#"`Show {"path":"a","start_line":9,"max_lines":4}`"#,
         ),
         (
             "cd web && tail -n +7 a",
             CommandRule::Reader,
             "tail",
             Some("a"),
-            r#"`Look {"path":"web/a","start_line":7}`"#,
+            r#"`Show {"path":"web/a","start_line":7}`"#,
         ),
         ("grep -rn x", CommandRule::Search, "grep", None, "`grep it 'x'`."),
         ("grep 'a\\|b' f", CommandRule::Search, "grep", Some("f"), "`grep it 'a|b' f`"),
-        ("head < f", CommandRule::Input, "", Some("f"), r#"`Look {"path":"f"}`"#),
+        ("head < f", CommandRule::Input, "", Some("f"), r#"`Show {"path":"f"}`"#),
         ("echo x > f", CommandRule::Output, "echo", Some("f"), "`Patch`"),
         ("> f", CommandRule::Output, "", Some("f"), "`Patch`"),
         ("echo x | tee f", CommandRule::Writer, "tee", Some("f"), "`Patch`"),
@@ -194,7 +194,7 @@ fn a_finding_says_what_and_what_instead() {
     }
 }
 
-/// The call that the first finding of a line names.
+/// The call that is suggested by the first finding of a line.
 fn instead(command: &str) -> Option<String> {
     let findings = findings(command);
     let message = &findings.first()?.message;
@@ -202,7 +202,7 @@ fn instead(command: &str) -> Option<String> {
 }
 
 #[test]
-fn regression_awk_reads_its_input_unless_all_of_its_program_is_there_before_it() {
+fn regression_awk_reads_its_input_unless_all_of_its_program_runs_before() {
     for command in [
         "awk -f p.awk < f",
         "awk -f p.awk -e 'BEGIN {x = 1}' < f",
@@ -223,7 +223,7 @@ fn regression_awk_reads_its_input_unless_all_of_its_program_is_there_before_it()
 }
 
 #[test]
-fn regression_the_lines_that_a_call_names_are_those_that_a_command_shows() {
+fn regression_a_suggested_call_names_the_lines_that_the_command_shows() {
     for (command, expected) in [
         ("head f", r#"read {"path":"f","max_lines":10}"#),
         ("head -n 3 f", r#"read {"path":"f","max_lines":3}"#),
@@ -241,7 +241,7 @@ fn regression_the_lines_that_a_call_names_are_those_that_a_command_shows() {
         ("awk 'NR==5,NR==8' f", r#"read {"path":"f","start_line":5,"max_lines":4}"#),
         ("awk 'NR>5' f", r#"read {"path":"f","start_line":6}"#),
         ("awk 'NR<1' f", r#"read {"path":"f"}"#),
-        // From line 5 on, as each range ends where it begins.
+        // From line 5 on, because each range ends in the line where it starts.
         ("awk 'NR>=5,NR<=8' f", r#"read {"path":"f"}"#),
         ("awk 'NR==5 && NR==8' f", r#"read {"path":"f"}"#),
         ("awk 'NR==5 {exit} 1' f", r#"read {"path":"f"}"#),
@@ -252,14 +252,14 @@ fn regression_the_lines_that_a_call_names_are_those_that_a_command_shows() {
 }
 
 #[test]
-fn regression_an_apostrophe_in_an_expansion_in_quotes_is_a_letter() {
+fn regression_an_apostrophe_in_a_quoted_expansion_is_literal() {
     for expansion in [
         "\"${x:-it's}\"",
         "\"${x-it's}\"",
         "\"${x[1]:=it's}\"",
         "\"${x:+${y:-it's}}\"",
         "\"${#:?it's}\"",
-        // In a pattern, and without quotes around it, it quotes.
+        // In a pattern, and without quotes around it, an apostrophe quotes.
         "\"${x#'}'}\"",
         "\"${x/'}'/a}\"",
         "${x:-'}'}",
@@ -275,7 +275,7 @@ fn regression_an_apostrophe_in_an_expansion_in_quotes_is_a_letter() {
 }
 
 #[test]
-fn regression_text_that_is_kept_elsewhere_is_known_by_where_it_is() {
+fn regression_files_outside_are_identified_by_their_absolute_paths() {
     for command in [
         "cd /tmp && sed s/a/b/ /src/a > b && mv /tmp/b /src/a",
         "sed s/a/b/ a > /tmp/x/../b && mv /tmp/b a",
@@ -291,9 +291,9 @@ fn regression_text_that_is_kept_elsewhere_is_known_by_where_it_is() {
     }
 }
 
-/// Each was judged in another way than the form beside it, which means the same.
+/// Each was judged differently from an equivalent form.
 #[test]
-fn regression_forms_that_mean_the_same_are_judged_alike() {
+fn regression_equivalent_forms_are_judged_alike() {
     for (form, usual) in [
         ("su me -c'cat f'", "su me -c 'cat f'"),
         ("script -qc'cat f' /dev/null", "script -qc 'cat f' /dev/null"),
@@ -311,7 +311,7 @@ fn regression_forms_that_mean_the_same_are_judged_alike() {
     }
     let place = findings("`perl -pi -e 's/a\\n/b/' f`")[0].span;
     assert_eq!((place.start, place.end), (1, 25));
-    // Behind a file that may be read another one is still found.
+    // A permitted file does not hide another one after it.
     let policy = Policy { readable_paths: vec!["a".to_owned()], ..Policy::default() };
     let code = |files: &str| format!("python -c \"for f in ({files}): print(f.read())\"");
     let of = |files: &str| check(&code(files), &policy).verdict;
@@ -350,7 +350,7 @@ fn rules_are_switched_one_by_one() {
 }
 
 #[test]
-fn results_are_json_in_the_spelling_of_javascript() {
+fn results_serialize_with_the_names_of_javascript() {
     let json = serde_json::to_value(check("sed -i x f", &Policy::default())).unwrap();
     assert_eq!(json["verdict"], "write");
     assert_eq!(json["findings"][0]["rule"], "in-place");
@@ -379,24 +379,25 @@ fn what_is_too_large_or_too_deep_is_unparsed() {
     assert_eq!(verdict(&format!("{} f", "sudo ".repeat(8000) + "cat")), Verdict::Unparsed);
 }
 
-/// 40 KB of nothing but `eval` took over 100 ms: each script is all of the one around it but a word.
+/// 40 KB of nothing but `eval` took over 100 ms: each script is the one around it without its first
+/// word.
 #[test]
-fn regression_scripts_that_repeat_what_is_around_them_are_bounded_together() {
+fn regression_nested_scripts_are_bounded_together() {
     let again = |evals: usize| format!("{}cat f {}", "eval ".repeat(evals), "a ".repeat(1000));
     assert_eq!(verdict(&again(6)), Verdict::Read);
     assert_eq!(verdict(&again(20)), Verdict::Unparsed);
-    // What is not repeated is bounded by itself.
+    // Text that is not repeated has a separate limit.
     assert_eq!(verdict(&format!("cat f {}", "a ".repeat(20_000))), Verdict::Read);
-    // 60 KB in quotes, which are few words, took 100 ms.
+    // 60 KB in quotes, which is one word, took 100 ms.
     let quoted = |evals: usize| format!("{}cat f '{}'", "eval ".repeat(evals), "a".repeat(60_000));
     assert_eq!(verdict(&quoted(2)), Verdict::Read);
     assert_eq!(verdict(&quoted(20)), Verdict::Unparsed);
 }
 
-/// 24 KB of it overflowed the stack, which ends the process: what is no arithmetic was read by the
-/// parser as commands within each other, but had been measured as arithmetic.
+/// 24 KB of it overflowed the stack, which ends the process: the parser read brackets that are not
+/// arithmetic as nested commands, but they had been measured as arithmetic.
 #[test]
-fn regression_brackets_that_are_no_arithmetic_are_measured_as_commands() {
+fn regression_brackets_that_are_not_arithmetic_are_measured_as_commands() {
     for unit in ["cat<(", "cat >(", "f<(a", "(", "((", "$(", "a=(", "(a;(("] {
         for count in [200, 4000, 12_000] {
             let line = format!("(({}", unit.repeat(count));
@@ -417,8 +418,8 @@ fn regression_brackets_that_are_no_arithmetic_are_measured_as_commands() {
     }
 }
 
-/// `$(` a hundred times took three seconds there, and a thousand times did not end: what stands in
-/// a here-document is no code, and was not measured.
+/// A hundred `$(` took three seconds there, and a thousand did not terminate: the body of a
+/// here-document was not measured.
 #[test]
 fn regression_scripts_in_here_documents_are_measured() {
     let body = |text: &str| verdict(&format!("cat <<E\n{text}\nE\n"));
@@ -449,9 +450,9 @@ fn a_program_of_sixty_thousand_bytes_in_a_here_document_is_a_write() {
     assert_eq!(verdict(&format!("cat > f.js <<'EOF'\n{body}EOF\n")), Verdict::Write);
 }
 
-/// A name that is put into words can hold the mark of the next command that puts names in.
+/// A name that is inserted into words can contain the mark of the next command that inserts names.
 #[test]
-fn regression_words_that_are_filled_again_and_again_stay_short() {
+fn regression_words_with_repeated_insertions_stay_short() {
     let deep =
         format!("find {} | {}echo {}", "a/".repeat(100), "xargs -I/ ".repeat(15), "/".repeat(100));
     assert_eq!(verdict(&deep), Verdict::Allow);
@@ -461,7 +462,7 @@ fn regression_words_that_are_filled_again_and_again_stay_short() {
     assert_eq!(verdict(&doubled), Verdict::Read);
 }
 
-/// What opens, what closes, and what stands inside and around it.
+/// The opening, the closing, and the text inside, before and after.
 const SHAPES: [[&str; 5]; 76] = [
     ["$(", ")", "a", "cat <<E\n", "\nE\n"],
     ["$(", "", "", "cat <<E\n", "\nE\n"],
@@ -542,7 +543,7 @@ const SHAPES: [[&str; 5]; 76] = [
 ];
 
 #[test]
-fn shapes_made_to_break_it_end_in_a_verdict() {
+fn hostile_shapes_get_a_verdict() {
     for [open, close, inside, before, after] in SHAPES {
         let most = 64 * 1024 - before.len() - inside.len() - after.len();
         let most = most / (open.len() + close.len());
@@ -550,7 +551,7 @@ fn shapes_made_to_break_it_end_in_a_verdict() {
             let count = count.min(most);
             let (open, close) = (open.repeat(count), close.repeat(count));
             let command = format!("{before}{open}{inside}{close}{after}");
-            // Judged to the end, with the stack that threads of Rust have.
+            // Runs to the end, on the default stack size of Rust threads.
             std::thread::scope(|scope| {
                 let small = std::thread::Builder::new().stack_size(2 * 1024 * 1024);
                 let run = || verdict(&command);
@@ -564,7 +565,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_pieces_in_any_order_end_in_a_verdict(pieces in vec(select(PIECES), 0..40)) {
+    fn any_sequence_of_pieces_gets_a_verdict(pieces in vec(select(PIECES), 0..40)) {
         let command = pieces.concat();
         let judgement = check(&command, &Policy::default());
         for finding in &judgement.findings {
@@ -573,12 +574,12 @@ proptest! {
         }
         let is_finding = matches!(judgement.verdict, Verdict::Read | Verdict::Write);
         prop_assert_eq!(is_finding, !judgement.findings.is_empty());
-        // The same twice.
+        // The result is deterministic.
         prop_assert_eq!(&check(&command, &Policy::default()), &judgement);
     }
 
     #[test]
-    fn a_finding_stays_one_inside_of_others(
+    fn a_finding_is_found_inside_any_construct(
         inner in select(&["cat f", "echo > f", "sed -i s/a/b/ f", "ls", "grep -rn x ."][..]),
         around in vec(select(&[
             ("( ", ")"), ("{ ", "; }"), ("echo \"$( ", ")\""), ("if true; then ", "; fi"),
@@ -587,7 +588,7 @@ proptest! {
             ("bash <<'EOF'\n", "\nEOF\n"),
         ][..]), 0..4),
     ) {
-        // Words in front take a simple command only, and nothing may follow a delimiter.
+        // A prefix takes only a simple command, and nothing may follow a delimiter.
         let mut command = inner.to_owned();
         let mut is_simple = true;
         for (open, close) in around {
@@ -602,10 +603,10 @@ proptest! {
     }
 }
 
-/// For each brace in malformed text the parser crate looked for its end to the end of the text: 59 KB
-/// took 270 ms.
+/// For each brace in malformed text, the parser crate searched the rest of the text for its end: 59
+/// KB took 270 ms.
 #[test]
-fn regression_braces_without_an_end_are_bounded_by_what_follows_them() {
+fn regression_unclosed_braces_are_bounded_by_the_text_after_them() {
     let braces = |count: usize, rest: usize| {
         format!("catcat[[ }}; }}\0 (; }}{}{}", "{ ".repeat(count), "cat".repeat(rest))
     };
@@ -614,9 +615,9 @@ fn regression_braces_without_an_end_are_bounded_by_what_follows_them() {
     assert_eq!(verdict(&"f() { cat f; }\n".repeat(700)), Verdict::Read);
 }
 
-/// Six of seven such lines were reported, though no tool can do better.
+/// Six of seven such lines were reported, although no tool does better.
 #[test]
-fn regression_a_file_that_the_line_filled_with_a_programs_output_is_output() {
+fn regression_a_file_filled_with_program_output_is_output() {
     for command in [
         "npm test > out.txt 2>&1; tail -20 out.txt",
         "make > build.out; cat build.out",
@@ -636,7 +637,7 @@ fn regression_a_file_that_the_line_filled_with_a_programs_output_is_output() {
         assert_eq!(verdict(command), Verdict::Allow, "{command}");
     }
     for (command, expected) in [
-        // Before it is written, in another directory, another file, or with a source in it.
+        // Read before it is written, in another directory, another file, or with a source in it.
         ("cat out.txt; npm test > out.txt", Verdict::Read),
         ("npm test > out.txt; cd web; cat out.txt", Verdict::Read),
         ("npm test > out.txt; cat src/a.ts", Verdict::Read),
@@ -652,9 +653,9 @@ fn regression_a_file_that_the_line_filled_with_a_programs_output_is_output() {
     assert_eq!(found.len(), 2, "{found:?}");
 }
 
-/// What the model writes by a descriptor of the shell was missed.
+/// Text that the model writes through a descriptor of the shell was missed.
 #[test]
-fn regression_text_that_is_written_by_a_descriptor_is_found() {
+fn regression_text_written_through_a_descriptor_is_found() {
     for command in [
         "exec > f; echo x",
         "exec >> f; echo x",
@@ -704,16 +705,16 @@ fn regression_text_that_is_written_by_a_descriptor_is_found() {
     ] {
         assert_eq!(verdict(command), Verdict::Allow, "{command}: {:?}", findings(command));
     }
-    // Each file once, where it is named.
+    // Each file is reported once, where it is named.
     let command = "exec 5> f; echo x >&5; echo y >&5; echo z > g";
     let found = findings(command);
-    let places: Vec<_> = found.iter().map(|one| &command[one.span.start..one.span.end]).collect();
-    assert_eq!(places, ["> f", "> g"]);
+    let spans: Vec<_> = found.iter().map(|one| &command[one.span.start..one.span.end]).collect();
+    assert_eq!(spans, ["> f", "> g"]);
 }
 
-/// Code that only prints texts which stand in it was taken for a program with output of its own.
+/// Code that prints only string literals was treated as a program with its own output.
 #[test]
-fn regression_texts_that_code_prints_are_the_models_own() {
+fn regression_string_literals_that_code_prints_are_text_of_the_model() {
     for command in [
         "python3 -c \"print('x')\" > f",
         "python3 -c 'import sys; sys.stdout.write(\"\"\"a\nb\n\"\"\")' > f",

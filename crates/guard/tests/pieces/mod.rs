@@ -1,4 +1,5 @@
-//! What random command lines are made of, here and in the fuzz target: words and signs of the shell.
+//! Pieces of random command lines, for the tests and the fuzz target: words and operators of the
+//! shell.
 
 pub const PIECES: &[&str] = &[
     "cat",

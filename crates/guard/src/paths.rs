@@ -1,5 +1,5 @@
-//! Where a path leads: to a file that the tools serve, or elsewhere. By its text, and by what the
-//! caller knows of the files.
+//! Where a path leads: to a file that the tools serve, or elsewhere. This is decided by its text,
+//! and by what the caller knows of the files.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -9,33 +9,33 @@ use std::rc::Rc;
 use super::policy::Policy;
 use super::{FindingKind, Serves};
 
-/// What is known of a path.
+/// The relation of a path to the files that the tools serve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Place {
+pub enum Scope {
     /// A file that the tools serve.
     Inside,
-    /// What is known at run time alone.
+    /// Only known at run time.
     Unknown,
-    /// Any other: outside the roots, a device, a temporary file, a log.
+    /// Any other path: outside the roots, a device, a temporary file, a log.
     Outside,
 }
 
-/// Directories whose files the tools do not serve, unless a root lies there.
+/// Directories whose files the tools do not serve, unless they contain a root.
 const TEMPORARY: [&str; 5] =
     ["/tmp", "/var/tmp", "/var/folders", "/private/tmp", "/private/var/folders"];
 
-/// Directories of what is no file.
+/// Directories of devices and the like.
 const DEVICES: [&str; 3] = ["/dev", "/proc", "/sys"];
 
-/// How many paths of a line are looked up.
+/// The limit on paths of a line that the caller is asked about.
 const LOOKUPS_LIMIT: usize = 256;
 
-/// What the caller and the line itself know of the files.
+/// Knowledge of files, from the caller and from the line itself.
 pub struct Files<'p> {
     serves: &'p Serves<'p>,
-    /// Files into which the line has put the output of programs.
+    /// Files that contain only the output of programs, written by the line.
     captured: RefCell<HashSet<String>>,
-    /// What was asked already.
+    /// The answers of the caller so far.
     known: RefCell<HashMap<String, bool>>,
     is_asked: bool,
 }
@@ -46,7 +46,7 @@ impl<'p> Files<'p> {
         Rc::new(Files { serves, captured: RefCell::default(), known: RefCell::default(), is_asked })
     }
 
-    /// Whether the tools serve what is at a path, as far as that is looked up.
+    /// Whether the tools serve a path, according to the caller.
     fn has(&self, path: &str) -> bool {
         let mut known = self.known.borrow_mut();
         match known.get(path) {
@@ -57,67 +57,68 @@ impl<'p> Files<'p> {
     }
 }
 
-/// The directories of a command line.
+/// Resolves the paths of a command line.
 #[derive(Clone)]
-pub struct Places<'p> {
+pub struct Paths<'p> {
     policy: &'p Policy,
     files: Rc<Files<'p>>,
     roots: Vec<String>,
-    /// What `~` stands for, as far as the roots say it.
+    /// The home directory, derived from the roots.
     home: String,
-    /// Where the command line starts.
+    /// The directory in which the command line starts.
     start: String,
-    /// Where relative paths start; none where that is known at run time alone.
+    /// The current directory; `None` if it is only known at run time.
     cwd: Option<String>,
 }
 
-impl<'p> Places<'p> {
-    pub fn new(policy: &'p Policy, files: Rc<Files<'p>>) -> Places<'p> {
+impl<'p> Paths<'p> {
+    pub fn new(policy: &'p Policy, files: Rc<Files<'p>>) -> Paths<'p> {
         let roots: Vec<_> = policy.roots.iter().map(|root| normal("", &slashed(root))).collect();
         let cwd = policy.cwd.as_deref().map(|cwd| normal("", &slashed(cwd)));
         let start = cwd.or_else(|| roots.first().cloned()).unwrap_or_default();
         let home = roots.iter().chain([&start]).find_map(|path| home_of(path));
         let home = home.unwrap_or("/~").to_owned();
-        Places { policy, files, roots, home, cwd: Some(start.clone()), start }
+        Paths { policy, files, roots, home, cwd: Some(start.clone()), start }
     }
 
-    /// Goes to a directory, as `cd` does.
+    /// Changes the current directory, as `cd` does.
     pub fn enter(&mut self, path: &str, is_static: bool) {
         self.cwd = self.absolute(path, is_static);
     }
 
-    /// Where a path leads; `path` may begin with what is known, and go on with what is not.
-    pub fn of(&self, path: &str, is_static: bool) -> Place {
+    /// The scope of a path. If it is not static, its beginning may still be known.
+    pub fn of(&self, path: &str, is_static: bool) -> Scope {
         let name = path.rsplit('/').next().unwrap_or_default();
         let is_log = name.ends_with(".log") || name.ends_with(".tmp") || name == "nohup.out";
         if is_log || (!is_static && matches!(path.get(..2), Some("<(" | ">("))) {
-            return Place::Outside;
+            return Scope::Outside;
         }
-        let Some(path) = self.absolute(path, is_static) else { return Place::Unknown };
-        let is_in = |places: &[&str]| places.iter().any(|place| below(&path, place).is_some());
+        let Some(path) = self.absolute(path, is_static) else { return Scope::Unknown };
+        let is_in =
+            |prefixes: &[&str]| prefixes.iter().any(|prefix| below(&path, prefix).is_some());
         let is_served = match self.roots.iter().find_map(|root| below(&path, root)) {
             _ if is_in(&DEVICES) => false,
             Some(rest) => !self.is_ignored(rest) && self.files.has(without_pattern(&path)),
             None => self.roots.is_empty() && !is_in(&TEMPORARY) && !self.is_ignored(&path),
         };
-        if is_served { Place::Inside } else { Place::Outside }
+        if is_served { Scope::Inside } else { Scope::Outside }
     }
 
-    /// Where a path leads that is read or written: what the policy permits is as good as elsewhere.
-    /// So is reading what the line itself has put there from a program: it is output, and no source.
-    pub fn used(&self, kind: FindingKind, path: &str, is_static: bool) -> Place {
+    /// The scope of a path that is read or written. Paths that the policy permits count as outside.
+    /// So does reading a file that the line itself has filled with the output of a program.
+    pub fn used(&self, kind: FindingKind, path: &str, is_static: bool) -> Scope {
         let is_output = || {
             kind == FindingKind::Read
                 && !self.files.captured.borrow().is_empty()
                 && self.is_captured(self.identity(path, is_static).as_deref())
         };
         if self.permits(kind, path) || is_output() {
-            return Place::Outside;
+            return Scope::Outside;
         }
         self.of(path, is_static)
     }
 
-    /// Notes whether a file now holds the output of programs and nothing else.
+    /// Records whether a file now contains only the output of programs.
     pub fn capture(&self, identity: Option<&str>, is_output: bool) {
         let Some(file) = identity else { return };
         let mut captured = self.files.captured.borrow_mut();
@@ -128,31 +129,31 @@ impl<'p> Places<'p> {
         }
     }
 
-    /// Whether the line has put the output of programs into a file.
+    /// Whether the line has filled a file with the output of programs.
     pub fn is_captured(&self, identity: Option<&str>) -> bool {
         identity.is_some_and(|file| self.files.captured.borrow().contains(file))
     }
 
-    /// Whether a path may be read or written.
+    /// Whether the policy permits to read or write a path.
     pub fn permits(&self, kind: FindingKind, path: &str) -> bool {
         let permitted = match kind {
             FindingKind::Read => &self.policy.readable_paths,
             FindingKind::Write => &self.policy.writable_paths,
         };
         let is_in = |listed: &String| below(path, listed.trim_end_matches('/')).is_some();
-        // Upwards nothing is in a directory any more.
+        // A path with `..` may leave the directory.
         let leaves = path.split('/').any(|name| name == "..");
         !leaves && permitted.iter().any(is_in)
     }
 
-    /// A path as the tools take it: from where the line starts on, whatever directory it goes to.
+    /// A path as the tools expect it: relative to the directory in which the line starts.
     pub fn seen_from_start(&self, path: &str) -> Option<String> {
         let path = self.absolute(path, true)?;
         let rest = below(&path, &self.start).filter(|rest| !rest.is_empty());
         Some(rest.map_or_else(|| path.clone(), str::to_owned))
     }
 
-    /// What tells a file from all others, however it is written; none for a device, which keeps
+    /// A key that is the same for all spellings of a path; `None` for a device, which stores
     /// nothing.
     pub fn identity(&self, path: &str, is_static: bool) -> Option<String> {
         let known = if is_static { self.absolute(path, true) } else { None };
@@ -161,11 +162,11 @@ impl<'p> Places<'p> {
         (!is_device).then_some(path)
     }
 
-    /// A path from the root of the file system on, as far as that is known.
+    /// The absolute path, as far as it is known.
     fn absolute(&self, path: &str, is_static: bool) -> Option<String> {
         let mut path = path;
         if !is_static && let Some(unknown) = path.find(['$', '`']) {
-            // The directory in front of what is not known.
+            // Use the directory before the unknown part.
             path = match path[..unknown].rfind('/') {
                 Some(end) => &path[..=end],
                 None if unknown > 0 => ".",
@@ -174,7 +175,7 @@ impl<'p> Places<'p> {
         }
         let path = if path.as_bytes().get(1) == Some(&b':') { slashed(path) } else { path.into() };
         if let Some(rest) = path.strip_prefix('~') {
-            // `~name` is the home of someone else.
+            // `~name` is the home directory of another user.
             let home = if rest.is_empty() || rest.starts_with('/') { &self.home } else { "/~" };
             return Some(normal(home, rest.trim_start_matches('/')));
         }
@@ -184,7 +185,7 @@ impl<'p> Places<'p> {
         self.cwd.as_deref().map(|cwd| normal(cwd, &path))
     }
 
-    /// Whether the last line of the ignored paths that fits says so.
+    /// Whether the last matching line of the ignored paths ignores the path.
     fn is_ignored(&self, path: &str) -> bool {
         let lines = self.policy.ignored.iter().map(|line| line.trim_end());
         let mut lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
@@ -193,7 +194,7 @@ impl<'p> Places<'p> {
     }
 }
 
-/// Whether a pattern of a `.gitignore` names a path, or a directory that it is in.
+/// Whether a pattern of a `.gitignore` matches a path, or a directory that contains it.
 fn fits(pattern: &str, path: &str) -> bool {
     let anchored = pattern.strip_prefix('/').unwrap_or(pattern);
     if anchored.contains('/') || anchored.len() < pattern.len() {
@@ -203,19 +204,19 @@ fn fits(pattern: &str, path: &str) -> bool {
     path.split('/').any(|name| fast_glob::glob_match(pattern, name))
 }
 
-/// A path, or of a pattern the directory that all it fits is in.
+/// The path, or for a pattern the directory that contains all matches.
 fn without_pattern(path: &str) -> &str {
     let Some(pattern) = path.find(['*', '?', '[', '{']) else { return path };
     path[..pattern].rfind('/').map_or("", |end| &path[..end.max(1)])
 }
 
-/// What follows a directory in a path; none when it is not in it.
+/// The rest of a path after a directory; `None` if it is not in the directory.
 fn below<'a>(path: &'a str, directory: &str) -> Option<&'a str> {
     let rest = path.strip_prefix(directory)?;
     if directory.ends_with('/') || rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
 }
 
-/// The home directory that a path is in, by the places where systems have them.
+/// The home directory that contains a path, by the conventions of operating systems.
 fn home_of(path: &str) -> Option<&str> {
     if below(path, "/root").is_some() {
         return Some("/root");
@@ -226,7 +227,7 @@ fn home_of(path: &str) -> Option<&str> {
     Some(&path[..end])
 }
 
-/// With slashes, and drives as `c:/`: also those that shells of Windows write `/c/`.
+/// The path with slashes, and drives as `c:/`.
 fn slashed(path: &str) -> Cow<'_, str> {
     match path.as_bytes() {
         [drive, b':', ..] if drive.is_ascii_alphabetic() => {
@@ -237,7 +238,7 @@ fn slashed(path: &str) -> Cow<'_, str> {
     }
 }
 
-/// A path below a directory without `.` and `..`. What leads up from an unknown start stays.
+/// A path below a directory, without `.` and `..`. Leading `..` remain if the start is unknown.
 fn normal(start: &str, path: &str) -> String {
     let is_whole = path.starts_with('/') || path.as_bytes().get(1) == Some(&b':');
     let mut out = if is_whole { String::new() } else { start.to_owned() };
@@ -262,7 +263,7 @@ fn normal(start: &str, path: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::Place::{Inside, Outside, Unknown};
+    use super::Scope::{Inside, Outside, Unknown};
     use super::*;
 
     fn policy(roots: &[&str], ignored: &[&str]) -> Policy {
@@ -270,12 +271,12 @@ mod tests {
         Policy { roots: owned(roots), ignored: owned(ignored), ..Policy::default() }
     }
 
-    fn here(policy: &Policy) -> Places<'_> {
-        Places::new(policy, Files::new(policy, &|path| !path.ends_with("link")))
+    fn here(policy: &Policy) -> Paths<'_> {
+        Paths::new(policy, Files::new(policy, &|path| !path.ends_with("link")))
     }
 
     #[test]
-    fn files_are_asked_for_only_if_the_policy_says_so() {
+    fn files_are_checked_only_if_the_policy_says_so() {
         let mut policy = policy(&["/r"], &[]);
         assert_eq!(here(&policy).of("a/link", true), Inside);
         policy.check_files = true;
@@ -291,10 +292,10 @@ mod tests {
     }
 
     #[test]
-    fn roots_decide_where_a_path_leads() {
+    fn roots_determine_the_scope_of_a_path() {
         let policy = policy(&["/home/u/app", "/opt/lib/"], &[]);
-        let places = here(&policy);
-        for (path, place) in [
+        let paths = here(&policy);
+        for (path, scope) in [
             ("a", Inside),
             ("./a/../b", Inside),
             ("../other/a", Outside),
@@ -309,33 +310,33 @@ mod tests {
             ("build.log", Outside),
             ("/dev/null", Outside),
         ] {
-            assert_eq!(places.of(path, true), place, "{path}");
+            assert_eq!(paths.of(path, true), scope, "{path}");
         }
-        assert_eq!(places.of("$f", false), Unknown);
-        assert_eq!(places.of("src/$f", false), Inside);
-        assert_eq!(places.of("/tmp/$f", false), Outside);
-        let mut places = places;
-        places.enter("/tmp/x", true);
-        assert_eq!(places.of("a", true), Outside);
-        places.enter("$x", false);
-        assert_eq!(places.of("a", true), Unknown);
+        assert_eq!(paths.of("$f", false), Unknown);
+        assert_eq!(paths.of("src/$f", false), Inside);
+        assert_eq!(paths.of("/tmp/$f", false), Outside);
+        let mut paths = paths;
+        paths.enter("/tmp/x", true);
+        assert_eq!(paths.of("a", true), Outside);
+        paths.enter("$x", false);
+        assert_eq!(paths.of("a", true), Unknown);
     }
 
     #[test]
-    fn without_roots_all_but_temporary_files_is_inside() {
+    fn without_roots_all_but_temporary_files_are_inside() {
         let policy = Policy::default();
-        let mut places = here(&policy);
-        for (path, place) in [
+        let mut paths = here(&policy);
+        for (path, scope) in [
             ("a", Inside),
             ("../a", Inside),
             ("/etc/hosts", Inside),
             ("~/a", Inside),
             ("/tmp/a", Outside),
         ] {
-            assert_eq!(places.of(path, true), place, "{path}");
+            assert_eq!(paths.of(path, true), scope, "{path}");
         }
-        places.enter("/tmp", true);
-        assert_eq!(places.of("a", true), Outside);
+        paths.enter("/tmp", true);
+        assert_eq!(paths.of("a", true), Outside);
         let rooted = self::policy(&["/tmp/work"], &[]);
         assert_eq!(here(&rooted).of("a", true), Inside);
     }
@@ -343,22 +344,22 @@ mod tests {
     #[test]
     fn drives_have_one_spelling() {
         let policy = policy(&["C:\\Users\\u\\app"], &[]);
-        let places = here(&policy);
+        let paths = here(&policy);
         for path in ["c:/Users/u/app/a", "C:\\Users\\u\\app\\a", "~/app/a", "a"] {
-            assert_eq!(places.of(path, true), Inside, "{path}");
+            assert_eq!(paths.of(path, true), Inside, "{path}");
         }
-        assert_eq!(places.of("D:/a", true), Outside);
+        assert_eq!(paths.of("D:/a", true), Outside);
     }
 
     #[test]
-    fn ignored_paths_read_as_in_a_gitignore() {
+    fn ignored_paths_work_as_in_a_gitignore() {
         let policy = policy(&["/r"], &["dist/", "*.snap", "/out", "docs/*.txt", "!keep.snap"]);
-        let places = here(&policy);
+        let paths = here(&policy);
         for path in ["dist/a.js", "web/dist/b/c.js", "a.snap", "/r/out/x", "docs/a.txt"] {
-            assert_eq!(places.of(path, true), Outside, "{path}");
+            assert_eq!(paths.of(path, true), Outside, "{path}");
         }
         for path in ["a.js", "web/out/x", "docs/b/a.txt", "keep.snap"] {
-            assert_eq!(places.of(path, true), Inside, "{path}");
+            assert_eq!(paths.of(path, true), Inside, "{path}");
         }
     }
 }

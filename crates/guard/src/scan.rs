@@ -1,42 +1,42 @@
-//! Where things of the shell's language begin and end in a text: quotes, expansions, here-documents.
+//! Scans a shell text for the ends of quotes, expansions and here-documents.
 //!
-//! The grammar crate says what the commands are, and this what it need not look into: the crate gets
-//! a text in which all that is quoted or expanded is letters, so that it reads everything once. It is
-//! one pass, with a stack of its own instead of recursion.
+//! The scan determines what the parser crate need not parse: the crate gets a text in which
+//! everything that is quoted or expanded is masked, so that it reads everything once. The scan is a
+//! single pass with an explicit stack instead of recursion.
 
 use std::collections::HashSet;
 use std::ops::Range;
 
-/// How many brackets, quotes and expansions may be open at once.
+/// The limit on nested brackets, quotes and expansions.
 pub const NESTING_LIMIT: usize = 128;
 
-/// What the text at a place is part of.
+/// The syntactic context of an offset in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Within {
-    /// Commands: the whole text, or what a pair of brackets holds.
-    Code(StretchEnd),
+pub enum Context {
+    /// Commands: the whole text, or the content of brackets.
+    Code(CodeEnd),
     /// `"…"`.
     Quotes,
     /// `${…}`.
     Parameter {
-        /// Whether an apostrophe is a letter in it.
+        /// Whether an apostrophe is literal in it.
         is_quoted: bool,
     },
     /// `$((…))` and `((…))`.
     Arithmetic {
-        /// How many single brackets are open in it.
+        /// The number of open single brackets.
         open: u32,
-        /// What ends it if it turns out to be brackets within brackets.
-        or: StretchEnd,
+        /// The end of the context if it turns out to be nested brackets.
+        or: CodeEnd,
     },
 }
 
-/// Commands that run on their own, for the sake of their output.
-const SUBSTITUTION: Within = Within::Code(StretchEnd::Substitution);
+/// A command substitution.
+const SUBSTITUTION: Context = Context::Code(CodeEnd::Substitution);
 
-/// What ends a stretch of commands.
+/// What ends a sequence of commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StretchEnd {
+pub enum CodeEnd {
     /// The end of the text.
     End,
     /// The `)` of a subshell, an array or a pattern.
@@ -45,167 +45,167 @@ pub enum StretchEnd {
     Substitution,
 }
 
-impl Within {
-    /// What follows `$((`.
-    pub const ARITHMETIC: Within = Within::Arithmetic { open: 0, or: StretchEnd::Substitution };
+impl Context {
+    /// The context after `$((`.
+    pub const ARITHMETIC: Context = Context::Arithmetic { open: 0, or: CodeEnd::Substitution };
 
-    /// What follows `${`. In double quotes an apostrophe is a letter in the word that stands for a
-    /// value: `"${x:-it's}"`. In a pattern it quotes there, too.
-    pub fn parameter(rest: &[u8], in_quotes: bool) -> Within {
+    /// The context after `${`. In double quotes, an apostrophe is literal in a default value
+    /// (`"${x:-it's}"`), but quotes in a pattern.
+    pub fn parameter(rest: &[u8], in_quotes: bool) -> Context {
         let is_word = |rest: &[u8]| {
             let rest = rest.strip_prefix(b":").unwrap_or(rest);
             rest.first().is_some_and(|sign| b"-=?+".contains(sign))
         };
-        Within::Parameter { is_quoted: in_quotes && is_word(after_name(rest)) }
+        Context::Parameter { is_quoted: in_quotes && is_word(after_name(rest)) }
     }
 
-    /// Whether an apostrophe is a letter here, and what follows a `$` no quote.
+    /// Whether an apostrophe is literal here, and `$` does not start a quote.
     fn is_quoted(self) -> bool {
-        matches!(self, Within::Quotes | Within::Parameter { is_quoted: true })
+        matches!(self, Context::Quotes | Context::Parameter { is_quoted: true })
     }
 }
 
-/// Where in a `case` a stretch of commands is.
+/// The position within a `case` command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Case {
-    /// Behind `case`.
+    /// After `case`.
     Word,
-    /// Behind the word.
+    /// After the word.
     In,
-    /// Before the bracket of a pattern.
+    /// Before the `)` of a pattern.
     Pattern,
-    /// Behind it.
+    /// After the `)` of a pattern.
     Body,
 }
 
 /// A level of nesting.
-struct Nesting {
-    within: Within,
-    /// Where the word that is being read begins.
+struct Level {
+    context: Context,
+    /// The start of the current word.
     word_start: usize,
-    /// Whether a word here would be the name of a command.
+    /// Whether a word at this position is the name of a command.
     is_command: bool,
-    /// The `case`s that are open.
+    /// The open `case` commands.
     cases: Vec<Case>,
-    /// Here-documents that begin after the end of the line.
+    /// Here-documents whose bodies start after the end of the line.
     here_docs: Vec<HereDoc>,
-    /// What to go back to if it is no arithmetic.
-    before: Option<Before>,
+    /// The state to backtrack to if this is not arithmetic.
+    before: Option<Checkpoint>,
 }
 
-/// Where arithmetic seemed to begin.
+/// The state where arithmetic seemed to start.
 #[derive(Clone, Copy)]
-struct Before {
+struct Checkpoint {
     at: usize,
     substitutions: usize,
     opaque: Option<(usize, usize)>,
     letters: usize,
-    splits: usize,
+    split_at: usize,
 }
 
-/// A here-document that begins after the end of the line.
+/// A here-document whose body starts after the end of the line.
 struct HereDoc {
     delimiter: Vec<u8>,
     strip_tabs: bool,
 }
 
-/// The longest word that may end a here-document: the crate compares it with itself and with lines.
+/// The limit on the delimiter of a here-document: the crate compares it with itself and with lines.
 const DELIMITER_LIMIT_BYTES: usize = 1024;
 
-/// How many bytes may be read again because what seemed to be arithmetic is none.
-const AGAIN_LIMIT_BYTES: usize = 8_000_000;
+/// The limit on bytes that are scanned again because they turned out not to be arithmetic.
+const RESCAN_LIMIT_BYTES: usize = 8_000_000;
 
-/// Signs that end a word.
+/// Characters that end a word.
 const ENDS_WORD: &[u8] = b" \t\n;&|()<>";
 
-/// Words behind which a command follows.
-const LEADS_ON: [&[u8]; 10] =
+/// Words that are followed by a command.
+const BEFORE_COMMAND: [&[u8]; 10] =
     [b"then", b"do", b"else", b"elif", b"if", b"while", b"until", b"!", b"{", b"time"];
 
-/// Reads a text from somewhere on.
+/// Scans a text from an offset.
 #[derive(Default)]
-pub struct Lexis<'t> {
+pub struct Scanner<'t> {
     text: &'t [u8],
     at: usize,
-    levels: Vec<Nesting>,
+    levels: Vec<Level>,
     substitutions: usize,
-    /// The lowest level that is quoted or expanded, and where that begins.
+    /// The lowest level that is quoted or expanded, and its start.
     opaque: Option<(usize, usize)>,
-    /// Whether the level that was left last was that of arithmetic.
+    /// Whether the level that ended last was arithmetic.
     pub was_arithmetic: bool,
-    /// What is quoted or expanded, from its first sign to its last, and lines of here-documents.
+    /// The ranges that are masked: quotes and expansions, and lines of here-documents.
     pub letters: Vec<Range<usize>>,
-    /// Where brackets within brackets follow each other without a blank, as in arithmetic: the place
-    /// of the second one.
-    pub splits: Vec<usize>,
-    /// Where brackets are no arithmetic.
+    /// The offsets of the second of two consecutive brackets that are not arithmetic but could be
+    /// taken for it.
+    pub split_at: Vec<usize>,
+    /// The offsets of brackets that are not arithmetic.
     no_arithmetic: HashSet<usize>,
-    /// How many bytes were read again.
-    pub again_bytes: usize,
-    /// Whether something has no end, or none that is looked for.
-    pub is_cut: bool,
-    /// The most substitutions that were open at once.
+    /// The number of bytes that were scanned again.
+    pub rescanned_bytes: usize,
+    /// Whether some construct is not closed, or is not supported.
+    pub is_incomplete: bool,
+    /// The maximum nesting of substitutions.
     pub depth: usize,
-    /// The most brackets, quotes and expansions of any kind that were open at once.
+    /// The maximum nesting of brackets, quotes and expansions.
     pub nesting: usize,
-    /// How many opening braces the crate gets.
+    /// The number of opening braces that the crate gets.
     pub braces: u64,
-    /// How many words and operators there are, each counted as often as it is read: once for each
+    /// The number of words and operators. Each counts as often as it is read: once for each
     /// substitution around it.
     pub cost: u64,
 }
 
-impl<'t> Lexis<'t> {
-    pub fn new(text: &'t str, at: usize, within: Within) -> Lexis<'t> {
-        let opaque = (within != Within::Code(StretchEnd::End)).then_some((0, at));
-        let mut lexis = Lexis { text: text.as_bytes(), at, opaque, ..Lexis::default() };
-        lexis.enter(within);
-        lexis
+impl<'t> Scanner<'t> {
+    pub fn new(text: &'t str, at: usize, context: Context) -> Scanner<'t> {
+        let opaque = (context != Context::Code(CodeEnd::End)).then_some((0, at));
+        let mut scanner = Scanner { text: text.as_bytes(), at, opaque, ..Scanner::default() };
+        scanner.enter(context);
+        scanner
     }
 
-    /// Reads a text of commands to its end.
-    pub fn of(text: &'t str) -> Lexis<'t> {
-        let mut lexis = Lexis::new(text, 0, Within::Code(StretchEnd::End));
-        while lexis.step() {}
-        lexis.is_cut |= lexis.opaque.is_some();
-        lexis
+    /// Scans a text of commands to its end.
+    pub fn of(text: &'t str) -> Scanner<'t> {
+        let mut scanner = Scanner::new(text, 0, Context::Code(CodeEnd::End));
+        while scanner.step() {}
+        scanner.is_incomplete |= scanner.opaque.is_some();
+        scanner
     }
 
-    /// Where the first level ends: just after what closes it. None when nothing does.
+    /// The end of the first level, after its closing character; `None` if it is not closed.
     pub fn find_close(&mut self) -> Option<usize> {
         while self.step() {}
         self.levels.is_empty().then_some(self.at)
     }
 
-    /// Reads one thing. False at the end of the text, and when the first level is closed.
+    /// Scans one token. Returns false at the end of the text, and when the first level is closed.
     fn step(&mut self) -> bool {
         let Some(level) = self.levels.last() else { return false };
         let Some(&byte) = self.text.get(self.at) else {
-            self.is_cut |= self.levels.iter().any(|level| level.before.is_some());
+            self.is_incomplete |= self.levels.iter().any(|level| level.before.is_some());
             return false;
         };
         #[cfg(test)]
         super::steps::count(1);
-        match (byte, level.within) {
+        match (byte, level.context) {
             (b'\\', _) => self.escape(),
             (b'$', _) => self.dollar(),
             (b'`', _) => self.backquote(),
-            (b'"', Within::Quotes) => self.leave(1),
-            (b'"', _) => self.open(Within::Quotes, self.at, 1),
-            (b'\'', within) if within.is_quoted() => self.at += 1,
+            (b'"', Context::Quotes) => self.leave(1),
+            (b'"', _) => self.open(Context::Quotes, self.at, 1),
+            (b'\'', context) if context.is_quoted() => self.at += 1,
             (b'\'', _) => {
                 let rest = &self.text[self.at + 1..];
                 self.skip(memchr::memchr(b'\'', rest).map(|end| end + 2));
             }
-            (_, Within::Code(closing)) => self.code(byte, closing),
-            (b'}', Within::Parameter { .. }) => self.leave(1),
-            (_, Within::Arithmetic { open, or }) => self.arithmetic(byte, open, or),
+            (_, Context::Code(closing)) => self.code(byte, closing),
+            (b'}', Context::Parameter { .. }) => self.leave(1),
+            (_, Context::Arithmetic { open, or }) => self.arithmetic(byte, open, or),
             _ => self.at += 1,
         }
         true
     }
 
-    fn code(&mut self, byte: u8, closing: StretchEnd) {
+    fn code(&mut self, byte: u8, closing: CodeEnd) {
         let case = self.levels.last().and_then(|level| level.cases.last().copied());
         let is_after = |signs: &[u8]| self.at > 0 && signs.contains(&self.text[self.at - 1]);
         match byte {
@@ -215,20 +215,20 @@ impl<'t> Lexis<'t> {
                 && self.next_is(b'(')
                 && self.word().is_empty() =>
             {
-                // The brackets themselves are no letters.
-                let within = Within::Arithmetic { open: 0, or: StretchEnd::Bracket };
-                self.open(within, self.at + 2, 2);
+                // The brackets themselves are not masked.
+                let context = Context::Arithmetic { open: 0, or: CodeEnd::Bracket };
+                self.open(context, self.at + 2, 2);
             }
             b'(' => {
                 self.at += 1;
                 if self.no_arithmetic.contains(&(self.at - 1)) {
-                    self.splits.push(self.at);
+                    self.split_at.push(self.at);
                 }
-                self.enter(Within::Code(StretchEnd::Bracket));
+                self.enter(Context::Code(CodeEnd::Bracket));
             }
             b')' => {
                 self.end_word();
-                if self.case_goes_on(Case::Pattern, Case::Body) || closing == StretchEnd::End {
+                if self.advance_case(Case::Pattern, Case::Body) || closing == CodeEnd::End {
                     self.boundary(1);
                 } else {
                     self.leave(1);
@@ -242,11 +242,11 @@ impl<'t> Lexis<'t> {
                 self.skip_here_docs();
             }
             b';' | b'&' if is_after(b";") => {
-                self.case_goes_on(Case::Body, Case::Pattern);
+                self.advance_case(Case::Body, Case::Pattern);
                 self.boundary(1);
             }
             b' ' | b'\t' | b';' | b'&' | b'|' | b'<' | b'>' => self.boundary(1),
-            b'{' if !self.is_brace_of_its_own() => self.skip(Some(1)),
+            b'{' if !self.is_brace_token() => self.skip(Some(1)),
             b'{' => {
                 self.braces += 1;
                 self.at += 1;
@@ -255,7 +255,8 @@ impl<'t> Lexis<'t> {
         }
     }
 
-    /// At a `#` that begins a comment. The crate may not take it for one: it gets letters.
+    /// At a `#` that starts a comment. It is masked, because the crate may not recognize the
+    /// comment.
     fn comment(&mut self) {
         let start = self.at + 1;
         let rest = &self.text[self.at..];
@@ -265,16 +266,16 @@ impl<'t> Lexis<'t> {
         }
     }
 
-    /// A `case` of this level goes from one part to the next, if it is there.
-    fn case_goes_on(&mut self, from: Case, to: Case) -> bool {
+    /// Moves the `case` of this level from one position to the next, if it is at `from`.
+    fn advance_case(&mut self, from: Case, to: Case) -> bool {
         let case = self.levels.last_mut().and_then(|level| level.cases.last_mut());
         let Some(case) = case.filter(|case| **case == from) else { return false };
         *case = to;
         true
     }
 
-    /// Whether a brace is a word, or begins `{name}>`: any other is a letter.
-    fn is_brace_of_its_own(&self) -> bool {
+    /// Whether a brace is a word, or starts `{name}>`; any other brace is literal.
+    fn is_brace_token(&self) -> bool {
         let is_start = self.at == 0 || ENDS_WORD.contains(&self.text[self.at - 1]);
         let rest = &self.text[self.at + 1..];
         let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
@@ -283,22 +284,22 @@ impl<'t> Lexis<'t> {
         is_start && (is_alone || after.starts_with(b"}<") || after.starts_with(b"}>"))
     }
 
-    fn arithmetic(&mut self, byte: u8, open: u32, or: StretchEnd) {
+    fn arithmetic(&mut self, byte: u8, open: u32, or: CodeEnd) {
         let open = match byte {
             b'(' => open + 1,
             b')' if open > 0 => open - 1,
             b')' if self.next_is(b')') => return self.leave(2),
-            // No arithmetic then, but brackets within brackets.
-            b')' => return self.go_back(self.levels.len() - 1),
+            // Not arithmetic but nested brackets.
+            b')' => return self.backtrack(self.levels.len() - 1),
             _ => open,
         };
         if let Some(level) = self.levels.last_mut() {
-            level.within = Within::Arithmetic { open, or };
+            level.context = Context::Arithmetic { open, or };
         }
-        // That of `for ((;;))` is no letter.
+        // The `;` of `for ((;;))` is not masked.
         if byte == b';'
             && open == 0
-            && or == StretchEnd::Bracket
+            && or == CodeEnd::Bracket
             && let Some((level, start)) =
                 self.opaque.filter(|(level, _)| level + 1 == self.levels.len())
         {
@@ -308,27 +309,27 @@ impl<'t> Lexis<'t> {
         self.at += 1;
     }
 
-    /// Reads what seemed to be the arithmetic of a level as brackets within brackets.
-    fn go_back(&mut self, level: usize) {
+    /// Backtracks from a level that seemed to be arithmetic, to scan it as nested brackets.
+    fn backtrack(&mut self, level: usize) {
         let Some(before) = self.levels.drain(level..).next().and_then(|level| level.before) else {
             self.was_arithmetic = false;
             return;
         };
-        self.again_bytes += self.at - before.at;
+        self.rescanned_bytes += self.at - before.at;
         self.no_arithmetic.insert(before.at);
         self.at = before.at;
         self.substitutions = before.substitutions;
         self.opaque = before.opaque;
         self.letters.truncate(before.letters);
-        self.splits.truncate(before.splits);
-        if self.again_bytes > AGAIN_LIMIT_BYTES {
+        self.split_at.truncate(before.split_at);
+        if self.rescanned_bytes > RESCAN_LIMIT_BYTES {
             self.cut();
         }
     }
 
-    /// Reads no further.
+    /// Stops the scan.
     fn cut(&mut self) {
-        self.is_cut = true;
+        self.is_incomplete = true;
         self.at = self.text.len();
     }
 
@@ -337,7 +338,7 @@ impl<'t> Lexis<'t> {
         if self.text.get(self.at + 1) != Some(&b'\n') {
             return self.skip(Some(2));
         }
-        // The line goes on; so does the word, if there is one.
+        // A line continuation; it also continues the word, if there is one.
         let at = self.at;
         self.at += 2;
         if let Some(level) = self.levels.last_mut().filter(|level| level.word_start == at) {
@@ -348,37 +349,37 @@ impl<'t> Lexis<'t> {
     /// At a `$`.
     fn dollar(&mut self) {
         let rest = &self.text[self.at + 1..];
-        let in_quotes = self.levels.last().is_some_and(|level| level.within.is_quoted());
+        let in_quotes = self.levels.last().is_some_and(|level| level.context.is_quoted());
         let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_#$!?*@-".contains(byte);
         if rest.starts_with(b"((") && !self.no_arithmetic.contains(&self.at) {
-            self.open(Within::ARITHMETIC, self.at, 3);
+            self.open(Context::ARITHMETIC, self.at, 3);
         } else if rest.starts_with(b"(") {
             self.open(SUBSTITUTION, self.at, 2);
         } else if rest.starts_with(b"{") {
-            self.open(Within::parameter(&rest[1..], in_quotes), self.at, 2);
+            self.open(Context::parameter(&rest[1..], in_quotes), self.at, 2);
         } else if rest.starts_with(b"'") && !in_quotes {
             let length = length_to(&rest[1..], b'\'');
             self.skip(length.map(|length| length + 2));
         } else if rest.first().is_some_and(is_name) {
-            // `$#`, `$$` and the like: what follows the dollar means nothing of its own.
+            // `$#`, `$$` and the like: the character after the dollar has no meaning of its own.
             self.skip(Some(2));
         } else {
             self.at += 1;
         }
     }
 
-    /// At a backquote: whatever stands between it and the next is read on its own.
+    /// At a backquote: the text up to the next one is scanned separately.
     fn backquote(&mut self) {
         let start = self.at;
         let length = length_to(&self.text[start + 1..], b'`');
         self.skip(length.map(|length| length + 1));
-        // The commands in it are read by themselves.
+        // The commands in it are parsed separately.
         self.braces += memchr::memchr_iter(b'{', &self.text[start..self.at]).count() as u64;
     }
 
-    /// Takes some bytes for letters; all that follow, if it has no end.
+    /// Masks `length` bytes, or the rest of the text if the construct is not closed.
     fn skip(&mut self, length: Option<usize>) {
-        self.is_cut |= length.is_none();
+        self.is_incomplete |= length.is_none();
         let end = length.map_or(self.text.len(), |length| self.at + length).min(self.text.len());
         if self.opaque.is_none() {
             self.letters.push(self.at..end);
@@ -387,7 +388,7 @@ impl<'t> Lexis<'t> {
         self.count_token();
     }
 
-    /// At a `<<`: notes what ends the here-document.
+    /// At a `<<`: records the delimiter of the here-document.
     fn here_doc(&mut self) {
         self.boundary(2);
         let strip_tabs = self.text.get(self.at) == Some(&b'-');
@@ -411,15 +412,15 @@ impl<'t> Lexis<'t> {
             self.at += 1;
         }
         self.at = self.at.min(self.text.len());
-        // The crate looks for substitutions in it.
+        // The crate parses substitutions in the delimiter.
         let is_odd = delimiter.iter().any(|byte| b"`(".contains(byte));
-        self.is_cut |= is_odd || delimiter.len() > DELIMITER_LIMIT_BYTES;
+        self.is_incomplete |= is_odd || delimiter.len() > DELIMITER_LIMIT_BYTES;
         if let Some(level) = self.levels.last_mut() {
             level.here_docs.push(HereDoc { delimiter, strip_tabs });
         }
     }
 
-    /// Behind the end of a line: skips the here-documents that begin here.
+    /// After the end of a line: skips the here-documents that start here.
     fn skip_here_docs(&mut self) {
         let Some(level) = self.levels.last_mut() else { return };
         for HereDoc { delimiter, strip_tabs } in std::mem::take(&mut level.here_docs) {
@@ -430,7 +431,7 @@ impl<'t> Lexis<'t> {
                 let tabs = line.iter().take_while(|byte| strip_tabs && **byte == b'\t').count();
                 let tail = line[tabs..].strip_prefix(delimiter.as_slice());
                 let is_blank = |tail: &[u8]| tail.iter().all(|byte| b" \t\r".contains(byte));
-                // In a substitution its bracket may follow the delimiter: `EOF)`.
+                // In a substitution, its closing bracket may follow the delimiter: `EOF)`.
                 let closes = |tail: &[u8]| tail.trim_ascii_start().starts_with(b")");
                 if let Some(tail) = tail
                     && (is_blank(tail) || (self.substitutions > 0 && closes(tail)))
@@ -438,7 +439,7 @@ impl<'t> Lexis<'t> {
                     self.at += end - tail.len();
                     break;
                 }
-                // The crate does not see all of them where they are, and would read them as code.
+                // The crate does not recognize all of these lines, and would parse them as code.
                 if self.opaque.is_none() {
                     self.letters.push(self.at + tabs..self.at + end);
                 }
@@ -454,30 +455,30 @@ impl<'t> Lexis<'t> {
         self.text.get(self.at + 1) == Some(&byte)
     }
 
-    /// Enters what is quoted or expanded, the letters of which begin at `start`, and its inside some
-    /// bytes from here.
-    fn open(&mut self, within: Within, start: usize, length: usize) {
-        let before = Before {
+    /// Enters a quoted or expanded context. It is masked from `start`, and its content starts
+    /// `length` bytes after the current offset.
+    fn open(&mut self, context: Context, start: usize, length: usize) {
+        let before = Checkpoint {
             at: self.at,
             substitutions: self.substitutions,
             opaque: self.opaque,
             letters: self.letters.len(),
-            splits: self.splits.len(),
+            split_at: self.split_at.len(),
         };
         self.opaque.get_or_insert((self.levels.len(), start));
         self.at += length;
-        self.enter(within);
+        self.enter(context);
         if let Some(level) = self.levels.last_mut() {
-            level.before = matches!(within, Within::Arithmetic { .. }).then_some(before);
+            level.before = matches!(context, Context::Arithmetic { .. }).then_some(before);
         }
     }
 
-    fn enter(&mut self, within: Within) {
-        self.substitutions += usize::from(within == SUBSTITUTION);
+    fn enter(&mut self, context: Context) {
+        self.substitutions += usize::from(context == SUBSTITUTION);
         self.depth = self.depth.max(self.substitutions);
         self.count_token();
-        self.levels.push(Nesting {
-            within,
+        self.levels.push(Level {
+            context,
             word_start: self.at,
             is_command: true,
             cases: Vec::new(),
@@ -493,13 +494,13 @@ impl<'t> Lexis<'t> {
     fn leave(&mut self, length: usize) {
         self.at += length;
         let Some(mut left) = self.levels.pop() else { return };
-        self.substitutions -= usize::from(left.within == SUBSTITUTION);
-        self.was_arithmetic = matches!(left.within, Within::Arithmetic { .. });
-        let is_bracket = left.within == Within::Code(StretchEnd::Bracket);
+        self.substitutions -= usize::from(left.context == SUBSTITUTION);
+        self.was_arithmetic = matches!(left.context, Context::Arithmetic { .. });
+        let is_bracket = left.context == Context::Code(CodeEnd::Bracket);
         let is_arithmetic =
-            matches!(left.within, Within::Arithmetic { or: StretchEnd::Bracket, .. });
+            matches!(left.context, Context::Arithmetic { or: CodeEnd::Bracket, .. });
         if let Some((_, start)) = self.opaque.take_if(|(level, _)| *level == self.levels.len()) {
-            // The brackets of `((…))` are no letters.
+            // The brackets of `((…))` are not masked.
             self.letters.push(start..self.at - if is_arithmetic { length } else { 0 });
         }
         let outer = self.levels.last_mut().filter(|_| is_bracket || is_arithmetic);
@@ -522,13 +523,14 @@ impl<'t> Lexis<'t> {
         }
     }
 
-    /// The word that is being read.
+    /// The current word.
     fn word(&self) -> &'t [u8] {
         let start = self.levels.last().map_or(self.at, |level| level.word_start);
         self.text.get(start..self.at).unwrap_or_default()
     }
 
-    /// Notes what a word says of the level: where a `case` is, and whether a command follows.
+    /// Updates the level at the end of a word: the position in a `case`, and whether a command
+    /// follows.
     fn end_word(&mut self) {
         let word = self.word();
         let Some(level) = self.levels.last_mut().filter(|_| !word.is_empty()) else { return };
@@ -541,7 +543,7 @@ impl<'t> Lexis<'t> {
             (_, b"case") if is_command => level.cases.push(Case::Word),
             _ => {}
         }
-        level.is_command &= LEADS_ON.contains(&word);
+        level.is_command &= BEFORE_COMMAND.contains(&word);
     }
 
     fn count_token(&mut self) {
@@ -549,7 +551,7 @@ impl<'t> Lexis<'t> {
     }
 }
 
-/// What follows the name of a parameter, and the place of an element: `x`, `!x`, `#`, `x[1]`.
+/// The text after the name of a parameter and its subscript: `x`, `!x`, `#`, `x[1]`.
 fn after_name(text: &[u8]) -> &[u8] {
     let text = text.strip_prefix(b"!").unwrap_or(text);
     let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
@@ -561,14 +563,14 @@ fn after_name(text: &[u8]) -> &[u8] {
     if after.first() != Some(&b'[') {
         return after;
     }
-    // Not beyond another expansion, so that no text is searched again for each `${` in it.
+    // Stops at another expansion, so that no text is searched again for each `${` in it.
     match after.iter().position(|byte| b"]$\"'`".contains(byte)) {
         Some(end) if after[end] == b']' => &after[end + 1..],
         _ => after,
     }
 }
 
-/// How far it is to and with the next of a sign that has no backslash in front.
+/// The length up to and including the next unescaped `close`.
 pub fn length_to(text: &[u8], close: u8) -> Option<usize> {
     let mut at = 0;
     while let Some(&byte) = text.get(at) {
@@ -585,16 +587,16 @@ mod tests {
     use super::*;
 
     fn close_of(text: &str) -> Option<&str> {
-        let mut lexis = Lexis::new(text, 0, Within::Code(StretchEnd::Substitution));
-        lexis.find_close().map(|end| &text[..end])
+        let mut scanner = Scanner::new(text, 0, Context::Code(CodeEnd::Substitution));
+        scanner.find_close().map(|end| &text[..end])
     }
 
-    /// 4 KB took half a second: where the crate saw no comment, it looked for the end of each brace
-    /// in it, over and over.
+    /// 4 KB took half a second: the crate did not recognize the comment, and searched for the end
+    /// of each brace in it.
     #[test]
-    fn regression_what_a_comment_holds_is_letters() {
+    fn regression_the_text_of_a_comment_is_masked() {
         let letters = |text: &str| -> Vec<String> {
-            let ranges = Lexis::of(text).letters;
+            let ranges = Scanner::of(text).letters;
             ranges.into_iter().map(|range| text[range].to_owned()).collect()
         };
         assert_eq!(letters("a # {b}\nc"), [" {b}"]);
@@ -603,21 +605,21 @@ mod tests {
         assert_eq!(letters("((1))#c"), ["1", "c"]);
     }
 
-    /// Such a `#` hid the commands behind it.
+    /// Such a `#` hid the commands after it.
     #[test]
-    fn regression_a_number_sign_within_a_word_begins_no_comment() {
+    fn regression_a_number_sign_within_a_word_starts_no_comment() {
         for word in
             ["\\ #", "\\;#", "\\(#", "a\\\n#", "$(a)#", "$((1))#", "<(a)#", "\"a \"#", "`a `#"]
         {
             let text = format!("echo {word}; b");
-            let letters = Lexis::of(&text).letters;
+            let letters = Scanner::of(&text).letters;
             let sign = text.find('#').expect("it is there");
             assert!(letters.iter().all(|range| range.end <= sign), "{text}: {letters:?}");
         }
     }
 
     #[test]
-    fn brackets_in_quotes_comments_and_here_documents_close_nothing() {
+    fn brackets_in_quotes_comments_and_here_documents_are_literal() {
         for inside in [
             "cat f",
             "echo ')' \")\" \\) $')'",
@@ -643,8 +645,8 @@ mod tests {
     }
 
     #[test]
-    fn depth_counts_substitutions_that_are_open_at_once() {
-        let depth = |text: &str| Lexis::of(text).depth;
+    fn depth_is_the_maximum_nesting_of_substitutions() {
+        let depth = |text: &str| Scanner::of(text).depth;
         assert_eq!(depth("echo $(a) $(b) `c`"), 1);
         assert_eq!(depth("echo \"$(a \"$(b)\" <(c))\""), 2);
         assert_eq!(depth("echo '$(a $(b))' $((1 + (2)))"), 0);
