@@ -1,50 +1,50 @@
-//! Anchor text ↔ line number, hash and content hint.
+//! Anchors: converts between their text and line number, hash and content hint.
 
 use std::fmt;
 
-use crate::dialect::{Dialect, Grammar, WhiteSpace};
+use crate::dialect::{Dialect, Grammar, Whitespace};
 use crate::normalize;
 use crate::rows::{between_marks, cut_mark, left_mark};
 use crate::tag::Tag;
 use hashline_base::error::{Code, Error, Result};
 
-/// How much of a bad anchor a message quotes.
+/// The limit on the length of a quoted bad anchor in a message.
 const QUOTE_LIMIT_CHARS: usize = 80;
 
-/// What a model wrote to name a line.
+/// A reference to a line, as a model writes it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Anchor {
     /// The line number, from 1.
     pub line: u32,
-    /// The hash, as a value below the dialect's modulus.
+    /// The hash: a value below the modulus of the dialect.
     pub hash: u32,
-    /// The text that stood behind the anchor, if any. Few have one, and a patch can have thousands of
-    /// anchors: so it is boxed.
+    /// The text after the anchor, if any. It is boxed because few anchors have one, and a patch can
+    /// have thousands of anchors.
     pub hint: Option<Box<Hint>>,
-    /// The version of the text in which the line has that number; such an anchor has no hash.
+    /// The version of the text in which the line has that number. Such an anchor has no hash.
     pub tag: Option<Tag>,
-    /// The same beside a hash, where an answer of a session has said so.
+    /// The version in addition to a hash, if an answer of a session included it.
     pub edition: Option<Edition>,
 }
 
-/// Says of which version of a file a row is, where its number and hash alone could mean another
-/// line that a session has shown: `@` and four hexadecimal digits behind the hash.
+/// The version of the file that a row is from: `@` and four hexadecimal digits after the hash. It
+/// is added where number and hash alone could mean another line that a session has shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Edition(u16);
 
 impl Edition {
-    /// What stands in front of the digits.
+    /// The character before the digits.
     const MARK: char = '@';
 
-    /// How many digits it is written with.
+    /// The number of digits.
     const DIGITS: usize = 4;
 
-    /// That of a text with this hash.
+    /// The edition of a text with this hash.
     pub fn of(hash: u128) -> Edition {
         Edition(hash as u16)
     }
 
-    /// Reads the one at the start of a text, if there is one; also what follows.
+    /// Parses an edition at the start of a text, if there is one. Also returns the rest.
     fn scan(text: &str) -> (Option<Edition>, &str) {
         let read = || {
             let (digits, rest) =
@@ -63,21 +63,21 @@ impl fmt::Display for Edition {
     }
 }
 
-/// The text that the model saw on the line. It must normalize to the same as the line, so that
-/// a collision of hashes cannot pass.
+/// The text that the model saw on the line. Its normalized form must be that of the line, so that a
+/// hash collision is detected.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Hint {
-    /// The white space in front of the text, as written.
+    /// The whitespace before the text, as written.
     indentation: String,
     /// The whole text, normalized.
     whole: Vec<u8>,
-    /// When the text ends in the mark of a cut line: what stands before the mark, normalized.
+    /// If the text ends in the mark of a cut line: the normalized text before the mark.
     prefix: Option<Vec<u8>>,
 }
 
 impl Hint {
     fn new(dialect: &Dialect, text: &str) -> Option<Hint> {
-        // Of a text that begins within its line nobody knows what stands before it.
+        // If a text starts in the middle of its line, the text before it is unknown.
         if text.chars().all(is_space) || left_mark(text).is_some() {
             return None;
         }
@@ -88,12 +88,12 @@ impl Hint {
         Some(Hint { indentation, whole: normalize::normalized(rule, text.as_bytes()), prefix })
     }
 
-    /// The white space in front of the text.
+    /// The whitespace before the text.
     pub fn indentation(&self) -> &str {
         &self.indentation
     }
 
-    /// Whether `line` (text without terminator) is the line that the hint shows.
+    /// Whether `line` (without terminator) is the line in the hint.
     pub fn agrees(&self, dialect: &Dialect, line: &[u8]) -> bool {
         let line = normalize::normalized(&dialect.normalization, line);
         line == self.whole || self.prefix.as_ref().is_some_and(|prefix| line.starts_with(prefix))
@@ -101,7 +101,7 @@ impl Hint {
 }
 
 impl Anchor {
-    /// The anchor in its short form, e.g. `10:a3`; the number alone, where a version is named.
+    /// The short form of the anchor, e.g. `10:a3`; only the number if it has a tag.
     pub fn text(&self, dialect: &Dialect) -> String {
         match self.tag {
             Some(_) => self.line.to_string(),
@@ -109,22 +109,22 @@ impl Anchor {
         }
     }
 
-    /// A line by its number and its hash.
+    /// An anchor of a line number and a hash.
     pub fn of_line(line: u32, hash: u32) -> Anchor {
         Anchor { line, hash, hint: None, tag: None, edition: None }
     }
 
-    /// A line by its number in a version of the text.
+    /// An anchor of a line number in a version of the text.
     pub fn of_version(tag: Tag, line: u32) -> Anchor {
         Anchor { tag: Some(tag), ..Anchor::of_line(line, 0) }
     }
 
-    /// Whether it is the number of a blank line, and nothing else.
+    /// Whether it is only the number of a blank line.
     pub fn is_bare(&self, dialect: &Dialect) -> bool {
         dialect.is_bare(self.hash)
     }
 
-    /// Reads an anchor as the dialect's grammar allows it.
+    /// Parses an anchor according to the grammar of the dialect.
     pub fn parse(dialect: &Dialect, text: &str) -> Result<Anchor> {
         let bad = || invalid(dialect, text);
         let (head, rest) = Head::scan(dialect, text).ok_or_else(bad)?;
@@ -145,7 +145,7 @@ impl Anchor {
         Ok(Anchor { hint: hint.map(Box::new), edition, ..Anchor::of_line(line, head.hash) })
     }
 
-    /// Reads two anchors with a hyphen between, e.g. `10:a3-12:f2`.
+    /// Parses two anchors separated by a hyphen, e.g. `10:a3-12:f2`.
     pub fn parse_range(dialect: &Dialect, text: &str) -> Result<(Anchor, Anchor)> {
         let bad = || {
             if !dialect.has_hashes() {
@@ -166,7 +166,7 @@ impl Anchor {
     }
 }
 
-/// An anchor in its short form.
+/// The short form of an anchor.
 pub fn anchor_text(dialect: &Dialect, line: u64, hash: u32, edition: Option<Edition>) -> String {
     let text = dialect.anchor_text(line, hash);
     match edition {
@@ -175,7 +175,7 @@ pub fn anchor_text(dialect: &Dialect, line: u64, hash: u32, edition: Option<Edit
     }
 }
 
-/// The number and hash at the start of a text; `line` is `None` when it is not in 1..2^32.
+/// The number and hash at the start of a text; `line` is `None` if it is not in 1..2^32.
 struct Head {
     line: Option<u32>,
     hash: u32,
@@ -208,14 +208,14 @@ impl Head {
     }
 }
 
-/// The hash that follows a number, and what follows the hash.
+/// The hash after a number, and the rest of the text.
 fn hash_at<'a>(dialect: &Dialect, text: &'a str) -> Option<(u32, &'a str)> {
     let text = match dialect.separator {
         Some(separator) => {
             let text = text.trim_start_matches(is_space).strip_prefix(separator as char)?;
             text.trim_start_matches(is_space)
         }
-        // What other dialects have there is no mistake; on the next line stands something else.
+        // Separators of other dialects are accepted; a newline is not.
         None => {
             let text = text.trim_start_matches(is_blank);
             text.strip_prefix([':', '#']).unwrap_or(text).trim_start_matches(is_blank)
@@ -226,8 +226,8 @@ fn hash_at<'a>(dialect: &Dialect, text: &'a str) -> Option<(u32, &'a str)> {
     Some((hash, rest))
 }
 
-/// Whether what stands behind the number of a blank line is how such a line is shown: a mark and
-/// white space, of which a part may be cut off.
+/// Whether the text after the number of a blank line is how such a line is rendered: a mark and
+/// whitespace, a part of which may be cut.
 fn is_blank_row(dialect: &Dialect, rest: &str) -> bool {
     let rest = rest.trim_start_matches(is_blank);
     let Some(text) = rest.strip_prefix(dialect.text_mark as char) else {
@@ -237,19 +237,20 @@ fn is_blank_row(dialect: &Dialect, rest: &str) -> bool {
     normalize::normalized(&dialect.normalization, text.as_bytes()).is_empty()
 }
 
-/// The anchor at the front of a row as this engine shows lines, to the letter.
+/// An anchor and text exactly as this engine renders them in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowAnchor<'a> {
     /// The line number.
     pub line: u64,
     /// The hash.
     pub hash: u32,
-    /// The text behind the mark.
+    /// The text after the mark.
     pub text: &'a str,
 }
 
 impl<'a> RowAnchor<'a> {
-    /// The anchor and the text of a row; `None` if it begins otherwise, or has no text mark.
+    /// The anchor and the text of a row; `None` if the row does not start with an anchor and a text
+    /// mark.
     pub fn of(dialect: &Dialect, row: &'a str) -> Option<RowAnchor<'a>> {
         let digits = row.bytes().take_while(u8::is_ascii_digit).count();
         let (line, rest) = row.split_at(digits);
@@ -277,17 +278,17 @@ impl<'a> RowAnchor<'a> {
     }
 }
 
-/// White space around the parts of an anchor: that of JavaScript or of Unicode.
+/// Whitespace around the parts of an anchor: that of JavaScript or of Unicode.
 fn is_space(character: char) -> bool {
-    WhiteSpace::JavaScript.contains(character) || WhiteSpace::Unicode.contains(character)
+    Whitespace::JavaScript.contains(character) || Whitespace::Unicode.contains(character)
 }
 
-/// White space within a line.
+/// Whitespace within a line.
 fn is_blank(character: char) -> bool {
     is_space(character) && character != '\n'
 }
 
-/// The text in quotes, cut for a message.
+/// The text in quotes, shortened for a message.
 pub fn quote(text: &str) -> String {
     match text.char_indices().nth(QUOTE_LIMIT_CHARS) {
         Some((end, _)) => format!("{:?}…", &text[..end]),
@@ -462,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_begin_with_anchors() {
+    fn rows_start_with_anchors() {
         let read = |dialect: &str, row| {
             let dialect = Dialect::by_name(dialect).unwrap();
             let RowAnchor { line, hash, text } = RowAnchor::of(dialect, row)?;
@@ -485,7 +486,7 @@ mod tests {
     }
 
     #[test]
-    fn a_version_can_stand_behind_the_hash() {
+    fn a_version_can_follow_the_hash() {
         let edition = Edition::of(0x1_7f3c);
         assert_eq!(edition.to_string(), "@7f3c");
         for (dialect, text, short) in [
@@ -517,7 +518,7 @@ mod tests {
     }
 
     #[test]
-    fn where_lines_have_no_hashes_nothing_is_an_anchor() {
+    fn without_hashes_no_text_is_an_anchor() {
         let dialect = Dialect::by_name("omp18").unwrap();
         for text in ["12", "12:x", "12:", "12#1A2B", "12a3", ""] {
             let errors = [
@@ -579,7 +580,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_begins_within_its_line_is_no_hint() {
+    fn a_text_that_starts_within_its_line_is_not_a_hint() {
         for text in ["1:aa|[1000 bytes+] …abc", "1:aa|[7 bytes+] …abc… [+12 bytes]"] {
             assert_eq!(parse("pi", text), Some((1, "aa".into(), false)), "{text}");
         }
@@ -589,7 +590,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_refused_or_read(text in any::<String>()) {
+        fn any_text_is_parsed_or_refused(text in any::<String>()) {
             for dialect in &DIALECTS {
                 let _ = Anchor::parse(dialect, &text);
                 let _ = Anchor::parse_range(dialect, &text);

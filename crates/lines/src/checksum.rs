@@ -1,22 +1,22 @@
-//! Checksums of lines: what consecutive lines were when they were shown, in one word.
+//! Checksums of blocks of lines, to detect whether they changed.
 
 use serde::{Serialize, Serializer};
 use xxhash_rust::xxh32::Xxh32;
 
 use crate::lines::{LineIndex, Lines, Unit};
 
-/// The digits of a checksum.
+/// The number of digits of a checksum.
 const HEX_DIGITS: usize = 8;
 
-/// Consecutive lines and the hash of their texts, written `12-40:9f3a2c81`. White space counts;
-/// how lines end does not.
+/// A range of lines and the hash of their texts, written `12-40:9f3a2c81`. Whitespace is
+/// significant; line terminators are not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Checksum {
     /// The first line.
     pub first: u64,
     /// The last line.
     pub last: u64,
-    /// xxHash32 of their texts, each with a line feed after it.
+    /// xxHash32 of their texts, each followed by a newline.
     hash: u32,
 }
 
@@ -27,7 +27,7 @@ impl Checksum {
         Checksum { first, last, hash: hash(lines.take((last + 1 - first) as usize)) }
     }
 
-    /// Reads a checksum as it is written.
+    /// Parses a checksum.
     pub fn parse(text: &str) -> Option<Checksum> {
         let (lines, digits) = text.trim().split_once(':')?;
         let (first, last) = lines.split_once('-')?;
@@ -42,7 +42,7 @@ impl Checksum {
         (is_hash && first <= last).then_some(Checksum { first, last, hash })
     }
 
-    /// Whether its lines, moved by `distance`, are what they were.
+    /// Whether the lines, moved by `distance`, are unchanged.
     pub fn holds(&self, text: &[u8], index: &LineIndex, distance: i64) -> bool {
         let first = self.first.saturating_add_signed(distance);
         let count = self.last - self.first + 1;

@@ -1,4 +1,4 @@
-//! The table of dialects. A dialect is data: another one is one new row of [`DIALECTS`].
+//! The table of dialects. A dialect is data: to add one, add a row to [`DIALECTS`].
 
 use std::fmt;
 
@@ -7,56 +7,57 @@ use serde::{Deserialize, Deserializer};
 
 use hashline_base::error::{Error, Result};
 
-/// How a line is turned into the text that is hashed. Applied in the order of the fields.
+/// How the hashed text of a line is derived. The steps are applied in the order of the fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Normalization {
-    /// Typographic quotes, dashes, ellipsis and spaces become their ASCII forms first.
+    /// Whether typographic quotes, dashes, ellipses and spaces are replaced by their ASCII forms
+    /// first.
     pub canonicalize: bool,
-    /// What happens to carriage returns that are part of the text.
+    /// How carriage returns in the text are treated.
     pub carriage_returns: CarriageReturns,
-    /// Which characters are white space.
-    pub white_space: WhiteSpace,
-    /// Where white space is removed.
+    /// The characters that count as whitespace.
+    pub white_space: Whitespace,
+    /// Where whitespace is removed.
     pub removal: Removal,
 }
 
-/// Carriage returns in the text of a line (not in its terminator).
+/// The treatment of carriage returns in the text of a line (not in its terminator).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CarriageReturns {
-    /// No special treatment.
+    /// They are kept.
     Keep,
-    /// One at the very end is dropped.
+    /// One at the end is removed.
     DropOneTrailing,
-    /// All are dropped.
+    /// All are removed.
     DropAll,
 }
 
-/// The two sets of white space; they differ in U+0085 (Unicode only) and U+FEFF (JavaScript only).
+/// The two sets of whitespace. They differ in U+0085 (Unicode only) and U+FEFF (JavaScript only).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WhiteSpace {
+pub enum Whitespace {
     /// What `\s` matches in JavaScript.
     JavaScript,
     /// The Unicode property White_Space.
     Unicode,
 }
 
-impl WhiteSpace {
+impl Whitespace {
     /// Whether `character` is in the set.
     pub fn contains(self, character: char) -> bool {
         match character {
-            '\u{0085}' => self == WhiteSpace::Unicode,
-            '\u{FEFF}' => self == WhiteSpace::JavaScript,
+            '\u{0085}' => self == Whitespace::Unicode,
+            '\u{FEFF}' => self == Whitespace::JavaScript,
             other => other.is_whitespace(),
         }
     }
 }
 
-/// Where white space is removed from a line.
+/// Where whitespace is removed from a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Removal {
-    /// Every white-space character.
+    /// Everywhere.
     Everywhere,
-    /// The run at the end.
+    /// At the end.
     AtEnd,
 }
 
@@ -65,59 +66,60 @@ pub enum Removal {
 pub enum Seed {
     /// Always 0.
     Zero,
-    /// The line number for lines without a letter or digit (`\p{L}`, `\p{N}`), else 0.
+    /// The line number if the line has no letter or digit (`\p{L}`, `\p{N}`), otherwise 0.
     LineNumberWithoutWord,
 }
 
-/// What a line is in a string in memory (`format_hashed`, `hash_lines`); files always have
-/// the lines of [`crate::lines`].
+/// How a string in memory is split into lines (`format_hashed`, `hash_lines`). Files are always
+/// split as in [`crate::lines`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemoryLines {
-    /// As in a file: terminators end a line.
+    /// As in a file: a terminator ends a line.
     Terminated,
-    /// As `text.split("\n")`: a final newline opens one more, empty line.
+    /// As by `text.split("
+    /// ")`: a final newline starts another, empty line.
     Split,
 }
 
-/// How an anchor that a model wrote is read.
+/// The grammar of anchors in the input of models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grammar {
-    /// Markers before, spaces around the separator, either case.
+    /// Markers before the anchor, spaces around the separator, either case.
     Lenient,
-    /// `/^\s*[>+-]*\s*(\d+)\s*#\s*(XY)/`, and nothing else.
+    /// Exactly `/^\s*[>+-]*\s*(\d+)\s*#\s*(XY)/`.
     Strict,
 }
 
-/// One dialect of anchors and hashed lines.
+/// A dialect of anchors and hashed lines.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Dialect {
-    /// The name callers use.
+    /// The name in options.
     pub name: &'static str,
-    /// Between line number and hash, if anything stands there.
+    /// The separator between line number and hash, if there is one.
     pub separator: Option<u8>,
-    /// Between anchor and text.
+    /// The character between anchor and text.
     pub text_mark: u8,
-    /// Digits of the hash, by value, one after the other.
+    /// The digits of the hash, concatenated in the order of their values.
     pub alphabet: &'static [u8],
-    /// How many letters one digit takes.
+    /// The number of letters of a digit.
     pub digit_bytes: usize,
-    /// How many letters a hash takes, whose most significant digit comes first. It is taken modulo
-    /// the number of digits to the power of how many there are. With 0, lines have numbers alone:
-    /// the tag of the text stands above them, and anchors do not name lines.
+    /// The number of letters of a hash, which is written with the most significant digit first. The
+    /// hash is reduced modulo the number of possible values. If 0, lines have only numbers: the tag
+    /// of the text is in the header, and anchors cannot name lines.
     pub width: usize,
     /// Whether a line whose normalized text is empty is shown without a hash, so that its number is
     /// its anchor.
     pub bare_blanks: bool,
-    /// What is hashed.
+    /// How the hashed text is derived.
     pub normalization: Normalization,
     /// The seed of the hash function.
     pub seed: Seed,
-    /// Lines of a string in memory.
+    /// How a string in memory is split into lines.
     pub memory_lines: MemoryLines,
-    /// How anchors are read.
+    /// The grammar of anchors.
     pub grammar: Grammar,
-    /// Whether echoes and wraps in a model's text, and inserts that are there twice, are taken as
-    /// the origin of the dialect was recorded to take them; otherwise by rules that harm less.
+    /// Whether echoes, wraps and duplicated inserts in the text of a model are treated like in the
+    /// recordings of the original implementation; otherwise, by less harmful rules.
     pub recorded_repairs: bool,
 }
 
@@ -125,10 +127,10 @@ const HEX: &[u8] = b"0123456789abcdef";
 const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyz";
 const NIBBLES: &[u8] = b"ZPMQVRWSNKTXJBYH";
 
-/// Pairs of letters that are one token each, chosen by `scripts/pairs.mjs`.
+/// Pairs of letters that are a single token each, chosen by `scripts/pairs.mjs`.
 const PAIRS: &[u8] = &letters_of::<1024>(include_bytes!("dialect/lean.txt"));
 
-/// The letters of a text, without what stands between them; there must be `COUNT`.
+/// The letters of a text, without the characters between them; there must be `COUNT`.
 const fn letters_of<const COUNT: usize>(text: &[u8]) -> [u8; COUNT] {
     let (mut letters, mut count, mut at) = ([0; COUNT], 0, 0);
     while at < text.len() {
@@ -138,18 +140,18 @@ const fn letters_of<const COUNT: usize>(text: &[u8]) -> [u8; COUNT] {
         }
         at += 1;
     }
-    assert!(count == COUNT, "another number of letters");
+    assert!(count == COUNT, "wrong number of letters");
     letters
 }
 
 const PI: Normalization = Normalization {
     canonicalize: true,
     carriage_returns: CarriageReturns::Keep,
-    white_space: WhiteSpace::JavaScript,
+    white_space: Whitespace::JavaScript,
     removal: Removal::Everywhere,
 };
 
-/// Every dialect; the first is the default, and the last that of sessions.
+/// All dialects. The first is the default, the last is the default of sessions.
 pub static DIALECTS: [Dialect; 7] = [
     Dialect {
         name: "pi",
@@ -190,7 +192,7 @@ pub static DIALECTS: [Dialect; 7] = [
         normalization: Normalization {
             canonicalize: false,
             carriage_returns: CarriageReturns::DropOneTrailing,
-            white_space: WhiteSpace::Unicode,
+            white_space: Whitespace::Unicode,
             removal: Removal::Everywhere,
         },
         seed: Seed::Zero,
@@ -209,7 +211,7 @@ pub static DIALECTS: [Dialect; 7] = [
         normalization: Normalization {
             canonicalize: false,
             carriage_returns: CarriageReturns::DropOneTrailing,
-            white_space: WhiteSpace::JavaScript,
+            white_space: Whitespace::JavaScript,
             removal: Removal::Everywhere,
         },
         seed: Seed::Zero,
@@ -228,7 +230,7 @@ pub static DIALECTS: [Dialect; 7] = [
         normalization: Normalization {
             canonicalize: false,
             carriage_returns: CarriageReturns::DropAll,
-            white_space: WhiteSpace::JavaScript,
+            white_space: Whitespace::JavaScript,
             removal: Removal::AtEnd,
         },
         seed: Seed::LineNumberWithoutWord,
@@ -247,7 +249,7 @@ pub static DIALECTS: [Dialect; 7] = [
         normalization: Normalization {
             canonicalize: false,
             carriage_returns: CarriageReturns::DropAll,
-            white_space: WhiteSpace::JavaScript,
+            white_space: Whitespace::JavaScript,
             removal: Removal::AtEnd,
         },
         seed: Seed::Zero,
@@ -271,7 +273,7 @@ pub static DIALECTS: [Dialect; 7] = [
     },
 ];
 
-/// As data, a dialect is its name.
+/// A dialect is deserialized from its name.
 impl<'de> Deserialize<'de> for &'static Dialect {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         struct Name;
@@ -296,18 +298,18 @@ impl<'de> Deserialize<'de> for &'static Dialect {
 }
 
 impl Dialect {
-    /// The dialect used where none is named.
+    /// The default dialect.
     pub fn default_dialect() -> &'static Dialect {
         &DIALECTS[0]
     }
 
-    /// The dialect of a session where none is named.
+    /// The default dialect of sessions.
     pub fn of_sessions() -> &'static Dialect {
         let [.., last] = &DIALECTS;
         last
     }
 
-    /// The dialect of that name, or an error that lists the names.
+    /// The dialect with that name, or an error that lists the names.
     pub fn by_name(name: &str) -> Result<&'static Dialect> {
         DIALECTS.iter().find(|dialect| dialect.name == name).ok_or_else(|| {
             let names: Vec<_> = DIALECTS.iter().map(|dialect| dialect.name).collect();
@@ -318,23 +320,23 @@ impl Dialect {
         })
     }
 
-    /// Whether lines have hashes. Where they have none, a version is named by its tag.
+    /// Whether lines have hashes. Otherwise, a version is identified by its tag.
     pub fn has_hashes(&self) -> bool {
         self.width > 0
     }
 
-    /// The number of different hashes of lines that are not blank.
+    /// The number of different hashes of non-blank lines.
     pub fn modulus(&self) -> u32 {
         (self.digit_count() as u32).pow((self.width / self.digit_bytes) as u32)
     }
 
-    /// What stands for the hash of a blank line where blank lines are shown without one: the value
-    /// after the hashes, which is spelled by nothing.
+    /// The value that represents the missing hash of a blank line, in dialects that show such lines
+    /// without one: the value after all hashes, which has no digits.
     pub fn blank_hash(&self) -> Option<u32> {
         self.bare_blanks.then(|| self.modulus())
     }
 
-    /// Whether `hash` is that of a line that is shown without one.
+    /// Whether `hash` is that of a line that is shown without a hash.
     pub fn is_bare(&self, hash: u32) -> bool {
         self.blank_hash() == Some(hash)
     }
@@ -351,10 +353,10 @@ impl Dialect {
         let base = self.digit_count() as u32;
         let (start, mut rest) = (out.len(), hash);
         out.resize(start + self.width, 0);
-        for place in out[start..].rchunks_mut(self.digit_bytes) {
+        for slot in out[start..].rchunks_mut(self.digit_bytes) {
             let digit = (rest % base) as usize * self.digit_bytes;
             let letters = &self.alphabet[digit..digit + self.digit_bytes];
-            place.iter_mut().zip(letters).for_each(|(to, &letter)| *to = letter);
+            slot.iter_mut().zip(letters).for_each(|(to, &letter)| *to = letter);
             rest /= base;
         }
     }
@@ -366,7 +368,7 @@ impl Dialect {
         digits.iter().map(|&byte| byte as char).collect()
     }
 
-    /// The hash that `digits` spell, if they are exactly one hash of this dialect.
+    /// The hash with these digits, if they are exactly one hash of this dialect.
     pub fn parse_hash(&self, digits: &[u8]) -> Option<u32> {
         if digits.is_empty() || !self.has_hashes() {
             return self.blank_hash();
@@ -380,8 +382,8 @@ impl Dialect {
         };
         digits.chunks(self.digit_bytes).try_fold(0, |value, digit| {
             let mut known = self.alphabet.chunks(self.digit_bytes);
-            let place = known.position(|known| is_digit(digit, known))?;
-            Some(value * self.digit_count() as u32 + place as u32)
+            let slot = known.position(|known| is_digit(digit, known))?;
+            Some(value * self.digit_count() as u32 + slot as u32)
         })
     }
 
@@ -397,18 +399,19 @@ impl Dialect {
         number_bytes + usize::from(self.separator.is_some()) + hash_bytes
     }
 
-    /// A number and a hash as an anchor, whatever stands for them.
+    /// An anchor with any texts for number and hash.
     pub fn anchor_of(&self, line: &str, hash: &str) -> String {
         let separator = self.separator.map(char::from);
         line.chars().chain(separator).chain(hash.chars()).collect()
     }
 
-    /// How anchors are spoken of, e.g. `NUMBER:HASH`; an example, where such words would run together.
+    /// The form of anchors for messages, e.g. `NUMBER:HASH`; an example if these words could not be
+    /// separated.
     pub fn form(&self, number: &str) -> String {
         if self.separator.is_some() { self.anchor_of(number, "HASH") } else { self.example() }
     }
 
-    /// The shape shown in messages about anchors, e.g. `10:a3`.
+    /// An example of an anchor for messages, e.g. `10:a3`.
     pub fn example(&self) -> String {
         self.anchor_text(10, 0xa3 % self.modulus())
     }
@@ -419,7 +422,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hashes_are_spelled_and_read_back() {
+    fn hashes_round_trip() {
         for dialect in DIALECTS.iter().filter(|one| one.has_hashes()) {
             for hash in [0, 1, 0xa3, dialect.modulus() - 1] {
                 let text = dialect.hash_text(hash);
@@ -440,10 +443,9 @@ mod tests {
         assert_eq!((Dialect::default_dialect().name, Dialect::of_sessions().name), ("pi", "lean"));
     }
 
-    /// What the choice of pairs cannot get wrong: `npm run bench -- pairs` compares
-    /// them with tokenizers.
+    /// Basic properties of the pairs. `npm run bench -- pairs` compares them with tokenizers.
     #[test]
-    fn pairs_are_different_and_hold_no_letter_that_looks_like_a_digit() {
+    fn pairs_are_unique_and_have_no_letter_that_resembles_a_digit() {
         let pairs: Vec<&[u8]> = PAIRS.chunks(2).collect();
         assert_eq!(pairs.len(), 512);
         assert!(pairs.is_sorted_by(|one, next| one < next));

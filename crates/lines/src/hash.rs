@@ -2,7 +2,7 @@
 
 mod block;
 mod lanes;
-mod outline;
+mod line_scan;
 
 use std::sync::LazyLock;
 
@@ -14,25 +14,25 @@ use crate::normalize;
 use crate::normalize::compact::{Compacted, Compactor};
 use crate::simd::Level;
 
-/// Lines longer than this are hashed piece by piece, so that scratch memory stays bounded.
+/// Longer lines are hashed in pieces, which bounds the scratch memory.
 const PIECE_LIMIT_BYTES: usize = 64 * 1024;
 
-/// Lines up to this are normalized byte by byte: there is little to gain.
+/// Lines up to this length are normalized byte by byte, because vectors gain little.
 const SHORT_LIMIT_BYTES: usize = 16;
 
 static WORD: LazyLock<regex::bytes::Regex> = LazyLock::new(|| {
     regex::bytes::Regex::new(r"[\p{L}\p{N}]").expect("a constant pattern that compiles")
 });
 
-/// Hashes lines of one dialect; keeps the scratch buffer between lines.
+/// Hashes lines of one dialect. Reuses its scratch buffer.
 pub struct LineHasher {
     dialect: &'static Dialect,
     level: Level,
     modulus: u32,
-    /// What stands for the hash of a blank line, if it has none.
+    /// The value for blank lines, if the dialect has one.
     blank: Option<u32>,
     scratch: Vec<u8>,
-    /// For lines that are not short; made for the first.
+    /// For longer lines; created on first use.
     pieces: Option<(Compactor, Compacted)>,
 }
 
@@ -47,13 +47,13 @@ impl LineHasher {
         LineHasher { dialect, level, modulus, blank, scratch: Vec::new(), pieces: None }
     }
 
-    /// The dialect whose hashes this makes.
+    /// The dialect of the hashes.
     pub fn dialect(&self) -> &'static Dialect {
         self.dialect
     }
 
-    /// The hash of `line` (text without terminator, UTF-8), as the dialect numbers it.
-    /// `line_number` counts from 1 and matters only where the dialect mixes it in.
+    /// The hash of `line` (without terminator, UTF-8), reduced for the dialect. `line_number`
+    /// starts at 1 and is only used by dialects whose seed depends on it.
     pub fn hash(&mut self, line_number: u64, line: &[u8]) -> u32 {
         if !self.dialect.has_hashes() {
             return 0;
@@ -75,7 +75,7 @@ impl LineHasher {
         self.blank.filter(|_| is_blank).unwrap_or(digest % self.modulus)
     }
 
-    /// The digest of a text, and whether nothing is left of it.
+    /// The digest of a text, and whether its normalized form is empty.
     fn hash_in_pieces(&mut self, mut text: &[u8], seed: u32) -> (u32, bool) {
         let (rule, level) = (&self.dialect.normalization, self.level);
         let new = || (Compactor::of_pieces(rule, level), Compacted::default());
@@ -96,16 +96,16 @@ impl LineHasher {
     }
 }
 
-/// The seed for a line of a dialect that tells lines without words apart by their number.
+/// The seed for dialects that distinguish lines without words by their numbers.
 fn seed_without_word(line_number: u64, text: &[u8]) -> u32 {
     let has_word =
         text.iter().any(u8::is_ascii_alphanumeric) || (!text.is_ascii() && WORD.is_match(text));
-    // The origin passes the number to a 32-bit seed, which wraps.
+    // The original implementation converts the number to a 32-bit seed, which wraps.
     if has_word { 0 } else { line_number as u32 }
 }
 
-/// The greatest character boundary of UTF-8 `text` at or below `limit`; at least 1 byte, so
-/// that a loop over bytes that are no text still ends.
+/// The last character boundary of UTF-8 `text` at or before `limit`. At least 1, so that a loop
+/// over invalid UTF-8 terminates.
 pub fn floor_boundary(text: &[u8], limit: usize) -> usize {
     if limit >= text.len() {
         return text.len();
@@ -122,12 +122,13 @@ pub fn hash_line(dialect: &'static Dialect, line_number: u64, line: &str) -> u32
     LineHasher::new(dialect).hash(line_number, line.as_bytes())
 }
 
-/// Whether `expected` (the digits of a hash; none where a blank line has none) is the hash of `line`.
+/// Whether `expected` (the digits of a hash, or empty for a blank line without one) is the hash of
+/// `line`.
 pub fn verify(dialect: &'static Dialect, line_number: u64, line: &str, expected: &str) -> bool {
     dialect.parse_hash(expected.as_bytes()) == Some(hash_line(dialect, line_number, line))
 }
 
-/// Whether the hash of such lines depends on their number.
+/// Whether hashes of the dialect depend on the line number.
 pub fn mixes_line_number(dialect: &Dialect) -> bool {
     dialect.seed != Seed::Zero
 }
@@ -175,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_white_space_alone_have_no_hash_where_the_dialect_says_so() {
+    fn blank_lines_have_no_hash_in_dialects_that_say_so() {
         let lean = Dialect::by_name("lean").unwrap();
         let long = " \t\u{3000}".repeat(PIECE_LIMIT_BYTES);
         for blank in ["", " ", "\t\r", "\u{a0}\u{feff}", &" ".repeat(SHORT_LIMIT_BYTES + 1), &long]

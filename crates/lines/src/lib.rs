@@ -1,11 +1,11 @@
-//! Text as this engine sees it: lines, and the hash of each. Nothing here touches a file.
+//! Text as this engine sees it: lines, and the hash of each. This crate accesses no files.
 //!
-//! A *line* is the bytes up to and including its terminator (`lines`). What is hashed of it is
-//! its *normalized* text (`normalize`), as a row of the table of *dialects* says (`dialect`).
-//! `hash` takes one line or blocks of many; `simd` says which instructions its loops run on;
-//! `similarity` says how much alike two lines are; a `tag` names a version of a whole text.
-//! An *anchor* is a line number and the hash of the line (`anchor`); `rows` writes lines with
-//! theirs; a `checksum` says in one word what many lines were.
+//! A *line* is the bytes up to and including its terminator (`lines`). Its *normalized* text
+//! (`normalize`) is hashed according to a *dialect*, a row of a table (`dialect`). `hash` hashes
+//! single lines or blocks of lines; `simd` selects the instructions of its loops. `similarity`
+//! measures how similar two lines are; a `tag` names a version of a whole text. An *anchor* is a
+//! line number and the hash of the line (`anchor`); `rows` renders lines with their anchors; a
+//! `checksum` detects changes of a block of lines.
 
 #![deny(missing_docs)]
 #![warn(clippy::mod_module_files)]

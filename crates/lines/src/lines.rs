@@ -1,5 +1,9 @@
-//! The one definition of a line: the bytes up to and including its terminator, `\n` or `\r\n`.
-//! A lone `\r` is content. `"a\nb\n"` has two lines, `"a\nb"` has two, `""` has none.
+//! The definition of a line: the bytes up to and including its terminator, `
+//! ` or `\r
+//! `. A lone `\r` is content. `"a
+//! b
+//! "` has two lines, `"a
+//! b"` has two, `""` has none.
 //!
 //! Offsets are bytes, line numbers start at 1.
 
@@ -7,19 +11,19 @@ use std::ops::Range;
 
 use memchr::{memchr, memchr_iter, memrchr};
 
-/// The width and order of the code units in which terminators are written.
+/// The code units in which terminators are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// Any encoding in which the byte 0x0A is always a line feed: UTF-8, ISO 8859, Shift_JIS, …
+    /// Any encoding in which the byte 0x0A is always a newline: UTF-8, ISO 8859, Shift_JIS, …
     Byte,
-    /// UTF-16, little end first.
+    /// UTF-16, little-endian.
     Utf16Le,
-    /// UTF-16, big end first.
+    /// UTF-16, big-endian.
     Utf16Be,
 }
 
 impl Unit {
-    /// Bytes of one code unit.
+    /// The bytes of a code unit.
     pub fn width_bytes(self) -> usize {
         match self {
             Unit::Byte => 1,
@@ -27,13 +31,13 @@ impl Unit {
         }
     }
 
-    /// Where the line that starts at `start` ends, terminator included.
+    /// The end of the line that starts at `start`, including its terminator.
     fn line_end(self, bytes: &[u8], start: usize) -> usize {
         let mut from = start;
         while let Some(found) = memchr(b'\n', &bytes[from..]).map(|at| from + at) {
             match self {
                 Unit::Byte => return found + 1,
-                // The byte 0x0A is also half of other characters (U+0A00 and so on).
+                // The byte 0x0A is also part of other characters (U+0A00 and so on).
                 Unit::Utf16Le if (found - start).is_multiple_of(2) => {
                     if bytes.get(found + 1) == Some(&0) {
                         return found + 2;
@@ -51,7 +55,7 @@ impl Unit {
         bytes.len()
     }
 
-    /// Whether text ends in an ASCII character.
+    /// Whether the text ends with an ASCII character.
     pub fn ends_with(self, bytes: &[u8], ascii: u8) -> bool {
         match self {
             Unit::Byte => bytes.last() == Some(&ascii),
@@ -70,10 +74,10 @@ impl Unit {
     }
 }
 
-/// What ends a line.
+/// A line terminator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Terminator {
-    /// Nothing: the last line of a file without final newline.
+    /// None: the last line of a file without a final newline.
     None,
     /// `\n`
     Lf,
@@ -91,7 +95,8 @@ impl Terminator {
         }
     }
 
-    /// What ends a line with this text: one that ends in `\r` would lose it to a `\n`.
+    /// The terminator after this text: a `\r` at the end of the text would become part of a `
+    /// `.
     pub fn after(self, text: &[u8], unit: Unit) -> Terminator {
         match self {
             Terminator::Lf if unit.ends_with(text, b'\r') => Terminator::CrLf,
@@ -100,7 +105,7 @@ impl Terminator {
     }
 }
 
-/// Where a line lies in its file.
+/// The position of a line in its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     /// First byte of the text.
@@ -129,7 +134,7 @@ impl Span {
         &bytes[self.start..self.text_end]
     }
 
-    /// What ends the line; `unit` is the one the span was made with.
+    /// The terminator of the line; `unit` must be that of the span.
     pub fn terminator(&self, unit: Unit) -> Terminator {
         match (self.end - self.text_end) / unit.width_bytes() {
             0 => Terminator::None,
@@ -139,7 +144,7 @@ impl Span {
     }
 }
 
-/// The lines of `bytes` from offset `start` (the start of a line) on.
+/// The lines of `bytes` from offset `start`, which is the start of a line.
 pub struct Lines<'a> {
     bytes: &'a [u8],
     unit: Unit,
@@ -152,7 +157,7 @@ impl<'a> Lines<'a> {
         Lines::starting_at(bytes, unit, 0)
     }
 
-    /// The lines from the line that starts at byte `start`.
+    /// The lines from the one that starts at byte `start`.
     pub fn starting_at(bytes: &'a [u8], unit: Unit, start: usize) -> Self {
         Lines { bytes, unit, start }
     }
@@ -172,7 +177,7 @@ impl Iterator for Lines<'_> {
     }
 }
 
-/// The number of lines of `bytes`, in one vectorized pass for byte units.
+/// The number of lines of `bytes`; a single vectorized pass for byte units.
 pub fn count_lines(bytes: &[u8], unit: Unit) -> u64 {
     match unit {
         Unit::Byte => {
@@ -183,29 +188,29 @@ pub fn count_lines(bytes: &[u8], unit: Unit) -> u64 {
     }
 }
 
-/// The line of UTF-8 `text` that holds the byte `offset`: its span.
+/// The span of the line of UTF-8 `text` that contains the byte `offset`.
 pub fn line_around(text: &[u8], offset: usize) -> Span {
     let start = memrchr(b'\n', &text[..offset]).map_or(0, |newline| newline + 1);
     Span::new(text, Unit::Byte, start, Unit::Byte.line_end(text, start))
 }
 
-/// Every how many lines the index remembers an offset: 8 bytes per 16 lines of memory, and
-/// at most 15 lines of scanning to find any line.
+/// The stride of the index: it stores the offset of every 16th line, which takes 8 bytes per 16
+/// lines and limits the scan for any line to 15 lines.
 const STRIDE_LINES: u64 = 16;
 
-/// How many bytes are counted at once: a fraction of what lines that are remembered lie apart.
-const INDEXED_BYTES: usize = 256;
+/// The number of bytes that are counted at a time: a fraction of the distance of stored offsets.
+const PIECE_BYTES: usize = 256;
 
-/// How many are counted at once where an offset is to be remembered. The line feeds of a block
-/// have room in a byte, so compilers turn the sum into vector instructions.
+/// The number of bytes that are counted at a time where an offset is to be stored. The count fits
+/// in a byte, so compilers vectorize the sum.
 const BLOCK_BYTES: usize = 64;
 
 fn count_in_block(block: &[u8]) -> usize {
     usize::from(block.iter().map(|&byte| u8::from(byte == b'\n')).sum::<u8>())
 }
 
-/// The size of the first `count` lines of `bytes`, in which `\n` is a byte. Their line feeds are
-/// counted block by block, which is several times as fast as to look at each.
+/// The size of the first `count` lines of `bytes`, with byte units. Newlines are counted block by
+/// block, which is several times as fast as finding each of them.
 fn lines_size_bytes(bytes: &[u8], count: usize) -> usize {
     if count == 0 {
         return 0;
@@ -222,12 +227,12 @@ fn lines_size_bytes(bytes: &[u8], count: usize) -> usize {
     bytes.len()
 }
 
-/// Finds any line of a text by number, and the line of any offset.
+/// Finds a line by number, and the line of an offset.
 #[derive(Clone, Debug)]
 pub struct LineIndex {
     unit: Unit,
     count: u64,
-    /// Offsets of lines 1, 17, 33, …
+    /// The offsets of lines 1, 17, 33, …
     starts: Vec<usize>,
 }
 
@@ -238,24 +243,24 @@ impl LineIndex {
         match unit {
             Unit::Byte => index.push_bytes(bytes),
             Unit::Utf16Le | Unit::Utf16Be => {
-                index.push_all(Lines::new(bytes, unit).map(|span| span.end));
+                index.push_lines(Lines::new(bytes, unit).map(|span| span.end));
             }
         }
         index
     }
 
-    /// Counts line feeds piece by piece, which is several times as fast as to look at each.
+    /// Counts newlines piece by piece, which is several times as fast as finding each of them.
     fn push_bytes(&mut self, bytes: &[u8]) {
         if !bytes.is_empty() {
             self.starts.push(0);
         }
         let mut offset = 0;
-        for piece in bytes.chunks(INDEXED_BYTES) {
+        for piece in bytes.chunks(PIECE_BYTES) {
             let newlines = memchr_iter(b'\n', piece).count() as u64;
-            // So many more line feeds, and the line after the last of them is remembered.
+            // The offset of the line after this many more newlines is stored.
             let to_next = STRIDE_LINES - self.count % STRIDE_LINES;
             if newlines >= to_next {
-                self.remember(bytes, offset..offset + piece.len(), to_next as usize);
+                self.store_offsets(bytes, offset..offset + piece.len(), to_next as usize);
             }
             self.count += newlines;
             offset += piece.len();
@@ -263,9 +268,9 @@ impl LineIndex {
         self.count += u64::from(!bytes.is_empty() && !bytes.ends_with(b"\n"));
     }
 
-    /// Remembers the lines that are due in a piece: the one after its line feed number `due`, and
-    /// each that is a stride further on. Single line feeds are looked at in few blocks only.
-    fn remember(&mut self, bytes: &[u8], piece: Range<usize>, mut due: usize) {
+    /// Stores the offsets of lines in a piece: of the one after newline number `due`, and of each
+    /// that is a stride further. Newlines are located in few blocks only.
+    fn store_offsets(&mut self, bytes: &[u8], piece: Range<usize>, mut due: usize) {
         let mut seen = 0;
         for at in piece.clone().step_by(BLOCK_BYTES) {
             let block = &bytes[at..piece.end.min(at + BLOCK_BYTES)];
@@ -282,7 +287,7 @@ impl LineIndex {
         }
     }
 
-    fn push_all(&mut self, ends: impl Iterator<Item = usize>) {
+    fn push_lines(&mut self, ends: impl Iterator<Item = usize>) {
         let mut start = 0;
         for end in ends {
             if self.count.is_multiple_of(STRIDE_LINES) {
@@ -298,39 +303,40 @@ impl LineIndex {
         self.count
     }
 
-    /// What it takes in memory.
+    /// Its size in memory.
     pub fn size_bytes(&self) -> usize {
         self.starts.capacity() * size_of::<usize>()
     }
 
-    /// The unit the text was indexed in.
+    /// The unit of the indexed text.
     pub fn unit(&self) -> Unit {
         self.unit
     }
 
-    /// The span of a line; `None` for 0 and past the end. `bytes` is the indexed text.
+    /// The span of a line; `None` for 0 and after the end. `bytes` is the indexed text.
     pub fn span(&self, bytes: &[u8], line: u64) -> Option<Span> {
         self.from_line(bytes, line)?.next()
     }
 
-    /// The lines from number `line` on; `None` for 0 and past the end.
+    /// The lines from number `line`; `None` for 0 and after the end.
     pub fn from_line<'a>(&self, bytes: &'a [u8], line: u64) -> Option<Lines<'a>> {
         if line == 0 || line > self.count {
             return None;
         }
         let near = self.starts[((line - 1) / STRIDE_LINES) as usize];
-        let behind = ((line - 1) % STRIDE_LINES) as usize;
+        let lines_after = ((line - 1) % STRIDE_LINES) as usize;
         let start = match self.unit {
-            Unit::Byte => near + lines_size_bytes(&bytes[near..], behind),
+            Unit::Byte => near + lines_size_bytes(&bytes[near..], lines_after),
             Unit::Utf16Le | Unit::Utf16Be => {
-                let above = Lines::starting_at(bytes, self.unit, near).take(behind);
+                let above = Lines::starting_at(bytes, self.unit, near).take(lines_after);
                 above.last().map_or(near, |span| span.end)
             }
         };
         Some(Lines::starting_at(bytes, self.unit, start))
     }
 
-    /// The number of the line that holds the byte `offset`; for the end of the text, the last.
+    /// The number of the line that contains the byte `offset`; the last line for the end of the
+    /// text.
     pub fn line_at(&self, bytes: &[u8], offset: usize) -> u64 {
         let stride = self.starts.partition_point(|&start| start <= offset).max(1) - 1;
         let mut line = stride as u64 * STRIDE_LINES;
@@ -367,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn halves_of_utf16_characters_are_no_terminators() {
+    fn bytes_within_utf16_characters_are_not_terminators() {
         let text = "\u{0a0a}\u{010a}\u{0a00}x\r\ny\n\u{0d0a}";
         for (unit, encode) in [
             (Unit::Utf16Le, u16::to_le_bytes as fn(u16) -> [u8; 2]),
@@ -383,9 +389,9 @@ mod tests {
         }
     }
 
-    /// Only the first of them was remembered.
+    /// Only the first of them was stored.
     #[test]
-    fn regression_several_remembered_lines_lie_in_one_block() {
+    fn regression_several_stored_offsets_can_be_in_one_block() {
         let text = [b'\n'; 40];
         let index = LineIndex::new(&text, Unit::Byte);
         let starts = (1..=40).map(|line| index.span(&text, line).unwrap().start);
@@ -393,7 +399,7 @@ mod tests {
     }
 
     proptest! {
-        /// Texts of many pieces, with lines that end where pieces do.
+        /// Texts of many pieces, with lines that end at the ends of pieces.
         #[test]
         fn long_texts_are_indexed_like_short_ones(
             lengths in prop::collection::vec(prop_oneof![0usize..3, 0usize..200, 1020usize..1030], 0..400),

@@ -1,13 +1,13 @@
-//! The view of a line that is hashed: what a [`Normalization`] leaves of its text.
+//! Normalization: derives the hashed text of a line according to a [`Normalization`].
 //!
-//! Every normalization is two steps: a cut at the end of the slice ([`trim`]), then a map of
-//! each character on its own ([`map_into`]). The second step therefore works on any piece of
-//! a line, so a line of any length is hashed through a scratch buffer of bounded size.
+//! Every normalization has two steps: the end of the slice is trimmed ([`trim`]), then each
+//! character is mapped on its own ([`map_into`]). The second step works on any piece of a line, so
+//! a line of any length can be hashed with a scratch buffer of bounded size.
 
 pub mod blank;
 pub mod compact;
 
-use crate::dialect::{CarriageReturns, Normalization, Removal, WhiteSpace};
+use crate::dialect::{CarriageReturns, Normalization, Removal, Whitespace};
 
 /// First step: the slice of the line that can contribute to the normalized text.
 #[inline]
@@ -18,17 +18,17 @@ pub fn trim<'a>(rule: &Normalization, line: &'a [u8]) -> &'a [u8] {
     };
     match rule.removal {
         Removal::Everywhere => line,
-        // A carriage return is white space in both sets, so this also eats the ones that a
-        // `DropAll` would have taken from within the run.
+        // A carriage return is whitespace in both sets, so this also removes those in the trailing
+        // whitespace that `DropAll` would remove.
         Removal::AtEnd if !matches!(line.last(), Some(b'!'..=b'~')) => {
             trim_end(rule.white_space, line)
         }
-        // Most lines end in a visible character of ASCII.
+        // Most lines end in a visible ASCII character.
         Removal::AtEnd => line,
     }
 }
 
-fn trim_end(set: WhiteSpace, mut line: &[u8]) -> &[u8] {
+fn trim_end(set: Whitespace, mut line: &[u8]) -> &[u8] {
     loop {
         let (character, size) = bstr::decode_last_utf8(line);
         match character {
@@ -38,12 +38,12 @@ fn trim_end(set: WhiteSpace, mut line: &[u8]) -> &[u8] {
     }
 }
 
-/// What the second step does to an ASCII byte: 1 keeps it, 0 drops it.
+/// How the second step treats an ASCII byte: 1 keeps it, 0 removes it.
 type KeepTable = [u8; 128];
 
-/// Every white-space byte of ASCII is dropped.
+/// Removes all ASCII whitespace.
 const KEEP_VISIBLE: KeepTable = keep_table(Removal::Everywhere);
-/// Only carriage returns are dropped.
+/// Removes only carriage returns.
 const KEEP_ALL_BUT_CR: KeepTable = keep_table(Removal::AtEnd);
 
 const fn keep_table(removal: Removal) -> KeepTable {
@@ -66,9 +66,9 @@ fn keep_table_of(rule: &Normalization) -> &'static KeepTable {
     }
 }
 
-/// Second step: replaces `out` by the normalized text of `piece`, a part of a trimmed line
-/// that begins and ends between characters. Never longer than `piece`. Bytes that are not
-/// UTF-8 stay as they are.
+/// Second step: replaces `out` by the normalized text of `piece`, a part of a trimmed line that
+/// starts and ends at character boundaries. It is never longer than `piece`. Invalid UTF-8 is not
+/// changed.
 pub fn map_into(rule: &Normalization, piece: &[u8], out: &mut Vec<u8>) {
     let keep = keep_table_of(rule);
     out.clear();
@@ -96,7 +96,7 @@ pub fn map_into(rule: &Normalization, piece: &[u8], out: &mut Vec<u8>) {
     out.truncate(written);
 }
 
-/// What remains of the character outside ASCII at the start of `bytes`, and its length there.
+/// Maps the non-ASCII character at the start of `bytes`. Also returns its length.
 fn map_character<'a>(rule: &Normalization, bytes: &'a [u8]) -> (&'a [u8], usize) {
     let (character, size) = bstr::decode_utf8(bytes);
     let kept = match character {
@@ -106,7 +106,7 @@ fn map_character<'a>(rule: &Normalization, bytes: &'a [u8]) -> (&'a [u8], usize)
     (kept, size)
 }
 
-/// What remains of one character outside ASCII, whose UTF-8 form is `bytes`.
+/// Maps one non-ASCII character with the UTF-8 form `bytes`.
 fn mapped<'a>(rule: &Normalization, character: char, bytes: &'a [u8]) -> &'a [u8] {
     if rule.canonicalize
         && let Some(ascii) = canonical(character)
@@ -131,7 +131,7 @@ fn canonical(character: char) -> Option<&'static str> {
     })
 }
 
-/// Whether [`map_into`] would leave the piece as it is, so that it can be hashed in place.
+/// Whether [`map_into`] would not change the piece, so that it can be hashed in place.
 pub fn is_identity(rule: &Normalization, piece: &[u8]) -> bool {
     match rule.removal {
         Removal::Everywhere => false,
@@ -139,22 +139,21 @@ pub fn is_identity(rule: &Normalization, piece: &[u8]) -> bool {
     }
 }
 
-/// The whole normalized text of a line. Allocates: for hints, messages and tests, not for hashing.
+/// The normalized text of a line. Allocates; used for hints, messages and tests, not for hashing.
 pub fn normalized(rule: &Normalization, line: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     map_into(rule, trim(rule, line), &mut out);
     out
 }
 
-/// The text without any JavaScript white space, the measure by which repairs and the guard
-/// call two lines alike.
+/// The text without JavaScript whitespace. Repairs and the guard compare lines by it.
 pub fn without_white_space(text: &str) -> String {
     visible_chars(text).collect()
 }
 
-/// The characters of a text that are no JavaScript white space.
+/// The characters of a text that are not JavaScript whitespace.
 pub fn visible_chars(text: &str) -> impl Iterator<Item = char> {
-    text.chars().filter(|&character| !WhiteSpace::JavaScript.contains(character))
+    text.chars().filter(|&character| !Whitespace::JavaScript.contains(character))
 }
 
 #[cfg(test)]
@@ -163,7 +162,7 @@ mod tests {
     use crate::dialect::DIALECTS;
     use proptest::prelude::*;
 
-    /// The protocol's sentences, one after the other, on characters.
+    /// The rules of the protocol, one after the other, by characters.
     fn naive(rule: &Normalization, line: &str) -> String {
         let mut text = line.to_owned();
         if rule.canonicalize {
@@ -199,7 +198,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn agrees_with_the_naive_reading(line in awkward_text()) {
+        fn agrees_with_a_naive_implementation(line in awkward_text()) {
             for dialect in &DIALECTS {
                 let rule = &dialect.normalization;
                 let fast = normalized(rule, line.as_bytes());

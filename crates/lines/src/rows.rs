@@ -1,11 +1,11 @@
-//! Lines and hashes → one output string.
+//! Rendering: lines and hashes → one output string.
 
 mod block;
+mod buffer;
 mod counter;
-mod room;
 
-pub use block::{BlockRenderer, LINE_ROOM_BYTES};
-pub use room::{kept_room_bytes, recycle, with_room_for, zeroed_room_for};
+pub use block::{BlockRenderer, LINE_CAPACITY_BYTES};
+pub use buffer::{buffer_with_capacity, recycle, recycled_buffer_bytes, zeroed_buffer};
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ use hashline_base::cancel::Cancel;
 use hashline_base::error::Result;
 use hashline_base::shape::LineNumber;
 
-/// How a text in memory is formatted and hashed.
+/// Options for formatting and hashing a string in memory.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct FormatOptions {
@@ -39,25 +39,25 @@ impl FormatOptions {
     }
 }
 
-/// Stands between groups of lines that do not follow each other.
+/// The separator of groups of lines that are not contiguous.
 pub const GAP: &str = "...";
 
 /// The start of the mark at the end of a cut line, `… [+12345 bytes]`.
 const CUT_MARK: &str = "… [+";
 const CUT_MARK_END: &str = " bytes]";
 
-/// The mark in front of a part that begins within its line, `[1000 bytes+] …`.
+/// The mark before a part that starts within its line, `[1000 bytes+] …`.
 const LEFT_MARK: &str = "[";
 const LEFT_MARK_END: &str = " bytes+] …";
 
-/// Appends one line in the dialect's shape, without a newline.
+/// Appends a line in the form of the dialect, without a newline.
 pub fn render_line(dialect: &Dialect, line: u64, hash: u32, text: &[u8], out: &mut Vec<u8>) {
     render_anchor(dialect, line, hash, out);
     out.push(dialect.text_mark);
     out.extend_from_slice(text);
 }
 
-/// How many bytes of a line are shown where that is the limit.
+/// The number of bytes of a line that are shown with a limit.
 pub fn cut_line_bytes(text: &[u8], limit_bytes: usize) -> usize {
     if text.len() <= limit_bytes {
         return text.len();
@@ -66,7 +66,7 @@ pub fn cut_line_bytes(text: &[u8], limit_bytes: usize) -> usize {
     if shown > limit_bytes { 0 } else { shown }
 }
 
-/// Appends a part of a line between marks that say how many bytes are not shown.
+/// Appends a part of a line, with marks for the number of bytes that are not shown.
 pub fn render_part(
     dialect: &Dialect,
     line: u64,
@@ -106,12 +106,12 @@ fn push_cut_mark(hidden_bytes: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// The length of the mark of a line of which `hidden_bytes` are not shown.
+/// The length of the mark at the end of a line of which `hidden_bytes` are not shown.
 pub fn cut_mark_bytes(hidden_bytes: usize) -> usize {
     CUT_MARK.len() + digits(hidden_bytes) + CUT_MARK_END.len()
 }
 
-/// The same of the mark in front of a part.
+/// The length of the mark before a part.
 pub fn left_mark_bytes(hidden_bytes: usize) -> usize {
     LEFT_MARK.len() + digits(hidden_bytes) + LEFT_MARK_END.len()
 }
@@ -120,21 +120,21 @@ fn digits(number: usize) -> usize {
     number.checked_ilog10().unwrap_or(0) as usize + 1
 }
 
-/// What ends the path in a header.
+/// The end of a header after the path.
 const HEADER_END: &str = " ---";
 
-/// The line that stands above the lines of a file.
+/// The header of the lines of a file.
 pub fn file_header(path: &str) -> String {
     format!("--- {}{HEADER_END}", one_line(path))
 }
 
-/// The same with the version of the file, where rows have no hashes: a patch in oh-my-pi's language
-/// begins with it.
+/// The header with the version of the file, for rows without hashes. A patch in the language of
+/// oh-my-pi starts with it.
 pub fn version_header(path: &str, tag: Tag) -> String {
     format!("[{}#{tag}]", one_line(path))
 }
 
-/// The header of a dialect above rows of a file, whose text is given.
+/// The header of a dialect above the rows of a file with this text.
 pub fn header_of_rows(
     dialect: &Dialect,
     path: &str,
@@ -144,10 +144,10 @@ pub fn header_of_rows(
     if dialect.has_hashes() {
         return Ok(file_header(path));
     }
-    Ok(version_header(path, Tag::of_while(text, || cancel.check())?))
+    Ok(version_header(path, Tag::of_with_check(text, || cancel.check())?))
 }
 
-/// How long that header is, whatever the text.
+/// The length of that header, which does not depend on the text.
 pub fn header_size_bytes(dialect: &Dialect, path: &str) -> usize {
     let any = || version_header(path, Tag::default());
     if dialect.has_hashes() { file_header(path).len() } else { any().len() }
@@ -160,16 +160,18 @@ pub fn version_path(row: &str) -> Option<&str> {
     Tag::parse(tag).map(|_| path)
 }
 
-/// No system opens a path that is longer.
+/// No operating system opens a longer path.
 const MAX_PATH_BYTES: usize = 4096;
 
-/// A name that holds what ends a header more often than this is nobody's.
+/// The limit on occurrences of the end of a header in the name of a file.
 const MAX_HEADER_PATHS: usize = 8;
 
-/// The paths that a row may name as the header of a file, the longest first; nothing if it is no
-/// header. A report of an edit has a summary after the header, and a path may hold what ends one.
+/// The paths that a row may name as the header of a file, longest first; `None` if it is not a
+/// header. The answer to an edit has a summary after the header, and a path may contain the end of
+/// a header.
 ///
-/// All of them begin the longest one. A header that is longer than any path can be names none.
+/// All of them are prefixes of the longest one. A header that is longer than any valid path names
+/// none.
 pub fn header_paths<'r>(dialect: &Dialect, row: &'r str) -> Option<Vec<&'r str>> {
     if !dialect.has_hashes()
         && let Some(path) = version_path(row)
@@ -178,8 +180,8 @@ pub fn header_paths<'r>(dialect: &Dialect, row: &'r str) -> Option<Vec<&'r str>>
     }
     let rest = row.strip_prefix("--- ")?;
     let is_end = |(at, end): &(usize, &str)| {
-        let behind = &rest[at + end.len()..];
-        *at > 0 && (behind.is_empty() || behind.starts_with(' '))
+        let after = &rest[at + end.len()..];
+        *at > 0 && (after.is_empty() || after.starts_with(' '))
     };
     let near = rest.floor_char_boundary(MAX_PATH_BYTES + HEADER_END.len());
     let ends = rest[..near].rmatch_indices(HEADER_END).filter(is_end);
@@ -196,28 +198,28 @@ pub fn one_line(path: &str) -> std::borrow::Cow<'_, str> {
     }
 }
 
-/// Where the mark of a cut line starts in `text`, if it ends in one, and the bytes that it counts.
+/// The start of the mark at the end of a cut line, if `text` ends in one, and its number of bytes.
 pub fn cut_mark(text: &str) -> Option<(usize, usize)> {
     let body = text.trim_end().strip_suffix(CUT_MARK_END)?;
     let start = body.rfind(CUT_MARK)?;
     Some((start, marked_bytes(&body[start + CUT_MARK.len()..])?))
 }
 
-/// The bytes that stand before a text that begins within its line, if a mark in front says so.
+/// The number of bytes before a text that starts within its line, according to the mark before it.
 pub fn left_mark(text: &str) -> Option<usize> {
     let rest = text.trim_start().strip_prefix(LEFT_MARK)?;
     marked_bytes(&rest[..rest.find(LEFT_MARK_END)?])
 }
 
-/// What stands between the marks of a text of which a part is shown; all of another text.
+/// The text between the marks; the whole text if it has none.
 pub fn between_marks(text: &str) -> &str {
     let text = &text[..cut_mark(text).map_or(text.len(), |(start, _)| start)];
     let mark = left_mark(text).and_then(|_| text.find(LEFT_MARK_END));
     &text[mark.map_or(0, |at| at + LEFT_MARK_END.len())..]
 }
 
-/// Which bytes of a line the text of its row shows: all without marks, else what these say. Nothing
-/// where they say what cannot be.
+/// The bytes of a line that the text of its row shows: all without marks, otherwise those between
+/// them. Empty if the marks do not fit the line.
 pub fn shown_part(row: &str, line: &[u8]) -> Range<usize> {
     let part = between_marks(row);
     if part.len() == row.len() {
@@ -230,12 +232,12 @@ pub fn shown_part(row: &str, line: &[u8]) -> Range<usize> {
     {
         return start..end;
     }
-    // The file itself can have such a text.
+    // The file itself may contain such a text.
     let is_whole = row.trim_end().as_bytes() == line.trim_ascii_end();
     if is_whole { 0..line.len() } else { 0..0 }
 }
 
-/// The number of a mark; one that no line can have is the largest.
+/// The number in a mark; the maximum if it is too large.
 fn marked_bytes(digits: &str) -> Option<usize> {
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| digits.parse().unwrap_or(usize::MAX))
@@ -247,7 +249,7 @@ fn render_anchor(dialect: &Dialect, line: u64, hash: u32, out: &mut Vec<u8>) {
     dialect.write_hash(hash, out);
 }
 
-/// Appends a number; a tenth of the cost of `write!` for the short numbers of lines.
+/// Appends a number. A tenth of the cost of `write!` for short numbers.
 fn write_decimal(mut value: u64, out: &mut Vec<u8>) {
     let mut digits = [0; 20];
     let mut at = digits.len();
@@ -262,8 +264,8 @@ fn write_decimal(mut value: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(&digits[at..]);
 }
 
-/// An upper bound for the rendered size of `lines` lines that hold `text_bytes`, so that the
-/// output buffer is allocated once.
+/// An upper bound on the rendered size of `lines` lines with `text_bytes` bytes of text, so that
+/// the output buffer is allocated once.
 pub fn rendered_size_bound(
     dialect: &Dialect,
     text_bytes: usize,
@@ -274,22 +276,23 @@ pub fn rendered_size_bound(
     text_bytes + anchor_bytes * lines as usize
 }
 
-/// A string in memory with its anchors, lines joined by `\n`; `start_line` is the number of
-/// the first. What a line is depends on the dialect ([`MemoryLines`]).
+/// A string in memory with its anchors, lines separated by `
+/// `; `start_line` is the number of the first line. The dialect defines how the string is split
+/// ([`MemoryLines`]).
 pub fn format_hashed(dialect: &'static Dialect, text: &[u8], start_line: u64) -> Vec<u8> {
     let mut renderer = BlockRenderer::with_lines(dialect, start_line, dialect.memory_lines);
     let count = memory_line_count(dialect, text);
     let bound = rendered_size_bound(dialect, text.len(), count, start_line.saturating_add(count));
-    let mut out = with_room_for(bound + LINE_ROOM_BYTES);
+    let mut out = buffer_with_capacity(bound + LINE_CAPACITY_BYTES);
     for_each_block(dialect, text, start_line, |rest, block| {
         renderer.append(rest, block, &mut out);
     });
-    // The line feed after the last line.
+    // The newline after the last line.
     out.pop();
     out
 }
 
-/// The hash of each line of a string in memory.
+/// The hashes of the lines of a string in memory.
 pub fn hash_lines(dialect: &'static Dialect, text: &[u8], start_line: u64) -> Vec<String> {
     let mut out = Vec::with_capacity(memory_line_count(dialect, text) as usize);
     for_each_block(dialect, text, start_line, |_, block| {
@@ -303,8 +306,8 @@ fn memory_line_count(dialect: &Dialect, text: &[u8]) -> u64 {
         + u64::from(dialect.memory_lines == MemoryLines::Split || !text.ends_with(b"\n"))
 }
 
-/// Hands over the lines of a string in memory by blocks: the text that the block begins, and
-/// the block.
+/// Calls `each` with the blocks of lines of a string in memory: the text that starts with the
+/// block, and the block.
 fn for_each_block(
     dialect: &'static Dialect,
     text: &[u8],
@@ -345,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn cut_lines_keep_their_characters_whole() {
+    fn cut_lines_are_cut_between_characters() {
         let cut_line = |text: &str, limit, out: &mut Vec<u8>| {
             let (text, part) = (text.as_bytes(), 0..cut_line_bytes(text.as_bytes(), limit));
             render_part(Dialect::default_dialect(), 7, 0, text, part, out);
@@ -367,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_name_the_paths_that_they_can_mean() {
+    fn headers_yield_all_possible_paths() {
         fn header_paths(row: &str) -> Option<Vec<&str>> {
             super::header_paths(Dialect::default_dialect(), row)
         }
@@ -379,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_of_versions_name_one_path() {
+    fn headers_of_versions_have_one_path() {
         let dialect = Dialect::by_name("omp18").unwrap();
         let header = header_of_rows(dialect, "a [b]#c", b"x\n", &Cancel::default()).unwrap();
         assert_eq!(header.len(), header_size_bytes(dialect, "a [b]#c"));
@@ -392,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn regression_a_header_names_few_paths_however_long_it_is() {
+    fn regression_a_long_header_has_few_possible_paths() {
         fn header_paths(row: &str) -> Option<Vec<&str>> {
             super::header_paths(Dialect::default_dialect(), row)
         }
@@ -404,7 +407,7 @@ mod tests {
         );
         let long = "é".repeat(MAX_PATH_BYTES / 2);
         assert_eq!(header_paths(&file_header(&long)), Some(vec![long.as_str()]));
-        // It is a header, of a file that cannot be.
+        // It is a header, but the path is too long.
         assert_eq!(header_paths(&file_header(&format!("{long}x"))), Some(vec![]));
     }
 
@@ -428,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_that_cannot_be_show_nothing() {
+    fn marks_that_do_not_fit_the_line_show_nothing() {
         let text = "ab… [+3 bytes]";
         assert_eq!(shown_part(text, text.as_bytes()), 0..text.len());
         for (row, line) in [
@@ -443,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_stand_between_marks() {
+    fn parts_are_between_marks() {
         let dialect = Dialect::default_dialect();
         for (part, expected) in [
             (0..5, "7:00|abcde"),

@@ -1,27 +1,27 @@
-//! Which instructions the hot loops run on: chosen once, at run time, from what the processor
-//! has. Every level gives the same results; tests run each that is available.
+//! Selects the instructions of the hot loops at run time, once, by what the processor supports. All
+//! levels give the same results; tests run each that is available.
 
 #[cfg(target_arch = "aarch64")]
 pub(super) mod neon;
 
 use std::sync::OnceLock;
 
-/// A set of instructions for which the hot loops are written.
+/// A set of instructions for which the hot loops are implemented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     /// Plain Rust, for every processor.
     Portable,
-    /// x86-64 with AVX2, BMI1, BMI2 and POPCNT: Intel since 2013, AMD since 2015.
+    /// x86-64 with AVX2, BMI1, BMI2 and POPCNT: Intel from 2013, AMD from 2015.
     Avx2,
-    /// x86-64 with that, and of AVX-512 the parts F, BW and VBMI2: Intel's servers since 2021 and
-    /// some of its clients since 2019, AMD since 2022.
+    /// The same and AVX-512 F, BW and VBMI2: Intel servers from 2021 and some clients from 2019,
+    /// AMD from 2022.
     Avx512,
-    /// 64-bit ARM, all of which has NEON.
+    /// 64-bit ARM, which always has NEON.
     Neon,
 }
 
 impl Level {
-    /// Every level, slowest first.
+    /// All levels, slowest first.
     pub const ALL: [Level; 4] = [Level::Portable, Level::Avx2, Level::Avx512, Level::Neon];
 
     /// The name, for measurements and messages.
@@ -34,7 +34,7 @@ impl Level {
         }
     }
 
-    /// Whether this processor can run it.
+    /// Whether this processor supports it.
     pub fn is_available(self) -> bool {
         match self {
             Level::Portable => true,
@@ -47,7 +47,8 @@ impl Level {
             }
             #[cfg(target_arch = "x86_64")]
             Level::Avx512 => {
-                // The compiler takes FMA and F16C for a part of AVX-512 F; a hypervisor may not.
+                // The compiler treats FMA and F16C as part of AVX-512 F; a hypervisor may not
+                // provide them.
                 Level::Avx2.is_available()
                     && is_x86_feature_detected!("fma")
                     && is_x86_feature_detected!("f16c")
@@ -57,12 +58,12 @@ impl Level {
             }
             #[cfg(not(target_arch = "x86_64"))]
             Level::Avx2 | Level::Avx512 => false,
-            // What makes masks counts on the first byte being the lowest.
+            // Masks are built on the assumption that the first byte is the lowest.
             Level::Neon => cfg!(all(target_arch = "aarch64", target_endian = "little")),
         }
     }
 
-    /// The fastest level that this processor can run.
+    /// The fastest level that this processor supports.
     pub fn best() -> Level {
         static BEST: OnceLock<Level> = OnceLock::new();
         *BEST.get_or_init(|| {
@@ -71,7 +72,7 @@ impl Level {
         })
     }
 
-    /// The levels that this processor can run, slowest first.
+    /// The levels that this processor supports, slowest first.
     pub fn available() -> impl Iterator<Item = Level> {
         Level::ALL.into_iter().filter(|level| level.is_available())
     }

@@ -1,22 +1,22 @@
-//! How much alike two lines are: the Dice coefficient of their character pairs.
+//! The similarity of two lines: the Dice coefficient of their character pairs.
 //!
-//! L. R. Dice, "Measures of the Amount of Ecologic Association Between Species", Ecology 26
-//! (1945); on character pairs after G. W. Adamson and J. Boreham (1974). White space is left
-//! out, and both ends count as a character, so that short lines have pairs too. Chosen over
-//! edit distances by trial: among the recorded mistakes of models it sends no edit to a wrong
-//! line, and in shifted files it refuses the fewest right ones (docs/decisions.md).
+//! L. R. Dice, "Measures of the Amount of Ecologic Association Between Species", Ecology 26 (1945);
+//! on character pairs after G. W. Adamson and J. Boreham (1974). Whitespace is ignored, and both
+//! ends count as a character, so that short lines have pairs, too. It was chosen over edit
+//! distances by experiment: for the recorded mistakes of models it directs no edit to a wrong line,
+//! and in shifted files it refuses the fewest correct ones (docs/decisions.md).
 
 use std::collections::HashMap;
 
-use crate::dialect::WhiteSpace;
+use crate::dialect::Whitespace;
 
-/// Longer lines are compared by their first characters, so that the cost is bounded.
+/// The limit on compared characters, which bounds the cost for long lines.
 const COMPARE_LIMIT_CHARS: usize = 65_536;
 
-/// Stands for both ends of a line; being white space, it cannot occur inside.
+/// Represents both ends of a line. It is whitespace, so it cannot occur in between.
 const END: char = '\n';
 
-/// The similarity of two texts without their white space, in 0..=1; 1 for equal ones.
+/// The similarity of two texts, ignoring whitespace, in 0..=1; 1 for equal texts.
 pub fn similarity(one: &str, other: &str) -> f64 {
     let mut left: HashMap<(char, char), usize> = HashMap::new();
     let (mut total, mut shared) = (0usize, 0usize);
@@ -36,7 +36,7 @@ pub fn similarity(one: &str, other: &str) -> f64 {
 
 fn pairs(text: &str) -> impl Iterator<Item = (char, char)> + '_ {
     let visible = || {
-        let characters = text.chars().filter(|&c| !WhiteSpace::JavaScript.contains(c));
+        let characters = text.chars().filter(|&c| !Whitespace::JavaScript.contains(c));
         characters.take(COMPARE_LIMIT_CHARS)
     };
     std::iter::once(END).chain(visible()).zip(visible().chain(std::iter::once(END)))

@@ -1,7 +1,7 @@
-//! The tag of a version of a text, as oh-my-pi's patches name it: four hexadecimal digits.
+//! The tag of a version of a text, as patches of oh-my-pi name it: four hexadecimal digits.
 //!
-//! It is the low half of xxHash32 (seed 0) of the text without the spaces, tabs and carriage returns
-//! before each line feed and at the end, so that it is the same whatever ends the lines.
+//! It is the low half of xxHash32 (seed 0) of the text without spaces, tabs and carriage returns
+//! before each newline and at the end, so that it does not depend on line terminators.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -10,45 +10,49 @@ use memchr::{memchr, memchr_iter};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh32::Xxh32;
 
-/// As much of a text goes by between two looks.
-const LOOK_BYTES: usize = 1 << 20;
+/// The number of bytes that are hashed between two checks.
+const CHECK_BYTES: usize = 1 << 20;
 
-/// So much of it is looked through before it is asked whether something was found.
-const LOOSE_BYTES: usize = 4096;
+/// The number of bytes that are scanned between two branches.
+const SCAN_BYTES: usize = 4096;
 
-/// Names a version of a text. Two versions in 65,536 have the same by accident.
+/// Identifies a version of a text. Two versions have the same tag with a probability of 1 in
+/// 65,536.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]
 pub struct Tag(u16);
 
 impl Tag {
-    /// How many digits it is written with.
+    /// The number of digits.
     const DIGITS: usize = 4;
 
     /// The tag of a text: UTF-8, without byte order mark.
     pub fn of(text: &[u8]) -> Tag {
-        let Ok(tag) = Tag::of_while(text, || Ok::<(), Infallible>(()));
+        let Ok(tag) = Tag::of_with_check(text, || Ok::<(), Infallible>(()));
         tag
     }
 
-    /// The same, unless a look, after each line that ends a mebibyte or more behind the last one,
-    /// finds that nobody wants it any more.
-    pub fn of_while<E>(text: &[u8], mut look: impl FnMut() -> Result<(), E>) -> Result<Tag, E> {
+    /// Like [`Tag::of`], with a call of `check` after each line that ends at least a mebibyte after
+    /// the last call. Stops on an error.
+    pub fn of_with_check<E>(
+        text: &[u8],
+        mut check: impl FnMut() -> Result<(), E>,
+    ) -> Result<Tag, E> {
         let mut hasher = Xxh32::new(0);
         let mut rest = text;
-        while rest.len() >= LOOK_BYTES {
-            let newline = memchr(b'\n', &rest[LOOK_BYTES..]);
-            let piece_bytes = newline.map_or(rest.len(), |at| LOOK_BYTES + at);
+        while rest.len() >= CHECK_BYTES {
+            let newline = memchr(b'\n', &rest[CHECK_BYTES..]);
+            let piece_bytes = newline.map_or(rest.len(), |at| CHECK_BYTES + at);
             update(&mut hasher, &rest[..piece_bytes]);
-            look()?;
+            check()?;
             rest = &rest[piece_bytes..];
         }
         update(&mut hasher, rest);
         Ok(Tag(hasher.digest() as u16))
     }
 
-    /// Reads four hexadecimal digits, in either case.
+    /// Parses four hexadecimal digits, in either case.
     pub fn parse(text: &str) -> Option<Tag> {
         let is_tag = text.len() == Tag::DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         is_tag.then(|| u16::from_str_radix(text, 16).ok().map(Tag)).flatten()
@@ -61,15 +65,15 @@ impl fmt::Display for Tag {
     }
 }
 
-/// Hashes what counts of some lines; the last of them ends where they end.
+/// Hashes some lines without their trailing whitespace; the last of them is complete.
 fn update(hasher: &mut Xxh32, lines: &[u8]) {
-    if !has_loose_end(lines) {
+    if !has_trailing_whitespace(lines) {
         return hasher.update(lines);
     }
-    // Where nothing is left out, a stretch of many lines is hashed at once.
+    // Consecutive lines without trailing whitespace are hashed in one call.
     let mut start = 0;
     for end in memchr_iter(b'\n', lines).chain([lines.len()]) {
-        let kept = start + without_end(&lines[start..end]).len();
+        let kept = start + trim_line_end(&lines[start..end]).len();
         if kept < end {
             hasher.update(&lines[start..kept]);
             start = end;
@@ -78,21 +82,21 @@ fn update(hasher: &mut Xxh32, lines: &[u8]) {
     hasher.update(&lines[start..]);
 }
 
-/// Whether a line ends in white space that does not count. Without branches, so that compilers make
-/// vector instructions of it.
-fn has_loose_end(lines: &[u8]) -> bool {
-    let is_loose = |byte: u8| (byte == b' ') | (byte == b'\t') | (byte == b'\r');
+/// Whether a line has trailing whitespace. Without branches, so that compilers vectorize it.
+fn has_trailing_whitespace(lines: &[u8]) -> bool {
+    let is_trailing = |byte: u8| (byte == b' ') | (byte == b'\t') | (byte == b'\r');
     let [_, next @ ..] = lines else { return false };
-    let mut pieces = lines.chunks(LOOSE_BYTES).zip(next.chunks(LOOSE_BYTES));
-    lines.last().is_some_and(|&last| is_loose(last))
+    let mut pieces = lines.chunks(SCAN_BYTES).zip(next.chunks(SCAN_BYTES));
+    lines.last().is_some_and(|&last| is_trailing(last))
         || pieces.any(|(piece, next)| {
-            let ends = piece.iter().zip(next).map(|(&one, &next)| is_loose(one) & (next == b'\n'));
+            let ends =
+                piece.iter().zip(next).map(|(&one, &next)| is_trailing(one) & (next == b'\n'));
             ends.fold(false, |found, one| found | one)
         })
 }
 
-/// A line without the white space at its end that does not count.
-fn without_end(line: &[u8]) -> &[u8] {
+/// A line without its trailing whitespace.
+fn trim_line_end(line: &[u8]) -> &[u8] {
     let kept = line.iter().rposition(|byte| !matches!(byte, b' ' | b'\t' | b'\r'));
     &line[..kept.map_or(0, |last| last + 1)]
 }
@@ -104,7 +108,7 @@ mod tests {
     use xxhash_rust::xxh32::xxh32;
 
     #[test]
-    fn tags_are_read_as_they_are_written() {
+    fn tags_round_trip() {
         assert_eq!(Tag::parse("1a2B"), Some(Tag(0x1a2b)));
         assert_eq!(Tag(0xab).to_string(), "00AB");
         for text in ["", "1A2", "1A2B3", "+123", " 1A2", "1A2G", "é12"] {
@@ -113,8 +117,8 @@ mod tests {
     }
 
     #[test]
-    fn white_space_at_an_end_is_found_wherever_pieces_are_cut() {
-        for around in [LOOSE_BYTES, LOOK_BYTES] {
+    fn trailing_whitespace_is_found_at_any_piece_boundary() {
+        for around in [SCAN_BYTES, CHECK_BYTES] {
             for before in around - 3..around + 3 {
                 let line = "x".repeat(before);
                 for end in ["\n", " \n", "\t\r\n", " ", "\n\n ", "\n \n"] {

@@ -1,8 +1,8 @@
-//! Every way to hash many lines at once, against one line at a time: on each level of
-//! instructions that the processor has, in every dialect.
+//! Hashing many lines at a time, compared with hashing single lines: on each level that the
+//! processor supports, in every dialect.
 //!
-//! Texts end where their memory ends, so that under AddressSanitizer
-//! (CONTRIBUTING.md, "The kernels") a look past the end is an error.
+//! Texts end where their memory ends, so that AddressSanitizer (CONTRIBUTING.md, "The kernels")
+//! reports a read past the end.
 
 use hashline_lines::dialect::{DIALECTS, Dialect};
 use hashline_lines::hash::{BlockHasher, LineHasher, with_block_hasher};
@@ -13,7 +13,7 @@ use hashline_lines::simd::Level;
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
 
-/// What no dialect keeps as it is, what looks like it, and what ends lines.
+/// Characters that some dialect changes, similar ones, and line terminators.
 const AWKWARD: [&str; 44] = [
     "\n", "\r\n", "\r", "\t", "\u{b}", "\u{c}", " ", "    ", "\0", "\u{1f}", "!", "\u{7f}",
     "\u{80}", "\u{85}", "\u{a0}", "é", "\u{1680}", "\u{1681}", "\u{180e}", "\u{1fff}", "\u{2000}",
@@ -28,7 +28,7 @@ fn check(text: &[u8]) {
     check_in_place(&text);
 }
 
-/// Checks all dialects and levels on a text that may only be read as far as it goes.
+/// Checks all dialects and levels on a text after which no byte may be read.
 fn check_in_place(text: &[u8]) {
     for dialect in &DIALECTS {
         let mut single = LineHasher::new(dialect);
@@ -45,7 +45,7 @@ fn check_in_place(text: &[u8]) {
     }
 }
 
-/// The hash and the end of each line; the first has number 7.
+/// The hash and the end of each line; the first line has number 7.
 fn hashed(mut hasher: BlockHasher, text: &[u8]) -> Vec<(u32, usize)> {
     let mut found = Vec::new();
     let mut start = 0;
@@ -59,11 +59,11 @@ fn hashed(mut hasher: BlockHasher, text: &[u8]) -> Vec<(u32, usize)> {
     found
 }
 
-/// Texts that end at the end of a page, behind which nothing may be read: what AddressSanitizer
-/// sees, for levels that it does not know.
+/// Texts at the end of a page, after which no byte is readable. This detects what AddressSanitizer
+/// does, on levels that it does not support.
 #[test]
 #[cfg(unix)]
-fn nothing_is_read_behind_a_text() {
+fn nothing_is_read_after_a_text() {
     let mut page = GuardedPage::new();
     for line in ["word; ", "}\n", "a\u{2019} \u{3000}\n", "\r\n  x", "a longer line of text, 1\n"] {
         let text = line.repeat(2000);
@@ -73,7 +73,7 @@ fn nothing_is_read_behind_a_text() {
     }
 }
 
-/// A page that can be read, and behind it one that cannot.
+/// A readable page, followed by an inaccessible one.
 #[cfg(unix)]
 struct GuardedPage {
     start: *mut u8,
@@ -83,8 +83,8 @@ struct GuardedPage {
 #[cfg(unix)]
 impl GuardedPage {
     fn new() -> GuardedPage {
-        // SAFETY: The system picks an unused place of two pages for the map, and the second one,
-        // to which nothing refers, loses its rights.
+        // SAFETY: The system picks an unused range of two pages for the map, and the second one, to
+        // which nothing refers, loses its access rights.
         unsafe {
             let page_bytes = libc::sysconf(libc::_SC_PAGESIZE) as usize;
             let rights = libc::PROT_READ | libc::PROT_WRITE;
@@ -93,8 +93,8 @@ impl GuardedPage {
             let start = libc::mmap(null, 2 * page_bytes, rights, kind, -1, 0);
             assert_ne!(start, libc::MAP_FAILED, "{}", std::io::Error::last_os_error());
             let start = start.cast::<u8>();
-            let behind = start.add(page_bytes).cast();
-            assert_eq!(libc::mprotect(behind, page_bytes, libc::PROT_NONE), 0);
+            let guard = start.add(page_bytes).cast();
+            assert_eq!(libc::mprotect(guard, page_bytes, libc::PROT_NONE), 0);
             GuardedPage { start, page_bytes }
         }
     }
@@ -102,12 +102,12 @@ impl GuardedPage {
     /// A copy of `text` whose last byte is the last one of the page.
     fn end_with(&mut self, text: &[u8]) -> &[u8] {
         assert!(text.len() <= self.page_bytes);
-        // SAFETY: All of it is within the first page, which may be read and written, and which
-        // is borrowed as long as the copy.
+        // SAFETY: All of it is within the first page, which is readable and writable, and which is
+        // borrowed as long as the copy.
         unsafe {
-            let place = self.start.add(self.page_bytes - text.len());
-            std::ptr::copy_nonoverlapping(text.as_ptr(), place, text.len());
-            std::slice::from_raw_parts(place, text.len())
+            let copy = self.start.add(self.page_bytes - text.len());
+            std::ptr::copy_nonoverlapping(text.as_ptr(), copy, text.len());
+            std::slice::from_raw_parts(copy, text.len())
         }
     }
 }
@@ -115,7 +115,7 @@ impl GuardedPage {
 #[cfg(unix)]
 impl Drop for GuardedPage {
     fn drop(&mut self) {
-        // SAFETY: Both pages are this value's own, and nothing borrows it any more.
+        // SAFETY: Both pages belong to this value, and nothing borrows it.
         unsafe { libc::munmap(self.start.cast(), 2 * self.page_bytes) };
     }
 }
@@ -154,9 +154,9 @@ fn lines_around_the_limits_of_pieces() {
     }
 }
 
-/// A character at every place of a block, and across its end.
+/// A character at every offset of a block, and across its end.
 #[test]
-fn awkward_characters_at_every_place() {
+fn awkward_characters_at_every_offset() {
     for awkward in AWKWARD {
         for before in 0..70 {
             let text = format!("{}{awkward}b c{awkward}\nd{awkward}", "a".repeat(before));
@@ -173,7 +173,7 @@ fn every_character_of_the_basic_plane() {
 }
 
 #[test]
-fn sequences_that_are_cut_or_wrong() {
+fn truncated_or_invalid_sequences() {
     for whole in ["\u{85}", "\u{a0}", "\u{2003}", "\u{2019}", "\u{feff}", "\u{3000}", "🎉"] {
         for len in 0..=whole.len() {
             for before in [0, 1, 60, 61, 62, 63, 64] {
@@ -186,9 +186,10 @@ fn sequences_that_are_cut_or_wrong() {
     }
 }
 
-/// What a hasher keeps for the next text must not show in it: the seeds of `omp13` did.
+/// A reused hasher must not carry anything over to the next text, as it once did with the seeds of
+/// `omp13`.
 #[test]
-fn kept_hashers_forget_the_last_dialect() {
+fn reused_hashers_forget_the_last_dialect() {
     let text = "}\n a\n".repeat(300);
     for dialect in DIALECTS.iter().chain(DIALECTS.iter().rev()) {
         let found = with_block_hasher(dialect, |hasher| {
@@ -208,7 +209,7 @@ fn text_of(part: impl Strategy<Value = Vec<u8>>) -> impl Strategy<Value = Vec<u8
 }
 
 proptest! {
-    // Texts that once failed are kept beside this file and tried first.
+    // Texts that failed before are stored next to this file and tried first.
     #![proptest_config(ProptestConfig {
         failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("regressions"))),
         ..ProptestConfig::default()
@@ -232,7 +233,7 @@ proptest! {
         check(&text);
     }
 
-    /// Sources: indented lines of very different lengths.
+    /// Source-like text: indented lines of very different lengths.
     #[test]
     fn texts_like_sources(lines in proptest::collection::vec((0..12usize, 0..300usize), 0..300)) {
         let text: Vec<String> = lines
@@ -242,7 +243,7 @@ proptest! {
         check(text.join("\n").as_bytes());
     }
 
-    /// Lines that are hashed where they stand, of which many have no letter or digit.
+    /// Lines that are hashed in place; many have no letter or digit.
     #[test]
     fn texts_without_carriage_returns(
         parts in proptest::collection::vec(prop_oneof![
@@ -257,7 +258,7 @@ proptest! {
         check(text.as_bytes());
     }
 
-    /// Rendering by blocks, against rendering line by line.
+    /// Rendering by blocks, compared with rendering line by line.
     #[test]
     fn rendered_texts(
         text in text_of(prop_oneof![

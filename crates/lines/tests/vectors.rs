@@ -1,4 +1,4 @@
-//! Every recorded hash and rendering, to the character.
+//! Checks all recorded hashes and renderings exactly.
 
 use hashline_lines::dialect::Dialect;
 use hashline_lines::hash::{hash_line, verify};

@@ -40,7 +40,7 @@ use hashline_base::parallel;
 use hashline_disk::bytes::{Document, string_of};
 use hashline_disk::commit::{CommitError, StateDir, TransactionContext};
 use hashline_lines::dialect::Dialect;
-use hashline_lines::rows::with_room_for;
+use hashline_lines::rows::buffer_with_capacity;
 use hashline_memory::LineSet;
 use job::{FileChecks, Job, SessionParts, edited_change};
 use lookup::{FileEdits, Tasks};
@@ -335,7 +335,7 @@ pub fn apply_to_text(
     }
     (applied.text, _) = applied_text(&applied, &sections, names, ANSWER_LIMIT_BYTES);
     let pieces = splice(&file.document, &file.plan);
-    let mut content = with_room_for(pieces.iter().map(|piece| piece.len()).sum());
+    let mut content = buffer_with_capacity(pieces.iter().map(|piece| piece.len()).sum());
     pieces.iter().for_each(|piece| content.extend_from_slice(piece));
     let content = Some(string_of(content));
     TextOutcome { outcome: Outcome::Applied(applied), content }

@@ -9,8 +9,8 @@ use hashline_lines::dialect::Dialect;
 use hashline_lines::hash::{BlockHasher, LineHasher, with_block_hasher};
 use hashline_lines::lines::{Lines, Span, Unit};
 use hashline_lines::rows::{
-    BlockRenderer, GAP, LINE_ROOM_BYTES, cut_mark_bytes, left_mark_bytes, render_line, render_part,
-    rendered_size_bound, with_room_for,
+    BlockRenderer, GAP, LINE_CAPACITY_BYTES, buffer_with_capacity, cut_mark_bytes, left_mark_bytes,
+    render_line, render_part, rendered_size_bound,
 };
 
 /// How many lines one answer has, where nobody asks for more or less.
@@ -91,7 +91,7 @@ impl Page {
             hasher: LineHasher::new(dialect),
             limits,
             width: Width::Whole,
-            out: with_room_for(capacity + LINE_ROOM_BYTES),
+            out: buffer_with_capacity(capacity + LINE_CAPACITY_BYTES),
             first_line: None,
             last_line: 0,
             shown_lines: 0,
@@ -312,7 +312,7 @@ impl Page {
     /// Whether of a line of so many bytes maybe only a part is shown.
     pub fn may_cut(&self, line_bytes: usize) -> bool {
         line_bytes > self.width.whole_bytes()
-            || line_bytes.saturating_add(LINE_ROOM_BYTES)
+            || line_bytes.saturating_add(LINE_CAPACITY_BYTES)
                 > self.limits.max_bytes.unwrap_or(usize::MAX)
     }
 

@@ -26,7 +26,7 @@ use hashline_disk::bytes::{
 };
 use hashline_disk::fs::unicode_path;
 use hashline_lines::checksum::Checksum;
-use hashline_lines::rows::{header_of_rows, kept_room_bytes, rendered_size_bound};
+use hashline_lines::rows::{header_of_rows, recycled_buffer_bytes, rendered_size_bound};
 
 pub(crate) use lines::count_lines_while;
 use lines::{line_ending, offset_after_lines, offset_of_line};
@@ -415,7 +415,7 @@ fn view_lines(
         && width == Width::Whole;
     // What anchors add to a page of source with 30 bytes a line.
     let usual_bytes = text.len() + text.len() / 4;
-    if is_whole && usual_bytes < kept_room_bytes() {
+    if is_whole && usual_bytes < recycled_buffer_bytes() {
         // Room there is, so lines need not be counted before they are shown. Where it is not
         // enough, it grows, and what is kept for the next view is more.
         let page = Page::new(dialect, request.limits, usual_bytes);

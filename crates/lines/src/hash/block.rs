@@ -1,65 +1,65 @@
-//! The hashes of all lines of a text, a block of lines at a time.
+//! Hashes all lines of a text, a block of lines at a time.
 
 use std::cell::Cell;
 
 use super::lanes::{self, READ_BYTES, Texts};
-use super::outline::Outline;
+use super::line_scan::LineScan;
 use super::{LineHasher, seed_without_word};
 use crate::dialect::{Dialect, Removal, Seed};
 use crate::normalize;
 use crate::normalize::compact::{CHUNK_LIMIT_BYTES, Compacted, Compactor};
 use crate::simd::Level;
 
-/// Hashes all lines of texts in one dialect; several times as fast as line by line.
+/// Hashes all lines of a text in one dialect. Several times as fast as [`LineHasher`].
 pub struct BlockHasher {
     dialect: &'static Dialect,
     level: Level,
     compactor: Compactor,
     compacted: Compacted,
-    outline: Outline,
-    /// Where the hashed text of each line ends, where that is not where the next one starts.
+    scan: LineScan,
+    /// The end of the hashed text of each line, if it is not the start of the next one.
     stops: Vec<u32>,
     seeds: Vec<u32>,
     hashes: Vec<u32>,
-    /// What compacting kept of the white space at the end of a line.
+    /// The normalized trailing whitespace of a line.
     scratch: Vec<u8>,
     single: LineHasher,
 }
 
-/// Lines that were hashed together.
+/// A block of hashed lines.
 #[derive(Clone, Copy, Debug)]
 pub struct HashedBlock<'a> {
     /// The hash of each line.
     pub hashes: &'a [u32],
-    /// Where each line but the last ends in the text, terminator included; for the last one,
-    /// which may be of any length, see [`HashedBlock::len_bytes`].
+    /// The end of each line except the last, including its terminator. The last line may have any
+    /// length, see [`HashedBlock::len_bytes`].
     ends: &'a [u32],
     len_bytes: usize,
 }
 
 impl<'a> HashedBlock<'a> {
-    /// No line, or one: of `len_bytes` bytes.
+    /// A block of no line, or of one line with `len_bytes` bytes.
     pub fn of_one(hashes: &'a [u32], len_bytes: usize) -> HashedBlock<'a> {
         HashedBlock { hashes, ends: &[], len_bytes }
     }
 
-    /// Lines that end where `ends` says.
+    /// A block of lines that end at `ends`.
     fn of(hashes: &'a [u32], ends: &'a [u32]) -> HashedBlock<'a> {
         let (last, before) = ends.split_last().map_or((0, ends), |(&last, before)| (last, before));
         HashedBlock { hashes, ends: before, len_bytes: last as usize }
     }
 
-    /// How much of the text the lines take.
+    /// The length of the lines in the text.
     pub fn len_bytes(&self) -> usize {
         self.len_bytes
     }
 
-    /// Where each line but the last ends in the text, terminator included.
+    /// The end of each line except the last in the text, including its terminator.
     pub fn ends_but_last(&self) -> &'a [u32] {
         self.ends
     }
 
-    /// Where each line ends in the text, terminator included.
+    /// The end of each line in the text, including its terminator.
     pub fn ends(self) -> impl Iterator<Item = usize> + 'a {
         let last = (!self.hashes.is_empty()).then_some(self.len_bytes);
         self.ends.iter().map(|&end| end as usize).chain(last)
@@ -72,14 +72,14 @@ impl BlockHasher {
         BlockHasher::with_level(dialect, Level::best())
     }
 
-    /// A hasher on the given level, which must be available.
+    /// A hasher for the given level, which must be available.
     pub fn with_level(dialect: &'static Dialect, level: Level) -> BlockHasher {
         BlockHasher {
             dialect,
             level,
             compactor: Compactor::of_lines(&dialect.normalization, level),
             compacted: Compacted::default(),
-            outline: Outline::default(),
+            scan: LineScan::default(),
             stops: Vec::new(),
             seeds: Vec::new(),
             hashes: Vec::new(),
@@ -88,7 +88,7 @@ impl BlockHasher {
         }
     }
 
-    /// A hasher of another dialect, which takes over the memory of this one.
+    /// A hasher for another dialect that reuses the memory of this one.
     fn in_dialect(self, dialect: &'static Dialect) -> BlockHasher {
         if std::ptr::eq(self.dialect, dialect) {
             return self;
@@ -98,26 +98,26 @@ impl BlockHasher {
             dialect,
             compactor: Compactor::of_lines(&dialect.normalization, level),
             single: LineHasher::with_level(dialect, level),
-            // Where all are zero, they are not made anew for each block.
+            // All zero in most dialects, and then reused for each block.
             seeds: Vec::new(),
             ..self
         }
     }
 
-    /// The dialect whose hashes this makes.
+    /// The dialect of the hashes.
     pub fn dialect(&self) -> &'static Dialect {
         self.dialect
     }
 
-    /// Hashes the first lines of `text`: as many as fit a block, at least one unless there is
-    /// none. `first_line` is the number of the first.
+    /// Hashes the first lines of `text`: those that fit in a block, but at least one unless `text`
+    /// is empty. `first_line` is the number of the first line.
     pub fn hash_block(&mut self, first_line: u64, text: &[u8]) -> HashedBlock<'_> {
         let chunk = &text[..chunk_end(text)];
         self.hashes.clear();
         if chunk.len() > CHUNK_LIMIT_BYTES {
             return self.hash_long_line(first_line, chunk);
         }
-        if self.may_hash_in_place() && self.outline.find(self.level, chunk) {
+        if self.may_hash_in_place() && self.scan.run(self.level, chunk) {
             return self.hash_in_place(first_line, text, chunk.len());
         }
         self.compactor.compact(chunk, &mut self.compacted);
@@ -137,8 +137,8 @@ impl BlockHasher {
         HashedBlock::of(&self.hashes, self.compacted.ends())
     }
 
-    /// What compacting leaves to do: the white space at the end, and the seeds. Both come from
-    /// the lines as they are in the chunk.
+    /// Completes what compacting does not do, from the original lines in the chunk: trims trailing
+    /// whitespace, and computes the seeds.
     fn finish_lines(&mut self, first_line: u64, chunk: &[u8]) {
         let rule = &self.dialect.normalization;
         let (bounds, ends) = (self.compacted.bounds(), self.compacted.ends());
@@ -154,8 +154,8 @@ impl BlockHasher {
             let line = &chunk[start..end as usize];
             let line = line.strip_suffix(b"\n").unwrap_or(line);
             let text = normalize::trim(rule, line);
-            // Compacting kept some of what is trimmed. The bytes of a mapped file may be others
-            // by now than those that were compacted.
+            // Compacting kept a part of what is trimmed. The bytes of a mapped file may have
+            // changed since.
             normalize::map_into(rule, &line[text.len()..], &mut self.scratch);
             let trimmed = self.scratch.len() as u32;
             self.stops.push(kept_end.saturating_sub(trimmed).max(kept_start));
@@ -167,22 +167,22 @@ impl BlockHasher {
         }
     }
 
-    /// Whether lines without a carriage return are hashed as they are but for their ends.
+    /// Whether lines without a carriage return are hashed unchanged except for their ends.
     fn may_hash_in_place(&self) -> bool {
         let rule = &self.dialect.normalization;
         rule.removal == Removal::AtEnd && !rule.canonicalize
     }
 
-    /// Hashes the lines of the outline, which are the first `chunk_bytes` of `text`.
+    /// Hashes the scanned lines, which are the first `chunk_bytes` of `text`.
     fn hash_in_place(
         &mut self,
         first_line: u64,
         text: &[u8],
         chunk_bytes: usize,
     ) -> HashedBlock<'_> {
-        self.outline_texts(first_line, text);
-        let (starts, stops, seeds) = (self.outline.starts(), &self.stops[..], &self.seeds[..]);
-        // The last ones stand too near to the end of the text for the lanes.
+        self.finish_scanned_lines(first_line, text);
+        let (starts, stops, seeds) = (self.scan.starts(), &self.stops[..], &self.seeds[..]);
+        // The last lines are too close to the end of the text for the reads of the lanes.
         let near = starts.partition_point(|&start| start as usize + READ_BYTES <= text.len());
         let texts = Texts {
             bytes: text,
@@ -191,38 +191,38 @@ impl BlockHasher {
             seeds: &seeds[..near],
         };
         lanes::hash_all(self.level, texts, &mut self.hashes);
-        if let Some(&base) = starts.get(near) {
-            let tail = &text[base as usize..chunk_bytes];
+        if let Some(&first_start) = starts.get(near) {
+            let tail = &text[first_start as usize..chunk_bytes];
             let mut bytes = [0; 2 * READ_BYTES];
             bytes[..tail.len()].copy_from_slice(tail);
-            let moved = |places: &[u32]| -> Vec<u32> {
-                places[near..].iter().map(|&place| place - base).collect()
+            let moved = |bounds: &[u32]| -> Vec<u32> {
+                bounds[near..].iter().map(|&index| index - first_start).collect()
             };
             let (starts, stops) = (&moved(starts)[..], &moved(stops)[..]);
             let texts = Texts { bytes: &bytes, starts, stops, seeds: &seeds[near..] };
             lanes::hash_all(self.level, texts, &mut self.hashes);
         }
-        let places = (self.outline.starts(), &self.stops[..]);
-        reduce(self.dialect, places, &mut self.hashes);
-        HashedBlock::of(&self.hashes, self.outline.ends())
+        let bounds = (self.scan.starts(), &self.stops[..]);
+        reduce(self.dialect, bounds, &mut self.hashes);
+        HashedBlock::of(&self.hashes, self.scan.ends())
     }
 
-    /// Where the hashed texts of the outline's lines end, and their seeds.
-    fn outline_texts(&mut self, first_line: u64, text: &[u8]) {
+    /// Computes the ends of the hashed texts of the scanned lines, and their seeds.
+    fn finish_scanned_lines(&mut self, first_line: u64, text: &[u8]) {
         let rule = &self.dialect.normalization;
-        let outline = &self.outline;
+        let scan = &self.scan;
         self.stops.clear();
         self.seeds.clear();
-        let (starts, ends) = (outline.starts(), outline.ends());
+        let (starts, ends) = (scan.starts(), scan.ends());
         self.stops.extend(starts.iter().zip(ends).map(|(&start, &end)| {
             let line = &text[start as usize..end as usize];
             let line = normalize::trim(rule, line.strip_suffix(b"\n").unwrap_or(line));
             start + line.len() as u32
         }));
-        let words = outline.words().iter().zip(first_line..);
+        let words = scan.words().iter().zip(first_line..);
         match self.dialect.seed {
             Seed::Zero => self.seeds.resize(ends.len(), 0),
-            Seed::LineNumberWithoutWord if outline.is_ascii() => self
+            Seed::LineNumberWithoutWord if scan.is_ascii() => self
                 .seeds
                 .extend(words.map(|(&has_word, number)| if has_word { 0 } else { number as u32 })),
             Seed::LineNumberWithoutWord => {
@@ -243,29 +243,29 @@ impl BlockHasher {
 }
 
 thread_local! {
-    /// The hasher of the thread's last text: what one needs is more than most texts take, and
+    /// The hasher of the last text of this thread. A hasher needs more memory than most texts, and
     /// fresh memory costs a page fault every 4 KiB. Its size does not depend on the texts.
-    static KEPT: Cell<Option<BlockHasher>> = const { Cell::new(None) };
+    static RECYCLED: Cell<Option<BlockHasher>> = const { Cell::new(None) };
 }
 
-/// Runs `work` with a hasher that is kept for the thread's next text.
+/// Runs `work` with a hasher that is reused for the next text of the thread.
 pub fn with_block_hasher<T>(
     dialect: &'static Dialect,
     work: impl FnOnce(&mut BlockHasher) -> T,
 ) -> T {
-    let kept = KEPT.try_with(Cell::take).ok().flatten();
+    let kept = RECYCLED.try_with(Cell::take).ok().flatten();
     let mut hasher = match kept {
         Some(kept) => kept.in_dialect(dialect),
         None => BlockHasher::new(dialect),
     };
     let result = work(&mut hasher);
-    // At the end of a thread there may be no place left for it.
-    let _ = KEPT.try_with(|kept| kept.set(Some(hasher)));
+    // At the end of a thread, the storage may be destroyed already.
+    let _ = RECYCLED.try_with(|kept| kept.set(Some(hasher)));
     result
 }
 
-/// Where the lines end that are hashed together: after the last one that fits a chunk, or
-/// after the first, when that does not.
+/// The end of the lines that are hashed together: after the last one that fits in a chunk, or after
+/// the first one if that is longer than a chunk.
 fn chunk_end(text: &[u8]) -> usize {
     if text.len() <= CHUNK_LIMIT_BYTES {
         return text.len();
@@ -278,14 +278,14 @@ fn chunk_end(text: &[u8]) -> usize {
     }
 }
 
-/// Makes hashes of the dialect of digests of texts, which start and stop at `places`.
+/// Reduces digests of texts with these starts and stops to hashes of the dialect.
 fn reduce(dialect: &Dialect, (starts, stops): (&[u32], &[u32]), hashes: &mut [u32]) {
     let modulus = dialect.modulus();
     let mask = modulus.is_power_of_two().then(|| modulus - 1);
     match (mask, dialect.blank_hash()) {
         (Some(mask), None) => hashes.iter_mut().for_each(|hash| *hash &= mask),
         (None, None) => hashes.iter_mut().for_each(|hash| *hash %= modulus),
-        // All in one pass.
+        // In a single pass.
         (_, Some(blank)) => {
             for ((hash, start), stop) in hashes.iter_mut().zip(starts).zip(stops) {
                 let reduced = mask.map_or_else(|| *hash % modulus, |mask| *hash & mask);

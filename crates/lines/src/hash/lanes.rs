@@ -1,15 +1,15 @@
-//! xxHash32 of several lines at once, one in each lane of a vector, so that their chains of
+//! xxHash32 of several lines at the same time, one per lane of a vector, so that their chains of
 //! multiplications overlap.
 //!
-//! The algorithm, for each text: 16 bytes at a time go into four accumulators (a stripe);
-//! then what is left, four bytes at a time, and then byte by byte; then all bits are mixed.
-//! Lanes take the same steps; a lane that has no such step keeps its value.
+//! The algorithm processes 16 bytes at a time (a stripe) with four accumulators, then the rest four
+//! bytes at a time, then byte by byte, and then mixes all bits. All lanes execute the same steps; a
+//! lane that does not need a step keeps its value.
 
-/// What levels with vectors have in common: the way through the texts, and the steps after the
-/// stripes. It is a macro because functions with different instructions cannot be inlined into
-/// one that is shared. The module that uses it has `LANES`, `TOGETHER`, the three types, of which
-/// `$limits::of(&[u8])` and `$group::of(Texts, usize, &$limits)` make two, `hash_groups`, and the
-/// operations on `$vector` that are called here, all with the same attributes.
+/// The part that all vector levels share: the loop over the texts, and the steps after the stripes.
+/// It is a macro because functions with different target features cannot be inlined into a shared
+/// one. The module that uses it defines, with the same attributes: `LANES`, `INTERLEAVED`, the
+/// three types (`$limits::of(&[u8])` and `$group::of(Texts, usize, &$limits)` construct two of
+/// them), `hash_groups`, and the operations on `$vector` that are used here.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! lane_loop {
     ($(#[$attribute:meta])* $group:ident, $limits:ident, $vector:ident) => {
@@ -20,23 +20,23 @@ macro_rules! lane_loop {
             let count = texts.starts.len();
             let whole = count - count % LANES;
             let mut first = 0;
-            while first + TOGETHER * LANES <= whole {
-                put::<TOGETHER>(texts, first, &limits, out);
-                first += TOGETHER * LANES;
+            while first + INTERLEAVED * LANES <= whole {
+                append_groups::<INTERLEAVED>(texts, first, &limits, out);
+                first += INTERLEAVED * LANES;
             }
             while first < whole {
-                put::<1>(texts, first, &limits, out);
+                append_groups::<1>(texts, first, &limits, out);
                 first += LANES;
             }
             if first < count {
-                put_last(texts, first, &limits, out);
+                append_last(texts, first, &limits, out);
             }
         }
 
-        /// Appends the hashes of so many groups, of which text number `first` is the first.
+        /// Appends the hashes of `GROUPS` groups that start at text number `first`.
         #[inline]
         $(#[$attribute])*
-        fn put<const GROUPS: usize>(
+        fn append_groups<const GROUPS: usize>(
             texts: Texts<'_>,
             first: usize,
             limits: &$limits,
@@ -50,12 +50,12 @@ macro_rules! lane_loop {
             out.extend_from_slice(hashes.as_flattened());
         }
 
-        /// Appends the hashes of the last texts, which are too few for a group.
+        /// Appends the hashes of the last texts, which do not fill a group.
         #[cold]
         $(#[$attribute])*
-        fn put_last(texts: Texts<'_>, first: usize, limits: &$limits, out: &mut Vec<u32>) {
+        fn append_last(texts: Texts<'_>, first: usize, limits: &$limits, out: &mut Vec<u32>) {
             let count = texts.starts.len() - first;
-            // Lanes after the last text have no text.
+            // Lanes after the last text are empty.
             let start = texts.starts[first];
             let [mut starts, mut stops, mut seeds] = [[start; LANES], [start; LANES], [0; LANES]];
             starts[..count].copy_from_slice(&texts.starts[first..]);
@@ -63,11 +63,12 @@ macro_rules! lane_loop {
             seeds[..count].copy_from_slice(&texts.seeds[first..first + count]);
             let padded = Texts { bytes: texts.bytes, starts: &starts, stops: &stops, seeds: &seeds };
             let end = out.len() + count;
-            put::<1>(padded, 0, limits, out);
+            append_groups::<1>(padded, 0, limits, out);
             out.truncate(end);
         }
 
-        /// Says what is wrong with a text of the group that begins with text number `first`.
+        /// Panics with the reason why a text of the group that starts at text number `first` is
+        /// invalid.
         #[cold]
         #[inline(never)]
         fn refuse(texts: Texts<'_>, first: usize) -> ! {
@@ -75,8 +76,8 @@ macro_rules! lane_loop {
             unreachable!("vectors refuse what the check refuses");
         }
 
-        /// Puts the last `length % 16` bytes of each text into its hash; they stand at the front of
-        /// `rests`.
+        /// Adds the last `length % 16` bytes of each text, which are at the front of `rests`, to
+        /// its hash.
         #[inline]
         $(#[$attribute])*
         fn hash_rests<const GROUPS: usize>(
@@ -84,50 +85,50 @@ macro_rules! lane_loop {
             rests: &[[$vector; 4]; GROUPS],
             hashes: &mut [$vector; GROUPS],
         ) {
-            // The word that holds the bytes after the last whole word.
+            // The word with the bytes after the last whole word.
             let mut last = rests.map(|rest| rest[0]);
-            for place in 0..3 {
+            for index in 0..3 {
                 for at in 0..GROUPS {
-                    let words = both(shift_right::<2>(groups[at].lengths), splat(3));
-                    let is_live = greater(words, splat(place));
-                    let sum = multiply_add(hashes[at], rests[at][place as usize], PRIME_3);
+                    let words = and(shift_right::<2>(groups[at].lengths), splat(3));
+                    let is_active = greater(words, splat(index));
+                    let sum = multiply_add(hashes[at], rests[at][index as usize], PRIME_3);
                     let next = multiply(rotate::<17, 15>(sum), PRIME_4);
-                    hashes[at] = select(is_live, next, hashes[at]);
-                    last[at] = select(is_live, rests[at][place as usize + 1], last[at]);
+                    hashes[at] = select(is_active, next, hashes[at]);
+                    last[at] = select(is_active, rests[at][index as usize + 1], last[at]);
                 }
             }
-            for place in 0..3 {
+            for index in 0..3 {
                 for at in 0..GROUPS {
-                    let bytes = both(groups[at].lengths, splat(3));
-                    let is_live = greater(bytes, splat(place));
-                    let byte = both(last[at], splat(0xFF));
+                    let bytes = and(groups[at].lengths, splat(3));
+                    let is_active = greater(bytes, splat(index));
+                    let byte = and(last[at], splat(0xFF));
                     last[at] = shift_right::<8>(last[at]);
                     let sum = multiply_add(hashes[at], byte, PRIME_5);
                     let next = multiply(rotate::<11, 21>(sum), PRIME_1);
-                    hashes[at] = select(is_live, next, hashes[at]);
+                    hashes[at] = select(is_active, next, hashes[at]);
                 }
             }
         }
 
-        /// The last step: every bit of the input reaches every bit of the hash.
+        /// The last step: mixes all bits.
         #[inline]
         $(#[$attribute])*
         fn mix(hash: $vector) -> $vector {
-            let hash = multiply(differing(hash, shift_right::<15>(hash)), PRIME_2);
-            let hash = multiply(differing(hash, shift_right::<13>(hash)), PRIME_3);
-            differing(hash, shift_right::<16>(hash))
+            let hash = multiply(xor(hash, shift_right::<15>(hash)), PRIME_2);
+            let hash = multiply(xor(hash, shift_right::<13>(hash)), PRIME_3);
+            xor(hash, shift_right::<16>(hash))
         }
     };
 }
 
-/// What levels have in common whose vectors hold one text in each lane from its first stripe on
-/// (x86-64): `VectorGroup`, `ReadLimits` and `hash_groups`, for [`lane_loop`]. The module that uses
-/// it has `words_at`, `greatest`, and the operations on `$vector` that are called here, all with the
-/// same attributes; `greater` makes a mask, which `either`, `any` and `select` take.
+/// The part that levels share whose vectors hold one text per lane from the first stripe (x86-64):
+/// `VectorGroup`, `ReadLimits` and `hash_groups`, for [`lane_loop`]. The module that uses it
+/// defines, with the same attributes, `words_at`, `max`, and the operations on `$vector` that are
+/// used here; `greater` returns a mask, which `or`, `any` and `select` take.
 #[cfg(target_arch = "x86_64")]
 macro_rules! stripe_lanes {
     ($(#[$attribute:meta])* $vector:ident) => {
-        /// Where texts may start and stop at most, for comparisons of numbers with signs.
+        /// The last valid start and stop of a text, for signed comparisons.
         struct ReadLimits {
             last_start: $vector,
             last_stop: $vector,
@@ -138,14 +139,14 @@ macro_rules! stripe_lanes {
             $(#[$attribute])*
             fn of(bytes: &[u8]) -> ReadLimits {
                 let limit = |len: usize| splat(i32::try_from(len).unwrap_or(i32::MAX) as u32);
-                // Where there are too few bytes, no number is small enough.
+                // If there are too few bytes, no start is valid.
                 let last_start = bytes.len().checked_sub(READ_BYTES).map_or(splat(u32::MAX), limit);
                 ReadLimits { last_start, last_stop: limit(bytes.len()) }
             }
         }
 
-        /// The texts of one group, one in each lane. [`READ_BYTES`] stand in `bytes` after each of
-        /// `starts`, and no length is negative; nothing but [`VectorGroup::of`] makes one.
+        /// The texts of one group, one per lane. [`READ_BYTES`] are readable in `bytes` after each
+        /// of `starts`, and no length is negative. Only [`VectorGroup::of`] constructs one.
         struct VectorGroup<'a> {
             bytes: &'a [u8],
             starts: &'a [u32; LANES],
@@ -154,9 +155,9 @@ macro_rules! stripe_lanes {
         }
 
         impl<'a> VectorGroup<'a> {
-            /// The texts from number `first` on. Checks that all that lanes may read is within the
-            /// bytes, and that lengths are what they seem: bytes of a mapped file change under those
-            /// who make starts and stops of them.
+            /// The texts from number `first` on. Checks that everything that lanes may read is
+            /// within the bytes, and that lengths are valid: starts and stops may come from bytes
+            /// of a mapped file, which can change.
             #[inline]
             $(#[$attribute])*
             fn of(texts: Texts<'a>, first: usize, limits: &ReadLimits) -> VectorGroup<'a> {
@@ -165,9 +166,9 @@ macro_rules! stripe_lanes {
                 };
                 let (starts, stops) = (load(group(texts.starts)), load(group(texts.stops)));
                 let is_outside =
-                    either(greater(starts, limits.last_start), greater(stops, limits.last_stop));
-                let has_no_length = either(greater(splat(0), starts), greater(starts, stops));
-                if any(either(is_outside, has_no_length)) {
+                    or(greater(starts, limits.last_start), greater(stops, limits.last_stop));
+                let has_no_length = or(greater(splat(0), starts), greater(starts, stops));
+                if any(or(is_outside, has_no_length)) {
                     refuse(texts, first);
                 }
                 VectorGroup {
@@ -179,9 +180,9 @@ macro_rules! stripe_lanes {
             }
         }
 
-        /// The hashes of some groups, and whether some text is too long for its lane, whose hash
-        /// then is not its hash. What has only one chain of multiplications is done for all groups
-        /// together.
+        /// The hashes of some groups, and whether a text is too long for its lane; the hash of such
+        /// a text is not valid. Steps that are a single chain of multiplications are interleaved
+        /// for all groups.
         #[inline]
         $(#[$attribute])*
         fn hash_groups<const GROUPS: usize>(
@@ -192,12 +193,12 @@ macro_rules! stripe_lanes {
             let mut has_long = greater(zero, zero);
             for (at, group) in groups.iter().enumerate() {
                 let is_long = greater(group.lengths, splat(LANE_LIMIT_BYTES as u32));
-                has_long = either(has_long, is_long);
+                has_long = or(has_long, is_long);
                 let stripes = shift_right::<4>(group.lengths);
                 hashes[at] = add(hash_stripes(group, stripes), group.lengths);
-                // In a lane that is too long, the reading would go too far; its result is not used.
-                let behind = shift_left::<4>(select(is_long, zero, stripes));
-                rests[at] = words_at(group, &store(behind));
+                // A lane that is too long would read too far; its result is not used.
+                let rest_offsets = shift_left::<4>(select(is_long, zero, stripes));
+                rests[at] = words_at(group, &store(rest_offsets));
             }
             hash_rests(groups, &rests, &mut hashes);
             let mut out = [[0; LANES]; GROUPS];
@@ -207,14 +208,14 @@ macro_rules! stripe_lanes {
             (out, any(has_long))
         }
 
-        /// What the stripes of each text make of its seed: the accumulators put together, or where
-        /// there are no stripes, the seed itself.
+        /// The result of the stripes of each text: the merged accumulators, or the seed if there
+        /// are no stripes.
         #[inline]
         $(#[$attribute])*
         fn hash_stripes(group: &VectorGroup<'_>, stripes: $vector) -> $vector {
             let seeds = group.seeds;
             let without_stripes = add(seeds, splat(PRIME_5));
-            let rounds = (greatest(stripes) as usize).min(LANE_LIMIT_BYTES / STRIPE_BYTES);
+            let rounds = (max(stripes) as usize).min(LANE_LIMIT_BYTES / STRIPE_BYTES);
             if rounds == 0 {
                 return without_stripes;
             }
@@ -227,11 +228,11 @@ macro_rules! stripe_lanes {
             for round in 0..rounds {
                 let offset = (round * STRIPE_BYTES) as u32;
                 let words = words_at(group, &[offset; LANES]);
-                let is_live = greater(stripes, splat(round as u32));
+                let is_active = greater(stripes, splat(round as u32));
                 for (accumulator, word) in accumulators.iter_mut().zip(words) {
                     let sum = multiply_add(*accumulator, word, PRIME_2);
                     let next = multiply(rotate::<13, 19>(sum), PRIME_1);
-                    *accumulator = select(is_live, next, *accumulator);
+                    *accumulator = select(is_active, next, *accumulator);
                 }
             }
             let [one, two, three, four] = accumulators;
@@ -242,17 +243,17 @@ macro_rules! stripe_lanes {
             select(greater(stripes, splat(0)), together, without_stripes)
         }
 
-        /// The 16 bytes of a lane's text that are `offsets` (at most [`LANE_LIMIT_BYTES`]) after
-        /// its start.
+        /// The 16 bytes of the text of a lane that are `offsets` (at most [`LANE_LIMIT_BYTES`])
+        /// after its start.
         #[inline]
         $(#[$attribute])*
         fn stripe(group: &VectorGroup<'_>, offsets: &[u32; LANES], lane: usize) -> __m128i {
             let at = group.starts[lane] as usize + offsets[lane] as usize;
             debug_assert!(at + STRIPE_BYTES <= group.bytes.len());
             const { assert!(LANE_LIMIT_BYTES + STRIPE_BYTES <= READ_BYTES) };
-            // SAFETY: `VectorGroup::of` made sure that `READ_BYTES` stand after each start, and
-            // that no length is negative as `greater` sees it, so that offsets are at most
-            // `LANE_LIMIT_BYTES`, which is 16 less.
+            // SAFETY: `VectorGroup::of` checked that `READ_BYTES` follow each start, and that no
+            // length is negative for `greater`, so offsets are at most `LANE_LIMIT_BYTES`, which is
+            // 16 less.
             unsafe { _mm_loadu_si128(group.bytes.as_ptr().add(at).cast()) }
         }
 
@@ -284,17 +285,17 @@ const PRIME_5: u32 = 0x1656_67B1;
 
 const STRIPE_BYTES: usize = 16;
 
-/// Longer texts are hashed alone, so that they do not hold up the other lanes.
+/// Longer texts are hashed separately, so that they do not delay the other lanes.
 const LANE_LIMIT_BYTES: usize = 10 * STRIPE_BYTES;
 
-/// What is read after the start of a text, whatever its length: the stripes of the longest
-/// text in a group, and what is left after them.
+/// The number of bytes that are read from the start of a text, whatever its length: the stripes of
+/// the longest text in a group, and the rest after them.
 pub(super) const READ_BYTES: usize = LANE_LIMIT_BYTES + STRIPE_BYTES;
 
 const _: () = assert!(READ_BYTES <= crate::normalize::compact::SLACK_BYTES);
 
-/// The texts whose hashes are asked for: parts of the first 2 GiB of `bytes`, from a start to a
-/// stop each, all starts at least [`READ_BYTES`] before the end of `bytes`.
+/// The texts to hash: parts of the first 2 GiB of `bytes`, each from a start to a stop. All starts
+/// are at least [`READ_BYTES`] before the end of `bytes`.
 #[derive(Clone, Copy)]
 pub(super) struct Texts<'a> {
     pub(super) bytes: &'a [u8],
@@ -305,8 +306,8 @@ pub(super) struct Texts<'a> {
 }
 
 impl Texts<'_> {
-    /// Checks that all that lanes may read is within the bytes, and that lengths are what they
-    /// seem: bytes of a mapped file change under those who make starts and stops of them.
+    /// Checks that everything that lanes may read is within the bytes, and that lengths are valid:
+    /// starts and stops may come from bytes of a mapped file, which can change.
     #[inline(always)]
     fn check(self, first: usize, count: usize) {
         let mut furthest = 0;
@@ -325,21 +326,21 @@ pub(super) fn hash_all(level: Level, texts: Texts<'_>, out: &mut Vec<u32>) {
     assert!(level.is_available());
     match level {
         Level::Portable => portable::hash_all(texts, out),
-        // SAFETY: The line above made sure that the processor has these instructions.
+        // SAFETY: The assertion checked that the processor supports these instructions.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => unsafe { avx2::hash_all(texts, out) },
-        // SAFETY: The line above made sure that the processor has these instructions.
+        // SAFETY: The assertion checked that the processor supports these instructions.
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 => unsafe { avx512::hash_all(texts, out) },
-        // SAFETY: The line above made sure that the processor has these instructions.
+        // SAFETY: The assertion checked that the processor supports these instructions.
         #[cfg(target_arch = "aarch64")]
         Level::Neon => unsafe { neon::hash_all(texts, out) },
         _ => unreachable!("not available"),
     }
 }
 
-/// The texts of one group, one in each lane. [`READ_BYTES`] stand in `bytes` after each of
-/// `starts`, which nothing but [`LaneGroup::of`] sets.
+/// The texts of one group, one per lane. [`READ_BYTES`] are readable in `bytes` after each of
+/// `starts`, which only [`LaneGroup::of`] sets.
 struct LaneGroup<'a, const LANES: usize> {
     bytes: &'a [u8],
     starts: [u32; LANES],
@@ -348,7 +349,7 @@ struct LaneGroup<'a, const LANES: usize> {
 }
 
 impl<'a, const LANES: usize> LaneGroup<'a, LANES> {
-    /// The texts from number `first` on; lanes after the last text have no text.
+    /// The texts from number `first` on; lanes after the last text are empty.
     #[inline(always)]
     fn of(texts: Texts<'a>, first: usize) -> Self {
         let (bytes, none) = (texts.bytes, [0; LANES]);
@@ -365,7 +366,7 @@ impl<'a, const LANES: usize> LaneGroup<'a, LANES> {
     }
 }
 
-/// Hashes the texts that are too long for a lane, over what the lanes made of them.
+/// Hashes the texts that are too long for a lane, and replaces their hashes.
 #[cold]
 fn hash_long(texts: Texts<'_>, first: usize, hashes: &mut [u32]) {
     for (lane, hash) in hashes.iter_mut().enumerate() {
@@ -381,7 +382,7 @@ fn hash_long(texts: Texts<'_>, first: usize, hashes: &mut [u32]) {
 mod tests {
     use super::*;
 
-    /// Both ways of the portable level, of which a processor uses one, and every other level.
+    /// Both variants of the portable level, of which a processor uses one, and every other level.
     #[test]
     fn lanes_hash_like_the_library() {
         let bytes: Vec<u8> =
@@ -398,7 +399,8 @@ mod tests {
             way(texts, &mut found);
             assert_eq!(found, expected);
         }
-        // Counts that end in each way: groups together, one alone, and texts too few for one.
+        // Counts with every kind of end: interleaved groups, a single group, and too few texts for
+        // a group.
         for level in Level::available() {
             for count in (0..=150).chain([starts.len() - 17, starts.len()]) {
                 let texts = Texts {
@@ -414,16 +416,16 @@ mod tests {
         }
     }
 
-    /// Every lane of every group: what is wrong with one text is seen before anything is read.
+    /// For every lane of every group, an invalid text is detected before anything is read.
     #[test]
-    fn texts_that_are_no_part_of_the_bytes_are_refused() {
+    fn texts_outside_of_the_bytes_are_refused() {
         let (bytes, short) = ([b'a'; 4 * READ_BYTES], [b'a'; READ_BYTES - 1]);
         let len = bytes.len() as u32;
         let slack = len - READ_BYTES as u32 + 1;
         let sign = 1 << 31;
         let wrong =
             [(2, 1), (0, len + 1), (slack, slack), (5, u32::MAX), (sign, sign + 1), (1, sign)];
-        // One at a time, which is the other portable way, needs no slack.
+        // The other portable variant processes one text at a time, and needs no slack.
         let others = Level::available().filter(|&level| level != Level::Portable);
         for level in std::iter::once(None).chain(others.map(Some)) {
             let name = level.map_or("portable", Level::name);
@@ -434,7 +436,7 @@ mod tests {
             let refuses = |texts: Texts<'_>| {
                 std::panic::catch_unwind(|| way(texts, &mut Vec::new())).is_err()
             };
-            // Groups of 8 and 16, and four of them together.
+            // Groups of 8 and 16, and four interleaved groups.
             for count in [1, 8, 16, 17, 32, 41, 64, 81] {
                 let seeds = vec![0; count];
                 let right = Texts { bytes: &bytes, starts: &seeds, stops: &seeds, seeds: &seeds };
@@ -453,7 +455,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "too near to the end")]
-    fn texts_without_slack_behind_them_are_refused() {
+    fn texts_without_slack_after_them_are_refused() {
         let texts = Texts { bytes: &[0; READ_BYTES], starts: &[1], stops: &[2], seeds: &[0] };
         hash_all(Level::best(), texts, &mut Vec::new());
     }

@@ -1,19 +1,21 @@
-//! Counts the lines of which nothing is left to hash, without hashing them.
+//! Counts the lines whose normalized text is empty, without hashing them.
 //!
-//! Most lines end in a visible character of ASCII, or hold nothing at all: these are told apart by
-//! the bytes before their line feed, many at a time. Only where others are, each line is looked at.
+//! Most lines end in a visible ASCII character, or are empty. These are counted by the bytes before
+//! their newlines, many at a time. Lines are checked one by one only in chunks with other lines.
 
 use crate::dialect::Normalization;
 use crate::normalize;
 use crate::simd::Level;
 
-/// So many bytes are counted at a time, and looked at again where that does not suffice.
+/// The number of bytes that are counted at a time, and checked line by line if that is not
+/// sufficient.
 const CHUNK_BYTES: usize = 1024;
 
-/// How many lines of `text`, which begins with a line, are blank.
+/// The number of blank lines in `text`, which starts at a line.
 pub fn blank_lines(rule: &Normalization, text: &[u8]) -> usize {
     match Level::best() {
-        // SAFETY: `Level::best` is a level that this processor has, and all of these have AVX2.
+        // SAFETY: `Level::best` returns a level that this processor supports, and both of these
+        // include AVX2.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 | Level::Avx512 => unsafe { count_avx2(rule, text) },
         _ => count(rule, text),
@@ -29,7 +31,7 @@ fn count_avx2(rule: &Normalization, text: &[u8]) -> usize {
 
 #[inline(always)]
 fn count(rule: &Normalization, text: &[u8]) -> usize {
-    // Before the text stands a line feed, so to speak.
+    // As if a newline preceded the text.
     let mut front = [b'\n'; 2 + CHUNK_BYTES];
     let front_bytes = text.len().min(CHUNK_BYTES);
     front[2..2 + front_bytes].copy_from_slice(&text[..front_bytes]);
@@ -40,33 +42,33 @@ fn count(rule: &Normalization, text: &[u8]) -> usize {
             0 => &front[..2 + front_bytes],
             _ => &text[start - 2..end],
         };
-        let (empty, doubtful) = tally(with_two_before);
+        let (empty, doubtful) = count_chunk(with_two_before);
         blank += empty;
         if doubtful > 0 {
-            blank += filled_and_blank(rule, text, start, end);
+            blank += count_whitespace_lines(rule, text, start, end);
         }
     }
     let last = &text[memchr::memrchr(b'\n', text).map_or(0, |at| at + 1)..];
     blank + usize::from(!last.is_empty() && is_blank(rule, last))
 }
 
-/// How many lines that end after the first two of `bytes` have nothing before their terminator,
-/// and how many others have no visible character of ASCII there.
+/// The number of lines that end after the first two of `bytes` and are empty, and the number of
+/// others that have no visible ASCII character before the terminator.
 #[inline(always)]
-fn tally(bytes: &[u8]) -> (usize, usize) {
+fn count_chunk(bytes: &[u8]) -> (usize, usize) {
     let (mut empty, mut doubtful) = (0, 0);
     let last = bytes.len() - 2;
     let (before_two, before, now) = (&bytes[..last], &bytes[1..last + 1], &bytes[2..]);
-    // Sums in bytes fit vectors best; so many steps cannot make them overflow.
+    // Byte sums vectorize best, and cannot overflow within this number of steps.
     const STEPS: usize = 128;
     let parts = now.chunks(STEPS).zip(before.chunks(STEPS)).zip(before_two.chunks(STEPS));
     for ((now, before), before_two) in parts {
         let (mut part_empty, mut part_doubtful) = (0u8, 0u8);
         for ((&now, &before), &before_two) in now.iter().zip(before).zip(before_two) {
             let ends = now == b'\n';
-            let behind_return = before == b'\r';
-            let is_empty = (before == b'\n') | (behind_return & (before_two == b'\n'));
-            let is_plain = visible(before) | (behind_return & visible(before_two));
+            let after_return = before == b'\r';
+            let is_empty = (before == b'\n') | (after_return & (before_two == b'\n'));
+            let is_plain = visible(before) | (after_return & visible(before_two));
             part_empty += u8::from(ends & is_empty);
             part_doubtful += u8::from(ends & !is_empty & !is_plain);
         }
@@ -78,14 +80,14 @@ fn tally(bytes: &[u8]) -> (usize, usize) {
 
 #[inline(always)]
 fn visible(byte: u8) -> bool {
-    // One comparison for both ends of the range.
+    // A single comparison for both ends of the range.
     byte.wrapping_sub(b'!') < b'\x7f' - b'!'
 }
 
-/// The lines that end between two places and are blank, but not empty.
+/// The number of lines that end between two offsets and are blank, but not empty.
 #[cold]
 #[inline(never)]
-fn filled_and_blank(rule: &Normalization, text: &[u8], start: usize, end: usize) -> usize {
+fn count_whitespace_lines(rule: &Normalization, text: &[u8], start: usize, end: usize) -> usize {
     let mut line_start = memchr::memrchr(b'\n', &text[..start]).map_or(0, |at| at + 1);
     let mut blank = 0;
     for at in memchr::memchr_iter(b'\n', &text[start..end]) {
@@ -98,7 +100,7 @@ fn filled_and_blank(rule: &Normalization, text: &[u8], start: usize, end: usize)
 }
 
 fn is_blank(rule: &Normalization, line: &[u8]) -> bool {
-    // The end says it of most.
+    // The last byte decides for most lines.
     !line.last().is_some_and(|&byte| visible(byte)) && normalize::normalized(rule, line).is_empty()
 }
 

@@ -1,51 +1,51 @@
-//! Normalizing many lines in one pass: what is kept of all their characters, one after the
-//! other, and where each line ends in it.
+//! Normalizes many lines in one pass: concatenates the characters that are kept, and records where
+//! each line ends.
 //!
-//! [`super`] alone decides what a byte or character becomes. Here are the loops over whole blocks.
-//! They take from its table which bytes are dropped. They find the few characters outside ASCII that
-//! change, by their bytes, and hand them to it.
+//! The mapping of a byte or character is defined only in [`super`]. This module has the loops over
+//! whole blocks. They derive the bytes to remove from its table. They detect the few non-ASCII
+//! characters that may change by their bytes, and pass these to it.
 
-/// Bytes of one step: as many as a mask has bits.
+/// The bytes of one step: one per bit of a mask.
 const BLOCK_BYTES: usize = 64;
 
-/// How far after a block a kernel may look: to know a character that begins in it, and to
-/// copy more than it has to.
+/// The number of bytes after a block that a kernel may read: to decode a character that starts in
+/// the block, and to copy more than necessary.
 const AHEAD_BYTES: usize = 16;
 
-/// A block and what follows it.
+/// A block and the bytes after it.
 type BlockWindow = [u8; BLOCK_BYTES + AHEAD_BYTES];
 
-/// Where a kernel moves what it keeps of a block.
-type BlockRoom = [u8; BLOCK_BYTES + AHEAD_BYTES];
+/// The output buffer for a block.
+type OutputBlock = [u8; BLOCK_BYTES + AHEAD_BYTES];
 
-/// What is known of each byte of a block, one bit each, the first byte's lowest.
+/// The properties of the bytes of a block, one bit per byte, starting at the lowest bit.
 #[derive(Clone, Copy)]
 struct KeptMasks {
-    /// Kept, as far as ASCII goes.
+    /// Kept by the rules for ASCII.
     kept: u64,
     newline: u64,
-    /// Part of a character outside ASCII.
+    /// Part of a non-ASCII character.
     high: u64,
 }
 
-/// The loop over the blocks of a chunk, for one set of instructions. It is a macro because
-/// functions with different instructions cannot be inlined into one that is shared. The
-/// module that uses it has three functions of the same attributes:
+/// The loop over the blocks of a chunk for one set of instructions. It is a macro because functions
+/// with different target features cannot be inlined into a shared one. The module that uses it
+/// defines three functions with the same attributes:
 ///
 /// - `masks(&Drops, &BlockWindow) -> KeptMasks`
-/// - `special_mask(&BlockWindow) -> u64`: where characters begin for which
-///   [`may_be_special`] is true;
-/// - `move_together(&BlockWindow, u64, &mut BlockRoom)`: moves the bytes of a mask to the front.
+/// - `special_mask(&BlockWindow) -> u64`: the starts of characters for which [`may_be_special`] is
+///   true;
+/// - `compress(&BlockWindow, u64, &mut OutputBlock)`: moves the bytes of a mask to the front.
 macro_rules! block_loop {
     ($(#[$attribute:meta])*) => {
         $(#[$attribute])*
         pub(super) fn compact<'a>(
             compactor: &Compactor,
             chunk: &[u8],
-            mut out: Pen<'a>,
-        ) -> Pen<'a> {
-            // Copies, and one place for each step: so all of it becomes one loop, which keeps
-            // what does not change in registers.
+            mut out: Writer<'a>,
+        ) -> Writer<'a> {
+            // Local copies, and a single call of each step, let the compiler build one loop that
+            // keeps constants in registers.
             let (drops, has_special) = (compactor.drops, compactor.has_special);
             let mut patched: BlockWindow;
             let mut at = 0;
@@ -70,7 +70,7 @@ macro_rules! block_loop {
                     }
                 }
                 if len < BLOCK_BYTES {
-                    // The end of the chunk, or a character that the next block begins with.
+                    // The end of the chunk, or a character that is left to the next block.
                     let valid = u64::MAX >> (BLOCK_BYTES - len);
                     (kept, newline) = (kept & valid, newline & valid);
                 }
@@ -82,40 +82,40 @@ macro_rules! block_loop {
         /// Appends the kept bytes of a block, and ends the lines that end in it.
         #[inline]
         $(#[$attribute])*
-        fn put(window: &BlockWindow, kept: u64, mut newline: u64, at: usize, out: &mut Pen<'_>) {
+        fn put(window: &BlockWindow, kept: u64, mut newline: u64, at: usize, out: &mut Writer<'_>) {
             let start = out.written;
             while newline != 0 {
-                let place = newline.trailing_zeros();
+                let index = newline.trailing_zeros();
                 newline &= newline - 1;
-                let kept_before = (kept & ((1 << place) - 1)).count_ones();
-                out.end_line(at + place as usize + 1, start + kept_before as usize);
+                let kept_before = (kept & ((1 << index) - 1)).count_ones();
+                out.end_line(at + index as usize + 1, start + kept_before as usize);
             }
-            let room = out.bytes[start..].first_chunk_mut();
-            move_together(window, kept, room.expect("the slack is longer than a block"));
+            let output = out.bytes[start..].first_chunk_mut();
+            compress(window, kept, output.expect("the slack is longer than a block"));
             out.written = start + kept.count_ones() as usize;
         }
     };
 }
 
-/// Where three bytes, at one place each of three vectors, are of one of [`SPECIAL_FORMS`]. The
-/// module that uses it has `is`, `both` and `either`.
+/// The mask of offsets where three bytes match one of [`SPECIAL_FORMS`]; each vector has one of the
+/// three bytes. The module that uses it defines `is`, `and` and `or`.
 #[cfg(target_arch = "x86_64")]
 macro_rules! special_forms {
     ($first:expr, $second:expr, $third:expr) => {{
         let (first, second, third) = ($first, $second, $third);
         let second_80 = is(second, 0x80);
         let third_80 = is(third, 0x80);
-        let c2 = both(is(first, 0xC2), either(is(second, 0x85), is(second, 0xA0)));
-        let e1 = both(is(first, 0xE1), both(is(second, 0x9A), third_80));
-        let e2_seconds = either(second_80, either(is(second, 0x81), is(second, 0x88)));
-        let e2 = both(is(first, 0xE2), e2_seconds);
-        let e3 = both(is(first, 0xE3), both(second_80, third_80));
-        let ef = both(is(first, 0xEF), both(is(second, 0xBB), is(third, 0xBF)));
-        either(either(c2, e1), either(e2, either(e3, ef)))
+        let c2 = and(is(first, 0xC2), or(is(second, 0x85), is(second, 0xA0)));
+        let e1 = and(is(first, 0xE1), and(is(second, 0x9A), third_80));
+        let e2_seconds = or(second_80, or(is(second, 0x81), is(second, 0x88)));
+        let e2 = and(is(first, 0xE2), e2_seconds);
+        let e3 = and(is(first, 0xE3), and(second_80, third_80));
+        let ef = and(is(first, 0xEF), and(is(second, 0xBB), is(third, 0xBF)));
+        or(or(c2, e1), or(e2, or(e3, ef)))
     }};
 }
 
-/// The end of a chunk, and zeros after it.
+/// The end of a chunk, padded with zeros.
 #[cold]
 fn last_window(rest: &[u8]) -> BlockWindow {
     let mut window = [0; BLOCK_BYTES + AHEAD_BYTES];
@@ -134,17 +134,17 @@ mod portable;
 use super::{Normalization, Removal, map_character};
 use crate::simd::Level;
 
-/// How many bytes of text are compacted at a time, so that text, result and line ends stay in
-/// the fastest cache. A longer line is a piece of its own.
+/// The number of bytes that are compacted at a time, so that text, result and line ends stay in the
+/// L1 cache. A longer line is a chunk of its own.
 pub const CHUNK_LIMIT_BYTES: usize = 16 * 1024;
 
-/// How many bytes after its result a kernel may overwrite, and how many after a line's
-/// result the hash kernels may look at.
+/// The number of bytes that a kernel may overwrite after its result, and that the hash kernels may
+/// read after the result of a line.
 pub const SLACK_BYTES: usize = 256;
 
-/// The UTF-8 forms of the characters that some rule does not keep, and of a few more: a first
-/// byte, second bytes, and the third byte where not every one will do. The test
-/// `finds_every_special_character` goes through all of Unicode.
+/// The UTF-8 forms of the characters that some rule changes, and of a few others: the first byte,
+/// the possible second bytes, and the third byte unless any is possible. The test
+/// `finds_every_special_character` checks all of Unicode.
 const SPECIAL_FORMS: [(u8, &[u8], Option<u8>); 5] = [
     (0xC2, &[0x85, 0xA0], None),
     (0xE1, &[0x9A], Some(0x80)),
@@ -153,7 +153,7 @@ const SPECIAL_FORMS: [(u8, &[u8], Option<u8>); 5] = [
     (0xEF, &[0xBB], Some(0xBF)),
 ];
 
-/// For the first, second and third byte of a character: the forms it fits, one bit each.
+/// For the first, second and third byte of a character, the matching forms, one bit each.
 static FITTING_FORMS: [[u8; 256]; 3] = fitting_forms();
 
 const fn fitting_forms() -> [[u8; 256]; 3] {
@@ -180,73 +180,73 @@ const fn fitting_forms() -> [[u8; 256]; 3] {
     table
 }
 
-/// The forms, one bit each, that any third byte fits, of the same character or of the next.
+/// The forms, one bit each, that match any third byte, which may belong to the next character.
 #[cfg(target_arch = "aarch64")]
 const ANY_THIRD_FORMS: u8 = FITTING_FORMS[2][0];
 
-/// Whether a byte begins characters that may be special.
+/// Whether a byte is the first of characters that may be special.
 #[inline]
 fn is_special_lead(first: u8) -> bool {
     FITTING_FORMS[0][usize::from(first)] != 0
 }
 
-/// Whether some rule may not keep the character that begins with these bytes.
+/// Whether some rule may change the character with these first bytes.
 #[inline]
 fn may_be_special(first: u8, second: u8, third: u8) -> bool {
     let [firsts, seconds, thirds] = &FITTING_FORMS;
     firsts[usize::from(first)] & seconds[usize::from(second)] & thirds[usize::from(third)] != 0
 }
 
-/// For each mask of eight bytes: the places of the kept ones, in order. A shuffle by them moves
-/// these bytes together.
+/// For each mask of eight bytes: the indices of the kept bytes, ascending. Used as shuffle indices,
+/// they move these bytes together.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-static KEPT_PLACES: [[u8; 8]; 256] = kept_places();
+static KEPT_INDICES: [[u8; 8]; 256] = kept_indices();
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-const fn kept_places() -> [[u8; 8]; 256] {
+const fn kept_indices() -> [[u8; 8]; 256] {
     let mut table = [[0; 8]; 256];
     let mut mask = 0;
     while mask < 256 {
-        let (mut place, mut count) = (0, 0);
-        while place < 8 {
-            if mask >> place & 1 == 1 {
-                table[mask][count] = place;
+        let (mut index, mut count) = (0, 0);
+        while index < 8 {
+            if mask >> index & 1 == 1 {
+                table[mask][count] = index;
                 count += 1;
             }
-            place += 1;
+            index += 1;
         }
         mask += 1;
     }
     table
 }
 
-/// Compacts text by one rule, on one level of instructions.
+/// Compacts text according to one rule, with one set of instructions.
 #[derive(Debug)]
 pub struct Compactor {
-    /// Available on this processor; checked when the value is made.
+    /// Supported by this processor; checked on construction.
     level: Level,
     rule: &'static Normalization,
-    /// Whether the rule does anything to characters outside ASCII.
+    /// Whether the rule changes any non-ASCII character.
     has_special: bool,
-    /// ASCII bytes that are dropped, terminators included.
+    /// The ASCII bytes to remove, including terminators.
     drops: Drops,
 }
 
-/// What a compactor made of a chunk. Kept between chunks for its memory.
+/// The result of compacting a chunk. Reused for its memory.
 #[derive(Debug, Default)]
 pub struct Compacted {
     /// The kept bytes, and [`SLACK_BYTES`] more.
     bytes: Vec<u8>,
     written: usize,
-    /// Where each line starts in `bytes`, and then where the last one ends.
+    /// The start of each line in `bytes`, followed by the end of the last one.
     bounds: Vec<u32>,
-    /// Where each line ends in the chunk, terminator included.
+    /// The end of each line in the chunk, including its terminator.
     ends: Vec<u32>,
     lines: usize,
 }
 
 impl Compacted {
-    /// The kept bytes of all lines, and [`SLACK_BYTES`] without meaning.
+    /// The kept bytes of all lines, and [`SLACK_BYTES`] of unspecified content.
     pub fn bytes_with_slack(&self) -> &[u8] {
         &self.bytes[..self.written + SLACK_BYTES]
     }
@@ -256,12 +256,12 @@ impl Compacted {
         &self.bytes[..self.written]
     }
 
-    /// Where each line starts in the kept bytes, and then where the last one ends.
+    /// The start of each line in the kept bytes, followed by the end of the last one.
     pub fn bounds(&self) -> &[u32] {
         &self.bounds[..=self.lines]
     }
 
-    /// Where each line ends in the chunk, terminator included.
+    /// The end of each line in the chunk, including its terminator.
     pub fn ends(&self) -> &[u32] {
         &self.ends[..self.lines]
     }
@@ -280,14 +280,14 @@ impl Compacted {
         self.lines = 0;
     }
 
-    fn pen(&mut self) -> Pen<'_> {
+    fn writer(&mut self) -> Writer<'_> {
         let Compacted { bytes, bounds, ends, .. } = self;
-        Pen { bytes, bounds, ends, written: 0, lines: 0 }
+        Writer { bytes, bounds, ends, written: 0, lines: 0 }
     }
 }
 
-/// A [`Compacted`] while it is written.
-struct Pen<'a> {
+/// Writes a [`Compacted`].
+struct Writer<'a> {
     bytes: &'a mut [u8],
     bounds: &'a mut [u32],
     ends: &'a mut [u32],
@@ -295,8 +295,8 @@ struct Pen<'a> {
     lines: usize,
 }
 
-impl Pen<'_> {
-    /// Ends a line whose last byte stands before `end` in the chunk.
+impl Writer<'_> {
+    /// Ends a line that ends at `end` in the chunk.
     #[inline(always)]
     fn end_line(&mut self, end: usize, kept_end: usize) {
         self.ends[self.lines] = end as u32;
@@ -306,12 +306,14 @@ impl Pen<'_> {
 }
 
 impl Compactor {
-    /// For text of which each line ends at `\n`, which is dropped in any dialect.
+    /// For text whose lines end at `
+    /// `, which is removed in all dialects.
     pub fn of_lines(rule: &'static Normalization, level: Level) -> Compactor {
         Compactor::new(rule, level, Some(b'\n'))
     }
 
-    /// For parts of a line, in which `\n` is a character like any other.
+    /// For parts of a line, in which `
+    /// ` is an ordinary character.
     pub fn of_pieces(rule: &'static Normalization, level: Level) -> Compactor {
         Compactor::new(rule, level, None)
     }
@@ -326,39 +328,38 @@ impl Compactor {
         }
     }
 
-    /// Replaces `out` by what is kept of `chunk`, which is shorter than 4 GiB and begins and
-    /// ends between characters. Of a rule that removes white space at the end alone, that is
-    /// not done yet.
+    /// Replaces `out` by the kept bytes of `chunk`, which is shorter than 4 GiB and starts and ends
+    /// at character boundaries. Does not trim trailing whitespace for rules that only remove that.
     pub fn compact(&self, chunk: &[u8], out: &mut Compacted) {
         assert!(u32::try_from(chunk.len()).is_ok(), "too long a chunk");
-        // A line has a byte at least; where nothing ends one, all is one line.
+        // A line has at least one byte; without terminators, everything is one line.
         let lines_limit = if self.drops.newline.is_some() { chunk.len() } else { 1 };
         out.reset(chunk.len(), lines_limit);
-        let pen = out.pen();
-        let mut pen = match self.level {
-            Level::Portable => portable::compact(self, chunk, pen),
-            // SAFETY: `new` checked that the processor has these instructions.
+        let writer = out.writer();
+        let mut writer = match self.level {
+            Level::Portable => portable::compact(self, chunk, writer),
+            // SAFETY: `new` checked that the processor supports these instructions.
             #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => unsafe { avx2::compact(self, chunk, pen) },
-            // SAFETY: `new` checked that the processor has these instructions.
+            Level::Avx2 => unsafe { avx2::compact(self, chunk, writer) },
+            // SAFETY: `new` checked that the processor supports these instructions.
             #[cfg(target_arch = "x86_64")]
-            Level::Avx512 => unsafe { avx512::compact(self, chunk, pen) },
-            // SAFETY: `new` checked that the processor has these instructions.
+            Level::Avx512 => unsafe { avx512::compact(self, chunk, writer) },
+            // SAFETY: `new` checked that the processor supports these instructions.
             #[cfg(target_arch = "aarch64")]
-            Level::Neon => unsafe { neon::compact(self, chunk, pen) },
+            Level::Neon => unsafe { neon::compact(self, chunk, writer) },
             _ => unreachable!("`new` checks the level"),
         };
-        // Not by a second look at the bytes, which may have changed.
-        let last_end = pen.lines.checked_sub(1).map_or(0, |last| pen.ends[last]);
+        // Do not read the last byte again, because it may have changed.
+        let last_end = writer.lines.checked_sub(1).map_or(0, |last| writer.ends[last]);
         if last_end as usize != chunk.len() {
-            pen.end_line(chunk.len(), pen.written);
+            writer.end_line(chunk.len(), writer.written);
         }
-        (out.written, out.lines) = (pen.written, pen.lines);
+        (out.written, out.lines) = (writer.written, writer.lines);
     }
 
-    /// Puts what becomes of the characters that begin at the bits of `special` into the
-    /// window, and takes what they lose from `kept`. Says how much of the block of `len` bytes
-    /// is done: less only so as not to split a character.
+    /// Maps the characters that start at the bits of `special` in the window, and clears the bits
+    /// of removed bytes in `kept`. Returns the number of bytes of the block that are processed:
+    /// less than `len` only to avoid splitting a character.
     #[cold]
     fn patch(
         &self,
@@ -368,26 +369,26 @@ impl Compactor {
         len: usize,
     ) -> (u64, usize) {
         while special != 0 {
-            let place = special.trailing_zeros() as usize;
+            let index = special.trailing_zeros() as usize;
             special &= special - 1;
-            let character: [u8; 4] = *window[place..].first_chunk().expect("the window goes on");
+            let character: [u8; 4] = *window[index..].first_chunk().expect("the window goes on");
             let Some((left, size)) = self.special(&character) else {
                 continue;
             };
-            if place + size > BLOCK_BYTES {
-                // The next block begins with it.
-                return (kept, place);
+            if index + size > BLOCK_BYTES {
+                // Leave it to the next block.
+                return (kept, index);
             }
-            window[place..place + left.len()].copy_from_slice(left);
-            for lost in place + left.len()..place + size {
+            window[index..index + left.len()].copy_from_slice(left);
+            for lost in index + left.len()..index + size {
                 kept &= !(1 << lost);
             }
         }
         (kept, len)
     }
 
-    /// What is kept of the character at the start of `bytes`, and how long it is; `None` when
-    /// it is kept as it is.
+    /// The mapped form and the length of the character at the start of `bytes`; `None` if it is not
+    /// changed.
     fn special<'a>(&self, bytes: &'a [u8]) -> Option<(&'a [u8], usize)> {
         let byte = |at: usize| bytes.get(at).copied().unwrap_or(0);
         if !may_be_special(byte(0), byte(1), byte(2)) {
@@ -398,14 +399,14 @@ impl Compactor {
     }
 }
 
-/// The ASCII bytes that are dropped, in the forms that the kernels use.
+/// The ASCII bytes to remove, in the forms that the kernels use.
 #[derive(Clone, Copy, Debug)]
 struct Drops {
-    /// By the low half of a byte: the one byte with it that is dropped, else 0xFF.
+    /// Indexed by the low half of a byte: the single byte to remove with that low half, or 0xFF.
     by_low_half: [u8; 16],
-    /// The bytes that are dropped, as two ranges, each without its end.
+    /// The bytes to remove as two half-open ranges.
     ranges: [(u8, u8); 2],
-    /// The byte that ends a line, if one does.
+    /// The terminator, if lines are ended.
     newline: Option<u8>,
 }
 
@@ -448,7 +449,7 @@ mod tests {
         }
     }
 
-    /// A rule that does nothing outside ASCII is not asked.
+    /// The check is skipped for a rule that changes no non-ASCII character.
     #[test]
     fn rules_without_special_characters_have_none() {
         for dialect in &DIALECTS {
@@ -459,9 +460,9 @@ mod tests {
         }
     }
 
-    /// Chunks that end around the end of a block or of what is looked at beyond it.
+    /// Chunks that end near the end of a block, or of the bytes after it.
     #[test]
-    fn every_end_of_a_chunk() {
+    fn chunks_may_end_anywhere() {
         let specials = ["\u{3000}", "\u{a0}", "\u{feff}", "\u{e9}", " ", "\r", "x"];
         for (special, dialect) in
             specials.iter().flat_map(|it| DIALECTS.iter().map(move |d| (it, d)))
@@ -481,7 +482,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_keep_newlines_where_they_are_no_white_space() {
+    fn pieces_keep_newlines_that_are_not_removed_as_whitespace() {
         for (dialect, kept) in DIALECTS.iter().zip(["ab", "ab", "ab", "ab", "a\n b"]) {
             for level in Level::available() {
                 let mut out = Compacted::default();

@@ -1,6 +1,6 @@
-//! Rendering many lines at once. Numbers are counted up in decimal, and digits of hashes come
-//! from a table. Short texts are copied in one step of a fixed size. It may write too much,
-//! because what follows is written later.
+//! Renders many lines at a time. Line numbers are incremented in decimal, and the digits of hashes
+//! come from a table. Short texts are copied in one step of a fixed size, which may write too much
+//! because the bytes after it are written later.
 
 use std::mem::MaybeUninit;
 use std::sync::OnceLock;
@@ -11,47 +11,49 @@ use crate::dialect::{DIALECTS, Dialect, MemoryLines};
 use crate::hash::HashedBlock;
 use crate::simd::Level;
 
-/// Texts up to this length are copied in one step of this size: a step of a fixed size is a few
-/// instructions, and a choice among more sizes could not be foreseen.
+/// The size of the copy for texts up to this length. A copy of fixed size takes a few instructions,
+/// and branches between more sizes would be mispredicted.
 const SHORT_BYTES: usize = 64;
 
-/// Room for one short line with its anchor and its line feed, however short its parts are; so
-/// much after an output lets any of its lines be written in steps of fixed sizes. The length
-/// of a number is taken modulo twice its limit, so that the compiler sees that all fits.
-pub const LINE_ROOM_BYTES: usize = 2 * DIGITS_LIMIT + HEAD_LIMIT_BYTES + SHORT_BYTES;
-const _: () = assert!(2 * DIGITS_LIMIT - 1 + HEAD_LIMIT_BYTES + SHORT_BYTES < LINE_ROOM_BYTES);
+/// The capacity for one short line with its anchor and newline, if all parts are written in steps
+/// of fixed sizes. With this capacity after an output, any of its lines can be written in such
+/// steps. The length of a number is taken modulo twice its limit, which shows the compiler that
+/// everything fits.
+pub const LINE_CAPACITY_BYTES: usize = 2 * DIGITS_LIMIT + HEAD_LIMIT_BYTES + SHORT_BYTES;
+const _: () = assert!(2 * DIGITS_LIMIT - 1 + HEAD_LIMIT_BYTES + SHORT_BYTES < LINE_CAPACITY_BYTES);
 
 /// Separator, four digits and text mark.
 const HEAD_LIMIT_BYTES: usize = 6;
 
-/// Bytes of which so far none need be written.
-type Room = [MaybeUninit<u8>];
+/// A buffer that may be uninitialized.
+type Buffer = [MaybeUninit<u8>];
 
-/// Renders blocks of lines, the one after the other.
+/// Renders consecutive blocks of lines.
 pub struct BlockRenderer {
-    /// Available on this processor; checked when the value is made.
+    /// Supported by this processor; checked on construction.
     level: Level,
     dialect: &'static Dialect,
     number: Counter,
-    /// Whether a `\r` before the `\n` is part of the text.
+    /// Whether a `\r` before the `
+    /// ` is part of the text.
     keeps_carriage_returns: bool,
     pairs: &'static [Pair],
 }
 
-/// Two letters of a hash between separator and text mark. Without a separator, what stands before a
-/// text and, last, how many letters that are: a blank line, or any, may have no hash.
+/// Two letters of a hash between separator and text mark. Without a separator: the letters before a
+/// text, and in the last byte their number, because a blank line, or any line, may have no hash.
 type Pair = [u8; 4];
 
-/// What the letters of a [`Pair`] without a separator take, the text mark included.
+/// The maximum length of the letters in a [`Pair`] without a separator, including the text mark.
 const BARE_HEAD_BYTES: usize = 3;
 
 impl BlockRenderer {
-    /// Starts at line `first_line`.
+    /// A renderer that starts at line `first_line`.
     pub fn new(dialect: &'static Dialect, first_line: u64) -> BlockRenderer {
         BlockRenderer::with_lines(dialect, first_line, MemoryLines::Terminated)
     }
 
-    /// As `new`, for lines of another kind.
+    /// Like `new`, for strings that are split as `lines` says.
     pub fn with_lines(
         dialect: &'static Dialect,
         first_line: u64,
@@ -60,7 +62,7 @@ impl BlockRenderer {
         BlockRenderer::with_level(Level::best(), dialect, first_line, lines)
     }
 
-    /// As `with_lines`, on the given level, which must be available.
+    /// Like `with_lines`, for the given level, which must be available.
     fn with_level(
         level: Level,
         dialect: &'static Dialect,
@@ -77,48 +79,48 @@ impl BlockRenderer {
         }
     }
 
-    /// Appends the lines of a block at the start of `text`, each with a line feed after it.
+    /// Appends the lines of a block at the start of `text`, each followed by a newline.
     pub fn append(&mut self, text: &[u8], block: HashedBlock<'_>, out: &mut Vec<u8>) {
-        out.reserve(self.room_bytes(block));
+        out.reserve(self.capacity_bytes(block));
         let written = self.write(text, block, out.spare_capacity_mut());
-        // SAFETY: Each line has written all of the room up to where it says that it ends, digits
-        // included (`write_line` has only numbers that fit their register), and the next one
-        // starts there; that `written` is within the room is what its slices check.
+        // SAFETY: Each line has initialized everything up to the end that it returned, including
+        // digits (`write_line` only gets numbers that fit the register), and the next one starts
+        // there. The slice checks ensure that `written` is within the capacity.
         unsafe { out.set_len(out.len() + written) };
     }
 
-    /// As [`BlockRenderer::append`], to the front of `out`; says how many bytes that took. `None`
-    /// where there may be too little room; what is after the lines may be overwritten.
+    /// Like [`BlockRenderer::append`], to the start of `out`; returns the number of bytes. `None`
+    /// if the capacity may be too small. Bytes after the lines may be overwritten.
     pub fn overwrite(
         &mut self,
         text: &[u8],
         block: HashedBlock<'_>,
         out: &mut [u8],
     ) -> Option<usize> {
-        if out.len() < self.room_bytes(block) {
+        if out.len() < self.capacity_bytes(block) {
             return None;
         }
-        // SAFETY: The types have the same layout, and what is written here are bytes: nothing of
-        // `out` becomes uninitialized.
-        let room = unsafe { &mut *(std::ptr::from_mut(out) as *mut Room) };
-        Some(self.write(text, block, room))
+        // SAFETY: The types have the same layout, and only initialized bytes are written, so no
+        // part of `out` becomes uninitialized.
+        let buffer = unsafe { &mut *(std::ptr::from_mut(out) as *mut Buffer) };
+        Some(self.write(text, block, buffer))
     }
 
-    /// What a block takes at most, with the steps that write too much.
-    fn room_bytes(&self, block: HashedBlock<'_>) -> usize {
+    /// The maximum size of a block, including the excess of steps of fixed sizes.
+    fn capacity_bytes(&self, block: HashedBlock<'_>) -> usize {
         let count = block.hashes.len() as u64;
         let last = self.number.value().saturating_add(count);
-        rendered_size_bound(self.dialect, block.len_bytes(), count, last) + LINE_ROOM_BYTES
+        rendered_size_bound(self.dialect, block.len_bytes(), count, last) + LINE_CAPACITY_BYTES
     }
 
-    fn write(&mut self, text: &[u8], block: HashedBlock<'_>, room: &mut Room) -> usize {
+    fn write(&mut self, text: &[u8], block: HashedBlock<'_>, buffer: &mut Buffer) -> usize {
         match self.level {
-            // To copy in wider steps, NEON needs no function of its own: all is compiled for it.
-            Level::Portable | Level::Neon => self.write_lines(text, block, room),
-            // SAFETY: `with_level` made sure that the processor has these instructions, which
-            // `Level::Avx512` asks for, too.
+            // NEON needs no separate function for wider copies: everything is compiled with it.
+            Level::Portable | Level::Neon => self.write_lines(text, block, buffer),
+            // SAFETY: `with_level` checked that the processor supports these instructions, which
+            // `Level::Avx512` includes.
             #[cfg(target_arch = "x86_64")]
-            Level::Avx2 | Level::Avx512 => unsafe { self.write_lines_avx2(text, block, room) },
+            Level::Avx2 | Level::Avx512 => unsafe { self.write_lines_avx2(text, block, buffer) },
             #[cfg(not(target_arch = "x86_64"))]
             Level::Avx2 | Level::Avx512 => unreachable!("not available"),
         }
@@ -127,32 +129,37 @@ impl BlockRenderer {
     /// [`BlockRenderer::write_lines`], compiled for AVX2, which copies in wider steps.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-    fn write_lines_avx2(&mut self, text: &[u8], block: HashedBlock<'_>, room: &mut Room) -> usize {
-        self.write_lines(text, block, room)
+    fn write_lines_avx2(
+        &mut self,
+        text: &[u8],
+        block: HashedBlock<'_>,
+        buffer: &mut Buffer,
+    ) -> usize {
+        self.write_lines(text, block, buffer)
     }
 
-    /// Writes a block to the front of `room` and says how many bytes that took.
+    /// Writes a block to the start of `buffer` and returns the number of bytes.
     #[inline(always)]
-    fn write_lines(&mut self, text: &[u8], block: HashedBlock<'_>, room: &mut Room) -> usize {
+    fn write_lines(&mut self, text: &[u8], block: HashedBlock<'_>, buffer: &mut Buffer) -> usize {
         match (self.dialect.width, self.dialect.separator) {
-            (2, Some(_)) => self.write_lines_with::<4>(text, block, room),
-            (4, Some(_)) => self.write_lines_with::<6>(text, block, room),
-            _ => self.write_lines_with::<BARE_HEAD_BYTES>(text, block, room),
+            (2, Some(_)) => self.write_lines_with::<4>(text, block, buffer),
+            (4, Some(_)) => self.write_lines_with::<6>(text, block, buffer),
+            _ => self.write_lines_with::<BARE_HEAD_BYTES>(text, block, buffer),
         }
     }
 
-    /// `HEAD_BYTES` is what separator, digits and text mark take at most. As a variable
-    /// it would cost a tenth of a read.
+    /// `HEAD_BYTES` is the maximum length of separator, digits and text mark. As a variable, it
+    /// would add a tenth to the cost of a read.
     ///
-    /// There is room for each line: it takes at most its bytes in the block, terminator included,
-    /// and its anchor, both of which [`rendered_size_bound`] counts; where lines end was seen
-    /// once, so changed bytes of a mapped file make none longer.
+    /// The capacity suffices for each line: it takes at most its bytes in the block, including the
+    /// terminator, and its anchor; [`rendered_size_bound`] counts both. The ends of lines were
+    /// determined once, so changes of a mapped file cannot make a line longer.
     #[inline(always)]
     fn write_lines_with<const HEAD_BYTES: usize>(
         &mut self,
         text: &[u8],
         block: HashedBlock<'_>,
-        room: &mut Room,
+        buffer: &mut Buffer,
     ) -> usize {
         let Some((&last_hash, hashes)) = block.hashes.split_last() else {
             return 0;
@@ -162,17 +169,17 @@ impl BlockRenderer {
         for (&hash, &end) in hashes.iter().zip(block.ends_but_last()) {
             let end = end as usize;
             let line_bytes = line_len_bytes(text, start, end, keeps_carriage_returns);
-            let (text, room) = (&text[start..], &mut room[at..]);
+            let (text, buffer) = (&text[start..], &mut buffer[at..]);
             at += if number.len <= DIGITS_LIMIT {
-                let head = |room: &mut _, at| put_head::<HEAD_BYTES>(pairs, hash, room, at);
-                write_line(&number, head, text, line_bytes, room)
+                let head = |buffer: &mut _, at| put_head::<HEAD_BYTES>(pairs, hash, buffer, at);
+                write_line(&number, head, text, line_bytes, buffer)
             } else {
-                write_any_line(dialect, number.value(), hash, &text[..line_bytes], room)
+                write_any_line(dialect, number.value(), hash, &text[..line_bytes], buffer)
             };
             number.count_up();
             start = end;
         }
-        // The last line may be of any length, and end without a line feed.
+        // The last line may have any length, and no newline.
         let end = block.len_bytes();
         let line_bytes = if text[start..end].ends_with(b"\n") {
             line_len_bytes(text, start, end, keeps_carriage_returns)
@@ -180,14 +187,14 @@ impl BlockRenderer {
             end - start
         };
         let last = &text[start..start + line_bytes];
-        at += write_any_line(dialect, number.value(), last_hash, last, &mut room[at..]);
+        at += write_any_line(dialect, number.value(), last_hash, last, &mut buffer[at..]);
         number.count_up();
         self.number = number;
         at
     }
 }
 
-/// The length of a line that ends at a line feed, without its terminator.
+/// The length of a line that ends at a newline, without its terminator.
 #[inline(always)]
 fn line_len_bytes(text: &[u8], start: usize, end: usize, keeps_carriage_returns: bool) -> usize {
     let mut text_end = end - 1;
@@ -198,17 +205,17 @@ fn line_len_bytes(text: &[u8], start: usize, end: usize, keeps_carriage_returns:
     text_end.saturating_sub(start)
 }
 
-/// Writes the line of `line_bytes` that `text` begins with. Its number has at most
-/// [`DIGITS_LIMIT`] digits; `put_head` writes what is between that and the text.
+/// Writes the line of `line_bytes` at the start of `text`. Its number has at most [`DIGITS_LIMIT`]
+/// digits; `put_head` writes the bytes between number and text.
 #[inline(always)]
 fn write_line(
     number: &Counter,
-    put_head: impl FnOnce(&mut [MaybeUninit<u8>; LINE_ROOM_BYTES], usize) -> usize,
+    put_head: impl FnOnce(&mut [MaybeUninit<u8>; LINE_CAPACITY_BYTES], usize) -> usize,
     text: &[u8],
     line_bytes: usize,
-    room: &mut Room,
+    buffer: &mut Buffer,
 ) -> usize {
-    let front = room.first_chunk_mut::<LINE_ROOM_BYTES>().expect("room was reserved");
+    let front = buffer.first_chunk_mut::<LINE_CAPACITY_BYTES>().expect("room was reserved");
     put(front, 0, number.digits.to_le_bytes());
     let digits_end = number.len % (2 * DIGITS_LIMIT);
     let text_start = digits_end + put_head(front, digits_end);
@@ -217,71 +224,71 @@ fn write_line(
             put(front, text_start, *short);
             front[text_start + line_bytes].write(b'\n');
         }
-        _ => put_text(&text[..line_bytes], &mut room[text_start..]),
+        _ => put_text(&text[..line_bytes], &mut buffer[text_start..]),
     }
     text_start + line_bytes + 1
 }
 
-/// Writes what stands between a number and its text, and says how many bytes that took.
+/// Writes the bytes between a number and its text, and returns their number.
 #[inline(always)]
 fn put_head<const HEAD_BYTES: usize>(
     pairs: &[Pair],
     hash: u32,
-    room: &mut [MaybeUninit<u8>; LINE_ROOM_BYTES],
+    buffer: &mut [MaybeUninit<u8>; LINE_CAPACITY_BYTES],
     at: usize,
 ) -> usize {
     if HEAD_BYTES == 4 {
-        put(room, at, pairs[hash as usize]);
+        put(buffer, at, pairs[hash as usize]);
         return HEAD_BYTES;
     }
     if HEAD_BYTES == BARE_HEAD_BYTES {
         let pair = pairs[hash as usize];
-        // In one step; what is too much is written over by the text or its line feed.
-        put(room, at, pair);
-        // So the compiler sees that it is no more.
+        // In one step; excess bytes are overwritten by the text or its newline.
+        put(buffer, at, pair);
+        // Shows the compiler the maximum.
         return usize::from(pair[3]) % (BARE_HEAD_BYTES + 1);
     }
     let count = pairs.len() as u32;
     let [separator, first, second, _] = pairs[(hash / count) as usize];
     let [_, third, fourth, text_mark] = pairs[(hash % count) as usize];
-    put(room, at, [separator, first, second, third, fourth, text_mark]);
+    put(buffer, at, [separator, first, second, third, fourth, text_mark]);
     HEAD_BYTES
 }
 
-/// Writes a line of any length, with a number of any length.
+/// Writes a line with a number and a text of any length.
 #[inline(never)]
 fn write_any_line(
     dialect: &Dialect,
     number: u64,
     hash: u32,
     text: &[u8],
-    room: &mut Room,
+    buffer: &mut Buffer,
 ) -> usize {
     let mut anchor = Vec::with_capacity(32);
     super::render_line(dialect, number, hash, b"", &mut anchor);
-    room[..anchor.len()].write_copy_of_slice(&anchor);
-    put_text(text, &mut room[anchor.len()..]);
+    buffer[..anchor.len()].write_copy_of_slice(&anchor);
+    put_text(text, &mut buffer[anchor.len()..]);
     anchor.len() + text.len() + 1
 }
 
-/// Writes a text of any length and the line feed after it.
+/// Writes a text of any length and a newline.
 #[inline(never)]
-fn put_text(text: &[u8], room: &mut Room) {
-    room[..text.len()].write_copy_of_slice(text);
-    room[text.len()].write(b'\n');
+fn put_text(text: &[u8], buffer: &mut Buffer) {
+    buffer[..text.len()].write_copy_of_slice(text);
+    buffer[text.len()].write(b'\n');
 }
 
 #[inline(always)]
-fn put<const COUNT: usize>(room: &mut Room, at: usize, bytes: [u8; COUNT]) {
-    room[at..at + COUNT].write_copy_of_slice(&bytes);
+fn put<const COUNT: usize>(buffer: &mut Buffer, at: usize, bytes: [u8; COUNT]) {
+    buffer[at..at + COUNT].write_copy_of_slice(&bytes);
 }
 
-/// What stands before the texts of lines, by the hash or by halves of it.
+/// The bytes before the texts of lines, indexed by the hash or by its halves.
 fn pairs_of(dialect: &'static Dialect) -> &'static [Pair] {
     static TABLES: OnceLock<Vec<Vec<Pair>>> = OnceLock::new();
     let tables = TABLES.get_or_init(|| DIALECTS.iter().map(make_pairs).collect());
-    let place = DIALECTS.iter().position(|known| std::ptr::eq(known, dialect));
-    &tables[place.expect("it is one of the dialects")]
+    let index = DIALECTS.iter().position(|known| std::ptr::eq(known, dialect));
+    &tables[index.expect("it is one of the dialects")]
 }
 
 fn make_pairs(dialect: &Dialect) -> Vec<Pair> {
@@ -308,11 +315,11 @@ mod tests {
     use super::*;
     use crate::hash::{BlockHasher, LineHasher};
 
-    /// Every way to write a line: lengths around the steps, in the middle and at the end of the
-    /// text, numbers of every length, every width, and every end of a line.
+    /// Covers every way to write a line: lengths near the limits, in the middle and at the end of
+    /// the text, numbers of every length, every hash width, and every terminator.
     #[test]
     fn blocks_are_rendered_like_lines() {
-        // What is as long as that is text, or white space alone.
+        // For each length, a text and whitespace only.
         let lengths = [0, 1, SHORT_BYTES - 1, SHORT_BYTES, SHORT_BYTES + 1, 200, 3, 0];
         for (end, dialect) in ["\n", "\r\n", ""]
             .iter()
@@ -351,8 +358,8 @@ mod tests {
         }
     }
 
-    /// The lines of `text` as the renderer makes them of `changed`, which has the same length,
-    /// in room that before held this or that: what nobody wrote would differ.
+    /// The lines of `text` as rendered from `changed`, which has the same length. The buffers have
+    /// different initial contents, so uninitialized bytes would differ.
     fn rendered(renderer: BlockRenderer, level: Level, text: &[u8], changed: &[u8]) -> Vec<u8> {
         let mut outs = [0x00, 0xFF].map(|filler| {
             let mut out = vec![filler; 4 * text.len() + (1 << 16)];
@@ -371,14 +378,14 @@ mod tests {
             }
         }
         let [out, other] = outs;
-        assert_eq!(out, other, "room that nobody wrote");
+        assert_eq!(out, other, "uninitialized bytes");
         out
     }
 
-    /// A mapped file can change between the hashing and the rendering; the view is thrown away
-    /// then, but it must come to that.
+    /// A mapped file can change between hashing and rendering. The result is discarded then, but
+    /// rendering must not fail.
     #[test]
-    fn texts_that_change_meanwhile_do_no_harm() {
+    fn texts_that_change_meanwhile_are_rendered_without_failure() {
         let long = format!("{}\r\n{}\n", "x".repeat(SHORT_BYTES), "y".repeat(SHORT_BYTES + 1));
         let texts = ["a\n\nbc\n", "a\r\n\r\n\n", "\n\n\n", "abc", "\u{e9}x\ny\n", &long];
         for (text, dialect) in texts.iter().flat_map(|text| DIALECTS.iter().map(move |d| (text, d)))
@@ -387,7 +394,7 @@ mod tests {
             for byte in [b'\n', b'\r', b'x', 0xC3] {
                 for step in 1..4 {
                     let mut changed = text.clone().into_bytes();
-                    changed.iter_mut().step_by(step).for_each(|place| *place = byte);
+                    changed.iter_mut().step_by(step).for_each(|index| *index = byte);
                     let firsts = [1, 99_999_990, u64::MAX - 5000];
                     for (level, first) in
                         Level::available().flat_map(|level| firsts.map(|first| (level, first)))

@@ -1,21 +1,21 @@
-//! A line number in decimal, counted up without being formatted anew.
+//! A line number in decimal that is incremented without being formatted again.
 
-/// Numbers up to this length are kept in one register. That is a hundred million lines.
+/// The limit on numbers that are kept in one register: a hundred million lines.
 pub(super) const DIGITS_LIMIT: usize = 8;
 
-/// A number in decimal that is counted up.
+/// A decimal number that is incremented.
 #[derive(Clone, Copy)]
 pub(super) struct Counter {
-    /// The last number that differs from this one in the last digit alone, if that fits 64 bits.
+    /// The largest number that differs from this one only in the last digit, within 64 bits.
     last_of_ten: u64,
-    /// The digits, the first one in the lowest byte, where they fit. Kept in a register: bytes
-    /// that were just written one by one are slow to read together.
+    /// The digits, first digit in the lowest byte, if they fit. They are kept in a register because
+    /// bytes that were written one by one are slow to load together.
     pub(super) digits: u64,
-    /// How many digits there are.
+    /// The number of digits.
     pub(super) len: usize,
-    /// What counts the last digit up.
+    /// The value that increments the last digit.
     step: u64,
-    /// How often that may be done.
+    /// How often it can be added.
     steps_left: u64,
 }
 
@@ -36,13 +36,13 @@ impl Counter {
         Counter { last_of_ten: value + steps_left, digits, len, step, steps_left }
     }
 
-    /// The number itself.
+    /// The number.
     pub(super) fn value(self) -> u64 {
         self.last_of_ten - self.steps_left
     }
 
-    /// Counts up. Nine times of ten only the last digit changes, and nine times of ten of the
-    /// others only the last but one.
+    /// Increments the number. In nine of ten cases only the last digit changes, and in nine of ten
+    /// of the others only the last two.
     #[inline(always)]
     pub(super) fn count_up(&mut self) {
         if self.steps_left > 0 {

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use super::{EditContext, EditSite, ModelText, equal_ignoring_whitespace, indentation};
-use hashline_lines::dialect::WhiteSpace;
+use hashline_lines::dialect::Whitespace;
 use hashline_lines::normalize::without_white_space;
 use hashline_lines::similarity::similarity;
 
@@ -279,7 +279,7 @@ pub(super) fn paired_indent(
 /// All whitespace at the start of a line, as the origin of this rule defines it. It includes more
 /// characters than spaces and tabs.
 fn leading_whitespace(line: &str) -> &str {
-    let rest = line.trim_start_matches(|character| WhiteSpace::JavaScript.contains(character));
+    let rest = line.trim_start_matches(|character| Whitespace::JavaScript.contains(character));
     &line[..line.len() - rest.len()]
 }
 

@@ -13,7 +13,7 @@ use hashline_base::parallel;
 use hashline_lines::dialect::Dialect;
 use hashline_lines::hash::with_block_hasher;
 use hashline_lines::normalize::blank::blank_lines;
-use hashline_lines::rows::{BlockRenderer, zeroed_room_for};
+use hashline_lines::rows::{BlockRenderer, zeroed_buffer};
 
 /// A text, and what its parts hold.
 pub(super) struct CountedText<'a> {
@@ -45,7 +45,7 @@ impl<'a> CountedText<'a> {
             sizes.push((line, rendered_size(dialect, line, counts)));
             line += counts.lines;
         }
-        let mut out = zeroed_room_for(sizes.iter().map(|(_, size_bytes)| size_bytes).sum());
+        let mut out = zeroed_buffer(sizes.iter().map(|(_, size_bytes)| size_bytes).sum());
         let mut rest = out.as_mut_slice();
         let mut parts = Vec::with_capacity(self.parts.len());
         for ((text, _), &(first_line, size_bytes)) in self.parts.iter().zip(&sizes) {

@@ -1,4 +1,4 @@
-//! Eight lines at once, and four times eight where each step waits for the one before.
+//! Eight lines at a time, and four interleaved groups in steps with a single dependency chain.
 
 use std::arch::x86_64::{
     __m128i, __m256i, _mm_cvtsi128_si32, _mm_loadu_si128, _mm_max_epu32, _mm_shuffle_epi32,
@@ -17,17 +17,17 @@ use super::{
 
 const LANES: usize = 8;
 
-/// How many groups go through the steps of which each waits for the one before.
-const TOGETHER: usize = 4;
+/// The number of groups that are interleaved in steps with a single dependency chain.
+const INTERLEAVED: usize = 4;
 
 lane_loop! { #[target_feature(enable = "avx2")] VectorGroup, ReadLimits, __m256i }
 
 stripe_lanes! { #[target_feature(enable = "avx2")] __m256i }
 
-/// The greatest of numbers without a sign.
+/// The maximum of unsigned numbers.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn greatest(numbers: __m256i) -> u32 {
+fn max(numbers: __m256i) -> u32 {
     let halves =
         _mm_max_epu32(_mm256_castsi256_si128(numbers), _mm256_extracti128_si256::<1>(numbers));
     let pairs = _mm_max_epu32(halves, _mm_shuffle_epi32::<0b01_00_11_10>(halves));
@@ -35,8 +35,8 @@ fn greatest(numbers: __m256i) -> u32 {
     _mm_cvtsi128_si32(one) as u32
 }
 
-/// The stripe of each lane as four vectors of words: the first words of all lanes, the second ones,
-/// and so on.
+/// The stripe of each lane as four vectors of words: the first words of all lanes, the second
+/// words, and so on.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn words_at(group: &VectorGroup<'_>, offsets: &[u32; LANES]) -> [__m256i; 4] {
@@ -76,7 +76,7 @@ fn multiply(value: __m256i, prime: u32) -> __m256i {
     _mm256_mullo_epi32(value, splat(prime))
 }
 
-/// Whether a mask has some lane.
+/// Whether a mask has any lane set.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn any(mask: __m256i) -> bool {
@@ -85,19 +85,19 @@ fn any(mask: __m256i) -> bool {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn either(one: __m256i, other: __m256i) -> __m256i {
+fn or(one: __m256i, other: __m256i) -> __m256i {
     _mm256_or_si256(one, other)
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn both(one: __m256i, other: __m256i) -> __m256i {
+fn and(one: __m256i, other: __m256i) -> __m256i {
     _mm256_and_si256(one, other)
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn differing(one: __m256i, other: __m256i) -> __m256i {
+fn xor(one: __m256i, other: __m256i) -> __m256i {
     _mm256_xor_si256(one, other)
 }
 
@@ -125,7 +125,7 @@ fn shift_left<const BITS: i32>(value: __m256i) -> __m256i {
     _mm256_slli_epi32::<BITS>(value)
 }
 
-/// Rotates left by `LEFT`, which with `RIGHT` makes 32.
+/// Rotates left by `LEFT`; `LEFT + RIGHT` must be 32.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn rotate<const LEFT: i32, const RIGHT: i32>(value: __m256i) -> __m256i {

@@ -1,4 +1,4 @@
-//! Sixteen lines at once, and four times sixteen where each step waits for the one before.
+//! Sixteen lines at a time, and four interleaved groups in steps with a single dependency chain.
 
 use std::arch::x86_64::{
     __m128i, __m512i, __mmask16, _mm_loadu_si128, _mm512_add_epi32, _mm512_and_si512,
@@ -16,22 +16,22 @@ use super::{
 
 const LANES: usize = 16;
 
-/// How many groups go through the steps of which each waits for the one before.
-const TOGETHER: usize = 4;
+/// The number of groups that are interleaved in steps with a single dependency chain.
+const INTERLEAVED: usize = 4;
 
 lane_loop! { #[target_feature(enable = "avx512f")] VectorGroup, ReadLimits, __m512i }
 
 stripe_lanes! { #[target_feature(enable = "avx512f")] __m512i }
 
-/// The greatest of numbers without a sign.
+/// The maximum of unsigned numbers.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn greatest(numbers: __m512i) -> u32 {
+fn max(numbers: __m512i) -> u32 {
     _mm512_reduce_max_epu32(numbers)
 }
 
-/// The stripe of each lane as four vectors of words: the first words of all lanes, the second ones,
-/// and so on.
+/// The stripe of each lane as four vectors of words: the first words of all lanes, the second
+/// words, and so on.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn words_at(group: &VectorGroup<'_>, offsets: &[u32; LANES]) -> [__m512i; 4] {
@@ -75,13 +75,13 @@ fn multiply(value: __m512i, prime: u32) -> __m512i {
 
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn both(one: __m512i, other: __m512i) -> __m512i {
+fn and(one: __m512i, other: __m512i) -> __m512i {
     _mm512_and_si512(one, other)
 }
 
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn differing(one: __m512i, other: __m512i) -> __m512i {
+fn xor(one: __m512i, other: __m512i) -> __m512i {
     _mm512_xor_si512(one, other)
 }
 
@@ -97,7 +97,7 @@ fn select(mask: __mmask16, yes: __m512i, no: __m512i) -> __m512i {
     _mm512_mask_blend_epi32(mask, no, yes)
 }
 
-/// Whether a mask has some lane.
+/// Whether a mask has any lane set.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn any(mask: __mmask16) -> bool {
@@ -106,7 +106,7 @@ fn any(mask: __mmask16) -> bool {
 
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn either(one: __mmask16, other: __mmask16) -> __mmask16 {
+fn or(one: __mmask16, other: __mmask16) -> __mmask16 {
     one | other
 }
 
@@ -122,7 +122,7 @@ fn shift_left<const BITS: u32>(value: __m512i) -> __m512i {
     _mm512_slli_epi32::<BITS>(value)
 }
 
-/// Rotates left by `LEFT`, which with `RIGHT` makes 32.
+/// Rotates left by `LEFT`; `LEFT + RIGHT` must be 32.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn rotate<const LEFT: i32, const RIGHT: i32>(value: __m512i) -> __m512i {

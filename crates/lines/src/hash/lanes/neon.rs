@@ -1,5 +1,6 @@
-//! Four lines at once. The accumulators of one line are the lanes of a vector, as its stripes
-//! stand in memory; what follows the stripes has one lane for each line.
+//! Four lines at a time. For the stripes, the four accumulators of a line are the lanes of a
+//! vector, which is the memory layout of a stripe. The steps after the stripes use one lane per
+//! line.
 
 use std::arch::aarch64::{
     uint32x4_t, vaddq_u32, vandq_u32, vbslq_u32, vcgtq_u32, vdupq_n_u32, veorq_u32, vld1q_s32,
@@ -15,14 +16,14 @@ use super::{
 
 const LANES: usize = 4;
 
-/// How many groups go through the steps of which each waits for the one before.
-const TOGETHER: usize = 4;
+/// The number of groups that are interleaved in steps with a single dependency chain.
+const INTERLEAVED: usize = 4;
 
 lane_loop! { #[target_feature(enable = "neon")] NeonGroup, NeonLimits, uint32x4_t }
 
-/// Where texts may start and stop at most.
+/// The last valid start and stop of a text.
 struct NeonLimits {
-    /// None where there are too few bytes for any text.
+    /// `None` if there are too few bytes for any text.
     last_start: Option<uint32x4_t>,
     last_stop: uint32x4_t,
 }
@@ -37,8 +38,8 @@ impl NeonLimits {
     }
 }
 
-/// The texts of one group. [`READ_BYTES`] stand in `bytes` after each of `starts`; nothing but
-/// [`NeonGroup::of`] makes one.
+/// The texts of one group. [`READ_BYTES`] are readable in `bytes` after each of `starts`. Only
+/// [`NeonGroup::of`] constructs one.
 struct NeonGroup<'a> {
     bytes: &'a [u8],
     starts: &'a [u32; LANES],
@@ -47,9 +48,9 @@ struct NeonGroup<'a> {
 }
 
 impl<'a> NeonGroup<'a> {
-    /// The texts from number `first` on. Checks that all that lanes may read is within the bytes,
-    /// and that lengths are what they seem: bytes of a mapped file change under those who make
-    /// starts and stops of them.
+    /// The texts from number `first` on. Checks that everything that lanes may read is within the
+    /// bytes, and that lengths are valid: starts and stops may come from bytes of a mapped file,
+    /// which can change.
     #[inline]
     #[target_feature(enable = "neon")]
     fn of(texts: Texts<'a>, first: usize, limits: &NeonLimits) -> NeonGroup<'a> {
@@ -73,8 +74,8 @@ impl<'a> NeonGroup<'a> {
     }
 }
 
-/// The hashes of some groups, and whether some text is too long for its lane, whose hash then is
-/// not its hash. What has only one chain of multiplications is done for all groups together.
+/// The hashes of some groups, and whether a text is too long for its lane; the hash of such a text
+/// is not valid. Steps that are a single chain of multiplications are interleaved for all groups.
 #[inline]
 #[target_feature(enable = "neon")]
 fn hash_groups<const GROUPS: usize>(
@@ -85,7 +86,7 @@ fn hash_groups<const GROUPS: usize>(
     for (at, group) in groups.iter().enumerate() {
         let is_long = greater(group.lengths, splat(LANE_LIMIT_BYTES as u32));
         has_long = vorrq_u32(has_long, is_long);
-        // In a lane that is too long, the reading would go too far; its result is not used.
+        // A lane that is too long would read too far; its result is not used.
         let stripes = select(is_long, zero, shift_right::<4>(group.lengths));
         let stripes = store(stripes);
         hashes[at] = vaddq_u32(hash_stripes(group, &stripes), group.lengths);
@@ -95,8 +96,8 @@ fn hash_groups<const GROUPS: usize>(
     (hashes.map(|hash| store(mix(hash))), vmaxvq_u32(has_long) != 0)
 }
 
-/// What the stripes of each text make of its seed: the accumulators put together, or where
-/// there are no stripes, the seed itself.
+/// The result of the stripes of each text: the merged accumulators, or the seed if there are no
+/// stripes.
 #[inline]
 #[target_feature(enable = "neon")]
 fn hash_stripes(group: &NeonGroup<'_>, stripes: &[u32; LANES]) -> uint32x4_t {
@@ -113,8 +114,8 @@ fn hash_stripes(group: &NeonGroup<'_>, stripes: &[u32; LANES]) -> uint32x4_t {
             let words = stripe(group, lane, round);
             let sum = multiply_add(*accumulator, words, PRIME_2);
             let next = multiply(rotate::<13, 19>(sum), PRIME_1);
-            let is_live = greater(splat(stripes[lane]), splat(round as u32));
-            *accumulator = select(is_live, next, *accumulator);
+            let is_active = greater(splat(stripes[lane]), splat(round as u32));
+            *accumulator = select(is_active, next, *accumulator);
         }
     }
     let [one, two, three, four] = accumulators.map(|it| rotate_accumulators(it));
@@ -122,7 +123,7 @@ fn hash_stripes(group: &NeonGroup<'_>, stripes: &[u32; LANES]) -> uint32x4_t {
     select(greater(counts, splat(0)), together, without_stripes)
 }
 
-/// Rotates each accumulator of a text by its own number of bits.
+/// Rotates each accumulator by its own number of bits.
 #[inline]
 #[target_feature(enable = "neon")]
 fn rotate_accumulators(accumulators: uint32x4_t) -> uint32x4_t {
@@ -133,8 +134,8 @@ fn rotate_accumulators(accumulators: uint32x4_t) -> uint32x4_t {
     vorrq_u32(vshlq_u32(accumulators, left), vshlq_u32(accumulators, right))
 }
 
-/// The last 16 bytes at most of each text, after its stripes, as four vectors of words: the first
-/// words of all lanes, the second ones, and so on.
+/// Up to 16 bytes of each text after its stripes, as four vectors of words: the first words of all
+/// lanes, the second words, and so on.
 #[inline]
 #[target_feature(enable = "neon")]
 fn rests_of(group: &NeonGroup<'_>, stripes: &[u32; LANES]) -> [uint32x4_t; 4] {
@@ -149,29 +150,29 @@ fn rests_of(group: &NeonGroup<'_>, stripes: &[u32; LANES]) -> [uint32x4_t; 4] {
     [first(even), first(odd), second(even), second(odd)]
 }
 
-/// One stripe of a text, or what follows its last one: `number` is at most the number of stripes
-/// in [`LANE_LIMIT_BYTES`].
+/// A stripe of a text, or the rest after the last one; `number` is at most the number of stripes in
+/// [`LANE_LIMIT_BYTES`].
 #[inline]
 #[target_feature(enable = "neon")]
 fn stripe(group: &NeonGroup<'_>, lane: usize, number: usize) -> uint32x4_t {
     let at = group.starts[lane] as usize + number * STRIPE_BYTES;
     debug_assert!(at + STRIPE_BYTES <= group.bytes.len());
     const { assert!(LANE_LIMIT_BYTES + STRIPE_BYTES <= READ_BYTES) };
-    // SAFETY: `NeonGroup::of` made sure that `READ_BYTES` stand after each start; stripes are
-    // counted up to the number of those in `LANE_LIMIT_BYTES`, which is one less.
+    // SAFETY: `NeonGroup::of` checked that `READ_BYTES` follow each start; the number of a stripe
+    // is at most that of the stripes in `LANE_LIMIT_BYTES`, which is one less.
     let bytes = unsafe { vld1q_u8(group.bytes.as_ptr().add(at)) };
     vreinterpretq_u32_u8(bytes)
 }
 
 #[inline]
 #[target_feature(enable = "neon")]
-fn both(one: uint32x4_t, other: uint32x4_t) -> uint32x4_t {
+fn and(one: uint32x4_t, other: uint32x4_t) -> uint32x4_t {
     vandq_u32(one, other)
 }
 
 #[inline]
 #[target_feature(enable = "neon")]
-fn differing(one: uint32x4_t, other: uint32x4_t) -> uint32x4_t {
+fn xor(one: uint32x4_t, other: uint32x4_t) -> uint32x4_t {
     veorq_u32(one, other)
 }
 
@@ -211,7 +212,7 @@ fn splat(value: u32) -> uint32x4_t {
     vdupq_n_u32(value)
 }
 
-/// Rotates left by `LEFT`, which with `RIGHT` makes 32.
+/// Rotates left by `LEFT`; `LEFT + RIGHT` must be 32.
 #[inline]
 #[target_feature(enable = "neon")]
 fn rotate<const LEFT: i32, const RIGHT: i32>(value: uint32x4_t) -> uint32x4_t {

@@ -1,5 +1,5 @@
-//! Four lines at once in plain Rust: their steps overlap in the processor, and the compiler
-//! makes vectors of them where it finds that worth it.
+//! Four lines at a time in plain Rust: their steps overlap in the processor, and the compiler can
+//! vectorize them.
 
 use xxhash_rust::xxh32::xxh32;
 
@@ -12,8 +12,8 @@ const LANES: usize = 4;
 
 type Lanes = [u32; LANES];
 
-/// One text after the other where vectors cannot multiply 32 bits (x86-64 without SSE4.1):
-/// there, lanes are slower. NEON can.
+/// Whether to hash one text at a time. Without 32-bit vector multiplication (x86-64 without
+/// SSE4.1), lanes are slower. NEON has it.
 const ONE_BY_ONE: bool = cfg!(target_arch = "x86_64");
 
 pub(super) fn hash_all(texts: Texts<'_>, out: &mut Vec<u32>) {
@@ -59,9 +59,9 @@ fn hash_group(group: &LaneGroup<'_, LANES>) -> Lanes {
     for lane in 0..LANES {
         hash[lane] = hash[lane].wrapping_add(lengths[lane]);
     }
-    let behind: Lanes =
+    let rest_offsets: Lanes =
         std::array::from_fn(|lane| group.starts[lane] + stripes[lane] * STRIPE_BYTES as u32);
-    mix(hash_rest(hash, lengths, words_at(group.bytes, behind)))
+    mix(hash_rest(hash, lengths, words_at(group.bytes, rest_offsets)))
 }
 
 #[inline]
@@ -93,21 +93,21 @@ fn hash_stripes(group: &LaneGroup<'_, LANES>, stripes: Lanes, rounds: u32) -> La
 #[inline]
 fn hash_rest(mut hash: Lanes, lengths: Lanes, rest: [Lanes; 4]) -> Lanes {
     let mut last = rest[0];
-    for place in 0..3 {
+    for index in 0..3 {
         for lane in 0..LANES {
-            let sum = hash[lane].wrapping_add(rest[place][lane].wrapping_mul(PRIME_3));
+            let sum = hash[lane].wrapping_add(rest[index][lane].wrapping_mul(PRIME_3));
             let next = sum.rotate_left(17).wrapping_mul(PRIME_4);
-            let is_live = lengths[lane] / 4 % 4 > place as u32;
-            hash[lane] = if is_live { next } else { hash[lane] };
-            last[lane] = if is_live { rest[place + 1][lane] } else { last[lane] };
+            let is_active = lengths[lane] / 4 % 4 > index as u32;
+            hash[lane] = if is_active { next } else { hash[lane] };
+            last[lane] = if is_active { rest[index + 1][lane] } else { last[lane] };
         }
     }
-    for place in 0..3 {
+    for index in 0..3 {
         for lane in 0..LANES {
             let sum = hash[lane].wrapping_add((last[lane] & 0xFF).wrapping_mul(PRIME_5));
             let next = sum.rotate_left(11).wrapping_mul(PRIME_1);
             last[lane] >>= 8;
-            hash[lane] = if lengths[lane] % 4 > place { next } else { hash[lane] };
+            hash[lane] = if lengths[lane] % 4 > index { next } else { hash[lane] };
         }
     }
     hash
@@ -122,15 +122,15 @@ fn mix(hash: Lanes) -> Lanes {
     })
 }
 
-/// 16 bytes at each place, as four vectors of words: the first words of all lanes, the second
-/// ones, and so on.
+/// The 16 bytes at each offset, as four vectors of words: the first words of all lanes, the second
+/// words, and so on.
 #[inline]
-fn words_at(bytes: &[u8], places: Lanes) -> [Lanes; 4] {
+fn words_at(bytes: &[u8], offsets: Lanes) -> [Lanes; 4] {
     let mut words = [[0; LANES]; 4];
     for lane in 0..LANES {
-        let place = places[lane] as usize;
+        let index = offsets[lane] as usize;
         let stripe: [u8; STRIPE_BYTES] =
-            *bytes[place..].first_chunk().expect("checked by `LaneGroup`");
+            *bytes[index..].first_chunk().expect("checked by `LaneGroup`");
         let (quarters, _) = stripe.as_chunks();
         for (words, quarter) in words.iter_mut().zip(quarters) {
             words[lane] = u32::from_le_bytes(*quarter);

@@ -1,13 +1,13 @@
-//! 64 bytes at a time: newlines, letters and digits become masks.
+//! 64 bytes at a time: newlines, and letters and digits, become masks.
 
 use std::arch::x86_64::{
     __m256i, _mm256_add_epi8, _mm256_cmpeq_epi8, _mm256_cmpgt_epi8, _mm256_loadu_si256,
     _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8,
 };
 
-use super::{BLOCK_BYTES, BlockBytes, LineMasks, Outline};
+use super::{BLOCK_BYTES, BlockBytes, LineMasks, LineScan};
 
-outline_loop! { #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")] }
+scan_loop! { #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")] }
 
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
@@ -29,13 +29,13 @@ fn masks(block: &BlockBytes) -> LineMasks {
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 fn letters_and_digits(bytes: __m256i) -> __m256i {
-    // Capital letters become small ones; no other byte becomes a letter by that.
+    // Converts upper case to lower case; no other byte becomes a letter.
     let small = _mm256_or_si256(bytes, _mm256_set1_epi8(0x20));
     _mm256_or_si256(is_among::<b'0', 10>(bytes), is_among::<b'a', 26>(small))
 }
 
-/// Whether each byte is one of `COUNT` from `FIRST` on: shifted so that they are the least of
-/// all numbers with a sign.
+/// Whether each byte is one of the `COUNT` bytes from `FIRST`. Bytes are shifted so that these
+/// become the smallest signed numbers.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 fn is_among<const FIRST: u8, const COUNT: u8>(bytes: __m256i) -> __m256i {
@@ -43,7 +43,7 @@ fn is_among<const FIRST: u8, const COUNT: u8>(bytes: __m256i) -> __m256i {
     _mm256_cmpgt_epi8(_mm256_set1_epi8((0x80 + COUNT) as i8), shifted)
 }
 
-/// The highest bit of each byte of both halves.
+/// The highest bits of the bytes of both halves.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 fn mask_of(low: __m256i, high: __m256i) -> u64 {
