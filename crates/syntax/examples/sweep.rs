@@ -1,6 +1,6 @@
-//! Sweeps all languages with generated nests, torn off and closed, and reports what the worst of them
-//! take: the peak of memory, and the processor time of a whole call (parse, first fault, outline,
-//! blocks, an edit, and freeing all of it). Fails above a limit.
+//! Parses generated nested texts in all languages, unclosed and closed, and reports the worst: the
+//! peak memory, and the processor time of a whole call (parse, first fault, outline, blocks, an
+//! edit, and freeing everything). Fails if a limit is exceeded.
 //!
 //! `cargo run --release -p hashline-syntax --example sweep [-- LANGUAGE…]`
 
@@ -14,16 +14,16 @@ use std::time::Duration;
 
 use hashline_syntax::{Budget, LANGUAGES, Language, SOURCE_LIMIT_BYTES, Source};
 
-/// One parse, with the text and its tables.
+/// The limit for one parse, with its text and tables.
 const PARSE_LIMIT_BYTES: usize = 64 << 20;
 
-/// A call, with room for a busy machine.
+/// The limit for one call, with a margin for a busy machine.
 const CALL_LIMIT: Duration = Duration::from_millis(1_500);
 
-/// What all nests are made with first; the worst are made with the whole size.
+/// The size of all texts at first; the worst are measured again at full size.
 const SMALL_BYTES: usize = 6 << 10;
 
-/// Of each language, the worst by memory and by time.
+/// How many of the worst are measured at full size, by memory and by time, for each language.
 const WORST: usize = 12;
 
 struct Counting;
@@ -31,18 +31,18 @@ struct Counting;
 static HELD_BYTES: AtomicUsize = AtomicUsize::new(0);
 static PEAK_BYTES: AtomicUsize = AtomicUsize::new(0);
 
-// SAFETY: all calls go to the allocator of the system.
+// SAFETY: All calls are forwarded to the system allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let held = HELD_BYTES.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
         PEAK_BYTES.fetch_max(held, Ordering::Relaxed);
-        // SAFETY: as the caller says.
+        // SAFETY: The caller guarantees it.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         HELD_BYTES.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: as the caller says.
+        // SAFETY: The caller guarantees it.
         unsafe { System.dealloc(block, layout) }
     }
 }
@@ -56,7 +56,7 @@ const PIECES: [&str; 44] = [
     "f\"{", "\"", "'", "//", "/*", "*/", "- ", "? ", "\n", "\n ", "}", ")", "]", "|a| ", "async ",
 ];
 
-/// What comes between two of them.
+/// Texts between two pieces.
 const SECONDS: [&str; 6] = ["", "(", "{", "a", "1,", "\n"];
 
 fn contexts(language: &str) -> &'static [&'static str] {
@@ -75,7 +75,7 @@ fn contexts(language: &str) -> &'static [&'static str] {
 
 struct Measured {
     peak_bytes: usize,
-    /// Processor time of the call.
+    /// The processor time of the call.
     time: Duration,
     nest: String,
     is_parsed: bool,
@@ -123,13 +123,13 @@ fn sweep(language: &'static Language) -> bool {
     whole.iter().all(|one| is_good(&one))
 }
 
-/// Processor time of all threads.
+/// The processor time of all threads.
 fn processor_time() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// A context, a nest, and what comes after it.
+/// A context, a repeated unit, and the end.
 type Nest = (&'static str, String, &'static str);
 
 fn nests(language: &Language) -> Vec<Nest> {
@@ -157,7 +157,7 @@ fn measure(language: &'static Language, nest: &Nest, size: usize) -> Measured {
     let before = HELD_BYTES.load(Ordering::Relaxed);
     PEAK_BYTES.store(before, Ordering::Relaxed);
     let started = processor_time();
-    // A thread of the addon has at least as much.
+    // The minimum for a thread of the addon.
     let work = thread::Builder::new().stack_size(512 << 10);
     let (is_parsed, peak) = work.spawn(move || call(language, &text)).unwrap().join().unwrap();
     let time = processor_time() - started;
@@ -165,7 +165,8 @@ fn measure(language: &'static Language, nest: &Nest, size: usize) -> Measured {
     Measured { peak_bytes: peak.saturating_sub(before), time, nest, is_parsed }
 }
 
-/// What a call does with a file: whether it was parsed, and the peak of memory with one tree.
+/// Does what a call does with a file. Returns whether it was parsed, and the peak memory with one
+/// tree.
 fn call(language: &'static Language, text: &str) -> (bool, usize) {
     let budget = Budget::unattended();
     let source = Source::parse(language, text, &budget);

@@ -1,53 +1,53 @@
 //! The memory of one parse: what its parser allocates, within a budget, and then its tree.
 //!
-//! A tree is freed with its arena, and by nothing else: the parser frees a tree by counting the
-//! references of each node, and a parse that is stopped leaves counts behind. So a tree that shares
-//! nodes with an older one keeps the older arena.
+//! A tree is freed with its arena, not by the parser: the parser frees a tree by counting
+//! references to nodes, and a parse that is stopped leaves wrong counts. A tree that shares nodes
+//! with an older one therefore keeps the older arena alive.
 //!
-//! Small blocks are cells of chunks, and a freed cell is used again for a block of its size. Large
-//! blocks come from the system and return to it.
+//! Small blocks are cells within chunks; a freed cell is reused for a block of the same size. Large
+//! blocks are allocated from the system and returned to it.
 
 use std::alloc::{self, Layout};
 use std::ptr::{self, NonNull};
 
 use crate::budget::Meter;
 
-/// What a parse may hold. Ordinary source of 256 KB needs 4 to 12 MB, and 50 MB where every second
-/// byte is a token.
+/// The memory limit of a parse. Ordinary source of 256 KB needs 4 to 12 MB, and 50 MB if every
+/// second byte is a token.
 pub(crate) const LIMIT_BYTES: usize = 48 << 20;
 
-/// In front of each block: its size, and the place of a large one in the list.
+/// The header before each block: its size, and the index of a large block in the list.
 const HEADER_BYTES: usize = size_of::<Header>();
 
-/// Sizes are multiples of this, as are addresses.
+/// The unit of sizes and the alignment of addresses.
 const UNIT_BYTES: usize = 16;
 
-/// Larger blocks are not cells.
+/// The maximum size of cells.
 const CELL_LIMIT_BYTES: usize = 2 << 10;
 
 const FIRST_CHUNK_BYTES: usize = 16 << 10;
 const CHUNK_LIMIT_BYTES: usize = 1 << 20;
 
-/// How much is allocated between two checks of the time, where a block counts as more than it has.
+/// The number of bytes allocated between two checks of the time. Each block also counts a constant.
 const BYTES_BETWEEN_CHECKS: usize = 256 << 10;
 const BLOCK_COST_BYTES: usize = 128;
 
 #[repr(C, align(16))]
 struct Header {
-    /// The whole size, with the header.
+    /// The total size, including the header.
     size: u32,
-    /// In a large block its place in `Arena::large`.
-    place: u32,
+    /// The index of a large block in `Arena::large`.
+    index: u32,
 }
 
-/// A free cell: the next one of its size.
+/// The next free cell of the same size.
 type FreeCell = Option<NonNull<u8>>;
 
 #[derive(Debug)]
 pub(crate) struct Arena {
     chunks: Vec<(NonNull<u8>, Layout)>,
     large: Vec<(NonNull<u8>, Layout)>,
-    /// The rest of the last chunk.
+    /// The unused end of the last chunk.
     rest: *mut u8,
     rest_bytes: usize,
     free: [FreeCell; CELL_LIMIT_BYTES / UNIT_BYTES + 1],
@@ -55,9 +55,9 @@ pub(crate) struct Arena {
     unchecked_bytes: usize,
 }
 
-// SAFETY: the arena owns all blocks, and nothing of it belongs to a thread.
+// SAFETY: The arena owns all blocks, and nothing in it is tied to a thread.
 unsafe impl Send for Arena {}
-// SAFETY: no method takes `&self` but `held_bytes`, which only reads.
+// SAFETY: The only method that takes `&self` is `held_bytes`, which only reads.
 unsafe impl Sync for Arena {}
 
 impl Arena {
@@ -73,12 +73,12 @@ impl Arena {
         }
     }
 
-    /// The memory that it has from the system.
+    /// The memory allocated from the system.
     pub fn held_bytes(&self) -> usize {
         self.held_bytes
     }
 
-    /// A block of at least this size; `None` past the budget.
+    /// Allocates a block of at least this size; `None` if the budget is exceeded.
     pub fn allocate(&mut self, size: usize, meter: &Meter<'_>) -> Option<NonNull<u8>> {
         if size > LIMIT_BYTES || !self.charge(size, meter) {
             return None;
@@ -89,7 +89,8 @@ impl Arena {
         }
         let free = &mut self.free[size / UNIT_BYTES];
         if let Some(cell) = *free {
-            // SAFETY: a free cell holds the next one, and has room for it behind its header.
+            // SAFETY: A free cell contains the next one after its header, where there is space for
+            // it.
             *free = unsafe { cell.cast::<FreeCell>().read() };
             return Some(cell);
         }
@@ -97,10 +98,10 @@ impl Arena {
             self.add_chunk()?;
         }
         let cell = self.rest;
-        // SAFETY: the rest of the chunk has room for the cell.
+        // SAFETY: The rest of the chunk has space for the cell.
         self.rest = unsafe { cell.add(size) };
         self.rest_bytes -= size;
-        // SAFETY: the cell is inside of a chunk, aligned, and belongs to no one else.
+        // SAFETY: The cell is within a chunk, aligned, and not used.
         Some(unsafe { with_header(cell, size, 0) })
     }
 
@@ -126,7 +127,7 @@ impl Arena {
         let layout = layout_of(size);
         let block = self.obtain(layout)?;
         self.large.push((block, layout));
-        // SAFETY: the block was just allocated with this size.
+        // SAFETY: The block was just allocated with this size.
         Some(unsafe { with_header(block.as_ptr(), size, self.large.len() - 1) })
     }
 
@@ -134,7 +135,7 @@ impl Arena {
         if self.held_bytes + layout.size() > LIMIT_BYTES {
             return None;
         }
-        // SAFETY: the size is not zero.
+        // SAFETY: The size is not zero.
         let block = NonNull::new(unsafe { alloc::alloc(layout) })?;
         self.held_bytes += layout.size();
         Some(block)
@@ -142,46 +143,46 @@ impl Arena {
 
     /// # Safety
     ///
-    /// The block is one of this arena, and in use.
+    /// The block must belong to this arena and be in use.
     pub unsafe fn reallocate(
         &mut self,
         block: NonNull<u8>,
         size: usize,
         meter: &Meter<'_>,
     ) -> Option<NonNull<u8>> {
-        // SAFETY: as the caller says.
-        let room = unsafe { header_of(block).read() }.size as usize - HEADER_BYTES;
-        if size <= room {
+        // SAFETY: The caller guarantees it.
+        let usable_bytes = unsafe { header_of(block).read() }.size as usize - HEADER_BYTES;
+        if size <= usable_bytes {
             return Some(block);
         }
         let new = self.allocate(size, meter)?;
-        // SAFETY: both have room for as much, and are apart.
-        unsafe { ptr::copy_nonoverlapping(block.as_ptr(), new.as_ptr(), room) };
-        // SAFETY: as the caller says.
+        // SAFETY: Both have at least this size and do not overlap.
+        unsafe { ptr::copy_nonoverlapping(block.as_ptr(), new.as_ptr(), usable_bytes) };
+        // SAFETY: The caller guarantees it.
         unsafe { self.release(block) };
         Some(new)
     }
 
     /// # Safety
     ///
-    /// The block is one of this arena, and in use.
+    /// The block must belong to this arena and be in use.
     pub unsafe fn release(&mut self, block: NonNull<u8>) {
-        // SAFETY: as the caller says.
+        // SAFETY: The caller guarantees it.
         let header = unsafe { header_of(block).read() };
         if header.size as usize <= CELL_LIMIT_BYTES {
             let free = &mut self.free[header.size as usize / UNIT_BYTES];
-            // SAFETY: the cell is not in use and has room for a pointer behind its header.
+            // SAFETY: The cell is not in use and has space for a pointer after its header.
             unsafe { block.cast::<FreeCell>().write(*free) };
             *free = Some(block);
             return;
         }
-        let (start, layout) = self.large.swap_remove(header.place as usize);
-        if let Some((moved, _)) = self.large.get(header.place as usize) {
-            // SAFETY: each block of the list is in use and begins with its header.
-            unsafe { (*moved.cast::<Header>().as_ptr()).place = header.place };
+        let (start, layout) = self.large.swap_remove(header.index as usize);
+        if let Some((moved, _)) = self.large.get(header.index as usize) {
+            // SAFETY: Each block of the list is in use and starts with its header.
+            unsafe { (*moved.cast::<Header>().as_ptr()).index = header.index };
         }
         self.held_bytes -= layout.size();
-        // SAFETY: it was allocated with this layout.
+        // SAFETY: It was allocated with this layout.
         unsafe { alloc::dealloc(start.as_ptr(), layout) };
     }
 }
@@ -189,8 +190,8 @@ impl Arena {
 impl Drop for Arena {
     fn drop(&mut self) {
         for (start, layout) in self.chunks.drain(..).chain(self.large.drain(..)) {
-            // SAFETY: it was allocated with this layout, and whoever refers to blocks of this arena
-            // keeps it.
+            // SAFETY: It was allocated with this layout, and everything that refers to blocks of
+            // this arena keeps it alive.
             unsafe { alloc::dealloc(start.as_ptr(), layout) };
         }
     }
@@ -200,14 +201,14 @@ fn layout_of(size: usize) -> Layout {
     Layout::from_size_align(size, UNIT_BYTES).expect("sizes are below the limit")
 }
 
-/// Writes the header of a block and returns what is behind it.
+/// Writes the header of a block and returns the address after it.
 ///
 /// # Safety
 ///
-/// The block is aligned, has this size and is not in use.
-unsafe fn with_header(block: *mut u8, size: usize, place: usize) -> NonNull<u8> {
-    let header = Header { size: size as u32, place: place as u32 };
-    // SAFETY: as the caller says.
+/// The block must be aligned, have this size and not be in use.
+unsafe fn with_header(block: *mut u8, size: usize, index: usize) -> NonNull<u8> {
+    let header = Header { size: size as u32, index: index as u32 };
+    // SAFETY: The caller guarantees it.
     unsafe {
         block.cast::<Header>().write(header);
         NonNull::new_unchecked(block.add(HEADER_BYTES))
@@ -216,8 +217,8 @@ unsafe fn with_header(block: *mut u8, size: usize, place: usize) -> NonNull<u8> 
 
 /// # Safety
 ///
-/// The block has a header.
+/// The block must have a header.
 unsafe fn header_of(block: NonNull<u8>) -> NonNull<Header> {
-    // SAFETY: as the caller says.
+    // SAFETY: The caller guarantees it.
     unsafe { block.sub(HEADER_BYTES) }.cast()
 }

@@ -1,41 +1,42 @@
-//! The block at a line: the outermost thing that begins there, with what goes before it.
+//! Finds the block at a line: the outermost node that starts there, with the comments and
+//! attributes above it.
 
 use std::fmt;
 
 use tree_sitter::Node;
 
 use crate::budget::{Budget, Meter};
-use crate::found::Block;
 use crate::headings;
-use crate::place::{Lookup, beginning, field, is_one_of};
+use crate::lookup::{Lookup, field, is_one_of, nodes_starting_at};
 use crate::source::Source;
+use crate::structure::Block;
 
-/// How far away the nearest blocks are looked for.
+/// The distance within which the nearest blocks are searched.
 const NEAR_LINES: u32 = 200;
 
-/// Why no block begins at a line, and where the nearest ones begin.
+/// The reason why no block starts at a line, and where the nearest ones start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoBlock {
-    /// Why there is none.
+    /// The reason.
     pub reason: NoBlockReason,
-    /// The nearest line above where one begins.
+    /// The nearest line above at which a block starts.
     pub above: Option<u32>,
-    /// The nearest line below where one begins.
+    /// The nearest line below at which a block starts.
     pub below: Option<u32>,
 }
 
-/// Why no block begins at a line.
+/// The reason why no block starts at a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoBlockReason {
-    /// It is empty, or there is no such line.
+    /// The line is empty or does not exist.
     Blank,
-    /// Nothing of more than one line begins there.
+    /// Nothing of more than one line starts there.
     Nothing,
-    /// The parser did not understand it, or what it is in.
+    /// There is a syntax error in the code or around it.
     Error,
-    /// Other code stands in its first or last line.
+    /// Other code is on its first or last line.
     Shared,
-    /// Finding it would take too long.
+    /// The search exceeded the budget.
     TooLong,
 }
 
@@ -45,14 +46,14 @@ impl fmt::Display for NoBlockReason {
             NoBlockReason::Blank => "the line is empty",
             NoBlockReason::Nothing => "nothing of more than one line begins there",
             NoBlockReason::Error => "the code there has a syntax error",
-            NoBlockReason::Shared => "other code stands in its last line",
+            NoBlockReason::Shared => "other code is on its last line",
             NoBlockReason::TooLong => "finding it would take too long",
         })
     }
 }
 
 impl Source {
-    /// The block that begins at a line, or to which the comment or attribute there belongs.
+    /// The block that starts at a line, or that the comment or attribute on the line belongs to.
     pub fn block(&self, line: u32, budget: &Budget<'_>) -> Result<Block, NoBlock> {
         let meter = &budget.meter();
         let found = self.find_block(line, meter).map_err(|reason| NoBlock {
@@ -87,17 +88,18 @@ impl Source {
         let row = line as usize - 1;
         let at = self.first_byte(row).ok_or(NoBlockReason::Blank)?;
         let Some(lead) = leading(lookup, at) else { return block_at(lookup, at) };
-        // A comment or attribute means what it stands before; a long comment before nothing, itself.
-        let owner = behind_leading(lookup, lead).map(|at| block_at(lookup, at));
+        // A comment or attribute belongs to what follows. A long comment that precedes nothing is a
+        // block of its own.
+        let owner = start_after_leading(lookup, lead).map(|at| block_at(lookup, at));
         match owner {
             Some(Ok(block)) if block.first <= line => Ok(block),
             Some(Err(reason @ (NoBlockReason::Error | NoBlockReason::Shared))) => Err(reason),
-            _ => itself(self, lead, row),
+            _ => own_block(self, lead, row),
         }
     }
 }
 
-/// The comment or attribute that a byte lies in.
+/// The comment or attribute that contains a byte.
 fn leading<'tree>(lookup: Lookup<'tree>, at: usize) -> Option<Node<'tree>> {
     let kinds = lookup.kinds();
     let is_leading =
@@ -105,13 +107,13 @@ fn leading<'tree>(lookup: Lookup<'tree>, at: usize) -> Option<Node<'tree>> {
     lookup.path_to(at).into_iter().find(is_leading)
 }
 
-/// Where that begins before which a comment or attribute stands, if no empty line is between.
-fn behind_leading<'tree>(source: Lookup<'tree>, mut lead: Node<'tree>) -> Option<usize> {
+/// The start of what a comment or attribute precedes, unless there is an empty line in between.
+fn start_after_leading<'tree>(source: Lookup<'tree>, mut lead: Node<'tree>) -> Option<usize> {
     loop {
         let (_, end) = extent(&source, lead);
         let row = source.row_of(end.saturating_sub(1));
-        let behind = &source.text[end..];
-        let inside = behind.iter().position(|byte| !byte.is_ascii_whitespace())?;
+        let after = &source.text[end..];
+        let inside = after.iter().position(|byte| !byte.is_ascii_whitespace())?;
         let at = end + inside;
         if source.row_of(at) > row + 1 {
             return None;
@@ -124,7 +126,7 @@ fn behind_leading<'tree>(source: Lookup<'tree>, mut lead: Node<'tree>) -> Option
 }
 
 /// A comment of several lines that belongs to no block.
-fn itself(source: &Source, lead: Node<'_>, row: usize) -> Result<Block, NoBlockReason> {
+fn own_block(source: &Source, lead: Node<'_>, row: usize) -> Result<Block, NoBlockReason> {
     let (start, end) = extent(source, lead);
     let rows = (source.row_of(start), source.row_of(end.saturating_sub(1)));
     if rows.0 == rows.1 || rows.0 != row || !is_one_of(lead, source.kinds().comments) {
@@ -136,19 +138,19 @@ fn itself(source: &Source, lead: Node<'_>, row: usize) -> Result<Block, NoBlockR
     Ok(Block { first: rows.0 as u32 + 1, start: rows.0 as u32 + 1, last: rows.1 as u32 + 1 })
 }
 
-/// The block that begins with a byte.
+/// The block that starts at a byte.
 fn block_at(source: Lookup<'_>, at: usize) -> Result<Block, NoBlockReason> {
     let kinds = source.kinds();
     let path = source.path_to(at);
-    let begun = beginning(&path, at, kinds);
-    let around = &path[..path.len() - begun.len()];
+    let starting = nodes_starting_at(&path, at, kinds);
+    let around = &path[..path.len() - starting.len()];
     if path.iter().any(Node::is_error) {
         return Err(NoBlockReason::Error);
     }
     if around.iter().any(|node| is_one_of(*node, kinds.texts)) {
         return Err(NoBlockReason::Nothing);
     }
-    let found = begun.iter().find_map(|&node| {
+    let found = starting.iter().find_map(|&node| {
         let is_root = node.id() == path[0].id();
         if is_root || is_one_of(node, kinds.lists) {
             return None;
@@ -164,7 +166,7 @@ fn block_at(source: Lookup<'_>, at: usize) -> Result<Block, NoBlockReason> {
     if node.has_error() {
         return Err(NoBlockReason::Error);
     }
-    if !shares_no_end(source, end) || !shares_no_start(source, node) {
+    if !is_alone_at_end(source, end) || !is_alone_at_start(source, node) {
         return Err(NoBlockReason::Shared);
     }
     let first = first_row(source, node, rows.0);
@@ -172,7 +174,7 @@ fn block_at(source: Lookup<'_>, at: usize) -> Result<Block, NoBlockReason> {
     Ok(Block { first: first as u32 + 1, start, last: rows.1 as u32 + 1 })
 }
 
-/// Where a node begins and ends, without white space and comments at its end that are not its own.
+/// The start and end of a node, without trailing whitespace and comments that do not belong to it.
 pub(crate) fn extent(source: &Source, node: Node<'_>) -> (usize, usize) {
     let start = node.start_byte();
     let mut end = node.end_byte();
@@ -190,15 +192,15 @@ fn trimmed(source: &Source, start: usize, end: usize) -> usize {
     start + source.text[start..end].trim_ascii_end().len()
 }
 
-/// `else if (…) { … }` of a chain ends before the next `else`.
+/// `else if (…) { … }` in a chain ends before the next `else`.
 fn end_of_clause(node: Node<'_>) -> Option<usize> {
     let mut cursor = node.walk();
     let next = node.children(&mut cursor).find(|child| field(*child, "alternative").is_some())?;
     Some(field(next, "consequence")?.end_byte())
 }
 
-/// Where the comment begins that a node ends with, if it belongs to what comes next: grammars
-/// without closers take comments at the end for a part of what stands before.
+/// The start of a comment at the end of a node, if it belongs to the next node: grammars without
+/// closing brackets attach trailing comments to the node before.
 fn foreign_comment(source: &Source, node: Node<'_>, end: usize) -> Option<usize> {
     let kinds = source.kinds();
     let is_table = is_one_of(node, kinds.bodies)
@@ -206,7 +208,7 @@ fn foreign_comment(source: &Source, node: Node<'_>, end: usize) -> Option<usize>
     if (!source.language.is_indented && !is_table) || end <= node.start_byte() + 1 {
         return None;
     }
-    // To look for a node takes longer than to see that there is no comment.
+    // Looking up a node is slower than checking that there is no comment.
     if source.first_byte(source.row_of(end - 1)).is_none_or(|first| source.text[first] != b'#') {
         return None;
     }
@@ -224,8 +226,8 @@ fn foreign_comment(source: &Source, node: Node<'_>, end: usize) -> Option<usize>
     (is_outside && (source.language.is_indented || is_above_next)).then(|| last.start_byte())
 }
 
-/// Whether nothing but `,`, `;` and a comment stands after a node in its last line.
-fn shares_no_end(source: Lookup<'_>, end: usize) -> bool {
+/// Whether a node is followed only by `,`, `;` and a comment on its last line.
+fn is_alone_at_end(source: Lookup<'_>, end: usize) -> bool {
     let rest = source.text[end..].iter().take_while(|&&byte| byte != b'\n');
     let skipped = rest.take_while(|byte| byte.is_ascii_whitespace() || matches!(byte, b',' | b';'));
     let at = end + skipped.count();
@@ -239,14 +241,14 @@ fn shares_no_end(source: Lookup<'_>, end: usize) -> bool {
     }
 }
 
-/// Whether nothing but comments and attributes stands before a node in its first line.
-pub(crate) fn shares_no_start(source: Lookup<'_>, node: Node<'_>) -> bool {
+/// Whether a node is preceded only by comments and attributes on its first line.
+pub(crate) fn is_alone_at_start(source: Lookup<'_>, node: Node<'_>) -> bool {
     let start = node.start_byte();
     let first = source.first_byte(source.row_of(start));
     first == Some(start) || first.is_some_and(|at| leading(source, at).is_some())
 }
 
-/// The first line of what stands directly above a block and belongs to it.
+/// The first line of the comments and attributes directly above a block that belong to it.
 fn first_row(source: Lookup<'_>, node: Node<'_>, start: usize) -> usize {
     let column = |at: usize| at - source.start_of(source.row_of(at));
     let own = source.first_byte(source.row_of(node.start_byte())).map(column);
@@ -257,7 +259,7 @@ fn first_row(source: Lookup<'_>, node: Node<'_>, start: usize) -> usize {
         let belongs = source.begins_line(first)
             && own == Some(column(first))
             && source.row_of(end.saturating_sub(1)) + 1 == row
-            && source.ends_line(behind_all(source, end))
+            && source.ends_line(end_of_line_comments(source, end))
             && !is_of_file(&source, lead);
         if !belongs {
             break;
@@ -267,8 +269,8 @@ fn first_row(source: Lookup<'_>, node: Node<'_>, start: usize) -> usize {
     row
 }
 
-/// The end of all attributes and comments that follow each other in one line.
-fn behind_all(source: Lookup<'_>, mut end: usize) -> usize {
+/// The end of consecutive attributes and comments on one line.
+fn end_of_line_comments(source: Lookup<'_>, mut end: usize) -> usize {
     loop {
         let line = source.text[end..].iter().take_while(|&&byte| byte != b'\n');
         let at = end + line.take_while(|byte| byte.is_ascii_whitespace()).count();
@@ -279,7 +281,7 @@ fn behind_all(source: Lookup<'_>, mut end: usize) -> usize {
     }
 }
 
-/// `#!` lines, and comments that describe what they stand in.
+/// Whether it is a `#!` line, or a comment that describes what contains it.
 fn is_of_file(source: &Source, lead: Node<'_>) -> bool {
     let text = &source.text[lead.byte_range()];
     let is_inner = [&b"//!"[..], b"/*!"].iter().any(|mark| text.starts_with(mark));

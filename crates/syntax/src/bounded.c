@@ -1,9 +1,10 @@
-// A parse that can be left from inside.
+// A parse that can be aborted from inside.
 //
-// The parser asks whether to go on between its operations, but one operation may allocate gigabytes
-// or take minutes. All of them allocate or read the text, so there a parse can be stopped: when its
-// memory or time is used up, the allocator or the reader jumps back to `hashline_syntax_parse`. Everything that the parse
-// allocated is in one arena, which the caller then frees whole.
+// The parser polls for cancellation between its operations, but a single operation may allocate
+// gigabytes or take minutes. All operations allocate memory or read the text, so these calls can
+// abort a parse: when the memory or time is used up, the allocator or the reader jumps back to
+// `hashline_syntax_parse`. Everything that the parse allocated is in one arena, which the caller
+// then frees as a whole.
 
 #include <setjmp.h>
 #include <stdbool.h>
@@ -18,21 +19,23 @@
 #define THREAD_LOCAL _Thread_local
 #endif
 
-// Windows unwinds the frames that a jump leaves, unless it is given none. These need no unwinding.
+// On Windows, longjmp unwinds the frames that it leaves, unless it is given none. These frames need
+// no unwinding.
 #if defined(__MINGW32__) && defined(__x86_64__)
 #define SET_JUMP(buffer) _setjmp((buffer), NULL)
 #else
 #define SET_JUMP(buffer) setjmp(buffer)
 #endif
 
-// `RawMemory` of bounded.rs, where its size is checked. `allocate` and `reallocate` return NULL past the budget.
+// `RawMemory` of bounded.rs, where its size is checked. `allocate` and `reallocate` return NULL
+// when the budget is exceeded.
 typedef struct {
   void *arena;
   void *(*allocate)(void *arena, size_t size);
   void *(*reallocate)(void *arena, void *block, size_t size);
   void (*release)(void *arena, void *block);
   // Whether there is time left.
-  bool (*goes_on)(void *arena);
+  bool (*may_continue)(void *arena);
 } Memory;
 
 // `RawJob` of bounded.rs, likewise.
@@ -52,7 +55,7 @@ typedef struct {
   jmp_buf home;
 } Scope;
 
-// The parse that this thread is in.
+// The current parse of this thread.
 static THREAD_LOCAL Scope *scope;
 
 static void *or_exit(void *block) {
@@ -93,20 +96,20 @@ static void bounded_free(void *block) {
   }
 }
 
-// Returns the sizes of what is passed to a parse.
+// Returns the sizes of the structures that are passed to a parse.
 void hashline_syntax_install(size_t *job_bytes, size_t *memory_bytes) {
   *job_bytes = sizeof(Job);
   *memory_bytes = sizeof(Memory);
   ts_set_allocator(bounded_malloc, bounded_calloc, bounded_realloc, bounded_free);
 }
 
-// How much of the text is read at once: scanning it takes some microseconds.
+// The number of bytes that are read at a time; scanning them takes some microseconds.
 #define PART_BYTES 8192
 
 static const char *read_part(void *payload, uint32_t offset, TSPoint point, uint32_t *bytes) {
   (void)point;
   const Job *job = payload;
-  if (!scope->memory->goes_on(scope->memory->arena)) longjmp(scope->home, 1);
+  if (!scope->memory->may_continue(scope->memory->arena)) longjmp(scope->home, 1);
   if (offset > job->text_bytes) offset = job->text_bytes;
   uint32_t rest = job->text_bytes - offset;
   *bytes = rest < PART_BYTES ? rest : PART_BYTES;
@@ -116,7 +119,7 @@ static const char *read_part(void *payload, uint32_t offset, TSPoint point, uint
 static TSTree *parse(const Job *job) {
   TSTree *old = NULL;
   if (job->old) {
-    // The copy is not freed: nodes of an old tree are freed by its own arena alone.
+    // The copy is not freed: nodes of an old tree are only freed with its own arena.
     old = ts_tree_copy(job->old);
     ts_tree_edit(old, job->edit);
   }
@@ -133,7 +136,7 @@ static TSTree *parse(const Job *job) {
   return tree;
 }
 
-// The tree, which is in the arena; NULL if the parse was stopped.
+// Returns the tree, which is in the arena; NULL if the parse was aborted.
 TSTree *hashline_syntax_parse(const Job *job, const Memory *memory) {
   Scope own = {.memory = memory};
   scope = &own;

@@ -1,4 +1,4 @@
-//! Calls `bounded.c`: one parse, with a tree in an arena as its result.
+//! Bindings to `bounded.c`: one parse, with a tree in an arena as its result.
 
 use std::ffi::{c_char, c_void};
 use std::mem::ManuallyDrop;
@@ -13,23 +13,23 @@ use crate::arena::Arena;
 use crate::budget::Meter;
 use crate::scanner;
 
-/// As many edits in a row share nodes with older trees, which keep their memory.
+/// The limit on consecutive edits that share nodes with older trees, which keep their memory alive.
 const SHARED_TREES_LIMIT: u32 = 32;
 
-/// A tree and the memory that it is in.
+/// A tree and the memory that contains it.
 #[derive(Debug)]
 pub(crate) struct BoundedTree {
     tree: ManuallyDrop<Tree>,
     memory: Arc<TreeMemory>,
 }
 
-/// The arenas that a tree is in.
+/// The arenas that contain a tree.
 #[derive(Debug)]
 struct TreeMemory {
     /// Its own, and those of the tree with which it shares nodes.
     _arenas: (Arena, Option<Arc<TreeMemory>>),
     depth: u32,
-    /// Bytes of all of them, and of the oldest alone.
+    /// The bytes of all of them, and of the oldest alone.
     bytes: usize,
     first_bytes: usize,
 }
@@ -43,12 +43,12 @@ impl Deref for BoundedTree {
 }
 
 impl BoundedTree {
-    /// The memory that it keeps, which other trees may share.
+    /// The memory that it keeps alive, which other trees may share.
     pub fn held_bytes(&self) -> usize {
         self.memory.bytes
     }
 
-    /// Whether another tree may share its nodes: not if most of the memory would be that of older
+    /// Whether another tree may share its nodes: not if most of the memory would belong to older
     /// trees.
     pub fn is_shareable(&self) -> bool {
         let TreeMemory { depth, bytes, first_bytes, .. } = *self.memory;
@@ -56,13 +56,13 @@ impl BoundedTree {
     }
 }
 
-/// What is parsed, and by what.
+/// The input of a parse.
 pub(crate) struct Job<'a> {
     pub text: &'a [u8],
     pub language: Language,
-    /// The parts of the text that are parsed; the whole text if there are none.
+    /// The parts of the text to parse; the whole text if empty.
     pub ranges: &'a [Range],
-    /// A tree of another text, and what turned that text into this one.
+    /// The tree of another text, and the edit from that text to this one.
     pub old: Option<(&'a BoundedTree, InputEdit)>,
 }
 
@@ -86,7 +86,7 @@ struct RawMemory {
     allocate: unsafe extern "C" fn(*mut c_void, usize) -> *mut c_void,
     reallocate: unsafe extern "C" fn(*mut c_void, *mut c_void, usize) -> *mut c_void,
     release: unsafe extern "C" fn(*mut c_void, *mut c_void),
-    goes_on: unsafe extern "C" fn(*mut c_void) -> bool,
+    may_continue: unsafe extern "C" fn(*mut c_void) -> bool,
 }
 
 unsafe extern "C" {
@@ -94,29 +94,29 @@ unsafe extern "C" {
     fn hashline_syntax_parse(job: *const RawJob, memory: *const RawMemory) -> *mut TSTree;
 }
 
-/// An arena in use.
+/// The arena of the current parse.
 struct Running<'a> {
     arena: Arena,
     meter: &'a Meter<'a>,
 }
 
-/// Parses a text. `None` once `goes_on` is false, the budget is spent, or there is no memory left.
-/// The parser asks `goes_on` about every 100 operations, and says whether it is lost: whether it
-/// knows no way on but to skip text.
+/// Parses a text. `None` if `may_continue` returns false, the budget is spent, or there is no
+/// memory. The parser calls `may_continue` about every 100 operations, with whether it is in error
+/// recovery and can only skip text.
 pub(crate) fn parse<F: FnMut(bool) -> bool>(
     job: &Job<'_>,
     meter: &Meter<'_>,
-    mut goes_on: F,
+    mut may_continue: F,
 ) -> Option<BoundedTree> {
     static INSTALL: Once = Once::new();
     INSTALL.call_once(|| {
         let (mut job_bytes, mut memory_bytes) = (0, 0);
-        // SAFETY: all trees are made here, so nothing was allocated before. Outside of a parse the
-        // functions are those of the system.
+        // SAFETY: All trees are created here, so nothing was allocated before. Outside of a parse,
+        // the functions are those of the system.
         unsafe { hashline_syntax_install(&raw mut job_bytes, &raw mut memory_bytes) };
         assert_eq!((job_bytes, memory_bytes), (size_of::<RawJob>(), size_of::<RawMemory>()));
     });
-    // A node of a tree refers to its tree.
+    // A node refers to its tree.
     let old = job.old.as_ref().map(|(old, edit)| (old.root_node().into_raw().tree, edit.into()));
     let ranges: Vec<TSRange> = job.ranges.iter().map(|&range| range.into()).collect();
     let mut running = Running { arena: Arena::new(), meter };
@@ -129,7 +129,7 @@ pub(crate) fn parse<F: FnMut(bool) -> bool>(
         text: job.text.as_ptr().cast(),
         text_bytes: u32::try_from(job.text.len()).ok()?,
         options: TSParseOptions {
-            payload: (&raw mut goes_on).cast(),
+            payload: (&raw mut may_continue).cast(),
             progress_callback: Some(stops::<F>),
         },
     };
@@ -138,14 +138,14 @@ pub(crate) fn parse<F: FnMut(bool) -> bool>(
         allocate,
         reallocate,
         release,
-        goes_on: has_time,
+        may_continue: has_time,
     };
-    // SAFETY: all pointers are to values that live until the call returns, and the functions take
-    // what they are given. A parse that is stopped jumps over frames of C alone.
+    // SAFETY: All pointers are to values that live until the call returns, and the functions accept
+    // these arguments. A parse that is aborted only jumps over C frames.
     let tree = NonNull::new(unsafe { hashline_syntax_parse(&raw, &memory) });
     scanner::destroy_state();
     let tree = tree?;
-    // SAFETY: the parser returned it, and it is not dropped.
+    // SAFETY: The parser returned it, and it is never dropped.
     let tree = ManuallyDrop::new(unsafe { Tree::from_raw(tree.as_ptr()) });
     let older = job.old.as_ref().map(|(old, _)| Arc::clone(&old.memory));
     let own_bytes = running.arena.held_bytes();
@@ -158,14 +158,14 @@ pub(crate) fn parse<F: FnMut(bool) -> bool>(
     Some(BoundedTree { tree, memory: Arc::new(memory) })
 }
 
-/// Whether the parser is to stop.
+/// The callback that aborts the parser.
 unsafe extern "C" fn stops<F: FnMut(bool) -> bool>(state: *mut TSParseState) -> bool {
-    // SAFETY: the parser gives its state, in which the payload is the closure of `parse`.
+    // SAFETY: The parser passes its state, whose payload is the closure of `parse`.
     unsafe { !(*(*state).payload.cast::<F>())((*state).has_error) }
 }
 
 unsafe extern "C" fn allocate(running: *mut c_void, size: usize) -> *mut c_void {
-    // SAFETY: it is the one of `parse`, to which nothing else refers during the call.
+    // SAFETY: The pointer is that of `parse`, and nothing else refers to it during the call.
     let running = unsafe { &mut *running.cast::<Running<'_>>() };
     pointer(running.arena.allocate(size, running.meter))
 }
@@ -175,24 +175,25 @@ unsafe extern "C" fn reallocate(
     block: *mut c_void,
     size: usize,
 ) -> *mut c_void {
-    // SAFETY: as in `allocate`.
+    // SAFETY: As in `allocate`.
     let running = unsafe { &mut *running.cast::<Running<'_>>() };
     let Some(block) = NonNull::new(block.cast()) else { return ptr::null_mut() };
-    // SAFETY: within a parse, all blocks that the parser has are of its arena.
+    // SAFETY: Within a parse, all blocks of the parser belong to its arena.
     pointer(unsafe { running.arena.reallocate(block, size, running.meter) })
 }
 
 unsafe extern "C" fn release(running: *mut c_void, block: *mut c_void) {
-    // SAFETY: as in `allocate`.
+    // SAFETY: As in `allocate`.
     let running = unsafe { &mut *running.cast::<Running<'_>>() };
     if let Some(block) = NonNull::new(block.cast()) {
-        // SAFETY: as in `reallocate`. Nodes of older trees are in use, since these are not dropped.
+        // SAFETY: As in `reallocate`. Nodes of older trees stay in use, because these are not
+        // dropped.
         unsafe { running.arena.release(block) };
     }
 }
 
 unsafe extern "C" fn has_time(running: *mut c_void) -> bool {
-    // SAFETY: as in `allocate`.
+    // SAFETY: As in `allocate`.
     unsafe { &*running.cast::<Running<'_>>() }.meter.check()
 }
 

@@ -1,25 +1,26 @@
-//! What one call may spend on the structure of its files: processor time, until the caller cancels.
+//! The budget of one call for the structure of its files: processor time, and cancellation by the
+//! caller.
 
 use std::cell::Cell;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Processor time of one call. 256 KB of ordinary source take 50 ms.
+/// The processor time of one call. 256 KB of ordinary source take 50 ms.
 const TIME_LIMIT: Duration = Duration::from_secs(1);
 
-/// What a file adds for each of its bytes, where a call asks for any number of files: five times what
-/// ordinary source takes.
+/// The additional time per byte of a file, for calls that may parse any number of files: five times
+/// the time for ordinary source.
 const NANOS_FOR_BYTE: u64 = 1_000;
 
 /// How long a thread works before it charges its processor time.
 const TIME_BETWEEN_CHARGES: Duration = Duration::from_millis(1);
 
-/// Steps between two checks. A step takes a few microseconds at most, but for one at a node with many
-/// children or ancestors.
+/// The number of steps between two checks. A step takes a few microseconds at most, except at a
+/// node with many children or ancestors.
 const STEPS_BETWEEN_CHECKS: u32 = 16;
 
-/// The budget of a call. All work that takes it shares it, on any thread.
+/// The budget of a call. All its work shares it, on any thread.
 pub struct Budget<'a> {
     limit_nanos: AtomicU64,
     spent_nanos: AtomicU64,
@@ -33,15 +34,15 @@ impl fmt::Debug for Budget<'_> {
 }
 
 impl Budget<'static> {
-    /// A budget that no one cancels.
+    /// A budget without cancellation.
     pub fn unattended() -> Budget<'static> {
         Budget::new(&|| false)
     }
 }
 
 impl<'a> Budget<'a> {
-    /// The budget of a call that ends once `is_cancelled` says so. It is asked about once in a
-    /// millisecond of work.
+    /// The budget of a call that stops when `is_cancelled` returns true. It is called about once
+    /// per millisecond of work.
     pub fn new(is_cancelled: &'a (dyn Fn() -> bool + Sync)) -> Budget<'a> {
         Budget {
             limit_nanos: AtomicU64::new(TIME_LIMIT.as_nanos() as u64),
@@ -50,7 +51,7 @@ impl<'a> Budget<'a> {
         }
     }
 
-    /// Leaves no time.
+    /// Sets the remaining time to zero.
     pub fn exhaust(&self) {
         self.limit_nanos.store(0, Ordering::Relaxed);
     }
@@ -60,7 +61,7 @@ impl<'a> Budget<'a> {
         self.limit_nanos.fetch_add(NANOS_FOR_BYTE * text_bytes as u64, Ordering::Relaxed);
     }
 
-    /// Whether nothing is left of it.
+    /// Whether the time is used up or the call is cancelled.
     pub fn is_spent(&self) -> bool {
         self.left().is_zero() || (self.is_cancelled)()
     }
@@ -70,7 +71,7 @@ impl<'a> Budget<'a> {
         Duration::from_nanos(limit.saturating_sub(self.spent_nanos.load(Ordering::Relaxed)))
     }
 
-    /// Starts work of this thread.
+    /// Starts measuring work of this thread.
     pub(crate) fn meter(&self) -> Meter<'_> {
         Meter {
             budget: self,
@@ -84,12 +85,12 @@ impl<'a> Budget<'a> {
     }
 }
 
-/// Work of one thread. Its processor time is charged while it goes on, and when it ends.
+/// Measures the work of one thread. Its processor time is charged periodically and at the end.
 pub(crate) struct Meter<'a> {
     budget: &'a Budget<'a>,
     started: Instant,
     processor_start: Duration,
-    /// When time was charged last, since `started`, and all that was.
+    /// When time was last charged, relative to `started`, and the total charged.
     charged_at: Cell<Duration>,
     charged: Cell<Duration>,
     steps: Cell<u32>,
@@ -97,16 +98,16 @@ pub(crate) struct Meter<'a> {
 }
 
 impl Meter<'_> {
-    /// Counts a step; `false` once the budget is spent.
+    /// Counts a step; returns `false` if the budget is spent.
     pub fn step(&self) -> bool {
         let steps = self.steps.get() + 1;
         self.steps.set(steps % STEPS_BETWEEN_CHECKS);
         steps < STEPS_BETWEEN_CHECKS && !self.is_spent.get() || self.check()
     }
 
-    /// `false` once the budget is spent.
+    /// Returns `false` if the budget is spent.
     pub fn check(&self) -> bool {
-        // A thread cannot use more processor time than has passed, which is cheaper to ask.
+        // A thread cannot use more processor time than the elapsed time, which is cheaper to query.
         let passed = self.started.elapsed();
         if passed >= self.charged_at.get() + TIME_BETWEEN_CHARGES {
             self.charged_at.set(passed);
@@ -118,12 +119,12 @@ impl Meter<'_> {
         !self.is_spent.get()
     }
 
-    /// Whether an earlier step or check found the budget spent: what was found is not complete.
+    /// Whether an earlier step or check found the budget spent; then the results are incomplete.
     pub fn is_spent(&self) -> bool {
         self.is_spent.get()
     }
 
-    /// Charges what this thread has used since the last time, so that others see it.
+    /// Charges the time since the last charge, so that other threads see it.
     fn charge(&self) {
         let used = processor_time().saturating_sub(self.processor_start);
         let new = used.saturating_sub(self.charged.replace(used));
@@ -138,14 +139,14 @@ impl Drop for Meter<'_> {
     }
 }
 
-/// Processor time of this thread: on a busy machine a parse may take longer.
+/// The processor time of this thread. It does not depend on the load of the machine.
 #[cfg(unix)]
 fn processor_time() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)
 }
 
-/// The time since the first call, where the system's own count is too coarse.
+/// The time since the first call, because the processor time of the system is too coarse.
 #[cfg(not(unix))]
 fn processor_time() -> Duration {
     use std::sync::LazyLock;
@@ -158,7 +159,7 @@ fn processor_time() -> Duration {
 mod tests {
     use super::*;
 
-    /// Each thread saw only its own time: twelve of them could take twelve seconds.
+    /// Each thread saw only its own time, so twelve of them could take twelve seconds.
     #[test]
     fn regression_threads_share_the_time_of_a_call() {
         let budget = Budget::unattended();

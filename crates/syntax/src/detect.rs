@@ -1,16 +1,16 @@
-//! Which language a file is in: by a mode line, its name, or its `#!` line. Never by a guess.
+//! Detects the language of a file by a mode line, its name, or its `#!` line. Never guesses.
 
 use crate::language::{LANGUAGES, Language};
 
-/// How much of a text is looked at for a `#!` line or a mode line.
+/// The number of bytes that are searched for a `#!` line or a mode line.
 const HEAD_BYTES: usize = 1024;
 
-/// The language of a file with this name (a path will do) and text; `None` where it is not known.
+/// The language of a file with this name or path and text; `None` if it is unknown.
 pub fn language_of(name: &str, text: &[u8]) -> Option<&'static Language> {
     let head = String::from_utf8_lossy(&text[..text.len().min(HEAD_BYTES)]);
     let head = head.trim_start_matches('\u{feff}');
     if head.starts_with("<?xml") {
-        // Translations of Qt are called `.ts` as well.
+        // Qt translations have the extension `.ts`, too.
         return None;
     }
     by_mode(head).or_else(|| by_name(name)).or_else(|| by_interpreter(head))

@@ -1,13 +1,13 @@
-//! What turned one text into another, as the parser wants to know it.
+//! The edit between two texts, in the form that the parser expects.
 
 use tree_sitter::{InputEdit, Point};
 
 use crate::rows::Rows;
 
-/// As much is compared at a time.
+/// The number of bytes compared at a time.
 const BLOCK_BYTES: usize = 64;
 
-/// One edit: all between what both texts begin and end with.
+/// A single edit: everything between the common start and the common end.
 pub(crate) fn edit_between(old: (&[u8], &Rows), new: (&[u8], &Rows)) -> InputEdit {
     let ((old, old_rows), (new, new_rows)) = (old, new);
     let start = same_at_start(old, new);
@@ -23,8 +23,8 @@ pub(crate) fn edit_between(old: (&[u8], &Rows), new: (&[u8], &Rows)) -> InputEdi
     }
 }
 
-/// Row and column of a byte, as the parser counts them: a text that ends with `\n` has one more
-/// row behind it.
+/// The row and column of a byte as the parser counts them: a text that ends with `
+/// ` has one more row.
 pub(crate) fn point(rows: &Rows, at: usize) -> Point {
     let row = rows.begun_until(at);
     Point { row, column: at - rows.start_of(row) }
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edit_is_what_lies_between_the_same_start_and_the_same_end() {
+    fn an_edit_is_between_the_common_start_and_the_common_end() {
         let line = "0123456789\n".repeat(40);
         for (old, new, bytes, points) in [
             ("", "a\n", (0, 0, 2), [(0, 0), (0, 0), (1, 0)]),
@@ -64,16 +64,16 @@ mod tests {
             ("aa", "aaa", (2, 2, 3), [(0, 2), (0, 2), (0, 3)]),
             ("\na\n", "\n\na\n", (1, 1, 2), [(1, 0), (1, 0), (2, 0)]),
         ] {
-            for (before, behind) in [("", ""), (line.as_str(), ""), ("", line.as_str())] {
+            for (before, after) in [("", ""), (line.as_str(), ""), ("", line.as_str())] {
                 let edit =
-                    between(&format!("{before}{old}{behind}"), &format!("{before}{new}{behind}"));
+                    between(&format!("{before}{old}{after}"), &format!("{before}{new}{after}"));
                 let (rows, at) = (before.matches('\n').count(), before.len());
                 let (start, old_end, new_end) = bytes;
                 let offsets = (edit.start_byte, edit.old_end_byte, edit.new_end_byte);
                 assert_eq!(offsets, (at + start, at + old_end, at + new_end), "{old:?} {new:?}");
-                let places = [edit.start_position, edit.old_end_position, edit.new_end_position];
-                let places = places.map(|point| (point.row - rows, point.column));
-                assert_eq!(places, points, "{old:?} {new:?}");
+                let positions = [edit.start_position, edit.old_end_position, edit.new_end_position];
+                let positions = positions.map(|point| (point.row - rows, point.column));
+                assert_eq!(positions, points, "{old:?} {new:?}");
             }
         }
     }

@@ -1,25 +1,25 @@
-//! What is wrong first in a text that did not parse, in a few plain words.
+//! Describes the first syntax error of a text.
 
 use tree_sitter::Node;
 
 use crate::budget::Meter;
-use crate::found::Fault;
 use crate::indentation;
 use crate::source::Source;
+use crate::structure::Fault;
 use crate::walk::Walk;
 
-/// As many bytes of a text are enough to show what is wrong.
+/// The limit on the bytes of a text that are shown.
 const SHOWN_LIMIT_BYTES: usize = 200;
 
-/// Brackets that were not closed yet.
-struct Opener {
+/// A bracket that is not closed so far.
+struct OpenBracket {
     bracket: char,
     row: usize,
-    /// The white space that its line begins with.
+    /// The indentation of its line.
     indent: usize,
 }
 
-/// The first thing that is wrong.
+/// The first fault.
 pub(crate) fn first(source: &Source, meter: &Meter<'_>) -> Option<Fault> {
     let root = source.root()?;
     if !has_error(source, meter) {
@@ -28,22 +28,23 @@ pub(crate) fn first(source: &Source, meter: &Meter<'_>) -> Option<Fault> {
     brackets(source, root, meter).or_else(|| first_error(source, root, meter))
 }
 
-/// Whether the parser could not use something, or had to make something up.
+/// Whether the parser skipped text or inserted missing tokens.
 pub(crate) fn has_error(source: &Source, meter: &Meter<'_>) -> bool {
     source.root().is_some_and(|root| {
         root.has_error()
-            && !(source.language.has_last_commas && errors(source, root, meter).next().is_none())
+            && !(source.language.allows_trailing_commas
+                && errors(source, root, meter).next().is_none())
     })
 }
 
-/// The places that the parser could not use, or where it had to make something up.
+/// The nodes where the parser skipped text or inserted missing tokens.
 fn errors<'t>(
     source: &Source,
     root: Node<'t>,
     meter: &Meter<'_>,
 ) -> impl Iterator<Item = Node<'t>> {
-    let has_last_commas = source.language.has_last_commas;
-    let mut commas = LastCommas::default();
+    let allows_trailing_commas = source.language.allows_trailing_commas;
+    let mut commas = TrailingCommas::default();
     let mut walk = Some(Walk::new(root, meter));
     std::iter::from_fn(move || {
         loop {
@@ -52,7 +53,7 @@ fn errors<'t>(
             if !at.advance() {
                 walk = None;
             }
-            let wrong = if has_last_commas {
+            let wrong = if allows_trailing_commas {
                 commas.wrong(node)
             } else {
                 (node.is_missing() || node.is_error()).then_some(node)
@@ -64,19 +65,19 @@ fn errors<'t>(
     })
 }
 
-/// Tells commas behind the last value of an object or array from what is wrong. In an array the
-/// parser makes up a value behind the comma, in an object it passes over the comma. It takes nodes in
-/// their order: to ask a node for its neighbours takes as long as the tree is deep.
+/// Distinguishes trailing commas in objects and arrays from errors. In an array, the parser inserts
+/// a missing value after the comma; in an object, it skips the comma. Nodes are passed in order,
+/// because finding the siblings of a node takes time proportional to the depth of the tree.
 #[derive(Default)]
-struct LastCommas<'t> {
-    /// The kinds of the last two tokens, comments apart.
+struct TrailingCommas<'t> {
+    /// The kinds of the last two tokens, ignoring comments.
     last: [&'t str; 2],
-    /// What is wrong unless a closer comes next.
+    /// An error unless a closing bracket follows.
     open: Option<Node<'t>>,
 }
 
-impl<'t> LastCommas<'t> {
-    /// What is certain to be wrong now.
+impl<'t> TrailingCommas<'t> {
+    /// Returns an error that is certain.
     fn wrong(&mut self, node: Node<'t>) -> Option<Node<'t>> {
         let ends_value = |kind: &str| !matches!(kind, "" | "[" | "{" | "," | ":");
         if node.is_error() {
@@ -96,7 +97,7 @@ impl<'t> LastCommas<'t> {
         self.last = [self.last[1], node.kind()];
         match node.kind() {
             "}" | "]" => None,
-            // The one that was passed over itself.
+            // The comma itself that was skipped.
             "," if open.is_some_and(|open| open.end_byte() == node.end_byte()) => {
                 self.open = open;
                 None
@@ -106,7 +107,8 @@ impl<'t> LastCommas<'t> {
     }
 }
 
-/// What brackets say, which parsers tell late: a parser that misses `}` complains at the end.
+/// Checks brackets. Parsers report these errors late: a parser that misses `}` reports it at the
+/// end.
 fn brackets(source: &Source, root: Node<'_>, meter: &Meter<'_>) -> Option<Fault> {
     let mut pairs = Pairs::new(source);
     let mut walk = Walk::new(root, meter);
@@ -127,32 +129,34 @@ fn brackets(source: &Source, root: Node<'_>, meter: &Meter<'_>) -> Option<Fault>
         }
     }
     let stopped = stopped_at(source, root);
-    let closer = stopped.and_then(|at| Some((closer_of(source.text[at])?, at)));
-    if let Some((bracket, at)) = closer {
+    let closing_bracket_at = stopped.and_then(|at| Some((closing_bracket(source.text[at])?, at)));
+    if let Some((bracket, at)) = closing_bracket_at {
         return pairs.close(bracket, at);
     }
     let end = source.text[..root.end_byte()].trim_ascii_end().len();
     pairs.end(source.row_of(end.saturating_sub(1)))
 }
 
-/// Which brackets of a text are open, and which are in doubt by their indentation.
+/// The open brackets of a text, and those that seem wrong by their indentation.
 struct Pairs<'s> {
     source: &'s Source,
-    open: Vec<Opener>,
-    /// How many of each kind are.
+    open: Vec<OpenBracket>,
+    /// The number of open brackets by kind.
     counts: [usize; 3],
-    /// How far the closing brackets reach with which a line begins: the line, and the place.
-    closers: (usize, usize),
-    /// The innermost block whose closing bracket is further left than its line: that is another's.
+    /// The closing brackets at the start of a line: the line, and the offset where they end.
+    closing: (usize, usize),
+    /// The innermost block whose closing bracket is less indented than its line, so that it may
+    /// belong to another block.
     unclosed: Option<Fault>,
-    /// A closing bracket that is further right than the line of its block: that is closed already.
+    /// A closing bracket that is more indented than the line of its block, so that the block may be
+    /// closed already.
     surplus: Option<Fault>,
 }
 
 impl<'s> Pairs<'s> {
     fn new(source: &'s Source) -> Pairs<'s> {
-        let (open, counts, closers) = (Vec::new(), [0; 3], (usize::MAX, 0));
-        Pairs { source, open, counts, closers, unclosed: None, surplus: None }
+        let (open, counts, closing) = (Vec::new(), [0; 3], (usize::MAX, 0));
+        Pairs { source, open, counts, closing, unclosed: None, surplus: None }
     }
 
     fn count(&mut self, bracket: char) -> &mut usize {
@@ -166,70 +170,70 @@ impl<'s> Pairs<'s> {
 
     fn open(&mut self, bracket: char, row: usize) -> Option<Fault> {
         *self.count(bracket) += 1;
-        self.open.push(Opener { bracket, row, indent: indent_of(self.source, row) });
+        self.open.push(OpenBracket { bracket, row, indent: indent_of(self.source, row) });
         None
     }
 
-    /// Closes a block; returns what is certain to be wrong.
+    /// Closes a block. Returns an error that is certain.
     fn close(&mut self, bracket: char, at: usize) -> Option<Fault> {
         let row = self.source.row_of(at);
-        // One that nothing waits for is not that of a block which waits for another.
-        let is_awaited = *self.count(bracket) > 0;
-        let Some(opener) = self.open.pop().filter(|_| is_awaited) else {
+        // A bracket of a kind that is not open cannot be a wrong closing bracket of another block.
+        let is_expected = *self.count(bracket) > 0;
+        let Some(open_bracket) = self.open.pop().filter(|_| is_expected) else {
             return Some(self.surplus.take().unwrap_or_else(|| surplus(bracket, row)));
         };
-        *self.count(opener.bracket) -= 1;
-        if opener.bracket != bracket {
-            return Some(unclosed(&opener, row));
+        *self.count(open_bracket.bracket) -= 1;
+        if open_bracket.bracket != bracket {
+            return Some(unclosed(&open_bracket, row));
         }
         let indent = indent_of(self.source, row);
-        if indent < opener.indent && self.source.begins_line(at) {
-            self.unclosed.get_or_insert_with(|| unclosed(&opener, row));
+        if indent < open_bracket.indent && self.source.begins_line(at) {
+            self.unclosed.get_or_insert_with(|| unclosed(&open_bracket, row));
         }
-        if indent > opener.indent && self.is_behind_closers(at) {
+        if indent > open_bracket.indent && self.follows_only_closing_brackets(at) {
             self.surplus.get_or_insert_with(|| surplus(bracket, row));
         }
-        // Where a block ends at the margin, all is closed that was opened before.
+        // A block that ends at the margin closes everything that was opened before.
         if self.open.is_empty() && indent == 0 {
             self.surplus = None;
         }
         None
     }
 
-    /// Whether a line begins with closing brackets up to a place. (In languages whose blocks are
-    /// indented, such a line may be as deep as it likes.)
-    fn is_behind_closers(&mut self, at: usize) -> bool {
+    /// Whether only closing brackets precede an offset in its line. (In languages with indented
+    /// blocks, such a line may have any depth.)
+    fn follows_only_closing_brackets(&mut self, at: usize) -> bool {
         let row = self.source.row_of(at);
-        if self.closers.0 != row {
+        if self.closing.0 != row {
             let start = self.source.start_of(row);
             let mut line = self.source.row(row).iter();
-            let other =
-                line.position(|&byte| !byte.is_ascii_whitespace() && closer_of(byte).is_none());
-            self.closers = (row, other.map_or(usize::MAX, |other| start + other));
+            let other = line
+                .position(|&byte| !byte.is_ascii_whitespace() && closing_bracket(byte).is_none());
+            self.closing = (row, other.map_or(usize::MAX, |other| start + other));
         }
-        !self.source.language.is_indented && at <= self.closers.1
+        !self.source.language.is_indented && at <= self.closing.1
     }
 
-    /// What is wrong at the end of the text.
+    /// The fault at the end of the text.
     fn end(mut self, last: usize) -> Option<Fault> {
-        let opener = self.open.pop()?;
-        Some(self.unclosed.unwrap_or_else(|| unclosed(&opener, last)))
+        let open_bracket = self.open.pop()?;
+        Some(self.unclosed.unwrap_or_else(|| unclosed(&open_bracket, last)))
     }
 }
 
-fn closer_of(byte: u8) -> Option<char> {
+fn closing_bracket(byte: u8) -> Option<char> {
     matches!(byte, b'}' | b']' | b')').then_some(byte.into())
 }
 
-/// Where a parser stopped that could not make a whole of a text: some leave off there, and what
-/// follows is in no node.
+/// Where the parser stopped if it could not make a tree of the text: some grammars stop there, and
+/// no node contains the rest.
 fn stopped_at(source: &Source, root: Node<'_>) -> Option<usize> {
     let end = Some(root.end_byte()).filter(|_| root.is_error())?;
     let rest = &source.text[end..];
     Some(end + rest.iter().position(|byte| !byte.is_ascii_whitespace())?)
 }
 
-/// Which bracket closes, and whether this one opens.
+/// The closing bracket of the pair, and whether this one opens it.
 fn bracket_of(node: Node<'_>) -> Option<(char, bool)> {
     match node.kind() {
         "{" | "${" | "#{" => Some(('}', true)),
@@ -246,9 +250,9 @@ fn indent_of(source: &Source, row: usize) -> usize {
     source.first_byte(row).map_or(0, |first| first - source.start_of(row))
 }
 
-fn unclosed(opener: &Opener, row: usize) -> Fault {
-    let opened = opener.row as u32 + 1;
-    let what = match opener.bracket {
+fn unclosed(open_bracket: &OpenBracket, row: usize) -> Fault {
+    let opened = open_bracket.row as u32 + 1;
+    let what = match open_bracket.bracket {
         '}' => format!("`}}` is missing: the block opened at line {opened}"),
         bracket => format!("`{bracket}` is missing: it was opened at line {opened}"),
     };
@@ -259,8 +263,8 @@ fn surplus(bracket: char, row: usize) -> Fault {
     Fault { line: row as u32 + 1, what: format!("`{bracket}` closes nothing"), opened: None }
 }
 
-/// The first place that the parser could not use, or where it had to make something up; of places
-/// within each other the innermost.
+/// The first node where the parser skipped text or inserted a missing token; of nested nodes, the
+/// innermost.
 fn first_error(source: &Source, root: Node<'_>, meter: &Meter<'_>) -> Option<Fault> {
     let mut found: Option<Node<'_>> = None;
     for node in errors(source, root, meter) {
@@ -289,7 +293,7 @@ fn first_error(source: &Source, root: Node<'_>, meter: &Meter<'_>) -> Option<Fau
     Some(Fault { line: node.start_position().row as u32 + 1, what, opened: None })
 }
 
-/// The first words of a text: enough to see what is meant.
+/// The start of a text, long enough to recognize it.
 fn shorten(text: &str) -> String {
     let line = text.trim().lines().next().unwrap_or_default().trim_end();
     match line.char_indices().nth(40) {

@@ -1,4 +1,4 @@
-//! A text → a tree, within a budget and with stack enough.
+//! Parses a text into a tree, within a budget and with a sufficient stack.
 
 use std::thread;
 
@@ -8,69 +8,69 @@ use tree_sitter_language::LanguageFn;
 use crate::bounded::{self, BoundedTree};
 use crate::budget::Budget;
 
-/// How often the parser may report progress, which it does every 100 operations. Ordinary sources
-/// take 1 to 20 reports for 1,000 bytes: measured on 561 files of all languages.
+/// The limit on progress reports of the parser, which it sends every 100 operations. Ordinary
+/// sources take 1 to 20 reports per 1,000 bytes, measured on 561 files of all languages.
 const PROGRESS_LIMIT: u32 = 16_000;
 
-/// How often it may do so while it knows no way on but to skip text: each such step goes through
-/// all that was skipped before, so that these take a hundred times as long.
-const LOST_LIMIT: u32 = 100;
+/// The limit on reports during error recovery: each step there visits everything that was skipped
+/// before, so such steps take a hundred times as long.
+const RECOVERY_LIMIT: u32 = 100;
 
-/// The parser frees its stack by a call for each level, of which there may be as many as there are
-/// bytes. A level takes 112 bytes as it is compiled for release.
+/// The parser frees its stack recursively, with up to one level per byte. A level takes 112 bytes
+/// in release builds.
 const DEEP_STACK_BYTES: usize = 96 << 20;
 
-/// What a call may need of the stack of its own thread, with room to spare: about 4,000 levels.
-/// A text has no more levels than bytes.
+/// The size of texts that can be parsed on the stack of the calling thread, with a margin: about
+/// 4,000 levels. A text has at most one level per byte.
 const SHALLOW_BYTES: usize = 4 << 10;
 
-/// Nor are there more levels than operations. What changed a little is parsed in few of them: to
-/// start a thread for that would take longer.
+/// There are at most as many levels as operations. Small edits take few operations, and starting a
+/// thread for them would take longer.
 const SHALLOW_REPORTS: u32 = 20;
 
-/// What is parsed, and by what.
+/// The input of a parse.
 pub(crate) struct Job<'a> {
     pub text: &'a [u8],
     pub grammar: LanguageFn,
-    /// The parts of the text that count; the whole text if there are none.
+    /// The parts of the text to parse; the whole text if empty.
     pub ranges: Vec<Range>,
-    /// A tree of another text, whose nodes are used again, and what turned that text into this one.
+    /// The tree of another text, whose nodes are reused, and the edit from that text to this one.
     pub old: Option<(&'a BoundedTree, InputEdit)>,
 }
 
-/// How many operations a parse may take.
+/// The limit on the operations of a parse.
 #[derive(Clone, Copy)]
 pub(crate) struct Allowance {
     reports: u32,
-    lost: u32,
+    recovering: u32,
 }
 
 impl Allowance {
-    /// For a text whose tree is wanted, with errors and all.
+    /// For parsing a text, including one with errors.
     pub fn full() -> Allowance {
-        Allowance { reports: PROGRESS_LIMIT, lost: LOST_LIMIT }
+        Allowance { reports: PROGRESS_LIMIT, recovering: RECOVERY_LIMIT }
     }
 
-    /// For a text of which no more is asked than whether it is clean.
-    pub fn to_see_whether_clean(reports: u32) -> Allowance {
-        Allowance { reports, lost: 0 }
+    /// For checking whether a text is free of errors.
+    pub fn for_check(reports: u32) -> Allowance {
+        Allowance { reports, recovering: 0 }
     }
 
-    /// Reports that are left.
+    /// The remaining reports.
     pub fn reports(self) -> u32 {
         self.reports
     }
 
-    /// Counts a report; `false` past the allowance.
-    fn spend(&mut self, is_lost: bool) -> bool {
+    /// Counts a report; returns `false` when the allowance is exceeded.
+    fn spend(&mut self, is_recovering: bool) -> bool {
         let reports = self.reports.checked_sub(1);
-        let lost = self.lost.checked_sub(u32::from(is_lost));
-        (self.reports, self.lost) = (reports.unwrap_or(0), lost.unwrap_or(0));
-        reports.is_some() && lost.is_some()
+        let recovering = self.recovering.checked_sub(u32::from(is_recovering));
+        (self.reports, self.recovering) = (reports.unwrap_or(0), recovering.unwrap_or(0));
+        reports.is_some() && recovering.is_some()
     }
 }
 
-/// The tree of a text; `None` past the allowance or the budget.
+/// The tree of a text; `None` if the allowance or the budget is exceeded.
 pub(crate) fn parse(
     job: &Job<'_>,
     allowance: &mut Allowance,
@@ -84,7 +84,7 @@ pub(crate) fn parse(
             Allowance { reports: allowance.reports.min(SHALLOW_REPORTS), ..*allowance };
         let before = shallow.reports;
         let tree = parse_here(job, &mut shallow, budget);
-        // What did not need all of this has its answer.
+        // If the limit was not reached, the result is final.
         if tree.is_some() || shallow.reports > 0 {
             allowance.reports -= before - shallow.reports;
             return tree;
@@ -103,12 +103,12 @@ fn parse_here(
     budget: &Budget<'_>,
 ) -> Option<BoundedTree> {
     let meter = budget.meter();
-    let goes_on = |is_lost| allowance.spend(is_lost) && meter.check();
+    let may_continue = |is_recovering| allowance.spend(is_recovering) && meter.check();
     let job = bounded::Job {
         text: job.text,
         language: job.grammar.into(),
         ranges: &job.ranges,
         old: job.old,
     };
-    bounded::parse(&job, &meter, goes_on)
+    bounded::parse(&job, &meter, may_continue)
 }

@@ -1,9 +1,9 @@
-//! Markdown, without a parser: headings, and the lines below them.
+//! Headings of Markdown, without a parser, and the lines below them.
 
-use crate::found::{Block, Definition, Fold, Heading, Outline};
 use crate::source::Source;
+use crate::structure::{Block, Definition, Fold, Heading, Outline};
 
-/// The section that begins with a line: its heading, what stands below, and its subsections.
+/// The section that starts at a line: its heading, the text below it, and its subsections.
 pub(crate) fn section(source: &Source, line: u32) -> Option<Block> {
     let headings = &source.headings;
     let index = headings.iter().position(|heading| heading.first == line)?;
@@ -11,7 +11,7 @@ pub(crate) fn section(source: &Source, line: u32) -> Option<Block> {
     (last > line).then_some(Block { first: line, start: line, last })
 }
 
-/// Sections as definitions, and what is below their headings as folds.
+/// Sections as definitions, and the text below their headings as folds.
 pub(crate) fn outline(source: &Source) -> Outline {
     let headings = &source.headings;
     let mut outline = Outline::default();
@@ -43,7 +43,7 @@ pub(crate) fn outline(source: &Source) -> Outline {
     outline
 }
 
-/// The last line of a section that is not empty.
+/// The last non-empty line of a section.
 fn end_of(source: &Source, headings: &[Heading], index: usize) -> u32 {
     let level = headings[index].level;
     let next = headings[index + 1..].iter().find(|heading| heading.level <= level);
@@ -56,7 +56,7 @@ fn end_of(source: &Source, headings: &[Heading], index: usize) -> u32 {
 pub(crate) fn headings(source: &Source) -> Vec<Heading> {
     let mut found: Vec<Heading> = Vec::new();
     let mut fence: Option<(u8, usize)> = None;
-    // Where a paragraph began, the last line of which an underline makes a heading.
+    // The start of a paragraph, which an underline makes a heading.
     let mut paragraph = None;
     for row in front_matter(source)..source.lines() as usize {
         let line = source.row(row);
@@ -94,7 +94,7 @@ pub(crate) fn headings(source: &Source) -> Vec<Heading> {
     found
 }
 
-/// How many lines of settings stand in front.
+/// The number of lines of front matter.
 fn front_matter(source: &Source) -> usize {
     let is_mark = |&row: &usize| source.row(row).trim_ascii_end() == b"---";
     let rows = source.lines() as usize;
@@ -104,7 +104,7 @@ fn front_matter(source: &Source) -> usize {
     (1..rows).find(is_mark).map_or(0, |end| end + 1)
 }
 
-/// The mark and length of a line of three backticks or tildes and more.
+/// The character and length of a line of at least three backticks or tildes.
 fn fence_of(text: &[u8]) -> Option<(u8, usize)> {
     let mark = *text.first().filter(|byte| matches!(byte, b'`' | b'~'))?;
     let length = text.iter().take_while(|&&byte| byte == mark).count();

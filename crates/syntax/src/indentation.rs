@@ -1,25 +1,25 @@
-//! Depths of lines in Python and YAML, which the parser takes as they come: a stack of the depths
-//! that lines must have, beside its tree.
+//! Checks the indentation in Python and YAML, which the parser does not: keeps a stack of the
+//! depths that lines must have, in parallel to the tree.
 
 use tree_sitter::Node;
 
 use crate::budget::Meter;
-use crate::found::Fault;
 use crate::source::Source;
+use crate::structure::Fault;
 use crate::walk::Walk;
 
-/// How deep a line is if a tab goes to the next multiple of 8, and if it is one column: depths that
-/// depend on it are inconsistent.
+/// The depth of a line if tabs go to the next multiple of 8, and if a tab is one column. A depth
+/// that depends on this is inconsistent.
 type Depth = (usize, usize);
 
-/// Children of a list of lines: how deep they are in the tree, and in the text as soon as the first
-/// of them is known.
+/// The children of a list of lines: their depth in the tree, and the depth of their lines once the
+/// first is known.
 struct Level {
     children: u32,
     depth: Option<Depth>,
 }
 
-/// The first line whose depth is wrong. Of a tree without errors.
+/// The first line with a wrong depth, in a tree without errors.
 pub(crate) fn fault(source: &Source, meter: &Meter<'_>) -> Option<Fault> {
     let root = source.root().filter(|root| source.language.is_indented && !root.has_error())?;
     let mut walk = Walk::new(root, meter);
@@ -50,8 +50,8 @@ pub(crate) fn fault(source: &Source, meter: &Meter<'_>) -> Option<Fault> {
     }
 }
 
-/// A child at another depth than the first one, or a first one of which it depends on the width of
-/// tabs whether it is deeper than the lines around its list.
+/// A child with another depth than the first one, or a first child whose relation to the lines
+/// around its list depends on the width of tabs.
 fn misplaced(
     source: &Source,
     node: Node<'_>,
@@ -73,7 +73,7 @@ fn misplaced(
     Some(Fault { line: node.start_position().row as u32 + 1, what: what.into(), opened: None })
 }
 
-/// Python's grammar lets a body be empty.
+/// Python's grammar allows a body to be empty.
 fn without_body(node: Node<'_>) -> Option<Fault> {
     let is_empty = node.kind() == "block" && node.start_byte() == node.end_byte();
     is_empty.then(|| Fault {
@@ -83,7 +83,8 @@ fn without_body(node: Node<'_>) -> Option<Fault> {
     })
 }
 
-/// In YAML, an item of a list that is deeper than the item above it is a part of that one's text.
+/// In YAML, a list item that is more indented than the item above it becomes part of that item's
+/// text.
 fn swallowed(source: &Source, node: Node<'_>) -> Option<Fault> {
     let (first, last) = (node.start_position().row, node.end_position().row);
     if node.kind() != "plain_scalar" || first == last {

@@ -1,4 +1,4 @@
-//! The table of languages: one row for each. No other code asks for the name of a language.
+//! The table of languages, one row for each. No other code depends on the name of a language.
 
 use std::fmt;
 
@@ -6,25 +6,25 @@ use tree_sitter_language::LanguageFn;
 
 use crate::scanner;
 
-/// A language: how it is known, how it is parsed, and what its nodes are.
+/// A language: how it is detected and parsed, and the kinds of its nodes.
 pub struct Language {
-    /// What messages call it.
+    /// The name in messages.
     pub name: &'static str,
-    /// Names of files.
+    /// Exact file names.
     pub(crate) files: &'static [&'static str],
-    /// Ends of file names, without the dot.
+    /// File extensions, without the dot.
     pub(crate) extensions: &'static [&'static str],
-    /// Programs of a `#!` line, without their version.
+    /// Programs in a `#!` line, without versions.
     pub(crate) interpreters: &'static [&'static str],
-    /// What an editor's mode line calls it.
+    /// Names in mode lines of editors.
     pub(crate) modes: &'static [&'static str],
     pub(crate) grammar: Grammar,
-    /// Whether an edit that breaks a file is told: not where clean files often do not parse.
+    /// Whether edits that break a file are reported. False if valid files often fail to parse.
     pub is_checked: bool,
-    /// Whether a wrong depth may parse, so that a parser vouches for no indentation.
+    /// Whether a wrong indentation may parse, so that the parser does not verify it.
     pub is_indented: bool,
-    /// Whether a comma may stand behind the last value, for which its grammar has no rule.
-    pub(crate) has_last_commas: bool,
+    /// Whether a comma may follow the last value, although the grammar has no rule for it.
+    pub(crate) allows_trailing_commas: bool,
     pub(crate) kinds: &'static Kinds,
 }
 
@@ -40,50 +40,50 @@ impl PartialEq for Language {
     }
 }
 
-/// What makes a tree of a text.
+/// How a text is parsed.
 #[derive(Clone, Copy)]
 pub(crate) enum Grammar {
     /// The whole text is in one language.
     Whole(LanguageFn),
-    /// Only what stands in `<script>` is parsed, by the first grammar, or by the second where
+    /// Only the content of `<script>` is parsed: with the first grammar, or with the second if
     /// `lang` says that it is TypeScript.
     Script(LanguageFn, LanguageFn),
-    /// No parser: headings, and what stands below them.
+    /// No parser: headings, and the text below them.
     Headings,
 }
 
-/// What the nodes of a grammar are. Names are those of the grammar.
+/// The kinds of nodes of a grammar, by their names in the grammar.
 pub(crate) struct Kinds {
-    /// Mere lists: no block begins with one.
+    /// Plain lists: no block starts with one.
     pub lists: &'static [&'static str],
     pub comments: &'static [&'static str],
-    /// Decorators, attributes and annotations, which belong to what they stand before.
+    /// Decorators, attributes and annotations, which belong to what they precede.
     pub attributes: &'static [&'static str],
-    /// Texts, in which nothing begins.
+    /// Strings and the like, in which no block starts.
     pub texts: &'static [&'static str],
-    /// Clauses that may hold the next link of a chain of conditions.
+    /// Clauses that may contain the next part of a chain of conditions.
     pub clauses: &'static [&'static str],
-    /// What is folded though no brackets are around it.
+    /// Nodes that are folded although they have no brackets.
     pub bodies: &'static [&'static str],
-    /// Definitions, and the fields that name them.
+    /// Definitions, and the fields with their names.
     pub definitions: &'static [(&'static str, &'static [&'static str])],
-    /// What is a definition if its value is a function or class: kind, name, value.
+    /// Nodes that are definitions if their value is a function or class: kind, name, value.
     pub bindings: &'static [(&'static str, &'static str, &'static str)],
     pub functions: &'static [&'static str],
-    /// Whether a definition counts only where it has more than one line, as in data.
+    /// Whether only definitions of more than one line count, as in data.
     pub only_long: bool,
     pub tests: Tests,
 }
 
-/// What says that a definition is a test.
+/// How tests are recognized.
 #[derive(Clone, Copy)]
 pub(crate) enum Tests {
     None,
-    /// An attribute or annotation before it that holds one of these words.
+    /// By an attribute or annotation before the definition that contains one of these words.
     Attributes(&'static [&'static str]),
-    /// How its name begins.
+    /// By a prefix of the name.
     Names(&'static [&'static str]),
-    /// It is a call of one of these functions, named by a text.
+    /// By a call of one of these functions with a string as its name.
     Calls(&'static [&'static str]),
 }
 
@@ -369,7 +369,7 @@ const MARKDOWN: Kinds = Kinds {
     tests: Tests::None,
 };
 
-/// What most rows have in common.
+/// The values that most rows share.
 const fn row(name: &'static str, grammar: LanguageFn, kinds: &'static Kinds) -> Language {
     Language {
         name,
@@ -380,7 +380,7 @@ const fn row(name: &'static str, grammar: LanguageFn, kinds: &'static Kinds) -> 
         grammar: Grammar::Whole(grammar),
         is_checked: true,
         is_indented: false,
-        has_last_commas: false,
+        allows_trailing_commas: false,
         kinds,
     }
 }
@@ -428,7 +428,7 @@ pub static LANGUAGES: &[Language] = &[
         files: &["devcontainer.json", "jsconfig.json", "tsconfig.json"],
         extensions: &["jsonc", "code-workspace"],
         modes: &["jsonc"],
-        has_last_commas: true,
+        allows_trailing_commas: true,
         ..row("JSON with comments", tree_sitter_json::LANGUAGE, &JSON)
     },
     Language {

@@ -1,5 +1,6 @@
-//! What a source consists of: text and file name in; language, cleanliness, first error, blocks,
-//! folds and definitions out. It opens no file, edits nothing and knows nothing of anchors.
+//! The structure of source code: from a text and a file name it determines the language, whether
+//! the text is free of errors, its first error, blocks, folds and definitions. It opens no files,
+//! edits nothing and does not depend on anchors.
 //!
 //! Lines are counted from 1 and end with `\n`, as in the rest of the project.
 
@@ -10,23 +11,23 @@ mod budget;
 mod detect;
 mod edit;
 mod fault;
-mod found;
 mod grammar;
 mod headings;
 mod indentation;
 mod language;
+mod lookup;
 mod outline;
 mod parse;
-mod place;
 mod rows;
 mod scanner;
 mod source;
+mod structure;
 mod walk;
 
 pub use block::{NoBlock, NoBlockReason};
 pub use budget::Budget;
 pub use detect::language_of;
-pub use found::{Block, Definition, Fault, Fold, Outline};
 pub use language::{LANGUAGES, Language};
 pub use parse::{SOURCE_LIMIT_BYTES, SourceText};
 pub use source::Source;
+pub use structure::{Block, Definition, Fault, Fold, Outline};

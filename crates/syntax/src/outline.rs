@@ -1,29 +1,29 @@
-//! What a text consists of: its definitions, and the lines that a view may fold.
+//! The outline of a text: its definitions, and the lines that a view may fold.
 
 use std::collections::HashMap;
 
 use tree_sitter::Node;
 
-use crate::block::{extent, shares_no_start};
+use crate::block::{extent, is_alone_at_start};
 use crate::budget::{Budget, Meter};
-use crate::found::{Definition, Fold, Outline};
 use crate::headings;
 use crate::language::Tests;
-use crate::place::{Lookup, field, is_one_of, own_start};
+use crate::lookup::{Lookup, field, is_one_of, own_start};
 use crate::source::Source;
+use crate::structure::{Definition, Fold, Outline};
 use crate::walk::Walk;
 
-/// A fold hides at least as many lines.
+/// The minimum number of lines of a fold.
 const FOLD_MIN_LINES: usize = 2;
 
-/// As many lines of a kind at top level are folded.
+/// The minimum number of similar top-level lines that are folded.
 const RUN_MIN_LINES: usize = 6;
 
-/// How much of a name is kept.
+/// The limit on the length of a name.
 const NAME_LIMIT_CHARS: usize = 100;
 
 impl Source {
-    /// Definitions and folds; `None` where finding them would take too long.
+    /// Definitions and folds; `None` if the search exceeds the budget.
     pub fn outline(&self, budget: &Budget<'_>) -> Option<Outline> {
         if self.tree.is_none() {
             return Some(headings::outline(self));
@@ -33,8 +33,8 @@ impl Source {
         (!meter.is_spent()).then_some(outline)
     }
 
-    /// The lines that open the blocks around a line, the outermost first; none where finding them
-    /// would take too long.
+    /// The first lines of the blocks around a line, outermost first; empty if the search exceeds
+    /// the budget.
     pub fn enclosing(&self, line: u32, budget: &Budget<'_>) -> Vec<u32> {
         let row = line.saturating_sub(1) as usize;
         if line == 0 || line > self.lines() {
@@ -54,7 +54,7 @@ impl Source {
                 break;
             }
             let start = self.row_of(own_start(node, kinds));
-            let is_block = !is_one_of(node, kinds.lists) && shares_no_start(lookup, node);
+            let is_block = !is_one_of(node, kinds.lists) && is_alone_at_start(lookup, node);
             if is_block && start < row && node.end_position().row >= row {
                 rows.push(start as u32 + 1);
             }
@@ -64,13 +64,13 @@ impl Source {
     }
 }
 
-/// A bracket that was not closed yet.
-struct Opener {
-    closer: &'static str,
+/// A bracket that is not closed so far.
+struct OpenBracket {
+    closing_bracket: &'static str,
     row: usize,
 }
 
-/// Lines of one kind that follow each other.
+/// Consecutive lines of one kind.
 #[derive(Default)]
 struct Run {
     kind: u16,
@@ -78,20 +78,20 @@ struct Run {
     last: usize,
 }
 
-/// One walk through a tree.
+/// A traversal of a tree.
 struct Outliner<'a> {
     source: &'a Source,
     outline: Outline,
-    /// The definitions around, each with its depth in the tree.
-    around: Vec<(u32, usize)>,
-    brackets: Vec<Opener>,
-    /// The depth at which the next node is a test, since an attribute said so.
-    announced: Option<u32>,
-    /// The last line of the last token that is no comment.
+    /// The enclosing definitions, each with its depth in the tree.
+    ancestors: Vec<(u32, usize)>,
+    brackets: Vec<OpenBracket>,
+    /// The depth at which the next node is a test, according to an attribute.
+    test_attribute_depth: Option<u32>,
+    /// The last line of the last token that is not a comment.
     token_row: usize,
     comments: Option<Run>,
-    alike: Option<Run>,
-    /// Lines that may be folded, counted from 0, both included.
+    similar: Option<Run>,
+    /// Foldable lines, counted from 0, inclusive.
     ranges: Vec<(usize, usize)>,
 }
 
@@ -100,12 +100,12 @@ impl<'a> Outliner<'a> {
         Outliner {
             source,
             outline: Outline::default(),
-            around: Vec::new(),
+            ancestors: Vec::new(),
             brackets: Vec::new(),
-            announced: None,
+            test_attribute_depth: None,
             token_row: 0,
             comments: None,
-            alike: None,
+            similar: None,
             ranges: Vec::new(),
         }
     }
@@ -120,14 +120,14 @@ impl<'a> Outliner<'a> {
             }
         }
         self.end_of_comments();
-        self.end_of_alike();
+        self.end_of_similar();
         self.finish()
     }
 
     fn visit(&mut self, node: Node<'_>, depth: u32) {
         let kinds = self.source.kinds();
-        while self.around.last().is_some_and(|&(open, _)| open >= depth) {
-            self.around.pop();
+        while self.ancestors.last().is_some_and(|&(open, _)| open >= depth) {
+            self.ancestors.pop();
         }
         if is_one_of(node, kinds.comments) {
             self.comment(node);
@@ -156,24 +156,27 @@ impl<'a> Outliner<'a> {
     }
 
     fn bracket(&mut self, node: Node<'_>, row: usize) {
-        let closer = match node.kind() {
+        let closing_bracket = match node.kind() {
             "{" | "${" | "#{" => "}",
             "[" => "]",
             "(" => ")",
             kind @ ("}" | "]" | ")") => {
-                if self.brackets.last().is_some_and(|opener| opener.closer == kind)
-                    && let Some(opener) = self.brackets.pop()
+                if self
+                    .brackets
+                    .last()
+                    .is_some_and(|open_bracket| open_bracket.closing_bracket == kind)
+                    && let Some(open_bracket) = self.brackets.pop()
                 {
-                    self.fold(opener.row + 1, row.saturating_sub(1));
+                    self.fold(open_bracket.row + 1, row.saturating_sub(1));
                 }
                 return;
             }
             _ => return,
         };
-        self.brackets.push(Opener { closer, row });
+        self.brackets.push(OpenBracket { closing_bracket, row });
     }
 
-    /// What is indented below its head, or stands between tags.
+    /// Folds an indented body, or the lines between tags.
     fn body(&mut self, node: Node<'_>) {
         let last = self.source.row_of(extent(self.source, node).1.saturating_sub(1));
         if node.kind() == "jsx_element" {
@@ -187,7 +190,7 @@ impl<'a> Outliner<'a> {
             }
         } else if self.source.kinds().definitions.iter().any(|(kind, _)| *kind == node.kind()) {
             self.fold(node.start_position().row + 1, last);
-        } else if !self.around.is_empty() || self.source.begins_with_depth(node) {
+        } else if !self.ancestors.is_empty() || self.source.begins_with_depth(node) {
             self.fold(self.token_row + 1, last);
         }
     }
@@ -212,23 +215,23 @@ impl<'a> Outliner<'a> {
         }
     }
 
-    /// Imports, lines of tables and the like.
+    /// Handles imports, rows of tables and the like.
     fn top_level(&mut self, node: Node<'_>) {
         let row = node.start_position().row;
         let is_line = self.source.row_of(node.end_byte().saturating_sub(1)) == row;
-        match &mut self.alike {
+        match &mut self.similar {
             Some(run) if is_line && run.kind == node.kind_id() && run.last + 1 == row => {
                 run.last = row;
             }
             _ => {
-                self.end_of_alike();
-                self.alike = is_line.then(|| Run { kind: node.kind_id(), first: row, last: row });
+                self.end_of_similar();
+                self.similar = is_line.then(|| Run { kind: node.kind_id(), first: row, last: row });
             }
         }
     }
 
-    fn end_of_alike(&mut self) {
-        if let Some(run) = self.alike.take()
+    fn end_of_similar(&mut self) {
+        if let Some(run) = self.similar.take()
             && run.last + 1 >= run.first + RUN_MIN_LINES
         {
             self.fold(run.first + 1, run.last);
@@ -236,40 +239,40 @@ impl<'a> Outliner<'a> {
     }
 
     fn definition(&mut self, node: Node<'_>, depth: u32) {
-        let is_announced = self.is_announced(node, depth);
+        let is_marked_as_test = self.is_marked_as_test(node, depth);
         let Some(name) = name_of(self.source, node) else { return };
         let last = self.source.row_of(extent(self.source, node).1.saturating_sub(1));
         let first = self.source.row_of(own_start(node, self.source.kinds()));
         if self.source.kinds().only_long && first == last {
             return;
         }
-        let outer = self.around.last().map(|&(_, index)| &self.outline.definitions[index]);
+        let outer = self.ancestors.last().map(|&(_, index)| &self.outline.definitions[index]);
         let is_test = outer.is_some_and(|outer| outer.is_test)
-            || is_announced
-            || says_test(self.source, node, &name);
+            || is_marked_as_test
+            || is_test_by_itself(self.source, node, &name);
         self.outline.definitions.push(Definition {
             name,
             first: first as u32 + 1,
             last: last as u32 + 1,
             is_test,
-            depth: self.around.len() as u32,
+            depth: self.ancestors.len() as u32,
         });
-        self.around.push((depth, self.outline.definitions.len() - 1));
+        self.ancestors.push((depth, self.outline.definitions.len() - 1));
     }
 
-    /// Whether an attribute above says that this is a test.
-    fn is_announced(&mut self, node: Node<'_>, depth: u32) -> bool {
+    /// Whether an attribute above marks this as a test.
+    fn is_marked_as_test(&mut self, node: Node<'_>, depth: u32) -> bool {
         let Tests::Attributes(words) = self.source.kinds().tests else { return false };
         if is_one_of(node, self.source.kinds().attributes) {
             if names_test(&self.source.slice(node), words) {
-                self.announced = Some(depth);
+                self.test_attribute_depth = Some(depth);
             }
             return false;
         }
-        self.announced == Some(depth) && self.announced.take().is_some()
+        self.test_attribute_depth == Some(depth) && self.test_attribute_depth.take().is_some()
     }
 
-    /// Sorts the folds, and finds the definitions whose bodies they are.
+    /// Sorts the folds, and assigns the definitions whose bodies they are.
     fn finish(mut self) -> Outline {
         self.ranges.sort_unstable_by_key(|&(first, last)| (first, usize::MAX - last));
         self.ranges.dedup();
@@ -295,8 +298,8 @@ impl<'a> Outliner<'a> {
     }
 }
 
-/// A fold is the body of the definition that ends with it, or in the line after it, if no larger
-/// one is. It is of a test if it lies in one.
+/// A fold is the body of the definition that ends with it or on the line after it, unless a larger
+/// fold is. It belongs to a test if it is within one.
 fn name_folds(outline: &mut Outline) {
     let mut by_last: HashMap<u32, Vec<usize>> = HashMap::new();
     for (index, fold) in outline.folds.iter().enumerate() {
@@ -325,7 +328,7 @@ fn name_folds(outline: &mut Outline) {
     }
 }
 
-/// What a definition is called; `None` for what is none.
+/// The name of a definition; `None` if the node is not one.
 fn name_of(source: &Source, node: Node<'_>) -> Option<String> {
     let kinds = source.kinds();
     let kind = node.kind();
@@ -362,7 +365,7 @@ fn name_of(source: &Source, node: Node<'_>) -> Option<String> {
     calls.contains(&first).then(|| unquoted(&source.slice(title)))
 }
 
-/// The name in a declarator of C, which may lie deep in it.
+/// The name in a C declarator, which may be nested.
 fn declared(mut node: Node<'_>) -> Node<'_> {
     while let Some(inner) = field(node, "declarator") {
         node = inner;
@@ -370,21 +373,21 @@ fn declared(mut node: Node<'_>) -> Node<'_> {
     node
 }
 
-/// The first line of a text, and not too much of it.
+/// The first line of a text, up to a limit.
 fn cut(text: &str) -> String {
     text.lines().next().unwrap_or_default().trim_end().chars().take(NAME_LIMIT_CHARS).collect()
 }
 
-/// A key or title without its quotes.
+/// A key or title without quotes.
 fn unquoted(text: &str) -> String {
     cut(text.trim_matches(['"', '\'', '`']))
 }
 
-/// Whether a definition says by itself that it is a test.
-fn says_test(source: &Source, node: Node<'_>, name: &str) -> bool {
+/// Whether a definition itself is marked as a test.
+fn is_test_by_itself(source: &Source, node: Node<'_>, name: &str) -> bool {
     match source.kinds().tests {
         Tests::None => false,
-        Tests::Names(beginnings) => beginnings.iter().any(|beginning| name.starts_with(beginning)),
+        Tests::Names(prefixes) => prefixes.iter().any(|prefix| name.starts_with(prefix)),
         Tests::Calls(_) => node.kind() == "call_expression",
         Tests::Attributes(words) => {
             let modifiers = node.child(0).filter(|child| child.kind() == "modifiers");

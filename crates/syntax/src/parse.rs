@@ -1,5 +1,5 @@
-//! A text → a source: parsed, from the start or with what did not change of another tree, and seen
-//! whether it is clean.
+//! Parses a text into a source, from scratch or reusing a tree of another text, and checks it for
+//! errors.
 
 use std::sync::{Arc, OnceLock};
 
@@ -11,28 +11,28 @@ use crate::bounded::BoundedTree;
 use crate::budget::Budget;
 use crate::edit::{edit_between, point};
 use crate::fault;
-use crate::found::Fault;
 use crate::grammar::{self, Allowance, Job};
 use crate::headings;
 use crate::indentation;
 use crate::language::{Grammar, Language};
 use crate::rows::Rows;
 use crate::source::Source;
+use crate::structure::Fault;
 
-/// Longer texts have no structure.
+/// The limit on the size of texts; longer texts are not parsed.
 pub const SOURCE_LIMIT_BYTES: usize = 256 << 10;
 
-/// A text to parse. What is borrowed is copied, unless it is too long.
+/// A text to parse. A borrowed text is copied, unless it is too long.
 pub enum SourceText<'a> {
-    /// Of the caller.
+    /// Borrowed from the caller.
     Borrowed(&'a [u8]),
-    /// To be kept as it is.
+    /// Shared with the source.
     Shared(Arc<Vec<u8>>),
 }
 
 impl SourceText<'_> {
     /// The text, unless it is too long.
-    fn kept(self) -> Option<Arc<Vec<u8>>> {
+    fn into_shared(self) -> Option<Arc<Vec<u8>>> {
         match self {
             SourceText::Borrowed(text) => {
                 (text.len() <= SOURCE_LIMIT_BYTES).then(|| Arc::new(text.to_vec()))
@@ -61,30 +61,30 @@ impl From<Arc<Vec<u8>>> for SourceText<'_> {
 }
 
 impl Source {
-    /// Parses a text. `None` where it is too long, or parsing it would take too much time or memory.
-    /// What is too long is not copied.
+    /// Parses a text. `None` if it is too long, or parsing it would take too much time or memory. A
+    /// text that is too long is not copied.
     pub fn parse<'a>(
         language: &'static Language,
         text: impl Into<SourceText<'a>>,
         budget: &Budget<'_>,
     ) -> Option<Source> {
-        let text = text.into().kept()?;
+        let text = text.into().into_shared()?;
         let rows = Rows::of(&text);
         Source::build(language, (text, rows), None, &mut Allowance::full(), budget)
     }
 
-    /// Parses a text that this one was turned into, and keeps of the tree what did not change.
+    /// Parses an edited version of this text, reusing unchanged parts of the tree.
     pub fn reparse<'a>(
         &self,
         text: impl Into<SourceText<'a>>,
         budget: &Budget<'_>,
     ) -> Option<Source> {
-        let text = text.into().kept()?;
+        let text = text.into().into_shared()?;
         let rows = Rows::of(&text);
         let full = &mut Allowance::full();
         let old = self.reusable();
         let source = Source::build(self.language, (text, rows), old, full, budget)?;
-        // Where a text is broken, a tree that kept parts of another may differ from a fresh one.
+        // For a text with errors, a tree with reused parts may differ from a new one.
         if source.is_clean || old.is_none() {
             return Some(source);
         }
@@ -92,25 +92,25 @@ impl Source {
         Source::build(self.language, text, None, &mut Allowance::full(), budget)
     }
 
-    /// Whether a text that this one could be turned into is clean. It is not, either, where that
-    /// takes more than is left of the budget or of `reports` of the parser's progress; what did not
-    /// change takes none.
+    /// Whether an edited version of this text would be free of errors. Returns false as well if
+    /// checking it exceeds the budget or `reports` progress reports of the parser. Unchanged parts
+    /// need no reports.
     pub fn would_be_clean<'a>(
         &self,
         text: impl Into<SourceText<'a>>,
         reports: &mut u32,
         budget: &Budget<'_>,
     ) -> bool {
-        let Some(text) = text.into().kept() else { return false };
+        let Some(text) = text.into().into_shared() else { return false };
         let rows = Rows::of(&text);
-        let mut allowance = Allowance::to_see_whether_clean(*reports);
+        let mut allowance = Allowance::for_check(*reports);
         let source =
             Source::build(self.language, (text, rows), self.reusable(), &mut allowance, budget);
         *reports = allowance.reports();
         source.is_some_and(|source| source.is_clean)
     }
 
-    /// This text with its tree, if a tree of another text may use nodes of it.
+    /// This text with its tree, if its nodes may be reused.
     fn reusable(&self) -> Option<(&Source, &BoundedTree)> {
         let tree = self.tree.as_ref().filter(|tree| tree.is_shareable())?;
         matches!(self.language.grammar, Grammar::Whole(_)).then_some((self, tree))
@@ -143,7 +143,7 @@ impl Source {
         (!meter.is_spent()).then_some(source)
     }
 
-    /// What is wrong first; `None` in a clean text, and where finding it would take too long.
+    /// The first fault; `None` for a text without errors, or if the search exceeds the budget.
     pub fn fault(&self, budget: &Budget<'_>) -> Option<Fault> {
         if self.is_clean {
             return None;
@@ -153,7 +153,7 @@ impl Source {
     }
 }
 
-/// The parser of a text, and the parts of it that count; no parts where none are there.
+/// The parser of a text, and the parts to parse; `None` in place of the parts if there are none.
 fn parser_of(
     language: &Language,
     text: &[u8],
@@ -170,7 +170,7 @@ fn parser_of(
     }
 }
 
-/// The insides of all `<script>`, and whether the first of them is TypeScript.
+/// The contents of all `<script>` elements, and whether the first of them is TypeScript.
 fn scripts(text: &[u8], rows: &Rows) -> (Vec<Range>, bool) {
     let lower = text.to_ascii_lowercase();
     let find =

@@ -1,16 +1,17 @@
-//! Where the lines of a text begin.
+//! The offsets of the lines of a text.
 
-/// The table of a text's lines, which are counted from 0.
+/// The table of lines of a text, counted from 0.
 #[derive(Debug)]
 pub(crate) struct Rows {
-    /// Where each line starts, and the end of the text.
+    /// The start of each line, and the end of the text.
     starts: Vec<u32>,
-    /// Whether the text ends with a line that has no `\n`.
+    /// Whether the last line has no `
+    /// `.
     is_open: bool,
 }
 
 impl Rows {
-    /// The lines of a text shorter than 4 GiB.
+    /// Indexes a text shorter than 4 GiB.
     pub fn of(text: &[u8]) -> Rows {
         let mut starts = Vec::with_capacity(text.len() / 16 + 2);
         starts.push(0);
@@ -22,33 +23,33 @@ impl Rows {
         Rows { starts, is_open }
     }
 
-    /// How many lines there are.
+    /// The number of lines.
     pub fn count(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// Where a line starts, or the text ends.
+    /// The start of a line, or the end of the text.
     pub fn start_of(&self, row: usize) -> usize {
         self.starts[row] as usize
     }
 
-    /// The bytes of a line, with its end.
+    /// The bytes of a line, including its terminator.
     pub fn range(&self, row: usize) -> std::ops::Range<usize> {
         self.start_of(row)..self.start_of(row + 1)
     }
 
-    /// The line of a byte; the last line for what lies behind the text.
+    /// The line of a byte; the last line for offsets after the text.
     pub fn row_of(&self, at: usize) -> usize {
         self.begun_until(at).min(self.count().saturating_sub(1))
     }
 
-    /// How many lines have ended before a byte.
+    /// The number of lines that end before a byte.
     pub fn begun_until(&self, at: usize) -> usize {
         let starts = &self.starts[..self.starts.len() - usize::from(self.is_open)];
         starts.partition_point(|&start| start as usize <= at) - 1
     }
 
-    /// About how much memory it takes.
+    /// The approximate size in memory.
     pub fn size_bytes(&self) -> usize {
         4 * self.starts.len()
     }

@@ -1,12 +1,12 @@
-//! Scanners that have state.
+//! External scanners with state.
 //!
-//! It has memory of its own, from the system. A parse that is stopped does not free it, so it is
-//! known here which one that is.
+//! The state is allocated from the system. A parse that is aborted does not free it, so this module
+//! tracks it.
 //!
-//! The scanners of Python and YAML write the depths of open blocks into a buffer of the parser. They
-//! do not check whether all of it fits: with some hundred open blocks they write beyond the buffer,
-//! and the parser ends the process. Here they write into a larger buffer, and what does not fit is
-//! left out. A parser so deep in blocks only sees errors.
+//! The scanners of Python and YAML serialize the depths of open blocks into a buffer of the parser,
+//! without checking its size: with some hundred open blocks they write beyond the buffer, and the
+//! parser aborts the process. Here they write into a larger buffer, and what exceeds the parser's
+//! buffer is truncated. A parser that deep in blocks only produces errors.
 
 use std::cell::Cell;
 use std::ffi::{c_char, c_uint, c_void};
@@ -16,10 +16,10 @@ use std::sync::OnceLock;
 
 use tree_sitter_language::LanguageFn;
 
-/// What the parser has room for: `TREE_SITTER_SERIALIZATION_BUFFER_SIZE` of its `parser.h`.
-const ROOM_BYTES: usize = 1024;
+/// The size of the parser's buffer: `TREE_SITTER_SERIALIZATION_BUFFER_SIZE` in its `parser.h`.
+const BUFFER_BYTES: usize = 1024;
 
-/// What a scanner may write beyond it is less than this.
+/// An upper bound on what a scanner may write beyond it.
 const SPARE_BYTES: usize = 64;
 
 type Create = unsafe extern "C" fn() -> *mut c_void;
@@ -46,7 +46,7 @@ struct Table {
     since_15: Since15,
 }
 
-/// What version 15 has more.
+/// The additional fields of version 15.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Since15 {
@@ -58,26 +58,26 @@ struct Since15 {
     metadata: [u8; 3],
 }
 
-// SAFETY: what the pointers lead to are constants of a grammar, which nothing writes.
+// SAFETY: The pointers refer to constants of a grammar, which are never written.
 unsafe impl Send for Table {}
-// SAFETY: as above.
+// SAFETY: As above.
 unsafe impl Sync for Table {}
 
 thread_local! {
-    /// The state of the scanner that runs on this thread, and what frees it.
+    /// The state of the scanner that runs on this thread, and the function that frees it.
     static STATE: Cell<Option<(*mut c_void, Destroy)>> = const { Cell::new(None) };
 }
 
-/// Frees the state of a scanner whose parse was stopped.
+/// Frees the state of a scanner whose parse was aborted.
 pub(crate) fn destroy_state() {
     if let Some((state, destroy)) = STATE.take() {
-        // SAFETY: the state is that of a parser that is gone. If that stopped within the scanner, then
-        // while the scanner asked for the next character, between changes of its state.
+        // SAFETY: The state belongs to a parser that no longer exists. If that was aborted within
+        // the scanner, it was in a request for the next character, when the state is consistent.
         unsafe { destroy(state) };
     }
 }
 
-/// The table of a grammar with functions of ours in it, and the grammar's own table.
+/// The table of a grammar with replaced functions, and the original table.
 fn with_state(
     grammar: LanguageFn,
     create: Create,
@@ -85,12 +85,12 @@ fn with_state(
     serialize: Serialize,
 ) -> (Table, Table) {
     let table = grammar.into_raw();
-    // SAFETY: the function takes nothing and returns a constant that begins with its version.
+    // SAFETY: The function takes no arguments and returns a constant that starts with its version.
     let (table, version) = unsafe { (table(), *table().cast::<u32>()) };
     assert!(matches!(version, 14 | 15), "the table of a grammar has another shape");
     let members = if version == 15 { size_of::<Table>() } else { offset_of!(Table, since_15) };
     let mut own = MaybeUninit::<Table>::zeroed();
-    // SAFETY: a table of this version has these members. The others are null or zero, and functions
+    // SAFETY: A table of this version has these members. The others are null or zero, and functions
     // are not among them.
     let own = unsafe {
         ptr::copy_nonoverlapping(table.cast::<u8>(), own.as_mut_ptr().cast(), members);
@@ -99,12 +99,13 @@ fn with_state(
     (Table { create, destroy, serialize, ..own }, own)
 }
 
-/// Calls a scanner's own function with a larger buffer. What a state ends with are depths, each
-/// `unit` bytes long.
+/// Calls a scanner's original function with a larger buffer. A state ends with a list of depths,
+/// each `unit` bytes long.
 ///
 /// # Safety
 ///
-/// `own` is a scanner's function, `scanner` its state, and `buffer` has room for [`ROOM_BYTES`].
+/// `own` must be a scanner's function, `scanner` its state, and `buffer` must have space for
+/// [`BUFFER_BYTES`].
 unsafe fn serialize(
     own: Serialize,
     unit: usize,
@@ -112,30 +113,34 @@ unsafe fn serialize(
     buffer: *mut c_char,
 ) -> c_uint {
     #[repr(align(8))]
-    struct Room([c_char; ROOM_BYTES + SPARE_BYTES]);
-    let mut room = Room([0; ROOM_BYTES + SPARE_BYTES]);
-    // SAFETY: the function stops before the first depth that begins beyond `ROOM_BYTES`, so that it
-    // writes less than `unit` more, for which there is room.
-    let length = unsafe { own(scanner, room.0.as_mut_ptr()) } as usize;
-    let surplus = length.saturating_sub(ROOM_BYTES).div_ceil(unit) * unit;
+    struct ExtendedBuffer([c_char; BUFFER_BYTES + SPARE_BYTES]);
+    let mut extended = ExtendedBuffer([0; BUFFER_BYTES + SPARE_BYTES]);
+    // SAFETY: The function stops before the first depth that starts beyond `BUFFER_BYTES`, so it
+    // writes less than `unit` more bytes, for which there is space.
+    let length = unsafe { own(scanner, extended.0.as_mut_ptr()) } as usize;
+    let surplus = length.saturating_sub(BUFFER_BYTES).div_ceil(unit) * unit;
     let kept = length - surplus;
-    // SAFETY: `kept` is at most `ROOM_BYTES`, for which the caller has room, and `room` is its own.
-    unsafe { ptr::copy_nonoverlapping(room.0.as_ptr(), buffer, kept) };
+    // SAFETY: `kept` is at most `BUFFER_BYTES`, for which the caller has space, and `extended` is a
+    // local buffer.
+    unsafe { ptr::copy_nonoverlapping(extended.0.as_ptr(), buffer, kept) };
     kept as c_uint
 }
 
-/// A grammar whose scanner has state. The state ends with a list of entries of `$unit` bytes.
+/// A grammar whose scanner has state that ends with a list of entries of `$unit` bytes.
 macro_rules! grammar {
     ($grammar:path, $unit:literal) => {{
-        unsafe extern "C" fn roomy(scanner: *mut c_void, buffer: *mut c_char) -> c_uint {
-            // A parser has the table before it calls what is in it.
+        unsafe extern "C" fn serialize_extended(
+            scanner: *mut c_void,
+            buffer: *mut c_char,
+        ) -> c_uint {
+            // The parser gets the table before it calls functions in it.
             let Some((_, own)) = TABLE.get() else { return 0 };
-            // SAFETY: the parser calls this as it would call the scanner's own function.
+            // SAFETY: The parser calls this as it would call the scanner's own function.
             unsafe { serialize(own.serialize, $unit, scanner, buffer) }
         }
         unsafe extern "C" fn create() -> *mut c_void {
             let Some((_, own)) = TABLE.get() else { return ptr::null_mut() };
-            // SAFETY: as above.
+            // SAFETY: As above.
             let state = unsafe { (own.create)() };
             STATE.set(Some((state, own.destroy)));
             state
@@ -143,20 +148,21 @@ macro_rules! grammar {
         unsafe extern "C" fn destroy(state: *mut c_void) {
             let Some((_, own)) = TABLE.get() else { return };
             STATE.set(None);
-            // SAFETY: as above.
+            // SAFETY: As above.
             unsafe { (own.destroy)(state) }
         }
         extern "C" fn table() -> *const () {
-            let (table, _) = TABLE.get_or_init(|| with_state($grammar, create, destroy, roomy));
+            let (table, _) =
+                TABLE.get_or_init(|| with_state($grammar, create, destroy, serialize_extended));
             ptr::from_ref(table).cast()
         }
         static TABLE: OnceLock<(Table, Table)> = OnceLock::new();
-        // SAFETY: the function returns the table of a grammar, which lives as long as the process.
+        // SAFETY: The function returns the table of a grammar, which lives as long as the process.
         unsafe { LanguageFn::from_raw(table) }
     }};
 }
 
-/// C++: the delimiter of a raw string, in characters of one byte.
+/// C++: the delimiter of a raw string, in one-byte characters.
 #[cfg(feature = "cpp")]
 pub(crate) const CPP: LanguageFn = grammar!(tree_sitter_cpp::LANGUAGE, 1);
 
@@ -166,5 +172,5 @@ pub(crate) const RUST: LanguageFn = grammar!(tree_sitter_rust::LANGUAGE, 1);
 /// Python: a depth is two bytes.
 pub(crate) const PYTHON: LanguageFn = grammar!(tree_sitter_python::LANGUAGE, 2);
 
-/// YAML: a depth is two bytes, with two for the kind of the block.
+/// YAML: a depth is two bytes, plus two for the kind of the block.
 pub(crate) const YAML: LanguageFn = grammar!(tree_sitter_yaml::LANGUAGE, 4);

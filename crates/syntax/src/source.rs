@@ -1,18 +1,18 @@
-//! A text with its tree, and what can be asked of it.
+//! A parsed text, and queries on it.
 
 use std::sync::{Arc, OnceLock};
 
 use tree_sitter::Node;
 
 use crate::bounded::BoundedTree;
-use crate::found::Heading;
 use crate::language::{Kinds, Language};
 use crate::rows::Rows;
+use crate::structure::Heading;
 
-/// As much of a node's text is read for a name.
+/// The limit on the bytes of a node's text that are read for a name.
 const SLICE_LIMIT_BYTES: usize = 400;
 
-/// A text that was parsed.
+/// A parsed text.
 #[derive(Debug)]
 pub struct Source {
     pub(crate) language: &'static Language,
@@ -21,34 +21,34 @@ pub struct Source {
     pub(crate) tree: Option<BoundedTree>,
     pub(crate) headings: Vec<Heading>,
     pub(crate) rows: Rows,
-    /// Where the first character of each line stands that is no white space, or the line ends.
-    /// Made when it is asked for: to see whether most texts are clean, it is not needed.
+    /// The offset of the first non-whitespace character of each line, or of its end. Computed on
+    /// demand, because most checks for errors do not need it.
     pub(crate) firsts: OnceLock<Vec<u32>>,
     pub(crate) is_clean: bool,
 }
 
 impl Source {
-    /// The language it was parsed as.
+    /// The language that it was parsed as.
     pub fn language(&self) -> &'static Language {
         self.language
     }
 
-    /// The text it is the tree of.
+    /// The parsed text.
     pub fn text(&self) -> &[u8] {
         &self.text
     }
 
-    /// How many lines the text has.
+    /// The number of lines.
     pub fn lines(&self) -> u32 {
         self.rows.count() as u32
     }
 
-    /// Whether the parser understood all of it, and all depths are consistent.
+    /// Whether the parser found no error, and the indentation is consistent.
     pub fn is_clean(&self) -> bool {
         self.is_clean
     }
 
-    /// The memory that it holds, with that of older trees of which it uses nodes.
+    /// The size in memory, including older trees whose nodes it uses.
     pub fn size_bytes(&self) -> usize {
         let tree = self.tree.as_ref().map_or(0, BoundedTree::held_bytes);
         self.text.len() + self.rows.size_bytes() + tree
@@ -62,23 +62,23 @@ impl Source {
         self.language.kinds
     }
 
-    /// The bytes of a line, counted from 0, with its end.
+    /// The bytes of a line, counted from 0, including its terminator.
     pub(crate) fn row(&self, row: usize) -> &[u8] {
         &self.text[self.rows.range(row)]
     }
 
-    /// Where a line starts.
+    /// The start of a line.
     pub(crate) fn start_of(&self, row: usize) -> usize {
         self.rows.start_of(row)
     }
 
-    /// Whether nothing but white space stands after a place in its line.
+    /// Whether only whitespace follows an offset in its line.
     pub(crate) fn ends_line(&self, at: usize) -> bool {
         let rest = self.text[at..].iter().take_while(|&&byte| byte != b'\n');
         rest.into_iter().all(u8::is_ascii_whitespace)
     }
 
-    /// Where the first character of a line stands that is no white space; `None` in a blank one.
+    /// The offset of the first non-whitespace character of a line; `None` if it is blank.
     pub(crate) fn first_byte(&self, row: usize) -> Option<usize> {
         let first = self.firsts.get_or_init(|| self.first_bytes())[row] as usize;
         (first < self.start_of(row + 1)).then_some(first)
@@ -97,18 +97,18 @@ impl Source {
         (0..self.rows.count()).map(first).collect()
     }
 
-    /// Whether nothing but white space stands before a byte in its line.
+    /// Whether only whitespace precedes an offset in its line.
     pub(crate) fn begins_line(&self, at: usize) -> bool {
         self.first_byte(self.row_of(at)) == Some(at)
     }
 
-    /// Whether a node is deeper than the text's first column.
+    /// Whether a node is on an indented line.
     pub(crate) fn begins_with_depth(&self, node: Node<'_>) -> bool {
         let row = self.row_of(node.start_byte());
         self.first_byte(row).is_some_and(|at| at > self.start_of(row))
     }
 
-    /// How the text of a node begins.
+    /// The start of the text of a node.
     pub(crate) fn slice(&self, node: Node<'_>) -> std::borrow::Cow<'_, str> {
         let end = node.end_byte().min(node.start_byte() + SLICE_LIMIT_BYTES);
         String::from_utf8_lossy(&self.text[node.start_byte()..end])

@@ -1,15 +1,15 @@
-//! A walk through all nodes of a tree, in the order in which they begin. A tree may be deeper than
-//! any stack, so nothing here calls itself.
+//! A traversal of all nodes of a tree in the order of their starts. It is not recursive, because a
+//! tree may be deeper than any stack.
 
 use tree_sitter::{Node, TreeCursor};
 
 use crate::budget::Meter;
 
-/// A place in the walk.
+/// A position in the traversal.
 pub(crate) struct Walk<'tree, 'm> {
     meter: &'m Meter<'m>,
     cursor: TreeCursor<'tree>,
-    /// How deep the node is. The cursor would count it anew each time.
+    /// The depth of the node; the cursor would compute it again each time.
     depth: u32,
 }
 
@@ -26,7 +26,7 @@ impl<'tree, 'm> Walk<'tree, 'm> {
         self.depth
     }
 
-    /// Goes to the next node; `false` at the end, and once the budget is spent.
+    /// Moves to the next node; `false` at the end, or if the budget is spent.
     pub fn advance(&mut self) -> bool {
         if !self.meter.step() {
             return false;

@@ -1,5 +1,5 @@
-//! No text makes a parse hold more than 64 MB. One test alone in its process, so that an allocator
-//! which counts sees nothing else.
+//! No text makes a parse use more than 64 MB. The only test of its process, so that the counting
+//! allocator measures nothing else.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,18 +13,18 @@ struct Counting;
 static HELD_BYTES: AtomicUsize = AtomicUsize::new(0);
 static PEAK_BYTES: AtomicUsize = AtomicUsize::new(0);
 
-// SAFETY: all calls go to the allocator of the system.
+// SAFETY: All calls are forwarded to the system allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let held = HELD_BYTES.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
         PEAK_BYTES.fetch_max(held, Ordering::Relaxed);
-        // SAFETY: as the caller says.
+        // SAFETY: The caller guarantees it.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         HELD_BYTES.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: as the caller says.
+        // SAFETY: The caller guarantees it.
         unsafe { System.dealloc(block, layout) }
     }
 }
@@ -32,7 +32,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// The most that was held during one parse; nothing of it is held afterwards.
+/// The peak memory during one parse. Checks that all of it is freed afterwards.
 fn peak_bytes(language: &'static Language, text: &str) -> usize {
     let name = language.name;
     let before = HELD_BYTES.load(Ordering::Relaxed);
@@ -48,7 +48,7 @@ fn peak_bytes(language: &'static Language, text: &str) -> usize {
             source.size_bytes()
         );
     }
-    // What the library keeps for good is made with the first parse.
+    // The library allocates static data during the first parse.
     let left = HELD_BYTES.load(Ordering::Relaxed).saturating_sub(before);
     assert!(left <= 4096, "{name}: {left} bytes are left");
     peak
@@ -62,15 +62,15 @@ fn regression_a_torn_source_takes_no_gigabytes() {
     stopped_scanners();
 }
 
-/// The states of scanners are memory of C, which a parse that is stopped does not free.
+/// The states of scanners are C memory, which a parse that is aborted does not free.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn stopped_scanners() {
     const TIMES: usize = 100;
-    // SAFETY: it only reads.
+    // SAFETY: It only reads.
     let held_bytes = || unsafe { libc::mallinfo2() }.uordblks;
     for language in LANGUAGES {
         let text = "(a, b) = r\"x\" + c; ".repeat(3_000);
-        // Either the parser asks, and frees what it has, or its allocator does.
+        // Either the parser polls, and frees its memory, or its allocator aborts.
         let stop = |at: usize| {
             let asked = AtomicUsize::new(0);
             let is_cancelled = || asked.fetch_add(1, Ordering::Relaxed) >= at % 20;
@@ -101,7 +101,7 @@ fn torn_sources() {
     }
 }
 
-/// The short form of `cargo run --release -p hashline-syntax --example sweep`.
+/// A short version of `cargo run --release -p hashline-syntax --example sweep`.
 fn nests_of_every_language() {
     for language in LANGUAGES {
         for nest in ["(", "[1,", "{a:", "A<", "- ", "if(a){"] {

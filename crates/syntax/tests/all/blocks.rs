@@ -1,4 +1,4 @@
-//! The block at a line: each trap by its name.
+//! The block at a line, with one test for each special case.
 
 use hashline_syntax::NoBlockReason::{Blank, Error, Nothing, Shared};
 use hashline_syntax::{NoBlock, NoBlockReason};
@@ -7,7 +7,8 @@ use crate::budget;
 use crate::parse;
 use crate::samples::*;
 
-/// First line with what stands above, own line, last line.
+/// The first line including comments and attributes above, the line where the block itself starts,
+/// and the last line.
 fn block(name: &str, text: &str, line: u32) -> (u32, u32, u32) {
     let block = parse(name, text).block(line, &budget());
     let block = block.unwrap_or_else(|none| panic!("{name}:{line}: {none:?}"));
@@ -22,7 +23,7 @@ fn none(name: &str, text: &str, line: u32) -> NoBlockReason {
 }
 
 #[test]
-fn functions_and_types_with_what_stands_above() {
+fn blocks_include_comments_and_attributes_above() {
     assert_eq!(block("a.js", JAVASCRIPT, 4), (3, 4, 19));
     assert_eq!(block("a.js", JAVASCRIPT, 10), (7, 10, 18));
     assert_eq!(block("a.ts", TYPESCRIPT, 6), (3, 6, 17));
@@ -71,7 +72,7 @@ fn an_empty_line_separates_a_comment() {
 }
 
 #[test]
-fn a_comment_behind_code_or_at_another_depth_stays() {
+fn a_comment_after_code_or_at_another_depth_is_not_included() {
     let text = "let a // of a\nfunction b() {\n  c()\n}\n";
     assert_eq!(block("a.js", text, 2), (2, 2, 4));
     let text = "def a():\n    pass\n    # of a\ndef b():\n    pass\n";
@@ -80,7 +81,7 @@ fn a_comment_behind_code_or_at_another_depth_stays() {
 }
 
 #[test]
-fn comments_of_the_file_stay() {
+fn comments_of_the_file_are_not_included() {
     let text = "#!/usr/bin/env python3\ndef a():\n    pass\n";
     assert_eq!(block("a.py", text, 2), (2, 2, 3));
     let text = "mod a {\n    //! Of the module.\n    fn b() {\n        c()\n    }\n}\n";
@@ -95,7 +96,7 @@ fn a_long_comment_alone_is_a_block() {
 }
 
 #[test]
-fn a_comma_or_semicolon_goes_along() {
+fn a_trailing_comma_or_semicolon_is_included() {
     assert_eq!(block("a.json", JSON, 3), (3, 3, 6));
     assert_eq!(block("a.json", JSON, 8), (8, 8, 10));
     assert_eq!(block("a.c", C, 4), (3, 4, 7));
@@ -103,7 +104,7 @@ fn a_comma_or_semicolon_goes_along() {
 }
 
 #[test]
-fn a_line_that_begins_with_a_closer_begins_none() {
+fn no_block_starts_at_a_line_with_a_closing_bracket() {
     for line in [13, 15, 17, 18, 19] {
         assert_eq!(none("a.js", JAVASCRIPT, line), Nothing);
     }
@@ -113,7 +114,7 @@ fn a_line_that_begins_with_a_closer_begins_none() {
 }
 
 #[test]
-fn clauses_stand_alone() {
+fn clauses_are_blocks_of_their_own() {
     assert_eq!(block("a.py", PYTHON, 18), (18, 18, 24));
     assert_eq!(block("a.py", PYTHON, 20), (20, 20, 21));
     assert_eq!(block("a.py", PYTHON, 22), (22, 22, 24));
@@ -126,7 +127,7 @@ fn clauses_stand_alone() {
 }
 
 #[test]
-fn an_else_that_another_follows_ends_before_it() {
+fn an_else_ends_before_the_next_one() {
     let text = "if (a) {\n  b()\n}\nelse if (c) {\n  d()\n}\nelse {\n  e()\n}\n";
     assert_eq!(block("a.js", text, 1), (1, 1, 9));
     assert_eq!(block("a.js", text, 4), (4, 4, 6));
@@ -135,7 +136,7 @@ fn an_else_that_another_follows_ends_before_it() {
 }
 
 #[test]
-fn a_mere_list_begins_none() {
+fn no_block_starts_with_a_plain_list() {
     assert_eq!(none("a.c", C, 10), Nothing);
     assert_eq!(none("a.yaml", YAML, 2), Nothing);
     assert_eq!(none("a.yaml", YAML, 15), Nothing);
@@ -146,7 +147,7 @@ fn a_mere_list_begins_none() {
 }
 
 #[test]
-fn nodes_that_end_in_column_0_end_before() {
+fn nodes_that_end_in_column_0_end_on_the_line_before() {
     assert_eq!(block("a.yaml", YAML, 16), (16, 16, 20));
     assert_eq!(block("a.yaml", "a: |\n  b\n\n\nc: 1\n", 1), (1, 1, 2));
     assert_eq!(block("a.go", GO, 22), (22, 22, 23));
@@ -156,7 +157,7 @@ fn nodes_that_end_in_column_0_end_before() {
 #[test]
 fn mappings_and_items_of_yaml() {
     assert_eq!(block("a.yaml", YAML, 3), (3, 3, 11));
-    // The comment below it is that of the next key, though the parser has it here.
+    // The comment below belongs to the next key, although the parser attaches it here.
     assert_eq!(block("a.yaml", YAML, 4), (4, 4, 5));
     assert_eq!(block("a.yaml", YAML, 7), (6, 7, 11));
     assert_eq!(block("a.yaml", YAML, 9), (9, 9, 10));
@@ -172,7 +173,7 @@ fn tables_of_toml_run_to_the_next() {
 }
 
 #[test]
-fn nothing_begins_in_a_text() {
+fn no_block_starts_in_a_string() {
     for line in 29..=32 {
         assert_eq!(none("a.rs", RUST, line), Nothing, "{line}");
     }
@@ -215,7 +216,7 @@ fn other_code_in_the_last_line() {
 }
 
 #[test]
-fn what_holds_an_error_is_none() {
+fn code_with_an_error_is_not_a_block() {
     let text = "function a() {\n  b(\n    c d e,\n  )\n}\n\nfunction f() {\n  g()\n}\n";
     assert_eq!(none("a.js", text, 1), Error);
     assert_eq!(block("a.js", text, 7), (7, 7, 9));
@@ -224,7 +225,7 @@ fn what_holds_an_error_is_none() {
 }
 
 #[test]
-fn lines_that_are_none() {
+fn blank_and_missing_lines_have_no_block() {
     assert_eq!(none("a.js", JAVASCRIPT, 2), Blank);
     assert_eq!(none("a.js", JAVASCRIPT, 0), Blank);
     assert_eq!(none("a.js", JAVASCRIPT, 51), Blank);
@@ -232,7 +233,7 @@ fn lines_that_are_none() {
 }
 
 #[test]
-fn the_nearest_lines_that_begin_one_are_named() {
+fn the_nearest_lines_that_start_a_block_are_reported() {
     let none = parse("a.js", JAVASCRIPT).block(24, &budget()).unwrap_err();
     assert_eq!(none, NoBlock { reason: Nothing, above: Some(23), below: Some(28) });
     let none = parse("a.js", "a\n").block(1, &budget()).unwrap_err();

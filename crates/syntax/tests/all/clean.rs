@@ -1,4 +1,4 @@
-//! Clean texts, broken texts, and what is said of them.
+//! Texts with and without errors, and descriptions of the errors.
 
 use hashline_syntax::Source;
 use proptest::prelude::*;
@@ -28,7 +28,7 @@ fn an_empty_text_is_clean() {
     }
 }
 
-/// Line and words of the first fault.
+/// The line and description of the first fault.
 fn fault(name: &str, text: &str) -> (u32, String) {
     let source = parse(name, text);
     assert!(!source.is_clean(), "{name} is clean");
@@ -43,7 +43,7 @@ fn without(text: &str, line: usize) -> String {
 }
 
 #[test]
-fn an_eaten_closer_is_named_with_its_opener() {
+fn a_missing_closing_bracket_is_reported_with_its_opening_line() {
     let text = without(RUST, 26);
     let (line, what) = fault("pool.rs", &text);
     assert_eq!((line, &*what), (33, "`}` is missing: the block opened at line 17"));
@@ -52,7 +52,7 @@ fn an_eaten_closer_is_named_with_its_opener() {
 }
 
 #[test]
-fn a_repeated_closer_closes_nothing() {
+fn a_surplus_closing_bracket_is_reported() {
     let text = RUST.replace("    }\n\n    fn text", "    }\n    }\n\n    fn text");
     let (line, what) = fault("pool.rs", &text);
     assert_eq!(&*what, "`}` closes nothing");
@@ -60,13 +60,13 @@ fn a_repeated_closer_closes_nothing() {
 }
 
 #[test]
-fn brackets_in_texts_and_comments_do_not_count() {
+fn brackets_in_strings_and_comments_are_ignored() {
     let (line, what) = fault("a.js", "f('}', /* } */ `)`\n// )\nlet x\n");
     assert_eq!((line, &*what), (3, "`)` is missing: it was opened at line 1"));
 }
 
 #[test]
-fn what_is_no_bracket_is_shown() {
+fn errors_without_brackets_show_the_code() {
     let (line, what) = fault("a.json", "{\n  \"a\": 1,\n  \"b\": oops\n}\n");
     assert_eq!(line, 3);
     assert!(what.contains("oops"), "{what}");
@@ -112,8 +112,8 @@ fn depths_of_python_that_are_right() {
 }
 
 #[test]
-fn regression_a_body_whose_depth_is_that_of_a_tab_is_told() {
-    // Python's own parser: inconsistent use of tabs and spaces.
+fn regression_a_depth_that_depends_on_the_tab_width_is_reported() {
+    // Python itself reports inconsistent use of tabs and spaces.
     let text = "def a():\n    if x:\n\tb()\n    return 1\n";
     assert_eq!(
         fault("a.py", text),
@@ -124,7 +124,7 @@ fn regression_a_body_whose_depth_is_that_of_a_tab_is_told() {
 }
 
 #[test]
-fn regression_a_comma_behind_the_last_value_is_right_in_json_with_comments() {
+fn regression_a_trailing_comma_is_valid_in_json_with_comments() {
     let texts = [
         "{\"a\": 1,}\n",
         "[1, 2, // two\n]\n",
@@ -164,14 +164,14 @@ fn only_the_script_of_a_component_counts() {
 }
 
 #[test]
-fn bytes_that_are_no_text() {
+fn invalid_utf8_is_an_error() {
     let source = parse("a.rs", "fn a() {}\n");
     let broken = source.reparse(b"fn a() { \xff\xfe }\n", &budget()).unwrap();
     assert!(!broken.is_clean());
     assert!(broken.fault(&budget()).is_some());
 }
 
-/// A text with some of its bytes exchanged.
+/// A text with a range of bytes replaced.
 fn changed(text: &str, at: usize, length: usize, with: &str) -> Option<String> {
     let (at, end) = (at.min(text.len()), (at + length).min(text.len()));
     let around = (text.get(..at)?, text.get(end..)?);
@@ -181,7 +181,8 @@ fn changed(text: &str, at: usize, length: usize, with: &str) -> Option<String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Keeping parts of a tree decides nothing: a text is as clean as if it were parsed alone.
+    /// Reusing parts of a tree makes no difference: the result is the same as for parsing from
+    /// scratch.
     #[test]
     fn reparsing_agrees_with_parsing(
         sample in 0..SAMPLES.len(),
@@ -203,14 +204,14 @@ proptest! {
 }
 
 #[test]
-fn a_clean_text_is_clean_again_after_an_edit_is_taken_back() {
+fn a_clean_text_is_clean_again_after_an_edit_is_undone() {
     let source = parse("ledger.py", PYTHON);
     let broken = source.reparse(&PYTHON.replace("else:", "else"), &budget()).unwrap();
     assert!(!broken.is_clean());
     assert!(broken.reparse(PYTHON, &budget()).unwrap().is_clean());
 }
 
-/// Texts of languages in which a list or an object is written in many ways.
+/// Texts with lists and objects in many styles.
 const BRACKETS: &[(&str, &str)] = &[
     (
         "flow.yaml",
@@ -234,8 +235,8 @@ const BRACKETS: &[(&str, &str)] = &[
     ),
 ];
 
-/// The text with the closing bracket at a place there twice; and with its line there twice, if that
-/// has no more than brackets. With the line that is too much.
+/// The text with the closing bracket at an offset duplicated; and with its line duplicated, if that
+/// has only brackets. Each with the number of the surplus line.
 fn doubled(text: &str, at: usize) -> Vec<(u32, String)> {
     let line = text[..at].matches('\n').count() as u32 + 1;
     let mut variants = vec![(line, format!("{}{}", &text[..=at], &text[at..]))];
@@ -248,7 +249,7 @@ fn doubled(text: &str, at: usize) -> Vec<(u32, String)> {
 }
 
 #[test]
-fn regression_a_doubled_closer_is_reported_where_it_is() {
+fn regression_a_duplicated_closing_bracket_is_reported_on_its_line() {
     let (mut right, mut all) = (0, 0);
     for (name, text) in SAMPLES.iter().chain(BRACKETS) {
         let source = parse(name, text);
@@ -256,11 +257,11 @@ fn regression_a_doubled_closer_is_reported_where_it_is() {
         let closers = text.bytes().enumerate().filter(|(_, byte)| b")]}".contains(byte));
         for (line, broken) in closers.flat_map(|(at, _)| doubled(text, at)) {
             let found = parse(name, &broken).fault(&budget());
-            // What stands in a comment, a text or a part that is not parsed may be there twice.
+            // Duplicates in comments, strings and parts that are not parsed are not errors.
             let Some(found) = found else { continue };
             all += 1;
             right += usize::from(found.line == line);
-            // A line without indentation of its own says nothing of blocks.
+            // Without indentation, the position of the block is ambiguous.
             assert!(found.line >= line, "{name}: {found:?} instead of line {line}");
         }
     }
@@ -268,13 +269,13 @@ fn regression_a_doubled_closer_is_reported_where_it_is() {
 }
 
 #[test]
-fn regression_a_closer_that_nothing_waits_for_closes_no_other_block() {
+fn regression_an_unexpected_closing_bracket_closes_no_other_block() {
     assert_eq!(fault("a.json", "{\n  \"a\": 1]\n}\n"), (2, "`]` closes nothing".into()));
     assert_eq!(fault("a.yaml", "a: 1\nb: {c: 1]\nd: 1\n").0, 2);
-    // In a style in which blocks end further right, the last one is it.
+    // In a style in which blocks end more indented, the last bracket is the surplus one.
     let text = "f(\n  a\n  )\ng()\nh())\n";
     assert_eq!(fault("a.js", text), (5, "`)` closes nothing".into()));
-    // What a parser did not get to is shown.
+    // The code where the parser stopped is shown.
     let (line, what) = fault("a.yaml", "a: 1\nb: \"x\" y\nc: 1\n");
     assert_eq!((line, &*what), (2, "`y` is not expected here"));
 }

@@ -1,4 +1,4 @@
-//! Texts that are made to hurt: each is answered, on a small stack.
+//! Hostile texts: each gets an answer, on a small stack.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
@@ -8,7 +8,7 @@ use hashline_syntax::{Budget, LANGUAGES, SOURCE_LIMIT_BYTES, Source, language_of
 use crate::budget;
 use crate::samples::SAMPLES;
 
-/// As much as a thread of the addon has at least.
+/// The minimum for a thread of the addon.
 const STACK_BYTES: usize = 512 << 10;
 
 fn on_a_small_stack(work: impl FnOnce() + Send + 'static) {
@@ -16,7 +16,7 @@ fn on_a_small_stack(work: impl FnOnce() + Send + 'static) {
     builder.spawn(work).unwrap().join().unwrap();
 }
 
-/// Asks everything that can be asked.
+/// Runs all queries.
 fn ask(source: &Source) {
     let outline = source.outline(&budget()).unwrap_or_default();
     let lines = source.lines();
@@ -44,7 +44,7 @@ fn everywhere(text: &str) {
     }
 }
 
-/// Not closed, and closed.
+/// Unclosed, and closed.
 fn nested(depth: usize, open: &[&str], closed: &[(&str, &str)]) {
     for part in open {
         everywhere(&part.repeat(depth.min(SOURCE_LIMIT_BYTES / part.len() - 20)));
@@ -55,7 +55,7 @@ fn nested(depth: usize, open: &[&str], closed: &[(&str, &str)]) {
     }
 }
 
-/// The parser takes a call for each level, for which the thread has no room.
+/// The parser recurses for each level, for which the thread has no stack.
 #[test]
 fn nesting_that_is_deeper_than_the_stack() {
     nested(5_000, &["{a:", "- "], &[("(", ")")]);
@@ -95,7 +95,7 @@ fn nested_bodies_of_python() {
     everywhere(&text);
 }
 
-/// A generator that needs no crate: xorshift.
+/// A random number generator without dependencies: xorshift.
 fn random(seed: u64) -> impl FnMut() -> u64 {
     let mut state = seed;
     move || {
@@ -138,7 +138,7 @@ fn random_marks_and_bytes_of_all_lengths() {
     noise(60, SOURCE_LIMIT_BYTES);
 }
 
-/// Sources that are cut, put together and repeated, as no random bytes are.
+/// Sources that are cut, combined and repeated, which random bytes do not produce.
 #[test]
 #[ignore = "takes long"]
 fn sources_that_are_torn_apart() {
@@ -178,7 +178,7 @@ fn a_text_beyond_the_limit_has_no_structure() {
     }
 }
 
-/// How often the budget was asked about while a text was parsed.
+/// The number of budget checks while a text is parsed.
 fn checks(name: &str, text: &str) -> u32 {
     let checks = AtomicU32::new(0);
     let count = || {
@@ -189,8 +189,8 @@ fn checks(name: &str, text: &str) -> u32 {
     checks.into_inner()
 }
 
-/// With the bracket that closes nothing, one operation of the parser took 15 s for 250 KB, and
-/// nothing could stop it.
+/// With the surplus closing bracket, a single operation of the parser took 15 s for 250 KB, and
+/// could not be aborted.
 #[test]
 fn regression_a_parse_can_be_stopped_within_an_operation() {
     let text = format!("fn f() {{ let a = {}", "!".repeat(20_000));
@@ -198,8 +198,8 @@ fn regression_a_parse_can_be_stopped_within_an_operation() {
     assert!(with > without + 100, "{without} checks, then {with}");
 }
 
-/// Each operation scanned the rest of the text and allocated nothing: 250 KB could not be stopped
-/// for a second.
+/// Each operation scanned the rest of the text without allocating memory: for 250 KB, a parse could
+/// not be aborted for a second.
 #[test]
 fn regression_a_parse_can_be_stopped_while_it_scans() {
     let checks = checks("a.py", &"\\\n".repeat(20_000));
@@ -240,9 +240,10 @@ fn many_functions_of_one_line() {
     ask(&source);
 }
 
-/// Neighbours were asked for, which took as long as the text was deep: a minute and more.
+/// Siblings were looked up, which took time proportional to the depth of the text: more than a
+/// minute.
 #[test]
-fn regression_last_commas_in_each_other() {
+fn regression_nested_trailing_commas() {
     let count = 20_000;
     for (open, last, close) in [("[", "1,", "],"), ("{\"a\":", "1,", "},")] {
         let text = format!("{}{last}{}", open.repeat(count), close.repeat(count));

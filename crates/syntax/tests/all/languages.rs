@@ -1,4 +1,4 @@
-//! Which language a file is in.
+//! Detection of the language of a file.
 
 use hashline_syntax::{LANGUAGES, language_of};
 
@@ -33,7 +33,7 @@ fn names_and_extensions() {
 }
 
 #[test]
-fn an_unknown_name_is_no_language() {
+fn an_unknown_name_has_no_language() {
     for file in ["", "Makefile", "rs", ".py", "a.", "a.txt", "a.cs", "a.html", "a.sh", "js/a"] {
         assert_eq!(name(file, "x = 1\n"), None, "{file}");
     }
@@ -72,12 +72,12 @@ fn mode_lines() {
 }
 
 #[test]
-fn translations_of_qt_are_no_typescript() {
+fn translations_of_qt_are_not_typescript() {
     assert_eq!(name("app_de.ts", "<?xml version=\"1.0\"?>\n<!DOCTYPE TS>\n"), None);
 }
 
 #[test]
-fn every_row_can_be_found() {
+fn every_row_is_unique_and_can_be_parsed() {
     let names: Vec<&str> = LANGUAGES.iter().map(|language| language.name).collect();
     assert!(names.len() >= 15);
     for language in LANGUAGES {

@@ -1,4 +1,4 @@
-//! The crate through its entry: languages, cleanliness, blocks, outlines, hostile texts.
+//! Tests of the public interface: languages, errors, blocks, outlines, hostile texts.
 
 mod blocks;
 mod clean;
@@ -9,7 +9,7 @@ mod samples;
 
 use hashline_syntax::{Budget, Source, language_of};
 
-/// A text parsed as the name says.
+/// A text parsed in the language of the name.
 fn parse(name: &str, text: &str) -> Source {
     let language = language_of(name, text.as_bytes()).unwrap_or_else(|| panic!("{name}"));
     Source::parse(language, text, &budget()).unwrap_or_else(|| panic!("{name} has no structure"))

@@ -6,7 +6,7 @@ use crate::budget;
 use crate::parse;
 use crate::samples::*;
 
-/// `name first-last`, tests with a `*`, indented by depth.
+/// `name first-last`, with a `*` for tests, indented by depth.
 fn definitions(name: &str, text: &str) -> Vec<String> {
     let outline = parse(name, text).outline(&budget()).unwrap();
     let line = |one: &hashline_syntax::Definition| {
@@ -155,7 +155,7 @@ fn folds_are_nested_or_apart() {
 }
 
 #[test]
-fn tests_are_marked_by_what_says_so() {
+fn tests_are_recognized_by_attributes() {
     let folds = parse("a.rs", RUST).outline(&budget()).unwrap().folds;
     assert!(folds.iter().all(|fold| fold.is_test == (fold.first >= 48)));
     let text = "#[cfg(not(test))]\nfn a() {}\n#[tokio::test]\nasync fn b() {}\nfn c() {}\n";
@@ -163,7 +163,7 @@ fn tests_are_marked_by_what_says_so() {
 }
 
 #[test]
-fn the_path_to_a_line() {
+fn the_path_to_a_line_lists_enclosing_definitions() {
     let outline = parse("ledger.py", PYTHON).outline(&budget()).unwrap();
     let path = |line| outline.path(line).map(|one| one.name.as_str()).collect::<Vec<_>>().join("/");
     assert_eq!(path(21), "Ledger/add");
@@ -173,7 +173,7 @@ fn the_path_to_a_line() {
 }
 
 #[test]
-fn the_lines_that_open_the_blocks_around() {
+fn enclosing_lists_the_first_lines_of_blocks_around() {
     let around = |name: &str, text: &str, line| parse(name, text).enclosing(line, &budget());
     assert_eq!(around("a.js", JAVASCRIPT, 12), [4, 10, 11]);
     assert_eq!(around("a.ts", TYPESCRIPT, 15), [6, 12]);

@@ -1,47 +1,47 @@
-//! What is found in a text, as data: blocks, definitions, folds, headings, faults.
+//! The structure of a text as data: blocks, definitions, folds, headings, faults.
 
-/// Whole lines, counted from 1.
+/// A block: whole lines, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// Its first line, with the comments, attributes and decorators above it.
+    /// Its first line, including comments, attributes and decorators above it.
     pub first: u32,
-    /// The line where it begins itself.
+    /// The line where the block itself starts.
     pub start: u32,
     /// Its last line.
     pub last: u32,
 }
 
-/// Lines that a view may leave out, counted from 1, both included. Folds are nested or apart.
+/// Lines that a view may omit, counted from 1, inclusive. Folds are nested or disjoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fold {
-    /// The first line that is left out.
+    /// The first omitted line.
     pub first: u32,
-    /// The last line that is left out.
+    /// The last omitted line.
     pub last: u32,
-    /// The definition whose body it is, by its place in the list.
+    /// The index of the definition whose body it is.
     pub definition: Option<u32>,
-    /// Whether it lies in a test.
+    /// Whether it is in a test.
     pub is_test: bool,
-    /// How many folds it lies in.
+    /// The number of folds around it.
     pub depth: u32,
 }
 
 /// A function, type, section or the like.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Definition {
-    /// Its name; for what has none, how it begins.
+    /// Its name, or its start if it has none.
     pub name: String,
-    /// The line where it begins, after decorators and annotations.
+    /// The line where it starts, after decorators and annotations.
     pub first: u32,
     /// Its last line.
     pub last: u32,
-    /// Whether it is a test or lies in one.
+    /// Whether it is a test or is in one.
     pub is_test: bool,
-    /// How many definitions it lies in.
+    /// The number of definitions around it.
     pub depth: u32,
 }
 
-/// Definitions and folds of a text, each in the order in which they begin.
+/// The definitions and folds of a text, each sorted by their starts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outline {
     /// All definitions.
@@ -51,14 +51,14 @@ pub struct Outline {
 }
 
 impl Outline {
-    /// The definitions that a line lies in, the outermost first.
+    /// The definitions around a line, outermost first.
     pub fn path(&self, line: u32) -> impl Iterator<Item = &Definition> {
         let before = self.definitions.partition_point(|definition| definition.first <= line);
         self.definitions[..before].iter().filter(move |definition| definition.last >= line)
     }
 }
 
-/// A heading: the lines that it takes, and its level from 1 to 6.
+/// A heading: its lines, and its level from 1 to 6.
 #[derive(Debug)]
 pub(crate) struct Heading {
     pub(crate) first: u32,
@@ -67,13 +67,13 @@ pub(crate) struct Heading {
     pub(crate) title: String,
 }
 
-/// What is wrong with a text.
+/// A syntax error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The line where it shows.
+    /// The line where it is reported.
     pub line: u32,
-    /// What is wrong there.
+    /// The description.
     pub what: String,
-    /// The line where what is not closed opens.
+    /// The line of an opening bracket that is not closed.
     pub opened: Option<u32>,
 }

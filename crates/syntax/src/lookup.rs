@@ -1,4 +1,4 @@
-//! Which nodes stand at a place of a text.
+//! Looks up the nodes at an offset of a text.
 
 use std::ops::Deref;
 
@@ -8,7 +8,7 @@ use crate::budget::Meter;
 use crate::language::Kinds;
 use crate::source::Source;
 
-/// A source whose nodes are looked up, on a budget. Once that is spent, what is found is worthless.
+/// A source with a budget for lookups. When it is spent, results are not valid.
 #[derive(Clone, Copy)]
 pub(crate) struct Lookup<'a> {
     pub source: &'a Source,
@@ -25,12 +25,12 @@ impl Deref for Lookup<'_> {
 }
 
 impl<'a> Lookup<'a> {
-    /// All nodes that hold a byte, the outermost first.
+    /// All nodes that contain a byte, outermost first.
     pub fn path_to(self, at: usize) -> Vec<Node<'a>> {
         let mut cursor = self.tree.walk();
         let mut path = vec![cursor.node()];
         while self.meter.step() && cursor.goto_first_child_for_byte(at).is_some() {
-            // This is the first child that ends after the byte: it may begin after it, too.
+            // This is the first child that ends after the byte, so it may start after it, too.
             if cursor.node().start_byte() > at {
                 break;
             }
@@ -40,16 +40,16 @@ impl<'a> Lookup<'a> {
     }
 }
 
-/// The nodes of a path that begin with a byte, the outermost first; what stands before it in them
-/// is comments and attributes alone.
-pub(crate) fn beginning<'a, 'tree>(
+/// The nodes of a path that start at a byte, or before it with only comments and attributes in
+/// between; outermost first.
+pub(crate) fn nodes_starting_at<'a, 'tree>(
     path: &'a [Node<'tree>],
     at: usize,
     kinds: &Kinds,
 ) -> &'a [Node<'tree>] {
     let mut first = path.len();
     while let Some(node) = first.checked_sub(1).map(|index| path[index]) {
-        if node.start_byte() != at && !begins_behind_attributes(node, at, kinds) {
+        if node.start_byte() != at && !starts_after_attributes(node, at, kinds) {
             break;
         }
         first -= 1;
@@ -57,18 +57,18 @@ pub(crate) fn beginning<'a, 'tree>(
     &path[first..]
 }
 
-fn begins_behind_attributes(node: Node<'_>, at: usize, kinds: &Kinds) -> bool {
+fn starts_after_attributes(node: Node<'_>, at: usize, kinds: &Kinds) -> bool {
     let mut cursor = node.walk();
     node.child_count() > 0
         && node
             .children(&mut cursor)
             .take_while(|child| child.start_byte() < at)
-            .all(|child| is_ahead(child, at, kinds))
+            .all(|child| precedes(child, at, kinds))
 }
 
-/// Whether a node is an attribute or comment, or a list (as Java's modifiers are) that begins with
-/// such and goes on at the byte.
-fn is_ahead(node: Node<'_>, at: usize, kinds: &Kinds) -> bool {
+/// Whether a node is an attribute or comment before the byte, or a list (such as Java's modifiers)
+/// that starts with attributes and continues at the byte.
+fn precedes(node: Node<'_>, at: usize, kinds: &Kinds) -> bool {
     if is_one_of(node, kinds.attributes) || is_one_of(node, kinds.comments) {
         return node.end_byte() <= at;
     }
@@ -83,8 +83,8 @@ pub(crate) fn is_one_of(node: Node<'_>, kinds: &[&str]) -> bool {
     kinds.contains(&node.kind())
 }
 
-/// The child of a node with this name. (The library's own function calls itself where a list is
-/// long and could not be balanced.)
+/// The child of a node in this field. (The library's own function is recursive for long lists that
+/// are not balanced.)
 pub(crate) fn field<'tree>(node: Node<'tree>, name: &str) -> Option<Node<'tree>> {
     let mut cursor = node.walk();
     let mut has_next = cursor.goto_first_child();
@@ -97,7 +97,7 @@ pub(crate) fn field<'tree>(node: Node<'tree>, name: &str) -> Option<Node<'tree>>
     None
 }
 
-/// Where a node begins after its decorators and annotations.
+/// The start of a node after its decorators and annotations.
 pub(crate) fn own_start(node: Node<'_>, kinds: &Kinds) -> usize {
     let is_leading =
         |child: &Node<'_>| is_one_of(*child, kinds.attributes) || is_one_of(*child, kinds.comments);
