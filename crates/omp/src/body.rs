@@ -1,17 +1,17 @@
-//! The rows below a head → the new lines of its hunk.
+//! Parses the rows below a head as the new lines of its hunk.
 
 use crate::rows::shown_row;
 
 /// A row of a body.
 #[derive(Clone, Copy)]
 pub(super) enum BodyRow<'a> {
-    /// `+text`, as the grammar has it.
+    /// `+text`, the form of the grammar; without the `+`.
     Plus(&'a str),
-    /// Any other.
+    /// A row without a leading `+`.
     Bare(&'a str),
 }
 
-/// New lines, or the row (from 0) that is wrong.
+/// New lines with notes, or an error. Notes and errors have the index of their row, from 0.
 pub(super) type ReadBody = Result<(Vec<String>, Vec<(usize, &'static str)>), (usize, &'static str)>;
 
 const MINUS: &str = "a row that begins with - deletes nothing: the head names the lines to delete, and the rows below it are new text; write a new line that begins with - as +-";
@@ -20,7 +20,7 @@ const BULLETS: &str = "rows that begin with \"- \" were taken as new lines: writ
 const OLD_ROWS: &str = "rows that begin with - were ignored: the head names the lines to delete";
 const NUMBERED: &str = "rows without a leading + were taken as new lines, without their numbers";
 
-/// What the rows below a head say. Blank rows at the end belong to nothing.
+/// Parses the rows below a head. Leading and trailing blank rows are ignored.
 pub(super) fn body(rows: &[BodyRow<'_>]) -> ReadBody {
     let is_blank = |row: &BodyRow<'_>| matches!(row, BodyRow::Bare(text) if text.trim().is_empty());
     let start = rows.iter().position(|row| !is_blank(row)).unwrap_or(rows.len());
@@ -63,7 +63,7 @@ pub(super) fn body(rows: &[BodyRow<'_>]) -> ReadBody {
     Ok((lines, notes))
 }
 
-/// Whether all rows are rows of a read.
+/// Whether all rows have the form in which a read shows lines.
 fn are_numbered(rows: &[BodyRow<'_>]) -> bool {
     let is_numbered = |row: &BodyRow<'_>| match row {
         BodyRow::Bare(text) => text.trim().is_empty() || shown_row(text).is_some(),

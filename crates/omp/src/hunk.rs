@@ -1,9 +1,9 @@
-//! Hunks of patches in oh-my-pi's language: by their heads an answer names the operations of such a
-//! patch.
+//! Hunks of patches in oh-my-pi's language. An answer names the operations of such a patch by the
+//! heads of their hunks.
 
 use std::fmt;
 
-/// One thing that is asked for.
+/// One hunk: a head, and its new lines if it has any.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptHunk {
     /// The row of its head, from 1.
@@ -19,31 +19,31 @@ pub enum HunkAct {
     Replace(HunkLines, Vec<String>),
     /// `PUT >N:`: inserts lines, at least one.
     Insert(HunkGap, Vec<String>),
-    /// `CUT N.=M @name`: deletes lines and keeps them in a register.
+    /// `CUT N.=M @name`: deletes lines and stores them in a register.
     Cut(HunkLines, Register),
-    /// `PUT >N @name`: inserts what a register holds.
+    /// `PUT >N @name`: inserts the content of a register.
     Paste(HunkGap, Register),
-    /// `PUT N.=M @name`: replaces lines by what a register holds.
+    /// `PUT N.=M @name`: replaces lines by the content of a register.
     PasteOver(HunkLines, String),
     /// `REM`: deletes the file.
     Remove,
-    /// `MV PATH`: gives the file another name.
+    /// `MV PATH`: renames the file.
     Move(String),
 }
 
-/// The name of a register; the anonymous one has none.
+/// The name of a register; `None` is the anonymous register.
 pub type Register = Option<String>;
 
 /// Lines that a hunk names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HunkLines {
-    /// From one to another, both included.
+    /// From the first to the last line, both included.
     Range(u32, u32),
     /// The block that begins at a line.
     Block(u32),
 }
 
-/// A place between lines.
+/// A position between lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HunkGap {
     /// Before a line.
@@ -86,7 +86,7 @@ impl fmt::Display for HunkGap {
 }
 
 impl HunkAct {
-    /// Takes its new lines out; its head stays as it is.
+    /// Moves the new lines out; the head does not change.
     pub fn take_lines(&mut self) -> Vec<String> {
         match self {
             HunkAct::Replace(_, lines) | HunkAct::Insert(_, lines) => std::mem::take(lines),
@@ -95,7 +95,7 @@ impl HunkAct {
     }
 }
 
-/// The head of the hunk as the grammar has it.
+/// Formats the head of the hunk as the grammar defines it.
 impl fmt::Display for HunkAct {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let named = |out: &mut fmt::Formatter<'_>, register: &Register| match register {

@@ -1,9 +1,9 @@
-//! Patches in oh-my-pi's language: sections `[path#TAG]`, each with hunks that name lines by their
-//! numbers in the version that has this tag. What they mean for files is for others to say.
+//! Parses patches in oh-my-pi's language: sections `[path#TAG]`, each with hunks that name lines by
+//! their numbers in the version that has this tag. `hashline-core` applies them to files.
 //!
-//! `rows` says what a row of such a text is, `read` makes sections of them, `body` the new lines of
-//! a `hunk`. What models write otherwise than the grammar has it is understood where it can mean
-//! one thing alone, and noted.
+//! `rows` classifies a row, `read` groups rows into sections, and `body` parses the new lines of a
+//! `hunk`. Deviations from the grammar that models write are accepted where they have one meaning,
+//! and are reported in notes.
 
 #![deny(missing_docs)]
 #![warn(clippy::mod_module_files)]
@@ -18,7 +18,7 @@ use hashline_lines::tag::Tag;
 pub use hunk::{HunkAct, HunkGap, HunkLines, Register, ScriptHunk};
 pub use read::{HUNKS_LIMIT, ReadScript, read_script};
 
-/// The hunks of one file under one header.
+/// A header and the hunks below it, which edit one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
     /// The file.
@@ -27,43 +27,43 @@ pub struct Section {
     pub tag: Tag,
     /// The row of its header, from 1.
     pub row: u64,
-    /// What is asked for, in order.
+    /// The hunks, in the order of the text.
     pub hunks: Vec<ScriptHunk>,
 }
 
-/// Something that was understood, though the grammar has it otherwise.
+/// An accepted deviation from the grammar.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptNote {
     /// The row, from 1.
     pub row: u64,
-    /// The place of the hunk among all of the text, from 0.
+    /// The index of the hunk among all hunks of the text, from 0.
     pub hunk: usize,
-    /// How it was understood.
+    /// How it was interpreted.
     pub what: &'static str,
 }
 
-/// Something that was not understood.
+/// A syntax error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptProblem {
     /// The row, from 1.
     pub row: u64,
-    /// The place of the hunk among all of the text, from 0: that it is in, or the next one.
+    /// The index, from 0, of the last hunk that begins at or before the row; 0 without one.
     pub hunk: usize,
     /// What is wrong, and what to write instead.
     pub what: String,
 }
 
-/// What was read.
+/// A parsed patch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Script {
-    /// The sections, in order.
+    /// The sections, in the order of the text.
     pub sections: Vec<Section>,
-    /// What was understood kindly.
+    /// The accepted deviations from the grammar.
     pub notes: Vec<ScriptNote>,
 }
 
 impl Script {
-    /// All hunks with their sections, in order.
+    /// All hunks with their sections, in the order of the text.
     pub fn hunks(&self) -> impl Iterator<Item = (&Section, &ScriptHunk)> {
         self.sections.iter().flat_map(|section| section.hunks.iter().map(move |one| (section, one)))
     }

@@ -1,4 +1,4 @@
-//! A text in oh-my-pi's language → sections, or all that is wrong with it.
+//! Parses a text in oh-my-pi's language: sections, or all syntax errors.
 
 use std::collections::HashSet;
 
@@ -9,16 +9,17 @@ use hashline_base::cancel::Cancel;
 use hashline_base::error::{Error, Result as CoreResult};
 use hashline_lines::lines::{Lines, Unit};
 
-/// The most hunks of a patch.
+/// The maximum number of hunks of a patch.
 pub const HUNKS_LIMIT: usize = 10_000;
 
-/// So many problems of one text are told.
+/// The maximum number of problems that are reported for one text.
 const MAX_PROBLEMS: usize = 100;
 
-/// Sections, or what is wrong.
+/// A parsed patch, or its syntax errors.
 pub type ReadScript = Result<Script, Vec<ScriptProblem>>;
 
-/// Reads a patch. Fails when it is cancelled, and when there is too much of it.
+/// Parses a patch. Fails when it is cancelled, or when the patch has more than [`HUNKS_LIMIT`]
+/// hunks.
 pub fn read_script(text: &str, cancel: &Cancel) -> CoreResult<ReadScript> {
     let mut reader = Reader::default();
     let mut watch = cancel.watch();
@@ -39,7 +40,7 @@ pub fn read_script(text: &str, cancel: &Cancel) -> CoreResult<ReadScript> {
     Ok(reader.finish())
 }
 
-/// Whether there is more to read.
+/// Whether to continue with the next row.
 #[derive(PartialEq)]
 enum Next {
     More,
@@ -50,30 +51,30 @@ enum Next {
 struct Reader<'a> {
     script: Script,
     problems: Vec<ScriptProblem>,
-    /// How many hunks have begun.
+    /// The number of hunks begun so far.
     hunks: usize,
     open: OpenHunk<'a>,
-    /// The first row that is not blank.
+    /// Whether a row that is not blank was read.
     has_begun: bool,
 }
 
-/// What the next row belongs to.
+/// The state that decides what the next row belongs to.
 #[derive(Default)]
 enum OpenHunk<'a> {
     /// A section without hunks, or no section.
     #[default]
     Nothing,
-    /// Rows as reads show them, by their numbers.
+    /// Rows in the form in which reads show lines; the line numbers so far.
     Shown(HashSet<u32>),
-    /// A hunk with new lines.
+    /// A hunk with a body: the row of its head, its target, and the rows of the body so far.
     Body(u64, BodyTarget, Vec<BodyRow<'a>>),
-    /// A hunk without, by its kind.
+    /// A hunk without a body, by its kind.
     Closed(&'static str),
-    /// Something wrong, which its rows need not repeat.
+    /// An invalid hunk: its further rows are not reported again.
     Wrong,
 }
 
-/// What a body is for.
+/// What the new lines of a body replace, or where they are inserted.
 enum BodyTarget {
     Lines(HunkLines),
     Gap(crate::HunkGap),
@@ -149,7 +150,6 @@ impl<'a> Reader<'a> {
         if self.problems.is_empty() { Ok(self.script) } else { Err(self.problems) }
     }
 
-    /// The head of a hunk.
     fn head(&mut self, row: u64, head: HunkHead) {
         self.hunks += 1;
         match head {
@@ -198,7 +198,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Any other row.
+    /// A row without a leading `+`, or with one outside of a body.
     fn bare(&mut self, row: u64, text: &'a str) {
         if let OpenHunk::Body(_, _, rows) = &mut self.open {
             rows.push(BodyRow::Bare(text));
@@ -220,7 +220,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A row above the first hunk of a section: what was copied from a read, as a rule.
+    /// A row above the first hunk of a section, which is usually copied from a read.
     fn before_hunks(&mut self, row: u64, text: &'a str) {
         if is_elision(text) {
             self.note(row, ELISION);
@@ -250,16 +250,16 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Ends the hunk that is open.
+    /// Ends the open hunk.
     fn close(&mut self) {
         let OpenHunk::Body(row, target, rows) = std::mem::take(&mut self.open) else { return };
-        let at = |place: usize| row + 1 + place as u64;
+        let at = |index: usize| row + 1 + index as u64;
         let lines = match body(&rows) {
             Ok((lines, notes)) => {
-                notes.into_iter().for_each(|(place, what)| self.note(at(place), what));
+                notes.into_iter().for_each(|(index, what)| self.note(at(index), what));
                 lines
             }
-            Err((place, why)) => return self.wrong(at(place), why.to_owned()),
+            Err((index, why)) => return self.wrong(at(index), why.to_owned()),
         };
         match target {
             BodyTarget::Lines(target) => {
@@ -278,7 +278,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A hunk that has no rows.
+    /// Adds a hunk that has no body.
     fn push(&mut self, row: u64, act: HunkAct, kind: &'static str) {
         self.add(row, act);
         self.open = OpenHunk::Closed(kind);
@@ -289,7 +289,7 @@ impl<'a> Reader<'a> {
         section.hunks.push(ScriptHunk { row, act });
     }
 
-    /// The place of the hunk that was begun last.
+    /// The index of the hunk that was begun last.
     fn hunk(&self) -> usize {
         self.hunks.saturating_sub(1)
     }
@@ -302,7 +302,7 @@ impl<'a> Reader<'a> {
         self.problems.push(ScriptProblem { row, hunk: self.hunk(), what });
     }
 
-    /// A hunk that is wrong whatever follows.
+    /// Reports an invalid hunk, and ignores the rows of its body.
     fn refuse(&mut self, row: u64, what: String) {
         self.wrong(row, what);
         self.open = OpenHunk::Wrong;

@@ -1,17 +1,17 @@
-//! One row of a patch in oh-my-pi's language: what it is by itself.
+//! Classifies one row of a patch in oh-my-pi's language, independent of the rows around it.
 
 use crate::{HunkGap, HunkLines, Register};
 use hashline_lines::anchor::quote;
 use hashline_lines::tag::Tag;
 
-/// A row, without its end.
+/// A row, without its line terminator.
 #[derive(Debug, PartialEq)]
 pub(super) enum ScriptRow<'a> {
-    /// Nothing but white space.
+    /// Only whitespace.
     Blank,
     /// `*** Begin Patch`
     Begin,
-    /// `*** End Patch`, or the mark of a call that was ended.
+    /// `*** End Patch`, or `*** Abort`, which marks an aborted call.
     End,
     /// `[path#TAG]`
     Header(&'a str, Tag),
@@ -19,9 +19,9 @@ pub(super) enum ScriptRow<'a> {
     Head(HunkHead),
     /// `+text`
     Plus(&'a str),
-    /// Something in brackets that is no header, or a head that is none: why.
+    /// An invalid header or head, with the reason.
     Wrong(String),
-    /// Any other.
+    /// Any other row.
     Text(&'a str),
 }
 
@@ -38,7 +38,7 @@ pub(super) enum HunkHead {
 /// Whether a head ends in `:`.
 pub(super) type Colon = bool;
 
-/// What a row says in general, for messages.
+/// The valid heads, for messages.
 const HEADS: &str = "write PUT N.=M:, PUT N*:, PUT <N:, PUT >N: or PUT >N*: with rows that begin with +, or PUT … @name, CUT N.=M, CUT N*, REM or MV PATH";
 
 impl<'a> ScriptRow<'a> {
@@ -88,12 +88,12 @@ fn unquoted(path: &str) -> &str {
     inside('"').or_else(|| inside('\'')).unwrap_or(path)
 }
 
-/// Whether a row reads like the head of a hunk.
+/// Whether a row is a valid head of a hunk.
 pub(super) fn is_head(row: &str) -> bool {
     matches!(head(row.trim()), Some(Ok(_)))
 }
 
-/// The head that a row is, or why it is none; `None` if it does not begin like one.
+/// Parses a head, or explains why it is invalid; `None` if the row does not begin like a head.
 fn head(row: &str) -> Option<Result<HunkHead, String>> {
     if row == "REM" {
         return Some(Ok(HunkHead::Remove));
@@ -102,72 +102,72 @@ fn head(row: &str) -> Option<Result<HunkHead, String>> {
         return Some(Ok(HunkHead::Move(String::new())));
     }
     let (word, rest) = row.split_once(char::is_whitespace)?;
-    let is_like_one = |next: char| next.is_ascii_digit() || "<>@$".contains(next);
+    let is_target_start = |next: char| next.is_ascii_digit() || "<>@$".contains(next);
     match (word, rest.trim_start()) {
         ("MV", rest) => Some(Ok(HunkHead::Move(unquoted(rest).to_owned()))),
-        ("PUT" | "CUT", rest) if rest.starts_with(is_like_one) => {
+        ("PUT" | "CUT", rest) if rest.starts_with(is_target_start) => {
             Some(lines_head(word == "CUT", row, rest))
         }
         _ => None,
     }
 }
 
-/// The head of a hunk that names lines.
+/// Parses the head of a hunk that names lines.
 fn lines_head(is_cut: bool, row: &str, rest: &str) -> Result<HunkHead, String> {
-    let unread = || format!("{} is not a hunk: {HEADS}", quote(row));
+    let invalid = || format!("{} is not a hunk: {HEADS}", quote(row));
     let mut scan = Scan { rest };
-    let place = scan.place().ok_or_else(unread)?;
-    let register = scan.register().ok_or_else(unread)?;
+    let target = scan.target().ok_or_else(invalid)?;
+    let register = scan.register().ok_or_else(invalid)?;
     let colon = scan.takes(":");
     if !scan.rest.trim().is_empty() {
-        return Err(unread());
+        return Err(invalid());
     }
-    let place = place.checked(row)?;
-    match (is_cut, place) {
-        (true, HunkPlace::Lines(lines)) => Ok(HunkHead::Cut(lines, register, colon)),
-        (true, HunkPlace::Gap(_)) => Err(format!("{} names no lines to cut: {HEADS}", quote(row))),
-        (false, HunkPlace::Lines(lines)) => Ok(HunkHead::PutLines(lines, register, colon)),
-        (false, HunkPlace::Gap(gap)) => Ok(HunkHead::PutGap(gap, register, colon)),
+    let target = target.checked(row)?;
+    match (is_cut, target) {
+        (true, HunkTarget::Lines(lines)) => Ok(HunkHead::Cut(lines, register, colon)),
+        (true, HunkTarget::Gap(_)) => Err(format!("{} names no lines to cut: {HEADS}", quote(row))),
+        (false, HunkTarget::Lines(lines)) => Ok(HunkHead::PutLines(lines, register, colon)),
+        (false, HunkTarget::Gap(gap)) => Ok(HunkHead::PutGap(gap, register, colon)),
     }
 }
 
-/// What a head names.
+/// The lines or the position that a head names.
 #[derive(Clone, Copy)]
-enum HunkPlace {
+enum HunkTarget {
     Lines(HunkLines),
     Gap(HunkGap),
 }
 
-impl HunkPlace {
-    /// Refuses what cannot be in any file.
-    fn checked(self, row: &str) -> Result<HunkPlace, String> {
+impl HunkTarget {
+    /// Refuses ranges that are reversed, and line 0.
+    fn checked(self, row: &str) -> Result<HunkTarget, String> {
         match self {
-            HunkPlace::Lines(HunkLines::Range(first, last)) if first > last => Err(format!(
+            HunkTarget::Lines(HunkLines::Range(first, last)) if first > last => Err(format!(
                 "{} ends before it begins: both are line numbers, and the second is the last line of the range, not a count",
                 quote(row)
             )),
-            HunkPlace::Lines(HunkLines::Range(0, _) | HunkLines::Block(0))
-            | HunkPlace::Gap(HunkGap::Before(0) | HunkGap::After(0) | HunkGap::AfterBlock(0)) => {
+            HunkTarget::Lines(HunkLines::Range(0, _) | HunkLines::Block(0))
+            | HunkTarget::Gap(HunkGap::Before(0) | HunkGap::After(0) | HunkGap::AfterBlock(0)) => {
                 Err(format!(
                     "{} names line 0: lines are numbered from 1; PUT <1: is the start of the file",
                     quote(row)
                 ))
             }
-            place => Ok(place),
+            target => Ok(target),
         }
     }
 }
 
-/// What is between the numbers of a range: the grammar's, and what others write there.
+/// The separators between the numbers of a range: that of the grammar, and those of other tools.
 const SEPARATORS: [&str; 6] = [".=", "..", ".", "-", "…", "–"];
 
-/// Reads a head from left to right.
+/// Scans a head from left to right.
 struct Scan<'a> {
     rest: &'a str,
 }
 
 impl<'a> Scan<'a> {
-    /// Skips white space, and then `mark` if it is there.
+    /// Skips whitespace and `mark` if `mark` is next.
     fn takes(&mut self, mark: &str) -> bool {
         let rest = self.rest.trim_start();
         match rest.strip_prefix(mark) {
@@ -187,41 +187,41 @@ impl<'a> Scan<'a> {
         Some(number)
     }
 
-    fn place(&mut self) -> Option<HunkPlace> {
+    fn target(&mut self) -> Option<HunkTarget> {
         if self.takes("<") {
-            return Some(HunkPlace::Gap(HunkGap::Before(self.number()?)));
+            return Some(HunkTarget::Gap(HunkGap::Before(self.number()?)));
         }
         if self.takes(">") {
             if self.takes("$") {
-                return Some(HunkPlace::Gap(HunkGap::End));
+                return Some(HunkTarget::Gap(HunkGap::End));
             }
             let line = self.number()?;
             let is_block = self.is_block();
             let gap = if is_block { HunkGap::AfterBlock(line) } else { HunkGap::After(line) };
-            return Some(HunkPlace::Gap(gap));
+            return Some(HunkTarget::Gap(gap));
         }
         let first = self.number()?;
         if self.is_block() {
-            return Some(HunkPlace::Lines(HunkLines::Block(first)));
+            return Some(HunkTarget::Lines(HunkLines::Block(first)));
         }
         let last = self.range_end(first);
-        Some(HunkPlace::Lines(HunkLines::Range(first, last)))
+        Some(HunkTarget::Lines(HunkLines::Range(first, last)))
     }
 
-    /// The star directly behind a number.
+    /// Consumes a star directly after a number.
     fn is_block(&mut self) -> bool {
         let starred = self.rest.strip_prefix('*');
         self.rest = starred.unwrap_or(self.rest);
         starred.is_some()
     }
 
-    /// The second number of a range; of one line the only one stands for both.
+    /// Consumes the end of a range; a single number is both its first and its last line.
     fn range_end(&mut self, first: u32) -> u32 {
         SEPARATORS.iter().any(|separator| self.takes(separator));
         self.number().unwrap_or(first)
     }
 
-    /// The register, if one is named; `None` if its name is none.
+    /// The register, if one is named; `None` if its name is empty.
     fn register(&mut self) -> Option<Register> {
         if !self.takes("@") {
             return Some(None);
@@ -233,7 +233,7 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// A range with a colon and nothing else, which stands for `PUT` of it.
+/// Parses a range with a colon and nothing else, which is short for `PUT` with this range.
 pub(super) fn bare_range(row: &str) -> Option<HunkLines> {
     let mut scan = Scan { rest: row.trim() };
     let first = scan.number().filter(|&first| first > 0)?;
@@ -244,7 +244,7 @@ pub(super) fn bare_range(row: &str) -> Option<HunkLines> {
     (scan.takes(":") && scan.rest.is_empty()).then_some(HunkLines::Range(first, last))
 }
 
-/// A row as reads show it: `N:text`, or `N|text`.
+/// Parses a line in the form in which reads show it: `N:text`, or `N|text`.
 pub(super) fn shown_row(row: &str) -> Option<(u32, &str)> {
     let mut scan = Scan { rest: row };
     let line = scan.number().filter(|&line| line > 0)?;
@@ -252,7 +252,7 @@ pub(super) fn shown_row(row: &str) -> Option<(u32, &str)> {
     Some((line, text))
 }
 
-/// A row that stands for lines that were left out of a read.
+/// Whether a row marks lines that a read has omitted.
 pub(super) fn is_elision(row: &str) -> bool {
     let row = row.trim();
     if matches!(row, "…" | ".." | "...") {

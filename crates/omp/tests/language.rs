@@ -1,4 +1,4 @@
-//! What rows of a patch mean, by example, and that any text is read or refused.
+//! Parses examples of each kind of row, and checks that any text is parsed or refused.
 
 use proptest::prelude::*;
 
@@ -9,19 +9,19 @@ fn read(text: &str) -> ReadScript {
     read_script(text, &Cancel::default()).unwrap()
 }
 
-/// The hunks below one header, as the grammar has them, with their new lines.
+/// The hunks below one header, formatted by the grammar, with their new lines.
 fn hunks(rows: &str) -> Vec<String> {
     let script = read(&format!("[a.rs#1A2B]\n{rows}")).unwrap();
-    let told = |(_, hunk): (&Section, &ScriptHunk)| match &hunk.act {
+    let formatted = |(_, hunk): (&Section, &ScriptHunk)| match &hunk.act {
         act @ (HunkAct::Replace(_, lines) | HunkAct::Insert(_, lines)) => {
             format!("{act}{}", lines.iter().map(|line| format!("|{line}")).collect::<String>())
         }
         act => act.to_string(),
     };
-    script.hunks().map(told).collect()
+    script.hunks().map(formatted).collect()
 }
 
-/// The first problem below one header: its row of the whole text, and what is said of it.
+/// The first problem below one header: its row in the whole text, and its message.
 fn problem(rows: &str) -> (u64, String) {
     let problems = read(&format!("[a.rs#1A2B]\n{rows}")).unwrap_err();
     (problems[0].row, problems[0].what.clone())
@@ -55,12 +55,12 @@ fn the_grammar() {
 #[test]
 fn sections_have_headers() {
     let script = read("\n*** Begin Patch\n[a.rs#1A2B]\nREM\n[\"b c.rs\"#00ff] \r\nMV 'd e.rs'\r\n*** End Patch\nPUT").unwrap();
-    let told: Vec<_> = script
+    let sections: Vec<_> = script
         .sections
         .iter()
         .map(|one| (one.path.as_str(), one.tag.to_string(), one.row))
         .collect();
-    assert_eq!(told, [("a.rs", "1A2B".to_owned(), 3), ("b c.rs", "00FF".to_owned(), 5)]);
+    assert_eq!(sections, [("a.rs", "1A2B".to_owned(), 3), ("b c.rs", "00FF".to_owned(), 5)]);
     assert_eq!(script.sections[1].hunks[0].act, HunkAct::Move("d e.rs".to_owned()));
     for (text, row, what) in [
         ("", 1, "begins with [path#TAG]"),
@@ -78,7 +78,7 @@ fn sections_have_headers() {
 }
 
 #[test]
-fn heads_that_models_write_otherwise() {
+fn nonstandard_heads() {
     for range in ["3.=5", "3-5", "3..5", "3.5", "3…5", "3 5", "3 .= 5", " 3.=5 "] {
         assert_eq!(hunks(&format!("PUT {range}:\n+a")), ["PUT 3.=5:|a"], "{range}");
         assert_eq!(hunks(&format!("  CUT {range}@x_-1  ")), ["CUT 3.=5 @x_-1"], "{range}");
@@ -111,14 +111,14 @@ fn heads_that_models_write_otherwise() {
         ("+a", 2, "in no hunk"),
         ("PUT 3:\nPUT 4,5:\n+a", 3, "is not a hunk"),
     ] {
-        let (at, told) = problem(rows);
+        let (at, message) = problem(rows);
         assert_eq!(at, row, "{rows:?}");
-        assert!(told.contains(what), "{rows:?}: {told}");
+        assert!(message.contains(what), "{rows:?}: {message}");
     }
 }
 
 #[test]
-fn rows_of_new_text_that_models_write_otherwise() {
+fn nonstandard_rows_of_new_text() {
     for (rows, expected) in [
         ("a\n+b", "a|b"),
         ("+a\n\n+b\n\n", "a||b"),
@@ -145,7 +145,7 @@ fn rows_of_new_text_that_models_write_otherwise() {
 }
 
 #[test]
-fn what_is_understood_kindly_is_noted() {
+fn accepted_deviations_are_noted() {
     let notes = |rows: &str| {
         let script = read(&format!("[a.rs#1A2B]\n{rows}")).unwrap();
         script.notes.into_iter().map(|note| (note.row, note.hunk)).collect::<Vec<_>>()
@@ -163,7 +163,7 @@ fn too_many_hunks_are_refused() {
     assert!(read_script(&text(10_000), &Cancel::default()).is_ok());
     let error = read_script(&text(10_001), &Cancel::default()).unwrap_err();
     assert!(error.message.contains("10000"), "{}", error.message);
-    // However much is wrong, so much is told.
+    // The number of reported problems is limited.
     assert_eq!(
         read(&format!("[a#0000]\n{}", "CUT x\nCUT 1,2\n".repeat(1_000))).unwrap_err().len(),
         100
@@ -172,7 +172,7 @@ fn too_many_hunks_are_refused() {
 
 proptest! {
     #[test]
-    fn any_text_is_read_or_refused(text in "(\\[a#12AB\\]\n|PUT |CUT |REM|MV |[0-9<>*:@$.=+ x…-]|\r|\n|\\PC){0,60}") {
+    fn any_text_is_parsed_or_refused(text in "(\\[a#12AB\\]\n|PUT |CUT |REM|MV |[0-9<>*:@$.=+ x…-]|\r|\n|\\PC){0,60}") {
         for text in [text.clone(), format!("[a#12AB]\n{text}")] {
             match read(&text) {
                 Ok(script) => {
@@ -184,9 +184,8 @@ proptest! {
         }
     }
 
-    /// What is written as the grammar has it is read as it was written.
     #[test]
-    fn heads_are_read_as_they_are_written(first in 1u32..1000, more in 0u32..1000, name in "[A-Za-z0-9_-]{1,9}") {
+    fn formatted_heads_parse_to_the_same_hunks(first in 1u32..1000, more in 0u32..1000, name in "[A-Za-z0-9_-]{1,9}") {
         let (range, block) = (HunkLines::Range(first, first + more), HunkLines::Block(first));
         for act in [
             HunkAct::Cut(range, None), HunkAct::Cut(block, Some(name.clone())),
