@@ -1,4 +1,4 @@
-//! What crosses the border: bytes that the caller lends, buffers and errors that it is given.
+//! The types of the C interface: borrowed inputs, and buffers and errors that the caller owns.
 
 use std::ffi::{CString, c_char};
 use std::ptr;
@@ -11,35 +11,35 @@ use serde_json::{Map, Value};
 
 use crate::panics::contained;
 
-/// The most bytes of one argument: 1 GiB.
+/// The maximum size of one argument: 1 GiB.
 pub const HASHLINE_MAX_INPUT_BYTES: usize = 1 << 30;
 
-/// Bytes that belong to the caller until `hashline_free` takes them back. A NUL stands after the
-/// last one, which `len` does not count. `data` is null where there is nothing.
+/// Bytes that the caller owns until it passes them to `hashline_free`. A NUL, which `len` does not
+/// count, follows the last byte. `data` is null if the buffer was not filled.
 #[repr(C)]
 #[derive(Debug)]
 pub struct HashlineBuffer {
     /// The first byte.
     pub data: *mut u8,
-    /// How many there are.
+    /// The number of bytes.
     pub len: usize,
 }
 
-/// Why a call failed. Both buffers belong to the caller.
+/// Why a call failed. The caller owns both buffers.
 #[repr(C)]
 #[derive(Debug)]
 pub struct HashlineError {
-    /// The stable code, such as `INVALID_ARGUMENT`: ends in NUL, and is never to be freed. Null
+    /// The stable code, such as `INVALID_ARGUMENT`: NUL-terminated and static, never freed. Null
     /// when the call did not fail.
     pub code: *const c_char,
-    /// What, where and what instead.
+    /// What is wrong, where, and what to do instead.
     pub message: HashlineBuffer,
-    /// The file it is about, where there is one.
+    /// The path of the file that the error is about, if there is one.
     pub path: HashlineBuffer,
 }
 
 impl HashlineBuffer {
-    /// Hands bytes over to the caller.
+    /// Transfers ownership of the bytes to the caller.
     pub(crate) fn of(mut bytes: Vec<u8>) -> HashlineBuffer {
         let len = bytes.len();
         bytes.push(0);
@@ -47,15 +47,15 @@ impl HashlineBuffer {
         HashlineBuffer { data, len }
     }
 
-    /// Takes the bytes back.
+    /// Frees the bytes.
     ///
     /// # Safety
     ///
-    /// The buffer is as [`HashlineBuffer::of`] made it, and was not freed.
+    /// The buffer is unchanged since [`HashlineBuffer::of`] returned it, and was not freed.
     pub(crate) unsafe fn free(self) {
         if !self.data.is_null() {
             let bytes = ptr::slice_from_raw_parts_mut(self.data, self.len + 1);
-            // SAFETY: This is the boxed slice that `of` made: its length, and the NUL.
+            // SAFETY: This is the boxed slice that `of` leaked: `len` bytes and the NUL.
             drop(unsafe { Box::from_raw(bytes) });
         }
     }
@@ -80,20 +80,20 @@ impl HashlineError {
     }
 }
 
-/// The code as C writes it.
+/// The code as a static C string.
 fn c_name(code: Code) -> *const c_char {
     static NAMES: OnceLock<Vec<CString>> = OnceLock::new();
     let names = NAMES.get_or_init(|| {
         let name = |code: &Code| CString::new(code.as_str()).unwrap_or_default();
         Code::ALL.iter().map(name).collect()
     });
-    let place = Code::ALL.iter().position(|&known| known == code);
-    place.map_or(ptr::null(), |place| names[place].as_ptr())
+    let index = Code::ALL.iter().position(|&known| known == code);
+    index.map_or(ptr::null(), |index| names[index].as_ptr())
 }
 
-/// Something that a call hands over to its caller.
+/// The type of an out parameter.
 pub(crate) trait Answer: Sized {
-    /// What stands in its place when the call failed.
+    /// The value that is written when the call fails.
     const NONE: Self;
 }
 
@@ -106,8 +106,8 @@ impl Answer for u64 {
     const NONE: u64 = 0;
 }
 
-/// Does `work` and puts what it answers, or why it fails, where the caller wants to have it.
-/// Whatever `work` does, it does not unwind into the caller.
+/// Runs `work` and writes its result to `answer` and `error`. A panic in `work` becomes an error:
+/// it never unwinds into the caller.
 ///
 /// # Safety
 ///
@@ -126,7 +126,7 @@ pub(crate) unsafe fn answered<A: Answer>(
         Ok(given) => (given, HashlineError::NONE, true),
         Err(failure) => (A::NONE, HashlineError::of(failure), false),
     };
-    // SAFETY: The caller says that they can be written to.
+    // SAFETY: The caller guarantees that both are null or can be written to.
     unsafe {
         if !answer.is_null() {
             answer.write(given);
@@ -136,9 +136,10 @@ pub(crate) unsafe fn answered<A: Answer>(
     is_done
 }
 
-/// Puts an error where the caller wants to have it, if anywhere.
+/// Writes an error to its out parameter, or frees it where that is null.
 unsafe fn put_error(error: *mut HashlineError, failure: HashlineError) {
-    // SAFETY: The caller says that it can be written to; nobody else has these buffers.
+    // SAFETY: The caller guarantees that `error` is null or can be written to; these buffers have no
+    // other owner.
     unsafe {
         if error.is_null() {
             failure.message.free();
@@ -157,12 +158,11 @@ pub(crate) struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// The bytes that a caller lends.
+    /// An argument that borrows the bytes of the caller.
     ///
     /// # Safety
     ///
-    /// `data` is null, or `len` bytes can be read there that nobody changes for as long as this
-    /// is used.
+    /// `data` is null, or points to `len` readable bytes that do not change during `'a`.
     pub(crate) unsafe fn new(name: &'static str, data: *const u8, len: usize) -> Result<Input<'a>> {
         if len > HASHLINE_MAX_INPUT_BYTES {
             let limit = HASHLINE_MAX_INPUT_BYTES;
@@ -171,8 +171,8 @@ impl<'a> Input<'a> {
             )));
         }
         if !data.is_null() {
-            // SAFETY: The caller says that so many bytes can be read there; they are not more
-            // than a slice may have.
+            // SAFETY: The caller guarantees that `len` bytes can be read; `len` is below the
+            // maximum length of a slice.
             let bytes = Some(unsafe { std::slice::from_raw_parts(data, len) });
             return Ok(Input { name, bytes });
         }
@@ -184,36 +184,36 @@ impl<'a> Input<'a> {
         Ok(Input { name, bytes: None })
     }
 
-    /// The bytes, which have to be there.
+    /// The bytes of a required argument.
     pub(crate) fn bytes(self) -> Result<&'a [u8]> {
         self.bytes.ok_or_else(|| Error::argument(format!("{} is null", self.name)))
     }
 
-    /// The text, which has to be there.
+    /// The text of a required argument.
     pub(crate) fn text(self) -> Result<&'a str> {
         std::str::from_utf8(self.bytes()?).map_err(|cause| {
-            let (name, place) = (self.name, cause.valid_up_to());
-            Error::argument(format!("{name} is not UTF-8: the byte at {place} is none of it"))
+            let (name, offset) = (self.name, cause.valid_up_to());
+            Error::argument(format!("{name} is not UTF-8: the byte at {offset} is invalid"))
         })
     }
 
-    /// What the JSON text says, which has to be there.
+    /// Deserializes a required argument in JSON.
     pub(crate) fn json<T: DeserializeOwned>(self) -> Result<T> {
         parsed(self.name, self.text()?)
     }
 
-    /// What the JSON object says, which has to be there.
+    /// Deserializes a required JSON object.
     pub(crate) fn object<T: DeserializeOwned>(self) -> Result<T> {
         let text = self.text()?;
         if let Some(kind) = not_an_object(text) {
-            // What is no JSON is told of as such.
+            // If the text is not valid JSON, that is the error.
             parsed::<IgnoredAny>(self.name, text)?;
             return Err(Error::argument(format!("{} is {kind}: expected an object", self.name)));
         }
         parsed(self.name, text)
     }
 
-    /// What the JSON object says; an empty one when it is left out or `null`.
+    /// Deserializes an optional JSON object: a missing one, and `null`, are read as `{}`.
     pub(crate) fn object_or_default<T: DeserializeOwned>(self) -> Result<T> {
         match self.bytes {
             None | Some([]) => parsed(self.name, "{}"),
@@ -222,8 +222,8 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// The text, or nothing where it is left out.
-    pub(crate) fn text_if_there(self) -> Result<Option<&'a str>> {
+    /// The text of an optional argument.
+    pub(crate) fn optional_text(self) -> Result<Option<&'a str>> {
         self.bytes.map(|_| self.text()).transpose()
     }
 
@@ -232,8 +232,9 @@ impl<'a> Input<'a> {
     }
 }
 
-/// What a JSON text holds in place of an object, if it does. Structures would also take their fields
-/// from an array, by places that no caller may rely on, and would be named in what is told.
+/// The kind of value that a JSON text has in place of an object, if it has another. Without this
+/// check serde would also read structures from arrays, by position, and its errors would contain the
+/// Rust names of the structures.
 pub(crate) fn not_an_object(text: &str) -> Option<&'static str> {
     match without_space(text).bytes().next()? {
         b'[' => Some("an array"),
@@ -245,17 +246,17 @@ pub(crate) fn not_an_object(text: &str) -> Option<&'static str> {
     }
 }
 
-/// A JSON text without the space around it.
+/// A JSON text without the whitespace around it.
 fn without_space(text: &str) -> &str {
     text.trim_matches([' ', '\t', '\r', '\n'])
 }
 
-/// What a JSON text says. What is wrong with it is the argument's fault.
+/// Deserializes a JSON text; errors are `INVALID_ARGUMENT` and name the argument.
 pub(crate) fn parsed<T: DeserializeOwned>(name: &str, text: &str) -> Result<T> {
     from_json(text.as_bytes()).map_err(|fault| wrong(name, &fault))
 }
 
-/// What a part of the options says.
+/// Deserializes a part of the options.
 pub(crate) fn parsed_options<T: DeserializeOwned>(given: Map<String, Value>) -> Result<T> {
     from_json_value(Value::Object(given)).map_err(|fault| wrong("options", &fault))
 }

@@ -1,4 +1,5 @@
-//! The calls: JSON → the core's requests and options, the core's answer → JSON.
+//! The calls without a session: they deserialize requests and options, call the core, and serialize
+//! its answer.
 
 use hashline_core::host::{FormatOptions, Host, Term, serves, string_of};
 use hashline_core::{
@@ -11,7 +12,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::buffer::{Input, parsed, parsed_options};
 
-/// How C callers write what messages of the core name.
+/// The names that C callers use for the terms in messages of the core.
 pub(crate) fn spelling(term: Term) -> &'static str {
     match term {
         Term::LockTimeout => "lockTimeoutMs",
@@ -26,23 +27,25 @@ pub(crate) fn spelling(term: Term) -> &'static str {
     }
 }
 
-/// An answer as JSON.
+/// Serializes an answer as JSON.
 pub(crate) fn data(answer: &impl Serialize) -> Result<Vec<u8>> {
-    serde_json::to_vec(answer)
-        .map_err(|cause| Error::new(Code::Internal, format!("the answer is no JSON: {cause}")))
+    serde_json::to_vec(answer).map_err(|cause| {
+        Error::new(Code::Internal, format!("the answer cannot be serialized as JSON: {cause}"))
+    })
 }
 
-fn spelled(options: WorkspaceOptions) -> Workspace<'static> {
+/// A workspace whose messages use the names of C callers.
+fn c_workspace(options: WorkspaceOptions) -> Workspace<'static> {
     let host = Host { spelling, ..options.host };
     Workspace::new(WorkspaceOptions { host, ..options })
 }
 
 fn workspace(options: Input<'_>) -> Result<Workspace<'static>> {
     let given: WorkspaceOptions = options.object_or_default()?;
-    Ok(spelled(given))
+    Ok(c_workspace(given))
 }
 
-/// A request alone, or several in an array.
+/// One request, or several in an array.
 pub(crate) fn requests(input: Input<'_>) -> Result<Vec<ReadRequest>> {
     let text = input.text()?;
     if text.trim_start().starts_with('[') {
@@ -51,7 +54,7 @@ pub(crate) fn requests(input: Input<'_>) -> Result<Vec<ReadRequest>> {
     Ok(vec![parsed(input.name(), text)?])
 }
 
-/// A patch; what is wrong with its operations is for the core to say.
+/// A patch in JSON; the core validates its operations.
 pub(crate) fn patch(input: Input<'_>) -> Result<Patch> {
     Patch::from_json(input.text()?)
         .map_err(|error| Error::argument(format!("{}: {}", input.name(), error.message)))
@@ -68,7 +71,7 @@ pub(crate) fn read_text(request: Input<'_>, options: Input<'_>) -> Result<Vec<u8
     views.into_iter().next().map_or(Ok(Vec::new()), rows)
 }
 
-/// The text of a view, or why there is none.
+/// The text of a view, or the reason why it has none.
 fn rows(view: FileView) -> Result<Vec<u8>> {
     let FileView { path, kind, text, .. } = view;
     match kind {
@@ -91,7 +94,7 @@ pub(crate) fn search(query: Input<'_>, options: Input<'_>) -> Result<Vec<u8>> {
     data(&workspace(options)?.search_with(&query, &Cancel::default())?)
 }
 
-/// How many unchanged lines diffs show around each change.
+/// The number of unchanged lines that diffs show around each change.
 pub(crate) const CONTEXT_LINES: u64 = 3;
 
 pub(crate) fn apply(input: Input<'_>, options: Input<'_>) -> Result<Vec<u8>> {
@@ -102,10 +105,10 @@ pub(crate) fn apply(input: Input<'_>, options: Input<'_>) -> Result<Vec<u8>> {
         of_patch.extend(given.remove_entry(name));
     }
     let mut of_patch: PatchOptions = parsed_options(of_patch)?;
-    // A dry run is made to see what the patch does.
-    let shown = of_patch.dry_run.then_some(CONTEXT_LINES);
-    of_patch.diff_context_lines = of_patch.diff_context_lines.or(shown);
-    data(&spelled(parsed_options(given)?).apply_with(&patch, &of_patch, &Cancel::default())?)
+    // The purpose of a dry run is to see the diff.
+    let default = of_patch.dry_run.then_some(CONTEXT_LINES);
+    of_patch.diff_context_lines = of_patch.diff_context_lines.or(default);
+    data(&c_workspace(parsed_options(given)?).apply_with(&patch, &of_patch, &Cancel::default())?)
 }
 
 pub(crate) fn apply_text(
@@ -122,7 +125,7 @@ pub(crate) fn recover(options: Input<'_>) -> Result<Vec<u8>> {
     data(&workspace(options)?.recover(&Cancel::default())?)
 }
 
-/// Invalid sequences are shown and hashed as U+FFFD.
+/// Replaces invalid sequences by U+FFFD: so they are shown and hashed.
 fn with_utf8<T>(bytes: &[u8], work: impl FnOnce(&[u8]) -> T) -> T {
     match hashline_core::host::valid_utf8(bytes) {
         Some(_) => work(bytes),

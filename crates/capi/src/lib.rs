@@ -1,13 +1,14 @@
-//! The C interface of the engine: what the addon exports beside its functions for Node.
+//! The C interface of the engine, which the addon exports in addition to its functions for Node.
 //!
 //! Requests, options and answers are JSON in the shapes that `index.d.ts` declares. The contract
-//! is in `docs/c.md`; `include/hashline_native.h` is made from this file.
+//! is in `docs/c.md`; `include/hashline_native.h` is generated from this file.
 //!
 //! # Safety
 //!
-//! The same holds for all functions with arguments. Each input is a pointer to bytes and, after it,
-//! their number, or null and 0. Nobody changes the bytes until the call returns. The pointers to an
-//! answer and to an error are null, or can be written to; what is there is overwritten, not freed.
+//! These rules apply to all functions with arguments. Each input is a pointer to bytes followed by
+//! their number, or null and 0. The bytes do not change until the call returns. The pointers to an
+//! answer and to an error are null or can be written to; what they point to is overwritten, not
+//! freed.
 
 #![allow(clippy::missing_safety_doc, reason = "the rules above hold for all functions")]
 
@@ -23,10 +24,10 @@ pub use panics::contained;
 
 use buffer::{Input, answered};
 
-/// The version of this interface: it grows when something changes that callers rely on.
+/// The version of this interface: it is incremented by each incompatible change.
 pub const HASHLINE_ABI_VERSION: u32 = 1;
 
-/// The version of the engine, such as `0.1.0`: ends in NUL, and is never to be freed.
+/// The version of the engine, such as `0.1.0`: NUL-terminated and static, never freed.
 #[unsafe(no_mangle)]
 pub extern "C" fn hashline_version() -> *const c_char {
     concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
@@ -39,20 +40,20 @@ pub extern "C" fn hashline_abi_version() -> u32 {
     HASHLINE_ABI_VERSION
 }
 
-/// Takes back what a call handed over, and empties the buffer, so that taking it back once more
-/// does nothing. Null, and an empty buffer, are nothing to take back. A buffer that was changed, or
-/// a copy of one that was taken back, must not be given.
+/// Frees a buffer that a call filled, and empties it, so that freeing it again does nothing. Null
+/// and an empty buffer are accepted. It is an error to pass a modified buffer, or a copy of a buffer
+/// that was freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashline_free(buffer: *mut HashlineBuffer) {
     if buffer.is_null() {
         return;
     }
-    // SAFETY: The caller says that the buffer is one of this library's; nobody has it now.
+    // SAFETY: The caller guarantees that this library filled the buffer, and that it was not freed.
     unsafe { std::mem::replace(&mut *buffer, buffer::Answer::NONE).free() };
 }
 
 /// Reads files: `requests` is a path, an object `ReadRequest`, or an array of them. Answers an array
-/// of `FileView`; a file that cannot be read has its reason in its view.
+/// of `FileView`; the view of a file that cannot be read has the error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashline_read(
     requests: *const u8,
@@ -75,7 +76,7 @@ pub unsafe extern "C" fn hashline_read(
 }
 
 /// Reads one file: `request` is a path or an object `ReadRequest`. Answers the lines with their
-/// anchors as plain text; fails when the file cannot be read, or is no text.
+/// anchors as plain text; fails when the file cannot be read, or is not text.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashline_read_text(
     request: *const u8,
@@ -141,8 +142,8 @@ pub unsafe extern "C" fn hashline_search(
     }
 }
 
-/// Applies a `Patch` to files: all of it, or nothing. Answers an `ApplyOutcome`; a patch that is
-/// rejected is an answer, not a failure.
+/// Applies a `Patch` to files atomically. Answers an `ApplyOutcome`; a rejected patch is an answer,
+/// not a failure.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashline_apply(
     patch: *const u8,
@@ -164,7 +165,7 @@ pub unsafe extern "C" fn hashline_apply(
     }
 }
 
-/// Applies operations to a text in memory, which is UTF-8: `operations` is a `TextPatch`. Answers a
+/// Applies operations to a UTF-8 text in memory: `operations` is a `TextPatch`. Answers a
 /// `TextOutcome`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashline_apply_text(
@@ -190,8 +191,8 @@ pub unsafe extern "C" fn hashline_apply_text(
     }
 }
 
-/// Formats a text in memory, each line with its anchor in front, joined by line feeds. Bytes that
-/// are no UTF-8 are shown and hashed as U+FFFD. Options are `dialect` and `startLine`.
+/// Formats a text in memory: each line with its anchor in front, joined by LF. Invalid UTF-8
+/// sequences are shown and hashed as U+FFFD. Options are `dialect` and `startLine`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashline_format(
     text: *const u8,
@@ -213,7 +214,8 @@ pub unsafe extern "C" fn hashline_format(
     }
 }
 
-/// Hashes the lines of a text in memory, as `hashline_format` does. Answers an array of strings.
+/// Hashes the lines of a text in memory, with the options of `hashline_format`. Answers an array of
+/// strings.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashline_hash_lines(
     text: *const u8,
@@ -235,8 +237,8 @@ pub unsafe extern "C" fn hashline_hash_lines(
     }
 }
 
-/// Tells which parts of a shell command read or write files; `command` is its text, `policy` a
-/// `CommandPolicy`. Answers a `CommandJudgement`, whose places count bytes.
+/// Finds the parts of a shell command that read or write files; `command` is its text, `policy` a
+/// `CommandPolicy`. Answers a `CommandJudgement`, whose spans are byte offsets.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashline_check_command(
     command: *const u8,
@@ -258,8 +260,8 @@ pub unsafe extern "C" fn hashline_check_command(
     }
 }
 
-/// Finishes or undoes what processes that died left half done in the state directory that the
-/// options name. Answers a `RecoveryReport`.
+/// Recovers the state directory that the options name: completes or rolls back the patches of
+/// processes that crashed. Answers a `RecoveryReport`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashline_recover(
     options: *const u8,
@@ -275,7 +277,8 @@ pub unsafe extern "C" fn hashline_recover(
     }
 }
 
-/// Opens a session by `HashSessionOptions`; its number stays good until `hashline_session_close`.
+/// Opens a session: `options` is a `HashSessionOptions`. Its number is valid until
+/// `hashline_session_close`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashline_session_open(
     options: *const u8,
@@ -289,7 +292,7 @@ pub unsafe extern "C" fn hashline_session_open(
     }
 }
 
-/// Opens another session that remembers all that this one does.
+/// Opens another session with a copy of the memory of this one.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashline_session_fork(
     session: u64,
@@ -300,16 +303,16 @@ pub unsafe extern "C" fn hashline_session_fork(
     unsafe { answered(opened, error, || sessions::fork(session)) }
 }
 
-/// Closes a session: no new call can name it, and those that run go on to their ends. False when
-/// there is no such session.
+/// Closes a session: new calls cannot use it; running calls complete. Returns false when there is no
+/// such session.
 #[unsafe(no_mangle)]
 pub extern "C" fn hashline_session_close(session: u64) -> bool {
-    // Letting go of what it remembers must not unwind into the caller, whatever it does.
+    // A panic while the session is dropped must not unwind into the caller.
     contained(|| Ok::<_, hashline_core::Error>(sessions::close(session))).unwrap_or_default()
 }
 
 /// Reads files within the limits of one call: `requests` as for `hashline_read`. Answers a
-/// `ReadReport`, in which the bytes of images are Base64.
+/// `ReadReport`, in which images are Base64.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashline_session_read(
     session: u64,
@@ -363,8 +366,8 @@ pub unsafe extern "C" fn hashline_session_search(
     }
 }
 
-/// Applies a patch whose anchors mean the lines that were shown: options are `dryRun` and `context`.
-/// Answers an `ApplyOutcome`.
+/// Applies a patch whose anchors name the lines that the session has shown: options are `dryRun` and
+/// `context`. Answers an `ApplyOutcome`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashline_session_apply(
     session: u64,
@@ -388,8 +391,8 @@ pub unsafe extern "C" fn hashline_session_apply(
     }
 }
 
-/// Learns from what a tool showed earlier: rows with anchors, under headers or of the file `path`.
-/// Answers how many lines were learned.
+/// Records lines that the output of a tool has shown: rows with anchors, under headers or of the file
+/// `path`. Answers the number of recorded lines.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashline_session_observe(
     session: u64,
@@ -414,7 +417,7 @@ pub unsafe extern "C" fn hashline_session_observe(
 }
 
 /// Forgets what was shown of the file `path`, or of all files where `path` is null. Answers `null`.
-/// What a store has of it is removed from the disk, which fails if that cannot be done.
+/// It is also removed from the store on disk; fails if that is not possible.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashline_session_forget(
     session: u64,
@@ -431,8 +434,8 @@ pub unsafe extern "C" fn hashline_session_forget(
     }
 }
 
-/// Answers an array of strings: files that were shown, and that somebody else has changed since. The
-/// calls so far have found them; each is answered once.
+/// Answers an array of strings: files that were shown, and that others have changed since then, as
+/// far as previous calls have detected it. Each change is answered once.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashline_session_changed_files(
     session: u64,
@@ -443,7 +446,7 @@ pub unsafe extern "C" fn hashline_session_changed_files(
     unsafe { answered(answer, error, || sessions::changed_files(session).map(HashlineBuffer::of)) }
 }
 
-/// Answers an array of strings: what went wrong with keeping the session on disk.
+/// Answers an array of strings: the errors that occurred when the session was stored on disk.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashline_session_notes(
     session: u64,
@@ -454,7 +457,7 @@ pub unsafe extern "C" fn hashline_session_notes(
     unsafe { answered(answer, error, || sessions::notes(session).map(HashlineBuffer::of)) }
 }
 
-/// How many bytes the memory of a session takes: a number.
+/// Answers a number: the bytes that the memory of a session uses.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashline_session_memory_bytes(
     session: u64,

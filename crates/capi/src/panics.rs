@@ -1,5 +1,5 @@
-//! Panics → errors, where the library meets the process that it lives in: of somebody who calls it in
-//! C, or of Node.
+//! Converts panics to errors at the boundary to the host process: Node, or any program that calls
+//! the C interface.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -7,20 +7,19 @@ use std::sync::Once;
 
 use hashline_core::{Code, Error};
 
-/// Runs `work`; a panic becomes [`Code::Internal`] instead of the end of the host
-/// process.
+/// Runs `work`; a panic becomes [`Code::Internal`] instead of aborting the host process.
 pub fn contained<T, E: From<Error>>(work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
-    be_silent();
+    silence_panics();
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| {
         let message = format!("a bug in the engine: {}", panic_message(&*payload));
         Err(Error::new(Code::Internal, message).into())
     })
 }
 
-/// Lets panics print nothing: every one of this library is contained, what is known of it is in
-/// its error, and the host's stderr is no place for paths of the build. (The hook is this
-/// library's own: it has its own copy of the standard library, and so has any other addon.)
-fn be_silent() {
+/// Disables the output of panics: they all become errors with their message, and paths of the build
+/// do not belong in the host's stderr. (This does not affect the host or other addons: each library
+/// has its own copy of the standard library, and so its own hook.)
+fn silence_panics() {
     static SILENT: Once = Once::new();
     SILENT.call_once(|| std::panic::set_hook(Box::new(|_| {})));
 }

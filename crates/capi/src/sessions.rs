@@ -1,5 +1,5 @@
-//! Sessions, which callers name by numbers: an unknown number is refused, however it came
-//! about, and a session that is closed lasts until the calls that use it are done.
+//! The calls with a session. Callers name sessions by numbers; an unknown number is refused. A closed
+//! session is dropped when the last call that uses it returns.
 
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
@@ -27,7 +27,7 @@ fn sessions() -> MutexGuard<'static, Sessions> {
     SESSIONS.lock()
 }
 
-fn keep(session: Session) -> u64 {
+fn register(session: Session) -> u64 {
     let mut sessions = sessions();
     sessions.last += 1;
     let number = sessions.last;
@@ -40,13 +40,13 @@ fn session(number: u64) -> Result<Arc<Session>> {
     session.ok_or_else(|| Error::argument(format!("session {number} is not open")))
 }
 
-/// Where a session is kept, if anywhere.
+/// Where a session is stored, if it is.
 #[derive(Deserialize)]
 struct Store {
     store: Option<StoreOptions>,
 }
 
-/// The options of a session are those of the core, and where it is kept.
+/// The options of a session are those of the core and `store`.
 pub(crate) fn open(options: Input<'_>) -> Result<u64> {
     let mut given: Map<String, Value> = options.object_or_default()?;
     for name in ["store", "limits", "memory"] {
@@ -62,19 +62,19 @@ pub(crate) fn open(options: Input<'_>) -> Result<u64> {
     options.workspace.host.spelling = spelling;
     let wrong = |error: Error| Error::argument(format!("options: {}", error.message));
     let options = options.resolved().map_err(wrong)?;
-    Ok(keep(match store {
+    Ok(register(match store {
         Some(store) => Session::open(options, &store)?,
         None => Session::new(options)?,
     }))
 }
 
 pub(crate) fn fork(number: u64) -> Result<u64> {
-    Ok(keep(session(number)?.fork()))
+    Ok(register(session(number)?.fork()))
 }
 
-/// Whether there was one to close.
+/// Closes a session; false if it is not open.
 pub(crate) fn close(number: u64) -> bool {
-    // What it remembers is let go of when others may use the table again.
+    // The session is dropped after this statement has released the lock of the table.
     let closed = sessions().open.as_mut().and_then(|open| open.remove(&number));
     closed.is_some()
 }
@@ -105,13 +105,13 @@ pub(crate) fn observe(number: u64, text: Input<'_>, path: Input<'_>) -> Result<V
     let session = session(number)?;
     data(&session.observe(
         text.text()?,
-        path.text_if_there()?.map(Path::new),
+        path.optional_text()?.map(Path::new),
         &Cancel::default(),
     )?)
 }
 
 pub(crate) fn forget(number: u64, path: Input<'_>) -> Result<Vec<u8>> {
-    session(number)?.forget(path.text_if_there()?.map(Path::new))?;
+    session(number)?.forget(path.optional_text()?.map(Path::new))?;
     data(&Value::Null)
 }
 

@@ -1,5 +1,5 @@
-//! What a caller in C may rely on, seen from Rust: answers and errors, what is refused, threads,
-//! sessions. `__test__/capi.test.mjs` has callers in C and Python.
+//! Tests the contract of the C interface from Rust: answers, errors, refusals, threads and sessions.
+//! `__test__/capi.test.mjs` has callers in C and Python.
 
 use std::ffi::CStr;
 use std::ptr;
@@ -9,14 +9,14 @@ use std::thread;
 use hashline_capi::*;
 use serde_json::{Value, json};
 
-/// Text of a buffer, which is freed.
-fn taken(buffer: &mut HashlineBuffer) -> String {
+/// Returns the text of a buffer and frees the buffer.
+fn take_text(buffer: &mut HashlineBuffer) -> String {
     assert!(!buffer.data.is_null());
-    // SAFETY: The library filled it; a NUL stands behind its bytes.
+    // SAFETY: The library filled it, with a NUL after its bytes.
     let bytes = unsafe { std::slice::from_raw_parts(buffer.data, buffer.len + 1) };
     assert_eq!(bytes.last(), Some(&0));
     let text = String::from_utf8(bytes[..buffer.len].to_vec()).unwrap();
-    // SAFETY: It is freed once, and a second time as nothing.
+    // SAFETY: The library filled it; the second call frees an empty buffer.
     unsafe {
         hashline_free(buffer);
         hashline_free(buffer);
@@ -25,39 +25,40 @@ fn taken(buffer: &mut HashlineBuffer) -> String {
     text
 }
 
-/// A code, a message, and a path where there is one.
+/// Code, message and path.
 type Failure = (String, String, Option<String>);
 
-/// The library's first call silences panics, those of failing tests included.
-fn tests_are_heard() {
-    static HEARD: Once = Once::new();
-    HEARD.call_once(|| {
+/// The first call of the library disables the output of panics, including those of failing tests:
+/// restores it.
+fn restore_panic_output() {
+    static RESTORED: Once = Once::new();
+    RESTORED.call_once(|| {
         hashline_session_close(0);
         drop(std::panic::take_hook());
     });
 }
 
 fn empty() -> (HashlineBuffer, HashlineError) {
-    tests_are_heard();
+    restore_panic_output();
     let none = || HashlineBuffer { data: ptr::null_mut(), len: 0 };
     (none(), HashlineError { code: ptr::null(), message: none(), path: none() })
 }
 
 fn failure(error: &mut HashlineError) -> Failure {
-    // SAFETY: The library's names of codes are never freed.
+    // SAFETY: The names of codes are static.
     let code = unsafe { CStr::from_ptr(error.code) }.to_str().unwrap().to_owned();
-    let path = (!error.path.data.is_null()).then(|| taken(&mut error.path));
-    (code, taken(&mut error.message), path)
+    let path = (!error.path.data.is_null()).then(|| take_text(&mut error.path));
+    (code, take_text(&mut error.message), path)
 }
 
-/// Makes a call with room for its answer.
+/// Makes a call with out parameters for its answer and its error.
 fn called(
     call: impl FnOnce(*mut HashlineBuffer, *mut HashlineError) -> bool,
 ) -> Result<String, Failure> {
     let (mut answer, mut error) = empty();
     if call(&raw mut answer, &raw mut error) {
         assert!(error.code.is_null() && error.message.data.is_null() && error.path.data.is_null());
-        return Ok(taken(&mut answer));
+        return Ok(take_text(&mut answer));
     }
     assert!(answer.data.is_null());
     Err(failure(&mut error))
@@ -73,7 +74,7 @@ type TwoInputs = unsafe extern "C" fn(
 ) -> bool;
 
 fn two(function: TwoInputs, first: &str, second: &str) -> Result<String, Failure> {
-    // SAFETY: All of it is borrowed for the call.
+    // SAFETY: All pointers are valid during the call.
     called(|answer, error| unsafe {
         function(first.as_ptr(), first.len(), second.as_ptr(), second.len(), answer, error)
     })
@@ -90,14 +91,14 @@ fn refusal(answer: Result<String, Failure>) -> (String, String) {
 
 #[test]
 fn versions() {
-    // SAFETY: It ends in NUL and is never freed.
+    // SAFETY: The version is NUL-terminated and static.
     let version = unsafe { CStr::from_ptr(hashline_version()) };
     assert_eq!(version.to_str().unwrap(), env!("CARGO_PKG_VERSION"));
     assert_eq!(hashline_abi_version(), HASHLINE_ABI_VERSION);
 }
 
 #[test]
-fn what_is_read_can_be_edited_and_is_found() {
+fn files_are_read_edited_searched_and_recovered() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("a.txt"), "one\ntwo\n").unwrap();
     let options =
@@ -133,12 +134,12 @@ fn texts_in_memory() {
     assert_eq!(anchors, expected);
     let judgement = data(two(hashline_check_command, "é; cat a", "null"));
     assert_eq!(judgement["verdict"], "read");
-    // Places count bytes.
+    // Spans are byte offsets.
     assert_eq!(judgement["findings"][0]["span"], json!({"start": 4, "end": 9}));
 }
 
 #[test]
-fn misuse_is_refused_with_what_was_wrong() {
+fn invalid_arguments_are_refused_with_a_reason() {
     let cases = [
         (two(hashline_read, "", ""), "requests: EOF while parsing"),
         (two(hashline_read, r#"{"path": "a", "startline": 1}"#, ""), "unknown field `startline`"),
@@ -206,13 +207,13 @@ fn regression_a_refusal_names_the_option_that_is_wrong() {
         let (_, message) = refusal(two(hashline_read, request, ""));
         assert!(message.starts_with(start), "{message}");
     }
-    // A text that is no JSON has a line and a column.
+    // Errors in the syntax of JSON have a line and a column.
     let (_, message) = refusal(two(hashline_read, r#"{"path": "a", "fold": }"#, ""));
     assert!(message.starts_with("requests: expected value at line 1 column 23"), "{message}");
 }
 
 #[test]
-fn what_is_no_input_is_refused() {
+fn invalid_inputs_are_refused() {
     let byte = *b"\xff";
     let here = byte.as_ptr();
     let cases = [
@@ -223,7 +224,7 @@ fn what_is_no_input_is_refused() {
         (here, 1, "requests is not UTF-8: the byte at 0"),
     ];
     for (data, len, part) in cases {
-        // SAFETY: What is too long, or null, is not read.
+        // SAFETY: An input that is null or too long is not read.
         let answer = called(|answer, error| unsafe {
             hashline_read(data, len, ptr::null(), 0, answer, error)
         });
@@ -274,16 +275,16 @@ fn regression_an_array_is_not_taken_for_an_object() {
         )
     });
     assert_eq!(refusal(refused).1, "options is an array: expected an object");
-    // What is no JSON at all is told of as such.
+    // If the text is not valid JSON, that is the error.
     let (_, message) = refusal(two(hashline_search, "[1,", ""));
     assert!(message.contains("line 1 column 3"), "{message}");
 }
 
 #[test]
-fn answers_and_errors_that_nobody_wants() {
+fn null_out_parameters() {
     let (mut answer, mut error) = empty();
     let (path, bad) = (r#""a.txt""#, "{");
-    // SAFETY: Null stands for no room.
+    // SAFETY: Out parameters may be null.
     unsafe {
         let none = ptr::null_mut();
         let read = |text: &str, answer, error| {
@@ -294,7 +295,7 @@ fn answers_and_errors_that_nobody_wants() {
         assert!(!read(bad, &raw mut answer, ptr::null_mut()));
         assert!(answer.data.is_null());
         assert!(read(path, &raw mut answer, ptr::null_mut()));
-        assert!(taken(&mut answer).contains("FILE_NOT_FOUND"));
+        assert!(take_text(&mut answer).contains("FILE_NOT_FOUND"));
         assert!(!hashline_session_open(ptr::null(), 0, ptr::null_mut(), ptr::null_mut()));
         hashline_free(ptr::null_mut());
     }
@@ -402,7 +403,7 @@ type ObserveFunction = unsafe extern "C" fn(
     *mut HashlineError,
 ) -> bool;
 
-/// A call whose second input is left out.
+/// Makes a call without its second input.
 fn two_of(function: ObserveFunction, session: u64, text: &str) -> Result<String, Failure> {
     // SAFETY: As in `two`.
     called(|answer, error| unsafe {
@@ -411,7 +412,7 @@ fn two_of(function: ObserveFunction, session: u64, text: &str) -> Result<String,
 }
 
 #[test]
-fn a_session_that_is_kept_is_there_again() {
+fn a_stored_session_can_be_reopened() {
     let dir = tempfile::tempdir().unwrap();
     let state = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("a.txt"), "one\n").unwrap();
@@ -449,9 +450,9 @@ fn threads_share_sessions_and_functions() {
     assert!(hashline_session_close(session));
 }
 
-/// What no file can hold is refused, not altered.
+/// No file can contain them: they are refused, not replaced.
 #[test]
-fn lone_surrogates_are_not_altered() {
+fn lone_surrogates_are_refused() {
     let (code, _) = refusal(two(hashline_read, r#""\ud800""#, ""));
     assert_eq!(code, "INVALID_ARGUMENT");
     let operations = r#"[{"op": "replace_text", "old_text": "a", "new_text": "\ud800"}]"#;

@@ -1,4 +1,4 @@
-//! Panics end at the border.
+//! Panics do not cross the boundary to the host.
 
 use std::process::Command;
 
@@ -21,7 +21,7 @@ fn panics_become_internal_errors() {
     assert_eq!(odd, bug("a panic without message"));
 }
 
-/// In a process of its own, whose stderr can be looked at.
+/// Runs itself in a child process to check its stderr.
 #[test]
 fn contained_panics_print_nothing() {
     const INNER: &str = "HASHLINE_TEST_OF_PANICS";
@@ -40,7 +40,7 @@ fn contained_panics_print_nothing() {
 }
 
 #[test]
-fn results_and_errors_are_handed_on() {
+fn results_and_errors_are_returned_unchanged() {
     assert_eq!(contained(|| Ok::<_, Error>(7)).unwrap(), 7);
     let error = contained(|| Err::<(), _>(Error::argument("no"))).unwrap_err();
     assert_eq!(error.code, Code::InvalidArgument);
