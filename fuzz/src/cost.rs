@@ -1,72 +1,73 @@
-//! What a call costs: time of the processor and memory.
+//! Measures the cost of a call: CPU time and peak memory.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Bytes that are allocated now, and the most since they were last asked for.
-static NOW: AtomicU64 = AtomicU64::new(0);
-static MOST: AtomicU64 = AtomicU64::new(0);
+/// The number of bytes that are allocated now.
+static CURRENT: AtomicU64 = AtomicU64::new(0);
+/// The maximum of [`CURRENT`] since the last call of [`Cost::of`].
+static PEAK: AtomicU64 = AtomicU64::new(0);
 
-/// The allocator of the system, counted.
+/// The system allocator, with a count of the allocated bytes.
 pub struct Counting;
 
-// SAFETY: every call goes to the allocator of the system as it is; counting touches no memory that
-// is handed out.
+// SAFETY: every call is forwarded unchanged to the system allocator; counting does not touch the
+// allocated memory.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's promises are those that the system's allocator asks for.
+        // SAFETY: the caller upholds the contract of `GlobalAlloc`, which is that of `System`.
         let memory = unsafe { System.alloc(layout) };
         if !memory.is_null() {
             let size = layout.size() as u64;
-            MOST.fetch_max(NOW.fetch_add(size, Ordering::Relaxed) + size, Ordering::Relaxed);
+            PEAK.fetch_max(CURRENT.fetch_add(size, Ordering::Relaxed) + size, Ordering::Relaxed);
         }
         memory
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        NOW.fetch_sub(layout.size() as u64, Ordering::Relaxed);
-        // SAFETY: as above; `memory` came from the system's allocator.
+        CURRENT.fetch_sub(layout.size() as u64, Ordering::Relaxed);
+        // SAFETY: as above; `memory` was allocated by `System`.
         unsafe { System.dealloc(memory, layout) }
     }
 }
 
-/// What a call cost.
+/// The cost of a call.
 #[derive(Clone, Copy, Debug)]
 pub struct Cost {
-    /// Time of the processor, of all threads.
+    /// CPU time of all threads.
     pub time: Duration,
-    /// The most memory that was allocated at once; zero without [`Counting`].
+    /// Peak of allocated memory above that before the call; zero without [`Counting`].
     pub bytes: u64,
 }
 
 impl Cost {
-    /// What a call returns, and what it cost.
+    /// Runs a call; returns its result and its cost.
     pub fn of<T>(call: impl FnOnce() -> T) -> (T, Cost) {
-        let before = NOW.load(Ordering::Relaxed);
-        MOST.store(before, Ordering::Relaxed);
-        let start = processor_time();
+        let before = CURRENT.load(Ordering::Relaxed);
+        PEAK.store(before, Ordering::Relaxed);
+        let start = cpu_time();
         let returned = call();
-        let time = processor_time().saturating_sub(start);
-        let bytes = MOST.load(Ordering::Relaxed).saturating_sub(before);
+        let time = cpu_time().saturating_sub(start);
+        let bytes = PEAK.load(Ordering::Relaxed).saturating_sub(before);
         (returned, Cost { time, bytes })
     }
 
-    /// Whether one of both is more.
+    /// Whether the time or the memory is above the limit.
     pub fn exceeds(&self, limit: &Cost) -> bool {
         self.time > limit.time || self.bytes > limit.bytes
     }
 
-    /// The less of each.
-    pub fn least(self, other: Cost) -> Cost {
+    /// The minimum of both times, and of both memory sizes.
+    pub fn min(self, other: Cost) -> Cost {
         Cost { time: self.time.min(other.time), bytes: self.bytes.min(other.bytes) }
     }
 }
 
-/// What the process has used so far.
-fn processor_time() -> Duration {
+/// The CPU time that the process has used so far.
+fn cpu_time() -> Duration {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `now` is a timespec to write to, and this clock is there on every Unix.
+    // SAFETY: `now` can be written to, and every Unix has this clock.
     unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut now) };
     Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
 }

@@ -1,4 +1,4 @@
-//! What the fuzz targets share.
+//! Code shared by the fuzz targets.
 
 pub mod cost;
 pub mod naive;

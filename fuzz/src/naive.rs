@@ -1,20 +1,20 @@
-//! The naive reference of an edit: lines by `split_inclusive`, operations one by one from the
-//! bottom up. Slow, short and meant to be obviously right.
+//! A naive reference implementation of edits: lines by `split_inclusive`, operations one by one from
+//! the bottom up. It is slow, but short and simple to verify.
 
-/// How the bytes of a file are to be read.
+/// The encoding of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
     /// UTF-8, invalid sequences included.
     Utf8,
-    /// UTF-16, little end first.
+    /// UTF-16, little endian.
     Utf16Le,
-    /// UTF-16, big end first.
+    /// UTF-16, big endian.
     Utf16Be,
 }
 
-/// A file taken apart.
+/// A file, split into its byte order mark and its lines.
 pub struct File {
-    /// What its byte order mark says.
+    /// The encoding that the byte order mark indicates.
     pub encoding: Encoding,
     /// The byte order mark.
     pub bom: Vec<u8>,
@@ -23,7 +23,7 @@ pub struct File {
 }
 
 impl File {
-    /// Takes a file apart.
+    /// Splits a file.
     pub fn new(bytes: &[u8]) -> File {
         let (encoding, bom_bytes) = match bytes {
             [0xEF, 0xBB, 0xBF, ..] => (Encoding::Utf8, 3),
@@ -31,17 +31,17 @@ impl File {
             [0xFE, 0xFF, ..] => (Encoding::Utf16Be, 2),
             _ => (Encoding::Utf8, 0),
         };
-        File::marked(bytes, encoding, bom_bytes)
+        File::with_encoding(bytes, encoding, bom_bytes)
     }
 
-    /// The file as it is after an edit: read as before, even if an edit put a character at the
-    /// start that others will take for a byte order mark.
+    /// Splits the file after an edit, in the same encoding, even if the edit inserted bytes at the
+    /// start that look like a byte order mark.
     pub fn edited(&self, bytes: &[u8]) -> File {
         assert!(bytes.starts_with(&self.bom), "the byte order mark survives");
-        File::marked(bytes, self.encoding, self.bom.len())
+        File::with_encoding(bytes, self.encoding, self.bom.len())
     }
 
-    fn marked(bytes: &[u8], encoding: Encoding, bom_bytes: usize) -> File {
+    fn with_encoding(bytes: &[u8], encoding: Encoding, bom_bytes: usize) -> File {
         let (bom, body) = bytes.split_at(bom_bytes);
         let lines = match encoding {
             Encoding::Utf8 => {
@@ -96,7 +96,7 @@ impl Encoding {
         }
     }
 
-    /// The text of a line as Unicode.
+    /// The decoded text of a line.
     pub fn text(self, line: &[u8]) -> String {
         let (text, _) = self.split(line);
         match self {
@@ -108,10 +108,11 @@ impl Encoding {
                 };
                 let units: Vec<u16> = text.chunks_exact(2).map(unit).collect();
                 let mut decoded = String::from_utf16_lossy(&units);
-                // A half unit at the end is one error, together with half a character before it.
-                let half_character =
+                // An incomplete code unit at the end is one error, together with a high surrogate
+                // before it.
+                let ends_in_surrogate =
                     units.last().is_some_and(|last| (0xD800..0xDC00).contains(last));
-                if text.len() % 2 == 1 && !half_character {
+                if text.len() % 2 == 1 && !ends_in_surrogate {
                     decoded.push('\u{FFFD}');
                 }
                 decoded
@@ -129,7 +130,7 @@ pub enum Op {
         first: usize,
         /// The last line.
         last: usize,
-        /// The new lines; none deletes.
+        /// The new lines; empty for a deletion.
         lines: Vec<String>,
     },
     /// New lines after line `gap`; 0 is the start.
@@ -150,8 +151,8 @@ pub enum Expected {
     New(String),
 }
 
-/// Whether operations get in each other's way: the sentences of the protocol, on all pairs.
-pub fn clash(ops: &[Op]) -> bool {
+/// Whether operations conflict: the rules of the protocol, applied to all pairs.
+pub fn have_conflict(ops: &[Op]) -> bool {
     let pair = |one: &Op, other: &Op| match (one, other) {
         (Op::Replace { first, last, .. }, Op::Replace { first: start, last: end, .. }) => {
             first <= end && start <= last
@@ -163,10 +164,10 @@ pub fn clash(ops: &[Op]) -> bool {
     indexed().any(|(at, one)| indexed().any(|(to, other)| at != to && pair(one, other)))
 }
 
-/// What is a byte order mark at the start of a file.
+/// The byte order mark.
 pub const MARK: char = '\u{feff}';
 
-/// The operations, where the text that becomes the start of the file loses its marks.
+/// The operations, with byte order marks removed from the text that becomes the start of the file.
 pub fn without_mark(mut ops: Vec<Op>) -> Vec<Op> {
     let mut front = 0;
     loop {
@@ -190,14 +191,14 @@ pub fn without_mark(mut ops: Vec<Op>) -> Vec<Op> {
     }
 }
 
-/// The lines after the operations, which do not clash, applied one by one from the bottom up.
+/// The lines after the operations, which must not conflict, applied one by one from the bottom up.
 pub fn apply(line_count: usize, ops: &[Op]) -> Vec<Expected> {
     let mut lines: Vec<Expected> = (1..=line_count).map(Expected::Old).collect();
     let new =
         |lines: &[String]| -> Vec<Expected> { lines.iter().cloned().map(Expected::New).collect() };
     for line in (0..=line_count).rev() {
-        // What replaces the lines from `line + 1` on lies below what is inserted after `line`,
-        // and further up than what is inserted after the replaced lines.
+        // Order from the bottom up: insertions after the replaced lines are done already; then the
+        // lines that replace `line + 1` and following; then insertions after `line`.
         for op in ops {
             if let Op::Replace { first, last, lines: text } = op
                 && *first == line + 1

@@ -1,10 +1,10 @@
-//! Values as a model might send them: the right words in the wrong places.
+//! Generates values that a model might send: valid words in invalid positions.
 
 use arbitrary::{Result, Unstructured};
 use hashline_core::host::Value;
 use hashline_lines::dialect::Dialect;
 
-/// Names and words of all three request shapes.
+/// Field names and values of all three request shapes.
 const WORDS: [&str; 62] = [
     "operations",
     "edits",
@@ -70,7 +70,7 @@ const WORDS: [&str; 62] = [
     "\r\n",
 ];
 
-/// How deep a value may nest: patch, list, operation, body, tag, and one more to be wrong in.
+/// The maximum nesting depth of a value: patch, list, operation, body, tag, and one invalid level.
 const MAX_DEPTH: usize = 6;
 
 fn word(input: &mut Unstructured<'_>) -> Result<String> {
@@ -104,7 +104,7 @@ pub fn value(input: &mut Unstructured<'_>, depth: usize) -> Result<Value> {
     })
 }
 
-/// A patch that is nearly right: known operations with their fields, some of them broken.
+/// A nearly valid patch: known operations with their fields, some of them invalid.
 pub fn patch(input: &mut Unstructured<'_>, dialect: &Dialect) -> Result<Value> {
     let main = input.arbitrary()?;
     let mut items = Vec::new();
@@ -194,7 +194,7 @@ const DOCUMENT_ANCHORS: [&str; 8] = [
     "$.ab:38",
 ];
 
-/// A patch that is nearly right, of edits by path alone.
+/// A nearly valid patch that has only edits by JSON path.
 pub fn json_patch(input: &mut Unstructured<'_>, dialect: &Dialect) -> Result<Value> {
     let count = input.int_in_range(1..=4)?;
     let mut items = Vec::new();

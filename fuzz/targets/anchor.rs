@@ -1,6 +1,6 @@
-//! Any text as an anchor or a range, in every dialect: it is read or refused, never a panic.
-//! What was read, written in its short form, reads back as the same. A line that the engine
-//! prints is an anchor of that line, with a hint that agrees.
+//! Parses any text as an anchor and as a range, in every dialect: no panics. A parsed anchor survives
+//! a round trip through its short form. A line that the engine prints is a valid anchor of that line,
+//! and its hint matches.
 
 #![no_main]
 
@@ -22,7 +22,7 @@ fuzz_target!(|text: &str| {
             assert_eq!((again.line, again.hash), (first.line, first.hash), "{short}");
             assert_eq!((end.line, end.hash), (last.line, last.hash), "{short}");
         }
-        // Lines without hashes are named by patches alone.
+        // In a dialect without hashes only patches name lines.
         if dialect.has_hashes() {
             printed_lines_are_anchors(dialect, text);
         }

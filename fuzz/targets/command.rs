@@ -1,8 +1,8 @@
-//! Any text as a command line: it gets a verdict within the bounds that the guard promises, never
-//! a panic, and findings have places in it. Two sources: bytes as they are, and the words and signs
-//! of the shell in any order.
+//! Checks any text as a command line: no panics, a verdict within the guaranteed limits of the guard,
+//! and valid spans in all findings. Two sources: raw bytes, and the words and operators of the shell
+//! in any order.
 //!
-//! Costs are told as they rise.
+//! Prints each new maximum of the costs.
 
 #![no_main]
 
@@ -21,19 +21,19 @@ use pieces::PIECES;
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// What counting branches and checking arithmetic makes of a millisecond: five to six were measured
-/// on lines that cost the most.
-const INSTRUMENTED: u64 = 5;
+/// The slowdown by the instrumentation of branches and overflow checks: factors of five to six were
+/// measured on the most expensive lines.
+const SLOWDOWN: u64 = 5;
 
-/// The most that judging one line may cost: time of the processor, of all threads, and memory. Of
-/// the 64 MiB that the guard promises, 16 are the stack of its thread, which nobody allocates.
-const LIMIT: Cost = Cost { time: Duration::from_millis(50 * INSTRUMENTED), bytes: (64 - 16) << 20 };
+/// The maximum cost of checking one line. 16 of the 64 MiB that the guard guarantees are the stack of
+/// its thread, which the allocator does not count.
+const LIMIT: Cost = Cost { time: Duration::from_millis(50 * SLOWDOWN), bytes: (64 - 16) << 20 };
 
-/// What the dearest line cost, in nanoseconds and bytes.
-static DEAREST: (AtomicU64, AtomicU64) = (AtomicU64::new(0), AtomicU64::new(0));
+/// The maximum costs so far, in nanoseconds and bytes.
+static MAX_COST: (AtomicU64, AtomicU64) = (AtomicU64::new(0), AtomicU64::new(0));
 
 fuzz_target!(|data: &[u8]| {
-    // Text begins with a letter, so that seeds are readable.
+    // Data that begins with a letter is used as text, so that seeds are readable.
     if data.first().is_some_and(u8::is_ascii_alphabetic) {
         return judge(&String::from_utf8_lossy(data));
     }
@@ -62,11 +62,11 @@ fn judge(command: &str) {
     };
     for policy in [Policy::default(), everything] {
         let (judgement, cost) = Cost::of(|| check(command, &policy));
-        // Whatever else the machine does can be dear, too, but not each time.
+        // Other load of the machine can raise the cost: the minimum of several runs counts.
         let again = || (0..4).map(|_| Cost::of(|| check(command, &policy)).1);
-        let cost = if cost.exceeds(&LIMIT) { again().fold(cost, Cost::least) } else { cost };
+        let cost = if cost.exceeds(&LIMIT) { again().fold(cost, Cost::min) } else { cost };
         assert!(!cost.exceeds(&LIMIT), "{cost:?} for {} bytes: {command:?}", command.len());
-        tell(&cost, command);
+        report_maximum(&cost, command);
         for finding in &judgement.findings {
             assert!(command.get(finding.span.start..finding.span.end).is_some());
             assert!(!finding.message.is_empty());
@@ -76,11 +76,11 @@ fn judge(command: &str) {
     }
 }
 
-/// Tells costs that are higher than all before.
-fn tell(cost: &Cost, command: &str) {
+/// Prints costs that are new maximums.
+fn report_maximum(cost: &Cost, command: &str) {
     let time = u64::try_from(cost.time.as_nanos()).unwrap_or(u64::MAX);
-    let is_slowest = DEAREST.0.fetch_max(time, Ordering::Relaxed) < time;
-    let is_largest = DEAREST.1.fetch_max(cost.bytes, Ordering::Relaxed) < cost.bytes;
+    let is_slowest = MAX_COST.0.fetch_max(time, Ordering::Relaxed) < time;
+    let is_largest = MAX_COST.1.fetch_max(cost.bytes, Ordering::Relaxed) < cost.bytes;
     if is_slowest || is_largest {
         let which = if is_slowest { "slowest" } else { "largest" };
         eprintln!("{which} so far: {cost:?}, {} bytes", command.len());

@@ -1,7 +1,7 @@
-//! Any file and a list of edits with fresh anchors: read, edit, compare with the naive
-//! reference. The lines that no edit touches keep their bytes; the others have the text that
-//! was asked for and a terminator of the file; the anchors of the report are those of the file
-//! as it is afterwards; a refusal changes nothing.
+//! Reads any file, applies edits with current anchors, and compares the result with the naive
+//! reference. Lines outside of the edits keep their bytes; new lines have the given text and a
+//! terminator of the file; the anchors of the report match the file after the edits; a rejected patch
+//! changes nothing.
 
 #![no_main]
 
@@ -27,11 +27,11 @@ use libfuzzer_sys::fuzz_target;
 #[derive(Arbitrary, Debug)]
 struct Input {
     dialect: u8,
-    /// Through a file, or through a text in memory where that is possible.
+    /// Edits a file on disk; otherwise a text in memory, if the bytes allow it.
     on_disk: bool,
-    /// Without `verbatim` repairs may change the text; then only the rest is compared.
+    /// Without `verbatim` repairs may change the text, and the result is not compared.
     verbatim: bool,
-    /// A hash of this operation is made wrong.
+    /// The index of an operation that gets a wrong hash.
     stale: Option<u8>,
     form: Form,
     lines: Vec<(Text, Ending)>,
@@ -58,7 +58,8 @@ enum Ending {
     CrLf,
 }
 
-/// A short text out of a small alphabet: lines collide, normalize alike and look like markup.
+/// A short text from a small alphabet: lines have equal hashes, normalize to the same text and look
+/// like markup.
 #[derive(Debug)]
 struct Text(String);
 
@@ -86,7 +87,7 @@ impl<'a> Arbitrary<'a> for Text {
         for _ in 0..input.int_in_range(0..=4)? {
             text += input.choose(&PIECES)?;
         }
-        // A `\r` at the end would make a terminator of another kind.
+        // A trailing `\r` would become part of the terminator.
         Ok(Text(text.trim_end_matches('\r').to_owned()))
     }
 }
@@ -122,7 +123,7 @@ enum Edit {
     End {
         first: Text,
     },
-    /// The same text once more: replaces nothing, or invalid bytes by themselves.
+    /// Sets a line to its own text: a no-op, also for a line with invalid bytes.
     Same {
         line: u8,
     },
@@ -131,7 +132,7 @@ enum Edit {
 fuzz_target!(|input: Input| run(&input));
 
 fn run(input: &Input) {
-    // Without hashes lines are named by patches of another language alone.
+    // Dialects without hashes have patches in another language.
     let dialects: Vec<_> = DIALECTS.iter().filter(|dialect| dialect.has_hashes()).collect();
     let dialect = dialects[usize::from(input.dialect) % dialects.len()];
     let bytes = file_bytes(input);
@@ -144,7 +145,7 @@ fn run(input: &Input) {
             continue;
         };
         if input.stale.is_some_and(|stale| usize::from(stale) == at) {
-            spoil(dialect, &mut fields);
+            corrupt_hash(dialect, &mut fields);
         }
         if input.verbatim {
             fields.push(("verbatim".to_owned(), Value::Bool(true)));
@@ -168,7 +169,7 @@ fn run(input: &Input) {
         assert_eq!(after, bytes, "a refusal changes nothing");
     }
     if let Outcome::Applied(applied) = &outcome {
-        subject.report_is_true(applied, &after);
+        subject.check_report(applied, &after);
     }
 }
 
@@ -240,7 +241,7 @@ fn operation(dialect: &'static Dialect, texts: &[String], edit: &Edit) -> Option
         }
         Edit::Same { line } => {
             let line = number(line)?;
-            // What the request cannot say: it drops a `\r` at the end of a line.
+            // A request cannot contain a trailing `\r`: it is removed.
             let lines = vec![texts[line - 1].trim_end_matches('\r').to_owned()];
             let fields =
                 fields("set_line", vec![("anchor", anchor(line)), ("text", array(&lines))]);
@@ -261,7 +262,7 @@ fn operation(dialect: &'static Dialect, texts: &[String], edit: &Edit) -> Option
         }
         Edit::Delete { line, length } => {
             let first = number(line)?;
-            let (last, place) = match length {
+            let (last, target) = match length {
                 None => (first, vec![("anchor", anchor(first))]),
                 Some(length) => {
                     let last = (first + usize::from(length % 4)).min(count);
@@ -273,7 +274,7 @@ fn operation(dialect: &'static Dialect, texts: &[String], edit: &Edit) -> Option
                 }
             };
             let lines = Vec::new();
-            Some((Op::Replace { first, last, lines }, fields("delete", place)))
+            Some((Op::Replace { first, last, lines }, fields("delete", target)))
         }
         Edit::After { line, first, lines } => {
             let line = number(line)?;
@@ -288,8 +289,8 @@ fn operation(dialect: &'static Dialect, texts: &[String], edit: &Edit) -> Option
     }
 }
 
-/// Makes the hash of an anchor, or of the second of two, another one.
-fn spoil(dialect: &Dialect, fields: &mut Fields) {
+/// Changes the hash of an anchor, or of the second anchor of a range.
+fn corrupt_hash(dialect: &Dialect, fields: &mut Fields) {
     for (_, value) in fields {
         let Value::String(text) = value else { continue };
         let last_at = text.rfind('-').map_or(0, |at| at + 1);
@@ -304,7 +305,7 @@ thread_local! {
     static DIR: RefCell<Option<tempfile::TempDir>> = const { RefCell::new(None) };
 }
 
-/// A directory in memory where the system has one, since every input is written.
+/// A temporary directory, in memory if possible, because every input is written to it.
 fn dir() -> PathBuf {
     DIR.with_borrow_mut(|dir| {
         let new = || {
@@ -343,12 +344,12 @@ impl Subject<'_> {
         let dir = dir();
         let (path, root) = (dir.join("f"), dir.to_str().expect("UTF-8").to_owned());
         std::fs::write(&path, self.bytes).expect("the file is written");
-        self.read_shows_the_lines(&root);
+        self.check_read(&root);
         let ops = ops.into_iter().map(Value::Object).collect();
         let patch = Value::Object(vec![("operations".to_owned(), Value::Array(ops))]);
         let options = WorkspaceOptions {
             root: root.into(),
-            // Not the user's.
+            // Not the state directory of the user.
             state_dir: Some(dir.join("state")),
             ..self.options()
         };
@@ -357,7 +358,7 @@ impl Subject<'_> {
         (outcome.expect("no fault"), after)
     }
 
-    fn read_shows_the_lines(&self, root: &str) {
+    fn check_read(&self, root: &str) {
         let request = ReadRequest { path: "f".into(), ..ReadRequest::default() };
         let options = WorkspaceOptions {
             dialect: self.dialect,
@@ -382,19 +383,21 @@ impl Subject<'_> {
         format!("{anchor}{}{text}", self.dialect.text_mark as char)
     }
 
-    /// The result is that of the naive reference.
+    /// Compares the result with that of the naive reference.
     fn compare(&self, ops: &[Op], outcome: &Outcome, after: &[u8]) {
         let ops = match outcome {
             Outcome::Applied(applied) => without_duplicates(ops, applied),
             Outcome::Rejected(rejected) => {
                 assert_eq!(after, self.bytes, "a refusal changes nothing");
                 match rejected.code {
-                    Code::OverlappingEdits => assert!(naive::clash(ops), "{}", rejected.text),
-                    // Nothing is written behind half a code unit.
+                    Code::OverlappingEdits => {
+                        assert!(naive::have_conflict(ops), "{}", rejected.text);
+                    }
+                    // A file that ends in an incomplete code unit is not edited.
                     Code::UnsupportedEncoding => {
                         assert!(!self.bytes.len().is_multiple_of(2), "{}", rejected.text);
                     }
-                    // Bytes that would come to the start, and name another encoding there.
+                    // A line at the start of the file would be read as a byte order mark.
                     Code::UnencodableText => {
                         let is_mark = |line: &Vec<u8>| {
                             matches!(line[..], [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..])
@@ -406,15 +409,15 @@ impl Subject<'_> {
                 return;
             }
         };
-        assert!(!naive::clash(&ops), "operations that clash were applied: {ops:?}");
+        assert!(!naive::have_conflict(&ops), "conflicting operations were applied: {ops:?}");
         let is_marked = self.texts.first().is_some_and(|text| text.starts_with(naive::MARK));
         let ops = if is_marked { ops } else { naive::without_mark(ops) };
         let mut expected = naive::apply(self.texts.len(), &ops);
         let result = self.file.edited(after);
         let encoding = self.file.encoding;
         let was_open = self.file.lines.last().is_some_and(|line| encoding.split(line).1.is_empty());
-        // Where the open line was deleted, the terminator of the line before is the last thing
-        // left, be that an old line or one inserted there.
+        // If the last line, without terminator, is deleted, the file ends with the terminator of
+        // the line before it, which is an old or an inserted line.
         let deletes_end = |op: &Op| matches!(op, Op::Replace { last, lines, .. } if lines.is_empty() && *last == self.texts.len());
         let end_is_deleted = ops.iter().any(deletes_end);
         let ends_in_nothing = self.ends_in_nothing(&ops);
@@ -433,7 +436,7 @@ impl Subject<'_> {
                     let old = &self.file.lines[number - 1];
                     let (old_text, old_terminator) = encoding.split(old);
                     if old_terminator.is_empty() && (!is_last || ends_in_nothing) {
-                        // A line without terminator that something was put behind.
+                        // The last line, without terminator, has lines inserted after it.
                         assert_eq!(
                             encoding.split(line).0,
                             old_text,
@@ -464,8 +467,8 @@ impl Subject<'_> {
         }
     }
 
-    /// Whether the result ends in an empty line without terminator, which is no line: what is
-    /// left of it is the terminator before it.
+    /// Whether the result ends in an empty line without terminator. It does not count as a line: the
+    /// file ends with the terminator of the line before it.
     fn ends_in_nothing(&self, ops: &[Op]) -> bool {
         let was_open = |line: &Vec<u8>| self.file.encoding.split(line).1.is_empty();
         self.file.lines.last().is_some_and(was_open)
@@ -475,15 +478,15 @@ impl Subject<'_> {
             )
     }
 
-    /// Every row of the report is a line of the file as it is now.
-    fn report_is_true(&self, applied: &Applied, after: &[u8]) {
+    /// Checks that every row of the report is a line of the file after the edits.
+    fn check_report(&self, applied: &Applied, after: &[u8]) {
         let now = self.file.edited(after).texts();
         for row in applied.text.split('\n') {
             let digits = row.bytes().take_while(u8::is_ascii_digit).count();
             let Ok(number) = row[..digits].parse::<usize>() else {
                 continue;
             };
-            // Notes on relocations start with an anchor, too, but without mark.
+            // Notes on relocations also start with an anchor, but without the mark after it.
             if RowAnchor::of(self.dialect, row).is_some() {
                 let text = now.get(number - 1).unwrap_or_else(|| panic!("no line {number}: {row}"));
                 assert_eq!(row, self.row(number, text), "a row of the report");
@@ -497,17 +500,17 @@ impl Subject<'_> {
     }
 }
 
-/// The operations without those that the outcome calls repeats, which must be equal to others.
+/// The operations without those that the outcome reports as duplicates, which must equal others.
 fn without_duplicates(ops: &[Op], applied: &Applied) -> Vec<Op> {
-    let is_repeat = |at: usize| {
+    let is_duplicate = |at: usize| {
         applied.noops.iter().any(|noop| match noop.reason {
             NoopReason::Duplicate { of } if noop.operation == at => {
-                assert_eq!(ops[of], ops[at], "a repeat repeats");
+                assert_eq!(ops[of], ops[at], "a duplicate equals its original");
                 true
             }
             _ => false,
         })
     };
-    let kept = (0..ops.len()).filter(|&at| !is_repeat(at));
-    kept.map(|at| ops[at].clone()).collect()
+    let distinct = (0..ops.len()).filter(|&at| !is_duplicate(at));
+    distinct.map(|at| ops[at].clone()).collect()
 }

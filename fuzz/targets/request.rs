@@ -1,7 +1,7 @@
-//! Any value as a patch: it is read, or refused with reasons, never a panic. Three sources:
-//! bytes as JSON, values out of the words of requests, and operations that are nearly right.
-//! What was read is also applied to a small text, with every repair on, and to a JSON document,
-//! which edits by path alone leave one.
+//! Parses any value as a patch: it is accepted, or refused with reasons, without a panic. Three
+//! sources: bytes as JSON, values from the words of requests, and nearly valid operations. The patch
+//! is also applied to a small text, with all repairs enabled, and to a JSON document, which stays
+//! valid JSON if all edits are by path.
 
 #![no_main]
 
@@ -21,7 +21,7 @@ use libfuzzer_sys::fuzz_target;
 const TEXT: &str = "one\r\n\ttwo (\n\n  three\n}\n+four";
 
 fuzz_target!(|data: &[u8]| {
-    // Bytes that begin like JSON are taken as JSON, so that seeds are readable.
+    // Bytes that begin like JSON are parsed as JSON, so that seeds are readable.
     if data.first().is_some_and(|first| b"{[".contains(first)) {
         if let Ok(json) = serde_json::from_slice::<serde_json::Value>(data) {
             let value = Value::from(json);
@@ -70,7 +70,7 @@ fn check(dialect: &'static Dialect, value: &Value) {
         let by_path =
             parse(dialect, PatchKind::Text, value, &Cancel::default()).is_ok_and(is_by_path);
         if by_path {
-            // Nothing has that hash, or it is set to what it is: either way it is JSON still.
+            // A rejected hash proves that the content was parsed as JSON.
             let probe = serde_json::json!([{"op": "delete_path", "anchor": "$.no:00"}]);
             let probed = apply_to_text(dialect, &content, &probe.into(), &options);
             let Outcome::Rejected(rejected) = probed.outcome else { panic!("{content}") };
@@ -79,7 +79,7 @@ fn check(dialect: &'static Dialect, value: &Value) {
     }
 }
 
-/// Applies a patch to a text; what it becomes, unless that is refused.
+/// Applies a patch to a text; returns the new content unless the patch is rejected.
 fn apply(
     dialect: &'static Dialect,
     text: &str,

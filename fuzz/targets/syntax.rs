@@ -1,8 +1,8 @@
-//! Any text in any language: it is parsed, parsed again after an edit, and asked everything, on the
-//! stack of a main thread. Never a panic or a crash, and what is found has places in the text. Texts
-//! are put together from pieces of a sample, marks and bytes.
+//! Parses any text in any language, parses it again after an edit, and runs all queries, on the stack
+//! of a main thread: no panics or crashes, and all results are within the text. Texts are composed of
+//! pieces of a sample, tokens and bytes.
 //!
-//! The parser and its grammars are in C: with `CFLAGS=-fsanitize=address` they are watched, too.
+//! The parser and its grammars are in C: `CFLAGS=-fsanitize=address` also checks them.
 //! `FUZZ_LANGUAGE=Rust` fuzzes one language.
 
 #![no_main]
@@ -17,7 +17,7 @@ use hashline_syntax::{Budget, LANGUAGES, Language, SOURCE_LIMIT_BYTES, Source, l
 use libfuzzer_sys::fuzz_target;
 use samples::SAMPLES;
 
-const MARKS: [&str; 40] = [
+const TOKENS: [&str; 40] = [
     "{",
     "}",
     "(",
@@ -77,12 +77,12 @@ fn parse(input: &mut Unstructured<'_>) -> Result<()> {
     let mut text = pieces(input, sample, SOURCE_LIMIT_BYTES)?;
     text.truncate(SOURCE_LIMIT_BYTES);
     let Some(source) = Source::parse(language, text.clone(), &budget()) else { return Ok(()) };
-    ask(&source);
+    query_all(&source);
     let start = usize::from(from).min(text.len());
     let end = (start + usize::from(length)).min(text.len());
     text.splice(start..end, edit);
     if let Some(changed) = source.reparse(text, &budget()) {
-        ask(&changed);
+        query_all(&changed);
     }
     Ok(())
 }
@@ -108,12 +108,12 @@ fn pieces(input: &mut Unstructured<'_>, sample: &str, limit_bytes: usize) -> Res
                 let end = (from + length).min(sample.len());
                 text.extend_from_slice(&sample.as_bytes()[from..end]);
             }
-            8..=12 => text.extend_from_slice(input.choose(&MARKS)?.as_bytes()),
+            8..=12 => text.extend_from_slice(input.choose(&TOKENS)?.as_bytes()),
             13 => {
                 let times = input.int_in_range(1..=60_000)?;
-                let mark = input.choose(&MARKS)?;
-                let times = times.min((limit_bytes - text.len()) / mark.len());
-                text.extend_from_slice(mark.repeat(times).as_bytes());
+                let token = input.choose(&TOKENS)?;
+                let times = times.min((limit_bytes - text.len()) / token.len());
+                text.extend_from_slice(token.repeat(times).as_bytes());
             }
             14 => {
                 let spaces = input.int_in_range(0..=600)?;
@@ -126,8 +126,8 @@ fn pieces(input: &mut Unstructured<'_>, sample: &str, limit_bytes: usize) -> Res
     Ok(text)
 }
 
-/// Asks everything that can be asked.
-fn ask(source: &Source) {
+/// Runs all queries and checks that their results are within the text.
+fn query_all(source: &Source) {
     let (outline, lines) = (source.outline(&budget()).unwrap_or_default(), source.lines());
     if let Some(fault) = source.fault(&budget()) {
         assert!(!source.is_clean() && fault.line <= lines + 1, "{fault:?} of {lines} lines");
