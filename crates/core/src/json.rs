@@ -1,21 +1,21 @@
-//! JSON: values of documents, by path, and values of requests.
+//! JSON documents and JSON requests.
 //!
-//! `tree` finds the values in a text, `canonical` hashes them, `path` reads and writes their
-//! anchors, `place` finds the value of an anchor. `change` makes of edits the pieces of the text
-//! that change (`members`: of one object or array), written as what is around them is (`style`,
-//! `value`). `read` shows a document with its anchors.
+//! `tree` parses a document, `canonical` hashes its values, `path` parses and prints JSON anchors,
+//! `resolve` finds the value that an anchor names. `change` turns edits into replaced ranges of the
+//! text (`members` handles one object or array). New text follows the style of the text around it
+//! (`style`, `value`). `read` shows a document with its anchors.
 //!
-//! The module `edit` plans, splices and commits the pieces like those of a `replace_text`.
+//! The module `edit` plans, splices and commits these ranges like those of a `replace_text`.
 //!
-//! Requests come as data, too: `data` is a value of one, from any face.
+//! `data` holds the values of a request, as every binding passes them in.
 
 mod canonical;
 mod change;
 mod data;
 mod members;
 mod path;
-mod place;
 mod read;
+mod resolve;
 mod style;
 mod tree;
 mod value;
@@ -25,31 +25,31 @@ use std::ops::Range;
 use change::{ValueChange, changes};
 use hashline_base::cancel::Cancel;
 use hashline_base::error::Error;
-use place::ValueFinder;
+use resolve::AnchorResolver;
 use tree::{JsonGrammar, NodeId, Tree};
 
 pub use canonical::quoted;
 pub use data::{JsonFault, VALUE, Value, from_json, from_json_value, unique_keys};
 pub use path::{JsonAnchor, JsonPath, PathStep};
-pub use place::JsonAnchorRefusal;
 pub use read::{JsonRequest, JsonView, read_json, read_json_bytes};
+pub use resolve::JsonAnchorRefusal;
 pub use value::JsonValue;
 
-/// What an operation does to a JSON document.
+/// An edit of a JSON document, by anchor.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum JsonEdit {
     /// Sets a value.
     Set {
-        /// The value.
+        /// The value to replace.
         anchor: JsonAnchor,
-        /// What it becomes.
+        /// The new value.
         value: JsonValue,
     },
     /// Inserts a value into an object or array.
     Insert {
         /// The object or array.
         anchor: JsonAnchor,
-        /// Where in it.
+        /// The position in it.
         slot: JsonSlot,
         /// The new value.
         value: JsonValue,
@@ -66,14 +66,14 @@ pub enum JsonEdit {
 pub enum JsonSlot {
     /// Under a new key.
     Key(String),
-    /// Before the element that has the index now; after the last one for their count.
+    /// Before the element that now has this index; an index equal to the element count appends.
     Index(usize),
     /// At the end of an array.
     End,
 }
 
 impl JsonEdit {
-    /// The anchor that it names.
+    /// The anchor of the edited or containing value.
     pub fn anchor(&self) -> &JsonAnchor {
         match self {
             JsonEdit::Set { anchor, .. }
@@ -91,43 +91,43 @@ impl JsonEdit {
     }
 }
 
-/// A piece of the text that an operation changes.
+/// A range of the text that an operation replaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonPiece {
-    /// The operation.
+    /// The index of the operation.
     pub operation: usize,
-    /// What is replaced, in bytes of the text.
+    /// The replaced bytes.
     pub range: Range<usize>,
-    /// What takes its place.
+    /// The new text.
     pub text: String,
 }
 
-/// What the edits of a document come to.
+/// The replaced ranges that a list of edits results in.
 #[derive(Clone, Debug, Default)]
 pub struct JsonPlan {
-    /// The pieces that change, disjoint and in order.
+    /// Sorted by start, disjoint.
     pub pieces: Vec<JsonPiece>,
     /// Operations that change nothing.
     pub unchanged: Vec<usize>,
 }
 
-/// Why edits of a document are refused.
+/// Why an edit was refused.
 #[derive(Clone, Debug)]
 pub enum JsonRefusal {
-    /// The anchor of an operation is not that of a value that is there.
+    /// The anchor does not resolve to a value.
     Anchor {
-        /// The operation.
+        /// The index of the operation.
         operation: usize,
         /// The anchor.
         anchor: JsonAnchor,
         /// Why.
         refusal: JsonAnchorRefusal,
     },
-    /// Anything else about an operation.
+    /// Any other error, with the index of the operation.
     Operation(usize, Error),
 }
 
-/// Plans edits of the document that `text` is: all of them, or every reason against them.
+/// Plans all edits of a document, or returns every reason why one of them is refused.
 pub fn plan_json(text: &str, edits: &[(usize, &JsonEdit)]) -> Result<JsonPlan, Vec<JsonRefusal>> {
     let tree = match Tree::parse(text, JsonGrammar::WithComments, &Cancel::default()) {
         Ok(tree) => tree,
@@ -137,11 +137,11 @@ pub fn plan_json(text: &str, edits: &[(usize, &JsonEdit)]) -> Result<JsonPlan, V
             return Err(refused.collect());
         }
     };
-    let mut places = ValueFinder::new(&tree);
+    let mut resolver = AnchorResolver::new(&tree);
     let (mut found, mut refused) = (Vec::with_capacity(edits.len()), Vec::new());
     for &(operation, edit) in edits {
         let anchor = edit.anchor();
-        match places.find(anchor) {
+        match resolver.resolve(anchor) {
             Ok(id) => found.push((operation, edit.change(id))),
             Err(refusal) => {
                 refused.push(JsonRefusal::Anchor { operation, anchor: anchor.clone(), refusal });

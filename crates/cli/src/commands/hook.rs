@@ -46,7 +46,7 @@ pub fn hook(call: &mut Call<'_>, args: &Hook) -> Result<Exit, Failure> {
     let bytes = standard_input(EVENT_LIMIT_BYTES)?;
     let event: Value = from_json(without_mark(&bytes)).map_err(|fault| match fault {
         JsonFault::Malformed(cause) => Error::argument(format!("the event is not JSON: {cause}")),
-        JsonFault::KeyTwice(twice) => twice.within("the event: ", ""),
+        JsonFault::DuplicateKey(error) => error.within("the event: ", ""),
     })?;
     let policy = policy(args)?.map(|policy| served(policy, &event));
     let refusal = tool_call(args.agent, &event)

@@ -1,5 +1,5 @@
-//! The canonical text of a value, which is what its hash is of: keys in the order of their bytes,
-//! no blanks, no escapes that can be left out, numbers as they are written.
+//! The canonical text of a value, which is what an anchor hashes: keys sorted by their bytes, no
+//! whitespace, no optional escapes, numbers as written.
 
 use xxhash_rust::xxh32::xxh32;
 
@@ -7,13 +7,13 @@ use super::tree::{NodeId, Tree, ValueKind};
 use hashline_base::cancel::Cancel;
 use hashline_base::error::Result;
 
-/// How many values are hashed between two looks at the flag.
-const VALUES_PER_LOOK: usize = 1 << 12;
+/// Values hashed between two checks of the cancellation flag.
+const VALUES_PER_CANCEL_CHECK: usize = 1 << 12;
 
 /// The canonical text of a value.
 pub fn canonical(tree: &Tree<'_>, id: NodeId) -> Vec<u8> {
     let mut out = Vec::with_capacity(tree.end(id) - tree.start(id));
-    write(tree, id, &mut out, &mut |_, _| Ok(())).expect("nobody cancels");
+    write(tree, id, &mut out, &mut |_, _| Ok(())).expect("without cancellation it cannot fail");
     out
 }
 
@@ -29,7 +29,7 @@ pub fn all_hashes(tree: &Tree<'_>, cancel: &Cancel) -> Result<Vec<u8>> {
     let mut out = Vec::with_capacity(tree.text().len());
     write(tree, super::tree::ROOT, &mut out, &mut |id, text| {
         hashed += 1;
-        if hashed.is_multiple_of(VALUES_PER_LOOK) {
+        if hashed.is_multiple_of(VALUES_PER_CANCEL_CHECK) {
             cancel.check()?;
         }
         hashes[id] = hash(text);
@@ -38,9 +38,9 @@ pub fn all_hashes(tree: &Tree<'_>, cancel: &Cancel) -> Result<Vec<u8>> {
     Ok(hashes)
 }
 
-/// Appends the canonical text of a value; each value in it is handed to `each` with its text when
-/// it is complete. The text of a value is a part of that of the value around it, so one buffer
-/// has them all.
+/// Appends the canonical text of a value, and calls `each` for every value inside it, and for
+/// itself, with its canonical text. The text of a value contains the text of its children, so one
+/// buffer serves them all.
 fn write(
     tree: &Tree<'_>,
     id: NodeId,
@@ -80,7 +80,7 @@ fn write(
     each(id, &out[start..])
 }
 
-/// Appends a string, given as it was written.
+/// Appends a string; `raw` is as written, with quotes and escapes.
 fn write_string(raw: &str, out: &mut Vec<u8>) {
     if memchr::memchr(b'\\', raw.as_bytes()).is_none() {
         out.extend_from_slice(raw.as_bytes());
@@ -89,7 +89,7 @@ fn write_string(raw: &str, out: &mut Vec<u8>) {
     }
 }
 
-/// A text as a JSON string, with no more escapes than it needs.
+/// Encodes a text as a JSON string, with the fewest possible escapes.
 pub fn quoted(text: &str) -> String {
     serde_json::to_string(text).expect("a string is always JSON")
 }

@@ -1,5 +1,5 @@
-//! Edits of values → pieces of the text and what takes their place. All edits apply at once to the
-//! document as it is; what no edit is about stays as it is, to the byte.
+//! Edits of values → replaced ranges of the text. All edits apply to the document as it is now.
+//! Every byte that no edit covers stays the same.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -11,19 +11,19 @@ use super::value::{JsonValue, render};
 use super::{JsonPath, JsonSlot, path_of};
 use hashline_base::error::{Code, Error, Mention};
 
-/// An edit whose anchor is found.
+/// An edit whose anchor is resolved.
 #[derive(Clone, Copy, Debug)]
 pub enum ValueChange<'v> {
-    /// The value becomes another one.
+    /// Replaces the value.
     Set(NodeId, &'v JsonValue),
-    /// The value goes.
+    /// Deletes the value, with its key.
     Delete(NodeId),
-    /// A value comes into an object or array.
+    /// Inserts a value into the object or array.
     Insert(NodeId, &'v JsonSlot, &'v JsonValue),
 }
 
 impl ValueChange<'_> {
-    /// The value that its anchor names.
+    /// The value that the anchor resolved to.
     pub fn target(&self) -> NodeId {
         match *self {
             ValueChange::Set(id, _) | ValueChange::Delete(id) | ValueChange::Insert(id, ..) => id,
@@ -31,28 +31,28 @@ impl ValueChange<'_> {
     }
 }
 
-/// What edits do to the text of a document.
+/// The effect of edits on the text of a document.
 #[derive(Clone, Debug, Default)]
 pub struct Changes {
-    /// Disjoint pieces, in order.
+    /// Sorted by start, disjoint.
     pub pieces: Vec<Piece>,
     /// Operations that change nothing.
     pub unchanged: Vec<usize>,
 }
 
-/// The pieces of all changes, or why they cannot be made, by operation.
+/// Computes the replaced ranges, or the errors with the index of each operation.
 pub fn changes(
     tree: &Tree<'_>,
-    asked: &[(usize, ValueChange<'_>)],
+    edits: &[(usize, ValueChange<'_>)],
 ) -> Result<Changes, Vec<(usize, Error)>> {
-    let mut refused = overlaps(tree, asked);
+    let mut refused = overlaps(tree, edits);
     let mut containers: BTreeMap<NodeId, Members<'_>> = BTreeMap::new();
-    let mut done = Changes::default();
-    for &(operation, change) in asked {
+    let mut result = Changes::default();
+    for &(operation, change) in edits {
         match change {
             ValueChange::Set(id, value) => match set(tree, operation, id, value) {
-                Some(piece) => done.pieces.push(piece),
-                None => done.unchanged.push(operation),
+                Some(piece) => result.pieces.push(piece),
+                None => result.unchanged.push(operation),
             },
             ValueChange::Delete(id) => match tree.parent(id) {
                 Some(parent) => {
@@ -70,17 +70,17 @@ pub fn changes(
         }
     }
     for (&id, members) in &containers {
-        refused.extend(keys_in_the_way(tree, id, members));
+        refused.extend(key_conflicts(tree, id, members));
     }
     if !refused.is_empty() {
         refused.sort_by_key(|(operation, _)| *operation);
         return Err(refused);
     }
     for members in containers.values() {
-        members.pieces(&mut done.pieces);
+        members.pieces(&mut result.pieces);
     }
-    done.pieces = disjoint(done.pieces);
-    Ok(done)
+    result.pieces = disjoint(result.pieces);
+    Ok(result)
 }
 
 fn members<'c, 't>(
@@ -99,12 +99,12 @@ fn whole_document(operation: usize) -> Error {
     )
 }
 
-/// Operations that get in each other's way: two that set or delete one value, and one inside a
-/// value that another sets or deletes.
-fn overlaps(tree: &Tree<'_>, asked: &[(usize, ValueChange<'_>)]) -> Vec<(usize, Error)> {
+/// Conflicts between operations: two that set or delete the same value, and one inside a value that
+/// another sets or deletes.
+fn overlaps(tree: &Tree<'_>, edits: &[(usize, ValueChange<'_>)]) -> Vec<(usize, Error)> {
     let mut replaced: HashMap<NodeId, usize> = HashMap::new();
     let mut refused = Vec::new();
-    for &(operation, change) in asked {
+    for &(operation, change) in edits {
         if let ValueChange::Set(id, _) | ValueChange::Delete(id) = change
             && let Some(other) = replaced.insert(id, operation)
         {
@@ -115,7 +115,7 @@ fn overlaps(tree: &Tree<'_>, asked: &[(usize, ValueChange<'_>)]) -> Vec<(usize, 
     if replaced.is_empty() {
         return refused;
     }
-    for &(operation, change) in asked {
+    for &(operation, change) in edits {
         let target = change.target();
         let from = match change {
             ValueChange::Set(..) | ValueChange::Delete(..) => tree.parent(target),
@@ -145,7 +145,7 @@ fn overlap(one: usize, other: usize, what: &str) -> Error {
     )
 }
 
-/// The piece that sets a value; none when it is that already.
+/// The replaced range that sets a value; none if the value is the same already.
 fn set(tree: &Tree<'_>, operation: usize, id: NodeId, value: &JsonValue) -> Option<Piece> {
     let new = value.tree();
     if canonical(tree, id) == canonical(&new, ROOT) {
@@ -156,7 +156,7 @@ fn set(tree: &Tree<'_>, operation: usize, id: NodeId, value: &JsonValue) -> Opti
     Some(Piece { operation, start: tree.start(id), end: tree.end(id), text })
 }
 
-/// The text of a value as it is written near another one.
+/// The text of a new value, in the style of the text around `near`.
 fn in_style(
     tree: &Tree<'_>,
     near: NodeId,
@@ -170,7 +170,7 @@ fn in_style(
     render(value, &Style::around(tree, near), layout, indent)
 }
 
-/// Reads where a value is to be inserted.
+/// Validates the position of an insertion and renders its text.
 fn insertion(
     tree: &Tree<'_>,
     members: &Members<'_>,
@@ -214,7 +214,7 @@ fn insertion(
             ));
         }
     };
-    let place = members.place(gap);
+    let place = members.layout_at(gap);
     let layout = layout_for(tree, value.tree().kind(ROOT), None, Some(id));
     let style = Style::around(tree, id);
     let mut text = String::new();
@@ -226,22 +226,23 @@ fn insertion(
     Ok(Insertion { operation, gap, key: key.map(str::to_owned), text })
 }
 
-/// Inserts of keys that are there already, or come twice.
-fn keys_in_the_way(tree: &Tree<'_>, id: NodeId, members: &Members<'_>) -> Vec<(usize, Error)> {
+/// Insertions whose key exists already, or that two operations insert.
+fn key_conflicts(tree: &Tree<'_>, id: NodeId, members: &Members<'_>) -> Vec<(usize, Error)> {
     let mut inserted: HashMap<&str, usize> = HashMap::new();
     let mut refused = Vec::new();
-    let there: HashSet<_> = if members.insertions().iter().any(|one| one.key.is_some()) {
-        members.kept().filter_map(|child| tree.key(child)).collect()
-    } else {
-        HashSet::new()
-    };
-    for one in members.insertions() {
-        let Some(key) = one.key.as_deref() else { continue };
-        let operation = one.operation;
+    let existing: HashSet<_> =
+        if members.insertions().iter().any(|insertion| insertion.key.is_some()) {
+            members.kept().filter_map(|child| tree.key(child)).collect()
+        } else {
+            HashSet::new()
+        };
+    for insertion in members.insertions() {
+        let Some(key) = insertion.key.as_deref() else { continue };
+        let operation = insertion.operation;
         let JsonPath(mut steps) = path_of(tree, id);
         steps.push(super::PathStep::Key(key.to_owned()));
         let path = JsonPath(steps);
-        if there.contains(key) {
+        if existing.contains(key) {
             let message = Mention::Operation(operation)
                 + format!(
                     ": {path} is there already, and an insert does not overwrite: set it instead"
@@ -255,8 +256,8 @@ fn keys_in_the_way(tree: &Tree<'_>, id: NodeId, members: &Members<'_>) -> Vec<(u
     refused
 }
 
-/// The pieces in order. Where what is removed for one edit reaches around the place of an insert,
-/// it is removed before and after it.
+/// Sorts the ranges and makes them disjoint. A deletion around an insertion point is split into a
+/// deletion before it and one after it.
 fn disjoint(mut pieces: Vec<Piece>) -> Vec<Piece> {
     pieces.sort_by_key(|piece| (piece.start, piece.end));
     let mut out: Vec<Piece> = Vec::with_capacity(pieces.len());

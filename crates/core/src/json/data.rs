@@ -1,4 +1,4 @@
-//! What requests say that come as data: values, as a face passes them on, and types (`serde`).
+//! Requests as data: values as a binding passes them in, and deserialization into types (`serde`).
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use super::tree::{JsonGrammar, Tree};
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Error, Result};
 
-/// A value as it came from the caller: JSON, and what JSON cannot say.
+/// A value of a request: everything JSON has, and values of the caller's language that JSON lacks.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// `null`
@@ -20,16 +20,16 @@ pub enum Value {
     Number(f64),
     /// A string.
     String(String),
-    /// A string with a lone surrogate, which no file can hold.
+    /// A string with a lone surrogate, which cannot be encoded in any file.
     IllFormed,
-    /// A JSON value as its text, where the order of keys and the spelling of numbers count: what
-    /// a field `value` holds.
+    /// The text of the field `value`. It stays text because the order of keys and the spelling of
+    /// numbers must survive.
     Json(String),
     /// An array.
     Array(Vec<Value>),
-    /// An object: its fields in order, without those that are undefined.
+    /// An object: its fields in the order given, without undefined ones.
     Object(Vec<(String, Value)>),
-    /// A value that is not data, by the name of its type in the language of the caller.
+    /// Not data, such as a function: the name of its type in the caller's language.
     Other(&'static str),
 }
 
@@ -56,44 +56,44 @@ impl From<serde_json::Value> for Value {
 /// The field that holds a value of a JSON document.
 pub const VALUE: &str = "value";
 
-/// Refuses a JSON text in which an object has a key twice: readers differ in which of the values they
-/// take. A text that is no JSON is for its reader to refuse.
+/// Refuses a JSON text with a duplicate key in an object, because parsers disagree about which
+/// value wins. Ignores invalid JSON: the caller's parser reports that.
 pub fn unique_keys(text: &str) -> Result<()> {
     let tree = Tree::parse(text, JsonGrammar::WithSurrogates, &Cancel::default());
     tree.map_or(Ok(()), |tree| tree.unique_keys())
 }
 
-/// Why a JSON text is not taken.
+/// Why a JSON text is refused.
 #[derive(Debug)]
 pub enum JsonFault {
-    /// It is no JSON, or not what was expected at a place.
+    /// Not valid JSON, or not the expected type at some path.
     Malformed(PathError<serde_json::Error>),
-    /// An object has a key twice.
-    KeyTwice(Error),
+    /// An object has a duplicate key.
+    DuplicateKey(Error),
 }
 
 impl fmt::Display for JsonFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            // Where a text is no JSON, its line and column say enough.
+            // A syntax error has a line and column, which is enough.
             JsonFault::Malformed(cause) if !cause.inner().is_data() => cause.inner().fmt(f),
             JsonFault::Malformed(cause) => cause.fmt(f),
-            JsonFault::KeyTwice(twice) => write!(f, "{}", twice.message),
+            JsonFault::DuplicateKey(error) => write!(f, "{}", error.message),
         }
     }
 }
 
-/// What a JSON text says, in which no object has a key twice.
+/// Deserializes a JSON text; refuses duplicate keys.
 pub fn from_json<T: DeserializeOwned>(text: &[u8]) -> std::result::Result<T, JsonFault> {
     let mut reader = serde_json::Deserializer::from_slice(text);
     let value = serde_path_to_error::deserialize(&mut reader).map_err(JsonFault::Malformed)?;
     let nowhere = || Track::new().path();
     reader.end().map_err(|cause| JsonFault::Malformed(PathError::new(nowhere(), cause)))?;
-    unique_keys(&String::from_utf8_lossy(text)).map_err(JsonFault::KeyTwice)?;
+    unique_keys(&String::from_utf8_lossy(text)).map_err(JsonFault::DuplicateKey)?;
     Ok(value)
 }
 
-/// What a JSON value says.
+/// Deserializes a JSON value.
 pub fn from_json_value<T: DeserializeOwned>(
     value: serde_json::Value,
 ) -> std::result::Result<T, JsonFault> {

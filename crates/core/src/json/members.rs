@@ -1,16 +1,16 @@
-//! What is added to one object or array, and what is taken away: which pieces of its text change.
+//! Insertions into one object or array, and deletions from it → replaced ranges.
 //!
-//! Commas first: what is left in the end has one after all but the last, and after the last if
-//! it had one before. Then blanks: what stood on lines of its own takes its lines along, what
-//! stood in a line takes the blanks on one side. Comments stay.
+//! Commas: afterwards every value but the last is followed by one; the last has one if it had one
+//! before. Whitespace: a value on its own lines is deleted with these lines; a value within a line
+//! is deleted with the whitespace on one side. Comments stay.
 
 use super::style::{Layout, Style, layout_inside};
 use super::tree::{Comment, NodeId, Tree};
 
-/// A piece of the text and what takes its place.
+/// A range of the text and its replacement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// The operation behind it.
+    /// The index of the operation that causes it.
     pub operation: usize,
     /// Its first byte.
     pub start: usize,
@@ -20,39 +20,39 @@ pub struct Piece {
     pub text: String,
 }
 
-/// A value that comes in.
+/// A value to insert.
 #[derive(Clone, Debug)]
 pub struct Insertion {
-    /// The operation.
+    /// The index of the operation.
     pub operation: usize,
-    /// How many of the old values stand before it.
+    /// How many of the old values precede it.
     pub gap: usize,
     /// Its key, in an object.
     pub key: Option<String>,
-    /// Its text, with the key.
+    /// Its text, key included.
     pub text: String,
 }
 
-/// Where a value comes in.
+/// The layout at an insertion point.
 #[derive(Clone, Debug)]
-pub struct ValuePlace {
-    /// Whether it begins a line.
+pub struct InsertionLayout {
+    /// Whether the value starts a line.
     pub layout: Layout,
-    /// The indentation of the line it begins, or of the one it comes into.
+    /// The indentation of the line that the value starts or is appended to.
     pub indent: String,
 }
 
-/// The members of an object or the elements of an array, and what happens to them.
+/// The children of one object or array, with their pending insertions and deletions.
 pub struct Members<'t> {
     tree: &'t Tree<'t>,
     id: NodeId,
     children: Vec<NodeId>,
-    /// By child: the operation that deletes it.
+    /// For each child, the operation that deletes it.
     deleted: Vec<Option<usize>>,
     insertions: Vec<Insertion>,
 }
 
-/// Deleted children side by side, and the operation of the first.
+/// Adjacent deleted children, and the operation that deletes the first.
 struct DeletedRun {
     first: usize,
     last: usize,
@@ -60,43 +60,41 @@ struct DeletedRun {
 }
 
 impl<'t> Members<'t> {
-    /// What is in a value, untouched so far.
+    /// The children of `id`, without changes so far.
     pub fn of(tree: &'t Tree<'t>, id: NodeId) -> Members<'t> {
         let children: Vec<NodeId> = tree.children(id).collect();
         let deleted = vec![None; children.len()];
         Members { tree, id, children, deleted, insertions: Vec::new() }
     }
 
-    /// How many values there are before anything happens to them.
+    /// The number of children before any change.
     pub fn count(&self) -> usize {
         self.children.len()
     }
 
-    /// Deletes a value.
     pub fn delete(&mut self, operation: usize, child: NodeId) {
         if let Ok(at) = self.children.binary_search(&child) {
             self.deleted[at] = Some(operation);
         }
     }
 
-    /// Inserts a value.
     pub fn insert(&mut self, insertion: Insertion) {
         self.insertions.push(insertion);
     }
 
-    /// The inserted values, in the order of the request.
+    /// The insertions, in the order of the request.
     pub fn insertions(&self) -> &[Insertion] {
         &self.insertions
     }
 
-    /// The old values that stay.
+    /// The children that are not deleted.
     pub fn kept(&self) -> impl Iterator<Item = NodeId> + '_ {
         let kept = self.children.iter().zip(&self.deleted).filter(|(_, gone)| gone.is_none());
         kept.map(|(&child, _)| child)
     }
 
-    /// How a new value is placed that has `gap` of the old ones before it.
-    pub fn place(&self, gap: usize) -> ValuePlace {
+    /// The layout of a new value that `gap` of the old values precede.
+    pub fn layout_at(&self, gap: usize) -> InsertionLayout {
         let tree = self.tree;
         let own = tree.indent_at(tree.member_start(self.id));
         let unit = || Style::around(tree, self.id).unit;
@@ -106,9 +104,9 @@ impl<'t> Members<'t> {
                 Layout::Lines => own.to_owned() + &unit(),
                 Layout::Inline => own.to_owned(),
             };
-            return ValuePlace { layout, indent };
+            return InsertionLayout { layout, indent };
         }
-        // As the one that it comes before; at the end, as the last one.
+        // Follow the value that it precedes or, at the end, the last value.
         let model = gap.min(self.children.len() - 1);
         let start = tree.member_start(self.children[model]);
         let before = match model {
@@ -121,13 +119,13 @@ impl<'t> Members<'t> {
             Layout::Lines if !tree.begins_line(start) => own.to_owned() + &unit(),
             Layout::Lines | Layout::Inline => tree.indent_at(start).to_owned(),
         };
-        ValuePlace { layout, indent }
+        InsertionLayout { layout, indent }
     }
 
-    /// The pieces of the text that change.
+    /// Appends the replaced ranges to `out`.
     pub fn pieces(&self, out: &mut Vec<Piece>) {
         if self.children.is_empty() {
-            out.extend(self.fill());
+            out.extend(self.fill_empty());
             return;
         }
         if self.insertions.is_empty() && self.kept().next().is_none() && !self.has_comments() {
@@ -136,19 +134,19 @@ impl<'t> Members<'t> {
             out.push(Piece { operation, start, end, text: String::new() });
             return;
         }
-        self.commas(out);
-        self.added(out);
+        self.comma_changes(out);
+        self.insertion_pieces(out);
         for run in self.runs() {
-            self.removed(&run, out);
+            self.deletion_piece(&run, out);
         }
     }
 
-    /// What stands between the brackets.
+    /// The range between the brackets.
     fn inside(&self) -> (usize, usize) {
         (self.tree.start(self.id) + 1, self.tree.end(self.id) - 1)
     }
 
-    /// Whether there are comments that belong to no value.
+    /// Whether any comment is outside the values.
     fn has_comments(&self) -> bool {
         let (mut at, end) = self.inside();
         let gaps = self.children.iter().map(|&child| {
@@ -161,12 +159,12 @@ impl<'t> Members<'t> {
         gaps.iter().any(has) || has(&(at, end))
     }
 
-    /// What fills an empty object or array.
-    fn fill(&self) -> Option<Piece> {
+    /// Fills an empty object or array.
+    fn fill_empty(&self) -> Option<Piece> {
         let tree = self.tree;
         let first = self.insertions.first()?;
         let (start, end) = self.inside();
-        let ValuePlace { layout, indent } = self.place(0);
+        let InsertionLayout { layout, indent } = self.layout_at(0);
         let style = Style::around(tree, self.id);
         let own = tree.indent_at(tree.member_start(self.id));
         let (lead, gap, tail) = match layout {
@@ -183,15 +181,15 @@ impl<'t> Members<'t> {
                 (pad.clone(), style.comma_gap.clone(), pad)
             }
         };
-        let ordered = self.ordered();
-        let texts: Vec<&str> = ordered.iter().map(|one| one.text.as_str()).collect();
+        let ordered = self.in_text_order();
+        let texts: Vec<&str> = ordered.iter().map(|insertion| insertion.text.as_str()).collect();
         let mut text = texts.join(&(",".to_owned() + &gap));
         let operation = first.operation;
         let Some(comment) = tree.comments_in(start, end).last() else {
             text = lead + &text + &tail;
             return Some(Piece { operation, start, end, text });
         };
-        // Behind the comments, and on a line of its own where they end theirs.
+        // After the last comment; on a new line if that comment extends to the end of its line.
         let is_line = comment.is_line || layout == Layout::Lines;
         let lead = if is_line { style.newline.to_owned() + &indent } else { " ".to_owned() };
         text = lead + &text;
@@ -204,22 +202,22 @@ impl<'t> Members<'t> {
         Some(Piece { operation, start, end, text })
     }
 
-    /// The inserted values, in the order of the text.
-    fn ordered(&self) -> Vec<&Insertion> {
+    /// The insertions, in the order of the text.
+    fn in_text_order(&self) -> Vec<&Insertion> {
         let mut ordered: Vec<&Insertion> = self.insertions.iter().collect();
-        ordered.sort_by_key(|one| (one.gap, one.operation));
+        ordered.sort_by_key(|insertion| (insertion.gap, insertion.operation));
         ordered
     }
 
-    /// Whether the last value has a comma after it, and so will have.
+    /// Whether the container has a trailing comma, which is kept.
     fn ends_in_comma(&self) -> bool {
         self.children.last().is_some_and(|&child| self.tree.comma(child).is_some())
     }
 
-    /// Commas that old values lose or get.
-    fn commas(&self, out: &mut Vec<Piece>) {
+    /// Adds a comma after an old value, or removes one.
+    fn comma_changes(&self, out: &mut Vec<Piece>) {
         let Some(last) = self.deleted.iter().rposition(Option::is_none) else { return };
-        let is_last = !self.insertions.iter().any(|one| one.gap > last);
+        let is_last = !self.insertions.iter().any(|insertion| insertion.gap > last);
         let child = self.children[last];
         match (self.tree.comma(child), is_last && !self.ends_in_comma()) {
             (Some(comma), true) => {
@@ -228,8 +226,8 @@ impl<'t> Members<'t> {
                 out.push(Piece { operation, start: comma, end: comma + 1, text: String::new() });
             }
             (None, false) => {
-                let first = self.ordered().into_iter().find(|one| one.gap > last);
-                let operation = first.map_or(0, |one| one.operation);
+                let first = self.in_text_order().into_iter().find(|insertion| insertion.gap > last);
+                let operation = first.map_or(0, |insertion| insertion.operation);
                 let at = self.tree.end(child);
                 out.push(Piece { operation, start: at, end: at, text: ",".to_owned() });
             }
@@ -237,23 +235,24 @@ impl<'t> Members<'t> {
         }
     }
 
-    /// The pieces of inserted values, each after the last old value before it that stays.
-    fn added(&self, out: &mut Vec<Piece>) {
+    /// Appends the insertions, each after the closest preceding child that is kept.
+    fn insertion_pieces(&self, out: &mut Vec<Piece>) {
         let last_kept = self.deleted.iter().rposition(Option::is_none);
-        let ordered = self.ordered();
-        for (at, one) in ordered.iter().enumerate() {
-            let is_last = at + 1 == ordered.len() && last_kept.is_none_or(|last| last < one.gap);
+        let ordered = self.in_text_order();
+        for (at, insertion) in ordered.iter().enumerate() {
+            let is_last =
+                at + 1 == ordered.len() && last_kept.is_none_or(|last| last < insertion.gap);
             let comma = if is_last && !self.ends_in_comma() { "" } else { "," };
-            out.push(self.add(one, comma));
+            out.push(self.insertion_piece(insertion, comma));
         }
     }
 
-    fn add(&self, one: &Insertion, comma: &str) -> Piece {
+    fn insertion_piece(&self, insertion: &Insertion, comma: &str) -> Piece {
         let tree = self.tree;
-        let ValuePlace { layout, indent } = self.place(one.gap);
+        let InsertionLayout { layout, indent } = self.layout_at(insertion.gap);
         let style = Style::around(tree, self.id);
-        let before = self.deleted[..one.gap].iter().rposition(Option::is_none);
-        let behind = match before {
+        let before = self.deleted[..insertion.gap].iter().rposition(Option::is_none);
+        let after = match before {
             Some(before) => {
                 let child = self.children[before];
                 tree.comma(child).map_or(tree.end(child), |comma| comma + 1)
@@ -261,22 +260,22 @@ impl<'t> Members<'t> {
             None => tree.start(self.id) + 1,
         };
         let (at, text) = match (layout, before) {
-            (Layout::Lines, _) => match self.next_line(behind) {
-                Some(line) => (line, format!("{indent}{}{comma}{}", one.text, style.newline)),
-                None => (behind, format!("{}{indent}{}{comma}", style.newline, one.text)),
+            (Layout::Lines, _) => match self.next_line(after) {
+                Some(line) => (line, format!("{indent}{}{comma}{}", insertion.text, style.newline)),
+                None => (after, format!("{}{indent}{}{comma}", style.newline, insertion.text)),
             },
             (Layout::Inline, Some(_)) => {
-                (behind, format!("{}{}{comma}", style.comma_gap, one.text))
+                (after, format!("{}{}{comma}", style.comma_gap, insertion.text))
             }
             (Layout::Inline, None) => {
                 let gap = if comma.is_empty() { "" } else { &style.comma_gap };
-                (self.next_token(behind), format!("{}{comma}{gap}", one.text))
+                (self.next_token(after), format!("{}{comma}{gap}", insertion.text))
             }
         };
-        Piece { operation: one.operation, start: at, end: at, text }
+        Piece { operation: insertion.operation, start: at, end: at, text }
     }
 
-    /// Where the next line begins, if nothing but comments stands before it.
+    /// The start of the next line, if only whitespace and comments precede it.
     fn next_line(&self, from: usize) -> Option<usize> {
         let text = self.tree.text();
         let mut at = from;
@@ -294,13 +293,13 @@ impl<'t> Members<'t> {
         self.tree.comments_in(offset, offset + 1).first().copied()
     }
 
-    /// The first byte from an offset on that is no white space.
+    /// The first byte at or after `from` that is not whitespace.
     fn next_token(&self, from: usize) -> usize {
         let text = self.tree.text();
         text.len() - text[from..].trim_start().len()
     }
 
-    /// Deleted values side by side. Where comments stand between them, each is by itself.
+    /// Runs of adjacent deleted children. A comment between two children separates runs.
     fn runs(&self) -> Vec<DeletedRun> {
         let mut runs: Vec<DeletedRun> = Vec::new();
         for (at, operation) in self.deleted.iter().enumerate() {
@@ -318,8 +317,8 @@ impl<'t> Members<'t> {
         runs
     }
 
-    /// Takes away values side by side, the comma after them and the blanks around them.
-    fn removed(&self, run: &DeletedRun, out: &mut Vec<Piece>) {
+    /// Deletes a run, with the comma after it and the whitespace around it.
+    fn deletion_piece(&self, run: &DeletedRun, out: &mut Vec<Piece>) {
         let (tree, operation) = (self.tree, run.operation);
         let text = tree.text();
         let start = tree.member_start(self.children[run.first]);
@@ -340,20 +339,20 @@ impl<'t> Members<'t> {
             (true, true) => (tree.line_start(start), next + 1),
             (false, true) if self.is_first(run.first, start) => (self.inside().0, end),
             (false, true) => (self.previous_end(run.first, start), end),
-            // Before the bracket that closes.
+            // The run ends at the closing bracket.
             _ if next == self.inside().1 => (self.previous_end(run.first, start), end),
             _ => (start, next),
         };
         out.push(Piece { operation, start: from, end: to, text: String::new() });
     }
 
-    /// Whether nothing stands between a value and the bracket that opens.
+    /// Whether only whitespace separates a child from the opening bracket.
     fn is_first(&self, child: usize, start: usize) -> bool {
         child == 0 && self.tree.comments_in(self.inside().0, start).is_empty()
     }
 
-    /// Where the comma, value or comment before a value ends; the value's own start where the
-    /// blanks before it have to stay.
+    /// The end of the comma, value or comment before a child; the start of the child where the
+    /// whitespace before it must stay.
     fn previous_end(&self, child: usize, start: usize) -> usize {
         let tree = self.tree;
         let end = match child.checked_sub(1).map(|before| self.children[before]) {

@@ -1,4 +1,4 @@
-//! Anchors of values: the path to a value and the hash of what it is, `$.a.b[0]:34`.
+//! JSON anchors: the path of a value and its hash, `$.a.b[0]:34`.
 
 use std::fmt;
 
@@ -11,22 +11,22 @@ use hashline_lines::anchor::quote;
 /// One step of a path.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum PathStep {
-    /// To the member of an object.
+    /// A member of an object, by key.
     Key(String),
-    /// To an element of an array, from 0.
+    /// An element of an array, by index from 0.
     Index(usize),
 }
 
-/// Where a value is in its document.
+/// The path from the root to a value.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct JsonPath(pub Vec<PathStep>);
 
-/// A value as a model saw it: where it was, and what it was.
+/// A value as a model saw it: its path and its hash.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct JsonAnchor {
-    /// Where.
+    /// The path.
     pub path: JsonPath,
-    /// The hash of its canonical text.
+    /// The hash of the canonical text.
     pub hash: u8,
 }
 
@@ -53,7 +53,7 @@ impl fmt::Display for JsonAnchor {
     }
 }
 
-/// Whether a key is written after a point: `[A-Za-z_][A-Za-z0-9_]*`.
+/// Whether a key is written after a dot: `[A-Za-z_][A-Za-z0-9_]*`.
 fn is_word(key: &str) -> bool {
     let is_letter = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
     key.bytes().next().is_some_and(is_letter)
@@ -61,9 +61,9 @@ fn is_word(key: &str) -> bool {
 }
 
 impl JsonAnchor {
-    /// Reads an anchor, or the comment line that shows one.
+    /// Parses an anchor, or the comment line that shows one.
     pub fn parse(text: &str) -> Result<JsonAnchor> {
-        read(text.trim_start()).ok_or_else(|| {
+        parse_anchor(text.trim_start()).ok_or_else(|| {
             Error::new(
                 Code::InvalidAnchor,
                 format!(
@@ -75,13 +75,13 @@ impl JsonAnchor {
     }
 }
 
-fn read(text: &str) -> Option<JsonAnchor> {
+fn parse_anchor(text: &str) -> Option<JsonAnchor> {
     let text = text.strip_prefix("//").map_or(text, str::trim_start);
     let mut rest = text.strip_prefix('$')?;
     let mut steps = Vec::new();
-    while let Some((step, behind)) = read_step(rest) {
+    while let Some((step, after)) = parse_step(rest) {
         steps.push(step);
-        rest = behind;
+        rest = after;
     }
     let hash = rest.trim_start().strip_prefix(':')?.trim_start();
     let digits = hash.get(..2)?;
@@ -92,27 +92,27 @@ fn read(text: &str) -> Option<JsonAnchor> {
     Some(JsonAnchor { path: JsonPath(steps), hash: u8::from_str_radix(digits, 16).ok()? })
 }
 
-/// The step that a text begins with, and what is after it.
-fn read_step(text: &str) -> Option<(PathStep, &str)> {
+/// Parses the step that a text starts with; returns the rest, too.
+fn parse_step(text: &str) -> Option<(PathStep, &str)> {
     if let Some(rest) = text.strip_prefix('.') {
         let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
         let length = rest.find(|letter| !is_part(letter)).unwrap_or(rest.len());
-        let (key, behind) = rest.split_at(length);
-        return is_word(key).then(|| (PathStep::Key(key.to_owned()), behind));
+        let (key, after) = rest.split_at(length);
+        return is_word(key).then(|| (PathStep::Key(key.to_owned()), after));
     }
     let rest = text.strip_prefix('[')?;
     if rest.starts_with('"') {
         let length = string_length(rest)?;
-        let (raw, behind) = rest.split_at(length);
+        let (raw, after) = rest.split_at(length);
         Tree::parse(raw, JsonGrammar::Strict, &Cancel::default()).ok()?;
-        return Some((PathStep::Key(unescaped(raw).into_owned()), behind.strip_prefix(']')?));
+        return Some((PathStep::Key(unescaped(raw).into_owned()), after.strip_prefix(']')?));
     }
     let length = rest.find(|digit: char| !digit.is_ascii_digit())?;
-    let (digits, behind) = rest.split_at(length);
-    Some((PathStep::Index(digits.parse().ok()?), behind.strip_prefix(']')?))
+    let (digits, after) = rest.split_at(length);
+    Some((PathStep::Index(digits.parse().ok()?), after.strip_prefix(']')?))
 }
 
-/// The length of the string that a text begins with, quotes included.
+/// The length of the string literal that a text starts with, quotes included.
 fn string_length(text: &str) -> Option<usize> {
     let mut is_escaped = false;
     for (at, byte) in text.bytes().enumerate().skip(1) {

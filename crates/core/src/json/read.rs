@@ -1,5 +1,4 @@
-//! A document as it stands in its file, with the anchors of the values that begin in a line above
-//! that line.
+//! Reads a document with its anchors: above each line, the anchors of the values that start in it.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -22,26 +21,26 @@ use hashline_disk::fs::unicode_path;
 use hashline_lines::hash::floor_boundary;
 use hashline_lines::lines::{Lines, Unit};
 
-/// What to read of one document.
+/// A read of one document.
 #[derive(Clone, Debug, Default)]
 pub struct JsonRequest {
     /// The file.
     pub path: PathBuf,
-    /// The first line of the file that is shown, from 1.
+    /// The first line to show, from 1.
     pub start_line: Option<u64>,
-    /// How much is shown: rows with anchors count as lines.
+    /// How much to show; lines with anchors count, too.
     pub limits: Limits,
-    /// The label of the file's encoding, where it has no byte order mark.
+    /// The label of the encoding, for a file without a byte order mark.
     pub encoding: Option<String>,
 }
 
 impl JsonRequest {
-    /// A read of a whole document.
+    /// Reads the whole document.
     pub fn new(path: impl Into<PathBuf>) -> JsonRequest {
         JsonRequest { path: path.into(), ..JsonRequest::default() }
     }
 
-    /// The path as answers have it.
+    /// The path as answers print it.
     pub(crate) fn name(&self) -> Cow<'_, str> {
         self.path.to_string_lossy()
     }
@@ -58,7 +57,7 @@ struct JsonRequestShape {
     encoding: Option<String>,
 }
 
-/// A request is an object, or a path.
+/// A request is an object or only a path.
 impl<'de> Deserialize<'de> for JsonRequest {
     fn deserialize<D: Deserializer<'de>>(
         deserializer: D,
@@ -80,19 +79,19 @@ impl<'de> Deserialize<'de> for JsonRequest {
 pub struct JsonView {
     /// The path as requested.
     pub path: String,
-    /// The lines of the file, joined by `\n`; above each, a comment for every value that begins
-    /// in it: `// $.a.b:34`.
+    /// The lines of the file, joined by `\n`. Above each line is a comment for every value that
+    /// starts in it: `// $.a.b:34`.
     pub text: String,
     /// Lines in the whole file.
     pub line_count: u64,
-    /// The first line of the file that is shown.
+    /// The first line shown.
     pub start_line: u64,
-    /// The last line of the file that is shown; `start_line - 1` when none is.
+    /// The last line shown; `start_line - 1` if none is.
     pub end_line: u64,
-    /// Where to go on, when the view was cut.
+    /// The line to continue at, if the view was truncated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_line: Option<u64>,
-    /// Whether the view was cut by a limit.
+    /// Whether a limit truncated the view.
     pub truncated: bool,
     /// Values in the whole document.
     pub value_count: u64,
@@ -104,7 +103,7 @@ pub struct JsonView {
     pub snapshot: String,
 }
 
-/// Reads a document. Fails when the file cannot be read, or is not JSON.
+/// Reads a document. Fails if the file cannot be read or is not JSON.
 pub fn read_json(scope: &Scope<'_>, request: &JsonRequest) -> Result<JsonView> {
     let load = prepare(scope, request)?;
     with_file(scope.fs, scope.base, &request.name(), &load, |loaded| {
@@ -112,13 +111,13 @@ pub fn read_json(scope: &Scope<'_>, request: &JsonRequest) -> Result<JsonView> {
     })
 }
 
-/// As [`read_json`], for bytes that came from elsewhere; the path is what they are called.
+/// Like [`read_json`], for bytes in memory; the path is only their name.
 pub fn read_json_bytes(scope: &Scope<'_>, request: &JsonRequest, bytes: &[u8]) -> Result<JsonView> {
     let load = prepare(scope, request)?;
     view_loaded(scope, request, &load_bytes(&request.name(), bytes, &load)?)
 }
 
-/// Checks a request, and says how its file is loaded.
+/// Validates a request and returns how to load its file.
 fn prepare(scope: &Scope<'_>, request: &JsonRequest) -> Result<LoadOptions> {
     scope.cancel.check()?;
     unicode_path("path", &request.path)?;
@@ -153,7 +152,7 @@ fn view_document(
         code => Error::at(code, path, format!("{path}: {}", error.message)),
     };
     let text = valid_utf8(document.text()).ok_or_else(|| {
-        // Mapped bytes can change; the view is thrown away then.
+        // Mapped bytes can change while they are read; then the view is invalid.
         Error::at(Code::ConcurrentChange, path, format!("{path}: was changed"))
     })?;
     let tree = Tree::parse(text, JsonGrammar::WithComments, scope.cancel).map_err(about)?;
@@ -174,10 +173,10 @@ fn view_document(
     })
 }
 
-/// How many lines are shown between two looks at the flag.
-const LINES_PER_LOOK: u64 = 1 << 10;
+/// Lines shown between two checks of the cancellation flag.
+const LINES_PER_CANCEL_CHECK: u64 = 1 << 10;
 
-/// The lines of a document from the first one asked for, as far as they fit.
+/// Renders the lines from the first requested one on, within the limits.
 fn show(tree: &Tree<'_>, request: &JsonRequest, cancel: &Cancel) -> Result<JsonView> {
     let hashes = all_hashes(tree, cancel)?;
     let text = tree.text();
@@ -187,7 +186,7 @@ fn show(tree: &Tree<'_>, request: &JsonRequest, cancel: &Cancel) -> Result<JsonV
     let (mut number, mut last, mut next) = (0, start_line - 1, None);
     for span in Lines::new(text.as_bytes(), Unit::Byte) {
         number += 1;
-        if number % LINES_PER_LOOK == 0 {
+        if number % LINES_PER_CANCEL_CHECK == 0 {
             cancel.check()?;
         }
         let mut anchors = Vec::new();
@@ -222,10 +221,10 @@ fn show(tree: &Tree<'_>, request: &JsonRequest, cancel: &Cancel) -> Result<JsonV
     })
 }
 
-/// What stands behind the anchor of a value that a path cannot tell from another one.
+/// Follows the anchor of a value whose key is duplicated, so that its path is ambiguous.
 const DUPLICATE: &str = " (this key is there more than once: edit it by line)";
 
-/// Rows of a view, within limits.
+/// The lines of a view, within limits.
 struct JsonRows {
     text: String,
     count: u64,
@@ -241,7 +240,7 @@ impl JsonRows {
         JsonRows { text: String::new(), count: 0, max_lines, max_bytes, is_cut: false }
     }
 
-    /// Adds a line below its anchors, if there is room. The first is cut where there is not.
+    /// Adds a line below its anchors, if they fit. Truncates the first line if it does not.
     fn push(&mut self, anchors: &[String], line: &str) -> bool {
         let bytes: usize = anchors.iter().map(|anchor| anchor.len() + 1).sum();
         let bytes = bytes + line.len() + usize::from(self.count > 0);
@@ -257,8 +256,8 @@ impl JsonRows {
         fits && !self.is_cut
     }
 
-    /// A first line that alone is too much: as many of its anchors as there is room for, then as
-    /// much of it.
+    /// Adds a first line that alone exceeds the limits: as many of its anchors as fit, then as much
+    /// of the line as fits.
     fn push_cut(&mut self, anchors: &[String], line: &str) {
         self.is_cut = true;
         let mut shown = 0;
@@ -293,22 +292,22 @@ impl JsonRows {
     }
 }
 
-/// The values of a document in order, each with its path.
+/// Iterates over the values of a document, with their paths.
 struct ValueWalk<'a, 't> {
     tree: &'a Tree<'t>,
     next: NodeId,
     path: String,
-    /// Whether the last value has a key that another one beside it has, too.
+    /// Whether the key of the last value is duplicated in its object.
     is_duplicate: bool,
     open: Vec<Open<'t>>,
 }
 
-/// An object or array around the next value.
+/// An object or array that contains the next value.
 struct Open<'t> {
-    /// The value after all that is in it.
+    /// The first value after it.
     end: NodeId,
     path_bytes: usize,
-    /// How many elements have been seen.
+    /// The number of elements visited.
     index: usize,
     duplicates: HashSet<Cow<'t, str>>,
 }
@@ -319,7 +318,7 @@ impl<'a, 't> ValueWalk<'a, 't> {
         ValueWalk { tree, next: 0, path, is_duplicate: false, open: Vec::new() }
     }
 
-    /// The next value, if it, or its key, begins before an offset.
+    /// The next value, if the value or its key starts before `offset`.
     fn next_before(&mut self, offset: usize) -> Option<NodeId> {
         let (tree, id) = (self.tree, self.next);
         if id == tree.count() || tree.member_start(id) >= offset {
@@ -352,16 +351,16 @@ impl<'a, 't> ValueWalk<'a, 't> {
     }
 }
 
-/// The keys that an object has more than once.
+/// The duplicated keys of an object.
 fn duplicates<'t>(tree: &Tree<'t>, id: NodeId) -> HashSet<Cow<'t, str>> {
-    let mut twice = HashSet::new();
+    let mut duplicated = HashSet::new();
     if tree.kind(id) == ValueKind::Object {
         let mut seen = HashSet::new();
         for key in tree.children(id).filter_map(|child| tree.key(child)) {
             if !seen.insert(key.clone()) {
-                twice.insert(key);
+                duplicated.insert(key);
             }
         }
     }
-    twice
+    duplicated
 }

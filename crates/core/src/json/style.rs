@@ -1,49 +1,48 @@
-//! How a document is written: its indentation, its line endings, the blanks around its signs. What
-//! is near counts before what is far, and what a document does not tell is two blanks and a line
-//! for each value.
+//! The style of a document: indentation, line endings, whitespace around punctuation. The closest
+//! example decides. Without any, a level is two spaces and each value gets its own line.
 
 use super::tree::{NodeId, ROOT, Tree, ValueKind, is_blank};
 
 /// How a value is laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// In one line.
+    /// On one line.
     Inline,
-    /// With each member and element on a line of its own.
+    /// With each member or element on its own line.
     Lines,
 }
 
-/// The style of the text around a place.
+/// The style of the text around a value.
 #[derive(Clone, Debug)]
 pub struct Style {
-    /// What ends a line.
+    /// The line ending.
     pub newline: &'static str,
-    /// What a level adds to the indentation.
+    /// The indentation that one level adds.
     pub unit: String,
-    /// What stands between a key and its value.
+    /// The text between a key and its value.
     pub colon: String,
-    /// What stands after a comma within a line.
+    /// The whitespace after a comma within a line.
     pub comma_gap: String,
-    /// What stands inside the braces of an object that is written in one line.
+    /// The whitespace inside the braces of an object on one line.
     pub object_pad: String,
-    /// What stands inside the brackets of an array that is written in one line.
+    /// The whitespace inside the brackets of an array on one line.
     pub array_pad: String,
 }
 
-/// What a level of indentation is where the document does not tell.
+/// The indentation of a level where the document has no example.
 const DEFAULT_UNIT: &str = "  ";
 
 impl Style {
-    /// The style around a value; what is nearest to `near` counts.
+    /// The style around `near`; the closest example decides.
     pub fn around(tree: &Tree<'_>, near: NodeId) -> Style {
-        let unit = find(tree, near, |id| unit_of(tree, id));
-        let colon = find(tree, near, |id| colon_of(tree, id));
-        let comma_gap = find(tree, near, |id| comma_gap_of(tree, id));
+        let unit = closest(tree, near, |id| unit_of(tree, id));
+        let colon = closest(tree, near, |id| colon_of(tree, id));
+        let comma_gap = closest(tree, near, |id| comma_gap_of(tree, id));
         let comma_gap = comma_gap.or_else(|| {
             let colon = colon.as_deref()?;
             Some(if colon.ends_with(':') { "" } else { " " }.to_owned())
         });
-        let pad = |kind| find(tree, near, |id| pad_of(tree, id, kind)).unwrap_or_default();
+        let pad = |kind| closest(tree, near, |id| pad_of(tree, id, kind)).unwrap_or_default();
         Style {
             newline: newline_at(tree.text(), tree.start(near)),
             unit: unit.unwrap_or_else(|| DEFAULT_UNIT.to_owned()),
@@ -57,17 +56,21 @@ impl Style {
     }
 }
 
-/// How many values of a document are asked for its style where no value near a place tells it.
-const FAR_LIMIT: usize = 1_000;
+/// How many values of the document, from its start, serve as examples if none around `near` does.
+const EXAMPLE_LIMIT: usize = 1_000;
 
-/// Asks a value, then those around it, then others from the first on.
-fn find<T>(tree: &Tree<'_>, near: NodeId, ask: impl Fn(NodeId) -> Option<T>) -> Option<T> {
+/// Tries `near`, then the values that contain it, then those from the start of the document.
+fn closest<T>(
+    tree: &Tree<'_>,
+    near: NodeId,
+    example_of: impl Fn(NodeId) -> Option<T>,
+) -> Option<T> {
     std::iter::successors(Some(near), |&id| tree.parent(id))
-        .find_map(&ask)
-        .or_else(|| (ROOT..tree.count().min(FAR_LIMIT)).find_map(ask))
+        .find_map(&example_of)
+        .or_else(|| (ROOT..tree.count().min(EXAMPLE_LIMIT)).find_map(example_of))
 }
 
-/// What ends the line around an offset, or the first line if that one has no end.
+/// The line ending at an offset or, in a last line without one, that of the first line.
 fn newline_at(text: &str, offset: usize) -> &'static str {
     let end = memchr::memchr(b'\n', &text.as_bytes()[offset..]).map(|newline| offset + newline);
     let end = end.or_else(|| memchr::memchr(b'\n', text.as_bytes()));
@@ -77,7 +80,7 @@ fn newline_at(text: &str, offset: usize) -> &'static str {
     }
 }
 
-/// What the first value in a value is indented more than the value itself, if both begin a line.
+/// The indentation of the first child relative to its parent, if both start a line.
 fn unit_of(tree: &Tree<'_>, id: NodeId) -> Option<String> {
     let child = tree.member_start(tree.first_child(id)?);
     if !tree.begins_line(child) || tree.line_start(child) <= tree.start(id) {
@@ -87,7 +90,7 @@ fn unit_of(tree: &Tree<'_>, id: NodeId) -> Option<String> {
     (!more.is_empty()).then(|| more.to_owned())
 }
 
-/// What stands between the key and the value of a member.
+/// The text between the key and the value of a member.
 fn colon_of(tree: &Tree<'_>, id: NodeId) -> Option<String> {
     let member = match tree.raw_key(id) {
         Some(_) => id,
@@ -95,11 +98,11 @@ fn colon_of(tree: &Tree<'_>, id: NodeId) -> Option<String> {
     };
     let key = tree.raw_key(member)?;
     let colon = &tree.text()[tree.member_start(member) + key.len()..tree.start(member)];
-    let (before, behind) = colon.split_once(':')?;
-    (is_blank(before) && is_blank(behind)).then(|| colon.to_owned())
+    let (before, after) = colon.split_once(':')?;
+    (is_blank(before) && is_blank(after)).then(|| colon.to_owned())
 }
 
-/// What stands between two elements or members in one line.
+/// The whitespace between two children on one line.
 fn comma_gap_of(tree: &Tree<'_>, id: NodeId) -> Option<String> {
     let mut children = tree.children(id);
     let (first, second) = (children.next()?, children.next()?);
@@ -107,21 +110,21 @@ fn comma_gap_of(tree: &Tree<'_>, id: NodeId) -> Option<String> {
     is_blank(gap).then(|| gap.to_owned())
 }
 
-/// What stands inside the brackets of a value that is written in one line.
+/// The whitespace inside the brackets of a value on one line.
 fn pad_of(tree: &Tree<'_>, id: NodeId, kind: ValueKind) -> Option<String> {
     let first = tree.first_child(id).filter(|_| tree.kind(id) == kind)?;
     let pad = &tree.text()[tree.start(id) + 1..tree.member_start(first)];
     is_blank(pad).then(|| pad.to_owned())
 }
 
-/// How a value that has something in it is laid out.
+/// The layout of a value that is not empty.
 pub fn layout_of(tree: &Tree<'_>, id: NodeId) -> Option<Layout> {
     tree.first_child(id)?;
     Some(if tree.slice(id).contains('\n') { Layout::Lines } else { Layout::Inline })
 }
 
-/// How a new value is laid out that takes the place of `replaced`, or goes into `container`: as
-/// the one it replaces, as the nearest value of its kind beside it, as what is around it.
+/// The layout of a new value that replaces `replaced` or goes into `container`: that of the value
+/// it replaces, else of the closest sibling of the same kind, else of the container.
 pub fn layout_for(
     tree: &Tree<'_>,
     kind: ValueKind,
@@ -129,17 +132,16 @@ pub fn layout_for(
     container: Option<NodeId>,
 ) -> Layout {
     let own = replaced.and_then(|id| layout_of(tree, id));
-    own.or_else(|| layout_beside(tree, kind, replaced, container?))
+    own.or_else(|| sibling_layout(tree, kind, replaced, container?))
         .or_else(|| container.map(|id| layout_inside(tree, id)))
         .unwrap_or(Layout::Lines)
 }
 
-/// How far a value looks for others of its kind beside it.
-const BESIDE_LIMIT: usize = 64;
+/// How many siblings serve as examples of a layout.
+const SIBLING_LIMIT: usize = 64;
 
-/// The layout of the last value of a kind before a place in a container, or else of the first one
-/// after it.
-fn layout_beside(
+/// The layout of the last sibling of a kind before `replaced`, else of the first one after it.
+fn sibling_layout(
     tree: &Tree<'_>,
     kind: ValueKind,
     replaced: Option<NodeId>,
@@ -147,7 +149,7 @@ fn layout_beside(
 ) -> Option<Layout> {
     let place = replaced.unwrap_or(usize::MAX);
     let mut before = None;
-    for child in tree.children(container).take(BESIDE_LIMIT) {
+    for child in tree.children(container).take(SIBLING_LIMIT) {
         let layout = layout_of(tree, child).filter(|_| child != place && tree.kind(child) == kind);
         if child > place && before.is_none() && layout.is_some() {
             return layout;
@@ -159,7 +161,7 @@ fn layout_beside(
     before
 }
 
-/// Whether what is in a value begins lines of its own.
+/// Whether the children of a value start lines of their own.
 pub fn layout_inside(tree: &Tree<'_>, id: NodeId) -> Layout {
     let inside = match tree.first_child(id) {
         Some(first) => tree.start(id)..tree.member_start(first),
@@ -170,7 +172,7 @@ pub fn layout_inside(tree: &Tree<'_>, id: NodeId) -> Layout {
     }
     match (tree.first_child(id), tree.parent(id)) {
         (Some(_), _) => Layout::Inline,
-        (None, Some(parent)) => layout_beside(tree, tree.kind(id), Some(id), parent)
+        (None, Some(parent)) => sibling_layout(tree, tree.kind(id), Some(id), parent)
             .unwrap_or_else(|| layout_inside(tree, parent)),
         (None, None) => Layout::Lines,
     }

@@ -1,10 +1,10 @@
-//! Edits by path, by example; against a naive model in `model`.
+//! Examples of edits by path. `model` compares random edits with a naive model.
 
 mod model;
 
 use super::canonical::{canonical, hash};
 use super::path::JsonAnchor;
-use super::place::ValueFinder;
+use super::resolve::AnchorResolver;
 use super::tree::DEPTH_LIMIT;
 use super::tree::{JsonGrammar, Tree};
 use super::*;
@@ -21,7 +21,7 @@ fn error(text: &str) -> String {
     error.message.into()
 }
 
-/// The true anchor of a path.
+/// The current anchor of a path.
 fn anchor(text: &str, path: &str) -> JsonAnchor {
     let tree = parse(text);
     let wanted = JsonAnchor::parse(&format!("{path}:00")).unwrap().path;
@@ -30,7 +30,7 @@ fn anchor(text: &str, path: &str) -> JsonAnchor {
     JsonAnchor { path: wanted, hash }
 }
 
-/// An edit as `set $.a 1`, `key $ b 2` (insert under a key), `at $.list 0 3`, `end $.list 4` or
+/// Parses `set $.a 1`, `key $ b 2` (insert under a key), `at $.list 0 3`, `end $.list 4` and
 /// `delete $.a`.
 fn edit_of(text: &str, edit: &str) -> JsonEdit {
     let (verb, rest) = edit.split_once(' ').unwrap();
@@ -60,7 +60,7 @@ fn apply(text: &str, edits: &[JsonEdit]) -> Result<String, Vec<JsonRefusal>> {
     let planned = plan_json(text, &edits)?;
     let (mut out, mut at) = (String::new(), 0);
     for piece in planned.pieces {
-        assert!(piece.range.start >= at, "pieces are disjoint and in order");
+        assert!(piece.range.start >= at, "pieces are disjoint and sorted");
         out += &text[at..piece.range.start];
         out += &piece.text;
         at = piece.range.end;
@@ -80,17 +80,18 @@ fn check(before: &str, edits: &[&str], after: &str) {
 fn refuses(text: &str, edits: &[&str], code: Code, part: &str) {
     let edits: Vec<_> = edits.iter().map(|edit| edit_of(text, edit)).collect();
     let refused = apply(text, &edits).unwrap_err();
-    let told: Vec<(Code, String)> = refused
+    let messages: Vec<(Code, String)> = refused
         .into_iter()
-        .map(|one| match one {
+        .map(|refusal| match refusal {
             JsonRefusal::Operation(_, error) => (error.code, error.message.into()),
             JsonRefusal::Anchor { refusal, .. } => {
                 (refusal.code, format!("{} {}", refusal.headline, refusal.truth))
             }
         })
         .collect();
-    let is_told = told.iter().any(|(one, message)| *one == code && message.contains(part));
-    assert!(is_told, "{told:?}");
+    let is_reported =
+        messages.iter().any(|(found, message)| *found == code && message.contains(part));
+    assert!(is_reported, "{messages:?}");
 }
 
 #[test]
@@ -107,7 +108,7 @@ fn hashes_are_of_canonical_text() {
         canonical_of(r#""\u0041\/\"\\\u00e9\n\u000b\u001F\ud83d\ude00\u007f""#),
         "\"A/\\\"\\\\é\\n\\u000b\\u001f😀\u{7f}\""
     );
-    // Keys by their bytes, not as they are written.
+    // Sorted by the bytes of the key, not by its spelling with escapes.
     assert_eq!(
         canonical_of(r#"{"\uff5e":1,"\ud83d\ude00":2,"b":3,"B":4,"\u0061":5}"#),
         "{\"B\":4,\"a\":5,\"b\":3,\"\u{ff5e}\":1,\"😀\":2}"
@@ -115,7 +116,7 @@ fn hashes_are_of_canonical_text() {
 }
 
 #[test]
-fn anchors_are_read_as_they_are_written() {
+fn anchors_parse_to_what_they_print() {
     for text in ["$:00", "$.a.b:34", "$[0][12]:ff", r#"$["a b"]["x\"]:1"]._9:0a"#, r#"$[""].a:b2"#]
     {
         assert_eq!(JsonAnchor::parse(text).unwrap().to_string(), text);
@@ -153,8 +154,8 @@ fn anchors_are_read_as_they_are_written() {
 }
 
 #[test]
-fn what_is_not_json_is_refused_with_its_place() {
-    for (text, told) in [
+fn invalid_json_is_refused_with_line_and_column() {
+    for (text, part) in [
         ("", "line 1, column 1: there is no value: the text is empty"),
         ("// only this\n", "there is no value"),
         ("{\n  \"a\": NaN\n}", "line 2, column 8: expected a value, found NaN"),
@@ -178,7 +179,7 @@ fn what_is_not_json_is_refused_with_its_place() {
     ] {
         let message = error(text);
         assert!(
-            message.starts_with("not valid JSON at line ") && message.contains(told),
+            message.starts_with("not valid JSON at line ") && message.contains(part),
             "{text:?}: {message}"
         );
     }
@@ -214,7 +215,7 @@ const PACKAGE: &str = r#"{
 "#;
 
 #[test]
-fn setting_replaces_the_value_alone() {
+fn set_replaces_only_the_value() {
     check(PACKAGE, &["set $.version \"1.0.1\""], &PACKAGE.replace("1.0.0", "1.0.1"));
     check(
         PACKAGE,
@@ -240,7 +241,7 @@ fn setting_replaces_the_value_alone() {
 }
 
 #[test]
-fn setting_to_what_it_is_changes_nothing() {
+fn set_to_an_equal_value_changes_nothing() {
     for edit in [
         "set $.files [\"a.js\",\"b.js\"]",
         "set $.scripts {\"build\":\"tsc\",\"test\":\"node --\\u0074est\"}",
@@ -253,7 +254,7 @@ fn setting_to_what_it_is_changes_nothing() {
 }
 
 #[test]
-fn inserting_follows_what_is_around() {
+fn insert_follows_the_surrounding_style() {
     check(
         PACKAGE,
         &["key $ new [1,2]"],
@@ -297,7 +298,7 @@ fn inserting_follows_what_is_around() {
 }
 
 #[test]
-fn inserting_leaves_comments_and_trailing_commas() {
+fn insert_keeps_comments_and_trailing_commas() {
     check(
         "{\n  \"a\": 1, // one\n  \"b\": 2 // two\n  // the end\n}\n",
         &["key $ c 3"],
@@ -322,7 +323,7 @@ fn inserting_leaves_comments_and_trailing_commas() {
 }
 
 #[test]
-fn deleting_takes_the_comma_and_the_line_along() {
+fn delete_removes_the_comma_and_the_line() {
     check(PACKAGE, &["delete $.version"], &PACKAGE.replace("  \"version\": \"1.0.0\",\n", ""));
     check(PACKAGE, &["delete $.name"], &PACKAGE.replace("\"name\": \"demo\", ", ""));
     check(
@@ -355,7 +356,7 @@ fn deleting_takes_the_comma_and_the_line_along() {
 }
 
 #[test]
-fn deleting_leaves_comments() {
+fn delete_keeps_comments() {
     check(
         "[\n  // one\n  1, // 1\n  2 // 2\n]",
         &["delete $[0]"],
@@ -374,7 +375,7 @@ fn deleting_leaves_comments() {
 }
 
 #[test]
-fn edits_apply_as_if_at_once() {
+fn edits_apply_to_the_original_document() {
     check("[1, 2, 3]", &["delete $[1]", "at $ 2 9"], "[1, 9, 3]");
     check("[1, 2]", &["delete $[0]", "delete $[1]", "end $ 9"], "[9]");
     check("[\n  1,\n  2\n]", &["delete $[0]", "delete $[1]", "at $ 0 9"], "[\n  9\n]");
@@ -390,7 +391,7 @@ fn edits_apply_as_if_at_once() {
 }
 
 #[test]
-fn what_cannot_be_done_is_refused() {
+fn invalid_edits_are_refused() {
     refuses(PACKAGE, &["key $ name 1"], Code::KeyExists, "operation 0: $.name is there already");
     refuses(
         PACKAGE,
@@ -436,7 +437,7 @@ fn what_cannot_be_done_is_refused() {
 }
 
 #[test]
-fn all_anchors_that_fail_are_told() {
+fn every_failed_anchor_is_reported() {
     let stale = |path: &str| JsonAnchor::parse(&format!("{path}:00")).unwrap();
     let delete = |path| JsonEdit::Delete { anchor: stale(path) };
     let edits = [
@@ -447,9 +448,9 @@ fn all_anchors_that_fail_are_told() {
         delete("$.version"),
     ];
     let refused = apply(PACKAGE, &edits).unwrap_err();
-    let told: Vec<String> = refused
+    let messages: Vec<String> = refused
         .into_iter()
-        .map(|one| match one {
+        .map(|refusal| match refusal {
             JsonRefusal::Anchor { refusal, .. } => {
                 format!("{} {}", refusal.headline, refusal.truth)
             }
@@ -458,34 +459,34 @@ fn all_anchors_that_fail_are_told() {
         .collect();
     let name = anchor(PACKAGE, "$.name");
     assert_eq!(
-        told[0],
+        messages[0],
         format!(
             "Hash mismatch for $.name. Expected 00, current {:02x}. Updated anchor: {name}. Current value: \"demo\"",
             name.hash
         )
     );
     assert_eq!(
-        told[1],
+        messages[1],
         "Hash mismatch for $.files[2]. There is nothing at $.files[2]: $.files is an array with 2 elements, [0] to [1]."
     );
     assert_eq!(
-        told[2],
+        messages[2],
         "Hash mismatch for $.nope.x. There is nothing at $.nope.x: $ is an object with the keys \"name\", \"version\", \"files\", \"scripts\", \"empty\", \"id\", \"list\"."
     );
     assert_eq!(
-        told[3],
+        messages[3],
         "Hash mismatch for $.name.x. There is nothing at $.name.x: $.name is a string."
     );
-    assert_eq!(told.len(), 5);
+    assert_eq!(messages.len(), 5);
 }
 
 #[test]
-fn keys_that_are_there_twice_are_ambiguous() {
+fn a_duplicate_key_is_ambiguous() {
     let text = r#"{"a": 1, "b": {"c": 2}, "\u0061": 3, "b": 4}"#;
     for path in ["$.a", "$.b.c"] {
         let tree = parse(text);
         let stale = JsonAnchor::parse(&format!("{path}:00")).unwrap();
-        let refusal = ValueFinder::new(&tree).find(&stale).unwrap_err();
+        let refusal = AnchorResolver::new(&tree).resolve(&stale).unwrap_err();
         assert_eq!(refusal.code, Code::AmbiguousAnchor);
         assert!(refusal.truth.contains("2 times"), "{}", refusal.truth);
     }
@@ -497,7 +498,7 @@ fn keys_that_are_there_twice_are_ambiguous() {
 }
 
 #[test]
-fn values_keep_what_the_request_says() {
+fn values_keep_the_spelling_of_the_request() {
     let request = Value::from_json(
         r#"{"path": "a", "edits": [{"set_path": {"anchor": "$:00", "value": {"z": 12345678901234567890, "a": 1.0}}}]}"#,
     )
@@ -507,7 +508,7 @@ fn values_keep_what_the_request_says() {
 }
 
 #[test]
-fn regression_a_key_that_is_there_twice_is_refused_with_its_place() {
+fn regression_a_duplicate_key_is_refused_with_its_location() {
     for (text, part) in [
         (
             r#"{"operations":[],"operations":[]}"#,
@@ -530,7 +531,7 @@ fn regression_a_key_that_is_there_twice_is_refused_with_its_place() {
 }
 
 #[test]
-fn keys_of_several_objects_may_be_alike() {
+fn different_objects_may_have_equal_keys() {
     let deep = "[".repeat(100_000);
     for text in [
         "",
@@ -546,7 +547,7 @@ fn keys_of_several_objects_may_be_alike() {
 }
 
 #[test]
-fn values_are_those_of_json() {
+fn values_agree_with_serde_json() {
     for text in ["null", " [1,-0.5e+3, 1E999]", "{\"\":\"\\u00fc\\n\",\"a\":{\"b\":[]}}", "0"] {
         let expected: Value = match serde_json::from_str::<serde_json::Value>(text) {
             Ok(value) => value.into(),
@@ -584,7 +585,7 @@ fn values_are_those_of_json() {
 }
 
 #[test]
-fn a_lone_surrogate_is_a_value_of_its_own() {
+fn a_lone_surrogate_is_an_ill_formed_value() {
     let read = |text| Value::from_model(text).unwrap();
     assert_eq!(read("\"\\ud83d\""), Value::IllFormed);
     assert_eq!(read("[\"\\ude00\\ud83d\"]"), Value::Array(vec![Value::IllFormed]));

@@ -1,11 +1,11 @@
-//! A JSON text → its values, each with the bytes where it stands.
+//! A JSON text → its values, each with its range of bytes.
 //!
-//! Values stand in one list, each before those in it. So neither reading a document (`builder`, of
-//! `tokens`) nor freeing it takes a call for each level.
+//! All values are in one list, parents before children. So neither parsing (`builder`, on `tokens`)
+//! nor freeing a document recurses.
 //!
-//! `jsonc-parser` has a tree of its own. Of a document of 23 MB with 1.8 million values it takes
-//! four times as long (261 ms and 57 ms) and three times the memory (240 MB and 75 MB), does not say
-//! where commas stand, and cannot be cancelled.
+//! `jsonc-parser` has its own tree. For a document of 23 MB with 1.8 million values it takes four
+//! times as long (261 ms instead of 57 ms) and three times the memory (240 MB instead of 75 MB),
+//! does not record the offsets of commas, and cannot be cancelled.
 
 mod builder;
 mod tokens;
@@ -16,16 +16,16 @@ use std::collections::HashSet;
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Code, Error, Result};
 
-/// How deep values may be nested.
+/// The maximum nesting depth.
 pub const DEPTH_LIMIT: usize = 512;
 
-/// A value, by its place in the document: the root is 0, and a value comes before those in it.
+/// A value, by its index in the document: the root is 0, and a parent comes before its children.
 pub type NodeId = usize;
 
-/// The value that a document is.
+/// The outermost value.
 pub const ROOT: NodeId = 0;
 
-/// What a value is.
+/// The kind of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueKind {
     /// `{…}`
@@ -39,12 +39,12 @@ pub enum ValueKind {
 }
 
 impl ValueKind {
-    /// Whether other values can be in it.
+    /// Whether it can have children.
     pub fn is_container(self) -> bool {
         matches!(self, ValueKind::Object | ValueKind::Array)
     }
 
-    /// What messages call it.
+    /// The noun that messages use.
     pub fn noun(self) -> &'static str {
         match self {
             ValueKind::Object => "an object",
@@ -55,44 +55,44 @@ impl ValueKind {
     }
 }
 
-/// Offsets are 32 bits wide: half the memory of a document of many small values.
+/// Offsets have 32 bits, which halves the memory of a document of many small values.
 #[derive(Clone, Copy, Debug)]
 struct Node {
     kind: ValueKind,
     start: u32,
     end: u32,
-    /// Where its key stands, quotes included; empty without one.
+    /// The range of its key, quotes included; empty without a key.
     key: (u32, u32),
-    /// The comma after it; 0 without one.
+    /// The offset of the comma after it; 0 without one.
     comma: u32,
     parent: u32,
-    /// How many values it is: itself and those in it.
+    /// The number of values in its subtree, itself included.
     size: u32,
 }
 
 /// A comment of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Comment {
-    /// Its first byte.
+    /// The offset of its first byte.
     pub start: usize,
-    /// One past its last byte; of a line comment, where the line ends.
+    /// One past its last byte; for a line comment, the end of the line.
     pub end: usize,
-    /// Whether it reaches to the end of its line.
+    /// Whether it extends to the end of its line.
     pub is_line: bool,
 }
 
-/// Which of what JSON itself does not have is allowed.
+/// Which extensions of JSON are allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JsonGrammar {
-    /// Nothing.
+    /// None.
     Strict,
     /// Comments and trailing commas.
     WithComments,
-    /// Strings that hold lone surrogates.
+    /// Strings with lone surrogates.
     WithSurrogates,
 }
 
-/// The values of a JSON text.
+/// The parsed values of a JSON text.
 #[derive(Debug)]
 pub struct Tree<'t> {
     text: &'t str,
@@ -101,41 +101,41 @@ pub struct Tree<'t> {
 }
 
 impl<'t> Tree<'t> {
-    /// Reads a document. Refuses what is not JSON with the line and column.
+    /// Parses a document. Errors have the line and column.
     pub fn parse(text: &'t str, grammar: JsonGrammar, cancel: &Cancel) -> Result<Tree<'t>> {
         check_length(text)?;
         builder::build(text, grammar, cancel)
     }
 
-    /// Reads a text as far as it is JSON; none if no value begins there.
+    /// Parses the longest valid prefix of a text; none if it has no value.
     pub fn parse_part(text: &'t str) -> Option<Tree<'t>> {
         check_length(text).ok()?;
         Some(builder::build_part(text)).filter(|tree| tree.count() > 0)
     }
 
-    /// Refuses a document in which an object has a key twice.
+    /// Refuses a document with a duplicate key in an object.
     pub fn unique_keys(&self) -> Result<()> {
         let mut seen = HashSet::new();
-        let is_twice =
+        let is_duplicate =
             |id: &NodeId| self.key(*id).is_some_and(|key| !seen.insert((self.parent(*id), key)));
-        let Some(id) = (0..self.count()).find(is_twice) else { return Ok(()) };
-        let object = match self.place(self.nodes[id].parent as usize) {
-            place if place.is_empty() => "the outer object".to_owned(),
-            place => place,
+        let Some(id) = (0..self.count()).find(is_duplicate) else { return Ok(()) };
+        let object = match self.location(self.nodes[id].parent as usize) {
+            location if location.is_empty() => "the outer object".to_owned(),
+            location => location,
         };
-        let key = serde_json::Value::from(shown(self.key(id)));
+        let key = serde_json::Value::from(shortened(self.key(id)));
         Err(Error::argument(format!("{object} has the key {key} twice: give it once")))
     }
 
-    /// Where a value is, for a message: `operations[1].text`.
-    fn place(&self, mut id: NodeId) -> String {
+    /// The path of a value as error messages print it: `operations[1].text`.
+    fn location(&self, mut id: NodeId) -> String {
         let mut steps = Vec::new();
         while let Some(parent) = self.parent(id) {
             let index = || self.children(parent).take_while(|&child| child != id).count();
             steps.push(match self.key(id) {
                 None => format!("[{}]", index()),
-                key if parent == ROOT => shown(key),
-                key => format!(".{}", shown(key)),
+                key if parent == ROOT => shortened(key),
+                key => format!(".{}", shortened(key)),
             });
             id = parent;
         }
@@ -148,22 +148,21 @@ impl<'t> Tree<'t> {
         self.text
     }
 
-    /// How many values there are.
+    /// The number of values.
     pub fn count(&self) -> usize {
         self.nodes.len()
     }
 
-    /// What a value is.
     pub fn kind(&self, id: NodeId) -> ValueKind {
         self.nodes[id].kind
     }
 
-    /// The first byte of a value.
+    /// The offset of the first byte of a value.
     pub fn start(&self, id: NodeId) -> usize {
         self.nodes[id].start as usize
     }
 
-    /// One past the last byte of a value.
+    /// The offset one past the last byte of a value.
     pub fn end(&self, id: NodeId) -> usize {
         self.nodes[id].end as usize
     }
@@ -173,7 +172,7 @@ impl<'t> Tree<'t> {
         &self.text[self.start(id)..self.end(id)]
     }
 
-    /// Where the value, or its key, begins.
+    /// The offset of the key of a value or, without a key, of the value.
     pub fn member_start(&self, id: NodeId) -> usize {
         match self.raw_key(id) {
             Some(_) => self.nodes[id].key.0 as usize,
@@ -181,35 +180,35 @@ impl<'t> Tree<'t> {
         }
     }
 
-    /// The key of a value as it is written, quotes included.
+    /// The key of a value as written, quotes and escapes included.
     pub fn raw_key(&self, id: NodeId) -> Option<&'t str> {
         let (start, end) = self.nodes[id].key;
         (end > start).then(|| &self.text[start as usize..end as usize])
     }
 
-    /// The key of a value.
+    /// The decoded key of a value.
     pub fn key(&self, id: NodeId) -> Option<Cow<'t, str>> {
         self.raw_key(id).map(unescaped)
     }
 
-    /// Whether a value has a key.
+    /// Whether the key of a value equals `key`.
     pub fn has_key(&self, id: NodeId, key: &str) -> bool {
-        // A key is never longer than it is written.
+        // Decoding never makes a key longer.
         self.raw_key(id).is_some_and(|raw| raw.len() >= key.len() + 2 && *unescaped(raw) == *key)
     }
 
-    /// The comma after a value.
+    /// The offset of the comma after a value.
     pub fn comma(&self, id: NodeId) -> Option<usize> {
         let comma = self.nodes[id].comma as usize;
         (comma > 0).then_some(comma)
     }
 
-    /// The object or array that a value is in.
+    /// The object or array that contains a value.
     pub fn parent(&self, id: NodeId) -> Option<NodeId> {
         (id != ROOT).then(|| self.nodes[id].parent as usize)
     }
 
-    /// The values that are directly in a value.
+    /// The direct children of a value.
     pub fn children(&self, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         let end = self.end_of_node(id);
         let mut next = id + 1;
@@ -222,36 +221,35 @@ impl<'t> Tree<'t> {
         })
     }
 
-    /// The value after all that is in a value; the count of values after the last one.
+    /// The index after the last value in a subtree.
     pub fn end_of_node(&self, id: NodeId) -> NodeId {
         id + self.nodes[id].size as usize
     }
 
-    /// The first value in a value.
     pub fn first_child(&self, id: NodeId) -> Option<NodeId> {
         self.children(id).next()
     }
 
-    /// The comments that begin between two offsets.
+    /// The comments that start between two offsets.
     pub fn comments_in(&self, start: usize, end: usize) -> &[Comment] {
         let first = self.comments.partition_point(|comment| comment.start < start);
         let last = self.comments.partition_point(|comment| comment.start < end);
         &self.comments[first..last.max(first)]
     }
 
-    /// The whitespace that the line around an offset begins with.
+    /// The indentation of the line at an offset.
     pub fn indent_at(&self, offset: usize) -> &'t str {
         let start = self.line_start(offset);
         let line = &self.text[start..];
         &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
     }
 
-    /// Where the line around an offset begins.
+    /// The start of the line at an offset.
     pub fn line_start(&self, offset: usize) -> usize {
         memchr::memrchr(b'\n', &self.text.as_bytes()[..offset]).map_or(0, |newline| newline + 1)
     }
 
-    /// Whether nothing but blanks stands before an offset in its line.
+    /// Whether only whitespace precedes an offset in its line.
     pub fn begins_line(&self, offset: usize) -> bool {
         is_blank(&self.text[self.line_start(offset)..offset])
     }
@@ -265,28 +263,29 @@ fn check_length(text: &str) -> Result<()> {
     Err(Error::new(Code::FileTooLarge, message))
 }
 
-/// Whether a piece of a line has nothing to see in it.
+/// Whether a piece of a line is only whitespace.
 pub fn is_blank(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
 }
 
-/// How much of a key a message shows.
-const SHOWN_KEY_CHARS: usize = 80;
+/// How many characters of a key a message quotes.
+const QUOTED_KEY_CHARS: usize = 80;
 
-fn shown(key: Option<Cow<'_, str>>) -> String {
+fn shortened(key: Option<Cow<'_, str>>) -> String {
     let key = key.unwrap_or_default();
-    match key.char_indices().nth(SHOWN_KEY_CHARS) {
+    match key.char_indices().nth(QUOTED_KEY_CHARS) {
         Some((end, _)) => format!("{}…", &key[..end]),
         None => key.into_owned(),
     }
 }
 
-/// What a string says: `raw` is as it was written, quotes included, and was read before.
+/// Decodes a string; `raw` has its quotes and must have been parsed.
 pub fn unescaped(raw: &str) -> Cow<'_, str> {
     unescaped_and_well_formed(raw).0
 }
 
-/// The same, and whether it has no lone surrogate, which becomes a replacement character.
+/// Decodes a string, and returns whether it is well-formed. A lone surrogate becomes a replacement
+/// character.
 pub fn unescaped_and_well_formed(raw: &str) -> (Cow<'_, str>, bool) {
     let inside = &raw[1..raw.len() - 1];
     let Some(first) = memchr::memchr(b'\\', inside.as_bytes()) else {
@@ -307,8 +306,8 @@ pub fn unescaped_and_well_formed(raw: &str) -> (Cow<'_, str>, bool) {
     (Cow::Owned(out), is_well_formed)
 }
 
-/// The character that an escape stands for, none for a lone surrogate; and how long the escape is
-/// without its backslash.
+/// Decodes an escape: its character, none for a lone surrogate, and its length without the
+/// backslash.
 fn escape(rest: &str) -> (Option<char>, usize) {
     let unit = |from: usize| {
         rest.get(from..from + 4).and_then(|digits| u32::from_str_radix(digits, 16).ok())

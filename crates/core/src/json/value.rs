@@ -1,4 +1,4 @@
-//! A value that a request wants to have in a document.
+//! JSON values of a request, and how they are written into a document.
 
 use std::fmt::Write as _;
 
@@ -11,19 +11,19 @@ use super::tree::{
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Code, Error, Result};
 
-/// A JSON value as its text: the order of keys and the spelling of numbers are as they were given.
+/// A JSON value as text: it keeps the order of keys and the spelling of numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct JsonValue(String);
 
 impl JsonValue {
-    /// A value from its text, which is JSON to the letter, without a key that is there twice.
+    /// Parses a value: strict JSON, without duplicate keys.
     pub fn parse(text: &str) -> Result<JsonValue> {
         let tree = Tree::parse(text, JsonGrammar::Strict, &Cancel::default())?;
-        tree.unique_keys().map_err(|twice| Error::new(Code::InvalidOperation, twice.message))?;
+        tree.unique_keys().map_err(|error| Error::new(Code::InvalidOperation, error.message))?;
         Ok(JsonValue(tree.slice(ROOT).to_owned()))
     }
 
-    /// A value from one of a request; what JSON does not have is refused.
+    /// Converts a value of a request; refuses values that JSON lacks.
     pub fn of(value: &Value) -> Result<JsonValue> {
         let mut text = String::new();
         write_value(value, &mut text)?;
@@ -35,7 +35,7 @@ impl JsonValue {
         &self.0
     }
 
-    /// The value as it can be looked into.
+    /// The parsed value.
     pub(super) fn tree(&self) -> Tree<'_> {
         let tree = Tree::parse(&self.0, JsonGrammar::Strict, &Cancel::default());
         tree.expect("the text was read before")
@@ -43,19 +43,19 @@ impl JsonValue {
 }
 
 impl Value {
-    /// Reads a request from its text. What a field `value` holds is kept as it is written: keys
-    /// in their order, numbers with all of their digits.
+    /// Parses a request. The field `value` is kept as written: keys in their order, numbers with
+    /// all digits.
     pub fn from_json(text: &str) -> Result<Value> {
         Value::read(text, JsonGrammar::Strict)
     }
 
-    /// The same as a model wrote it: strings may hold lone surrogates.
+    /// Like `from_json`, for text that a model wrote: strings may contain lone surrogates.
     pub fn from_model(text: &str) -> Result<Value> {
         Value::read(text, JsonGrammar::WithSurrogates)
     }
 
-    /// What a text says that breaks off, or is no JSON from some place on. A key may be there twice,
-    /// and lone surrogates are replaced.
+    /// Parses the longest valid prefix of a truncated or malformed text. Keys may be duplicated;
+    /// lone surrogates are replaced.
     pub fn from_part(text: &str) -> Option<Value> {
         let string = |raw: &str| Value::String(unescaped(raw).into_owned());
         Tree::parse_part(text).map(|tree| request_value(&tree, ROOT, string))
@@ -72,7 +72,7 @@ impl Value {
     }
 }
 
-/// A value and those in it; `string` reads one as it is written.
+/// Converts a parsed value; `string` decodes a string literal.
 fn request_value(tree: &Tree<'_>, id: NodeId, string: fn(&str) -> Value) -> Value {
     match tree.kind(id) {
         ValueKind::Plain => match tree.slice(id) {
@@ -107,7 +107,7 @@ fn write_value(value: &Value, out: &mut String) -> Result<()> {
         Value::Number(number) if !number.is_finite() => {
             return refused(&format!("{number} is no number that JSON has"));
         }
-        // Long runs of zeros are easier to read as an exponent.
+        // An exponent is easier to read than a long run of zeros.
         Value::Number(number) if *number != 0.0 && !(1e-7..1e21).contains(&number.abs()) => {
             _ = write!(out, "{number:e}");
         }
@@ -141,7 +141,7 @@ fn write_value(value: &Value, out: &mut String) -> Result<()> {
     Ok(())
 }
 
-/// Writes a value in the style of its surroundings; `indent` is that of the line it begins in.
+/// Renders a value in a style; `indent` is the indentation of the line it starts in.
 pub fn render(value: &JsonValue, style: &Style, layout: Layout, indent: &str) -> String {
     let tree = value.tree();
     let mut out = String::with_capacity(value.0.len());

@@ -1,22 +1,22 @@
-//! Random documents in random spellings, random edits of them, and a naive model: a list of values
-//! that is edited as lists are. Compared are the values, each as it is written, the comments, and
-//! every byte that no edit is about.
+//! Compares random edits of random documents, in random styles, with a naive model: a list of
+//! values that is edited like a list. The test compares the values as written, the comments, and
+//! every byte that no edit covers.
 
 use std::collections::HashSet;
 
 use super::*;
 use crate::json::tree::{ROOT, ValueKind};
 
-/// A value as it is written.
+/// A value as written.
 #[derive(Clone, Debug, PartialEq)]
 enum Model {
     Scalar(String),
     Array(Vec<Model>),
-    /// Keys as they are written.
+    /// Keys as written, quotes included.
     Object(Vec<(String, Model)>),
 }
 
-/// Numbers that look random and are the same each time (splitmix64).
+/// Pseudorandom numbers, reproducible from a seed (splitmix64).
 struct Dice(u64);
 
 impl Dice {
@@ -75,12 +75,12 @@ fn random_value(dice: &mut Dice, depth: usize) -> Model {
     }
 }
 
-/// How a document is written.
+/// A random style of a document.
 struct Rendering {
     newline: &'static str,
     unit: &'static str,
     colon: &'static str,
-    /// Whether values stand on lines of their own; else anything goes.
+    /// Whether each value has its own line; otherwise whitespace is random.
     is_tidy: bool,
     has_comments: bool,
     has_trailing_commas: bool,
@@ -100,7 +100,7 @@ impl Rendering {
         }
     }
 
-    /// Blanks, line ends and comments.
+    /// Random whitespace, line endings and comments.
     fn gap(&mut self, dice: &mut Dice, out: &mut String) {
         for _ in 0..dice.roll(3) {
             match dice.roll(if self.has_comments { 6 } else { 4 }) {
@@ -195,52 +195,52 @@ fn compact(value: &Model) -> String {
     out
 }
 
-/// What happens to a value of the document.
+/// An edit of a value.
 #[derive(Clone, Debug)]
-enum Asked {
+enum ModelEdit {
     Set(Model),
     Delete,
-    /// A value with its key, or with its index.
+    /// A value with its key or its index.
     Insert(Option<String>, usize, Model),
 }
 
-/// Edits that do not get in each other's way.
-fn random_edits(dice: &mut Dice, tree: &Tree<'_>) -> Vec<(NodeId, Asked)> {
-    let mut edits: Vec<(NodeId, Asked)> = Vec::new();
+/// Random edits that do not conflict.
+fn random_edits(dice: &mut Dice, tree: &Tree<'_>) -> Vec<(NodeId, ModelEdit)> {
+    let mut edits: Vec<(NodeId, ModelEdit)> = Vec::new();
     let around =
         |id| std::iter::successors(Some(id), |&id| tree.parent(id)).collect::<HashSet<_>>();
     for _ in 0..1 + dice.roll(4) {
         let id = dice.roll(tree.count());
         let new = random_value(dice, 2);
-        let asked = match (dice.roll(3), tree.kind(id)) {
-            (0, _) => Asked::Set(new),
-            (1, _) if id != ROOT => Asked::Delete,
+        let edit = match (dice.roll(3), tree.kind(id)) {
+            (0, _) => ModelEdit::Set(new),
+            (1, _) if id != ROOT => ModelEdit::Delete,
             (_, ValueKind::Array) => {
-                Asked::Insert(None, dice.roll(tree.children(id).count() + 1), new)
+                ModelEdit::Insert(None, dice.roll(tree.children(id).count() + 1), new)
             }
             (_, ValueKind::Object) => {
                 let key = format!("\"new{}\"", edits.len());
-                Asked::Insert(Some(key), 0, new)
+                ModelEdit::Insert(Some(key), 0, new)
             }
-            _ => Asked::Set(new),
+            _ => ModelEdit::Set(new),
         };
-        let replaces = |asked: &Asked| !matches!(asked, Asked::Insert(..));
+        let replaces = |edit: &ModelEdit| !matches!(edit, ModelEdit::Insert(..));
         let clashes = edits.iter().any(|(other, what)| {
             (replaces(what) && around(id).contains(other))
-                || (replaces(&asked) && around(*other).contains(&id))
+                || (replaces(&edit) && around(*other).contains(&id))
         });
         if !clashes {
-            edits.push((id, asked));
+            edits.push((id, edit));
         }
     }
     edits
 }
 
-/// The naive edit.
-fn edited(tree: &Tree<'_>, id: NodeId, edits: &[(NodeId, Asked)]) -> Option<Model> {
+/// Applies the edits to the model.
+fn edited(tree: &Tree<'_>, id: NodeId, edits: &[(NodeId, ModelEdit)]) -> Option<Model> {
     let own = || edits.iter().filter(|(target, _)| *target == id);
-    match own().map(|(_, asked)| asked).find(|asked| !matches!(asked, Asked::Insert(..))) {
-        Some(Asked::Set(value)) => return Some(value.clone()),
+    match own().map(|(_, edit)| edit).find(|edit| !matches!(edit, ModelEdit::Insert(..))) {
+        Some(ModelEdit::Set(value)) => return Some(value.clone()),
         Some(_) => return None,
         None => {}
     }
@@ -251,8 +251,8 @@ fn edited(tree: &Tree<'_>, id: NodeId, edits: &[(NodeId, Asked)]) -> Option<Mode
     }
     let mut items = Vec::new();
     for gap in 0..=kept.len() {
-        for (_, asked) in own() {
-            if let Asked::Insert(key, index, value) = asked
+        for (_, edit) in own() {
+            if let ModelEdit::Insert(key, index, value) = edit
                 && gap == if key.is_some() { kept.len() } else { *index }
             {
                 items.push((key.clone(), value.clone()));
@@ -269,14 +269,14 @@ fn edited(tree: &Tree<'_>, id: NodeId, edits: &[(NodeId, Asked)]) -> Option<Mode
     })
 }
 
-fn request(tree: &Tree<'_>, id: NodeId, asked: &Asked) -> JsonEdit {
+fn request(tree: &Tree<'_>, id: NodeId, edit: &ModelEdit) -> JsonEdit {
     let anchor = JsonAnchor { path: path_of(tree, id), hash: hash(&canonical(tree, id)) };
     let anchor = JsonAnchor::parse(&anchor.to_string()).unwrap();
     let value = |model: &Model| JsonValue::parse(&compact(model)).unwrap();
-    match asked {
-        Asked::Set(new) => JsonEdit::Set { anchor, value: value(new) },
-        Asked::Delete => JsonEdit::Delete { anchor },
-        Asked::Insert(key, index, new) => JsonEdit::Insert {
+    match edit {
+        ModelEdit::Set(new) => JsonEdit::Set { anchor, value: value(new) },
+        ModelEdit::Delete => JsonEdit::Delete { anchor },
+        ModelEdit::Insert(key, index, new) => JsonEdit::Insert {
             anchor,
             slot: match key {
                 Some(key) => JsonSlot::Key(key.trim_matches('"').to_owned()),
@@ -287,7 +287,7 @@ fn request(tree: &Tree<'_>, id: NodeId, asked: &Asked) -> JsonEdit {
     }
 }
 
-/// Comments that stand in no range.
+/// The comments that start outside all ranges.
 fn comments_outside<'t>(tree: &Tree<'t>, ranges: &[(usize, usize)]) -> Vec<&'t str> {
     let is_outside = |at: usize| ranges.iter().all(|&(start, end)| at < start || at >= end);
     let all = tree.comments_in(0, tree.text().len()).iter();
@@ -304,16 +304,16 @@ fn check_random(seed: u64) {
     spelling.separate(&mut dice, 0, &mut text);
     let tree = parse(&text);
     assert_eq!(model_of(&tree, ROOT), model, "seed {seed}");
-    let asked = random_edits(&mut dice, &tree);
-    let edits: Vec<_> = asked.iter().map(|(id, asked)| request(&tree, *id, asked)).collect();
-    let told = || format!("seed {seed}\n{asked:?}\n{text}");
+    let model_edits = random_edits(&mut dice, &tree);
+    let edits: Vec<_> = model_edits.iter().map(|(id, edit)| request(&tree, *id, edit)).collect();
+    let case = || format!("seed {seed}\n{model_edits:?}\n{text}");
 
-    let after = apply(&text, &edits).unwrap_or_else(|refused| panic!("{refused:?} {}", told()));
-    let context = || format!("{}\n--- became\n{after}", told());
+    let after = apply(&text, &edits).unwrap_or_else(|refused| panic!("{refused:?} {}", case()));
+    let context = || format!("{}\n--- became\n{after}", case());
     let after_tree = Tree::parse(&after, JsonGrammar::WithComments, &Cancel::default());
     let after_tree = after_tree.unwrap_or_else(|error| panic!("{} {}", error.message, context()));
-    let mut expected = edited(&tree, ROOT, &asked).unwrap();
-    // What is set to what it is stays as it is written.
+    let mut expected = edited(&tree, ROOT, &model_edits).unwrap();
+    // A value that is set to an equal one keeps its spelling.
     let found = model_of(&after_tree, ROOT);
     if found != expected {
         let same = |model: &Model| {
@@ -325,12 +325,12 @@ fn check_random(seed: u64) {
     }
     assert_eq!(found, expected, "{}", context());
 
-    let targets: Vec<(usize, usize)> = asked
+    let targets: Vec<(usize, usize)> = model_edits
         .iter()
-        .filter_map(|(id, asked)| match asked {
-            Asked::Set(_) => Some((tree.start(*id), tree.end(*id))),
-            Asked::Delete => Some((tree.member_start(*id), tree.end(*id))),
-            Asked::Insert(..) => None,
+        .filter_map(|(id, edit)| match edit {
+            ModelEdit::Set(_) => Some((tree.start(*id), tree.end(*id))),
+            ModelEdit::Delete => Some((tree.member_start(*id), tree.end(*id))),
+            ModelEdit::Insert(..) => None,
         })
         .collect();
     let unchanged: Vec<&str> = comments_outside(&after_tree, &[]);
@@ -344,50 +344,51 @@ fn check_random(seed: u64) {
             let at = piece.range.start + offset;
             let is_target = targets.iter().any(|&(start, end)| (start..end).contains(&at));
             let is_free = character.is_ascii_whitespace() || character == ',';
-            let may_go = is_target || (is_free && is_between(&tree, &asked, at));
-            assert!(may_go, "{character:?} at {at} is lost: {}", context());
+            let may_go = is_target || (is_free && is_between(&tree, &model_edits, at));
+            assert!(may_go, "{character:?} at {at} was deleted: {}", context());
         }
     }
     let mut written = Vec::new();
-    find_written((&tree, ROOT), (&after_tree, ROOT), &asked, &mut written);
+    find_written((&tree, ROOT), (&after_tree, ROOT), &model_edits, &mut written);
     let (before, after) = (without(&text, targets), without(&after, written));
-    if asked.iter().all(|(_, asked)| matches!(asked, Asked::Set(_))) {
+    if model_edits.iter().all(|(_, edit)| matches!(edit, ModelEdit::Set(_))) {
         assert_eq!(before, after, "{}", context());
     } else {
-        // Where values come and go, so do commas and blanks.
+        // Insertions and deletions also change commas and whitespace.
         assert_eq!(bare(&before), bare(&after), "{}", context());
     }
 }
 
-/// Whether a byte stands between the values of an object or array that edits add to or take from.
-fn is_between(tree: &Tree<'_>, edits: &[(NodeId, Asked)], at: usize) -> bool {
-    let touched = edits.iter().filter_map(|(id, asked)| match asked {
-        Asked::Set(_) => None,
-        Asked::Delete => tree.parent(*id),
-        Asked::Insert(..) => Some(*id),
+/// Whether a byte is between the children of an object or array that edits insert into or delete
+/// from.
+fn is_between(tree: &Tree<'_>, edits: &[(NodeId, ModelEdit)], at: usize) -> bool {
+    let touched = edits.iter().filter_map(|(id, edit)| match edit {
+        ModelEdit::Set(_) => None,
+        ModelEdit::Delete => tree.parent(*id),
+        ModelEdit::Insert(..) => Some(*id),
     });
     let mut around = touched.filter(|&id| (tree.start(id) + 1..tree.end(id)).contains(&at));
     let is_inside = |child| (tree.member_start(child)..tree.end(child)).contains(&at);
     around.any(|id| !tree.children(id).any(is_inside))
 }
 
-/// Where the values that edits wrote stand now, those in objects with their keys. `edited` puts
-/// them in the same order.
+/// Collects the ranges of inserted and replaced values in the edited text, keys included. Visits
+/// them in the same order as `edited`.
 fn find_written(
     (tree, id): (&Tree<'_>, NodeId),
     (after_tree, after_id): (&Tree<'_>, NodeId),
-    edits: &[(NodeId, Asked)],
+    edits: &[(NodeId, ModelEdit)],
     written: &mut Vec<(usize, usize)>,
 ) {
-    let of = |id| edits.iter().filter(move |(target, _)| *target == id).map(|(_, asked)| asked);
-    if of(id).any(|asked| matches!(asked, Asked::Set(_))) {
+    let of = |id| edits.iter().filter(move |(target, _)| *target == id).map(|(_, edit)| edit);
+    if of(id).any(|edit| matches!(edit, ModelEdit::Set(_))) {
         return written.push((after_tree.start(after_id), after_tree.end(after_id)));
     }
     let before: Vec<NodeId> = tree.children(id).collect();
     let mut now = after_tree.children(after_id);
     for gap in 0..=before.len() {
-        for asked in of(id) {
-            if let Asked::Insert(key, index, _) = asked
+        for edit in of(id) {
+            if let ModelEdit::Insert(key, index, _) = edit
                 && gap == if key.is_some() { before.len() } else { *index }
             {
                 let new = now.next().unwrap();
@@ -395,13 +396,13 @@ fn find_written(
             }
         }
         let Some(&child) = before.get(gap) else { continue };
-        if !of(child).any(|asked| matches!(asked, Asked::Delete)) {
+        if !of(child).any(|edit| matches!(edit, ModelEdit::Delete)) {
             find_written((tree, child), (after_tree, now.next().unwrap()), edits, written);
         }
     }
 }
 
-/// A text without some of its ranges.
+/// A text without the given ranges.
 fn without(text: &str, mut ranges: Vec<(usize, usize)>) -> String {
     ranges.sort_unstable();
     let (mut rest, mut at) = (String::new(), 0);
@@ -412,7 +413,7 @@ fn without(text: &str, mut ranges: Vec<(usize, usize)>) -> String {
     rest + &text[at..]
 }
 
-/// A text without blanks and commas, wherever they stand.
+/// A text without whitespace and commas.
 fn bare(text: &str) -> String {
     text.replace([' ', '\t', '\r', '\n', ','], "")
 }

@@ -1,23 +1,25 @@
-//! The tokens of a JSON text → its tree, or what is wrong with it and where.
+//! Tokens → a tree, or a syntax error with its position.
 //!
-//! Comments and trailing commas are allowed, nothing else that JSON does not have.
+//! Depending on the grammar, comments, trailing commas or lone surrogates are allowed, no other
+//! extension of JSON.
 
-use super::tokens::{Token, TokenKind, Tokens, Unreadable, control_character};
+use super::tokens::{Token, TokenError, TokenKind, Tokens, control_character};
 use super::{Comment, DEPTH_LIMIT, JsonGrammar, Node, NodeId, ROOT, Tree, ValueKind};
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Code, Error, Result};
 
-/// How many tokens are read between two looks at the flag.
-const TOKENS_PER_LOOK: usize = 1 << 14;
+/// Tokens read between two checks of the cancellation flag.
+const TOKENS_PER_CANCEL_CHECK: usize = 1 << 14;
 
-/// Reads a text that is at most 4 GiB long.
+/// Parses a text of at most 4 GiB.
 pub(super) fn build<'t>(text: &'t str, grammar: JsonGrammar, cancel: &Cancel) -> Result<Tree<'t>> {
     let mut builder = Builder::of(text, grammar);
     builder.run(cancel)?;
     Ok(builder.tree)
 }
 
-/// Reads such a text up to where it is no JSON any more: what is open there ends with it.
+/// Parses such a text up to its first syntax error; open objects and arrays extend to the end of
+/// the text.
 pub(super) fn build_part(text: &str) -> Tree<'_> {
     let mut builder = Builder::of(text, JsonGrammar::WithSurrogates);
     let _ = builder.run(&Cancel::default());
@@ -30,11 +32,11 @@ pub(super) fn build_part(text: &str) -> Tree<'_> {
     builder.tree
 }
 
-/// What may come next.
+/// What the grammar allows next.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Expected {
     Root,
-    /// A value, or the end of the array, of which this is the start or what follows a comma.
+    /// A value, or the end of the array; `first` at the start of the array, not after a comma.
     Item {
         first: bool,
     },
@@ -52,12 +54,12 @@ struct Builder<'t> {
     text: &'t str,
     grammar: JsonGrammar,
     tree: Tree<'t>,
-    /// The objects and arrays around the next token.
+    /// The open objects and arrays.
     open: Vec<NodeId>,
-    /// The value that was complete last.
+    /// The last complete value.
     last: NodeId,
     expected: Expected,
-    /// The key that was read last.
+    /// The last key.
     key: (u32, u32),
 }
 
@@ -77,10 +79,10 @@ impl<'t> Builder<'t> {
     fn run(&mut self, cancel: &Cancel) -> Result<()> {
         let mut tokens = Tokens::of(self.text, self.grammar == JsonGrammar::WithSurrogates);
         for count in 1_usize.. {
-            if count.is_multiple_of(TOKENS_PER_LOOK) {
+            if count.is_multiple_of(TOKENS_PER_CANCEL_CHECK) {
                 cancel.check()?;
             }
-            let Some(token) = tokens.scan().map_err(|error| self.unreadable(&error))? else {
+            let Some(token) = tokens.scan().map_err(|error| self.token_error(&error))? else {
                 break;
             };
             self.token(token)?;
@@ -88,13 +90,13 @@ impl<'t> Builder<'t> {
         match self.expected {
             Expected::Nothing => Ok(()),
             Expected::Root => {
-                Err(self.wrong(self.text.len(), "there is no value: the text is empty"))
+                Err(self.syntax_error(self.text.len(), "there is no value: the text is empty"))
             }
             _ => {
                 let open = self.open.last().map_or(ROOT, |&id| id);
                 let (line, _) = line_and_column(self.text, self.tree.start(open));
                 let bracket = &self.tree.text[self.tree.start(open)..=self.tree.start(open)];
-                Err(self.wrong(
+                Err(self.syntax_error(
                     self.text.len(),
                     &format!("the text ends before the {bracket} of line {line} is closed"),
                 ))
@@ -107,7 +109,7 @@ impl<'t> Builder<'t> {
         match (kind, self.expected) {
             (TokenKind::CommentLine | TokenKind::CommentBlock, _) => {
                 if self.grammar != JsonGrammar::WithComments {
-                    return Err(self.wrong(start, "comments are not allowed here"));
+                    return Err(self.syntax_error(start, "comments are not allowed here"));
                 }
                 let is_line = kind == TokenKind::CommentLine;
                 self.tree.comments.push(Comment { start, end, is_line });
@@ -117,7 +119,7 @@ impl<'t> Builder<'t> {
                 self.expected = Expected::Colon;
             }
             (TokenKind::StringWithControl, Expected::Key { .. }) => {
-                return Err(self.control(start, end));
+                return Err(self.control_character_error(start, end));
             }
             (TokenKind::Colon, Expected::Colon) => self.expected = Expected::MemberValue,
             (TokenKind::Comma, Expected::CommaOrEnd) => self.comma(start),
@@ -151,7 +153,9 @@ impl<'t> Builder<'t> {
             TokenKind::OpenBracket => ValueKind::Array,
             TokenKind::String => ValueKind::String,
             TokenKind::Plain => ValueKind::Plain,
-            TokenKind::StringWithControl => return Err(self.control(token.start, token.end)),
+            TokenKind::StringWithControl => {
+                return Err(self.control_character_error(token.start, token.end));
+            }
             _ => return Err(self.unexpected(token.start, token.end)),
         };
         let id = self.tree.nodes.len();
@@ -173,7 +177,7 @@ impl<'t> Builder<'t> {
         if kind.is_container() {
             if self.open.len() == DEPTH_LIMIT {
                 let what = format!("values are nested deeper than {DEPTH_LIMIT} levels");
-                return Err(self.wrong(token.start, &what));
+                return Err(self.syntax_error(token.start, &what));
             }
             self.open.push(id);
         }
@@ -186,7 +190,7 @@ impl<'t> Builder<'t> {
 
     fn close(&mut self, kind: ValueKind, is_plain: bool, at: usize) -> Result<()> {
         if !is_plain && self.grammar != JsonGrammar::WithComments {
-            return Err(self.wrong(at, "a trailing comma is not allowed here"));
+            return Err(self.syntax_error(at, "a trailing comma is not allowed here"));
         }
         let Some(id) = self.open.pop().filter(|&id| self.tree.kind(id) == kind) else {
             return Err(self.unexpected(at, at + 1));
@@ -209,12 +213,12 @@ impl<'t> Builder<'t> {
         };
     }
 
-    /// JSON strings have no control characters but escaped ones.
-    fn control(&self, start: usize, end: usize) -> Error {
+    /// The error for a control character in a string, where JSON requires an escape.
+    fn control_character_error(&self, start: usize, end: usize) -> Error {
         let (at, control) = control_character(&self.text[start..end]).unwrap_or_default();
         let what =
             format!("a string holds the control character U+{control:04X}, which must be escaped");
-        self.wrong(start + at, &what)
+        self.syntax_error(start + at, &what)
     }
 
     fn unexpected(&self, start: usize, end: usize) -> Error {
@@ -228,14 +232,14 @@ impl<'t> Builder<'t> {
             Expected::CommaOrEnd => "a comma or ]",
             Expected::Nothing => "nothing after the value",
         };
-        self.wrong(start, &format!("expected {expected}, found {found}"))
+        self.syntax_error(start, &format!("expected {expected}, found {found}"))
     }
 
-    fn unreadable(&self, error: &Unreadable) -> Error {
-        self.wrong(error.offset, &error.what)
+    fn token_error(&self, error: &TokenError) -> Error {
+        self.syntax_error(error.offset, &error.what)
     }
 
-    fn wrong(&self, offset: usize, what: &str) -> Error {
+    fn syntax_error(&self, offset: usize, what: &str) -> Error {
         let (line, column) = line_and_column(self.text, offset);
         Error::new(
             Code::InvalidJson,
@@ -244,7 +248,7 @@ impl<'t> Builder<'t> {
     }
 }
 
-/// The line and column of an offset, both from 1; columns are characters.
+/// The line and column of an offset, both from 1; a column is a character.
 fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
     let before = &text[..offset];
     let line = memchr::memchr_iter(b'\n', before.as_bytes()).count() + 1;

@@ -1,8 +1,8 @@
 //! A JSON text → its tokens.
 //!
-//! `jsonc-parser` says what a token is. In documents of megabytes nearly all of them are brackets,
-//! commas, colons and strings without escapes, with blanks between: those are found here, eight
-//! bytes at a time, and all others are left to it.
+//! `jsonc-parser` defines what a token is. Almost all tokens of large documents are brackets,
+//! commas, colons and strings without escapes, separated by whitespace. This module scans those
+//! itself, eight bytes at a time, and leaves all others to the parser crate.
 
 use jsonc_parser::errors::ParseError;
 use jsonc_parser::tokens::Token as ParserToken;
@@ -10,7 +10,7 @@ use jsonc_parser::{Scanner, ScannerOptions};
 use serde::de::IgnoredAny;
 use serde_json::Deserializer;
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TokenKind {
     OpenBrace,
@@ -20,17 +20,17 @@ pub(super) enum TokenKind {
     Comma,
     Colon,
     String,
-    /// A string that holds a control character, which has to be escaped.
+    /// A string with an unescaped control character, which is not valid JSON.
     StringWithControl,
     /// A number, `true`, `false` or `null`.
     Plain,
     CommentLine,
     CommentBlock,
-    /// What is nothing in JSON.
+    /// An unquoted word, which is not valid JSON.
     Word,
 }
 
-/// A token and where it stands.
+/// A token and its range of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Token {
     pub(super) kind: TokenKind,
@@ -38,14 +38,14 @@ pub(super) struct Token {
     pub(super) end: usize,
 }
 
-/// What is no token.
+/// Why no token could be read, and where.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Unreadable {
+pub(super) struct TokenError {
     pub(super) offset: usize,
     pub(super) what: String,
 }
 
-/// Only JSON's own tokens and comments.
+/// JSON's own tokens and comments only.
 const OPTIONS: ScannerOptions = ScannerOptions {
     allow_single_quoted_strings: false,
     allow_hexadecimal_numbers: false,
@@ -55,7 +55,7 @@ const OPTIONS: ScannerOptions = ScannerOptions {
     allow_extended_string_escapes: false,
 };
 
-/// The tokens of a text, one after the other.
+/// An iterator over the tokens of a text.
 pub(super) struct Tokens<'t> {
     text: &'t str,
     at: usize,
@@ -63,16 +63,16 @@ pub(super) struct Tokens<'t> {
 }
 
 impl<'t> Tokens<'t> {
-    /// Whether strings may hold lone surrogates is for the caller to say.
+    /// `takes_surrogates`: whether strings may contain lone surrogates.
     pub(super) fn of(text: &'t str, takes_surrogates: bool) -> Tokens<'t> {
         Tokens { text, at: 0, takes_surrogates }
     }
 
-    /// The next token; none at the end.
+    /// The next token; none at the end of the text.
     #[inline]
-    pub(super) fn scan(&mut self) -> Result<Option<Token>, Unreadable> {
+    pub(super) fn scan(&mut self) -> Result<Option<Token>, TokenError> {
         let bytes = self.text.as_bytes();
-        let start = behind_blanks(bytes, self.at);
+        let start = skip_whitespace(bytes, self.at);
         let Some(&first) = bytes.get(start) else { return Ok(None) };
         let (kind, end) = match first {
             b'{' => (TokenKind::OpenBrace, start + 1),
@@ -81,7 +81,7 @@ impl<'t> Tokens<'t> {
             b']' => (TokenKind::CloseBracket, start + 1),
             b',' => (TokenKind::Comma, start + 1),
             b':' => (TokenKind::Colon, start + 1),
-            b'"' => match behind_plain_text(bytes, start + 1) {
+            b'"' => match skip_plain_text(bytes, start + 1) {
                 end if bytes.get(end) == Some(&b'"') => (TokenKind::String, end + 1),
                 _ => return self.scan_any(start),
             },
@@ -91,15 +91,15 @@ impl<'t> Tokens<'t> {
         Ok(Some(Token { kind, start, end }))
     }
 
-    /// The next token, whatever it is.
+    /// The next token, by `jsonc-parser`.
     #[inline(never)]
-    fn scan_any(&mut self, from: usize) -> Result<Option<Token>, Unreadable> {
+    fn scan_any(&mut self, from: usize) -> Result<Option<Token>, TokenError> {
         let mut scanner = Scanner::new(&self.text[from..], &OPTIONS);
         let token = match scanner.scan() {
             Ok(token) => token,
             Err(error) => {
                 let string = self.string_with_surrogate(from);
-                return string.map(Some).ok_or_else(|| unreadable(from, &error));
+                return string.map(Some).ok_or_else(|| token_error(from, &error));
             }
         };
         let (start, end) = (from + scanner.token_start(), from + scanner.token_end());
@@ -114,7 +114,7 @@ impl<'t> Tokens<'t> {
         Ok(Some(Token { kind, start, end }))
     }
 
-    /// A string whose escapes `jsonc-parser` does not take, but JSON does.
+    /// A string with a lone surrogate, which JSON allows and `jsonc-parser` refuses.
     fn string_with_surrogate(&mut self, start: usize) -> Option<Token> {
         let rest = self.text[start..].starts_with('"').then_some(&self.text[start..])?;
         let mut values = Deserializer::from_str(rest).into_iter::<IgnoredAny>();
@@ -140,19 +140,19 @@ fn kind_of(token: &ParserToken<'_>) -> TokenKind {
     }
 }
 
-/// Each byte of a word is 1.
+/// A 1 in each byte.
 const ONES: u64 = u64::from_le_bytes([1; 8]);
-/// The highest bit of each byte of a word.
+/// The highest bit of each byte.
 const HIGH: u64 = ONES << 7;
 
-/// Eight bytes of a text, the first of them lowest.
+/// Eight bytes of a text, the first of them least significant.
 fn word(bytes: &[u8], at: usize) -> Option<u64> {
     let eight = bytes.get(at..at + 8)?;
     eight.try_into().ok().map(u64::from_le_bytes)
 }
 
-/// Where blanks end. Those that are not ASCII are left to the scanner.
-fn behind_blanks(bytes: &[u8], mut at: usize) -> usize {
+/// Skips ASCII whitespace. Other whitespace is left to `jsonc-parser`.
+fn skip_whitespace(bytes: &[u8], mut at: usize) -> usize {
     while let Some(b' ' | b'\t' | b'\n' | b'\r' | 0x0B | 0x0C) = bytes.get(at) {
         at += 1;
         while let Some(word) = word(bytes, at) {
@@ -166,34 +166,35 @@ fn behind_blanks(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Where the first quote, backslash or control character stands, or a place before it.
-fn behind_plain_text(bytes: &[u8], mut at: usize) -> usize {
+/// Skips characters that need no handling in a string. Stops at the first quote, backslash or
+/// control character, or within eight bytes of the end of the text.
+fn skip_plain_text(bytes: &[u8], mut at: usize) -> usize {
     while let Some(word) = word(bytes, at) {
-        // The lowest bit that is set tells the first byte that is meant, as borrows go upwards.
+        // Only the lowest set bit is reliable: the subtraction borrows from higher bytes.
         let is = |byte: u8| {
             let others = word ^ (ONES * u64::from(byte));
             others.wrapping_sub(ONES) & !others
         };
         let is_control = word.wrapping_sub(ONES * 0x20) & !word;
-        let found = (is(b'"') | is(b'\\') | is_control) & HIGH;
-        at += found.trailing_zeros() as usize / 8;
-        if found != 0 {
+        let matches = (is(b'"') | is(b'\\') | is_control) & HIGH;
+        at += matches.trailing_zeros() as usize / 8;
+        if matches != 0 {
             break;
         }
     }
     at
 }
 
-/// Where the first control character stands, and which it is.
+/// The first control character and its offset.
 pub(super) fn control_character(text: &str) -> Option<(usize, u8)> {
     text.bytes().enumerate().find(|&(_, byte)| byte < 0x20)
 }
 
-fn unreadable(from: usize, error: &ParseError) -> Unreadable {
+fn token_error(from: usize, error: &ParseError) -> TokenError {
     let what = error.kind().to_string();
     let mut letters = what.chars();
     let first = letters.next().map(|letter| letter.to_ascii_lowercase());
-    Unreadable {
+    TokenError {
         offset: from + error.range().start,
         what: first.into_iter().chain(letters).collect(),
     }

@@ -1,11 +1,12 @@
-//! Tokens that are found without `jsonc-parser` are those that it finds.
+//! Compares the fast scanner with `jsonc-parser`.
 
 use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::*;
 
-/// What texts are made of: all kinds of tokens, whole and cut off, and blanks of every length.
+/// Building blocks of test texts: all kinds of tokens, complete and truncated, and whitespace of
+/// every length.
 const PIECES: [&str; 51] = [
     "{",
     "}",
@@ -60,13 +61,13 @@ const PIECES: [&str; 51] = [
     "\u{1}",
 ];
 
-/// All tokens as `jsonc-parser` finds them, and what is no token.
-fn expected(text: &str) -> (Vec<Token>, Option<Unreadable>) {
+/// The tokens according to `jsonc-parser`, and its error.
+fn expected(text: &str) -> (Vec<Token>, Option<TokenError>) {
     let (mut scanner, mut tokens) = (Scanner::new(text, &OPTIONS), Vec::new());
     loop {
         match scanner.scan() {
             Ok(None) => return (tokens, None),
-            Err(error) => return (tokens, Some(unreadable(0, &error))),
+            Err(error) => return (tokens, Some(token_error(0, &error))),
             Ok(Some(token)) => {
                 let (start, end) = (scanner.token_start(), scanner.token_end());
                 let kind = match kind_of(&token) {
@@ -81,7 +82,7 @@ fn expected(text: &str) -> (Vec<Token>, Option<Unreadable>) {
     }
 }
 
-fn found(text: &str) -> (Vec<Token>, Option<Unreadable>) {
+fn scanned(text: &str) -> (Vec<Token>, Option<TokenError>) {
     let (mut source, mut tokens) = (Tokens::of(text, false), Vec::new());
     loop {
         match source.scan() {
@@ -93,12 +94,12 @@ fn found(text: &str) -> (Vec<Token>, Option<Unreadable>) {
 }
 
 #[test]
-fn each_piece_is_found_wherever_a_word_of_eight_bytes_begins() {
+fn each_piece_is_scanned_at_every_offset_in_a_word() {
     for piece in PIECES {
         for before in 0..17 {
-            for behind in ["", ",", "          ", "\"a string\"", "\n\t{\"key\": [1, 2, 3]}"] {
-                let text = " ".repeat(before) + piece + behind;
-                assert_eq!(found(&text), expected(&text), "{text:?}");
+            for after in ["", ",", "          ", "\"a string\"", "\n\t{\"key\": [1, 2, 3]}"] {
+                let text = " ".repeat(before) + piece + after;
+                assert_eq!(scanned(&text), expected(&text), "{text:?}");
             }
         }
     }
@@ -110,17 +111,17 @@ fn strings_of_every_length_end_at_their_first_special_byte() {
         for special in ['"', '\\', '\u{1f}', '\u{0}', '\n', '!', '#', '[', ']', '\u{80}', '\u{ff}']
         {
             let text = format!("\"{}{special}{}\" 1", "x".repeat(length), "y\"".repeat(3));
-            assert_eq!(found(&text), expected(&text), "{text:?}");
+            assert_eq!(scanned(&text), expected(&text), "{text:?}");
         }
     }
 }
 
 proptest! {
     #[test]
-    fn tokens_of_random_texts_are_those_of_the_parser(
+    fn random_texts_have_the_tokens_of_the_parser(
         pieces in prop::collection::vec(select(&PIECES[..]), 0..60),
     ) {
         let text = pieces.concat();
-        prop_assert_eq!(found(&text), expected(&text));
+        prop_assert_eq!(scanned(&text), expected(&text));
     }
 }

@@ -1,4 +1,4 @@
-//! Anchors of values → the values that a document has there, or why not.
+//! JSON anchors → the values they name in a document, or why they do not resolve.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -11,46 +11,46 @@ use hashline_base::error::Code;
 /// Why an anchor was refused.
 #[derive(Clone, Debug)]
 pub struct JsonAnchorRefusal {
-    /// The code.
+    /// The error code.
     pub code: Code,
     /// The first line of the report.
     pub headline: String,
-    /// What is known, and what to use instead.
+    /// The current state, and what to use instead.
     pub truth: String,
-    /// The anchor of the value that is there now.
+    /// The current anchor of the value at this path.
     pub fresh: Option<String>,
 }
 
-/// Finds values by path; what is looked into again and again is known.
-pub struct ValueFinder<'t> {
+/// Resolves anchors in one document. Caches what repeated lookups need.
+pub struct AnchorResolver<'t> {
     tree: &'t Tree<'t>,
     elements: HashMap<NodeId, Vec<NodeId>>,
     members: HashMap<NodeId, MembersByKey<'t>>,
     hashes: HashMap<NodeId, u8>,
 }
 
-/// The members of an object that was looked into: how often, and after a while by key the value and
-/// how many have that key.
+/// Lookups in one object. After a few, the members are indexed: key → first value with it, and the
+/// number of values with it.
 #[derive(Default)]
 struct MembersByKey<'t> {
-    looks: usize,
+    lookups: usize,
     by_key: Option<HashMap<Cow<'t, str>, (NodeId, usize)>>,
 }
 
-/// How often an object is looked through before its keys are put in order, which takes longer than
-/// a look, but only once.
-const LOOKS_BEFORE_ORDER: usize = 4;
+/// Lookups by a linear scan before the keys of an object are indexed. Building the index costs more
+/// than a scan, but only once.
+const LOOKUPS_BEFORE_INDEX: usize = 4;
 
-/// How much of a value a refusal shows.
-const VALUE_LIMIT_CHARACTERS: usize = 200;
+/// How much of a value a refusal quotes.
+const QUOTED_VALUE_CHARS: usize = 200;
 
-/// How many keys a refusal names.
-const MAX_NAMED_KEYS: usize = 20;
+/// How many keys a refusal lists.
+const MAX_LISTED_KEYS: usize = 20;
 
-impl<'t> ValueFinder<'t> {
-    /// A finder that has looked at nothing yet.
-    pub fn new(tree: &'t Tree<'t>) -> ValueFinder<'t> {
-        ValueFinder {
+impl<'t> AnchorResolver<'t> {
+    /// A resolver with empty caches.
+    pub fn new(tree: &'t Tree<'t>) -> AnchorResolver<'t> {
+        AnchorResolver {
             tree,
             elements: HashMap::new(),
             members: HashMap::new(),
@@ -58,8 +58,8 @@ impl<'t> ValueFinder<'t> {
         }
     }
 
-    /// The value that an anchor means, if it is there and what it was.
-    pub fn find(&mut self, anchor: &JsonAnchor) -> Result<NodeId, JsonAnchorRefusal> {
+    /// The value at the path of an anchor, if its hash matches.
+    pub fn resolve(&mut self, anchor: &JsonAnchor) -> Result<NodeId, JsonAnchorRefusal> {
         let id = self.walk(&anchor.path)?;
         let current = *self.hashes.entry(id).or_insert_with(|| hash(&canonical(self.tree, id)));
         if current == anchor.hash {
@@ -73,7 +73,7 @@ impl<'t> ValueFinder<'t> {
             truth: format!(
                 "Expected {:02x}, current {current:02x}. Updated anchor: {fresh}. Current value: {}",
                 anchor.hash,
-                cut(self.tree.slice(id))
+                quote_value(self.tree.slice(id))
             ),
             fresh: Some(fresh),
         })
@@ -103,12 +103,12 @@ impl<'t> ValueFinder<'t> {
         self.elements.entry(id).or_insert_with(|| self.tree.children(id).collect())
     }
 
-    /// The first value with a key, and how many have it.
+    /// The first value with a key, and the number of values with that key.
     fn member(&mut self, id: NodeId, key: &str) -> Option<(NodeId, usize)> {
         let tree = self.tree;
         let members = self.members.entry(id).or_default();
-        members.looks += 1;
-        if members.looks <= LOOKS_BEFORE_ORDER {
+        members.lookups += 1;
+        if members.lookups <= LOOKUPS_BEFORE_INDEX {
             let mut found = tree.children(id).filter(|&child| tree.has_key(child, key));
             return found.next().map(|first| (first, 1 + found.count()));
         }
@@ -122,7 +122,8 @@ impl<'t> ValueFinder<'t> {
         by_key.get(key).copied()
     }
 
-    /// The refusal of a path that leads nowhere; `id` is how far it leads.
+    /// The refusal for a path without a value; `id` is the last value on the path, `so_far` its
+    /// path.
     fn missing(&self, path: &JsonPath, so_far: &JsonPath, id: NodeId) -> JsonAnchorRefusal {
         let tree = self.tree;
         let has = match tree.kind(id) {
@@ -132,8 +133,8 @@ impl<'t> ValueFinder<'t> {
                     .filter_map(|child| tree.key(child))
                     .map(|key| quoted(&key))
                     .collect();
-                let more = if keys.len() > MAX_NAMED_KEYS { " and more" } else { "" };
-                keys.truncate(MAX_NAMED_KEYS);
+                let more = if keys.len() > MAX_LISTED_KEYS { " and more" } else { "" };
+                keys.truncate(MAX_LISTED_KEYS);
                 if keys.is_empty() {
                     "is an object without keys".to_owned()
                 } else {
@@ -176,11 +177,11 @@ fn ambiguous(
     }
 }
 
-/// A value as a refusal shows it, in one line.
-fn cut(text: &str) -> String {
+/// A value as a refusal quotes it: shortened, in one line.
+fn quote_value(text: &str) -> String {
     let mut shown = String::new();
     for (at, character) in text.chars().enumerate() {
-        if at == VALUE_LIMIT_CHARACTERS {
+        if at == QUOTED_VALUE_CHARS {
             shown.push('…');
             break;
         }
