@@ -1,9 +1,9 @@
-//! Files as a model sees them: lines with anchors, within limits.
+//! What a model sees of files: lines with anchors, within limits.
 //!
-//! An *excerpt* is what is shown of a text: a page, or matches with context around them (`excerpt`,
-//! `pattern`), of long lines a part (`width`), and of long texts without what `fold` leaves out;
-//! `enclosing` finds the lines above that say where it stands. `read` makes a view of one file,
-//! `search` of many; what the files of a call have in common is its `scope`.
+//! An *excerpt* is the output for one text: a page, or matches with context (`excerpt`, `pattern`).
+//! It shows a part of each long line (`width`) and folds long texts (`fold`). `enclosing` finds the
+//! lines that open the blocks around a match. `read` renders one file, `search` many; `scope` holds
+//! what the files of one call share.
 
 pub mod enclosing;
 pub mod excerpt;

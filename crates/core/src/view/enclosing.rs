@@ -2,7 +2,7 @@
 
 use hashline_syntax::{Budget, Source, language_of};
 
-/// The blocks of one text. It is parsed when the first of them is asked for.
+/// Finds the blocks of one text, which it parses on first use.
 pub struct Enclosing<'a> {
     path: &'a str,
     text: &'a [u8],
@@ -11,14 +11,13 @@ pub struct Enclosing<'a> {
 }
 
 impl<'a> Enclosing<'a> {
-    /// Those of a file with this path and text.
     pub fn new(path: &'a str, text: &'a [u8], budget: &'a Budget<'a>) -> Enclosing<'a> {
         Enclosing { path, text, budget, parsed: None }
     }
 
-    /// The lines that open the blocks around a line, the outermost first; none where the language
-    /// is not known.
-    pub fn openers(&mut self, line: u64) -> Vec<u64> {
+    /// The lines that open the blocks around `line`, outermost first; empty if the language is not
+    /// known.
+    pub fn opening_lines(&mut self, line: u64) -> Vec<u64> {
         let Enclosing { path, text, budget, parsed } = self;
         let source = parsed.get_or_insert_with(|| {
             let language = language_of(path, text)?;
@@ -26,7 +25,7 @@ impl<'a> Enclosing<'a> {
             Source::parse(language, *text, budget).map(Box::new)
         });
         let line = u32::try_from(line).unwrap_or(u32::MAX);
-        let openers = source.iter().flat_map(|source| source.enclosing(line, budget));
-        openers.map(u64::from).collect()
+        let opening_lines = source.iter().flat_map(|source| source.enclosing(line, budget));
+        opening_lines.map(u64::from).collect()
     }
 }

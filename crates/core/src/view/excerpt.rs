@@ -1,10 +1,9 @@
-//! Output with limits: lines one after the other ([`Page`]), or matches with the lines around
-//! them ([`Excerpt`]).
+//! Output within limits: consecutive lines ([`Page`]), or matches with context ([`Excerpt`]).
 
 use std::ops::Range;
 
 use crate::view::fold::fold_row;
-use crate::view::width::{Measure, Width, around};
+use crate::view::width::{Amount, Width, window_around};
 use hashline_lines::dialect::Dialect;
 use hashline_lines::hash::{BlockHasher, LineHasher, with_block_hasher};
 use hashline_lines::lines::{Lines, Span, Unit};
@@ -13,18 +12,18 @@ use hashline_lines::rows::{
     render_line, render_part, rendered_size_bound,
 };
 
-/// How many lines one answer has, where nobody asks for more or less.
+/// The default limit of lines for one answer.
 pub const ANSWER_LIMIT_LINES: u64 = 2_000;
 
-/// How many bytes of text one answer has, where nobody asks for more or less.
+/// The default limit of bytes of text for one answer.
 pub const ANSWER_LIMIT_BYTES: usize = 51_200;
 
-/// How much may be shown; `None` is no limit.
+/// How much to show; `None` means no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     /// Lines.
     pub max_lines: Option<u64>,
-    /// Bytes of rendered text. A first line that is longer is shown cut.
+    /// Bytes of rendered text. A first line that exceeds them is truncated.
     pub max_bytes: Option<usize>,
 }
 
@@ -37,10 +36,10 @@ pub struct Page {
     first_line: Option<u64>,
     last_line: u64,
     shown_lines: u64,
-    /// Set by the first line that did not fit.
+    /// The first line that did not fit.
     next_line: Option<u64>,
     is_cut: bool,
-    /// Lines that are longer than may be shown were cut.
+    /// Whether the width limit truncated any line.
     has_cut_rows: bool,
     rows: ShownRows,
 }
@@ -48,14 +47,14 @@ pub struct Page {
 /// The lines of a file that an answer shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ShownRows {
-    /// Their numbers, in ascending ranges that do not touch.
+    /// Their numbers, in ascending ranges with gaps between them.
     pub lines: Vec<Range<u64>>,
-    /// Those of them of which only a part is shown.
+    /// The lines of which only a part is shown.
     pub parts: Vec<RowPart>,
 }
 
 impl ShownRows {
-    /// Adds a line, of which these bytes are shown.
+    /// Adds a line of which `bytes`, out of `of`, are shown.
     fn push_line(&mut self, line: u64, bytes: Range<usize>, of: usize) {
         self.push(line..line + 1);
         if bytes.len() < of {
@@ -72,19 +71,19 @@ impl ShownRows {
     }
 }
 
-/// Which part of a line its row shows, if not all of it.
+/// The part of a line that is shown, if it is not the whole line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowPart {
     /// The number of the line.
     pub line: u64,
     /// The bytes of its text that are shown.
     pub bytes: Range<usize>,
-    /// How many it has.
+    /// The length of the line in bytes.
     pub of: usize,
 }
 
 impl Page {
-    /// An empty page with room for `size_bytes` of output.
+    /// An empty page with a buffer of `size_bytes`.
     pub fn new(dialect: &'static Dialect, limits: Limits, size_bytes: usize) -> Page {
         let capacity = limits.max_bytes.map_or(size_bytes, |max| max.min(size_bytes));
         Page {
@@ -102,12 +101,12 @@ impl Page {
         }
     }
 
-    /// The page with another width of its rows.
+    /// Sets the width limit of the lines.
     pub fn with_width(self, width: Width) -> Page {
         Page { width, ..self }
     }
 
-    /// A page of the first lines of a file, as they were rendered elsewhere.
+    /// A page of the first lines of a file, rendered by other code.
     pub fn of_rendered(dialect: &'static Dialect, lines: u64, text: Vec<u8>) -> Page {
         let mut rows = ShownRows::default();
         rows.push(1..lines + 1);
@@ -126,19 +125,19 @@ impl Page {
         }
     }
 
-    /// Adds a line; false when it did not fit, after which nothing does.
+    /// Adds a line. Returns false if it did not fit; no later line is added then.
     pub fn push(&mut self, number: u64, text: &[u8]) -> bool {
         self.add(number, text, false, None)
     }
 
-    /// Adds the lines of `text`, of which the first has the number `first`; false when not all
-    /// fitted, after which nothing does.
+    /// Adds the lines of `text`, numbered from `first`. Returns false if they did not all fit; no
+    /// later line is added then.
     pub fn push_lines(&mut self, first: u64, text: &[u8]) -> bool {
         let dialect = self.hasher.dialect();
         with_block_hasher(dialect, |hasher| self.push_runs(hasher, first, text))
     }
 
-    /// Lines that are shown whole go together, others one by one.
+    /// Adds runs of lines that the width cannot truncate as a whole, other lines one by one.
     fn push_runs(&mut self, hasher: &mut BlockHasher, first: u64, text: &[u8]) -> bool {
         let (mut number, mut rest) = (first, text);
         while !rest.is_empty() {
@@ -178,7 +177,7 @@ impl Page {
                 self.out.push(b'\n');
             }
             renderer.append(rest, block, &mut self.out);
-            // The line feed after the last line.
+            // The newline after the last line.
             self.out.pop();
             self.first_line.get_or_insert(number);
             self.last_line = next - 1;
@@ -189,7 +188,7 @@ impl Page {
         true
     }
 
-    /// Adds a row for lines that are left out; false when it did not fit, after which nothing does.
+    /// Adds a row for folded lines. Returns false if it did not fit; no later line is added then.
     pub fn push_fold(&mut self, lines: &Range<u64>) -> bool {
         let row = fold_row(lines);
         let has_room = self.shown_lines == 0 || self.has_room_for(1, row.len() + 1);
@@ -207,7 +206,7 @@ impl Page {
         true
     }
 
-    /// Whether so many lines, which together take at most so many bytes, fit for certain.
+    /// Whether this number of lines, of at most `size_bytes` in total, is certain to fit.
     fn has_room_for(&self, lines: u64, size_bytes: usize) -> bool {
         let max_lines = self.limits.max_lines.unwrap_or(u64::MAX);
         let max_bytes = self.limits.max_bytes.unwrap_or(usize::MAX);
@@ -217,8 +216,8 @@ impl Page {
             && self.out.len().saturating_add(size_bytes) <= max_bytes
     }
 
-    /// As [`push_lines`](Page::push_lines), for lines that fit; `after_gap`: after a mark for the
-    /// lines that are left out above them.
+    /// Like [`push_lines`](Page::push_lines), for lines that fit; `after_gap` adds a gap marker
+    /// above them.
     fn add_lines(&mut self, first: u64, text: &[u8], after_gap: bool) {
         if after_gap {
             if !self.out.is_empty() {
@@ -229,13 +228,13 @@ impl Page {
         self.push_lines(first, text);
     }
 
-    /// Adds a line; `found` is where the match is that it is shown for.
+    /// Adds a line; `matched` is the range of the match in it.
     fn add(
         &mut self,
         number: u64,
         text: &[u8],
         after_gap: bool,
-        found: Option<Range<usize>>,
+        matched: Option<Range<usize>>,
     ) -> bool {
         if self.next_line.is_some() {
             return false;
@@ -257,9 +256,9 @@ impl Page {
         let hash = self.hasher.hash(number, text);
         let start = self.out.len();
         let max_bytes = self.limits.max_bytes.unwrap_or(usize::MAX);
-        let mut part = self.width.part(text, found.clone());
+        let mut part = self.width.part(text, matched.clone());
         let is_cut_row = matches!(self.width, Width::Chars(_)) && part.len() < text.len();
-        // A line that cannot fit is not copied first.
+        // Avoids copying a line that cannot fit.
         let mut fits = start.saturating_add(part.len()) <= max_bytes;
         if fits {
             render_part(dialect, number, hash, text, part.clone(), &mut self.out);
@@ -271,7 +270,7 @@ impl Page {
                 self.next_line = Some(number);
                 return false;
             }
-            part = self.push_cut(number, hash, text, (part, found), max_bytes);
+            part = self.push_cut(number, hash, text, (part, matched), max_bytes);
         }
         self.has_cut_rows |= is_cut_row;
         self.rows.push_line(number, part, text.len());
@@ -281,27 +280,28 @@ impl Page {
         true
     }
 
-    /// Shows as much of a part of a line as `max_bytes` have room for between the anchor and the
-    /// marks. Returns what it shows.
+    /// Adds as much of a line as fits into `max_bytes` with the anchor and the truncation marks.
+    /// Returns the range shown.
     fn push_cut(
         &mut self,
         number: u64,
         hash: u32,
         text: &[u8],
-        (part, found): (Range<usize>, Option<Range<usize>>),
+        (part, matched): (Range<usize>, Option<Range<usize>>),
         max_bytes: usize,
     ) -> Range<usize> {
         let dialect = self.hasher.dialect();
         let mut anchor = Vec::new();
         render_line(dialect, number, hash, b"", &mut anchor);
         let room = max_bytes.saturating_sub(anchor.len() + cut_mark_bytes(text.len()));
-        let found = found.filter(|found| part.start <= found.start && found.end <= part.end);
-        let found = found.map(|found| found.start - part.start..found.end - part.start);
+        let matched =
+            matched.filter(|matched| part.start <= matched.start && matched.end <= part.end);
+        let matched = matched.map(|matched| matched.start - part.start..matched.end - part.start);
         let shown = &text[part.clone()];
-        let mut fitting = around(shown, found.clone(), Measure::Bytes(room));
+        let mut fitting = window_around(shown, matched.clone(), Amount::Bytes(room));
         if part.start + fitting.start > 0 {
             let room = room.saturating_sub(left_mark_bytes(text.len()));
-            fitting = around(shown, found, Measure::Bytes(room));
+            fitting = window_around(shown, matched, Amount::Bytes(room));
         }
         let fitting = part.start + fitting.start..part.start + fitting.end;
         render_part(dialect, number, hash, text, fitting.clone(), &mut self.out);
@@ -309,29 +309,28 @@ impl Page {
         fitting
     }
 
-    /// Whether of a line of so many bytes maybe only a part is shown.
+    /// Whether a line of this length might be truncated.
     pub fn may_cut(&self, line_bytes: usize) -> bool {
         line_bytes > self.width.whole_bytes()
             || line_bytes.saturating_add(LINE_CAPACITY_BYTES)
                 > self.limits.max_bytes.unwrap_or(usize::MAX)
     }
 
-    /// Whether of some lines only as much is shown as the width allows.
+    /// Whether the width limit truncated any line.
     pub fn has_cut_rows(&self) -> bool {
         self.has_cut_rows
     }
 
-    /// Whether the page shows one line that alone is too long, cut.
+    /// Whether the page consists of one line that the byte limit truncated.
     pub fn is_cut(&self) -> bool {
         self.is_cut
     }
 
-    /// The first line shown.
     pub fn first_line(&self) -> Option<u64> {
         self.first_line
     }
 
-    /// The last line shown; 0 before the first.
+    /// The last line shown; 0 if none is.
     pub fn last_line(&self) -> u64 {
         self.last_line
     }
@@ -341,23 +340,21 @@ impl Page {
         self.next_line
     }
 
-    /// The number of lines shown.
     pub fn shown_lines(&self) -> u64 {
         self.shown_lines
     }
 
-    /// Takes the lines that are shown.
+    /// Takes the lines shown out of the page.
     pub fn take_rows(&mut self) -> ShownRows {
         std::mem::take(&mut self.rows)
     }
 
-    /// The output.
     pub fn into_text(self) -> Vec<u8> {
         self.out
     }
 }
 
-/// How many lines to show around a match.
+/// The number of lines around a match.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Context {
     /// Lines before.
@@ -366,35 +363,35 @@ pub struct Context {
     pub after: u64,
 }
 
-/// Matches in ascending order with context; overlapping context merges, `...` stands between
-/// groups.
+/// Renders matches in ascending order, with context. Overlapping context is merged; groups are
+/// separated by `...`.
 pub struct Excerpt<'a> {
     text: &'a [u8],
     context: Context,
     page: Page,
-    /// The first line not shown yet.
+    /// The first line that is not shown yet.
     next: LineStart,
-    /// Lines up to the next one that are to be rendered together.
-    unrendered: Option<UnbrokenLines>,
-    /// Context after the last match goes up to this line.
+    /// Consecutive lines before `next` that will be rendered together.
+    deferred: Option<ConsecutiveLines>,
+    /// The last line of the context after the last match.
     pending_until: u64,
 }
 
-/// A line and where it starts.
+/// A line and its offset.
 #[derive(Clone, Copy)]
 struct LineStart {
     number: u64,
     offset: usize,
 }
 
-/// Lines without a gap between them, of which it is certain that they fit.
-struct UnbrokenLines {
+/// Consecutive lines that are certain to fit.
+struct ConsecutiveLines {
     first: LineStart,
     after_gap: bool,
 }
 
 impl<'a> Excerpt<'a> {
-    /// An excerpt of UTF-8 `text`, no line before number `first_line`, which starts at byte
+    /// An excerpt of UTF-8 `text`. It shows no line before `first_line`, which starts at byte
     /// `first_offset`.
     pub fn new(
         text: &'a [u8],
@@ -404,43 +401,43 @@ impl<'a> Excerpt<'a> {
         first_offset: usize,
     ) -> Self {
         let next = LineStart { number: first_line, offset: first_offset };
-        Excerpt { text, context, page, next, unrendered: None, pending_until: 0 }
+        Excerpt { text, context, page, next, deferred: None, pending_until: 0 }
     }
 
-    /// Adds a match, of a line of which only a part may be shown with the place that counts;
-    /// false when it did not fit, after which nothing does.
-    pub fn push_match(&mut self, number: u64, span: Span, found: Option<Range<usize>>) -> bool {
+    /// Adds a match; `matched` is its range in a line that might be truncated. Returns false if it
+    /// did not fit; no later line is added then.
+    pub fn push_match(&mut self, number: u64, span: Span, matched: Option<Range<usize>>) -> bool {
         if !self.show_pending(number - 1) {
             return false;
         }
         let earliest = number.saturating_sub(self.context.before).max(self.next.number);
         let mut gap = false;
         if earliest > self.next.number {
-            gap = self.page.shown_lines() > 0 || self.unrendered.is_some();
+            gap = self.page.shown_lines() > 0 || self.deferred.is_some();
             self.render();
             let mut offset = span.start;
             for _ in earliest..number {
-                // A mapped file can change between two looks at it; then the view is thrown away.
+                // A mapped file can change between two reads; then the view is discarded.
                 let above = &self.text[..offset.saturating_sub(1)];
                 offset = memchr::memrchr(b'\n', above).map_or(0, |newline| newline + 1);
             }
             self.next = LineStart { number: earliest, offset };
         }
-        let fitted = self.show_until(number, gap, found);
+        let fitted = self.show_until(number, gap, matched);
         self.pending_until = number.saturating_add(self.context.after);
         fitted
     }
 
-    /// Adds a line that says where the next match stands, if it is not shown yet; false when it did
-    /// not fit, after which nothing does.
-    pub fn push_opener(&mut self, number: u64) -> bool {
+    /// Adds a line that opens a block around the next match, unless it is shown already. Returns
+    /// false if it did not fit; no later line is added then.
+    pub fn push_enclosing(&mut self, number: u64) -> bool {
         if !self.show_pending(number) {
             return false;
         }
         let Some(skipped) = number.checked_sub(self.next.number) else { return true };
         let mut gap = false;
         if skipped > 0 {
-            gap = self.page.shown_lines() > 0 || self.unrendered.is_some();
+            gap = self.page.shown_lines() > 0 || self.deferred.is_some();
             self.render();
             let below = self.text.get(self.next.offset..).unwrap_or_default();
             let end = memchr::memchr_iter(b'\n', below).nth(skipped as usize - 1);
@@ -450,14 +447,14 @@ impl<'a> Excerpt<'a> {
         self.show_until(number, gap, None)
     }
 
-    /// Shows the context after the last match and hands back the page.
+    /// Adds the context after the last match and returns the page.
     pub fn finish(mut self) -> Page {
         self.show_pending(u64::MAX);
         self.render();
         self.page
     }
 
-    /// Whether of a matching line maybe only a part is shown.
+    /// Whether a matching line might be truncated.
     pub fn may_cut(&self, span: Span) -> bool {
         self.page.may_cut(span.text_end - span.start)
     }
@@ -466,9 +463,9 @@ impl<'a> Excerpt<'a> {
         self.show_until(self.pending_until.min(last), false, None)
     }
 
-    /// Shows the lines up to number `last`, in which the match is: later and all at once if they
-    /// fit whole for certain, otherwise one by one until one does not.
-    fn show_until(&mut self, last: u64, gap: bool, found: Option<Range<usize>>) -> bool {
+    /// Shows the lines up to `last`, which contains the match. Defers rendering if all of them are
+    /// certain to fit untruncated; otherwise adds them one by one until one does not fit.
+    fn show_until(&mut self, last: u64, gap: bool, matched: Option<Range<usize>>) -> bool {
         let start = self.next;
         let mut end = start;
         let mut are_whole = true;
@@ -482,14 +479,14 @@ impl<'a> Excerpt<'a> {
         if end.number == start.number {
             return true;
         }
-        let first = self.unrendered.as_ref().map_or(start, |lines| lines.first);
+        let first = self.deferred.as_ref().map_or(start, |lines| lines.first);
         if are_whole && self.has_room_for(first, end) {
-            self.unrendered.get_or_insert(UnbrokenLines { first, after_gap: gap });
+            self.deferred.get_or_insert(ConsecutiveLines { first, after_gap: gap });
             self.next = end;
             return true;
         }
         self.render();
-        self.show_singly(last, gap, found)
+        self.show_one_by_one(last, gap, matched)
     }
 
     fn has_room_for(&self, first: LineStart, end: LineStart) -> bool {
@@ -499,22 +496,27 @@ impl<'a> Excerpt<'a> {
         self.page.has_room_for(lines, lines_bytes + GAP.len() + 2)
     }
 
-    /// Renders the lines that wait for it.
+    /// Renders the deferred lines.
     fn render(&mut self) {
-        if let Some(UnbrokenLines { first, after_gap }) = self.unrendered.take() {
+        if let Some(ConsecutiveLines { first, after_gap }) = self.deferred.take() {
             let lines = &self.text[first.offset..self.next.offset];
             self.page.add_lines(first.number, lines, after_gap);
         }
     }
 
-    fn show_singly(&mut self, last: u64, mut gap: bool, mut found: Option<Range<usize>>) -> bool {
+    fn show_one_by_one(
+        &mut self,
+        last: u64,
+        mut gap: bool,
+        mut matched: Option<Range<usize>>,
+    ) -> bool {
         for span in Lines::starting_at(self.text, Unit::Byte, self.next.offset) {
             if self.next.number > last {
                 break;
             }
             let LineStart { number, .. } = self.next;
-            let found = if number == last { found.take() } else { None };
-            if !self.page.add(number, span.text(self.text), std::mem::take(&mut gap), found) {
+            let matched = if number == last { matched.take() } else { None };
+            if !self.page.add(number, span.text(self.text), std::mem::take(&mut gap), matched) {
                 return false;
             }
             self.next = LineStart { number: number + 1, offset: span.end };
@@ -528,7 +530,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What an excerpt shows, and which matches it takes: every line looked at alone.
+    /// The expected output and accepted matches, computed line by line.
     fn naive(
         text: &[u8],
         context: Context,
@@ -543,23 +545,23 @@ mod tests {
             next += u64::from(added) * (number + 1 - next);
             added
         };
-        let mut taken = Vec::new();
+        let mut accepted = Vec::new();
         let mut shown_to = 0;
         for (at, &number) in matches.iter().enumerate() {
             let above = at.checked_sub(1).map_or(0, |at| matches[at] + context.after);
-            let mut asked = (shown_to + 1..=number)
+            let mut wanted = (shown_to + 1..=number)
                 .filter(|&line| line <= above || line + context.before >= number);
-            taken.push(asked.all(|line| fits(&mut page, line)));
+            accepted.push(wanted.all(|line| fits(&mut page, line)));
             shown_to = number;
         }
         let last = matches.last().map_or(0, |last| last + context.after).min(lines.len() as u64);
         (shown_to + 1..=last).all(|line| fits(&mut page, line));
-        (page.into_text(), taken)
+        (page.into_text(), accepted)
     }
 
     proptest! {
         #[test]
-        fn lines_together_are_as_lines_alone(
+        fn runs_render_like_single_lines(
             lines in prop::collection::vec(("[ab é\t]{0,9}", any::<bool>()), 1..40),
             is_last_open in any::<bool>(),
             picks in prop::collection::btree_set(1u64..40, 1..12),
@@ -582,13 +584,13 @@ mod tests {
             let page = || Page::new(Dialect::default_dialect(), limits, 0);
 
             let mut excerpt = Excerpt::new(text, context, page(), 1, 0);
-            let taken: Vec<bool> = matches
+            let accepted: Vec<bool> = matches
                 .iter()
                 .map(|&number| excerpt.push_match(number, spans[number as usize - 1], None))
                 .collect();
             let shown = excerpt.finish();
             let expected = naive(text, context, page(), &matches);
-            prop_assert_eq!((shown.into_text(), taken), expected);
+            prop_assert_eq!((shown.into_text(), accepted), expected);
         }
     }
 }

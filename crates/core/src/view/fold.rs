@@ -1,4 +1,4 @@
-//! Which lines a folded view leaves out: bodies first of all, so that most definitions are seen.
+//! Chooses the lines that a folded view omits: bodies first, so that most definitions stay visible.
 
 mod layout;
 mod tree;
@@ -16,16 +16,16 @@ use hashline_lines::lines::{LineIndex, Unit};
 use layout::FoldableText;
 use tree::FoldTree;
 
-/// How many lines a folded view has if it is not said.
+/// The default number of lines of a folded view.
 pub const FOLD_LINES: u64 = 200;
 
-/// How far a view is folded.
+/// How much to fold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Folding {
-    /// To so many lines.
+    /// To at most this number of lines.
     To(u64),
-    /// To the usual number of lines, where a limit would cut the view of a file whose structure is
-    /// known.
+    /// To the default number of lines, if a limit would truncate the view and the language of the
+    /// file is known.
     InsteadOfCut,
 }
 
@@ -40,29 +40,28 @@ impl Folding {
 
 /// A text to fold.
 pub struct FoldedText<'a> {
-    /// What the file is called.
+    /// The path, from which the language is derived.
     pub path: &'a str,
     /// The text, UTF-8.
     pub text: &'a [u8],
-    /// How its anchors are written.
+    /// The dialect of the anchors in `open`.
     pub dialect: &'static Dialect,
-    /// Asked now and then.
     pub cancel: &'a Cancel,
-    /// What may be spent on its structure.
+    /// The budget for parsing.
     pub budget: &'a Budget<'a>,
 }
 
 impl FoldedText<'_> {
-    /// The stretches of lines that a view leaves out, in order, no two of them side by side; what
-    /// is opened may leave one line of them. `None` where the file has to have a structure, and has
+    /// The folded ranges of lines, sorted, with gaps between them. A range can be a single line
+    /// where an opened range leaves one. `None` if `folding` requires a known language and there is
     /// none.
-    pub fn left_out(
+    pub fn folds(
         &self,
         folding: Folding,
-        most_lines: Option<u64>,
+        max_lines: Option<u64>,
         open: &[String],
     ) -> Result<Option<Vec<Range<u64>>>> {
-        let lines = folding.lines().min(most_lines.unwrap_or(u64::MAX));
+        let lines = folding.lines().min(max_lines.unwrap_or(u64::MAX));
         let layout = match (FoldableText::of_source(self.path, self.text, self.budget), folding) {
             (Some(layout), _) => layout,
             (None, Folding::InsteadOfCut) => return Ok(None),
@@ -72,12 +71,12 @@ impl FoldedText<'_> {
         if index.count() <= lines {
             return Ok(Some(Vec::new()));
         }
-        let folds = joined(FoldTree::new(layout, index.count()).folded_to(lines));
+        let folds = merged(FoldTree::new(layout, index.count()).folded_to(lines));
         let open = self.opened(&index, &folds, open)?;
-        Ok(Some(folds.into_iter().flat_map(|fold| without(fold, &open)).collect()))
+        Ok(Some(folds.into_iter().flat_map(|fold| subtract(fold, &open)).collect()))
     }
 
-    /// The lines that are to be shown whole, in order.
+    /// The lines to show in full, sorted.
     fn opened(
         &self,
         index: &LineIndex,
@@ -86,21 +85,21 @@ impl FoldedText<'_> {
     ) -> Result<Vec<Range<u64>>> {
         let mut opened = Vec::new();
         for name in open {
-            if let Some(lines) = lines_of_fold(name) {
+            if let Some(lines) = parse_fold_name(name) {
                 opened.push(lines);
                 continue;
             }
-            let anchor = Anchor::parse(self.dialect, name).map_err(|_| not_a_fold(name))?;
+            let anchor = Anchor::parse(self.dialect, name).map_err(|_| invalid_fold_name(name))?;
             let above = u64::from(anchor.line);
-            self.check(index, &anchor, name)?;
+            self.check_unchanged(index, &anchor, name)?;
             opened.extend(folds.iter().find(|fold| fold.start == above + 1).cloned());
         }
         opened.sort_by_key(|lines| lines.start);
         Ok(opened)
     }
 
-    /// Whether the line of an anchor is still the one that was shown.
-    fn check(&self, index: &LineIndex, anchor: &Anchor, name: &str) -> Result<()> {
+    /// Checks that the line of an anchor is unchanged.
+    fn check_unchanged(&self, index: &LineIndex, anchor: &Anchor, name: &str) -> Result<()> {
         let line = u64::from(anchor.line);
         let text = index.span(self.text, line).map(|span| span.text(self.text));
         let is_same = text.is_some_and(|text| {
@@ -118,44 +117,44 @@ impl FoldedText<'_> {
     }
 }
 
-/// The row that stands for lines that are left out.
+/// The row that replaces folded lines.
 pub fn fold_row(lines: &Range<u64>) -> String {
-    format!("{} … {} lines", name_of_fold(lines), lines.end - lines.start)
+    format!("{} … {} lines", fold_name(lines), lines.end - lines.start)
 }
 
-/// The name by which lines that are left out are asked for.
-pub fn name_of_fold(lines: &Range<u64>) -> String {
+/// The name of a fold, by which a request opens it.
+pub fn fold_name(lines: &Range<u64>) -> String {
     format!("{}-{}", lines.start, lines.end - 1)
 }
 
-/// The lines of `14-80`, or of a whole row that begins with it.
-fn lines_of_fold(name: &str) -> Option<Range<u64>> {
+/// Parses `14-80`, or a whole row that starts with it.
+fn parse_fold_name(name: &str) -> Option<Range<u64>> {
     let (first, rest) = name.trim().split_once('-')?;
     let last = rest.split_ascii_whitespace().next()?;
     let (first, last) = (first.trim().parse().ok()?, last.parse::<u64>().ok()?);
     (first > 0 && last >= first).then(|| first..last.saturating_add(1))
 }
 
-fn not_a_fold(name: &str) -> Error {
+fn invalid_fold_name(name: &str) -> Error {
     Error::argument(format!(
         "open holds {}: expected lines that are folded, like \"14-80\", or the anchor of the line above them",
         quote(name)
     ))
 }
 
-/// Stretches in order, of which those side by side are one.
-fn joined(mut folds: Vec<Range<u64>>) -> Vec<Range<u64>> {
+/// Sorts ranges and merges those that overlap or are adjacent.
+fn merged(mut folds: Vec<Range<u64>>) -> Vec<Range<u64>> {
     folds.sort_unstable_by_key(|fold| fold.start);
     folds.dedup_by(|next, fold| {
-        let is_beside = next.start <= fold.end;
-        fold.end = fold.end.max(if is_beside { next.end } else { 0 });
-        is_beside
+        let touches = next.start <= fold.end;
+        fold.end = fold.end.max(if touches { next.end } else { 0 });
+        touches
     });
     folds
 }
 
-/// What is left of a stretch without others, which are in order.
-fn without(fold: Range<u64>, others: &[Range<u64>]) -> Vec<Range<u64>> {
+/// A range minus other ranges, which are sorted.
+fn subtract(fold: Range<u64>, others: &[Range<u64>]) -> Vec<Range<u64>> {
     let (mut left, mut from) = (Vec::new(), fold.start);
     for other in others.iter().filter(|other| other.start < fold.end && other.end > fold.start) {
         if other.start > from {
@@ -174,20 +173,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_folds_are_read_back() {
-        assert_eq!(lines_of_fold("14-80"), Some(14..81));
-        assert_eq!(lines_of_fold(" 14 - 80 … 67 lines"), Some(14..81));
-        assert_eq!(lines_of_fold(&fold_row(&(14..81))), Some(14..81));
+    fn fold_names_round_trip() {
+        assert_eq!(parse_fold_name("14-80"), Some(14..81));
+        assert_eq!(parse_fold_name(" 14 - 80 … 67 lines"), Some(14..81));
+        assert_eq!(parse_fold_name(&fold_row(&(14..81))), Some(14..81));
         for wrong in ["14", "14:a3", "0-3", "9-3", "-", "a-b", "14-80:a3", "-3-5"] {
-            assert_eq!(lines_of_fold(wrong), None, "{wrong}");
+            assert_eq!(parse_fold_name(wrong), None, "{wrong}");
         }
     }
 
     #[test]
-    fn stretches_are_joined_and_cut() {
-        assert_eq!(joined(vec![5..7, 1..3, 3..5, 9..10]), [1..7, 9..10]);
-        assert_eq!(without(1..10, &[]).len(), 1);
-        assert_eq!(without(1..10, &[0..2, 4..6, 5..7, 9..20]), [2..4, 7..9]);
-        assert!(without(3..5, &[1..9, 9..10]).is_empty());
+    fn ranges_are_merged_and_subtracted() {
+        assert_eq!(merged(vec![5..7, 1..3, 3..5, 9..10]), [1..7, 9..10]);
+        assert_eq!(subtract(1..10, &[]).len(), 1);
+        assert_eq!(subtract(1..10, &[0..2, 4..6, 5..7, 9..20]), [2..4, 7..9]);
+        assert!(subtract(3..5, &[1..9, 9..10]).is_empty());
     }
 }

@@ -1,13 +1,13 @@
-//! What a search looks for, and the lines in which it occurs.
+//! The pattern of a search, and the lines that match it.
 //!
-//! A pattern matches within one line's text; a terminator is never part of a match. Most
-//! patterns nevertheless run over the whole text at once, which is many times faster than a
-//! start per line (see [`Pattern::matching_lines`] for when that gives the same answer).
+//! A match is within the text of one line; it never includes a line terminator. Most patterns are
+//! nevertheless matched against many lines at once, which is many times faster than a call per line
+//! ([`Pattern::matching_lines`] explains why the result is the same).
 
 mod backtrack;
+mod budget;
 mod line;
 mod literal;
-mod watch;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -18,51 +18,51 @@ use regex_automata::nfa::thompson::{NFA, WhichCaptures};
 use regex_syntax::hir::{Hir, HirKind, Look};
 
 use backtrack::{Backtracker, MatchFailure};
+use budget::{StepBudget, Stop};
 use hashline_base::cancel::{Cancel, PIECE_BYTES};
 use hashline_base::error::{Code, Error, Result};
 use hashline_lines::anchor::quote;
 use hashline_lines::lines::{Lines, Span, Unit, line_around};
 use line::LineSearch;
 use literal::Literal;
-use watch::{Stop, Watch};
 
-/// Longer searches are refused: what some patterns become takes thousands of times their room.
+/// The maximum length of a search. Compiled patterns can be thousands of times larger.
 pub const SEARCH_LIMIT_BYTES: usize = 32 << 10;
 
-/// How many classes with large tables a pattern can have: `\pL`, `\w` and their like, and ranges
-/// that end outside ASCII. Each can take a millisecond and more.
+/// The maximum number of classes with large tables: `\pL`, `\w` and the like, and ranges that end
+/// outside ASCII. Compiling one can take a millisecond or more.
 pub const CLASSES_LIMIT: usize = 100;
 
-/// Room for the plain automaton of a pattern, which is made first. To make it and the faster ones
-/// takes about 0.1 s each then, and cannot be stopped.
+/// The size limit of the NFA, which is built first. Building an NFA of that size, and the faster
+/// automata from it, takes about 0.1 s each and cannot be cancelled.
 const AUTOMATON_LIMIT_BYTES: usize = 6 << 20;
 
-/// Room for each of the faster automata that are made of the same pattern.
+/// The size limit of each of the faster automata built from the same pattern.
 const FAST_AUTOMATON_LIMIT_BYTES: usize = 10 << 20;
 
-/// Room for the states that are made while it runs.
+/// The cache size for states built during a search.
 const CACHE_BYTES: usize = 2 << 20;
 
-/// States times bytes that an engine is left alone with: it may need as many steps, about 50 ms.
-const UNWATCHED_STEPS: usize = 1 << 22;
+/// States times bytes for a search that is not cancellable: about 50 ms if every state is visited.
+const UNCHECKED_STEPS: usize = 1 << 22;
 
-/// How much is looked at before it is told. Pieces end with a line: they can be shorter than
+/// Bytes between two progress reports. Pieces end with a line, so they can be shorter than
 /// `PIECE_BYTES`.
-const TELL_BYTES: usize = PIECE_BYTES / 2;
+const PROGRESS_BYTES: usize = PIECE_BYTES / 2;
 
-/// A search as the caller wrote it.
+/// A search, as given by the caller.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
     /// The text or regular expression.
     pub search: String,
     /// Whether `search` is a regular expression.
     pub regex: bool,
-    /// Whether letters match only their own case.
+    /// Whether the case of letters must match.
     pub case_sensitive: bool,
 }
 
 impl Query {
-    /// A text as it stands.
+    /// Searches for literal text.
     pub fn text(search: impl Into<String>) -> Query {
         Query { search: search.into(), ..Query::default() }
     }
@@ -87,29 +87,30 @@ pub struct Pattern {
 
 #[derive(Debug)]
 enum Engine {
-    /// A text as it stands: linear time, whatever its length.
+    /// Literal text, in time linear in the text.
     Literal(Box<Literal>),
-    /// Finite automata: linear time.
+    /// Finite automata, in time linear in the text.
     Automaton(Box<Automaton>),
-    /// Look-around and back-references: bounded backtracking, line by line.
+    /// Look-around and back-references, by bounded backtracking on each line.
     Backtracking(Backtracker),
 }
 
 #[derive(Debug)]
 struct Automaton {
     regex: meta::Regex,
-    /// What the same pattern is without optimizations.
+    /// The NFA without optimizations.
     nfa: NFA,
-    /// How much is searched at once.
+    /// How many bytes one search covers.
     piece_bytes: usize,
-    /// It has no assertion that differs between a line alone and the line in its text.
+    /// No assertion depends on whether a line is matched alone or in its text.
     spans_lines: bool,
-    /// It asserts the end of a line, which in a whole text is not seen before `\r\n`.
+    /// The pattern asserts the end of a line; on a whole text, such an assertion fails before
+    /// `\r\n`.
     asserts_line_end: bool,
 }
 
 impl Engine {
-    /// How much is searched at once where lines need not be looked at alone.
+    /// How many bytes one search covers when lines are not matched one by one.
     fn piece_bytes(&self) -> usize {
         match self {
             Engine::Literal(literal) => literal.piece_bytes,
@@ -122,12 +123,12 @@ impl Engine {
         matches!(self, Engine::Automaton(automaton) if automaton.asserts_line_end)
     }
 
-    /// The first match in a text of whole lines, from the byte `from` on.
+    /// The first match at or after `from`, in a text of whole lines.
     fn find(&self, text: &[u8], from: usize) -> Option<Range<usize>> {
         match self {
             Engine::Literal(literal) => literal.find(text, from),
             Engine::Automaton(automaton) => {
-                automaton.regex.find(Input::new(text).range(from..)).map(|found| found.range())
+                automaton.regex.find(Input::new(text).range(from..)).map(|matched| matched.range())
             }
             Engine::Backtracking(_) => None,
         }
@@ -150,15 +151,14 @@ impl Pattern {
         automaton(&query.search, query.case_sensitive, cancel)
     }
 
-    /// The lines of UTF-8 `text` in which the pattern occurs, from the line that starts at
-    /// byte `from` on.
+    /// Iterates over the matching lines of UTF-8 `text`, from the line that starts at byte `from`.
     ///
-    /// The whole text is searched at once where a match within a line's own text exists
-    /// exactly when the whole text has one starting in that line. Without assertions about
-    /// the text's ends that holds in one direction: what matches in the line alone matches in
-    /// the text. The other direction (a match that runs on over the terminator) is checked on
-    /// the line itself. All that holds of any text of whole lines; so it is done piece by piece,
-    /// with looks at the flag between them.
+    /// Many lines are matched at once if that finds the same lines as matching each line alone.
+    /// Without assertions about the start and end of the text, a match in a line alone is also a
+    /// match in the text. The converse does not hold for a match that extends past the line
+    /// terminator, so such a line is checked alone. This holds for any text of whole lines;
+    /// therefore the text is searched in pieces, with a check of the cancellation flag between
+    /// them.
     pub fn matching_lines<'a>(
         &'a self,
         text: &'a [u8],
@@ -170,18 +170,18 @@ impl Pattern {
             Engine::Automaton(automaton) => automaton.spans_lines,
             Engine::Backtracking(_) => false,
         };
-        let watch = Watch::new(cancel);
+        let budget = StepBudget::new(cancel);
         MatchingLines {
             pattern: self,
             text,
             at: from,
             piece_end: from,
             whole,
-            watch,
+            budget,
             long_lines: None,
-            found: None,
-            passed: &|_| {},
-            passed_at: from,
+            matched: None,
+            progress: &|_| {},
+            reported_at: from,
         }
     }
 }
@@ -191,70 +191,71 @@ pub struct MatchingLines<'a> {
     pattern: &'a Pattern,
     text: &'a [u8],
     at: usize,
-    /// How far the text is searched at once.
+    /// The end of the current piece.
     piece_end: usize,
     whole: bool,
-    watch: Watch<'a>,
+    budget: StepBudget<'a>,
     long_lines: Option<LineSearch<'a>>,
-    /// Where in the last line the match is, if that is known already.
-    found: Option<Range<usize>>,
-    /// Told how much was looked at.
-    passed: &'a dyn Fn(usize),
-    /// Up to where it was told.
-    passed_at: usize,
+    /// The match in the last line, if it is known already.
+    matched: Option<Range<usize>>,
+    /// The progress callback; receives a number of bytes.
+    progress: &'a dyn Fn(usize),
+    /// The offset of the last progress report.
+    reported_at: usize,
 }
 
 /// A line that may match.
 struct CandidateLine {
     line: Span,
-    found: MatchExtent,
+    matched: MatchExtent,
 }
 
-/// What is known of a line that may match.
+/// The extent of a match that starts in a line.
 #[derive(Clone, PartialEq, Eq)]
 enum MatchExtent {
-    /// A match begins and ends in it, there.
+    /// It ends in the line.
     Inside(Range<usize>),
-    /// A match begins in it and ends below.
+    /// It extends past the line terminator.
     RunsOver,
-    /// Nothing.
+    /// Not known.
     Nothing,
 }
 
 impl<'a> MatchingLines<'a> {
-    /// Says now and then how many bytes more were looked at.
-    pub fn telling(mut self, passed: &'a dyn Fn(usize)) -> MatchingLines<'a> {
-        self.passed = passed;
+    /// Calls `progress` periodically with the number of bytes searched since the last call.
+    pub fn with_progress(mut self, progress: &'a dyn Fn(usize)) -> MatchingLines<'a> {
+        self.progress = progress;
         self
     }
 
-    fn pass(&mut self) {
-        let bytes = self.at - self.passed_at;
-        if bytes >= TELL_BYTES {
-            (self.passed)(bytes);
-            self.passed_at = self.at;
+    fn report_progress(&mut self) {
+        let bytes = self.at - self.reported_at;
+        if bytes >= PROGRESS_BYTES {
+            (self.progress)(bytes);
+            self.reported_at = self.at;
         }
     }
 
-    /// The next line that may match: in a piece of text the one where the next match starts.
+    /// The next line that may match: the line with the next match in the piece, or simply the next
+    /// line.
     fn candidate(&mut self) -> Result<Option<CandidateLine>> {
         while self.whole && self.at < self.text.len() {
             if self.at == self.piece_end && !self.begin_piece()? {
                 break;
             }
-            if let Some(found) = self.find_in_piece() {
-                return Ok(Some(found));
+            if let Some(matched) = self.find_in_piece() {
+                return Ok(Some(matched));
             }
             self.at = self.piece_end;
         }
         let line = Lines::starting_at(self.text, Unit::Byte, self.at).next();
-        Ok(line.map(|line| CandidateLine { line, found: MatchExtent::Nothing }))
+        Ok(line.map(|line| CandidateLine { line, matched: MatchExtent::Nothing }))
     }
 
-    /// Goes on with as many whole lines as fit into a piece; false when not one does, or when
-    /// they are to be looked at alone.
+    /// Starts the next piece, of as many whole lines as fit. Returns false if not one line fits, or
+    /// if lines must be matched one by one.
     fn begin_piece(&mut self) -> Result<bool> {
-        self.pass();
+        self.report_progress();
         let engine = &self.pattern.engine;
         let limit = self.text.len().min(self.at.saturating_add(engine.piece_bytes()));
         let end = if limit == self.text.len() {
@@ -264,42 +265,42 @@ impl<'a> MatchingLines<'a> {
                 .map_or(self.at, |newline| self.at + newline + 1)
         };
         self.piece_end = end;
-        self.watch.begin(end - self.at).map_err(|stop| stopped(stop, end - self.at))?;
+        self.budget.begin(end - self.at).map_err(|stop| stopped(stop, end - self.at))?;
         let piece = &self.text[self.at..end];
-        // From here on every line is looked at alone.
+        // If false, all further lines are matched one by one.
         self.whole = !(engine.asserts_line_end() && memchr::memchr(b'\r', piece).is_some());
         Ok(self.whole && !piece.is_empty())
     }
 
     fn find_in_piece(&self) -> Option<CandidateLine> {
         let piece = &self.text[..self.piece_end];
-        let found = self.pattern.engine.find(piece, self.at)?;
-        if found.start == piece.len() && piece.ends_with(b"\n") {
+        let matched = self.pattern.engine.find(piece, self.at)?;
+        if matched.start == piece.len() && piece.ends_with(b"\n") {
             return None;
         }
-        let line = line_around(self.text, found.start);
-        let found = if found.end <= line.text_end {
-            MatchExtent::Inside(found.start - line.start..found.end - line.start)
+        let line = line_around(self.text, matched.start);
+        let matched = if matched.end <= line.text_end {
+            MatchExtent::Inside(matched.start - line.start..matched.end - line.start)
         } else {
             MatchExtent::RunsOver
         };
-        Some(CandidateLine { line, found })
+        Some(CandidateLine { line, matched })
     }
 
-    /// Where in the line that came last the first match is; of a line that is too long for the
-    /// engine that says so, where the match ends that ends first.
-    pub fn place(&mut self, line: Span) -> Result<Option<Range<usize>>> {
-        match self.found.clone() {
-            Some(found) => Ok(Some(found)),
+    /// The first match in the line returned last. In a line that is too long for the engine that
+    /// finds it, an empty range at the end of the match that ends first.
+    pub fn match_range(&mut self, line: Span) -> Result<Option<Range<usize>>> {
+        match self.matched.clone() {
+            Some(matched) => Ok(Some(matched)),
             None => self.find_in_line(line.text(self.text)),
         }
     }
 
     fn matches_line(&mut self, line: &'a [u8]) -> Result<bool> {
         match &self.pattern.engine {
-            // To know where the match begins takes longer.
+            // `is_match` is faster than finding the start of the match.
             Engine::Automaton(automaton) if line.len() <= automaton.piece_bytes => {
-                self.watch.begin(line.len()).map_err(|stop| stopped(stop, line.len()))?;
+                self.budget.begin(line.len()).map_err(|stop| stopped(stop, line.len()))?;
                 Ok(automaton.regex.is_match(line))
             }
             _ => Ok(self.find_in_line(line)?.is_some()),
@@ -308,23 +309,23 @@ impl<'a> MatchingLines<'a> {
 
     fn find_in_line(&mut self, line: &'a [u8]) -> Result<Option<Range<usize>>> {
         let stopped = |stop| stopped(stop, line.len());
-        self.watch.begin(line.len()).map_err(stopped)?;
+        self.budget.begin(line.len()).map_err(stopped)?;
         let pattern = self.pattern;
         match &pattern.engine {
-            Engine::Literal(literal) => literal.find_in(line, &self.watch).map_err(stopped),
+            Engine::Literal(literal) => literal.find_in(line, &self.budget).map_err(stopped),
             Engine::Automaton(automaton) if line.len() <= automaton.piece_bytes => {
-                Ok(automaton.regex.find(line).map(|found| found.range()))
+                Ok(automaton.regex.find(line).map(|matched| matched.range()))
             }
             Engine::Automaton(automaton) => {
                 let search = self.long_lines.get_or_insert_with(|| LineSearch::new(&automaton.nfa));
-                let end = search.end_of_match(line, &self.watch).map_err(stopped)?;
+                let end = search.end_of_match(line, &self.budget).map_err(stopped)?;
                 Ok(end.map(|end| end..end))
             }
             Engine::Backtracking(backtracker) => {
                 let text: Cow<'_, str> = String::from_utf8_lossy(line);
-                backtracker.find(&text, &self.watch).map_err(|failed| match failed {
+                backtracker.find(&text, &self.budget).map_err(|failed| match failed {
                     MatchFailure::Stopped(stop) => stopped(stop),
-                    MatchFailure::GaveUp(cause) => Error::new(
+                    MatchFailure::LimitReached(cause) => Error::new(
                         Code::InvalidPattern,
                         format!("the pattern gave up on a line of {} bytes: {cause}", line.len()),
                     ),
@@ -339,21 +340,21 @@ impl Iterator for MatchingLines<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         while self.at < self.text.len() {
-            self.pass();
+            self.report_progress();
             let matched = match self.candidate() {
                 Ok(None) => return None,
-                Ok(Some(CandidateLine { line, found })) => {
+                Ok(Some(CandidateLine { line, matched })) => {
                     self.at = line.end;
-                    // Behind a line that is longer than a piece, the next piece begins.
+                    // After a line longer than a piece, the next piece starts at its end.
                     self.piece_end = self.piece_end.max(line.end);
-                    self.found = None;
-                    if let MatchExtent::Inside(found) = found {
-                        self.found = Some(found);
+                    self.matched = None;
+                    if let MatchExtent::Inside(matched) = matched {
+                        self.matched = Some(matched);
                         return Some(Ok(line));
                     }
-                    // A match that runs over the end of its line can run far, and again from each
-                    // of the lines below: from here on every line is looked at alone.
-                    self.whole &= found != MatchExtent::RunsOver;
+                    // A match that extends past its line can be long, and the following lines may
+                    // each start another one. So further lines are matched one by one.
+                    self.whole &= matched != MatchExtent::RunsOver;
                     let text = line.text(self.text);
                     self.matches_line(text).map(|matches| matches.then_some(line))
                 }
@@ -384,7 +385,7 @@ fn stopped(stop: Stop, bytes: usize) -> Error {
     }
 }
 
-/// Refuses what would take long to compile, before anything is made of it.
+/// Refuses a pattern that would take too long to compile.
 fn check_size(query: &Query) -> Result<()> {
     let refusal = |what: String| Err(Error::new(Code::InvalidPattern, what));
     let size_bytes = query.search.len();
@@ -405,7 +406,7 @@ fn check_size(query: &Query) -> Result<()> {
     Ok(())
 }
 
-/// How many large classes there are at the most: a `-` need not be that of a range.
+/// An upper bound of the number of large classes; a `-` is not always part of a range.
 fn large_classes(pattern: &[u8]) -> usize {
     let mut classes = 0;
     let mut rest = pattern;
@@ -469,7 +470,7 @@ fn automaton(pattern: &str, case_sensitive: bool, cancel: &Cancel) -> Result<Pat
     let absolute = [Look::Start, Look::End, Look::StartCRLF, Look::EndCRLF];
     let engine = Automaton {
         regex,
-        piece_bytes: (UNWATCHED_STEPS / nfa.states().len().max(1)).min(PIECE_BYTES),
+        piece_bytes: (UNCHECKED_STEPS / nfa.states().len().max(1)).min(PIECE_BYTES),
         nfa,
         spans_lines: !absolute.iter().any(|&look| looks.contains(look)),
         asserts_line_end: looks.contains(Look::EndLF),
@@ -477,7 +478,8 @@ fn automaton(pattern: &str, case_sensitive: bool, cancel: &Cancel) -> Result<Pat
     Ok(Pattern { engine: Engine::Automaton(Box::new(engine)) })
 }
 
-/// The second engine, for patterns that the first does not support; `cause` is its refusal.
+/// The fallback engine, for patterns that the first one does not support; `cause` is the error of
+/// the first.
 fn backtracking(
     pattern: &str,
     case_sensitive: bool,
@@ -502,15 +504,15 @@ fn backtracking(
         }
         other => (false, 0, other.to_string()),
     };
-    let first_refusal = || invalid(pattern, at, &reason);
+    let first_error = || invalid(pattern, at, &reason);
     if !unsupported {
-        return Err(first_refusal());
+        return Err(first_error());
     }
     Backtracker::new(pattern, case_sensitive)
         .map(|engine| Pattern { engine: Engine::Backtracking(engine) })
         .map_err(|cause| match cause {
             fancy_regex::Error::ParseError(at, kind) => invalid(pattern, at, &kind.to_string()),
-            _ => first_refusal(),
+            _ => first_error(),
         })
 }
 
@@ -556,19 +558,21 @@ mod tests {
     }
 
     #[test]
-    fn a_search_says_how_far_it_has_looked() {
+    fn a_search_reports_its_progress() {
         let lines = PIECE_BYTES / 2;
         let text = "a line\n".repeat(lines);
         // In pieces, line by line, and with a match in each line.
-        for (search, found) in [("nothing", 0), ("^nothing$", 0), ("(?!b)no", 0), ("line", lines)] {
+        for (search, matched) in [("nothing", 0), ("^nothing$", 0), ("(?!b)no", 0), ("line", lines)]
+        {
             let pattern = compiled(&query(search, true, true)).unwrap();
             let told = std::cell::Cell::new(0);
-            let tell = |bytes| told.set(told.get() + bytes);
+            let progress = |bytes| told.set(told.get() + bytes);
             let cancel = Cancel::default();
-            let lines = pattern.matching_lines(text.as_bytes(), 0, &cancel).telling(&tell);
-            assert_eq!(lines.map(Result::unwrap).count(), found, "{search}");
+            let lines =
+                pattern.matching_lines(text.as_bytes(), 0, &cancel).with_progress(&progress);
+            assert_eq!(lines.map(Result::unwrap).count(), matched, "{search}");
             let left = text.len() - told.get();
-            assert!(left <= PIECE_BYTES + TELL_BYTES, "{search}: {left}");
+            assert!(left <= PIECE_BYTES + PROGRESS_BYTES, "{search}: {left}");
         }
     }
 
@@ -619,7 +623,7 @@ mod tests {
     }
 
     #[test]
-    fn regression_a_large_class_that_repeats_is_refused_early_and_looked_at_between() {
+    fn regression_a_repeated_large_class_is_refused_early_and_checks_cancellation() {
         let large = |times| query(&format!(r"\p{{L}}{{1,{times}}}9"), true, true);
         assert!(compiled(&large(200)).is_ok());
         let error = compiled(&large(1000)).unwrap_err();
@@ -633,10 +637,10 @@ mod tests {
     fn backtracking_has_a_limit() {
         let pattern = compiled(&query(r"(?:(a|b|ab)(?!z))*c\1", true, true)).unwrap();
         let text = "ab".repeat(60);
-        let found: Vec<_> =
+        let matched: Vec<_> =
             pattern.matching_lines(text.as_bytes(), 0, &Cancel::default()).collect();
-        assert_eq!(found[0].as_ref().unwrap_err().code, Code::InvalidPattern);
-        assert_eq!(found.len(), 1);
+        assert_eq!(matched[0].as_ref().unwrap_err().code, Code::InvalidPattern);
+        assert_eq!(matched.len(), 1);
     }
 
     proptest! {

@@ -1,4 +1,4 @@
-//! A request → a view of a file: a window of its lines, or the matches in it.
+//! Renders a file: a window of its lines, or the matches in it.
 
 mod folded;
 mod lines;
@@ -33,46 +33,47 @@ use lines::{line_ending, offset_after_lines, offset_of_line};
 use shared::CountedText;
 pub use stream::{stream_bytes, stream_file};
 
-/// Matches shown when a request sets no limit: of one file, or of all files of a search.
+/// The default limit of matches for one file, or for all files of a search.
 pub const MAX_MATCHES: u64 = 200;
 
-/// What to read of one file.
+/// A read of one file.
 #[derive(Clone, Debug, Default)]
 pub struct ReadRequest {
     /// The file.
     pub path: PathBuf,
     /// The first line, from 1.
     pub start_line: Option<u64>,
-    /// How much is shown.
+    /// How much to show.
     pub limits: Limits,
-    /// How many code points of a line are shown; the rest is counted.
+    /// How many code points of each line to show. Longer lines end with the number of omitted
+    /// characters.
     pub max_line_chars: Option<u64>,
-    /// Which columns of each line are shown; then `max_line_chars` does not count.
+    /// The columns to show of each line; `max_line_chars` is ignored then.
     pub columns: Option<Columns>,
-    /// How far the view is folded; not at all when `None`.
+    /// How much to fold; `None` does not fold.
     pub fold: Option<Folding>,
-    /// What is not folded: lines as `14-80`, or the anchor of the line above them. What is named
-    /// here makes a view a folded one.
+    /// Folds to open: lines as `14-80`, or the anchor of the line above a fold. A view with opened
+    /// folds is folded.
     pub open: Vec<String>,
-    /// Show the matches only.
+    /// Shows only the matches.
     pub search: Option<Query>,
-    /// Lines around each match.
+    /// The number of lines around each match.
     pub context: Context,
-    /// How many matches are listed; [`MAX_MATCHES`] when `None`.
+    /// How many matches to show; `None` means [`MAX_MATCHES`].
     pub max_matches: Option<u64>,
-    /// The label of the file's encoding, where it has no byte order mark.
+    /// The label of the encoding, for a file without a byte order mark.
     pub encoding: Option<String>,
-    /// Whether the view says the checksum of its lines.
+    /// Whether the view includes the checksum of its lines.
     pub checksum: bool,
 }
 
 impl ReadRequest {
-    /// A read of a whole file.
+    /// Reads a whole file.
     pub fn new(path: impl Into<PathBuf>) -> ReadRequest {
         ReadRequest { path: path.into(), ..ReadRequest::default() }
     }
 
-    /// The path as answers have it.
+    /// The path as answers print it.
     pub(crate) fn name(&self) -> Cow<'_, str> {
         self.path.to_string_lossy()
     }
@@ -105,23 +106,23 @@ impl From<PathBuf> for ReadRequest {
     }
 }
 
-/// How the lines of a file end.
+/// The line terminators of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LineEnding {
     /// No line has a terminator.
     #[default]
     None,
-    /// All `\n`.
+    /// Every terminator is `\n`.
     Lf,
-    /// All `\r\n`.
+    /// Every terminator is `\r\n`.
     CrLf,
     /// Both.
     Mixed,
 }
 
 impl LineEnding {
-    /// The word callers see.
+    /// The name in answers.
     pub fn as_str(self) -> &'static str {
         match self {
             LineEnding::None => "none",
@@ -132,22 +133,21 @@ impl LineEnding {
     }
 }
 
-/// A view of one file. As data (`serde`) it is one object, with the word of its kind in front.
+/// A view of one file. As data (`serde`) it is one object that starts with its kind.
 #[derive(Clone, Debug)]
 pub struct FileView {
     /// The path as requested.
     pub path: String,
-    /// The lines with their anchors, joined by `\n`; empty where the file is no text. Where lines
-    /// have no hashes, the header with the tag of the file stands above them.
+    /// The lines with their anchors, joined by `\n`; empty if the file is not text. In a dialect
+    /// without hashes, a header with the tag of the file precedes them.
     pub text: String,
-    /// Whether `text` is known to be nothing but ASCII: a host whose strings have another encoding
-    /// need not scan it again.
+    /// Whether `text` is known to be ASCII, so that a binding need not scan it again.
     pub is_ascii: bool,
-    /// What the file is, and what is known of it.
+    /// The kind of file, with what is known about it.
     pub kind: ViewKind,
 }
 
-/// What a file is, and what is known of it.
+/// The kind of file, with what is known about it.
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged, rename_all_fields = "camelCase")]
 #[non_exhaustive]
@@ -166,53 +166,53 @@ pub enum ViewKind {
         /// The hash of the whole content.
         snapshot: String,
     },
-    /// Not looked at, since a limit of the call was used up before.
+    /// Not read, because a limit of the call was reached before.
     Unread {
-        /// Where to go on.
+        /// The line to continue at.
         next_line: u64,
         /// Always `true`.
         truncated: bool,
     },
-    /// What it is cannot be said: it is missing, no file, or cannot be read as asked.
+    /// The file is missing, is not a regular file, or cannot be read as requested.
     Error {
-        /// Why there is no view.
+        /// The reason.
         #[serde(with = "shape::ErrorShape")]
         error: Error,
     },
 }
 
-/// What a view says of a text.
+/// The properties of a text and of the part shown.
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct TextView {
     /// Lines in the whole file.
     pub line_count: u64,
-    /// The first line shown, or where the view starts when it shows none.
+    /// The first line shown; in a view without lines, the line where it starts.
     pub start_line: u64,
-    /// The last line shown; `start_line - 1` when the view shows none.
+    /// The last line shown; `start_line - 1` if none is.
     pub end_line: u64,
-    /// Where to go on, when the view was cut.
+    /// The line to continue at, if the view was truncated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_line: Option<u64>,
-    /// Whether the view was cut by a limit, or rows of it were.
+    /// Whether a limit truncated the view or any line in it.
     pub truncated: bool,
-    /// Whether it shows one line, and of that less than was asked for: it has too many bytes.
+    /// Whether the view is a single line that the byte limit truncated.
     #[serde(skip)]
     pub is_line_cut: bool,
-    /// The lines that it shows.
+    /// The lines shown.
     #[serde(skip)]
     pub rows: ShownRows,
-    /// The lines that are left out of it, though it goes on behind them.
+    /// The folded lines.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "shape::folds")]
     pub folds: Vec<Range<u64>>,
-    /// The matching lines shown, with `search`.
+    /// The numbers of the matching lines shown, with `search`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub match_lines: Option<Vec<u64>>,
-    /// The matching lines from `start_line` on, shown or not, with `search`.
+    /// The number of matching lines from `start_line` on, shown or not, with `search`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub match_count: Option<u64>,
-    /// How lines end.
+    /// The line terminators.
     pub line_ending: LineEnding,
     /// Whether the last line has a terminator.
     pub final_newline: bool,
@@ -220,17 +220,17 @@ pub struct TextView {
     pub encoding: String,
     /// Whether the file starts with a byte order mark.
     pub bom: bool,
-    /// Whether invalid sequences are shown as U+FFFD.
+    /// Whether invalid sequences were replaced with U+FFFD.
     pub lossy: bool,
     /// The hash of the whole content.
     pub snapshot: String,
-    /// The checksum of the lines shown, where it was asked for and they are consecutive.
+    /// The checksum of the lines shown, if requested and if they are consecutive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checksum: Option<Checksum>,
 }
 
 impl ViewKind {
-    /// The word callers see.
+    /// The name in answers.
     pub fn as_str(&self) -> &'static str {
         match self {
             ViewKind::Text(_) => "text",
@@ -249,24 +249,23 @@ impl FileView {
         FileView { path, text: String::new(), is_ascii: false, kind }
     }
 
-    /// What it says of a text, where the file is one.
+    /// The view of a text; `None` for any other kind.
     pub fn as_text(&self) -> Option<&TextView> {
         if let ViewKind::Text(shown) = &self.kind { Some(shown) } else { None }
     }
 
-    /// Why there is no view, where there is none.
+    /// The reason why there is no view; `None` if there is one.
     pub fn error(&self) -> Option<&Error> {
         if let ViewKind::Error { error } = &self.kind { Some(error) } else { None }
     }
 }
 
-/// Reads many files in parallel. Views come in the order of the requests, each converted on the
-/// thread that made it; a file that cannot be read has its reason in its view. Fails only for
-/// cancellation.
+/// Reads many files in parallel. Views are in the order of the requests. A file that cannot be read
+/// has an error in its view. Fails only if cancelled.
 ///
-/// `witness` is told, by the request's place in the list, of every view and the version of the
-/// file that it was made of; of several for one request, which a file that changes meanwhile
-/// brings, the last one counts.
+/// `convert` runs on the thread that made the view. `witness` is called with the index of the
+/// request, each view, and the file version it was made from. If a file changes during the call, it
+/// can be called several times for one request; the last call counts.
 pub fn read_hashed<T: Send>(
     scope: &Scope<'_>,
     requests: &[ReadRequest],
@@ -276,8 +275,8 @@ pub fn read_hashed<T: Send>(
     let numbered: Vec<_> = requests.iter().enumerate().collect();
     let view = |&(at, request): &(usize, &ReadRequest)| {
         scope.cancel.check()?;
-        let told = |loaded: &Loaded, view: &FileView| witness(at, loaded, view);
-        view_or_reason(scope, request, read_one(scope, request, told)).map(&convert)
+        let witness = |loaded: &Loaded, view: &FileView| witness(at, loaded, view);
+        view_or_error(scope, request, read_one(scope, request, witness)).map(&convert)
     };
     let views = parallel::map(&numbered, view).into_iter().collect();
     scope.cancel.check()?;
@@ -287,29 +286,28 @@ pub fn read_hashed<T: Send>(
 fn read_one(
     scope: &Scope<'_>,
     request: &ReadRequest,
-    told: impl Fn(&Loaded, &FileView),
+    witness: impl Fn(&Loaded, &FileView),
 ) -> Result<FileView> {
     let (load, pattern) = prepare(scope, request)?;
     with_file(scope.fs, scope.base, &request.name(), &load, |loaded| {
         let view = view_loaded(scope, loaded, request, pattern.as_ref())?;
-        told(loaded, &view);
+        witness(loaded, &view);
         Ok(view)
     })
 }
 
-/// As [`read_hashed`] of one file, for bytes that came from elsewhere; the path of the request is
-/// what they are called.
+/// Like [`read_hashed`] for one file, for bytes in memory; the path is only their name.
 pub fn read_bytes(scope: &Scope<'_>, request: &ReadRequest, bytes: &[u8]) -> Result<FileView> {
     let view = || {
         let (load, pattern) = prepare(scope, request)?;
         let loaded = load_bytes(&request.name(), bytes, &load)?;
         view_loaded(scope, &loaded, request, pattern.as_ref())
     };
-    view_or_reason(scope, request, view())
+    view_or_error(scope, request, view())
 }
 
-/// A view, or in its place one that says why there is none; what was cancelled stays an error.
-fn view_or_reason(
+/// Turns an error into a view with that error, except for cancellation.
+fn view_or_error(
     scope: &Scope<'_>,
     request: &ReadRequest,
     view: Result<FileView>,
@@ -323,7 +321,7 @@ fn view_or_reason(
     }
 }
 
-/// Checks a request, and makes of it what it is carried out with.
+/// Validates a request; returns how to load its file, and its pattern.
 fn prepare(scope: &Scope<'_>, request: &ReadRequest) -> Result<(LoadOptions, Option<Pattern>)> {
     unicode_path("path", &request.path)?;
     let own = request.encoding.as_deref().map(Charset::by_label).transpose()?;
@@ -365,7 +363,7 @@ fn view_loaded(
     }
 }
 
-/// A view with the tag of its file above it, where the dialect has one there.
+/// Renders a document; prepends the tag of the file if the dialect has one.
 fn view_document(
     scope: &Scope<'_>,
     document: &Document,
@@ -386,7 +384,7 @@ fn view_document(
     Ok(view)
 }
 
-/// What a view begins with in a dialect without hashes.
+/// The header of a view in a dialect without hashes.
 fn header_above(
     scope: &Scope<'_>,
     document: &Document,
@@ -413,11 +411,11 @@ fn view_lines(
         && request.folding().is_none()
         && request.limits == Limits::default()
         && width == Width::Whole;
-    // What anchors add to a page of source with 30 bytes a line.
+    // The size of a page of source code with 30 bytes per line, anchors included.
     let usual_bytes = text.len() + text.len() / 4;
     if is_whole && usual_bytes < recycled_buffer_bytes() {
-        // Room there is, so lines need not be counted before they are shown. Where it is not
-        // enough, it grows, and what is kept for the next view is more.
+        // A buffer of this size avoids counting the lines first. If it is too small it grows, and
+        // the larger buffer is kept for the next view.
         let page = Page::new(dialect, request.limits, usual_bytes);
         let shown = show_window(text, ViewStart { line: 1, offset: 0 }, text.len(), page, cancel)?;
         return finish_view(scope, document, request, shown.page.last_line(), 1, shown);
@@ -430,7 +428,7 @@ fn view_lines(
     }
     let line_count = count_lines_while(text, cancel, &|_| {})?;
     if start_line > line_count.max(1) {
-        return Err(past_end(request, line_count, start_line));
+        return Err(line_out_of_range(request, line_count, start_line));
     }
     let start = offset_of_line(text, start_line, cancel)?;
     let lines_left = (line_count + 1).saturating_sub(start_line);
@@ -479,21 +477,21 @@ fn view_lines(
     finish_view(scope, document, request, line_count, start_line, shown)
 }
 
-/// The refusal of a first line that a text does not have.
-fn past_end(request: &ReadRequest, line_count: u64, line: u64) -> Error {
+/// The error for a first line after the end of the text.
+fn line_out_of_range(request: &ReadRequest, line_count: u64, line: u64) -> Error {
     let path = &request.name();
     let message = format!("{path}: has {line_count} lines, so none at line {line}");
     Error::at(Code::LineOutOfRange, path, message)
 }
 
-/// A line and where it starts: the first of a view, or one up to which lines are counted.
+/// A line number and its offset.
 #[derive(Clone, Copy)]
 pub(crate) struct ViewStart {
     pub(crate) line: u64,
     pub(crate) offset: usize,
 }
 
-/// What a view shows.
+/// The rendered part of a view.
 pub(crate) struct Shown {
     pub(crate) page: Page,
     pub(crate) next_line: Option<u64>,
@@ -503,14 +501,14 @@ pub(crate) struct Shown {
 }
 
 impl Shown {
-    /// Lines that follow each other.
+    /// Consecutive lines.
     fn of_window(page: Page) -> Shown {
         let (folds, match_lines, match_count) = (Vec::new(), None, None);
         Shown { next_line: page.next_line(), page, folds, match_lines, match_count }
     }
 }
 
-/// All lines of a large text, by several threads. `None` when the text changed meanwhile.
+/// Renders all lines of a large text on several threads. `None` if the text changed meanwhile.
 fn show_whole(scope: &Scope<'_>, text: &[u8]) -> Result<Option<Shown>> {
     let &Scope { dialect, cancel, .. } = scope;
     let counted = CountedText::of(dialect, text, cancel)?;
@@ -519,7 +517,7 @@ fn show_whole(scope: &Scope<'_>, text: &[u8]) -> Result<Option<Shown>> {
     Ok(page.map(Shown::of_window))
 }
 
-/// The lines up to the offset `end`, which is where `max_lines` puts it, as far as they fit.
+/// Renders the lines up to the offset `end`, which is derived from `max_lines`, as far as they fit.
 fn show_window(
     text: &[u8],
     from: ViewStart,
@@ -538,21 +536,22 @@ fn show_window(
         line += page.shown_lines() - before;
     }
     if fits && end < text.len() {
-        // Too many: the page notes that it goes on here.
+        // There are more lines: sets the page's `next_line`.
         page.push(page.shown_lines() + from.line, b"");
     }
     Ok(Shown::of_window(page))
 }
 
-/// The length of about a piece of whole lines.
+/// The length of whole lines of about one piece.
 fn whole_lines(text: &[u8]) -> usize {
     let after = |at| memchr::memchr(b'\n', &text[at..]).map(|newline| at + newline + 1);
     let piece_end = text.len().min(PIECE_BYTES) - 1;
     after(piece_end).unwrap_or(text.len())
 }
 
-/// The matches from a line on, at most `max_matches` of them; all are counted. Also the line of
-/// the last one. With `enclosing`, the lines that open the blocks around a match stand above it.
+/// Renders the matches from a line on, at most `max_matches`, and counts all of them. Also returns
+/// the line of the last match. With `enclosing`, the lines that open the blocks around a match are
+/// shown above it.
 pub(crate) fn show_matches(
     document: &Document,
     from: ViewStart,
@@ -563,42 +562,43 @@ pub(crate) fn show_matches(
     cancel: &Cancel,
 ) -> Result<(Shown, ViewStart)> {
     let text = document.text();
-    let passed = |bytes| document.mark_scanned(bytes);
+    let progress = |bytes| document.mark_scanned(bytes);
     let mut excerpt = Excerpt::new(text, context, page, from.line, from.offset);
     let mut lines = Vec::new();
     let mut count = 0;
-    let mut first_left_out = None;
+    let mut first_omitted = None;
     let (mut number, mut offset) = (from.line, from.offset);
-    let mut matching = pattern.matching_lines(text, from.offset, cancel).telling(&passed);
+    let mut matching = pattern.matching_lines(text, from.offset, cancel).with_progress(&progress);
     while let Some(span) = matching.next() {
         let span = span?;
-        // A mapped file can change between two looks at it; then the view is thrown away.
+        // A mapped file can change between two reads; then the view is discarded.
         let between = text.get(offset..span.start).unwrap_or_default();
         for piece in between.chunks(PIECE_BYTES) {
             number += memchr::memchr_iter(b'\n', piece).count() as u64;
-            passed(piece.len());
+            progress(piece.len());
         }
         offset = span.start;
         count += 1;
-        if first_left_out.is_some() {
+        if first_omitted.is_some() {
             continue;
         }
         if lines.len() as u64 == max_matches {
-            first_left_out = Some(number);
+            first_omitted = Some(number);
             continue;
         }
-        let openers = enclosing.as_mut().map_or_else(Vec::new, |blocks| blocks.openers(number));
+        let opening_lines =
+            enclosing.as_mut().map_or_else(Vec::new, |blocks| blocks.opening_lines(number));
         let is_above = |&line: &u64| line < number.saturating_sub(context.before);
-        openers.into_iter().filter(is_above).all(|line| excerpt.push_opener(line));
-        let found = if excerpt.may_cut(span) { matching.place(span)? } else { None };
-        if excerpt.push_match(number, span, found) {
+        opening_lines.into_iter().filter(is_above).all(|line| excerpt.push_enclosing(line));
+        let matched = if excerpt.may_cut(span) { matching.match_range(span)? } else { None };
+        if excerpt.push_match(number, span, matched) {
             lines.push(number);
         } else {
-            first_left_out = Some(number);
+            first_omitted = Some(number);
         }
     }
     let page = excerpt.finish();
-    let next_line = page.next_line().or(first_left_out);
+    let next_line = page.next_line().or(first_omitted);
     let (folds, match_lines, match_count) = (Vec::new(), Some(lines), Some(count));
     let shown = Shown { page, next_line, folds, match_lines, match_count };
     Ok((shown, ViewStart { line: number, offset }))
@@ -618,11 +618,11 @@ fn finish_view(
         0 => first_line - 1,
         _ => shown.page.last_line(),
     };
-    let is_asked = request.checksum
+    let wants_checksum = request.checksum
         && request.search.is_none()
         && shown.folds.is_empty()
         && end_line >= first_line;
-    let checksum = if is_asked {
+    let checksum = if wants_checksum {
         let start = offset_of_line(document.text(), first_line, cancel)?;
         let shown = document.text().get(start..).unwrap_or_default();
         Some(Checksum::of(first_line, end_line, shown))
@@ -655,8 +655,8 @@ fn finish_view(
     Ok(FileView { text, is_ascii, ..FileView::bare(request, kind) })
 }
 
-/// The output as a string, checked: a file that is mapped can change between two looks at it.
-/// Also whether it is nothing but ASCII.
+/// Validates the output, because a mapped file can change between two reads. Also returns whether
+/// it is ASCII.
 pub(crate) fn into_string(scope: &Scope<'_>, path: &str, text: Vec<u8>) -> Result<(String, bool)> {
     let limit_units = scope.host.text_limit_units;
     if text.len() > limit_units {
@@ -682,7 +682,8 @@ pub(crate) fn into_string(scope: &Scope<'_>, path: &str, text: Vec<u8>) -> Resul
     string_with_cancel(text, scope.cancel)
 }
 
-/// UTF-16 units that the character starting with this UTF-8 byte takes; 0 inside a character.
+/// The UTF-16 code units of the character that starts with this UTF-8 byte; 0 for a continuation
+/// byte.
 fn utf16_units(byte: u8) -> usize {
     match byte {
         0x80..=0xBF => 0,

@@ -1,5 +1,5 @@
-//! What all files of one call have in common: where paths lead, how bytes become lines, and who
-//! may call the whole off. Made by the workspace, handed down by reference.
+//! The settings that all files of one call share: root, dialect, limits, cancellation. The
+//! workspace creates it.
 
 use hashline_syntax::Budget;
 
@@ -10,12 +10,12 @@ use hashline_disk::bytes::{Charset, LoadOptions};
 use hashline_disk::fs::{Base, FileSystem};
 use hashline_lines::dialect::Dialect;
 
-/// What a face asks of all calls, for the language that it speaks.
+/// The conventions of a binding and its language.
 #[derive(Clone, Copy, Debug)]
 pub struct Host {
-    /// How it writes options in messages.
+    /// How messages spell options.
     pub spelling: Spelling,
-    /// The longest text that it can hand over, in UTF-16 code units.
+    /// The longest string it supports, in UTF-16 code units.
     pub text_limit_units: usize,
     /// How long the text of an edit's answer may be.
     pub answer_limit_bytes: usize,
@@ -34,29 +34,28 @@ impl Default for Host {
     }
 }
 
-/// What reads, searches and edits of one call share.
+/// The settings of one call that reads, searches or edits.
 #[derive(Clone, Copy)]
 pub struct Scope<'a> {
     /// The file system.
     pub fs: &'a dyn FileSystem,
-    /// Where paths lead; opened when the call began.
+    /// The base of relative paths, opened when the call started.
     pub base: &'a Base,
-    /// The dialect of the anchors.
     pub dialect: &'static Dialect,
-    /// The encoding of files without byte order mark, and of new files; UTF-8 when `None`.
+    /// The encoding of new files and of files without a byte order mark; `None` is UTF-8.
     pub charset: Option<Charset>,
-    /// Larger files are refused.
+    /// The largest file size that is accepted.
     pub max_file_bytes: u64,
-    /// What the face asks for.
+    /// The conventions of the binding.
     pub host: Host,
-    /// Looked at between steps and within long ones.
+    /// Checked between steps and within long ones.
     pub cancel: &'a Cancel,
-    /// What may be spent on the structure of files.
+    /// The budget for parsing files.
     pub budget: &'a Budget<'a>,
 }
 
 impl Scope<'_> {
-    /// How files of this call are loaded.
+    /// How this call loads files.
     pub fn load_options(&self) -> LoadOptions {
         LoadOptions {
             charset: self.charset,

@@ -1,12 +1,12 @@
-//! A query → the matches in many files, in directories and below.
+//! A query → the matches in many files and directories.
 //!
-//! Files are searched in parallel, batch by batch in the order of their paths, and a limit
-//! counts in that order too: neither timing nor the number of threads shows in the result.
+//! Files are searched in parallel, in batches sorted by path, and limits count in the same order.
+//! So neither timing nor the number of threads affects the result.
 
-mod found;
+mod display;
+mod files;
 mod query;
 mod rules;
-mod shown;
 mod walk;
 
 use std::ops::ControlFlow;
@@ -21,18 +21,18 @@ use crate::view::pattern::{Pattern, Query};
 use crate::view::read::{ViewStart, count_lines_while, into_string, show_matches};
 use crate::view::scope::Scope;
 use crate::view::width::Width;
-use found::{FoundFile, FoundFiles};
+use files::{FileList, ListedFile};
 use hashline_base::error::{Code, Error, Result};
 use hashline_base::parallel;
 use hashline_disk::bytes::{Document, LoadOptions, Loaded, with_file};
 use hashline_lines::rows::{header_of_rows, header_size_bytes};
 use walk::{Walked, walk};
 
-/// Matches shown of all files together when the query sets no limit.
+/// The default limit of matches for all files together.
 pub const SEARCH_MATCHES: u64 = 1000;
 
-/// Files searched before the first look at the limits; each further batch is twice as large,
-/// so that a common word stops early and a rare one seldom waits for the slowest file.
+/// The number of files in the first batch; each further batch is twice as large. So a common word
+/// stops early, and a rare one seldom waits for the slowest file.
 const FIRST_BATCH_FILES: usize = 64;
 const LAST_BATCH_FILES: usize = 1024;
 
@@ -42,36 +42,37 @@ const LAST_BATCH_FILES: usize = 1024;
 pub struct SearchQuery {
     /// The text or pattern.
     pub search: Query,
-    /// Files and directories; the directory where relative paths start when there are none.
+    /// Files and directories; empty means the base of relative paths.
     pub paths: Vec<PathBuf>,
-    /// Lines around each match.
+    /// The number of lines around each match.
     pub context: Context,
-    /// Globs of the files to search, as of `.gitignore` relative to where paths start; those
-    /// that start with `!` exclude, and of several that match the last one decides.
+    /// Globs of the files to search, with the syntax of `.gitignore`, relative to the base of
+    /// paths. A glob that starts with `!` excludes; the last matching glob decides.
     pub globs: Vec<String>,
-    /// How many matches are shown of all files together.
+    /// How many matches to show for all files together.
     pub max_matches: u64,
-    /// How many matches are shown of each file.
+    /// How many matches to show for each file.
     pub max_matches_per_file: Option<u64>,
-    /// How long the text gets: whole lines. A first line that is longer is shown cut.
+    /// The maximum size of the text; it ends with a whole line. A first line that is longer is
+    /// truncated.
     pub max_bytes: Option<usize>,
-    /// How many code points of a line are shown, of a match those around it.
+    /// How many code points of each line to show; for a matching line, those around the match.
     pub max_line_chars: Option<u64>,
-    /// Show above each match the lines that open the blocks around it, where the language of the
-    /// file is known.
+    /// Shows the lines that open the blocks around each match, if the language of the file is
+    /// known.
     pub enclosing: bool,
-    /// Search hidden files and directories too.
+    /// Searches hidden files and directories, too.
     pub hidden: bool,
-    /// Pass over what `.gitignore`, `.git/info/exclude` and git's ignore file of the user
-    /// name. The last one lies outside of any root, and does not count where there is one.
+    /// Skips files ignored by `.gitignore`, `.git/info/exclude` and the user's global git ignore
+    /// file. The global file is outside of any root, so it is ignored if there is a root.
     pub gitignore: bool,
-    /// Pass over what `.ignore` files name.
+    /// Skips files ignored by `.ignore` files.
     pub ignore_files: bool,
-    /// Look for those files in the directories above a path too, up to the root.
+    /// Also reads ignore files in the parent directories of a path, up to the root.
     pub parent_ignore_files: bool,
-    /// Follow symbolic links met in directories.
+    /// Follows symbolic links in directories.
     pub follow_links: bool,
-    /// How far below a path to look; 1 is the files in the directory itself.
+    /// The maximum depth below a path; 1 is the files in the directory itself.
     pub max_depth: Option<usize>,
 }
 
@@ -108,7 +109,7 @@ impl<Q: Into<Query>> From<Q> for SearchQuery {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FileMatches {
-    /// The file, as reading and editing with the same root take it.
+    /// The path, as accepted by reads and edits with the same root.
     pub path: String,
     /// The matching lines shown.
     pub match_lines: Vec<u64>,
@@ -116,57 +117,59 @@ pub struct FileMatches {
     pub match_count: u64,
     /// Lines in the whole file.
     pub line_count: u64,
-    /// Whether a limit left out matches or lines around them.
+    /// Whether a limit omitted matches or context.
     pub truncated: bool,
     /// The lines shown.
     #[serde(skip)]
     pub rows: ShownRows,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SearchResult {
-    /// For each file a line `--- path ---`, then the lines with their anchors and `...`
-    /// between groups; joined by `\n`.
+    /// For each file a line `--- path ---`, then the lines with their anchors, with `...` between
+    /// groups; joined by `\n`.
     pub text: String,
-    /// The files shown, by path.
+    /// The files shown, sorted by path.
     pub files: Vec<FileMatches>,
     /// The matches shown.
     pub match_count: u64,
-    /// Text files looked at, with matches or without.
+    /// Text files searched, with or without matches.
     pub files_searched: u64,
-    /// Files passed over because they are no text.
+    /// Files skipped because they are not text.
     pub binary_skipped: u64,
-    /// Whether a limit left out anything; the rest of the files is then not searched, unless
-    /// it was the limit of each file.
+    /// Whether a limit omitted anything. The remaining files are not searched then, unless it was
+    /// the limit for each file.
     pub truncated: bool,
-    /// Whether the rest of the files was not searched.
+    /// Whether the remaining files were not searched.
     #[serde(skip)]
     pub ran_out: bool,
-    /// What could not be searched, by path.
+    /// Files and directories that could not be searched, sorted by path.
     pub errors: Vec<Error>,
-    /// Ignore files that do not count as they stand, and what no path can name, by path.
+    /// Ignore files that were not applied in full, and paths that no request can name, sorted by
+    /// path.
     pub warnings: Vec<SearchWarning>,
 }
 
-/// What a search did otherwise than somebody may think who knows the files.
+/// Something the caller might not expect, such as an ignore file that was truncated.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct SearchWarning {
-    /// The file that it is about.
+    /// The file concerned.
     pub path: String,
-    /// What, and why; names the file.
+    /// What happened and why, with the path.
     pub message: String,
 }
 
-/// Takes the rows of a file as soon as they are certain: the header, then the lines. What it
-/// returns says whether to go on.
+/// Receives the rows of a file as soon as they are final: the header, then the lines. Returns
+/// whether to continue.
 pub type RowSink<'a> = &'a mut dyn FnMut(&str, &str) -> bool;
 
-/// Searches files and directories. What cannot be searched is reported in the result; fails
-/// only for misuse and cancellation. `progress` is told now and then how many files of how many
-/// are done. With a `sink` the result has no text: the sink gets it file by file. `witness` looks at
-/// the text of each file with matches; what it returns comes in the order of the result's files.
+/// Searches files and directories. Reports what cannot be searched in the result; fails only for
+/// invalid arguments and cancellation. `progress` is called periodically with the number of files
+/// searched and the total. With a `sink`, the result has no text: the sink receives it file by
+/// file. `witness` is called with the text of each file with matches; its results are in the order
+/// of the result's files.
 pub fn search_hashed<W: Send + Sync>(
     scope: &Scope<'_>,
     query: &SearchQuery,
@@ -179,12 +182,12 @@ pub fn search_hashed<W: Send + Sync>(
     let pattern = Pattern::new(&query.search, cancel)?;
     let Walked { files, errors, warnings } = walk(scope.fs, scope.base, query, cancel)?;
     let result = SearchResult { errors, warnings, ..SearchResult::default() };
-    let mut gathered = Gathered { result, witnessed: Vec::new(), text_bytes: 0, sink };
+    let mut partial = PartialResult { result, witnessed: Vec::new(), text_bytes: 0, sink };
     let load = LoadOptions { releases_pages: true, ..scope.load_options() };
-    let search = Search { scope, query, pattern, load, found: files, witness };
-    search.search_in_batches(&mut gathered, progress)?;
+    let search = Search { scope, query, pattern, load, files, witness };
+    search.search_in_batches(&mut partial, progress)?;
     cancel.check()?;
-    let Gathered { mut result, witnessed, .. } = gathered;
+    let PartialResult { mut result, witnessed, .. } = partial;
     result.errors =
         result.errors.into_iter().map(|error| error.spelled(scope.host.spelling)).collect();
     result
@@ -194,78 +197,75 @@ pub fn search_hashed<W: Send + Sync>(
     Ok((result, witnessed))
 }
 
-/// So many cut rows fit into the text of a search, where characters take a byte, but for what
-/// stands around them.
+/// At least about this number of truncated lines should fit into the text of a search.
 const ROWS_THAT_FIT: u64 = 8;
 
-/// A row is not cut further than this for want of room.
+/// The shortest length to which lines are truncated to make room.
 const READABLE_CHARS: u64 = 200;
 
-/// One search.
 struct Search<'a, F> {
     scope: &'a Scope<'a>,
     query: &'a SearchQuery,
     pattern: Pattern,
     load: LoadOptions,
-    found: FoundFiles,
+    files: FileList,
     witness: F,
 }
 
-/// What a file turned out to hold.
+/// The outcome for one file.
 enum FileOutcome<W> {
-    /// It was removed since it was found.
+    /// It was removed after it was listed.
     Gone,
     Binary,
     NoMatch,
     Hits(Hits<W>),
 }
 
-/// The matches of a file, ready for the result.
+/// The matches of a file.
 struct Hits<W> {
     header: String,
     text: String,
     matches: FileMatches,
     witnessed: W,
-    /// The text is one line, cut.
+    /// Whether the text is a single line that the byte limit truncated.
     is_cut: bool,
-    /// What was left of the limits of the whole search did not do for this file.
+    /// Whether the remaining limits of the whole search truncated it.
     ran_out: bool,
 }
 
-/// What was found so far.
-struct Gathered<'a, W> {
+/// The result so far.
+struct PartialResult<'a, W> {
     result: SearchResult,
     witnessed: Vec<W>,
-    /// How long the text is, wherever it went.
+    /// The size of the text, wherever it was written.
     text_bytes: usize,
     sink: Option<RowSink<'a>>,
 }
 
-/// What is left of the limits of the whole search.
+/// The remaining limits of the whole search.
 #[derive(Clone, Copy)]
-struct LimitsLeft {
+struct RemainingLimits {
     matches: u64,
     bytes: usize,
 }
 
 impl<W: Send + Sync, F: Fn(&Document) -> W + Sync> Search<'_, F> {
-    /// Searches batch by batch. What a batch found is put into the result while helpers are at the
-    /// next one.
+    /// Searches batch by batch. Adds the result of a batch while other threads search the next one.
     fn search_in_batches(
         &self,
-        gathered: &mut Gathered<'_, W>,
+        partial: &mut PartialResult<'_, W>,
         progress: &dyn Fn(usize, usize),
     ) -> Result<()> {
-        let files = self.found.files();
+        let files = self.files.files();
         let mut rest = files;
         let mut batch_files = FIRST_BATCH_FILES;
-        let mut searched: (&[FoundFile], Vec<Result<FileOutcome<W>>>) = Default::default();
+        let mut searched: (&[ListedFile], Vec<Result<FileOutcome<W>>>) = Default::default();
         let is_full = AtomicBool::new(false);
         loop {
             progress(files.len() - rest.len(), files.len());
             let (batch, later) = rest.split_at(batch_files.min(rest.len()));
-            let room = self.room(gathered);
-            let search = |file: &FoundFile| {
+            let room = self.remaining_limits(partial);
+            let search = |file: &ListedFile| {
                 if is_full.load(Ordering::Relaxed) {
                     return Ok(FileOutcome::Gone);
                 }
@@ -274,9 +274,9 @@ impl<W: Send + Sync, F: Fn(&Document) -> W + Sync> Search<'_, F> {
             let (last_batch, outcomes) = searched;
             let outcomes = parallel::map_after(batch, search, || {
                 let mut outcomes = last_batch.iter().zip(outcomes);
-                let ends =
-                    outcomes.any(|(file, outcome)| self.take(*file, outcome, gathered).is_break());
-                gathered.result.ran_out = ends;
+                let ends = outcomes
+                    .any(|(file, outcome)| self.add_outcome(*file, outcome, partial).is_break());
+                partial.result.ran_out = ends;
                 is_full.store(ends, Ordering::Relaxed);
             });
             self.scope.cancel.check()?;
@@ -289,39 +289,39 @@ impl<W: Send + Sync, F: Fn(&Document) -> W + Sync> Search<'_, F> {
         }
     }
 
-    /// How much of a line is shown. Long lines are cut so that several fit: one alone would end a
-    /// search that has room for little.
+    /// How much of a line to show. Long lines are truncated so that several fit; otherwise one line
+    /// could use up all the room.
     fn max_line_chars(&self) -> Option<u64> {
         let fitting = self.query.max_bytes.map_or(u64::MAX, |bytes| bytes as u64 / ROWS_THAT_FIT);
         self.query.max_line_chars.map(|chars| chars.min(fitting.max(READABLE_CHARS)))
     }
 
-    /// What the limits leave for the next file.
-    fn room(&self, gathered: &Gathered<'_, W>) -> LimitsLeft {
+    /// The limits for the next file.
+    fn remaining_limits(&self, partial: &PartialResult<'_, W>) -> RemainingLimits {
         let max_bytes =
             self.query.max_bytes.unwrap_or(usize::MAX).min(self.scope.host.text_limit_units);
-        let newline = usize::from(gathered.text_bytes > 0);
-        LimitsLeft {
-            matches: self.query.max_matches.saturating_sub(gathered.result.match_count),
-            bytes: max_bytes.saturating_sub(gathered.text_bytes + newline),
+        let newline = usize::from(partial.text_bytes > 0);
+        RemainingLimits {
+            matches: self.query.max_matches.saturating_sub(partial.result.match_count),
+            bytes: max_bytes.saturating_sub(partial.text_bytes + newline),
         }
     }
 
-    /// Adds what a file holds to the result; breaks once a limit of the whole search is hit.
-    fn take(
+    /// Adds the outcome for one file; breaks once a limit of the whole search is reached.
+    fn add_outcome(
         &self,
-        file: FoundFile,
+        file: ListedFile,
         outcome: Result<FileOutcome<W>>,
-        gathered: &mut Gathered<'_, W>,
+        partial: &mut PartialResult<'_, W>,
     ) -> ControlFlow<()> {
-        let room = self.room(gathered);
+        let room = self.remaining_limits(partial);
         let outcome = match outcome {
-            // Its batch started with more room than is left: the one file that crosses a limit is
-            // searched once more, with exactly that.
+            // The batch started with more room than now remains. Search the one file that crosses a
+            // limit again, with the exact room.
             Ok(FileOutcome::Hits(hits)) if !hits.fit(room) => self.search_file(file, room),
             outcome => outcome,
         };
-        let result = &mut gathered.result;
+        let result = &mut partial.result;
         match outcome {
             Ok(FileOutcome::Gone) => {}
             Ok(FileOutcome::Binary) => result.binary_skipped += 1,
@@ -330,7 +330,7 @@ impl<W: Send + Sync, F: Fn(&Document) -> W + Sync> Search<'_, F> {
                 result.files_searched += 1;
                 result.truncated |= hits.matches.truncated;
                 let ran_out = hits.ran_out;
-                if !gathered.append(hits, room) || ran_out {
+                if !partial.append(hits, room) || ran_out {
                     return ControlFlow::Break(());
                 }
             }
@@ -339,11 +339,11 @@ impl<W: Send + Sync, F: Fn(&Document) -> W + Sync> Search<'_, F> {
         ControlFlow::Continue(())
     }
 
-    fn search_file(&self, file: FoundFile, room: LimitsLeft) -> Result<FileOutcome<W>> {
+    fn search_file(&self, file: ListedFile, room: RemainingLimits) -> Result<FileOutcome<W>> {
         if self.scope.cancel.is_cancelled() {
             return Ok(FileOutcome::Gone);
         }
-        let path = self.found.shown(file);
+        let path = self.files.shown(file);
         let path = path.as_str();
         let outcome =
             with_file(self.scope.fs, self.scope.base, path, &self.load, |loaded| match loaded {
@@ -365,7 +365,7 @@ impl<W: Send + Sync, F: Fn(&Document) -> W + Sync> Search<'_, F> {
         &self,
         document: &Document,
         path: &str,
-        room: LimitsLeft,
+        room: RemainingLimits,
     ) -> Result<FileOutcome<W>> {
         let text = document.text();
         let header_bytes = header_size_bytes(self.scope.dialect, path);
@@ -422,16 +422,16 @@ impl<W> Hits<W> {
         self.header.len() + 1 + self.text.len()
     }
 
-    fn fit(&self, room: LimitsLeft) -> bool {
+    fn fit(&self, room: RemainingLimits) -> bool {
         self.matches.match_lines.len() as u64 <= room.matches && self.bytes() <= room.bytes
     }
 }
 
-impl<W> Gathered<'_, W> {
-    /// Adds the matches of a file, where some are to be shown; false when they do not fit, or
-    /// nobody wants more.
-    fn append(&mut self, hits: Hits<W>, room: LimitsLeft) -> bool {
-        // A cut line stands only where nothing else can be shown.
+impl<W> PartialResult<'_, W> {
+    /// Adds the matches of a file, if any are to be shown. Returns false if they do not fit or the
+    /// sink stops.
+    fn append(&mut self, hits: Hits<W>, room: RemainingLimits) -> bool {
+        // Show a truncated line only if it would be the only output.
         if !hits.fit(room) || (hits.is_cut && self.text_bytes > 0) {
             self.result.truncated = true;
             return false;

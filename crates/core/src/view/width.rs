@@ -1,33 +1,32 @@
-//! Which part of a long line its row shows: the beginning, some columns, or what is around a match.
+//! Which part of a long line is shown: its start, given columns, or the text around a match.
 //!
-//! Columns are code points, counted from 1; offsets are bytes. No part begins or ends within a
-//! code point.
+//! Columns are code points, from 1; offsets are bytes. A part never splits a code point.
 
 use std::ops::Range;
 
-/// Columns of a line, both included.
+/// A range of columns, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Columns {
-    /// The first one, from 1.
+    /// The first column, from 1.
     pub from: u64,
-    /// The last one; no less than the first.
+    /// The last column, at least `from`.
     pub to: u64,
 }
 
-/// How much of each line is shown.
+/// How amount of each line to show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Width {
-    /// All of it.
+    /// The whole line.
     #[default]
     Whole,
-    /// So many code points: the first ones, or those around a match.
+    /// At most this number of code points: the first ones, or those around the match.
     Chars(u64),
-    /// These columns.
+    /// Only these columns.
     Columns(Columns),
 }
 
 impl Width {
-    /// What a request asks for. Who names columns has said how much there is to be shown.
+    /// The width that a request asks for; `columns` takes precedence.
     pub fn of(columns: Option<Columns>, max_line_chars: Option<u64>) -> Width {
         match (columns, max_line_chars) {
             (Some(columns), _) => Width::Columns(columns),
@@ -36,7 +35,7 @@ impl Width {
         }
     }
 
-    /// Lines of so many bytes are shown whole, whatever stands in them.
+    /// The length up to which a line is certain to be shown in full.
     pub fn whole_bytes(self) -> usize {
         let chars = match self {
             Width::Whole => return usize::MAX,
@@ -47,8 +46,8 @@ impl Width {
         usize::try_from(chars).unwrap_or(usize::MAX)
     }
 
-    /// The length of the first lines of `text` that are shown whole, whatever stands in them. It
-    /// costs one look at each stretch that has room for a long line, and none at short lines.
+    /// The length of the longest prefix of whole lines that are certain to be shown in full. Costs
+    /// one scan for each run of `whole_bytes` bytes, not one for each line.
     pub fn whole_lines_bytes(self, text: &[u8]) -> usize {
         let limit_bytes = self.whole_bytes();
         let mut at = 0;
@@ -61,15 +60,15 @@ impl Width {
         text.len()
     }
 
-    /// The part of a line that is shown; `found` is where the match is that it is shown for.
-    pub fn part(self, line: &[u8], found: Option<Range<usize>>) -> Range<usize> {
+    /// The part of a line to show; `matched` is the range of the match in it.
+    pub fn part(self, line: &[u8], matched: Option<Range<usize>>) -> Range<usize> {
         match self {
             Width::Whole => 0..line.len(),
-            Width::Chars(chars) => around(line, found, Measure::Chars(to_size(chars))),
+            Width::Chars(chars) => window_around(line, matched, Amount::Chars(to_size(chars))),
             Width::Columns(Columns { from, to }) => {
-                let start = Measure::Chars(to_size(from.saturating_sub(1))).forward(line, 0);
+                let start = Amount::Chars(to_size(from.saturating_sub(1))).forward(line, 0);
                 let more = to.saturating_add(1).saturating_sub(from.max(1));
-                start..Measure::Chars(to_size(more)).forward(line, start)
+                start..Amount::Chars(to_size(more)).forward(line, start)
             }
         }
     }
@@ -79,49 +78,53 @@ fn to_size(count: u64) -> usize {
     usize::try_from(count).unwrap_or(usize::MAX)
 }
 
-/// How much may be shown.
+/// An amount of text.
 #[derive(Clone, Copy)]
-pub(super) enum Measure {
+pub(super) enum Amount {
     Chars(usize),
     Bytes(usize),
 }
 
-/// The first so much of a line, or where a match would not be seen then, so much around it.
-pub(super) fn around(line: &[u8], found: Option<Range<usize>>, much: Measure) -> Range<usize> {
-    let head = much.forward(line, 0);
-    let Some(found) = found.filter(|found| found.end > head && head < line.len()) else {
+/// The first `amount` of a line or, if that does not contain the match, `amount` around it.
+pub(super) fn window_around(
+    line: &[u8],
+    matched: Option<Range<usize>>,
+    amount: Amount,
+) -> Range<usize> {
+    let head = amount.forward(line, 0);
+    let Some(matched) = matched.filter(|matched| matched.end > head && head < line.len()) else {
         return 0..head;
     };
-    let found = found.start.min(line.len())..found.end.min(line.len());
-    let spare = much.without(&line[found.clone()]);
-    let start = spare.half().back(line, found.start);
-    let end = much.forward(line, start);
-    // There is nothing after the end: more can be shown before.
-    let start = if end == line.len() { much.back(line, end) } else { start };
+    let matched = matched.start.min(line.len())..matched.end.min(line.len());
+    let spare = amount.without(&line[matched.clone()]);
+    let start = spare.half().back(line, matched.start);
+    let end = amount.forward(line, start);
+    // At the end of the line, more fits before the match.
+    let start = if end == line.len() { amount.back(line, end) } else { start };
     start..end
 }
 
-impl Measure {
-    /// The offset that lies so much further on; at the end when the line ends before.
+impl Amount {
+    /// The offset `self` after `from`, at most the end of the line.
     fn forward(self, line: &[u8], from: usize) -> usize {
         match self {
-            Measure::Chars(count) => {
+            Amount::Chars(count) => {
                 let rest = &line[from..];
-                // As many bytes hold no more code points than that.
+                // A text never has more code points than bytes.
                 if rest.len() <= count { line.len() } else { from + chars_end(rest, count) }
             }
-            Measure::Bytes(count) => {
+            Amount::Bytes(count) => {
                 let end = from.saturating_add(count);
                 if end >= line.len() { line.len() } else { boundary_below(line, end).max(from) }
             }
         }
     }
 
-    /// The offset that lies so much before, no more; at the start when the line starts after it.
+    /// The offset at most `self` before `from`, at least 0.
     fn back(self, line: &[u8], from: usize) -> usize {
         let mut at = boundary_below(line, from);
         match self {
-            Measure::Chars(count) => {
+            Amount::Chars(count) => {
                 for _ in 0..count {
                     if at == 0 {
                         break;
@@ -129,30 +132,30 @@ impl Measure {
                     at = boundary_below(line, at - 1);
                 }
             }
-            Measure::Bytes(count) => {
+            Amount::Bytes(count) => {
                 at = at.min(boundary_above(line, from.saturating_sub(count)));
             }
         }
         at
     }
 
-    /// What is left when a text is shown.
-    fn without(self, text: &[u8]) -> Measure {
+    /// The amount that remains after showing `text`.
+    fn without(self, text: &[u8]) -> Amount {
         match self {
-            Measure::Chars(count) => Measure::Chars(count - chars_up_to(text, count)),
-            Measure::Bytes(count) => Measure::Bytes(count.saturating_sub(text.len())),
+            Amount::Chars(count) => Amount::Chars(count - chars_up_to(text, count)),
+            Amount::Bytes(count) => Amount::Bytes(count.saturating_sub(text.len())),
         }
     }
 
-    fn half(self) -> Measure {
+    fn half(self) -> Amount {
         match self {
-            Measure::Chars(count) => Measure::Chars(count / 2),
-            Measure::Bytes(count) => Measure::Bytes(count / 2),
+            Amount::Chars(count) => Amount::Chars(count / 2),
+            Amount::Bytes(count) => Amount::Bytes(count / 2),
         }
     }
 }
 
-/// Bytes that are looked at together where code points are counted.
+/// Bytes per chunk when counting code points.
 const COUNTED_BYTES: usize = 256;
 
 fn is_start(byte: u8) -> bool {
@@ -163,7 +166,7 @@ fn count_chars(text: &[u8]) -> usize {
     text.iter().map(|&byte| usize::from(is_start(byte))).sum()
 }
 
-/// Where so many code points of a text end; its length when it has fewer.
+/// The offset after the first `count` code points; the length of a text that has fewer.
 fn chars_end(text: &[u8], mut count: usize) -> usize {
     let mut at = 0;
     for piece in text.chunks(COUNTED_BYTES) {
@@ -177,7 +180,7 @@ fn chars_end(text: &[u8], mut count: usize) -> usize {
     text.len()
 }
 
-/// How many code points a text has, at most so many.
+/// The number of code points, at most `limit`.
 fn chars_up_to(text: &[u8], limit: usize) -> usize {
     let mut chars = 0;
     for piece in text.chunks(COUNTED_BYTES) {
@@ -208,19 +211,19 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The same, code point by code point.
-    fn naive(line: &str, found: Option<Range<usize>>, count: usize) -> Range<usize> {
+    /// The expected part, computed from a list of code points.
+    fn naive(line: &str, matched: Option<Range<usize>>, count: usize) -> Range<usize> {
         let starts: Vec<usize> =
             line.char_indices().map(|(at, _)| at).chain([line.len()]).collect();
         let chars = starts.len() - 1;
-        let place = |offset: usize| starts.iter().rposition(|&at| at <= offset).unwrap();
+        let char_at = |offset: usize| starts.iter().rposition(|&at| at <= offset).unwrap();
         let range = |from: usize, to: usize| starts[from]..starts[to];
-        let Some(found) = found else { return range(0, count.min(chars)) };
-        let end = starts.iter().position(|&at| at >= found.end).unwrap();
+        let Some(matched) = matched else { return range(0, count.min(chars)) };
+        let end = starts.iter().position(|&at| at >= matched.end).unwrap();
         if chars <= count || end <= count {
             return range(0, count.min(chars));
         }
-        let first = place(found.start);
+        let first = char_at(matched.start);
         let spare = count - (end - first).min(count);
         let from = first.saturating_sub(spare / 2);
         if from + count >= chars {
@@ -231,7 +234,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn parts_are_as_by_code_points(
+        fn parts_agree_with_code_points(
             line in "[aé€\u{1f600} ]{0,40}",
             (from, len) in (0usize..40, 0usize..40),
             count in 0usize..45,
@@ -241,9 +244,9 @@ mod tests {
                 line.char_indices().map(|(at, _)| at).chain([line.len()]).collect();
             let from = from.min(chars.len() - 1);
             let to = (from + len).min(chars.len() - 1);
-            let found = is_match.then(|| chars[from]..chars[to]);
-            let part = Width::Chars(count as u64).part(line.as_bytes(), found.clone());
-            prop_assert_eq!(part, naive(&line, found, count));
+            let matched = is_match.then(|| chars[from]..chars[to]);
+            let part = Width::Chars(count as u64).part(line.as_bytes(), matched.clone());
+            prop_assert_eq!(part, naive(&line, matched, count));
         }
 
         #[test]
@@ -259,35 +262,35 @@ mod tests {
         }
 
         #[test]
-        fn parts_by_bytes_are_whole_code_points_within_the_limit(
+        fn parts_in_bytes_never_split_code_points(
             line in "[aé€\u{1f600} ]{0,40}",
             (from, len) in (0usize..160, 0usize..160),
             count in 0usize..170,
         ) {
             let from = boundary_below(line.as_bytes(), from.min(line.len()));
             let to = boundary_below(line.as_bytes(), (from + len).min(line.len()));
-            let part = around(line.as_bytes(), Some(from..to), Measure::Bytes(count));
+            let part = window_around(line.as_bytes(), Some(from..to), Amount::Bytes(count));
             prop_assert!(part.len() <= count && line.get(part.clone()).is_some());
             let fits = to - from + 8 <= count;
             prop_assert!(!fits || (part.start <= from && to <= part.end), "{part:?} {from}..{to}");
         }
 
-        /// A mapped file can change between two looks at it.
+        /// A mapped file can change between two reads, so `matched` may not fit the line.
         #[test]
-        fn any_bytes_have_parts(
+        fn any_bytes_have_a_valid_part(
             line in prop::collection::vec(prop_oneof![Just(0x80u8), any::<u8>()], 0..300),
             (from, to) in (0usize..310, 0usize..310),
             count in 0usize..310,
         ) {
-            let found = Some(from.min(to)..from.max(to));
-            for much in [Measure::Chars(count), Measure::Bytes(count)] {
-                let part = around(&line, found.clone(), much);
+            let matched = Some(from.min(to)..from.max(to));
+            for amount in [Amount::Chars(count), Amount::Bytes(count)] {
+                let part = window_around(&line, matched.clone(), amount);
                 prop_assert!(part.start <= part.end && part.end <= line.len());
             }
         }
 
         #[test]
-        fn lines_that_are_shown_whole_are_skipped(
+        fn whole_lines_are_skipped(
             lengths in prop::collection::vec(0usize..12, 0..30),
             is_open in any::<bool>(),
             limit in 0u64..12,

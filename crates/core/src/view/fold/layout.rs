@@ -1,4 +1,4 @@
-//! What of a text can be folded: by its grammar, or by the depth of its lines.
+//! Which lines of a text can be folded: by its grammar, or by indentation.
 
 use std::ops::Range;
 
@@ -8,70 +8,71 @@ use hashline_lines::lines::{Lines, Unit};
 
 use hashline_syntax::{Budget, Source, language_of};
 
-/// Columns from one stop of a tab to the next.
+/// The distance between tab stops.
 const TAB_COLUMNS: usize = 8;
 
-/// The fewest lines that are folded.
-const LEAST_LINES: u64 = 2;
+/// The smallest fold.
+const MIN_LINES: u64 = 2;
 
-/// Between looks at the flag.
-const LINES_BETWEEN_LOOKS: u64 = 1 << 16;
+/// Lines read between two checks of the cancellation flag.
+const LINES_PER_CANCEL_CHECK: u64 = 1 << 16;
 
-/// Stretches that can be folded, nested or apart, the outer one first, and the lines where
-/// definitions begin, all in order.
+/// The foldable ranges of a text and the lines on which definitions start. Ranges are nested or
+/// disjoint; all is sorted, outer ranges first.
 #[derive(Debug, Default)]
 pub struct FoldableText {
-    /// The stretches.
-    pub stretches: Vec<FoldableLines>,
-    /// The first lines of definitions.
+    /// The ranges.
+    pub ranges: Vec<FoldableLines>,
+    /// The first line of each definition.
     pub definitions: Vec<u64>,
 }
 
-/// Lines that can be folded.
+/// A foldable range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoldableLines {
-    /// The lines.
+    /// Its lines.
     pub lines: Range<u64>,
-    /// Whether they are part of a test.
+    /// Whether it is part of a test.
     pub is_test: bool,
 }
 
 impl FoldableText {
-    /// By the grammar of a source. `None` for other texts.
+    /// From the grammar of a source file; `None` if its language is not known or nothing can be
+    /// folded.
     pub fn of_source(path: &str, text: &[u8], budget: &Budget<'_>) -> Option<FoldableText> {
         let source = Source::parse(language_of(path, text)?, text, budget)?;
         let outline = source.outline(budget)?;
-        let stretches = outline.folds.iter().map(|fold| FoldableLines {
+        let ranges = outline.folds.iter().map(|fold| FoldableLines {
             lines: u64::from(fold.first)..u64::from(fold.last) + 1,
             is_test: fold.is_test,
         });
         let mut definitions: Vec<u64> =
-            outline.definitions.iter().map(|one| u64::from(one.first)).collect();
+            outline.definitions.iter().map(|definition| u64::from(definition.first)).collect();
         definitions.sort_unstable();
         definitions.dedup();
-        let layout = FoldableText { stretches: stretches.collect(), definitions };
-        (!layout.stretches.is_empty()).then_some(layout)
+        let layout = FoldableText { ranges: ranges.collect(), definitions };
+        (!layout.ranges.is_empty()).then_some(layout)
     }
 
-    /// By depth: what is deeper than the line above it can be folded, and that line counts as a
-    /// definition.
+    /// From indentation: lines that are indented deeper than the line above them can be folded.
+    /// That line counts as a definition.
     pub fn of_indentation(text: &[u8], cancel: &Cancel) -> Result<FoldableText> {
-        let mut found = Deeper::default();
+        let mut ranges = IndentedRanges::default();
         for (line, span) in (1..).zip(Lines::new(text, Unit::Byte)) {
-            if line % LINES_BETWEEN_LOOKS == 0 {
+            if line % LINES_PER_CANCEL_CHECK == 0 {
                 cancel.check()?;
             }
             let content = span.text(text);
-            if let Some(depth) = depth_of(content) {
-                found.line(line, depth);
+            if let Some(depth) = indentation_of(content) {
+                ranges.push_line(line, depth);
             }
         }
-        Ok(found.finish())
+        Ok(ranges.finish())
     }
 }
 
-/// The column of the first character that is no white space; `None` for an empty line.
-fn depth_of(line: &[u8]) -> Option<usize> {
+/// The column of the first character that is not whitespace; `None` for a blank line.
+fn indentation_of(line: &[u8]) -> Option<usize> {
     let mut column = 0;
     for byte in line {
         match byte {
@@ -84,37 +85,37 @@ fn depth_of(line: &[u8]) -> Option<usize> {
     None
 }
 
-/// Stretches of deeper lines, found line by line.
+/// Collects ranges of deeper lines.
 #[derive(Default)]
-struct Deeper {
-    /// Lines below which others may be deeper, with their depths, which ascend.
+struct IndentedRanges {
+    /// Open headers with their depths, ascending.
     open: Vec<(u64, usize)>,
-    /// The last line that is not empty.
+    /// The last line that is not blank.
     last: u64,
-    stretches: Vec<FoldableLines>,
+    ranges: Vec<FoldableLines>,
 }
 
-impl Deeper {
-    fn line(&mut self, line: u64, depth: usize) {
+impl IndentedRanges {
+    fn push_line(&mut self, line: u64, depth: usize) {
         self.close(depth);
         self.open.push((line, depth));
         self.last = line;
     }
 
-    /// Ends what is below lines that are at least so deep.
+    /// Closes the ranges below headers of at least this depth.
     fn close(&mut self, depth: usize) {
         while let Some((head, _)) = self.open.pop_if(|(_, own)| *own >= depth) {
             let lines = head + 1..self.last + 1;
-            if lines.end.saturating_sub(lines.start) >= LEAST_LINES {
-                self.stretches.push(FoldableLines { lines, is_test: false });
+            if lines.end.saturating_sub(lines.start) >= MIN_LINES {
+                self.ranges.push(FoldableLines { lines, is_test: false });
             }
         }
     }
 
     fn finish(mut self) -> FoldableText {
         self.close(0);
-        self.stretches.sort_by_key(|one| (one.lines.start, u64::MAX - one.lines.end));
-        let definitions = self.stretches.iter().map(|one| one.lines.start - 1).collect();
-        FoldableText { stretches: self.stretches, definitions }
+        self.ranges.sort_by_key(|range| (range.lines.start, u64::MAX - range.lines.end));
+        let definitions = self.ranges.iter().map(|range| range.lines.start - 1).collect();
+        FoldableText { ranges: self.ranges, definitions }
     }
 }

@@ -1,5 +1,5 @@
-//! Which stretches of a text are opened within a number of rows: first those that show the most
-//! definitions for each row, those of tests last, then the smallest bodies.
+//! Chooses the folds to open within a number of rows: first those with the most definitions per
+//! row, those of tests last, then the shortest bodies.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,10 +7,10 @@ use std::ops::Range;
 
 use super::layout::{FoldableLines, FoldableText};
 
-/// Definitions for each row are compared in parts of this one.
+/// Definitions per row are compared in units of 1/`PARTS`.
 const PARTS: u64 = 1 << 20;
 
-/// The stretches of a text as a tree, with the whole text as its root.
+/// The foldable ranges of a text as a tree; the root is the whole text.
 pub struct FoldTree {
     nodes: Vec<FoldNode>,
     definitions: Vec<u64>,
@@ -21,29 +21,29 @@ struct FoldNode {
     is_test: bool,
     children: Vec<usize>,
     is_open: bool,
-    /// What opening it shows.
-    shows: Shows,
-    /// What opening it and some of the stretches in it shows at best.
-    best: Shows,
+    /// The gain and cost of opening it.
+    gain: Gain,
+    /// The best ratio of opening it, alone or with descendants.
+    best: Gain,
 }
 
 #[derive(Clone, Copy, Default)]
-struct Shows {
+struct Gain {
     definitions: u64,
     rows: u64,
 }
 
-impl Shows {
+impl Gain {
     fn per_row(self) -> u64 {
         self.definitions.saturating_mul(PARTS) / self.rows.max(1)
     }
 
-    fn and(self, other: Shows) -> Shows {
-        Shows { definitions: self.definitions + other.definitions, rows: self.rows + other.rows }
+    fn and(self, other: Gain) -> Gain {
+        Gain { definitions: self.definitions + other.definitions, rows: self.rows + other.rows }
     }
 }
 
-/// What is opened next: the greatest.
+/// A fold to open; the greatest candidate is opened first.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Candidate {
     class: Reverse<u8>,
@@ -56,54 +56,54 @@ struct Candidate {
 const ROOT: usize = 0;
 
 impl FoldTree {
-    /// The tree of a text with so many lines.
+    /// The tree of a text with `lines` lines.
     pub fn new(layout: FoldableText, lines: u64) -> FoldTree {
         let mut tree = FoldTree { nodes: Vec::new(), definitions: layout.definitions };
         tree.add(FoldableLines { lines: 1..lines + 1, is_test: false }, Vec::new());
         let mut around = vec![ROOT];
-        for stretch in layout.stretches {
-            let is_behind = |&mut node: &mut usize| {
-                node != ROOT && tree.nodes[node].lines.end <= stretch.lines.start
+        for range in layout.ranges {
+            let ends_before = |&mut node: &mut usize| {
+                node != ROOT && tree.nodes[node].lines.end <= range.lines.start
             };
-            while around.pop_if(is_behind).is_some() {}
+            while around.pop_if(ends_before).is_some() {}
             let parent = around.last().copied().unwrap_or(ROOT);
-            let node = tree.add(stretch, Vec::new());
+            let node = tree.add(range, Vec::new());
             tree.nodes[parent].children.push(node);
             around.push(node);
         }
         for node in (0..tree.nodes.len()).rev() {
-            tree.settle(node);
+            tree.update_gain(node);
         }
         tree
     }
 
-    fn add(&mut self, stretch: FoldableLines, children: Vec<usize>) -> usize {
-        let FoldableLines { lines, is_test } = stretch;
-        let (shows, best) = (Shows::default(), Shows::default());
-        self.nodes.push(FoldNode { lines, is_test, children, is_open: false, shows, best });
+    fn add(&mut self, range: FoldableLines, children: Vec<usize>) -> usize {
+        let FoldableLines { lines, is_test } = range;
+        let (gain, best) = (Gain::default(), Gain::default());
+        self.nodes.push(FoldNode { lines, is_test, children, is_open: false, gain, best });
         self.nodes.len() - 1
     }
 
-    /// Counts what opening a node shows, of whose children that is known.
-    fn settle(&mut self, node: usize) {
+    /// Computes the gain and cost of opening a node, from those of its children.
+    fn update_gain(&mut self, node: usize) {
         let FoldNode { lines, children, .. } = &self.nodes[node];
-        let mut shows = Shows {
+        let mut gain = Gain {
             definitions: self.definitions_in(lines).len() as u64,
             rows: lines.end - lines.start + children.len() as u64,
         };
         for &child in children {
             let lines = &self.nodes[child].lines;
-            shows.definitions -= self.definitions_in(lines).len() as u64;
-            shows.rows -= lines.end - lines.start;
+            gain.definitions -= self.definitions_in(lines).len() as u64;
+            gain.rows -= lines.end - lines.start;
         }
-        let further = children.iter().map(|&child| shows.and(self.nodes[child].best));
+        let further = children.iter().map(|&child| gain.and(self.nodes[child].best));
         let best = further.fold(
-            shows,
-            |best, one| {
-                if one.per_row() > best.per_row() { one } else { best }
+            gain,
+            |best, other| {
+                if other.per_row() > best.per_row() { other } else { best }
             },
         );
-        (self.nodes[node].shows, self.nodes[node].best) = (shows, best);
+        (self.nodes[node].gain, self.nodes[node].best) = (gain, best);
     }
 
     fn definitions_in(&self, lines: &Range<u64>) -> &[u64] {
@@ -112,22 +112,22 @@ impl FoldTree {
         &self.definitions[from..to]
     }
 
-    /// What stays folded in a view of at most so many rows, where there is more than that.
+    /// The folds of a view of at most `rows` rows; the text must have more lines.
     pub fn folded_to(mut self, rows: u64) -> Vec<Range<u64>> {
         let mut left = rows.max(1);
         let mut candidates = BinaryHeap::new();
-        let mut cut = None;
+        let mut partly = None;
         candidates.push(self.candidate(ROOT));
         while let Some(Candidate { node, .. }) = candidates.pop() {
-            // The row that stood for it is free again.
+            // Opening a fold frees its row.
             let room = if node == ROOT { left } else { left + 1 };
-            if self.nodes[node].shows.definitions > 0 {
-                self.tighten(node);
+            if self.nodes[node].gain.definitions > 0 {
+                self.fold_between_definitions(node);
             }
-            let needed = self.nodes[node].shows.rows;
+            let needed = self.nodes[node].gain.rows;
             if needed > room {
-                if node == ROOT || self.nodes[node].shows.definitions > 0 {
-                    cut.get_or_insert(node);
+                if node == ROOT || self.nodes[node].gain.definitions > 0 {
+                    partly.get_or_insert(node);
                 }
                 continue;
             }
@@ -136,12 +136,12 @@ impl FoldTree {
             let inner = self.nodes[node].children.iter().map(|&child| self.candidate(child));
             candidates.extend(inner);
         }
-        let cut = cut.map(|node| self.cut(node, left));
-        self.folded(cut)
+        let rest = partly.map(|node| self.open_partly(node, left));
+        self.folded(rest)
     }
 
     fn candidate(&self, node: usize) -> Candidate {
-        let FoldNode { lines, is_test, shows, best, .. } = &self.nodes[node];
+        let FoldNode { lines, is_test, gain, best, .. } = &self.nodes[node];
         let has_definitions = best.definitions > 0;
         let class = match (node == ROOT, has_definitions, is_test) {
             (true, _, _) => 0,
@@ -153,14 +153,14 @@ impl FoldTree {
         Candidate {
             class: Reverse(class),
             per_row: best.per_row(),
-            rows: Reverse(shows.rows),
+            rows: Reverse(gain.rows),
             first: Reverse(lines.start),
             node,
         }
     }
 
-    /// Folds what stands between the definitions of a node, so that opening it shows little else.
-    fn tighten(&mut self, node: usize) {
+    /// Folds the lines between the definitions of a node, so that opening it shows little else.
+    fn fold_between_definitions(&mut self, node: usize) {
         let lines = self.nodes[node].lines.clone();
         let children = std::mem::take(&mut self.nodes[node].children);
         let is_inside = |line: u64| {
@@ -178,10 +178,10 @@ impl FoldTree {
             from = end + 1;
         }
         self.nodes[node].children = between;
-        self.settle(node);
+        self.update_gain(node);
     }
 
-    /// A node for the lines between two definitions, if there are any to fold.
+    /// A node for the lines between two definitions, if they can be folded.
     fn between(&mut self, lines: Range<u64>, inner: &[usize], is_test: bool) -> Option<usize> {
         if let [child] = inner
             && self.nodes[*child].lines == lines
@@ -191,32 +191,32 @@ impl FoldTree {
         if lines.end.saturating_sub(lines.start) < 2 {
             return None;
         }
-        let are_tests = !inner.is_empty() && inner.iter().all(|&one| self.nodes[one].is_test);
+        let are_tests = !inner.is_empty() && inner.iter().all(|&child| self.nodes[child].is_test);
         let node = self.add(FoldableLines { lines, is_test: is_test || are_tests }, inner.to_vec());
-        self.settle(node);
+        self.update_gain(node);
         Some(node)
     }
 
-    /// Opens the beginning of a node that is too long for the rows that are left; returns what of
-    /// it stays folded behind.
-    fn cut(&mut self, node: usize, left: u64) -> Range<u64> {
+    /// Opens the start of a node that exceeds the remaining rows; returns the rest, which stays
+    /// folded.
+    fn open_partly(&mut self, node: usize, left: u64) -> Range<u64> {
         let FoldNode { lines, children, .. } = &self.nodes[node];
         let (mut line, mut inner) = (lines.start, children.iter().peekable());
-        // The row for what stays folded is there already, but for the whole text.
+        // The fold has a row already for the rest; the whole text has none.
         for _ in 0..(if node == ROOT { left.saturating_sub(1) } else { left }) {
             let child = inner.next_if(|&&child| self.nodes[child].lines.start == line);
             line = child.map_or(line + 1, |&child| self.nodes[child].lines.end);
         }
-        let behind = line.min(lines.end)..lines.end;
+        let rest = line.min(lines.end)..lines.end;
         self.nodes[node].is_open = true;
-        behind
+        rest
     }
 
-    /// What is not opened, though it is in something that is, and what stays folded besides.
-    fn folded(&self, cut: Option<Range<u64>>) -> Vec<Range<u64>> {
+    /// The closed children of open nodes, and the rest of a node that was opened in part.
+    fn folded(&self, rest: Option<Range<u64>>) -> Vec<Range<u64>> {
         let open = self.nodes.iter().filter(|node| node.is_open);
         let inner = open.flat_map(|node| &node.children).map(|&child| &self.nodes[child]);
         let closed = inner.filter(|node| !node.is_open).map(|node| node.lines.clone());
-        closed.chain(cut).filter(|lines| !lines.is_empty()).collect()
+        closed.chain(rest).filter(|lines| !lines.is_empty()).collect()
     }
 }

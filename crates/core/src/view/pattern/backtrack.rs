@@ -1,18 +1,18 @@
-//! The engine for look-around and back-references: bounded backtracking, line by line.
+//! The engine for look-around and back-references: bounded backtracking on each line.
 //!
-//! It has a limit of its own, and no way to be stopped; but it reads the line through a trait. So
-//! it is given lines that count how often they are read, and stop it by unwinding, which is no
-//! panic: nothing is printed, and it goes no further than [`Backtracker::find`].
+//! It has its own limit and cannot be cancelled. But it reads the line through a trait; the
+//! implementation here counts these reads and stops the engine by unwinding. This is not a panic:
+//! it prints nothing, and [`Backtracker::find`] catches it.
 
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use super::watch::{Stop, Watch};
+use super::budget::{StepBudget, Stop};
 
-/// Steps back that the engine may take on one line.
+/// The maximum number of backtracking steps on one line.
 const BACKTRACK_LIMIT_STEPS: usize = 1_000_000;
 
-/// Instructions that a pattern may become, and room for each of the automata in it.
+/// The maximum number of instructions of a pattern, and the size limit of each automaton in it.
 const PROGRAM_LIMIT: usize = 100_000;
 const DELEGATE_LIMIT_BYTES: usize = 1 << 20;
 
@@ -20,10 +20,10 @@ const DELEGATE_LIMIT_BYTES: usize = 1 << 20;
 #[derive(Debug)]
 pub(super) struct Backtracker(fancy_regex::Regex);
 
-/// Why there is no answer.
+/// Why a search has no result.
 pub(super) enum MatchFailure {
     Stopped(Stop),
-    GaveUp(fancy_regex::Error),
+    LimitReached(fancy_regex::Error),
 }
 
 impl Backtracker {
@@ -44,13 +44,13 @@ impl Backtracker {
     pub(super) fn find(
         &self,
         line: &str,
-        watch: &Watch<'_>,
+        budget: &StepBudget<'_>,
     ) -> Result<Option<Range<usize>>, MatchFailure> {
-        let watched = Watched { line, watch };
-        // The engine is as good as new when it begins, however it ended the last time.
-        let ended = catch_unwind(AssertUnwindSafe(|| self.0.find(&watched)));
+        let line_with_budget = BudgetedLine { line, budget };
+        // The engine keeps no state between calls, so unwinding cannot corrupt it.
+        let ended = catch_unwind(AssertUnwindSafe(|| self.0.find(&line_with_budget)));
         match ended {
-            Ok(found) => found.map_err(MatchFailure::GaveUp),
+            Ok(found) => found.map_err(MatchFailure::LimitReached),
             Err(payload) => match payload.downcast::<Stop>() {
                 Ok(stop) => Err(MatchFailure::Stopped(*stop)),
                 Err(panic) => resume_unwind(panic),
@@ -59,22 +59,22 @@ impl Backtracker {
     }
 }
 
-/// A line that knows when it has been read often enough.
-struct Watched<'a> {
+/// A line that stops its reader when the budget is exhausted.
+struct BudgetedLine<'a> {
     line: &'a str,
-    watch: &'a Watch<'a>,
+    budget: &'a StepBudget<'a>,
 }
 
-impl Watched<'_> {
+impl BudgetedLine<'_> {
     fn step(&self) {
-        // What is read can be a byte, or all of the line.
-        if let Err(stop) = self.watch.spend_hidden(self.line.len()) {
+        // One read can cover a byte or the whole line.
+        if let Err(stop) = self.budget.spend_uncounted(self.line.len()) {
             resume_unwind(Box::new(stop));
         }
     }
 }
 
-impl fancy_regex::Input for Watched<'_> {
+impl fancy_regex::Input for BudgetedLine<'_> {
     type Match<'t>
         = Range<usize>
     where

@@ -1,45 +1,44 @@
-//! Whether, and where, a pattern matches within one long line. The usual engines do not check the
-//! caller's flag, so a long line is not left to them.
+//! Matches a pattern within one long line. The regular engines do not check the cancellation flag,
+//! so they are not used here.
 //!
-//! A lazily built deterministic automaton takes a step for each byte. It gives up where words outside
-//! ASCII count, and where a pattern needs too many states. Then all states of the nondeterministic
-//! automaton are followed, which always works and is slower.
+//! A lazily built DFA takes one step per byte. It quits at non-ASCII text if the pattern has
+//! Unicode word boundaries, and if a pattern needs too many states. Then the NFA is simulated,
+//! which always works but is slower.
 
 use regex_automata::Input;
 use regex_automata::hybrid::dfa::{Cache, DFA};
 use regex_automata::nfa::thompson::{NFA, State};
 use regex_automata::util::primitives::StateID;
 
-use super::watch::{Stop, Watch};
+use super::budget::{StepBudget, Stop};
 
-/// Room for the states of the deterministic automaton.
+/// The cache size for the states of the DFA.
 const CACHE_BYTES: usize = 2 << 20;
 
-/// The deterministic automaton gives up when it has filled its room so often with states that
-/// each were good for few bytes.
+/// The DFA fails after this number of cache clears if each state covered too few bytes on average.
 const CACHE_CLEARS: usize = 4;
 const BYTES_PER_STATE: usize = 10;
 
-/// Bytes that are stepped through between two looks at the account, at the most. Each can cost a
-/// new state, which takes as long as the automaton is large: so few of them where it is.
+/// The maximum number of bytes between two checks of the budget. A byte can build a new state,
+/// which takes time proportional to the size of the NFA; so chunks are smaller for a large NFA.
 const CHUNK_BYTES: usize = 64;
 const CHUNK_STATES: usize = 1 << 16;
 
-/// What long lines are searched with.
+/// Searches long lines.
 pub(super) struct LineSearch<'p> {
     nfa: &'p NFA,
-    /// Gone once it has given up.
-    lazy: Option<Lazy>,
-    threads: Option<Threads>,
+    /// `None` after it failed.
+    lazy: Option<LazyDfa>,
+    simulation: Option<NfaSimulation>,
 }
 
-struct Lazy {
+struct LazyDfa {
     dfa: DFA,
     cache: Cache,
 }
 
-/// The deterministic automaton cannot tell.
-struct GaveUp;
+/// The DFA cannot decide.
+struct DfaFailed;
 
 impl<'p> LineSearch<'p> {
     pub(super) fn new(nfa: &'p NFA) -> LineSearch<'p> {
@@ -49,36 +48,37 @@ impl<'p> LineSearch<'p> {
             .minimum_cache_clear_count(Some(CACHE_CLEARS))
             .minimum_bytes_per_state(Some(BYTES_PER_STATE));
         let dfa = DFA::builder().configure(config).build_from_nfa(nfa.clone());
-        let lazy = dfa.ok().map(|dfa| Lazy { cache: dfa.create_cache(), dfa });
-        LineSearch { nfa, lazy, threads: None }
+        let lazy = dfa.ok().map(|dfa| LazyDfa { cache: dfa.create_cache(), dfa });
+        LineSearch { nfa, lazy, simulation: None }
     }
 
-    /// The end of a match, of that which ends first.
+    /// The end of the match that ends first.
     pub(super) fn end_of_match(
         &mut self,
         line: &[u8],
-        watch: &Watch<'_>,
+        budget: &StepBudget<'_>,
     ) -> Result<Option<usize>, Stop> {
         if let Some(lazy) = &mut self.lazy {
-            match lazy.end_of_match(line, watch)? {
+            match lazy.end_of_match(line, budget)? {
                 Ok(end) => return Ok(end),
-                Err(GaveUp) => self.lazy = None,
+                Err(DfaFailed) => self.lazy = None,
             }
         }
-        let threads = self.threads.get_or_insert_with(|| Threads::new(self.nfa.states().len()));
-        threads.end_of_match(self.nfa, line, watch)
+        let simulation =
+            self.simulation.get_or_insert_with(|| NfaSimulation::new(self.nfa.states().len()));
+        simulation.end_of_match(self.nfa, line, budget)
     }
 }
 
-impl Lazy {
+impl LazyDfa {
     fn end_of_match(
         &mut self,
         line: &[u8],
-        watch: &Watch<'_>,
-    ) -> Result<Result<Option<usize>, GaveUp>, Stop> {
-        let Lazy { dfa, cache } = self;
+        budget: &StepBudget<'_>,
+    ) -> Result<Result<Option<usize>, DfaFailed>, Stop> {
+        let LazyDfa { dfa, cache } = self;
         let Ok(mut state) = dfa.start_state_forward(cache, &Input::new(line)) else {
-            return Ok(Err(GaveUp));
+            return Ok(Err(DfaFailed));
         };
         cache.search_start(0);
         let mut at = 0;
@@ -87,10 +87,10 @@ impl Lazy {
             let used_bytes = cache.memory_usage();
             for (index, &byte) in chunk.iter().enumerate() {
                 let Ok(next) = dfa.next_state(cache, state, byte) else {
-                    return Ok(Err(GaveUp));
+                    return Ok(Err(DfaFailed));
                 };
                 state = next;
-                // It says so one byte late.
+                // A match is reported one byte late.
                 if state.is_match() {
                     return Ok(Ok(Some(at + index)));
                 }
@@ -98,47 +98,51 @@ impl Lazy {
                     return Ok(Ok(None));
                 }
                 if state.is_quit() {
-                    return Ok(Err(GaveUp));
+                    return Ok(Err(DfaFailed));
                 }
             }
             at += chunk.len();
             cache.search_update(at);
-            // A new state takes as long as it is large.
+            // Building a state takes time proportional to its size.
             let grown_bytes = cache.memory_usage().saturating_sub(used_bytes);
-            watch.spend((chunk.len() + grown_bytes) as u64)?;
+            budget.spend((chunk.len() + grown_bytes) as u64)?;
         }
         cache.search_finish(at);
-        let end = dfa.next_eoi_state(cache, state).map_err(|_| GaveUp);
+        let end = dfa.next_eoi_state(cache, state).map_err(|_| DfaFailed);
         Ok(end.map(|state| state.is_match().then_some(line.len())))
     }
 }
 
-/// The states of the nondeterministic automaton that a match can be in.
-struct Threads {
-    now: Set,
-    next: Set,
-    /// States whose successors without a byte are to be added.
+/// The simulation of the NFA: the set of states that a match can be in.
+struct NfaSimulation {
+    now: StateSet,
+    next: StateSet,
+    /// States whose epsilon closure must be added.
     pending: Vec<StateID>,
 }
 
-impl Threads {
-    fn new(states: usize) -> Threads {
-        Threads { now: Set::new(states), next: Set::new(states), pending: Vec::new() }
+impl NfaSimulation {
+    fn new(states: usize) -> NfaSimulation {
+        NfaSimulation {
+            now: StateSet::new(states),
+            next: StateSet::new(states),
+            pending: Vec::new(),
+        }
     }
 
     fn end_of_match(
         &mut self,
         nfa: &NFA,
         line: &[u8],
-        watch: &Watch<'_>,
+        budget: &StepBudget<'_>,
     ) -> Result<Option<usize>, Stop> {
         self.now.clear();
         for at in 0..=line.len() {
-            // A match can begin anywhere.
+            // A match can start at every offset.
             if add(nfa, line, at, nfa.start_anchored(), &mut self.now, &mut self.pending) {
                 return Ok(Some(at));
             }
-            watch.spend(self.now.len() as u64 + 1)?;
+            budget.spend(self.now.len() as u64 + 1)?;
             let Some(&byte) = line.get(at) else { break };
             self.next.clear();
             for &state in self.now.members() {
@@ -165,13 +169,13 @@ fn follow(state: &State, byte: u8) -> Option<StateID> {
     }
 }
 
-/// Adds a state and those that are reached from it without a byte; true when a match is.
+/// Adds a state and its epsilon closure; returns true if it contains a match.
 fn add(
     nfa: &NFA,
     line: &[u8],
     at: usize,
     state: StateID,
-    to: &mut Set,
+    to: &mut StateSet,
     pending: &mut Vec<StateID>,
 ) -> bool {
     pending.clear();
@@ -196,16 +200,16 @@ fn add(
     false
 }
 
-/// A set of states that is emptied at no cost.
-struct Set {
+/// A sparse set of states, cleared in constant time.
+struct StateSet {
     members: Vec<StateID>,
-    /// Where each state stands among the members, if it is one.
-    places: Vec<usize>,
+    /// The index of each state in `members`, if it is a member.
+    indices: Vec<usize>,
 }
 
-impl Set {
-    fn new(states: usize) -> Set {
-        Set { members: Vec::new(), places: vec![0; states] }
+impl StateSet {
+    fn new(states: usize) -> StateSet {
+        StateSet { members: Vec::new(), indices: vec![0; states] }
     }
 
     fn clear(&mut self) {
@@ -220,13 +224,13 @@ impl Set {
         &self.members
     }
 
-    /// Whether the state was not there yet.
+    /// Adds a state; returns false if it was a member already.
     fn insert(&mut self, state: StateID) -> bool {
-        let place = &mut self.places[state.as_usize()];
-        if self.members.get(*place) == Some(&state) {
+        let index = &mut self.indices[state.as_usize()];
+        if self.members.get(*index) == Some(&state) {
             return false;
         }
-        *place = self.members.len();
+        *index = self.members.len();
         self.members.push(state);
         true
     }

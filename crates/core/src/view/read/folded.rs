@@ -1,4 +1,4 @@
-//! A view of a file in which stretches of lines are folded.
+//! Renders a file with folds.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::view::scope::Scope;
 use hashline_base::error::{Error, Result};
 use hashline_disk::bytes::Document;
 
-/// Whether a request can be folded as it says.
+/// Validates the fold options of a request.
 pub fn check(request: &ReadRequest) -> Result<()> {
     if request.fold == Some(Folding::To(0)) {
         return Err(Error::argument("fold is 0: a folded view has at least one line"));
@@ -22,7 +22,7 @@ pub fn check(request: &ReadRequest) -> Result<()> {
     Ok(())
 }
 
-/// The view from a line on. `None` where the file has to have a structure, and has none.
+/// The view from a line on. `None` if `folding` requires a known language and there is none.
 pub fn show(
     scope: &Scope<'_>,
     document: &Document,
@@ -33,13 +33,13 @@ pub fn show(
     let &Scope { dialect, cancel, budget, .. } = scope;
     let text = document.text();
     let folded = FoldedText { path: &request.name(), text, dialect, cancel, budget };
-    let Some(folds) = folded.left_out(folding, request.limits.max_lines, &request.open)? else {
+    let Some(folds) = folded.folds(folding, request.limits.max_lines, &request.open)? else {
         return Ok(None);
     };
     let mut page = Page::new(dialect, request.limits, 0).with_width(request.width());
     let ViewStart { mut line, mut offset } = from;
     let mut shown: Vec<Range<u64>> = Vec::new();
-    // One line takes no more room than the row that stands for it.
+    // A single line takes no more room than the row of a fold.
     let below = folds.into_iter().map(|fold| fold.start.max(from.line)..fold.end);
     for fold in below.filter(|fold| fold.end > fold.start + 1) {
         let end = offset_after_lines(text, offset, fold.start - line, cancel)?;

@@ -1,5 +1,4 @@
-//! The lines of a text: how many there are, where they start and how they end, with looks at the
-//! flag.
+//! Lines of a text: their number, offsets and terminators, with checks of the cancellation flag.
 
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +9,7 @@ use hashline_base::error::Result;
 use hashline_base::parallel;
 use hashline_lines::lines::{Unit, count_lines};
 
-/// As [`count_lines`], with looks at the flag; says how much of a long text was `passed`.
+/// Like [`count_lines`], with checks of the flag; reports the progress of a long text.
 pub fn count_lines_while(
     text: &[u8],
     cancel: &Cancel,
@@ -29,15 +28,15 @@ pub fn count_lines_while(
     Ok(count.into_inner())
 }
 
-/// Of how many bytes the lines are passed over at once.
-const PASSED_BYTES: usize = 4096;
+/// The size of a chunk in which newlines are counted.
+const CHUNK_BYTES: usize = 4096;
 
-/// Where a line starts.
+/// The offset of a line.
 pub fn offset_of_line(text: &[u8], line: u64, cancel: &Cancel) -> Result<usize> {
     offset_after_lines(text, 0, line - 1, cancel)
 }
 
-/// Where the line starts that comes so many lines after an offset.
+/// The offset of the line `lines` lines after `start`.
 pub fn offset_after_lines(text: &[u8], start: usize, lines: u64, cancel: &Cancel) -> Result<usize> {
     if lines == 0 {
         return Ok(start);
@@ -45,8 +44,8 @@ pub fn offset_after_lines(text: &[u8], start: usize, lines: u64, cancel: &Cancel
     let (mut left, mut offset) = (lines, start);
     for piece in text.get(start..).unwrap_or_default().chunks(PIECE_BYTES) {
         cancel.check()?;
-        for chunk in piece.chunks(PASSED_BYTES) {
-            // To count is several times as fast as to look at each.
+        for chunk in piece.chunks(CHUNK_BYTES) {
+            // Counting newlines is several times as fast as finding each one.
             let newlines = || memchr::memchr_iter(b'\n', chunk);
             let count = newlines().count() as u64;
             if left <= count
@@ -61,7 +60,7 @@ pub fn offset_after_lines(text: &[u8], start: usize, lines: u64, cancel: &Cancel
     Ok(offset)
 }
 
-/// How lines end.
+/// The line terminators of a text.
 pub fn line_ending(text: &[u8], cancel: &Cancel) -> Result<LineEnding> {
     if text.len() <= PIECE_BYTES {
         cancel.check()?;
@@ -74,13 +73,13 @@ pub fn line_ending(text: &[u8], cancel: &Cancel) -> Result<LineEnding> {
         let found = Terminators::of(before, &rest[..rest.len().min(PIECE_BYTES)]);
         let mut seen = seen.lock();
         *seen = Terminators { lf: seen.lf || found.lf, crlf: seen.crlf || found.crlf };
-        // Where there are both there is no more to find.
+        // After both kinds were found, the answer is known.
         !(seen.lf && seen.crlf)
     })?;
     Ok(seen.into_inner().ending())
 }
 
-/// What ends lines of a text.
+/// The kinds of terminators seen.
 #[derive(Clone, Copy, Default)]
 struct Terminators {
     lf: bool,
@@ -88,7 +87,7 @@ struct Terminators {
 }
 
 impl Terminators {
-    /// Those in a piece of a text.
+    /// The terminators in a piece of a text.
     fn of(before: &[u8], piece: &[u8]) -> Terminators {
         let mut found = Terminators::default();
         let has_return = before.ends_with(b"\r") || memchr::memchr(b'\r', piece).is_some();
@@ -122,9 +121,9 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Texts of a few chunks, with lines that end where chunks do.
+        /// Texts of a few chunks, with lines that end at chunk boundaries.
         #[test]
-        fn lines_are_passed_over_as_one_by_one(
+        fn offset_after_lines_agrees_with_line_by_line(
             lengths in prop::collection::vec(prop_oneof![0usize..3, 0usize..200, 4090usize..4100], 0..40),
             is_open in any::<bool>(),
             share in 0.0..1.0,
@@ -141,17 +140,17 @@ mod tests {
             for (lines, offset) in (0..).zip(&naive) {
                 prop_assert_eq!(found(lines), *offset);
             }
-            // A text with fewer lines ends before.
+            // A text with fewer lines ends earlier.
             prop_assert_eq!(found(naive.len() as u64), text.len());
             prop_assert_eq!(found(u64::MAX), text.len());
         }
     }
 
     #[test]
-    fn endings_are_found_wherever_pieces_are_cut() {
+    fn endings_are_found_across_piece_boundaries() {
         for shift in [0, 1, 2] {
             for (ending, expected) in [("\n", LineEnding::Lf), ("\r\n", LineEnding::CrLf)] {
-                // A line ends at the end of the first piece, or across it.
+                // A line ends at the end of the first piece or extends past it.
                 let line = "x".repeat(PIECE_BYTES - shift);
                 for pieces in [1, 2, 6] {
                     let text = format!("{line}{ending}").repeat(pieces);

@@ -14,7 +14,7 @@ use crate::view::width::Columns;
 use hashline_base::error::{Code, Error, Message};
 use hashline_base::shape::{OneOrMany, path_or_object, size};
 
-/// A request is an object, or a path.
+/// A request is an object or only a path.
 impl<'de> Deserialize<'de> for ReadRequest {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let of_path = |path| RequestShape { path, ..RequestShape::default() };
@@ -94,7 +94,7 @@ impl From<RequestShape> for ReadRequest {
     }
 }
 
-/// A view begins with the word of its kind, which says what else there is.
+/// The first field is the kind, which determines the other fields.
 impl Serialize for FileView {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
@@ -115,7 +115,7 @@ pub fn folds<S: Serializer>(folds: &[Range<u64>], serializer: S) -> Result<S::Ok
     serializer.collect_seq(folds.iter().map(|lines| (lines.start, lines.end - 1)))
 }
 
-/// An error without its path, which the view says.
+/// An error without its path, which the view has.
 #[derive(Serialize)]
 #[serde(remote = "Error")]
 pub struct ErrorShape {

@@ -1,8 +1,8 @@
-//! A large text that several threads render, each its parts, into one buffer.
+//! Renders a large text on several threads, each part directly into one buffer.
 //!
-//! A part is about a piece of whole lines. All parts are counted first. That gives the number of each
-//! part's first line, and the byte where its output goes. So no part waits for another, and nothing
-//! is moved afterwards.
+//! A part is about one piece, of whole lines. All parts are counted first, which gives the number
+//! of each part's first line and the offset of its output. So no part waits for another, and no
+//! output is moved.
 
 use parking_lot::Mutex;
 
@@ -15,7 +15,7 @@ use hashline_lines::hash::with_block_hasher;
 use hashline_lines::normalize::blank::blank_lines;
 use hashline_lines::rows::{BlockRenderer, zeroed_buffer};
 
-/// A text, and what its parts hold.
+/// A text with the counts of its parts.
 pub(super) struct CountedText<'a> {
     parts: Vec<(&'a [u8], Counts)>,
     dialect: &'static Dialect,
@@ -35,8 +35,7 @@ impl<'a> CountedText<'a> {
         Ok(CountedText { parts, dialect, line_count })
     }
 
-    /// All lines, joined by `\n`. `None` when the text changed meanwhile, as that of a mapped file
-    /// can.
+    /// All lines, joined by `\n`. `None` if the text changed meanwhile, as a mapped file can.
     pub(super) fn render(&self, cancel: &Cancel) -> Result<Option<Vec<u8>>> {
         let dialect = self.dialect;
         let mut line = 1;
@@ -60,13 +59,13 @@ impl<'a> CountedText<'a> {
         });
         drop(parts);
         let fits = rendered.into_iter().collect::<Result<Vec<_>>>()?;
-        // The line feed after the last line.
+        // The newline after the last line.
         out.pop();
         Ok(fits.into_iter().all(|fits| fits).then_some(out))
     }
 }
 
-/// The parts of a text.
+/// Splits a text into parts.
 fn parts_of(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -76,12 +75,12 @@ fn parts_of(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// What a part holds.
+/// The counts of a part.
 struct Counts {
     lines: u64,
-    /// Those that are shown without a hash.
+    /// Lines that are shown without a hash.
     bare_lines: usize,
-    /// Bytes that are not of terminators.
+    /// Bytes without line terminators.
     text_bytes: usize,
 }
 
@@ -101,16 +100,16 @@ impl Counts {
     }
 }
 
-/// How many bytes a part takes, with a line feed after each line.
+/// The output size of a part, with a newline after each line.
 fn rendered_size(dialect: &Dialect, first_line: u64, counts: &Counts) -> usize {
     let anchor_bytes = usize::from(dialect.separator.is_some()) + dialect.width + "|\n".len();
     let digits = digits_before(first_line + counts.lines) - digits_before(first_line);
     let anchors_bytes = digits as usize + anchor_bytes * counts.lines as usize;
-    // A mapped file may have changed between the two counts.
+    // A mapped file can change between counting lines and bytes.
     anchors_bytes.saturating_sub(dialect.width * counts.bare_lines) + counts.text_bytes
 }
 
-/// How many digits the numbers from 1 to before `end` have together.
+/// The total number of digits of the numbers below `end`.
 fn digits_before(end: u64) -> u64 {
     let (mut digits, mut from) = (0, 1u64);
     for width in 1.. {
@@ -124,7 +123,7 @@ fn digits_before(end: u64) -> u64 {
     digits
 }
 
-/// Lines, and where their output goes.
+/// A part and its output buffer.
 struct RenderedPart<'a> {
     text: &'a [u8],
     first_line: u64,
@@ -132,7 +131,7 @@ struct RenderedPart<'a> {
 }
 
 impl RenderedPart<'_> {
-    /// Fills the room; false when the output has another size.
+    /// Renders into the buffer; returns false if the output has another size.
     fn render(&mut self, dialect: &'static Dialect) -> bool {
         let mut renderer = BlockRenderer::new(dialect, self.first_line);
         let (mut line, mut rest, mut at) = (self.first_line, self.text, 0);
@@ -143,7 +142,7 @@ impl RenderedPart<'_> {
                 let (block_bytes, count) = (block.len_bytes(), block.hashes.len() as u64);
                 at += match renderer.overwrite(rest, block, &mut self.room[at..]) {
                     Some(written) => written,
-                    // The last ones, which must not write over the next part.
+                    // The last lines must not write past the buffer into the next part.
                     None => {
                         renderer.append(rest, block, &mut last);
                         let written = last.len();
@@ -167,7 +166,7 @@ mod tests {
     use hashline_lines::lines::{Lines, Unit};
     use hashline_lines::rows::render_line;
 
-    /// One line after the other.
+    /// Renders line by line.
     fn naive(dialect: &'static Dialect, window: &[u8]) -> Vec<u8> {
         let mut hasher = hashline_lines::hash::LineHasher::new(dialect);
         let mut out = Vec::new();
@@ -180,7 +179,7 @@ mod tests {
         out
     }
 
-    /// Several pieces of lines of all kinds.
+    /// Several pieces, with all kinds of lines.
     fn text(seed: u64, ending: &str) -> Vec<u8> {
         let mut state = seed;
         let mut random = |limit: u64| {
@@ -207,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_make_no_difference() {
+    fn parallel_rendering_agrees_with_line_by_line() {
         for (seed, dialect) in DIALECTS.iter().enumerate() {
             for ending in ["\n", "\r\n"] {
                 let window = text(seed as u64, ending);
@@ -231,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_changed_is_not_shown() {
+    fn a_changed_text_is_not_rendered() {
         let (window, other) = (text(1, "\n"), text(2, "\n"));
         let dialect = Dialect::default_dialect();
         let mut counted = CountedText::of(dialect, &window, &Cancel::default()).unwrap();

@@ -1,13 +1,13 @@
-//! The lines of a file with their anchors, passed on piece by piece: for a caller that writes them
-//! elsewhere and never needs all of them at once.
+//! Streams the lines of a file with their anchors, for a caller that writes them elsewhere and
+//! never needs all of them at once.
 //!
-//! What was passed on cannot be taken back. So the file is checked before each piece. If it is
-//! another version than at the start, the rest is an error. A file that only grows, as a log does, is
-//! passed on up to its old end.
+//! Output that was passed on cannot be withdrawn. So the version of the file is checked before each
+//! piece; if it changed, the call fails. A file that is only appended to, such as a log, is
+//! streamed up to its old end.
 
 use super::{
-    ReadRequest, TextView, ViewKind, ViewStart, header_above, offset_after_lines, past_end,
-    prepare, view_loaded, whole_lines,
+    ReadRequest, TextView, ViewKind, ViewStart, header_above, line_out_of_range,
+    offset_after_lines, prepare, view_loaded, whole_lines,
 };
 use crate::view::excerpt::{Limits, Page};
 use crate::view::read::{FileView, count_lines_while};
@@ -16,9 +16,8 @@ use hashline_base::error::{Code, Error, Result};
 use hashline_disk::bytes::{Document, Loaded, contained, load_bytes, load_for_view};
 use hashline_lines::rows::{recycle, rendered_size_bound};
 
-/// Passes the lines that a request asks for on to `pass_on`, in pieces of whole lines. The view
-/// that is returned has no text. A request with a search or folds, or with a limit in bytes, is answered
-/// as a whole, and passed on then.
+/// Calls `pass_on` with the lines of a request, in pieces of whole lines. The returned view has no
+/// text. A request with a search, folds or a byte limit is rendered as a whole first.
 pub fn stream_file(
     scope: &Scope<'_>,
     request: &ReadRequest,
@@ -29,7 +28,7 @@ pub fn stream_file(
     stream(scope, request, &loaded, pass_on)
 }
 
-/// As [`stream_file`], for bytes that came from elsewhere.
+/// Like [`stream_file`], for bytes in memory.
 pub fn stream_bytes(
     scope: &Scope<'_>,
     request: &ReadRequest,
@@ -89,12 +88,12 @@ fn stream(
     Ok(FileView::bare(request, kind))
 }
 
-/// Whether it asks for lines that follow each other, as many as it says.
+/// Whether the request is for consecutive lines, limited only by their number.
 fn is_a_window(request: &ReadRequest) -> bool {
     request.search.is_none() && request.folding().is_none() && request.limits.max_bytes.is_none()
 }
 
-/// What is passed on of a text.
+/// The part of a text to stream.
 struct Window {
     from: ViewStart,
     end: usize,
@@ -106,9 +105,9 @@ fn window(scope: &Scope<'_>, document: &Document, request: &ReadRequest) -> Resu
     let offset = offset_after_lines(text, 0, line - 1, cancel)?;
     if line > 1 && offset == text.len() {
         let count = count_lines_while(text, cancel, &|_| {})?;
-        // The last line may have no terminator, and start where nothing is left.
+        // The last line can be empty and start at the end of the text.
         if line > count.max(1) {
-            return Err(past_end(request, count, line));
+            return Err(line_out_of_range(request, count, line));
         }
     }
     let end = match request.limits.max_lines {
@@ -118,7 +117,7 @@ fn window(scope: &Scope<'_>, document: &Document, request: &ReadRequest) -> Resu
     Ok(Window { from: ViewStart { line, offset }, end })
 }
 
-/// The rows of a piece, each with a line feed, and the number of the line after it.
+/// Renders a piece, with a newline after each line; returns the number of the next line, too.
 fn rows(scope: &Scope<'_>, request: &ReadRequest, piece: &[u8], line: u64) -> (Vec<u8>, u64) {
     let lines = memchr::memchr_iter(b'\n', piece).count() as u64 + 1;
     let size_bytes = rendered_size_bound(scope.dialect, piece.len(), lines, line + lines) + 1;

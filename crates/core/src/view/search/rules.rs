@@ -1,11 +1,11 @@
-//! Which entries of a directory a search passes over: globs, ignore files, hidden names.
+//! Which directory entries a search skips, by globs, ignore files and hidden names.
 //!
-//! The rules are ripgrep's, in its order: a glob of the query decides; else `.ignore`,
-//! `.gitignore`, `.git/info/exclude` and git's global file, each from the entry's directory
-//! upwards; else whether the name is hidden. Why not the walker of the crate `ignore`, whose
-//! matchers these are: it reads the ignore files of all directories up to `/`, and through
-//! links, where a search with a root must read nothing outside. That both agree where there
-//! is no root is tested on generated trees.
+//! The rules are ripgrep's, in its order of precedence: globs of the query; then `.ignore`,
+//! `.gitignore`, `.git/info/exclude` and git's global file, each from the directory of the entry
+//! upwards; then whether the name is hidden. The matchers are those of the crate `ignore`, but not
+//! its walker: that reads the ignore files of all directories up to `/`, and through links, whereas
+//! a search with a root must not read outside of it. A test compares both on generated trees,
+//! without a root.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,66 +14,66 @@ use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder, gitconfig_excludes_path};
 use ignore::overrides::{Override, OverrideBuilder};
 
-use super::shown::tidy;
+use super::display::tidy;
 use super::{SearchQuery, SearchWarning};
 use hashline_base::error::{Error, Result};
 use hashline_disk::fs::{Base, FileSystem, Listed, may_wait, plain};
 use hashline_lines::anchor::quote;
 use hashline_lines::lines::{Lines, Unit};
 
-/// Longer ignore files count up to the last whole line before here. What the matchers make of a
-/// file can take hundreds of times its room.
+/// A longer ignore file is truncated after the last complete line before this size. Compiled
+/// matchers can be hundreds of times larger than the file.
 pub(super) const IGNORE_FILE_LIMIT_BYTES: usize = 128 << 10;
 
-/// How much of all ignore files together counts in one search; there can be one in every directory.
+/// The total size limit of ignore files in one search; there can be one in every directory.
 pub(super) const IGNORE_TOTAL_LIMIT_BYTES: usize = 1 << 20;
 
-/// A rule with more opening braces is refused before it is parsed: the parser of globs goes one
-/// call deeper with each brace that is open, and has no limit of its own. Counted are all of them,
-/// nested or not, since which ones nest is for that parser to say.
+/// A rule with more opening braces is refused before it is parsed, because the glob parser recurses
+/// for each nested brace, without a limit. All braces are counted, because only the parser knows
+/// which ones nest.
 pub(super) const GLOB_BRACES_LIMIT: usize = 64;
 
-/// The globs of a query may be so long together.
+/// The total size limit of the globs of a query.
 pub(super) const GLOBS_LIMIT_BYTES: usize = 64 << 10;
 
-/// How many warnings are told at most.
+/// The maximum number of warnings.
 const WARNINGS_LIMIT: usize = 100;
 
-/// Files in which git writes the path of a directory are read up to here.
+/// The size limit of a file in which git stores the path of a directory.
 const GIT_POINTER_LIMIT_BYTES: u64 = 64 << 10;
 
-/// What a query passes over.
+/// The filter of a query.
 pub(super) struct Filter<'a> {
     base: &'a Base,
     globs: Override,
-    /// git's ignore file of the user.
+    /// The user's global git ignore file.
     global: Option<Gitignore>,
     hidden: bool,
     gitignore: bool,
     ignore_files: bool,
     parent_ignore_files: bool,
-    /// Where relative paths start: without links, as the paths of entries are.
+    /// The base of relative paths, with links resolved, as in the paths of entries.
     start_dir: PathBuf,
-    /// How much of all ignore files may still count.
-    left_bytes: usize,
+    /// The remaining total size of ignore files.
+    remaining_bytes: usize,
     warnings: Vec<SearchWarning>,
 }
 
-/// The ignore files of a directory, linked to those of the directories above it. A directory
-/// without any shares the rules of the one above.
+/// The ignore rules of a directory, linked to those of its parents. A directory without ignore
+/// files shares the rules of its parent.
 #[derive(Default)]
 pub(super) struct IgnoreRules {
     above: Option<Arc<IgnoreRules>>,
     ignore: Option<Gitignore>,
     git_ignore: Option<Gitignore>,
     git_exclude: Option<Gitignore>,
-    /// The directory is the top of a repository: git's rules from above do not hold in it.
+    /// The directory is the top of a repository: git's rules from above do not apply in it.
     is_repository: bool,
-    /// It lies in a repository: git's rules hold.
+    /// The directory is in a repository: git's rules apply.
     in_repository: bool,
 }
 
-/// What in a directory is worth a look.
+/// The ignore files of a directory that may exist.
 #[derive(Clone, Copy, Default)]
 struct Sources {
     ignore: bool,
@@ -82,7 +82,7 @@ struct Sources {
     repository: bool,
 }
 
-/// The ignore files of a directory as they were read.
+/// The contents of the ignore files of a directory.
 #[derive(Default)]
 pub(super) struct IgnoreTexts {
     ignore: Option<IgnoreText>,
@@ -91,14 +91,14 @@ pub(super) struct IgnoreTexts {
     is_repository: bool,
 }
 
-/// An ignore file as it was read: one byte over the limit at most.
+/// The content of an ignore file, read up to one byte over the limit.
 struct IgnoreText {
     path: PathBuf,
     content: Vec<u8>,
 }
 
 impl<'a> Filter<'a> {
-    /// The filter of a query; fails on a bad glob.
+    /// The filter of a query; fails if a glob is invalid.
     pub(super) fn new(
         fs: &dyn FileSystem,
         base: &'a Base,
@@ -114,19 +114,19 @@ impl<'a> Filter<'a> {
             ignore_files: query.ignore_files,
             parent_ignore_files: query.parent_ignore_files,
             start_dir: fs.canonicalize(&start_dir).unwrap_or(start_dir),
-            left_bytes: IGNORE_TOTAL_LIMIT_BYTES,
+            remaining_bytes: IGNORE_TOTAL_LIMIT_BYTES,
             warnings: Vec::new(),
         };
         filter.global = filter.global_rules(query);
         Ok(filter)
     }
 
-    /// The rules of git's ignore file of the user, which lies outside of any root.
+    /// The rules of the user's global git ignore file, which is outside of any root.
     fn global_rules(&mut self, query: &SearchQuery) -> Option<Gitignore> {
         if !query.gitignore || self.base.root_path().is_some() {
             return None;
         }
-        // The library opens git's configurations, and would wait.
+        // The library opens git's configuration files, which would block.
         if git_configurations().any(|path| may_wait(&path)) {
             return None;
         }
@@ -138,20 +138,20 @@ impl<'a> Filter<'a> {
         rules
     }
 
-    /// What of the ignore files does not count, by path.
+    /// The warnings, sorted by path.
     pub(super) fn into_warnings(mut self) -> Vec<SearchWarning> {
         self.warnings.sort();
         self.warnings.dedup();
         self.warnings
     }
 
-    /// Notes what does not count.
+    /// Adds warnings.
     pub(super) fn warn(&mut self, mut warnings: Vec<SearchWarning>) {
         self.warnings.append(&mut warnings);
         self.warnings.truncate(WARNINGS_LIMIT);
     }
 
-    /// The rules that hold in the directory `dir` because of those above it.
+    /// The rules that apply in `dir` because of its parents.
     pub(super) fn above(&mut self, dir: &Path) -> Arc<IgnoreRules> {
         let mut rules = Arc::default();
         let above: Vec<&Path> = dir.ancestors().skip(1).collect();
@@ -162,8 +162,8 @@ impl<'a> Filter<'a> {
                 ignore: wanted,
                 git_ignore: wanted,
                 git_exclude: wanted,
-                // Asked even of the directories above a root: the `.gitignore` in a root that
-                // is part of a repository counts.
+                // Checked even for the parents of a root, because the `.gitignore` in a root that
+                // is part of a repository applies.
                 repository: true,
             };
             let mut texts = self.read_sources(dir, sources);
@@ -175,7 +175,7 @@ impl<'a> Filter<'a> {
         rules
     }
 
-    /// The ignore files of the directory `dir`, in which `listed` lies.
+    /// Reads the ignore files of `dir`, whose entries are `listed`.
     pub(super) fn texts(&self, dir: &Path, listed: &[Listed]) -> IgnoreTexts {
         let mut sources = Sources::default();
         for entry in listed {
@@ -192,8 +192,8 @@ impl<'a> Filter<'a> {
 
     fn read_sources(&self, dir: &Path, sources: Sources) -> IgnoreTexts {
         let git = self.gitignore;
-        let is_there = |name: &&str| self.base.exists(&dir.join(name));
-        let is_repository = git && sources.repository && [".git", ".jj"].iter().any(is_there);
+        let exists = |name: &&str| self.base.exists(&dir.join(name));
+        let is_repository = git && sources.repository && [".git", ".jj"].iter().any(exists);
         let read = |wanted, name| if wanted { self.read(dir.join(name)) } else { None };
         let exclude = |git_dir: PathBuf| self.read(git_dir.join("info").join("exclude"));
         IgnoreTexts {
@@ -208,8 +208,7 @@ impl<'a> Filter<'a> {
         }
     }
 
-    /// Decides how much of the ignore files of a directory counts, and cuts off the rest. What
-    /// comes first has first claim.
+    /// Truncates the ignore files of a directory to the remaining total size, in their order.
     pub(super) fn admit(&mut self, texts: &mut IgnoreTexts) {
         for text in [&mut texts.ignore, &mut texts.git_ignore, &mut texts.git_exclude] {
             self.admit_text(text);
@@ -228,7 +227,7 @@ impl<'a> Filter<'a> {
             let warning = self.warning(path, &what);
             self.warn(vec![warning]);
         }
-        if content.len() > self.left_bytes {
+        if content.len() > self.remaining_bytes {
             let what = format!(
                 "not read: all ignore files together would be over {IGNORE_TOTAL_LIMIT_BYTES} bytes"
             );
@@ -236,7 +235,7 @@ impl<'a> Filter<'a> {
             self.warn(vec![warning]);
             *text = None;
         } else {
-            self.left_bytes -= content.len();
+            self.remaining_bytes -= content.len();
         }
     }
 
@@ -246,7 +245,7 @@ impl<'a> Filter<'a> {
         SearchWarning { message: format!("{path}: {what}"), path }
     }
 
-    /// The rules that hold in the directory `dir`, whose ignore files are `texts`.
+    /// The rules that apply in `dir`, whose ignore files are `texts`.
     pub(super) fn enter(
         &self,
         above: &Arc<IgnoreRules>,
@@ -264,21 +263,21 @@ impl<'a> Filter<'a> {
             is_repository,
             in_repository: is_repository || above.in_repository,
         };
-        let brings_nothing = rules.ignore.is_none()
+        let is_empty = rules.ignore.is_none()
             && rules.git_ignore.is_none()
             && rules.git_exclude.is_none()
             && !is_repository;
-        if brings_nothing { Arc::clone(above) } else { Arc::new(rules) }
+        if is_empty { Arc::clone(above) } else { Arc::new(rules) }
     }
 
-    /// As git and ripgrep do, what cannot be read is left out.
+    /// Unreadable files are ignored, as in git and ripgrep.
     fn read(&self, path: PathBuf) -> Option<IgnoreText> {
         let content = self.base.read_start(&path, IGNORE_FILE_LIMIT_BYTES as u64 + 1).ok()?;
         Some(IgnoreText { path, content })
     }
 
-    /// The rules of an ignore file for the entries of `dir`. What cannot be understood is left
-    /// out, as git and ripgrep do; what is too much to be understood is told.
+    /// Compiles an ignore file for the entries of `dir`. Invalid rules are skipped, as in git and
+    /// ripgrep; rules that are too large cause a warning.
     fn rules(
         &self,
         dir: &Path,
@@ -309,8 +308,8 @@ impl<'a> Filter<'a> {
         }
     }
 
-    /// The directory of git's own files for the repository whose top is `dir`. In a linked
-    /// work tree `.git` is a file that says where.
+    /// The git directory of the repository whose top is `dir`. In a linked worktree, `.git` is a
+    /// file with its path.
     fn git_dir(&self, dir: &Path) -> Option<PathBuf> {
         let dot_git = dir.join(".git");
         let Ok(pointer) = self.base.read_start(&dot_git, GIT_POINTER_LIMIT_BYTES) else {
@@ -322,8 +321,8 @@ impl<'a> Filter<'a> {
         Some(git_dir.join(first_line(&common)?))
     }
 
-    /// Whether the search looks at an entry of a directory in which `rules` hold. `path` is
-    /// its absolute path, `shown` its path as the query names it.
+    /// Whether the search includes an entry of a directory with these `rules`. `path` is its
+    /// absolute path, `shown` its path as results show it.
     pub(super) fn admits(
         &self,
         rules: &IgnoreRules,
@@ -343,8 +342,8 @@ impl<'a> Filter<'a> {
         }
     }
 
-    /// The nearest file of each kind that says something about the entry; then the kinds in
-    /// the order of their precedence.
+    /// For each kind of ignore file the closest one with a matching rule decides; kinds are tried
+    /// by precedence.
     fn by_ignore_files(&self, rules: &IgnoreRules, path: &Path, is_dir: bool) -> IgnoreVerdict {
         let [mut ignore, mut git_ignore, mut git_exclude] = [IgnoreVerdict::Silent; 3];
         let mut git_holds = rules.in_repository;
@@ -369,7 +368,7 @@ impl<'a> Filter<'a> {
     }
 }
 
-/// What ignore files say about an entry.
+/// The verdict of ignore files on an entry.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum IgnoreVerdict {
     Silent,
@@ -378,7 +377,7 @@ enum IgnoreVerdict {
 }
 
 impl IgnoreVerdict {
-    /// This verdict, or where it is silent that of `rules`.
+    /// This verdict or, if there is none, that of `rules`.
     fn or(self, rules: &Option<Gitignore>, path: &Path, is_dir: bool) -> IgnoreVerdict {
         let (IgnoreVerdict::Silent, Some(rules)) = (self, rules) else {
             return self;
@@ -391,7 +390,7 @@ impl IgnoreVerdict {
     }
 }
 
-/// Where git's configurations of the user and of the system may be.
+/// The possible paths of the user's and the system's git configuration.
 fn git_configurations() -> impl Iterator<Item = PathBuf> {
     let named = |name| std::env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from);
     let home = std::env::home_dir();
@@ -421,7 +420,7 @@ fn globs(start_dir: &Path, globs: &[String]) -> Result<Override> {
             quote(glob)
         )));
     }
-    // What is matched are paths as results show them.
+    // Globs match paths as results show them.
     let shown_dir = start_dir.to_str().map(plain);
     let shown_dir = shown_dir.as_deref().map_or(start_dir, Path::new);
     let mut builder = OverrideBuilder::new(shown_dir);

@@ -1,38 +1,37 @@
-//! The paths of a query → the files to search, in order, each once.
+//! The paths of a query → the files to search, sorted and without duplicates.
 //!
-//! Directories are taken depth by depth, those of one depth in parallel and in the order of their
-//! paths; what comes out is sorted. So timing never shows.
+//! The walk goes level by level. The directories of a level are listed in parallel, in the order of
+//! their paths, and the result is sorted. So timing does not affect it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::found::{FileNames, FoundDirectory, FoundFiles};
+use super::display::{join, tidy};
+use super::files::{DirectoryPaths, FileList, FileNames};
 use super::rules::{Filter, IgnoreRules, IgnoreTexts};
-use super::shown::{join, tidy};
 use super::{SearchQuery, SearchWarning};
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Code, Error, Result};
 use hashline_base::parallel;
 use hashline_disk::fs::{Base, FileKind, FileSystem, Listed, unicode_path};
 
-/// What the paths of a query lead to.
+/// The result of a walk.
 #[derive(Debug, Default)]
 pub(super) struct Walked {
-    pub(super) files: FoundFiles,
-    /// What could not be looked at, in no particular order.
+    pub(super) files: FileList,
+    /// Entries that could not be read, unsorted.
     pub(super) errors: Vec<Error>,
-    /// Ignore files that do not count as they stand, by path.
+    /// Ignore files that were not applied in full, sorted by path.
     pub(super) warnings: Vec<SearchWarning>,
 }
 
-/// How many directories are looked at before the next are: what their ignore files hold is in
-/// memory at the same time.
+/// Directories per batch; the contents of their ignore files are in memory at the same time.
 const BATCH_DIRECTORIES: usize = 256;
 
-/// How many entries of a directory are looked at between two looks at the flag.
-const LOOK_ENTRIES: usize = 1024;
+/// Entries read between two checks of the cancellation flag.
+const ENTRIES_PER_CANCEL_CHECK: usize = 1024;
 
-/// Finds the files of a query; fails only for misuse and cancellation.
+/// Lists the files of a query; fails only for invalid arguments and cancellation.
 pub(super) fn walk(
     fs: &dyn FileSystem,
     base: &Base,
@@ -55,7 +54,9 @@ pub(super) fn walk(
             let batch = rest.by_ref().take(BATCH_DIRECTORIES).collect();
             Walk { base, query, cancel }.batch(batch, &mut filter, &mut walked, &mut below)?;
         }
-        below.sort_unstable_by(|one, other| walked.files.by_way(one.way(), other.way()));
+        below.sort_unstable_by(|one, other| {
+            walked.files.compare_directories(one.sort_key(), other.sort_key())
+        });
         level = below;
     }
     walked.files.sort();
@@ -63,7 +64,7 @@ pub(super) fn walk(
     Ok(walked)
 }
 
-/// Takes up a path of the query; the directory to list, if it is one.
+/// Resolves a path of the query; returns the directory to list, if it is one.
 fn start(
     base: &Base,
     filter: &mut Filter<'_>,
@@ -101,43 +102,42 @@ struct Walk<'a> {
     cancel: &'a Cancel,
 }
 
-/// A directory to list. There may be tens of thousands of them, so their paths are made when they
-/// are needed.
+/// A directory to list. There may be tens of thousands, so full paths are built only when needed.
 struct QueuedDirectory {
-    /// The path of the query that led to it.
+    /// The path of the query that led here.
     origin: u32,
-    /// The names on the way from there, with `/` between them.
+    /// The names of the directories below it, with `/` between them.
     below: Box<str>,
-    /// 0 for one that the query names.
+    /// 0 for a directory that the query names.
     depth: u32,
-    /// The rules that hold in it because of the directories above it.
+    /// The rules that apply because of its parents.
     rules: Arc<IgnoreRules>,
-    /// The way to it, where links are followed.
+    /// Its ancestors, if links are followed.
     trail: Option<Arc<Trail>>,
 }
 
 impl QueuedDirectory {
-    fn way(&self) -> (u32, &str) {
+    fn sort_key(&self) -> (u32, &str) {
         (self.origin, &self.below)
     }
 
-    fn paths(&self, found: &FoundFiles) -> FoundDirectory {
-        found.directory(self.origin, &self.below)
+    fn paths(&self, files: &FileList) -> DirectoryPaths {
+        files.directory(self.origin, &self.below)
     }
 }
 
-/// The directories on the way to an entry, by which a link back to one of them is told.
+/// The ancestors of an entry, to detect links that lead back to one of them.
 struct Trail {
     canonical: PathBuf,
     above: Option<Arc<Trail>>,
 }
 
-/// What lies in a directory, and its ignore files.
+/// The entries of a directory, and its ignore files.
 type Contents = (Vec<Listed>, IgnoreTexts);
 
 impl Walk<'_> {
-    /// Lists directories and judges what is in them. Between the two, the ignore files are taken
-    /// one after the other: how much of them counts must not depend on timing.
+    /// Lists directories and filters their entries. In between, ignore files are admitted
+    /// sequentially, because timing must not affect which of them are truncated.
     fn batch(
         &self,
         batch: Vec<QueuedDirectory>,
@@ -145,9 +145,9 @@ impl Walk<'_> {
         walked: &mut Walked,
         below: &mut Vec<QueuedDirectory>,
     ) -> Result<()> {
-        let (shared, found) = (&*filter, &walked.files);
+        let (shared, files) = (&*filter, &walked.files);
         let list =
-            |directory: &QueuedDirectory| self.list(directory, &directory.paths(found), shared);
+            |directory: &QueuedDirectory| self.list(directory, &directory.paths(files), shared);
         let listed = parallel::map(&batch, list);
         let mut contents = Vec::with_capacity(batch.len());
         for (directory, listed) in batch.into_iter().zip(listed) {
@@ -158,11 +158,13 @@ impl Walk<'_> {
             filter.admit(&mut texts);
             contents.push((directory, entries, texts));
         }
-        let (shared, found) = (&*filter, &walked.files);
-        let judge = |one: &(QueuedDirectory, _, _)| self.judge(one, &one.0.paths(found), shared);
-        let judged = parallel::map(&contents, judge);
-        for ((directory, ..), judged) in contents.into_iter().zip(judged) {
-            let Listing { files, directories, errors, warnings } = judged?;
+        let (shared, files) = (&*filter, &walked.files);
+        let filter_one = |contents: &(QueuedDirectory, _, _)| {
+            self.filter_entries(contents, &contents.0.paths(files), shared)
+        };
+        let listing = parallel::map(&contents, filter_one);
+        for ((directory, ..), listing) in contents.into_iter().zip(listing) {
+            let Listing { files, directories, errors, warnings } = listing?;
             walked.files.extend(directory.origin, &directory.below, files);
             walked.errors.extend(errors);
             filter.warn(warnings);
@@ -171,11 +173,11 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// What lies in a directory; `Err(None)` where there is nothing to tell.
+    /// Lists a directory; `Err(None)` if there is nothing to report.
     fn list(
         &self,
         directory: &QueuedDirectory,
-        FoundDirectory { path, shown }: &FoundDirectory,
+        DirectoryPaths { path, shown }: &DirectoryPaths,
         filter: &Filter<'_>,
     ) -> std::result::Result<Contents, Option<Error>> {
         let depth = directory.depth as usize;
@@ -188,7 +190,7 @@ impl Walk<'_> {
                 let texts = filter.texts(path, &listed);
                 Ok((listed, texts))
             }
-            // It was removed since it was found.
+            // Removed after it was listed.
             Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Err(None),
             Err(cause) => {
                 let shown = match shown.as_str() {
@@ -200,36 +202,36 @@ impl Walk<'_> {
         }
     }
 
-    fn judge(
+    fn filter_entries(
         &self,
         (directory, entries, texts): &(QueuedDirectory, Vec<Listed>, IgnoreTexts),
-        paths: &FoundDirectory,
+        paths: &DirectoryPaths,
         filter: &Filter<'_>,
     ) -> Result<Listing> {
         self.cancel.check()?;
-        let (mut judged, mut names) = (Listing::default(), Vec::new());
-        let rules = filter.enter(&directory.rules, &paths.path, texts, &mut judged.warnings);
+        let (mut listing, mut names) = (Listing::default(), Vec::new());
+        let rules = filter.enter(&directory.rules, &paths.path, texts, &mut listing.warnings);
         for (index, entry) in entries.iter().enumerate() {
-            if index % LOOK_ENTRIES == LOOK_ENTRIES - 1 {
+            if index % ENTRIES_PER_CANCEL_CHECK == ENTRIES_PER_CANCEL_CHECK - 1 {
                 self.cancel.check()?;
             }
-            match self.look_at(directory, paths, filter, &rules, entry) {
+            match self.classify(directory, paths, filter, &rules, entry) {
                 Ok(Some(WalkEntry::File(name))) => names.push(name),
-                Ok(Some(WalkEntry::Directory(below))) => judged.directories.push(below),
-                Ok(Some(WalkEntry::Unnameable(shown))) => judged.warnings.push(unnameable(shown)),
+                Ok(Some(WalkEntry::Directory(below))) => listing.directories.push(below),
+                Ok(Some(WalkEntry::Unnameable(shown))) => listing.warnings.push(unnameable(shown)),
                 Ok(None) => {}
-                Err(error) => judged.errors.push(error),
+                Err(error) => listing.errors.push(error),
             }
         }
-        judged.files = FileNames::new(names);
-        Ok(judged)
+        listing.files = FileNames::new(names);
+        Ok(listing)
     }
 
-    /// What to do with an entry of a directory, `None` for nothing.
-    fn look_at<'e>(
+    /// How to handle an entry of a directory; `None` to skip it.
+    fn classify<'e>(
         &self,
         directory: &QueuedDirectory,
-        paths: &FoundDirectory,
+        paths: &DirectoryPaths,
         filter: &Filter<'_>,
         rules: &Arc<IgnoreRules>,
         entry: &'e Listed,
@@ -272,7 +274,7 @@ impl Walk<'_> {
     }
 }
 
-/// What is in a directory.
+/// The entries of a directory that the walk continues with.
 #[derive(Default)]
 struct Listing {
     files: FileNames,
@@ -281,15 +283,15 @@ struct Listing {
     warnings: Vec<SearchWarning>,
 }
 
-/// What a walk goes on with.
+/// An entry that the walk continues with.
 enum WalkEntry<'e> {
     File(&'e str),
     Directory(QueuedDirectory),
-    /// Something at a path that no request can say, as it is shown.
+    /// An entry whose path no request can name, as results show it.
     Unnameable(String),
 }
 
-/// The trail to a directory: `canonical` is where the link leads, if it is one.
+/// Extends a trail; `canonical` is the target of the link, if the entry is one.
 fn extend(
     trail: Option<&Arc<Trail>>,
     canonical: Option<PathBuf>,
@@ -301,7 +303,7 @@ fn extend(
         let mut above = Some(trail);
         while let Some(trail) = above {
             if trail.canonical == *canonical {
-                return Err(leads_back(shown));
+                return Err(link_cycle(shown));
             }
             above = trail.above.as_ref();
         }
@@ -318,7 +320,7 @@ fn unnameable(shown: String) -> SearchWarning {
     SearchWarning { path: shown, message }
 }
 
-fn leads_back(shown: &str) -> Error {
+fn link_cycle(shown: &str) -> Error {
     Error::at(
         Code::Io,
         shown,

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::{IMAGE_LIMIT_BYTES, ReadImage, ReadOn, ReadReport, Session, SessionLimits, canonical};
 use crate::edit::session::shown_lines;
 use crate::view::excerpt::Limits;
-use crate::view::fold::{Folding, name_of_fold};
+use crate::view::fold::{Folding, fold_name};
 use crate::view::read::{FileView, ReadRequest, TextView, ViewKind, read_hashed};
 use crate::view::scope::Scope;
 use hashline_base::cancel::Cancel;
@@ -283,7 +283,7 @@ impl<'s> Reading<'s> {
         }
         if let Some(first) = shown.folds.first() {
             let folded: u64 = shown.folds.iter().map(|lines| lines.end - lines.start).sum();
-            let name = name_of_fold(first);
+            let name = fold_name(first);
             report.text += &format!(
                 "\n(The file has {lines} lines, {folded} of them folded. To see some, read with open: [\"{name}\"].)"
             );

@@ -1,71 +1,71 @@
-//! The files that a walk found, in order, each once, and the paths of the directories on the way.
+//! The files that a walk listed, sorted and without duplicates, and the paths of directories on the
+//! way.
 //!
-//! There may be hundreds of thousands of files. So what their paths have in common is kept once, all
-//! their names stand in one text, and a file is where its name stands: 8 bytes and the name.
+//! There may be hundreds of thousands of files. So common parts of paths are stored once, all names
+//! are in one string, and a file takes 8 bytes plus its name.
 
 use std::cmp::Ordering;
 use std::path::{Path, PathBuf, is_separator};
 
-use super::shown::push_joined;
+use super::display::push_joined;
 
-/// The files that a walk found.
+/// The files that a walk listed.
 #[derive(Debug, Default)]
-pub(super) struct FoundFiles {
-    origins: Vec<FoundOrigin>,
-    places: Vec<FoundPlace>,
-    files: Vec<FoundFile>,
-    /// Of each place its path below its origin and the names of its files, each with its end.
+pub(super) struct FileList {
+    origins: Vec<Origin>,
+    groups: Vec<FileGroup>,
+    files: Vec<ListedFile>,
+    /// For each group, its path below its origin and the names of its files, each terminated.
     texts: String,
 }
 
-/// One of [`FoundFiles`].
+/// A file of [`FileList`].
 #[derive(Clone, Copy, Debug)]
-pub(super) struct FoundFile {
-    /// Where its name starts, counted from where its place does; [`NAMED`] for a file that the
-    /// query names.
+pub(super) struct ListedFile {
+    /// The offset of its name in its group; [`NO_NAME`] for a file that the query names.
     start: u32,
-    place: u32,
+    group: u32,
 }
 
-/// No name starts here: as many bytes a place has, at most.
-const NAMED: u32 = u32::MAX;
+/// Not the offset of a name; limits the size of a group.
+const NO_NAME: u32 = u32::MAX;
 
-/// Ends a text: no file system has it in a name.
+/// Terminates a text; no file system allows it in a name.
 const END_OF_TEXT: char = '\0';
 
-/// What a path of the query leads to.
+/// A path of the query.
 #[derive(Debug)]
-struct FoundOrigin {
-    /// Its absolute path, by which files are ordered and told apart.
+struct Origin {
+    /// Its absolute path, by which files are sorted and compared.
     path: Box<Path>,
-    /// Its path, as the query says it.
+    /// Its path as given in the query.
     shown: Box<str>,
 }
 
 /// The paths of a directory.
-pub(super) struct FoundDirectory {
-    /// The absolute one; below a followed link, through that link.
+pub(super) struct DirectoryPaths {
+    /// The absolute path; below a followed link, the path through the link.
     pub(super) path: PathBuf,
-    /// As the query leads to it.
+    /// The path relative to how the query names it.
     pub(super) shown: String,
 }
 
 /// A directory with files, or a file that the query names.
 #[derive(Debug)]
-struct FoundPlace {
-    /// Where its texts start.
+struct FileGroup {
+    /// The offset of its texts.
     start: usize,
-    /// The size of the first of them, its path below its origin. No system has paths of 4 GiB.
+    /// The size of the first text, its path below its origin. No system has paths of 4 GiB.
     below_bytes: u32,
     origin: u32,
 }
 
-/// The names of files of a directory, in order, each with its end.
+/// The sorted names of the files in a directory, each terminated.
 #[derive(Debug, Default)]
 pub(super) struct FileNames(String);
 
 impl FileNames {
-    /// None of the names is empty.
+    /// No name may be empty.
     pub(super) fn new(mut names: Vec<&str>) -> FileNames {
         names.sort_unstable();
         let bytes = names.iter().map(|name| name.len() + 1).sum();
@@ -82,91 +82,89 @@ fn push_text(texts: &mut String, text: &str) {
     texts.push(END_OF_TEXT);
 }
 
-impl FoundFiles {
-    /// Adds what a path of the query leads to, the paths in order: its absolute path, and how the
-    /// query says it. Returns its number.
+impl FileList {
+    /// Adds the next path of the query. Takes its absolute path and its form
+    /// in the query; returns its index.
     pub(super) fn push_origin(&mut self, path: PathBuf, shown: String) -> u32 {
         let (path, shown) = (path.into_boxed_path(), shown.into_boxed_str());
-        self.origins.push(FoundOrigin { path, shown });
+        self.origins.push(Origin { path, shown });
         (self.origins.len() - 1) as u32
     }
 
     /// Adds a file that the query names.
     pub(super) fn push_named(&mut self, path: PathBuf, shown: String) {
         let origin = self.push_origin(path, shown);
-        let place = self.push_place(origin, "");
-        self.files.push(FoundFile { start: NAMED, place });
+        let group = self.push_group(origin, "");
+        self.files.push(ListedFile { start: NO_NAME, group });
     }
 
-    /// Adds files of a directory below what a path of the query leads to. The names of directories
-    /// on the way there have `/` between them.
+    /// Adds files of a directory below an origin. `below` has `/` between the names of directories.
     pub(super) fn extend(&mut self, origin: u32, below: &str, names: FileNames) {
         let FileNames(mut names) = names;
-        let limit_bytes = (NAMED as usize).saturating_sub(below.len() + 1);
-        while let Some(rest) = split_behind_names(&mut names, limit_bytes) {
-            self.extend_place(origin, below, &names);
+        let limit_bytes = (NO_NAME as usize).saturating_sub(below.len() + 1);
+        while let Some(rest) = split_names(&mut names, limit_bytes) {
+            self.extend_group(origin, below, &names);
             names = rest;
         }
         if !names.is_empty() {
-            self.extend_place(origin, below, &names);
+            self.extend_group(origin, below, &names);
         }
     }
 
-    /// Adds files whose names fit into one place.
-    fn extend_place(&mut self, origin: u32, below: &str, names: &str) {
-        let place = self.push_place(origin, below);
+    /// Adds files whose names fit into one group.
+    fn extend_group(&mut self, origin: u32, below: &str, names: &str) {
+        let group = self.push_group(origin, below);
         let mut start = below.len() as u32 + 1;
         self.files.extend(names.split_terminator(END_OF_TEXT).map(|name| {
-            let file = FoundFile { start, place };
+            let file = ListedFile { start, group };
             start += name.len() as u32 + 1;
             file
         }));
         self.texts.push_str(names);
     }
 
-    /// The number of the new place. Of 4 Gi of them the list alone would take 64 GiB.
-    fn push_place(&mut self, origin: u32, below: &str) -> u32 {
+    /// Adds a group and returns its index. 4 Gi groups would take 64 GiB, so the index fits.
+    fn push_group(&mut self, origin: u32, below: &str) -> u32 {
         let (start, below_bytes) = (self.texts.len(), below.len() as u32);
         push_text(&mut self.texts, below);
-        self.places.push(FoundPlace { start, below_bytes, origin });
-        (self.places.len() - 1) as u32
+        self.groups.push(FileGroup { start, below_bytes, origin });
+        (self.groups.len() - 1) as u32
     }
 
-    /// Puts the files in the order of their paths; of several ways to one file the one stays that
-    /// the query names first.
+    /// Sorts files by path. If several paths lead to one file, keeps the one that the query names
+    /// first.
     pub(super) fn sort(&mut self) {
         let mut files = std::mem::take(&mut self.files);
-        // What a walk finds at one depth is in order already: this sort takes it as a whole.
+        // The files of one depth are sorted already; this stable sort takes them as one run.
         files.sort_by(|&one, &other| {
-            self.by_path(one, other)
-                .then_with(|| self.place(one).origin.cmp(&self.place(other).origin))
+            self.compare_paths(one, other)
+                .then_with(|| self.group(one).origin.cmp(&self.group(other).origin))
         });
-        files.dedup_by(|later, first| self.by_path(*later, *first).is_eq());
+        files.dedup_by(|later, first| self.compare_paths(*later, *first).is_eq());
         files.shrink_to_fit();
         self.files = files;
     }
 
-    /// All files.
-    pub(super) fn files(&self) -> &[FoundFile] {
+    pub(super) fn files(&self) -> &[ListedFile] {
         &self.files
     }
 
-    /// The path of a file, as the query leads to it.
-    pub(super) fn shown(&self, file: FoundFile) -> String {
-        let (place, name) = (self.place(file), self.name(file));
-        let mut shown = self.shown_below(place.origin, self.below(place), name.len() + 1);
+    /// The path of a file as results show it.
+    pub(super) fn shown(&self, file: ListedFile) -> String {
+        let (group, name) = (self.group(file), self.name(file));
+        let mut shown = self.shown_below(group.origin, self.below(group), name.len() + 1);
         push_joined(&mut shown, name);
         shown
     }
 
-    /// The absolute path of a directory, and its path as the query leads to it.
-    pub(super) fn directory(&self, origin: u32, below: &str) -> FoundDirectory {
+    /// The paths of a directory.
+    pub(super) fn directory(&self, origin: u32, below: &str) -> DirectoryPaths {
         let mut path = self.origins[origin as usize].path.to_path_buf();
         path.extend(below.split_terminator('/'));
-        FoundDirectory { path, shown: self.shown_below(origin, below, 0) }
+        DirectoryPaths { path, shown: self.shown_below(origin, below, 0) }
     }
 
-    /// The path of a directory as the query leads to it, with room for more.
+    /// The path of a directory as results show it, with capacity for `more_bytes`.
     fn shown_below(&self, origin: u32, below: &str, more_bytes: usize) -> String {
         let origin = &self.origins[origin as usize].shown;
         let mut shown = String::with_capacity(origin.len() + 1 + below.len() + more_bytes);
@@ -175,82 +173,82 @@ impl FoundFiles {
         shown
     }
 
-    /// Orders directories by their absolute paths; of several ways to one the one comes first that
-    /// the query names first.
-    pub(super) fn by_way(&self, one: (u32, &str), other: (u32, &str)) -> Ordering {
-        self.by_parts((one.0, [one.1, ""]), (other.0, [other.1, ""])).then(one.0.cmp(&other.0))
+    /// Compares directories by their absolute paths; for the same path, the origin that the query
+    /// names first is less.
+    pub(super) fn compare_directories(&self, one: (u32, &str), other: (u32, &str)) -> Ordering {
+        self.compare_parts((one.0, [one.1, ""]), (other.0, [other.1, ""])).then(one.0.cmp(&other.0))
     }
 
-    fn place(&self, file: FoundFile) -> &FoundPlace {
-        &self.places[file.place as usize]
+    fn group(&self, file: ListedFile) -> &FileGroup {
+        &self.groups[file.group as usize]
     }
 
-    fn below(&self, place: &FoundPlace) -> &str {
-        &self.texts[place.start..place.start + place.below_bytes as usize]
+    fn below(&self, group: &FileGroup) -> &str {
+        &self.texts[group.start..group.start + group.below_bytes as usize]
     }
 
-    /// The name of a file; none of one that the query names.
-    fn name(&self, file: FoundFile) -> &str {
+    /// The name of a file; empty for a file that the query names.
+    fn name(&self, file: ListedFile) -> &str {
         if file.is_named() {
             return "";
         }
-        let rest = &self.texts[self.place(file).start + file.start as usize..];
+        let rest = &self.texts[self.group(file).start + file.start as usize..];
         let end = memchr::memchr(END_OF_TEXT as u8, rest.as_bytes());
         &rest[..end.unwrap_or(rest.len())]
     }
 
-    /// Orders files by their absolute paths.
-    fn by_path(&self, one: FoundFile, other: FoundFile) -> Ordering {
+    /// Compares files by their absolute paths.
+    fn compare_paths(&self, one: ListedFile, other: ListedFile) -> Ordering {
         let (name, other_name) = (self.name(one), self.name(other));
-        if one.place == other.place {
+        if one.group == other.group {
             return name.cmp(other_name);
         }
-        let (place, other_place) = (self.place(one), self.place(other));
-        let parts = |place, name| [self.below(place), name];
-        self.by_parts(
-            (place.origin, parts(place, name)),
-            (other_place.origin, parts(other_place, other_name)),
+        let (group, other_group) = (self.group(one), self.group(other));
+        let parts = |group, name| [self.below(group), name];
+        self.compare_parts(
+            (group.origin, parts(group, name)),
+            (other_group.origin, parts(other_group, other_name)),
         )
     }
 
-    /// Orders paths that are each cut in two below what a path of the query leads to.
-    fn by_parts(&self, one: (u32, [&str; 2]), other: (u32, [&str; 2])) -> Ordering {
+    /// Compares paths, each given as an origin and two parts below it.
+    fn compare_parts(&self, one: (u32, [&str; 2]), other: (u32, [&str; 2])) -> Ordering {
         let (parts, other_parts) = (one.1.map(str::as_bytes), other.1.map(str::as_bytes));
         if one.0 == other.0 {
-            return by_components(parts, other_parts);
+            return compare_components(parts, other_parts);
         }
         let whole = |origin: u32, [below, name]: [_; 2]| {
             [self.origins[origin as usize].path.as_os_str().as_encoded_bytes(), below, name]
         };
-        by_components(whole(one.0, parts), whole(other.0, other_parts))
+        compare_components(whole(one.0, parts), whole(other.0, other_parts))
     }
 }
 
-impl FoundFile {
+impl ListedFile {
     /// Whether the query names the file itself.
     pub(super) fn is_named(self) -> bool {
-        self.start == NAMED
+        self.start == NO_NAME
     }
 }
 
-/// Cuts names after as many as fit into so many bytes, and returns the others; `None` if all fit.
-/// No name is that long.
-fn split_behind_names(names: &mut String, limit_bytes: usize) -> Option<String> {
+/// Truncates `names` to the names that fit into `limit_bytes`; returns the others, or `None` if all
+/// fit. No name is that long.
+fn split_names(names: &mut String, limit_bytes: usize) -> Option<String> {
     let whole = names.as_bytes().get(..limit_bytes).filter(|whole| whole.len() < names.len())?;
     let end = memchr::memrchr(END_OF_TEXT as u8, whole)?;
     Some(names.split_off(end + 1))
 }
 
-/// Compares paths component by component, as bytes: a separator comes before any other byte, so
-/// that what lies in `a` stands before `a.txt`. A path is what its parts make when joined; any of
-/// them may be empty. Both are absolute, or start at the same directory.
-fn by_components<const PARTS: usize>(one: [&[u8]; PARTS], other: [&[u8]; PARTS]) -> Ordering {
+/// Compares paths component by component, as bytes: a separator sorts before any other byte, so
+/// `a/b` comes before `a.txt`. A path is the concatenation of its parts, of which any may be empty.
+/// Both are absolute, or relative to the same directory.
+fn compare_components<const PARTS: usize>(one: [&[u8]; PARTS], other: [&[u8]; PARTS]) -> Ordering {
     let (dir, other_dir) = (one[0], other[0]);
-    // Most differ here, and slices are quicker than what follows.
+    // Most pairs differ here, and comparing slices is faster.
     let differs = dir.iter().zip(other_dir).position(|(one, other)| one != other);
     let by_byte = differs.map_or(Ordering::Equal, |at| rank(dir[at]).cmp(&rank(other_dir[at])));
     by_byte.then_with(|| {
-        // Two separators may be different bytes, so paths that differ there can still be one.
+        // Two different separators can be equal, so paths that differ there may still be the same.
         let alike = differs.unwrap_or(dir.len().min(other_dir.len()));
         joined_ranks(one).skip(alike).cmp(joined_ranks(other).skip(alike))
     })
@@ -278,36 +276,37 @@ mod tests {
         let ordered = ["/a", "/a/b", "/a/b/c", "/a/b.c", "/a b", "/a-", "/a.txt", "/ab"];
         for (at, one) in ordered.iter().enumerate() {
             for (other_at, other) in ordered.iter().enumerate() {
-                assert_each_way(one, other, at.cmp(&other_at));
+                assert_for_all_splits(one, other, at.cmp(&other_at));
                 assert_eq!(Path::new(one).cmp(Path::new(other)), at.cmp(&other_at));
             }
         }
     }
 
-    /// Files whose paths are told to be one are searched once.
+    /// Files whose paths compare equal are searched once.
     #[test]
     #[cfg(windows)]
-    fn paths_go_on_behind_separators_that_differ() {
+    fn different_separators_compare_equal() {
         for (one, other, order) in [
             (r"C:\a\b", r"C:\a/b", Ordering::Equal),
             (r"C:\a\b", r"C:\a/c", Ordering::Less),
             (r"C:\a/b\d", r"C:\a\b/c", Ordering::Greater),
         ] {
-            assert_each_way(one, other, order);
+            assert_for_all_splits(one, other, order);
         }
     }
 
-    fn assert_each_way(one: &str, other: &str, order: Ordering) {
-        for way in ways(one) {
-            for other_way in ways(other) {
-                let found = by_components(way.map(str::as_bytes), other_way.map(str::as_bytes));
+    fn assert_for_all_splits(one: &str, other: &str, order: Ordering) {
+        for way in splits(one) {
+            for other_way in splits(other) {
+                let found =
+                    compare_components(way.map(str::as_bytes), other_way.map(str::as_bytes));
                 assert_eq!(found, order, "{way:?} {other_way:?}");
             }
         }
     }
 
-    /// A path whole, and cut at its separators.
-    fn ways(path: &str) -> Vec<[&str; 3]> {
+    /// A path as a whole, and split at each separator.
+    fn splits(path: &str) -> Vec<[&str; 3]> {
         let mut ways = vec![[path, "", ""], ["", "", path]];
         for (at, separator) in path.match_indices(is_separator) {
             let (dir, rest) = (&path[..at.max(separator.len())], &path[at + separator.len()..]);
@@ -319,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_do_not_fit_are_cut_behind_one_that_does() {
+    fn names_are_split_after_the_last_one_that_fits() {
         let names = FileNames::new(vec!["b", "a", "cc"]).0;
         for (limit_bytes, first, rest) in [
             (7, "a\0b\0cc\0", None),
@@ -328,14 +327,14 @@ mod tests {
             (3, "a\0", Some("b\0cc\0")),
         ] {
             let mut names = names.clone();
-            let behind = split_behind_names(&mut names, limit_bytes);
+            let behind = split_names(&mut names, limit_bytes);
             assert_eq!((&*names, behind.as_deref()), (first, rest), "{limit_bytes}");
         }
     }
 
     #[test]
-    fn of_several_ways_to_a_file_one_stays() {
-        let mut found = FoundFiles::default();
+    fn a_file_reached_by_several_paths_is_listed_once() {
+        let mut found = FileList::default();
         let names = |names: &[&str]| FileNames::new(names.to_vec());
         let below = found.push_origin("/r/b".into(), "below".into());
         let whole = found.push_origin("/r".into(), "".into());
@@ -352,9 +351,9 @@ mod tests {
         let shown: Vec<String> = found.files().iter().map(|&file| found.shown(file)).collect();
         assert_eq!(shown, ["/r/0", "a", "below/c/e/d", "b/x", "below/y", "b.txt", "z"]);
         assert!(found.files().iter().all(|file| !file.is_named()));
-        let FoundDirectory { path, shown } = found.directory(root, "r/b");
+        let DirectoryPaths { path, shown } = found.directory(root, "r/b");
         assert_eq!((path.to_str(), shown.as_str()), (Some("/r/b"), "/r/b"));
-        let FoundDirectory { path, shown } = found.directory(whole, "");
+        let DirectoryPaths { path, shown } = found.directory(whole, "");
         assert_eq!((path.to_str(), shown.as_str()), (Some("/r"), ""));
     }
 }

@@ -1,4 +1,4 @@
-//! Paths as results show them: as the query leads there, with forward slashes.
+//! Paths as results show them: in the form given by the query, with forward slashes.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -6,7 +6,7 @@ use std::path::{Component, Path};
 
 use hashline_disk::fs::plain;
 
-/// The path of an entry as the query leads to it, with forward slashes.
+/// The path of an entry below `dir`, with forward slashes.
 pub(super) fn join(dir: &str, name: &OsStr) -> String {
     let name = name.to_str().map_or_else(|| escaped(name).into(), Cow::Borrowed);
     let mut joined = String::with_capacity(dir.len() + name.len() + 1);
@@ -15,7 +15,7 @@ pub(super) fn join(dir: &str, name: &OsStr) -> String {
     joined
 }
 
-/// Goes on from a path; nowhere if there is no more of it.
+/// Appends to a path, unless `more` is empty.
 pub(super) fn push_joined(path: &mut String, more: &str) {
     if more.is_empty() {
         return;
@@ -27,20 +27,19 @@ pub(super) fn push_joined(path: &mut String, more: &str) {
     path.push_str(more);
 }
 
-/// A name that is not UTF-8, with the bytes that are not written as escapes: `b\xFF.txt`.
+/// A name that is not UTF-8, with invalid bytes as escapes: `b\xFF.txt`.
 fn escaped(name: &OsStr) -> String {
     let quoted = format!("{name:?}");
     quoted[1..quoted.len() - 1].to_owned()
 }
 
-/// What stands between the names of a path: after `\\?\` Windows takes a forward slash for a
-/// part of a name.
+/// The separator of a path. After `\\?\`, Windows treats a forward slash as part of a name.
 fn separator(path: &str) -> char {
     if cfg!(windows) && path.starts_with(r"\\?\") { '\\' } else { '/' }
 }
 
-/// A path of the query without `.` components and doubled or final slashes; empty for the
-/// directory where relative paths start.
+/// Removes `.` components and doubled or trailing slashes from a path of the query; empty for the
+/// base of relative paths.
 pub(super) fn tidy(path: &str) -> String {
     let mut tidy = String::with_capacity(path.len());
     let mut is_prefix = false;
@@ -49,7 +48,7 @@ pub(super) fn tidy(path: &str) -> String {
             Component::CurDir => {}
             Component::RootDir => tidy.push(separator(&tidy)),
             Component::Prefix(prefix) => tidy.push_str(&prefix.as_os_str().to_string_lossy()),
-            // In `C:name` there is no slash: the path starts in the current directory of C.
+            // `C:name` has no slash: the path is relative to the current directory of drive C.
             Component::ParentDir | Component::Normal(_) if is_prefix => {
                 tidy.push_str(&component.as_os_str().to_string_lossy());
             }
