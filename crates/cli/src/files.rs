@@ -85,8 +85,8 @@ impl Files {
         sink: Option<RowSink<'_>>,
     ) -> Result<SearchResult> {
         match &self.session {
-            Some(session) => session.search_telling(query, cancel, progress),
-            None => self.workspace.search_telling(query, cancel, progress, sink),
+            Some(session) => session.search_with_progress(query, cancel, progress),
+            None => self.workspace.search_with_progress(query, cancel, progress, sink),
         }
     }
 

@@ -1,5 +1,6 @@
-//! How long it takes to find the newlines of a text, and to hash all its lines, by turns: what
-//! `npm run bench` compares. `rates ROUNDS FILE...` prints an object of nanoseconds for each file.
+//! Measures how long it takes to find the newlines of a text and to hash all its lines,
+//! alternately; `npm run bench` compares the two. `rates ROUNDS FILE...` prints an object of
+//! nanoseconds for each file.
 
 #[allow(dead_code, missing_docs, reason = "shared with other examples")]
 #[path = "support/stage.rs"]
@@ -26,14 +27,14 @@ fn main() {
     }
 }
 
-/// The times of the scan, of each level by its name, and the name of the best.
+/// The times of the scan and of each level, by name, and the name of the best level.
 fn rates(text: &[u8], rounds: u32) -> Value {
     let mut scan = Vec::new();
     let mut levels: Vec<(Level, Vec<u64>)> =
         Level::available().map(|level| (level, Vec::new())).collect();
     for round in 0..rounds {
         let mut find = || scan.push(time(|| find_newlines(text)));
-        // Wide vectors may slow down what comes behind them: each has its turn there.
+        // Wide vectors can slow down the code after them, so the order alternates.
         if round % 2 == 0 {
             find();
         }

@@ -1,4 +1,5 @@
-//! Shows a file below the working directory with an anchor before every line, or says what else it is:
+//! Reads a file below the working directory, with an anchor before every line, or prints what else
+//! it is:
 //! `cargo run -p hashline-core --example read -- Cargo.toml`
 
 use hashline_core::{ViewKind, Workspace, WorkspaceOptions};

@@ -1,7 +1,7 @@
-//! One stage of a read on a text that is always the same, once: what
-//! `npm run bench -- instructions` counts the instructions of. The stage `none` only makes the text; the script subtracts it.
+//! Runs one stage of a read once, on a fixed text; `npm run bench -- instructions` counts its
+//! instructions. The stage `none` only generates the text; the script subtracts it.
 //!
-//! `workload STAGE LEVEL TEXT` or `workload --list` for the names of all, one per row.
+//! `workload STAGE LEVEL TEXT`, or `workload --list` for all combinations, one per line.
 
 #[allow(dead_code, missing_docs, reason = "shared with other examples")]
 #[path = "support/corpus.rs"]
@@ -33,7 +33,7 @@ fn main() {
     }
 }
 
-/// Writes every combination that this processor can run. Only hashing depends on the level.
+/// Prints every combination that this processor can run. Only hashing depends on the level.
 fn list() {
     let mut out = std::io::stdout().lock();
     for text in TEXTS {
@@ -54,7 +54,7 @@ fn run(stage: &str, level: &str, text: &str) {
         "cyrillic" => corpus::cyrillic(SIZE_BYTES),
         "chinese" => corpus::chinese(SIZE_BYTES),
         "one_long_line" => corpus::one_long_line(SIZE_BYTES),
-        other => panic!("{other:?} is no text"),
+        other => panic!("{other:?} is not a text"),
     };
     let dialect = Dialect::default_dialect();
     let bytes = black_box(text.as_bytes());
@@ -69,6 +69,6 @@ fn run(stage: &str, level: &str, text: &str) {
         "render" => {
             black_box(format_hashed(dialect, bytes, 1));
         }
-        other => panic!("{other:?} is no stage"),
+        other => panic!("{other:?} is not a stage"),
     }
 }

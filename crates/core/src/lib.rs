@@ -1,18 +1,18 @@
-//! The engine behind `hashline-native`: lines with anchors, read, searched and edited.
+//! The engine of `hashline-native`: reads, searches and edits lines by their anchors.
 //!
-//! Modules, each of which imports only from those before it: `view` ← `json` ← `edit` ← `workspace`.
-//! Faces import from the list below, and mostly need three things:
+//! Each module imports only from those before it: `view` ← `json` ← `edit` ← `workspace`.
+//! Callers import from the list below, and mostly need three things:
 //!
-//! - a [`Workspace`]: files to read, search and edit, by [`WorkspaceOptions`];
+//! - a [`Workspace`]: reads, searches and edits files, as [`WorkspaceOptions`] say;
 //! - a [`Session`]: the same for one model, with a memory of what it was shown;
 //! - an [`Error`], with a [`Code`] and a message.
 //!
-//! Requests ([`ReadRequest`], [`SearchQuery`]) and options are read from data, and answers
-//! ([`FileView`], [`SearchResult`], [`Outcome`], [`ReadReport`], [`RecoveryReport`]) written as
-//! data, with `serde`; their fields are in camelCase.
+//! With `serde`, requests ([`ReadRequest`], [`SearchQuery`]) and options can be deserialized, and
+//! answers ([`FileView`], [`SearchResult`], [`Outcome`], [`ReadReport`], [`RecoveryReport`])
+//! serialized; their fields are in camelCase.
 //!
-//! A session reads a file, and edits the line that it showed. (Each call has a longer form, with
-//! `_with` in its name, which takes options and a [`Cancel`].)
+//! This session reads a file and edits a line that it showed. (Each method has a form that takes
+//! options and a [`Cancel`], with `_with` in its name.)
 //!
 //! ```
 //! use hashline_core::{Outcome, PatchOperation, Session};
@@ -84,13 +84,13 @@ pub use self::{
     },
 };
 
-/// What a model asks for, as operations.
+/// The operations that a model can request.
 pub mod request {
     pub use crate::edit::request::*;
 }
 
-/// For faces: what passes values, texts and calls on from another language or process. A program in
-/// Rust that works with files needs nothing of it.
+/// For bindings, which convert values, texts and calls of another language or process. A Rust
+/// program that works with files does not need it.
 pub mod host {
     pub use crate::edit::outcome::reported_failures;
     pub use crate::edit::report::omitted_problems;

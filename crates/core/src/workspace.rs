@@ -1,12 +1,11 @@
-//! What all faces hold: a file system, where paths start, how files become lines, and how
-//! patches are committed. Faces convert their values into its options and requests, call a
-//! method, and convert the answer back.
+//! The entry point of every binding: the root, the options, and methods to read, search and edit. A
+//! binding converts its values into options and requests, calls a method, and converts the answer.
 //!
-//! A workspace keeps nothing open: each call opens the root when it begins, and closes it at its end.
-//! If another directory takes the root's place between two calls, the second call uses that one.
+//! A workspace keeps no file open: each call opens the root and closes it. If the root was replaced
+//! by another directory between two calls, the second call uses the new one.
 
 mod directories;
-mod served;
+mod roots;
 mod session;
 mod shape;
 mod turns;
@@ -41,34 +40,34 @@ use hashline_disk::fs::{FileSystem, OsFileSystem, unicode_path};
 use hashline_lines::dialect::Dialect;
 
 pub use directories::Root;
-pub use served::serves;
+pub use roots::serves;
 pub use session::{
     IMAGE_LIMIT_BYTES, ReadImage, ReadOn, ReadReport, Session, SessionLimits, SessionOptions,
     StoreOptions, Turn,
 };
 pub use turns::Start;
 
-/// What all calls of a workspace have in common.
+/// The options that all calls of a workspace share.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(from = "shape::WorkspaceShape")]
 pub struct WorkspaceOptions {
-    /// Outside of it nothing is read or written.
+    /// No file outside of it is read or written.
     pub root: Root,
-    /// Where relative paths start: in the root, or where that is no directory of its own, in the
-    /// working directory of the process when `None`.
+    /// The base of relative paths. `None` means the root, if that is a directory of its own,
+    /// otherwise the working directory of the process.
     pub cwd: Option<PathBuf>,
     /// The dialect of the anchors.
     pub dialect: &'static Dialect,
-    /// The label of the encoding of files without byte order mark, and of new files; UTF-8 when
-    /// `None`.
+    /// The label of the encoding of new files and of files without a byte order mark; `None` is
+    /// UTF-8.
     pub encoding: Option<String>,
-    /// Larger files are refused.
+    /// The largest file size that is accepted.
     pub max_file_bytes: u64,
-    /// Where journals and locks are; the platform's directory for state when `None`.
+    /// The directory of journals and locks; `None` means the platform's state directory.
     pub state_dir: Option<PathBuf>,
     /// How patches are applied.
     pub apply: ApplyOptions,
-    /// What a face asks for that passes answers on to another language.
+    /// The conventions of a binding for another language.
     pub host: Host,
 }
 
@@ -87,7 +86,7 @@ impl Default for WorkspaceOptions {
     }
 }
 
-/// Files to read, search and edit.
+/// Reads, searches and edits files.
 #[derive(Clone)]
 pub struct Workspace<'fs> {
     fs: &'fs dyn FileSystem,
@@ -95,37 +94,37 @@ pub struct Workspace<'fs> {
 }
 
 impl Workspace<'static> {
-    /// The files of the system.
+    /// A workspace on the system's files.
     pub fn new(options: WorkspaceOptions) -> Self {
         Workspace { fs: &OsFileSystem, options }
     }
 }
 
 impl<'fs> Workspace<'fs> {
-    /// The files of another file system.
+    /// A workspace on another file system.
     pub fn on(fs: &'fs dyn FileSystem, options: &WorkspaceOptions) -> Self {
         Workspace { fs, options: options.clone() }
     }
 
-    /// What all calls have in common.
+    /// The options that all calls share.
     pub fn options(&self) -> &WorkspaceOptions {
         &self.options
     }
 
-    /// Reads a file: its view, or why there is none.
+    /// Reads a file: returns its view, which may be an error.
     pub fn read(&self, request: impl Into<ReadRequest>) -> Result<FileView> {
         let mut views = self.read_with(&[request.into()], &Cancel::default())?;
         let view = views.pop().ok_or_else(|| Error::new(Code::Internal, "a read without view"))?;
         view.error().cloned().map_or(Ok(view), Err)
     }
 
-    /// Reads many files in parallel. Views come in the order of the requests; a file that cannot
-    /// be read has its reason in its view. Fails only for misuse of the options and cancellation.
+    /// Reads many files in parallel. Views are in the order of the requests; a file that cannot be
+    /// read has an error in its view. Fails only for invalid options and cancellation.
     pub fn read_with(&self, requests: &[ReadRequest], cancel: &Cancel) -> Result<Vec<FileView>> {
         self.read_as(requests, cancel, |view| view)
     }
 
-    /// As [`Workspace::read_with`]; each view is converted on the thread that made it.
+    /// Like [`Workspace::read_with`]; converts each view on the thread that made it.
     pub fn read_as<T: Send>(
         &self,
         requests: &[ReadRequest],
@@ -136,8 +135,8 @@ impl<'fs> Workspace<'fs> {
         self.scoped(cancel, |scope| read_hashed(scope, requests, nobody, convert))
     }
 
-    /// As [`Workspace::read_with`] of one file, for bytes that came from elsewhere (a pipe); the path
-    /// of the request is what they are called.
+    /// Like [`Workspace::read_with`] for one file, for bytes in memory, such as from a pipe. The
+    /// path of the request is only their name.
     pub fn read_bytes(
         &self,
         request: &ReadRequest,
@@ -147,18 +146,18 @@ impl<'fs> Workspace<'fs> {
         self.scoped(cancel, |scope| read_bytes(scope, request, bytes))
     }
 
-    /// As [`Workspace::read_with`] of one file, whose lines are passed on in pieces: its view has no
-    /// text, and nothing of it is kept. Fails with what went wrong, also with the file.
+    /// Like [`Workspace::read_with`] for one file, but passes its lines to `pass_on` in pieces; the
+    /// view has no text. Also fails if the file cannot be read.
     pub fn stream<E: From<Error>>(
         &self,
         request: &ReadRequest,
         cancel: &Cancel,
         pass_on: impl FnMut(&[u8]) -> std::result::Result<(), E>,
     ) -> std::result::Result<FileView, E> {
-        self.streamed(cancel, pass_on, |scope, pass_on| stream_file(scope, request, pass_on))
+        self.stream_with(cancel, pass_on, |scope, pass_on| stream_file(scope, request, pass_on))
     }
 
-    /// As [`Workspace::stream`], for bytes that came from elsewhere.
+    /// Like [`Workspace::stream`], for bytes in memory.
     pub fn stream_bytes<E: From<Error>>(
         &self,
         request: &ReadRequest,
@@ -166,13 +165,13 @@ impl<'fs> Workspace<'fs> {
         cancel: &Cancel,
         pass_on: impl FnMut(&[u8]) -> std::result::Result<(), E>,
     ) -> std::result::Result<FileView, E> {
-        self.streamed(cancel, pass_on, |scope, pass_on| {
+        self.stream_with(cancel, pass_on, |scope, pass_on| {
             stream_bytes(scope, request, bytes, pass_on)
         })
     }
 
-    /// Keeps the failure of `pass_on`, which is the caller's, apart from those of the engine.
-    fn streamed<E: From<Error>>(
+    /// Distinguishes an error of `pass_on`, which is the caller's, from an error of the read.
+    fn stream_with<E: From<Error>>(
         &self,
         cancel: &Cancel,
         mut pass_on: impl FnMut(&[u8]) -> std::result::Result<(), E>,
@@ -182,18 +181,18 @@ impl<'fs> Workspace<'fs> {
         let mut accept = |piece: &[u8]| {
             pass_on(piece).map_err(|failure| {
                 refused = Some(failure);
-                Error::new(Code::Aborted, "nobody takes the lines that were read")
+                Error::new(Code::Aborted, "the caller stopped the stream")
             })
         };
-        let streamed = self.scoped(cancel, |scope| stream(scope, &mut accept));
+        let result = self.scoped(cancel, |scope| stream(scope, &mut accept));
         match refused {
             Some(failure) => Err(failure),
-            None => Ok(streamed?),
+            None => Ok(result?),
         }
     }
 
-    /// Compares anchors with a file, each with the line of its number alone: what an apply would
-    /// answer that follows no line. `None` when all of them hold.
+    /// Compares anchors with a file: each anchor must match the line with its number, wherever that
+    /// line may have moved. Returns the refusal of an apply, or `None` if all anchors match.
     pub fn verify(
         &self,
         path: impl AsRef<Path>,
@@ -204,8 +203,7 @@ impl<'fs> Workspace<'fs> {
         self.scoped(cancel, |scope| verify_file(scope, path, anchors))
     }
 
-    /// As [`Workspace::verify`], for bytes that came from elsewhere; `name` is what they are
-    /// called.
+    /// Like [`Workspace::verify`], for bytes in memory; `name` is only their name.
     pub fn verify_bytes(
         &self,
         name: &str,
@@ -216,14 +214,13 @@ impl<'fs> Workspace<'fs> {
         self.scoped(cancel, |scope| verify_bytes(scope, name, bytes, anchors))
     }
 
-    /// Says whether a file parses, and what is wrong first.
+    /// Parses a file and reports the first error.
     pub fn check_syntax(&self, path: impl AsRef<Path>, cancel: &Cancel) -> Result<SyntaxReport> {
         let path = unicode_path("path", path.as_ref())?;
         self.scoped(cancel, |scope| check_syntax(scope, path))
     }
 
-    /// As [`Workspace::check_syntax`], for bytes that came from elsewhere; the path is what they
-    /// are called.
+    /// Like [`Workspace::check_syntax`], for bytes in memory; the path is only their name.
     pub fn check_syntax_bytes(
         &self,
         path: &str,
@@ -233,14 +230,14 @@ impl<'fs> Workspace<'fs> {
         self.scoped(cancel, |scope| check_syntax_bytes(scope, path, bytes))
     }
 
-    /// Reads a JSON document, with the anchors of its values. Fails when the file cannot be read,
-    /// or is not JSON.
+    /// Reads a JSON document with the anchors of its values. Fails if the file cannot be read or is
+    /// not JSON.
     pub fn read_json(&self, request: &JsonRequest, cancel: &Cancel) -> Result<JsonView> {
         self.scoped(cancel, |scope| read_json(scope, request))
     }
 
-    /// As [`Workspace::read_json`], for bytes that came from elsewhere; the path of the request is
-    /// what they are called.
+    /// Like [`Workspace::read_json`], for bytes in memory; the path of the request is only their
+    /// name.
     pub fn read_json_bytes(
         &self,
         request: &JsonRequest,
@@ -250,21 +247,21 @@ impl<'fs> Workspace<'fs> {
         self.scoped(cancel, |scope| read_json_bytes(scope, request, bytes))
     }
 
-    /// Searches files and directories. What cannot be searched is reported in the result; fails
-    /// only for misuse.
+    /// Searches files and directories. Reports what cannot be searched in the result; fails only
+    /// for invalid arguments.
     pub fn search(&self, query: impl Into<SearchQuery>) -> Result<SearchResult> {
         self.search_with(&query.into(), &Cancel::default())
     }
 
-    /// As [`Workspace::search`], unless it is cancelled.
+    /// Like [`Workspace::search`], with cancellation.
     pub fn search_with(&self, query: &SearchQuery, cancel: &Cancel) -> Result<SearchResult> {
-        self.search_telling(query, cancel, &|_, _| {}, None)
+        self.search_with_progress(query, cancel, &|_, _| {}, None)
     }
 
-    /// As [`Workspace::search`]; `progress` is told now and then how many files of how many are
-    /// done. Where there is a `sink`, the text goes there, file by file as soon as it is certain,
-    /// and not into the result; the search ends early when the sink wants no more.
-    pub fn search_telling(
+    /// Like [`Workspace::search`]. Calls `progress` periodically with the number of files searched
+    /// and the total. With a `sink`, the text of each file goes there as soon as it is final, and
+    /// the result has no text; the search ends early if the sink returns false.
+    pub fn search_with_progress(
         &self,
         query: &SearchQuery,
         cancel: &Cancel,
@@ -276,13 +273,13 @@ impl<'fs> Workspace<'fs> {
         self.scoped(cancel, search).map(|(result, _)| result)
     }
 
-    /// Applies a patch to files: all of it or nothing. Fails only for misuse of the options, and
+    /// Applies a patch to files, all of it or nothing. Fails only for invalid options, and for
     /// faults after the first change.
     pub fn apply(&self, patch: impl Into<Patch>) -> Result<Outcome> {
         self.apply_with(&patch.into(), &PatchOptions::default(), &Cancel::default())
     }
 
-    /// As [`Workspace::apply`], with options of this one patch, unless it is cancelled.
+    /// Like [`Workspace::apply`], with options for this patch and cancellation.
     pub fn apply_with(
         &self,
         patch: &Patch,
@@ -292,12 +289,12 @@ impl<'fs> Workspace<'fs> {
         self.apply_recalling(self.read_patch(patch, cancel), patch_options, None, cancel)
     }
 
-    /// Reads a patch.
+    /// Parses a patch.
     fn read_patch(&self, patch: &Patch, cancel: &Cancel) -> ReadPatch {
         ReadPatch::of(self.options.dialect, patch, cancel)
     }
 
-    /// As [`Workspace::apply`], where a session says what anchors mean.
+    /// Like [`Workspace::apply`], with the memory of a session to resolve anchors.
     fn apply_recalling(
         &self,
         patch: ReadPatch,
@@ -310,8 +307,8 @@ impl<'fs> Workspace<'fs> {
         self.scoped(cancel, |scope| apply_hash(scope, &how, patch))
     }
 
-    /// Works off every journal of a dead process in the state directory; with a root, as far as
-    /// the files of a journal lie beneath it.
+    /// Recovers the journals of dead processes in the state directory; with a root, only journals
+    /// whose files are all within it.
     pub fn recover(&self, cancel: &Cancel) -> Result<RecoveryReport> {
         let options = &self.options;
         let state = self.state_dir()?;
@@ -326,8 +323,8 @@ impl<'fs> Workspace<'fs> {
         Ok(RecoveryReport { failed: failed.collect(), ..report })
     }
 
-    /// Looks at the state directory: what waits there for a recovery, and whether its file system
-    /// has what transactions need.
+    /// Inspects the state directory: which journals need recovery, and whether its file system
+    /// supports transactions.
     pub fn examine_state(&self) -> Result<StateReport> {
         examine_state(self.fs, &self.state_dir()?)
             .map_err(|error| error.spelled(self.options.host.spelling))
@@ -338,7 +335,7 @@ impl<'fs> Workspace<'fs> {
             .map_err(|error| error.spelled(self.options.host.spelling))
     }
 
-    /// Does `work` with the root open and the options checked.
+    /// Validates the options, opens the root and calls `work`.
     pub(crate) fn scoped<T>(
         &self,
         cancel: &Cancel,
@@ -363,7 +360,7 @@ impl<'fs> Workspace<'fs> {
     }
 }
 
-/// The state directory that an option names.
+/// The state directory given by an option.
 fn state_dir(dir: Option<&Path>) -> Result<StateDir> {
     StateDir::new(dir.map(|dir| unicode_path(Term::StateDir.name(), dir)).transpose()?)
 }

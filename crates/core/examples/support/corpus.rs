@@ -1,6 +1,6 @@
-//! Texts to measure on: always the same bytes, made here.
+//! Generates texts to measure on, reproducibly.
 
-/// A generator of numbers that look random (xorshift).
+/// A pseudorandom number generator (xorshift).
 struct Numbers(u64);
 
 impl Numbers {
@@ -74,7 +74,7 @@ const CHINESE_WORDS: [&str; 12] = [
     " = ",
 ];
 
-/// Lines like those of a program, indented, most of them short, about one in ten empty.
+/// Lines like those of a program: indented, mostly short, about one in ten empty.
 pub fn lines_of(words: &[&str], size_bytes: usize) -> String {
     let mut numbers = Numbers(0x9E37_79B9_7F4A_7C15);
     let mut text = String::with_capacity(size_bytes + 200);

@@ -1,12 +1,12 @@
-//! The stages that the examples run to measure: sums of hashes, so that
-//! nothing can be left out.
+//! The stages that the examples measure. Each returns a sum of hashes, so that the compiler cannot
+//! remove the work.
 
 use hashline_lines::dialect::Dialect;
 use hashline_lines::hash::{BlockHasher, LineHasher};
 use hashline_lines::lines::{Lines, Unit};
 use hashline_lines::simd::Level;
 
-/// All lines, by blocks.
+/// Hashes all lines in blocks.
 pub fn hash(dialect: &'static Dialect, level: Level, bytes: &[u8]) -> u64 {
     let mut hasher = BlockHasher::with_level(dialect, level);
     let (mut number, mut rest, mut sum) = (1, bytes, 0);
@@ -19,7 +19,7 @@ pub fn hash(dialect: &'static Dialect, level: Level, bytes: &[u8]) -> u64 {
     sum
 }
 
-/// All lines, one at a time.
+/// Hashes the lines one at a time.
 pub fn hash_one_by_one(dialect: &'static Dialect, bytes: &[u8]) -> u64 {
     let mut hasher = LineHasher::new(dialect);
     let lines = (1..).zip(Lines::new(bytes, Unit::Byte));

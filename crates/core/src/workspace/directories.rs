@@ -1,6 +1,5 @@
-//! The directories of a workspace: where its paths start, and what bounds them. Those of a
-//! session are made absolute when it is made, and so keep their meaning when the process changes
-//! its working directory.
+//! The base directory and the root of a workspace. A session resolves them to absolute paths when
+//! it is created, so it is unaffected if the process changes its working directory.
 
 use std::path::{Path, PathBuf, absolute};
 
@@ -10,15 +9,15 @@ use hashline_base::cancel::Cancel;
 use hashline_base::error::{Error, Result};
 use hashline_disk::fs::{Base, unicode_path};
 
-/// What bounds the files of a workspace or session.
+/// The boundary of a workspace or session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Root {
-    /// The directory where relative paths start.
+    /// The base of relative paths.
     #[default]
     Cwd,
-    /// Nothing: every file that the process can reach.
+    /// None: every file that the process can access.
     Unbounded,
-    /// A directory, where relative paths start unless `cwd` says otherwise.
+    /// A directory, which is also the base of relative paths unless `cwd` is given.
     At(PathBuf),
 }
 
@@ -29,19 +28,17 @@ impl<P: Into<PathBuf>> From<P> for Root {
 }
 
 impl WorkspaceOptions {
-    /// The defaults for a directory: paths start there, and nothing outside of it is read or
-    /// written.
+    /// The defaults for a directory: it is the base of relative paths and the root.
     pub fn in_dir(dir: impl Into<PathBuf>) -> WorkspaceOptions {
         WorkspaceOptions { cwd: Some(dir.into()), ..WorkspaceOptions::default() }
     }
 
-    /// The defaults without bounds: every file that the process can reach, relative paths as the
-    /// process takes them.
+    /// The defaults without a root: every file that the process can access, with relative paths
+    /// resolved by the system.
     pub fn unbounded() -> WorkspaceOptions {
         WorkspaceOptions { root: Root::Unbounded, ..WorkspaceOptions::default() }
     }
 
-    /// Opens the root, if there is one.
     pub(super) fn base(&self) -> Result<Base> {
         let cwd = self.cwd.as_deref().map(|cwd| unicode_path("cwd", cwd)).transpose()?;
         let root = match &self.root {
@@ -67,8 +64,8 @@ impl WorkspaceOptions {
 }
 
 impl SessionOptions {
-    /// These options with absolute directories. Refuses bounds of the memory within which nothing
-    /// can be remembered. A refusal begins with the option's name.
+    /// Makes the directories absolute. Refuses memory limits that are too small to remember
+    /// anything. An error starts with the name of the option.
     pub fn resolved(self) -> Result<SessionOptions> {
         let spelling = self.workspace.host.spelling;
         self.memory.check().map_err(|error| error.spelled(spelling))?;
@@ -81,7 +78,7 @@ impl SessionOptions {
         Ok(SessionOptions { workspace, read_roots, ..self })
     }
 
-    /// Refuses directories that are not there: no call could do anything.
+    /// Refuses directories that do not exist, because every call would fail.
     pub(super) fn check_directories(&self) -> Result<()> {
         let WorkspaceOptions { cwd, .. } = &self.workspace;
         let start = WorkspaceOptions { cwd: cwd.clone(), ..WorkspaceOptions::unbounded() };

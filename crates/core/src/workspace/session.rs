@@ -1,11 +1,11 @@
-//! A session: one model, what it was shown, and edits that mean just that.
+//! A session: one model, the lines that it was shown, and edits that refer to these lines.
 //!
-//! It reads, searches and edits through a workspace. Whatever it shows is remembered (the lines
-//! of reads and searches, the fresh anchors of an outcome, the lines of a refusal), and anchors
-//! are taken to mean the lines that were shown. The rules: docs/protocol.md, "Sessions".
+//! It reads, searches and edits through a workspace. It remembers every line that it shows (in
+//! reads and searches, in the new anchors of an outcome, in a refusal). An anchor refers to the
+//! line as shown. The rules: docs/protocol.md, "Sessions".
 
 mod broken;
-mod learning;
+mod observe;
 mod reading;
 mod repeats;
 mod searching;
@@ -20,7 +20,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::shape::{self, base64};
-use super::turns::{Reach, Turns};
+use super::turns::{Access, Turns};
 use super::{Root, Workspace, WorkspaceOptions, state_dir};
 use crate::edit::apply::PatchOptions;
 use crate::edit::outcome::{Applied, Outcome};
@@ -40,26 +40,26 @@ use hashline_disk::fs::{OsFileSystem, plain_path, unicode_path};
 use hashline_disk::records::{RecordStore, sweep};
 use hashline_lines::dialect::Dialect;
 use hashline_memory::{MemoryLimits, MemoryUpdate, SessionMemory};
-use learning::rows_by_header;
+use observe::rows_by_header;
 use reading::Reading;
 use repeats::Repeats;
-use turn::Place;
+use turn::QueuePosition;
 use watch::FileWatch;
 
 pub use turn::Turn;
 
-/// How much one call of a session shows.
+/// The output limits of one call of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub struct SessionLimits {
-    /// Lines of all files that a read shows.
+    /// Lines of a read, for all files together.
     pub max_lines: u64,
-    /// Bytes of text that a read or a search shows.
+    /// Bytes of text of a read or search.
     #[serde(deserialize_with = "sized")]
     pub max_bytes: usize,
-    /// Matches that a read or a search shows.
+    /// Matches of a read or search.
     pub max_matches: u64,
-    /// Code points that a read or a search shows of each line.
+    /// Code points of each line in a read or search.
     pub max_line_chars: u64,
 }
 
@@ -75,29 +75,29 @@ impl Default for SessionLimits {
 }
 
 impl SessionLimits {
-    /// How much of a line is shown where so much is asked for.
-    fn line_chars(&self, asked: Option<u64>) -> u64 {
-        asked.unwrap_or(u64::MAX).min(self.max_line_chars)
+    /// The line limit of a request, at most that of the session.
+    fn line_chars(&self, requested: Option<u64>) -> u64 {
+        requested.unwrap_or(u64::MAX).min(self.max_line_chars)
     }
 }
 
-/// How many bytes of images one call hands over.
+/// The size limit of the images of one call.
 pub const IMAGE_LIMIT_BYTES: usize = 20 << 20;
 
-/// What a session is made of.
+/// The options of a session.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(from = "shape::SessionShape")]
 pub struct SessionOptions {
-    /// The workspace: its `cwd` is where relative paths start, its `root` bounds what is read and
-    /// written.
+    /// The workspace: its `cwd` is the base of relative paths, and its `root` limits what is read
+    /// and written.
     pub workspace: WorkspaceOptions,
-    /// Directories that may be read beside the root.
+    /// Directories outside of the root that may be read.
     pub read_roots: Vec<PathBuf>,
-    /// What to do with lines that were never shown.
+    /// How to treat lines that were never shown.
     pub unseen: Unseen,
-    /// How much one call shows.
+    /// The output limits of one call.
     pub limits: SessionLimits,
-    /// How much is remembered.
+    /// The limits of the memory.
     pub memory: MemoryLimits,
 }
 
@@ -129,21 +129,21 @@ impl From<WorkspaceOptions> for SessionOptions {
     }
 }
 
-/// Where a session is kept, so that it outlives its process and is shared with others.
+/// Where a session is stored, so that it outlives its process and other processes can share it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct StoreOptions {
-    /// Its name: whoever gives the same one has the same session.
+    /// The identifier: the same one opens the same session.
     pub id: String,
-    /// The directory: the workspace's directory for state when left out.
+    /// The directory; `None` means the state directory of the workspace.
     pub dir: Option<PathBuf>,
 }
 
-/// Sessions that nobody wrote to for so long are removed when another one is opened.
-const KEPT_FOR: Duration = Duration::from_secs(14 * 86_400);
+/// Opening a session removes stored sessions that were not written to for this long.
+const STORE_RETENTION: Duration = Duration::from_secs(14 * 86_400);
 
-/// How long an id may be.
-const MAX_ID_CHARACTERS: usize = 200;
+/// The maximum length of an id.
+const MAX_ID_CHARS: usize = 200;
 
 /// An image that was read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -158,7 +158,7 @@ pub struct ReadImage {
     pub data: Vec<u8>,
 }
 
-/// Where a read that was cut goes on.
+/// Where to continue a truncated read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReadOn {
@@ -168,33 +168,33 @@ pub struct ReadOn {
     pub start_line: u64,
 }
 
-/// What a read shows, ready for a model.
+/// The output of a read, ready for a model.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ReadReport {
-    /// The lines with their anchors, with a header for each file when there are several.
+    /// The lines with their anchors; if there are several files, each has a header.
     pub text: String,
     /// The views, in the order of the requests.
     pub views: Vec<FileView>,
-    /// Where in `text` the text of each view stands; empty for a view that shows none.
+    /// The range of each view's text in `text`; empty for a view without text.
     #[serde(skip)]
     pub spans: Vec<std::ops::Range<usize>>,
-    /// The images among them.
+    /// The images that were read.
     pub images: Vec<ReadImage>,
-    /// Where to go on, for each request that a limit cut.
+    /// Where to continue, for each request that a limit truncated.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub next: Vec<ReadOn>,
 }
 
-/// One model's work on files, and the memory of what it was shown.
+/// The files that one model works on, with the memory of what it was shown.
 pub struct Session {
     workspace: Workspace<'static>,
-    /// The workspaces of directories that may be read beside the root.
+    /// The workspaces of the directories outside of the root that may be read.
     readable: Vec<Workspace<'static>>,
     options: SessionOptions,
     state: Arc<SessionState>,
 }
 
-/// What a session knows. Sessions that differ only in how they write messages have the same.
+/// The state of a session, shared by copies of it with other message spellings.
 struct SessionState {
     memory: SessionMemory,
     patches: PatchState,
@@ -205,13 +205,12 @@ struct SessionState {
 }
 
 impl Session {
-    /// A session with the default options that reads and writes nothing outside of a directory,
-    /// where its paths start.
+    /// A session with the default options, with a directory as its root and base of relative paths.
     pub fn in_dir(dir: impl Into<PathBuf>) -> Result<Session> {
         Session::new(SessionOptions::in_dir(dir))
     }
 
-    /// A session that remembers nothing yet. Fails when its directories are not there.
+    /// A session with an empty memory. Fails if its directories do not exist.
     pub fn new(options: impl Into<SessionOptions>) -> Result<Session> {
         let options = options.into().resolved()?;
         options.check_directories()?;
@@ -219,21 +218,21 @@ impl Session {
         Ok(Session::with_state(options, memory, PatchState::default()))
     }
 
-    /// A session that is kept on disk, with all that it remembers from before. Processes that
-    /// open it at the same time share what they learn.
+    /// Opens a stored session with all that it remembers. Processes that have it open share its
+    /// memory.
     pub fn open(options: impl Into<SessionOptions>, store: &StoreOptions) -> Result<Session> {
         let options = options.into().resolved()?;
         options.check_directories()?;
         let id = &store.id;
         let characters = id.chars().count();
-        if id.chars().any(char::is_control) || !(1..=MAX_ID_CHARACTERS).contains(&characters) {
+        if id.chars().any(char::is_control) || !(1..=MAX_ID_CHARS).contains(&characters) {
             return Err(Error::argument(format!(
-                "the id of a session is {id:?}: expected 1 to {MAX_ID_CHARACTERS} characters, none of them a control character"
+                "the id of a session is {id:?}: expected 1 to {MAX_ID_CHARS} characters, none of them a control character"
             )));
         }
         let dir = store.dir.as_deref().or(options.workspace.state_dir.as_deref());
         let records = || {
-            sweep(&OsFileSystem, &state_dir(dir)?, KEPT_FOR);
+            sweep(&OsFileSystem, &state_dir(dir)?, STORE_RETENTION);
             RecordStore::open(&OsFileSystem, state_dir(dir)?, &snapshot(id.as_bytes()))
         };
         let spelling = options.workspace.host.spelling;
@@ -252,10 +251,10 @@ impl Session {
             broken: BrokenFiles::default(),
             repeats: Repeats::default(),
         });
-        Session::over(options, state)
+        Session::with_shared_state(options, state)
     }
 
-    fn over(options: SessionOptions, state: Arc<SessionState>) -> Session {
+    fn with_shared_state(options: SessionOptions, state: Arc<SessionState>) -> Session {
         let readable = options.read_roots.iter().map(|root| {
             let root = Root::At(root.clone());
             Workspace::new(WorkspaceOptions { root, ..options.workspace.clone() })
@@ -268,41 +267,40 @@ impl Session {
         }
     }
 
-    /// This session with messages as another face writes them: it has the same memory, and its
-    /// calls take turns with those of this one.
+    /// This session with the message spelling of another binding. It shares the memory and the
+    /// queue of calls.
     pub fn spelled(&self, spelling: Spelling) -> Session {
         let mut options = self.options.clone();
         options.workspace.host.spelling = spelling;
-        Session::over(options, Arc::clone(&self.state))
+        Session::with_shared_state(options, Arc::clone(&self.state))
     }
 
-    /// A session of its own that remembers all that this one does, and is not kept on disk.
+    /// A separate session with a copy of the memory, not stored on disk.
     pub fn fork(&self) -> Session {
         let (memory, patches) = (self.state.memory.fork(), self.state.patches.fork());
         Session::with_state(self.options.clone(), memory, patches)
     }
 
-    /// What the session is made of.
+    /// The options of the session.
     pub fn options(&self) -> &SessionOptions {
         &self.options
     }
 
-    /// Problems with keeping it on disk: damaged records that were left out, a full disk. No call
-    /// but `forget` fails because of them.
+    /// Problems with storing the session, such as damaged records that were skipped or a full disk.
+    /// Only `forget` fails because of them.
     pub fn notes(&self) -> Vec<String> {
         self.state.memory.notes(self.options.workspace.host.spelling)
     }
 
-    /// Bytes that its memory takes.
+    /// The size of its memory in bytes.
     pub fn memory_bytes(&self) -> usize {
         self.state.memory.bytes() + self.state.patches.bytes()
     }
 
     /// Forgets what was shown of a file, or of all files.
     ///
-    /// What calls that were made before have yet to show is forgotten, too. What a store has of
-    /// it is removed; if it cannot be, that is an error, and this process has forgotten all the
-    /// same.
+    /// This includes what pending calls will show. The stored records are removed, too. If that
+    /// fails, an error is returned, although this process has forgotten them.
     pub fn forget(&self, path: Option<&Path>) -> Result<()> {
         let file = path.map(|path| self.named(unicode_path("path", path)?)).transpose()?;
         self.state.watch.forget(file.as_deref());
@@ -314,26 +312,26 @@ impl Session {
             .map_err(|error| error.spelled(self.options.workspace.host.spelling))
     }
 
-    /// Whether there is something at a path where this session works.
+    /// Whether a path exists, as seen from this session.
     pub fn has(&self, path: impl AsRef<Path>) -> bool {
         let canonical = |scope: &Scope<'_>| canonical(scope, unicode_path("path", path.as_ref())?);
         self.workspace.scoped(&Cancel::default(), canonical).is_ok()
     }
 
-    /// The workspaces whose files may be read.
+    /// The workspaces that may read files.
     fn readers(&self) -> impl Iterator<Item = &Workspace<'static>> {
         std::iter::once(&self.workspace).chain(&self.readable)
     }
 
-    /// The workspace that reads what is at a path: the first in whose root it leads, or that of the
-    /// session, which then says that it is outside the root.
+    /// The workspace that reads a path: the first whose root contains it, otherwise that of the
+    /// session, which then reports that the path is outside of the root.
     fn reader_of(&self, path: &str) -> &Workspace<'static> {
         let has = |workspace: &&Workspace<'static>| {
             let found = workspace.scoped(&Cancel::default(), |scope| {
                 let found = scope.base.existing(path);
                 Ok(!matches!(found, Err(error) if error.code == Code::OutsideRoot))
             });
-            // A directory that is not there holds nothing.
+            // A directory that does not exist contains nothing.
             found.unwrap_or(false)
         };
         if self.readable.is_empty() {
@@ -342,7 +340,7 @@ impl Session {
         self.readers().find(has).unwrap_or(&self.workspace)
     }
 
-    /// The name under which a file is remembered. One that is gone by now has one, too.
+    /// The name by which the memory identifies a file, even one that no longer exists.
     fn named(&self, path: &str) -> Result<PathBuf> {
         self.reader_of(path).scoped(&Cancel::default(), |scope| {
             canonical(scope, path).or_else(|_| Ok(scope.base.named(path)?.path()))
@@ -354,9 +352,9 @@ impl Session {
         self.read_with(&[request.into()], &Cancel::default())
     }
 
-    /// Reads files, within the limits of one call, unless it is cancelled.
+    /// Reads files, within the limits of one call, with cancellation.
     pub fn read_with(&self, requests: &[ReadRequest], cancel: &Cancel) -> Result<ReadReport> {
-        let mut report = self.read_at(&self.place(Reach::Reads), requests, cancel)?;
+        let mut report = self.read_at(&self.enqueue(Access::Reads), requests, cancel)?;
         for (view, span) in report.views.iter_mut().zip(&report.spans) {
             if view.text.is_empty() {
                 report.text[span.clone()].clone_into(&mut view.text);
@@ -365,15 +363,16 @@ impl Session {
         Ok(report)
     }
 
-    /// As [`Session::read_with`]; a view with which the page begins has its text only there.
+    /// Like [`Session::read_with`], but the text of a view at the start of the page is only in the
+    /// page.
     fn read_at(
         &self,
-        place: &Place,
+        position: &QueuePosition,
         requests: &[ReadRequest],
         cancel: &Cancel,
     ) -> Result<ReadReport> {
-        place.wait(cancel)?;
-        self.look();
+        position.wait(cancel)?;
+        self.check_files();
         self.state.repeats.note_other();
         let mut reading = Reading::new(self, requests.len() > 1);
         for request in requests {
@@ -381,27 +380,27 @@ impl Session {
         }
         let (report, updates) = reading.finish();
         let files = shown_files(&updates);
-        let learning = self.state.memory.ready(updates, Some(place.as_of), cancel);
-        // What a cancelled call would have shown was not shown.
+        let learning = self.state.memory.ready(updates, Some(position.as_of), cancel);
+        // A cancelled call has shown nothing.
         cancel.check()?;
         learning.learn();
         self.state.watch.show(&files);
         Ok(report)
     }
 
-    /// Reads a JSON document, with the anchors of its values. Of its lines nothing counts as
-    /// shown: edits by path name values by their hashes alone.
+    /// Reads a JSON document with the anchors of its values. Its lines do not count as shown,
+    /// because edits by path identify values by their hashes only.
     pub fn read_json(&self, request: &JsonRequest, cancel: &Cancel) -> Result<JsonView> {
-        self.read_json_at(&self.place(Reach::Reads), request, cancel)
+        self.read_json_at(&self.enqueue(Access::Reads), request, cancel)
     }
 
     fn read_json_at(
         &self,
-        place: &Place,
+        position: &QueuePosition,
         request: &JsonRequest,
         cancel: &Cancel,
     ) -> Result<JsonView> {
-        place.wait(cancel)?;
+        position.wait(cancel)?;
         self.state.repeats.note_other();
         self.reader_of(&request.name()).read_json(request, cancel)
     }
@@ -411,53 +410,53 @@ impl Session {
         self.search_with(&query.into(), &Cancel::default())
     }
 
-    /// As [`Session::search`], unless it is cancelled.
+    /// Like [`Session::search`], with cancellation.
     pub fn search_with(&self, query: &SearchQuery, cancel: &Cancel) -> Result<SearchResult> {
-        self.search_telling(query, cancel, &|_, _| {})
+        self.search_with_progress(query, cancel, &|_, _| {})
     }
 
-    /// As [`Session::search`]; `progress` is told now and then how many files of how many are
-    /// done.
-    pub fn search_telling(
+    /// Like [`Session::search`]. Calls `progress` periodically with the number of files searched
+    /// and the total.
+    pub fn search_with_progress(
         &self,
         query: &SearchQuery,
         cancel: &Cancel,
         progress: &dyn Fn(usize, usize),
     ) -> Result<SearchResult> {
-        self.search_at(&self.place(Reach::Reads), query, cancel, progress)
+        self.search_at(&self.enqueue(Access::Reads), query, cancel, progress)
     }
 
     fn search_at(
         &self,
-        place: &Place,
+        position: &QueuePosition,
         query: &SearchQuery,
         cancel: &Cancel,
         progress: &dyn Fn(usize, usize),
     ) -> Result<SearchResult> {
-        place.wait(cancel)?;
+        position.wait(cancel)?;
         let limits = &self.options.limits;
         let mut query = query.clone();
         query.max_matches = query.max_matches.min(limits.max_matches);
         query.max_bytes = Some(query.max_bytes.unwrap_or(usize::MAX).min(limits.max_bytes));
         query.max_line_chars = Some(limits.line_chars(query.max_line_chars));
-        self.look();
+        self.check_files();
         self.state.repeats.note_other();
-        let (result, updates) = self.search_in_order(&query, cancel, progress)?;
+        let (result, updates) = self.search_all_roots(&query, cancel, progress)?;
         let files = shown_files(&updates);
-        let learning = self.state.memory.ready(updates, Some(place.as_of), cancel);
+        let learning = self.state.memory.ready(updates, Some(position.as_of), cancel);
         cancel.check()?;
         learning.learn();
         self.state.watch.show(&files);
         Ok(result)
     }
 
-    /// Learns from what a tool showed earlier: rows with anchors, under the headers of their
-    /// files or of the file that `path` names. Only rows that are true of the files as they are
-    /// now count; returns how many lines they are.
+    /// Remembers what another tool showed: rows with anchors, below the headers of their files or
+    /// in the file `path`. Ignores rows that do not match the current files. Returns the number of
+    /// lines remembered.
     pub fn observe(&self, text: &str, path: Option<&Path>, cancel: &Cancel) -> Result<u64> {
         let path = path.map(|path| unicode_path("path", path)).transpose()?;
         let updates = self
-            .updates_of_rows(rows_by_header(self.options.workspace.dialect, text, path), cancel)?;
+            .updates_for_rows(rows_by_header(self.options.workspace.dialect, text, path), cancel)?;
         let lines = updates.iter().map(|update| match update {
             MemoryUpdate::Shown { lines, .. } => lines.lines.count(),
             _ => 0,
@@ -469,44 +468,45 @@ impl Session {
         Ok(lines)
     }
 
-    /// Applies a patch whose anchors mean the lines that were shown.
+    /// Applies a patch whose anchors refer to the lines that were shown.
     pub fn apply(&self, patch: impl Into<Patch>) -> Result<Outcome> {
         self.apply_with(&patch.into(), &PatchOptions::default(), &Cancel::default())
     }
 
-    /// As [`Session::apply`], with options of this one patch, unless it is cancelled.
+    /// Like [`Session::apply`], with options for this patch and cancellation.
     pub fn apply_with(
         &self,
         patch: &Patch,
         patch_options: &PatchOptions,
         cancel: &Cancel,
     ) -> Result<Outcome> {
-        self.apply_at(&self.place(Reach::Writes), patch, patch_options, cancel)
+        self.apply_at(&self.enqueue(Access::Writes), patch, patch_options, cancel)
     }
 
     fn apply_at(
         &self,
-        place: &Place,
+        position: &QueuePosition,
         patch: &Patch,
         patch_options: &PatchOptions,
         cancel: &Cancel,
     ) -> Result<Outcome> {
-        // What is malformed is refused without waiting.
+        // A malformed patch is refused without waiting.
         let read = self.workspace.read_patch(patch, cancel);
         let as_of = if read.is_malformed() {
-            place.as_of
+            position.as_of
         } else {
-            place.wait(cancel)?;
-            self.look();
-            // What other processes were shown before the call was made, it may mean.
-            self.state.memory.catch_up(place.as_of)
+            position.wait(cancel)?;
+            self.check_files();
+            // The patch may refer to lines that other processes were shown before the call.
+            self.state.memory.catch_up(position.as_of)
         };
         let (memory, patches) = (&self.state.memory, Some(&self.state.patches));
         let unseen = self.options.unseen;
         let recall = Some(Recall { memory, patches, unseen, as_of, cancel });
         let mut outcome = self.workspace.apply_recalling(read, patch_options, recall, cancel)?;
         self.state.repeats.note_patch(patch, patch_options, &mut outcome);
-        // What the session wrote itself is no news, nor is what a refusal shows.
+        // The session's own changes are not reported as changes, nor are files whose lines a
+        // refusal shows.
         let files = match &outcome {
             Outcome::Applied(_) if patch_options.dry_run => Vec::new(),
             Outcome::Applied(applied) => self.note_written(applied),
@@ -520,13 +520,13 @@ impl Session {
         Ok(outcome)
     }
 
-    /// A call begins.
-    fn look(&self) {
-        self.state.watch.look();
-        self.state.broken.look();
+    /// Checks for files that changed or are still broken, at the start of a call.
+    fn check_files(&self) {
+        self.state.watch.poll();
+        self.state.broken.poll();
     }
 
-    /// Notes which files a patch has broken or mended; returns all that it has touched.
+    /// Records which files a patch broke or repaired; returns all files it changed.
     fn note_written(&self, applied: &Applied) -> Vec<PathBuf> {
         let mut files = Vec::new();
         for change in &applied.files {
@@ -541,22 +541,21 @@ impl Session {
         files
     }
 
-    /// Files that an earlier patch of the session has broken, and that are still as broken: found by
-    /// the calls since, and returned once.
+    /// Files that an earlier patch of the session broke and that are unchanged since. Each is
+    /// returned once, after a later call started.
     pub fn broken_files(&self) -> Vec<String> {
         self.relative(&self.state.broken.take())
     }
 
-    /// Files that were shown, and that somebody else has changed since: found by the calls so far,
-    /// and returned once. Only the files that were shown last are watched, by what the file system
-    /// says of them.
+    /// Files that changed since they were shown, other than by this session. Each is returned once.
+    /// Only the most recently shown files are watched, by their metadata.
     pub fn changed_files(&self) -> Vec<String> {
         self.relative(&self.state.watch.take())
     }
 
-    /// Files by names that start where the session works.
+    /// Paths relative to the base directory.
     fn relative(&self, files: &[PathBuf]) -> Vec<String> {
-        // Where a relative name leads, whether or not there is a file.
+        // The name of a file that need not exist.
         let here = self.named("_").ok().and_then(|name| name.parent().map(Path::to_owned));
         let here = here.unwrap_or_default();
         files.iter().map(|file| plain_path(file.strip_prefix(&here).unwrap_or(file))).collect()
@@ -572,7 +571,7 @@ fn shown_files(updates: &[MemoryUpdate]) -> Vec<PathBuf> {
     updates.iter().filter_map(file).collect()
 }
 
-/// The name under which a file is remembered.
+/// The name by which the memory identifies a file.
 fn canonical(scope: &Scope<'_>, path: &str) -> Result<PathBuf> {
     scope.base.canonical(path)
 }

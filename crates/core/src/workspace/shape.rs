@@ -18,8 +18,8 @@ use hashline_base::shape::{OneOrMany, Whole};
 use hashline_lines::dialect::Dialect;
 use hashline_memory::MemoryLimits;
 
-/// Declares a shape with the options that every patch has, and others beside them. (`serde` does
-/// not refuse unknown names where one struct is flattened into another.)
+/// Declares a shape with the options of every patch and further ones. (`serde` cannot refuse
+/// unknown fields in a flattened struct.)
 macro_rules! shape {
     ($name:ident { $($field:ident: $kind:ty),* $(,)? }) => {
         #[derive(Deserialize)]
@@ -41,7 +41,7 @@ macro_rules! shape {
         }
 
         impl $name {
-            /// The options of the workspace, without its directories, over the given ones.
+            /// The options of the workspace, except directories; `defaults` has the rest.
             fn workspace(&mut self, defaults: WorkspaceOptions) -> WorkspaceOptions {
                 let (edit, apply) = (EditOptions::default(), ApplyOptions::default());
                 WorkspaceOptions {
@@ -135,7 +135,7 @@ impl<'de> Deserialize<'de> for Root {
     }
 }
 
-/// Bytes as text, which JSON has room for: Base64.
+/// Bytes in Base64, because JSON has only text.
 pub(super) fn base64<S: Serializer>(data: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&BASE64_STANDARD.encode(data))
 }

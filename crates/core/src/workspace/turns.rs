@@ -1,5 +1,5 @@
-//! The calls of a session, in the order in which they were made: whoever writes waits for all
-//! earlier calls, whoever reads for the earlier ones that write.
+//! The queue of a session's calls: a call that writes waits for all earlier calls, a call that
+//! reads for the earlier ones that write.
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::collections::VecDeque;
@@ -9,35 +9,34 @@ use hashline_base::call_threads;
 use hashline_base::cancel::Cancel;
 use hashline_base::error::Result;
 
-/// How long a call that waits goes without a look at its flag.
-const WAIT_STEP: Duration = Duration::from_millis(10);
+/// How often a waiting call checks its cancellation flag.
+const CANCEL_CHECK_INTERVAL: Duration = Duration::from_millis(10);
 
-/// What a call may touch.
+/// The kind of access a call needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reach {
-    /// It reads.
+pub(super) enum Access {
     Reads,
-    /// It writes. Which files is not known before their links are followed, so all count.
+    /// It may write any file: links are not resolved before it runs.
     Writes,
 }
 
-/// Begins a call's work.
+/// Starts the work of a call.
 pub type Start = Box<dyn FnOnce() + Send>;
 
-/// A call that is not over.
+/// A call that has not ended.
 struct Entry {
     number: u64,
-    reach: Reach,
-    /// What to do once no earlier call is in the way.
+    access: Access,
+    /// Called once no earlier call blocks this one.
     start: Option<Start>,
 }
 
 #[derive(Default)]
 struct Queue {
     next: u64,
-    /// In the order in which the calls were made.
+    /// Sorted by the time of the call.
     entries: VecDeque<Entry>,
-    /// How many threads wait for their turn.
+    /// The number of waiting threads.
     waiting: usize,
 }
 
@@ -46,21 +45,21 @@ impl Queue {
         self.entries.binary_search_by_key(&number, |entry| entry.number).ok()
     }
 
-    /// How many calls at the front are in nobody's way: the readers up to the first writer, or
-    /// that writer alone.
-    fn free(&self) -> usize {
-        let readers = self.entries.iter().take_while(|entry| entry.reach == Reach::Reads).count();
+    /// The number of calls at the front that may run: the readers before the first writer, or that
+    /// writer alone.
+    fn runnable_count(&self) -> usize {
+        let readers = self.entries.iter().take_while(|entry| entry.access == Access::Reads).count();
         if readers == 0 { self.entries.len().min(1) } else { readers }
     }
 
-    fn is_free(&self, number: u64) -> bool {
-        self.position(number).is_none_or(|at| at < self.free())
+    fn can_run(&self, number: u64) -> bool {
+        self.position(number).is_none_or(|at| at < self.runnable_count())
     }
 
-    /// Takes out what can begin now.
+    /// Takes the callbacks of the calls that may run now.
     fn starts(&mut self) -> Vec<Start> {
-        let free = self.free();
-        self.entries.iter_mut().take(free).filter_map(|entry| entry.start.take()).collect()
+        let runnable = self.runnable_count();
+        self.entries.iter_mut().take(runnable).filter_map(|entry| entry.start.take()).collect()
     }
 }
 
@@ -76,22 +75,22 @@ impl Turns {
         self.queue.lock()
     }
 
-    /// Takes a place at the end of the queue.
-    pub(super) fn enter(&self, reach: Reach) -> u64 {
+    /// Appends a call to the queue and returns its number.
+    pub(super) fn enter(&self, access: Access) -> u64 {
         let mut queue = self.lock();
         let number = queue.next;
         queue.next += 1;
-        queue.entries.push_back(Entry { number, reach, start: None });
+        queue.entries.push_back(Entry { number, access, start: None });
         number
     }
 
-    /// Calls `start` once no earlier call is in the way: now, or when the last of them leaves.
-    /// Calls that wait so hold no thread meanwhile.
+    /// Calls `start` once no earlier call blocks: now, or when the last of them leaves the queue. A
+    /// call that waits this way blocks no thread.
     pub(super) fn when_free(&self, number: u64, start: Start) {
         {
             let mut queue = self.lock();
             if let Some(at) = queue.position(number)
-                && !queue.is_free(number)
+                && !queue.can_run(number)
             {
                 queue.entries[at].start = Some(start);
                 return;
@@ -100,39 +99,39 @@ impl Turns {
         start();
     }
 
-    /// Waits until no earlier call is in the way.
+    /// Blocks until no earlier call blocks this one.
     pub(super) fn wait(&self, number: u64, cancel: &Cancel) -> Result<()> {
         let mut queue = self.lock();
-        if queue.is_free(number) {
+        if queue.can_run(number) {
             return Ok(());
         }
         queue.waiting += 1;
         call_threads::waiting(|| {
             let mut outcome = Ok(());
-            while !queue.is_free(number) {
+            while !queue.can_run(number) {
                 outcome = cancel.check();
                 if outcome.is_err() {
                     break;
                 }
-                self.has_moved.wait_for(&mut queue, WAIT_STEP);
+                self.has_moved.wait_for(&mut queue, CANCEL_CHECK_INTERVAL);
             }
             queue.waiting -= 1;
             outcome
         })
     }
 
-    /// Leaves the queue.
+    /// Removes a call from the queue.
     pub(super) fn leave(&self, number: u64) {
         let (left, starts, has_waiting) = {
             let mut queue = self.lock();
             let left = queue.position(number).and_then(|at| queue.entries.remove(at));
             (left, queue.starts(), queue.waiting > 0)
         };
-        // To wake nobody takes a call of the system, too.
+        // `notify_all` costs a system call even without waiters.
         if has_waiting {
             self.has_moved.notify_all();
         }
-        // Without the lock: what is dropped or begun here may leave or enter the queue itself.
+        // Without the lock, because dropping or starting a call may use the queue again.
         drop(left);
         for start in starts {
             start();

@@ -103,8 +103,9 @@ fn check_streamed(result: &SearchResult, query: &SearchQuery, options: &Workspac
         true
     };
     let workspace = Workspace::on(&OsFileSystem, options);
-    let streamed =
-        workspace.search_telling(query, &Cancel::default(), &|_, _| {}, Some(&mut sink)).unwrap();
+    let streamed = workspace
+        .search_with_progress(query, &Cancel::default(), &|_, _| {}, Some(&mut sink))
+        .unwrap();
     assert_eq!(streamed.text, "");
     let streamed = SearchResult { text: rows.join("\n"), ..streamed };
     assert_eq!(format!("{streamed:?}"), format!("{result:?}"));
@@ -119,7 +120,7 @@ fn a_sink_that_wants_no_more_ends_a_search() {
         headers.len() < 2
     };
     let found = Workspace::on(&OsFileSystem, &tree.options())
-        .search_telling(&text("x"), &Cancel::default(), &|_, _| {}, Some(&mut sink))
+        .search_with_progress(&text("x"), &Cancel::default(), &|_, _| {}, Some(&mut sink))
         .unwrap();
     assert_eq!(found.files.len(), 2);
     assert_eq!(headers, ["--- a ---", "--- b ---"]);

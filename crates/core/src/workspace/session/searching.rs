@@ -1,5 +1,4 @@
-//! Searching in the directories of a session: the one that confines it, and those that may be
-//! read beside it.
+//! A search in all directories of a session: its root and the other read roots.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,9 +14,9 @@ use hashline_disk::bytes::Document;
 use hashline_memory::{MemoryUpdate, Showing, Version};
 
 impl Session {
-    /// Searches in the session's own directory, and for paths outside of it in the other ones. Also
-    /// what the result teaches.
-    pub(super) fn search_in_order(
+    /// Searches the session's own workspace, then each read root for the paths in it. Also returns
+    /// the memory updates.
+    pub(super) fn search_all_roots(
         &self,
         query: &SearchQuery,
         cancel: &Cancel,
@@ -26,10 +25,10 @@ impl Session {
         let kept = AtomicUsize::new(0);
         let search = |workspace: &Workspace<'static>, query: &SearchQuery| {
             workspace.scoped(cancel, |scope| {
-                let version = |document: &Document| self.found_version(document, &kept);
+                let version = |document: &Document| self.version_of(document, &kept);
                 let (result, texts) = search_hashed(scope, query, progress, None, version)?;
                 let found = result.files.iter().zip(texts);
-                let updates = found.filter_map(|(file, text)| found_update(scope, file, text));
+                let updates = found.filter_map(|(file, text)| update_for(scope, file, text));
                 let updates = updates.collect::<Vec<_>>();
                 Ok((result, updates))
             })
@@ -38,23 +37,23 @@ impl Session {
         let paths: Vec<_> = query.paths.iter().map(reader).collect();
         let (mut result, mut updates) = (SearchResult::default(), Vec::new());
         for workspace in self.readers() {
-            let its = paths.iter().filter(|(_, reader)| std::ptr::eq(*reader, workspace));
-            let its: Vec<PathBuf> = its.map(|(path, _)| path.clone()).collect();
-            if its.is_empty() && !paths.is_empty() {
+            let own_paths = paths.iter().filter(|(_, reader)| std::ptr::eq(*reader, workspace));
+            let own_paths: Vec<PathBuf> = own_paths.map(|(path, _)| path.clone()).collect();
+            if own_paths.is_empty() && !paths.is_empty() {
                 continue;
             }
             let used = result.text.len() + usize::from(!result.text.is_empty());
             let rest = SearchQuery {
-                paths: its,
+                paths: own_paths,
                 max_matches: query.max_matches.saturating_sub(result.match_count),
                 max_bytes: query.max_bytes.map(|bytes| bytes.saturating_sub(used)),
                 ..query.clone()
             };
             let (more, learned) = search(workspace, &rest)?;
-            add(&mut result, more);
+            append(&mut result, more);
             updates.extend(learned);
-            // Without paths, the session's own directory alone is searched; where no room is left,
-            // the result says that it is cut.
+            // Without paths, only the session's own workspace is searched. If no room is left, the
+            // result is marked as truncated.
             if paths.is_empty() || result.ran_out {
                 break;
             }
@@ -62,9 +61,8 @@ impl Session {
         Ok((result, updates))
     }
 
-    /// The text of a file with matches, as the memory keeps it: with its lines, as far as there is
-    /// room for all of them.
-    fn found_version(&self, document: &Document, kept_bytes: &AtomicUsize) -> Version {
+    /// The text of a file with matches for the memory, with its lines if they fit within its limit.
+    fn version_of(&self, document: &Document, kept_bytes: &AtomicUsize) -> Version {
         let text = document.text();
         let limit_bytes = self.state.memory.limit_bytes();
         let before = kept_bytes.fetch_add(text.len(), Ordering::Relaxed);
@@ -76,14 +74,14 @@ impl Session {
     }
 }
 
-/// What the rows of a file teach. A file that is gone by now is not remembered.
-fn found_update(scope: &Scope<'_>, found: &FileMatches, text: Version) -> Option<MemoryUpdate> {
-    let (file, lines) = (canonical(scope, &found.path).ok()?, shown_lines(&found.rows));
+/// The memory update for a file with matches; none if it was removed meanwhile.
+fn update_for(scope: &Scope<'_>, matches: &FileMatches, text: Version) -> Option<MemoryUpdate> {
+    let (file, lines) = (canonical(scope, &matches.path).ok()?, shown_lines(&matches.rows));
     Some(MemoryUpdate::Shown { file, text, lines, showing: Showing::Asked })
 }
 
-/// Adds what another search found.
-fn add(result: &mut SearchResult, more: SearchResult) {
+/// Appends another result.
+fn append(result: &mut SearchResult, more: SearchResult) {
     result.errors.extend(more.errors);
     if !result.text.is_empty() && !more.text.is_empty() {
         result.text.push('\n');

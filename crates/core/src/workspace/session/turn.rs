@@ -1,5 +1,4 @@
-//! Calls of a session that are made at one time and worked on at another: a turn is taken when
-//! the call is made, and keeps its place in the order of calls whenever the work begins.
+//! Calls that are queued now and run later: a turn fixes the position of a call in the queue.
 
 use std::sync::Arc;
 
@@ -10,100 +9,98 @@ use crate::edit::request::Patch;
 use crate::json::{JsonRequest, JsonView};
 use crate::view::read::ReadRequest;
 use crate::view::search::{SearchQuery, SearchResult};
-use crate::workspace::turns::{Reach, Start};
+use crate::workspace::turns::{Access, Start};
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Code, Error, Result};
 use hashline_memory::Moment;
 
-/// A place in the order of a session's calls, which is given up when it is dropped.
-pub(super) struct Place {
+/// A position in the queue of a session's calls, released on drop.
+pub(super) struct QueuePosition {
     number: u64,
-    reach: Reach,
-    /// What was known when the call was made.
+    access: Access,
+    /// What the memory knew when the call was queued.
     pub(super) as_of: Moment,
     state: Arc<SessionState>,
 }
 
-impl Place {
-    /// Waits until no earlier call is in the way.
+impl QueuePosition {
+    /// Blocks until no earlier call blocks this one.
     pub(super) fn wait(&self, cancel: &Cancel) -> Result<()> {
         self.state.turns.wait(self.number, cancel)
     }
 }
 
-impl Drop for Place {
+impl Drop for QueuePosition {
     fn drop(&mut self) {
         self.state.memory.let_go(self.as_of);
         self.state.turns.leave(self.number);
     }
 }
 
-/// The turn of a call, given up when the last copy is dropped. A copy that is kept beyond its call
-/// makes later ones wait: for those who pass answers on in the order of the calls.
+/// The turn of a call, released when its last clone is dropped. A clone that outlives its call
+/// makes later calls wait; use it to deliver answers in the order of the calls.
 #[derive(Clone)]
 pub struct Turn {
     session: Arc<Session>,
-    place: Arc<Place>,
+    position: Arc<QueuePosition>,
 }
 
 impl Session {
-    pub(super) fn place(&self, reach: Reach) -> Place {
-        let number = self.state.turns.enter(reach);
+    pub(super) fn enqueue(&self, access: Access) -> QueuePosition {
+        let number = self.state.turns.enter(access);
         let as_of = self.state.memory.hold();
-        Place { number, reach, as_of, state: Arc::clone(&self.state) }
+        QueuePosition { number, access, as_of, state: Arc::clone(&self.state) }
     }
 
-    /// Takes the turn of a read or a search that is made now and carried out later: it waits for
-    /// earlier calls that write.
+    /// Queues a read or search that runs later; it waits for earlier calls that write.
     pub fn reading(self: &Arc<Self>) -> Turn {
-        Turn { session: Arc::clone(self), place: Arc::new(self.place(Reach::Reads)) }
+        Turn { session: Arc::clone(self), position: Arc::new(self.enqueue(Access::Reads)) }
     }
 
-    /// Takes the turn of an apply that is made now and carried out later: it waits for all earlier
-    /// calls.
+    /// Queues an apply that runs later; it waits for all earlier calls.
     pub fn writing(self: &Arc<Self>) -> Turn {
-        Turn { session: Arc::clone(self), place: Arc::new(self.place(Reach::Writes)) }
+        Turn { session: Arc::clone(self), position: Arc::new(self.enqueue(Access::Writes)) }
     }
 }
 
 impl Turn {
-    /// Has `start` called once no earlier call is in the way: at once, or by the thread that ends
-    /// the last of them. It is dropped if the turn is given up before.
+    /// Calls `start` once no earlier call blocks: now, or on the thread that ends the last of them.
+    /// Drops it if the turn is released before.
     pub fn when_free(&self, start: Start) {
-        self.place.state.turns.when_free(self.place.number, start);
+        self.position.state.turns.when_free(self.position.number, start);
     }
 
-    /// As [`Session::read_with`]. A view with which the page begins has its text only there, where
-    /// `spans` say: hosts do not hand it over twice.
+    /// Like [`Session::read_with`], but the text of a view at the start of the page is only in the
+    /// page, at its span: a host need not convert it twice.
     pub fn read(self, requests: &[ReadRequest], cancel: &Cancel) -> Result<ReadReport> {
-        self.session.read_at(&self.place, requests, cancel)
+        self.session.read_at(&self.position, requests, cancel)
     }
 
-    /// As [`Session::read_json`].
+    /// Like [`Session::read_json`].
     pub fn read_json(self, request: &JsonRequest, cancel: &Cancel) -> Result<JsonView> {
-        self.session.read_json_at(&self.place, request, cancel)
+        self.session.read_json_at(&self.position, request, cancel)
     }
 
-    /// As [`Session::search_telling`].
+    /// Like [`Session::search_with_progress`].
     pub fn search(
         self,
         query: &SearchQuery,
         cancel: &Cancel,
         progress: &dyn Fn(usize, usize),
     ) -> Result<SearchResult> {
-        self.session.search_at(&self.place, query, cancel, progress)
+        self.session.search_at(&self.position, query, cancel, progress)
     }
 
-    /// As [`Session::apply_with`], in a turn that [`Session::writing`] gave.
+    /// Like [`Session::apply_with`], for a turn of [`Session::writing`].
     pub fn apply(
         self,
         patch: &Patch,
         patch_options: &PatchOptions,
         cancel: &Cancel,
     ) -> Result<Outcome> {
-        if self.place.reach == Reach::Reads {
+        if self.position.access == Access::Reads {
             return Err(Error::new(Code::Internal, "a patch in the turn of a read"));
         }
-        self.session.apply_at(&self.place, patch, patch_options, cancel)
+        self.session.apply_at(&self.position, patch, patch_options, cancel)
     }
 }

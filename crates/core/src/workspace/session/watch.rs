@@ -1,7 +1,7 @@
-//! Files that change while a model works by what it was shown of them.
+//! Detects that files changed after they were shown to the model.
 //!
-//! A command that is none of the session's may write them. The model is told once, by the next
-//! answer, before it edits by anchors that are old.
+//! Another command may write them. The next answer reports it once, before the model edits with
+//! stale anchors.
 
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::VecDeque;
@@ -9,18 +9,18 @@ use std::path::{Path, PathBuf};
 
 use hashline_disk::fs::Stamp;
 
-/// How many files are watched: those that were shown last.
+/// The maximum number of files watched: the ones shown most recently.
 const FILES_LIMIT: usize = 256;
 
-/// The files that were shown last, and those of them that have changed.
+/// The most recently shown files, and those of them that changed.
 #[derive(Default)]
 pub struct FileWatch(Mutex<WatchedFiles>);
 
 #[derive(Default)]
 struct WatchedFiles {
-    /// With the stamp that each had when it was shown; the last one was shown last.
+    /// With their stamps when shown; the last one was shown most recently.
     shown: VecDeque<(PathBuf, Stamp)>,
-    /// What has changed and was not told yet.
+    /// Changed and not reported yet.
     changed: Vec<PathBuf>,
 }
 
@@ -29,7 +29,7 @@ impl FileWatch {
         self.0.lock()
     }
 
-    /// Notes that files are shown as they are now: what has become of them is told by that.
+    /// Records that the current state of files was shown; earlier changes are thereby reported.
     pub fn show(&self, files: &[PathBuf]) {
         let mut watched = self.watched();
         for file in files {
@@ -41,8 +41,8 @@ impl FileWatch {
         watched.shown.drain(..excess);
     }
 
-    /// Looks for files that are no longer as they were shown. Each is found once.
-    pub fn look(&self) {
+    /// Checks for files that changed since they were shown. Reports each once.
+    pub fn poll(&self) {
         let mut watched = self.watched();
         let WatchedFiles { shown, changed } = &mut *watched;
         shown.retain(|(file, stamp)| {
@@ -54,7 +54,7 @@ impl FileWatch {
         });
     }
 
-    /// The files that have changed, which from now on have been told.
+    /// Takes the files to report.
     pub fn take(&self) -> Vec<PathBuf> {
         std::mem::take(&mut self.watched().changed)
     }

@@ -1,5 +1,5 @@
-//! Learning from texts that a tool showed earlier: their headers say of which files they are, and
-//! their rows are compared with these.
+//! Remembers rows that another tool showed: headers name the files, and rows are compared with the
+//! current files.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -14,39 +14,39 @@ use hashline_lines::dialect::Dialect;
 use hashline_lines::rows::header_paths;
 use hashline_memory::{Body, MemoryUpdate, Showing};
 
-/// Rows of one file. A header may be read as one of several paths, the longest first.
+/// The rows of one file. A header may be parsed as several paths, longest first.
 pub(super) struct RowsOfFile<'t> {
     paths: Vec<&'t str>,
     rows: String,
 }
 
 impl Session {
-    /// What rows teach that are true of the files as they are now.
-    pub(super) fn updates_of_rows(
+    /// The memory updates for the rows that match the current files.
+    pub(super) fn updates_for_rows(
         &self,
-        mut left: Vec<RowsOfFile<'_>>,
+        mut blocks: Vec<RowsOfFile<'_>>,
         cancel: &Cancel,
     ) -> Result<Vec<MemoryUpdate>> {
         let mut updates = Vec::new();
         let workspaces = std::iter::once(&self.workspace).chain(&self.readable);
         for (at, workspace) in workspaces.enumerate() {
             let learn = workspace.scoped(cancel, |scope| {
-                let mut strange = Vec::new();
-                for block in std::mem::take(&mut left) {
+                let mut unmatched = Vec::new();
+                for block in std::mem::take(&mut blocks) {
                     scope.cancel.check()?;
                     match file_of(scope, &block) {
                         Some((path, file)) => {
-                            updates.extend(self.update_of(scope, path, file, &block.rows)?);
+                            updates.extend(self.update_for(scope, path, file, &block.rows)?);
                         }
-                        None => strange.push(block),
+                        None => unmatched.push(block),
                     }
                 }
-                left = strange;
+                blocks = unmatched;
                 Ok(())
             });
             match learn {
                 Err(error) if at == 0 || error.code == Code::Aborted => return Err(error),
-                // A directory beside the root that is not there holds no file to learn of.
+                // A read root that does not exist contains no file.
                 _ => {}
             }
         }
@@ -54,8 +54,8 @@ impl Session {
         Ok(updates)
     }
 
-    /// What the rows of one file teach. A file that cannot be read now teaches nothing.
-    fn update_of(
+    /// The memory update for the rows of one file; none if the file cannot be read.
+    fn update_for(
         &self,
         scope: &Scope<'_>,
         path: &str,
@@ -77,25 +77,25 @@ impl Session {
     }
 }
 
-/// Which file of a workspace the rows are of, if it is one.
+/// The file of the rows, if it is in this workspace.
 fn file_of<'t>(scope: &Scope<'_>, block: &RowsOfFile<'t>) -> Option<(&'t str, PathBuf)> {
     block.paths.iter().find_map(|&path| Some((path, canonical(scope, path).ok()?)))
 }
 
-/// The rows of a text by the headers above them; those above the first are of the file `path`.
+/// Groups the rows of a text by header; rows before the first header are those of `path`.
 ///
-/// A file whose header comes several times is one block: it is looked at once.
+/// Several headers of a file form one group, so that the file is read once.
 pub(super) fn rows_by_header<'t>(
     dialect: &Dialect,
     text: &'t str,
     path: Option<&'t str>,
 ) -> Vec<RowsOfFile<'t>> {
     let mut blocks: Vec<RowsOfFile<'t>> = Vec::new();
-    // By the longest path, which the others begin.
-    let mut places: HashMap<&'t str, usize> = HashMap::new();
+    // Keyed by the longest path.
+    let mut block_indices: HashMap<&'t str, usize> = HashMap::new();
     let mut block_of = |blocks: &mut Vec<RowsOfFile<'t>>, paths: Vec<&'t str>| {
         let longest = *paths.first()?;
-        Some(*places.entry(longest).or_insert_with(|| {
+        Some(*block_indices.entry(longest).or_insert_with(|| {
             blocks.push(RowsOfFile { paths, rows: String::new() });
             blocks.len() - 1
         }))
@@ -118,12 +118,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_stand_below_the_header_of_their_file() {
+    fn rows_are_grouped_by_the_header_above_them() {
         let name = "x".repeat(10_000);
         let text =
             format!("1:aa|a\n--- b --- 1 edit\n1:bb|b\n--- {name} ---\n1:cc|c\n--- b ---\n2:dd|d");
         let found = rows_by_header(Dialect::default_dialect(), &text, Some("a"));
-        let found: Vec<_> = found.into_iter().map(|one| (one.paths, one.rows)).collect();
+        let found: Vec<_> = found.into_iter().map(|block| (block.paths, block.rows)).collect();
         let expected = [("a", "1:aa|a\n"), ("b", "1:bb|b\n2:dd|d\n")];
         assert_eq!(found, expected.map(|(path, rows)| (vec![path], rows.to_owned())));
     }

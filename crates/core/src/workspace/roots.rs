@@ -1,14 +1,14 @@
-//! Which files the tools of an agent can serve, for a guard that sends a model to them: by where a
-//! path leads, links followed, and by what is there.
+//! Which paths are in the roots of an agent's tools, with links followed. The guard uses it to
+//! decide which files the tools can handle.
 
 use super::{Workspace, WorkspaceOptions};
 use hashline_base::cancel::Cancel;
 use hashline_base::error::Code;
 use hashline_disk::bytes::is_shown;
 
-/// Whether one of these directories, which tools serve, has what is at an absolute path: as a
-/// directory, as a file that can be shown, or as one that could be made. What cannot be looked up
-/// counts as there: the tools say best what is wrong with it.
+/// Whether a path is in one of the roots, as a directory, as a file that can be shown, or as a file
+/// that could be created. A path that cannot be checked counts as inside: the tools report its
+/// error best.
 pub fn serves(roots: &[String]) -> impl Fn(&str) -> bool + Sync {
     move |path| roots.iter().any(|root| has(root, path))
 }
