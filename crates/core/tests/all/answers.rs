@@ -1,4 +1,4 @@
-//! What a model is told of its edits: how much of the changed lines, and in which form.
+//! What an answer reports of edits to the model: how much of the changed lines, and in which form.
 
 use std::fs;
 
@@ -13,7 +13,7 @@ use hashline_lines::hash::hash_line;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-/// A session over files that were read, all of them.
+/// A session that has read all of its files.
 struct Scene {
     dir: tempfile::TempDir,
     session: Session,
@@ -67,7 +67,7 @@ fn row(number: u64, text: &str) -> String {
     format!("{}|{text}", anchor(number, text))
 }
 
-/// `line 1` to `line COUNT`.
+/// The text `line 1` to `line COUNT`.
 fn lines(count: u64) -> String {
     (1..=count).map(|number| format!("line {number}\n")).collect()
 }
@@ -81,7 +81,7 @@ fn delete(number: u64) -> Value {
 }
 
 #[test]
-fn as_many_unchanged_lines_are_shown_as_asked_for() {
+fn context_is_as_long_as_requested() {
     let answers = [None, Some(0), Some(1), Some(3)].map(|asked| {
         let scene = Scene::new(&[("f", &lines(20))], json!({"answerContext": asked}));
         scene.applied(json!([set(10, "new")])).text
@@ -114,22 +114,22 @@ fn as_many_unchanged_lines_are_shown_as_asked_for() {
 }
 
 #[test]
-fn regions_are_shown_together_where_the_lines_around_them_meet() {
-    let told = |context: u64, second: u64| {
+fn regions_with_overlapping_context_are_merged() {
+    let answer = |context: u64, second: u64| {
         let scene = Scene::new(&[("f", &lines(20))], json!({"answerContext": context}));
         scene.applied(json!([set(5, "a"), set(second, "b")])).text
     };
     for (context, apart) in [(0, 7), (1, 9), (2, 11), (3, 13)] {
-        assert!(told(context, apart).contains("\n...\n"), "{context}");
-        assert!(!told(context, apart - 1).contains("..."), "{context}");
+        assert!(answer(context, apart).contains("\n...\n"), "{context}");
+        assert!(!answer(context, apart - 1).contains("..."), "{context}");
     }
 }
 
 #[test]
-fn without_context_a_deletion_leaves_no_empty_place() {
+fn a_deletion_without_context_leaves_no_blank_row() {
     let scene = Scene::new(&[("f", &lines(20))], json!({"answerContext": 0}));
-    let told = scene.applied(json!([set(5, "a"), delete(10), delete(20)])).text;
-    assert_snapshot!(told, @"
+    let answer = scene.applied(json!([set(5, "a"), delete(10), delete(20)])).text;
+    assert_snapshot!(answer, @"
     --- f --- 3 edits, +1 -3
     5:56|a
     ...
@@ -139,7 +139,7 @@ fn without_context_a_deletion_leaves_no_empty_place() {
 }
 
 #[test]
-fn a_patch_may_be_answered_otherwise_than_the_session_says() {
+fn options_of_a_patch_override_those_of_the_session() {
     let scene = Scene::new(&[("f", &lines(20))], json!({"answerContext": 3}));
     let answer = AnswerOptions { context_lines: Some(0), ..AnswerOptions::default() };
     let options = PatchOptions { answer, ..PatchOptions::default() };
@@ -153,7 +153,7 @@ fn a_patch_may_be_answered_otherwise_than_the_session_says() {
 }
 
 #[test]
-fn refusals_show_two_lines_whatever_is_asked_for() {
+fn refusals_show_two_lines_of_context_for_any_option() {
     let scene = Scene::new(&[("f", &lines(20))], json!({"answerContext": 0}));
     let stale = json!([{"op": "set_line", "path": "f", "anchor": anchor(5, "other"), "text": "x"}]);
     assert_snapshot!(refused(&scene, stale).text, @"
@@ -169,7 +169,7 @@ fn refusals_show_two_lines_whatever_is_asked_for() {
 }
 
 #[test]
-fn a_text_in_memory_is_answered_by_the_same_options() {
+fn the_same_options_apply_to_a_text_in_memory() {
     let options: WorkspaceOptions = serde_json::from_value(json!({"answerContext": 1})).unwrap();
     let operations = json!([{"op": "set_line", "anchor": anchor(5, "line 5"), "text": "x"}]).into();
     let outcome =
@@ -184,7 +184,7 @@ fn a_text_in_memory_is_answered_by_the_same_options() {
 }
 
 #[test]
-fn more_context_than_there_may_be_is_refused() {
+fn context_over_the_limit_is_refused() {
     let refused = from_json_value::<SessionOptions>(json!({"answerContext": 4})).unwrap_err();
     let expected = "answerContext: invalid value: integer `4`, expected a whole number from 0 to 3";
     assert!(refused.to_string().contains(expected), "{refused}");
@@ -195,9 +195,9 @@ fn brief(files: &[(&str, &str)]) -> Scene {
 }
 
 #[test]
-fn a_brief_answer_names_new_anchors_alone_and_how_later_lines_moved() {
+fn a_brief_answer_has_new_anchors_and_the_shift_of_later_lines() {
     let scene = brief(&[("f", &lines(20))]);
-    let told = scene
+    let answer = scene
         .applied(json!([
             {"op": "replace_range", "path": "f", "start_anchor": anchor(4, "line 4"), "end_anchor": anchor(5, "line 5"), "text": "a\nb\nc"},
             set(6, "d"),
@@ -207,7 +207,7 @@ fn a_brief_answer_names_new_anchors_alone_and_how_later_lines_moved() {
             {"op": "add_file", "path": "empty", "content": ""},
         ]))
         .text;
-    assert_snapshot!(told, @"
+    assert_snapshot!(answer, @"
     --- f --- 4 edits, +4 -5
     4-6: 4:56 5:bf 6:1b (old lines below: +1)
     7:90
@@ -219,7 +219,7 @@ fn a_brief_answer_names_new_anchors_alone_and_how_later_lines_moved() {
 }
 
 #[test]
-fn a_brief_answer_names_the_file_unless_the_call_is_about_no_other() {
+fn a_brief_answer_names_the_file_if_the_call_has_several() {
     let scene = brief(&[("f", &lines(20)), ("g", "old\n")]);
     let old = json!({"op": "set_line", "path": "g", "anchor": anchor(1, "old"), "text": "old"});
     let answers = [
@@ -242,12 +242,12 @@ fn a_brief_answer_names_the_file_unless_the_call_is_about_no_other() {
 }
 
 #[test]
-fn a_session_knows_the_anchors_that_a_brief_answer_names_and_all_older_ones() {
+fn anchors_of_a_brief_answer_and_older_ones_are_known() {
     let scene = brief(&[("f", &lines(20))]);
     scene.applied(
         json!([{"op": "insert_after", "path": "f", "anchor": anchor(4, "line 4"), "text": "a\nb"}]),
     );
-    // A new line by its new anchor, lines behind it by their old ones.
+    // A new line by its new anchor, the lines after it by their old anchors.
     scene.applied(json!([
         {"op": "set_line", "path": "f", "anchor": anchor(5, "a"), "text": "A"},
         set(5, "five"),
@@ -259,44 +259,44 @@ fn a_session_knows_the_anchors_that_a_brief_answer_names_and_all_older_ones() {
 }
 
 #[test]
-fn of_a_long_text_the_anchors_of_both_ends_are_named() {
+fn a_long_text_has_the_anchors_of_both_ends() {
     let scene = brief(&[("f", "old\n")]);
     let text: Vec<String> = (1..=200).map(|number| format!("new {number}")).collect();
-    let told = scene.applied(json!([
+    let applied = scene.applied(json!([
         {"op": "set_line", "path": "f", "anchor": anchor(1, "old"), "text": text},
         {"op": "add_file", "path": "g", "content": text.join("\n")},
     ]));
-    assert_snapshot!(told.text, @"
+    assert_snapshot!(applied.text, @"
     --- f --- 1 edit, +200 -1
     1-200: 1:9a 2:e3 3:b2 4:72 5:3b 6:f4 ... 195:41 196:b3 197:c6 198:14 199:89 200:78
     --- g --- created, +200
     1-200: 1:9a 2:e3 3:b2 4:72 5:3b 6:f4 ... 195:41 196:b3 197:c6 198:14 199:89 200:78
     ");
-    // The model has written the lines between.
+    // The model wrote the lines between them.
     scene.applied(json!([
         {"op": "delete", "path": "f", "start_anchor": anchor(6, "new 6"), "end_anchor": anchor(195, "new 195")},
         {"op": "delete", "path": "g", "start_anchor": anchor(6, "new 6"), "end_anchor": anchor(195, "new 195")},
     ]));
     assert_eq!(scene.content("f").lines().count(), 10);
-    // Not by an anchor that no answer had.
+    // An anchor that no answer contained is refused.
     let unnamed =
         json!([{"op": "set_line", "path": "f", "anchor": anchor(8, "new 8"), "text": "x"}]);
     assert!(matches!(scene.outcome(&unnamed, &PatchOptions::default()), Outcome::Rejected(_)));
 }
 
 #[test]
-fn of_lines_that_were_moved_or_copied_a_brief_answer_names_the_ends() {
+fn a_brief_answer_has_both_ends_of_moved_or_copied_lines() {
     let scene = brief(&[("f", &lines(60)), ("g", "first\n")]);
-    let told = scene.applied(json!([
+    let applied = scene.applied(json!([
         {"op": "copy_lines", "path": "f", "start_anchor": anchor(1, "line 1"), "end_anchor": anchor(40, "line 40"), "to": "g", "to_anchor": "EOF"},
     ]));
-    assert_snapshot!(told.text, @"
+    assert_snapshot!(applied.text, @"
     --- g --- 1 edit, +40 -0
     2-41: 2:02 3:b2 ... 40:e3 41:f1
     ");
 }
 
-/// A session that answers briefly and has read these lines of a file alone.
+/// A session with brief answers that has read only these lines of a file.
 fn brief_of_lines(text: &str, numbers: &[u64]) -> Scene {
     let scene = brief(&[]);
     fs::write(scene.dir.path().join("work/f"), text).unwrap();
@@ -309,8 +309,9 @@ fn brief_of_lines(text: &str, numbers: &[u64]) -> Scene {
     scene
 }
 
-/// Why a line may not be set by an anchor that an answer named; `None` if it may.
-fn why_not_set(scene: &Scene, number: u64, text: &str) -> Option<Code> {
+/// The code of the refusal to set a line by an anchor that an answer contained; `None` if it is
+/// accepted.
+fn code_of_set(scene: &Scene, number: u64, text: &str) -> Option<Code> {
     let edit =
         json!([{"op": "set_line", "path": "f", "anchor": anchor(number, text), "text": "new"}]);
     match scene.outcome(&edit, &PatchOptions { dry_run: true, ..PatchOptions::default() }) {
@@ -320,13 +321,13 @@ fn why_not_set(scene: &Scene, number: u64, text: &str) -> Option<Code> {
 }
 
 #[test]
-fn regression_moved_lines_that_were_never_shown_are_told_with_their_text() {
+fn regression_moved_unseen_lines_are_shown_with_their_text() {
     let moved = |scene: &Scene| {
-        let told = scene.applied(json!([{
+        let applied = scene.applied(json!([{
             "op": "move_lines", "path": "f", "start_anchor": anchor(1, "line 1"),
             "end_anchor": anchor(4, "line 4"), "to_anchor": anchor(8, "line 8"),
         }]));
-        told.text
+        applied.text
     };
     let texts = ["line 1", "line 2", "line 3", "line 4"];
     let scene = brief_of_lines(&lines(10), &[1, 2, 3, 4, 8]);
@@ -346,20 +347,20 @@ fn regression_moved_lines_that_were_never_shown_are_told_with_their_text() {
     Lines after 8 moved by +0.
     ");
     for (at, text) in (5..).zip(texts) {
-        assert_eq!(why_not_set(&scene, at, text), None, "{text}");
+        assert_eq!(code_of_set(&scene, at, text), None, "{text}");
     }
 }
 
 #[test]
-fn regression_a_line_of_which_a_part_was_replaced_is_told_whole_if_it_was_never_shown() {
+fn regression_an_unseen_line_with_a_replacement_is_shown_in_full() {
     let replace = json!([
         {"op": "replace_text", "path": "f", "old_text": "two", "new_text": "2"},
         {"op": "replace_text", "path": "f", "old_text": "five", "new_text": "5\nand a half\n"},
         {"op": "replace_text", "path": "f", "old_text": "seven", "new_text": "7"},
     ]);
     let scene = brief_of_lines("one two three\nkept\nfour five six\nkept\nseven\n", &[1]);
-    let told = scene.applied(replace).text;
-    assert_snapshot!(told, @"
+    let answer = scene.applied(replace).text;
+    assert_snapshot!(answer, @"
     3 edits, +5 -3
     1:f4
     3:57|four 5
@@ -369,42 +370,42 @@ fn regression_a_line_of_which_a_part_was_replaced_is_told_whole_if_it_was_never_
     7:02
     ");
     for (at, text) in [(1, "one 2 three"), (3, "four 5"), (5, " six"), (7, "7")] {
-        assert_eq!(why_not_set(&scene, at, text), None, "{text}");
+        assert_eq!(code_of_set(&scene, at, text), None, "{text}");
     }
 }
 
 #[test]
-fn regression_a_line_of_which_a_part_was_replaced_unseen_is_not_known_where_it_is_not_told() {
+fn regression_an_unseen_line_with_a_replacement_stays_unknown_unless_shown() {
     let text: String = (0..9_000).map(|number| format!("old {number} rest\n")).collect();
     let scene = brief_of_lines(&text, &[9_000]);
-    let told = scene.applied(json!([
+    let applied = scene.applied(json!([
         {"op": "replace_text", "path": "f", "old_text": "old", "new_text": "new", "all": true},
     ]));
-    assert!(told.text.contains(" are not shown."), "{}", told.text);
+    assert!(applied.text.contains(" are not shown."), "{}", applied.text);
     let text = text.replace("old", "new");
     let line = |number: u64| text.lines().nth(number as usize - 1).unwrap();
-    assert_eq!(why_not_set(&scene, 1, line(1)), None);
-    assert_eq!(why_not_set(&scene, 8_000, line(8_000)), Some(Code::NotShown));
+    assert_eq!(code_of_set(&scene, 1, line(1)), None);
+    assert_eq!(code_of_set(&scene, 8_000, line(8_000)), Some(Code::NotShown));
 }
 
-/// Rows for which there was no room counted as shown.
+/// Rows that did not fit into an answer counted as shown.
 #[test]
-fn regression_what_an_answer_has_no_room_for_is_not_known() {
+fn regression_rows_that_do_not_fit_into_an_answer_are_not_known() {
     let long = "x".repeat(100);
     let text: String = (0..600).map(|at| format!("old {at} {long}\nkept {at} {long}\n")).collect();
     let scene = Scene::new(&[("f", &text)], json!({}));
     let replace = json!([{"op": "replace_text", "path": "f", "old_text": "old", "new_text": "new", "all": true}]);
-    let told = scene.applied(replace).text;
-    let is_told = |at: u64| told.contains(&format!("|kept {at} {long}"));
-    assert!(is_told(1) && !is_told(598), "{}", told.len());
+    let answer = scene.applied(replace).text;
+    let is_shown = |at: u64| answer.contains(&format!("|kept {at} {long}"));
+    assert!(is_shown(1) && !is_shown(598), "{}", answer.len());
     for at in [1, 598] {
-        let code = why_not_set(&scene, 2 * at + 2, &format!("kept {at} {long}"));
-        assert_eq!(code, Some(Code::NotShown).filter(|_| !is_told(at)), "{at}");
+        let code = code_of_set(&scene, 2 * at + 2, &format!("kept {at} {long}"));
+        assert_eq!(code, Some(Code::NotShown).filter(|_| !is_shown(at)), "{at}");
     }
 }
 
 #[test]
-fn what_a_dry_run_would_do_is_told_in_full() {
+fn a_dry_run_is_answered_in_full() {
     let scene = brief(&[("f", &lines(20))]);
     let options = PatchOptions { dry_run: true, ..PatchOptions::default() };
     let Outcome::Applied(applied) = scene.outcome(&json!([set(5, "new")]), &options) else {
@@ -428,17 +429,17 @@ fn brief_answers_have_the_anchors_of_every_dialect() {
         let scene =
             Scene::new(&[("f", &lines(9))], json!({"answer": "brief", "dialect": dialect.name}));
         let text = ["let a = 1", "", "}", "  é 🎉"];
-        let told = scene.applied(json!([
+        let applied = scene.applied(json!([
             {"op": "set_line", "path": "f", "anchor": anchor(5, "line 5"), "text": text},
         ]));
         let anchors: Vec<String> = (5..).zip(text).map(|(at, text)| anchor(at, text)).collect();
-        // In this one the hashes of some lines below change with their numbers.
+        // In this dialect the hashes of some later lines change with their numbers.
         let shift = match dialect.name {
             "omp13" => "\nLines after 5 moved by +3.",
             _ => " (old lines below: +3)",
         };
         let row = format!("\n5-8: {}{shift}", anchors.join(" "));
-        assert!(told.text.contains(&row), "{}: {}", dialect.name, told.text);
+        assert!(applied.text.contains(&row), "{}: {}", dialect.name, applied.text);
         let edits = (5..).zip(text).map(|(at, text)| {
             json!({"op": "set_line", "path": "f", "anchor": anchor(at, text), "text": format!("new {at}")})
         });
@@ -448,15 +449,15 @@ fn brief_answers_have_the_anchors_of_every_dialect() {
 }
 
 #[test]
-fn a_brief_answer_of_very_many_places_is_bounded_and_what_it_names_is_known() {
+fn a_brief_answer_to_many_edits_is_bounded_and_its_anchors_are_known() {
     let count = 9_000;
     let scene = brief(&[("f", &"old text\n".repeat(count))]);
-    let told = scene.applied(json!([
+    let applied = scene.applied(json!([
         {"op": "replace_text", "path": "f", "old_text": "old", "new_text": "new", "all": true},
     ]));
-    assert!(told.text.len() < 51_300, "{}", told.text.len());
-    assert!(told.text.contains(" are not shown."), "{}", told.text);
-    let last = told.text.lines().rfind(|row| row.contains(':') && !row.contains(' ')).unwrap();
+    assert!(applied.text.len() < 51_300, "{}", applied.text.len());
+    assert!(applied.text.contains(" are not shown."), "{}", applied.text);
+    let last = applied.text.lines().rfind(|row| row.contains(':') && !row.contains(' ')).unwrap();
     let last: u64 = last.split_once(':').unwrap().0.parse().unwrap();
     assert!(last > 1_000, "{last}");
     scene.applied(json!([
@@ -465,7 +466,7 @@ fn a_brief_answer_of_very_many_places_is_bounded_and_what_it_names_is_known() {
 }
 
 #[test]
-fn a_form_of_answers_that_is_none_is_refused() {
+fn an_unknown_answer_form_is_refused() {
     let refused = serde_json::from_value::<SessionOptions>(json!({"answer": "short"})).unwrap_err();
     assert!(refused.to_string().contains("expected `region` or `brief`"), "{refused}");
 }
@@ -478,14 +479,14 @@ fn refused(scene: &Scene, operations: Value) -> Rejected {
 }
 
 #[test]
-fn a_refusal_says_whether_the_number_or_the_hash_is_likelier_right() {
+fn a_refusal_says_whether_the_number_or_the_hash_is_more_likely_correct() {
     let scene = Scene::new(&[("f", &lines(20))], json!({}));
-    let slip = anchor(5, "line 6");
+    let mistake = anchor(5, "line 6");
     let reasons = [
-        json!({"op": "delete", "path": "f", "anchor": slip}),
-        json!({"op": "set_line", "path": "f", "anchor": slip, "text": "line 5, changed"}),
-        json!({"op": "set_line", "path": "f", "anchor": slip, "text": "line 6, changed"}),
-        json!({"op": "delete", "path": "f", "anchor": format!("{slip}|line 6")}),
+        json!({"op": "delete", "path": "f", "anchor": mistake}),
+        json!({"op": "set_line", "path": "f", "anchor": mistake, "text": "line 5, changed"}),
+        json!({"op": "set_line", "path": "f", "anchor": mistake, "text": "line 6, changed"}),
+        json!({"op": "delete", "path": "f", "anchor": format!("{mistake}|line 6")}),
     ]
     .map(|operation| refused(&scene, json!([operation])).text.lines().last().unwrap().to_owned());
     assert_snapshot!(reasons.join("\n"), @"
@@ -543,11 +544,11 @@ fn replace(old: &str) -> Value {
 }
 
 #[test]
-fn a_text_that_is_not_found_is_answered_with_the_lines_most_like_it() {
+fn a_text_not_found_is_refused_with_the_most_similar_lines() {
     let content =
         "fn one() {\n    call(1);\n}\n\nfn two() {\n    let total = sum(a, b);\n    call(2);\n}\n";
     let scene = Scene::new(&[("f", content)], json!({}));
-    // Other white space, another word, and lines around it.
+    // Different whitespace, a different word, and additional lines.
     let answers = [
         "  let total  = sum(a, b);",
         "    let total = sum(a, c);\n    call(2);",
@@ -581,7 +582,7 @@ fn a_text_that_is_not_found_is_answered_with_the_lines_most_like_it() {
     7:eb|    call(2);
     8:18|}
     ");
-    // Nothing is like that, and there is nothing to look for.
+    // No line is similar, or there is nothing to search for.
     for old in ["entirely other words", "\n\n\n", "\t"] {
         let rejected = refused(&scene, json!([replace(old)]));
         assert!(!rejected.text.contains("Most like"), "{}", rejected.text);
@@ -589,7 +590,7 @@ fn a_text_that_is_not_found_is_answered_with_the_lines_most_like_it() {
 }
 
 #[test]
-fn the_lines_most_like_a_text_count_as_shown() {
+fn the_most_similar_lines_count_as_shown() {
     let scene = Scene::new(&[("f", &lines(3))], json!({}));
     scene.session.forget(None).unwrap();
     let rejected = refused(&scene, json!([replace("line  2")]));
@@ -598,7 +599,7 @@ fn the_lines_most_like_a_text_count_as_shown() {
 }
 
 #[test]
-fn the_search_for_lines_like_a_text_is_bounded() {
+fn the_search_for_similar_lines_is_bounded() {
     let long = format!("{}\n", "some words of a long line ".repeat(400));
     let content = long.repeat(200) + &"value = compute(first, second)\n".repeat(20_000);
     let scene = Scene::new(&[("f", &content)], json!({}));
@@ -607,7 +608,7 @@ fn the_search_for_lines_like_a_text_is_bounded() {
     let rejected = refused(&scene, many);
     assert_eq!(rejected.failures.len(), 50);
     assert_eq!(rejected.text.matches("Most like the old_text").count(), 8);
-    // A text of one line without end is not looked for.
+    // A text of one extremely long line is not searched for.
     let rejected = refused(&scene, json!([replace(&"y".repeat(1_000_000))]));
     assert!(rejected.text.len() < 1_000, "{}", rejected.text.len());
 }

@@ -18,7 +18,7 @@ use hashline_lines::dialect::Dialect;
 use hashline_lines::hash::hash_line;
 use serde_json::{Value, json};
 
-/// A directory with files, and one for state.
+/// A directory with files, and a state directory.
 struct Dir(tempfile::TempDir, tempfile::TempDir);
 
 impl Dir {
@@ -80,7 +80,7 @@ impl Dir {
         }
     }
 
-    /// Every file with its content; temporary files would show here.
+    /// Every file with its content; includes temporary files.
     fn snapshot(&self) -> Vec<(PathBuf, Vec<u8>)> {
         let mut files = Vec::new();
         collect(self.0.path(), &mut files);
@@ -103,7 +103,7 @@ fn collect(dir: &Path, files: &mut Vec<(PathBuf, Vec<u8>)>) {
     }
 }
 
-/// The fresh anchor of line `number` with `text`.
+/// The current anchor of line `number` with `text`.
 fn anchor(number: u64, text: &str) -> String {
     let dialect = Dialect::default_dialect();
     dialect.anchor_text(number, hash_line(dialect, number, text))
@@ -113,7 +113,7 @@ fn set(path: &str, anchor: &str, text: &str) -> Value {
     json!({"op": "set_line", "path": path, "anchor": anchor, "text": text})
 }
 
-/// The options of a directory, changed.
+/// Options for a directory, with a change.
 fn with(dir: &Dir, change: impl FnOnce(&mut ApplyOptions)) -> WorkspaceOptions {
     let mut options = dir.options();
     change(&mut options.apply);
@@ -176,7 +176,7 @@ fn one_stale_anchor_stops_everything_and_the_answer_repairs_it() {
 }
 
 #[test]
-fn the_truth_about_a_neighbouring_hash() {
+fn the_hash_of_a_neighbouring_line_is_reported() {
     let dir = Dir::new(&[("a.txt", "alpha\nbeta\ngamma\ndelta\n")]);
     let mixed_up = anchor(2, "gamma");
     let rejected = dir.rejected(json!([{"op": "delete", "path": "a.txt", "anchor": mixed_up}]));
@@ -194,7 +194,7 @@ fn the_truth_about_a_neighbouring_hash() {
 }
 
 #[test]
-fn relocations_are_made_and_told() {
+fn relocations_are_applied_and_reported() {
     let lines: Vec<String> =
         (1..=30).map(|n| format!("let value{n} = compute({});", n * n)).collect();
     let dir = Dir::new(&[("a.rs", &(lines.join("\n") + "\n"))]);
@@ -210,7 +210,7 @@ fn relocations_are_made_and_told() {
 }
 
 #[test]
-fn shifts_are_told_in_old_numbers_and_add_up() {
+fn shifts_use_old_numbers_and_add_up() {
     let lines: Vec<String> = (1..=40).map(|n| format!("line {n}")).collect();
     let dir = Dir::new(&[("a.txt", &lines.join("\n"))]);
     let at = |n: usize| anchor(n as u64, &lines[n - 1]);
@@ -222,7 +222,7 @@ fn shifts_are_told_in_old_numbers_and_add_up() {
     let notes: Vec<_> =
         applied.text.lines().filter(|line| line.starts_with("Lines after")).collect();
     assert_eq!(notes, ["Lines after 10 moved by +2.", "Lines after 20 moved by +1."]);
-    // Every row is a true anchor of the file as it is now.
+    // Every row must be an anchor of the current file.
     let now: Vec<String> = dir.read("a.txt").lines().map(str::to_owned).collect();
     let rows: Vec<_> = applied
         .text
@@ -269,7 +269,7 @@ fn repeats_are_applied_once() {
 }
 
 #[test]
-fn regression_equal_inserts_are_all_made_but_in_dialects_that_record_one() {
+fn regression_equal_inserts_are_all_applied_except_in_dialects_that_record_one() {
     let row = |dialect: &'static Dialect| dialect.anchor_text(1, hash_line(dialect, 1, "one"));
     for (name, expected) in [("pi", "one\nx\nx\nx\n"), ("omp", "one\nx\n"), ("omp13", "one\nx\n")] {
         let dialect = Dialect::by_name(name).unwrap();
@@ -371,7 +371,7 @@ fn refusals_by_code() {
     refused_with(&dir, &one, cases);
 }
 
-/// Each operation is refused beside one that would do.
+/// Refuses each case, combined with a valid operation.
 fn refused_with(dir: &Dir, one: &str, cases: impl IntoIterator<Item = (Value, Code)>) {
     for (operation, code) in cases {
         let good = set("a.txt", one, "never");
@@ -382,7 +382,7 @@ fn refused_with(dir: &Dir, one: &str, cases: impl IntoIterator<Item = (Value, Co
     }
 }
 
-/// Few users of Windows may make links.
+/// On Windows, few users may create links.
 #[cfg(unix)]
 #[test]
 fn refusals_of_links_by_code() {
@@ -525,7 +525,7 @@ fn texts_in_memory() {
     ));
 }
 
-/// The recorded mistakes of models: each row as an edit of a file that holds its lines.
+/// Recorded mistakes of models: each row becomes an edit of a file with its lines.
 #[test]
 fn recorded_mistakes_edit_no_strangers_line() {
     let path = format!("{}/../../vectors/mispaired.jsonl", env!("CARGO_MANIFEST_DIR"));
@@ -567,7 +567,7 @@ fn recorded_mistakes_edit_no_strangers_line() {
         meant_rows += 1;
         right += u64::from(meant == hash_line_number);
         if let Some(content) = outcome.content {
-            // Lines above and below the meant one are as they were.
+            // The lines before and after the intended one are unchanged.
             let (before, after) = all.split_at(meant as usize - 1);
             let now: Vec<&str> = content.split('\n').collect();
             assert!(now.starts_with(before) && now.ends_with(&after[1..]), "{row}");
@@ -601,7 +601,7 @@ fn regression_moves_chain_in_either_order() {
 }
 
 #[test]
-fn regression_two_names_of_one_file_are_no_rival() {
+fn regression_two_names_of_one_file_do_not_conflict() {
     let free = |dir: &Dir| WorkspaceOptions { root: Root::Unbounded, ..dir.options() };
     let scene = || {
         let dir = Dir::new(&[("a", "one\n")]);
@@ -648,7 +648,7 @@ fn regression_an_edited_move_obeys_the_rules_of_an_edit() {
 #[test]
 fn regression_names_the_system_refuses_are_refusals() {
     if std::env::var("HASHLINE_EMULATOR").is_ok_and(|name| name == "wine") {
-        return crate::support::tell_skipped("Wine 8 finds no file where a name is too long");
+        return crate::support::print_skipped("Wine 8 finds no file where a name is too long");
     }
     let dir = Dir::new(&[("a", "one\n")]);
     let long = "n".repeat(300);
@@ -664,9 +664,9 @@ fn regression_names_the_system_refuses_are_refusals() {
     assert_eq!((rejected.code, rejected.failures[0].operation), (Code::InvalidArgument, 1));
 }
 
-/// A file that is rewritten in place stays mapped while the report is made.
+/// A file that is rewritten in place stays mapped while the report is written.
 #[test]
-fn regression_the_report_of_a_large_linked_file_is_of_the_new_content() {
+fn regression_the_report_of_a_large_linked_file_shows_the_new_content() {
     let lines: Vec<String> = (1..=60_000).map(|n| format!("line number {n} of the file")).collect();
     let dir = Dir::new(&[("a", &(lines.join("\n") + "\n"))]);
     fs::hard_link(dir.path("a"), dir.path("b")).unwrap();
@@ -691,7 +691,7 @@ fn regression_the_report_of_a_large_linked_file_is_of_the_new_content() {
 }
 
 #[test]
-fn regression_remaps_that_differ_between_files_are_left_out() {
+fn regression_remaps_that_differ_between_files_are_omitted() {
     let dir = Dir::new(&[("a", "one\n"), ("b", "two\n"), ("c", "three\n")]);
     let operations = json!([set("a", "1:00", "x"), set("b", "1:00", "x"), set("c", "1:01", "x")]);
     let rejected = dir.rejected(operations);
@@ -708,7 +708,7 @@ fn regression_relocation_off_is_a_mismatch_however_many_lines_have_the_hash() {
 }
 
 #[test]
-fn regression_a_hint_that_differs_is_told_as_that() {
+fn regression_a_different_hint_is_reported_as_such() {
     let dir = Dir::new(&[("a", "one\ntwo\nthree\n")]);
     let stale = format!("{}|foo", anchor(1, "three"));
     let rejected = dir.rejected(json!([set("a", &stale, "x")]));
@@ -717,7 +717,7 @@ fn regression_a_hint_that_differs_is_told_as_that() {
 }
 
 #[test]
-fn regression_nulls_for_fields_that_are_not_meant() {
+fn regression_null_for_an_unused_field_is_accepted() {
     let dir = Dir::new(&[("a", "one\ntwo\n")]);
     dir.applied(json!([{"op": "delete", "path": "a", "anchor": anchor(1, "one"),
         "start_anchor": null, "end_anchor": null, "range": null}]));
@@ -731,7 +731,7 @@ fn owner_mode_and_extended_attributes_survive() {
     let dir = Dir::new(&[("a", "one\n")]);
     let path = dir.path("a");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o4750)).unwrap();
-    // Only root may give a file away; everyone may set attributes of their own.
+    // Only root may change the owner; everyone may set extended attributes.
     let given_away = chown(&path, Some(12_345), Some(12_346)).is_ok();
     if given_away {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o4750)).unwrap();
@@ -740,7 +740,7 @@ fn owner_mode_and_extended_attributes_survive() {
     let before = fs::metadata(&path).unwrap();
     dir.applied(json!([set("a", &anchor(1, "one"), "two")]));
     let after = fs::metadata(&path).unwrap();
-    assert_ne!(before.ino(), after.ino(), "written beside and exchanged");
+    assert_ne!(before.ino(), after.ino(), "a new file replaced it");
     assert_eq!(
         (before.mode(), before.uid(), before.gid()),
         (after.mode(), after.uid(), after.gid())
@@ -754,7 +754,7 @@ fn owner_mode_and_extended_attributes_survive() {
     assert_eq!(fs::metadata(dir.path("b")).unwrap().mode(), before.mode());
 }
 
-/// The refusal `FILE_EXISTS` advises it, and models do it with scripts.
+/// The refusal `FILE_EXISTS` suggests it, and models do it with scripts.
 #[cfg(unix)]
 #[test]
 fn regression_a_file_that_is_deleted_and_added_keeps_its_attributes() {
@@ -772,7 +772,7 @@ fn regression_a_file_that_is_deleted_and_added_keeps_its_attributes() {
     for add_first in [false, true] {
         let dir = Dir::new(&[("a", "one\n")]);
         let path = dir.path("a");
-        // Only root may give a file away; everyone may set attributes of their own.
+        // Only root may change the owner; everyone may set extended attributes.
         let _ = chown(&path, Some(12_345), Some(12_346));
         fs::set_permissions(&path, fs::Permissions::from_mode(0o751)).unwrap();
         let has_attributes = xattr::set(&path, "user.note", b"kept").is_ok();
@@ -792,10 +792,10 @@ fn regression_a_file_that_is_deleted_and_added_keeps_its_attributes() {
     }
 }
 
-/// A deletion is about a name: other names of the file, and what a link leads to, stay.
+/// A deletion affects one name: other names of the file and the target of a link stay.
 #[cfg(unix)]
 #[test]
-fn what_is_deleted_and_added_is_the_name_alone() {
+fn deleting_and_adding_affects_only_the_name() {
     use std::os::unix::fs::PermissionsExt;
     let dir = Dir::new(&[("a", "one\n"), ("target", "two\n")]);
     fs::hard_link(dir.path("a"), dir.path("b")).unwrap();
@@ -816,7 +816,7 @@ fn what_is_deleted_and_added_is_the_name_alone() {
     assert_eq!((dir.read("link").as_str(), dir.read("target").as_str()), ("new\n", "two\n"));
 }
 
-/// A mark is reported that was dropped, and a session knows the file as it then is.
+/// A dropped byte order mark is reported, and a session knows the file as written.
 #[test]
 fn regression_a_byte_order_mark_in_a_text_is_reported() {
     let dir = Dir::new(&[("with", "\u{feff}a\nb\n"), ("without", "a\nb\n")]);
@@ -851,7 +851,7 @@ fn new_files_have_the_mode_of_new_files() {
     assert_eq!(mode("added"), mode("usual"));
 }
 
-/// From one file system to another, where the machine has two at hand.
+/// From one file system to another, if the machine has two.
 #[cfg(unix)]
 #[test]
 fn files_move_across_file_systems() {
@@ -883,7 +883,7 @@ fn files_move_across_file_systems() {
 #[test]
 fn a_name_changes_its_case() {
     if std::env::var("HASHLINE_EMULATOR").is_ok_and(|name| name == "wine") {
-        return crate::support::tell_skipped(
+        return crate::support::print_skipped(
             "Wine 8 says that it is done, and leaves the name as it was",
         );
     }
@@ -894,9 +894,9 @@ fn a_name_changes_its_case() {
     assert!(names[0].ends_with("README"));
 }
 
-/// Two calls on one file at a time, from threads: the second sees the first's result.
+/// Two threads edit one file: the second sees the result of the first.
 #[test]
-fn threads_lose_no_edit() {
+fn concurrent_threads_lose_no_edit() {
     let dir = Dir::new(&[("a", "start\n")]);
     let patient = with(&dir, |options| options.lock_timeout_ms = crate::support::PATIENCE_MS);
     std::thread::scope(|scope| {
@@ -922,24 +922,24 @@ fn threads_lose_no_edit() {
     assert_eq!(lines.len(), 101);
 }
 
-/// A call that waited finds, as a rule, another file at its path than it wants the lock of: the
-/// one before it has put its new version there. It let go of the path's lock, too, and on a slow
-/// system others got there first, again and again.
+/// A waiting call usually finds another file at its path than the one it waits to lock, because the
+/// previous call replaced it. It then released the lock of the path, too. On a slow system other
+/// calls could overtake it again and again.
 #[test]
 fn regression_a_call_that_waited_keeps_its_turn() {
     assert_turn_is_kept(|_| {});
 }
 
-/// The last holder of the new file's lock may remove it after we opened it: then there is another
-/// one to take, and nobody to make way for.
+/// The previous holder can remove the new file's lock after it was opened. Then a new lock must be
+/// taken, and no other call is ahead.
 #[test]
 #[cfg(unix)]
 fn regression_a_lock_that_is_removed_while_it_is_taken_costs_no_turn() {
     assert_turn_is_kept(|lock| fs::remove_file(lock).unwrap());
 }
 
-/// Edits a file that another call replaces when the first lock is taken. `on_lock` is given the
-/// file of the lock that is then taken, before it is.
+/// Edits a file that another call replaces when the first lock is taken. `on_lock` is called before
+/// each later lock is taken, with the locked file.
 fn assert_turn_is_kept(on_lock: impl Fn(&Path) + Sync) {
     let dir = Dir::new(&[("a", "one\n")]);
     let (path, locks) = (dir.path("a"), dir.1.path().join("locks"));
@@ -949,7 +949,7 @@ fn assert_turn_is_kept(on_lock: impl Fn(&Path) + Sync) {
         fs::read_dir(&locks).into_iter().flatten().map(|entry| entry.unwrap().path()).collect()
     };
     let first_names = Mutex::new(Vec::new());
-    // How many locks there were at each operation before the edit.
+    // The number of locks taken before each operation of the edit.
     let seen = Mutex::new(Vec::new());
     let system = Interrupted::new(|_| {
         if is_edited() {
@@ -984,7 +984,7 @@ fn assert_turn_is_kept(on_lock: impl Fn(&Path) + Sync) {
 }
 
 #[test]
-fn a_held_lock_is_waited_for_and_given_up() {
+fn a_call_waits_for_a_held_lock_until_the_timeout() {
     use hashline_disk::commit::{LockKey, Locks, StateDir};
     let dir = Dir::new(&[("a", "one\n")]);
     let state = StateDir::new(dir.1.path().to_str()).unwrap();
@@ -996,7 +996,7 @@ fn a_held_lock_is_waited_for_and_given_up() {
     let Outcome::Rejected(rejected) = outcome else { panic!("{outcome:?}") };
     assert_eq!(rejected.code, Code::LockTimeout);
     assert!(rejected.text.contains("lock_timeout_ms"), "{}", rejected.text);
-    // An abort ends the waiting.
+    // Cancellation ends the wait.
     let cancel = Cancel::default();
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -1013,7 +1013,7 @@ fn a_held_lock_is_waited_for_and_given_up() {
     dir.applied(json!([set("a", &anchor(1, "one"), "two")]));
 }
 
-/// A patch with what was shown of its files.
+/// A patch with the snapshots of its files.
 fn with_snapshots(dir: &Dir, operations: Value, snapshots: Value) -> Outcome {
     let patch = json!({"operations": operations, "snapshots": snapshots}).into();
     Workspace::on(&OsFileSystem, &dir.options()).apply(&patch).unwrap()
@@ -1024,11 +1024,11 @@ fn snapshot_of(dir: &Dir, name: &str) -> String {
 }
 
 #[test]
-fn in_a_file_of_its_snapshot_nothing_is_relocated() {
+fn a_file_with_its_snapshot_is_not_relocated() {
     let text: String = (1..=30).map(|n| format!("let value{n} = {n};\n")).collect();
     let dir = Dir::new(&[("a.txt", &text), ("b/c.txt", &text)]);
-    // The hash of line 21 with the number 10: without a snapshot it is followed.
-    let slip = |path: &str| {
+    // The hash of line 21 with the number 10; without a snapshot it is relocated.
+    let mistake = |path: &str| {
         let hash = anchor(21, "let value21 = 21;");
         let anchor = hash.replace("21:", "10:");
         json!([{"op": "set_line", "path": path, "anchor": anchor, "text": "let value21 = 22;"}])
@@ -1040,7 +1040,7 @@ fn in_a_file_of_its_snapshot_nothing_is_relocated() {
         ("a.txt", json!({"./b/../a.txt": current})),
         ("b/../a.txt", json!({"a.txt": current, "b/c.txt": other, "gone.txt": other})),
     ] {
-        let Outcome::Rejected(rejected) = with_snapshots(&dir, slip(path), snapshots.clone())
+        let Outcome::Rejected(rejected) = with_snapshots(&dir, mistake(path), snapshots.clone())
         else {
             panic!("{snapshots} let it through");
         };
@@ -1049,7 +1049,7 @@ fn in_a_file_of_its_snapshot_nothing_is_relocated() {
         assert!(rejected.text.contains("|let value21 = 21;"), "{}", rejected.text);
         assert_eq!(dir.read("a.txt"), text);
     }
-    // What holds is applied, and a file of another snapshot has the rules of anchors alone.
+    // The valid part is applied; a file with another snapshot is resolved by its anchors only.
     let exact =
         json!([{"op": "delete", "path": "a.txt", "anchor": anchor(30, "let value30 = 30;")}]);
     let outcome = with_snapshots(&dir, exact, json!({"a.txt": current}));
@@ -1057,7 +1057,7 @@ fn in_a_file_of_its_snapshot_nothing_is_relocated() {
     for snapshots in
         [json!({}), json!({"a.txt": current}), json!({"a.txt": current, "./a.txt": other})]
     {
-        let outcome = with_snapshots(&dir, slip("a.txt"), snapshots.clone());
+        let outcome = with_snapshots(&dir, mistake("a.txt"), snapshots.clone());
         let Outcome::Applied(applied) = outcome else { panic!("{snapshots}: {outcome:?}") };
         assert_eq!(applied.relocations.len(), 1);
         dir.write("a.txt", text.as_bytes());
@@ -1066,9 +1066,9 @@ fn in_a_file_of_its_snapshot_nothing_is_relocated() {
 }
 
 #[test]
-fn brackets_too_many_are_told_by_a_parser_and_not_by_their_number() {
+fn extra_brackets_are_detected_by_parsing_not_by_counting() {
     let content = "function f() {\n  if (a) {\n    s = '}'\n  }\n}\n";
-    // The file after an edit of line 3: brackets within strings count as much as others.
+    // The file after an edit of line 3; brackets within strings are balanced, too.
     let edited = |path: &str, text: &str| {
         let dir = Dir::new(&[(path, content)]);
         let applied = dir.applied(json!([{"op": "set_line", "path": path,
@@ -1107,7 +1107,7 @@ fn a_text_that_repeats_its_neighbours_is_refused_with_those_lines() {
     assert_eq!(rejected.failures[0].anchor, Some(anchor(3, "three();")));
     dir.applied(range(true));
     assert_eq!(dir.read("a.txt"), "one();\ntwo();\ntwo();\n3();\nfour();\nfive();\n");
-    // All that is wrong is told at once.
+    // All problems are reported at once.
     let two = json!([
         {"op": "insert_after", "path": "a.txt", "anchor": anchor(5, "four();"), "text": ["x", "five();"]},
         {"op": "delete", "path": "a.txt", "anchor": "9:00"},
@@ -1139,7 +1139,7 @@ fn a_checksum_of_changed_lines_is_refused_with_the_lines_and_a_fresh_one() {
 }
 
 #[test]
-fn another_indentation_is_warned_of() {
+fn a_different_indentation_causes_a_warning() {
     let dir = Dir::new(&[("a.txt", "if (x) {\n        total = first + second;\n}\n")]);
     let edit = json!([{"op": "set_line", "path": "a.txt",
         "anchor": anchor(2, "    total = first + second;"), "text": "    total = first - second;"}]);
@@ -1153,7 +1153,7 @@ fn another_indentation_is_warned_of() {
     assert!(applied.text.ends_with(expected), "{}", applied.text);
 }
 
-/// What one text of an answer may have, by docs/protocol.md.
+/// The maximum size of a text in an answer, from docs/protocol.md.
 const ANSWER_LIMIT_BYTES: usize = 51_200;
 
 #[test]
@@ -1168,25 +1168,25 @@ fn regression_the_text_of_a_refusal_is_bounded() {
     assert!(text.len() < ANSWER_LIMIT_BYTES + 100, "{}", text.len());
     assert!(text.len() > ANSWER_LIMIT_BYTES / 2, "{}", text.len());
     assert!(text.starts_with("Hash mismatch at 1:00.\n"), "{}", &text[..100]);
-    // The data have all of it, and the text says how many it has not.
+    // The data has all failures; the text has the number of those it omits.
     assert_eq!(rejected.failures.len(), 500);
     assert_eq!(rejected.remaps.len(), 500);
-    let told = text.matches("Hash mismatch at ").count();
-    assert!(text.ends_with(&format!("\n({} more problems are not shown.)", 500 - told)));
+    let shown = text.matches("Hash mismatch at ").count();
+    assert!(text.ends_with(&format!("\n({} more problems are not shown.)", 500 - shown)));
     assert_eq!(dir.rejected(json!(operations)).text, *text);
-    // Problems that are about no line.
+    // Problems that do not concern a line.
     let path = |at: usize| format!("{at}{}", "p".repeat(200));
     let delete = |at: usize| json!({"op": "delete_file", "path": path(at)});
     let rejected = dir.rejected((0..400).map(delete).collect());
     assert!(rejected.text.len() < ANSWER_LIMIT_BYTES + 100, "{}", rejected.text.len());
     assert!(rejected.text.ends_with(" more problems are not shown.)"));
-    // One problem alone.
+    // A single problem.
     let long = "p".repeat(100_000);
     let rejected = dir.rejected(json!([{"op": "delete_file", "path": long}]));
     assert!(rejected.text.len() < 10_000, "{}", rejected.text.len());
     let [failure] = rejected.failures.as_slice() else { panic!("{:?}", rejected.failures.len()) };
     assert!(failure.message.len() < 10_000 && failure.path.as_ref().unwrap().len() < 10_000);
-    // One block of many lines that are no longer those of its checksum.
+    // A single block of many lines whose checksum does not match.
     let (first, last) = (anchor(1, &"x".repeat(1_900)), anchor(150, &"x".repeat(1_900)));
     let range = json!([{"op": "delete", "path": "wide.txt", "start_anchor": first,
         "end_anchor": last, "checksum": "1-150:00000000"}]);
@@ -1205,14 +1205,14 @@ fn regression_the_text_of_an_answer_is_bounded() {
     let applied = dir.applied((0..20).map(add).collect());
     assert!(applied.text.len() < ANSWER_LIMIT_BYTES + 100, "{}", applied.text.len());
     assert_eq!(applied.files.len(), 20);
-    let told = applied.text.matches("--- created, +16\n").count();
-    assert!((2..20).contains(&told), "{told}");
+    let shown = applied.text.matches("--- created, +16\n").count();
+    assert!((2..20).contains(&shown), "{shown}");
     let end = format!(
         "more lines of this file are not shown.)\n({} more files are not shown.)",
-        20 - told
+        20 - shown
     );
     assert!(applied.text.ends_with(&end), "{}", &applied.text[applied.text.len() - 200..]);
-    // Places of one file that meet, and what is said of the operations.
+    // Adjacent changes in one file, and messages about operations.
     let set = |at: u64| json!({"op": "set_line", "path": "wide.txt", "anchor": anchor(at, &line), "text": format!("{line}{at}")});
     let mut operations: Vec<Value> = (1..=300).map(set).collect();
     operations.extend((1..=2).map(

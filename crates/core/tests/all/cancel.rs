@@ -1,5 +1,5 @@
-//! Every call looks at its caller's flag often enough, whatever it is about, and what was
-//! cancelled says so. Looks are counted; no clock has a say.
+//! Every call checks its cancellation flag often enough, and reports when it was cancelled. Checks
+//! are counted; no test depends on time.
 
 use std::fs;
 use std::path::Path;
@@ -20,26 +20,26 @@ use hashline_lines::dialect::Dialect;
 
 const MIB: usize = 1 << 20;
 
-/// A call beneath a root.
+/// A call in a root directory.
 type Call<'a> = &'a dyn Fn(&Path, &Cancel) -> Result<()>;
 
-/// Cancels a call at some of its checks; it answers `ABORTED` and stops. Returns how often a
-/// call checks that is not cancelled.
+/// Cancels a call at some of its checks: it must return `ABORTED` and stop. Returns the number of
+/// checks of an uncancelled call.
 fn check_cancellation(root: &Path, call: Call<'_>) -> u64 {
     let undisturbed = Cancel::counting();
     parallel::alone(|| call(root, &undisturbed)).unwrap();
     let all = undisturbed.checks();
-    // Work that threads share is done in other steps, and no less often looks.
-    for look in [1, all / 4] {
-        let error = call(root, &Cancel::at_check(look.max(1))).unwrap_err();
-        assert_eq!(error.code, Code::Aborted, "at check {look} of {all}, shared");
+    // Work that is shared by threads is split differently, and is checked as often.
+    for nth in [1, all / 4] {
+        let error = call(root, &Cancel::at_check(nth.max(1))).unwrap_err();
+        assert_eq!(error.code, Code::Aborted, "at check {nth} of {all}, shared");
     }
-    for look in [1, 2, 3, all / 4, all / 2, all - 1, all] {
-        let cancel = Cancel::at_check(look.max(1));
+    for nth in [1, 2, 3, all / 4, all / 2, all - 1, all] {
+        let cancel = Cancel::at_check(nth.max(1));
         let error = parallel::alone(|| call(root, &cancel)).unwrap_err();
-        assert_eq!(error.code, Code::Aborted, "at check {look} of {all}");
-        let more = cancel.checks() - look.max(1);
-        assert!(more <= 4, "{more} more checks after check {look} of {all}");
+        assert_eq!(error.code, Code::Aborted, "at check {nth} of {all}");
+        let more = cancel.checks() - nth.max(1);
+        assert!(more <= 4, "{more} more checks after check {nth} of {all}");
     }
     all
 }
@@ -60,13 +60,13 @@ fn read_in(
     views[0].error().cloned().map_or(Ok(()), Err)
 }
 
-/// A file of 8 MiB or a little more, made of a text.
+/// Writes a file of at least 8 MiB that repeats `text`.
 fn eight_mib(root: &Path, text: &str) {
     fs::write(root.join("a.txt"), text.repeat(8 * MIB / text.len() + 1)).unwrap();
 }
 
 #[test]
-fn reads_look_at_every_mebibyte_in_every_pass() {
+fn reads_check_at_every_mebibyte_in_every_pass() {
     let whole = ReadRequest { path: "a.txt".into(), ..ReadRequest::default() };
     let of_lines = |start_line, max_lines| ReadRequest {
         start_line: Some(start_line),
@@ -76,7 +76,7 @@ fn reads_look_at_every_mebibyte_in_every_pass() {
     let in_encoding =
         |label: &str| ReadRequest { encoding: Some(label.to_owned()), ..whole.clone() };
     let texts = ["some line\n", "one\r\ntwo\r\n", "\u{e9}t\u{e9} \u{20ac}\n"];
-    // At the least: is it text, are its lines shown, what is its hash.
+    // At least three passes: detect text, render lines, compute the hash.
     let passes = 3;
     for text in texts {
         let dir = tempfile::tempdir().unwrap();
@@ -100,7 +100,7 @@ fn regression_the_tag_of_a_file_is_made_with_checks() {
         ..ReadRequest::default()
     };
     let tagged = Dialect::by_name("omp18").unwrap();
-    for text in ["a line\n", "white space at its end \t\r\n"] {
+    for text in ["a line\n", "trailing whitespace \t\r\n"] {
         eight_mib(dir.path(), text);
         let in_dialect = |dialect| {
             let call = |root: &Path, cancel: &Cancel| read_in(dialect, &one, root, cancel);
@@ -121,7 +121,7 @@ fn binary_files_are_hashed_with_checks() {
 }
 
 #[test]
-fn searches_look_while_they_are_in_a_file() {
+fn searches_check_within_a_file() {
     let dir = tempfile::tempdir().unwrap();
     for (text, least) in [("one line of some words\n", 8), ("one line without an end ", 8)] {
         eight_mib(dir.path(), text);
@@ -134,7 +134,7 @@ fn searches_look_while_they_are_in_a_file() {
                 let root = root.into();
                 let options = WorkspaceOptions { root, ..WorkspaceOptions::default() };
                 let found = Workspace::on(&OsFileSystem, &options).search_with(&query, cancel)?;
-                // On a line of 8 MiB the backtracking engine comes to its own limit.
+                // On a line of 8 MiB the backtracking engine reaches its own limit.
                 assert!(found.errors.is_empty() || pattern.contains("(?"), "{:?}", found.errors);
                 Ok(())
             };
@@ -146,7 +146,7 @@ fn searches_look_while_they_are_in_a_file() {
 }
 
 #[test]
-fn walks_look_in_large_directories() {
+fn walks_check_in_large_directories() {
     let dir = tempfile::tempdir().unwrap();
     for number in 0..3000 {
         fs::write(dir.path().join(format!("{number}.log")), "").unwrap();
@@ -161,9 +161,9 @@ fn walks_look_in_large_directories() {
     assert!(check_cancellation(dir.path(), &call) >= 5);
 }
 
-/// Whatever the patch would have come to: done, refused, or nothing to do.
+/// Whatever the patch would do: change files, be refused, or change nothing.
 #[test]
-fn patches_that_are_cancelled_say_so_and_change_nothing() {
+fn cancelled_patches_report_it_and_change_nothing() {
     let patches = [
         (r#"{"op":"set_line","path":"a.txt","anchor":"1:56","text":"b"}"#, "applied"),
         (r#"{"op":"set_line","path":"a.txt","anchor":"1:56","text":"a"}"#, "applied"),
@@ -171,12 +171,12 @@ fn patches_that_are_cancelled_say_so_and_change_nothing() {
         (r#"{"op":"delete_file","path":"a.txt"}"#, "applied"),
     ];
     for (operation, expected) in patches {
-        let (mut look, mut aborted) = (1, 0);
+        let (mut nth, mut aborted) = (1, 0);
         loop {
             let dir = tempfile::tempdir().unwrap();
             let file = dir.path().join("a.txt");
             fs::write(&file, "a\n").unwrap();
-            let cancel = Cancel::at_check(look);
+            let cancel = Cancel::at_check(nth);
             match patch(dir.path(), operation, &cancel) {
                 Err(error) => {
                     assert_eq!(error.code, Code::Aborted, "{operation}");
@@ -186,8 +186,8 @@ fn patches_that_are_cancelled_say_so_and_change_nothing() {
                     assert_eq!(names.filter(|name| name != "state").count(), 1);
                     aborted += 1;
                 }
-                // The flag was set by the last look, or never: then nothing was left to stop.
-                Ok(outcome) if cancel.checks() < look => {
+                // The last check set the flag, or none did: nothing was left to stop.
+                Ok(outcome) if cancel.checks() < nth => {
                     let status = match outcome {
                         Outcome::Applied(_) => "applied",
                         Outcome::Rejected(_) => "rejected",
@@ -195,17 +195,17 @@ fn patches_that_are_cancelled_say_so_and_change_nothing() {
                     assert_eq!(status, expected, "{operation}");
                     break;
                 }
-                Ok(outcome) => panic!("cancelled at check {look}: {outcome:?}"),
+                Ok(outcome) => panic!("cancelled at check {nth}: {outcome:?}"),
             }
-            look += 1;
+            nth += 1;
         }
         assert!(aborted >= 4, "{operation}: {aborted}");
     }
 }
 
-/// Many matches take long to find, to plan and to write, each of which looks.
+/// Finding, planning and writing many matches takes long, so each step checks the flag.
 #[test]
-fn regression_a_replacement_of_all_occurrences_looks_all_the_time() {
+fn regression_a_replacement_of_all_occurrences_checks_throughout() {
     const MATCHES: usize = 40_000;
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path();
@@ -217,27 +217,23 @@ fn regression_a_replacement_of_all_occurrences_looks_all_the_time() {
         let Outcome::Applied(applied) = patch(root, operation, &undisturbed).unwrap() else {
             panic!("it is refused")
         };
-        // What a model is told of it, and a user as a diff, is bounded.
+        // The text for the model and the diff for the user are bounded.
         assert!(applied.text.len() < 60_000, "{} bytes", applied.text.len());
-        let told = applied.text.lines().last().unwrap();
-        assert!(told.contains(" more changed places, from line "), "{told}");
+        let answer = applied.text.lines().last().unwrap();
+        assert!(answer.contains(" more changed places, from line "), "{answer}");
         assert!(
             fs::read(root.join("a.txt")).unwrap().starts_with(b"1\ntwo\n\nfour\nfive\nsix\n1\n")
         );
         undisturbed.checks()
     };
-    // It is found, made an edit, made a region, and written.
+    // Each match is found, becomes an edit, becomes a region, and is written.
     assert!(all >= 4 * (MATCHES / 1024) as u64, "{all} checks");
     fs::write(root.join("a.txt"), "one\ntwo\n\nfour\nfive\nsix\n".repeat(MATCHES)).unwrap();
-    for look in [all / 5, all / 2, all * 4 / 5] {
-        let cancel = Cancel::at_check(look);
+    for nth in [all / 5, all / 2, all * 4 / 5] {
+        let cancel = Cancel::at_check(nth);
         let error = patch(root, operation, &cancel).unwrap_err();
-        assert_eq!(error.code, Code::Aborted, "at check {look} of {all}");
-        assert!(
-            cancel.checks() - look <= 4,
-            "at check {look} of {all}: {} checks",
-            cancel.checks()
-        );
+        assert_eq!(error.code, Code::Aborted, "at check {nth} of {all}");
+        assert!(cancel.checks() - nth <= 4, "at check {nth} of {all}: {} checks", cancel.checks());
     }
     assert!(fs::read(root.join("a.txt")).unwrap().starts_with(b"one\n"));
 }
@@ -254,9 +250,9 @@ fn patch(root: &Path, operation: &str, cancel: &Cancel) -> std::result::Result<O
     Workspace::on(&OsFileSystem, &options).apply_with(&patch, &PatchOptions::default(), cancel)
 }
 
-/// Each line of a long text is a piece of work of its own, wherever it is taken in.
+/// The lines of a long new text are processed one by one, in every kind of operation.
 #[test]
-fn regression_a_long_text_is_taken_in_with_checks() {
+fn regression_a_long_text_is_processed_with_checks() {
     const TEXT: usize = 8 * MIB;
     const LINES_BYTES: usize = 64 << 10;
     let dir = tempfile::tempdir().unwrap();
@@ -279,15 +275,15 @@ fn regression_a_long_text_is_taken_in_with_checks() {
         let undisturbed = Cancel::counting();
         assert!(matches!(call(&undisturbed), Ok(Outcome::Applied(_))), "{what}");
         let all = undisturbed.checks();
-        // It is split into lines, encoded, written and read back.
+        // The text is split into lines, encoded, written and read back.
         let least = 2 * (TEXT / LINES_BYTES) + 2 * (TEXT / MIB);
         assert!(all >= least as u64, "{what}: {all} checks");
-        for look in [all / 5, all / 2, all - 10] {
-            let cancel = Cancel::at_check(look);
+        for nth in [all / 5, all / 2, all - 10] {
+            let cancel = Cancel::at_check(nth);
             let error = call(&cancel).unwrap_err();
-            assert_eq!(error.code, Code::Aborted, "{what}, look {look} of {all}");
-            let more = cancel.checks() - look;
-            assert!(more <= 4, "{what}, look {look} of {all}: {more} more");
+            assert_eq!(error.code, Code::Aborted, "{what}, check {nth} of {all}");
+            let more = cancel.checks() - nth;
+            assert!(more <= 4, "{what}, check {nth} of {all}: {more} more");
             assert_eq!(fs::read_to_string(root.join("a.txt")).unwrap(), before);
         }
     }

@@ -1,4 +1,4 @@
-//! Operations that name a whole block by the line where it begins.
+//! Operations that name a block by the line on which it starts.
 
 use std::ops::Deref;
 
@@ -43,7 +43,7 @@ fn in_session(session: &Session, operation: &Value) -> Outcome {
     session.apply(&patch).unwrap()
 }
 
-/// The anchor of the line of a text that is, but for white space, this one.
+/// The anchor of a line of a text, given without its indentation.
 fn anchor(text: &str, line: &str) -> String {
     let dialect = Dialect::default_dialect();
     let at = text.lines().position(|one| one.trim() == line.trim()).expect(line);
@@ -73,7 +73,7 @@ fn two() -> [u8; 2] {
 ";
 
 #[test]
-fn a_block_is_replaced_with_what_stands_above_it() {
+fn a_block_is_replaced_with_the_comments_above_it() {
     let scene = Scene::new("a.rs", CODE.as_bytes());
     let applied = scene.apply(json!({
         "op": "replace_range", "path": "a.rs", "start_anchor": anchor(CODE, "fn one() {"),
@@ -105,7 +105,7 @@ fn lines_are_inserted_below_the_block() {
 }
 
 #[test]
-fn line_ends_and_the_bytes_around_survive() {
+fn line_endings_and_surrounding_bytes_are_kept() {
     let text = "\u{feff}use a;\r\nfn one() {\r\n    two()\r\n}\r\nfn two() {\r\n}";
     let scene = Scene::new("a.rs", text.as_bytes());
     let lines = text.trim_start_matches('\u{feff}');
@@ -113,11 +113,12 @@ fn line_ends_and_the_bytes_around_survive() {
     assert_eq!(scene.content("a.rs"), "\u{feff}use a;\r\nfn two() {\r\n}");
 }
 
-/// Each row: the language, what is there, the line that names the block, what is left.
+/// Each row: the file, its content, the line that names the block, the content after deletion.
 #[test]
-fn each_trap_of_a_language_takes_what_a_reader_means() {
+fn blocks_in_each_language_are_what_a_reader_expects() {
     let cases = [
-        // In Python and YAML the outermost node that begins is often the list around it.
+        // In Python and YAML, the outermost node that starts on a line is often the surrounding
+        // list.
         (
             "a.py",
             "def a():\n    b()\n    if c:\n        d()\n    e()\n",
@@ -126,7 +127,7 @@ fn each_trap_of_a_language_takes_what_a_reader_means() {
         ),
         ("a.yaml", "a:\n  b:\n    c: 1\n    d: 2\n  e: 3\n", "b:", "a:\n  e: 3\n"),
         ("a.yaml", "- a: 1\n  b: 2\n- c: 3\n  d: 4\n", "- a: 1", "- c: 3\n  d: 4\n"),
-        // Decorators and comments go along.
+        // Decorators and comments belong to the block.
         (
             "a.py",
             "x = 1\n\n# Of a.\n@b\n@c(1)\ndef a():\n    pass\n\ny = 2\n",
@@ -134,7 +135,7 @@ fn each_trap_of_a_language_takes_what_a_reader_means() {
             "x = 1\n\n\ny = 2\n",
         ),
         ("a.ts", "// Of A.\n@b()\nclass A {\n  c = 1\n}\nlet d\n", "class A {", "let d\n"),
-        // A node that ends in column 0 ends on the line before.
+        // A node that ends in column 0 ends on the previous line.
         (
             "a.py",
             "def a():\n    b()\n\n\ndef c():\n    d()\n",
@@ -142,7 +143,7 @@ fn each_trap_of_a_language_takes_what_a_reader_means() {
             "\n\ndef c():\n    d()\n",
         ),
         ("a.yaml", "a:\n  b: 1\n\nc:\n  d: 2\n", "a:", "\nc:\n  d: 2\n"),
-        // Clauses of chains are named alone.
+        // A clause of a chain is a block of its own.
         (
             "a.py",
             "if a:\n    b()\nelif c:\n    d()\nelse:\n    e()\n",
@@ -156,7 +157,7 @@ fn each_trap_of_a_language_takes_what_a_reader_means() {
             "try:\n    a()\nfinally:\n    d()\n",
         ),
         ("a.py", "if a:\n    b()\nelif c:\n    d()\nf()\n", "if a:", "f()\n"),
-        // A comma or semicolon directly behind goes along.
+        // A comma or semicolon directly after the block belongs to it.
         ("a.js", "f({\n  a: {\n    b: 1,\n  },\n  c: 2,\n})\n", "a: {", "f({\n  c: 2,\n})\n"),
         ("a.js", "const a = {\n  b: 1\n};\nc();\n", "const a = {", "c();\n"),
         (
@@ -165,10 +166,10 @@ fn each_trap_of_a_language_takes_what_a_reader_means() {
             "D => {",
             "struct A {\n    b: [u8; 1],\n}\nmatch c {\n    E => 2,\n}\n",
         ),
-        // Texts of several lines belong to what holds them.
+        // A string of several lines belongs to the statement that contains it.
         ("a.py", "a = \"\"\"\ndef b():\n    c\n\"\"\"\nd = 1\n", "a = \"\"\"", "d = 1\n"),
         ("a.js", "const a = `\n  if (b) {\n  }\n`\nc()\n", "const a = `", "c()\n"),
-        // A section of Markdown has its subsections.
+        // A section of Markdown includes its subsections.
         ("a.md", "# A\n\none\n\n## B\n\ntwo\n\n# C\n\nthree\n", "# A", "# C\n\nthree\n"),
         (
             "a.md",
@@ -176,7 +177,7 @@ fn each_trap_of_a_language_takes_what_a_reader_means() {
             "## B",
             "# A\n\none\n\n\n## D\n\n# C\n",
         ),
-        // A table runs to the next heading.
+        // A table extends to the next heading.
         ("a.toml", "[a]\nb = 1\nc = 2\n\n[d]\ne = 3\n", "[a]", "[d]\ne = 3\n"),
     ];
     for (path, text, line, left) in cases {
@@ -191,7 +192,7 @@ fn each_trap_of_a_language_takes_what_a_reader_means() {
 }
 
 #[test]
-fn where_no_block_begins_the_nearest_ones_are_named() {
+fn a_line_without_a_block_is_refused_with_the_nearest_blocks() {
     let text = "\
 function a(b) {
   if (b) {
@@ -222,7 +223,7 @@ function e() {
 }
 
 #[test]
-fn code_that_does_not_parse_shares_a_line_or_has_no_language_has_no_block() {
+fn broken_code_shared_lines_and_unknown_languages_have_no_block() {
     let cases = [
         ("a.js", "function a( {\n  b()\n}\n", "function a( {", "syntax error"),
         ("a.js", "function a() {\n  b()\n}; c()\n", "function a() {", "contains other code"),
@@ -242,7 +243,7 @@ fn code_that_does_not_parse_shares_a_line_or_has_no_language_has_no_block() {
 }
 
 #[test]
-fn a_block_is_named_by_one_anchor_alone() {
+fn a_block_takes_exactly_one_anchor() {
     let scene = Scene::new("a.rs", CODE.as_bytes());
     let one = anchor(CODE, "fn one() {");
     let cases = [
@@ -276,7 +277,7 @@ fn a_session_removes_no_line_of_a_block_that_it_never_showed() {
     assert!(rejected.text.contains("201:"), "{}", rejected.text);
     assert!(!rejected.text.contains("\n210:"), "{}", rejected.text);
     assert!(rejected.text.contains("read on from line 204"), "{}", rejected.text);
-    // What it has shown counts as shown; the rest is read.
+    // The lines that the refusal showed count as shown; the others must be read.
     show(&session, "a.rs", 204, 99);
     applied(in_session(&session, &operation));
     assert_eq!(scene.content("a.rs"), "");
@@ -296,7 +297,7 @@ fn a_session_inserts_below_a_block_of_which_only_the_line_was_shown() {
 }
 
 #[test]
-fn a_block_that_others_moved_is_found_where_it_is() {
+fn a_block_moved_by_others_is_found() {
     let scene = Scene::new("a.rs", CODE.as_bytes());
     let session = scene.session(&[]);
     show(&session, "a.rs", 1, 20);
@@ -307,7 +308,7 @@ fn a_block_that_others_moved_is_found_where_it_is() {
 }
 
 #[test]
-fn a_block_whose_end_others_have_changed_is_shown_before_it_is_removed() {
+fn a_block_whose_end_was_changed_is_shown_before_it_is_removed() {
     let scene = Scene::new("a.rs", CODE.as_bytes());
     let session = scene.session(&[]);
     show(&session, "a.rs", 1, 20);
@@ -322,7 +323,7 @@ fn a_block_whose_end_others_have_changed_is_shown_before_it_is_removed() {
     assert!(!scene.content("a.rs").contains("others"));
 }
 
-/// A function with `count` lines in it.
+/// A function with `count` lines in its body.
 fn long(count: usize) -> String {
     let body: String = (1..=count).map(|n| format!("    step{n}();\n")).collect();
     format!("fn long() {{\n{body}}}\n")
@@ -333,7 +334,7 @@ fn regression_a_refused_block_says_which_lines_others_changed_and_which_were_not
     let text = long(20);
     let scene = Scene::new("a.rs", text.as_bytes());
     let session = scene.session(&[]);
-    // Of the block, lines 16 to 18 are not shown.
+    // Lines 16 to 18 of the block are not shown.
     show(&session, "a.rs", 1, 15);
     show(&session, "a.rs", 19, 10);
     let changed = text.replace("    step5();\n", "    other();\n    step5b();\n");
@@ -346,7 +347,7 @@ fn regression_a_refused_block_says_which_lines_others_changed_and_which_were_not
     for (row, is_shown) in [("step5b()", true), ("step16()", true), ("step10()", false)] {
         assert_eq!(rejected.text.contains(row), is_shown, "{row}: {}", rejected.text);
     }
-    // What it has shown, with what was shown before, is all of the block.
+    // Together with earlier reads, the refusal has shown the whole block.
     applied(in_session(&session, &operation));
     assert_eq!(scene.content("a.rs"), "");
 }

@@ -1,5 +1,5 @@
-//! Control characters in new texts: what no tool could read back is refused, and what sources hardly
-//! ever have is reported.
+//! Control characters in new texts: a character that makes the file unreadable for the tools is
+//! refused, and one that is unusual in source code is reported.
 
 use crate::support::{Project, applied, refused};
 use hashline_core::Code;
@@ -24,7 +24,7 @@ fn apply(project: &Project, operations: Value) -> Applied {
     applied(project.outcome(json!({ "operations": operations })))
 }
 
-/// A refusal that changes nothing, not even with `verbatim`.
+/// Expects a refusal that changes nothing, even with `verbatim`.
 fn refuse(project: &Project, patch: Value) -> Rejected {
     let before = project.bytes("f");
     let rejected = refused(project.outcome(patch.clone()));
@@ -33,15 +33,15 @@ fn refuse(project: &Project, patch: Value) -> Rejected {
     rejected
 }
 
-/// The codes and messages of the warnings of one operation.
+/// The codes and messages of the warnings for one operation.
 fn warnings(project: &Project, operation: Value) -> Vec<String> {
     let applied = apply(project, json!([operation]));
-    let told = |one: &hashline_core::Warning| {
+    let describe = |one: &hashline_core::Warning| {
         assert_eq!((one.code.as_str(), one.operation), ("CONTROL_CHARACTER", Some(0)));
         assert!(applied.text.contains(&*one.message), "{}", applied.text);
         one.message.to_string()
     };
-    applied.warnings.iter().map(told).collect()
+    applied.warnings.iter().map(describe).collect()
 }
 
 #[test]
@@ -90,8 +90,8 @@ fn regression_nul_is_refused_in_patches_of_oh_my_pi() {
     let outcome = Workspace::new(options).apply(json!({ "patch": patch })).unwrap();
     let rejected = refused(outcome);
     assert_eq!((rejected.code, rejected.failures[0].operation), (Code::UnencodableText, 1));
-    let told = "`PUT 2.=2:` (row 4 of the patch): line 2 of the text has NUL";
-    assert!(rejected.text.contains(told), "{}", rejected.text);
+    let expected = "`PUT 2.=2:` (row 4 of the patch): line 2 of the text has NUL";
+    assert!(rejected.text.contains(expected), "{}", rejected.text);
 }
 
 #[test]
@@ -102,9 +102,10 @@ fn regression_nul_is_refused_in_a_text_in_memory() {
     assert_eq!(refused(outcome).code, Code::UnencodableText);
 }
 
-/// A file is read as text if the first 8,192 bytes have no NUL: so the lines before one stay.
+/// A file is read as text if its first 8,192 bytes contain no NUL, so the lines at its start
+/// matter.
 #[test]
-fn regression_no_patch_makes_a_file_that_reads_as_binary() {
+fn regression_no_patch_creates_a_file_that_reads_as_binary() {
     let filler = "x".repeat(9_000);
     let late = format!("a\n{filler}\nb\0\n");
     let project = Project::new(&[("f", late.as_str()), ("g", "c\n")]);
@@ -118,7 +119,7 @@ fn regression_no_patch_makes_a_file_that_reads_as_binary() {
         assert!(rejected.text.contains("NUL (U+0000)"), "{}", rejected.text);
         assert_eq!(project.content("g"), "c\n");
     }
-    // What is far from the start stays readable, and the NUL can be taken out.
+    // A NUL far from the start does not make the file binary, and can be removed.
     apply(&project, json!([copy("f", json!("EOF"))]));
     let take_out =
         json!({"op": "replace_text", "path": "f", "old_text": "\0", "new_text": "", "all": true});
@@ -126,9 +127,9 @@ fn regression_no_patch_makes_a_file_that_reads_as_binary() {
     assert_eq!(project.content("f"), "a\nb\nb\n");
 }
 
-/// `ÿþ` in windows-1252 are the bytes of a byte order mark of UTF-16.
+/// `ÿþ` in windows-1252 has the bytes of a UTF-16 byte order mark.
 #[test]
-fn regression_no_text_makes_a_file_that_reads_in_another_encoding() {
+fn regression_no_text_creates_a_file_that_reads_in_another_encoding() {
     let project = Project::new(&[("f", b"\xE4\nb\n")]);
     let mut options = project.options();
     options.encoding = Some("windows-1252".to_owned());
@@ -153,7 +154,7 @@ fn regression_no_text_makes_a_file_that_reads_in_another_encoding() {
 #[test]
 fn regression_unusual_control_characters_are_reported() {
     let project = || Project::new(&[("f", "a\nb\nc \u{7}\n")]);
-    for (text, told) in [
+    for (text, expected) in [
         ("\u{8}word\u{8}", Some("line 1 of the text has U+0008 (`\\b` in JSON)")),
         ("x\n\u{c}rac{1}{2}", Some("line 2 of the text has U+000C (`\\f` in JSON)")),
         ("x\u{7f}", Some("line 1 of the text has U+007F")),
@@ -164,8 +165,8 @@ fn regression_unusual_control_characters_are_reported() {
         ("\u{a0}\u{ad}\u{200b}", None),
     ] {
         let found = warnings(&project(), set(text));
-        assert_eq!(found.len(), usize::from(told.is_some()), "{text:?}: {found:?}");
-        assert!(found.iter().all(|one| one.contains(told.unwrap())), "{text:?}: {found:?}");
+        assert_eq!(found.len(), usize::from(expected.is_some()), "{text:?}: {found:?}");
+        assert!(found.iter().all(|one| one.contains(expected.unwrap())), "{text:?}: {found:?}");
         let mut verbatim = set(text);
         verbatim["verbatim"] = json!(true);
         assert_eq!(warnings(&project(), verbatim), found);
@@ -173,7 +174,7 @@ fn regression_unusual_control_characters_are_reported() {
 }
 
 #[test]
-fn control_characters_that_were_there_are_not_reported() {
+fn existing_control_characters_are_not_reported() {
     let project = Project::new(&[("f", "a\nb \u{7}\nc\n"), ("j", "{\"a\": \"\u{7f}\"}")]);
     let keep =
         json!({"op": "set_line", "path": "f", "anchor": at(2, "b \u{7}"), "text": "x \u{7}"});
@@ -184,7 +185,7 @@ fn control_characters_that_were_there_are_not_reported() {
     let copy =
         json!({"op": "copy_lines", "path": "f", "anchor": at(2, "\u{7}y"), "to_anchor": "EOF"});
     assert_eq!(warnings(&project, copy).len(), 0);
-    // A pattern that occurs often is one hunk.
+    // Many matches of a pattern are one hunk.
     let many = Project::new(&[("f", "b\n".repeat(2_000).as_str())]);
     assert_eq!(warnings(&many, text("b", "\u{7}")).len(), 1);
 }
@@ -196,7 +197,7 @@ fn control_characters_of_new_files_and_values_are_reported() {
     assert_eq!(warnings(&project, add("a\n\u{c}\nb\n\u{8}")).len(), 1);
     let set = |anchor: &str, value: &str| json!({"op": "set_path", "path": "j", "anchor": anchor, "value": value});
     let value = |value: &str| {
-        // One of these is wrong, and the refusal has the right one.
+        // One of these anchors is stale; the refusal has the current one.
         let stale = ["$:00", "$:01"].map(|anchor| json!({"operations": [set(anchor, value)]}));
         let refusals =
             stale.map(|patch| project.outcome(patch)).into_iter().find_map(|one| match one {
@@ -205,7 +206,7 @@ fn control_characters_of_new_files_and_values_are_reported() {
             });
         warnings(&project, set(&refusals.unwrap(), value)).len()
     };
-    // JSON writes these as escapes, and has the others as they are.
+    // JSON escapes these characters, but not the others.
     assert_eq!(value("\0\u{8}"), 0);
     assert_eq!(project.content("j"), "\"\\u0000\\b\"");
     assert_eq!(value("\u{7f}"), 1);

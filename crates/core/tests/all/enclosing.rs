@@ -48,14 +48,14 @@ fn found(content: &str, name: &str, query: &SearchQuery) -> SearchResult {
     Workspace::new(options).search_with(query, &Cancel::default()).unwrap()
 }
 
-/// The numbers of the lines shown; 0 for a gap.
+/// The numbers of the lines shown; 0 is a gap.
 fn shown(result: &SearchResult) -> Vec<u64> {
     let rows = result.text.lines().filter(|row| !row.starts_with("---"));
     rows.map(|row| row.split_once(':').map_or(0, |(number, _)| number.parse().unwrap())).collect()
 }
 
 #[test]
-fn each_line_that_opens_a_block_stands_once_above_the_matches_in_it() {
+fn each_opening_line_is_shown_once_above_the_matches_in_its_block() {
     let result = found(CODE, "a.rs", &query("found"));
     assert_eq!(shown(&result), [1, 2, 0, 4, 5, 6, 0, 10, 11, 0, 15, 16]);
     assert_eq!(result.files[0].match_lines, [5, 6, 11, 16]);
@@ -63,7 +63,7 @@ fn each_line_that_opens_a_block_stands_once_above_the_matches_in_it() {
 }
 
 #[test]
-fn context_and_openers_are_shown_together() {
+fn context_and_opening_lines_are_shown_together() {
     let context = Context { before: 1, after: 1 };
     let result = found(CODE, "a.rs", &SearchQuery { context, ..query("found") });
     assert_eq!(shown(&result), [1, 2, 0, 4, 5, 6, 7, 0, 10, 11, 12, 0, 15, 16, 17]);
@@ -77,7 +77,7 @@ fn a_match_that_opens_a_block_is_shown_once() {
 }
 
 #[test]
-fn files_of_no_known_language_are_searched_as_always() {
+fn files_without_a_known_language_have_no_opening_lines() {
     for content in [CODE, "", "found", "a\n  found\r\n"] {
         let with = found(content, "notes", &query("found"));
         let without = found(content, "notes", &SearchQuery { enclosing: false, ..query("found") });
@@ -86,7 +86,7 @@ fn files_of_no_known_language_are_searched_as_always() {
 }
 
 #[test]
-fn limits_hold() {
+fn limits_apply() {
     for max_matches in 0..5 {
         let result = found(CODE, "a.rs", &SearchQuery { max_matches, ..query("found") });
         assert_eq!(result.match_count, max_matches.min(4));
@@ -101,7 +101,7 @@ fn limits_hold() {
 }
 
 #[test]
-fn lines_that_open_blocks_are_anchors_to_edit_by() {
+fn opening_lines_have_anchors_to_edit_by() {
     let (dir, workspace) = workspace(&[("a.rs", CODE)]);
     let session = Session::new(SessionOptions { workspace, ..SessionOptions::default() }).unwrap();
     let found = session.search(query("found(3)")).unwrap();
@@ -128,7 +128,7 @@ fn a_text_with_many_matches_in_deep_blocks_is_searched_in_time() {
 
 proptest! {
     #[test]
-    fn rows_are_those_of_the_search_and_of_lines_above_them(
+    fn rows_are_those_of_the_search_plus_opening_lines(
         depths in prop::collection::vec(0usize..4, 1..40),
         picks in prop::collection::btree_set(0usize..40, 0..8),
         (before, after) in (0u64..3, 0u64..3),

@@ -1,9 +1,9 @@
-//! Fault injection: for every n, operations on the file system fail from the n-th on: one, a few
-//! in a row, or all that follow; also those of a recovery. Whatever the call says must be true at
-//! once ("nothing was changed" only if so); after a recovery all files are old or all are new,
-//! and nothing is left behind.
+//! Fault injection. For every n, file system operations fail from the n-th on: one, several in a
+//! row, or all later ones; also those of a recovery. The result of the call must be true
+//! immediately ("nothing was changed" only if so). After a recovery, all files are old or all are
+//! new, and no temporary file is left.
 //!
-//! `npm run stress -- fault-test` runs the long version, too.
+//! `npm run stress -- fault-test` also runs the long version.
 
 #![allow(clippy::print_stdout, reason = "the figures are what this test is run for")]
 
@@ -23,31 +23,31 @@ use hashline_core::{Code, Error};
 use hashline_disk::commit::{RecoveryReport, TEMPORARY_PREFIX};
 use hashline_disk::fs::OsFileSystem;
 
-/// More operations than any of these patches takes: a runaway loop shows as a failure.
+/// More operations than any of these patches needs, so that an endless loop fails.
 const MOST_OPERATIONS: u64 = 3000;
 
-/// So many operations in a row fail that none works any more.
+/// All later operations fail.
 const FOR_GOOD: u64 = u64::MAX;
 
-/// The errors that operations fail with: disks that are broken, full or gone, rights that were
-/// taken away, calls that were interrupted, files that a server has forgotten.
+/// The injected errors: a disk that is broken, full or removed, missing permissions, an interrupted
+/// call, a file that a server has forgotten.
 const ERRORS: [i32; 6] = [EIO, ENOSPC, EACCES, EINTR, ESTALE, ENODEV];
 
 /// Which operations fail, and how.
 #[derive(Clone, Copy, Debug)]
 struct Faults {
-    /// The first that fails, counted from 1.
+    /// The first operation that fails, from 1.
     from: u64,
-    /// How many fail in a row.
+    /// The number of consecutive operations that fail.
     length: u64,
     errno: i32,
-    /// Whether they are done all the same, and only reported as failed.
+    /// Whether they take effect and are only reported as failed.
     is_late: bool,
     can_exchange: bool,
 }
 
 impl Faults {
-    /// A single disk error, where names can be exchanged.
+    /// A single disk error, on a file system that can exchange names.
     const ONE: Faults =
         Faults { from: 1, length: 1, errno: EIO, is_late: false, can_exchange: true };
 
@@ -60,11 +60,11 @@ impl Faults {
             }
         });
         let fs = if self.can_exchange { fs } else { fs.without_exchange() };
-        if self.is_late { fs.failing_after_the_deed() } else { fs }
+        if self.is_late { fs.failing_after_taking_effect() } else { fs }
     }
 }
 
-/// What is found in the end.
+/// The state of the files at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Found {
     Old,
@@ -72,17 +72,17 @@ enum Found {
 }
 
 /// Whether an error says that a recovery must finish or undo the patch.
-fn leaves_it_to_a_recovery(outcome: &Result<Outcome, Error>) -> bool {
+fn needs_recovery(outcome: &Result<Outcome, Error>) -> bool {
     matches!(outcome, Err(error) if error.message.contains("and recover() completes"))
 }
 
-/// The files by their own names: without directories and temporary files.
+/// The files without directories and temporary files.
 fn visible(files: &BTreeMap<String, Vec<u8>>) -> BTreeMap<String, Vec<u8>> {
     let is_own = |name: &str| !name.ends_with('/') && !name.contains(TEMPORARY_PREFIX);
     files.iter().filter(|(name, _)| is_own(name)).map(|(k, v)| (k.clone(), v.clone())).collect()
 }
 
-/// What a recovery on a file system without faults makes of it.
+/// The state of the files after a recovery without faults.
 fn found_after_recovery(scene: &Scene, label: &str) -> Found {
     let report = recover(scene.state.path());
     assert!(report.failed.is_empty() && report.damaged.is_empty(), "{label}: {report:?}");
@@ -100,8 +100,8 @@ fn found_after_recovery(scene: &Scene, label: &str) -> Found {
     panic!("{label}: torn; not as before: {changed:?}; {report:?}");
 }
 
-/// Runs the patch with faults; `None` when it took fewer operations. What the call says must be
-/// true at once, and all files old or new when a recovery has run.
+/// Runs the patch with faults; `None` if it needed fewer operations. The result of the call must be
+/// true immediately, and all files must be old or new after a recovery.
 fn run(faults: Faults) -> Option<(Found, Result<Outcome, Error>)> {
     let scene = Scene::new();
     let fs = faults.file_system();
@@ -110,7 +110,7 @@ fn run(faults: Faults) -> Option<(Found, Result<Outcome, Error>)> {
     let label = format!("{faults:?}: {outcome:?}");
     assert!(fs.count() < MOST_OPERATIONS, "{label}");
     let at_once = visible(&snapshot(scene.path()));
-    let is_left = leaves_it_to_a_recovery(&outcome);
+    let is_left = needs_recovery(&outcome);
     match &outcome {
         Ok(Outcome::Applied(_)) => assert_eq!(at_once, visible(expected()), "{label}"),
         _ if is_left => {}
@@ -127,7 +127,7 @@ fn run(faults: Faults) -> Option<(Found, Result<Outcome, Error>)> {
         Ok(Outcome::Rejected(rejected)) => {
             assert!(!rejected.failures[0].message.is_empty());
             assert_ne!(rejected.code, Code::Internal, "{label}");
-            // Nobody else is at work here.
+            // No other process works here.
             assert_ne!(rejected.code, Code::ConcurrentChange, "{label}");
         }
         Err(error) => {
@@ -143,7 +143,7 @@ fn before() -> &'static BTreeMap<String, Vec<u8>> {
     BEFORE.get_or_init(|| snapshot(Scene::new().path()))
 }
 
-/// The files as the patch leaves them.
+/// The files after the patch.
 fn expected() -> &'static BTreeMap<String, Vec<u8>> {
     static EXPECTED: OnceLock<BTreeMap<String, Vec<u8>>> = OnceLock::new();
     EXPECTED.get_or_init(|| {
@@ -165,7 +165,7 @@ fn support_content(name: &str) -> Vec<u8> {
     (1..=200).map(|n| format!("{name} line {n}\n")).collect::<String>().into_bytes()
 }
 
-/// Figures of many runs.
+/// Statistics of many runs.
 #[derive(Default)]
 struct Figures {
     runs: u64,
@@ -196,18 +196,18 @@ impl Display for Figures {
     }
 }
 
-/// At which of the operations faults begin: at each, but under an emulator, where hundreds of
-/// patches and recoveries would take the better part of an hour.
+/// The distance between operations at which faults start: 1, except under an emulator, where
+/// hundreds of patches and recoveries would take most of an hour.
 fn fault_stride() -> usize {
     if crate::support::stride() == 1 { 1 } else { 29 }
 }
 
-/// Faults that begin at each operation in turn.
+/// Faults that start at each operation in turn.
 fn every_operation(faults: Faults, figures: &mut Figures) {
     operations(1, &[faults.errno], faults, figures);
 }
 
-/// Faults that begin at every `step`-th operation, with each of the errors in turn.
+/// Faults that start at every `step`-th operation, with each of the errors in turn.
 fn operations(step: usize, errors: &[i32], faults: Faults, figures: &mut Figures) {
     let places = (1..).step_by(step * fault_stride());
     for (from, &errno) in places.zip(errors.iter().cycle()) {
@@ -215,12 +215,12 @@ fn operations(step: usize, errors: &[i32], faults: Faults, figures: &mut Figures
             assert!(from > 100, "the patch took some operations");
             return;
         };
-        figures.count(found, leaves_it_to_a_recovery(&outcome));
+        figures.count(found, needs_recovery(&outcome));
     }
 }
 
-/// Faults at each operation in turn, of several lengths, where names can be exchanged and where
-/// they cannot.
+/// Faults of several lengths that start at each operation in turn, on file systems that can
+/// exchange names and that cannot.
 fn every_length(faults: Faults, lengths: &[u64], name: &str) {
     let mut figures = Figures::default();
     for &length in lengths {
@@ -242,10 +242,10 @@ fn single_faults() {
     println!("one error: {figures}");
 }
 
-/// A stat that failed was once taken for a rival's change, the old version removed, and the torn
-/// patch reported as one that had changed nothing.
+/// A failed stat was taken for a concurrent change: the old version was removed, and the torn patch
+/// was reported as one that had changed nothing.
 #[test]
-fn regression_faults_that_persist_tear_nothing() {
+fn regression_persistent_faults_tear_no_patch() {
     let mut figures = Figures::default();
     for can_exchange in [true, false] {
         let two = Faults { length: 2, can_exchange, ..Faults::ONE };
@@ -255,27 +255,27 @@ fn regression_faults_that_persist_tear_nothing() {
     every_length(Faults::ONE, &[FOR_GOOD], "errors for good");
 }
 
-/// An answer that is lost, as from a server: what is reported as failed was done.
+/// As when the response of a server is lost: an operation that is reported as failed took effect.
 #[test]
-fn faults_that_are_reported_of_deeds_that_were_done() {
+fn faults_reported_for_operations_that_took_effect() {
     every_length(Faults { is_late: true, ..Faults::ONE }, &[1], "answers lost");
 }
 
-/// Every error, and more of them in a row. `npm run stress -- fault-test` runs it.
+/// Every error, alone and in a row. `npm run stress -- fault-test` runs it.
 #[test]
 #[ignore = "takes minutes"]
 fn every_fault() {
     for errno in ERRORS {
         for is_late in [false, true] {
             let faults = Faults { errno, is_late, ..Faults::ONE };
-            let name = format!("error {errno}{}", if is_late { ", done all the same" } else { "" });
+            let name = format!("error {errno}{}", if is_late { ", taking effect" } else { "" });
             every_length(faults, &[1, 2, 3, 5, 8, 13, 30, 60, FOR_GOOD], &name);
         }
     }
 }
 
-/// A patch that a fault interrupts for good, a recovery in which operations fail in turn, and one
-/// in which none does. Says whether the recovery took as many operations.
+/// A patch that a fault stops, a recovery with faults, and a recovery without. Returns whether the
+/// faulty recovery reached the fault.
 fn run_recovery(interrupted: Faults, recovering: Faults, figures: &mut Figures) -> bool {
     let scene = Scene::new();
     let options = options(scene.state.path(), Durability::Power);
@@ -290,7 +290,7 @@ fn run_recovery(interrupted: Faults, recovering: Faults, figures: &mut Figures) 
         assert!(error.message.contains("state directory"), "{label}: {error:?}");
         RecoveryReport::default()
     });
-    // What a recovery says is true, too.
+    // The report of a recovery must be true, too.
     let at_once = visible(&snapshot(scene.path()));
     let label = format!("{label}: {report:?}");
     assert!(report.conflicts.is_empty() && report.damaged.is_empty(), "{label}");
@@ -305,9 +305,9 @@ fn run_recovery(interrupted: Faults, recovering: Faults, figures: &mut Figures) 
     fs.count() >= recovering.from
 }
 
-/// How many records the journal has before each operation of the patch: none while it is written,
-/// one while new contents are staged, two while they are published, three while old versions are
-/// removed. `None` where there is no journal.
+/// The number of journal records before each operation of the patch: none while the journal is
+/// created, one while new contents are staged, two while they are published, three while old
+/// versions are removed. `None` if there is no journal.
 fn journal_records(can_exchange: bool) -> Vec<Option<usize>> {
     let scene = Scene::new();
     let directory = scene.state.path().join("journals");
@@ -329,8 +329,8 @@ fn journal_records(can_exchange: bool) -> Vec<Option<usize>> {
     seen.into_inner().unwrap()
 }
 
-/// Patches that are interrupted at some operations, and recoveries with faults that begin at every
-/// `step`-th operation.
+/// Patches that are interrupted at the given operations, then recoveries with faults that start at
+/// every `step`-th operation.
 fn recoveries(recovering: Faults, places: &[usize], step: usize, figures: &mut Figures) {
     let interrupted = Faults { length: FOR_GOOD, ..recovering };
     let interrupted = Faults { errno: EIO, is_late: false, ..interrupted };
@@ -342,8 +342,8 @@ fn recoveries(recovering: Faults, places: &[usize], step: usize, figures: &mut F
     }
 }
 
-/// Faults during the recovery of a patch that was interrupted in the middle of each stage, which
-/// leaves another task to the recovery.
+/// Faults during the recovery of a patch that was interrupted in the middle of each stage; the
+/// recovery has different work after each stage.
 #[test]
 fn faults_during_a_recovery() {
     let mut figures = Figures::default();
@@ -364,8 +364,8 @@ fn faults_during_a_recovery() {
     println!("recoveries with faults: {figures}");
 }
 
-/// Faults during the recovery of a patch that was interrupted at every third of its operations.
-/// `npm run stress -- fault-test` runs it.
+/// Faults during the recovery of a patch that was interrupted at every third operation. `npm run
+/// stress -- fault-test` runs it.
 #[test]
 #[ignore = "takes minutes"]
 fn every_fault_during_a_recovery() {
@@ -379,14 +379,14 @@ fn every_fault_during_a_recovery() {
                 recoveries(recovering, &places, 1, &mut figures);
             }
         }
-        println!("recoveries with faults, done all the same {is_late}: {figures}");
+        println!("recoveries with faults, taking effect {is_late}: {figures}");
     }
 }
 
-/// The zeros that stand where a mapped text was are not its content.
+/// Zeros read from a truncated mapping are not the content of the file.
 #[cfg(unix)]
 #[test]
-fn regression_a_file_that_is_cut_while_it_is_edited_is_not_binary() {
+fn regression_a_file_truncated_while_it_is_edited_is_not_binary() {
     use std::fs::File;
     use std::os::unix::fs::FileExt;
     let text = "a line of text\n".repeat(80_000);

@@ -1,6 +1,6 @@
-//! Views of which stretches of lines are folded.
+//! Views with folded lines.
 
-// One fold is a list of one range.
+// A list of folds can have a single range.
 #![allow(clippy::single_range_in_vec_init)]
 
 use std::fs;
@@ -16,7 +16,7 @@ use serde_json::json;
 
 use crate::support::facts;
 
-/// `count` functions, each with so many lines between its head and its end.
+/// `count` functions with `body` lines each.
 fn functions(count: usize, body: usize) -> String {
     let function = |at| format!("fn f{at}() {{\n{}}}\n\n", "    work();\n".repeat(body));
     (0..count).map(function).collect()
@@ -40,7 +40,7 @@ fn rows(view: &FileView) -> Vec<&str> {
     view.text.lines().collect()
 }
 
-/// The lines of a text whose rows are in a view, once it is clear that all of a view is true.
+/// The lines of a text that a view shows; checks that every row is true.
 fn shown_lines(content: &str, view: &FileView) -> Vec<u64> {
     let whole = self::view(content, &ReadRequest::new("whole"));
     let whole = rows(&whole);
@@ -80,7 +80,7 @@ fn bodies_are_folded_and_the_smallest_opened_first() {
 }
 
 #[test]
-fn a_file_that_has_room_is_not_folded() {
+fn a_file_that_fits_is_not_folded() {
     for (content, lines) in [(functions(3, 3), 18), (String::new(), 1), ("x".to_owned(), 1)] {
         let view = view(&content, &folded("a.rs", lines));
         let shown = facts(&view);
@@ -99,17 +99,17 @@ fn definitions_within_others_are_found_and_tests_come_last() {
 }
 
 #[test]
-fn where_definitions_alone_fit_they_are_shown_alone() {
+fn only_definitions_are_shown_if_only_they_fit() {
     let content = functions(40, 5);
     assert_eq!(definitions_shown(&view(&content, &folded("a.rs", 80))), 40);
-    // What does not fit even so is shown from its beginning.
+    // If even the definitions do not fit, the start of the file is shown.
     let few = view(&content, &folded("a.rs", 20));
     assert!(definitions_shown(&few) >= 9, "{}", few.text);
     assert!(rows(&few).len() <= 20 && facts(&few).end_line == facts(&few).line_count);
 }
 
 #[test]
-fn what_is_opened_is_shown_besides() {
+fn opened_folds_are_shown_in_addition() {
     let content = functions(9, 20);
     let request = folded("a.rs", 40);
     let before = view(&content, &request);
@@ -123,7 +123,7 @@ fn what_is_opened_is_shown_besides() {
     let part = ReadRequest { open: vec!["5-6".into(), "6-20".into()], ..request };
     let part = view(&content, &part);
     assert_eq!(facts(&part).folds[..2], [2..5, facts(&before).folds[1].clone()]);
-    // One line takes no more room than its fold. A read that opens something is a folded one.
+    // A single line takes no more room than its fold. A read that opens a fold is folded.
     let content = functions(40, 20);
     let request = ReadRequest { open: vec!["3-21".into()], ..ReadRequest::new("a.rs") };
     let opened = view(&content, &request);
@@ -132,7 +132,7 @@ fn what_is_opened_is_shown_besides() {
 }
 
 #[test]
-fn what_cannot_be_opened_or_folded_says_so() {
+fn invalid_folds_are_refused() {
     let content = functions(9, 20);
     let refused = |request: ReadRequest| try_view(&content, &request).unwrap_err();
     for open in ["here", "", "0-4", "9-2", "14"] {
@@ -148,7 +148,7 @@ fn what_cannot_be_opened_or_folded_says_so() {
 }
 
 #[test]
-fn without_a_grammar_it_goes_by_indentation() {
+fn a_file_without_a_grammar_is_folded_by_indentation() {
     let content = format!("a\n{}b\n\tx\n\ty\n\nc\n", "  one\n    two\n\n".repeat(20));
     let view = view(&content, &folded("notes", 8));
     assert_eq!(shown_lines(&content, &view), [1, 61, 62, 63, 64, 65, 66]);
@@ -204,14 +204,14 @@ fn anchor_of(row: &str) -> String {
 }
 
 #[test]
-fn a_read_beyond_its_limits_is_folded_instead_of_cut() {
+fn a_read_over_its_limits_is_folded_instead_of_truncated() {
     let (long, flat) = (functions(300, 20), "x\n".repeat(3000));
     let scene = Scene::new(&[("a.rs", &long), ("flat", &flat)], SessionLimits::default());
     let report = scene.session.read("a.rs").unwrap();
     assert!(report.next.is_empty() && !facts(&report.views[0]).folds.is_empty());
     assert!(report.text.contains(" of them folded. To see some, read with open: [\""));
     assert!(report.text.lines().count() <= 202);
-    // Neither what names a window, nor what has no structure.
+    // Neither a request with a window nor a file without structure is folded.
     let window = ReadRequest { start_line: Some(1), ..ReadRequest::new("a.rs") };
     for request in [window, ReadRequest::new("flat")] {
         let report = scene.session.read(request).unwrap();
@@ -237,7 +237,7 @@ fn folded_lines_count_as_not_shown() {
 }
 
 #[test]
-fn a_file_that_changes_between_a_fold_and_an_edit_is_edited_where_it_was_shown() {
+fn a_file_changed_after_a_folded_view_is_edited_at_the_line_shown() {
     let content = functions(9, 20);
     let scene = Scene::new(&[("a.rs", &content)], SessionLimits::default());
     let request = ReadRequest { open: vec!["2-21".into()], ..folded("a.rs", 40) };
@@ -255,7 +255,7 @@ fn a_file_that_changes_between_a_fold_and_an_edit_is_edited_where_it_was_shown()
 
 proptest! {
     #[test]
-    fn any_text_is_folded_truly(
+    fn views_of_any_folded_text_are_true(
         lines in prop::collection::vec("(  |\t){0,3}(fn a\\(\\) \\{|\\}|class B:|def c\\(\\):|x = 1|)", 0..60),
         budget in 1u64..40,
         start in 1u64..10,

@@ -1,5 +1,5 @@
-//! What a repository, a query or a file can hold that was made to do harm: none of it ends the
-//! process, and what does not count is told.
+//! Malicious contents of repositories, queries and files: none of them crashes the process, and
+//! what is ignored is reported.
 
 use std::fs;
 use std::path::Path;
@@ -33,14 +33,14 @@ fn write(root: &Path, path: &str, content: &str) {
     fs::write(path, content).unwrap();
 }
 
-/// The files found, and what the warnings are about.
+/// The files with matches, and the paths of the warnings.
 fn found(result: &SearchResult) -> (Vec<&str>, Vec<&str>) {
     let files = result.files.iter().map(|file| file.path.as_str()).collect();
     (files, result.warnings.iter().map(|warning| warning.path.as_str()).collect())
 }
 
 #[test]
-fn deep_braces_in_ignore_files_are_told_and_the_other_lines_hold() {
+fn deep_braces_in_ignore_files_are_reported_and_other_lines_apply() {
     for name in [".gitignore", ".ignore", ".git/info/exclude", "sub/.gitignore"] {
         let dir = tempfile::tempdir().unwrap();
         write(dir.path(), "sub/a.txt", "needle");
@@ -55,7 +55,7 @@ fn deep_braces_in_ignore_files_are_told_and_the_other_lines_hold() {
 }
 
 #[test]
-fn few_braces_hold_and_comments_are_comments() {
+fn few_braces_apply_and_comments_are_ignored() {
     let dir = tempfile::tempdir().unwrap();
     for name in ["a.txt", "b.log", "c.tmp"] {
         write(dir.path(), name, "needle");
@@ -76,7 +76,7 @@ fn deep_braces_in_globs_are_refused() {
 }
 
 #[test]
-fn long_ignore_files_count_in_part() {
+fn long_ignore_files_are_truncated() {
     let dir = tempfile::tempdir().unwrap();
     for name in ["a.txt", "first.log", "last.log"] {
         write(dir.path(), name, "needle");
@@ -86,9 +86,9 @@ fn long_ignore_files_count_in_part() {
     assert_eq!(found(&result), (vec!["a.txt", "last.log"], vec![".ignore"]));
 }
 
-/// Whatever the order in which threads come to them.
+/// Independent of the order in which threads read them.
 #[test]
-fn many_ignore_files_count_in_part() {
+fn many_ignore_files_are_truncated() {
     let dir = tempfile::tempdir().unwrap();
     let rules = format!("*.log\n{}", "# a comment\n".repeat(10_000));
     for number in 10..30 {
@@ -107,9 +107,9 @@ fn regex(search: &str) -> SearchQuery {
     SearchQuery::new(Query { search: search.to_owned(), regex: true, case_sensitive: true })
 }
 
-/// Each of these ran for a minute and more, or until the memory was full.
+/// Each of these ran for more than a minute or exhausted the memory.
 #[test]
-fn patterns_that_take_too_many_steps_give_up() {
+fn patterns_with_too_many_steps_are_stopped() {
     let digitless = format!("{}\n", "a".repeat(100_000));
     let words = format!("{}\n", "ab ".repeat(200_000));
     for (pattern, content) in [("(?-u:.{1,50000}[0-9])", &digitless), (r"(.+).*\1!", &words)] {
@@ -147,7 +147,7 @@ fn long_lines_are_searched_for_patterns_that_need_few_steps() {
 }
 
 #[test]
-fn patterns_that_take_too_much_to_compile_are_refused() {
+fn patterns_that_are_too_large_to_compile_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     write(dir.path(), "a.txt", "a\n");
     for pattern in [

@@ -1,4 +1,4 @@
-//! JSON documents in files: read with their anchors, edited by path beside other edits.
+//! JSON documents: read with their anchors, edited by path together with other edits.
 
 use std::fs;
 use std::path::Path;
@@ -30,7 +30,7 @@ fn request(path: &str) -> JsonRequest {
     JsonRequest::new(path)
 }
 
-/// The anchor of a path, as a view of the file shows it.
+/// The anchor of a path, from a view of the file.
 fn anchor(dir: &Path, file: &str, path: &str) -> String {
     let text = read(dir, request(file)).unwrap();
     let row = text.lines().find(|row| row.trim_start().starts_with(&format!("// {path}:")));
@@ -43,7 +43,7 @@ fn apply(dir: &Path, patch: &str) -> Outcome {
 }
 
 #[test]
-fn a_document_is_shown_as_it_stands_with_the_anchors_above() {
+fn a_document_is_shown_unchanged_with_anchors_above_its_lines() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(
         dir.path().join("a.json"),
@@ -69,7 +69,7 @@ fn a_document_is_shown_as_it_stands_with_the_anchors_above() {
 }
 
 #[test]
-fn what_cannot_be_read_is_an_error() {
+fn an_unreadable_document_is_an_error() {
     let dir = tempfile::tempdir().unwrap();
     for (name, bytes) in [("empty", &b""[..]), ("nan", b"[NaN]"), ("deep", &[b'['; 100_000])] {
         fs::write(dir.path().join(name), bytes).unwrap();
@@ -110,7 +110,7 @@ fn several_documents_and_lines_are_edited_in_one_patch() {
 }
 
 #[test]
-fn stale_anchors_are_told_together_and_nothing_is_written() {
+fn stale_anchors_are_reported_together_and_nothing_is_written() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("a.json"), DOCUMENT).unwrap();
     let fresh = anchor(dir.path(), "a.json", "$.name");
@@ -144,7 +144,7 @@ fn an_edit_that_changes_nothing_writes_nothing() {
 }
 
 #[test]
-fn invalid_bytes_elsewhere_survive() {
+fn invalid_bytes_elsewhere_are_kept() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("a.json"), b"{\"a\": \"\xff\", \"b\": 1}").unwrap();
     let set = anchor(dir.path(), "a.json", "$.b");
@@ -155,7 +155,7 @@ fn invalid_bytes_elsewhere_survive() {
     assert_eq!(fs::read(dir.path().join("a.json")).unwrap(), b"{\"a\": \"\xff\", \"b\": 2}");
 }
 
-/// Edits a copy of a document, and compares it with what the edit of a text makes of it.
+/// Edits a copy of a document by path, and compares it with the same edits of its text.
 fn check_edited(text: &str, edits: &[(&str, &str)], expected: &str) {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("a.json"), text).unwrap();
@@ -172,7 +172,7 @@ fn check_edited(text: &str, edits: &[(&str, &str)], expected: &str) {
     let patch = format!(r#"{{"path": "a.json", "edits": [{}]}}"#, edits.join(","));
     let Outcome::Applied(_) = apply(dir.path(), &patch) else { panic!("{patch}") };
     let found = fs::read_to_string(dir.path().join("a.json")).unwrap();
-    // Not by `assert_eq`: a document may have megabytes.
+    // Not with `assert_eq`, because a document can have megabytes.
     let differ = found.bytes().zip(expected.bytes()).position(|(one, other)| one != other);
     let shown = |text: &str| text[differ.unwrap_or(0)..].chars().take(80).collect::<String>();
     assert!(found == expected, "{differ:?}: {:?}, not {:?}", shown(&found), shown(expected));
@@ -184,7 +184,7 @@ fn own(name: &str) -> String {
 }
 
 #[test]
-fn a_package_json_keeps_every_byte_that_no_edit_is_about() {
+fn a_package_json_keeps_every_byte_outside_of_edits() {
     let text = own("package.json");
     let version = text.lines().find(|line| line.starts_with("  \"version\": ")).unwrap();
     let lint = text.lines().find(|line| line.starts_with("    \"lint\": ")).unwrap();
@@ -205,8 +205,8 @@ fn a_package_json_keeps_every_byte_that_no_edit_is_about() {
     );
 }
 
-/// As editors and people leave them: comments of both kinds, at ends of lines and on their own,
-/// options that are switched off, a comma behind the last value, lines of Windows.
+/// A file as editors and people leave it: both kinds of comments, at line ends and on their own
+/// lines, options that are commented out, a trailing comma, CRLF line endings.
 const TSCONFIG: &str = r#"{
   // Where the sources of this package are compiled to.
   "extends": "../base.json",
@@ -265,7 +265,7 @@ fn one_value_of_a_lock_file_of_5_mb_is_edited() {
     let times = 5_000_000 / entries.len() + 1;
     let copies: Vec<String> = (0..times)
         .map(|at| {
-            // Keys of packages, which alone are indented by four, are told apart by a number.
+            // A number makes the keys of packages distinct; only these are indented by four spaces.
             let lines = entries.split('\n').map(|line| match line.strip_prefix("    \"") {
                 Some(rest) => format!("    \"{at}/{rest}"),
                 None => line.to_owned(),

@@ -1,4 +1,4 @@
-//! The dialect in which nothing stands between number and hash, and blank lines have no hash.
+//! The dialect without a separator between number and hash, in which blank lines have no hash.
 
 use std::fs;
 use std::sync::Arc;
@@ -72,7 +72,7 @@ fn a_blank_line_is_edited_by_its_number() {
 }
 
 #[test]
-fn the_number_of_a_blank_line_is_no_anchor_of_another() {
+fn the_number_of_a_blank_line_is_not_an_anchor_of_another_line() {
     let three = anchor(3, "third line");
     let rejected = refused(FILE, set("3", "x"));
     assert_eq!(rejected.code, Code::HashMismatch);
@@ -83,14 +83,14 @@ fn the_number_of_a_blank_line_is_no_anchor_of_another() {
     let rejected = refused(FILE, set("9|", "x"));
     assert_eq!(rejected.code, Code::LineOutOfRange);
     assert!(rejected.text.ends_with("The file has 6 lines."), "{}", rejected.text);
-    // And the anchor of a text is none of a blank line.
+    // The anchor of a text does not match a blank line.
     let rejected = refused(FILE, set(&anchor(2, "no such line"), "x"));
     assert_eq!(rejected.code, Code::HashMismatch);
     assert!(rejected.text.ends_with("use 2 for line 2."), "{}", rejected.text);
 }
 
 #[test]
-fn the_number_of_a_blank_line_is_never_followed() {
+fn the_number_of_a_blank_line_is_never_relocated() {
     let later = format!("new\n{FILE}");
     let followed = edited(&later, set(&anchor(5, "fifth line"), "5th line"));
     assert_eq!(followed, later.replace("fifth", "5th"));
@@ -103,7 +103,7 @@ fn the_number_of_a_blank_line_is_never_followed() {
 }
 
 #[test]
-fn what_models_write_for_anchors() {
+fn anchors_as_models_write_them() {
     let three = anchor(3, "third line");
     let (number, hash) = three.split_at(1);
     let replaced = FILE.replace("third line", "x");
@@ -128,17 +128,17 @@ fn what_models_write_for_anchors() {
 }
 
 #[test]
-fn rows_that_come_back_as_text_lose_their_anchors() {
+fn rows_sent_back_as_text_lose_their_anchors() {
     let range = |text: Value| {
         let (first, last) = (anchor(1, "first line"), anchor(6, "last line"));
         json!({"op": "replace_range", "start_anchor": first, "end_anchor": last, "text": text})
     };
-    // Blank rows keep their white space.
+    // Blank rows keep their whitespace.
     assert_eq!(edited(FILE, range(json!(rows(FILE)))), FILE);
     let mut changed = rows(FILE);
     changed[2] = changed[2].replace("third", "3rd");
     assert_eq!(edited(FILE, range(json!(changed))), FILE.replace("third", "3rd"));
-    // Without one true prefix that has letters, the text is what it says.
+    // Without a valid anchor that contains letters, the text is taken literally.
     for text in [
         &["2|", "4|"][..],
         &["12ab|x", "13ab|y"],
@@ -148,7 +148,7 @@ fn rows_that_come_back_as_text_lose_their_anchors() {
     ] {
         assert_eq!(edited(FILE, range(json!(text))), format!("{}\n", text.join("\n")), "{text:?}");
     }
-    // Lines that the file itself has in that form.
+    // Lines of the file that look like rows.
     let own = format!("{}\n", rows(FILE).join("\n"));
     let first = anchor(1, own.lines().next().unwrap());
     let row = rows("first line\n")[0].clone();
@@ -198,7 +198,7 @@ impl Scene {
 }
 
 #[test]
-fn a_session_knows_where_a_blank_line_is_that_it_has_shown() {
+fn a_session_finds_a_blank_line_that_it_has_shown() {
     let scene = Scene::new(FILE);
     assert!(scene.read(1, 6).contains("\n4|  \n"));
     scene.set(&anchor(1, "first line"), "one\ntwo");
@@ -227,7 +227,7 @@ fn a_session_refuses_the_number_of_a_blank_line_for_another() {
 }
 
 #[test]
-fn regression_the_number_alone_of_a_line_that_was_never_shown_is_not_to_be_repeated() {
+fn regression_an_unseen_line_is_not_editable_by_its_number() {
     let scene = Scene::new(FILE);
     scene.read(1, 1);
     let rejected = scene.refused("5");

@@ -1,5 +1,5 @@
-//! Long lines: which part of them is shown, what the marks say, and that every row is an anchor
-//! of its line, whatever the text, its encoding and the limits. Compared with a twin that goes
+//! Long lines: which part is shown, what the marks say, and that every row starts with an anchor of
+//! its line, for any text, encoding and limit. Compared with a naive implementation that goes
 //! character by character.
 
 use std::fs;
@@ -50,7 +50,7 @@ fn streamed(dialect: &'static Dialect, content: &[u8], request: &ReadRequest) ->
     String::from_utf8(out).unwrap()
 }
 
-/// A row of some characters of a line.
+/// A row with some characters of a line.
 fn row(
     dialect: &'static Dialect,
     number: u64,
@@ -59,20 +59,20 @@ fn row(
 ) -> String {
     let bytes = |chars: &[char]| chars.iter().map(|one| one.len_utf8()).sum::<usize>();
     let chars: Vec<char> = line.chars().collect();
-    let (before, behind) = (bytes(&chars[..shown.start]), bytes(&chars[shown.end..]));
+    let (before, after) = (bytes(&chars[..shown.start]), bytes(&chars[shown.end..]));
     let mut row = dialect.anchor_text(number, hash_line(dialect, number, line));
     row.push(dialect.text_mark as char);
     if before > 0 {
         row += &format!("[{before} bytes+] …");
     }
     row.extend(&chars[shown]);
-    if behind > 0 {
-        row += &format!("… [+{behind} bytes]");
+    if after > 0 {
+        row += &format!("… [+{after} bytes]");
     }
     row
 }
 
-/// Which characters of a line are shown.
+/// The range of characters of a line that is shown.
 fn shown(line: &str, request: &ReadRequest, is_match: bool) -> std::ops::Range<usize> {
     let count = line.chars().count();
     if let Some(Columns { from, to }) = request.columns {
@@ -90,7 +90,7 @@ fn shown(line: &str, request: &ReadRequest, is_match: bool) -> std::ops::Range<u
     if from + limit >= count { count - limit..count } else { from..from + limit }
 }
 
-/// The rows of a view with search, context and width; no limit of lines or bytes.
+/// The rows of a view with search, context and width, without limits of lines or bytes.
 fn naive(dialect: &'static Dialect, text: &str, request: &ReadRequest) -> String {
     let mut lines: Vec<&str> = text.split('\n').collect();
     if text.ends_with('\n') || text.is_empty() {
@@ -123,7 +123,7 @@ fn naive(dialect: &'static Dialect, text: &str, request: &ReadRequest) -> String
     rows.join("\n")
 }
 
-/// What a model would paste is an anchor of the line, and its hint speaks for it.
+/// Checks that a row, pasted as an anchor, matches its line, and that its hint agrees.
 fn check_rows(dialect: &'static Dialect, text: &str, rows: &str) {
     let lines: Vec<&str> = text.split('\n').collect();
     for row in rows.split('\n').filter(|row| !row.is_empty() && *row != "...") {
@@ -139,7 +139,7 @@ fn check_rows(dialect: &'static Dialect, text: &str, rows: &str) {
     }
 }
 
-/// The bytes of a file, and the text that is read of it.
+/// The bytes of a file, and the text read from them.
 fn encoded(text: &str, kind: u8) -> (Vec<u8>, String) {
     let units = || ['\u{feff}'].into_iter().chain(text.chars()).collect::<String>();
     match kind {
@@ -148,7 +148,7 @@ fn encoded(text: &str, kind: u8) -> (Vec<u8>, String) {
         2 => (units().encode_utf16().flat_map(u16::to_le_bytes).collect(), text.to_owned()),
         3 => (units().encode_utf16().flat_map(u16::to_be_bytes).collect(), text.to_owned()),
         _ => {
-            // A byte that belongs to no character stands for every `b`.
+            // Replaces every `b` with a byte that is invalid in the encoding.
             let bytes: Vec<u8> =
                 text.bytes().map(|byte| if byte == b'b' { 0xFF } else { byte }).collect();
             let shown = String::from_utf8_lossy(&bytes).into_owned();
@@ -159,7 +159,7 @@ fn encoded(text: &str, kind: u8) -> (Vec<u8>, String) {
 
 proptest! {
     #[test]
-    fn long_lines_are_as_by_characters(
+    fn long_lines_agree_with_a_naive_implementation(
         lines in prop::collection::vec(("[ab é€\u{1f600}\t\r]{0,30}", any::<bool>()), 0..12),
         is_open in any::<bool>(),
         kind in 0u8..5,
@@ -213,7 +213,7 @@ proptest! {
 
 const NEEDLE: &str = "const needle = 1;";
 
-/// One line of 180 KB, with the needle in its midst.
+/// One line of 180 KB, with the needle in its middle.
 fn minified() -> String {
     format!("{}{NEEDLE}{}", "a();".repeat(20_000), "b();".repeat(25_000))
 }
@@ -249,7 +249,7 @@ fn request(path: &str) -> ReadRequest {
 }
 
 #[test]
-fn regression_one_long_line_hides_no_other_match_of_a_search() {
+fn regression_a_long_line_hides_no_other_match() {
     let files = [("a.js", &*minified()), ("src/b.js", "let x\nconst needle = 2;\n")];
     let scene = Scene::new(&files, SessionLimits::default());
     let query = SearchQuery::new(literal("needle"));
@@ -258,14 +258,14 @@ fn regression_one_long_line_hides_no_other_match_of_a_search() {
     assert_eq!(shown, [("a.js", &[1][..]), ("src/b.js", &[2][..])]);
     assert!(!found.truncated && found.text.len() < 10_000, "{}", found.text.len());
     assert!(found.text.contains(NEEDLE), "{}", found.text);
-    // Within one file, too: nothing is left to go on to.
+    // Also within one file: no line is left to continue at.
     let report = scene.read(ReadRequest { search: Some(literal("needle")), ..request("a.js") });
     assert!(report.text.contains(NEEDLE) && report.next.is_empty(), "{}", report.text);
     assert!(!report.text.contains("Go on"), "{}", report.text);
 }
 
 #[test]
-fn regression_a_read_of_a_long_line_leaves_room_for_what_is_below() {
+fn regression_a_long_line_leaves_room_for_the_lines_below() {
     let text = format!("{}\nbelow\n", minified());
     let scene = Scene::new(&[("a.js", &text)], SessionLimits::default());
     let report = scene.read(request("a.js"));
@@ -273,7 +273,7 @@ fn regression_a_read_of_a_long_line_leaves_room_for_what_is_below() {
     assert_eq!(rows.len(), 2);
     assert!(rows[0].ends_with(&format!("… [+{} bytes]", minified().len() - 2000)), "{}", rows[0]);
     assert!(rows[1].ends_with("|below") && report.next.is_empty(), "{}", rows[1]);
-    // The cut row is an anchor, though its line is not shown as a whole.
+    // The truncated row is an anchor, although its line is not shown in full.
     let anchor = rows[0].split('|').next().unwrap();
     let patch = serde_json::json!({"operations": [
         {"op": "insert_after", "path": "a.js", "anchor": anchor, "text": "between"}
@@ -299,7 +299,7 @@ fn regression_the_rest_of_a_long_line_is_read_by_columns() {
 }
 
 #[test]
-fn columns_that_are_none_are_refused() {
+fn invalid_columns_are_refused() {
     for columns in [Columns { from: 0, to: 5 }, Columns { from: 3, to: 2 }] {
         let request = ReadRequest { columns: Some(columns), ..ReadRequest::default() };
         let workspace = Workspace::new(WorkspaceOptions::unbounded());
@@ -311,7 +311,7 @@ fn columns_that_are_none_are_refused() {
 }
 
 #[test]
-fn a_cut_line_is_no_reason_to_leave_out_a_file() {
+fn a_truncated_line_does_not_omit_a_file() {
     let limits = SessionLimits { max_line_chars: 10, ..SessionLimits::default() };
     let scene = Scene::new(&[("a", "x\n"), ("b", "a line of more than ten\n")], limits);
     let requests = [request("a"), request("b")];
@@ -320,10 +320,10 @@ fn a_cut_line_is_no_reason_to_leave_out_a_file() {
     assert!(report.next.is_empty());
 }
 
-/// Each engine says where it found something: texts, automata on short and on long lines, and
-/// backtracking.
+/// Every engine reports where the match is: literal search, automata on short and on long lines,
+/// and backtracking.
 #[test]
-fn the_part_around_a_match_is_shown_whatever_finds_it() {
+fn the_part_around_a_match_is_shown_for_every_engine() {
     let dialect = Dialect::default_dialect();
     for count in [1_000, 100_000, 600_000] {
         let line = format!("{}{NEEDLE}{}", "- ".repeat(count), "+ ".repeat(count));
@@ -337,7 +337,7 @@ fn the_part_around_a_match_is_shown_whatever_finds_it() {
         ] {
             let name = format!("{} in {count}", query.search);
             if count == 600_000 && query.search.starts_with("(?<=") {
-                // It gives up before.
+                // The engine fails at its limit before the match.
                 continue;
             }
             for limits in [Limits::default(), Limits { max_lines: None, max_bytes: Some(300) }] {
@@ -354,7 +354,7 @@ fn the_part_around_a_match_is_shown_whatever_finds_it() {
 }
 
 #[test]
-fn regression_a_cut_row_that_comes_back_as_text_does_not_replace_the_line() {
+fn regression_a_truncated_row_sent_back_as_text_does_not_replace_the_line() {
     let text = format!("{}\nthe mark is … [+12 bytes]\n", minified());
     let scene = Scene::new(&[("a.js", &text)], SessionLimits::default());
     let content = || fs::read_to_string(scene.dir.path().join("a.js")).unwrap();
@@ -373,11 +373,11 @@ fn regression_a_cut_row_that_comes_back_as_text_does_not_replace_the_line() {
     };
     for row in cut {
         let (anchor, shown) = row.split_once('|').unwrap();
-        // As it was copied, and with a change in it; as the whole text, and among other rows.
+        // Copied unchanged and with a change; as the whole text and among other rows.
         for one in [shown.to_owned(), shown.replace('a', "b"), format!("new\n{shown}")] {
             let edit = serde_json::json!(
                 {"op": "set_line", "path": "a.js", "anchor": anchor, "text": one});
-            // A session knows that the line was not shown whole, also where the mark is not there.
+            // A session knows that the line was truncated, even without the mark.
             assert_eq!(code(apply(edit.clone())).0, Code::PartlyShown);
             let (code, text) = code(workspace.apply(patch(&edit)).unwrap());
             assert_eq!(code, Code::InvalidOperation);
@@ -386,7 +386,7 @@ fn regression_a_cut_row_that_comes_back_as_text_does_not_replace_the_line() {
     }
     assert_eq!(content(), text);
 
-    // A line that has such a mark in the file, and one that is meant to.
+    // A line of the file that contains such a mark, and a new text that should contain one.
     let marked = whole.text.lines().nth(1).unwrap().split('|').next().unwrap();
     apply(serde_json::json!(
         {"op": "set_line", "path": "a.js", "anchor": marked, "text": "a mark: … [+9 bytes]"}));

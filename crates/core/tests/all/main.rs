@@ -1,5 +1,5 @@
-//! The tests of the core through its interface: one program, since each further one is linked
-//! anew. Tests that start processes are in `processes`.
+//! Tests of the core through its public interface. They are one program, because each further
+//! program is linked separately. Tests that start processes are in `processes`.
 
 #[cfg(any(target_os = "linux", windows))]
 #[path = "../support/disk.rs"]

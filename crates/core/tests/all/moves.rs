@@ -1,4 +1,4 @@
-//! Lines that are moved and copied, within a file and to another.
+//! Lines that are moved and copied, within a file and to other files.
 
 use std::ops::Deref;
 
@@ -90,7 +90,7 @@ fn copied_lines_stay_and_may_be_edited() {
 }
 
 #[test]
-fn lines_take_the_line_ends_of_the_file_they_go_to() {
+fn lines_take_the_line_endings_of_their_destination() {
     let scene = Scene::new(&[("f", b"a\nb\nc\n"), ("g", b"x\r\ny")]);
     scene.apply(json!([
         {"op": "move_lines", "path": "f", "anchor": at(2, "b"), "to": "g", "to_anchor": at(1, "x")},
@@ -102,7 +102,7 @@ fn lines_take_the_line_ends_of_the_file_they_go_to() {
 }
 
 #[test]
-fn regression_lines_keep_a_return_at_their_end() {
+fn regression_lines_keep_a_trailing_carriage_return() {
     let scene = Scene::new(&[("f", b"a\nb\r"), ("g", b"x\r\r\ny\n")]);
     let to = |path: &str, anchor: String, goal: Value| {
         let (to, to_anchor) = (goal["to"].clone(), goal["to_anchor"].clone());
@@ -119,9 +119,9 @@ fn regression_lines_keep_a_return_at_their_end() {
     assert_eq!(scene.content("new"), "b\r\r\ny\n");
 }
 
-/// Of a line that begins with U+FEFF, where it becomes the first of a file.
+/// A line that starts with U+FEFF becomes the first line of a file.
 #[test]
-fn regression_moved_lines_bring_no_second_byte_order_mark() {
+fn regression_moved_lines_add_no_second_byte_order_mark() {
     let scene = Scene::new(&[("f", "\u{feff}a\n\u{feff}b\n".as_bytes())]);
     let copy = |to: &str, to_anchor: Value| {
         let anchor = at(2, "\u{feff}b");
@@ -130,12 +130,12 @@ fn regression_moved_lines_bring_no_second_byte_order_mark() {
     let applied = scene.apply(json!([copy("f", json!("BOF")), copy("new", Value::Null)]));
     assert_eq!(scene.content("f"), "\u{feff}b\na\n\u{feff}b\n");
     assert_eq!(scene.content("new"), "\u{feff}b\n");
-    let told: Vec<_> = applied.warnings.iter().map(|one| one.code.as_str()).collect();
-    assert_eq!(told, ["BYTE_ORDER_MARK"]);
+    let codes: Vec<_> = applied.warnings.iter().map(|one| one.code.as_str()).collect();
+    assert_eq!(codes, ["BYTE_ORDER_MARK"]);
 }
 
 #[test]
-fn lines_take_the_encoding_of_the_file_they_go_to() {
+fn lines_take_the_encoding_of_their_destination() {
     let wide = |text: &str| -> Vec<u8> {
         "\u{feff}".encode_utf16().chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect()
     };
@@ -149,7 +149,7 @@ fn lines_take_the_encoding_of_the_file_they_go_to() {
 }
 
 #[test]
-fn bytes_that_mean_nothing_stay_in_their_encoding_and_go_to_no_other() {
+fn invalid_bytes_move_only_within_their_encoding() {
     let wide: Vec<u8> = "\u{feff}x\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
     let scene = Scene::new(&[("f", b"a\nb\xff\nc\n"), ("g", &wide)]);
     let row = String::from_utf8_lossy(b"b\xff").into_owned();
@@ -166,7 +166,7 @@ fn bytes_that_mean_nothing_stay_in_their_encoding_and_go_to_no_other() {
 }
 
 #[test]
-fn a_missing_file_is_made_with_encoding_and_line_ends_of_the_source() {
+fn a_created_file_takes_encoding_and_line_endings_of_the_source() {
     let wide = |text: &str| -> Vec<u8> {
         "\u{feff}".encode_utf16().chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect()
     };
@@ -192,7 +192,7 @@ fn a_whole_file_moves_and_leaves_an_empty_one() {
 }
 
 #[test]
-fn a_file_that_exists_wants_a_place_and_one_that_does_not_wants_none() {
+fn a_destination_anchor_is_required_if_and_only_if_the_file_exists() {
     let scene = Scene::new(&[("f", LETTERS.as_bytes()), ("g", b"x\n")]);
     let one = |more: Value| json!([letters((2, "b", 3, "c"), more)]);
     let rejected = scene.refuse(one(json!({"to": "g"})));
@@ -212,23 +212,23 @@ fn a_file_that_exists_wants_a_place_and_one_that_does_not_wants_none() {
 }
 
 #[test]
-fn what_gets_in_its_own_way_is_refused() {
+fn conflicting_moves_are_refused() {
     let moved = |more: Value| letters((2, "b", 4, "d"), more);
     let cases = [
-        // Into itself, and into what is deleted, replaced or moved.
+        // Into the moved lines, and into lines that are deleted, replaced or moved.
         json!([moved(json!({"to_anchor": at(3, "c")}))]),
         json!([moved(json!({"to_anchor": "EOF"})), {"op": "copy_lines", "path": "f", "anchor": at(1, "a"), "to_anchor": at(2, "b")}]),
         json!([{"op": "delete", "path": "f", "range": format!("{}-{}", at(2, "b"), at(4, "d"))},
             {"op": "move_lines", "path": "f", "anchor": at(1, "a"), "to_anchor": at(3, "c")}]),
-        // In a circle.
+        // In a cycle.
         json!([
             letters((1, "a", 2, "b"), json!({"to_anchor": at(4, "d")})),
             letters((4, "d", 5, "e"), json!({"to_anchor": at(1, "a")}))
         ]),
-        // Moved and edited, moved twice.
+        // Moved and edited, or moved twice.
         json!([moved(json!({"to_anchor": "EOF"})), {"op": "set_line", "path": "f", "anchor": at(3, "c"), "text": "C"}]),
         json!([moved(json!({"to_anchor": "EOF"})), moved(json!({"to_anchor": "BOF"}))]),
-        // To a file that the patch deletes, or makes otherwise.
+        // Into a file that the patch deletes or creates.
         json!([moved(json!({"to": "g", "to_anchor": "EOF"})), {"op": "delete_file", "path": "g"}]),
         json!([moved(json!({"to": "new"})), {"op": "add_file", "path": "new", "content": "x\n"}]),
         json!([moved(json!({"to": "new"})), {"op": "move_file", "from": "g", "to": "new"}]),
@@ -244,7 +244,7 @@ fn what_gets_in_its_own_way_is_refused() {
 }
 
 #[test]
-fn lines_may_change_places_between_files() {
+fn lines_can_be_swapped_between_files() {
     let scene = Scene::new(&[("f", b"a\nb\n"), ("g", b"x\ny\n")]);
     scene.apply(json!([
         {"op": "move_lines", "path": "f", "anchor": at(1, "a"), "to": "g", "to_anchor": at(1, "x")},
@@ -254,7 +254,7 @@ fn lines_may_change_places_between_files() {
 }
 
 #[test]
-fn a_move_to_where_the_lines_are_changes_nothing() {
+fn a_move_to_the_same_position_changes_nothing() {
     for goal in [at(1, "a"), at(3, "c")] {
         let scene = Scene::new(&[("f", LETTERS.as_bytes())]);
         let applied = scene.apply(json!([letters((2, "b", 3, "c"), json!({"to_anchor": goal}))]));
@@ -282,13 +282,13 @@ fn an_exact_repeat_moves_once_and_copies_twice() {
     assert_eq!(scene.content("f"), "a\nd\ne\na\na\n");
 }
 
-/// Two files with the same lines, and one to which they may go.
+/// Two files with equal lines, and a destination for them.
 fn scene_of_equals() -> Scene {
     Scene::new(&[("f", LETTERS.as_bytes()), ("g", LETTERS.as_bytes()), ("to", b"x\n")])
 }
 
 #[test]
-fn regression_equal_lines_of_two_files_both_move_to_one_place() {
+fn regression_equal_lines_of_two_files_move_to_one_destination() {
     for (goal, expected) in
         [(json!({"to": "to", "to_anchor": "EOF"}), "x\nb\nb\n"), (json!({"to": "new"}), "b\nb\n")]
     {
@@ -310,12 +310,12 @@ fn regression_equal_lines_of_two_files_both_move_to_one_place() {
 }
 
 #[test]
-fn regression_a_repeated_move_beside_that_of_another_file_is_left_out_whole() {
+fn regression_a_repeated_move_next_to_that_of_another_file_is_omitted_completely() {
     let scene = scene_of_equals();
     let of = |path: &str| json!({"op": "move_lines", "path": path, "anchor": at(2, "b"), "to": "to", "to_anchor": "EOF"});
     let applied = scene.apply(json!([of("f"), of("g"), of("f")]));
-    let told: Vec<usize> = applied.noops.iter().map(|one| one.operation).collect();
-    assert_eq!(told, [2], "{}", applied.text);
+    let repeated: Vec<usize> = applied.noops.iter().map(|one| one.operation).collect();
+    assert_eq!(repeated, [2], "{}", applied.text);
     assert!(applied.text.contains("Operation 2 repeats operation 0 and was applied once."));
     assert_eq!(scene.content("to"), "x\nb\nb\n");
 }
@@ -334,7 +334,7 @@ fn moves_go_with_other_operations_and_with_moved_files() {
 }
 
 #[test]
-fn the_indentation_fits_the_place() {
+fn moved_lines_are_indented_for_their_destination() {
     let python = "class A:\n    def a(self):\n        b()\n\n        c()\n\ndef d():\n    e()\n";
     let scene = Scene::new(&[("a.py", python.as_bytes())]);
     scene.apply(json!([{
@@ -343,7 +343,7 @@ fn the_indentation_fits_the_place() {
     }]));
     let moved = "def a(self):\n    b()\n\n    c()\n";
     assert_eq!(scene.content("a.py"), format!("class A:\n\ndef d():\n    e()\n{moved}"));
-    // The next line below, or the line above where that is deeper.
+    // The next line below or, if it is indented deeper, the line above.
     let tabs = "x {\n\ty\n}\n";
     for (goal, expected) in [
         (at(1, "x {"), "x {\n\tz {\n\t  z\n\t}\n\ty\n}\n"),
@@ -395,7 +395,7 @@ fn in_a_session_moved_lines_keep_their_anchors() {
     let set = |line, text, new| json!({"op": "set_line", "path": "f", "anchor": at(line, text), "text": new});
     applied(in_session(&session, &json!([set(2, "b", "B"), set(3, "c", "C")])));
     assert_eq!(scene.content("f"), "C\nd\ne\na\nB\n");
-    // And back again.
+    // Moving back gives the old anchors.
     let back = letters((1, "a", 1, "a"), json!({"to_anchor": "BOF"}));
     applied(in_session(&session, &json!([back])));
     applied(in_session(&session, &json!([set(1, "a", "A"), set(4, "d", "D")])));
@@ -403,7 +403,7 @@ fn in_a_session_moved_lines_keep_their_anchors() {
 }
 
 #[test]
-fn in_a_session_lines_that_left_are_refused_with_their_new_anchors() {
+fn in_a_session_moved_lines_are_refused_with_their_new_anchors() {
     let scene = Scene::new(&[("f", LETTERS.as_bytes()), ("g", b"x\n")]);
     let session = scene.session(&["f", "g"]);
     let moved = letters((2, "b", 3, "c"), json!({"to": "g", "to_anchor": "EOF"}));
@@ -416,7 +416,7 @@ fn in_a_session_lines_that_left_are_refused_with_their_new_anchors() {
     assert!(rejected.text.contains(&expected), "{}", rejected.text);
     applied(in_session(&session, &json!([set("g", 2, "b", "B"), set("g", 3, "c", "C")])));
     assert_eq!(scene.content("g"), "x\nB\nC\n");
-    // To a new file, too.
+    // Also to a new file.
     applied(in_session(&session, &json!([letters((4, "d", 5, "e"), json!({"to": "h"}))])));
     let rejected = refused(in_session(
         &session,
@@ -431,7 +431,7 @@ fn in_a_session_lines_that_left_are_refused_with_their_new_anchors() {
 }
 
 #[test]
-fn in_a_session_lines_that_were_not_shown_move_but_stay_unknown() {
+fn in_a_session_unseen_lines_can_be_moved_but_stay_unknown() {
     let text: String = (1..=60).map(|n| format!("line {n}\n")).collect();
     let scene = Scene::new(&[("f", text.as_bytes())]);
     let session = scene.session(&[]);
@@ -446,7 +446,7 @@ fn in_a_session_lines_that_were_not_shown_move_but_stay_unknown() {
     let rejected = refused(in_session(&session, &delete(30, 26)));
     assert_eq!(rejected.code, Code::NotShown, "{}", rejected.text);
     applied(in_session(&session, &delete(9, 5)));
-    // Within a file as well.
+    // Also within a file.
     let scene = Scene::new(&[("f", text.as_bytes())]);
     let session = scene.session(&[]);
     show(&session, "f", 1, 10);
@@ -499,7 +499,7 @@ fn lines_of_a_text_in_memory_move_within_it() {
 }
 
 #[test]
-fn regression_a_repeated_move_within_a_text_in_memory_is_told_once() {
+fn regression_a_repeated_move_within_a_text_in_memory_is_reported_once() {
     use hashline_core::{EditOptions, apply_to_text};
     let moved = letters((2, "b", 3, "c"), json!({"to_anchor": "EOF"}));
     let twice = json!([moved, moved]).into();
@@ -507,8 +507,8 @@ fn regression_a_repeated_move_within_a_text_in_memory_is_told_once() {
     let answer = apply_to_text(dialect, LETTERS, &twice, &EditOptions::default());
     assert_eq!(answer.content.as_deref(), Some("a\nd\ne\nb\nc\n"));
     let text = applied(answer.outcome).text;
-    let told = "Operation 1 repeats operation 0 and was applied once.";
-    assert_eq!(text.matches(told).count(), 1, "{text}");
+    let note = "Operation 1 repeats operation 0 and was applied once.";
+    assert_eq!(text.matches(note).count(), 1, "{text}");
 }
 
 #[test]

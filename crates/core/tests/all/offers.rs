@@ -1,8 +1,8 @@
-//! What an answer of a session offers is accepted when it is sent back, and means the line that the
-//! answer showed: rows, anchors that a message names, whole requests. And a call that was composed
-//! before an answer never means a line that only the answer showed.
+//! Everything an answer of a session offers is accepted when it is sent back, and refers to the
+//! line that the answer showed: rows, anchors in messages, whole requests. A call composed before
+//! an answer never refers to a line that only that answer showed.
 //!
-//! Long sessions on files whose lines repeat, with edits of the session and of others.
+//! Long sessions on files with repeated lines, with edits by the session and by others.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
@@ -25,41 +25,41 @@ use crate::support::Dice;
 
 const PATH: &str = "f.js";
 
-/// A line of the file, with a number that no other line ever has.
+/// A line of the file, with a unique id.
 #[derive(Clone, Debug)]
 struct Line {
     id: usize,
     text: String,
 }
 
-/// A row that an answer showed.
+/// A row of an answer.
 #[derive(Clone, Debug)]
 struct Row {
     number: usize,
-    /// As the answer wrote it.
+    /// As written in the answer.
     anchor: String,
-    /// Of the line.
+    /// The id of its line.
     id: usize,
-    /// The text of the file then.
+    /// The content of the file at that time.
     content: String,
 }
 
 /// An operation that is sent after a later answer.
 struct Late {
     operation: Value,
-    /// What it means.
+    /// The row it refers to.
     row: Row,
-    /// The line that it took before that answer.
+    /// The line to which it resolved before that answer.
     by_chance: Option<usize>,
 }
 
-/// What was sent, by its kind, and how much of it was refused.
+/// The number of requests sent, by kind, and of those refused.
 #[derive(Debug, Default)]
 struct Tally {
     sent: BTreeMap<String, (usize, usize)>,
-    /// What was not accepted, or meant another line than it should.
+    /// Requests that were refused, or resolved to the wrong line.
     wrong: Vec<String>,
-    /// Rows that say of which version they are.
+    /// Rows that name a version.
     with_version: usize,
     rows: usize,
 }
@@ -79,7 +79,7 @@ struct World {
     session: Session,
     lines: Vec<Line>,
     next: usize,
-    /// Lines that the session has removed.
+    /// Lines that the session removed.
     gone: HashSet<usize>,
     dice: Dice,
     /// All rows that were shown, oldest first.
@@ -148,7 +148,7 @@ impl World {
         self.dialect.anchor_text(number, hash_line(self.dialect, number, text))
     }
 
-    /// Others insert, copy or remove lines.
+    /// Other processes insert, copy or remove lines.
     fn others(&mut self) {
         let at = self.dice.below(self.lines.len());
         match self.dice.below(3) {
@@ -188,17 +188,17 @@ impl World {
         self.answered("search", &text);
     }
 
-    /// A row that was shown, rather a new one.
+    /// A row that was shown, preferably a recent one.
     fn some_row(&mut self) -> Option<Row> {
         let count = self.rows.len();
         let newest = self.dice.one_of(&[count, 200, 20]).min(count);
         let row = self.rows.get((count - 1).checked_sub(self.dice.below(newest))?)?;
-        // What an anchor means is what it was shown for last.
+        // An anchor refers to the row where it was shown last.
         self.rows.iter().rev().find(|one| one.anchor == row.anchor).cloned()
     }
 
-    /// An operation on a line that was shown, as models write them: right, or with a mistake. Lines
-    /// that replace others begin and end with lines like no other, so that it is clear which stay.
+    /// An operation on a line that was shown, correct or with a mistake that models make.
+    /// Replacements start and end with unique lines, so that the remaining lines are identifiable.
     fn operation(&mut self) -> Option<(Value, Row)> {
         let row = self.some_row()?;
         let (at, number) = (&row.anchor, row.number);
@@ -262,12 +262,12 @@ impl World {
         session.apply_with(&patch, &options, &Cancel::default()).unwrap()
     }
 
-    /// Sends operations to a copy of the session, and writes nothing.
+    /// Applies operations to a fork of the session, as a dry run.
     fn try_out(&self, operations: &Value) -> Outcome {
         self.send(&self.session.fork(), operations, true, AnswerOptions::default())
     }
 
-    /// The session has edited the file.
+    /// Updates the model after the session edited the file.
     fn follow(&mut self, hunks: &[DiffHunk]) {
         let after = fs::read_to_string(self.dir.path().join(PATH)).unwrap();
         let after: Vec<&str> = after.lines().collect();
@@ -281,7 +281,7 @@ impl World {
         assert!(after.iter().eq(self.lines.iter().map(|line| &line.text)));
     }
 
-    /// Sends back all that an answer offers, which is about the file as it is.
+    /// Sends back everything that an answer offers for the current file.
     fn answered(&mut self, kind: &str, text: &str) {
         let mut rows: Vec<Row> = Vec::new();
         for row in text.lines().filter(|row| !is_about_the_call(row)) {
@@ -301,7 +301,7 @@ impl World {
         self.rows.extend(rows);
     }
 
-    /// The row with an anchor, if it is one of the file as it is.
+    /// The row with an anchor, if it is a row of the current file.
     fn row_of(&self, anchor: &str) -> Option<Row> {
         let short = anchor.split('@').next().unwrap();
         let digits = short.bytes().take_while(u8::is_ascii_digit).count();
@@ -361,8 +361,8 @@ impl World {
         }
     }
 
-    /// An operation that is composed now, and sent after another one. A line that others moved can be
-    /// taken for one like it, by chance; that is so before the other one as well.
+    /// An operation that is composed now and sent after another one. A line that others moved can
+    /// resolve to an equal line by chance; that is also the case before the other operation.
     fn late(&mut self, mut operation: Value, row: Row) -> Option<Late> {
         if operation["anchor"] != row.anchor || operation["block"] == true {
             return None;
@@ -375,17 +375,17 @@ impl World {
         Some(Late { operation, row, by_chance })
     }
 
-    /// Sends what was composed before the last answer, as a harness does that runs several calls
-    /// before the model sees the first answer. It may be refused.
+    /// Sends an operation that was composed before the last answer, as a harness does that runs
+    /// several calls before the model sees the first answer. It may be refused.
     fn send_late(&mut self, late: &Late) {
         let Late { operation, row, by_chance } = late;
         let outcome = self.try_out(&json!([operation]));
         self.tally.count("composed before", matches!(outcome, Outcome::Rejected(_)));
         let Ok(line) = landed(operation, &outcome) else { return };
         let id = self.lines[line - 1].id;
-        // In a text that is there again, each number means what it says there.
+        // If the content is the same again, a number refers to the line in that content.
         let is_there_again = row.content == self.content() && line == row.number;
-        // The anchor of a line that the session has removed can mean one that is there since.
+        // The anchor of a removed line can resolve to a line that was added since.
         let is_free = is_there_again || self.gone.contains(&row.id);
         if id != row.id && Some(id) != *by_chance && !is_free {
             self.tally.wrong.push(format!("composed before: {operation} took {line}: {row:?}"));
@@ -405,12 +405,12 @@ impl World {
     }
 }
 
-/// Whether all anchors hold, and the file would not parse.
+/// Whether all anchors are valid, but the file would not parse.
 fn breaks(outcome: &Outcome) -> bool {
     matches!(outcome, Outcome::Rejected(rejected) if rejected.code == Code::BreaksSyntax)
 }
 
-/// The line that an operation took, or stands beside; or why it took none.
+/// The line that an operation changed, or next to which it inserted; otherwise the reason.
 fn landed(operation: &Value, outcome: &Outcome) -> Result<usize, String> {
     match outcome {
         Outcome::Rejected(rejected) => Err(rejected.text.clone()),
@@ -422,7 +422,7 @@ fn landed(operation: &Value, outcome: &Outcome) -> Result<usize, String> {
     }
 }
 
-/// Whether a row of an answer repeats what the call named, or shows lines as they were.
+/// Whether a row of an answer quotes the call, or shows old lines.
 fn is_about_the_call(row: &str) -> bool {
     let headlines = [" mismatch at ", "neighbours at ", "anchor at ", "range at ", "No block at "];
     let is_headline = |row: &str| headlines.iter().any(|words| row.contains(words));
@@ -432,7 +432,7 @@ fn is_about_the_call(row: &str) -> bool {
         || is_headline(row)
 }
 
-/// The anchors in a row of an answer: at its start, or among its words.
+/// The anchors in a row of an answer, at its start or in its text.
 fn anchors_in(dialect: &Dialect, row: &str) -> Vec<String> {
     let is_part = |one: char| one.is_ascii_alphanumeric() || "@:".contains(one);
     if let Some((head, _)) = row.split_once('|').filter(|(head, _)| head.chars().all(is_part)) {
@@ -450,7 +450,7 @@ fn anchors_in(dialect: &Dialect, row: &str) -> Vec<String> {
     words.filter(is_anchor).map(str::to_owned).collect()
 }
 
-/// Lives many sessions; returns what was sent in all.
+/// Runs many sessions; returns the total of what was sent.
 fn live(dialect: &str, syntax: SyntaxCheck, seeds: std::ops::Range<u64>, rounds: usize) -> Tally {
     let mut all = Tally::default();
     for seed in seeds {
@@ -474,12 +474,12 @@ fn check(tally: &Tally) {
         tally.wrong.len(),
         &tally.wrong[..3.min(tally.wrong.len())]
     );
-    // What a session has to say of versions is not most of it.
+    // Only a small part of the rows name a version.
     assert!(tally.with_version > 0 && tally.with_version * 5 < tally.rows, "{tally:?}");
 }
 
 #[test]
-fn regression_what_an_answer_offers_is_accepted() {
+fn regression_requests_offered_by_an_answer_are_accepted() {
     check(&live("lean", SyntaxCheck::Warn, 0..6, 30));
     check(&live("pi", SyntaxCheck::Refuse, 6..9, 30));
 }

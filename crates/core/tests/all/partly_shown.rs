@@ -1,4 +1,4 @@
-//! Lines of which a session has shown only a part: a text in their place would lose the rest.
+//! Lines of which a session has shown only a part: replacing them would lose the rest.
 
 use crate::support::{Project, applied, refused};
 use hashline_core::Cancel;
@@ -56,7 +56,7 @@ fn apply(session: &Session, operation: Value) -> Outcome {
     session.apply(json!({"operations": [operation]})).unwrap()
 }
 
-/// A refusal that changes nothing.
+/// Expects a refusal that changes nothing.
 fn refuse(project: &Project, session: &Session, operation: Value) -> Rejected {
     let before = project.content("f");
     let rejected = refused(apply(session, operation.clone()));
@@ -65,9 +65,9 @@ fn refuse(project: &Project, session: &Session, operation: Value) -> Rejected {
     rejected
 }
 
-/// The check of the mark of a cut row sees only rows that have it as it was.
+/// The check of the truncation mark only applies if the row has the mark unchanged.
 #[test]
-fn regression_a_line_that_was_shown_in_part_is_not_replaced() {
+fn regression_a_partly_shown_line_is_not_replaced() {
     let (long, project) = (long(), project());
     let session = session(&project);
     let text = read(&session, |_| ());
@@ -87,7 +87,7 @@ fn regression_a_line_that_was_shown_in_part_is_not_replaced() {
     }
 }
 
-/// What a model may do next that was refused a replacement.
+/// What a model may try after a replacement was refused.
 #[test]
 fn regression_deleting_and_inserting_is_replacing() {
     let (long, project) = (long(), project());
@@ -124,9 +124,9 @@ fn regression_an_anchor_that_was_observed_without_text_shows_nothing() {
     }
 }
 
-/// These say what becomes of the whole line.
+/// These operations determine the content of the whole line.
 #[test]
-fn operations_that_lose_nothing_unseen_may_name_a_line_that_was_shown_in_part() {
+fn operations_that_lose_no_unseen_text_may_name_a_partly_shown_line() {
     let two = at(2, &long());
     for (operation, expected) in [
         (json!({"op": "delete", "path": "f", "anchor": two}), "one\nthree\n".to_owned()),
@@ -160,7 +160,7 @@ fn operations_that_lose_nothing_unseen_may_name_a_line_that_was_shown_in_part() 
 }
 
 #[test]
-fn a_line_that_was_read_in_pieces_may_be_replaced() {
+fn a_line_read_in_pieces_may_be_replaced() {
     let project = project();
     let session = session(&project);
     columns(&session, 9_001, 13_000);
@@ -186,9 +186,9 @@ fn own_edits_of_other_lines_lose_no_piece() {
     assert_eq!(project.content("f"), "zero\none\nx\nthree\n");
 }
 
-/// A text that is there again was shown in both of its lives.
+/// If a file has the same text again, the pieces shown of both versions count.
 #[test]
-fn a_text_that_comes_back_keeps_its_pieces() {
+fn a_restored_text_keeps_its_pieces() {
     let project = project();
     let session = session(&project);
     columns(&session, 1, 9_000);
@@ -200,7 +200,7 @@ fn a_text_that_comes_back_keeps_its_pieces() {
     applied(apply(&session, set("x")));
 }
 
-/// What was shown whole stays known, whatever part of it a search or an answer shows later.
+/// A line that was shown in full stays known, even if a later search or answer shows only a part.
 #[test]
 fn a_search_shows_parts_and_a_read_the_whole() {
     let line = "needle ".repeat(40);
@@ -220,7 +220,7 @@ fn a_search_shows_parts_and_a_read_the_whole() {
 }
 
 #[test]
-fn regression_other_limits_cut_a_line_as_well() {
+fn regression_other_limits_truncate_a_line_as_well() {
     let cuts: [fn(&mut ReadRequest); 4] = [
         |request| {
             request.start_line = Some(2);
@@ -251,9 +251,9 @@ fn regression_a_refusal_shows_parts() {
     refuse(&project, &session, set("x"));
 }
 
-/// Of a line that a text was replaced in, the answer shows the start; the rest is unseen still.
+/// After a replacement in a line, the answer shows its start; the rest is still unseen.
 #[test]
-fn regression_a_text_that_is_replaced_makes_no_line_known() {
+fn regression_a_replaced_text_does_not_make_its_line_known() {
     let (long, project) = (long(), project());
     let session = session(&project);
     read(&session, |_| ());
@@ -267,7 +267,7 @@ fn regression_a_text_that_is_replaced_makes_no_line_known() {
 }
 
 #[test]
-fn regression_forks_stores_and_what_was_observed_know_parts() {
+fn regression_forks_stores_and_observed_rows_keep_parts() {
     let project = project();
     let one = session(&project);
     let text = read(&one, |_| ());
@@ -288,7 +288,7 @@ fn regression_forks_stores_and_what_was_observed_know_parts() {
         &other,
         json!({"op": "insert_after", "path": "f", "anchor": "EOF", "text": "four"}),
     ));
-    // The memory as a whole takes the place of the records.
+    // The records are replaced by a snapshot of the memory.
     let third =
         Session::open(options(&project), &StoreOptions { id: "two".into(), dir: None }).unwrap();
     columns(&third, 1, 4_000);
@@ -309,7 +309,7 @@ fn regression_forks_stores_and_what_was_observed_know_parts() {
 }
 
 #[test]
-fn regression_a_patch_of_oh_my_pi_replaces_no_line_that_was_shown_in_part() {
+fn regression_a_patch_of_oh_my_pi_replaces_no_partly_shown_line() {
     let project = project();
     let mut options = options(&project);
     options.workspace.dialect = Dialect::by_name("omp18").unwrap();
@@ -342,7 +342,7 @@ fn regression_a_block_with_such_a_line_is_not_replaced() {
 }
 
 #[test]
-fn regression_a_line_stays_shown_in_part_where_others_move_it() {
+fn regression_a_line_moved_by_others_stays_partly_shown() {
     let (long, project) = (long(), project());
     let session = session(&project);
     read(&session, |_| ());
@@ -350,9 +350,9 @@ fn regression_a_line_stays_shown_in_part_where_others_move_it() {
     refuse(&project, &session, set("x"));
 }
 
-/// It lets lines be replaced that were never shown, but of this one the model saw the cut.
+/// The option allows replacing lines that were never shown, but this line was shown truncated.
 #[test]
-fn regression_matching_is_no_way_around() {
+fn regression_unseen_matching_does_not_allow_partly_shown_lines() {
     let project = project();
     let options = SessionOptions { unseen: Unseen::Match, ..options(&project) };
     let session = Session::new(options).unwrap();
@@ -362,9 +362,9 @@ fn regression_matching_is_no_way_around() {
     applied(apply(&session, range));
 }
 
-/// What a read shows after an edit was asked for is not what that edit means.
+/// Lines that a read shows after the call was queued do not count for that call.
 #[test]
-fn regression_what_is_shown_after_a_call_was_made_completes_no_line_for_it() {
+fn regression_lines_shown_after_a_call_was_queued_do_not_count_for_it() {
     let project = project();
     let session = std::sync::Arc::new(session(&project));
     read(&session, |_| ());
@@ -382,7 +382,7 @@ fn regression_what_is_shown_after_a_call_was_made_completes_no_line_for_it() {
 }
 
 #[test]
-fn moved_lines_are_shown_in_part_where_they_go() {
+fn moved_lines_stay_partly_shown() {
     let (long, project) = (long(), project());
     project.write("g", "a\n");
     let session = session(&project);
@@ -413,7 +413,7 @@ fn lines_that_the_model_wrote_are_known() {
     applied(apply(&session, set));
 }
 
-/// Pieces without end take a bounded memory, and the line stays unknown.
+/// The memory for any number of pieces is bounded, and the line stays unknown.
 #[test]
 fn many_small_pieces_are_bounded() {
     let project = project();

@@ -1,11 +1,11 @@
-//! Power cuts, by a model (`support/disk.rs`): a patch is stopped before each of its operations
-//! that change the disk, what was not flushed by then is lost in part or in whole, and then a
-//! recovery runs. All files must be old or all new, and nothing may be left.
+//! Power failures, by a model (`support/disk.rs`). A patch is stopped before each operation that
+//! changes the disk, unflushed changes are lost in part or completely, then a recovery runs. All
+//! files must be old or all new, without leftovers.
 //!
-//! A short version runs with the other tests. `npm run stress -- power-test` runs the long one, with
-//! the number of states for each cut in the environment variable `HASHLINE_POWER_STATES`.
+//! A short version runs with the other tests. `npm run stress -- power-test` runs the long one; the
+//! environment variable `HASHLINE_POWER_STATES` has the number of states for each power failure.
 
-// On macOS a symbolic link cannot have two names, which its grave needs.
+// On macOS a symbolic link cannot have a second name, which is needed to preserve it.
 #![cfg(any(target_os = "linux", windows))]
 #![allow(clippy::print_stdout, reason = "the figures are what this test is run for")]
 
@@ -28,7 +28,7 @@ use hashline_disk::commit::{
 use hashline_disk::fs::{FileSystem, OsFileSystem};
 use serde_json::{Value, json};
 
-/// States for each cut in the version that runs with the other tests.
+/// States for each power failure in the short version.
 const SHORT_STATES: usize = 3;
 
 fn states_per_cut() -> usize {
@@ -36,7 +36,7 @@ fn states_per_cut() -> usize {
     number.unwrap_or(SHORT_STATES)
 }
 
-/// Rights and content of every entry below a directory.
+/// Permissions and content of every entry below a directory.
 type Picture = BTreeMap<String, (Permissions, Vec<u8>)>;
 
 fn picture(dir: &Path) -> Picture {
@@ -47,7 +47,7 @@ fn picture(dir: &Path) -> Picture {
     snapshot(dir).into_iter().map(with_rights).collect()
 }
 
-/// Files, and patches that are applied to them one after the other.
+/// Files, and patches that are applied to them in sequence.
 #[derive(Clone, Copy)]
 struct Scene {
     fill: fn(&Path),
@@ -56,38 +56,38 @@ struct Scene {
     durability: Durability,
 }
 
-/// A scene on a disk of its own.
+/// A scene on its own simulated disk.
 struct Stage {
-    ground: tempfile::TempDir,
+    base: tempfile::TempDir,
     durability: Durability,
 }
 
 impl Stage {
     fn new(fill: fn(&Path)) -> Stage {
-        let stage = Stage { ground: scratch(), durability: Durability::Power };
+        let stage = Stage { base: scratch(), durability: Durability::Power };
         std::fs::create_dir(stage.files()).unwrap();
         fill(&stage.files());
         stage
     }
 
-    fn ground(&self) -> PathBuf {
-        self.ground.path().canonicalize().unwrap()
+    fn base(&self) -> PathBuf {
+        self.base.path().canonicalize().unwrap()
     }
 
     fn files(&self) -> PathBuf {
-        self.ground().join("files")
+        self.base().join("files")
     }
 
-    /// Missing at first, as on a new machine.
+    /// Does not exist at first, as on a new machine.
     fn state(&self) -> PathBuf {
-        self.ground().join(SHARE).join("state")
+        self.base().join(SHARE).join("state")
     }
 
-    /// The pictures before the first patch and after each.
+    /// The pictures before the first patch and after each patch.
     fn pictures(&self, scene: Scene) -> Vec<Picture> {
         let mut pictures = vec![picture(&self.files())];
         for patch in scene.patches {
-            // A refused one changes nothing, and is not among the pictures.
+            // A refused patch changes nothing and adds no picture.
             if self.apply(&OsFileSystem, *patch) {
                 pictures.push(picture(&self.files()));
             }
@@ -109,14 +109,14 @@ impl Stage {
         report.map_err(|error| error.message.into())
     }
 
-    /// Recovers and says which picture is found.
+    /// Recovers and returns the index of the resulting picture.
     fn check(&self, allowed: &[Picture], is_over: bool) -> Result<usize, String> {
         let mut report = self.recover(&OsFileSystem)?;
         if self.durability == Durability::Process {
-            // A half of a new version that had its name could be someone else's.
+            // A half-written new version under its final name could be another process's file.
             report.conflicts.retain(|conflict| conflict.kept.len() != 1);
         }
-        if !is_untroubled(&report) {
+        if !is_without_conflict(&report) {
             return Err(format!("the recovery reports {report:?}"));
         }
         if is_over && !report.is_empty() {
@@ -131,13 +131,13 @@ impl Stage {
     }
 }
 
-/// Whether a recovery could do all that it had to.
-fn is_untroubled(report: &RecoveryReport) -> bool {
+/// Whether a recovery completed without conflicts.
+fn is_without_conflict(report: &RecoveryReport) -> bool {
     let troubles = report.damaged.len() + report.failed.len() + report.conflicts.len();
     report.live == 0 && troubles == 0
 }
 
-/// What is neither old nor new.
+/// Describes the difference to the allowed pictures.
 fn difference(allowed: &[Picture], now: &Picture) -> String {
     let mut out = String::from("files are mixed:");
     let names: BTreeSet<_> = allowed.iter().flat_map(Picture::keys).chain(now.keys()).collect();
@@ -150,11 +150,11 @@ fn difference(allowed: &[Picture], now: &Picture) -> String {
     out
 }
 
-/// A run of a scene up to a cut.
+/// A run of a scene up to a power failure.
 struct Run {
     stage: Stage,
     recorder: Recorder,
-    /// Patches that were applied.
+    /// The number of patches that returned success.
     acknowledged: usize,
 }
 
@@ -162,11 +162,11 @@ impl Run {
     fn new(scene: Scene, plan: Plan) -> Run {
         let mut stage = Stage::new(scene.fill);
         stage.durability = scene.durability;
-        let recorder = Recorder::new(&stage.ground(), plan);
+        let recorder = Recorder::new(&stage.base(), plan);
         let mut acknowledged = 0;
         for patch in scene.patches {
             let is_applied = stage.apply(&recorder, *patch);
-            // What a call says after the cut nobody hears.
+            // The result of a call after the power failure is lost.
             if recorder.is_cut() {
                 break;
             }
@@ -175,8 +175,7 @@ impl Run {
         Run { stage, recorder, acknowledged }
     }
 
-    /// What the files may be like: a call that was cut is there or not, one that has returned
-    /// did what it said.
+    /// The allowed pictures: an interrupted call has taken effect or not; a call that returned has.
     fn allowed<'p>(&self, pictures: &'p [Picture]) -> &'p [Picture] {
         let most = if self.recorder.is_cut() { self.acknowledged + 1 } else { self.acknowledged };
         &pictures[self.acknowledged..=most.min(pictures.len() - 1)]
@@ -187,7 +186,7 @@ impl Run {
 struct Figures {
     cuts: AtomicU64,
     states: AtomicU64,
-    /// How often each picture was found.
+    /// How often each picture resulted.
     found: Mutex<BTreeMap<usize, u64>>,
 }
 
@@ -213,8 +212,8 @@ impl Figures {
     }
 }
 
-/// Cuts the power before each operation from `first` on, and after the last one. The first
-/// state from which a recovery makes something that may not be is the error.
+/// Cuts the power before each operation from `first` on, and after the last one. Returns an error
+/// for the first state from which a recovery results in a picture that is not allowed.
 fn explore(scene: Scene, plan: Plan, first: u64, limit: usize) -> Result<Figures, String> {
     let last = Run::new(scene, plan).recorder.count() + 1;
     explore_to(scene, plan, first, last, limit)
@@ -294,7 +293,7 @@ fn survives(name: &str, scene: Scene, first: u64) {
     assert!(figures.found.lock().unwrap().len() > 1);
 }
 
-/// The files of the other tests, and more kinds of files.
+/// The files of the other tests, and further kinds of files.
 fn fill(dir: &Path) {
     crate::support::fill(dir);
     let lines: String = (1..=300).map(|n| format!("shrunk line {n}\n")).collect();
@@ -314,14 +313,14 @@ fn fill_as_on_unix(dir: &Path) {
     symlink("edited", dir.join("pointer")).unwrap();
 }
 
-/// Few users may make links there; other files take their places.
+/// Few users may create links there; regular files replace them.
 #[cfg(windows)]
 fn fill_as_on_unix(dir: &Path) {
     std::fs::write(dir.join("dangling"), "nowhere").unwrap();
     std::fs::write(dir.join("pointer"), "edited").unwrap();
 }
 
-/// A patch of every kind of operation on them.
+/// A patch with every kind of operation on these files.
 fn patch(dir: &Path) -> Value {
     let path = |name: &str| dir.join(name).to_str().unwrap().to_owned();
     let mut patch = crate::support::patch(dir);
@@ -349,22 +348,22 @@ const UNSYNCED: Scene = Scene { durability: Durability::Process, ..EVERY_KIND };
 
 #[test]
 #[cfg_attr(windows, ignore = "Wine keeps names of removed files that are open, as all are here")]
-fn a_patch_of_every_kind_of_operation() {
+fn a_patch_with_every_kind_of_operation() {
     survives("every kind of operation", EVERY_KIND, 1);
 }
 
 #[test]
 #[cfg_attr(windows, ignore = "Wine keeps names of removed files that are open, as all are here")]
-fn where_names_cannot_be_exchanged() {
+fn without_exchange_of_names() {
     let plan = || Plan { can_exchange: false, ..Plan::default() };
     survives("without exchange of names", Scene { plan, ..EVERY_KIND }, 1);
 }
 
-/// As on NTFS: names cannot be exchanged and directories not flushed, but a log brings names to
-/// the disk in order.
+/// As on NTFS: names cannot be exchanged and directories cannot be flushed, but changes of names
+/// reach the disk in sequence.
 #[test]
 #[cfg_attr(windows, ignore = "Wine keeps names of removed files that are open, as all are here")]
-fn where_a_log_keeps_the_names() {
+fn with_a_log_of_names() {
     let plan = || Plan { can_exchange: false, has_log: true, ..Plan::default() };
     survives("names in a log", Scene { plan, ..EVERY_KIND }, 1);
     survives("names in a log, moves", Scene { plan, ..MOVES }, 1);
@@ -374,23 +373,23 @@ fn where_a_log_keeps_the_names() {
     }
 }
 
-/// The new version has two names for a moment while it is taken back; a recovery took the second
-/// one for a rival's version, and could not go on.
+/// While a patch is rolled back, the new version temporarily has two names. A recovery took the
+/// second one for another process's version and stopped.
 #[test]
 #[cfg_attr(windows, ignore = "Wine keeps names of removed files that are open, as all are here")]
-fn regression_a_patch_that_is_taken_back_where_names_cannot_be_exchanged() {
+fn regression_a_patch_rolled_back_without_exchange_of_names() {
     let plan = || Plan { can_exchange: false, has_log: true, ..Plan::default() };
     for (name, label) in [("halfway", "link"), ("while it was prepared", "copy attributes")] {
         let scene = Scene { plan, ..EVERY_KIND };
         let fault_at = operation(scene, label, 0);
         let figures =
             explore(scene, Plan { fault_at: Some(fault_at), ..plan() }, fault_at, states_per_cut());
-        let name = format!("names in a log, taken back {name}");
+        let name = format!("names in a log, rolled back {name}");
         figures.unwrap_or_else(|message| panic!("{name}: {message:.3000}")).print(&name);
     }
 }
 
-/// The number of the operation that is the `nth` from the end of those with this label.
+/// The index of the operation with a label that is the `nth` from the end.
 fn operation(scene: Scene, label: &str, nth: usize) -> u64 {
     let labels = Run::new(scene, (scene.plan)()).recorder.labels();
     let found = labels.iter().enumerate().filter(|(_, one)| one.starts_with(label));
@@ -398,19 +397,19 @@ fn operation(scene: Scene, label: &str, nth: usize) -> u64 {
     found[found.len() - 1 - nth]
 }
 
-/// The end of a long message, where the difference is.
+/// The end of a long message, which shows the difference.
 fn tail(message: &str) -> &str {
     let start = message.len().saturating_sub(3000);
     let start = (start..message.len()).find(|&at| message.is_char_boundary(at));
     &message[start.unwrap_or(0)..]
 }
 
-/// With `durability: 'process'`, and the journal on a disk that did not lose its power: contents
-/// of staged files are lost though their names are there, and names are lost though the journal
-/// knows that they were given. Once old versions are removed, nothing is promised.
+/// With `durability: 'process'`, and the journal on a disk that kept its power: contents of staged
+/// files are lost although their names exist, and names are lost although the journal records them.
+/// After old versions are removed, nothing is guaranteed.
 #[test]
 #[cfg_attr(windows, ignore = "Wine keeps names of removed files that are open, as all are here")]
-fn where_staged_files_were_not_flushed_and_the_journal_was() {
+fn unflushed_staged_files_with_a_flushed_journal() {
     for (name, can_exchange) in [("not flushed", true), ("not flushed, no exchange", false)] {
         let plan = Plan { keeps_state: true, can_exchange, ..Plan::default() };
         let labels = Run::new(UNSYNCED, plan).recorder.labels();
@@ -422,12 +421,12 @@ fn where_staged_files_were_not_flushed_and_the_journal_was() {
     }
 }
 
-/// With `durability: 'process'`, and everything on one disk: the journal can lose `committed`, or
-/// all of it, while what was written to a file in place is there. The patch may be torn then, but
-/// no recovery removes an old version that is nowhere else.
+/// With `durability: 'process'`, and everything on one disk: the record `committed` or the whole
+/// journal can be lost while data written in place is on disk. The patch may be torn then, but no
+/// recovery removes the only copy of an old version.
 #[test]
 #[cfg_attr(windows, ignore = "Wine keeps names of removed files that are open, as all are here")]
-fn regression_the_last_old_version_is_kept_when_the_journal_has_lost_its_mark() {
+fn regression_the_only_old_version_is_kept_if_the_journal_lost_its_last_record() {
     let [old, new] = &Stage::new(fill).pictures(UNSYNCED)[..] else { panic!("two pictures") };
     for can_exchange in [true, false] {
         let plan = Plan { can_exchange, ..Plan::default() };
@@ -459,16 +458,16 @@ fn regression_the_last_old_version_is_kept_when_the_journal_has_lost_its_mark() 
     }
 }
 
-/// Recovers, and says whether all contents are new. Old versions that were somewhere before are
-/// somewhere afterwards, if only under another name, unless all is new.
+/// Recovers, and returns whether all contents are new. Otherwise every old version that existed
+/// before still exists, possibly under another name.
 fn check_old_versions(run: &Run, old: &Picture, new: &Picture) -> Result<usize, String> {
     let everything = || -> BTreeSet<Vec<u8>> {
-        let below = snapshot(&run.stage.ground()).into_iter();
+        let below = snapshot(&run.stage.base()).into_iter();
         below.filter(|(name, _)| !name.starts_with(GRAVES)).map(|(_, content)| content).collect()
     };
     let before = everything();
     let report = run.stage.recover(&OsFileSystem)?;
-    // Rights that were not flushed can be lost, too; what the files hold is new all the same.
+    // Unflushed permissions can be lost, too; only contents are compared.
     let contents = |picture: &Picture| -> BTreeMap<String, Vec<u8>> {
         picture.iter().map(|(name, (_, content))| (name.clone(), content.clone())).collect()
     };
@@ -482,13 +481,13 @@ fn check_old_versions(run: &Run, old: &Picture, new: &Picture) -> Result<usize, 
     Ok(usize::from(is_new))
 }
 
-/// The files are back before the call returns, and stay so.
+/// The files are restored before the call returns, and stay so.
 #[test]
 #[cfg_attr(windows, ignore = "Wine keeps names of removed files that are open, as all are here")]
-fn a_patch_that_is_taken_back() {
+fn a_patch_that_is_rolled_back() {
     for (name, label) in [
-        ("taken back when all was in place", "flush directory of files"),
-        ("taken back halfway", if cfg!(unix) { "exchange" } else { "link" }),
+        ("rolled back when all was in place", "flush directory of files"),
+        ("rolled back halfway", if cfg!(unix) { "exchange" } else { "link" }),
         ("refused while it was prepared", "copy attributes"),
     ] {
         let fault_at = operation(EVERY_KIND, label, usize::from(label.starts_with("flush")));
@@ -502,7 +501,7 @@ fn a_patch_that_is_taken_back() {
     }
 }
 
-/// What an earlier call has acknowledged is not lost by a later one.
+/// A later call does not lose what an earlier one acknowledged.
 #[test]
 #[cfg_attr(windows, ignore = "Wine keeps names of removed files that are open, as all are here")]
 fn two_patches_of_the_same_files() {
@@ -520,33 +519,33 @@ fn two_patches_of_the_same_files() {
     survives("the second of two patches", Scene { patches: &[patch, second], ..EVERY_KIND }, first);
 }
 
-/// The power goes again while a recovery is at work.
+/// A second power failure interrupts the recovery.
 #[test]
 #[cfg_attr(windows, ignore = "Wine keeps names of removed files that are open, as all are here")]
-fn a_cut_during_the_recovery() {
+fn a_power_failure_during_recovery() {
     let first_cuts = Run::new(EVERY_KIND, Plan::default()).recorder.count();
     let found = cut_twice(EVERY_KIND, Plan::default(), first_cuts, states_per_cut() * 40);
     assert!(found[0] > 0 && found[1] > 0);
     print_pairs("a second cut during the recovery", found);
 }
 
-/// The same where staged files were not flushed: a recovery that takes the patch back was cut
-/// short, and the next one finished the rest of it.
+/// The same if staged files were not flushed: a recovery that rolls the patch back was interrupted,
+/// and the next one completed the rest of the patch.
 #[test]
 #[cfg_attr(windows, ignore = "Wine keeps names of removed files that are open, as all are here")]
-fn regression_a_cut_during_a_recovery_that_takes_back() {
+fn regression_a_power_failure_during_a_rollback() {
     for can_exchange in [true, false] {
         let plan = Plan { keeps_state: true, can_exchange, ..Plan::default() };
         let labels = Run::new(UNSYNCED, plan).recorder.labels();
         let published = labels.iter().rposition(|label| label == JOURNAL_WRITE).unwrap();
         let found = cut_twice(UNSYNCED, plan, published as u64, states_per_cut() * 10);
-        assert!(found[0] > 0, "what is lost is taken back");
+        assert!(found[0] > 0, "a patch with lost versions is rolled back");
         print_pairs("not flushed, a second cut during the recovery", found);
     }
 }
 
-/// So many pairs of cuts, the first before one of the operations 2 to `last` + 1. How often all was
-/// old, and how often new.
+/// Runs pairs of power failures, the first before one of the operations 2 to `last` + 1. Returns
+/// how often all files were old, and how often new.
 fn cut_twice(scene: Scene, plan: Plan, last: u64, pairs: usize) -> [u64; 2] {
     let pictures = Stage::new(scene.fill).pictures(scene);
     let mut random = Random(0xD1B5_4A32_D192_ED03);
@@ -558,7 +557,7 @@ fn cut_twice(scene: Scene, plan: Plan, last: u64, pairs: usize) -> [u64; 2] {
         let state = &choices[random.below(choices.len())];
         run.recorder.lose(state);
         let again = Plan { cut_at: 1 + random.below(90) as u64, ..plan };
-        let recovery = Recorder::new(&run.stage.ground(), again);
+        let recovery = Recorder::new(&run.stage.base(), again);
         let _ = run.stage.recover(&recovery);
         let choices = recovery.states(states_per_cut(), &mut random);
         let second_state = &choices[random.below(choices.len())];
@@ -576,10 +575,10 @@ fn print_pairs(name: &str, [old, new]: [u64; 2]) {
     println!("{name}: {} pairs of cuts: {old} old, {new} new", old + new);
 }
 
-/// A file that was rewritten in place and not flushed is flushed before its copies go.
+/// A file that was rewritten in place without a flush is flushed before its copies are removed.
 #[test]
 #[cfg_attr(windows, ignore = "Wine keeps names of removed files that are open, as all are here")]
-fn regression_a_file_rewritten_in_place_is_flushed_before_its_copies_go() {
+fn regression_a_file_rewritten_in_place_is_flushed_before_its_copies_are_removed() {
     let scene = Scene {
         fill: |dir| {
             std::fs::write(dir.join("a"), "old\n").unwrap();
@@ -595,7 +594,7 @@ fn regression_a_file_rewritten_in_place_is_flushed_before_its_copies_go() {
     let removal = |label: &String| label == "unlink share/state/journals/*.tmp";
     let cut_at = labels.iter().position(removal).unwrap() as u64 + 1;
     let run = Run::new(scene, Plan { cut_at, ..Plan::default() });
-    let recovery = Recorder::new(&run.stage.ground(), Plan::default());
+    let recovery = Recorder::new(&run.stage.base(), Plan::default());
     let report = run.stage.recover(&recovery).unwrap();
     assert_eq!(report.finished.len(), 1, "{report:?}");
     let labels = recovery.labels();
@@ -603,7 +602,7 @@ fn regression_a_file_rewritten_in_place_is_flushed_before_its_copies_go() {
     assert!(before.iter().any(|label| label == &format!("flush file {UNWRITTEN}")), "{labels:?}");
 }
 
-/// A patch that makes no temporary files where its new directories are.
+/// A patch without temporary files in its new directories.
 #[test]
 #[cfg_attr(windows, ignore = "Wine keeps names of removed files that are open, as all are here")]
 fn moves_into_new_directories() {
@@ -620,7 +619,7 @@ const MOVES: Scene = Scene {
     durability: Durability::Power,
 };
 
-/// A refused call makes the state directory, too.
+/// A refused call creates the state directory, too.
 #[test]
 #[cfg_attr(windows, ignore = "Wine keeps names of removed files that are open, as all are here")]
 fn a_patch_after_a_refused_one() {
@@ -639,11 +638,11 @@ fn a_patch_after_a_refused_one() {
     survives("a patch after a refused one", scene, 1);
 }
 
-/// What a call has made of the state directory before it failed, the next one finds there, and
-/// takes for flushed.
+/// If a call created a part of the state directory and then failed, the next call found that part
+/// and assumed that it was flushed.
 #[test]
 #[cfg_attr(windows, ignore = "Wine keeps names of removed files that are open, as all are here")]
-fn regression_a_patch_after_one_that_could_not_make_the_state_directory() {
+fn regression_a_patch_after_one_that_could_not_create_the_state_directory() {
     let refused = Scene { patches: &[patch, patch], ..EVERY_KIND };
     for (name, label) in [
         ("the directory of locks is not made", "make directory share/state/locks"),
@@ -657,11 +656,11 @@ fn regression_a_patch_after_one_that_could_not_make_the_state_directory() {
     }
 }
 
-/// Files whose writer has not flushed them may lose that writer's change, as without us; the
-/// patch is complete or absent all the same.
+/// A file that its writer did not flush may lose the writer's change, as it would without a patch;
+/// the patch itself is still complete or absent.
 #[test]
 #[cfg_attr(windows, ignore = "Wine keeps names of removed files that are open, as all are here")]
-fn files_that_were_written_just_before() {
+fn files_written_just_before_the_patch() {
     match explore_unflushed(Plan::default(), 1, states_per_cut() * 2) {
         Ok(figures) => figures.print("files not flushed by their writer"),
         Err(message) => panic!("{message}"),
@@ -691,7 +690,7 @@ fn run_unflushed(plan: Plan) -> Run {
         }
         std::fs::hard_link(dir.join("fifth"), dir.join("fifth-too")).unwrap();
     });
-    let recorder = Recorder::new(&stage.ground(), plan);
+    let recorder = Recorder::new(&stage.base(), plan);
     for name in UNFLUSHED {
         let path = stage.files().join(name);
         if name.contains('/') {
@@ -722,23 +721,23 @@ fn explore_unflushed(plan: Plan, first: u64, limit: usize) -> Result<Figures, St
     Ok(figures)
 }
 
-/// The file that is rewritten in place is old or new, or has lost what its writer did not flush.
-/// Where it is neither after it was written to, both versions of it are kept, and the report says so.
+/// A file rewritten in place is old or new, or has lost what its writer did not flush. If it is
+/// neither after the rewrite started, both versions are kept, and the report names them.
 fn check_in_place(run: &Run, now: &[u8], report: &mut RecoveryReport) -> Result<(), String> {
     let is_version =
         |content: &[u8]| [&b"one\ntwo\nthree\n"[..], b"one\nnew\nthree\n"].contains(&content);
     if is_version(now) {
         return Ok(());
     }
-    let is_told = |one: &Conflict| one.path.ends_with("fifth");
-    let told: Vec<_> = report.conflicts.extract_if(.., |one| is_told(one)).collect();
+    let is_reported = |one: &Conflict| one.path.ends_with("fifth");
+    let reported: Vec<_> = report.conflicts.extract_if(.., |one| is_reported(one)).collect();
     let is_begun = run.recorder.labels().iter().any(|label| label == "write files/fifth");
-    let kept: Vec<_> = told.iter().flat_map(|one| &one.kept).map(std::fs::read).collect();
+    let kept: Vec<_> = reported.iter().flat_map(|one| &one.kept).map(std::fs::read).collect();
     let is_kept = |one: &std::io::Result<Vec<u8>>| one.as_deref().is_ok_and(is_version);
     if !is_begun || kept.len() == 2 && kept.iter().all(is_kept) {
         Ok(())
     } else {
-        Err(format!("the file in place is {now:?}, {told:?}, {kept:?}"))
+        Err(format!("the file in place is {now:?}, {reported:?}, {kept:?}"))
     }
 }
 
@@ -757,7 +756,7 @@ fn check_unflushed(run: &Run) -> Result<usize, String> {
     ];
     let is_whole = steps.iter().all(|&step| step == steps[0]);
     let is_temporary = |name: &String| name.contains(TEMPORARY_PREFIX);
-    let is_clean = is_untroubled(&report)
+    let is_clean = is_without_conflict(&report)
         && journals(&run.stage.state()).is_empty()
         && !now.keys().any(is_temporary)
         && (run.recorder.is_cut() || run.recorder.has_log() || report.is_empty());
@@ -768,8 +767,8 @@ fn check_unflushed(run: &Run) -> Result<usize, String> {
     }
 }
 
-/// Each flush left out in turn: the model must find what goes wrong without it. Those that it
-/// does not miss are listed with the reason.
+/// Omits each flush in turn: the model must detect the damage. The exceptions are listed with a
+/// reason.
 #[test]
 #[ignore = "takes minutes: npm run stress -- power-test"]
 fn every_flush_is_needed() {
@@ -798,11 +797,11 @@ fn every_flush_is_needed() {
     let scenes = [
         ("every kind", EVERY_KIND, Plan::default()),
         ("moves", MOVES, Plan::default()),
-        ("taken back", EVERY_KIND, Plan { fault_at: Some(taken_back), ..Plan::default() }),
+        ("rolled back", EVERY_KIND, Plan { fault_at: Some(taken_back), ..Plan::default() }),
     ];
     for (name, scene, plan) in scenes {
         for (at, label) in flushes(&Run::new(scene, plan).recorder) {
-            // Sources that were on the disk before: another scene has some that were not.
+            // Sources that were flushed before the patch; another scene has unflushed ones.
             if at > plan.fault_at.unwrap_or(0) && !label.ends_with(UNWRITTEN) {
                 let without = Plan { ignored_flush: Some(at), ..plan };
                 judge(name, at, &label, explore(scene, without, at + 1, limit));
@@ -813,42 +812,42 @@ fn every_flush_is_needed() {
         let without = Plan { ignored_flush: Some(at), ..Plan::default() };
         judge("unflushed files", at, &label, explore_unflushed(without, at + 1, limit));
     }
-    println!("{number} flushes, each left out once: {} noticed", number - needless.len());
+    println!("{number} flushes, each omitted once: {} noticed", number - needless.len());
     let expected = [
-        // An empty file has nothing to lose.
+        // An empty file has no content to lose.
         "every kind: flush file files/sub/*.tmp",
-        // Before `committed`: if names of new versions are lost, the patch is undone.
+        // Before `committed`: if names of new versions are lost, the patch is rolled back.
         "every kind: flush directory of files/*.tmp",
         "every kind: flush directory of files/sub/*.tmp",
-        // Before `published`: old versions go from the same directory, and never without the
-        // changes of the same names before.
+        // Before `published`: old versions are removed from the same directory, and a removal never
+        // reaches the disk before earlier changes of the same names.
         "every kind: flush directory of files/*.tmp",
-        // `published`: the recovery finds by itself that all is in place. It is flushed for
-        // those who change a file right after, so that they are not in conflict with the patch.
+        // `published`: the recovery detects that everything is in place. The flush is for processes
+        // that change a file right afterwards, so that they do not conflict with the patch.
         "every kind: flush file share/state/journals/*.new",
-        // The file that is moved is in the same directory, which is flushed after the move.
+        // The moved file is in the same directory, which is flushed after the move.
         "moves: flush directory of files/b",
         // `committed` and `published`: a single move is atomic without a journal.
         "moves: flush file share/state/journals/*.new",
         "moves: flush file share/state/journals/*.new",
-        // That the patch is taken back, a recovery also sees from a new version that is gone.
-        "taken back: flush file share/state/journals/*.new",
-        // A directory that is itself removed.
-        "taken back: flush directory of files/new/*.tmp",
-        // The copies of a file that is rewritten in place and has one sector, which is not torn.
-        // "every kind" misses those of larger files.
+        // A recovery also detects the rollback by the missing new version.
+        "rolled back: flush file share/state/journals/*.new",
+        // A directory that is removed itself.
+        "rolled back: flush directory of files/new/*.tmp",
+        // The copies of a file that is rewritten in place and has one sector, which cannot be torn.
+        // The scene "every kind" needs the flush for larger files.
         "unflushed files: flush file share/state/journals/*.tmp",
         "unflushed files: flush file share/state/journals/*.tmp",
-        // Before `committed`, again.
+        // Before `committed`, as above.
         "unflushed files: flush directory of files/*.tmp",
         "unflushed files: flush directory of share/state/journals/*.tmp",
-        // Files that took their names just before, whose contents the model takes for flushed.
+        // Files that were renamed just before; the model treats their contents as flushed.
         "unflushed files: flush file of an unwritten file",
         "unflushed files: flush file of an unwritten file",
-        // Before `published`, again.
+        // Before `published`, as above.
         "unflushed files: flush directory of files/b/*.tmp",
         "unflushed files: flush directory of files/moved",
-        // `published`, again.
+        // `published`, as above.
         "unflushed files: flush file share/state/journals/*.new",
     ];
     assert_eq!(needless, expected);

@@ -18,7 +18,7 @@ use hashline_lines::hash::verify;
 
 use crate::support::{Interrupted, facts};
 
-/// A view of one file with `content`; every row but gaps must be a true anchor of it.
+/// A view of one file with `content`. Checks that every row is an anchor of its line.
 fn view(content: &[u8], request: ReadRequest) -> FileView {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("file");
@@ -83,7 +83,7 @@ fn windows() {
 }
 
 #[test]
-fn regression_tiny_limits_cut_the_first_line_and_go_on() {
+fn regression_tiny_limits_truncate_the_first_line_and_continue() {
     let long = format!("{}\nshort\n{}\nend", "x".repeat(5000), "é".repeat(50));
     for max_bytes in [0, 1, 5, 10, 20, 40, 60] {
         let mut line = 1;
@@ -122,7 +122,7 @@ fn matches_with_context() {
 }
 
 #[test]
-fn what_a_file_is() {
+fn kinds_of_files() {
     let kind = |content: &[u8]| view(content, ReadRequest::default()).kind;
     let text = |content: &[u8]| match kind(content) {
         ViewKind::Text(shown) => shown,
@@ -149,9 +149,10 @@ fn what_a_file_is() {
     assert!(matches!(gif, ViewKind::Image { mime_type: "image/gif", .. }), "{gif:?}");
 }
 
-/// The first view of a thread has no room yet and counts its lines first; the later ones need not.
+/// The first view of a thread has no buffer to reuse and counts its lines first; later views do
+/// not.
 #[test]
-fn whole_files_are_the_same_in_old_room_and_in_new() {
+fn whole_files_are_the_same_in_reused_and_new_buffers() {
     let short = "x\n".repeat(3000);
     for content in ["", "a", "a\n", "\n\n", "a\r\nb", "a\rb\n", &short, "é\n"] {
         let first = std::thread::scope(|scope| {
@@ -182,7 +183,7 @@ fn large_files_are_the_same_mapped_or_not() {
 }
 
 #[test]
-fn a_large_text_is_shown_alike_by_one_thread_and_by_many() {
+fn a_large_text_is_rendered_equally_by_one_thread_and_by_many() {
     let words = ["", "}", "\u{e9}t\u{e9} \u{4e2d}", "    return first + second; // and so on"];
     let line = |at: usize| words[at * at % 7 % 4];
     for ending in ["\n", "\r\n"] {
@@ -215,7 +216,7 @@ fn a_large_text_is_shown_alike_by_one_thread_and_by_many() {
 }
 
 #[test]
-fn one_bad_file_fails_no_other() {
+fn an_unreadable_file_does_not_affect_others() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("good"), "a\n").unwrap();
     let requests: Vec<_> =
@@ -235,7 +236,7 @@ fn one_bad_file_fails_no_other() {
     assert_eq!(codes, expected);
 }
 
-/// A log that is written to all the time can be read.
+/// A log that is being written to can be read.
 #[test]
 fn regression_a_growing_file_can_be_read() {
     use std::io::Write;
@@ -263,8 +264,8 @@ fn regression_a_growing_file_can_be_read() {
     }
 }
 
-/// A view of a file that had `before`, and the number of operations it took. `change` is called
-/// before each operation, and `cut` after each look at a stamp.
+/// A view of a file that contains `before`, and the number of operations. `change` is called before
+/// each operation, and `cut` after each stat.
 fn view_while(
     before: &str,
     change: impl Fn(&fs::File, u64) + Send + Sync,
@@ -295,7 +296,7 @@ fn overwrite(mut file: &fs::File, content: &str) {
 const SIZES: [usize; 2] = [100, 80_000];
 
 #[test]
-fn regression_a_file_that_is_written_over_and_grows_is_not_taken_for_a_log() {
+fn regression_an_overwritten_file_that_grows_is_not_taken_for_a_log() {
     for lines in SIZES {
         let (old, new) = ("a line before\n".repeat(lines), "another line now\n".repeat(lines));
         let (_, count) = view_while(&old, |_, _| {}, |_, _| {});
@@ -314,7 +315,7 @@ fn regression_a_file_that_is_written_over_and_grows_is_not_taken_for_a_log() {
 }
 
 #[test]
-fn regression_a_file_that_is_cut_while_it_is_looked_at_is_not_binary() {
+fn regression_a_file_truncated_while_it_is_read_is_not_binary() {
     for lines in SIZES {
         let text = "a line of text\n".repeat(lines);
         let (_, count) = view_while(&text, |_, _| {}, |_, _| {});
@@ -337,8 +338,8 @@ fn regression_a_file_that_is_cut_while_it_is_looked_at_is_not_binary() {
     }
 }
 
-/// Streams a file of 3 MiB, and changes it when the first piece is there: what was passed on, and
-/// how it ended.
+/// Streams a file of 3 MiB and changes it after the first piece. Returns the rows streamed and the
+/// result.
 fn streamed_while(change: impl Fn(&std::path::Path)) -> (Vec<u8>, Result<FileView, Code>) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("file");
@@ -361,20 +362,20 @@ fn a_streamed_file_is_one_version_or_an_error() {
     let (whole, ended) = streamed_while(|_| {});
     assert_eq!(facts(&ended.unwrap()).end_line, 3 << 16);
     assert_eq!(whole.iter().filter(|&&byte| byte == b'\n').count(), 3 << 16);
-    // A log grows, and is shown as it was.
+    // A log that grows is streamed up to its old end.
     let (grown, ended) = streamed_while(|path| {
         let mut log = fs::OpenOptions::new().append(true).open(path).unwrap();
         std::io::Write::write_all(&mut log, b"one more\n").unwrap();
     });
     assert_eq!(facts(&ended.unwrap()).end_line, 3 << 16);
     assert!(grown == whole);
-    // Another text, or none: nothing of it is passed on.
+    // Other content, or none, is not streamed.
     for len_bytes in [0, 1 << 20, (3 << 20) - 1] {
         let (rows, ended) = streamed_while(|path| {
             let file = fs::OpenOptions::new().write(true).open(path).unwrap();
             file.set_len(len_bytes).unwrap();
         });
-        // Where files are read at once, all of it was there before.
+        // If the file is read at once, all of the old content was read before the change.
         let is_whole = ended.is_ok() && rows == whole;
         let is_refused = ended.err() == Some(Code::ConcurrentChange);
         assert!(is_whole || is_refused, "{len_bytes}");
@@ -383,7 +384,7 @@ fn a_streamed_file_is_one_version_or_an_error() {
 }
 
 #[test]
-fn a_failure_of_whoever_takes_a_stream_is_handed_back() {
+fn an_error_of_the_stream_callback_is_returned() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("file");
     fs::write(&path, "one\n").unwrap();
@@ -394,7 +395,7 @@ fn a_failure_of_whoever_takes_a_stream_is_handed_back() {
     assert_eq!(ended.unwrap_err().code, Code::NoSpace);
 }
 
-/// Names of files are compared and shown as text.
+/// File names are compared and printed as text.
 #[cfg(unix)]
 #[test]
 fn paths_that_are_not_unicode_are_refused() {
@@ -418,9 +419,9 @@ fn paths_that_are_not_unicode_are_refused() {
     assert_eq!(session.forget(Some(path)).unwrap_err().message, refusal);
 }
 
-/// As of files: each face writes options in its own way.
+/// As for files: each binding spells options in its own way.
 #[test]
-fn regression_the_reason_why_bytes_have_no_view_is_spelled_as_the_face_does() {
+fn regression_the_error_of_a_read_of_bytes_uses_the_spelling_of_the_binding() {
     let host = Host { spelling: |_| "--from", ..Host::default() };
     let workspace = Workspace::new(WorkspaceOptions { host, ..WorkspaceOptions::unbounded() });
     let request = ReadRequest { path: "a".into(), ..window(0, None, None) };

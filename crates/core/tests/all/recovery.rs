@@ -1,4 +1,4 @@
-//! What a recovery does when someone else was at the files meanwhile, or at the journal.
+//! Recoveries after other processes changed the files or the journal.
 
 mod last_versions;
 
@@ -23,7 +23,7 @@ use hashline_disk::fs::OsFileSystem;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// What a crash leaves: the files, and the state directory.
+/// The state after a crash: the files, and the state directory.
 struct Scene {
     dir: TempDir,
     state: TempDir,
@@ -52,16 +52,16 @@ impl Scene {
         recover(self.state.path())
     }
 
-    /// Nothing is left of any transaction.
+    /// Checks that no transaction left anything.
     fn check_clean(&self, label: &str) {
         assert!(journals(self.state.path()).is_empty(), "{label}");
         assert_eq!(temporaries(self.dir.path()), Vec::<String>::new(), "{label}");
     }
 }
 
-/// Interrupts a patch as a crash before operation `n` would: from there on, nothing works.
-/// `rival` acts just before the last operation that still works. False when the patch took
-/// fewer operations.
+/// Interrupts a patch as if by a crash before operation `n`: all later operations fail. `rival`
+/// runs just before the last operation that works. Returns false if the patch needed fewer
+/// operations.
 fn interrupt(n: u64, patch: Value, state: &Path, rival: &(dyn Fn() + Sync)) -> bool {
     let fs = Interrupted::new(|at| {
         if at + 1 == n {
@@ -78,7 +78,7 @@ fn interrupt(n: u64, patch: Value, state: &Path, rival: &(dyn Fn() + Sync)) -> b
     fs.count() >= n
 }
 
-/// A scene for a crash before every single operation of the patch of every kind.
+/// A scene for a crash before every operation of a patch with every kind of operation.
 fn each_crash(mut check: impl FnMut(&Scene, &str)) {
     for n in (1..).step_by(stride()) {
         let scene = Scene::new();
@@ -103,7 +103,7 @@ fn append(path: &Path, text: &str) -> Value {
     json!([{"op": "insert_after", "path": path, "anchor": "EOF", "text": text}])
 }
 
-/// All of the patch is there, or nothing of it.
+/// Checks that the patch is complete or absent.
 fn check_whole(scene: &Scene, before: &std::collections::BTreeMap<String, Vec<u8>>, label: &str) {
     let now = snapshot(scene.dir.path());
     if !now.contains_key("new/added") {
@@ -118,7 +118,7 @@ fn check_whole(scene: &Scene, before: &std::collections::BTreeMap<String, Vec<u8
 }
 
 #[test]
-fn a_stuck_patch_is_worked_off_by_the_next_call() {
+fn an_interrupted_patch_is_recovered_by_the_next_call() {
     each_crash(|scene, label| {
         let before = snapshot(Scene::new().dir.path());
         let bystander = scene.path("bystander");
@@ -132,7 +132,7 @@ fn a_stuck_patch_is_worked_off_by_the_next_call() {
 
 #[test]
 fn a_dry_run_recovers_nothing() {
-    let mut times_told = 0;
+    let mut times_reported = 0;
     each_crash(|scene, label| {
         if journals(scene.state.path()).is_empty() {
             return;
@@ -145,17 +145,21 @@ fn a_dry_run_recovers_nothing() {
         assert_eq!(snapshot(scene.dir.path()), before, "{label}");
         assert!(!journals(scene.state.path()).is_empty(), "{label}");
         if let Ok(Outcome::Rejected(rejected)) = outcome {
-            let is_told = rejected.text.contains("a dry run does not recover it");
-            assert!(is_told || rejected.code == Code::FileNotFound, "{label}: {}", rejected.text);
-            times_told += u32::from(is_told);
+            let is_reported = rejected.text.contains("a dry run does not recover it");
+            assert!(
+                is_reported || rejected.code == Code::FileNotFound,
+                "{label}: {}",
+                rejected.text
+            );
+            times_reported += u32::from(is_reported);
         }
         assert!(scene.recover().failed.is_empty(), "{label}");
     });
-    assert!(times_told > 0);
+    assert!(times_reported > 0);
 }
 
 #[test]
-fn a_file_changed_by_someone_else_after_the_crash_is_left_and_both_versions_kept() {
+fn a_file_changed_by_another_process_after_the_crash_is_kept_with_both_versions() {
     let mut conflicts = 0;
     each_crash(|scene, label| {
         let theirs = scene.path("edited");
@@ -188,7 +192,7 @@ fn a_file_that_was_to_move_and_was_changed_meanwhile_is_reported() {
         let report = scene.recover();
         assert_eq!(scene.read("moved"), "theirs\n", "{label}");
         let is_named = report.conflicts.iter().any(|one| Path::new(&one.path) == theirs);
-        // A patch that was not committed is cleared away: then nothing is in conflict.
+        // An uncommitted patch is rolled back, so nothing conflicts.
         assert_eq!(is_named, !report.finished.is_empty(), "{label}: {report:?}");
         reported += usize::from(is_named);
     });
@@ -196,8 +200,8 @@ fn a_file_that_was_to_move_and_was_changed_meanwhile_is_reported() {
 }
 
 #[test]
-fn a_call_that_recovers_tells_of_conflicts() {
-    let mut told = 0;
+fn a_call_that_recovers_reports_conflicts() {
+    let mut reported = 0;
     each_crash(|scene, label| {
         fs::write(scene.path("edited"), "theirs\n").unwrap();
         let applied = applied(append(&scene.path("bystander"), "more"), scene.state.path());
@@ -205,15 +209,15 @@ fn a_call_that_recovers_tells_of_conflicts() {
         let rows =
             applied.text.lines().filter(|row| row.starts_with("An interrupted patch")).count();
         assert_eq!(rows, kept, "{label}: {}", applied.text);
-        told += rows;
+        reported += rows;
     });
-    assert!(told > 0);
+    assert!(reported > 0);
 }
 
-/// The exchange of names may take out a rival's version just before the crash.
+/// An exchange of names can displace a concurrent process's version just before the crash.
 #[test]
 #[cfg_attr(windows, ignore = "where two names cannot be exchanged, such a version is lost")]
-fn a_rival_who_is_displaced_just_before_the_crash_is_not_lost() {
+fn a_concurrent_version_displaced_just_before_the_crash_is_not_lost() {
     for name in ["edited", "moved", "changed", "deleted", "one"] {
         for n in (2..).step_by(stride()) {
             let scene = Scene::new();
@@ -255,7 +259,7 @@ fn a_journal_waits_for_a_directory_that_was_moved_away() {
     });
 }
 
-/// The inodes of the staged files of a committed patch whose old versions are all there.
+/// The inodes of the staged files of a committed patch that still has all old versions.
 #[cfg(unix)]
 fn staged_inodes(scene: &Scene) -> Option<Vec<u64>> {
     let text = read_journal(scene)?;
@@ -274,7 +278,7 @@ fn paths_of(scene: &Scene, inodes: &[u64]) -> Vec<PathBuf> {
     paths.filter(is_one).collect()
 }
 
-/// What a power cut leaves of a file that was not flushed: its size may be there or not.
+/// What a power failure leaves of an unflushed file; its size may be preserved or not.
 #[cfg(unix)]
 #[derive(Clone, Copy, Debug)]
 enum Loss {
@@ -310,25 +314,25 @@ impl Loss {
     }
 }
 
-/// The journal was flushed, and the staged files were not. A recovery put an empty file in place
-/// and removed the old version.
+/// The journal was flushed and the staged files were not. A recovery published an empty file and
+/// removed the old version.
 #[cfg(unix)]
 #[test]
-fn regression_a_patch_whose_staged_files_a_power_cut_has_taken_is_undone() {
+fn regression_a_patch_whose_staged_files_were_lost_in_a_power_failure_is_rolled_back() {
     let before = snapshot(Scene::new().dir.path());
     let mut times = 0;
     for _ in 0..2 {
         each_crash(|scene, label| {
             let Some(inodes) = staged_inodes(scene) else { return };
             let loss = Loss::ALL[times % Loss::ALL.len()];
-            // Each of them in turn, and sometimes all.
+            // Each file in turn, and sometimes all.
             let lost = match times / Loss::ALL.len() % (inodes.len() + 1) {
                 0 => &inodes[..],
                 nth => &inodes[nth - 1..nth],
             };
             times += 1;
             for path in paths_of(scene, lost) {
-                // Of names that were exchanged, both are there.
+                // After an exchange of names, both names exist.
                 let is_waiting = path.to_str().unwrap().contains(TEMPORARY_PREFIX);
                 let loss = if is_waiting { loss } else { loss.of_placed() };
                 loss.happen(&path);
@@ -336,7 +340,7 @@ fn regression_a_patch_whose_staged_files_a_power_cut_has_taken_is_undone() {
             let report = scene.recover();
             let label = format!("{label}, {loss:?}: {report:?}");
             assert_eq!((report.undone.len(), report.failed.len()), (1, 0), "{label}");
-            // What is neither whole nor empty could be someone else's.
+            // A file that is neither complete nor empty could be another process's file.
             let is_certain = !matches!(loss, Loss::Half);
             assert!(!is_certain || report.conflicts.is_empty(), "{label}");
             assert_eq!(snapshot(scene.dir.path()), before, "{label}");
@@ -369,19 +373,19 @@ fn regression_a_torn_copy_is_not_written_into_a_file() {
             let kept = snapshot(scene.state.path());
             let now = snapshot(scene.dir.path());
             let found: Vec<_> = now.values().chain(kept.values()).collect();
-            // A whole version is there, and a torn file is left and told.
+            // A complete version exists; a torn file is left and reported.
             let is_there = |text: &str| found.iter().any(|content| *content == text.as_bytes());
             assert!(is_there(&old) || is_there(&new), "{label}");
             let after = scene.read("linked");
-            let is_told = after == before && !report.conflicts.is_empty();
-            assert!(after == old || after == new || is_told, "{label}");
+            let is_reported = after == before && !report.conflicts.is_empty();
+            assert!(after == old || after == new || is_reported, "{label}");
             times += 1;
         });
     }
     assert!(times * stride() > 50, "{times}");
 }
 
-/// The copy of a version of the file that is rewritten in place, by its field in the journal.
+/// The copy of a version of the file rewritten in place; `field` is its field in the journal.
 #[cfg(unix)]
 fn copy_of_linked(scene: &Scene, journal: &str, field: &str) -> Option<PathBuf> {
     let state = scene.state.path().canonicalize().unwrap();
@@ -391,10 +395,10 @@ fn copy_of_linked(scene: &Scene, journal: &str, field: &str) -> Option<PathBuf> 
     })
 }
 
-/// A power cut can leave a file torn with the size and time that it had, and tear both copies.
+/// A power failure can tear a file and both copies, and preserve its old size and time.
 #[cfg(unix)]
 #[test]
-fn regression_a_torn_file_with_its_old_time_is_told() {
+fn regression_a_torn_file_with_its_old_time_is_reported() {
     let mut times = 0;
     each_crash(|scene, label| {
         let Some(text) = read_journal(scene) else { return };
@@ -414,15 +418,15 @@ fn regression_a_torn_file_with_its_old_time_is_told() {
         Loss::Emptied.happen(&saved);
         Loss::Emptied.happen(&ready);
         let report = scene.recover();
-        let is_told = report.conflicts.iter().any(|one| one.path.ends_with("linked"));
-        assert!(is_told && scene.read("linked") == torn, "{label}: {report:?}");
+        let is_reported = report.conflicts.iter().any(|one| one.path.ends_with("linked"));
+        assert!(is_reported && scene.read("linked") == torn, "{label}: {report:?}");
         scene.check_clean(label);
         times += 1;
     });
     assert!(times * stride() > 5, "{times}");
 }
 
-/// What the patch makes of the file that is rewritten in place, and what that was.
+/// The new or old content of the file that is rewritten in place.
 #[cfg(unix)]
 fn linked(is_new: bool) -> String {
     let scene = Scene::new();
@@ -434,16 +438,17 @@ fn linked(is_new: bool) -> String {
     scene.read("linked")
 }
 
-/// Neither way is open: nothing that is left is removed, and the report says where it is.
+/// It can be neither completed nor rolled back: nothing is removed, and the report names what is
+/// left.
 #[cfg(unix)]
 #[test]
-fn a_patch_that_can_go_neither_way_keeps_what_there_is() {
+fn a_patch_that_can_be_neither_completed_nor_rolled_back_keeps_all_files() {
     let before = snapshot(Scene::new().dir.path());
     let mut times = 0;
     each_crash(|scene, label| {
         let Some(inodes) = staged_inodes(scene) else { return };
         paths_of(scene, &inodes[..1]).iter().for_each(|path| Loss::Emptied.happen(path));
-        // An old version that waits is gone, too.
+        // A waiting old version is missing, too.
         let gone = temporaries(scene.dir.path()).into_iter().map(|name| scene.path(&name));
         let mut gone =
             gone.filter(|path| !inodes.contains(&path.symlink_metadata().unwrap().ino()));
@@ -464,7 +469,8 @@ fn a_patch_that_can_go_neither_way_keeps_what_there_is() {
     assert!(times * stride() > 5, "{times}");
 }
 
-/// A power cut has taken the mark, and the time of a file that its user had written just before.
+/// A power failure has lost the record, and the modification time of a file that its user wrote
+/// just before.
 #[cfg(unix)]
 #[test]
 fn regression_an_old_version_with_another_time_is_not_removed() {
@@ -498,7 +504,7 @@ fn regression_an_old_version_with_another_time_is_not_removed() {
 }
 
 #[test]
-fn a_patch_whose_temporary_files_someone_removed_leaves_none_and_is_told() {
+fn a_patch_whose_temporary_files_were_removed_is_reported() {
     let (mut undone, mut conflicts) = (0, 0);
     each_crash(|scene, label| {
         let gone = temporaries(scene.dir.path());
@@ -514,8 +520,8 @@ fn a_patch_whose_temporary_files_someone_removed_leaves_none_and_is_told() {
         if !gone.is_empty() {
             for name in ["deleted", "one", "two"] {
                 let path = scene.path(name);
-                let is_told = report.conflicts.iter().any(|one| Path::new(&one.path) == path);
-                assert!(path.exists() || is_told, "{label}, {name}: {report:?}");
+                let is_reported = report.conflicts.iter().any(|one| Path::new(&one.path) == path);
+                assert!(path.exists() || is_reported, "{label}, {name}: {report:?}");
             }
         }
         undone += report.undone.len();
@@ -524,10 +530,10 @@ fn a_patch_whose_temporary_files_someone_removed_leaves_none_and_is_told() {
     assert!(undone > 0 && conflicts > 0, "{undone} {conflicts}");
 }
 
-/// Whatever a crash leaves: the file is the old one or the new one, with the rights of the old.
+/// After any crash, the file is the old or the new one, with the permissions of the old one.
 #[cfg(unix)]
 #[test]
-fn regression_a_crash_costs_no_rights_of_a_file_that_is_deleted_and_added() {
+fn regression_a_crash_keeps_the_permissions_of_a_file_that_is_deleted_and_added() {
     let mut seen = [0, 0];
     for n in 1.. {
         let scene = Scene::new();
@@ -553,7 +559,7 @@ fn regression_a_crash_costs_no_rights_of_a_file_that_is_deleted_and_added() {
     assert!(seen.iter().all(|&count| count > 1), "{seen:?}");
 }
 
-/// The state directory by a path through a link that is made in `links`.
+/// The path of the state directory through a new link in `links`.
 #[cfg(unix)]
 fn below_a_link(scene: &Scene, links: &Path) -> PathBuf {
     let (link, state) = (links.join("link"), scene.state.path());
@@ -593,7 +599,7 @@ fn a_patch_that_reached_its_state_directory_by_a_link_is_recovered() {
     assert!(recovered > 0);
 }
 
-/// Numbers of devices change with the order in which they are found.
+/// Device numbers depend on the order in which devices are detected.
 #[test]
 fn a_device_may_have_another_number_after_a_restart() {
     each_crash(|scene, label| {
@@ -636,7 +642,7 @@ fn renumber_devices(journal: &Path) {
 }
 
 #[test]
-fn of_many_recoveries_at_once_one_does_the_work() {
+fn of_many_concurrent_recoveries_one_does_the_work() {
     each_crash(|scene, label| {
         let before = snapshot(Scene::new().dir.path());
         let is_open = !journals(scene.state.path()).is_empty();
@@ -653,7 +659,7 @@ fn of_many_recoveries_at_once_one_does_the_work() {
     });
 }
 
-/// Of calls on the files of an interrupted patch, one recovers it and the others wait for that.
+/// If several calls need the files of an interrupted patch, one recovers it and the others wait.
 #[test]
 fn calls_on_files_that_are_being_recovered_wait() {
     each_crash(|scene, label| {
@@ -687,7 +693,7 @@ fn another_name_of_an_interrupted_file_is_the_same_file() {
     });
 }
 
-/// A truncated file is nothing that an interrupted rewrite leaves.
+/// An interrupted rewrite never leaves a truncated file.
 #[test]
 fn a_file_rewritten_in_place_that_someone_truncated_is_left() {
     let mut conflicts = 0;
@@ -705,10 +711,10 @@ fn a_file_rewritten_in_place_that_someone_truncated_is_left() {
     assert!(conflicts > 0);
 }
 
-/// Other systems have no such names.
+/// Other systems do not have such names.
 #[cfg(target_os = "linux")]
 #[test]
-fn directories_whose_names_are_no_utf_8_are_recovered() {
+fn directories_with_names_that_are_not_utf_8_are_recovered() {
     let (mut finished, mut undone) = (0, 0);
     for n in 1.. {
         let scene = Scene { dir: scratch(), state: scratch() };
@@ -742,14 +748,15 @@ fn links_are_kept_on_another_file_system() {
     let far = tempfile::tempdir().unwrap();
     let near = scratch();
     if fs::metadata(far.path()).unwrap().dev() == fs::metadata(near.path()).unwrap().dev() {
-        crate::support::tell_skipped("there is only one file system here");
+        crate::support::print_skipped("there is only one file system here");
         return;
     }
     let mut kept = 0;
     for n in 1.. {
         let scene = Scene { dir: scratch(), state: tempfile::tempdir().unwrap() };
         let there = tempfile::tempdir().unwrap();
-        // Both ways: the link's copy waits near the journals, or far from them.
+        // Both directions: the copy of the link is staged on the file system of the journals, or on
+        // another.
         let (from, to) = (there.path().join("link"), scene.path("moved link"));
         symlink("leads nowhere", &from).unwrap();
         let patch = json!({"operations": [{"op": "move_file", "from": from, "to": to}]});
@@ -775,9 +782,9 @@ fn links_are_kept_on_another_file_system() {
     assert!(kept > 0);
 }
 
-/// A swap leaves each name without file for a moment. Whoever looks it up then waits.
+/// A swap removes each name for a moment; a lookup then waits.
 #[test]
-fn names_that_another_call_has_vacated_for_a_moment_are_waited_for() {
+fn a_call_waits_for_names_that_another_call_removed_for_a_moment() {
     let scene = Scene::new();
     let (one, two, link) = (scene.path("one"), scene.path("two"), scene.path("to one"));
     #[cfg(unix)]
@@ -815,20 +822,20 @@ fn names_that_another_call_has_vacated_for_a_moment_are_waited_for() {
     assert!(scene.read("one").ends_with("two line 200\nedit\n"));
 }
 
-/// However a recovery is disturbed, the next one finds everything it needs.
+/// However a recovery is interrupted, the next one finds all it needs.
 #[test]
-fn a_fault_in_the_recovery_leaves_the_rest_to_a_later_one() {
+fn a_fault_in_a_recovery_leaves_the_rest_to_the_next_one() {
     faults_in_recoveries(61 * stride());
 }
 
 /// `npm run stress -- fault-test` runs it.
 #[test]
 #[ignore = "takes minutes"]
-fn every_fault_in_the_recovery_leaves_the_rest_to_a_later_one() {
+fn every_fault_in_a_recovery_leaves_the_rest_to_the_next_one() {
     faults_in_recoveries(3);
 }
 
-/// A crash before every `step`-th operation, and faults at each operation of the recovery in turn.
+/// A crash before every `step`-th operation, then faults at each operation of the recovery in turn.
 fn faults_in_recoveries(step: usize) {
     let before = snapshot(Scene::new().dir.path());
     for n in (1..).step_by(step) {
@@ -867,9 +874,9 @@ fn faults_in_recoveries(step: usize) {
     }
 }
 
-/// A journal that this call did not write can name any file.
+/// A journal that this process did not write can name any file.
 #[test]
-fn a_journal_that_others_may_write_or_that_no_transaction_writes_is_not_acted_on() {
+fn a_journal_writable_by_others_or_not_from_a_transaction_is_ignored() {
     let committed = |scene: &Scene| {
         (1..).step_by(3).find(|&n| {
             let _ = fs::remove_dir_all(scene.state.path().join("journals"));
@@ -888,7 +895,7 @@ fn a_journal_that_others_may_write_or_that_no_transaction_writes_is_not_acted_on
         assert_eq!((report.damaged.len(), report.finished.len()), (1, 0), "{report:?}");
         fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
     }
-    // The temporary file is one that no transaction makes, there or elsewhere.
+    // A name of a temporary file that no transaction creates, in this or another directory.
     let temporary = own.split("\"temporary\":\"").nth(1).unwrap().split('"').next().unwrap();
     let secret = scene.path("deleted");
     for other in [secret.clone(), PathBuf::from("/elsewhere/.hashline-0.tmp")] {
@@ -910,7 +917,7 @@ fn read_journal(scene: &Scene) -> Option<String> {
     fs::read_to_string(journal_path(scene)?).ok()
 }
 
-/// Writes the records of `text` with the checksums that they need.
+/// Writes the records of `text` with valid checksums.
 fn rewrite_journal(path: &Path, text: &str) {
     let record = |line: &str| {
         let json = line.split_once(' ').unwrap().1;
@@ -919,12 +926,13 @@ fn rewrite_journal(path: &Path, text: &str) {
     fs::write(path, text.lines().map(record).collect::<String>()).unwrap();
 }
 
-/// A journal as it was recorded on a system with links, of a patch with every kind of step. `FILES` and `STATE` stand for
-/// the directories, and each mark has the name of its file in place of the inode.
+/// A journal recorded on a system with links, for a patch with every kind of step. `FILES` and
+/// `STATE` are placeholders for directories; each stamp has the name of its file instead of the
+/// inode.
 #[cfg(unix)]
 const RECORDED: &str = include_str!("../journals/version-1.jsonl");
 
-/// Lays out what the first `records` records of [`RECORDED`] speak of.
+/// Creates the files that the first `records` records of [`RECORDED`] refer to.
 #[cfg(unix)]
 fn as_recorded(records: usize) -> Scene {
     let scene = Scene::new();
@@ -939,7 +947,7 @@ fn as_recorded(records: usize) -> Scene {
     let text = text.replace("STATE", state.to_str().unwrap());
     let begin: Value = serde_json::from_str(&text.lines().next().unwrap()[2..]).unwrap();
     for step in begin["steps"].as_array().unwrap() {
-        // Where the new content waits, the old one of a file that is rewritten in place.
+        // Where the new content is staged, or the old content of a file that is rewritten in place.
         for (field, content) in [("temporary", "new"), ("ready", "new"), ("saved", "old")] {
             let is_copied = field != "saved" || step["step"] == "rewrite_in_place";
             if let Some(path) = step[field].as_str().filter(|_| is_copied) {
@@ -963,7 +971,7 @@ fn as_recorded(records: usize) -> Scene {
     scene
 }
 
-/// Gives the marks the values of their files.
+/// Fills the stamps with the values of their files.
 #[cfg(unix)]
 fn fill_marks(value: &mut Value) {
     match value {
@@ -988,10 +996,10 @@ fn fill_marks(value: &mut Value) {
     }
 }
 
-/// What is in journals stays readable: a crash and the recovery may be of two releases.
+/// Journals stay readable: the crash and the recovery can happen with different releases.
 #[cfg(unix)]
 #[test]
-fn a_recorded_journal_is_worked_off() {
+fn a_recorded_journal_is_recovered() {
     let before = snapshot(Scene::new().dir.path());
     let scene = as_recorded(1);
     let report = scene.recover();
@@ -1027,14 +1035,14 @@ fn a_recorded_journal_is_worked_off() {
     assert_eq!(snapshot(scene.dir.path()), expected);
 }
 
-/// With a root, a recovery acts on files beneath it only, and no patch touches a journal.
+/// With a root, a recovery only affects files in it, and no patch can write a journal.
 #[test]
 fn a_call_with_a_root_recovers_nothing_outside_and_writes_no_journal() {
     let scene = Scene::new();
     let confined = scene.path("confined");
     fs::create_dir(&confined).unwrap();
     fs::write(confined.join("a"), "one\n").unwrap();
-    // So that the directories of the state are there, and each call takes as many operations.
+    // Creates the state directories first, so that each call needs the same number of operations.
     applied(append(&scene.path("bystander"), "more"), scene.state.path());
     let mut n = 0;
     while !read_journal(&scene).is_some_and(|text| text.contains("\"committed\"")) {
@@ -1070,13 +1078,13 @@ fn a_call_with_a_root_recovers_nothing_outside_and_writes_no_journal() {
     assert!(rejected.text.contains("state directory"), "{}", rejected.text);
 }
 
-/// Whatever a journal says: an old version that has no other name is not cleared away.
+/// Whatever a journal says, an old version without another name is not removed.
 #[test]
-fn an_old_version_that_waits_is_not_taken_for_a_new_one() {
+fn a_staged_old_version_is_not_taken_for_a_new_one() {
     let mut committed = 0;
     each_crash(|scene, label| {
         let Some(text) = read_journal(scene) else { return };
-        // Before that nothing has happened, and after that old versions go.
+        // Before `committed` nothing was published; after `published` old versions are removed.
         if !text.contains("\"committed\"") || text.contains("\"published\"") {
             return;
         }
@@ -1102,7 +1110,7 @@ fn is_linked(name: &str) -> bool {
 }
 
 #[test]
-fn damaged_and_foreign_journals_are_kept_and_not_acted_on() {
+fn damaged_and_foreign_journals_are_kept_and_ignored() {
     let (dir, state) = (scratch(), scratch());
     fill(dir.path());
     fs::create_dir_all(state.path().join("journals")).unwrap();
@@ -1121,7 +1129,7 @@ fn damaged_and_foreign_journals_are_kept_and_not_acted_on() {
     assert_eq!(report.damaged.len(), 3, "{report:?}");
     assert_eq!(journals(state.path()).len(), 4);
     assert_eq!(snapshot(dir.path()), before);
-    // They stop nobody.
+    // They do not block other patches.
     let options = options(state.path(), Durability::Process);
     let outcome = Workspace::on(&OsFileSystem, &options).apply(patch(dir.path()));
     assert!(matches!(outcome, Ok(Outcome::Applied(_))), "{outcome:?}");
@@ -1142,16 +1150,16 @@ fn a_live_transaction_is_left_alone() {
     assert_eq!(recover(state.path()).damaged.len(), 1);
 }
 
-/// A rewrite that keeps size and timestamps is seen by its content.
+/// A rewrite that preserves size and timestamps is detected by the content.
 #[test]
-fn a_change_that_stamps_cannot_show_is_seen() {
+fn a_change_that_stamps_do_not_show_is_detected() {
     let (dir, state) = (scratch(), scratch());
     let path = dir.path().join("a");
     fs::write(&path, "one\ntwo\n").unwrap();
     let edit = json!({"operations": [
         {"op": "set_line", "path": path, "anchor": anchor(1, "one"), "text": "ONE"},
     ]});
-    // The rival writes when the journal is begun, and the file system shows no trace of it.
+    // The other process writes when the journal is created, and the file system shows no change.
     let wrote = AtomicUsize::new(0);
     let fs_with_rival = Interrupted::new(|_| {
         if !journals(state.path()).is_empty() && wrote.fetch_add(1, Ordering::SeqCst) == 0 {

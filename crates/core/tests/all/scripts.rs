@@ -27,12 +27,12 @@ impl Scene {
         Scene(Project::new(files))
     }
 
-    /// The header of a file as it is.
+    /// The header of the current version of a file.
     fn header(&self, name: &str) -> String {
         format!("[{name}#{}]", tag(&self.content(name)))
     }
 
-    /// A patch of one file as it is.
+    /// A patch for the current version of a file.
     fn patch(&self, name: &str, rows: &str) -> String {
         format!("{}\n{rows}", self.header(name))
     }
@@ -72,7 +72,7 @@ fn hunks_of_one_file() {
 }
 
 #[test]
-fn bytes_outside_of_the_lines_stay() {
+fn bytes_outside_of_the_lines_are_kept() {
     let text = "\u{feff}one\r\ntwo  \r\nthree";
     let scene = Scene::new(&[("a.txt", text)]);
     let header = format!("[a.txt#{}]", tag("one\ntwo\nthree"));
@@ -100,14 +100,14 @@ fn several_files_and_whole_files() {
 }
 
 #[test]
-fn regression_lines_put_over_those_of_another_file_are_told_once() {
+fn regression_lines_put_over_those_of_another_file_are_reported_once() {
     let scene = Scene::new(&[("a.json", "{\n  \"a\": [\n  ]\n}\n"), ("b.txt", "x\ny\n")]);
     let session = scene.session(&["a.json", "b.txt"]);
     let patch =
         format!("{}\nCUT 4 @r\n{}\nPUT 1.=1 @r", scene.header("a.json"), scene.header("b.txt"));
     let done = applied(in_session(&session, &patch));
-    let told: Vec<_> = done.files.iter().map(|one| (one.path.as_str(), one.added)).collect();
-    assert_eq!(told, [("a.json", 0), ("b.txt", 1)]);
+    let files: Vec<_> = done.files.iter().map(|one| (one.path.as_str(), one.added)).collect();
+    assert_eq!(files, [("a.json", 0), ("b.txt", 1)]);
     assert_eq!(scene.content("b.txt"), "}\ny\n");
     let warned: Vec<_> = done.warnings.iter().map(|one| one.path.as_str()).collect();
     assert_eq!(warned, ["a.json"], "{}", done.text);
@@ -121,8 +121,8 @@ fn blocks() {
     let scene = Scene::new(&[("a.rs", code), ("b.rs", "")]);
     let rows = "PUT 2*:\n+fn a() {}\nPUT >6*:\n+\n+fn c() {}";
     let done = applied(scene.try_apply(&scene.patch("a.rs", rows)));
-    let told = "`PUT 2*:` (row 2 of the patch) took the block of lines 1-4.";
-    assert!(done.text.contains(told), "{}", done.text);
+    let note = "`PUT 2*:` (row 2 of the patch) took the block of lines 1-4.";
+    assert!(done.text.contains(note), "{}", done.text);
     assert_eq!(scene.content("a.rs"), "fn a() {}\n\nfn b() {\n    call();\n}\n\nfn c() {}\n");
     let patch = format!(
         "{}\nCUT 3* @b\nPUT 1.=1 @b\n{}\nPUT >$ @b",
@@ -169,9 +169,9 @@ fn another_version_is_refused_with_the_lines_as_they_are() {
 }
 
 #[test]
-fn refusals_speak_of_hunks() {
+fn refusals_name_hunks() {
     let scene = Scene::new(&[("a.txt", LINES), ("b.txt", "x\n")]);
-    for (rows, code, told) in [
+    for (rows, code, expected) in [
         (
             "PUT 2.=3:\n+X\nPUT 3.=4:\n+Y",
             Code::OverlappingEdits,
@@ -190,30 +190,31 @@ fn refusals_speak_of_hunks() {
     ] {
         let no = refused(scene.try_apply(&scene.patch("a.txt", rows)));
         assert_eq!(no.code, code, "{rows}: {}", no.text);
-        assert!(no.text.contains(told), "{rows}: {}", no.text);
+        assert!(no.text.contains(expected), "{rows}: {}", no.text);
         assert!(!no.text.contains("peration "), "{}", no.text);
         assert_eq!(scene.content("a.txt"), LINES);
     }
     let no = refused(scene.try_apply("[no.txt#0000]\nPUT 1:\n+X"));
     assert_eq!((no.code, no.failures[0].path.as_deref()), (Code::FileNotFound, Some("no.txt")));
     let workspace = Workspace::new(scene.options());
-    for (patch, told) in [
+    for (patch, expected) in [
         (json!({"patch": 3}), "patch is the number 3"),
         (json!({"patch": "[a#0000]\nREM", "force": true}), "unknown field \"force\""),
     ] {
         let no = refused(workspace.apply(patch).unwrap());
         assert_eq!(no.code, Code::InvalidOperation);
-        assert!(no.text.contains(told), "{}", no.text);
+        assert!(no.text.contains(expected), "{}", no.text);
     }
 }
 
 #[test]
-fn what_was_understood_kindly_is_a_warning() {
+fn lenient_parsing_causes_a_warning() {
     let scene = Scene::new(&[("a.txt", LINES)]);
     let done = applied(scene.try_apply(&scene.patch("a.txt", "PUT 2-3:\nX\nCUT 5:")));
     assert_eq!(scene.content("a.txt"), "one\nX\nfour\n");
-    let told: Vec<_> = done.warnings.iter().map(|one| (one.code.as_str(), one.operation)).collect();
-    assert_eq!(told, [("READING", Some(0)), ("READING", Some(1))]);
+    let warnings: Vec<_> =
+        done.warnings.iter().map(|one| (one.code.as_str(), one.operation)).collect();
+    assert_eq!(warnings, [("READING", Some(0)), ("READING", Some(1))]);
     assert!(done.text.contains("Row 3 of the patch: rows without a leading +"), "{}", done.text);
 }
 
@@ -224,16 +225,16 @@ fn in_a_session_a_tag_names_a_version_that_was_shown() {
     let shown = scene.header("a.txt");
     applied(in_session(&session, &format!("{shown}\nPUT >1:\n+1.5")));
     let second = scene.header("a.txt");
-    // Numbers are those of the version that is named, whatever was edited since.
+    // Numbers refer to the version that the header names, whatever was edited since.
     applied(in_session(&session, &format!("{shown}\nPUT 3:\n+THREE")));
     assert_eq!(scene.content("a.txt"), "one\n1.5\ntwo\nTHREE\nfour\nfive\n");
     applied(in_session(&session, &format!("{second}\nPUT 3:\n+TWO")));
     assert_eq!(scene.content("a.txt"), "one\n1.5\nTWO\nTHREE\nfour\nfive\n");
-    // What the session itself has replaced is gone.
+    // A line that the session itself replaced no longer exists.
     let no = refused(in_session(&session, &format!("{shown}\nPUT 2:\n+2")));
     assert_eq!(no.code, Code::HashMismatch);
     assert!(no.text.contains("Your own edit changed these lines"), "{}", no.text);
-    // Changes of others are carried.
+    // Changes by others are merged.
     scene.write("a.txt", "zero\none\n1.5\nTWO\nTHREE\nfour\nfive\n");
     applied(in_session(&session, &format!("{shown}\nCUT 4.=4")));
     assert_eq!(scene.content("a.txt"), "zero\none\n1.5\nTWO\nTHREE\nfive\n");
@@ -256,19 +257,19 @@ fn in_a_session_only_lines_that_were_shown_are_edited() {
     let header = scene.header("a.txt");
     let no = refused(in_session(&session, &format!("{header}\nPUT 5:\n+FIVE")));
     assert_eq!(no.code, Code::NotShown);
-    // The refusal showed it.
+    // The refusal has shown it.
     applied(in_session(&session, &format!("{header}\nPUT 5:\n+FIVE")));
     let no = refused(in_session(&session, &format!("{header}\nPUT 1:\n+ONE")));
-    // It is shown there, but it never was in the version that is named.
+    // The line was shown, but it is not in the version that the header names.
     assert_eq!(no.code, Code::HashMismatch, "{}", no.text);
-    let told = "was never shown to you, and the file changed since";
-    assert!(no.text.contains(told), "{}", no.text);
+    let expected = "was never shown to you, and the file changed since";
+    assert!(no.text.contains(expected), "{}", no.text);
     applied(in_session(&session, &scene.patch("a.txt", "PUT 1:\n+ONE")));
     assert_eq!(scene.content("a.txt"), "ONE\ntwo\nthree\nfour\nFIVE\n");
 }
 
 #[test]
-fn a_file_is_deleted_only_as_it_is() {
+fn a_file_is_deleted_only_in_its_current_version() {
     let scene = Scene::new(&[("a.txt", LINES)]);
     let session = scene.session(&["a.txt"]);
     let shown = scene.header("a.txt");
@@ -280,12 +281,12 @@ fn a_file_is_deleted_only_as_it_is() {
 }
 
 #[test]
-fn registers_last_as_long_as_the_session() {
+fn registers_live_as_long_as_the_session() {
     let scene = Scene::new(&[("a.txt", LINES), ("b.txt", "x\ny\n")]);
     let session = scene.session(&["a.txt", "b.txt"]);
     applied(in_session(&session, &scene.patch("a.txt", "CUT 2.=3 @r\nCUT 5 @s\nPUT <1 @s")));
     assert_eq!(scene.content("a.txt"), "five\none\nfour\n");
-    // A patch that is refused fills nothing.
+    // A refused patch fills no register.
     refused(in_session(&session, &scene.patch("a.txt", "CUT 1 @t\nCUT 9")));
     let no = refused(in_session(&session, &scene.patch("b.txt", "PUT >1 @t")));
     assert!(no.text.contains("these are filled: @r, @s"), "{}", no.text);

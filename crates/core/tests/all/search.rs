@@ -1,5 +1,5 @@
-//! Searching directories: what is looked at, what is shown, and that neither time nor threads
-//! nor anything outside the root has a say in it.
+//! Searches in directories: which files are searched and what is shown. Time, threads and files
+//! outside of the root do not affect the result.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,7 +19,7 @@ use hashline_lines::dialect::DIALECTS;
 use hashline_lines::hash::hash_line;
 use proptest::prelude::*;
 
-/// A directory of files, removed at the end of the test.
+/// A directory with files, removed at the end of the test.
 struct Tree {
     _temporary: tempfile::TempDir,
     path: PathBuf,
@@ -37,7 +37,7 @@ impl Tree {
         tree
     }
 
-    /// Writes a file; a path that ends in a slash is a directory.
+    /// Writes a file, or creates a directory if the path ends with a slash.
     fn write(&self, path: &str, content: impl AsRef<[u8]>) {
         let full = self.path.join(path);
         if path.ends_with('/') {
@@ -56,7 +56,7 @@ impl Tree {
         WorkspaceOptions { root: self.full("").into(), ..WorkspaceOptions::default() }
     }
 
-    /// Searches beneath the root and checks the text.
+    /// Searches within the root, and checks the text.
     fn search(&self, query: &SearchQuery) -> SearchResult {
         self.search_as(query, &self.options())
     }
@@ -68,7 +68,8 @@ impl Tree {
         result
     }
 
-    /// The files found in the whole tree, which must be the same with and without a root.
+    /// The files with matches in the whole tree; checks that they are the same with and without a
+    /// root.
     fn files(&self, query: &SearchQuery) -> Vec<String> {
         let with_root = paths(&self.search(query));
         let absolute = SearchQuery {
@@ -80,7 +81,7 @@ impl Tree {
             ..query.clone()
         };
         let without = self.search_as(&absolute, &WorkspaceOptions::unbounded());
-        // On Windows, results have slashes, and nothing in front of the drive.
+        // On Windows, results have forward slashes and no prefix before the drive.
         let top = format!("{}/", plain(self.path.to_str().unwrap()).replace('\\', "/"));
         let without: Vec<_> = paths(&without)
             .iter()
@@ -95,7 +96,7 @@ fn search(query: &SearchQuery, options: &WorkspaceOptions) -> Result<SearchResul
     Workspace::on(&OsFileSystem, options).search_with(query, &Cancel::default())
 }
 
-/// What a sink gets, file by file, is what the result of a search otherwise holds.
+/// Checks that a sink receives the text that the result has without one.
 fn check_streamed(result: &SearchResult, query: &SearchQuery, options: &WorkspaceOptions) {
     let mut rows = Vec::new();
     let mut sink = |header: &str, lines: &str| {
@@ -112,7 +113,7 @@ fn check_streamed(result: &SearchResult, query: &SearchQuery, options: &Workspac
 }
 
 #[test]
-fn a_sink_that_wants_no_more_ends_a_search() {
+fn a_sink_can_stop_a_search() {
     let tree = Tree::new(&[("a", "x\n"), ("b", "x\n"), ("c", "x\n")]);
     let mut headers = Vec::new();
     let mut sink = |header: &str, _: &str| {
@@ -126,7 +127,7 @@ fn a_sink_that_wants_no_more_ends_a_search() {
     assert_eq!(headers, ["--- a ---", "--- b ---"]);
 }
 
-/// A search for a text, case folded.
+/// A case-insensitive search for literal text.
 fn text(search: &str) -> SearchQuery {
     SearchQuery::new(Query { search: search.into(), regex: false, case_sensitive: false })
 }
@@ -147,8 +148,8 @@ fn error_codes(result: &SearchResult) -> Vec<(&str, Code)> {
     result.errors.iter().map(|error| (error.path.as_deref().unwrap(), error.code)).collect()
 }
 
-/// Every line is a header, `...`, or the very line that reading the file shows; every anchor
-/// holds; what is listed is what is shown; no limit is exceeded.
+/// Checks that every line is a header, `...`, or a line as a read shows it; that every anchor is
+/// valid; that the lists match the text; and that no limit is exceeded.
 fn check_text(result: &SearchResult, query: &SearchQuery, options: &WorkspaceOptions) {
     let mut shown: Vec<(String, Vec<u64>)> = Vec::new();
     let mut view = BTreeMap::new();
@@ -192,7 +193,7 @@ fn header_path(line: &str) -> Option<&str> {
     line.strip_prefix("--- ")?.strip_suffix(" ---")
 }
 
-/// The lines of a file by number, as reading shows them.
+/// The lines of a file by number, as a read shows them.
 fn read_lines(path: &str, options: &WorkspaceOptions) -> BTreeMap<u64, String> {
     let request = ReadRequest::new(path);
     let views =
@@ -332,7 +333,7 @@ fn private_excludes_of_a_repository() {
 }
 
 #[test]
-fn rules_above_a_path_hold_below_it() {
+fn rules_above_a_path_apply_below_it() {
     let tree = Tree::new(&[
         (".git/", ""),
         (".gitignore", "*.log\n/sub/deep/anchored.txt\n"),
@@ -351,7 +352,7 @@ fn rules_above_a_path_hold_below_it() {
 }
 
 #[test]
-fn what_is_named_is_searched() {
+fn paths_of_the_query_are_searched_even_if_ignored() {
     let tree = Tree::new(&[
         (".ignore", "target\n*.log\n"),
         ("a.log", "needle"),
@@ -392,13 +393,13 @@ fn globs_decide_in_order() {
             globs: globs.iter().map(|&glob| glob.to_owned()).collect(),
             ..text("needle")
         };
-        // A glob with a slash is relative to where relative paths start.
+        // A glob with a slash is relative to the base of paths.
         assert_eq!(paths(&tree.search(&query)), expected, "{globs:?}");
     }
 }
 
 #[test]
-fn globs_hold_however_the_path_is_written() {
+fn globs_apply_to_any_spelling_of_a_path() {
     let tree =
         Tree::new(&[("a.txt", "needle"), ("sub/a.txt", "needle"), ("x/sub/a.txt", "needle")]);
     for path in [".", "sub", "./sub/", &tree.full(""), &tree.full("sub"), &tree.full("sub/a.txt")] {
@@ -471,7 +472,7 @@ fn caps_count_in_path_order() {
 }
 
 #[test]
-fn text_is_cut_after_a_whole_line() {
+fn text_is_truncated_after_a_whole_line() {
     let tree =
         Tree::new(&[("a.txt", "before\nneedle 1\nafter\nneedle 2\n"), ("b.txt", "needle 1\n")]);
     let query = SearchQuery { context: around(1, 0), ..text("needle") };
@@ -488,7 +489,7 @@ fn text_is_cut_after_a_whole_line() {
 }
 
 #[test]
-fn a_first_line_that_is_too_long_is_cut() {
+fn a_first_line_that_is_too_long_is_truncated() {
     let long = format!("needle {}\n", "x".repeat(5000));
     let tree = Tree::new(&[("a.txt", &long), ("b.txt", &long)]);
     let query = SearchQuery { max_bytes: Some(500), ..text("needle") };
@@ -525,7 +526,7 @@ fn encodings_and_terminators() {
 }
 
 #[test]
-fn files_that_are_no_text_are_counted() {
+fn files_that_are_not_text_are_counted() {
     let tree = Tree::new(&[("a.txt", "needle"), ("b.bin", "needle\0")]);
     let query = SearchQuery { paths: vec![".".into(), "b.bin".into()], ..text("needle") };
     let result = tree.search(&query);
@@ -553,7 +554,7 @@ fn look_around_and_its_limit() {
 }
 
 #[test]
-fn misuse_fails_the_call() {
+fn invalid_arguments_fail_the_call() {
     let tree = Tree::new(&[]);
     let glob = SearchQuery { globs: vec!["*.rs".into(), "[".into()], ..text("a") };
     let no_root =
@@ -572,7 +573,7 @@ fn misuse_fails_the_call() {
 }
 
 #[test]
-fn what_cannot_be_searched_is_data() {
+fn unsearchable_paths_are_reported_as_data() {
     let tree = Tree::new(&[("a.txt", "needle")]);
     let query = SearchQuery {
         paths: ["missing/x", "a.txt", "", "a\0b", "a.txt/x"].map(PathBuf::from).to_vec(),
@@ -624,7 +625,7 @@ fn a_name_cannot_forge_a_line() {
 }
 
 #[test]
-fn nothing_outside_the_root_counts() {
+fn nothing_outside_of_the_root_is_read() {
     let tree = Tree::new(&[("a.txt", "needle"), ("sub/b.txt", "needle")]);
     let outside = tree.path.parent().unwrap();
     fs::write(outside.join("secret.txt"), "needle").unwrap();
@@ -654,7 +655,7 @@ fn nothing_outside_the_root_counts() {
 }
 
 #[test]
-fn a_root_in_a_repository_has_its_gitignore() {
+fn a_root_in_a_repository_applies_its_gitignore() {
     let tree = Tree::new(&[("a.log", "needle"), ("b.txt", "needle"), (".gitignore", "*.log\n")]);
     assert_eq!(tree.files(&text("needle")), ["a.log", "b.txt"]);
     fs::create_dir(tree.path.parent().unwrap().join(".git")).unwrap();
@@ -717,7 +718,7 @@ mod on_unix {
     }
 
     #[test]
-    fn what_may_not_be_read_is_reported() {
+    fn unreadable_files_are_reported() {
         let tree = Tree::new(&[("a.txt", "needle"), ("b.txt", "needle"), ("shut/c.txt", "needle")]);
         let set_mode = |path: &str, mode| {
             let mode = fs::Permissions::from_mode(mode);
@@ -725,7 +726,7 @@ mod on_unix {
         };
         set_mode("b.txt", 0);
         set_mode("shut", 0);
-        // The superuser may read everything.
+        // The superuser can read every file.
         if fs::read(tree.path.join("b.txt")).is_err() {
             let result = tree.search(&text("needle"));
             assert_eq!(paths(&result), ["a.txt"]);
@@ -736,7 +737,7 @@ mod on_unix {
     }
 
     #[test]
-    fn special_files_and_nameless_ones() {
+    fn special_files_and_files_without_a_unicode_name() {
         let tree = Tree::new(&[("a.txt", "needle")]);
         let fifo = tree.full("pipe");
         make_fifo(fifo.as_ref());
@@ -756,7 +757,7 @@ mod on_unix {
     }
 }
 
-/// A tree of few names, so that rules meet what they are about.
+/// A tree with few distinct names, so that rules often match.
 fn generated_trees() -> impl Strategy<Value = Vec<(String, String)>> {
     let dir = prop::sample::select(vec!["", "a/", "b/", "a/b/", "a/b/a/", ".h/", "b/.h/", "b/a/"]);
     let rule = prop::sample::select(vec![
@@ -799,9 +800,9 @@ fn generated_trees() -> impl Strategy<Value = Vec<(String, String)>> {
 }
 
 proptest! {
-    /// The walker of ripgrep itself is the reference for which files are searched.
+    /// The reference for which files are searched is ripgrep's own walker.
     #[test]
-    fn walks_as_ripgrep_does(
+    fn the_walk_agrees_with_ripgrep(
         files in generated_trees(),
         start in prop::sample::select(vec!["", "", "a", "a/b", "b", ".h"]),
         switches in any::<[bool; 4]>(),
@@ -852,7 +853,7 @@ proptest! {
     }
 }
 
-/// With slashes everywhere, as results have them.
+/// With forward slashes, as in results.
 fn relative(path: &Path, top: &Path) -> String {
     path.strip_prefix(top).unwrap().to_str().unwrap().replace(std::path::MAIN_SEPARATOR, "/")
 }

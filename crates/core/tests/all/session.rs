@@ -1,4 +1,4 @@
-//! Sessions on real files: an anchor means the line that was shown, whatever became of it.
+//! Sessions on real files: an anchor refers to the line that was shown, wherever it is now.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -116,7 +116,7 @@ fn numbered(count: u64) -> String {
 }
 
 #[test]
-fn the_line_that_was_shown_is_edited_wherever_others_moved_it() {
+fn the_line_shown_is_edited_wherever_others_moved_it() {
     let scene = Scene::new(&[("f", &numbered(30))]);
     scene.read("f");
     scene.write("f", &format!("new\nnew\n{}", numbered(30)));
@@ -145,16 +145,16 @@ fn a_line_that_others_changed_is_refused_with_both_versions() {
         "{}",
         rejected.text
     );
-    // The lines of a refusal count as shown.
+    // The lines in a refusal count as shown.
     scene.apply(json!([set(10, "line ten", "x")]));
 }
 
 #[test]
-fn a_brace_at_the_old_number_is_not_taken_for_the_one_meant() {
+fn a_brace_at_the_old_number_is_not_mistaken_for_the_line_shown() {
     let before = "fn a() {\n  one();\n}\n\nfn b() {\n  two();\n}\n";
     let scene = Scene::new(&[("f", before)]);
     scene.read("f");
-    // Another function pushes the others down; a brace stands on line 3 again.
+    // A new function moves the others down, so that a brace is on line 3 again.
     scene.write("f", &format!("fn z() {{\n  zero();\n}}\n\n{before}"));
     scene.apply(json!([
         {"op": "insert_before", "path": "f", "anchor": anchor(3, "}"), "text": "  done();"}
@@ -166,8 +166,8 @@ fn a_brace_at_the_old_number_is_not_taken_for_the_one_meant() {
 fn in_a_file_that_did_not_change_nothing_is_relocated() {
     let scene = Scene::new(&[("f", "a\nb\nc\n")]);
     scene.read("f");
-    let slip = json!({"op": "set_line", "path": "f", "anchor": format!("2:{}", &anchor(3, "c")[2..]), "text": "x"});
-    let rejected = scene.refuse(json!([slip]));
+    let mistake = json!({"op": "set_line", "path": "f", "anchor": format!("2:{}", &anchor(3, "c")[2..]), "text": "x"});
+    let rejected = scene.refuse(json!([mistake]));
     assert_eq!(rejected.code, Code::HashMismatch);
     assert!(rejected.text.contains("the number is usually right"), "{}", rejected.text);
     assert_eq!(scene.content("f"), "a\nb\nc\n");
@@ -224,7 +224,7 @@ fn files_that_were_never_read_are_refused_unless_matching_is_allowed() {
 }
 
 #[test]
-fn own_edits_are_carried_exactly() {
+fn own_edits_are_tracked_exactly() {
     let scene = Scene::new(&[("f", &"}\n".repeat(40))]);
     scene.read("f");
     let at = |n: u64, text: &str| json!([{"op": "insert_after", "path": "f", "anchor": anchor(n, "}"), "text": text}]);
@@ -238,7 +238,7 @@ fn own_edits_are_carried_exactly() {
     expected.insert(10, "ten");
     expected.remove(4);
     assert_eq!(scene.content("f").lines().collect::<Vec<_>>(), expected);
-    // The fresh anchors of a report are anchors like any other.
+    // The new anchors of a report are valid like any others.
     let report = scene.apply(
         json!([{"op": "replace_text", "path": "f", "old_text": "ten\n", "new_text": "10\n"}]),
     );
@@ -248,11 +248,11 @@ fn own_edits_are_carried_exactly() {
 }
 
 #[test]
-fn parallel_inserts_from_four_anchors_of_one_view_all_land_right() {
+fn parallel_inserts_at_four_anchors_of_one_view_are_all_correct() {
     let scene = Scene::new(&[("f", "a\nb\n\n}\n")]);
     scene.read("f");
     let marks = [(1, "a"), (2, "b"), (3, ""), (4, "}")];
-    // The turns are taken in order, by one caller; the work is done by many threads.
+    // One caller queues the calls in sequence; many threads run them.
     let calls: Vec<_> = (0..300)
         .map(|n| {
             let (number, text) = marks[n % 4];
@@ -276,7 +276,7 @@ fn parallel_inserts_from_four_anchors_of_one_view_all_land_right() {
     for (number, text) in marks {
         expected.push(text.to_owned());
         let mine = (0..300).filter(|n| marks[n % 4].0 == number);
-        // Each goes right behind the line that its anchor names: the last one comes first.
+        // Each is inserted directly after the line of its anchor, so the last one comes first.
         expected.extend(mine.rev().map(|n| format!("{number}: {n}")));
     }
     assert_eq!(scene.content("f").lines().collect::<Vec<_>>(), expected);
@@ -293,7 +293,7 @@ fn searches_count_as_shown() {
 }
 
 #[test]
-fn what_was_shown_earlier_is_learned_again_as_far_as_it_is_true() {
+fn observed_rows_are_remembered_if_they_match() {
     let scene = Scene::new(&[("f", &numbered(5))]);
     let view = scene.read("f").text;
     let other = Scene::new(&[("f", &numbered(5).replace("line 3\n", "three\n"))]);
@@ -304,7 +304,7 @@ fn what_was_shown_earlier_is_learned_again_as_far_as_it_is_true() {
 }
 
 #[test]
-fn forks_go_separate_ways_and_forgetting_is_told() {
+fn forks_are_independent_and_forgetting_is_reported() {
     let scene = Scene::new(&[("f", &numbered(5)), ("g", &numbered(5))]);
     scene.read("f");
     let fork = scene.session.fork();
@@ -314,7 +314,7 @@ fn forks_go_separate_ways_and_forgetting_is_told() {
     let patch = json!({"operations": [set(2, "line 2", "x")]}).into();
     let outcome = fork.apply(&patch);
     assert!(matches!(outcome, Ok(Outcome::Applied(_))), "{outcome:?}");
-    // A file that is gone can be forgotten, too.
+    // A file that was removed can be forgotten, too.
     fs::remove_file(scene.dir.path().join("g")).unwrap();
     scene.session.forget(Some(Path::new("g"))).unwrap();
     scene.session.forget(None).unwrap();
@@ -322,7 +322,7 @@ fn forks_go_separate_ways_and_forgetting_is_told() {
 }
 
 #[test]
-fn a_dry_run_tells_all_and_writes_nothing() {
+fn a_dry_run_reports_everything_and_writes_nothing() {
     let scene = Scene::new(&[("f", "a\nb\n")]);
     scene.read("f");
     let patch = json!({"operations": [set(2, "b", "B")]}).into();
@@ -340,7 +340,7 @@ fn a_dry_run_tells_all_and_writes_nothing() {
 }
 
 #[test]
-fn a_call_shows_no_more_than_its_limits_and_says_how_to_go_on() {
+fn a_call_stays_within_its_limits_and_says_where_to_continue() {
     let limits = SessionLimits { max_lines: 10, ..SessionLimits::default() };
     let files = [("f", &*numbered(8)), ("g", &*numbered(8)), ("h", &*numbered(8))];
     let scene = Scene::with(&files, |options| options.limits = limits);
@@ -359,9 +359,9 @@ fn a_call_shows_no_more_than_its_limits_and_says_how_to_go_on() {
     assert_eq!(rejected.code, Code::NotShown);
 }
 
-/// Of one file and of several, with what is said below the lines.
+/// For one file and several, with notes below the lines.
 #[test]
-fn hosts_find_in_the_page_the_text_that_a_view_leaves_to_it() {
+fn spans_locate_the_text_of_views_in_the_page() {
     let limits = SessionLimits { max_lines: 10, ..SessionLimits::default() };
     let files = [("f", &*numbered(12)), ("g", "\u{fc}\n"), ("empty", "")];
     let scene = Scene::with(&files, |options| options.limits = limits);
@@ -380,7 +380,7 @@ fn hosts_find_in_the_page_the_text_that_a_view_leaves_to_it() {
 }
 
 #[test]
-fn a_deletion_shows_what_is_gone() {
+fn a_deletion_shows_the_deleted_lines() {
     let scene = Scene::new(&[("f", "a\nb"), ("empty", ""), ("big", &"x\n".repeat(600_000))]);
     fs::write(scene.dir.path().join("bin"), b"\0\x01").unwrap();
     let delete = |path: &str| json!({"op": "delete_file", "path": path});
@@ -402,7 +402,7 @@ fn requests(paths: &[&str]) -> Vec<ReadRequest> {
 }
 
 #[test]
-fn a_line_is_not_cut_by_what_earlier_files_left_of_a_limit() {
+fn a_line_is_not_truncated_by_the_remainder_of_a_limit() {
     let limits = SessionLimits { max_bytes: 140, ..SessionLimits::default() };
     let long = "a line of some forty characters, or so..\n";
     let files = [("f", &*numbered(8)), ("g", long), ("h", "short\n")];
@@ -416,7 +416,7 @@ fn a_line_is_not_cut_by_what_earlier_files_left_of_a_limit() {
     let next: Vec<_> = report.next.iter().map(|one| (one.path.as_str(), one.start_line)).collect();
     assert_eq!(next, [("g", 1)]);
     assert_eq!(report.views.len(), 3);
-    // A page of its own shows as much of it as fits.
+    // On a page of its own, as much of it as fits is shown.
     assert!(scene.read("g").text.contains(":"), "{}", scene.read("g").text);
 }
 
@@ -434,7 +434,7 @@ fn regression_a_long_line_does_not_end_a_search_with_little_room() {
         assert!(result.text.len() <= 1_000 && result.text.contains(" bytes]"), "{}", result.text);
         assert!(!result.truncated && !result.ran_out);
     }
-    // Whole lines are cut no more than before, however little room there is.
+    // Even with little room, short lines are not truncated.
     let line = format!("{} needle", "x".repeat(150));
     let limits = SessionLimits { max_bytes: 300, ..SessionLimits::default() };
     let scene = Scene::with(&[("a", &*line)], |options| options.limits = limits);
@@ -444,7 +444,7 @@ fn regression_a_long_line_does_not_end_a_search_with_little_room() {
 }
 
 #[test]
-fn thousands_of_files_that_are_not_there_stay_within_the_limit_of_a_call() {
+fn thousands_of_missing_files_stay_within_the_limit_of_a_call() {
     let scene = Scene::new(&[]);
     let names: Vec<String> = (0..5_000).map(|at| format!("none/{at}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -454,7 +454,7 @@ fn thousands_of_files_that_are_not_there_stay_within_the_limit_of_a_call() {
 }
 
 #[test]
-fn images_of_one_call_have_a_bound_in_all() {
+fn images_of_one_call_have_a_total_limit() {
     let mut png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec();
     png.resize(9 << 20, 0);
     let scene = Scene::new(&[]);
@@ -476,7 +476,7 @@ fn images_of_one_call_have_a_bound_in_all() {
 }
 
 #[test]
-fn a_directory_to_read_that_is_not_there_leaves_the_others_readable() {
+fn a_missing_read_root_leaves_the_others_readable() {
     let other = tempfile::tempdir().unwrap();
     let file = other.path().join("g");
     fs::write(&file, "there\n").unwrap();
@@ -489,7 +489,7 @@ fn a_directory_to_read_that_is_not_there_leaves_the_others_readable() {
 }
 
 #[test]
-fn what_a_cancelled_call_would_have_shown_is_not_shown() {
+fn a_cancelled_call_has_shown_nothing() {
     let scene = Scene::new(&[("f", "a\nb\n")]);
     let cancel = Cancel::default();
     cancel.cancel();
@@ -500,7 +500,7 @@ fn what_a_cancelled_call_would_have_shown_is_not_shown() {
 }
 
 #[test]
-fn rows_are_learned_below_the_header_of_any_file() {
+fn rows_are_observed_below_the_header_of_any_file() {
     let name = "a --- b";
     let scene = Scene::new(&[(name, "a\nb\n")]);
     let rows = scene.read(name).text;
@@ -513,7 +513,7 @@ fn rows_are_learned_below_the_header_of_any_file() {
 
 /// The line of `tls` was taken for that of the server, which had become equal to it.
 #[test]
-fn regression_a_re_indented_file_gets_no_edit_in_another_line() {
+fn regression_a_re_indented_file_is_not_edited_at_another_line() {
     let old = "server:\n  enabled: true\n  tls:\n    enabled: true\n";
     let scene = Scene::new(&[("a.yaml", old)]);
     scene.session.read("a.yaml").unwrap();
@@ -561,7 +561,7 @@ fn calls_wait_for_their_turn_without_a_thread() {
     assert_eq!(*started.lock().unwrap(), ["first"]);
     drop(first);
     assert_eq!(*started.lock().unwrap(), ["first", "write"]);
-    // One that gives up its turn never begins, and nobody waits for it.
+    // A call that leaves the queue never starts, and no other call waits for it.
     let given_up = turns.remove(500);
     drop(given_up);
     while !turns.is_empty() {
@@ -575,7 +575,7 @@ fn calls_wait_for_their_turn_without_a_thread() {
 }
 
 #[test]
-fn empty_files_missing_files_and_no_match_are_said() {
+fn empty_files_missing_files_and_no_match_are_reported() {
     let scene = Scene::new(&[("empty", ""), ("f", "a\n")]);
     assert_eq!(scene.read("empty").text, "(empty file)");
     assert!(scene.read("none").text.starts_with("FILE_NOT_FOUND: none: "));
@@ -589,7 +589,7 @@ fn empty_files_missing_files_and_no_match_are_said() {
 }
 
 #[test]
-fn relative_paths_start_in_the_working_directory_and_the_root_confines() {
+fn relative_paths_start_in_the_working_directory_and_the_root_limits_access() {
     let scene = Scene::new(&[("f", "a\n")]);
     let dir = scene.dir.path();
     fs::create_dir(dir.join("sub")).unwrap();
@@ -632,13 +632,13 @@ fn moved_created_and_deleted_files_are_followed() {
 }
 
 #[test]
-fn rows_that_are_true_by_accident_teach_nothing() {
+fn rows_that_match_by_chance_are_not_remembered() {
     let scene = Scene::new(&[("f", "fn a() {\n  one();\n}\n\nfn b() {\n  two();\n}\n")]);
     let view = scene.read("f").text;
-    // A brace stands on line 3 again, but it is another one.
+    // A brace is on line 3 again, but it is a different one.
     let other = Scene::new(&[("f", "new();\n{\n}\nfn a() {\n  one();\n}\n")]);
     assert_eq!(other.session.observe(&view, Some(Path::new("f")), &Cancel::default()).unwrap(), 0);
-    // Anchors that are spoken of are no rows.
+    // Anchors quoted in a sentence are not rows.
     let spoken = format!("{} was found 2 lines further down", anchor(3, "}"));
     assert_eq!(
         other.session.observe(&spoken, Some(Path::new("f")), &Cancel::default()).unwrap(),
@@ -647,14 +647,14 @@ fn rows_that_are_true_by_accident_teach_nothing() {
 }
 
 #[test]
-fn a_call_does_not_mean_what_a_parallel_one_wrote() {
+fn a_call_does_not_refer_to_lines_written_by_a_parallel_call() {
     let scene = Scene::new(&[("f", &numbered(60))]);
     scene.read_lines("f", Some(1), Some(40));
     scene.apply(json!([{"op": "insert_before", "path": "f", "anchor": "BOF", "text": "top"}]));
     scene.read_lines("f", Some(42), Some(19));
     let late = scene.session.writing();
     let early = scene.session.writing();
-    // Both calls are made; the one that comes first writes into the range of the other.
+    // Both calls are queued; the first one writes into the range of the second.
     let insert = json!({"operations": [{
         "op": "insert_after", "path": "f", "anchor": anchor(31, "line 31"), "text": ["x", "y"],
     }]});
@@ -686,7 +686,7 @@ fn a_text_that_repeats_its_neighbours_is_refused_and_its_lines_count_as_shown() 
 }
 
 #[test]
-fn documents_are_read_where_files_are() {
+fn json_documents_are_read_in_all_roots() {
     let elsewhere = tempfile::tempdir().unwrap();
     fs::write(elsewhere.path().join("b.json"), "{\"b\": 2}\n").unwrap();
     let path_of = |name: &str| elsewhere.path().join(name).to_str().unwrap().to_owned();
@@ -708,7 +708,7 @@ fn documents_are_read_where_files_are() {
 }
 
 #[test]
-fn regression_directories_to_read_are_searched_observed_and_forgotten_in() {
+fn regression_read_roots_are_searched_observed_and_forgotten() {
     let other = tempfile::tempdir().unwrap();
     let file = other.path().join("g");
     fs::write(&file, "there\n").unwrap();
@@ -729,7 +729,7 @@ fn regression_directories_to_read_are_searched_observed_and_forgotten_in() {
 }
 
 #[test]
-fn regression_what_was_to_be_forgotten_is_not_taught_by_a_call_that_waited() {
+fn regression_a_waiting_call_does_not_restore_forgotten_lines() {
     let scene = Scene::new(&[("f", &numbered(5)), ("g", "one line\n")]);
     let waiting = scene.session.reading();
     scene.session.forget(Some(Path::new("f"))).unwrap();
@@ -737,12 +737,12 @@ fn regression_what_was_to_be_forgotten_is_not_taught_by_a_call_that_waited() {
     assert_eq!(scene.refuse(json!([set(2, "line 2", "x")])).code, Code::NotShown);
     let g = json!({"op": "set_line", "path": "g", "anchor": anchor(1, "one line"), "text": "x"});
     scene.apply(json!([g]));
-    // The refusal has shown it since.
+    // The refusal has shown it since then.
     scene.apply(json!([set(2, "line 2", "x")]));
 }
 
 #[test]
-fn regression_the_lines_of_a_new_file_of_its_own_are_known() {
+fn regression_the_lines_of_a_file_created_by_the_session_are_known() {
     let scene = Scene::new(&[]);
     scene.apply(json!([{"op": "add_file", "path": "f", "content": numbered(50)}]));
     scene.read_lines("f", Some(1), Some(2));
@@ -771,13 +771,13 @@ fn regression_two_refused_calls_do_not_help_each_other() {
         let outcome = turn.apply(&patch, &PatchOptions::default(), &Cancel::default()).unwrap();
         assert!(matches!(outcome, Outcome::Rejected(_)));
     }
-    // By now the model has read what it was refused for.
+    // The model has now read the lines for which it was refused.
     scene.apply(json!(range()["operations"]));
     assert_eq!(scene.content("f").lines().count(), 11);
 }
 
 #[test]
-fn regression_comparing_large_texts_ends_with_its_call() {
+fn regression_comparing_large_texts_stops_when_cancelled() {
     let lines = |others: &str| -> String {
         (0..200_000)
             .map(|n| format!("line {n}{}\n", if n % 1000 == 0 { others } else { "" }))
@@ -787,14 +787,14 @@ fn regression_comparing_large_texts_ends_with_its_call() {
     scene.read_lines("f", Some(1), Some(20));
     scene.write("f", &lines(" of others"));
     let patch = json!({"operations": [set(5, "line 4", "x")]}).into();
-    // Set at its first look, at its second …, until the call has done with looking.
-    for look in 1.. {
+    // Cancelled at its first check, its second …, until the call needs no further check.
+    for nth in 1.. {
         let dry_run = PatchOptions { dry_run: true, ..PatchOptions::default() };
-        match scene.session.apply_with(&patch, &dry_run, &Cancel::at_check(look)) {
+        match scene.session.apply_with(&patch, &dry_run, &Cancel::at_check(nth)) {
             Err(error) => assert_eq!(error.code, Code::Aborted),
             Ok(Outcome::Applied(_)) => {
                 // Each text has four pieces, and there are three diffs.
-                assert!(look > 12, "{look}");
+                assert!(nth > 12, "{nth}");
                 return;
             }
             Ok(outcome) => panic!("{outcome:?}"),
@@ -803,7 +803,7 @@ fn regression_comparing_large_texts_ends_with_its_call() {
 }
 
 #[test]
-fn regression_of_a_long_range_the_lines_are_shown_that_changed() {
+fn regression_a_refused_long_range_shows_the_changed_lines() {
     let scene = Scene::new(&[("f", &numbered(900))]);
     scene.read("f");
     scene.write("f", &numbered(900).replace("line 500\n", "other\n"));
@@ -819,7 +819,7 @@ fn regression_of_a_long_range_the_lines_are_shown_that_changed() {
 }
 
 #[test]
-fn a_file_that_others_have_emptied_is_told_to_be_empty() {
+fn a_file_emptied_by_others_is_reported_as_empty() {
     let scene = Scene::new(&[("f", &numbered(3))]);
     scene.read("f");
     scene.write("f", "");
@@ -829,7 +829,7 @@ fn a_file_that_others_have_emptied_is_told_to_be_empty() {
 }
 
 #[test]
-fn regression_a_session_whose_directory_is_not_there_is_none() {
+fn regression_a_session_with_a_missing_directory_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let (missing, file) = (dir.path().join("missing"), dir.path().join("file"));
     fs::write(&file, "a\n").unwrap();
@@ -861,7 +861,7 @@ fn regression_a_session_in_a_directory_has_the_dialect_of_sessions() {
 }
 
 #[test]
-fn sessions_are_confined_unless_one_says_otherwise() {
+fn sessions_are_confined_by_default() {
     let (dir, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let path = outside.path().join("f");
     fs::write(&path, "a\n").unwrap();
@@ -878,7 +878,7 @@ fn sessions_are_confined_unless_one_says_otherwise() {
 }
 
 #[test]
-fn regression_where_nothing_can_be_read_nothing_is_observed_in_silence() {
+fn regression_observing_without_a_readable_root_fails() {
     let gone = tempfile::tempdir().unwrap();
     let scene = Scene::with(&[], |options| options.workspace.root = gone.path().into());
     gone.close().unwrap();
@@ -888,8 +888,8 @@ fn regression_where_nothing_can_be_read_nothing_is_observed_in_silence() {
 }
 
 #[test]
-fn regression_lines_found_in_a_file_with_an_odd_name_count_as_shown() {
-    // The header of the one shows a control character as the other's name has it.
+fn regression_matches_in_a_file_with_an_unusual_name_count_as_shown() {
+    // In the first name, the header escapes a control character, which results in the second name.
     let names = ["new\u{85}line", r"new\u{85}line", "--- x ---", "x --- 1 edit"];
     let files: Vec<_> = names.iter().filter(|name| is_name(name)).collect();
     let scene = Scene::new(&[]);
@@ -903,20 +903,20 @@ fn regression_lines_found_in_a_file_with_an_odd_name_count_as_shown() {
         let needle = anchor(21, &format!("needle {at}"));
         scene.apply(json!([{"op": "set_line", "path": name, "anchor": needle, "text": "found"}]));
         assert_eq!(scene.content(name), numbered(20) + "found\n");
-        // What was not found was not shown.
+        // A line without a match was not shown.
         let anchor = anchor(1, "line 1");
         let rejected = scene.refuse(json!([{"op": "delete", "path": name, "anchor": anchor}]));
         assert_eq!(rejected.code, Code::NotShown, "{name}");
     }
 }
 
-/// Whether a file can be called so here: on Windows a backslash separates names.
+/// Whether the system allows this file name: on Windows a backslash is a separator.
 fn is_name(name: &str) -> bool {
     !cfg!(windows) || !name.contains('\\')
 }
 
 #[test]
-fn regression_what_no_room_was_left_for_is_not_called_outside_the_root() {
+fn regression_a_path_without_remaining_room_is_not_reported_as_outside_the_root() {
     let [outside, elsewhere] = [(); 2].map(|()| tempfile::tempdir().unwrap());
     for dir in [&outside, &elsewhere] {
         fs::write(dir.path().join("g"), numbered(30)).unwrap();
@@ -933,7 +933,7 @@ fn regression_what_no_room_was_left_for_is_not_called_outside_the_root() {
     assert!(found.truncated);
     let paths: Vec<_> = found.errors.iter().map(|error| error.path.as_deref()).collect();
     assert_eq!(paths, [Some(elsewhere.as_str())], "{:?}", found.errors);
-    // The limit of each file leaves room for others.
+    // The limit for each file leaves room for the others.
     query.max_matches_per_file = Some(5);
     let found = scene.session.search_with(&query, &Cancel::default()).unwrap();
     assert_eq!((found.files.len(), found.match_count, found.truncated), (2, 10, true));
@@ -961,7 +961,7 @@ fn regression_a_search_in_several_directories_keeps_its_limit_to_the_byte() {
 }
 
 #[test]
-fn regression_a_limit_shorter_than_a_header_lets_a_read_go_on() {
+fn regression_a_limit_shorter_than_a_header_lets_a_read_continue() {
     let name = "a long name of a file";
     let scene = Scene::with(&[(name, "one\ntwo\n"), ("g", "three\n")], |options| {
         options.limits.max_bytes = 10;
@@ -988,7 +988,7 @@ fn regression_a_limit_shorter_than_a_header_lets_a_read_go_on() {
 }
 
 #[test]
-fn regression_a_range_does_not_take_another_line_than_the_last_read_showed() {
+fn regression_a_range_takes_only_lines_that_the_last_read_showed() {
     let text = "one\ntwo\nx\nx\nfive\nsix\n";
     let scene = Scene::new(&[("f", text)]);
     scene.read("f");
@@ -1004,7 +1004,8 @@ fn regression_a_range_does_not_take_another_line_than_the_last_read_showed() {
 }
 
 #[test]
-fn regression_a_refusal_tells_of_others_after_an_own_edit_and_keeps_blanks_at_the_end() {
+fn regression_a_refusal_reports_changes_by_others_after_an_own_edit_and_keeps_trailing_whitespace()
+{
     let scene = Scene::new(&[("f", "one\ntwo\nthree\n")]);
     scene.read("f");
     scene.apply(json!([set(2, "two", "2")]));
@@ -1012,12 +1013,12 @@ fn regression_a_refusal_tells_of_others_after_an_own_edit_and_keeps_blanks_at_th
     assert!(alone.text.contains("since you read them: use the lines above"), "{}", alone.text);
     scene.write("f", "zero\none\n2 \t\nthree \n");
     let rejected = scene.refuse(json!([set(2, "two", "zwei")]));
-    let told = "Your own edit changed these lines since you read them, and another process";
-    assert!(rejected.text.contains(told), "{}", rejected.text);
+    let expected = "Your own edit changed these lines since you read them, and another process";
+    assert!(rejected.text.contains(expected), "{}", rejected.text);
     assert!(rejected.text.contains("|2 \t\n"), "{:?}", rejected.text);
 }
 
-/// What an answer says of calls that come to nothing.
+/// The note in an answer to a repeated call.
 fn stop_note(outcome: &Outcome) -> Option<&str> {
     let text = match outcome {
         Outcome::Applied(applied) => &applied.text,
@@ -1027,7 +1028,7 @@ fn stop_note(outcome: &Outcome) -> Option<&str> {
 }
 
 #[test]
-fn regression_the_third_equal_call_that_changes_nothing_is_told_to_stop() {
+fn regression_the_third_equal_call_without_effect_is_answered_with_a_stop_note() {
     let scene = Scene::new(&[("f", "one\ntwo\n"), ("g", "x\n")]);
     scene.read("f");
     let same = || json!([set(2, "two", "two")]);
@@ -1040,7 +1041,7 @@ fn regression_the_third_equal_call_that_changes_nothing_is_told_to_stop() {
         )
     };
     assert_eq!(notes, [None, None, Some(&*note(3)), Some(&*note(4))]);
-    // Any other call begins anew: a read, another edit that changes nothing, one that does.
+    // Any other call resets the count: a read, another edit without effect, an edit with one.
     let other = || json!([set(1, "one", "one")]);
     let between: [&dyn Fn(); 5] = [
         &|| drop(scene.read("g")),
@@ -1053,7 +1054,7 @@ fn regression_the_third_equal_call_that_changes_nothing_is_told_to_stop() {
         between();
         assert_eq!(times(2).iter().filter_map(stop_note).count(), 0);
     }
-    // Of several operations, some are named.
+    // Of several operations, some are listed.
     let both = || json!([set(1, "one", "one"), set(2, "two", "two")]);
     let [_, _, last] = [both(), both(), both()].map(|patch| scene.try_apply(patch));
     let places = "f already has this text in lines 1 and 2.";
@@ -1061,7 +1062,7 @@ fn regression_the_third_equal_call_that_changes_nothing_is_told_to_stop() {
 }
 
 #[test]
-fn regression_the_third_equal_call_that_is_refused_is_told_to_stop() {
+fn regression_the_third_equal_refused_call_is_answered_with_a_stop_note() {
     let scene = Scene::new(&[("f", "one\ntwo\n")]);
     scene.read("f");
     let stale = || json!([set(2, "other", "new")]);
@@ -1069,21 +1070,21 @@ fn regression_the_third_equal_call_that_is_refused_is_told_to_stop() {
     let notes: Vec<_> = answers.iter().map(stop_note).collect();
     let note = "You sent this call 3 times in a row, and each was refused with HASH_MISMATCH. Do not send it again: change it as described here.";
     assert_eq!(notes, [None, None, Some(note)]);
-    // One that was refused until the lines were shown is applied.
+    // A call that was refused until the lines were shown is applied.
     let scene = Scene::new(&[("f", "one\ntwo\n")]);
     scene.refuse(json!([set(2, "two", "new")]));
     scene.apply(json!([set(2, "two", "new")]));
 }
 
 #[test]
-fn what_others_changed_is_told_once_by_the_next_call() {
+fn changes_by_others_are_reported_once_by_the_next_call() {
     let scene = Scene::new(&[("a", "one\ntwo\n"), ("b", "one\n"), ("c", "one\n")]);
     let changed = || scene.session.changed_files();
     let nothing: [&str; 0] = [];
     scene.read("a");
     scene.read("b");
     assert_eq!(changed(), nothing);
-    // Somebody else, and the session itself.
+    // A change by another process, then one by the session.
     scene.write("a", "zero\none\ntwo\n");
     scene.apply(json!([set(1, "one", "ONE and more")].map(|mut operation| {
         operation["path"] = json!("b");
@@ -1091,8 +1092,8 @@ fn what_others_changed_is_told_once_by_the_next_call() {
     })));
     assert_eq!(changed(), ["a"]);
     scene.read("c");
-    assert_eq!(changed(), nothing, "told once, and the session's own edits are no news");
-    // What is gone has changed; what is shown again is watched again.
+    assert_eq!(changed(), nothing, "reported once, without the session's own edits");
+    // A removed file counts as changed; a file that is shown again is watched again.
     scene.read("a");
     fs::remove_file(scene.dir.path().join("a")).unwrap();
     scene.write("b", "two\n");
@@ -1106,7 +1107,7 @@ fn what_others_changed_is_told_once_by_the_next_call() {
 }
 
 #[test]
-fn the_files_that_were_shown_last_are_watched() {
+fn the_most_recently_shown_files_are_watched() {
     let names: Vec<_> = (0..300).map(|number| format!("f{number}")).collect();
     let files: Vec<_> = names.iter().map(|name| (name.as_str(), "one\n")).collect();
     let scene = Scene::new(&files);
@@ -1114,7 +1115,7 @@ fn the_files_that_were_shown_last_are_watched() {
         scene.read(name);
         scene.write(name, "one\ntwo\n");
     }
-    // Each was told of, or too old to be watched when somebody looked.
+    // Each file was reported, or was no longer watched at the time of the check.
     scene.read("f0");
     assert_eq!(scene.session.changed_files().len(), 299, "f0 is shown as it is");
     for name in &names {

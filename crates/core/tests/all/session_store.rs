@@ -1,4 +1,4 @@
-//! Sessions that are kept on disk: what one process was shown, another one remembers.
+//! Stored sessions: what one process was shown, another one remembers.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -51,12 +51,12 @@ impl Scene {
         }
     }
 
-    /// The session "one", as another process would open it.
+    /// Opens the session "one", as another process would.
     fn open(&self) -> Arc<Session> {
         self.open_as("one")
     }
 
-    /// The session "one", whose memory has another bound.
+    /// Opens the session "one" with another memory limit.
     fn open_within(&self, bytes: usize) -> Session {
         let memory = MemoryLimits { bytes, ..MemoryLimits::default() };
         let options = SessionOptions { memory, ..self.options() };
@@ -124,7 +124,7 @@ fn numbered(count: u64) -> String {
 fn a_restart_remembers_what_was_shown() {
     let scene = Scene::new(&[("f", &numbered(9))]);
     let rows = read(&scene.open(), "f");
-    // Others write it while no process is there.
+    // Other processes write the file while no session is open.
     fs::write(scene.dir.path().join("f"), format!("new\n{}", numbered(9))).unwrap();
     let later = scene.open();
     assert!(matches!(apply(&later, set(&rows[4], "five")), Outcome::Applied(_)));
@@ -138,12 +138,12 @@ fn a_restart_remembers_what_was_shown() {
 }
 
 #[test]
-fn open_sessions_learn_from_each_other() {
+fn open_sessions_share_their_memory() {
     let scene = Scene::new(&[("f", &numbered(9))]);
     let (one, other) = (scene.open(), scene.open());
     let rows = read(&one, "f");
     assert!(matches!(apply(&other, set(&rows[0], "first")), Outcome::Applied(_)));
-    // The edit of one is an own edit of the other: its lines are exact.
+    // An edit in one process is known exactly in the other.
     let insert = json!([{"op": "insert_before", "path": "f", "anchor": rows[0], "text": "x"}]);
     assert!(matches!(apply(&other, insert), Outcome::Rejected(_)));
     let insert = json!([{"op": "insert_after", "path": "f", "anchor": rows[1], "text": "}"}]);
@@ -157,7 +157,7 @@ fn open_sessions_learn_from_each_other() {
 }
 
 #[test]
-fn writers_at_the_same_time_lose_nothing() {
+fn concurrent_writers_lose_nothing() {
     let names: Vec<String> = (0..24).map(|at| format!("f{at}")).collect();
     let text = numbered(3);
     let files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), &*text)).collect();
@@ -177,9 +177,9 @@ fn writers_at_the_same_time_lose_nothing() {
     }
 }
 
-/// A process that is killed leaves a beginning of what it wrote.
+/// A killed process leaves an incomplete record.
 #[test]
-fn a_process_that_is_killed_loses_at_most_what_it_was_about_to_remember() {
+fn a_killed_process_loses_at_most_its_last_record() {
     let scene = Scene::new(&[("f", &numbered(4)), ("g", &numbered(4))]);
     let session = scene.open();
     let rows = read(&session, "f");
@@ -205,7 +205,7 @@ fn a_process_that_is_killed_loses_at_most_what_it_was_about_to_remember() {
 }
 
 #[test]
-fn damage_is_left_out_and_noted() {
+fn damaged_records_are_skipped_and_noted() {
     let scene = Scene::new(&[("f", &numbered(4)), ("g", &numbered(4))]);
     let session = scene.open();
     let rows = read(&session, "f");
@@ -219,7 +219,7 @@ fn damage_is_left_out_and_noted() {
     assert!(matches!(apply(&later, set(&rows[1], "x")), Outcome::Rejected(_)));
     let edit = json!([{"op": "set_line", "path": "g", "anchor": rows[1], "text": "x"}]);
     assert!(matches!(apply(&later, edit), Outcome::Applied(_)));
-    // A text that is another one: what was shown of it holds while the file is unchanged.
+    // The stored text is damaged: what was shown of it stays valid while the file is unchanged.
     for path in scene.stored().into_iter().filter(|path| !path.ends_with("log")) {
         fs::write(path, "something else").unwrap();
     }
@@ -231,7 +231,7 @@ fn damage_is_left_out_and_noted() {
 }
 
 #[test]
-fn records_that_outgrow_the_memory_are_replaced_by_it() {
+fn records_larger_than_the_memory_are_compacted() {
     let scene = Scene::new(&[("f", &numbered(9))]);
     let (one, other) = (scene.open(), scene.open());
     let rows = read(&one, "f");
@@ -246,7 +246,7 @@ fn records_that_outgrow_the_memory_are_replaced_by_it() {
     let now = fs::metadata(scene.log()).unwrap().len();
     assert!(longest > (1 << 20) - 4_000 && longest < (1 << 20) + 4_000, "{longest}");
     assert!(now < longest, "{now}");
-    // Whoever reads on, and whoever comes later, knows the same.
+    // A process that continues to read and one that opens the store later know the same.
     assert!(matches!(apply(&other, set(&rows[1], "second")), Outcome::Applied(_)));
     assert!(matches!(apply(&scene.open(), set(&rows[2], "third")), Outcome::Applied(_)));
     assert!(matches!(apply(&one, set(&rows[3], "fourth")), Outcome::Applied(_)));
@@ -257,13 +257,13 @@ fn records_that_outgrow_the_memory_are_replaced_by_it() {
 }
 
 #[test]
-fn texts_that_no_record_needs_are_dropped() {
+fn unreferenced_texts_are_removed() {
     let scene = Scene::new(&[("f", "")]);
     let limits = MemoryLimits { bytes: 30_000, ..MemoryLimits::default() };
     let options = SessionOptions { memory: limits, ..scene.options() };
     let store = StoreOptions { id: "one".into(), dir: None };
     for round in 0..60 {
-        // Each time as a process of its own, which knows nothing of what the others put there.
+        // Each round acts as a new process, which has not seen the records of the others.
         let session = Session::open(options.clone(), &store).unwrap();
         fs::write(scene.dir.path().join("f"), format!("{round}\n").repeat(1_000)).unwrap();
         read(&session, "f");
@@ -275,7 +275,7 @@ fn texts_that_no_record_needs_are_dropped() {
 }
 
 #[test]
-fn a_place_that_cannot_be_written_is_noted_and_calls_go_on() {
+fn an_unwritable_store_is_noted_and_calls_continue() {
     let scene = Scene::new(&[("f", &numbered(4))]);
     let session = scene.open();
     let rows = read(&session, "f");
@@ -287,7 +287,7 @@ fn a_place_that_cannot_be_written_is_noted_and_calls_go_on() {
     assert!(matches!(apply(&session, set(&rows[1], "x")), Outcome::Applied(_)));
     let notes = session.notes();
     assert!(notes.iter().any(|note| note.contains("could not be written")), "{notes:?}");
-    // Once it can be written again, it is.
+    // When the store can be written again, it is.
     fs::remove_file(&store).unwrap();
     scene.write("g", &numbered(4));
     read(&session, "g");
@@ -295,9 +295,9 @@ fn a_place_that_cannot_be_written_is_noted_and_calls_go_on() {
     assert!(matches!(apply(&scene.open(), edit), Outcome::Applied(_)));
 }
 
-/// The lock can be had, the log cannot be written.
+/// The lock can be taken, but the log cannot be written.
 #[test]
-fn regression_a_log_that_cannot_be_written_takes_nothing_from_the_memory() {
+fn regression_an_unwritable_log_does_not_affect_the_memory() {
     let scene = Scene::new(&[("f", &numbered(4))]);
     let session = scene.open();
     let rows = read(&Session::new(scene.options()).unwrap(), "f");
@@ -357,18 +357,18 @@ fn regression_stored_sessions_keep_no_file_open() {
     assert_eq!(open, Vec::<PathBuf>::new());
 }
 
-/// The operating system, with a look at what is done.
+/// The real file system, recording flushes, renames and removals.
 #[derive(Default)]
-struct Watched {
+struct RecordingFs {
     read_bytes: AtomicU64,
     /// The flushes, renames and removals.
     steps: Mutex<Vec<String>>,
-    /// Whether the next write stops half way.
+    /// Whether the next write stops halfway.
     is_full: AtomicBool,
 }
 
-impl Watched {
-    fn new() -> &'static Watched {
+impl RecordingFs {
+    fn new() -> &'static RecordingFs {
         Box::leak(Box::default())
     }
 
@@ -385,7 +385,7 @@ macro_rules! passed_on {
     };
 }
 
-impl FileSystem for Watched {
+impl FileSystem for RecordingFs {
     fn read(&self, file: &mut File, limit_bytes: u64, out: &mut Vec<u8>) -> io::Result<()> {
         let before = out.len();
         let read = OsFileSystem.read(file, limit_bytes, out);
@@ -453,13 +453,13 @@ fn regression_opening_a_store_reads_each_text_once() {
     for _ in 0..12 {
         read(&session, "f");
     }
-    let watched = Watched::new();
+    let watched = RecordingFs::new();
     let memory = SessionMemory::kept_in(scene.records(watched), MemoryLimits::default());
     assert!(memory.bytes() > 200_000);
     let text_bytes = numbered(20_000).len() as u64;
     let read_bytes = watched.read_bytes.load(Ordering::Relaxed);
     assert!((text_bytes..text_bytes * 3 / 2).contains(&read_bytes), "{read_bytes} bytes");
-    // Of versions that own edits made, the first and the last one are needed, and those of which
+    // Of the versions created by own edits, the first and the last are needed, and those from which
     // an edit removed lines that were shown.
     let rows = read(&session, "f");
     for row in &rows[..6] {
@@ -473,7 +473,7 @@ fn regression_opening_a_store_reads_each_text_once() {
     assert!((2 * text_bytes..text_bytes * 5 / 2).contains(&read_bytes), "{read_bytes} bytes");
 }
 
-/// How often a read checks whether it is cancelled.
+/// The number of cancellation checks of a read.
 fn checks_of_a_read(scene: &Scene) -> u64 {
     let (session, cancel) = (scene.open_as("other"), Cancel::counting());
     let request = ReadRequest { path: "f".into(), ..ReadRequest::default() };
@@ -498,7 +498,7 @@ fn regression_a_call_that_waits_for_another_process_can_be_cancelled() {
 }
 
 #[test]
-fn regression_nobody_waits_for_a_call_that_waits_for_another_process() {
+fn regression_no_call_waits_for_one_that_waits_for_another_process() {
     let scene = Scene::new(&[("f", &numbered(4))]);
     let of_a_read = checks_of_a_read(&scene);
     let session = scene.open();
@@ -507,11 +507,11 @@ fn regression_nobody_waits_for_a_call_that_waits_for_another_process() {
     std::thread::scope(|scope| {
         let request = ReadRequest { path: "f".into(), ..ReadRequest::default() };
         let reader = scope.spawn(|| turn.read(&[request], &cancel).unwrap());
-        // Beyond that it checks while it waits, until two seconds are over.
+        // Further checks happen while it waits, for up to two seconds.
         while cancel.checks() < of_a_read + 2 {
             std::thread::yield_now();
         }
-        // Were these to wait for the call, it would give up before they go on.
+        // If these waited for the call, it would time out first.
         drop((session.writing(), session.reading(), session.fork()));
         let notes = session.notes();
         drop(held);
@@ -524,7 +524,7 @@ fn regression_nobody_waits_for_a_call_that_waits_for_another_process() {
 }
 
 #[test]
-fn regression_calls_made_at_once_mean_what_other_processes_showed_before() {
+fn regression_calls_queued_together_refer_to_lines_that_other_processes_showed_before() {
     let scene = Scene::new(&[("f", &numbered(4)), ("g", &numbered(4))]);
     let (one, other) = (scene.open(), scene.open());
     let rows = read(&other, "f");
@@ -542,7 +542,7 @@ fn line_of(record: &str) -> String {
     format!("{} {record}\n", snapshot(record.as_bytes()))
 }
 
-/// Puts `to` in the place of the `at`th number of a record; false if there are fewer.
+/// Replaces the `at`th number of a record by `to`; returns false if there are fewer.
 fn put_number(value: &mut Value, at: &mut usize, to: u64) -> bool {
     match value {
         Value::Number(_) if *at == 0 => {
@@ -559,9 +559,9 @@ fn put_number(value: &mut Value, at: &mut usize, to: u64) -> bool {
     }
 }
 
-/// A program that is out of order writes numbers that no text has, with true checksums.
+/// A faulty program can write impossible numbers with valid checksums.
 #[test]
-fn regression_numbers_that_no_text_has_are_damage() {
+fn regression_impossible_numbers_are_treated_as_damage() {
     let scene = Scene::new(&[("f", &numbered(9)), ("g", &numbered(9))]);
     let session = scene.open_within(4_000);
     let rows = read(&session, "f");
@@ -570,7 +570,7 @@ fn regression_numbers_that_no_text_has_are_damage() {
     apply(&session, set(&rows[5], "six\nand a half"));
     let log = scene.log();
     let with_updates = fs::read_to_string(&log).unwrap();
-    // Then the memory as a whole takes the place of its updates.
+    // A snapshot of the memory then replaces the updates.
     let pages = (0..40).map(|page| format!("{page}{}", "x".repeat(300)));
     for page in pages {
         scene.write("h", &page);
@@ -617,14 +617,14 @@ fn regression_numbers_that_no_text_has_are_damage() {
 }
 
 #[test]
-fn regression_a_short_record_does_not_ask_for_all_memory() {
+fn regression_a_short_record_does_not_allocate_all_memory() {
     let scene = Scene::new(&[("f", &numbered(9))]);
     read(&scene.open(), "f");
     let log = scene.log();
     let mut text = fs::read_to_string(&log).unwrap();
     let name = snapshot(numbered(9).as_bytes());
     let file = scene.dir.path().canonicalize().unwrap().join("f");
-    // More lines than any text has, and as many as the largest one.
+    // More lines than any text has, and as many as the largest text.
     for (lines, half) in [(1u64 << 53, 1u64 << 33), (u64::from(u32::MAX), 1 << 31)] {
         let before = json!({"hash": name, "lines": lines});
         let after = json!({"hash": "1", "lines": lines});
@@ -642,7 +642,7 @@ fn regression_a_short_record_does_not_ask_for_all_memory() {
 }
 
 #[test]
-fn regression_a_damaged_text_heals() {
+fn regression_a_damaged_text_is_repaired() {
     let scene = Scene::new(&[("f", &numbered(9))]);
     read(&scene.open(), "f");
     let text = scene.stored().into_iter().find(|path| !path.ends_with("log")).unwrap();
@@ -653,13 +653,13 @@ fn regression_a_damaged_text_heals() {
     assert_eq!(later.notes(), ["1 damaged text of the session's memory was skipped"]);
     let rows = read(&later, "f");
     assert_eq!(fs::read_to_string(&text).unwrap(), numbered(9));
-    // Whoever comes now knows the text, and so the lines in another one.
+    // A process that opens the store now knows the text, and so finds its lines in another text.
     scene.write("f", &format!("new\n{}", numbered(9)));
     assert!(matches!(apply(&scene.open(), set(&rows[4], "five")), Outcome::Applied(_)));
 }
 
 #[test]
-fn regression_a_log_of_another_version_stays() {
+fn regression_a_log_of_another_version_is_kept() {
     let scene = Scene::new(&[("f", &numbered(4))]);
     read(&scene.open(), "f");
     let log = scene.log();
@@ -674,7 +674,7 @@ fn regression_a_log_of_another_version_stays() {
 }
 
 #[test]
-fn regression_a_smaller_process_takes_nothing_from_a_larger_one() {
+fn regression_a_process_with_less_memory_does_not_affect_one_with_more() {
     let scene = Scene::new(&[("f", &numbered(2_000))]);
     let rows = read(&scene.open(), "f");
     let small = MemoryLimits { bytes: 9_000, ..MemoryLimits::default() };
@@ -686,13 +686,13 @@ fn regression_a_smaller_process_takes_nothing_from_a_larger_one() {
         longest = longest.max(fs::metadata(scene.log()).unwrap().len());
     }
     assert!(fs::metadata(scene.log()).unwrap().len() < longest);
-    // It needs the text for that, which the small one has no room for.
+    // This requires the text, which does not fit into the smaller memory.
     scene.write("f", &format!("new\n{}", numbered(2_000)));
     assert!(matches!(apply(&scene.open(), set(&rows[4], "five")), Outcome::Applied(_)));
 }
 
 #[test]
-fn regression_edits_that_move_nothing_leave_no_record_of_it() {
+fn regression_edits_that_move_no_line_store_no_move() {
     let scene = Scene::new(&[("f", &numbered(4))]);
     let session = scene.open();
     let rows = read(&session, "f");
@@ -701,42 +701,42 @@ fn regression_edits_that_move_nothing_leave_no_record_of_it() {
     assert!(log.contains("{\"edited\"") && !log.contains("{\"moved\""), "{log}");
 }
 
-/// What was read before somebody cleared the store is true all the same, whether or not this
-/// process looked while it was gone.
+/// Lines that were read before another process cleared the store are still valid, whether or not
+/// this process accessed the store in between.
 #[test]
-fn regression_a_cleared_store_takes_nothing_from_the_memory() {
-    for looks in [false, true] {
+fn regression_clearing_the_store_does_not_affect_the_memory() {
+    for reads in [false, true] {
         let names = ["f", "g", "h"];
         let scene = Scene::new(&names.map(|name| (name, "one\ntwo\n")));
         let session = scene.open();
         let rows = read(&session, "f");
         fs::remove_dir_all(scene.log().parent().unwrap()).unwrap();
-        if looks {
+        if reads {
             session.fork();
         }
         read(&scene.open(), "g");
         for name in ["f", "g"] {
             let edit = json!([{"op": "set_line", "path": name, "anchor": rows[1], "text": "x"}]);
-            assert!(matches!(apply(&session, edit), Outcome::Applied(_)), "{name}, {looks}");
+            assert!(matches!(apply(&session, edit), Outcome::Applied(_)), "{name}, {reads}");
         }
     }
 }
 
-/// Whether something of what is stored says a word.
+/// Whether any stored file contains a word.
 fn says(scene: &Scene, word: &str) -> bool {
     let contents = scene.stored().into_iter().map(|path| fs::read(path).unwrap());
     contents.into_iter().any(|content| String::from_utf8_lossy(&content).contains(word))
 }
 
 #[test]
-fn regression_what_is_forgotten_is_not_on_disk_any_more() {
+fn regression_forgotten_files_are_removed_from_disk() {
     for whole in [false, true] {
         let scene = Scene::new(&[("f", "secret\nedited\n"), ("g", &numbered(4))]);
         let (session, other) = (scene.open(), scene.open());
         let rows = read(&session, "f");
         apply(&session, set(&rows[1], "private"));
         let kept = read(&other, "g");
-        // A process died while it wrote a text.
+        // A process was killed while it wrote a text.
         fs::write(scene.log().with_file_name("content.new"), "secret").unwrap();
         assert!(says(&scene, "secret") && says(&scene, "private"));
         let path = scene.dir.path().join("f");
@@ -744,7 +744,7 @@ fn regression_what_is_forgotten_is_not_on_disk_any_more() {
         for word in ["secret", "edited", "private"] {
             assert!(!says(&scene, word), "{word}");
         }
-        // Nobody means it any more; what else was shown is remembered unless all was forgotten.
+        // No anchor refers to it any more; other files are remembered unless all were forgotten.
         for session in [&session, &other, &scene.open()] {
             let Outcome::Rejected(rejected) = apply(session, set(&rows[0], "x")) else {
                 panic!("it was forgotten");
@@ -759,7 +759,7 @@ fn regression_what_is_forgotten_is_not_on_disk_any_more() {
             };
             let dry = session.apply_with(&patch, &dry_run, &Cancel::default()).unwrap();
             assert_eq!(matches!(dry, Outcome::Applied(_)), !whole);
-            // The refusals show it again.
+            // The refusals have shown it again.
             session.forget(Some(&path)).unwrap();
             if whole {
                 session.forget(None).unwrap();
@@ -769,7 +769,7 @@ fn regression_what_is_forgotten_is_not_on_disk_any_more() {
 }
 
 #[test]
-fn regression_what_cannot_be_forgotten_on_disk_is_told() {
+fn regression_a_failure_to_forget_on_disk_is_reported() {
     let scene = Scene::new(&[("f", &numbered(4))]);
     let session = scene.open();
     let rows = read(&session, "f");
@@ -779,7 +779,7 @@ fn regression_what_cannot_be_forgotten_on_disk_is_told() {
     let error = session.forget(None).unwrap_err();
     let said = "this process has forgotten it, but it is still on disk: ";
     assert!(error.message.starts_with(said), "{}", error.message);
-    // The reason, not what follows from it.
+    // The original error, not a consequence of it.
     assert!(!error.message.contains("nothing is added"), "{}", error.message);
     fs::remove_dir(&log).unwrap();
     fs::rename(&aside, &log).unwrap();
@@ -788,9 +788,10 @@ fn regression_what_cannot_be_forgotten_on_disk_is_told() {
     assert!(matches!(apply(&scene.open(), set(&rows[1], "x")), Outcome::Rejected(_)));
 }
 
-/// A larger process keeps more than a smaller one, but not what that was told to forget.
+/// A process with a larger memory keeps more than one with a smaller memory, but not what the other
+/// one was asked to forget.
 #[test]
-fn regression_a_smaller_process_forgets_for_a_larger_one() {
+fn regression_a_process_with_less_memory_forgets_for_one_with_more() {
     let scene = Scene::new(&[("f", &"secret\n".repeat(2_000)), ("g", &numbered(2_000))]);
     let large = scene.open();
     read(&large, "f");
@@ -804,7 +805,7 @@ fn regression_a_smaller_process_forgets_for_a_larger_one() {
 }
 
 #[test]
-fn regression_a_log_that_was_cut_is_read_again() {
+fn regression_a_truncated_log_is_read_again() {
     let scene = Scene::new(&[("f", &numbered(4)), ("g", &numbered(4)), ("h", &numbered(4))]);
     let (one, other) = (scene.open(), scene.open());
     let rows = read(&one, "f");
@@ -815,7 +816,8 @@ fn regression_a_log_that_was_cut_is_read_again() {
         let log = File::options().write(true).open(scene.log()).unwrap();
         log.set_len(size_bytes - cut_bytes).unwrap();
         drop(log);
-        // Somebody writes behind that, for one of them not beyond what the other has read.
+        // A record is appended after the truncation; for one process its end is not beyond what
+        // that process has read.
         read(&one, "h");
         let edit = json!([{"op": "set_line", "path": "h", "anchor": rows[1], "text": "x"}]);
         for session in [&other, &scene.open()] {
@@ -831,12 +833,12 @@ fn regression_a_log_that_was_cut_is_read_again() {
     }
 }
 
-/// Another process reads while a write is under way that will fail: what it has read must not be
-/// written over.
+/// Another process reads while a write is in progress that will fail. What it has read must not be
+/// overwritten.
 #[test]
-fn regression_what_a_failed_write_left_stays() {
+fn regression_a_partly_failed_write_is_not_overwritten() {
     let scene = Scene::new(&[("f", &numbered(4))]);
-    let watched = Watched::new();
+    let watched = RecordingFs::new();
     let mut writer = scene.records(watched);
     let _lock = writer.lock().take(Duration::from_secs(60), &Cancel::default()).unwrap();
     writer.read().unwrap();
@@ -853,9 +855,9 @@ fn regression_what_a_failed_write_left_stays() {
 }
 
 #[test]
-fn regression_a_log_has_its_records_before_it_has_its_name() {
+fn regression_a_log_is_written_before_it_is_renamed_into_place() {
     let scene = Scene::new(&[]);
-    let watched = Watched::new();
+    let watched = RecordingFs::new();
     let mut records = scene.records(watched);
     let _lock = records.lock().take(Duration::from_secs(60), &Cancel::default()).unwrap();
     records.read().unwrap();
@@ -863,19 +865,19 @@ fn regression_a_log_has_its_records_before_it_has_its_name() {
     assert_eq!(*watched.steps.lock().unwrap(), ["sync", "rename log.new log"]);
 }
 
-/// A session whose disk can be full, beside one of another process.
+/// Two processes that share a session; the disk of one can be full.
 struct Sharers {
     scene: Scene,
-    disk: &'static Watched,
+    disk: &'static RecordingFs,
     writer: SessionMemory,
     other: Arc<Session>,
 }
 
 impl Sharers {
-    /// Both have seen a file with two equal lines.
+    /// Both have read a file with two equal lines.
     fn new() -> Sharers {
         let scene = Scene::new(&[("f", OLD), ("g", &numbered(4))]);
-        let disk = Watched::new();
+        let disk = RecordingFs::new();
         let writer = SessionMemory::kept_in(scene.records(disk), MemoryLimits::default());
         let other = scene.open();
         let sharers = Sharers { scene, disk, writer, other };
@@ -893,7 +895,7 @@ impl Sharers {
         self.writer.learn(vec![update], &Cancel::default());
     }
 
-    /// A line comes to the top, and what the writer then shows of the file is not written.
+    /// A line is inserted at the top; what the writer then shows of the file cannot be stored.
     fn miss(&self) {
         self.scene.write("f", NEW);
         self.disk.is_full.store(true, Ordering::Relaxed);
@@ -906,10 +908,10 @@ impl Sharers {
 const OLD: &str = "one\ntwo\nx\nx\nfive\n";
 const NEW: &str = "top\none\ntwo\nx\nx\nfive\n";
 
-/// Another process took the anchor of the first `x` for that of the second one, whose number it
-/// was in the text that it knew.
+/// Another process resolved the anchor of the first `x` to the second one, which had that number in
+/// the version it knew.
 #[test]
-fn regression_what_a_full_disk_did_not_take_is_written_later() {
+fn regression_records_that_did_not_fit_on_a_full_disk_are_written_later() {
     let sharers = Sharers::new();
     sharers.miss();
     sharers.show("g");
@@ -921,19 +923,20 @@ fn regression_what_a_full_disk_did_not_take_is_written_later() {
     }
 }
 
-/// Until then nobody knows what was shown.
+/// Until then no process knows what was shown.
 #[test]
-fn regression_a_log_that_lacks_something_teaches_nothing() {
+fn regression_an_incomplete_log_is_not_used() {
     let sharers = Sharers::new();
     sharers.miss();
     for session in [&sharers.other, &sharers.scene.open()] {
         sharers.scene.write("f", NEW);
-        // Whoever knows nothing of the file takes the anchor as it stands there now, or refuses.
+        // A process that has not read the file resolves the anchor in the current file, or refuses
+        // it.
         apply(session, set(&crate::support::anchor(4, "x"), "X"));
         let now = sharers.scene.content("f");
         assert!([NEW, &NEW.replacen("x\n", "X\n", 1)].contains(&now.as_str()), "{now}");
     }
-    // The writer cannot know any more which of what it and the others were shown is the newest.
+    // The writer can no longer know which lines were shown last, by it or by the others.
     sharers.scene.write("f", NEW);
     sharers.show("g");
     let outcome = apply(&sharers.scene.open(), set(&crate::support::anchor(4, "x"), "X"));
@@ -941,9 +944,10 @@ fn regression_a_log_that_lacks_something_teaches_nothing() {
     assert_eq!(refused.code, Code::NotShown);
 }
 
-/// One that had read before the cut took what a third process then wrote for all there was.
+/// A process that had read before the truncation took the records that a third process then wrote
+/// for the complete log.
 #[test]
-fn regression_a_log_that_was_cut_teaches_nothing_after_a_third_has_written() {
+fn regression_a_truncated_log_is_not_used_after_a_third_process_wrote() {
     let sharers = Sharers::new();
     sharers.miss();
     sharers.disk.is_full.store(false, Ordering::Relaxed);
@@ -953,15 +957,15 @@ fn regression_a_log_that_was_cut_teaches_nothing_after_a_third_has_written() {
     assert!([NEW, &NEW.replacen("x\n", "X\n", 1)].contains(&now.as_str()), "{now}");
 }
 
-/// It was read whole by each call, and never mended.
+/// Every call read it completely and never repaired it.
 #[test]
-fn regression_a_log_of_endless_zeros_is_not_read_and_mended() {
+fn regression_a_log_of_endless_zeros_is_not_read_and_is_repaired() {
     let scene = Scene::new(&[("f", &numbered(4)), ("g", &numbered(4))]);
     let rows = read(&scene.open(), "f");
     let log = File::options().write(true).open(scene.log()).unwrap();
     log.set_len(300 << 20).unwrap();
     drop(log);
-    let disk = Watched::new();
+    let disk = RecordingFs::new();
     let memory = SessionMemory::kept_in(scene.records(disk), MemoryLimits::default());
     assert!(disk.read_bytes.load(Ordering::Relaxed) < 1000);
     assert_eq!(memory.notes(Term::name).len(), 1);

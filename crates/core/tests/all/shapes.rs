@@ -1,8 +1,9 @@
-//! Requests, options and answers as data (`serde`) have the shapes that `index.d.ts` declares.
+//! The serialized requests, options and answers (`serde`) have the shapes that `index.d.ts`
+//! declares.
 //!
-//! Each file of `vectors/shapes` holds calls and what they answer. Here they are made through the
-//! core, in `__test__/shapes.test.mjs` through the addon, and there the declared types are held
-//! against them, too.
+//! Each file of `vectors/shapes` has calls with their answers. This test makes the calls through
+//! the core. `__test__/shapes.test.mjs` makes them through the addon, and also compares them with
+//! the declared types.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -25,9 +26,9 @@ use serde_json::{Map, Value, json};
 
 #[derive(Deserialize)]
 struct Fixture {
-    /// Contents by name; those that are no text in Base64.
+    /// Contents by name; Base64 if they are not text.
     files: BTreeMap<String, Content>,
-    /// The options of every call, or of the session that makes them all.
+    /// The options of every call, or of the session that makes all calls.
     options: Map<String, Value>,
     session: bool,
     calls: Vec<Call>,
@@ -44,7 +45,7 @@ enum Content {
 struct Call {
     call: String,
     given: Value,
-    /// The text, for operations on a text in memory.
+    /// The text for operations on a text in memory.
     text: Option<String>,
     answer: Value,
 }
@@ -62,7 +63,7 @@ fn given<T: for<'de> Deserialize<'de>>(value: &Value) -> T {
     serde_json::from_value(value.clone()).unwrap()
 }
 
-/// A request or query alone, or several.
+/// A single request or query, or several.
 fn requests(value: &Value) -> Vec<ReadRequest> {
     match value {
         Value::Array(_) => given(value),
@@ -153,7 +154,7 @@ fn views() {
 }
 
 #[test]
-fn a_view_begins_with_what_all_kinds_have() {
+fn a_view_starts_with_the_fields_of_all_kinds() {
     let workspace = Workspace::new(WorkspaceOptions::unbounded());
     for (bytes, kind) in [(&b""[..], "text"), (b"a\0b", "binary"), (b"GIF89a\0", "image")] {
         let view = workspace.read_bytes(&"a".into(), bytes, &Cancel::default()).unwrap();
@@ -206,7 +207,7 @@ fn recoveries() {
 }
 
 #[test]
-fn what_is_not_known_is_refused_by_name() {
+fn unknown_fields_are_refused_by_name() {
     fn refusal<T: DeserializeOwned>(value: Value) -> String {
         from_json_value::<T>(value).err().expect("a refusal").to_string()
     }
@@ -239,7 +240,7 @@ fn what_is_not_known_is_refused_by_name() {
 }
 
 #[test]
-fn null_is_the_same_as_left_out() {
+fn null_is_the_same_as_omitted() {
     let request: ReadRequest = given(&json!({"path": "a", "maxLines": null, "regex": null}));
     assert_eq!(request.limits.max_lines, None);
     let query: SearchQuery = given(&json!({"search": "a", "gitignore": null, "paths": null}));

@@ -1,4 +1,4 @@
-//! Whether files still parse after a patch: warnings, refusals, and what is said of each file.
+//! Whether files still parse after a patch: warnings, refusals, and the status of each file.
 
 use std::fs;
 
@@ -104,7 +104,7 @@ fn set(path: &str, number: u64, old: &str, new: &str) -> Value {
     json!({"op": "set_line", "path": path, "anchor": anchor(number, old), "text": new})
 }
 
-/// Replaces the inner block, and its closer with it.
+/// Replaces the inner block and its closing bracket.
 fn eat(path: &str) -> Value {
     json!([{
         "op": "replace_range", "path": path,
@@ -114,7 +114,7 @@ fn eat(path: &str) -> Value {
 }
 
 #[test]
-fn a_session_warns_of_an_eaten_closer() {
+fn a_session_warns_of_a_deleted_closing_bracket() {
     let scene = Scene::new(&[("a.js", CODE)], None);
     let done = scene.in_session(eat("a.js"));
     assert_eq!(done.files[0].syntax, Some(SyntaxState::Broken));
@@ -128,7 +128,7 @@ fn a_session_warns_of_an_eaten_closer() {
     );
     assert_eq!(warning.message, expected);
     assert!(done.text.ends_with(&expected), "{}", done.text);
-    // The rows of the warning are anchors that were shown.
+    // The rows in the warning are anchors that were shown.
     scene.in_session(json!([{
         "op": "insert_before", "path": "a.js", "anchor": anchor(5, "}"), "text": "  }",
     }]));
@@ -136,7 +136,7 @@ fn a_session_warns_of_an_eaten_closer() {
 }
 
 #[test]
-fn a_mended_file_is_ok_and_a_broken_one_is_told_once() {
+fn a_repaired_file_is_ok_and_a_broken_one_is_reported_once() {
     let scene = Scene::new(&[("a.js", CODE)], None);
     scene.in_session(eat("a.js"));
     let more = scene.in_session(json!([set("a.js", 9, "  return 3", "  return 5")]));
@@ -149,7 +149,7 @@ fn a_mended_file_is_ok_and_a_broken_one_is_told_once() {
 }
 
 #[test]
-fn plain_calls_do_not_parse_unless_asked() {
+fn calls_without_a_session_parse_only_on_request() {
     let scene = Scene::new(&[("a.js", CODE)], None);
     let done = applied(scene.plainly(eat("a.js")));
     assert_eq!(done.files[0].syntax, None);
@@ -176,7 +176,7 @@ fn a_patch_that_breaks_a_file_can_be_refused() {
         assert!(refused.text.contains(&*failure.message), "{}", refused.text);
     }
     assert_eq!((scene.content("a.js"), scene.content("b.txt")), (CODE.into(), "x\n".into()));
-    // What was broken before may be edited all the same.
+    // A file that was broken before can be edited.
     fs::write(scene.dir.path().join("a.js"), "f(\n").unwrap();
     applied(scene.plainly(json!([set("a.js", 1, "f(", "g(")])));
 }
@@ -195,7 +195,7 @@ fn files_without_a_known_language_are_unknown() {
 }
 
 #[test]
-fn a_try_warns_and_remembers_nothing() {
+fn a_dry_run_warns_and_remembers_nothing() {
     let scene = Scene::new(&[("a.js", CODE)], None);
     for _ in 0..2 {
         let tried = applied(scene.try_in_session(eat("a.js"), true));
@@ -228,9 +228,9 @@ fn new_moved_and_deleted_files() {
             ("g.js", Some(SyntaxState::Ok)),
         ]
     );
-    let told: Vec<_> = done.warnings.iter().map(|one| one.path.as_str()).collect();
-    assert_eq!(told, ["d.js"]);
-    // Its tree went along.
+    let paths: Vec<_> = done.warnings.iter().map(|warning| warning.path.as_str()).collect();
+    assert_eq!(paths, ["d.js"]);
+    // Its syntax tree was moved with the file.
     let mended = scene.in_session(json!([{
         "op": "insert_after", "path": "d.js", "anchor": anchor(3, "    return 4"), "text": "  }",
     }]));
@@ -249,7 +249,7 @@ fn other_encodings_are_parsed_as_text() {
 }
 
 #[test]
-fn a_shifted_body_of_python_is_told() {
+fn a_shifted_python_body_is_reported() {
     let text = "def f(x):\n    if x:\n        a()\n        b()\n    c()\n";
     let scene = Scene::new(&[("a.py", text)], None);
     let done = scene.in_session(json!([set("a.py", 4, "        b()", "      d()")]));
@@ -258,19 +258,19 @@ fn a_shifted_body_of_python_is_told() {
 }
 
 #[test]
-fn where_a_parser_vouches_indentation_is_no_warning() {
+fn a_text_that_parses_causes_no_indentation_warning() {
     let text = "class A {\n    f() {\n        update(value)\n    }\n}\n";
     for (path, expected) in [("a.txt", 1), ("a.js", 0)] {
         let scene = Scene::new(&[(path, text)], None);
         let edit = set(path, 3, "        update(value)", "      update(value, 1)");
         let done = scene.in_session(json!([edit]));
-        let told = done.warnings.iter().filter(|one| one.code == WarningCode::Indentation);
-        assert_eq!(told.count(), expected, "{path}: {:?}", done.warnings);
+        let warnings = done.warnings.iter().filter(|one| one.code == WarningCode::Indentation);
+        assert_eq!(warnings.count(), expected, "{path}: {:?}", done.warnings);
     }
 }
 
 #[test]
-fn no_more_than_64_files_are_parsed() {
+fn at_most_64_files_are_parsed() {
     let names: Vec<String> = (0..66).map(|at| format!("{at}.js")).collect();
     let files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "f()\n")).collect();
     let scene = Scene::new(&files, None);
@@ -280,15 +280,15 @@ fn no_more_than_64_files_are_parsed() {
     assert_eq!((of(SyntaxState::Broken), of(SyntaxState::Unknown)), (64, 2));
 }
 
-/// The operations that a message says to send.
+/// The operations that a message suggests.
 fn said(message: &str) -> Value {
     let from = message.find("{\"operations\"").expect(message);
     let end = message[from..].find("]}").expect(message) + 2;
     serde_json::from_str(&message[from..from + end]).unwrap()
 }
 
-/// Replaces the last line of a function, and its closer with it.
-fn eat_the_end() -> Value {
+/// Replaces the last line of a function and its closing bracket.
+fn delete_the_end() -> Value {
     json!([{
         "op": "replace_range", "path": "a.js", "text": "  return 4",
         "start_anchor": anchor(3, "  return 3"), "end_anchor": anchor(4, "}"),
@@ -298,7 +298,7 @@ fn eat_the_end() -> Value {
 const SHORT: &str = "function b() {\n  f()\n  return 3\n}\n";
 
 #[test]
-fn the_one_near_variant_that_parses_is_said() {
+fn the_only_similar_variant_that_parses_is_suggested() {
     let repeats = |line: u64| {
         format!(
             "the last line of the text of operation 0, which repeats line {line}, was not meant"
@@ -307,7 +307,7 @@ fn the_one_near_variant_that_parses_is_said() {
     for (code, operations, may_be, wanted) in [
         (
             SHORT,
-            eat_the_end(),
+            delete_the_end(),
             "operation 0 was meant to end 1 line earlier".into(),
             SHORT.replace("return 3", "return 4"),
         ),
@@ -341,25 +341,25 @@ fn the_one_near_variant_that_parses_is_said() {
 }
 
 #[test]
-fn of_two_variants_that_parse_none_is_said() {
-    // It might as well have been meant to start with the `if`.
+fn of_two_variants_that_parse_none_is_suggested() {
+    // The edit could also have been meant to start at the `if`.
     let scene = Scene::new(&[("a.js", CODE)], None);
     let done = scene.in_session(eat("a.js"));
     assert!(!done.warnings[0].message.contains("operation 0"), "{}", done.warnings[0].message);
 }
 
 #[test]
-fn regression_for_a_dropped_closer_no_more_lines_are_taken_away() {
+fn regression_a_dropped_closing_bracket_suggests_no_further_deletion() {
     let code = "function a() {\n  f()\n}\n\nfunction c() {\n  g()\n}\n";
     let scene = Scene::new(&[("a.js", code)], None);
     let drop_closer = json!([{"op": "delete", "path": "a.js", "anchor": anchor(3, "}")}]);
-    let told = &scene.in_session(drop_closer).warnings[0].message;
-    assert!(told.contains("`}` is missing"), "{told}");
-    assert!(!told.contains("send"), "{told}");
+    let message = &scene.in_session(drop_closer).warnings[0].message;
+    assert!(message.contains("`}` is missing"), "{message}");
+    assert!(!message.contains("send"), "{message}");
 }
 
 #[test]
-fn regression_rows_of_a_warning_are_those_of_its_file_and_not_of_the_last_one() {
+fn regression_rows_of_a_warning_belong_to_its_file() {
     let scene = Scene::new(&[("a.js", CODE), ("b.js", CODE)], None);
     let mut operations = eat("a.js");
     operations.as_array_mut().unwrap().push(set("b.js", 9, "  return 3", "  return 4"));
@@ -379,33 +379,33 @@ fn regression_rows_of_a_warning_are_those_of_its_file_and_not_of_the_last_one() 
 }
 
 #[test]
-fn a_patch_that_was_not_applied_is_told_how_it_would_parse() {
+fn a_refused_patch_reports_how_it_would_parse() {
     let row = format!("{}|  return 3", anchor(3, "  return 3"));
     let how = format!("would parse with operation 0 if it ended at `{row}`.");
     let scene = Scene::new(&[("a.js", SHORT)], None);
-    let tried = applied(scene.try_in_session(eat_the_end(), true));
+    let tried = applied(scene.try_in_session(delete_the_end(), true));
     assert!(tried.warnings[0].message.contains(&how), "{}", tried.warnings[0].message);
     let scene = Scene::new(&[("a.js", SHORT)], Some(SyntaxCheck::Refuse));
-    let refused = rejected(scene.try_in_session(eat_the_end(), false));
+    let refused = rejected(scene.try_in_session(delete_the_end(), false));
     assert!(refused.text.contains(&how), "{}", refused.text);
     assert_eq!(scene.content("a.js"), SHORT);
 }
 
 #[test]
-fn what_is_still_broken_is_told_once_more_by_the_next_call() {
+fn a_file_that_is_still_broken_is_reported_again_by_the_next_call() {
     let scene = Scene::new(&[("a.js", SHORT), ("b.js", SHORT)], None);
     let read = |path: &str| {
         let request = ReadRequest { path: path.into(), ..ReadRequest::default() };
         scene.session.read_with(&[request], &Cancel::default()).unwrap();
     };
     let nothing: [&str; 0] = [];
-    scene.in_session(eat_the_end());
-    assert_eq!(scene.session.broken_files(), nothing, "the answer to the patch has told it");
+    scene.in_session(delete_the_end());
+    assert_eq!(scene.session.broken_files(), nothing, "the answer to the patch reported it");
     read("b.js");
     assert_eq!(scene.session.broken_files(), ["a.js"]);
     read("b.js");
-    assert_eq!(scene.session.broken_files(), nothing, "once more, and no more");
-    // What is mended, or changed by somebody else, is not told.
+    assert_eq!(scene.session.broken_files(), nothing, "reported only once");
+    // A file that was repaired, or changed by another process, is not reported.
     let mend = json!([{ "op": "insert_after", "path": "a.js", "anchor": "EOF", "text": "}" }]);
     scene.in_session(mend.clone());
     let eat = json!([{ "op": "delete", "path": "a.js", "anchor": anchor(4, "}") }]);
@@ -416,9 +416,9 @@ fn what_is_still_broken_is_told_once_more_by_the_next_call() {
     fs::write(scene.dir.path().join("a.js"), "f(\n(").unwrap();
     read("b.js");
     assert_eq!(scene.session.broken_files(), nothing);
-    // An edit that leaves it broken is answered so, and one that was only tried changes nothing.
+    // If an edit leaves the file broken, its answer says so; a dry run changes nothing.
     let scene = Scene::new(&[("a.js", SHORT)], None);
-    scene.try_in_session(eat_the_end(), true);
+    scene.try_in_session(delete_the_end(), true);
     scene.in_session(json!([set("a.js", 2, "  f()", "  g()")]));
     assert_eq!(scene.session.broken_files(), nothing);
     scene.in_session(eat.clone());

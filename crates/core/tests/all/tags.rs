@@ -1,4 +1,4 @@
-//! The dialect in which lines have numbers alone, and a tag above them names the version.
+//! The dialect in which lines have only numbers; a tag above them identifies the version.
 
 use crate::support::{Project, applied, facts, refused};
 use hashline_core::Cancel;
@@ -37,7 +37,7 @@ fn header(path: &str, text: &str) -> String {
     format!("[{path}#{}]", tag(text))
 }
 
-/// A view, which is the same when it is passed on in pieces.
+/// A view; checks that it is the same when streamed.
 fn view(project: &Project, request: ReadRequest) -> FileView {
     let workspace = Workspace::new(options(project));
     let view = workspace.read(request.clone()).unwrap();
@@ -96,7 +96,7 @@ fn a_view_begins_with_the_tag_of_the_whole_file() {
 }
 
 #[test]
-fn regression_what_is_said_of_a_file_stands_below_its_name() {
+fn regression_notes_on_a_file_are_below_its_name() {
     let project = Project::new(&[("a.txt", "one\n"), ("b.bin", "\0\u{1}"), ("c.txt", "x\n")]);
     let session = session(&project);
     let search = Query { search: "zzz".into(), regex: false, case_sensitive: true };
@@ -112,7 +112,7 @@ fn regression_what_is_said_of_a_file_stands_below_its_name() {
 }
 
 #[test]
-fn regression_the_tag_of_a_new_file_leaves_out_its_byte_order_mark() {
+fn regression_the_tag_of_a_new_file_excludes_its_byte_order_mark() {
     let project = Project::new(&[("other", "")]);
     let session = session(&project);
     let add =
@@ -144,14 +144,14 @@ fn a_session_shows_each_tag_once_and_takes_patches_by_it() {
     let done = applied(in_session(&session, &patch));
     let now = "one\nTWO\n2.5\nTHREE\nfour\nfive\n";
     assert_eq!(project.content("a.txt"), now);
-    let told = format!(
+    let expected = format!(
         "{}\n(1 edit, +3 -2)\n1:one\n2:TWO\n3:2.5\n4:THREE\n5:four\n6:five\nLines after 3 moved by +1.\n{}\n(1 edit, +0 -1)\n{}\n(1 edit, +1 -0)\n1:first",
         header("a.txt", now),
         header("b.txt", ""),
         header("empty", "first\n")
     );
-    assert_eq!(done.text, told);
-    // The answer is the next version.
+    assert_eq!(done.text, expected);
+    // The answer shows the next version.
     applied(in_session(&session, &format!("{}\nCUT 3", header("a.txt", now))));
     assert_eq!(project.content("a.txt"), "one\nTWO\nTHREE\nfour\nfive\n");
     let new = session.apply(json!({"operations": [
@@ -171,7 +171,7 @@ fn a_session_shows_each_tag_once_and_takes_patches_by_it() {
 }
 
 #[test]
-fn a_tag_stays_true_of_what_it_named_whatever_the_session_edits_since() {
+fn a_tag_keeps_naming_its_version_after_later_edits() {
     for dialect in ["omp18", "lean"] {
         let project = Project::new(&[("a.txt", LINES)]);
         let workspace =
@@ -179,7 +179,7 @@ fn a_tag_stays_true_of_what_it_named_whatever_the_session_edits_since() {
         let session = Session::new(SessionOptions { workspace, ..SessionOptions::default() });
         let session = session.unwrap();
         session.read(ReadRequest::new("a.txt")).unwrap();
-        // By a text; by the tag; and by it again, of a version that two edits are behind.
+        // By a text; by the tag; and by the tag again, for a version two edits ago.
         let first = json!([{"op": "replace_text", "path": "a.txt", "old_text": "one", "new_text": "1\n1.5"}]);
         applied(session.apply(json!({"operations": first})).unwrap());
         for line in ["PUT 3:\n+III", "PUT 5:\n+V"] {
@@ -203,7 +203,7 @@ fn regression_a_tag_is_known_after_edits_in_another_dialect() {
     };
     let tagged = open("omp18");
     tagged.read(ReadRequest::new("a.txt")).unwrap();
-    // The answer names a version whose text no one keeps after the next edits.
+    // The answer names a version whose text is not kept after the next edits.
     applied(in_session(&tagged, &format!("{}\nPUT <1:\n+zero", header("a.txt", LINES))));
     let second = project.content("a.txt");
     let hashed = open("lean");
@@ -221,7 +221,7 @@ fn regression_a_tag_is_known_after_edits_in_another_dialect() {
 }
 
 #[test]
-fn what_a_search_shows_can_be_edited() {
+fn lines_shown_by_a_search_can_be_edited() {
     let project = Project::new(&[("a.txt", LINES), ("b.txt", "x\nfine\n"), ("c.txt", "z\n")]);
     let session = session(&project);
     let query = Query { search: "f".to_owned(), ..Query::default() };
@@ -239,7 +239,7 @@ fn what_a_search_shows_can_be_edited() {
 }
 
 #[test]
-fn a_refusal_shows_the_tag_to_go_on_with() {
+fn a_refusal_shows_the_tag_to_continue_with() {
     let project = Project::new(&[("a.txt", LINES)]);
     let session = session(&project);
     session.read(ReadRequest::new("a.txt")).unwrap();
@@ -254,7 +254,7 @@ fn a_refusal_shows_the_tag_to_go_on_with() {
         no.text
     );
     applied(in_session(&session, &format!("{}\nPUT 3:\n+X", header("a.txt", now))));
-    // The same without a memory.
+    // The same without a session.
     let workspace = Workspace::new(options(&project));
     let no = refused(workspace.apply(json!({"patch": "[a.txt#0BAD]\nPUT 3:\n+Y"})).unwrap());
     let now = project.content("a.txt");
@@ -264,7 +264,7 @@ fn a_refusal_shows_the_tag_to_go_on_with() {
 }
 
 #[test]
-fn lines_are_named_by_patches_alone() {
+fn lines_are_edited_only_by_patches_in_this_dialect() {
     let project = Project::new(&[("a.txt", LINES)]);
     let session = session(&project);
     session.read(ReadRequest::new("a.txt")).unwrap();
@@ -278,12 +278,12 @@ fn lines_are_named_by_patches_alone() {
 }
 
 #[test]
-fn rows_that_were_shown_earlier_are_learned_by_their_whole_text() {
+fn observed_rows_are_compared_by_their_whole_text() {
     let project = Project::new(&[("a.txt", LINES)]);
     let learned = |rows: &str| session(&project).observe(rows, None, &Cancel::default()).unwrap();
     let above = header("a.txt", LINES);
     assert_eq!(learned(&format!("{above}\n1:one\n2:\n3:three")), 3);
-    // Another text has stood there: what could be so by accident does not count.
+    // The file had another text at that line: a match by chance does not count.
     assert_eq!(learned(&format!("{above}\n1:once\n2:\n3:three")), 1);
     assert_eq!(learned(&format!("{above}\n1:\n3:thr")), 0);
     assert_eq!(learned(&format!("{above}\n3:thr… [+2 bytes]")), 1);
@@ -304,13 +304,13 @@ fn brief_answers_name_ranges() {
     let patch = format!("{}\nPUT 3:\n+X\n+Y\nPUT 5:\n+Z", header("a.txt", LINES));
     let done = applied(in_session(&session, &patch));
     let now = "one\n\nX\nY\nfour\nZ\n";
-    let told = header("a.txt", now) + "\n(2 edits, +3 -2)\n(3-4) (old lines below: +1)\n(6)";
-    assert_eq!(done.text, told);
+    let expected = header("a.txt", now) + "\n(2 edits, +3 -2)\n(3-4) (old lines below: +1)\n(6)";
+    assert_eq!(done.text, expected);
     applied(in_session(&session, &format!("{}\nPUT 3.=6:\n+all", header("a.txt", now))));
 }
 
 #[test]
-fn what_would_parse_is_named_as_a_patch() {
+fn a_suggestion_that_parses_is_a_patch() {
     let code = "function b() {\n  f()\n  return 3\n}\n";
     let project = Project::new(&[("a.js", code)]);
     let session = session(&project);
@@ -338,8 +338,8 @@ fn a_patch_of_a_text_in_memory() {
     ] {
         let done = apply(text, &format!("{}\n{rows}", header(name, text)));
         assert_eq!(done.content.as_deref(), Some(expected), "{rows}");
-        let told = applied(done.outcome);
-        assert!(told.text.starts_with(&header(name, expected)), "{}", told.text);
+        let note = applied(done.outcome);
+        assert!(note.text.starts_with(&header(name, expected)), "{}", note.text);
     }
     let above = header("a", LINES);
     for (patch, code) in [
@@ -356,9 +356,9 @@ fn a_patch_of_a_text_in_memory() {
     }
 }
 
-/// The names of the hunks stood in for words of a path and of a quoted row.
+/// The labels of hunks replaced words in a path and in a quoted row.
 #[test]
-fn regression_a_path_and_a_row_that_say_operation_stay_as_they_are() {
+fn regression_a_path_and_a_row_with_the_word_operation_are_unchanged() {
     let (path, text) = ("operation 0.rs", "fn a() {\n    b(1);\n}\n");
     let project = Project::new(&[(path, text)]);
     let session = session(&project);

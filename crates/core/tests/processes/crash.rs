@@ -1,9 +1,9 @@
-//! Crashes: patches whose process is killed, at random moments of their commit and before every
-//! single operation. After recovery each patch is complete or absent, never mixed; nothing is
-//! left behind; no untouched file changed.
+//! Crashes: the process of a patch is killed at random times during its commit, and before every
+//! operation. After recovery each patch is complete or absent, no temporary file is left, and no
+//! other file has changed.
 //!
-//! A short version runs with the other tests. `npm run stress -- crash-test` runs the long one, with
-//! the number of kills in the environment variable `HASHLINE_KILLS`.
+//! A short version runs with the other tests. `npm run stress -- crash-test` runs the long one; the
+//! environment variable `HASHLINE_KILLS` has the number of kills.
 
 #![allow(clippy::print_stdout, reason = "the figures are what this test is run for")]
 
@@ -26,18 +26,18 @@ use hashline_disk::commit::{StateDir, recover_transactions};
 use hashline_disk::fs::OsFileSystem;
 use serde_json::{Value, json};
 
-/// Kills in the version that runs with the other tests.
+/// Kills in the short version.
 const SHORT_KILLS: u64 = 100;
-/// Kills in that version under an emulator.
+/// Kills in the short version under an emulator.
 const EMULATED_KILLS: u64 = 30;
 
-/// The environment variable through which a parent tells its child what to do.
+/// The environment variable with the task of a child process.
 const CHILD: &str = "HASHLINE_CRASH_CHILD";
 
-/// What a child says when its patch is done.
+/// The line that a child prints when its patch is done.
 const ENDS: &str = "the patch ends";
 
-/// A tiny generator, so that a run can be repeated: xorshift64*.
+/// A small pseudorandom generator, reproducible from a seed: xorshift64*.
 struct Random(u64);
 
 impl Random {
@@ -49,8 +49,9 @@ impl Random {
     }
 }
 
-/// Not a test: what a child process runs. It applies the patch in its task and is killed before
-/// operation `kill_at`, or so many microseconds after it began its journal, if those are not 0.
+/// Not a test: the entry point of child processes. Applies the patch of its task, and is killed
+/// before operation `kill_at`, or that number of microseconds after it created its journal; 0 means
+/// never.
 #[test]
 fn child() {
     let Ok(task) = std::env::var(CHILD) else {
@@ -80,7 +81,7 @@ fn child() {
     assert!(matches!(outcome, Ok(Outcome::Applied(_))), "{outcome:?}");
 }
 
-/// Ends this process at once, as from outside: nothing of it runs any more.
+/// Ends this process immediately, like a kill from outside; no more of its code runs.
 #[cfg(unix)]
 fn kill() {
     use rustix::process::{Signal, getpid, kill_process};
@@ -90,11 +91,11 @@ fn kill() {
 #[cfg(windows)]
 fn kill() {
     use windows_sys::Win32::System::Threading::{GetCurrentProcess, TerminateProcess};
-    // SAFETY: The handle is the one that stands for this process, and is not closed.
+    // SAFETY: The handle is the pseudo handle of the current process, which is never closed.
     unsafe { TerminateProcess(GetCurrentProcess(), 1) };
 }
 
-/// Windows has no such timer; a thread waits without sleeping, which would take too long.
+/// Windows has no such timer. The thread spins, because sleeping would be too coarse.
 #[cfg(windows)]
 fn kill_after(microseconds: u64) {
     let begin = Instant::now();
@@ -106,21 +107,20 @@ fn kill_after(microseconds: u64) {
     });
 }
 
-/// Lets the system kill this process. It keeps the time itself: another process would have to be
-/// awake at the right moment.
+/// Lets the system kill this process, which is more precise than a kill by another process.
 #[cfg(unix)]
 fn kill_after(microseconds: u64) {
     let none = libc::timeval { tv_sec: 0, tv_usec: 0 };
     let rest = libc::timeval { tv_sec: 0, tv_usec: microseconds as libc::suseconds_t };
     let timer = libc::itimerval { it_interval: none, it_value: rest };
-    // SAFETY: The timer is read before the call returns; the old one is not asked for. Nobody
-    // handles SIGALRM here, so that it ends the process as SIGKILL does.
+    // SAFETY: The call reads the timer before it returns; the old timer is not requested. No
+    // handler for SIGALRM is installed, so the signal ends the process like SIGKILL.
     let status =
         unsafe { libc::setitimer(libc::ITIMER_REAL, &raw const timer, std::ptr::null_mut()) };
     assert_eq!(status, 0);
 }
 
-/// When a child is killed: before an operation, or after a time; 0 for never.
+/// When a child is killed: before an operation, or after a time; 0 means never.
 #[derive(Clone, Copy)]
 struct Kill {
     at: u64,
@@ -141,7 +141,7 @@ fn spawn(state: &Path, patch: &Value, kill: Kill, sync: bool) -> Child {
     start(&mut command).unwrap()
 }
 
-/// What is found after a kill and the recovery.
+/// The state after a kill and the recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Found {
     Old,
@@ -174,7 +174,7 @@ fn recover_and_check(
     panic!("{label}: neither old nor new: {names:?}");
 }
 
-/// The directory as the patch leaves it, found out on a copy.
+/// The directory after the patch, determined on a copy.
 fn outcome_on_copy(
     fill: &dyn Fn(&Path),
     patch: &dyn Fn(&Path) -> Value,
@@ -218,7 +218,7 @@ fn killed_before_every_operation() {
     }
 }
 
-/// A directory of `files` files, and a patch that edits, moves, adds and deletes.
+/// A directory with `files` files, and a patch that edits, moves, adds and deletes.
 fn random_fill(files: u64) -> impl Fn(&Path) {
     move |dir| {
         for file in 0..files {
@@ -276,7 +276,7 @@ fn killed_at_random_moments() {
         let label = format!("kill {}, seed {seed}, {files} files", old + new);
         let found = recover_and_check(dir.path(), state.path(), &before, &after, &label);
         match found {
-            // Its process was killed, the patch was not.
+            // The process was killed after the patch was done.
             _ if has_ended => late += 1,
             Found::Old => old += 1,
             Found::New => new += 1,
@@ -288,10 +288,10 @@ fn killed_at_random_moments() {
     );
 }
 
-/// How long to wait before the kill: up to the moment by which most patches have ended, which is
-/// found by trial, since it differs with the machine and what else it does.
+/// The delay before the kill: up to the time after which most patches have ended. This is
+/// determined by trial, because it depends on the machine and its load.
 struct Aim {
-    /// By whether the patch flushes, in microseconds.
+    /// In microseconds, without and with flushes.
     longest_us: [u64; 2],
 }
 
@@ -306,7 +306,7 @@ impl Aim {
         1 + random.below(self.longest_us[usize::from(sync)])
     }
 
-    /// One patch in eight or so ends before its kill: then the last moments are not left out.
+    /// About one patch in eight ends before its kill, so that late kills also occur.
     fn learn(&mut self, sync: bool, has_ended: bool) {
         let longest_us = &mut self.longest_us[usize::from(sync)];
         *longest_us = if has_ended { *longest_us * 14 / 16 } else { *longest_us * 65 / 64 + 1 };

@@ -1,6 +1,6 @@
-//! The tests that start processes. They are a program of their own: until a child runs its own
-//! program it has a copy of every open file, and of the locks of journals with them, which the
-//! tests of `all` would meet.
+//! Tests that start processes. They are a separate program, because a child inherits every open
+//! file until it executes its own program, including the locks of journals, which would affect the
+//! tests of `all`.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -14,8 +14,8 @@ mod rights;
 mod state;
 mod syscalls;
 
-/// Held while a process is started, and by a test whose interrupted patch leaves a journal: a child
-/// that got a copy of that journal's lock would make it look like a live one.
+/// Held while a process is started, and by a test that leaves the journal of an interrupted patch:
+/// a child that inherits the lock of that journal would make it appear active.
 static STARTS: Mutex<()> = Mutex::new(());
 
 fn hold_starts() -> MutexGuard<'static, ()> {

@@ -1,6 +1,6 @@
-//! A user who may not do everything: a journal that can only be read, a directory that cannot be
-//! looked into, also from the midst of a commit on, too few file descriptors. Each runs in a
-//! process of its own.
+//! Users with restricted permissions: a read-only journal, a directory that cannot be searched,
+//! also from the middle of a commit on, and too few file descriptors. Each case runs in its own
+//! process.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::print_stdout, reason = "a child answers so")]
@@ -23,15 +23,15 @@ use hashline_disk::fs::OsFileSystem;
 use rustix::process::{Resource, Rlimit, setrlimit};
 use serde_json::{Value, json};
 
-/// The environment variable through which a parent tells its child what to do.
+/// The environment variable with the task of a child process.
 const CHILD: &str = "HASHLINE_RIGHTS_CHILD";
-/// What a child's answer begins with.
+/// The prefix of a child's answer.
 const ANSWER: &str = "answer: ";
-/// The user and group "nobody" of every Linux.
+/// The unprivileged user and group on Linux.
 const NOBODY: u32 = 65534;
 
-/// Not a test: what a child process runs. It recovers with at most so many descriptors, or
-/// applies a patch in a directory that is closed before an operation.
+/// Not a test: the entry point of child processes. Recovers with a limited number of descriptors,
+/// or applies a patch in a directory that is closed before an operation.
 #[test]
 fn child() {
     let Ok(task) = std::env::var(CHILD) else {
@@ -60,7 +60,7 @@ fn child() {
     println!("\n{ANSWER}{}", json!({"done": done, "failed": failed}));
 }
 
-/// What the call says, and whether it took as many operations.
+/// The result of the call, and whether it reached that operation.
 fn patch_in_a_closed_directory(task: &Value, closed_at: u64) -> Value {
     let path = |name: &str| Path::new(task[name].as_str().unwrap()).to_owned();
     let dir = path("dir");
@@ -88,7 +88,7 @@ fn recover(state: &Path) -> RecoveryReport {
     crate::support::recover(state)
 }
 
-/// The answer of a child, run through `program` if that is given; `None` when it panicked.
+/// The answer of a child, run through `program` if given; `None` if it panicked.
 fn run(prefix: &[&str], task: &Value) -> Option<Value> {
     let exe = std::env::current_exe().unwrap();
     let mut words: Vec<PathBuf> = prefix.iter().map(PathBuf::from).collect();
@@ -155,7 +155,7 @@ impl Interruption {
     }
 }
 
-/// Gives everything to another user.
+/// Changes the owner of everything to another user.
 fn give_away(scene: &Scene) {
     let mut todo = vec![scene.path().to_owned(), scene.state.path().to_owned()];
     while let Some(path) = todo.pop() {
@@ -168,20 +168,20 @@ fn give_away(scene: &Scene) {
 
 const AS_NOBODY: [&str; 4] = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
 
-/// Whether a child can be another user's; says so when not.
-fn can_be_nobody() -> bool {
+/// Whether a child can run as another user; prints a message if not.
+fn can_change_user() -> bool {
     let state = scratch();
     let is_possible = chown(state.path(), Some(NOBODY), Some(NOBODY)).is_ok()
         && run(&AS_NOBODY, &json!({"state": state.path()})).is_some();
     if !is_possible {
-        crate::support::tell_skipped("no process of another user can be started here");
+        crate::support::print_skipped("no process of another user can be started here");
     }
     is_possible
 }
 
 #[test]
-fn a_journal_that_may_only_be_read_is_worked_off() {
-    if !can_be_nobody() {
+fn a_read_only_journal_is_recovered() {
+    if !can_change_user() {
         return;
     }
     let scene = Interruption::new();
@@ -193,8 +193,8 @@ fn a_journal_that_may_only_be_read_is_worked_off() {
 }
 
 #[test]
-fn a_journal_waits_for_a_directory_that_cannot_be_looked_into() {
-    if !can_be_nobody() {
+fn a_journal_waits_for_a_directory_that_cannot_be_searched() {
+    if !can_change_user() {
         return;
     }
     let scene = Interruption::new();
@@ -209,12 +209,12 @@ fn a_journal_waits_for_a_directory_that_cannot_be_looked_into() {
     scene.check_complete();
 }
 
-/// A directory that nobody may look into any more is no directory of rivals: what the call says
-/// is true, and a recovery finds everything once the directory is open again.
+/// A directory that can no longer be searched does not count as changed by other processes: the
+/// result of the call is true, and a recovery completes once the directory is accessible again.
 #[test]
-fn regression_a_directory_that_is_closed_in_mid_commit_tears_nothing() {
+fn regression_a_directory_closed_during_a_commit_tears_no_patch() {
     let is_root = rustix::process::geteuid().is_root();
-    if is_root && !can_be_nobody() {
+    if is_root && !can_change_user() {
         return;
     }
     let prefix: &[&str] = if is_root { &AS_NOBODY } else { &[] };
@@ -252,8 +252,8 @@ fn regression_a_directory_that_is_closed_in_mid_commit_tears_nothing() {
     }
 }
 
-/// However few there are: what cannot be done now is left for later, and nothing is mistaken for
-/// gone because it could not be opened.
+/// For any number of descriptors: what cannot be done now is left to a later recovery, and no file
+/// counts as missing because it could not be opened.
 #[test]
 fn too_few_descriptors_leave_the_journal_to_a_later_recovery() {
     let mut incomplete = 0;
@@ -277,7 +277,7 @@ fn too_few_descriptors_leave_the_journal_to_a_later_recovery() {
     panic!("the recovery needs more than 60 descriptors");
 }
 
-/// The version, then tag, rights and number of: owner, a user, group, mask, others.
+/// The version, then tag, permissions and id of: owner, a user, group, mask, others.
 fn access_list(entries: &[(u16, u16, u32)]) -> Vec<u8> {
     let mut list = 2u32.to_le_bytes().to_vec();
     for (tag, rights, number) in entries {
@@ -288,9 +288,9 @@ fn access_list(entries: &[(u16, u16, u32)]) -> Vec<u8> {
     list
 }
 
-/// A new file takes an access list from its directory; one that replaces another must not.
+/// A new file inherits an access list from its directory; a file that replaces another must not.
 #[test]
-fn an_edit_lets_nobody_in_who_was_kept_out() {
+fn an_edit_grants_no_new_access() {
     let (dir, state) = (scratch(), scratch());
     let path = dir.path().join("a");
     fs::write(&path, "one\n").unwrap();
@@ -303,7 +303,7 @@ fn an_edit_lets_nobody_in_who_was_kept_out() {
         (0x20, 0, u32::MAX),
     ]);
     if let Err(cause) = xattr::set(dir.path(), "system.posix_acl_default", &list) {
-        crate::support::tell_skipped(&format!("no access lists here: {cause}"));
+        crate::support::print_skipped(&format!("no access lists here: {cause}"));
         return;
     }
     let edit = json!({"operations": [
@@ -317,25 +317,27 @@ fn an_edit_lets_nobody_in_who_was_kept_out() {
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
 }
 
-/// As nobody, appends to a file of such an owner and mode; what it is afterwards.
-fn edited_by_nobody(owner: (u32, u32), mode: u32, list: Option<&[u8]>) -> (u32, u32, u32) {
+/// As an unprivileged user, appends to a file with this owner and mode; returns the owner and mode
+/// afterwards.
+fn edited_unprivileged(owner: (u32, u32), mode: u32, list: Option<&[u8]>) -> (u32, u32, u32) {
     let append =
         |path: &Path| json!([{"op": "insert_after", "path": path, "anchor": "EOF", "text": "x"}]);
-    changed_by_nobody(owner, mode, list, append)
+    changed_unprivileged(owner, mode, list, append)
 }
 
-/// As nobody, deletes a file of such an owner and mode, and adds it; what it is afterwards.
-fn added_by_nobody(owner: (u32, u32), mode: u32, list: Option<&[u8]>) -> (u32, u32, u32) {
+/// As an unprivileged user, deletes and adds a file with this owner and mode; returns the owner and mode
+/// afterwards.
+fn added_unprivileged(owner: (u32, u32), mode: u32, list: Option<&[u8]>) -> (u32, u32, u32) {
     let add = |path: &Path| {
         json!([
             {"op": "delete_file", "path": path},
             {"op": "add_file", "path": path, "content": "new\nx\n"},
         ])
     };
-    changed_by_nobody(owner, mode, list, add)
+    changed_unprivileged(owner, mode, list, add)
 }
 
-fn changed_by_nobody(
+fn changed_unprivileged(
     owner: (u32, u32),
     mode: u32,
     list: Option<&[u8]>,
@@ -357,23 +359,27 @@ fn changed_by_nobody(
     (now.uid(), now.gid(), now.permissions().mode() & 0o7777)
 }
 
-/// A user who may not give a new version to the old one's group must not let another group in,
-/// nor the old group as others.
+/// If the user may not assign a new version to the group of the old one, the new version must not
+/// grant access to another group, nor to members of the old group as others.
 #[test]
-fn regression_who_is_in_a_lost_group_gets_no_more_than_the_group_had() {
-    if !can_be_nobody() {
+fn regression_members_of_a_lost_group_get_no_more_access() {
+    if !can_change_user() {
         return;
     }
     for (mode, then) in [(0o660, 0o600), (0o604, 0o600), (0o606, 0o600), (0o654, 0o644)] {
-        assert_eq!(edited_by_nobody((NOBODY, 0), mode, None), (NOBODY, NOBODY, then), "{mode:o}");
+        assert_eq!(
+            edited_unprivileged((NOBODY, 0), mode, None),
+            (NOBODY, NOBODY, then),
+            "{mode:o}"
+        );
     }
 }
 
-/// With an access list the mode's bits for the group are those of its mask: what the group itself
-/// may do is in the list.
+/// With an access list, the group bits of the mode are its mask; the permissions of the group
+/// itself are in the list.
 #[test]
-fn a_lost_group_that_the_list_keeps_out_stays_out() {
-    if !can_be_nobody() {
+fn a_lost_group_that_the_list_denies_stays_denied() {
+    if !can_change_user() {
         return;
     }
     let list = access_list(&[
@@ -385,38 +391,38 @@ fn a_lost_group_that_the_list_keeps_out_stays_out() {
     ]);
     let probe = scratch();
     if let Err(cause) = xattr::set(probe.path(), "system.posix_acl_access", &list) {
-        crate::support::tell_skipped(&format!("no access lists here: {cause}"));
+        crate::support::print_skipped(&format!("no access lists here: {cause}"));
         return;
     }
-    let (_, _, mode) = edited_by_nobody((NOBODY, 0), 0o664, Some(&list));
+    let (_, _, mode) = edited_unprivileged((NOBODY, 0), 0o664, Some(&list));
     assert_eq!(mode & 0o007, 0, "{mode:o}");
 }
 
-/// A new version of another owner's file would belong to whoever edits it.
+/// A new version of another owner's file would belong to the user who edits it.
 #[test]
-fn regression_a_file_that_everybody_may_write_keeps_its_owner() {
-    if !can_be_nobody() {
+fn regression_a_world_writable_file_keeps_its_owner() {
+    if !can_change_user() {
         return;
     }
     for mode in [0o666, 0o676] {
-        assert_eq!(edited_by_nobody((0, 0), mode, None), (0, 0, mode), "{mode:o}");
+        assert_eq!(edited_unprivileged((0, 0), mode, None), (0, 0, mode), "{mode:o}");
     }
 }
 
-/// What an edit keeps, a file keeps that is deleted and added in one patch.
+/// A file that is deleted and added in one patch keeps the same attributes as an edited one.
 #[test]
-fn regression_who_deletes_and_adds_a_file_lets_nobody_in_and_keeps_its_owner() {
-    if !can_be_nobody() {
+fn regression_deleting_and_adding_a_file_grants_no_access_and_keeps_its_owner() {
+    if !can_change_user() {
         return;
     }
-    assert_eq!(added_by_nobody((NOBODY, NOBODY), 0o751, None), (NOBODY, NOBODY, 0o751));
+    assert_eq!(added_unprivileged((NOBODY, NOBODY), 0o751, None), (NOBODY, NOBODY, 0o751));
     for (mode, then) in [(0o660, 0o600), (0o654, 0o644)] {
-        assert_eq!(added_by_nobody((NOBODY, 0), mode, None), (NOBODY, NOBODY, then), "{mode:o}");
+        assert_eq!(added_unprivileged((NOBODY, 0), mode, None), (NOBODY, NOBODY, then), "{mode:o}");
     }
-    assert_eq!(added_by_nobody((0, 0), 0o666, None), (0, 0, 0o666));
-    // One that cannot be written in place becomes that of the user.
-    assert_eq!(added_by_nobody((0, 0), 0o644, None), (NOBODY, NOBODY, 0o644));
-    // So does one that cannot be read, without what its access list may have said.
-    assert_eq!(added_by_nobody((0, 0), 0o600, None), (NOBODY, NOBODY, 0o600));
-    assert_eq!(added_by_nobody((NOBODY, NOBODY), 0o244, None), (NOBODY, NOBODY, 0o600));
+    assert_eq!(added_unprivileged((0, 0), 0o666, None), (0, 0, 0o666));
+    // A file that cannot be written in place becomes the user's.
+    assert_eq!(added_unprivileged((0, 0), 0o644, None), (NOBODY, NOBODY, 0o644));
+    // So does a file that cannot be read; an access list it may have had is lost.
+    assert_eq!(added_unprivileged((0, 0), 0o600, None), (NOBODY, NOBODY, 0o600));
+    assert_eq!(added_unprivileged((NOBODY, NOBODY), 0o244, None), (NOBODY, NOBODY, 0o600));
 }

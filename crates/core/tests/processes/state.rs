@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::support::{
-    Interrupted, Scene, journals, options, recover, recover_through, scratch, tell_skipped,
+    Interrupted, Scene, journals, options, print_skipped, recover, recover_through, scratch,
 };
 use crate::{hold_starts, start};
 use hashline_core::Code;
@@ -21,10 +21,10 @@ use hashline_disk::fs::OsFileSystem;
 use hashline_disk::records::RecordStore;
 use serde_json::{Value, json};
 
-/// The environment variable that makes a process a child.
+/// The environment variable that marks a child process.
 const CHILD: &str = "HASHLINE_STATE_CHILD";
 
-/// What a refused edit of `edited` says; the file must be as it was.
+/// The refusal of an edit of `edited`; checks that the file is unchanged.
 fn refusal(scene: &Scene, state: &Path) -> (Code, String) {
     let path = scene.path().join("edited");
     let before = fs::read(&path).unwrap();
@@ -37,9 +37,9 @@ fn refusal(scene: &Scene, state: &Path) -> (Code, String) {
     (rejected.code, rejected.text)
 }
 
-/// Whoever owns the directory can put a link in it that leads anywhere.
+/// The owner of the directory can put a link in it that leads anywhere.
 #[test]
-fn regression_a_link_among_the_state_is_not_followed() {
+fn regression_a_link_in_the_state_directory_is_not_followed() {
     for name in ["locks", "journals"] {
         let (scene, elsewhere) = (Scene::new(), scratch());
         symlink(elsewhere.path(), scene.state.path().join(name)).unwrap();
@@ -64,7 +64,7 @@ fn regression_a_directory_that_others_may_write_is_not_trusted() {
     }
 }
 
-/// A directory that others may write: what is in it could be theirs.
+/// In a directory that others may write, any file may be theirs.
 #[test]
 fn regression_a_state_directory_that_others_may_write_is_refused() {
     for mode in [0o777, 0o1777, 0o770, 0o707] {
@@ -78,7 +78,8 @@ fn regression_a_state_directory_that_others_may_write_is_refused() {
     }
 }
 
-/// Whoever may replace the link chooses what a recovery does. A link above is the way there.
+/// A user who can replace the link controls what a recovery does. A link in the path above is
+/// allowed.
 #[test]
 fn regression_a_state_directory_that_is_a_link_is_refused() {
     let scene = Scene::new();
@@ -102,7 +103,7 @@ fn regression_a_state_directory_that_is_a_link_is_refused() {
     assert!(matches!(outcome, Ok(Outcome::Applied(_))), "{outcome:?}");
 }
 
-/// A session that is kept on disk says what a model may edit.
+/// A stored session determines which lines a model may edit.
 #[test]
 fn regression_a_store_in_a_directory_of_others_is_refused() {
     let (dir, links) = (scratch(), scratch());
@@ -138,7 +139,7 @@ fn regression_the_state_of_another_user_is_not_trusted() {
         let directory = owned(scene.state.path());
         fs::create_dir_all(&directory).unwrap();
         if std::os::unix::fs::chown(&directory, Some(other), Some(other)).is_err() {
-            tell_skipped("only root can give a directory away");
+            print_skipped("only root can give a directory away");
             return;
         }
         let (code, text) = refusal(&scene, scene.state.path());
@@ -147,7 +148,7 @@ fn regression_the_state_of_another_user_is_not_trusted() {
     }
 }
 
-/// Not a test: what a child process runs.
+/// Not a test: the entry point of child processes.
 #[test]
 fn child() {
     if std::env::var_os(CHILD).is_some() {
@@ -155,9 +156,9 @@ fn child() {
     }
 }
 
-/// It would be another one in each working directory.
+/// A relative home directory would depend on the working directory.
 #[test]
-fn regression_a_home_directory_without_a_root_is_none() {
+fn regression_a_relative_home_directory_is_not_used() {
     for home in ["home", "./home"] {
         let dir = scratch();
         let mut command = Command::new(std::env::current_exe().unwrap());
@@ -176,7 +177,7 @@ fn regression_a_home_directory_without_a_root_is_none() {
     }
 }
 
-/// While it cannot be told where the state directory is, nothing is taken to lie outside it.
+/// If the state directory cannot be located, no path counts as outside of it.
 #[test]
 fn regression_no_fault_lets_a_patch_into_the_state_directory() {
     for fault_at in 1.. {
@@ -200,21 +201,21 @@ fn regression_no_fault_lets_a_patch_into_the_state_directory() {
     }
 }
 
-/// A terabyte, as far as its length tells.
+/// A file with a length of one terabyte.
 #[test]
-fn regression_a_journal_without_end_is_damaged_and_not_read() {
+fn regression_an_endless_journal_is_damaged_and_not_read() {
     let scene = Scene::new();
     let journals = scene.state.path().join("journals");
     fs::create_dir(&journals).unwrap();
     let file = fs::File::create(journals.join("a.journal")).unwrap();
-    // What a file system takes differs.
+    // File systems have different limits.
     let is_long = [1u64 << 40, 1 << 34].iter().any(|&length| file.set_len(length).is_ok());
     if !is_long {
-        tell_skipped("the file system takes no long files");
+        print_skipped("the file system takes no long files");
         return;
     }
     assert_eq!(recover(scene.state.path()).damaged.len(), 1);
-    // It is in nobody's way.
+    // The journal does not block other patches.
     let path = scene.path().join("edited");
     let edit =
         json!({"operations": [{"op": "insert_after", "path": path, "anchor": "EOF", "text": "x"}]});
@@ -223,7 +224,7 @@ fn regression_a_journal_without_end_is_damaged_and_not_read() {
     assert!(matches!(outcome, Ok(Outcome::Applied(_))), "{outcome:?}");
 }
 
-/// Either a path is refused, or a recovery can work off what a crash leaves.
+/// Either the path is refused, or a recovery can handle every crash.
 #[test]
 fn regression_no_path_is_too_long_for_a_recovery() {
     const LIMIT: usize = libc::PATH_MAX as usize;
@@ -250,20 +251,20 @@ fn regression_no_path_is_too_long_for_a_recovery() {
     assert!(refused > 0, "some of them are too long");
 }
 
-/// A new directory whose path has so many bytes.
+/// Creates a directory whose path has `length` bytes.
 fn deep_directory(above: &Path, length: usize) -> std::path::PathBuf {
     let mut deep = above.canonicalize().unwrap();
     while deep.as_os_str().len() + 1 < length {
         let rest = length - deep.as_os_str().len() - 1;
-        // Not one that leaves a single byte.
+        // Does not leave a component of a single byte.
         deep.push("d".repeat(if rest > 200 { 100 } else { rest }));
     }
     fs::create_dir_all(&deep).unwrap();
     deep
 }
 
-/// Crashes the patch before every operation and undoes what the recoveries make of it; false when
-/// it is refused.
+/// Crashes the patch before every operation and rolls the result of the recoveries back. Returns
+/// false if the patch is refused.
 fn every_crash_is_recovered(scene: &Scene, patch: &Value, label: &str) -> bool {
     let _starts = hold_starts();
     for crash_at in 1.. {
@@ -298,7 +299,7 @@ fn every_crash_is_recovered(scene: &Scene, patch: &Value, label: &str) -> bool {
     true
 }
 
-/// Removes a file or a tree whose path may be too long for the system.
+/// Removes a file or tree whose path may be too long for the system.
 fn remove_below(dir: &Path, name: &Path) {
     let status = Command::new("rm").arg("-rf").arg(name).current_dir(dir).status();
     assert!(status.unwrap().success());

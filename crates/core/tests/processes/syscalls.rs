@@ -1,6 +1,6 @@
-//! Faults of the real system: `strace` lets every system call that a patch makes fail in turn,
-//! and all later ones of its name with it, those of locks, journals and lookups included. What
-//! the call says must be true at once, and after a recovery all files are old or all are new.
+//! Faults of the real system: `strace` makes every system call of a patch fail in turn, and all
+//! later calls with the same name, including those of locks, journals and lookups. The result of
+//! the call must be true immediately, and after a recovery all files are old or all are new.
 //!
 //! A short version runs with the other tests; `npm run stress -- fault-test` runs the long one.
 
@@ -14,7 +14,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use crate::start;
-use crate::support::{Scene, journals, options, patch, recover, scratch, snapshot, tell_skipped};
+use crate::support::{Scene, journals, options, patch, print_skipped, recover, scratch, snapshot};
 use hashline_core::Code;
 use hashline_core::Durability;
 use hashline_core::Outcome;
@@ -23,18 +23,18 @@ use hashline_disk::commit::TEMPORARY_PREFIX;
 use hashline_disk::fs::OsFileSystem;
 use serde_json::{Value, json};
 
-/// The environment variable through which a parent tells its child what to do.
+/// The environment variable with the task of a child process.
 const CHILD: &str = "HASHLINE_SYSCALLS_CHILD";
 
-/// How a child ends: what its call said. Output could fail like everything else.
+/// The exit code of a child reports the result of its call, because output could fail, too.
 const APPLIED: i32 = 40;
 const REFUSED: i32 = 41;
 const CONCURRENT: i32 = 42;
 const FAULT: i32 = 43;
 const LEFT_TO_A_RECOVERY: i32 = 44;
 
-/// Not a test: what a child process runs. It says that it stands here, and begins when it is told
-/// that it is being traced, so that neither its start nor what the harness writes is counted, or
+/// Not a test: the entry point of child processes. The child reports that it has started and waits
+/// until it is being traced. So neither its start nor the output of the test harness is counted or
 /// fails.
 #[test]
 fn child() {
@@ -43,7 +43,7 @@ fn child() {
     };
     let task: Value = serde_json::from_str(&task).unwrap();
     std::io::stderr().write_all(b"ready\n").unwrap();
-    // This very read may be the one that fails; then it is being traced, too.
+    // This read may be the call that fails; the child is being traced then, too.
     let _ = std::io::stdin().read_line(&mut String::new());
     let durability =
         if task["sync"].as_bool().unwrap() { Durability::Power } else { Durability::Process };
@@ -59,7 +59,7 @@ fn child() {
     std::process::exit(code);
 }
 
-/// A process that ends with this value, if it has not by then.
+/// Kills and reaps a child process on drop.
 struct Running(Child);
 
 impl Drop for Running {
@@ -69,7 +69,7 @@ impl Drop for Running {
     }
 }
 
-/// Reads lines up to one that has `word`, or all there are.
+/// Reads lines until one contains `word`, or to the end.
 fn read_until(from: &mut impl BufRead, word: &str) -> String {
     let mut heard = String::new();
     loop {
@@ -81,15 +81,15 @@ fn read_until(from: &mut impl BufRead, word: &str) -> String {
     }
 }
 
-/// A child that was traced.
+/// The result of a traced child.
 struct Traced {
     ended: i32,
     calls: String,
-    /// What it wrote to its error output: why it died, if it did.
+    /// Its error output, which has the reason if it crashed.
     said: String,
 }
 
-/// Runs the patch of every kind under `strace`; `None` where it cannot be traced.
+/// Runs a patch with every kind of operation under `strace`; `None` if tracing is not possible.
 fn traced(scene: &Scene, arguments: &[&str], sync: bool) -> Option<Traced> {
     traced_patch(scene, &patch(scene.path()), arguments, sync)
 }
@@ -122,9 +122,9 @@ fn traced_patch(scene: &Scene, patch: &Value, arguments: &[&str], sync: bool) ->
         println!("strace says: {heard}");
         return None;
     }
-    // It tells of each new thread, and waits until somebody has read it.
+    // `strace` reports each new thread and blocks until the report is read.
     let messages = std::thread::spawn(move || std::io::copy(&mut messages, &mut std::io::sink()));
-    // It may be dead already.
+    // The child may have exited already.
     let _ = child.0.stdin.take().unwrap().write_all(b"go\n");
     let mut said = String::new();
     child_says.read_to_string(&mut said).unwrap();
@@ -135,15 +135,14 @@ fn traced_patch(scene: &Scene, patch: &Value, arguments: &[&str], sync: bool) ->
     Some(Traced { ended: ended?, calls, said })
 }
 
-/// How often each system call about files is made by the thread that makes it most often; none
-/// where nothing can be traced.
+/// For each system call on files, its maximum number per thread; none if tracing is not possible.
 fn calls(sync: bool) -> Option<BTreeMap<String, usize>> {
     let scene = Scene::new();
     let traced = traced(&scene, &["-e", "trace=%file,%desc"], sync)?;
     if traced.ended != APPLIED {
         return None;
     }
-    // A line is the number of the thread, and the call.
+    // A line has the thread id and the call.
     let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for line in traced.calls.lines() {
         let Some((thread, call)) = line.split_once(' ') else { continue };
@@ -152,7 +151,7 @@ fn calls(sync: bool) -> Option<BTreeMap<String, usize>> {
     }
     let mut most = BTreeMap::new();
     for ((_, name), count) in counts {
-        // Memory and the start of a program are other matters.
+        // Calls for memory and for starting a program are not tested.
         let is_about_files = !name.contains(['<', '+', '-']) && !["mmap", "execve"].contains(&name);
         if is_about_files {
             let known = most.entry(name.to_owned()).or_default();
@@ -168,7 +167,7 @@ fn visible(dir: &Path) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-/// One patch with a fault; whether it ended as it was asked.
+/// Runs one patch with a fault; returns whether it succeeded.
 fn check(call: &str, error: &str, when: &str, sync: bool, after: &Snapshots) -> bool {
     let scene = Scene::new();
     let inject = format!("inject={call}:error={error}:when={when}");
@@ -181,7 +180,7 @@ fn check(call: &str, error: &str, when: &str, sync: bool, after: &Snapshots) -> 
         APPLIED => assert_eq!(at_once, after.new_visible, "{label}"),
         REFUSED | FAULT => assert_eq!(at_once, after.old_visible, "{label}"),
         LEFT_TO_A_RECOVERY => {}
-        CONCURRENT => panic!("{label}: nobody else is at work"),
+        CONCURRENT => panic!("{label}: no other process is active"),
         _ => panic!("{label}: the process died: {}", traced.said),
     }
     let report = recover(scene.state.path());
@@ -218,10 +217,10 @@ impl Snapshots {
     }
 }
 
-/// Every `stride`-th call of each name fails with `error`, and with `lasting` all later ones.
+/// Every `stride`-th call of each name fails with `error`; with `lasting`, all later ones, too.
 fn every_call(error: &str, lasting: bool, sync: bool, stride: usize) {
     let Some(calls) = calls(sync) else {
-        tell_skipped("nothing can be traced here: is there a strace, and may it be used?");
+        print_skipped("nothing can be traced here: is there a strace, and may it be used?");
         return;
     };
     let after = Snapshots::take();
@@ -234,9 +233,9 @@ fn every_call(error: &str, lasting: bool, sync: bool, stride: usize) {
         }
     }
     let names = calls.len();
-    let manner = if lasting { "from there on" } else { "once" };
+    let mode = if lasting { "from there on" } else { "once" };
     println!(
-        "{error} {manner}, flushing {sync}, {names} system calls: {patches} patches: {} old, {new} new, 0 torn",
+        "{error} {mode}, flushing {sync}, {names} system calls: {patches} patches: {} old, {new} new, 0 torn",
         patches - new
     );
     assert!(patches > 10);
@@ -247,12 +246,12 @@ fn a_sample_of_system_calls_fails() {
     every_call("EIO", true, true, 13);
 }
 
-/// The bits of the group are those of the list's mask: without the list they would let the group
-/// in, which the list keeps out.
+/// The group bits of the mode are the mask of the access list. Without the list they would grant
+/// access to the group, which the list denies.
 #[test]
-fn regression_a_group_is_not_let_in_when_an_access_list_cannot_be_copied() {
+fn regression_a_group_gets_no_access_if_an_access_list_cannot_be_copied() {
     const ACCESS_LIST: &str = "system.posix_acl_access";
-    // Version, then tag, rights and number of: owner, user 12345, group, mask, others.
+    // Version, then tag, permissions and id of: owner, user 12345, group, mask, others.
     let entries = [(0x01, 6, u32::MAX), (0x02, 6, 12345), (0x04, 0, u32::MAX)];
     let entries = entries.iter().chain(&[(0x10, 6, u32::MAX), (0x20, 0, u32::MAX)]);
     let mut list = 2u32.to_le_bytes().to_vec();
@@ -266,7 +265,7 @@ fn regression_a_group_is_not_let_in_when_an_access_list_cannot_be_copied() {
         let scene = Scene::new();
         let path = scene.path().join("edited");
         if let Err(cause) = xattr::set(&path, ACCESS_LIST, &list) {
-            tell_skipped(&format!("no access lists here: {cause}"));
+            print_skipped(&format!("no access lists here: {cause}"));
             return;
         }
         let before = fs::read(&path).unwrap();
@@ -274,7 +273,7 @@ fn regression_a_group_is_not_let_in_when_an_access_list_cannot_be_copied() {
         let patch = json!({ "operations": [edit] });
         let arguments = ["-e", "trace=%file,%desc", "-e", &format!("inject={fault}")];
         let Some(traced) = traced_patch(&scene, &patch, &arguments, false) else {
-            tell_skipped("nothing can be traced here");
+            print_skipped("nothing can be traced here");
             return;
         };
         let code = traced.ended;

@@ -1,13 +1,13 @@
-//! A disk that can lose its power. A recorder passes every operation on to the real file
-//! system and logs those that change something; when the power goes, what was not flushed is
-//! taken back from the real files again, all of it or any part that the assumptions in
-//! docs/durability.md allow. Files keep their inodes, by which a recovery knows them: removed
-//! and replaced ones get a second name in a directory of graves.
+//! A simulated disk that can lose power. A recorder passes every operation on to the real file
+//! system and logs the changes. After a power failure, unflushed changes are undone in the real
+//! files: all of them, or any subset that the assumptions in docs/durability.md allow. Files keep
+//! their inodes, by which a recovery recognizes them: removed and replaced files get a second name
+//! in a directory of graves.
 //!
-//! What may be lost: an entry that was changed since its directory was flushed, but of two
-//! changes of the same name or the same file never the first one alone; and of the content of
-//! a file, what was written since the file was flushed, sector by sector. The files of locks are
-//! never flushed and never missed; all of them share the fate of the first other change.
+//! What can be lost: directory entries that changed since their directory was flushed, but of two
+//! changes to the same name or file never only the first; and file contents written since the file
+//! was flushed, sector by sector. Lock files are never flushed, and losing them has no effect; all
+//! of them share the fate of the first other change.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -22,28 +22,28 @@ use hashline_disk::fs::{Directory, FileSystem, NewAccess, OsFileSystem, Place, S
 
 use crate::support::errors::EIO;
 
-/// What a disk writes as one.
+/// The unit of an atomic write.
 const SECTOR_BYTES: usize = 512;
 
-/// Up to so many changes of entries, every set of them is tried.
+/// Up to this number of changed entries, every subset is tried.
 const EXHAUSTIVE: usize = 6;
 
-/// The first states of a cut, which are always tried.
+/// The number of extreme states of a power failure, which are always tried first.
 const EXTREMES: usize = 2;
 
-/// Above the state directory, below the ground.
+/// The directory in `base` that contains the state directory.
 pub const SHARE: &str = "share";
 
-/// Where files go that lose a name, below the ground.
+/// The directory in `base` for files that lose a name.
 pub const GRAVES: &str = "graves";
 
 /// The name of the directory of locks.
 const LOCKS: &str = "locks";
 
-/// The label of a file that nobody has written to.
+/// The label of a file that was never written to.
 pub const UNWRITTEN: &str = "of an unwritten file";
 
-/// A tiny generator, so that a run can be repeated: xorshift64*.
+/// A small pseudorandom generator, reproducible from a seed: xorshift64*.
 pub struct Random(pub u64);
 
 impl Random {
@@ -55,23 +55,22 @@ impl Random {
     }
 }
 
-/// What happens to the operations, counted from 1.
+/// What happens to the operations, which are numbered from 1.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    /// The power goes before this operation.
+    /// The power fails before this operation.
     pub cut_at: u64,
     /// This operation fails.
     pub fault_at: Option<u64>,
-    /// This flush does nothing, as if the engine had left it out.
+    /// This flush has no effect, as if the engine had omitted it.
     pub ignored_flush: Option<u64>,
     /// Whether the system can exchange two names.
     pub can_exchange: bool,
-    /// Whether it keeps a log of names, as NTFS does: then changes of them are lost from the last
-    /// one on, and a flush of any file or a rename brings all of them to the disk. Directories
-    /// cannot be flushed.
+    /// Whether it logs changes of names, as NTFS does: the last changes are lost first, and a flush
+    /// of any file or a rename persists all of them. Directories cannot be flushed.
     pub has_log: bool,
-    /// Whether everything in the state directory is there: it lies on another disk, which kept
-    /// its power.
+    /// Whether everything in the state directory is preserved, as on another disk that kept its
+    /// power.
     pub keeps_state: bool,
 }
 
@@ -91,7 +90,7 @@ impl Default for Plan {
 /// A change of directory entries.
 #[derive(Debug)]
 enum Entry {
-    /// A new name: of a new file, or another one of a file.
+    /// A new name, of a new or an existing file.
     New(PathBuf),
     Rename {
         from: PathBuf,
@@ -127,7 +126,7 @@ impl Entry {
 struct Change {
     entry: Entry,
     inodes: Vec<u64>,
-    /// The directories that must be flushed: of a rename, both.
+    /// The directories that must be flushed; two for a rename.
     directories: BTreeSet<PathBuf>,
     is_flushed: bool,
 }
@@ -147,7 +146,7 @@ impl Change {
                 .any(|path| self.entry.paths().contains(path) || is_below(path))
     }
 
-    /// Whether it is one of locks or their directory.
+    /// Whether it concerns locks or their directory.
     fn is_of_locks(&self) -> bool {
         self.entry
             .paths()
@@ -155,7 +154,7 @@ impl Change {
             .any(|path| path.components().any(|part| part.as_os_str() == LOCKS))
     }
 
-    /// Whether this change is one within a directory that an earlier one makes.
+    /// Whether this change is inside a directory that an earlier one creates.
     fn is_inside(&self, earlier: &Change) -> bool {
         match &earlier.entry {
             Entry::MakeDir(dir) => self.entry.paths().iter().any(|path| path.starts_with(dir)),
@@ -181,7 +180,7 @@ impl Version {
     }
 }
 
-/// A file and its versions since it was flushed, the flushed one first.
+/// A file with its versions since it was flushed, the flushed one first.
 struct Content {
     /// For messages.
     label: String,
@@ -192,7 +191,7 @@ struct Content {
 #[derive(Default)]
 struct Log {
     count: u64,
-    /// What the operations were, with the names of temporary files left out.
+    /// The labels of the operations, without the names of temporary files.
     labels: Vec<String>,
     flushes: Vec<u64>,
     changes: Vec<Change>,
@@ -200,33 +199,33 @@ struct Log {
     graves: u64,
 }
 
-/// What an operation is about.
+/// The target of an operation.
 #[derive(Clone, Copy)]
 enum On<'a> {
     Place(&'a Place),
     File(&'a File),
 }
 
-/// Records, and takes back.
+/// Records operations, and undoes them.
 pub struct Recorder {
     plan: Plan,
-    /// All directories of the test lie below it.
-    ground: PathBuf,
+    /// Contains all directories of the test.
+    base: PathBuf,
     log: Mutex<Log>,
 }
 
-/// How much of the contents that were not flushed is on the disk.
+/// How much of the unflushed contents is on the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Contents {
     All,
     None,
-    /// Lengths, but zeros instead of content.
+    /// The length is preserved, but the content is zeros.
     Zeros,
-    /// The first half of what was added.
+    /// The first half of the added content.
     Half,
-    /// Any sector old or new, any length that the file had.
+    /// Each sector old or new, with any length that the file had.
     Sectors(u64),
-    /// Of each file one of its versions, whole.
+    /// For each file one of its complete versions.
     Versions(u64),
 }
 
@@ -242,16 +241,16 @@ impl Contents {
     }
 }
 
-/// One of the states in which the disk may be found after a cut.
+/// A state in which the disk may be after a power failure.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Found {
-    /// Which changes of entries are there.
+    /// Which changes of entries are on the disk.
     entries: Vec<bool>,
     contents: Contents,
 }
 
 impl Found {
-    /// The same names, and of each file any of its versions.
+    /// The same names, with a complete version of each file.
     pub fn with_whole_versions(&self, random: &mut Random) -> Found {
         let contents = Contents::Versions(random.below(1 << 30) as u64 | 1);
         Found { entries: self.entries.clone(), contents }
@@ -259,15 +258,15 @@ impl Found {
 }
 
 impl Recorder {
-    /// Watches what happens below `ground`, which holds nothing that is not flushed.
-    pub fn new(ground: &Path, plan: Plan) -> Recorder {
+    /// Records operations in `base`, where everything must be flushed.
+    pub fn new(base: &Path, plan: Plan) -> Recorder {
         let mut log = Log::default();
-        fs::create_dir_all(ground.join(GRAVES)).unwrap();
-        log.graves = fs::read_dir(ground.join(GRAVES)).unwrap().count() as u64;
-        Recorder { plan, ground: ground.to_owned(), log: Mutex::new(log) }
+        fs::create_dir_all(base.join(GRAVES)).unwrap();
+        log.graves = fs::read_dir(base.join(GRAVES)).unwrap().count() as u64;
+        Recorder { plan, base: base.to_owned(), log: Mutex::new(log) }
     }
 
-    /// Writes a file anew without flushing it, as its user did just before the patch.
+    /// Rewrites a file without flushing it, as its user may do just before the patch.
     pub fn rewrite_unflushed(&self, path: &Path, bytes: &[u8]) {
         let mut log = self.log.lock().unwrap();
         let mut file = File::options().read(true).write(true).open(path).unwrap();
@@ -280,7 +279,7 @@ impl Recorder {
         log.contents.insert(inode(path), Content { label, file, versions });
     }
 
-    /// Another file takes the name, as editors do it, and the directory is not flushed.
+    /// Replaces a file by another one, as editors do, without flushing the directory.
     pub fn replace_unflushed(&self, path: &Path, bytes: &[u8]) {
         let mut log = self.log.lock().unwrap();
         let written = path.with_extension("written");
@@ -303,22 +302,22 @@ impl Recorder {
         self.plan.has_log
     }
 
-    /// Whether the power has gone.
+    /// Whether the power has failed.
     pub fn is_cut(&self) -> bool {
         self.count() >= self.plan.cut_at
     }
 
-    /// What the operations were.
+    /// The labels of the operations.
     pub fn labels(&self) -> Vec<String> {
         self.log.lock().unwrap().labels.clone()
     }
 
-    /// Which operations were flushes.
+    /// The numbers of the operations that were flushes.
     pub fn flushes(&self) -> Vec<u64> {
         self.log.lock().unwrap().flushes.clone()
     }
 
-    /// Counts an operation and says whether it is to happen.
+    /// Counts an operation; fails if it must not happen.
     fn step(&self, name: &str, on: On<'_>) -> io::Result<MutexGuard<'_, Log>> {
         let mut log = self.log.lock().unwrap();
         let shown = match on {
@@ -337,7 +336,7 @@ impl Recorder {
     }
 
     fn shown(&self, path: &Path) -> String {
-        let relative = path.strip_prefix(&self.ground).unwrap_or(path);
+        let relative = path.strip_prefix(&self.base).unwrap_or(path);
         let name = relative.file_name().unwrap_or_default().to_string_lossy();
         let slashed = |path: &Path| path.to_string_lossy().replace(MAIN_SEPARATOR, "/");
         let is_random = name.starts_with(TEMPORARY_PREFIX) || name.ends_with(".lock");
@@ -349,7 +348,7 @@ impl Recorder {
         }
     }
 
-    /// Counts a flush; none when it is to be left out.
+    /// Counts a flush; `None` if it must have no effect.
     fn flush(&self, name: &str, on: On<'_>) -> io::Result<Option<MutexGuard<'_, Log>>> {
         let mut log = self.step(name, on)?;
         let count = log.count;
@@ -357,16 +356,16 @@ impl Recorder {
         Ok((self.plan.ignored_flush != Some(count)).then_some(log))
     }
 
-    /// Gives a file that is about to lose a name another one.
+    /// Gives a second name to a file that is about to lose a name.
     fn bury(&self, log: &mut Log, path: &Path) -> io::Result<PathBuf> {
         log.graves += 1;
-        let grave = self.ground.join(GRAVES).join(log.graves.to_string());
+        let grave = self.base.join(GRAVES).join(log.graves.to_string());
         fs::hard_link(path, &grave)?;
         Ok(grave)
     }
 
-    /// States that the disk may be in now, at most `limit` of them and at least the extreme ones:
-    /// what was not flushed is lost, or only its content is.
+    /// Up to `limit` possible states of the disk, and at least the extreme ones: all unflushed
+    /// changes are lost, or only the unflushed contents.
     pub fn states(&self, limit: usize, random: &mut Random) -> Vec<Found> {
         let log = self.log.lock().unwrap();
         let (locks, pending): (Vec<usize>, Vec<usize>) = (0..log.changes.len())
@@ -393,7 +392,8 @@ impl Recorder {
             add(&|_| false, contents);
             add(&|_| true, contents);
         }
-        // Up to one of them, as a journaling file system has it; all but one; one alone; any.
+        // All up to one change, as on a journaling file system; all but one; only one; a random
+        // subset.
         for one in 0..number {
             add(&|nth| nth <= one, Contents::any(random));
             if self.plan.has_log {
@@ -419,19 +419,19 @@ impl Recorder {
     }
 
     fn is_kept(&self, change: &Change) -> bool {
-        let share = self.ground.join(SHARE);
+        let share = self.base.join(SHARE);
         self.plan.keeps_state && change.entry.paths().iter().all(|path| path.starts_with(&share))
     }
 
-    /// Takes back what a state does not have.
+    /// Undoes the changes that a state lacks.
     pub fn lose(&self, state: &Found) {
         let mut log = self.log.lock().unwrap();
         assert_eq!(log.changes.len(), state.entries.len(), "another run");
         for at in (0..log.changes.len()).rev() {
             if !state.entries[at] {
                 log.graves += 1;
-                let grave = self.ground.join(GRAVES).join(log.graves.to_string());
-                take_back(&log.changes[at].entry, &grave);
+                let grave = self.base.join(GRAVES).join(log.graves.to_string());
+                undo(&log.changes[at].entry, &grave);
             }
         }
         for (nth, content) in log.contents.values_mut().enumerate() {
@@ -441,7 +441,7 @@ impl Recorder {
         }
     }
 
-    /// What a state has and lacks, for messages.
+    /// Describes the changes that a state has and lacks, for messages.
     pub fn describe(&self, state: &Found) -> String {
         use std::fmt::Write;
         let log = self.log.lock().unwrap();
@@ -467,7 +467,7 @@ impl Log {
         self.changes.push(Change { entry, inodes, directories, is_flushed: false });
     }
 
-    /// Remembers the version of a file before or after it is written.
+    /// Stores the version of a file before or after a write.
     fn version(&mut self, file: &File) -> io::Result<()> {
         let Some(content) = self.contents.get_mut(&inode_of(file)?) else { return Ok(()) };
         let version = Version::of(&mut content.file)?;
@@ -477,9 +477,9 @@ impl Log {
         Ok(())
     }
 
-    /// Follows a file from here on.
+    /// Tracks a file from now on.
     fn follow(&mut self, path: &Path, label: String) -> io::Result<()> {
-        // A handle of its own: a copy of the engine's would keep the lock of a journal.
+        // Opens a separate handle: a duplicate of the engine's would hold the lock of a journal.
         let mut file = File::options().read(true).write(true).open(path)?;
         let versions = vec![Version::of(&mut file)?];
         self.contents.entry(inode(path)).or_insert(Content { label, file, versions });
@@ -490,7 +490,7 @@ impl Log {
         self.contents.values().any(|content| content.versions.len() > 1)
     }
 
-    /// The changes of a directory are on the disk, and what they need.
+    /// Marks the changes of a directory, and those they depend on, as flushed.
     fn flush_dir(&mut self, dir: &Path) {
         let mut flushed: Vec<bool> = Vec::with_capacity(self.changes.len());
         for change in &mut self.changes {
@@ -509,12 +509,12 @@ impl Log {
         }
     }
 
-    /// All changes so far are on the disk.
+    /// Marks all changes so far as flushed.
     fn flush_log(&mut self) {
         self.changes.iter_mut().for_each(|change| change.is_flushed = true);
     }
 
-    /// With everything that is flushed, and everything that another change needs.
+    /// Adds everything that is flushed, and everything that another change depends on.
     fn closed(&self, mut entries: Vec<bool>) -> Vec<bool> {
         for at in (0..self.changes.len()).rev() {
             let change = &self.changes[at];
@@ -568,7 +568,7 @@ impl Content {
         file.set_times(FileTimes::new().set_modified(modified)).unwrap();
     }
 
-    /// Each sector as in one of the versions; beyond its end, a version has zeros.
+    /// Each sector from one of the versions; a version that is shorter has zeros there.
     fn sectors(&self, random: &mut Random) -> Vec<u8> {
         let mut pick = || &self.versions[random.below(self.versions.len())].bytes;
         let length = pick().len();
@@ -586,7 +586,7 @@ impl Content {
 }
 
 /// Undoes a change in the real directories.
-fn take_back(entry: &Entry, grave: &Path) {
+fn undo(entry: &Entry, grave: &Path) {
     match entry {
         Entry::New(path) => fs::remove_file(path),
         Entry::Rename { from, to, displaced } => {
@@ -600,7 +600,7 @@ fn take_back(entry: &Entry, grave: &Path) {
         Entry::MakeDir(path) => fs::rename(path, grave),
         Entry::RemoveDir(path) => fs::create_dir(path),
     }
-    .unwrap_or_else(|cause| panic!("cannot take back {entry:?}: {cause}"));
+    .unwrap_or_else(|cause| panic!("cannot undo {entry:?}: {cause}"));
 }
 
 #[cfg(unix)]
@@ -614,7 +614,7 @@ fn exchange(_: &Path, _: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// The inode of what has the name, 0 when nothing has.
+/// The inode of a name; 0 if it does not exist.
 fn inode(path: &Path) -> u64 {
     #[cfg(unix)]
     return fs::symlink_metadata(path)
@@ -768,7 +768,7 @@ impl FileSystem for Recorder {
     }
 
     fn unlink(&self, place: &Place) -> io::Result<()> {
-        // Nothing to remove is no change.
+        // Fails if there is nothing to remove, before the change is counted.
         OsFileSystem.stamp(place)?;
         let mut log = self.step("unlink", On::Place(place))?;
         let path = place.canonical().to_owned();

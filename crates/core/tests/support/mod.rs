@@ -1,5 +1,5 @@
-//! Shared by the tests that attack commits: snapshots of directories, and a file system that
-//! is interrupted at a chosen operation.
+//! Helpers for the tests of commits: snapshots of directories, and a file system that can be
+//! interrupted at any operation.
 
 #![allow(dead_code, reason = "each test binary uses a part of this")]
 
@@ -24,12 +24,13 @@ use hashline_lines::dialect::Dialect;
 use hashline_lines::hash::hash_line;
 use serde_json::{Value, json};
 
-/// What a view of a text says of it.
+/// The properties of a view of a text.
 pub fn facts(view: &FileView) -> &TextView {
     view.as_text().unwrap_or_else(|| panic!("{view:?}"))
 }
 
-/// Every entry below a directory: content of files, target of links, mark of directories.
+/// Every entry below a directory: the content of files, the target of links, a marker for
+/// directories.
 pub fn snapshot(dir: &Path) -> BTreeMap<String, Vec<u8>> {
     fn walk(root: &Path, dir: &Path, out: &mut BTreeMap<String, Vec<u8>>) {
         for entry in fs::read_dir(dir).unwrap() {
@@ -52,15 +53,15 @@ pub fn snapshot(dir: &Path) -> BTreeMap<String, Vec<u8>> {
     out
 }
 
-/// The numbers by which the system reports faults.
+/// The error numbers of the system.
 #[cfg(unix)]
 pub mod errors {
     #[allow(unused_imports, reason = "each test binary uses a part of this")]
     pub use libc::{EACCES, EINTR, EIO, ENODEV, ENOSPC, ESTALE};
 }
 
-/// The numbers that come nearest on Windows: the device reports an error, the disk is full,
-/// access is denied, somebody has the file open, the volume has changed, the device is gone.
+/// The closest error numbers on Windows: device error, disk full, access denied, sharing violation,
+/// volume changed, device removed.
 #[cfg(windows)]
 pub mod errors {
     pub const EIO: i32 = 1117;
@@ -71,8 +72,8 @@ pub mod errors {
     pub const ENODEV: i32 = 55;
 }
 
-/// A scratch directory in memory where the system has one: these tests flush a lot. Its path is
-/// one that people write and that has no other spelling.
+/// A scratch directory, in memory if possible, because these tests flush a lot. Its path is
+/// canonical and readable.
 pub fn scratch() -> tempfile::TempDir {
     let memory = Path::new("/dev/shm");
     let place = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
@@ -80,16 +81,16 @@ pub fn scratch() -> tempfile::TempDir {
     tempfile::tempdir_in(&*plain(place.to_str().unwrap())).unwrap()
 }
 
-/// Of how many operations one is interrupted: of all, but under an emulator, where a patch takes a
-/// hundred times as long.
+/// The distance between operations that are interrupted: 1, except under an emulator, where a patch
+/// takes a hundred times as long.
 pub fn stride() -> usize {
     if std::env::var_os("HASHLINE_EMULATOR").is_some() { 7 } else { 1 }
 }
 
-/// How long calls of tests wait for each other: an emulator on a busy machine takes its time.
+/// How long test calls wait for each other; an emulator on a busy machine is slow.
 pub const PATIENCE_MS: u64 = 600_000;
 
-/// Files that a state directory should not hold when nothing is under way.
+/// Files that a state directory should not contain when no patch is running.
 pub fn journals(state: &Path) -> Vec<String> {
     match fs::read_dir(state.join("journals")) {
         Ok(entries) => entries.map(|one| one.unwrap().file_name().into_string().unwrap()).collect(),
@@ -102,20 +103,20 @@ pub fn temporaries(dir: &Path) -> Vec<String> {
     snapshot(dir).into_keys().filter(|name| name.contains(TEMPORARY_PREFIX)).collect()
 }
 
-/// Works off the journals of a state directory.
+/// Recovers the journals in a state directory.
 pub fn recover(state: &Path) -> RecoveryReport {
     recover_through(&OsFileSystem, state).unwrap()
 }
 
-/// Works off the journals of a state directory, on a file system of the test's.
+/// Recovers the journals in a state directory, on a given file system.
 pub fn recover_through(fs: &dyn FileSystem, state: &Path) -> Result<RecoveryReport, Error> {
     let state = StateDir::new(state.to_str()).unwrap();
     let deadline = Instant::now() + Duration::from_millis(PATIENCE_MS);
     recover_transactions(fs, &state, deadline, &Cancel::default())
 }
 
-/// Says on the screen, past the capture of a passing test's output, what was not tried and why.
-pub fn tell_skipped(why: &str) {
+/// Prints what was skipped and why, even if the output of passing tests is captured.
+pub fn print_skipped(why: &str) {
     use std::io::Write;
     let name = std::thread::current().name().unwrap_or("a test").to_owned();
     // `eprintln!` would be captured.
@@ -123,13 +124,13 @@ pub fn tell_skipped(why: &str) {
     writeln!(screen, "skipped: {name}: {why}").unwrap();
 }
 
-/// The fresh anchor of line `number` with `text`.
+/// The current anchor of line `number` with `text`.
 pub fn anchor(number: u64, text: &str) -> String {
     let dialect = Dialect::default_dialect();
     dialect.anchor_text(number, hash_line(dialect, number, text))
 }
 
-/// A directory with a file for every operation kind.
+/// Creates a directory with a file for every kind of operation.
 pub fn fill(dir: &Path) {
     for name in
         ["edited", "other", "moved", "changed", "deleted", "one", "two", "linked", "bystander"]
@@ -138,22 +139,22 @@ pub fn fill(dir: &Path) {
         fs::write(dir.join(name), lines).unwrap();
     }
     fs::hard_link(dir.join("linked"), dir.join("second-name")).unwrap();
-    // Windows lets few users make them.
+    // On Windows, few users may create links.
     #[cfg(unix)]
     std::os::unix::fs::symlink("other", dir.join(SYMBOLIC)).unwrap();
 }
 
-/// The name by which the patch of every kind edits `other`: that of a link, where there are such.
+/// The name by which [`patch`] edits `other`: a link, if the system has links.
 pub const SYMBOLIC: &str = if cfg!(unix) { "symbolic" } else { "other" };
 
-/// Files and a state directory of their own.
+/// A directory with files, and a state directory.
 pub struct Scene {
     pub dir: tempfile::TempDir,
     pub state: tempfile::TempDir,
 }
 
 impl Scene {
-    /// With [`fill`]'s files.
+    /// With the files of [`fill`].
     pub fn new() -> Scene {
         let scene = Scene { dir: scratch(), state: scratch() };
         fill(scene.path());
@@ -165,7 +166,7 @@ impl Scene {
     }
 }
 
-/// A patch of every operation kind on [`fill`]'s files.
+/// A patch with every kind of operation on the files of [`fill`].
 pub fn patch(dir: &Path) -> Value {
     let path = |name: &str| dir.join(name).to_str().unwrap().to_owned();
     let set = |name: &str, line: &str, number: u64, text: &str| json!({"op": "set_line", "path": path(name), "anchor": anchor(number, line), "text": text});
@@ -193,7 +194,7 @@ pub fn options(state: &Path, durability: Durability) -> WorkspaceOptions {
     }
 }
 
-/// A directory of files, and one for state.
+/// A directory with files, and a state directory.
 pub struct Project {
     pub dir: tempfile::TempDir,
     pub state: tempfile::TempDir,
@@ -207,7 +208,7 @@ impl Project {
         project
     }
 
-    /// A workspace in it that does not wait for the disk.
+    /// Options for a workspace in it that does not flush.
     pub fn options(&self) -> WorkspaceOptions {
         WorkspaceOptions {
             root: self.dir.path().into(),
@@ -221,7 +222,7 @@ impl Project {
         Workspace::new(self.options()).apply(patch).unwrap()
     }
 
-    /// A session that has shown these files.
+    /// A session that has read these files.
     pub fn session(&self, shown: &[&str]) -> Session {
         let options = SessionOptions { workspace: self.options(), ..SessionOptions::default() };
         let session = Session::new(options).unwrap();
@@ -246,7 +247,7 @@ impl Project {
     }
 }
 
-/// What was done; a refusal ends the test.
+/// The result of an applied patch; a refusal fails the test.
 pub fn applied(outcome: Outcome) -> Applied {
     match outcome {
         Outcome::Applied(applied) => applied,
@@ -254,7 +255,7 @@ pub fn applied(outcome: Outcome) -> Applied {
     }
 }
 
-/// Why nothing was done.
+/// The refusal; an applied patch fails the test.
 pub fn refused(outcome: Outcome) -> Rejected {
     match outcome {
         Outcome::Rejected(rejected) => rejected,
@@ -270,24 +271,24 @@ pub fn show(session: &Session, path: &str, start_line: u64, max_lines: u64) {
     session.read(request).unwrap();
 }
 
-/// Counts operations and asks before each one whether it may go on.
+/// Counts operations, and asks before each one whether it may run.
 pub struct Interrupted<F> {
     inner: OsFileSystem,
     count: AtomicU64,
     before: F,
     after: Box<dyn Fn(u64) + Send + Sync>,
     can_exchange: bool,
-    /// Whether an operation that must not go on is done all the same, and only reported as failed.
-    is_done_all_the_same: bool,
-    /// The first stamp of each file, which stays what is told of it.
+    /// Whether an interrupted operation takes effect and is only reported as failed.
+    takes_effect: bool,
+    /// The first stamp of each file, which is reported from then on.
     frozen: Option<Mutex<BTreeMap<u64, Stamp>>>,
-    /// Whether names that differ in case only are one name.
+    /// Whether names are case-insensitive.
     folds_case: bool,
-    /// A directory that cannot be flushed, since the user may not read it.
+    /// A directory that cannot be flushed because the user may not read it.
     unreadable: Option<PathBuf>,
     /// The directories that were flushed.
     flushed: Mutex<Vec<PathBuf>>,
-    /// Whether journals can only be read.
+    /// Whether journals are read-only.
     protects_journals: bool,
 }
 
@@ -301,7 +302,7 @@ impl<F: Fn(u64) -> io::Result<()>> Interrupted<F> {
             before,
             after,
             can_exchange: true,
-            is_done_all_the_same: false,
+            takes_effect: false,
             frozen: None,
             folds_case: false,
             unreadable: None,
@@ -310,37 +311,38 @@ impl<F: Fn(u64) -> io::Result<()>> Interrupted<F> {
         }
     }
 
-    /// Calls `after` with the number of each operation that looked at an open file's stamp.
+    /// Calls `after` with the number of each operation that read the stamp of an open file.
     pub fn and_after_stamps(self, after: impl Fn(u64) + Send + Sync + 'static) -> Self {
         Interrupted { after: Box::new(after), ..self }
     }
 
-    /// As a system that cannot exchange two names.
+    /// A system that cannot exchange two names.
     pub fn without_exchange(self) -> Self {
         Interrupted { can_exchange: false, ..self }
     }
 
-    /// As a system whose answers get lost, like that of a server: what it says has failed was done.
-    pub fn failing_after_the_deed(self) -> Self {
-        Interrupted { is_done_all_the_same: true, ..self }
+    /// A system whose responses get lost, such as a server: an operation reported as failed took
+    /// effect.
+    pub fn failing_after_taking_effect(self) -> Self {
+        Interrupted { takes_effect: true, ..self }
     }
 
-    /// As a system whose clock stands still: files keep their first stamps.
+    /// A system whose clock does not advance: files keep their first stamps.
     pub fn with_frozen_stamps(self) -> Self {
         Interrupted { frozen: Some(Mutex::default()), ..self }
     }
 
-    /// As a system for which names that differ in case only are one name.
+    /// A system with case-insensitive names.
     pub fn folding_case(self) -> Self {
         Interrupted { folds_case: true, ..self }
     }
 
-    /// As a system on which the user may not read this directory, and so not flush it.
+    /// A system on which the user may not read this directory, and so cannot flush it.
     pub fn with_unreadable(self, directory: PathBuf) -> Self {
         Interrupted { unreadable: Some(directory), ..self }
     }
 
-    /// As a system on which the user may read journals, and not write them.
+    /// A system on which journals are read-only.
     pub fn protecting_journals(self) -> Self {
         Interrupted { protects_journals: true, ..self }
     }
@@ -350,7 +352,7 @@ impl<F: Fn(u64) -> io::Result<()>> Interrupted<F> {
         self.flushed.lock().unwrap().clone()
     }
 
-    /// The name as the file has it that the system finds by it.
+    /// The name of the file as stored, if the system finds it by this name.
     fn spelled(&self, place: &Place) -> Place {
         let folded = |name: &std::ffi::OsStr| name.to_string_lossy().to_lowercase();
         let parent = place.canonical().parent().filter(|_| self.folds_case);
@@ -360,7 +362,7 @@ impl<F: Fn(u64) -> io::Result<()>> Interrupted<F> {
         found.map_or_else(|| place.clone(), |name| place.sibling(name))
     }
 
-    fn told(&self, stamp: Stamp) -> Stamp {
+    fn reported(&self, stamp: Stamp) -> Stamp {
         match &self.frozen {
             Some(frozen) => *frozen.lock().unwrap().entry(stamp.inode).or_insert(stamp),
             None => stamp,
@@ -371,10 +373,10 @@ impl<F: Fn(u64) -> io::Result<()>> Interrupted<F> {
         self.count.load(Ordering::SeqCst)
     }
 
-    /// One operation, which may be told to fail: before it is done, or afterwards.
+    /// Runs one operation, which may fail, before or after it takes effect.
     fn step<T>(&self, operation: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
         match (self.before)(self.count.fetch_add(1, Ordering::SeqCst) + 1) {
-            Err(cause) if self.is_done_all_the_same => operation().and(Err(cause)),
+            Err(cause) if self.takes_effect => operation().and(Err(cause)),
             Err(cause) => Err(cause),
             Ok(()) => operation(),
         }
@@ -390,7 +392,7 @@ macro_rules! forward {
 
             fn stamp(&self, place: &Place) -> io::Result<Stamp> {
                 let place = self.spelled(place);
-                self.step(|| self.inner.stamp(&place).map(|stamp| self.told(stamp)))
+                self.step(|| self.inner.stamp(&place).map(|stamp| self.reported(stamp)))
             }
 
             fn open(&self, place: &Place) -> io::Result<File> {
@@ -432,7 +434,7 @@ macro_rules! forward {
 
             fn stamp_of(&self, file: &File) -> io::Result<Stamp> {
                 self.step(|| {
-                    let stamp = self.inner.stamp_of(file).map(|stamp| self.told(stamp));
+                    let stamp = self.inner.stamp_of(file).map(|stamp| self.reported(stamp));
                     (self.after)(self.count());
                     stamp
                 })
@@ -480,7 +482,7 @@ pub fn make_fifo(path: &Path) {
     mknodat(CWD, path, FileType::Fifo, 0o600.into(), 0).unwrap();
 }
 
-/// Numbers that look random, the same in every run.
+/// Pseudorandom numbers, reproducible from a seed.
 pub struct Dice(pub u64);
 
 impl Dice {

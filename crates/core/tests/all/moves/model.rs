@@ -1,4 +1,4 @@
-//! Random patches with moves, copies, edits and moved files, against lists of lines: the bytes of
+//! Compares random patches of moves, copies, edits and renames with lists of lines: the bytes of
 //! all files, and where a session finds the lines that it showed.
 
 use std::collections::BTreeMap;
@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use super::{Scene, applied, at, in_session, refused};
 use crate::support::Dice;
 
-/// A file as a list of lines that are all different.
+/// A file as a list of distinct lines.
 struct Model {
     lines: Vec<String>,
     end: &'static str,
-    /// The last line has no end.
+    /// The last line has no terminator.
     is_open: bool,
 }
 
@@ -26,15 +26,16 @@ impl Model {
     }
 }
 
-/// Where a line was, and is.
-type Places = BTreeMap<(usize, usize), (usize, usize)>;
+/// Old and new positions of lines.
+type Positions = BTreeMap<(usize, usize), (usize, usize)>;
 
-/// One patch being made: what becomes of each line, and what comes into each gap.
+/// A patch under construction: the fate of each line, and the insertions at each gap.
 struct Draft {
     taken: Vec<Vec<bool>>,
-    /// Gaps that lie strictly inside of what is removed or replaced.
+    /// Gaps strictly inside removed or replaced lines.
     closed: Vec<Vec<bool>>,
-    /// What comes between lines: texts, or lines by their old places, and whether these move.
+    /// The insertions at each gap: new texts, or lines by their old positions, and whether these
+    /// are moved.
     put: Vec<Vec<Vec<Put>>>,
     replaced: Vec<BTreeMap<usize, Vec<String>>>,
     gone: Vec<Vec<bool>>,
@@ -67,8 +68,8 @@ impl Draft {
         }
     }
 
-    /// A stretch of lines that nothing else touches, and into which nothing is put.
-    fn stretch(&mut self, files: &[Model], dice: &mut Dice) -> Option<(usize, usize, usize)> {
+    /// Picks a range of lines that no other operation touches.
+    fn range(&mut self, files: &[Model], dice: &mut Dice) -> Option<(usize, usize, usize)> {
         let file = dice.below(files.len());
         let count = files[file].lines.len() - usize::from(files[file].is_open);
         if count == 0 {
@@ -110,8 +111,8 @@ impl Draft {
                 self.put[file][gap].push(Put::Text(text));
             }
             1 => {
-                let Some(stretch @ (file, first, last)) = self.stretch(files, dice) else { return };
-                self.take(stretch);
+                let Some(range @ (file, first, last)) = self.range(files, dice) else { return };
+                self.take(range);
                 *serial += 1;
                 let text = format!("replaced {serial}");
                 self.operations.push(json!({
@@ -127,7 +128,7 @@ impl Draft {
 
     fn transfer(&mut self, files: &[Model], dice: &mut Dice, is_copy: bool) {
         let anchor = |file: usize, line: usize| at(line as u64 + 1, &files[file].lines[line]);
-        let Some(stretch @ (file, first, last)) = self.stretch(files, dice) else { return };
+        let Some(range @ (file, first, last)) = self.range(files, dice) else { return };
         let mut operation = json!({
             "op": if is_copy { "copy_lines" } else { "move_lines" }, "path": name(file),
             "start_anchor": anchor(file, first), "end_anchor": anchor(file, last),
@@ -137,36 +138,40 @@ impl Draft {
             operation["to"] = "new".into();
             self.made.push(put);
         } else {
-            let Some((goal, gap)) = self.gap(files, dice) else { return };
-            if goal == file && gap > first && gap <= last && !is_copy {
+            let Some((destination, gap)) = self.gap(files, dice) else { return };
+            if destination == file && gap > first && gap <= last && !is_copy {
                 return;
             }
             operation["to_anchor"] = match gap {
                 0 => "BOF".into(),
-                gap => anchor(goal, gap - 1).into(),
+                gap => anchor(destination, gap - 1).into(),
             };
-            if goal != file || dice.one_in(2) {
-                operation["to"] = name(goal).into();
+            if destination != file || dice.one_in(2) {
+                operation["to"] = name(destination).into();
             }
-            self.put[goal][gap].push(put);
+            self.put[destination][gap].push(put);
         }
         if !is_copy {
-            self.take(stretch);
+            self.take(range);
             (first..=last).for_each(|line| self.gone[file][line] = true);
         }
         self.operations.push(operation);
     }
 
-    /// The lines of the files afterwards, those of a new one last, and where the old lines are.
-    fn carry_out(&self, files: &[Model]) -> (Vec<Vec<String>>, Places) {
-        let mut places = Places::new();
+    /// Applies the patch to the model: the lines of the files, those of a new file last, and the new
+    /// positions of the old lines.
+    fn apply(&self, files: &[Model]) -> (Vec<Vec<String>>, Positions) {
+        let mut positions = Positions::new();
         let mut after = Vec::new();
-        let lay = |into: &mut Vec<String>, goal: usize, put: &Put, places: &mut Places| match put {
+        let insert = |into: &mut Vec<String>,
+                      destination: usize,
+                      put: &Put,
+                      positions: &mut Positions| match put {
             Put::Text(text) => into.push(text.clone()),
             Put::Lines(file, first, last, is_copy) => {
                 for line in *first..=*last {
                     if !is_copy {
-                        places.insert((*file, line), (goal, into.len()));
+                        positions.insert((*file, line), (destination, into.len()));
                     }
                     into.push(files[*file].lines[line].clone());
                 }
@@ -175,22 +180,24 @@ impl Draft {
         for (at, file) in files.iter().enumerate() {
             let mut lines = Vec::new();
             for gap in 0..=file.lines.len() {
-                self.put[at][gap].iter().for_each(|put| lay(&mut lines, at, put, &mut places));
+                self.put[at][gap]
+                    .iter()
+                    .for_each(|put| insert(&mut lines, at, put, &mut positions));
                 if gap == file.lines.len() {
                     break;
                 }
                 lines.extend(self.replaced[at].get(&gap).into_iter().flatten().cloned());
                 if !self.gone[at][gap] {
-                    places.insert((at, gap), (at, lines.len()));
+                    positions.insert((at, gap), (at, lines.len()));
                     lines.push(file.lines[gap].clone());
                 }
             }
             after.push(lines);
         }
         let mut made = Vec::new();
-        self.made.iter().for_each(|put| lay(&mut made, files.len(), put, &mut places));
+        self.made.iter().for_each(|put| insert(&mut made, files.len(), put, &mut positions));
         after.push(made);
-        (after, places)
+        (after, positions)
     }
 }
 
@@ -201,7 +208,7 @@ fn round(seed: u64) {
         .map(|file| {
             let count = dice.below(12);
             let is_open = count > 0 && dice.one_in(4);
-            // A file without any line end takes line feeds.
+            // A file without line terminators uses `\n`.
             let has_ends = count > usize::from(is_open);
             Model {
                 lines: (0..count).map(|line| format!("file {file} line {line}")).collect(),
@@ -217,7 +224,7 @@ fn round(seed: u64) {
     if draft.operations.is_empty() {
         return;
     }
-    let (after, places) = draft.carry_out(&files);
+    let (after, positions) = draft.apply(&files);
     let moved = dice.one_in(4).then(|| dice.below(files.len()));
     let now = |file: usize| match file {
         file if file == files.len() => "new".to_owned(),
@@ -234,12 +241,12 @@ fn round(seed: u64) {
     let scene = Scene::new(&pairs);
     let session = scene.session(&names.iter().map(String::as_str).collect::<Vec<_>>());
     let operations = Value::Array(draft.operations.clone());
-    let told = applied(in_session(&session, &operations)).text;
+    let answer = applied(in_session(&session, &operations)).text;
     for (file, model) in files.iter().enumerate() {
         let (end, is_open) = (model.end, model.is_open);
         let expected = Model { lines: after[file].clone(), end, is_open };
         let found = scene.content(&now(file));
-        assert_eq!(found, expected.bytes(), "seed {seed}: {}\n{operations}\n{told}", now(file));
+        assert_eq!(found, expected.bytes(), "seed {seed}: {}\n{operations}\n{answer}", now(file));
     }
     let made: Vec<String> = match draft.made.is_empty() {
         true => Vec::new(),
@@ -251,25 +258,25 @@ fn round(seed: u64) {
             let anchor = format!("{}|{text}", at(line as u64 + 1, text));
             let delete = json!([{"op": "delete", "path": now(file), "anchor": anchor}]);
             let is_copied = after[file].get(line) == Some(text);
-            match places.get(&(file, line)) {
-                // A copy has the very anchor under which the line was shown.
-                place if is_copied && place != Some(&(file, line)) => {}
-                Some(&(goal, _)) if goal == file => {
+            match positions.get(&(file, line)) {
+                // A copy at the old line number has the same anchor as the line shown.
+                position if is_copied && position != Some(&(file, line)) => {}
+                Some(&(destination, _)) if destination == file => {
                     let fork = session.fork();
                     let before = scene.bytes(&now(file));
                     applied(in_session(&fork, &delete));
                     let mut left = after[file].clone();
-                    let at = places[&(file, line)].1;
+                    let at = positions[&(file, line)].1;
                     assert_eq!(left.remove(at), *text);
                     let found = scene.content(&now(file));
                     let found: Vec<&str> = found.lines().collect();
                     assert_eq!(found, left, "seed {seed}: {anchor} of {file}\n{operations}");
                     scene.write(&now(file), &before);
                 }
-                Some(&(goal, place)) => {
+                Some(&(destination, place)) => {
                     let text = refused(in_session(&session, &delete)).text;
                     let there = at(place as u64 + 1, &model.lines[line]);
-                    let said = format!("to {}: use {there} there", now(goal));
+                    let said = format!("to {}: use {there} there", now(destination));
                     assert!(text.contains(&said), "seed {seed}: {said}\n{text}\n{operations}");
                 }
                 None => {

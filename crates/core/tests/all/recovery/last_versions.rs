@@ -1,11 +1,11 @@
-//! No recovery removes the last copy of a version, whoever was at the files meanwhile, and however
-//! often a recovery itself is interrupted.
+//! No recovery removes the only copy of a version, even if other processes changed the files, and
+//! however often the recovery is interrupted.
 
 use std::collections::BTreeMap;
 
 use super::*;
 
-/// Files with these contents, and no others.
+/// A scene with only these files.
 fn scene(files: &[(&str, &str)]) -> Scene {
     let scene = Scene { dir: scratch(), state: scratch() };
     for (name, content) in files {
@@ -44,7 +44,7 @@ fn each_crash_of(
     }
 }
 
-/// All contents in the directory and in the state directory.
+/// The contents of all files in the directory and in the state directory.
 fn contents(scene: &Scene) -> Vec<Vec<u8>> {
     let trees = [scene.dir.path(), scene.state.path()].map(snapshot);
     trees.into_iter().flat_map(BTreeMap::into_values).collect()
@@ -60,14 +60,14 @@ fn remove_temporaries(scene: &Scene) {
         .for_each(|name| fs::remove_file(scene.path(name)).unwrap());
 }
 
-/// Another file takes the name, as editors do it; it has an inode of its own.
+/// Replaces a file by a new one with another inode, as editors do.
 fn replace(path: &Path, content: &str) {
     let written = path.with_extension("written");
     fs::write(&written, content).unwrap();
     fs::rename(&written, path).unwrap();
 }
 
-fn is_told(report: &RecoveryReport, path: &Path) -> bool {
+fn is_reported(report: &RecoveryReport, path: &Path) -> bool {
     report.conflicts.iter().any(|one| Path::new(&one.path) == path)
 }
 
@@ -79,10 +79,10 @@ fn is_committed(scene: &Scene) -> bool {
     read_journal(scene).is_some_and(|text| text.contains("\"committed\""))
 }
 
-/// Kept versions had the names of their files, and one was written over the other; where the names
-/// were long, none could be written.
+/// Kept versions were named after their files, so that one overwrote the other; if the names were
+/// long, none could be written.
 #[test]
-fn regression_kept_versions_of_files_with_equal_names_are_all_there() {
+fn regression_kept_versions_of_files_with_equal_names_all_exist() {
     let long = "長".repeat(84);
     for (from, to) in [("a.rs", "b.rs"), (&long, &"い".repeat(84))] {
         let [x, y] = ["x", "y"].map(|dir| [from, to].map(|name| format!("{dir}/{name}")));
@@ -113,9 +113,9 @@ fn regression_kept_versions_of_files_with_equal_names_are_all_there() {
     }
 }
 
-/// The new version of a file that moves was lost, and somebody else's has its name.
+/// The new version of a moved file was lost, and another process's file has its name.
 #[test]
-fn regression_an_old_version_stays_when_somebody_else_has_the_new_name() {
+fn regression_an_old_version_is_kept_if_another_file_has_the_new_name() {
     let mut times = 0;
     each_crash_of(
         || scene(&[("from", "old\n")]),
@@ -129,7 +129,7 @@ fn regression_an_old_version_stays_when_somebody_else_has_the_new_name() {
             let report = scene.recover();
             assert_eq!(scene.read("from"), "old\n", "{label}: {report:?}");
             assert_eq!(scene.read("to"), "theirs\n", "{label}: {report:?}");
-            assert!(is_told(&report, &scene.path("to")), "{label}: {report:?}");
+            assert!(is_reported(&report, &scene.path("to")), "{label}: {report:?}");
             scene.check_clean(label);
             times += 1;
         },
@@ -137,10 +137,10 @@ fn regression_an_old_version_stays_when_somebody_else_has_the_new_name() {
     assert!(times > 0);
 }
 
-/// A file is deleted and made anew by one patch; its new version was lost, and somebody has made
-/// it again. Also once the journal says that all was in place.
+/// A patch deletes and recreates a file; the new version was lost, and another process has created
+/// the file. Also after the journal recorded that all was published.
 #[test]
-fn regression_a_deleted_version_stays_when_the_one_that_replaced_it_is_lost() {
+fn regression_a_deleted_version_is_kept_if_its_replacement_is_lost() {
     let (mut times, mut published) = (0, 0);
     each_crash_of(
         || scene(&[("f", "old\n")]),
@@ -149,7 +149,7 @@ fn regression_a_deleted_version_stays_when_the_one_that_replaced_it_is_lost() {
             json!([delete, add_file(scene, "f")])
         },
         |scene, label| {
-            // The old version waits.
+            // The old version is still staged.
             let waiting = temporaries(scene.dir.path()).into_iter();
             let mut waiting = waiting.filter(|name| scene.read(name) == "old\n");
             if !is_committed(scene) || waiting.next().is_none() {
@@ -164,7 +164,7 @@ fn regression_a_deleted_version_stays_when_the_one_that_replaced_it_is_lost() {
             let report = scene.recover();
             assert_eq!(scene.read("f"), "theirs\n", "{label}: {report:?}");
             assert!(has_content(scene, "old\n"), "{label}: {report:?}");
-            assert!(is_told(&report, &scene.path("f")), "{label}: {report:?}");
+            assert!(is_reported(&report, &scene.path("f")), "{label}: {report:?}");
             scene.check_clean(label);
             times += 1;
             published += usize::from(is_done);
@@ -173,9 +173,9 @@ fn regression_a_deleted_version_stays_when_the_one_that_replaced_it_is_lost() {
     assert!(times > published && published > 0, "{times}, {published}");
 }
 
-/// A file was to be edited; the new version is nowhere, and somebody else's has the name.
+/// The new version of an edited file is lost, and another process's file has the name.
 #[test]
-fn regression_an_edit_that_is_lost_under_somebody_elses_file_is_told() {
+fn regression_an_edit_lost_under_another_file_is_reported() {
     let mut times = 0;
     each_crash_of(
         || scene(&[("a", "old\n"), ("b", "old\n")]),
@@ -191,18 +191,18 @@ fn regression_an_edit_that_is_lost_under_somebody_elses_file_is_told() {
             replace(&scene.path("a"), "theirs\n");
             let report = scene.recover();
             assert_eq!(scene.read("a"), "theirs\n", "{label}: {report:?}");
-            assert!(is_told(&report, &scene.path("a")), "{label}: {report:?}");
+            assert!(is_reported(&report, &scene.path("a")), "{label}: {report:?}");
             times += 1;
         },
     );
     assert!(times > 0);
 }
 
-/// Where case is ignored, both names of a file are one, and its only name was removed or its
-/// content moved away.
+/// On a case-insensitive file system both names are the same file; its only name was removed, or
+/// its content was moved away.
 #[cfg(target_os = "linux")]
 #[test]
-fn regression_a_change_of_case_is_finished_and_taken_back() {
+fn regression_a_change_of_case_is_completed_or_rolled_back() {
     let mut found = [0, 0];
     for (loses_new_file, has_rival) in [(false, false), (true, false), (false, true)] {
         for n in 1.. {
@@ -246,11 +246,11 @@ fn regression_a_change_of_case_is_finished_and_taken_back() {
     assert!(found[0] > 0 && found[1] > 0);
 }
 
-/// A patch that has lost a new version is taken back; the recovery is killed before each of its
-/// operations, and the next one goes the same way. What is in doubt is kept all the same.
+/// A patch that lost a new version is rolled back. The recovery is killed before each of its
+/// operations, and the next one also rolls back. A version that may be another process's is kept.
 #[cfg(unix)]
 #[test]
-fn regression_a_recovery_that_takes_back_and_is_killed_does_not_turn_round() {
+fn regression_a_killed_rollback_is_continued_as_a_rollback() {
     let before = snapshot(Scene::new().dir.path());
     let (mut times, mut crashes) = (0, 0);
     for can_exchange in [true, false] {
@@ -261,7 +261,7 @@ fn regression_a_recovery_that_takes_back_and_is_killed_does_not_turn_round() {
             }
             let Some(inodes) = staged_inodes(&scene) else { continue };
             for nth in 0..=inodes.len() {
-                // Each of them at one crash or another.
+                // Each kind of loss at one crash or another.
                 let loss = [Loss::Emptied, Loss::Half, Loss::Removed][(nth + crashes) % 3];
                 let lost = Lost { n, can_exchange, nth, loss };
                 times += lost.each_kill(&before);
@@ -272,7 +272,7 @@ fn regression_a_recovery_that_takes_back_and_is_killed_does_not_turn_round() {
     assert!(times > 100, "{times}");
 }
 
-/// Interrupts the patch of every kind before operation `n`.
+/// Interrupts a patch with every kind of operation before operation `n`.
 #[cfg(unix)]
 fn crash_through(scene: &Scene, n: u64, can_exchange: bool) -> bool {
     let fs = killed_before(n);
@@ -289,8 +289,8 @@ fn killed_before(n: u64) -> Interrupted<impl Fn(u64) -> std::io::Result<()>> {
     Interrupted::new(move |at| if at >= n { Err(fault()) } else { Ok(()) })
 }
 
-/// A crash before operation `n`, and what is lost of the `nth` staged file; after the last of
-/// them comes the copy for the file that is rewritten in place.
+/// A crash before operation `n`, and the loss of the `nth` staged file; the index after the last
+/// one is the copy for the file that is rewritten in place.
 #[cfg(unix)]
 #[derive(Clone, Copy, Debug)]
 struct Lost {
@@ -302,7 +302,7 @@ struct Lost {
 
 #[cfg(unix)]
 impl Lost {
-    /// The scene, and the content that is in doubt.
+    /// The scene, and the content that may be another process's.
     fn scene(self) -> Option<(Scene, Option<Vec<u8>>)> {
         let scene = Scene::new();
         crash_through(&scene, self.n, self.can_exchange);
@@ -321,7 +321,7 @@ impl Lost {
         Some((scene, is_in_doubt.then(|| fs::read(&lost).unwrap())))
     }
 
-    /// The number of kills, before every few operations of the recovery.
+    /// The number of kills, one before every few operations of the recovery.
     fn each_kill(self, before: &BTreeMap<String, Vec<u8>>) -> usize {
         let mut times = 0;
         for killed_at in (1 + self.nth as u64..).step_by(11) {
@@ -349,10 +349,10 @@ impl Lost {
     }
 }
 
-/// A patch is finished whose file somebody else has taken; a recovery that is killed meanwhile
-/// leaves the next one to finish it, too.
+/// A patch is rolled forward although another process changed its file. If that recovery is killed,
+/// the next one also rolls forward.
 #[test]
-fn regression_a_recovery_that_finishes_and_is_killed_does_not_turn_round() {
+fn regression_a_killed_roll_forward_is_continued_as_one() {
     let operations = |scene: &Scene| {
         let edit = set_first_line(scene, "edited", "old");
         json!([edit, add_file(scene, "added"), move_file(scene, "moved", "arrived")])
@@ -390,11 +390,11 @@ fn regression_a_recovery_that_finishes_and_is_killed_does_not_turn_round() {
     }
 }
 
-/// A file got the inode of a new version, and has an older time, as `tar`, `rsync -t` and `cp -p`
-/// give it. The patch that was done was taken back, and the file taken away.
+/// A file has the reused inode of a new version and an older time, as `tar`, `rsync -t` and `cp -p`
+/// set it. The completed patch was rolled back, and the file was removed.
 #[cfg(unix)]
 #[test]
-fn regression_a_file_with_a_reused_inode_and_an_older_time_is_somebody_elses() {
+fn regression_a_file_with_a_reused_inode_and_an_older_time_is_another_file() {
     let mut times = 0;
     each_crash(|scene, label| {
         if !is_published(scene) || temporaries(scene.dir.path()).is_empty() {
@@ -419,11 +419,11 @@ fn regression_a_file_with_a_reused_inode_and_an_older_time_is_somebody_elses() {
     assert!(times > 0);
 }
 
-/// All was in place, and then a power cut has emptied one new version: the others, which their
-/// user may know, are kept.
+/// Everything was published, then a power failure emptied one new version. The other new versions,
+/// which their user may have seen, are kept.
 #[cfg(unix)]
 #[test]
-fn regression_whole_new_files_of_a_patch_that_was_done_are_kept() {
+fn regression_complete_new_files_of_a_completed_patch_are_kept() {
     let mut times = 0;
     each_crash(|scene, label| {
         if !is_published(scene) || temporaries(scene.dir.path()).is_empty() {
@@ -439,7 +439,7 @@ fn regression_whole_new_files_of_a_patch_that_was_done_are_kept() {
     assert!(times > 0);
 }
 
-/// A directory that the user may not read cannot be flushed; those after it can.
+/// A directory that the user may not read cannot be flushed; the remaining ones can.
 #[test]
 fn regression_directories_after_one_that_cannot_be_read_are_flushed() {
     let mut times = 0;
@@ -462,8 +462,8 @@ fn regression_directories_after_one_that_cannot_be_read_are_flushed() {
     assert!(times > 0);
 }
 
-/// All was in place, and then a power cut has taken back the last name that a file got: it waits
-/// under its temporary one, and is there nowhere else.
+/// Everything was published, then a power failure lost the last rename: the only copy has its
+/// temporary name again.
 #[test]
 fn regression_a_file_whose_new_name_was_lost_is_not_removed() {
     let mut times = 0;
@@ -490,10 +490,10 @@ fn regression_a_file_whose_new_name_was_lost_is_not_removed() {
     assert!(times > 0);
 }
 
-/// The journal may only be read, so no recovery can record its way; they go the same one.
+/// The journal is read-only, so no recovery can record its direction; all go in the same direction.
 #[cfg(unix)]
 #[test]
-fn recoveries_that_may_not_write_the_journal_go_the_same_way() {
+fn recoveries_with_a_read_only_journal_go_in_the_same_direction() {
     let crashed = |n| {
         let scene = scene(&[("linked", "a long old line\n"), ("moved", "moved\n")]);
         fs::hard_link(scene.path("linked"), scene.path("other")).unwrap();
