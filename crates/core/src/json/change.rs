@@ -245,7 +245,7 @@ fn key_conflicts(tree: &Tree<'_>, id: NodeId, members: &Members<'_>) -> Vec<(usi
         if existing.contains(key) {
             let message = Mention::Operation(operation)
                 + format!(
-                    ": {path} is there already, and an insert does not overwrite: set it instead"
+                    ": {path} already exists, and an insert does not overwrite: set it instead"
                 );
             refused.push((operation, Error::new(Code::KeyExists, message)));
         } else if let Some(other) = inserted.insert(key, operation) {

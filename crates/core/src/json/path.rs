@@ -67,7 +67,7 @@ impl JsonAnchor {
             Error::new(
                 Code::InvalidAnchor,
                 format!(
-                    "{} is no anchor of a JSON value: expected a path and a hash, like $.name[0]:34 or $[\"a key\"]:34",
+                    "{} is not a JSON anchor: use a path and a hash, such as $.name[0]:34 or $[\"a key\"]:34",
                     quote(text)
                 ),
             )

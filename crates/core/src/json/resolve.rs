@@ -171,7 +171,7 @@ fn ambiguous(
         code: Code::AmbiguousAnchor,
         headline: format!("Ambiguous anchor at {path}."),
         truth: format!(
-            "{so_far} has the key {key} {count} times, and a path cannot tell which is meant: edit it by line."
+            "{so_far} has the key {key} {count} times, so the path is ambiguous: edit it by line."
         ),
         fresh: None,
     }

@@ -392,7 +392,7 @@ fn edits_apply_to_the_original_document() {
 
 #[test]
 fn invalid_edits_are_refused() {
-    refuses(PACKAGE, &["key $ name 1"], Code::KeyExists, "operation 0: $.name is there already");
+    refuses(PACKAGE, &["key $ name 1"], Code::KeyExists, "operation 0: $.name already exists");
     refuses(
         PACKAGE,
         &["key $ x 1", "key $ x 2"],

@@ -105,7 +105,7 @@ fn write_value(value: &Value, out: &mut String) -> Result<()> {
         Value::Null => out.push_str("null"),
         Value::Bool(flag) => out.push_str(if *flag { "true" } else { "false" }),
         Value::Number(number) if !number.is_finite() => {
-            return refused(&format!("{number} is no number that JSON has"));
+            return refused(&format!("{number} is not a JSON number"));
         }
         // An exponent is easier to read than a long run of zeros.
         Value::Number(number) if *number != 0.0 && !(1e-7..1e21).contains(&number.abs()) => {
@@ -136,7 +136,7 @@ fn write_value(value: &Value, out: &mut String) -> Result<()> {
             let message = "a string holds a lone surrogate, which no file can";
             return Err(Error::new(Code::UnencodableText, message));
         }
-        Value::Other(kind) => return refused(&format!("a {kind} is nothing that JSON has")),
+        Value::Other(kind) => return refused(&format!("a {kind} is not a JSON value")),
     }
     Ok(())
 }
