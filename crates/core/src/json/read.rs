@@ -160,7 +160,8 @@ fn view_document(
     if shown.text.len() > scope.host.text_limit_units
         && shown.text.encode_utf16().count() > scope.host.text_limit_units
     {
-        let message = format!("{path}: the view is longer than a string can hold: read a part of it");
+        let message =
+            format!("{path}: the view is longer than a string can hold: read a part of it");
         return Err(Error::at(Code::FileTooLarge, path, message));
     }
     Ok(JsonView {

