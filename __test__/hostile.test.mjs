@@ -29,7 +29,7 @@ for (const name of ['.gitignore', '.ignore', '.git/info/exclude']) {
       const [warnings, again, matches] = JSON.parse(child.stdout)
       assert.deepEqual([warnings.length, again, matches], [1, 1, 1])
       assert.equal(warnings[0].path, name)
-      assert.ok(warnings[0].message.startsWith(`${name}: line 1 does not count`))
+      assert.ok(warnings[0].message.startsWith(`${name}: line 1 is ignored`))
     }))
 }
 

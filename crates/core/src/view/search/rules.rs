@@ -221,7 +221,7 @@ impl<'a> Filter<'a> {
             content.truncate(IGNORE_FILE_LIMIT_BYTES);
             content.truncate(memchr::memrchr(b'\n', content).map_or(0, |newline| newline + 1));
             let what = format!(
-                "cut after {} bytes: only whole lines in its first {IGNORE_FILE_LIMIT_BYTES} bytes are read",
+                "truncated after {} bytes: only complete lines in its first {IGNORE_FILE_LIMIT_BYTES} bytes are read",
                 content.len()
             );
             let warning = self.warning(path, &what);
@@ -291,7 +291,7 @@ impl<'a> Filter<'a> {
             let line = line.text(content);
             if !line.starts_with(b"#") && has_too_many_braces(line) {
                 let what = format!(
-                    "line {number} does not count: it has more than {GLOB_BRACES_LIMIT} opening braces"
+                    "line {number} is ignored: it has more than {GLOB_BRACES_LIMIT} opening braces"
                 );
                 warnings.push(self.warning(path, &what));
             } else if let Ok(line) = std::str::from_utf8(line) {
