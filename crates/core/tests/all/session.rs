@@ -468,7 +468,7 @@ fn images_of_one_call_have_a_total_limit() {
     assert_eq!(images, ["a.png", "b.png"]);
     assert!(
         report.text.ends_with(
-            "--- c.png ---\n(image/png: not shown: one call shows images of up to 20 MiB)"
+            "--- c.png ---\n(image/png: not shown; one call shows at most 20 MiB of images)"
         ),
         "{}",
         report.text

@@ -227,7 +227,7 @@ impl<'s> Reading<'s> {
             (ViewKind::Image { mime_type, .. }, _) => {
                 let limit_mib = IMAGE_LIMIT_BYTES >> 20;
                 report.text += &format!(
-                    "({mime_type}: not shown: one call shows images of up to {limit_mib} MiB)"
+                    "({mime_type}: not shown; one call shows at most {limit_mib} MiB of images)"
                 );
             }
             (ViewKind::Binary { .. }, _) => report.text += "(binary file: not shown)",
