@@ -338,7 +338,7 @@ fn windows_matches_and_their_limits() {
     assert_eq!(project.run(&["read", "empty"]), printed(""));
     let past = project.run(&["read", "a", "--start-line", "13"]);
     assert_eq!((past.code, past.stdout.as_str()), (Some(2), ""));
-    assert_eq!(past.stderr, "hashline: a: has 12 lines, so none at line 13\n");
+    assert_eq!(past.stderr, "hashline: a: has 12 lines; line 13 does not exist\n");
     assert_eq!(project.run(&["read", "a", "--start-line", "12"]).stdout, "12:b3|line 12\n");
 }
 

@@ -208,7 +208,7 @@ fn show(tree: &Tree<'_>, request: &JsonRequest, cancel: &Cancel) -> Result<JsonV
         }
     }
     if start_line > number.max(1) {
-        let message = format!("has {number} lines, so none at line {start_line}");
+        let message = format!("has {number} lines; line {start_line} does not exist");
         return Err(Error::new(Code::LineOutOfRange, message));
     }
     Ok(JsonView {

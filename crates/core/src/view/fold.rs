@@ -110,7 +110,7 @@ impl FoldedText<'_> {
         }
         let path = self.path;
         let message = format!(
-            "{path}: line {line} is not the line of {} any more, so what is folded below it is not known; read the file folded again, or name lines as \"14-80\"",
+            "{path}: line {line} has changed since {} was shown, so the fold below it is unknown; read the file with fold again, or open lines such as \"14-80\"",
             quote(name)
         );
         Err(Error::at(Code::HashMismatch, path, message))
@@ -137,7 +137,7 @@ fn parse_fold_name(name: &str) -> Option<Range<u64>> {
 
 fn invalid_fold_name(name: &str) -> Error {
     Error::argument(format!(
-        "open holds {}: expected lines that are folded, like \"14-80\", or the anchor of the line above them",
+        "open has {}: use folded lines such as \"14-80\", or the anchor of the line above them",
         quote(name)
     ))
 }

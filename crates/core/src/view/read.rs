@@ -337,7 +337,7 @@ fn prepare(scope: &Scope<'_>, request: &ReadRequest) -> Result<(LoadOptions, Opt
         && (from == 0 || to < from)
     {
         return Err(Error::argument(format!(
-            "columns are {from} to {to}: expected a first one, from 1, and a last one that is no less"
+            "columns must be [from, to] with 1 ≤ from ≤ to; got [{from}, {to}]"
         )));
     }
     folded::check(request)?;
@@ -480,7 +480,7 @@ fn view_lines(
 /// The error for a first line after the end of the text.
 fn line_out_of_range(request: &ReadRequest, line_count: u64, line: u64) -> Error {
     let path = &request.name();
-    let message = format!("{path}: has {line_count} lines, so none at line {line}");
+    let message = format!("{path}: has {line_count} lines; line {line} does not exist");
     Error::at(Code::LineOutOfRange, path, message)
 }
 

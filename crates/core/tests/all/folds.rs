@@ -138,7 +138,7 @@ fn invalid_folds_are_refused() {
     for open in ["here", "", "0-4", "9-2", "14"] {
         let error = refused(ReadRequest { open: vec![open.into()], ..folded("a.rs", 9) });
         assert_eq!(error.code, Code::InvalidArgument, "{open}");
-        assert!(error.message.contains("like \"14-80\""), "{}", error.message);
+        assert!(error.message.contains("such as \"14-80\""), "{}", error.message);
     }
     let error = refused(ReadRequest { open: vec!["1:ff".into()], ..folded("a.rs", 9) });
     assert_eq!(error.code, Code::HashMismatch);

@@ -306,7 +306,7 @@ fn invalid_columns_are_refused() {
         let view = workspace.read_bytes(&request, b"abc", &Cancel::default()).unwrap();
         let error = view.error().unwrap();
         assert_eq!(error.code, Code::InvalidArgument);
-        assert!(error.message.starts_with("columns are "), "{}", error.message);
+        assert!(error.message.starts_with("columns must be "), "{}", error.message);
     }
 }
 

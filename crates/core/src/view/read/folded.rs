@@ -16,7 +16,7 @@ pub fn check(request: &ReadRequest) -> Result<()> {
     }
     if request.search.is_some() && matches!(request.folding(), Some(Folding::To(_))) {
         return Err(Error::argument(
-            "a read with search is not folded: leave out fold and open, or the search",
+            "a read with search cannot be folded: omit fold and open, or omit search",
         ));
     }
     Ok(())
