@@ -1,4 +1,4 @@
-//! The tool that edits files.
+//! The tool `apply`: edits, creates, moves and deletes files.
 
 use hashline_core::host::{Turn, Value};
 use hashline_core::{
@@ -48,7 +48,7 @@ fn words(options: &ToolsOptions, dialect: &Dialect) -> Wording {
 const WHOLE_FILES: [(&str, &str); 3] =
     [("add_file", "create"), ("move_file", "move"), ("delete_file", "delete")];
 
-/// What operations that are allowed do to files, each verb with an ending.
+/// What the allowed operations do to files: `Edits, creates and moves files` with the ending `s`.
 fn deeds(allowed: &Allowed, ending: &str) -> String {
     let is_edit = |name: &str| WHOLE_FILES.iter().all(|(whole, _)| *whole != name);
     let edits = operations_of(LINE_FIELDS, allowed).any(|one| is_edit(one.name)).then_some("edit");
@@ -73,7 +73,7 @@ pub fn allowed_of<const N: usize>(allowed: &Allowed, example: [Json; N]) -> Vec<
 
 const EXAMPLE: &str = "function hi() {\n  log('Hi')\n}";
 
-/// A read and an edit of what it showed; nothing where no operation in it is allowed.
+/// A read and an edit of the lines that it showed; empty if none of its operations is allowed.
 fn example(names: &Names, dialect: &Dialect, allowed: &Allowed) -> String {
     let deed = match ["set_line", "copy_lines"].map(|name| allowed.has(name)) {
         [true, true] => "change line 2 and copy the old function",
@@ -81,11 +81,11 @@ fn example(names: &Names, dialect: &Dialect, allowed: &Allowed) -> String {
         [false, true] => "copy the function",
         [false, false] => return String::new(),
     };
-    // The table's own row: what renders wants one that lives as long as the program.
+    // Rendering needs a `'static` dialect.
     let Ok(dialect) = Dialect::by_name(dialect.name) else { return String::new() };
     let rendered = format_hashed(dialect, EXAMPLE.as_bytes(), 1);
     let rows = String::from_utf8_lossy(&rendered);
-    // In front of the mark, whose place depends on the dialect, stands the anchor.
+    // A rendered line is the anchor, a mark of one character and the text.
     let anchors: Vec<&str> = rows
         .lines()
         .zip(EXAMPLE.lines())
@@ -105,8 +105,8 @@ fn example(names: &Names, dialect: &Dialect, allowed: &Allowed) -> String {
     )
 }
 
-/// How it is told what was done. Where nobody says it, by anchors alone, since a model has just
-/// written the lines; whoever wants lines around the changed ones wants to see these, too.
+/// The form of the answer. By default it has only the new anchors, because the model has just
+/// written the lines. If context lines are requested, the changed lines are shown with them.
 fn answer_as(asked: AnswerOptions) -> AnswerOptions {
     let form = asked.context_lines.map_or(AnswerForm::Brief, |_| AnswerForm::Region);
     asked.or(AnswerOptions { form: Some(form), context_lines: Some(1) })
@@ -119,7 +119,7 @@ fn apply(call: &Call<'_>, turn: Turn, given: Arguments<'_>) -> Result<Answer, Tr
     apply_as(call, turn, given, LINE_FIELDS)
 }
 
-/// Carries out operations that a model wrote by a schema.
+/// Applies the operations in the arguments, which follow a schema.
 pub fn apply_as(
     call: &Call<'_>,
     turn: Turn,
@@ -130,7 +130,7 @@ pub fn apply_as(
     carry_out(call, turn, patch)
 }
 
-/// Carries out a patch.
+/// Applies a patch.
 pub fn carry_out(call: &Call<'_>, turn: Turn, patch: Value) -> Result<Answer, Trouble> {
     let patch = patch.into();
     let of_session = call.session.options().workspace.apply.edit.answer;
@@ -198,7 +198,7 @@ pub const OP: Field = Field::new("op", Kind::Text, "").or(&["type"]);
 const PATH: Field = Field::new("path", Kind::Path, "").or(PATH_NAMES);
 const SOURCE: Field = Field::new("from", Kind::Path, "").or(&["from_path"]);
 
-/// The files of a call, with the number of operations on each.
+/// The files that a call edits, with the number of operations on each.
 pub fn title(given: &SoFar) -> String {
     let path_of = |one: &SoFar| one.word(&PATH).or_else(|| one.word(&SOURCE));
     let listed: Vec<SoFar> = given.list(&OPERATIONS).iter().filter_map(SoFar::of_object).collect();
@@ -225,7 +225,7 @@ pub fn title(given: &SoFar) -> String {
     counts.iter().map(named).collect::<Vec<_>>().join(", ")
 }
 
-/// The one file of a call that edited.
+/// The file of an edit, if the call named only one.
 pub fn file_of(call: &Call<'_>, given: Arguments<'_>) -> Option<String> {
     let patch = Taker::patch(call, LINE_FIELDS, given).ok()?;
     let Value::Object(fields) = patch else { return None };

@@ -1,5 +1,5 @@
-//! What a model wrote as arguments → values of the right type. What is plainly meant is taken as
-//! meant, and each such repair is reported; the rest is refused in the words of the schema.
+//! Arguments as a model wrote them → typed values. A deviation whose meaning is certain is repaired
+//! and reported; anything else is refused in terms of the schema.
 
 use hashline_core::host::Value;
 use hashline_core::{Code, Error};
@@ -9,12 +9,12 @@ use serde_json::Value as Json;
 use crate::table::{Field, names_of};
 use crate::text::{MAX_DEPTH, MAX_VALUES, Unreadable, parsed, without_fence};
 
-/// Why a call has no answer of its own.
+/// Why a call failed.
 #[derive(Debug)]
 pub enum Trouble {
-    /// Arguments that nobody can make sense of.
+    /// The arguments do not match the schema.
     Malformed(String),
-    /// The engine refused, or failed.
+    /// The core refused the call or failed.
     Engine(Error),
 }
 
@@ -38,23 +38,23 @@ impl From<Unreadable> for Trouble {
     }
 }
 
-/// The refusal of arguments.
+/// The error for arguments that do not match the schema.
 pub fn malformed(message: String) -> Trouble {
     Trouble::Malformed(message)
 }
 
-/// The refusal of a string with half a character in it.
+/// The error for a string with a lone surrogate.
 pub fn half_a_character(field: &str) -> Trouble {
     let message = format!("the field {field} holds a lone surrogate, which no file can");
     Trouble::Engine(Error::new(Code::UnencodableText, message))
 }
 
-/// Something that a model wrote in another form than the schema says, and that was taken as meant.
+/// An argument that did not match the schema and was accepted anyway, in its certain meaning.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Repair {
-    /// What kind of thing.
+    /// Which kind of repair.
     pub rule: Rule,
-    /// Where in the arguments: `operations[0].path`.
+    /// The field: `operations[0].path`.
     pub field: String,
     /// What was done, in a few words.
     pub message: String,
@@ -64,27 +64,27 @@ pub struct Repair {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
-    /// A string holds the JSON of what belongs there.
+    /// A string that holds the expected value as JSON text.
     JsonText,
-    /// A string that is no JSON where a value of a document belongs.
+    /// A string that is not JSON, in a field for the JSON text of a value.
     JsonString,
-    /// JSON stands in a block of code.
+    /// JSON inside a Markdown code block.
     CodeFence,
-    /// One thing stands where a list belongs.
+    /// A single value in place of a list.
     Wrapped,
-    /// A list stands where one thing belongs.
+    /// A list in place of a single value.
     Unwrapped,
     /// A path begins with the `@` of a mention.
     AtPath,
     /// A path is a `file:` URL.
     FileUrl,
-    /// A field has the name that other tools have for it.
+    /// A field under the name that other tools use.
     OtherName,
-    /// An operation has no `op`, and the fields of one alone.
+    /// An operation without `op` whose fields belong to only one operation.
     ImpliedOp,
-    /// A number is written otherwise, or out of bounds.
+    /// A number in another form, or out of bounds.
     Number,
-    /// What a move calls `path` is `from` for the session.
+    /// The `path` of `move_file`, which the session calls `from`.
     MovePath,
     /// A field is empty.
     Unused,
@@ -95,18 +95,18 @@ pub enum Rule {
 pub struct Repairs(Vec<Repair>);
 
 impl Repairs {
-    /// Notes a repair.
+    /// Records a repair.
     pub fn add(&mut self, rule: Rule, field: &str, message: impl Into<String>) {
         self.0.push(Repair { rule, field: field.to_owned(), message: message.into() });
     }
 
-    /// All of them.
+    /// All repairs, in the order in which they were made.
     pub fn all(&self) -> &[Repair] {
         &self.0
     }
 
-    /// What the model is told of them. What the schema itself asks for is not worth a word: empty
-    /// fields, where it is strict.
+    /// The repairs that the model should read. Empty fields are not reported because strict schemas
+    /// demand them, nor is `path` of `move_file`, which is what the schema says.
     pub fn notes(&self) -> Vec<String> {
         let is_worth = |one: &&Repair| !matches!(one.rule, Rule::Unused | Rule::MovePath);
         let note = |Repair { field, message, .. }: &Repair| format!("{field}: {message}");
@@ -121,22 +121,22 @@ impl Repairs {
 pub const TAKEN_AS_JSON: &str = "taken as the JSON that the string holds";
 pub const TAKEN_AS_ONE: &str = "taken as an array of one";
 
-/// The fields of an object as a model wrote it, in order.
+/// The fields of an object, in the order in which the model wrote them.
 #[derive(Clone, Debug, Default)]
 pub struct Fields(pub Vec<(String, Value)>);
 
 impl Fields {
-    /// What a field holds.
+    /// The value of a field.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.0.iter().find(|(field, _)| field == name).map(|(_, value)| value)
     }
 
-    /// What a field holds, if that is not null.
+    /// The value of a field, unless it is null.
     pub fn given(&self, name: &str) -> Option<&Value> {
         self.get(name).filter(|value| **value != Value::Null)
     }
 
-    /// The string that a field holds.
+    /// The value of a field, if it is a string.
     pub fn word(&self, name: &str) -> Option<&str> {
         match self.get(name) {
             Some(Value::String(text)) => Some(text),
@@ -144,13 +144,13 @@ impl Fields {
         }
     }
 
-    /// Takes a field out.
+    /// Removes a field and returns its value.
     pub fn take(&mut self, name: &str) -> Option<Value> {
         let at = self.0.iter().position(|(field, _)| field == name)?;
         Some(self.0.remove(at).1)
     }
 
-    /// Gives a field a value.
+    /// Sets the value of a field.
     pub fn put(&mut self, name: &str, value: Value) {
         match self.0.iter_mut().find(|(field, _)| field == name) {
             Some((_, held)) => *held = value,
@@ -158,8 +158,8 @@ impl Fields {
         }
     }
 
-    /// Gives the fields of a table their names. A field that is given under two names is refused;
-    /// `place` stands in front of names in reports.
+    /// Renames aliases to the names of the table. A field that is given under two names is refused.
+    /// Reports put `place` in front of the names.
     pub fn rename(
         &mut self,
         table: &[Field],
@@ -172,7 +172,7 @@ impl Fields {
         Ok(())
     }
 
-    /// Gives one field its name.
+    /// Renames the aliases of one field.
     pub fn rename_one(
         &mut self,
         name: &str,
@@ -215,7 +215,7 @@ impl Fields {
     }
 }
 
-/// Whether what a field holds cannot be told from nothing, whatever the field.
+/// Whether a value is null or empty, which no field distinguishes from an absent one.
 pub fn says_nothing(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -225,7 +225,7 @@ pub fn says_nothing(value: &Value) -> bool {
     }
 }
 
-/// Whether a field that an operation does not have is left empty.
+/// Whether a value only fills in a field that the operation does not have.
 pub fn is_empty(value: &Value) -> bool {
     match value {
         Value::Bool(flag) => !flag,
@@ -235,7 +235,7 @@ pub fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// The arguments of a call, and where repairs are noted.
+/// The arguments of a call, with the repairs made to them.
 #[derive(Debug)]
 pub struct Arguments<'a> {
     pub fields: Fields,
@@ -243,7 +243,7 @@ pub struct Arguments<'a> {
 }
 
 impl<'a> Arguments<'a> {
-    /// The fields of an object, or of its text.
+    /// The fields of an object or of its JSON text.
     pub fn of(
         given: Result<Value, Unreadable>,
         repairs: &'a mut Repairs,
@@ -266,8 +266,8 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// Gives fields the names of the table, leaves out empty ones, and refuses those that the
-    /// table does not have: a call that does less than a model wrote may do harm.
+    /// Renames aliases, drops empty fields and refuses unknown ones: a call that silently ignored a
+    /// field would do something else than the model asked for.
     pub fn settle(&mut self, table: &[Field]) -> Result<(), Trouble> {
         self.fields.rename(table, "", self.repairs)?;
         let is_known = |name: &str| table.iter().any(|field| field.name == name);
@@ -291,7 +291,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// A string that may be left out.
+    /// A string, if the field is given.
     pub fn optional_text(&self, field: &str) -> Result<Option<String>, Trouble> {
         match self.fields.given(field) {
             None => Ok(None),
@@ -301,13 +301,13 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// A string; `what` says what it is.
+    /// A required string; `what` describes it in the error.
     pub fn text(&self, field: &str, what: &str) -> Result<String, Trouble> {
         let text = self.optional_text(field)?.filter(|text| !text.is_empty());
         text.ok_or_else(|| missing(field, what, &self.fields))
     }
 
-    /// A list of strings: an array, JSON text of one, or a single one.
+    /// A list of strings: an array, the JSON text of an array, or a single string.
     pub fn texts(&mut self, field: &str) -> Result<Vec<String>, Trouble> {
         let value = match self.fields.given(field) {
             None => return Ok(Vec::new()),
@@ -322,7 +322,7 @@ impl<'a> Arguments<'a> {
             Value::IllFormed => return Err(half_a_character(field)),
             other => return Err(wrong(field, other, "an array of strings")),
         };
-        // A path may begin as JSON does: `[id]/page.tsx`.
+        // A path can look like the start of JSON: `[id]/page.tsx`.
         let inside = without_fence(&text).unwrap_or(&text);
         let inside = parsed(inside).ok().map(|inside| strings(&inside, field)).transpose()?;
         let (rule, message, list) = match inside.flatten() {
@@ -346,7 +346,7 @@ impl<'a> Arguments<'a> {
         Ok(Some(bounded))
     }
 
-    /// Two whole numbers from 1: an array, or JSON text of one.
+    /// Two whole numbers from 1: an array, or the JSON text of an array.
     pub fn pair(&mut self, field: &str) -> Result<Option<[u64; 2]>, Trouble> {
         let value = match self.fields.given(field) {
             None => return Ok(None),
@@ -371,7 +371,7 @@ impl<'a> Arguments<'a> {
         Err(malformed(message))
     }
 
-    /// True or false; false when it is left out.
+    /// A boolean; false when the field is omitted.
     pub fn flag(&mut self, field: &str) -> Result<bool, Trouble> {
         match self.fields.given(field) {
             None => Ok(false),
@@ -386,7 +386,7 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// Refuses what JSON cannot say.
+/// Refuses values that JSON does not have, and values that are too deep or too many.
 fn check_data(value: &Value, depth: usize, count: &mut usize) -> Result<(), Trouble> {
     *count += 1;
     if *count > MAX_VALUES {
@@ -408,7 +408,7 @@ fn check_data(value: &Value, depth: usize, count: &mut usize) -> Result<(), Trou
     }
 }
 
-/// Arguments that are a text. That they are one needs no word: so they come from the model.
+/// Arguments as JSON text. This is not reported as a repair: models send arguments as text.
 fn whole(text: &str, repairs: &mut Repairs) -> Result<Value, Trouble> {
     match inside(text, "arguments", repairs)? {
         Value::String(text) => {
@@ -419,7 +419,7 @@ fn whole(text: &str, repairs: &mut Repairs) -> Result<Value, Trouble> {
     }
 }
 
-/// The value that a text holds, which may be a block of code; that of no text is an empty object.
+/// Parses JSON text, with or without a code block around it. A blank text is an empty object.
 fn inside(text: &str, field: &str, repairs: &mut Repairs) -> Result<Value, Trouble> {
     if text.trim().is_empty() {
         return Ok(Value::Object(Vec::new()));
@@ -439,7 +439,7 @@ fn inside(text: &str, field: &str, repairs: &mut Repairs) -> Result<Value, Troub
     })
 }
 
-/// The value in a field that holds JSON text, which may be encoded twice.
+/// Parses the JSON text in a field, which may be encoded twice.
 pub fn decoded(text: &str, field: &str, repairs: &mut Repairs) -> Result<Value, Trouble> {
     let mut value = inside(text, field, repairs)?;
     if let Value::String(text) = &value {
@@ -449,7 +449,7 @@ pub fn decoded(text: &str, field: &str, repairs: &mut Repairs) -> Result<Value, 
     Ok(value)
 }
 
-/// The strings of an array of nothing else.
+/// The items of an array, if all of them are strings.
 fn strings(value: &Value, field: &str) -> Result<Option<Vec<String>>, Trouble> {
     let Value::Array(items) = value else { return Ok(None) };
     if items.contains(&Value::IllFormed) {
@@ -462,10 +462,10 @@ fn strings(value: &Value, field: &str) -> Result<Option<Vec<String>>, Trouble> {
     Ok(items.iter().map(text).collect())
 }
 
-/// The largest number that JavaScript counts to.
+/// JavaScript's `Number.MAX_SAFE_INTEGER`.
 pub const MAX_COUNT: u64 = (1 << 53) - 1;
 
-/// A whole number, also as its digits.
+/// A whole number, or a string of its digits. Larger numbers become [`MAX_COUNT`].
 pub fn whole_number(value: &Value) -> Option<u64> {
     let number = match value {
         Value::Number(number) => *number,
@@ -477,7 +477,6 @@ pub fn whole_number(value: &Value) -> Option<u64> {
         _ => return None,
     };
     let is_whole = number >= 0.0 && number.is_finite() && number.fract() == 0.0;
-    // What is larger becomes the largest.
     is_whole.then_some((number as u64).min(MAX_COUNT))
 }
 
@@ -490,10 +489,10 @@ pub fn missing(field: &str, what: &str, fields: &Fields) -> Trouble {
     malformed(format!("the field {field} is missing: expected {what} (fields given: {given})"))
 }
 
-/// How much of a string a message quotes.
+/// Messages quote at most this much of a string.
 const QUOTED_CHARS: usize = 80;
 
-/// A string in quotes, if need be cut.
+/// A string in quotes, shortened if necessary.
 pub fn quoted(text: &str) -> String {
     let cut = match text.char_indices().nth(QUOTED_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -502,7 +501,7 @@ pub fn quoted(text: &str) -> String {
     Json::String(cut).to_string()
 }
 
-/// How a message calls a value.
+/// The description of a value in messages.
 pub fn noun(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),

@@ -1,4 +1,4 @@
-//! What one answer may hold, whatever it is made of.
+//! The size limits of an answer, whatever it is made of.
 
 use hashline_core::host::{ANSWER_LIMIT_BYTES, ANSWER_LIMIT_LINES, RowAnchor};
 use hashline_core::{Dialect, SessionOptions};
@@ -37,19 +37,19 @@ impl AnswerLimits {
     }
 }
 
-/// What may come on top: the lines of a session that say how to go on.
+/// Allowed in addition: the lines in which a session says how to continue.
 const SPARE_LINES: usize = 10;
 const SPARE_BYTES: usize = 1_024;
-/// A line longer than this is cut within, when the whole is too long.
+/// Longer lines are cut when the answer is over its limits.
 const MAX_LINE_CHARS: usize = 1_000;
 
-/// What stands at the end, below the last line of a file, is kept when it is no more than this.
+/// Text after the last rendered line of a file is kept up to this size.
 const MAX_TAIL_LINES: usize = 100;
 const MAX_TAIL_BYTES: usize = 8_192;
 
-/// The part of a text that one answer may hold. Lines that are very long are cut first, so that
-/// what stands below them is not lost; then whole lines, above what is said at the end. `advice`
-/// says what the model can do about it. Lines of files have anchors of `dialect`.
+/// Cuts a text to the limits of one answer. Very long lines are shortened first, so that the lines
+/// after them are kept. Then whole lines are omitted, but not the notes at the end. `advice` says
+/// what the model can do about it; `dialect` is that of the anchors in the text.
 pub fn bounded(text: String, max_bytes: usize, dialect: &Dialect, advice: &str) -> String {
     let count = text.split('\n').count();
     if count <= MAX_LINES + SPARE_LINES && text.len() <= max_bytes + SPARE_BYTES {
@@ -72,7 +72,7 @@ pub fn bounded(text: String, max_bytes: usize, dialect: &Dialect, advice: &str) 
     rows.map(String::as_str).collect::<Vec<_>>().join("\n")
 }
 
-/// How many of the first lines fit.
+/// How many of the first lines fit into the limits.
 fn fitting(lines: &[String], max_lines: usize, max_bytes: usize) -> usize {
     let mut bytes = 0;
     let fits = |line: &&String| {
@@ -82,8 +82,8 @@ fn fitting(lines: &[String], max_lines: usize, max_bytes: usize) -> usize {
     lines.iter().take(max_lines).take_while(fits).count()
 }
 
-/// The lines below the last line of a file: what is said of it and of other files. None when there
-/// is no line of a file, or when they are too many.
+/// The notes after the last rendered line of a file; none if the text has no such line, or if the
+/// notes are too long to keep.
 fn tail_of<'a>(dialect: &Dialect, lines: &'a [String]) -> &'a [String] {
     let is_row = |line: &String| RowAnchor::of(dialect, line.trim_start()).is_some();
     let Some(last) = lines.iter().rposition(is_row) else { return &[] };
@@ -109,7 +109,7 @@ fn shortened(line: &str) -> String {
 const MAX_NOTES: usize = 8;
 const MAX_NOTE_CHARS: usize = 160;
 
-/// Notes below an answer, the first of them.
+/// The first notes, as they are appended to an answer.
 pub fn bounded_notes(notes: &[String]) -> String {
     let mut shown = String::new();
     for note in notes.iter().take(MAX_NOTES) {
@@ -124,7 +124,7 @@ pub fn bounded_notes(notes: &[String]) -> String {
     shown
 }
 
-/// A number of things, in words.
+/// A count with its noun.
 pub fn plural(count: u64, one: &str, several: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { several })
 }

@@ -1,4 +1,4 @@
-//! The tools that read and edit values of JSON documents by path.
+//! The tools `read_json` and `apply_json`, which read and edit values of JSON documents by path.
 
 use hashline_core::host::Turn;
 use hashline_core::{Dialect, JsonRequest, JsonView, Limits};
@@ -100,7 +100,7 @@ fn read_json(call: &Call<'_>, turn: Turn, mut given: Arguments<'_>) -> Result<An
     Ok(Answer { text: page(view), summary, structured, ..Answer::default() })
 }
 
-/// What is shown, and where to go on.
+/// The text of a view, with where to continue.
 fn page(view: JsonView) -> String {
     let JsonView { mut text, line_count, next_line, .. } = view;
     if let Some(next) = next_line {

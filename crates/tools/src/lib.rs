@@ -1,14 +1,15 @@
-//! What a model calls: the tools `read`, `search`, `apply`, `read_json` and `apply_json` over a
-//! [`Session`]. A face hands the definitions to the model ([`describe`]), and what the model wrote
-//! to [`Tools::run`]; all that a model reads is written here.
+//! The tools that a model calls: `read`, `search`, `apply`, `read_json` and `apply_json` over a
+//! [`Session`]. A front end passes the definitions to the model ([`describe`]) and the model's
+//! arguments to [`Tools::run`]. Every text that a model reads is written in this crate.
 //!
-//! A tool is declared once: `table` says what a field is, `read`, `search`, `apply`, `script` and
-//! `json` have tools, `tool` says what a tool is, and `tools` lists them and carries calls out.
-//! Schemas, the reading of arguments and the refusal of what is unknown follow from that. `text` takes
-//! JSON as models write it. `arguments`, `operations` and `path` understand slips. `bounds` and `title`
-//! say how long answers are. `vendors` has the forms of definitions that vendors want.
+//! A tool is declared once, and its schema, the parsing of its arguments and the refusal of unknown
+//! fields are derived from the declaration. `table` defines fields, `tool` defines what a tool is,
+//! and `read`, `search`, `apply`, `script` and `json` declare the tools. `tools` lists them and
+//! runs calls. `text` parses JSON as models write it; `arguments`, `operations` and `path` accept
+//! common mistakes in it. `bounds` limits the length of answers, `title` that of titles. `vendors`
+//! converts definitions to the formats of vendors.
 //!
-//! The crate is synchronous, and knows neither JavaScript nor a protocol.
+//! The crate is synchronous and independent of JavaScript and of any protocol.
 
 #![deny(missing_docs)]
 

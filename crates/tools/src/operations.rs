@@ -1,4 +1,4 @@
-//! The operations of a patch as a model wrote them → as the session takes them.
+//! The operations of a patch as a model wrote them → the form that the session takes.
 
 use std::path::{Component, Path};
 
@@ -46,11 +46,11 @@ static VALUE_OPERATIONS: &[Operation] = &[
 /// Fields that every operation may have.
 const COMMON: &[&str] = &["op", "path", "verbatim"];
 
-/// Names of the new text that are not those of any operation here.
+/// Names of the new text that no operation of the schema uses.
 const TEXT_NAMES: &[&str] =
     &["new_string", "newString", "newText", "new_str", "new_content", "newContent"];
 
-/// Fields that models take for the new text of an operation.
+/// Fields in which models write the new text of an operation.
 const TEXTS: &[&str] = &["text", "new_text", "content", "lines"];
 
 const fn op(operations: &'static [Operation]) -> Field {
@@ -59,7 +59,7 @@ const fn op(operations: &'static [Operation]) -> Field {
 const PATH: Field = Field::new("path", Kind::Path, "").or(PATH_NAMES);
 const ANCHOR: Field = Field::new("anchor", Kind::Name, "");
 
-/// The fields of operations on lines and files, as the schema has them.
+/// The fields of operations on lines and files, in the order of the schema.
 pub static LINE_FIELDS: &[Field] = &[
     op(LINE_OPERATIONS),
     PATH,
@@ -83,7 +83,7 @@ pub static LINE_FIELDS: &[Field] = &[
     Field::new("verbatim", Kind::Flag, "Make no repairs"),
 ];
 
-/// The fields of operations on values of JSON documents, as the schema has them.
+/// The fields of operations on values of JSON documents, in the order of the schema.
 pub static VALUE_FIELDS: &[Field] = &[
     op(VALUE_OPERATIONS),
     PATH,
@@ -100,7 +100,7 @@ pub static VALUE_FIELDS: &[Field] = &[
     Field::new("index", Kind::Count, "Into an array: before this element; the end when left out"),
 ];
 
-/// Fields that operations have and no schema: other ways to say the same.
+/// Fields of operations that no schema has: other ways to name lines and paths.
 static UNLISTED_FIELDS: &[Field] = &[
     Field::unlisted("range", Kind::Name),
     Field::unlisted("from", Kind::Path),
@@ -115,7 +115,6 @@ fn all_fields() -> impl Iterator<Item = &'static Field> {
     LINE_FIELDS.iter().chain(VALUE_FIELDS).chain(UNLISTED_FIELDS)
 }
 
-/// What is known of the field of an operation.
 fn field_of(name: &str) -> Option<&'static Field> {
     all_fields().find(|field| field.name == name)
 }
@@ -128,10 +127,10 @@ pub const fn arguments(fields: &'static [Field]) -> [Field; 2] {
 const LIST: &str = "operations";
 const EDITS: &str = "edits";
 
-/// What stands beside operations: their path, where all have one.
+/// The fields next to `operations`: the path that all of them share.
 const SHARED_PATH: Field = PATH.about("Of all operations, or each has its own");
 static BESIDE_OPERATIONS: &[Field] = &[Field::new(LIST, Kind::Texts, ""), SHARED_PATH];
-/// What stands beside edits in the shapes of other tools.
+/// The fields next to `edits`, as other tools write them.
 static BESIDE_EDITS: &[Field] = &[
     Field::new(EDITS, Kind::Texts, ""),
     SHARED_PATH,
@@ -140,16 +139,16 @@ static BESIDE_EDITS: &[Field] = &[
     Field::new("snapshots", Kind::Texts, ""),
 ];
 
-/// Takes the operations of one call.
+/// Reads the patch of one call.
 pub struct Taker<'a> {
     call: &'a Call<'a>,
     repairs: &'a mut Repairs,
-    /// The schema that the model was given, but for operations that are not allowed.
+    /// The fields of the schema, including those of operations that are not allowed.
     schema: &'static [Field],
 }
 
 impl<'a> Taker<'a> {
-    /// The patch that arguments ask for, as far as they are one: the session checks it.
+    /// The patch in the arguments. The session checks what is not checked here.
     pub fn patch(
         call: &'a Call<'a>,
         schema: &'static [Field],
@@ -185,8 +184,8 @@ impl<'a> Taker<'a> {
         Ok(Value::Object(vec![(LIST.to_owned(), Value::Array(operations))]))
     }
 
-    /// The list of operations (as an array, JSON text of it, or the only one of it), and the path
-    /// beside them.
+    /// The operations (an array, its JSON text, or a single operation) and the path that they
+    /// share.
     fn items(&mut self, mut fields: Fields) -> Result<(Vec<Value>, Option<Value>), Trouble> {
         let list = fields.take(LIST).filter(|list| !is_blank(list));
         let (mut list, mut shared) = match list {
@@ -222,7 +221,7 @@ impl<'a> Taker<'a> {
                 vec![one]
             }
         };
-        // All of them as JSON text, in a list of one.
+        // The array as JSON text, as its only item.
         if let [Value::String(text)] = items.as_slice() {
             items = match decoded(text, &format!("{LIST}[0]"), self.repairs)? {
                 Value::Array(items) => items,
@@ -232,7 +231,7 @@ impl<'a> Taker<'a> {
         Ok((items, shared))
     }
 
-    /// The path beside the operations; nothing else may stand there.
+    /// The path that all operations share. Any other field next to them is refused.
     fn shared_path(&mut self, fields: Fields) -> Result<Option<Value>, Trouble> {
         let mut given = Arguments { fields, repairs: self.repairs };
         given.settle(BESIDE_OPERATIONS)?;
@@ -252,7 +251,7 @@ impl<'a> Taker<'a> {
         }
     }
 
-    /// One operation; `shared` is the path beside the operations.
+    /// Converts one operation; `shared` is the path that all operations share.
     fn operation(
         &mut self,
         mut fields: Fields,
@@ -273,7 +272,7 @@ impl<'a> Taker<'a> {
         Ok(Value::Object(fields.0))
     }
 
-    /// Gives the fields of an operation their names, and an operation that can be but one its `op`.
+    /// Renames aliases, and adds the `op` of an operation whose fields imply it.
     fn rename(&mut self, fields: &mut Fields, inside: &str) -> Result<(), Trouble> {
         let op = self.schema.iter().find(|field| field.name == "op");
         for field in op.into_iter().chain(all_fields().filter(|field| field.name != "op")) {
@@ -305,19 +304,19 @@ impl<'a> Taker<'a> {
         Err(self.expected_other(place, &what))
     }
 
-    /// The refusal of what is no operation, or none that is allowed.
+    /// The error for an operation that is unknown or not allowed.
     fn expected_other(&self, place: &str, what: &str) -> Trouble {
         let known = op_names(self.operations()).join(", ");
         malformed(format!("{place} {what}: expected one of {known}"))
     }
 
-    /// The operations that the schema has.
+    /// The operations of the schema that are allowed.
     fn operations(&self) -> impl Iterator<Item = &'static Operation> {
         operations_of(self.schema, self.call.allowed)
     }
 
-    /// Refuses what does the same as an operation that is not allowed. What is none of the known
-    /// edits is refused as well, where not all are allowed.
+    /// Refuses an edit that is equivalent to an operation that is not allowed. If operations are
+    /// limited, unknown edits are refused, too.
     fn check_allowed(
         &self,
         operation: Option<&'static Operation>,
@@ -334,7 +333,7 @@ impl<'a> Taker<'a> {
         }
     }
 
-    /// Refuses an operation without its text, which would delete.
+    /// Refuses an operation without its new text: the session would delete the lines.
     fn check_text(
         &self,
         operation: &Operation,
@@ -361,8 +360,8 @@ impl<'a> Taker<'a> {
         )))
     }
 
-    /// Refuses an operation with a field that it does not have: it would do less than the model
-    /// wrote, or something else.
+    /// Refuses an operation with a field that it does not have: ignoring the field would do
+    /// something else than the model asked for.
     fn check_fields(
         &self,
         operation: &Operation,
@@ -392,8 +391,8 @@ impl<'a> Taker<'a> {
         op_names(self.operations().filter(|one| one.fields.contains(&name)))
     }
 
-    /// Leaves out the fields that models leave empty: null, an empty string where no text belongs,
-    /// and nothing in fields of other operations.
+    /// Drops fields that models only fill in: null, an empty string in a field that takes no text,
+    /// and empty values in fields of other operations.
     fn drop_unused(&mut self, operation: &Operation, fields: &mut Fields, inside: &str) {
         let repairs = &mut *self.repairs;
         fields.0.retain(|(name, value)| {
@@ -410,8 +409,7 @@ impl<'a> Taker<'a> {
         });
     }
 
-    /// Gives an operation the path that stands beside all of them, and one that moves a file its
-    /// source.
+    /// Adds the shared path to an operation without one, and renames the `path` of `move_file`.
     fn share_path(
         &mut self,
         operation: &Operation,
@@ -441,14 +439,14 @@ impl<'a> Taker<'a> {
             }
         }
         if is_move && let Some(path) = fields.take("path") {
-            // That is how the schema has it.
+            // The session calls it `from`.
             fields.put("from", path);
             self.repairs.add(Rule::MovePath, &format!("{inside}path"), "taken as from");
         }
         Ok(())
     }
 
-    /// What a field holds, as the session takes it.
+    /// Converts the value of a field to the form that the session takes.
     fn converted(&mut self, name: &str, held: Value, place: &str) -> Result<Value, Trouble> {
         let Some(field) = field_of(name) else { return Ok(held) };
         match (field.kind, held) {
@@ -480,12 +478,12 @@ impl<'a> Taker<'a> {
         }
     }
 
-    /// Whether a field names a line, and a number can be the whole name of one.
+    /// Whether a field takes anchors, in a dialect in which the anchor of a blank line is a number.
     fn may_be_blank_line(&self, name: &str) -> bool {
         name.ends_with("anchor") && self.call.session.options().workspace.dialect.bare_blanks
     }
 
-    /// A path, which may stand in a list of one.
+    /// A path, or an array of one path.
     fn path(&mut self, held: Value, place: &str) -> Result<Value, Trouble> {
         match held {
             Value::String(path) => {
@@ -504,18 +502,18 @@ impl<'a> Taker<'a> {
         }
     }
 
-    /// Whether the schema asks for the text of a value. Where it does not, a string is a string.
+    /// Whether the schema takes a value as JSON text. Elsewhere a string is a string.
     fn wants_text(&self, name: &str) -> bool {
         self.schema.iter().any(|field| field.name == name)
     }
 
-    /// The value whose JSON text a model was asked for. Words that are no JSON are a string; what
-    /// only looks like JSON is not guessed at.
+    /// The value of a field for JSON text. Text that cannot be meant as JSON is taken as a string;
+    /// text that resembles JSON is refused, because its meaning is uncertain.
     fn value_of_text(&mut self, json: String, place: &str) -> Result<Value, Trouble> {
         let text = match parsed(&json) {
             Ok(Value::String(text)) => text,
             Ok(Value::IllFormed) => return Ok(Value::IllFormed),
-            // The value itself.
+            // The model wrote the value itself instead of its text.
             _ => return Ok(Value::Json(json)),
         };
         match decoded_value(&text) {
@@ -532,7 +530,7 @@ impl<'a> Taker<'a> {
         }
     }
 
-    /// The items of `edits`; none when there are none.
+    /// The items of `edits`, if the call has that field.
     fn listed_edits(&mut self, fields: &mut Fields) -> Result<Option<Vec<Value>>, Trouble> {
         let Some(held) = fields.take(EDITS).filter(|held| *held != Value::Null) else {
             return Ok(None);
@@ -555,7 +553,7 @@ impl<'a> Taker<'a> {
         items.into_iter().enumerate().map(item).collect::<Result<_, _>>().map(Some)
     }
 
-    /// The edits of one file in the shapes of other tools, which the session reads on its own.
+    /// The edits of one file in the shapes of other tools, which the session can read.
     fn edits_of_file(&mut self, fields: Fields, edits: Vec<Value>) -> Result<Value, Trouble> {
         let mut given = Arguments { fields, repairs: self.repairs };
         given.settle(BESIDE_EDITS)?;
@@ -580,7 +578,7 @@ impl<'a> Taker<'a> {
         Ok(Value::Object(fields.0))
     }
 
-    /// An edit whose key says what it does, `{set_line: {…}}`, or whose `op`, `{op: "set", …}`.
+    /// Converts a keyed edit, `{set_line: {…}}`, or a tagged one, `{op: "set", …}`.
     fn edit(&mut self, edit: Value, place: &str) -> Result<Value, Trouble> {
         let Value::Object(held) = edit else { return Ok(edit) };
         let fields = Fields(held);
@@ -608,8 +606,8 @@ impl<'a> Taker<'a> {
         Ok(Value::Object(fields.0))
     }
 
-    /// Refuses an edit that would delete for want of its text, or would lose a text. An empty
-    /// string deletes in these shapes.
+    /// Refuses an edit whose missing text would delete lines, or whose text is in a wrong field and
+    /// would be lost. In these shapes an empty string deletes lines on purpose.
     fn check_new_text(
         &self,
         fields: &Fields,
@@ -641,12 +639,12 @@ impl<'a> Taker<'a> {
 }
 
 impl Operation {
-    /// Whether it has a field.
+    /// Whether it accepts a field.
     pub fn has(&self, name: &str) -> bool {
         self.fields.contains(&name) || COMMON.contains(&name)
     }
 
-    /// The fields of its own that a schema has.
+    /// Its own fields that are in the schema, for messages.
     fn listed(&self) -> String {
         let is_listed = |name: &&&str| field_of(name).is_some_and(|field| field.is_listed);
         match self.fields.iter().filter(is_listed).copied().collect::<Vec<_>>() {
@@ -656,8 +654,8 @@ impl Operation {
     }
 }
 
-/// What the operations on lines and files that are allowed take beside a path, those with the same
-/// fields together.
+/// The fields of the allowed operations on lines and files besides the path, for the description.
+/// Operations with the same fields share a row.
 pub fn usage(allowed: &Allowed) -> String {
     let operations: Vec<&'static Operation> = operations_of(LINE_FIELDS, allowed).collect();
     let same = operations.chunk_by(|one, next| one.fields == next.fields);
@@ -680,7 +678,7 @@ pub fn find_operation(name: &str) -> Option<&'static Operation> {
 }
 
 impl Allowed {
-    /// These alone. Refuses a list that is empty, and names that no operation has.
+    /// Allows only these operations. Refuses an empty list and unknown names.
     pub fn only<T: AsRef<str>>(names: &[T]) -> Result<Allowed, Error> {
         let known = || op_names(all_operations()).join(", ");
         if names.is_empty() {
@@ -700,7 +698,7 @@ impl Allowed {
     }
 }
 
-/// The keys by which edits say what they do, `{set_line: {…}}`, and the operation that each is.
+/// The keys of keyed edits, `{set_line: {…}}`, with the equivalent operations.
 const KEYS: &[(&str, &str)] = &[
     ("set_line", "set_line"),
     ("replace_lines", "replace_range"),
@@ -711,8 +709,8 @@ const KEYS: &[(&str, &str)] = &[
     ("delete_path", "delete_path"),
 ];
 
-/// The operation that does the same as an edit in the shape of another tool, if that is known. An
-/// edit that puts nothing in the place of lines deletes them.
+/// The operation that is equivalent to an edit in the shape of another tool. A replacement without
+/// new text is a deletion.
 fn operation_of(edit: &Fields) -> Option<&'static Operation> {
     let (name, text) = match edit.get("op") {
         Some(Value::String(op)) => (of_tagged(op, edit)?, edit.get("content")),
@@ -731,7 +729,7 @@ fn field<'a>(held: &'a [(String, Value)], name: &str) -> Option<&'a Value> {
     held.iter().find(|(field, _)| field == name).map(|(_, value)| value)
 }
 
-/// The operation that `{op: "set", …}` and its like are.
+/// The operation that is equivalent to a tagged edit, `{op: "set", …}`.
 fn of_tagged(op: &str, edit: &Fields) -> Option<&'static str> {
     Some(match op {
         "set" => "set_line",
@@ -745,7 +743,7 @@ fn of_tagged(op: &str, edit: &Fields) -> Option<&'static str> {
     })
 }
 
-/// Whether fields are those of one operation, without a list around it.
+/// Whether the arguments are a single operation without a list around it.
 fn is_one(fields: &Fields) -> bool {
     fields.given("op").is_some() || fields.given("type").is_some() || has_old_text(fields)
 }
@@ -754,7 +752,7 @@ fn has_old_text(fields: &Fields) -> bool {
     std::iter::once(&"old_text").chain(OLD_TEXT_NAMES).any(|name| fields.given(name).is_some())
 }
 
-/// Whether a value is an operation of the schema, and no edit in the shape of another tool.
+/// Whether a value is an operation of the schema rather than an edit in the shape of another tool.
 fn is_operation(value: &Value) -> bool {
     let Value::Object(fields) = value else { return false };
     let word = |name: &str| fields.iter().find(|(field, _)| field == name).map(|(_, held)| held);
@@ -765,7 +763,7 @@ fn is_operation(value: &Value) -> bool {
     }
 }
 
-/// Refuses a path that is another one than that beside the operations.
+/// Refuses an operation whose path differs from the shared one.
 fn check_same(own: &Value, shared: &Value, inside: &str) -> Result<(), Trouble> {
     match (own, shared) {
         (Value::String(own), Value::String(shared)) if !parts(own).eq(parts(shared)) => {
@@ -778,12 +776,12 @@ fn check_same(own: &Value, shared: &Value, inside: &str) -> Result<(), Trouble> 
     }
 }
 
-/// The parts of a path, without those that mean the directory itself.
+/// The components of a path without `.`.
 fn parts(path: &str) -> impl Iterator<Item = Component<'_>> {
     Path::new(path).components().filter(|part| *part != Component::CurDir)
 }
 
-/// Whether there is no list of operations, rather than one without any.
+/// Whether a list of operations is absent, which is not the same as empty.
 fn is_blank(list: &Value) -> bool {
     matches!(list, Value::Null) || matches!(list, Value::String(text) if text.trim().is_empty())
 }
@@ -800,18 +798,18 @@ fn no_text(value: &Value) -> &'static str {
     if *value == Value::Null { "null" } else { "[]" }
 }
 
-/// The value of a text that is JSON, or a block of code with JSON in it.
+/// The value of a JSON text, with or without a code block around it.
 fn decoded_value(text: &str) -> Option<Value> {
     let text = without_fence(text).unwrap_or(text);
     match parsed(text) {
         Ok(Value::IllFormed) => Some(Value::IllFormed),
-        // The engine says what is wrong with a key that is there twice.
+        // The core reports the duplicate key.
         Ok(_) | Err(Unreadable::KeyTwice(_)) => Some(Value::Json(text.trim().to_owned())),
         Err(_) => None,
     }
 }
 
-/// What other languages write for values that JSON has.
+/// What other languages write for the literals of JSON.
 const WORDS_FOR_VALUES: &[&str] = &[
     "True",
     "False",
@@ -826,7 +824,7 @@ const WORDS_FOR_VALUES: &[&str] = &[
     "Infinity",
 ];
 
-/// Whether a text that is no JSON can only be meant as a string.
+/// Whether a text that is not JSON can only be meant as a string.
 fn is_plain_word(text: &str) -> bool {
     let text = text.trim();
     let first = text.chars().next();
@@ -835,7 +833,7 @@ fn is_plain_word(text: &str) -> bool {
     let is_fraction = text
         .strip_prefix('.')
         .is_some_and(|rest| rest.starts_with(|char: char| char.is_ascii_digit()));
-    // A word of JSON that breaks off.
+    // The start of a literal.
     let is_broken =
         text.len() > 1 && ["true", "false", "null"].into_iter().any(|word| word.starts_with(text));
     first.is_some_and(|first| !looks_like_json(first))

@@ -7,8 +7,8 @@ use serde_json::Value as Json;
 use crate::arguments::{Repairs, Rule, Trouble, malformed, noun};
 use crate::tool::Call;
 
-/// A path as the session takes it: that of a `file:` URL, and without the `@` in front with which
-/// people and agents mention files, unless something of that name is there.
+/// Converts a path to the form that the session takes: a `file:` URL becomes its path, and the `@`
+/// of a mention is removed unless a file of that name exists.
 pub fn plain_path(
     call: &Call<'_>,
     path: String,
@@ -31,7 +31,7 @@ pub fn plain_path(
     let Some(plain) = path.strip_prefix('@').filter(|rest| !rest.is_empty()) else {
         return Ok(path);
     };
-    // There may be many of them, each of which asks the file system.
+    // A call can have many paths, and each costs a system call.
     call.cancel.check()?;
     let first_part = path.split(['/', '\\']).next().unwrap_or_default();
     if call.session.has(&path) || call.session.has(first_part) {
@@ -45,7 +45,7 @@ fn is_file_url(path: &str) -> bool {
     path.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("file://"))
 }
 
-/// The path that a `file:` URL names, on this machine.
+/// The path of a `file:` URL of this machine.
 pub fn path_of_url(url: &str) -> Option<String> {
     let (scheme, rest) = url.split_once("://")?;
     let (host, path) = rest.split_at(rest.find('/')?);
@@ -54,7 +54,7 @@ pub fn path_of_url(url: &str) -> Option<String> {
         return None;
     }
     let path = path.split(['?', '#']).next()?;
-    // An escaped slash would be part of a name, which no system allows.
+    // An escaped slash would be part of a file name, where no system allows one.
     if path.to_ascii_lowercase().contains("%2f") {
         return None;
     }
@@ -71,7 +71,7 @@ mod tests {
     use super::path_of_url;
 
     #[test]
-    fn urls_of_files() {
+    fn only_local_file_urls_have_a_path() {
         let some = |path: &str| Some(path.to_owned());
         assert_eq!(path_of_url("file:///a/b"), some("/a/b"));
         assert_eq!(path_of_url("FILE://localhost/a%20b/%C3%BC"), some("/a b/ü"));

@@ -1,4 +1,4 @@
-//! The tool that reads files.
+//! The tool `read`: pages of files, with anchors.
 
 use std::borrow::Cow;
 
@@ -74,8 +74,8 @@ fn read(call: &Call<'_>, turn: Turn, mut given: Arguments<'_>) -> Result<Answer,
     Ok(answer(turn.read(&requests, call.cancel)?))
 }
 
-/// The requests of a call. The window belongs to the first file; the others are shown as far as
-/// there is room.
+/// The requests of a call. Line range, columns and folds apply to the first file; the others are
+/// shown as far as the limits allow.
 pub fn requests(call: &Call<'_>, given: &mut Arguments<'_>) -> Result<Vec<ReadRequest>, Trouble> {
     let mut paths = first_paths(given)?;
     paths.extend(
@@ -86,7 +86,7 @@ pub fn requests(call: &Call<'_>, given: &mut Arguments<'_>) -> Result<Vec<ReadRe
             .map(|(at, path)| (format!("{}[{at}]", MORE_PATHS.name), path)),
     );
     if paths.is_empty() {
-        // Asks for the field, since there is no path at all.
+        // Fails with the error for the missing field.
         given.text(PATH.name, "the path of a file")?;
     }
     let start_line = given.count(START_LINE.name, 1, MAX_COUNT)?;
@@ -108,7 +108,7 @@ pub fn requests(call: &Call<'_>, given: &mut Arguments<'_>) -> Result<Vec<ReadRe
     Ok(requests)
 }
 
-/// The paths in the field for one; models write lists there, too.
+/// The paths in the field `path`, where models also write lists.
 fn first_paths(given: &mut Arguments<'_>) -> Result<Vec<(String, String)>, Trouble> {
     let name = PATH.name;
     if let Some(Value::Array(_)) = given.fields.given(name) {
@@ -122,7 +122,7 @@ fn first_paths(given: &mut Arguments<'_>) -> Result<Vec<(String, String)>, Troub
     Ok(path.into_iter().map(|path| (name.to_owned(), path)).collect())
 }
 
-/// The images that vendors of models take.
+/// The image formats that vendors accept.
 const SHOWABLE: &[&str] = &["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 fn answer(report: ReadReport) -> Answer {
@@ -132,7 +132,7 @@ fn answer(report: ReadReport) -> Answer {
         |view: &FileView| matches!(view.kind, ViewKind::Error { .. } | ViewKind::Unread { .. });
     let error = first_error.filter(|_| views.iter().all(is_unseen));
     let files: Vec<Json> = views.iter().map(without_text).collect();
-    // A line may be cut within at the very end of a file, where there is nothing to go on to.
+    // The last line of a file can be cut: then there is no next page, but the view is truncated.
     let is_cut =
         !next.is_empty() || views.iter().filter_map(FileView::as_text).any(|shown| shown.truncated);
     let mut structured = json!({"files": files, "truncated": is_cut});
@@ -150,11 +150,11 @@ fn answer(report: ReadReport) -> Answer {
     }
 }
 
-/// How the row of an image begins.
+/// The start of a session's row for an image.
 const IMAGE: &str = "(image, ";
 
-/// What a session says of images that are not handed on. No row of a file begins with a bracket,
-/// since its number comes first.
+/// Marks the rows of images that are not returned. A rendered line starts with its number, so it is
+/// never mistaken for such a row.
 fn of_images(text: String) -> String {
     if !text.contains(IMAGE) {
         return text;
@@ -198,7 +198,7 @@ pub fn title(given: &SoFar) -> String {
     format!("{path}{start}{more}")
 }
 
-/// The one file of a call that read.
+/// The file of a read, if the call named only one.
 pub fn file_of(call: &Call<'_>, arguments: Arguments<'_>) -> Option<String> {
     let mut given = arguments;
     given.settle(READ.fields).ok()?;

@@ -1,4 +1,4 @@
-//! What an old call showed → the memory of a session, to go on where a conversation ended.
+//! Restores the memory of a session from the calls of an earlier run.
 
 use std::path::Path;
 
@@ -10,18 +10,18 @@ use crate::tools::{Given, Tools};
 use crate::{apply, read};
 
 impl Tools {
-    /// Learns from a call of an earlier run what it showed, with the path taken from the arguments
-    /// as [`Tools::run`] takes it. Returns how many lines were learned. Which tool was called is
-    /// taken from the arguments, too, where that is not known.
+    /// Learns the lines that a call of an earlier run showed, and returns how many. The path is
+    /// read from the arguments as [`Tools::run`] reads it. Without `kind`, the tool is inferred
+    /// from the arguments.
     pub fn remember(&self, kind: Option<ToolKind>, given: Given, text: &str) -> Result<u64, Error> {
         let path = self.looking(|call| {
             let mut repairs = Repairs::default();
-            // A call that was malformed showed nothing, or what has headers.
+            // A malformed call showed either nothing or rows under headers, which name their files.
             let arguments = Arguments::of(given, &mut repairs).ok()?;
             match kind.unwrap_or_else(|| kind_of(&arguments.fields)) {
                 ToolKind::Read => read::file_of(call, arguments),
                 ToolKind::Apply | ToolKind::ApplyJson => apply::file_of(call, arguments),
-                // Answers of searches have headers, views of documents no anchors of lines.
+                // Answers of searches have headers; views of documents have no line anchors.
                 ToolKind::Search | ToolKind::ReadJson => None,
             }
         });
@@ -29,7 +29,7 @@ impl Tools {
     }
 }
 
-/// Which tool takes such arguments.
+/// The tool that takes these arguments.
 fn kind_of(fields: &Fields) -> ToolKind {
     let has = |names: &[&str]| names.iter().any(|name| fields.get(name).is_some());
     match () {

@@ -1,5 +1,6 @@
-//! The tool that edits files by patches in oh-my-pi's language, where lines have no hashes. Patches
-//! edit files that exist; a new one is a path with its content, as in oh-my-pi's own tool for that.
+//! The tool `apply` in dialects without hashes: it takes patches in oh-my-pi's language. Patches
+//! only edit existing files; a new file is created by path and content, as oh-my-pi's own tool does
+//! it.
 
 use hashline_core::host::{Turn, Value, version_path};
 use hashline_core::{Code, Dialect};
@@ -79,20 +80,20 @@ fn apply(call: &Call<'_>, turn: Turn, mut given: Arguments<'_>) -> Result<Answer
     Ok(answer)
 }
 
-/// Whether a patch has a header without a tag, as of a file that has no version yet.
+/// Whether a patch has a header without a tag, as a model writes for a file that does not exist.
 fn has_bare_header(patch: &str) -> bool {
     let is_bare = |row: &str| row.starts_with('[') && row.ends_with(']') && !row.contains('#');
     patch.lines().any(|row| is_bare(row.trim_end()))
 }
 
-/// The operation that creates a file, if that is asked for.
+/// The operation that creates a file, if the call has a path and content.
 fn new_file(call: &Call<'_>, given: &mut Arguments<'_>) -> Result<Option<Value>, Trouble> {
     let (path, content) = (given.optional_text(NEW_PATH.name)?, given.optional_text(CONTENT.name)?);
     let path = path.filter(|path| !path.is_empty());
     let has_patch = given.optional_text(PATCH.name)?.is_some_and(|patch| !patch.is_empty());
     match (path, content) {
         (None, None) => Ok(None),
-        // An empty content next to a patch is none.
+        // Models fill in an empty content next to a patch.
         (_, content) if has_patch && content.as_ref().is_none_or(String::is_empty) => Ok(None),
         (Some(path), Some(content)) if !has_patch => {
             let path = plain_path(call, path, NEW_PATH.name, given.repairs)?;
@@ -105,19 +106,19 @@ fn new_file(call: &Call<'_>, given: &mut Arguments<'_>) -> Result<Option<Value>,
     }
 }
 
-/// Why a harness cannot allow some operations alone.
+/// Why a host cannot limit the operations.
 pub const NOT_LIMITED: &str =
     "a patch can hold any operation, so that with this dialect all have to be allowed";
 
-/// Whether arguments are a patch or a new file, and no edits, which have fields that are other names
-/// of these.
+/// Whether arguments are a patch or a new file. Arguments with operations are not, although their
+/// fields can have the names of these.
 pub fn is_meant(given: &SoFar) -> bool {
     given.list(&OPERATIONS).iter().all(|one| SoFar::of_object(one).is_none())
         && given.word(&OP).is_none()
         && (given.word(&PATCH).is_some() || given.word(&CONTENT).is_some())
 }
 
-/// The files of a call.
+/// The files that a call names.
 pub fn title(given: &SoFar) -> String {
     let Some(patch) = given.word(&PATCH) else {
         return given.word(&NEW_PATH).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The tool that searches files.
+//! The tool `search`: matching lines of files, with anchors.
 
 use hashline_core::host::Turn;
 use hashline_core::{Context, Dialect, MAX_MATCHES, Query, SearchQuery, SearchResult};
@@ -66,7 +66,7 @@ fn search(call: &Call<'_>, turn: Turn, mut given: Arguments<'_>) -> Result<Answe
 
 fn query(call: &Call<'_>, given: &mut Arguments<'_>) -> Result<SearchQuery, Trouble> {
     let context = given.count(CONTEXT.name, 0, MAX_CONTEXT_LINES)?.unwrap_or(0);
-    // Each match may stand in a file of its own, with a header.
+    // In the worst case each match is in another file, which adds a header.
     let lines_of_match = 2 * context + if context > 0 { 3 } else { 2 };
     let max = MAX_MATCHES.min(MAX_LINES as u64 / lines_of_match);
     let mut paths = given.texts(PATHS.name)?;
@@ -127,7 +127,7 @@ fn nothing(query: &SearchQuery, found: &SearchResult) -> String {
     format!("(no match for {pattern} in {})", plural(found.files_searched, "file", "files"))
 }
 
-/// What a model can do about a search that a limit cut.
+/// How a model can see the matches that a limit cut off.
 fn go_on(names: &Names, found: &SearchResult) -> String {
     let shown = plural(found.match_count, "match is", "matches are");
     let last = found.files.last().and_then(|file| Some((file, file.match_lines.last()?)));

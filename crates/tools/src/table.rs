@@ -1,5 +1,5 @@
-//! What a tool takes: fields with their types, descriptions and other names. The schema, the
-//! reading of arguments and the list of known fields are made of these rows.
+//! The declaration of arguments: fields with their types, descriptions and aliases. The schema, the
+//! parsing of arguments and the list of known fields are derived from it.
 
 use std::sync::Arc;
 
@@ -10,23 +10,23 @@ use serde_json::{Map, Value as Json, json};
 pub struct Field {
     /// Its name in the schema.
     pub name: &'static str,
-    /// What it holds.
+    /// The type of its value.
     pub kind: Kind,
-    /// What the model is told of it, where the name does not say all.
+    /// Its description in the schema; empty where the name suffices.
     pub about: &'static str,
-    /// What more it is told where one of these operations is allowed.
+    /// Additions to the description, each for when one of these operations is allowed.
     pub about_of: &'static [(&'static [&'static str], &'static str)],
-    /// The number that stands in there for `{}`.
+    /// The number that replaces `{}` in the description.
     pub number: Option<u64>,
-    /// Whether the schema has it. Others are taken as well.
+    /// Whether the schema has it. Unlisted fields are accepted, too.
     pub is_listed: bool,
-    /// Whether it must be there.
+    /// Whether the schema requires it.
     pub is_required: bool,
-    /// How other tools, and models, call it.
+    /// The names that other tools and models use for it.
     pub other_names: &'static [&'static str],
 }
 
-/// An operation of a patch: its name, the fields of its own, and which of them holds its new text.
+/// An operation of a patch: its name, its own fields, and which of them holds the new text.
 #[derive(Debug)]
 pub struct Operation {
     pub name: &'static str,
@@ -35,18 +35,18 @@ pub struct Operation {
 }
 
 impl Operation {
-    /// An operation without a text.
+    /// An operation without new text.
     pub const fn new(name: &'static str, fields: &'static [&'static str]) -> Operation {
         Operation { name, fields, text: None }
     }
 
-    /// The operation, whose new text stands in a field.
+    /// The operation with its new text in this field.
     pub const fn writing(self, text: &'static str) -> Operation {
         Operation { text: Some(text), ..self }
     }
 }
 
-/// The operations that a harness allows: all, unless it says which.
+/// The operations that a host allows; all by default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Allowed(pub(crate) Option<Arc<[&'static str]>>);
 
@@ -56,7 +56,7 @@ impl Allowed {
         self.0.as_ref().is_none_or(|names| names.contains(&name))
     }
 
-    /// Whether all operations are.
+    /// Whether all operations are allowed.
     pub fn is_all(&self) -> bool {
         self.0.is_none()
     }
@@ -79,33 +79,33 @@ pub fn operations_of<'a>(
     op.unwrap_or_default().iter().filter(|one| allowed.has(one.name))
 }
 
-/// What a field holds.
+/// The type of a field.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     /// The name of one of these operations.
     Op(&'static [Operation]),
     /// The path of a file.
     Path,
-    /// A string of which an empty one says nothing.
+    /// A string; an empty one counts as absent.
     Name,
-    /// A string of which an empty one is a text as well.
+    /// A string; an empty one is a text, too.
     Text,
-    /// Several strings.
+    /// An array of strings.
     Texts,
     /// A whole number.
     Count,
-    /// Several of them.
+    /// An array of whole numbers.
     Counts,
-    /// True or false.
+    /// A boolean.
     Flag,
-    /// A value of a JSON document.
+    /// The JSON text of a value.
     Value,
-    /// Operations whose fields these are.
+    /// An array of operations with these fields.
     Operations(&'static [Field]),
 }
 
 impl Field {
-    /// A field that may be left out.
+    /// An optional field.
     pub const fn new(name: &'static str, kind: Kind, about: &'static str) -> Field {
         Field {
             name,
@@ -119,32 +119,32 @@ impl Field {
         }
     }
 
-    /// A field that says the same as others, and that the schema does not have.
+    /// A field that is accepted but not in the schema, which has other fields for the same purpose.
     pub const fn unlisted(name: &'static str, kind: Kind) -> Field {
         Field { is_listed: false, ..Field::new(name, kind, "") }
     }
 
-    /// The field, which must be there.
+    /// The field, made required.
     pub const fn required(self) -> Field {
         Field { is_required: true, ..self }
     }
 
-    /// The field, which goes by other names as well.
+    /// The field with aliases.
     pub const fn or(self, other_names: &'static [&'static str]) -> Field {
         Field { other_names, ..self }
     }
 
-    /// The field with what a model is told of it in another tool.
+    /// The field with another description.
     pub const fn about(self, about: &'static str) -> Field {
         Field { about, ..self }
     }
 
-    /// The field, with a number in what a model is told of it.
+    /// The field with a number in its description.
     pub const fn counting(self, number: u64) -> Field {
         Field { number: Some(number), ..self }
     }
 
-    /// The field with what more a model is told of it where one of some operations is allowed.
+    /// The field with additions to its description, each for some operations.
     pub const fn about_of(
         self,
         about_of: &'static [(&'static [&'static str], &'static str)],
@@ -152,7 +152,7 @@ impl Field {
         Field { about_of, ..self }
     }
 
-    /// What the model is told of it.
+    /// The description, for the operations that are allowed.
     fn description(&self, allowed: &Allowed) -> String {
         let about = match self.number {
             Some(number) => self.about.replace("{}", &number.to_string()),
@@ -165,7 +165,7 @@ impl Field {
         parts.collect::<Vec<_>>().join("; ")
     }
 
-    /// The schema, but for the description.
+    /// The schema without the description.
     fn schema(&self, allowed: &Allowed) -> Map<String, Json> {
         let schema = match self.kind {
             Kind::Op(operations) => {
@@ -191,7 +191,7 @@ impl Field {
 }
 
 /// The schema of an object with these fields, for the operations that are allowed. It is flat and
-/// plain, since not every vendor takes more.
+/// plain because some vendors do not accept more.
 pub fn schema<'a>(fields: impl Iterator<Item = &'a Field>, allowed: &Allowed) -> Json {
     let listed: Vec<&Field> = fields.filter(|field| field.is_listed).collect();
     let properties: Map<String, Json> = listed
@@ -210,12 +210,12 @@ pub fn schema<'a>(fields: impl Iterator<Item = &'a Field>, allowed: &Allowed) ->
     json!({"type": "object", "properties": properties, "required": required})
 }
 
-/// The names of the fields that the schema has.
+/// The names of the fields that are in the schema.
 pub fn names_of(fields: &[Field]) -> String {
     let listed = fields.iter().filter(|field| field.is_listed);
     listed.map(|field| field.name).collect::<Vec<_>>().join(", ")
 }
 
-/// How tools call the path of a file.
+/// The names that other tools use for the path of a file.
 pub const PATH_NAMES: &[&str] =
     &["file_path", "filePath", "file", "filename", "fileName", "file_name", "filepath"];

@@ -1,29 +1,29 @@
-//! JSON as models write it: how large it may be, and what a text says of which only a part has arrived.
+//! JSON text of arguments: its limits, and what a text that is still arriving holds so far.
 
 use hashline_core::Code;
 use hashline_core::host::Value;
 
-/// How deep arguments may nest.
+/// The largest nesting depth of arguments.
 pub const MAX_DEPTH: usize = 64;
-/// How many values they may hold.
+/// The largest number of values in them.
 pub const MAX_VALUES: usize = 1_000_000;
 
-/// Why what a model wrote is no value.
+/// Why arguments cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unreadable {
-    /// It nests too deep, or has no end.
+    /// They nest too deeply, or form a cycle.
     TooDeep,
-    /// It holds too many values.
+    /// They hold too many values.
     TooMany,
-    /// Its text is not valid JSON: where, and what is wrong.
+    /// Their text is not valid JSON: where, and what is wrong.
     NoJson(String),
-    /// An object has a key twice: which, and where.
+    /// An object has a duplicate key: which, and where.
     KeyTwice(String),
-    /// It is no data: looking at it failed.
+    /// They are not plain data: reading a property failed.
     NoData,
 }
 
-/// The value that a text holds. What a field `value` holds stays as it is written.
+/// Parses JSON text. A field `value` keeps its text, with the order of keys and all digits.
 pub fn parsed(text: &str) -> Result<Value, Unreadable> {
     let Extent { depth, values, .. } = Extent::of(text);
     if depth > MAX_DEPTH {
@@ -38,7 +38,7 @@ pub fn parsed(text: &str) -> Result<Value, Unreadable> {
     })
 }
 
-/// What a text that breaks off says until then.
+/// Parses the start of a JSON text.
 pub fn so_far(text: &str) -> Option<Value> {
     match Extent::of(text).open_string {
         Some(end) => Value::from_part(&(text[..end].to_owned() + "\"")),
@@ -46,17 +46,17 @@ pub fn so_far(text: &str) -> Option<Value> {
     }
 }
 
-/// What stands in a text that is one block of code.
+/// The content of a text that is one Markdown code block.
 pub fn without_fence(text: &str) -> Option<&str> {
     let inside = text.trim().strip_prefix("```")?.strip_suffix("```")?;
     Some(inside.trim_start_matches(|letter: char| letter.is_ascii_alphanumeric()))
 }
 
-/// How much a JSON text holds.
+/// The depth and the number of values of a JSON text, counted without a stack.
 struct Extent {
     depth: usize,
     values: usize,
-    /// Where the string ends that has no closing quote, without half an escape.
+    /// The end of a string without closing quote, before an incomplete escape.
     open_string: Option<usize>,
 }
 
@@ -81,7 +81,7 @@ impl Extent {
                 }
                 b']' | b'}' => {
                     depth = depth.saturating_sub(1);
-                    // What has nothing in it is one value.
+                    // An empty array or object counts as one value.
                     extent.values -= usize::from(matches!(before, b'[' | b'{'));
                 }
                 b',' => extent.values += 1,
@@ -94,7 +94,8 @@ impl Extent {
     }
 }
 
-/// How long the rest of a string is: with its quote, or without half an escape.
+/// The length of the rest of a string, with its closing quote. The error is the length of an
+/// unfinished one, without an incomplete escape.
 fn end_of_string(rest: &str) -> Result<usize, usize> {
     let bytes = rest.as_bytes();
     let mut at = 0;
@@ -128,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_breaks_off_says_what_it_says_so_far() {
+    fn the_start_of_a_text_gives_the_fields_that_have_arrived() {
         let whole = "{\"path\":\"a\\\"b\",\"list\":[{\"x\":12},true],\"n\":15}";
         let mut last = 0;
         for end in 1..=whole.len() {
@@ -137,7 +138,7 @@ mod tests {
             last = fields.len();
         }
         assert_eq!(last, 3);
-        // Half an escape is not there yet.
+        // An incomplete escape is dropped.
         for part in [r#"{"path":"ü\"#, r#"{"path":"ü\u00f"#] {
             let path = ("path".to_owned(), Value::String("ü".into()));
             assert_eq!(so_far(part), Some(Value::Object(vec![path])));
@@ -149,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_of_code_is_what_stands_in_it() {
+    fn the_fence_of_a_code_block_is_removed() {
         assert_eq!(without_fence("\n```json\n{}\n```\n"), Some("\n{}\n"));
         assert_eq!(without_fence("```{}```"), Some("{}"));
         assert_eq!(without_fence("```"), None);

@@ -1,4 +1,4 @@
-//! A call in a few words, from arguments of which only a part may have arrived.
+//! Titles of calls, from arguments that may not have arrived completely.
 
 use hashline_core::host::Value;
 
@@ -6,19 +6,20 @@ use crate::table::Field;
 use crate::text::so_far;
 
 const TITLE_CHARS: usize = 100;
-const LOOKED_AT_CHARS: usize = 2_000;
+/// The rest of a longer text is not scanned.
+const SCANNED_CHARS: usize = 2_000;
 
-/// A text for one line of a terminal.
+/// A text shortened to one line of a terminal.
 pub fn one_line(text: &str) -> String {
     let mut line = String::new();
-    for char in text.chars().take(LOOKED_AT_CHARS) {
+    for char in text.chars().take(SCANNED_CHARS) {
         match char {
             _ if char.is_whitespace() || char.is_control() || char == '\u{feff}' => {
                 if !line.ends_with(' ') {
                     line.push(' ');
                 }
             }
-            // What turns the direction of writing round, and halves of characters.
+            // Bidirectional controls would reorder the line; U+FFFD replaces a lone surrogate.
             '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | char::REPLACEMENT_CHARACTER => {}
             _ => line.push(char),
         }
@@ -30,12 +31,12 @@ pub fn one_line(text: &str) -> String {
     }
 }
 
-/// An object as far as it has arrived.
+/// The fields of an object that have arrived so far.
 #[derive(Debug, Default)]
 pub struct SoFar(Vec<(String, Value)>);
 
 impl SoFar {
-    /// The fields of an object, or of its text; of anything else there are none.
+    /// The fields of an object or of its JSON text; none for any other value.
     pub fn of(value: &Value) -> SoFar {
         match value {
             Value::Object(fields) => SoFar(fields.clone()),
@@ -52,16 +53,16 @@ impl SoFar {
         matches!(value, Value::Object(_)).then(|| SoFar::of(value))
     }
 
-    /// What a field holds, by the first of the names that it goes by under which it says something.
-    fn find<T>(&self, field: &Field, says: impl Fn(&Value) -> Option<T>) -> Option<T> {
+    /// The first usable value under the field's name or one of its aliases.
+    fn find<T>(&self, field: &Field, convert: impl Fn(&Value) -> Option<T>) -> Option<T> {
         let mut names = std::iter::once(&field.name).chain(field.other_names);
         names.find_map(|name| {
             let (_, value) = self.0.iter().rfind(|(known, _)| known == name)?;
-            says(value)
+            convert(value)
         })
     }
 
-    /// The string or number that a field holds.
+    /// The string or number in a field.
     pub fn word(&self, field: &Field) -> Option<String> {
         self.find(field, |value| match value {
             Value::String(text) if !text.is_empty() => Some(text.clone()),

@@ -1,4 +1,4 @@
-//! What a tool is: what is said of it, what it works with, and what it gives.
+//! What a tool is: its texts, its arguments, the context of a call, and the answer.
 
 use hashline_core::host::Turn;
 use hashline_core::{AnswerOptions, Cancel, Code, Dialect, ReadImage, Session};
@@ -10,7 +10,7 @@ use crate::bounds::AnswerLimits;
 use crate::table::{Allowed, Field};
 use crate::title::SoFar;
 
-/// How the answer to a call begins that was to write and did not.
+/// The start of an answer to a call that should have written and did not.
 pub const NOTHING_WRITTEN: &str = "Nothing was written.";
 
 /// The tools.
@@ -29,7 +29,7 @@ pub enum ToolKind {
 }
 
 impl ToolKind {
-    /// All of them, in the order in which a model is told of them.
+    /// All tools, in the order in which they are listed.
     pub const ALL: [ToolKind; 5] = [
         ToolKind::Read,
         ToolKind::Search,
@@ -38,7 +38,7 @@ impl ToolKind {
         ToolKind::ApplyJson,
     ];
 
-    /// Whether it is for JSON documents alone.
+    /// Whether it is only for JSON documents.
     pub fn is_of_json(self) -> bool {
         matches!(self, ToolKind::ReadJson | ToolKind::ApplyJson)
     }
@@ -49,18 +49,18 @@ impl ToolKind {
     }
 }
 
-/// What the tools are called.
+/// The names of the tools.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Names {
-    /// Of the one that reads files.
+    /// The tool that reads files.
     pub read: String,
-    /// Of the one that searches them.
+    /// The tool that searches files.
     pub search: String,
-    /// Of the one that edits them.
+    /// The tool that edits files.
     pub apply: String,
-    /// Of the one that reads JSON documents.
+    /// The tool that reads JSON documents.
     pub read_json: String,
-    /// Of the one that edits their values.
+    /// The tool that edits values of JSON documents.
     pub apply_json: String,
 }
 
@@ -73,7 +73,7 @@ impl Default for Names {
 }
 
 impl Names {
-    /// What a tool is called.
+    /// The name of a tool.
     pub fn of(&self, kind: ToolKind) -> &str {
         match kind {
             ToolKind::Read => &self.read,
@@ -85,41 +85,41 @@ impl Names {
     }
 }
 
-/// What a harness says of the tools.
+/// What a host can configure.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolsOptions {
-    /// What they are called.
+    /// The names of the tools.
     pub names: Names,
-    /// Which operations there are.
+    /// The operations that edits may use.
     pub operations: Allowed,
     /// How long answers are.
     pub limits: AnswerLimits,
 }
 
-/// A tool, as it is declared.
+/// The declaration of a tool.
 pub struct Tool {
     /// Its name for people.
     pub title: &'static str,
     /// Its arguments.
     pub fields: &'static [Field],
-    /// What is said of it.
+    /// Its description, in the names and the dialect of a session.
     pub words: fn(&ToolsOptions, &Dialect) -> Wording,
-    /// What it does.
+    /// Runs a call.
     pub work: fn(&Call<'_>, Turn, Arguments<'_>) -> Result<Answer, Trouble>,
-    /// A call of it in a few words.
+    /// The title of a call.
     pub title_of: fn(&SoFar) -> String,
 }
 
-/// What is said of a tool.
+/// The texts that describe a tool.
 pub struct Wording {
     pub description: String,
     pub snippet: String,
     pub guidelines: Vec<String>,
-    /// What the model can do about an answer that is cut.
+    /// What the model can do about a truncated answer.
     pub advice: String,
 }
 
-/// What a call works with.
+/// The context of a call.
 pub struct Call<'a> {
     pub session: &'a Session,
     pub names: &'a Names,
@@ -129,12 +129,12 @@ pub struct Call<'a> {
     pub progress: &'a dyn Fn(usize, usize),
 }
 
-/// A result, as far as the tools differ.
+/// What a tool answers, before notes and limits are applied.
 #[derive(Debug, Default)]
 pub struct Answer {
     pub text: String,
     pub is_error: bool,
-    /// What went wrong, file by file.
+    /// The codes of all failures.
     pub codes: Vec<Code>,
     pub images: Vec<ReadImage>,
     pub summary: String,
@@ -142,38 +142,38 @@ pub struct Answer {
     pub diff: Option<String>,
 }
 
-/// How a line with its anchor looks in a dialect.
+/// The form of a rendered line in a dialect, for descriptions.
 pub fn line_form(dialect: &Dialect) -> String {
     format!("{}{}TEXT", anchor_form(dialect), dialect.text_mark as char)
 }
 
-/// How a blank line looks, where it has no hash.
+/// The form of a rendered blank line, in a dialect that gives it no hash.
 pub fn blank_form(dialect: &Dialect) -> String {
     let row = dialect.blank_hash().map(|hash| dialect.anchor_text(10, hash));
     row.map(|row| format!("; a blank line as {row}{}", dialect.text_mark as char))
         .unwrap_or_default()
 }
 
-/// What a line is named by in an edit.
+/// What edits name lines by.
 pub fn place_words(dialect: &Dialect) -> &'static str {
     if dialect.has_hashes() { "the anchor" } else { "the number" }
 }
 
-/// How the anchor of a line looks.
+/// The form of an anchor in a dialect.
 pub fn anchor_form(dialect: &Dialect) -> String {
     dialect.form("NUMBER")
 }
 
-/// How one call is carried out.
+/// Options of one call.
 #[derive(Clone, Debug, Default)]
 pub struct CallOptions {
-    /// Of an apply: checks and tells everything, and writes nothing.
+    /// An `apply` checks and reports everything, but writes nothing.
     pub dry_run: bool,
-    /// Of an apply: how it is told what was done, where the session does not say it.
+    /// The form of the answer to an `apply`; overrides the options of the session.
     pub answer: AnswerOptions,
 }
 
-/// A value of the core as data, without the text that the answer has already.
+/// A value of the core as data, without `text`, which the answer has already.
 pub fn without_text(value: impl Serialize) -> Json {
     let mut data = serde_json::to_value(value).unwrap_or_default();
     if let Some(fields) = data.as_object_mut() {

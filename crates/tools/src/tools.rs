@@ -1,4 +1,4 @@
-//! The tools over one session: which there are, how a call is carried out, how it is answered.
+//! The tools over one session: their definitions, how a call runs, and its result.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use crate::tool::{
 };
 
 impl ToolKind {
-    /// The tool in a dialect: where lines have no hashes, files are edited by patches.
+    /// The tool in a dialect. In a dialect without hashes, `apply` takes patches.
     pub(crate) fn tool_in(self, dialect: &Dialect) -> &'static Tool {
         match self {
             ToolKind::Apply if !dialect.has_hashes() => &SCRIPT,
@@ -42,8 +42,8 @@ impl ToolKind {
 }
 
 impl ToolsOptions {
-    /// The tools that can do something: what edits needs an operation that is allowed, and who
-    /// cannot edit values needs no anchors of them.
+    /// The tools that can do something: an editing tool needs an allowed operation, and `read_json`
+    /// is useless without `apply_json`.
     pub fn useful(&self, dialect: &Dialect) -> impl Iterator<Item = ToolKind> {
         let can_edit = |kind| self.operations.check(kind, dialect).is_ok();
         ToolKind::ALL.into_iter().filter(move |&kind| match kind {
@@ -54,8 +54,8 @@ impl ToolsOptions {
 }
 
 impl Allowed {
-    /// Refuses to allow none of the operations of a tool that has some, and to allow some alone of a
-    /// tool that takes whole patches.
+    /// Refuses a tool that would be left without operations, and a limit on the tool that takes
+    /// whole patches.
     pub fn check(&self, kind: ToolKind, dialect: &Dialect) -> Result<(), Error> {
         let is_script = kind == ToolKind::Apply && !dialect.has_hashes();
         if is_script && !self.is_all() {
@@ -90,35 +90,35 @@ pub struct Definition {
     pub name: String,
     /// The name for people.
     pub title: &'static str,
-    /// Its description for the model.
+    /// The description for the model.
     pub description: String,
-    /// The same in one line, for a list in a system prompt.
+    /// One line for a list of tools in a system prompt.
     pub snippet: String,
     /// Rules for a system prompt.
     pub guidelines: Vec<String>,
     /// The schema of the arguments.
     pub input_schema: Json,
-    /// What it does to the world.
+    /// Hints about its effects.
     pub annotations: Annotations,
 }
 
-/// What a tool does to the world, in the words of the Model Context Protocol.
+/// Hints about the effects of a tool, as the Model Context Protocol defines them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Annotations {
     /// The name for people.
     pub title: &'static str,
-    /// Whether it changes nothing.
+    /// Whether it only reads.
     pub read_only_hint: bool,
-    /// Whether it may destroy something.
+    /// Whether it can destroy data.
     pub destructive_hint: bool,
     /// Whether a second call changes nothing more.
     pub idempotent_hint: bool,
-    /// Whether it deals with more than the files of this machine.
+    /// Whether it reaches beyond the files of this machine.
     pub open_world_hint: bool,
 }
 
-/// The definition of a tool, with anchors of a dialect.
+/// The definition of a tool, with the anchors of a dialect in its examples.
 pub fn describe(kind: ToolKind, dialect: &Dialect, options: &ToolsOptions) -> Definition {
     let tool = kind.tool_in(dialect);
     let writes = kind.writes();
@@ -140,8 +140,8 @@ pub fn describe(kind: ToolKind, dialect: &Dialect, options: &ToolsOptions) -> De
     }
 }
 
-/// A call in a few words, for a line of a terminal; empty as long as there is nothing to say.
-/// `arguments` are what has arrived: an object, or its text so far.
+/// The title of a call for one line of a terminal; empty until an argument of it has arrived.
+/// `arguments` is an object, or as much of its JSON text as has arrived.
 pub fn call_title(kind: ToolKind, arguments: &Value) -> String {
     let arguments = SoFar::of(arguments);
     let is_patch = kind == ToolKind::Apply && script::is_meant(&arguments);
@@ -149,23 +149,23 @@ pub fn call_title(kind: ToolKind, arguments: &Value) -> String {
     one_line(&(tool.title_of)(&arguments))
 }
 
-/// What a model wrote as arguments: an object, or the text of one.
+/// The arguments as a model wrote them: an object, or the JSON text of one.
 pub type Given = Result<Value, Unreadable>;
 
-/// What a call gives.
+/// The result of a call.
 #[derive(Clone, Debug)]
 pub struct ToolResult {
-    /// For the model.
+    /// The answer for the model.
     pub text: String,
     /// Whether nothing was read, searched or written.
     pub is_error: bool,
-    /// The images among the files that were read, as far as models take them.
+    /// The images among the files that were read, in formats that models accept.
     pub images: Vec<ReadImage>,
     /// The outcome in a few words, for a line of a terminal.
     pub summary: String,
-    /// The same as data.
+    /// The answer as data.
     pub structured: Json,
-    /// Of an apply: what changed, as a unified diff.
+    /// The changes of an `apply` as a unified diff.
     pub diff: Option<String>,
 }
 
@@ -179,7 +179,7 @@ pub struct Tools {
 impl Tools {
     /// The tools over a session, which remembers what they show.
     pub fn new(session: &Session, options: ToolsOptions) -> Tools {
-        // What messages of the core name is written as the fields of calls are.
+        // Messages of the core spell option names as the fields of calls do.
         Tools { session: Arc::new(session.spelled(Term::name)), options: Arc::new(options) }
     }
 
@@ -188,13 +188,13 @@ impl Tools {
         describe(kind, self.session.options().workspace.dialect, &self.options)
     }
 
-    /// Takes the turn of a call.
+    /// Queues a call. Its turn decides the order of reads and writes.
     pub fn enter(&self, kind: ToolKind) -> Turn {
         if kind.writes() { self.session.writing() } else { self.session.reading() }
     }
 
-    /// Carries out a call. What is wrong with it is told in the result; only a call that was
-    /// cancelled has none. `progress` is told now and then how much of how much is done.
+    /// Runs a call. A failure is a result, too; only cancellation is an error. `progress` is called
+    /// periodically with how much is done, and of how much.
     pub fn run(
         &self,
         kind: ToolKind,
@@ -218,13 +218,12 @@ impl Tools {
         Ok(self.result(kind, answer, &repairs))
     }
 
-    /// The session, as the tools see it.
     pub(crate) fn session(&self) -> &Session {
         &self.session
     }
 
-    /// How the session's own paths and files are looked at outside of calls. What was done is done,
-    /// whatever is allowed.
+    /// Calls a function with a [`Call`] outside of any call of a model. All operations are allowed,
+    /// because it interprets calls that have run already.
     pub(crate) fn looking<T>(&self, look: impl FnOnce(&Call<'_>) -> T) -> T {
         let (session, names, allowed) = (&*self.session, &self.options.names, &Allowed::default());
         let (options, cancel) = (&CallOptions::default(), &Cancel::default());
@@ -239,13 +238,13 @@ impl Tools {
         let AnswerLimits { answer_bytes, error_bytes } = self.options.limits;
         let max_bytes = if is_error { error_bytes } else { answer_bytes };
         let mut notes = repairs.notes();
-        // So that the model does not go on with anchors that are old.
+        // Otherwise the model would use anchors that are stale.
         let changed = self.session.changed_files().into_iter();
         notes.extend(changed.map(|file| format!("{file} changed on disk since you read it")));
         let broken = self.session.broken_files().into_iter();
         notes.extend(broken.map(|file| format!("{file} still does not parse")));
         notes.extend(codes.contains(&Code::OutsideRoot).then(|| self.reach(kind)).flatten());
-        // The one option that messages name and no call has.
+        // Messages name this option, but it is not an argument of any call.
         let limit = Term::MaxFileBytes.name();
         let is_over_limit = codes.contains(&Code::FileTooLarge) && text.contains(limit);
         notes.extend(is_over_limit.then(|| {
@@ -263,7 +262,7 @@ impl Tools {
         }
     }
 
-    /// What can be reached, for a call that was out of bounds.
+    /// Names the accessible directories after a call that left them.
     fn reach(&self, kind: ToolKind) -> Option<String> {
         let options = self.session.options();
         let Root::At(root) = &options.workspace.root else { return None };
@@ -282,7 +281,7 @@ impl Tools {
     }
 }
 
-/// The result of a call that could not even begin, or broke off.
+/// The result of a call that could not start or did not finish.
 pub fn refusal(kind: ToolKind, names: &Names, error: Error) -> ToolResult {
     let Answer { text, is_error, summary, structured, .. } =
         failed(kind, names, &Trouble::Engine(error));
@@ -290,8 +289,8 @@ pub fn refusal(kind: ToolKind, names: &Names, error: Error) -> ToolResult {
     ToolResult { text, is_error, images: Vec::new(), summary, structured, diff: None }
 }
 
-/// The answer to a call that ended in an error. Of misuse it is certain that it wrote nothing; a
-/// fault of the disk says itself what became of the files.
+/// The answer to a call that failed. Misuse certainly wrote nothing; the message of a disk fault
+/// says itself what happened to the files.
 fn failed(kind: ToolKind, names: &Names, trouble: &Trouble) -> Answer {
     let (code, text) = match trouble {
         Trouble::Malformed(message) => {
@@ -313,8 +312,7 @@ fn failed(kind: ToolKind, names: &Names, trouble: &Trouble) -> Answer {
     }
 }
 
-/// An answer as data, with what was taken otherwise than the model wrote it: first arguments, then
-/// texts.
+/// The answer as data with all repairs: first those of arguments, then those of texts.
 fn with_repairs(mut structured: Json, repairs: &[Repair]) -> Json {
     let mut all: Vec<Json> = repairs.iter().map(|repair| json!(repair)).collect();
     if let Json::Array(of_texts) = structured["repairs"].take() {

@@ -1,9 +1,9 @@
-//! A tool in the forms in which vendors take one.
+//! Definitions of tools in the formats of vendors.
 
 use serde_json::{Map, Value as Json, json};
 
-/// For `tools` of OpenAI's chat completions. In its strict mode every field is required, and those
-/// that may be left out are nullable.
+/// For `tools` of OpenAI's chat completions. Its strict mode requires every field, so optional ones
+/// become nullable.
 pub fn openai(name: &str, description: &str, schema: &Json, strict: Option<bool>) -> Json {
     let parameters = if strict == Some(true) { strict_schema(schema) } else { schema.clone() };
     let mut function = json!({"name": name, "description": description, "parameters": parameters});
@@ -13,7 +13,7 @@ pub fn openai(name: &str, description: &str, schema: &Json, strict: Option<bool>
     json!({"type": "function", "function": function})
 }
 
-/// For `tools` of Anthropic's messages.
+/// For `tools` of Anthropic's Messages API.
 pub fn anthropic(name: &str, description: &str, schema: &Json) -> Json {
     json!({"name": name, "description": description, "input_schema": schema})
 }

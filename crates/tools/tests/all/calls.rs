@@ -1,4 +1,4 @@
-//! Calls of each tool, and what models write that is not what the schema says.
+//! Calls of each tool, and deviations from the schema that models write.
 
 use hashline_core::{DIALECTS, WorkspaceOptions};
 use serde_json::{Value as Json, json};
@@ -75,7 +75,7 @@ fn values_of_documents_are_edited_by_path() {
 }
 
 #[test]
-fn an_answer_keeps_within_its_limits_and_says_how_to_go_on() {
+fn an_answer_keeps_its_limits_and_says_how_to_continue() {
     let long: String = (1..=5_000).map(|number| format!("line {number}\n")).collect();
     let list: String = (1..=5_000).map(|number| format!("{number},\n")).collect();
     let document = format!("[\n{list}0]\n");
@@ -92,7 +92,7 @@ fn an_answer_keeps_within_its_limits_and_says_how_to_go_on() {
     ] {
         let answer = project.call(tool, &arguments);
         assert!(!answer.is_error, "{}", answer.text);
-        // What says how to go on comes behind that.
+        // The note that says how to continue is added after the limit is applied.
         let place = format!("{tool} {arguments}");
         assert!(answer.text.lines().count() <= 2_005, "{place}: {}", answer.text.lines().count());
         assert!(answer.text.len() <= 51_200 + 500, "{place}: {}", answer.text.len());
@@ -101,7 +101,7 @@ fn an_answer_keeps_within_its_limits_and_says_how_to_go_on() {
             last.contains(" from line ") || last.contains("Not shown") || last.contains("bytes]");
         assert!(says, "{place}: {}", &last[last.len().saturating_sub(200)..]);
     }
-    // Many lines at once: the answer is cut, the edit is not.
+    // The answer is cut, the edit is not.
     let operation =
         json!({"op": "insert_after", "path": "long.txt", "anchor": "EOF", "text": long});
     let done = project.call("apply", &json!({"operations": [operation]}));
@@ -110,7 +110,7 @@ fn an_answer_keeps_within_its_limits_and_says_how_to_go_on() {
 }
 
 #[test]
-fn regression_what_is_nearly_json_is_not_taken_as_a_string() {
+fn regression_text_that_resembles_json_is_not_taken_as_a_string() {
     let project = Project::new(&[("a.json", "{\"a\": 1}\n")]);
     let set = |value: &str| {
         let set = json!({"op": "set_path", "path": "a.json", "anchor": "$.a:b2", "value": value});
@@ -130,7 +130,7 @@ fn regression_what_is_nearly_json_is_not_taken_as_a_string() {
 }
 
 #[test]
-fn regression_a_path_beside_operations_is_theirs() {
+fn regression_an_operation_may_not_contradict_the_shared_path() {
     let project = Project::new(&[("a.txt", LINES), ("b.txt", LINES)]);
     project.call("read", &json!({"path": "a.txt", "more_paths": ["b.txt"]}));
     let delete = json!({"op": "delete", "path": "b.txt", "anchor": "1ac"});
@@ -143,16 +143,16 @@ fn regression_a_path_beside_operations_is_theirs() {
         assert!(refused.is_error && refused.text.contains(part), "{}", refused.text);
     }
     assert_eq!((project.content("a.txt"), project.content("b.txt")), (LINES.into(), LINES.into()));
-    for beside in ["b.txt", "./b.txt", "@b.txt"] {
+    for shared in ["b.txt", "./b.txt", "@b.txt"] {
         project.write("b.txt", LINES);
         let delete = json!({"op": "delete", "path": "b.txt", "anchor": "1ac"});
-        let done = project.call("apply", &json!({"path": beside, "operations": [delete]}));
+        let done = project.call("apply", &json!({"path": shared, "operations": [delete]}));
         assert!(!done.is_error, "{}", done.text);
     }
 }
 
 #[test]
-fn regression_no_shape_deletes_for_want_of_its_text() {
+fn regression_an_edit_without_its_text_deletes_nothing() {
     let project = Project::new(&[("a.txt", LINES)]);
     project.call("read", &json!({"path": "a.txt"}));
     for (edit, part) in [
@@ -176,7 +176,7 @@ fn regression_no_shape_deletes_for_want_of_its_text() {
 }
 
 #[test]
-fn what_is_plainly_meant_is_taken_as_meant() {
+fn deviations_with_a_certain_meaning_are_accepted() {
     let project = Project::new(&[("a.txt", LINES), ("@b.txt", "b\n"), ("ü x.txt", "u\n")]);
     let path = project.dir();
     for (arguments, first) in [
@@ -201,9 +201,8 @@ fn what_is_plainly_meant_is_taken_as_meant() {
     assert_eq!(project.content("c.txt"), "one\nline 2\nline 3\n");
 }
 
-/// The examples of descriptions, with anchors of the files that they are about.
 #[test]
-fn the_examples_of_descriptions_are_true() {
+fn the_examples_of_descriptions_work() {
     let project = Project::new(&[
         ("a.js", "function hi() {\n  log('Hi')\n}\n"),
         ("package.json", "{\n  \"version\": \"1.0.0\",\n  \"scripts\": {}\n}\n"),
@@ -223,9 +222,8 @@ fn the_examples_of_descriptions_are_true() {
     assert_eq!(package, json!({"version": "1.1.0", "scripts": {"test": "node --test"}}));
 }
 
-/// That of a patch, for the file whose version a read shows.
 #[test]
-fn the_example_of_a_patch_is_true() {
+fn the_example_of_a_patch_works() {
     let dialect = DIALECTS.iter().find(|dialect| !dialect.has_hashes()).unwrap();
     let workspace = WorkspaceOptions { dialect, ..WorkspaceOptions::default() };
     let lines: String = (1..=8).map(|number| format!("line {number}\n")).collect();

@@ -1,4 +1,4 @@
-//! The tools over a session, as a front end calls them: what a model wrote → an answer.
+//! The tools over a session, called as a front end calls them.
 
 mod calls;
 mod properties;

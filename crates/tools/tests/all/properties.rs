@@ -1,4 +1,4 @@
-//! Whatever a model writes is answered or refused, and what is refused writes nothing.
+//! Any arguments are answered or refused, and a refused call writes nothing.
 
 use hashline_core::host::Value;
 use hashline_tools::{ToolKind, call_title};
@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::support::Project;
 
-/// Files, and a read that shows the lines of one.
+/// A project in which a read has shown the lines of two files.
 fn project() -> Project {
     let project = Project::new(&[
         ("a.txt", "one\ntwo\nthree\n"),
@@ -19,7 +19,7 @@ fn project() -> Project {
     project
 }
 
-/// The names in the schemas of all tools and of their operations, and strings that models put there.
+/// The field names of all schemas and operations, and strings that models write into fields.
 fn words() -> (Vec<String>, Vec<String>) {
     let project = project();
     let mut names = vec![String::new(), "edits".into(), "file_path".into(), "😀".into()];
@@ -61,7 +61,7 @@ fn words() -> (Vec<String>, Vec<String>) {
     (names, texts)
 }
 
-/// Any values, and objects with the names that tools know, some of them with a list of operations.
+/// Any values, and objects with known field names, some with a list of operations.
 fn arguments() -> impl Strategy<Value = Json> {
     let (names, texts) = words();
     let object = |fields: Vec<(String, Json)>| Json::Object(fields.into_iter().collect());
@@ -113,7 +113,7 @@ proptest! {
         check(kind, arguments.into());
     }
 
-    /// As of a model that was cut off, or that lost its thread.
+    /// Truncated or garbled JSON text.
     #[test]
     fn any_text_is_answered_or_refused(
         kind in select(&ToolKind::ALL[..]),

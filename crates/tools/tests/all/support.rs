@@ -20,7 +20,7 @@ pub struct Project {
 }
 
 impl Project {
-    /// A project whose session has the usual dialect.
+    /// A project whose session has the default dialect.
     pub fn new(files: &[(&str, &str)]) -> Project {
         let files = files.iter().map(|(name, content)| ((*name).into(), (*content).into()));
         Project::with(&files.collect(), SessionOptions::default())
@@ -59,7 +59,7 @@ impl Project {
         fs::read_to_string(self.dir.join(name)).unwrap()
     }
 
-    /// All files as they are.
+    /// The current contents of all files.
     pub fn files(&self) -> Files {
         fn collect(dir: &Path, root: &Path, files: &mut Files) {
             for entry in fs::read_dir(dir).unwrap() {

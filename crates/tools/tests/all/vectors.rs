@@ -1,6 +1,6 @@
 //! The calls of `vectors/tools.jsonl`. How they are made is in `__test__/bindings/toolCalls.mjs`.
 
-// Messages of the system and paths were recorded where names of files are divided by `/`.
+// Paths and messages of the system were recorded on Unix.
 #![cfg(unix)]
 
 use std::fs;
@@ -15,7 +15,7 @@ use crate::support::{Files, Project};
 fn answer(before: &Json, tool: &str, given: impl FnOnce(&str) -> Value) -> Json {
     let files: Files = serde_json::from_value(before["files"].clone()).unwrap();
     let project = Project::with(&files, SessionOptions::default());
-    // An anchor means what was shown before the call that names it.
+    // A session accepts only anchors that it has shown.
     project.call("read", &before["read"]);
     let result = project.run(tool, given(project.dir()));
     let text = result.text.replace(project.dir(), "<dir>");
@@ -44,12 +44,12 @@ fn recorded_calls_are_answered_as_recorded() {
         let mut given = |field| expected.shift_remove(field).unwrap().as_str().unwrap().to_owned();
         let (tool, arguments) = (given("tool"), given("arguments"));
         let expected = Json::Object(expected);
-        // A text in quotes is one more text.
+        // Arguments that are a JSON string would be encoded twice.
         if !arguments.starts_with('"') {
             let text = |dir: &str| Value::String(arguments.replace("<dir>", dir));
             assert_eq!(answer(&before, &tool, text), expected, "as text: {arguments}");
         }
-        // No value has a key twice.
+        // A `serde_json::Value` cannot have a duplicate key.
         let is_twice = row["text"].as_str().unwrap().contains(" has the key \"path\" twice");
         if !is_twice && serde_json::from_str::<Json>(&arguments).is_ok() {
             let value = |dir: &str| {
