@@ -1,11 +1,11 @@
-//! Numbers that several things have: of a patch with many hunks, few name the same line, and only
-//! those have to be compared.
+//! Numbers that occur more than once. In a patch with many hunks, only those that name the same
+//! line have to be compared with each other.
 
 /// The numbers that occur more than once.
 pub struct Recurring(Vec<u32>);
 
 impl Recurring {
-    /// Those among some numbers.
+    /// Finds the repeated ones among some numbers.
     pub fn among(numbers: impl Iterator<Item = u32>) -> Recurring {
         let mut numbers: Vec<u32> = numbers.collect();
         numbers.sort_unstable();
@@ -13,7 +13,7 @@ impl Recurring {
         Recurring(several.map(|alike| alike[0]).collect())
     }
 
-    /// Whether a number is one of them.
+    /// Whether a number occurs more than once.
     pub fn has(&self, number: u32) -> bool {
         self.0.binary_search(&number).is_ok()
     }
@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_that_occur_once_do_not_count() {
+    fn only_repeated_numbers_are_found() {
         let recurring = Recurring::among([3, 7, 1, 7, 0, u32::MAX, 3, 7, 0].into_iter());
         let found: Vec<u32> = (0..9).filter(|&number| recurring.has(number)).collect();
         assert_eq!(found, [0, 3, 7]);

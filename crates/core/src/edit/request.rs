@@ -1,9 +1,9 @@
-//! What a model wrote → typed operations.
+//! Patches as models write them → typed operations.
 //!
-//! Three shapes are read (`reader`): `{operations: […]}`, and the two of `{path, edits: […]}` that
+//! `reader` accepts three shapes: `{operations: […]}`, and two forms of `{path, edits: […]}` that
 //! other tools use. All become one [`Operations`], in which line edits and operations on whole
-//! files are types of their own, so that no stage can take one for the other. Callers in Rust have
-//! typed constructors (`patch`), whose patches are read in the same way.
+//! files have different types, so that no stage can confuse them. Callers in Rust have typed
+//! constructors (`patch`), whose patches are read in the same way.
 
 mod fields;
 mod patch;
@@ -19,25 +19,25 @@ use hashline_omp::ScriptHunk;
 pub use patch::{Patch, PatchOperation};
 pub use reader::{MAX_OPERATIONS, no_whole_file, parse, script_text};
 
-/// Everything that a patch asks for.
+/// The contents of a patch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Operations {
     /// Edits of the lines of files, in the order of the request.
     pub edits: Vec<Operation<LineEdit>>,
     /// Operations on whole files, in the order of the request.
     pub files: Vec<Operation<FileAction>>,
-    /// Paths with the snapshots of the files that the one who wrote the patch was shown.
+    /// Paths with the snapshots of the files that the author of the patch was shown.
     pub snapshots: Vec<(String, String)>,
-    /// The file that a patch names which asks for nothing.
+    /// The file of a patch that has a path but no operations.
     pub idle_path: Option<String>,
-    /// The hunks of a patch in oh-my-pi's language, by the indexes of their operations, which have
-    /// their new lines; empty for other patches.
+    /// The hunks of a patch in oh-my-pi's language, at the indexes of their operations. Their new
+    /// lines are in the operations. Empty for other patches.
     pub hunks: Vec<ScriptHunk>,
-    /// The versions whose lines such a patch names.
+    /// The versions that the sections of such a patch name.
     pub versions: Vec<NamedVersion>,
-    /// The registers that such a patch fills, with the operations that take their lines.
+    /// The registers that such a patch fills, each with the operation that takes the lines.
     pub captures: Vec<(String, usize)>,
-    /// How such a patch was understood, where it could have been clearer.
+    /// How ambiguous parts of such a patch were read.
     pub warnings: Vec<Warning>,
 }
 
@@ -50,7 +50,7 @@ pub struct NamedVersion {
     pub tag: Tag,
     /// The index of the first operation of the section.
     pub operation: usize,
-    /// How many operations it has.
+    /// The number of operations of the section.
     pub hunks: usize,
 }
 
@@ -60,7 +60,7 @@ impl Operations {
         self.paths().find(|&(known, _)| known == index).map(|(_, path)| path)
     }
 
-    /// The path that the first operation is about.
+    /// The path of the first operation.
     pub fn first_path(&self) -> Option<&str> {
         self.paths().min_by_key(|&(index, _)| index).map(|(_, path)| path)
     }
@@ -81,11 +81,11 @@ impl Operations {
 /// One operation of a patch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operation<A = LineEdit> {
-    /// Its place in the request, from 0.
+    /// Its index in the request.
     pub index: usize,
-    /// The file it is about; empty for a text in memory.
+    /// The file; empty for a text in memory.
     pub path: String,
-    /// Whether its text is taken to the letter, without repairs.
+    /// Whether its text is used literally, without repairs.
     pub verbatim: bool,
     /// What it does.
     pub action: A,
@@ -103,9 +103,9 @@ pub enum LineEdit {
         last: Option<Anchor>,
         /// The new lines.
         lines: Vec<String>,
-        /// What the lines, and perhaps others around them, were when they were shown.
+        /// The checksum of the lines, and perhaps of lines around them, when they were shown.
         checksum: Option<Checksum>,
-        /// The first line stands for the whole block that begins there.
+        /// Whether the first line names the whole block that begins there.
         block: bool,
     },
     /// Inserts lines.
@@ -114,70 +114,69 @@ pub enum LineEdit {
         at: InsertAt,
         /// The new lines, at least one.
         lines: Vec<String>,
-        /// The line stands for the whole block that begins there.
+        /// Whether the line names the whole block that begins there.
         block: bool,
     },
     /// Replaces an exact text.
     ReplaceText {
-        /// The text, not empty; `\n` stands for any terminator.
+        /// The text, not empty; `\n` matches any terminator.
         old_text: String,
         /// Its replacement; `\n` becomes the file's terminator.
         new_text: String,
-        /// Every occurrence, instead of the only one.
+        /// Whether to replace every occurrence instead of the only one.
         all: bool,
     },
-    /// Edits a value of the JSON document that the text is.
+    /// Edits a value of a JSON document.
     Json(JsonEdit),
-    /// Gives its lines to another place, which the [`LineEdit::Put`] with the same index names, and
-    /// loses them if they are moved.
+    /// The source of moved or copied lines. Moved lines are deleted here. The [`LineEdit::Put`]
+    /// with the same index is the destination.
     Take(Transfer),
-    /// Inserts the lines that the [`LineEdit::Take`] with the same index gives.
+    /// The destination of the lines that the [`LineEdit::Take`] with the same index takes.
     Put(Transfer),
 }
 
-/// Lines as an operation names them.
+/// The lines that an operation names.
 pub(super) struct NamedLines {
     /// The first line.
     pub(super) first: Anchor,
     /// The last line, for a range.
     pub(super) last: Option<Anchor>,
-    /// The first line stands for the whole block that begins there.
+    /// Whether the first line names the whole block that begins there.
     pub(super) block: bool,
 }
 
 /// Lines that are moved or copied, within a file or to another.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Transfer {
-    /// Whether they stay as well.
+    /// Whether the lines also stay where they are.
     pub is_copy: bool,
     /// The first line.
     pub first: Anchor,
     /// The last line, for a range.
     pub last: Option<Anchor>,
-    /// The first line stands for the whole block that begins there.
+    /// Whether the first line names the whole block that begins there.
     pub block: bool,
-    /// The file to which they go, if another one is named.
+    /// The destination file, if it is another one.
     pub to: Option<String>,
-    /// Where they go there; a file that is made for them needs no place.
+    /// The position in the destination; not needed for a file that the lines create.
     pub at: Option<InsertAt>,
-    /// The line of the place stands for the whole block that begins there.
+    /// Whether the line of the position names the whole block that begins there.
     pub at_block: bool,
-    /// What becomes of their indentation.
+    /// How the indentation changes.
     pub indent: MovedIndent,
 }
 
-/// What becomes of the indentation of lines that go to another place.
+/// How the indentation of moved or copied lines changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MovedIndent {
-    /// It stays.
+    /// Not at all.
     Keep,
-    /// What all lines have of it is exchanged for that of the place.
+    /// The common indentation of the lines is replaced by that of the destination.
     Fit,
 }
 
 impl LineEdit {
-    /// Whether it can be made twice, so that there is one more each time: an insert, but not
-    /// that of a key.
+    /// Whether making it again adds one more each time: true for inserts, except those of a key.
     pub fn can_be_made_twice(&self) -> bool {
         match self {
             LineEdit::Insert { .. } => true,
@@ -187,7 +186,7 @@ impl LineEdit {
         }
     }
 
-    /// Whether its anchor stands for the block that begins there.
+    /// Whether its anchor names the block that begins there.
     pub fn is_by_block(&self) -> bool {
         match self {
             LineEdit::Replace { block, .. } | LineEdit::Insert { block, .. } => *block,
@@ -197,7 +196,7 @@ impl LineEdit {
         }
     }
 
-    /// The anchors that it names, in the order of the lines.
+    /// Its anchors, in the order of the lines.
     pub fn anchors(&self) -> impl Iterator<Item = &Anchor> {
         let (first, last) = match self {
             LineEdit::Replace { first, last, .. }
@@ -212,7 +211,7 @@ impl LineEdit {
         first.into_iter().chain(last)
     }
 
-    /// Where it puts lines, if it only adds some.
+    /// The position of new lines, if it only adds lines.
     pub fn place(&self) -> Option<&InsertAt> {
         match self {
             LineEdit::Insert { at, .. } => Some(at),
@@ -257,12 +256,12 @@ pub enum InsertAt {
     Between(Anchor, Anchor),
 }
 
-/// Whether operations name the file they are about.
+/// What a patch applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PatchKind {
     /// Files: each operation has a path.
     Files,
-    /// One text in memory: paths are left out, and so are operations on whole files.
+    /// One text in memory: operations have no path, and none is on a whole file.
     Text,
 }
 

@@ -1,5 +1,5 @@
-//! Patches in oh-my-pi's language, as `crates/omp` reads them → operations. `lower` makes them of the
-//! sections; `registers` are what a session keeps.
+//! Patches in oh-my-pi's language, as `crates/omp` parses them → operations. `lower` converts the
+//! sections; `registers` are what a session keeps between patches.
 
 mod lower;
 mod registers;

@@ -3,7 +3,7 @@
 use crate::edit::plan::Plan;
 use hashline_disk::bytes::Document;
 
-/// The new content of a file as slices of the old one and of the plan, in order: nothing is
+/// The new content of a file as a sequence of slices of the old content and of the plan: nothing is
 /// copied before it is written.
 pub fn splice<'a>(document: &'a Document, plan: &'a Plan) -> Vec<&'a [u8]> {
     let body = document.body();

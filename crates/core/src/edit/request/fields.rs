@@ -1,5 +1,5 @@
-//! The fields of one object of a request: present or not, of the right type, or an error that
-//! says which field of which operation and what was expected.
+//! Typed access to the fields of one object of a request. An error names the operation, the field
+//! and what was expected.
 
 use std::cell::RefCell;
 
@@ -16,9 +16,9 @@ pub(super) struct Fields<'a> {
     object: &'a [(String, Value)],
     /// `operation 3`, or `the patch`: the subject of messages.
     subject: Message,
-    /// The names that were looked for so far: those that are known.
+    /// The names that were read so far; any other field is unknown.
     known: RefCell<Vec<&'static str>>,
-    /// Looked at while long texts are taken apart.
+    /// Checked while long texts are split.
     cancel: &'a Cancel,
 }
 
@@ -59,7 +59,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The string in field `name` of `item`, if there is one; for messages.
+    /// The string in field `name` of `item`, for messages.
     pub(super) fn find_text<'v>(item: &'v Value, name: &str) -> Option<&'v str> {
         let Value::Object(object) = item else {
             return None;
@@ -70,7 +70,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The value of a field, which is known from here on.
+    /// The value of a field, which is marked as known.
     pub(super) fn get(&self, name: &'static str) -> Option<&'a Value> {
         let mut known = self.known.borrow_mut();
         if !known.contains(&name) {
@@ -79,23 +79,22 @@ impl<'a> Fields<'a> {
         self.peek(name)
     }
 
-    /// Lets a field pass that has no meaning here.
+    /// Accepts a field that has no meaning here.
     pub(super) fn ignore(&self, name: &'static str) {
         self.get(name);
     }
 
-    /// The value of a field, which is no more known for that.
+    /// The value of a field, without marking it as known.
     pub(super) fn peek(&self, name: &str) -> Option<&'a Value> {
         self.object.iter().find(|(key, _)| key == name).map(|(_, value)| value)
     }
 
-    /// Whether the field is there and not null.
+    /// Whether a field is present and not null.
     pub(super) fn has_value(&self, name: &'static str) -> bool {
         self.get(name).is_some_and(|value| *value != Value::Null)
     }
 
-    /// Refuses the fields that nobody has looked for; one that is null counts as left out. To be
-    /// called when all others were read.
+    /// Refuses fields that were not read, unless they are null. Call it after reading all others.
     pub(super) fn no_others(&self) -> Result<()> {
         let known = self.known.borrow();
         let is_other = |(key, value): &&(String, Value)| {
@@ -111,12 +110,12 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The refusal of the whole operation.
+    /// The error for the whole operation.
     pub(super) fn invalid(&self, what: &str) -> Error {
         Error::new(Code::InvalidOperation, self.subject.clone() + format!(" {what}"))
     }
 
-    /// The refusal of one field.
+    /// The error for a field that is missing or has the wrong type.
     pub(super) fn wrong(&self, name: &'static str, expected: &str) -> Error {
         let subject = self.subject.clone();
         match self.get(name) {
@@ -183,7 +182,7 @@ impl<'a> Fields<'a> {
     pub(super) fn anchor(&self, dialect: &Dialect, name: &'static str) -> Result<Anchor> {
         let example = dialect.example();
         let text = match self.get(name) {
-            // The form in which one of the foreign shapes may hold a parsed tag.
+            // Tagged edits can hold a parsed tag.
             Some(tag @ Value::Object(_)) => tag_text(dialect, tag),
             _ => None,
         };
@@ -199,7 +198,7 @@ impl<'a> Fields<'a> {
         JsonAnchor::parse(text).map_err(|error| self.about(name, error))
     }
 
-    /// A JSON value: anything, null included, but not nothing.
+    /// A JSON value, which can be null but must be present.
     pub(super) fn json_value(&self, name: &'static str) -> Result<JsonValue> {
         match self.get(name) {
             None => Err(self.wrong(name, "a JSON value")),
@@ -228,7 +227,7 @@ impl<'a> Fields<'a> {
         Anchor::parse_range(dialect, text).map_err(|error| self.about(name, error))
     }
 
-    /// The checksum of lines around those from `first` to `last`, if there is one.
+    /// The checksum, if there is one. It must cover the lines from `first` to `last`.
     pub(super) fn checksum(&self, first: u32, last: u32) -> Result<Option<Checksum>> {
         let expected = "a checksum as a view has it, like 12-40:9f3a2c81";
         let Some(text) = self.optional_text("checksum", expected)? else {
@@ -310,7 +309,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The lines of a text, with looks at the flag that cancels.
+    /// The lines of a text; splitting it stops when the call is cancelled.
     fn split(&self, text: &str) -> impl Iterator<Item = Result<String>> {
         let mut watch = self.cancel.watch();
         split_lines(text).map(move |line| watch.pass(line.len()).map(|()| line))
@@ -332,7 +331,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// `content` of the shape in which an empty string is no line.
+    /// The field `content` of tagged edits, in which an empty string means no lines.
     pub(super) fn content(&self) -> Result<Vec<String>> {
         match self.get("content") {
             Some(Value::String(text)) if text.is_empty() => Ok(Vec::new()),
@@ -357,7 +356,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// `{line, hash}` as an anchor's text.
+/// The text of an anchor that is given as `{line, hash}`.
 fn tag_text(dialect: &Dialect, tag: &Value) -> Option<String> {
     let cancel = Cancel::default();
     let fields = Fields::whole(tag, &cancel);
@@ -369,20 +368,20 @@ fn tag_text(dialect: &Dialect, tag: &Value) -> Option<String> {
     }
 }
 
-/// The lines of a string: split at `\n`, a `\r` before it dropped, one final `\n` ignored.
-/// A `\r` at the very end is taken for half a terminator too: left there, it would turn the
-/// terminator that follows in the file into another one.
+/// Splits a string at `\n`, drops a `\r` before it and ignores one final `\n`. A `\r` at the very
+/// end is dropped, too: with the `\n` that follows it in the file it would become another
+/// terminator.
 fn split_lines(text: &str) -> impl Iterator<Item = String> {
     let text = text.strip_suffix('\n').unwrap_or(text);
     text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line).to_owned())
 }
 
-/// Whether a text is what a view can say of a file's content.
+/// Whether a text has the form of a snapshot.
 fn is_snapshot(text: &str) -> bool {
     text.len() == 32 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// What a value is, for messages.
+/// The description of a value in messages.
 fn noun(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),

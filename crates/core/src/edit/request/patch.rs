@@ -1,12 +1,12 @@
-//! Patches that are put together in Rust, or came as JSON. What is wrong with one is told when it
-//! is applied, in the refusal that a model gets as well.
+//! Patches that are built in Rust or parsed from JSON. A mistake in one is reported when the patch
+//! is applied, with the refusal that a model would read.
 
 use std::path::Path;
 
 use crate::json::{VALUE, Value};
 use hashline_base::error::Result;
 
-/// A patch: operations that are carried out together, all of them or none.
+/// A patch: operations that are applied together, all of them or none.
 ///
 /// ```
 /// use hashline_core::{Patch, PatchOperation};
@@ -28,14 +28,14 @@ use hashline_base::error::Result;
 pub struct Patch(Value);
 
 impl Patch {
-    /// Reads a patch from its text, in any of the shapes that models write. What a field `value`
-    /// holds is kept as it is written: keys in their order, numbers with all of their digits.
+    /// Parses a patch from JSON text, in any of the shapes that models write. A field `value` is
+    /// kept as it is written: keys in their order, numbers with all of their digits.
     pub fn from_json(text: &str) -> Result<Patch> {
         Value::from_json(text).map(Patch)
     }
 
-    /// This patch of one who was shown the file with that snapshot. While the file is still the
-    /// same, no anchor moves to another line; a changed file is edited as without a snapshot.
+    /// Adds the snapshot of the file that the author of the patch was shown. While the file is
+    /// unchanged, no anchor is relocated; a changed file is edited as without a snapshot.
     #[must_use]
     pub fn with_snapshot(mut self, path: impl AsRef<Path>, snapshot: impl Into<String>) -> Patch {
         let path = path.as_ref().to_string_lossy().into_owned();
@@ -49,7 +49,7 @@ impl Patch {
         self
     }
 
-    /// The patch as it came.
+    /// The patch as data.
     pub(crate) fn value(&self) -> &Value {
         &self.0
     }
@@ -100,7 +100,7 @@ impl FromIterator<PatchOperation> for Patch {
     }
 }
 
-/// A path that is not valid Unicode is refused as a text is that UTF-8 cannot hold.
+/// A path that is not valid Unicode becomes a value that is refused when the patch is applied.
 fn path_field(name: &str, path: impl AsRef<Path>) -> (&str, Value) {
     let path = path.as_ref().to_str();
     (name, path.map_or(Value::IllFormed, |path| Value::String(path.to_owned())))
@@ -110,8 +110,8 @@ fn text_field(name: &str, text: impl Into<String>) -> (&str, Value) {
     (name, Value::String(text.into()))
 }
 
-/// One operation of a [`Patch`]. Lines are named by their anchors, or by whole rows as reads show
-/// them; texts of several lines have `\n` between them.
+/// One operation of a [`Patch`]. Lines are named by their anchors, or by whole rendered lines.
+/// Texts of several lines have `\n` between them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PatchOperation(Vec<(String, Value)>);
 
@@ -138,7 +138,7 @@ impl PatchOperation {
         PatchOperation::new("set_line", fields)
     }
 
-    /// Replaces the lines from one to another, both included.
+    /// Replaces a range of lines, both ends included.
     pub fn replace_range(
         path: impl AsRef<Path>,
         start_anchor: impl Into<String>,
@@ -154,8 +154,7 @@ impl PatchOperation {
         PatchOperation::new("replace_range", fields)
     }
 
-    /// Inserts lines after a line; after `"EOF"` at the end of the file, after `"BOF"` at its
-    /// start.
+    /// Inserts lines after a line. The anchor `"BOF"` is the start of the file, `"EOF"` its end.
     pub fn insert_after(
         path: impl AsRef<Path>,
         anchor: impl Into<String>,
@@ -182,7 +181,7 @@ impl PatchOperation {
         PatchOperation::new("delete", [path_field("path", path), text_field("anchor", anchor)])
     }
 
-    /// Deletes the lines from one to another, both included.
+    /// Deletes a range of lines, both ends included.
     pub fn delete_range(
         path: impl AsRef<Path>,
         start_anchor: impl Into<String>,
@@ -196,8 +195,8 @@ impl PatchOperation {
         PatchOperation::new("delete", fields)
     }
 
-    /// Moves the lines from one to another, both included, to the place after a line, in the same
-    /// file or in another; `"BOF"` and `"EOF"` are places, too.
+    /// Moves a range of lines, both ends included, to after a line of the same or another file. The
+    /// anchor `"BOF"` is the start of the file, `"EOF"` its end.
     pub fn move_lines(
         path: impl AsRef<Path>,
         start_anchor: impl Into<String>,
@@ -215,8 +214,8 @@ impl PatchOperation {
         PatchOperation::new("move_lines", fields)
     }
 
-    /// Moves the whole block that begins at a line, with what stands directly above it, to the
-    /// place after a line.
+    /// Moves the whole block that begins at a line, with the comments and attributes directly above
+    /// it, to after a line.
     pub fn move_block(
         path: impl AsRef<Path>,
         anchor: impl Into<String>,
@@ -277,8 +276,8 @@ impl PatchOperation {
         PatchOperation::new("insert_at_path", fields).with(VALUE, Value::Json(value.to_string()))
     }
 
-    /// Inserts a value into an array of a JSON document: before the element that has the index
-    /// now, or at the end.
+    /// Inserts a value into an array of a JSON document: before the element that has this index
+    /// before the patch, or at the end.
     pub fn insert_element(
         path: impl AsRef<Path>,
         anchor: impl Into<String>,
@@ -314,7 +313,8 @@ impl PatchOperation {
         PatchOperation::new("delete_file", [path_field("path", path)])
     }
 
-    /// Replaces the whole block that begins at a line, with what stands directly above it.
+    /// Replaces the whole block that begins at a line, with the comments and attributes directly
+    /// above it.
     pub fn replace_block(
         path: impl AsRef<Path>,
         start_anchor: impl Into<String>,
@@ -337,7 +337,8 @@ impl PatchOperation {
         PatchOperation::insert_after(path, anchor, text).of_block()
     }
 
-    /// Deletes the whole block that begins at a line, with what stands directly above it.
+    /// Deletes the whole block that begins at a line, with the comments and attributes directly
+    /// above it.
     pub fn delete_block(path: impl AsRef<Path>, anchor: impl Into<String>) -> PatchOperation {
         PatchOperation::delete_line(path, anchor).of_block()
     }
@@ -346,14 +347,14 @@ impl PatchOperation {
         self.with("block", Value::Bool(true))
     }
 
-    /// This operation with its text taken to the letter, without repairs.
+    /// Uses the text of this operation literally, without repairs.
     #[must_use]
     pub fn verbatim(self) -> PatchOperation {
         self.with("verbatim", Value::Bool(true))
     }
 
-    /// This replacement, refused where the lines are no longer those that a view with that
-    /// checksum showed.
+    /// Refuses this replacement if the lines have changed since a view showed them with this
+    /// checksum.
     #[must_use]
     pub fn with_checksum(self, checksum: impl Into<String>) -> PatchOperation {
         self.with("checksum", Value::String(checksum.into()))

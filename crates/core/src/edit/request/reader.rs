@@ -1,6 +1,6 @@
-//! The shapes in which models write patches → operations. A field that is wrong makes a
-//! [`Failure`] that names the operation, the field and what was expected; the others are still
-//! read, so that one answer tells all.
+//! The shapes in which models write patches → operations. An invalid operation gives a [`Failure`]
+//! that names the operation, the field and what was expected. The other operations are read anyway,
+//! so that one answer reports all mistakes.
 
 use super::fields::Fields;
 use super::{
@@ -17,10 +17,11 @@ use hashline_lines::dialect::Dialect;
 /// The largest number of operations in a patch.
 pub const MAX_OPERATIONS: usize = hashline_omp::HUNKS_LIMIT;
 
-/// As much text as is worked on in the time that reading an operation takes, without its texts.
+/// The cost of reading an operation without its texts, as the number of bytes of text that are
+/// processed in the same time.
 const OPERATION_BYTES: usize = 4_096;
 
-/// What an operation does, as it was read.
+/// What an operation does.
 #[derive(Debug, PartialEq)]
 pub(super) enum Action {
     Lines(LineEdit),
@@ -52,7 +53,6 @@ pub fn parse(
     let mut failures = Vec::new();
     let mut watch = cancel.watch();
     for (index, item) in shape.items.iter().enumerate() {
-        // What is read once the flag is set is of no use to anybody.
         watch.pass(OPERATION_BYTES).map_err(whole)?;
         let reader = OperationReader { dialect, kind, index, shared_path: shape.path, cancel };
         if let Err(error) = reader.operation(item, shape.kind, &mut read) {
@@ -101,7 +101,7 @@ struct Shape<'a> {
     kind: ItemKind,
     path: Option<&'a str>,
     items: &'a [Value],
-    /// `delete` and `rename` beside `edits`.
+    /// `delete` and `rename` next to `edits`.
     whole_file: Vec<FileAction>,
 }
 
@@ -163,7 +163,7 @@ impl<'a> Shape<'a> {
     }
 }
 
-/// The refusal of what is done to whole files.
+/// The error for an operation on a whole file in a patch of a text in memory.
 pub fn no_whole_file() -> Error {
     Error::new(Code::InvalidOperation, "a text in memory cannot be created, moved or deleted")
 }
@@ -203,7 +203,7 @@ const KEYED_EDITS: [&str; 7] = [
     "insert_at_path",
     "delete_path",
 ];
-/// The keys by which two operations in one object are recognized.
+/// Keys that show that one object holds several operations.
 const KEYS: [&str; 14] = [
     "set_line",
     "replace_range",
@@ -362,7 +362,8 @@ impl OperationReader<'_> {
         Ok(if block { of_block(edit) } else { edit })
     }
 
-    /// Lines by `anchor`, which may stand for a block, by their first and last one, or by `range`.
+    /// The lines of an operation: `anchor` (of a line or a block), `start_anchor` and `end_anchor`,
+    /// or `range`.
     fn lines_named(&self, fields: &Fields<'_>) -> Result<NamedLines> {
         let (anchor, range) = (fields.has_value("anchor"), fields.has_value("range"));
         let ends = fields.has_value("start_anchor") | fields.has_value("end_anchor");
@@ -389,7 +390,7 @@ impl OperationReader<'_> {
         Ok(NamedLines { first, last, block: false })
     }
 
-    /// `{set_line: {anchor, new_text}}` and its like.
+    /// `{set_line: {anchor, new_text}}` and the other keyed edits.
     fn keyed_edit(&self, key: &str, fields: &Fields<'_>) -> Result<LineEdit> {
         let dialect = self.dialect;
         let new_lines = |fields: &Fields<'_>| match fields.get("new_text") {
@@ -424,7 +425,7 @@ impl OperationReader<'_> {
         })
     }
 
-    /// `{op: "set", tag, content}` and its like.
+    /// `{op: "set", tag, content}` and the other tagged edits.
     fn tagged_edit(&self, fields: &Fields<'_>) -> Result<LineEdit> {
         let dialect = self.dialect;
         let op = fields.text("op", &format!("one of {}", TAGGED_EDITS.join(", ")))?;
@@ -482,7 +483,7 @@ impl OperationReader<'_> {
     }
 }
 
-/// A replacement, with its checksum if it has one.
+/// A replacement with its optional checksum.
 fn replace(
     fields: &Fields<'_>,
     first: Anchor,
@@ -493,8 +494,8 @@ fn replace(
     Ok(LineEdit::Replace { first, last, lines, checksum, block: false })
 }
 
-/// Whether the line of the anchor `name` stands for the block that begins there; then nothing else
-/// may name its end.
+/// Whether the anchor `name` names the block that begins there. Fields that name its end are then
+/// refused.
 fn block(fields: &Fields<'_>, name: &str, ends: &[&'static str]) -> Result<bool> {
     let is_by_block = fields.flag("block")?;
     match ends.iter().find(|end| is_by_block && fields.has_value(end)) {
@@ -512,7 +513,7 @@ fn of_block(mut edit: LineEdit) -> LineEdit {
     edit
 }
 
-/// `{op: "add_file", …}` and its like.
+/// `add_file`, `move_file` or `delete_file`; another `op` is unknown.
 fn file_action(op: &str, fields: &Fields<'_>) -> Result<FileAction> {
     Ok(match op {
         "add_file" => FileAction::Add {
@@ -529,7 +530,7 @@ fn file_action(op: &str, fields: &Fields<'_>) -> Result<FileAction> {
     })
 }
 
-/// `{op: "set_path", …}` and its like.
+/// `set_path`, `insert_at_path` or `delete_path`.
 fn json_edit(op: &str, fields: &Fields<'_>) -> Result<LineEdit> {
     let anchor = fields.json_anchor("anchor")?;
     Ok(LineEdit::Json(match op {

@@ -129,7 +129,7 @@ fn every_operation_is_read() {
     }
 }
 
-/// `newtext` deleted the line, without a word.
+/// `newtext` silently deleted the line.
 #[test]
 fn regression_a_misspelt_field_deletes_nothing() {
     for (edit, part) in [
@@ -149,7 +149,7 @@ fn regression_a_misspelt_field_deletes_nothing() {
     }
 }
 
-/// A `dry_run` that was ignored wrote; an `end` that was ignored replaced one line of a range.
+/// When unknown fields were ignored, a call with `dry_run` wrote, and `end` was lost.
 #[test]
 fn regression_unknown_fields_and_two_names_for_one_are_refused_by_name() {
     let set = json!({"op": "set_line", "path": "p", "anchor": "1:a3", "text": "x"});
@@ -216,7 +216,7 @@ fn regression_unknown_fields_and_two_names_for_one_are_refused_by_name() {
         assert!(refused[0].message.contains(part), "{patch}: {refused:?}");
         assert_eq!(refused[0].code, Code::InvalidOperation);
     }
-    // Null is what is left out; and of a text in memory a path means nothing.
+    // A null field counts as omitted. The path of a text in memory is ignored.
     read(operations(with(set, "end_anchor", json!(null)))).unwrap();
     let text = json!([{"op": "delete", "path": "p", "anchor": "1:a3"}]).into();
     parse(Dialect::default_dialect(), PatchKind::Text, &text, &Cancel::default()).unwrap();

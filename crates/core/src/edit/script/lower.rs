@@ -1,5 +1,5 @@
-//! Sections → operations. Lines are named by anchors that carry the tag of their version; what is
-//! cut and put elsewhere is moved, or copied where it is put once more.
+//! Sections → operations. Lines are named by anchors that carry the tag of their version. A CUT
+//! with a PUT becomes a move; further PUTs of the same lines become copies.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -16,17 +16,17 @@ use hashline_omp::{
     HunkAct, HunkGap, HunkLines, Register, Script, ScriptHunk, ScriptNote, ScriptProblem, Section,
 };
 
-/// Operations, and how the text was understood.
+/// The operations of a script.
 #[derive(Debug, Default)]
 pub struct LoweredScript {
-    /// The operations; their indexes are the places of the hunks.
+    /// The operations; their indexes are those of the hunks.
     pub operations: Operations,
-    /// What was understood kindly.
+    /// How ambiguous parts of the text were read.
     pub notes: Vec<ScriptNote>,
 }
 
-/// Makes operations of sections, or tells what is wrong with their registers. `kept` is what a
-/// session has kept; without one, nothing is kept afterwards.
+/// Converts sections to operations, or reports misused registers. `kept` are the registers of the
+/// session; without a session, no register is kept.
 pub fn lower(
     mut script: Script,
     kept: Option<&Registers>,
@@ -72,30 +72,30 @@ pub fn lower(
     Ok(lowered)
 }
 
-/// What a hunk puts.
+/// The source of the lines that a hunk puts.
 #[derive(Clone, Debug)]
 enum PasteSource {
-    /// What another hunk cuts; it stays there if that is put elsewhere already.
+    /// The lines that another hunk cuts. They are copied if an earlier hunk already moves them.
     Cut { hunk: usize, is_copy: bool },
-    /// What an earlier patch cut.
+    /// Lines that an earlier patch cut.
     Kept(Arc<[String]>),
 }
 
-/// What the registers hold while hunks are read from above.
+/// The contents of the registers while hunks are read in sequence.
 #[derive(Default)]
 struct RegisterState {
     named: HashMap<String, PasteSource>,
     anonymous: Option<PasteSource>,
-    /// Anonymous cuts that were not put anywhere yet.
+    /// Anonymous cuts that no hunk has put yet.
     pending: Vec<usize>,
 }
 
-/// What hunks put that put something.
+/// The sources of all hunks that put lines.
 #[derive(Default)]
 struct PasteSources {
-    /// By their places.
+    /// By the index of the hunk.
     of: HashMap<usize, PasteSource>,
-    /// The hunks whose lines go to another place.
+    /// The hunks whose lines are moved to another position.
     moved: HashSet<usize>,
 }
 
@@ -143,7 +143,7 @@ impl RegisterState {
         }
     }
 
-    /// What a register holds at a hunk.
+    /// The contents of a register at the current hunk.
     fn held(
         &mut self,
         hunks: &[(&Section, &ScriptHunk)],
@@ -179,7 +179,7 @@ impl RegisterState {
     }
 }
 
-/// The registers that hunks fill, with the operations that take their lines.
+/// The registers that hunks fill, each with the operation that takes the lines.
 fn captures(
     hunks: &[(&Section, &ScriptHunk)],
     sources: &HashMap<usize, PasteSource>,
@@ -198,11 +198,11 @@ fn captures(
     named.collect()
 }
 
-/// So many registers are named where another one was meant.
+/// An error for an unknown register names at most this many others.
 const NAMES_LIMIT: usize = 10;
 
-/// The hunks that replace lines which a later hunk replaces or cuts, to the line: the later one is
-/// what counts.
+/// The hunks that replace exactly the lines that a later hunk replaces or cuts. Only the later hunk
+/// is applied.
 fn overruled(hunks: &[(&Section, &ScriptHunk)]) -> (HashSet<usize>, Vec<ScriptNote>) {
     let lines = |hunk: &ScriptHunk| match &hunk.act {
         HunkAct::Replace(lines, _) | HunkAct::Cut(lines, _) => Some(*lines),
@@ -228,20 +228,20 @@ fn overruled(hunks: &[(&Section, &ScriptHunk)]) -> (HashSet<usize>, Vec<ScriptNo
     (overruled, notes)
 }
 
-/// One hunk on its way to operations.
+/// The conversion of one hunk to operations.
 struct Lowering<'s> {
     hunks: &'s [(&'s Section, &'s ScriptHunk)],
     sources: &'s HashMap<usize, PasteSource>,
-    /// The hunks whose lines another one puts.
+    /// The hunks whose lines another hunk puts.
     moved: &'s HashSet<usize>,
-    /// Whether registers are kept afterwards.
+    /// Whether registers are kept after the patch.
     keeps: bool,
     section: &'s Section,
     index: usize,
 }
 
 impl Lowering<'_> {
-    /// Adds what a hunk does; its new lines are apart.
+    /// Adds the operations of a hunk. Its new lines were taken out of `act`.
     fn add(&self, act: &HunkAct, new_lines: Vec<String>, to: &mut Operations) {
         let tag = self.section.tag;
         match act {
@@ -260,12 +260,12 @@ impl Lowering<'_> {
             },
             HunkAct::PasteOver(lines, _) => match self.source() {
                 PasteSource::Cut { hunk, is_copy } => {
-                    let behind = match *lines {
+                    let gap = match *lines {
                         HunkLines::Range(_, last) => HunkGap::After(last),
                         HunkLines::Block(line) => HunkGap::AfterBlock(line),
                     };
-                    // A file to which lines come is known by the operation that puts them.
-                    self.transfer(to, *hunk, *is_copy, behind);
+                    // First the transfer: its `Put` becomes the key of the destination file.
+                    self.transfer(to, *hunk, *is_copy, gap);
                     self.push(to, replace(tag, *lines, Vec::new()));
                 }
                 PasteSource::Kept(text) => self.push(to, replace(tag, *lines, text.to_vec())),
@@ -293,7 +293,7 @@ impl Lowering<'_> {
         to.files.push(Operation { index, path, verbatim: true, action });
     }
 
-    /// Takes lines that go nowhere in this patch.
+    /// Copies lines to a register only: no hunk of this patch puts them.
     fn capture(&self, to: &mut Operations, lines: HunkLines) {
         let NamedLines { first, last, block } = named_lines(self.section.tag, lines);
         let transfer = Transfer {
@@ -309,7 +309,7 @@ impl Lowering<'_> {
         self.push(to, LineEdit::Take(transfer));
     }
 
-    /// The lines that a hunk cuts go to a place of this section.
+    /// Moves or copies the lines that a hunk cuts to a gap in this section.
     fn transfer(&self, to: &mut Operations, cut: usize, is_copy: bool, gap: HunkGap) {
         let (from, hunk) = self.hunks[cut];
         let HunkAct::Cut(lines, _) = &hunk.act else { return };
@@ -353,14 +353,14 @@ fn insert(tag: Tag, gap: HunkGap, lines: Vec<String>) -> LineEdit {
     LineEdit::Insert { at, lines, block }
 }
 
-/// A place as an operation names it.
+/// A position as an operation names it.
 struct NamedPlace {
     at: InsertAt,
-    /// Its line stands for the whole block that begins there.
+    /// Whether its line names the whole block that begins there.
     block: bool,
 }
 
-/// The start of a file needs no line.
+/// The position of a gap. The gap before line 1 is the start of the file, which needs no anchor.
 fn named_place(tag: Tag, gap: HunkGap) -> NamedPlace {
     let anchor = |line| Anchor::of_version(tag, line);
     let at = match gap {

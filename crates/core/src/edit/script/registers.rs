@@ -1,11 +1,11 @@
-//! What registers hold from one patch of a session to the next, within bounds.
+//! The registers that a session keeps from one patch to the next, within limits.
 
 use std::sync::Arc;
 
-/// So many registers are kept, those that were filled last.
+/// The number of registers that are kept: those that were filled last.
 const MAX_REGISTERS: usize = 64;
 
-/// So much text all of them hold together.
+/// The limit for the text of all registers together.
 const MAX_BYTES: usize = 4 << 20;
 
 /// Lines by the names of registers, oldest first.
@@ -13,17 +13,17 @@ const MAX_BYTES: usize = 4 << 20;
 pub struct Registers(Vec<(String, Arc<[String]>)>);
 
 impl Registers {
-    /// What a register holds.
+    /// The lines in a register.
     pub fn get(&self, name: &str) -> Option<&Arc<[String]>> {
         self.0.iter().find(|(known, _)| known == name).map(|(_, lines)| lines)
     }
 
-    /// The names of those that hold something.
+    /// The names of the filled registers.
     pub fn names(&self) -> impl Iterator<Item = &String> {
         self.0.iter().map(|(name, _)| name)
     }
 
-    /// Fills a register. Those that were filled first give way.
+    /// Fills a register. Over the limits, the oldest ones are dropped.
     pub fn keep(&mut self, name: String, lines: Vec<String>) {
         self.0.retain(|(known, _)| *known != name);
         self.0.push((name, lines.into()));
@@ -32,7 +32,7 @@ impl Registers {
         }
     }
 
-    /// Bytes that they take.
+    /// The memory of all registers.
     pub fn bytes(&self) -> usize {
         let line_bytes = |line: &String| size_of::<String>() + line.len();
         let bytes = |(name, lines): &(String, Arc<[String]>)| {
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_oldest_give_way() {
+    fn the_oldest_registers_are_dropped() {
         let mut registers = Registers::default();
         for at in 0..100 {
             registers.keep(format!("r{}", at % 80), vec![at.to_string()]);

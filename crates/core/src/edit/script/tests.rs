@@ -1,4 +1,4 @@
-//! What patches in oh-my-pi's language become.
+//! Patches in oh-my-pi's language as operations.
 
 use proptest::prelude::*;
 
@@ -12,7 +12,7 @@ fn read(text: &str) -> ReadScript {
 }
 
 fn lowered(text: &str, kept: &Registers) -> Result<Vec<String>, Vec<ScriptProblem>> {
-    let told = |action: &LineEdit| match action {
+    let describe = |action: &LineEdit| match action {
         LineEdit::Replace { first, last, lines, block, .. } => {
             let last = last.as_ref().map_or(first.line, |last| last.line);
             format!("replace {}-{last}{} {lines:?}", first.line, if *block { "*" } else { "" })
@@ -28,11 +28,11 @@ fn lowered(text: &str, kept: &Registers) -> Result<Vec<String>, Vec<ScriptProble
     };
     let lowered = lower(read(text).unwrap(), Some(kept))?;
     let edits = lowered.operations.edits.iter();
-    Ok(edits.map(|one| format!("{} {} {}", one.index, one.path, told(&one.action))).collect())
+    Ok(edits.map(|one| format!("{} {} {}", one.index, one.path, describe(&one.action))).collect())
 }
 
 #[test]
-fn registers() {
+fn cut_lines_are_moved_copied_or_kept() {
     let none = Registers::default();
     let text = "[a#0000]\nCUT 1 @x\nCUT 3.=4\nPUT >9\n[b#0000]\nPUT <1 @x\nPUT 5* @x";
     let expected = [
@@ -73,7 +73,7 @@ fn registers() {
 }
 
 #[test]
-fn of_equal_ranges_the_last_counts() {
+fn the_last_replacement_of_the_same_lines_is_applied() {
     let none = Registers::default();
     assert_eq!(
         lowered("[a#0000]\nPUT 2.=3:\n+x\nPUT 2.=3:\n+y\nPUT 2*:\n+z\nCUT 2.=3", &none).unwrap(),
@@ -85,7 +85,7 @@ fn of_equal_ranges_the_last_counts() {
 
 proptest! {
     #[test]
-    fn what_is_read_is_lowered_or_refused(rows in "(PUT |CUT |REM|MV |[0-9<>*:@$.=+ x-]|\n){0,60}") {
+    fn any_script_is_lowered_or_refused(rows in "(PUT |CUT |REM|MV |[0-9<>*:@$.=+ x-]|\n){0,60}") {
         if let Ok(script) = read(&format!("[a#12AB]\n{rows}")) {
             let count = script.hunks().count();
             if let Ok(lowered) = lower(script, None) {
