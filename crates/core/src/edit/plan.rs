@@ -1,7 +1,8 @@
-//! Operations on one file → ordered, disjoint regions of it, each with its new bytes.
+//! Operations on one file → sorted, disjoint regions of it, each with its new bytes.
 //!
-//! The inputs are known: lines by number, texts by place. Decided here: which operations overlap, in
-//! which order inserts at one place land, which terminators new lines take, and what changes nothing.
+//! The input edits have known line numbers and offsets. Planning decides which operations overlap,
+//! the order of inserts in the same gap, the terminators of new lines, and which edits change
+//! nothing.
 
 mod mark;
 pub mod names;
@@ -19,10 +20,10 @@ use hashline_lines::lines::{LineIndex, Terminator};
 pub use region::{Plan, Region};
 pub use text::{TextEdits, find_matches};
 
-/// One change of a file, by line.
+/// One change of a file.
 #[derive(Clone, Debug)]
 pub enum Edit<'o> {
-    /// Lines take the place of the lines from `first` to `last`; none deletes them.
+    /// Replaces the lines from `first` to `last`; without new lines it deletes them.
     Replace {
         /// The operation.
         operation: &'o Operation,
@@ -33,20 +34,20 @@ pub enum Edit<'o> {
         /// The new lines.
         lines: Cow<'o, [String]>,
     },
-    /// Lines are inserted after line `gap`; 0 is the start.
+    /// Inserts lines after line `gap`; 0 is the start of the file.
     Insert {
         /// The operation.
         operation: &'o Operation,
-        /// The line before.
+        /// The line before the gap.
         gap: u64,
         /// The new lines.
         lines: NewLines<'o>,
     },
-    /// A stretch of text, found in the file, is replaced.
+    /// Replaces a text that was found in the file.
     Text {
         /// The operation.
         operation: &'o Operation,
-        /// Where it is, and what it becomes.
+        /// The span and its replacement.
         matched: TextMatch,
     },
 }
@@ -54,26 +55,26 @@ pub enum Edit<'o> {
 /// Lines to insert, without terminators.
 #[derive(Clone, Debug)]
 pub enum NewLines<'o> {
-    /// What a model wrote.
+    /// Text that a model wrote.
     Text(Cow<'o, [String]>),
     /// Lines of this or another file, in the encoding of this one.
     Bytes(Vec<Vec<u8>>),
 }
 
-/// A stretch of the file's bytes and its replacement.
+/// A span of the file's bytes and its replacement.
 #[derive(Clone, Debug)]
 pub struct TextMatch {
     /// The first byte, counted after the byte order mark.
     pub start: usize,
     /// One past the last byte.
     pub end: usize,
-    /// The bytes to put there.
+    /// The new bytes.
     pub replacement: Vec<u8>,
-    /// The first line it touches.
+    /// The first line that it touches.
     pub first: u64,
-    /// The last line it touches; the next one too when it joins that to its own.
+    /// The last line that it touches, including a line that it joins to the previous one.
     pub last: u64,
-    /// Whether it begins where a line begins.
+    /// Whether it starts at the start of a line.
     pub starts_line: bool,
     /// Whether it ends after a terminator.
     pub takes_terminator: bool,
@@ -89,7 +90,7 @@ impl<'o> Edit<'o> {
         }
     }
 
-    /// The line after which it inserts others.
+    /// The line after which it inserts lines.
     pub fn gap(&self) -> Option<u64> {
         match self {
             Edit::Insert { gap, .. } => Some(*gap),
@@ -106,8 +107,8 @@ impl<'o> Edit<'o> {
         }
     }
 
-    /// Where it stands among the others: edits of a line come after inserts before it;
-    /// inserts at one place keep the order of the request.
+    /// The sort key: inserts in a gap come before edits of the line after it, in the order of the
+    /// request.
     fn position(&self) -> (u64, u8, usize, usize) {
         match self {
             Edit::Insert { gap, operation, .. } => (*gap, 0, operation.index, 0),
@@ -123,15 +124,15 @@ pub struct PlanText<'a> {
     pub document: &'a Document,
     /// The lines of its body.
     pub index: &'a LineIndex,
-    /// Looked at between steps: what is planned once it is set is of no use to anybody.
+    /// Checked between steps.
     pub cancel: &'a Cancel,
 }
 
-/// How many edits are worked on between two looks at the flag that cancels.
+/// The number of edits between two checks for cancellation.
 const EDITS_AT_ONCE: usize = 1 << 10;
 
 impl PlanText<'_> {
-    /// Looks at the flag, once for many edits.
+    /// Checks for cancellation, once for many edits.
     fn check(&self, edit: usize) -> Result<()> {
         if edit.is_multiple_of(EDITS_AT_ONCE) { self.cancel.check() } else { Ok(()) }
     }
@@ -140,8 +141,8 @@ impl PlanText<'_> {
         self.document.body()
     }
 
-    /// What ends line `number`; a line that follows none, or the open last line, is given
-    /// the terminator of a neighbour. `\n` in a file without any.
+    /// The terminator of line `number`. Line 0 and an unterminated last line take that of a
+    /// neighbour; `\n` in a file without terminators.
     pub fn terminator(&self, number: u64) -> Terminator {
         let own = |number: u64| {
             let span = self.index.span(self.body(), number)?;
@@ -155,7 +156,7 @@ impl PlanText<'_> {
         last.is_some_and(|span| span.terminator(self.index.unit()) == Terminator::None)
     }
 
-    /// A text in the encoding of the file.
+    /// Encodes a text in the encoding of the file.
     fn encode(&self, operation: &Operation, text: &str) -> Result<Vec<u8>> {
         let mut out = Vec::new();
         self.encode_into(operation, text, &mut out).map(|()| out)
@@ -177,16 +178,16 @@ impl PlanText<'_> {
     }
 }
 
-/// Two operations that get in each other's way.
+/// A conflict between two operations.
 #[derive(Clone, Debug)]
 pub struct Clash {
-    /// The operation that is blamed: the later one in the request.
+    /// The operation that is reported: the later one in the request.
     pub operation: usize,
-    /// What is wrong.
+    /// The reason.
     pub error: Error,
 }
 
-/// Orders the edits of one file and builds the new bytes of every region.
+/// Sorts the edits of one file and builds the new bytes of every region.
 pub fn plan(
     subject: &PlanText<'_>,
     mut edits: Vec<Edit<'_>>,
@@ -209,10 +210,10 @@ pub fn plan(
     Ok(Plan { dropped_mark, ..plan })
 }
 
-/// Every pair of neighbours that overlap. `edits` is in order of position.
+/// All overlaps between neighbours. `edits` is sorted by position.
 fn clashes(edits: &[Edit<'_>]) -> Vec<Clash> {
     let mut clashes = Vec::new();
-    // The edit that reaches furthest down so far.
+    // The edit with the largest last line so far.
     let mut reach: Option<(&Edit<'_>, u64)> = None;
     for edit in edits {
         let (first, last) = edit.touched().unwrap_or_else(|| inserted_between(edit));
@@ -230,7 +231,7 @@ fn clashes(edits: &[Edit<'_>]) -> Vec<Clash> {
     clashes
 }
 
-/// An insert is strictly inside a range when the range holds the lines on both sides of it.
+/// The line after an insert. The insert is inside a range that has this line and the one before it.
 fn inserted_between(edit: &Edit<'_>) -> (u64, u64) {
     match edit {
         Edit::Insert { gap, .. } => (gap + 1, gap + 1),
@@ -238,7 +239,7 @@ fn inserted_between(edit: &Edit<'_>) -> (u64, u64) {
     }
 }
 
-/// Why two edits that reach for the same line exclude each other, if they do.
+/// The error for two edits that touch the same line, if they cannot be combined.
 fn overlap(above: &Edit<'_>, edit: &Edit<'_>) -> Option<Error> {
     let (one, other) = (above.operation().index, edit.operation().index);
     let what = match (above, edit) {

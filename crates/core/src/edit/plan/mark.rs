@@ -1,16 +1,17 @@
-//! U+FEFF at the start of a file: there it is a byte order mark, and no part of line 1.
+//! U+FEFF at the start of a file, where it is a byte order mark and not part of line 1.
 
 use super::{Edit, NewLines, PlanText};
 use hashline_disk::bytes::Charset;
 
 const MARK: char = '\u{feff}';
 
-/// Takes U+FEFF from the text that becomes the start of the file, and returns its operation: the
-/// file has a byte order mark already, or none, and that stays so. `edits` are in order of position.
+/// Removes U+FEFF from the text that becomes the start of the file, and returns its operation.
+/// Edits of lines neither add nor remove a byte order mark. `edits` are sorted by position.
 pub(super) fn drop_mark(subject: &PlanText<'_>, edits: &mut [Edit<'_>]) -> Option<usize> {
     let (body, index) = (subject.body(), subject.index);
     let mark = subject.document.charset().encode(MARK.encode_utf8(&mut [0; 4])).ok()?;
-    // In other encodings it is a character as any other. One that line 1 has is the file's own.
+    // In other encodings it is an ordinary character. A mark in line 1 itself is content of the
+    // file.
     if Charset::sniff(&mark).is_none() || body.starts_with(&mark) {
         return None;
     }
@@ -44,7 +45,7 @@ fn puts_nothing(edit: &Edit<'_>) -> bool {
     }
 }
 
-/// Takes all marks from the start of a new text; false if there is none.
+/// Removes all marks from the start of a new text; false if there is none.
 fn strip(edit: &mut Edit<'_>, mark: &[u8]) -> bool {
     let bytes = match edit {
         Edit::Replace { lines, .. } | Edit::Insert { lines: NewLines::Text(lines), .. } => {

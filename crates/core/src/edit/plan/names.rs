@@ -1,4 +1,4 @@
-//! Operations on whole files → the final state of every name, or what forbids it.
+//! Operations on whole files → conflicts between them over file names.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use super::Clash;
 use hashline_base::error::{Code, Error, Mention};
 
-/// What one operation does to names. Paths are free of links and dots, so that different
-/// spellings of one file are one key.
+/// The effect of one operation on file names. Paths are canonical, so that different spellings of
+/// one path are one key.
 #[derive(Clone, Debug)]
 pub enum NameChange {
     /// A file is created.
@@ -29,27 +29,27 @@ pub enum NameChange {
     },
 }
 
-/// A name that something arrives at.
+/// The destination of an operation.
 #[derive(Clone, Debug)]
 pub struct Name {
     /// The path.
     pub path: PathBuf,
     /// The path as the request wrote it.
     pub shown: String,
-    /// Whether something has the name now.
+    /// Whether the name exists before the patch.
     pub exists: bool,
 }
 
-/// What the operations of a patch do to one name.
+/// The effects of a patch on one name, each with its operation.
 #[derive(Default)]
 struct NameState {
+    /// The operation that removes the name, and whether it deletes the file.
     leaves: Option<(usize, bool)>,
     arrives: Option<usize>,
     edited: Option<usize>,
 }
 
-/// Everything that forbids the operations; empty when they are in order. `edited` are the
-/// files with line edits, each with its first operation.
+/// All conflicts over names. `edited` are the files with line edits, each with its first operation.
 pub fn forbidden(changes: &[(usize, NameChange)], edited: &[(usize, PathBuf)]) -> Vec<Clash> {
     let mut states: BTreeMap<&Path, NameState> = BTreeMap::new();
     let mut clashes = Vec::new();
@@ -114,7 +114,7 @@ fn exists(operation: usize, to: &Name) -> Clash {
     }
 }
 
-/// A file cannot be made below another file that the patch makes.
+/// Conflicts between a new file and another new file that would have to be its directory.
 fn files_as_directories(states: &BTreeMap<&Path, NameState>) -> Vec<Clash> {
     let arriving = |path: &Path| states.get(path).and_then(|state| state.arrives);
     let below = states.iter().filter_map(|(path, state)| {
@@ -147,7 +147,7 @@ mod tests {
         NameChange::Delete { from: from.into() }
     }
 
-    /// Lower-case names exist, upper-case names do not.
+    /// Lower-case names exist before the patch, upper-case names do not.
     fn check(changes: &[NameChange], edited: &[&str], expected: &[Code]) {
         let numbered: Vec<_> = changes.iter().cloned().enumerate().collect();
         let edited: Vec<_> = (100..).zip(edited.iter().map(PathBuf::from)).collect();
@@ -157,11 +157,11 @@ mod tests {
     }
 
     #[test]
-    fn names_by_example() {
+    fn conflicts_over_names_are_found() {
         check(&[add("A"), delete("b"), rename("c", "D")], &["c", "e"], &[]);
         check(&[add("a")], &[], &[Code::FileExists]);
         check(&[rename("a", "b")], &[], &[Code::FileExists]);
-        // Vacated by the same patch: replaced, chained, swapped.
+        // The same patch frees the name: replaced, chained, swapped.
         check(&[delete("a"), add("a")], &[], &[]);
         check(&[rename("a", "b"), rename("b", "C")], &[], &[]);
         check(&[rename("a", "b"), rename("b", "a")], &[], &[]);

@@ -1,4 +1,4 @@
-//! Regions: stretches of whole lines that are replaced, and their new bytes.
+//! Regions: ranges of whole lines that are replaced, and their new bytes.
 
 use std::collections::BTreeSet;
 
@@ -9,54 +9,54 @@ use hashline_base::error::{Code, Error, Mention};
 use hashline_lines::lines::{Lines, Span, Terminator, Unit};
 use hashline_memory::Splice;
 
-/// A stretch of whole lines and what replaces it.
+/// A range of whole lines and its replacement.
 #[derive(Clone, Debug)]
 pub struct Region {
     /// The old line before the region; 0 at the start.
     pub after_line: u64,
-    /// The number of old lines that it replaces.
+    /// The number of old lines.
     pub old_lines: u64,
-    /// The number of lines that it has now.
+    /// The number of new lines.
     pub new_lines: u64,
-    /// Lines at its start, and at its end, that are as they were.
+    /// The numbers of lines at its start and at its end that do not change.
     pub kept: (u64, u64),
-    /// Its old bytes, counted after the byte order mark.
+    /// The start of its old bytes, counted after the byte order mark.
     pub start: usize,
-    /// One past its old bytes.
+    /// The end of its old bytes.
     pub end: usize,
-    /// A terminator for the open line before it.
+    /// The terminator that the unterminated line before it gets.
     pub lead: Vec<u8>,
     /// Its new bytes, in the file's encoding.
     pub bytes: Vec<u8>,
-    /// Its last line is empty and without terminator, and so is no line, unless something
-    /// follows it.
+    /// Its last line is empty and unterminated, so it only counts as a line if something follows
+    /// it.
     ends_in_nothing: bool,
-    /// The operations behind it.
+    /// The operations that it combines.
     pub operations: Vec<usize>,
-    /// The lines in it that come from another place.
+    /// Its lines that were moved or copied from elsewhere.
     pub pasted: Vec<Pasted>,
-    /// Its new lines of which a part is old, counted from 0, in order.
+    /// The indexes of its new lines that contain old text, sorted.
     pub partly_old: Vec<u64>,
 }
 
-/// Lines of a region that come from another place.
+/// Lines of a region that were moved or copied from elsewhere.
 #[derive(Clone, Debug)]
 pub struct Pasted {
     /// The operation that put them there.
     pub operation: usize,
-    /// How many lines of the region are above them.
+    /// The number of lines of the region above them.
     pub above: u64,
-    /// How many they are.
+    /// The number of pasted lines.
     pub lines: u64,
 }
 
 impl Region {
-    /// How many more lines it has than before.
+    /// The change in the number of lines.
     pub fn shift(&self) -> i64 {
         self.new_lines as i64 - self.old_lines as i64
     }
 
-    /// What it does to whole lines: what it leaves as it was is no part of that.
+    /// Its effect on whole lines, without those that do not change.
     fn splice(&self) -> Splice {
         let kept = self.kept.0 + self.kept.1;
         Splice {
@@ -67,25 +67,25 @@ impl Region {
     }
 }
 
-/// What happens to one file: disjoint regions in ascending order, and what did nothing.
+/// The changes of one file: sorted, disjoint regions, and the operations without effect.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     /// The regions.
     pub regions: Vec<Region>,
     /// Operations that change nothing.
     pub unchanged: Vec<usize>,
-    /// The operation whose text lost U+FEFF, which would have been a byte order mark.
+    /// The operation from whose text U+FEFF was removed, which would have become a byte order mark.
     pub dropped_mark: Option<usize>,
 }
 
 impl Plan {
-    /// What it does, line by line, as a memory of shown lines follows it.
+    /// Its effect on lines, by which a memory of shown lines follows them.
     pub fn splices(&self) -> Vec<Splice> {
         self.regions.iter().map(Region::splice).collect()
     }
 }
 
-/// Builds the regions of edits that are in order and free of clashes.
+/// Builds the regions of edits that are sorted and free of conflicts.
 pub(super) fn build(subject: &PlanText<'_>, edits: &[Edit<'_>]) -> Result<Plan, Clash> {
     let mut plan = Plan { regions: Vec::with_capacity(edits.len()), ..Plan::default() };
     let mut effective = Vec::with_capacity(edits.len());
@@ -119,12 +119,13 @@ pub(super) fn build(subject: &PlanText<'_>, edits: &[Edit<'_>]) -> Result<Plan, 
     Ok(plan)
 }
 
-/// Looks at the flag that cancels while text goes by.
+/// Counts processed text, and checks for cancellation from time to time.
 fn passed(watch: &mut CancelWatch<'_>, bytes: usize) -> Result<(), Clash> {
     watch.pass(bytes).map_err(|error| Clash { operation: 0, error })
 }
 
-/// How many edits at the front become one region: inserts at one place, texts that share lines.
+/// The number of edits at the front that become one region: inserts in the same gap, or texts that
+/// share lines.
 fn cluster_length(edits: &[Edit<'_>]) -> usize {
     match &edits[0] {
         Edit::Replace { .. } => 1,
@@ -158,13 +159,14 @@ fn encode_into(
     subject.encode_into(operation, text, out).map_err(blame)
 }
 
-/// Appends what ends the line whose text `out` ends with.
+/// Appends a terminator to the line at the end of `out`.
 fn end_line(subject: &PlanText<'_>, terminator: Terminator, out: &mut Vec<u8>) {
     let terminator = terminator.after(out, subject.index.unit());
     encode_terminator(subject, terminator, out);
 }
 
-/// What ends an open line with this text, where lines are put after line `gap`.
+/// The terminator for an unterminated line with this text, when lines are inserted after line
+/// `gap`.
 fn end_of_open_line(subject: &PlanText<'_>, gap: u64, text: &[u8]) -> Vec<u8> {
     let terminator = subject.terminator(gap).after(text, subject.index.unit());
     let mut lead = Vec::new();
@@ -178,8 +180,8 @@ fn encode_terminator(subject: &PlanText<'_>, terminator: Terminator, out: &mut V
     encoded.expect("every encoding has line feed and carriage return");
 }
 
-/// Lines `first` to `last` become `lines`. New lines that equal old ones at either end keep
-/// their bytes: a sequence that is invalid in the encoding survives there.
+/// Replaces the lines from `first` to `last` by `lines`. New lines at either end that equal old
+/// ones keep the old bytes, so that sequences that are invalid in the encoding survive.
 fn replaced(
     subject: &PlanText<'_>,
     operation: &Operation,
@@ -206,7 +208,7 @@ fn replaced(
     let same_end = same_end.take_while(|(old, new)| equal(old, new)).count();
     let ends_open = old.last().is_some_and(|span| span.terminator(unit) == Terminator::None);
 
-    // Of UTF-8, room for all of them.
+    // Enough for UTF-8.
     let size_bytes = |line: &String| line.len() + Terminator::CrLf.as_str().len();
     let mut bytes = Vec::with_capacity(lines.iter().map(size_bytes).sum());
     for (at, line) in lines.iter().enumerate() {
@@ -323,7 +325,7 @@ fn inserted(
     })
 }
 
-/// The refusal to write after half a code unit: everything after it would be shifted.
+/// The error for an insert after half a code unit, which would shift everything after it.
 fn half_unit(operation: &Operation) -> Clash {
     let index = operation.index;
     let message = Mention::Operation(index)
@@ -331,7 +333,7 @@ fn half_unit(operation: &Operation) -> Clash {
     Clash { operation: index, error: Error::new(Code::UnsupportedEncoding, message) }
 }
 
-/// The lines of all texts of a cluster, with the texts replaced.
+/// Replaces the texts of a cluster in the lines that they touch.
 fn text_replaced(subject: &PlanText<'_>, cluster: &[Edit<'_>]) -> Region {
     let (body, index) = (subject.body(), subject.index);
     let matches = || {
@@ -370,13 +372,13 @@ fn text_replaced(subject: &PlanText<'_>, cluster: &[Edit<'_>]) -> Region {
     }
 }
 
-/// Lines that are made of old and new parts.
+/// Lines that are built from old and new parts.
 struct Mixed {
     unit: Unit,
     bytes: Vec<u8>,
-    /// How many lines have an end.
+    /// The number of terminated lines.
     ended: u64,
-    /// Those with old text.
+    /// The indexes of lines that contain old text.
     partly_old: Vec<u64>,
 }
 
@@ -387,7 +389,8 @@ impl Mixed {
     }
 
     fn add(&mut self, part: &[u8], is_old: bool) {
-        // Two parts make no terminator that neither of them has.
+        // `\r` at the end of one part and `\n` at the start of the next must not become one
+        // terminator.
         let line_feed = self.unit.encode(b'\n');
         if part.starts_with(&line_feed) && self.unit.ends_with(&self.bytes, b'\r') {
             self.bytes.extend(self.unit.encode(b'\r'));
@@ -403,15 +406,15 @@ impl Mixed {
     }
 }
 
-/// An insert at the end of a file without final newline needs a terminator before it, unless
-/// the patch has made an end of the open line already.
+/// An insert at the end of a file without final newline needs a terminator before it, unless an
+/// edit of the last line provides one.
 fn open_line_before(subject: &PlanText<'_>, plan: &mut Plan, region: &mut Region) {
     let Some(above) = plan.regions.last_mut() else { return };
     if region.lead.is_empty() || above.end != region.start {
         return;
     }
     if above.ends_in_nothing {
-        // Its empty last line is one after all, since something follows.
+        // Because something follows, the empty last line counts as a line.
         end_line(subject, subject.terminator(region.after_line), &mut above.bytes);
         region.lead.clear();
         above.new_lines += 1;
@@ -419,7 +422,7 @@ fn open_line_before(subject: &PlanText<'_>, plan: &mut Plan, region: &mut Region
         return;
     }
     let unit = subject.index.unit();
-    // Where the open line is gone, the one before it, if any, has its terminator.
+    // If the unterminated line was deleted, the line before it has a terminator.
     let is_closed = above.bytes.is_empty() || unit.ends_with(&above.bytes, b'\n');
     region.lead = if is_closed {
         Vec::new()

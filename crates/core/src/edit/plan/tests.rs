@@ -7,8 +7,8 @@ use hashline_lines::dialect::Dialect;
 use proptest::prelude::*;
 use serde_json::json;
 
-/// Plans edits given as line numbers, e.g. `[{"op": "set_line", "anchor": "2:00", …}]`, the
-/// hashes ignored, and splices.
+/// Plans edits such as `[{"op": "set_line", "anchor": "2:00", …}]`, whose hashes are ignored, and
+/// applies the plan.
 fn try_edit(bytes: &[u8], edits: serde_json::Value) -> std::result::Result<Vec<u8>, String> {
     let document = Document::from_text(bytes);
     let index = LineIndex::new(document.body(), document.unit());
@@ -105,12 +105,12 @@ fn lines_are_replaced_and_keep_terminators() {
     check("a\nb", json!([range(1, 2, json!("a"))]), "a");
     check("a\nb", json!([range(1, 2, json!("a\nb\nc"))]), "a\nb\nc");
     check("a\nb\n", json!([range(1, 2, json!(null))]), "");
-    // The terminator of the line before belongs to that line.
+    // The line before keeps its terminator.
     check("a\nb", json!([set(2, json!(null))]), "a\n");
 }
 
 #[test]
-fn inserts_land_in_order_outside_replaced_lines() {
+fn inserts_keep_their_order_next_to_replaced_lines() {
     check("a\nb\n", json!([after(1, "x"), before(2, "y"), after(1, "z")]), "a\nx\ny\nz\nb\n");
     check("a\nb\n", json!([after(1, "x"), set(1, json!("A")), before(1, "y")]), "y\nA\nx\nb\n");
     check("a\nb\n", json!([at("BOF", "x"), at("EOF", "y")]), "x\na\nb\ny\n");
@@ -175,35 +175,35 @@ fn regression_adjacent_texts_that_join_lines_touch_the_joined_one() {
 fn regression_an_empty_last_line_stays_when_something_follows() {
     check("a\nb", json!([set(2, json!("")), at("EOF", "c")]), "a\n\nc");
     check("a\nb", json!([set(2, json!(["x", ""])), at("EOF", "c")]), "a\nx\n\nc");
-    // Alone it cannot be told from a final newline.
+    // Alone it is the same as a final newline.
     check("a\nb", json!([set(2, json!(""))]), "a\n");
     check("a", json!([at("EOF", "")]), "a\n");
     check("a", json!([at("EOF", "x"), at("EOF", "")]), "a\nx\n");
 }
 
 #[test]
-fn regression_no_text_is_written_behind_half_a_code_unit() {
+fn regression_no_text_is_written_after_half_a_code_unit() {
     let odd = b"\xFF\xFEa\0\n\0b";
     assert!(try_edit(odd, json!([at("EOF", "c")])).unwrap_err().contains("within a UTF-16"));
     assert_eq!(try_edit(odd, json!([set(2, json!("c"))])).unwrap(), b"\xFF\xFEa\0\n\0c\0");
 }
 
-/// A line that ends in `\r` before its terminator can only end in `\r\n`: with `\n` alone the `\r`
-/// would be half of that.
+/// After a line that ends in `\r`, the terminator must be `\r\n`: with `\n` alone, the `\r` would
+/// become part of it.
 #[test]
-fn regression_a_lone_return_becomes_no_half_of_a_terminator() {
+fn regression_a_lone_return_does_not_become_part_of_a_terminator() {
     check("a\nb\r", json!([at("EOF", "c")]), "a\nb\r\r\nc");
     check("a\r", json!([after(1, "x\ny")]), "a\r\r\nx\ny");
     check("a\r\nb\r", json!([at("EOF", "c")]), "a\r\nb\r\r\nc");
     check("a\r", json!([at("BOF", "x")]), "x\na\r");
-    // What the patch makes of the last line decides.
+    // The new last line decides.
     check("a\nb\r", json!([set(2, json!("x")), at("EOF", "c")]), "a\nx\nc");
     check("a\nb", json!([set(2, json!("x\r\r")), at("EOF", "c")]), "a\nx\r\r\nc");
     check("a\nb\r", json!([set(2, json!("")), at("EOF", "c")]), "a\n\nc");
     check("a\nb\r", json!([set(2, json!(null)), at("EOF", "c")]), "a\nc");
     check("a\nb\r", json!([text("b", "c"), at("EOF", "d")]), "a\nc\r\r\nd");
     check("a\nb\r", json!([range(1, 2, json!("a\nb\r\r\nc"))]), "a\nb\r\r\nc");
-    // Of the `\r` of a text, the last is half of a terminator.
+    // The last `\r` of a text is dropped as part of a terminator.
     check("a\nb\n", json!([set(1, json!("x\r\r"))]), "x\r\r\nb\n");
     check("a\nb\n", json!([after(1, "x\r\r\ny")]), "a\nx\r\r\ny\nb\n");
     check("a", json!([at("EOF", "y\nx\r\r")]), "a\ny\nx\r");
@@ -213,12 +213,12 @@ fn regression_a_lone_return_becomes_no_half_of_a_terminator() {
 }
 
 #[test]
-fn regression_texts_make_no_terminator_of_a_lone_return() {
+fn regression_texts_do_not_join_a_lone_return_to_a_terminator() {
     check("a\rX\n", json!([text("X", "")]), "a\r\r\n");
     check("a\rX", json!([text("X", "\ny")]), "a\r\r\ny");
     check("a\r1X\nb\n", json!([text("1", ""), text("X", "")]), "a\r\r\nb\n");
     check("a\n", json!([text("a", "x\r\r\ny")]), "x\r\r\ny\n");
-    // In front of a terminator it is half of one, as at the end of any text.
+    // Before a terminator it is dropped, as in texts of lines.
     check("a\nb\n", json!([text("a", "x\r")]), "x\nb\n");
     check("a\r\n", json!([text("a", "x\r")]), "x\r\n");
     check("a\r\r\n", json!([text("a\r", "x\r")]), "x\r\r\n");
@@ -226,9 +226,8 @@ fn regression_texts_make_no_terminator_of_a_lone_return() {
     check("a", json!([text("a", "x\r")]), "x\r");
 }
 
-/// At the start of a file U+FEFF is no part of line 1.
 #[test]
-fn regression_no_text_makes_or_doubles_a_byte_order_mark() {
+fn regression_no_text_adds_a_byte_order_mark() {
     const MARK: &str = "\u{feff}";
     for mark in ["", MARK] {
         let check = |before: &str, edits: serde_json::Value, after: &str| {
@@ -244,19 +243,19 @@ fn regression_no_text_makes_or_doubles_a_byte_order_mark() {
         check("a", json!([set(1, json!(MARK))]), "");
         check("a\nb\n", json!([set(1, json!(null)), set(2, json!("\u{feff}x"))]), "x\n");
         check("ab\n", json!([text("a", ""), text("b", "\u{feff}x")]), "x\n");
-        // Elsewhere it is a character as any other.
+        // Elsewhere it is an ordinary character.
         check("a\nb\n", json!([set(2, json!("\u{feff}x"))]), "a\n\u{feff}x\n");
         check("ab\n", json!([text("b", "\u{feff}x")]), "a\u{feff}x\n");
     }
     let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_be_bytes).collect::<Vec<u8>>();
     let edited = try_edit(&utf16("\u{feff}a\n"), json!([set(1, json!("\u{feff}x"))])).unwrap();
     assert_eq!(edited, utf16("\u{feff}x\n"));
-    // A mark that a line of the file has stays with it.
+    // A second mark at the start is content of line 1, and stays.
     check("\u{feff}\u{feff}a\n", json!([set(1, json!("\u{feff}x"))]), "\u{feff}\u{feff}x\n");
 }
 
 #[test]
-fn operations_in_each_others_way_are_named() {
+fn conflicting_operations_are_named() {
     let cases = [
         (json!([set(2, json!("x")), set(2, json!("y"))]), "operations 0 and 1 both touch line 2"),
         (json!([range(1, 3, json!("x")), range(3, 4, json!("y"))]), "both touch line 3"),
@@ -269,7 +268,7 @@ fn operations_in_each_others_way_are_named() {
         (json!([set(2, json!("x")), text("bb", "y")]), "both touch line 2"),
         (json!([text("bb", "x"), text("b b", "y")]), "overlapping texts on line 2"),
         (json!([text("a\nb", "x"), after(1, "y")]), "inside the lines"),
-        // The terminator goes: the next line is part of the edit.
+        // Without the terminator, the next line is part of the edit.
         (json!([text("a\n", "x"), after(1, "y")]), "inside the lines"),
         (json!([text("a\n", "x"), set(2, json!("y"))]), "both touch line 2"),
     ];
@@ -299,13 +298,13 @@ fn other_encodings_keep_every_byte() {
     let broken = b"a\xFF\nb\xFE\nc\n";
     assert_eq!(try_edit(broken, json!([set(2, json!("x"))])).unwrap(), b"a\xFF\nx\nc\n");
     assert_eq!(try_edit(broken, json!([text("b", "x")])).unwrap(), b"a\xFF\nx\xFE\nc\n");
-    // A line that stays as it was shown keeps its invalid bytes.
+    // An unchanged line keeps its invalid bytes.
     let kept = try_edit(broken, json!([range(1, 3, json!("a\u{fffd}\nx\nc"))]));
     assert_eq!(kept.unwrap(), b"a\xFF\nx\nc\n");
 }
 
 #[test]
-fn regression_pasted_lines_are_planned_with_checks() {
+fn regression_planning_pasted_lines_checks_for_cancellation() {
     const LINES: usize = 100_000;
     let (document, cancel) = (Document::from_text(b"a\n"), Cancel::counting());
     let index = LineIndex::new(document.body(), document.unit());
@@ -335,7 +334,7 @@ fn unencodable_text_names_the_character() {
     assert!(clash.error.message.contains("'変' (U+5909)"), "{}", clash.error.message);
 }
 
-/// Lines with their terminators, edited one by one: obviously right, and slow.
+/// A slow and obviously correct implementation, line by line.
 fn naive(before: &str, edits: &[(usize, u8, Vec<String>)]) -> String {
     let lines: Vec<&str> = before.split_inclusive('\n').collect();
     let ending = |line: &str| if line.ends_with("\r\n") { "\r\n" } else { "\n" };

@@ -1,4 +1,4 @@
-//! Finding the texts of `replace_text` in a file's own bytes.
+//! Finds the texts of `replace_text` in the bytes of a file, in its encoding.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::edit::request::{LineEdit, Operation};
 use hashline_base::error::{Code, Error, Mention, Result};
 use hashline_lines::lines::{Lines, Span, Terminator, Unit};
 
-/// The matches of one `replace_text`, as edits. Refuses a text that does not occur, or occurs
+/// The matches of one `replace_text`, as edits. Refuses a text that does not occur, or that occurs
 /// several times without `all`.
 pub fn find_matches<'o>(subject: &PlanText<'_>, operation: &'o Operation) -> Result<Vec<Edit<'o>>> {
     let LineEdit::ReplaceText { old_text, new_text, all } = &operation.action else {
@@ -22,7 +22,7 @@ pub fn find_matches<'o>(subject: &PlanText<'_>, operation: &'o Operation) -> Res
     while let Some((start, end)) = needle.find(subject, from) {
         subject.check(matches.len())?;
         matches.push((start, end));
-        // The only occurrence must be that even among overlapping ones.
+        // Without `all`, overlapping occurrences count, too.
         from = if *all { end } else { start + subject.index.unit().width_bytes() };
         if !*all && matches.len() > MAX_NAMED_LINES {
             break;
@@ -46,7 +46,7 @@ pub fn find_matches<'o>(subject: &PlanText<'_>, operation: &'o Operation) -> Res
     matches.into_iter().enumerate().map(edit).collect()
 }
 
-/// How many places a refusal names.
+/// The number of lines that a refusal names.
 const MAX_NAMED_LINES: usize = 5;
 
 fn not_unique(subject: &PlanText<'_>, operation: &Operation, matches: &[(usize, usize)]) -> Error {
@@ -64,7 +64,7 @@ fn not_unique(subject: &PlanText<'_>, operation: &Operation, matches: &[(usize, 
     )
 }
 
-/// The line of one offset after the other: matches on one long line look for it once.
+/// Finds the lines of ascending offsets. Several offsets in one long line cost one lookup.
 struct LineCursor<'a, 'd> {
     subject: &'a PlanText<'d>,
     line: Option<(u64, Span)>,
@@ -86,14 +86,14 @@ impl LineCursor<'_, '_> {
     }
 }
 
-/// What a match becomes.
+/// The replacement for a match.
 struct NewText<'o> {
     text: &'o str,
-    /// A `\r` at its end is content also in front of a terminator: the old text has one there.
+    /// Keep a `\r` at its end even before a terminator, because the old text ends in one, too.
     keeps_return: bool,
 }
 
-/// The edit that puts a text in place of a match.
+/// The edit that replaces a match.
 fn replacement<'o>(
     subject: &PlanText<'_>,
     lines: &mut LineCursor<'_, '_>,
@@ -106,7 +106,7 @@ fn replacement<'o>(
     let (first, first_span) = lines.at(start);
     let (last, last_span) = lines.at(end - 1);
     let has_terminator = last_span.terminator(unit) != Terminator::None;
-    // In front of a terminator a `\r` is half of one, as at the end of any text.
+    // Before a terminator, a `\r` at the end of a text is dropped, as in texts of lines.
     let is_half = has_terminator && end == last_span.text_end && !new_text.keeps_return;
     let text = new_text.text.strip_suffix('\r').filter(|_| is_half).unwrap_or(new_text.text);
     let replacement = if text.contains('\n') {
@@ -127,14 +127,14 @@ fn replacement<'o>(
     Ok(Edit::Text { operation, matched })
 }
 
-/// Puts texts, whose terminators are their own, in place of ranges of the body's bytes, which may
-/// be empty.
+/// Edits that replace byte ranges of the body, which can be empty, by texts that keep their
+/// terminators.
 pub struct TextEdits<'a, 'd> {
     lines: LineCursor<'a, 'd>,
 }
 
 impl<'a, 'd> TextEdits<'a, 'd> {
-    /// Edits of one file.
+    /// Starts the edits of one file.
     pub fn of(subject: &'a PlanText<'d>) -> Self {
         TextEdits { lines: LineCursor { subject, line: None } }
     }
@@ -165,7 +165,7 @@ impl<'a, 'd> TextEdits<'a, 'd> {
     }
 }
 
-/// A text whose line feeds become the terminator of the line where it goes.
+/// Replaces `\n` in a text by the terminator of the line that it is put into.
 fn with_terminators(subject: &PlanText<'_>, first: u64, span: Span, text: &str) -> String {
     let terminator = match span.terminator(subject.index.unit()) {
         Terminator::None => subject.terminator(first),
@@ -175,7 +175,7 @@ fn with_terminators(subject: &PlanText<'_>, first: u64, span: Span, text: &str) 
     let mut lines = text.split('\n').peekable();
     while let Some(line) = lines.next() {
         let is_last = lines.peek().is_none();
-        // A `\r` at the very end is content, as it is without a `\n` after it.
+        // A `\r` at the very end has no `\n` after it and is content.
         out += if is_last { line } else { line.strip_suffix('\r').unwrap_or(line) };
         if !is_last {
             out += terminator.after(out.as_bytes(), Unit::Byte).as_str();
@@ -184,9 +184,9 @@ fn with_terminators(subject: &PlanText<'_>, first: u64, span: Span, text: &str) 
     out
 }
 
-/// Matches that take a terminator and leave an open end join the next line to theirs: it
-/// counts as touched. At the end of the file that is the line after the last, where inserts
-/// at the end go.
+/// Matches that remove the terminator of their line join the next line to it, which then counts as
+/// touched. At the end of the file, the next line is the gap after the last one, where inserts at
+/// the end go.
 pub(super) fn touch_joined_lines(unit: Unit, matches: &mut [&mut TextMatch]) {
     let mut first = 0;
     while first < matches.len() {
@@ -212,8 +212,8 @@ pub(super) fn touch_joined_lines(unit: Unit, matches: &mut [&mut TextMatch]) {
     }
 }
 
-/// Whether what the matches leave of their lines ends without terminator, given that the last
-/// of them takes the terminator away.
+/// Whether the lines of these matches end without terminator after the edit. The last match
+/// includes the terminator.
 fn leaves_open_end(unit: Unit, matches: &[&mut TextMatch]) -> bool {
     let mut end = None;
     for one in matches.iter().rev() {
@@ -228,17 +228,17 @@ fn leaves_open_end(unit: Unit, matches: &[&mut TextMatch]) -> bool {
             end = Some(one.start);
             continue;
         }
-        // An earlier match may end right here, in the line above.
+        // An earlier match in the line above can end right here.
         end = Some(one.start);
         if !matches.iter().any(|other| other.end == one.start) {
             return false;
         }
     }
-    // Text of the line stands before the first of these matches, unless they begin it.
+    // Unless the first of these adjacent matches starts its line, text remains before it.
     matches.iter().rev().find(|one| Some(one.start) == end).is_some_and(|one| !one.starts_line)
 }
 
-/// A text to look for: its lines, encoded, with any terminator between them.
+/// A text to search for: its encoded lines, with any terminator between them.
 struct Needle {
     parts: Vec<Vec<u8>>,
     first: memmem::Finder<'static>,
@@ -286,7 +286,7 @@ impl Needle {
     }
 
     fn match_at(&self, body: &[u8], found: usize, from: usize) -> Option<(usize, usize)> {
-        // An empty first part was found by its terminator, which starts at a `\r` before it.
+        // An empty first part was found by the `\n` after it, whose terminator can start with `\r`.
         let is_late =
             self.parts[0].is_empty() && body[from..found].ends_with(&self.carriage_return);
         let start = if is_late { found - self.carriage_return.len() } else { found };
@@ -308,8 +308,8 @@ impl Needle {
         }
     }
 
-    /// Whether a match of bytes is a match of text: it begins and ends between characters,
-    /// and does not cut a `\r\n` in two.
+    /// Whether a match of bytes is a match of text: it starts and ends between characters, and does
+    /// not split a `\r\n`.
     fn is_whole(&self, subject: &PlanText<'_>, (start, end): (usize, usize)) -> bool {
         let body = subject.body();
         let cuts_terminator = |at: usize| {
@@ -322,8 +322,8 @@ impl Needle {
         if width > 1 {
             return start.is_multiple_of(width) && end.is_multiple_of(width);
         }
-        // UTF-8 tells by itself; in other encodings a byte of one character can look like
-        // another, so the line must read the same in pieces as in one.
+        // In encodings that are not self-synchronizing, a trailing byte of one character can equal
+        // another character. There the parts of the line must decode to the same text as the whole.
         subject.document.charset().is_self_synchronizing()
             || reads_the_same_in_pieces(subject, start, end)
     }
