@@ -1,7 +1,7 @@
-//! A patch → an outcome: the order of the stages, and nothing else.
+//! A patch → an outcome: this module runs the stages.
 //!
-//! request → look up → (for each file, in parallel) load → resolve → repair → plan → splice →
-//! commit → report. Whatever is refused before the first change of a file is data.
+//! request → lookup → (for each file, in parallel) load → resolve → repair → plan → splice →
+//! commit → report. A refusal before the first change of a file is an [`Outcome`], not an error.
 
 mod controls;
 mod failures;
@@ -54,25 +54,25 @@ pub use reading::ReadPatch;
 pub use syntax::{SyntaxReport, check_syntax, check_syntax_bytes};
 pub use verify::{verify_bytes, verify_file};
 
-/// What a patch is applied with.
+/// The context in which a patch is applied.
 pub struct Application<'a> {
-    /// Where journals and locks are.
+    /// The directory of journals and locks.
     pub state: &'a StateDir,
-    /// What holds for all patches.
+    /// The options of all patches.
     pub options: &'a ApplyOptions,
-    /// What holds for this one.
+    /// The options of this patch.
     pub patch_options: &'a PatchOptions,
-    /// What the one who made the patch was shown; without it, anchors are compared with the files
-    /// as they are.
+    /// What the author of the patch was shown. Without it, anchors are compared with the current
+    /// files.
     pub recall: Option<Recall<'a>>,
 }
 
-/// Applies a patch to files: all of it or nothing. Fails only for misuse of the options,
-/// cancellation, and faults after the first change.
+/// Applies a patch to files, atomically. The only errors are misuse of the options, cancellation
+/// and faults after the first change.
 pub fn apply_hash(scope: &Scope<'_>, how: &Application<'_>, patch: ReadPatch) -> Result<Outcome> {
     let mut recovered = String::new();
     let mut outcome = apply_patch(scope, how, patch, &mut recovered);
-    // Whatever came of it: a conflict of an interrupted patch is told once.
+    // A recovery is reported only once, so every outcome reports it.
     match &mut outcome {
         Ok(Outcome::Applied(applied)) => applied.text += &recovered,
         Ok(Outcome::Rejected(rejected)) => rejected.text += &recovered,
@@ -129,7 +129,7 @@ fn apply_patch(
     let loaded = loaded.into_iter().map(|file| Mutex::new(Some(file)));
     let loaded: Vec<_> = tasks.edits.iter().zip(loaded).collect();
     let settled: Vec<_> = parallel::map(&loaded, settle).into_iter().collect::<Result<_>>()?;
-    // What was refused since the call was cancelled is no refusal of the patch.
+    // A cancelled call must not report the failures that cancellation caused.
     cancel.check()?;
     let mut files = Vec::with_capacity(settled.len());
     for settled in settled {
@@ -141,7 +141,7 @@ fn apply_patch(
     for clash in names::forbidden(&tasks.name_changes(), &tasks.edited_names()) {
         failures.push(clash.operation, patch.path_of(clash.operation), clash.error);
     }
-    // Where it cannot be told what is in the state directory, nothing is changed.
+    // Without the path of the state directory, a patch could change files in it.
     let state_path = match state.canonical(scope.fs) {
         Ok(path) => path,
         Err(error) => return refused(scope, &patch, error),
@@ -152,14 +152,14 @@ fn apply_patch(
         failures.push(operation, patch.path_of(operation), error);
     }
     if let Some((rejected, shown)) = failures.into_shown(&scope.host, HunkNames::of(&patch)) {
-        // The answer is certain from here on, and what it shows is shown.
+        // From here on the answer is final, so the lines that it shows count as shown.
         if let Some(recall) = recall {
             recall.memory.learn_from_call(shown, recall.as_of, cancel);
         }
         return Ok(Outcome::Rejected(rejected));
     }
     if recall.is_some() {
-        // A memory keeps each of them.
+        // The memory keeps each new text.
         for file in files.iter().filter(|file| !file.plan.regions.is_empty()) {
             file.after();
         }
@@ -186,7 +186,7 @@ fn apply_patch(
             checks
         }
     };
-    // Before the commit: what was read may be mapped, and then shows what is written.
+    // Before the commit: a mapped file shows the new content afterwards.
     let landings = recall.as_ref().map(|recall| job.landings(&added, recall));
     let session = recall.as_ref().zip(landings.as_ref());
     let session = session.map(|(recall, landings)| SessionParts { recall, landings });
@@ -213,17 +213,17 @@ fn apply_patch(
     }
 }
 
-/// What the registers of a patch hold afterwards. Lines that no text can hold are not kept.
+/// The registers that a patch fills. Lines that are not valid in their encoding are not kept.
 fn captured(patch: &Operations, files: &[Settled]) -> Vec<(String, Vec<String>)> {
     let lines = |operation| files.iter().find_map(|file| file.taken.get(&operation)?.lines());
     let captured = patch.captures.iter();
     captured.filter_map(|(name, operation)| Some((name.clone(), lines(*operation)?))).collect()
 }
 
-/// A file of a patch, or why its operations fail.
+/// A loaded file of a patch, or the failures of its operations.
 type LoadedResult = std::result::Result<LoadedFile, Failures>;
 
-/// The files of a patch, and the lines that go from one of them to another.
+/// Loads the files of a patch, and takes the lines that are moved or copied between them.
 fn load_files(
     scope: &Scope<'_>,
     tasks: &Tasks<'_>,
@@ -246,7 +246,7 @@ fn load_files(
     Ok((loaded, taken.into_iter().flatten().collect()))
 }
 
-/// What is refused because it would break a file.
+/// The failures of operations that would break the syntax of a file.
 fn refusal(
     scope: &Scope<'_>,
     checks: &FileChecks,
@@ -263,15 +263,14 @@ fn refusal(
     Failures::of(broken)
 }
 
-/// Has a session learn the lines that an answer names in place of others of a patch that was not
-/// applied.
+/// Records the lines that an answer suggests in place of those of a patch that was not applied.
 fn learn_named(checks: &FileChecks, recall: Option<Recall<'_>>, cancel: &Cancel) {
     let Some(recall) = recall else { return };
     let updates = checks.values().filter_map(|check| check.named(recall.memory)).collect();
     recall.memory.learn_from_call(updates, recall.as_of, cancel);
 }
 
-/// An error before the first change as a refusal; cancellation stays an error.
+/// Converts an error before the first change to a refusal; cancellation stays an error.
 fn refused(scope: &Scope<'_>, patch: &Operations, error: Error) -> Result<Outcome> {
     if error.code == Code::Aborted {
         return Err(error);
@@ -341,7 +340,7 @@ pub fn apply_to_text(
     TextOutcome { outcome: Outcome::Applied(applied), content }
 }
 
-/// An operation that has nothing to do.
+/// The report of an operation without effect.
 fn noop<A>(operation: &Operation<A>, reason: NoopReason) -> Noop {
     Noop { operation: operation.index, path: operation.path.clone(), reason, line: None }
 }

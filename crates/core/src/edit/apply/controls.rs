@@ -1,5 +1,5 @@
-//! Control characters in new texts: NUL is refused, because a file with one is binary; others that
-//! sources hardly ever have are reported.
+//! Control characters in new texts: NUL is refused, because it makes a file binary; others that are
+//! unusual in sources cause a warning.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,13 +13,13 @@ use crate::edit::report::HunkNames;
 use crate::edit::request::{FileAction, LineEdit, Operation, Operations};
 use hashline_base::error::{Code, Error, Mention};
 
-/// A warning names this many characters.
+/// A warning names at most this many characters.
 const NAMED_LIMIT: usize = 4;
 
-/// Characters, each with the line of a text that has it first, from 1.
+/// Characters, each with the first line of a text that has it, from 1.
 type Controls = BTreeMap<char, u64>;
 
-/// The refusals of texts with NUL.
+/// The failures of operations whose texts have NUL.
 pub(super) fn nul_failures(operations: &Operations) -> Vec<Failure> {
     let edits = operations.edits.iter().filter_map(|one| {
         let line = match &one.action {
@@ -27,7 +27,7 @@ pub(super) fn nul_failures(operations: &Operations) -> Vec<Failure> {
                 line_with_nul(lines.iter().map(String::as_str))
             }
             LineEdit::ReplaceText { new_text, .. } => line_with_nul(new_text.split('\n')),
-            // JSON writes NUL as an escape.
+            // JSON escapes NUL.
             LineEdit::Json(_) | LineEdit::Take(_) | LineEdit::Put(_) => None,
         };
         Some(nul_failure(one.index, &one.path, line?))
@@ -55,7 +55,7 @@ fn nul_failure(operation: usize, path: &str, line: usize) -> Failure {
     Failure::new(operation, path, Error::new(Code::UnencodableText, message))
 }
 
-/// The warnings of edits that bring control characters to a file: one for each operation.
+/// The warnings about edits that add control characters: at most one for each operation.
 pub(super) fn warnings(
     subject: &PlanText<'_>,
     path: &str,
@@ -87,18 +87,18 @@ pub(super) fn warnings(
         warning(one.index, path, controls(new_text.split('\n')), old)
     });
     let mut warnings: Vec<Warning> = by_line.chain(by_text).collect();
-    // A value by path can be several edits.
+    // One operation on a value can be several edits.
     warnings.dedup_by_key(|one| one.operation);
     warnings
 }
 
-/// The warning of a file that is added with control characters.
+/// The warning about a new file with control characters.
 pub(super) fn added_warning(one: &FileTask<'_>) -> Option<Warning> {
     let Task::Add { content: NewContent::Text(content), .. } = &one.task else { return None };
     warning(one.operation, &one.path, controls(content.split('\n')), Controls::new)
 }
 
-/// The warning of the control characters that a text has and what it replaces has not.
+/// The warning about the control characters of a new text that the old text does not have.
 fn warning(
     operation: usize,
     path: &str,
@@ -143,8 +143,8 @@ fn of_lines(subject: &PlanText<'_>, first: u64, last: u64) -> Controls {
     controls(String::from_utf8_lossy(&text).split('\n'))
 }
 
-/// The control characters of a text that are unusual in sources. Usual are tabs, carriage returns,
-/// ESC, and a form feed alone on its line.
+/// The control characters of a text that are unusual in sources. Tabs, carriage returns, ESC, and a
+/// form feed alone on its line are not.
 fn controls<'t>(lines: impl Iterator<Item = &'t str>) -> Controls {
     let mut controls = Controls::new();
     for (line, number) in lines.zip(1..) {
@@ -164,7 +164,7 @@ fn controls<'t>(lines: impl Iterator<Item = &'t str>) -> Controls {
     controls
 }
 
-/// Whether a byte can be one of an unusual control character: those over U+007F begin with 0xC2.
+/// Whether a byte can belong to an unusual control character. Those over U+007F start with 0xC2.
 fn may_be_unusual(byte: u8) -> bool {
     byte < b' ' && !matches!(byte, b'\t' | b'\r' | b'\x1b') || matches!(byte, 0x7f | 0xc2)
 }

@@ -1,4 +1,4 @@
-//! What goes wrong with a patch, collected until all of it is known, then told at once.
+//! The failures of a patch, collected so that one refusal reports all of them.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -9,13 +9,13 @@ use crate::view::scope::Host;
 use hashline_base::error::Error;
 use hashline_memory::{LineSet, MemoryUpdate};
 
-/// Failures on the way to a refusal, each with the report of its anchor, if it is about one.
+/// The failures so far, each with the report of its anchor, if it is about one.
 #[derive(Debug, Default)]
 pub(super) struct Failures {
     all: Vec<(Failure, Option<AnchorReport>)>,
     /// What a session learns from the reports of a file, with the paths in them.
     updates: Vec<(BTreeSet<String>, MemoryUpdate)>,
-    /// There are no operations, but anchors that were asked about.
+    /// Whether the failures are about anchors to verify, not about operations.
     pub(super) is_of_anchors: bool,
 }
 
@@ -24,7 +24,7 @@ impl Failures {
         self.all.is_empty()
     }
 
-    /// The lines that the reports show.
+    /// The numbers of the lines that the reports show.
     pub(super) fn lines(&self) -> impl Iterator<Item = u64> + '_ {
         self.all.iter().filter_map(|(_, report)| report.as_ref()).flat_map(AnchorReport::numbers)
     }
@@ -33,7 +33,7 @@ impl Failures {
         self.all.push((Failure::new(operation, path, error), None));
     }
 
-    /// Failures that are about no anchor that can be reported.
+    /// Failures without reports of anchors.
     pub(super) fn of(failures: impl IntoIterator<Item = Failure>) -> Failures {
         let all = failures.into_iter().map(|failure| (failure, None)).collect();
         Failures { all, ..Failures::default() }
@@ -56,8 +56,8 @@ impl Failures {
         }
     }
 
-    /// The refusal, if there is anything to refuse, as a face writes it; `names` is what the
-    /// operations are called in a patch in oh-my-pi's language.
+    /// The refusal, unless there are no failures. `host` is the caller's binding; `names` are the
+    /// names of hunks in a patch in oh-my-pi's language.
     pub(super) fn into_rejected(self, host: &Host, names: HunkNames<'_>) -> Option<Rejected> {
         self.into_shown(host, names).map(|(rejected, _)| rejected)
     }
@@ -77,7 +77,7 @@ impl Failures {
             failure.spell(host);
             if !names.is_empty() {
                 names.name_failure(&mut failure, report.as_mut());
-                // A hunk can be several operations, which fail alike.
+                // One hunk can become several operations, which fail with the same message.
                 let is_known = |known: &Failure| known.message == failure.message;
                 let alike = failures.iter().rev();
                 if alike.take_while(|one| one.operation == failure.operation).any(is_known) {
@@ -91,7 +91,7 @@ impl Failures {
         let told = reported_failures(&failures, host.refusal_limit_bytes).len();
         let mut of_told: Vec<_> = reports.iter().filter(|(at, ..)| *at < told).collect();
         of_told.sort_by_key(|(_, place, _)| *place);
-        // Hunks have names of their own, and anchors alone no operations.
+        // Hunks are named instead, and anchors to verify belong to no operation.
         let has_operations = names.is_empty() && !self.is_of_anchors;
         let operation = |at: usize| has_operations.then(|| failures[at].operation);
         let of_told: Vec<_> =
@@ -127,7 +127,7 @@ fn within(update: MemoryUpdate, these: &LineSet) -> MemoryUpdate {
     }
 }
 
-/// An anchor that is stale in two files has two answers: none that fits both.
+/// Removes anchors that are stale in several files: no single replacement fits all of them.
 fn without_contradictions(mut remaps: Vec<(String, String)>) -> Vec<(String, String)> {
     remaps.sort();
     remaps.dedup();

@@ -1,4 +1,4 @@
-//! A patch whose operations are all in order: its report, its changes, its commit.
+//! A patch all of whose operations are valid: its report, its changes and its commit.
 
 mod check;
 mod describe;
@@ -38,10 +38,10 @@ pub(super) use landing::SessionParts;
 /// The contents of files that the patch adds.
 pub(super) type AddedContents = HashMap<FileKey, NewText>;
 
-/// The lines that an answer shows or names, by their files.
+/// The lines that an answer shows or names, by file.
 pub(super) type ShownInFiles = HashMap<FileKey, ShownLines>;
 
-/// Everything that is settled and ready to be written.
+/// A patch that is planned and ready to be written.
 pub(super) struct Job<'a> {
     scope: &'a Scope<'a>,
     context: TransactionContext<'a>,
@@ -50,9 +50,9 @@ pub(super) struct Job<'a> {
     tasks: &'a Tasks<'a>,
     /// One for each of `tasks.edits`.
     files: &'a [Settled],
-    /// Files with a plan that changes something, by path: their place in `files`.
+    /// The indexes in `files` of files whose content changes, by path.
     edited: HashMap<&'a Path, usize>,
-    /// Paths from which a file moves away.
+    /// The moves of files, by old path.
     moved: HashMap<&'a Path, &'a FileTask<'a>>,
 }
 
@@ -75,8 +75,8 @@ impl<'a> Job<'a> {
         Job { scope, context, options, names, tasks, files, edited, moved: moved.collect() }
     }
 
-    /// The contents of added files: of texts, in the encoding of the option; of lines, in that of
-    /// the files that they come from.
+    /// The contents of added files. Texts are encoded as the option says; lines of other files keep
+    /// the encoding of their file.
     pub(super) fn added_contents(
         &self,
         charset: Option<Charset>,
@@ -108,26 +108,26 @@ impl<'a> Job<'a> {
         Ok(added)
     }
 
-    /// Files that are edited and stay.
+    /// The files that are edited and not moved.
     fn edited_in_place(&self) -> impl Iterator<Item = (&'a FileEdits<'a>, &'a Settled)> {
         self.tasks.edits.iter().zip(self.files).filter(|(edits, file)| {
             !file.plan.regions.is_empty() && !self.moved.contains_key(edits.place.canonical())
         })
     }
 
-    /// The edit of the file that a move takes along.
+    /// The plan for a file that is both moved and edited.
     fn edit_of(&self, one: &FileTask<'_>) -> Option<&'a Settled> {
         self.edits_of(one).map(|(_, file)| file)
     }
 
-    /// The same, with the operations.
+    /// The plan for a file that is both moved and edited, with the operations.
     fn edits_of(&self, one: &FileTask<'_>) -> Option<(&'a FileEdits<'a>, &'a Settled)> {
         let Task::Move { from, .. } = &one.task else { return None };
         self.edited.get(from.canonical()).map(|&at| (&self.tasks.edits[at], &self.files[at]))
     }
 
-    /// Whether the patch names one file alone. Lines can come from another one, and of what is asked
-    /// for in another one nothing may be left to do.
+    /// Whether the patch names only one file. It is not enough that only one changes: lines can be
+    /// copied from another file, and the operations on another file can be without effect.
     fn is_about_one_file(&self) -> bool {
         let edits = &self.tasks.edits;
         let is_edited =
@@ -183,7 +183,7 @@ impl<'a> Job<'a> {
                 Task::Add { to, .. } => {
                     let content = added[&one.key()].content();
                     let path = to.path();
-                    // A link has no attributes that a file could keep.
+                    // A symbolic link has no attributes that a file could keep.
                     let is_file = |(_, stamp): &(&Place, Stamp)| stamp.kind == FileKind::File;
                     match deleted.get(path.as_path()).copied().filter(is_file) {
                         Some((place, stamp)) => {
@@ -218,8 +218,8 @@ impl<'a> Job<'a> {
         deleted.collect()
     }
 
-    /// What will have been done once the commit is through, and the lines of each file that the
-    /// answer shows.
+    /// The report of the patch as if it were committed, and the lines of each file that the answer
+    /// shows.
     pub(super) fn report(
         &self,
         added: &AddedContents,
@@ -283,7 +283,7 @@ impl<'a> Job<'a> {
         (applied, keys.into_iter().zip(shown).map(in_file).collect())
     }
 
-    /// The diff of the file with this key.
+    /// The diff of a file.
     fn diff_of(
         &self,
         key: FileKey,
@@ -313,8 +313,7 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// The diff of a file that is edited, or only moved. Of very many changes it says no more than
-    /// that they are.
+    /// The diff of a file that is edited, or only moved. Very many changes are not shown.
     fn edited_diff(
         &self,
         from: &str,
@@ -331,7 +330,7 @@ impl<'a> Job<'a> {
         FileDiff::of(from, to, hunks.unwrap_or_default())
     }
 
-    /// The diff of a file that is deleted. One that cannot be shown is deleted all the same.
+    /// The diff of a deleted file. If its lines cannot be shown, the diff gives the reason.
     fn deleted_diff(&self, place: &Place, path: &str) -> FileDiff {
         let unshown =
             |why: &str| FileDiff { text: unshown_diff(Some(path), None, why), hunks: Vec::new() };
@@ -345,7 +344,7 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// What a session has to learn of the patch once it is committed.
+    /// The updates of a session's memory that the commit makes necessary.
     pub(super) fn memory_updates(
         &self,
         session: SessionParts<'_>,
@@ -362,7 +361,7 @@ impl<'a> Job<'a> {
             let name = edits.place.canonical().to_owned();
             updates.push(edited_update((edits, file), name, shown_of(edits.key())));
         }
-        // Names that are given up first: moves may chain and swap.
+        // All old names are freed before new ones are taken: moves can chain and swap.
         let (mut moves, mut arrivals) = (Vec::new(), Vec::new());
         for one in &self.tasks.files {
             let mut known = shown_of(one.key());
@@ -394,7 +393,7 @@ impl<'a> Job<'a> {
         updates
     }
 
-    /// What is to be learned of an edited file, which is called `file` after the patch.
+    /// The update for an edited file; `file` is its name after the patch.
     fn edited_update(
         &self,
         session: SessionParts<'_>,
@@ -411,11 +410,11 @@ impl<'a> Job<'a> {
         if is_silent {
             shown = shown.common(&course.written());
         }
-        // Of what the model wrote, it knows what a row does not show.
+        // A rendered line can be cut, but the model knows all of the text that it wrote.
         shown.extend(&shown.lines.common(&course.written()));
         shown.extend(&landings.shown(edits.key()));
         if !memory.knows(edits.place.canonical()) {
-            // There is nothing that the edit could have moved.
+            // The memory has no lines of the file that the edit could have moved.
             let showing = Showing::Told;
             return MemoryUpdate::Shown { file, text: after, lines: shown, showing };
         }
@@ -426,7 +425,7 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Lines of which the model wrote a part, and does not know the rest.
+/// New lines that contain old text which the model has not seen.
 fn unread_parts(recall: &Recall<'_>, edits: &FileEdits<'_>, settled: &Settled) -> LineSet {
     let regions = &settled.plan.regions;
     if regions.iter().all(|region| region.partly_old.is_empty()) {

@@ -1,4 +1,4 @@
-//! The files that a patch is about: where they are, and which operations are about each.
+//! Finds the files of a patch, and groups its operations by file.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -18,18 +18,18 @@ use hashline_disk::fs::{
 };
 use hashline_lines::dialect::Dialect;
 
-/// The operations of a patch, by what they are about.
+/// The operations of a patch, grouped by file.
 #[derive(Default)]
 pub(super) struct Tasks<'o> {
-    /// Files with edits of their content, in the order of their first operation.
+    /// Files whose content is edited, in the order of their first operation.
     pub(super) edits: Vec<FileEdits<'o>>,
-    /// What is done to whole files, in order.
+    /// Operations on whole files, in the order of the request.
     pub(super) files: Vec<FileTask<'o>>,
-    /// Operations that repeat others, or move a file to where it is.
+    /// Operations that repeat others, or move a file onto itself.
     pub(super) noops: Vec<Noop>,
-    /// How the patch was understood.
+    /// Warnings about the patch itself.
     pub(super) warnings: &'o [Warning],
-    /// Names that nobody has; perhaps another call is about to give them to a file.
+    /// Names without a file. They are locked, too: another call may be about to create one.
     missing: Vec<LockKey>,
 }
 
@@ -38,30 +38,29 @@ pub(super) struct FileEdits<'o> {
     pub(super) place: Place,
     stamp: Stamp,
     pub(super) operations: Vec<&'o Operation>,
-    /// What the one who wrote the patch was shown of the file, where the patch says so.
+    /// The snapshots of the file that the patch carries.
     pub(super) snapshots: Vec<&'o str>,
     /// Names through which the edits reach the file, links included.
     names: Vec<PathBuf>,
 }
 
-/// What tells the files of a patch apart: the first operation on each, and whether the file is the
-/// goal of it. An operation that moves lines is about two files.
+/// Identifies a file of a patch by the first operation on it, and by whether the file is the
+/// destination of that operation: an operation that moves lines has two files.
 pub(super) type FileKey = (usize, bool);
 
 impl FileEdits<'_> {
-    /// Its key.
     pub(super) fn key(&self) -> FileKey {
         let first = self.operations[0];
         (first.index, matches!(first.action, LineEdit::Put(_)))
     }
 
-    /// Whether an operation names a version of it by its tag.
+    /// Whether an anchor of its operations has the tag of a version.
     pub(super) fn name_a_tag(&self) -> bool {
         let mut anchors = self.operations.iter().flat_map(|one| one.action.anchors());
         anchors.any(|anchor| anchor.tag.is_some())
     }
 
-    /// Whether lines of it go to other files.
+    /// Whether lines of it are moved or copied to other files.
     pub(super) fn gives_lines_away(&self) -> bool {
         let is_given = |one: &&Operation| match &one.action {
             LineEdit::Take(transfer) => transfer.to.is_some(),
@@ -72,7 +71,6 @@ impl FileEdits<'_> {
 }
 
 impl FileTask<'_> {
-    /// Its key.
     pub(super) fn key(&self) -> FileKey {
         let is_goal = matches!(self.task, Task::Add { content: NewContent::Lines(_), .. });
         (self.operation, is_goal)
@@ -86,7 +84,7 @@ pub(super) struct FileTask<'o> {
     pub(super) task: Task<'o>,
 }
 
-/// What a new file holds.
+/// The content of a new file.
 pub(super) enum NewContent<'o> {
     /// A text.
     Text(String),
@@ -94,7 +92,7 @@ pub(super) enum NewContent<'o> {
     Lines(Vec<&'o Operation>),
 }
 
-/// What is done to a whole file.
+/// The kinds of operations on whole files, with the files that they name.
 pub(super) enum Task<'o> {
     Add { to: Lookup, to_exists: bool, content: NewContent<'o> },
     Move { from: Place, stamp: Stamp, to: Lookup, to_path: String, to_exists: bool },
@@ -102,8 +100,8 @@ pub(super) enum Task<'o> {
 }
 
 impl Tasks<'_> {
-    /// Leaves out what puts lines that a repeat would have taken, and then the files that are left
-    /// without operations.
+    /// Removes the `Put` halves of operations whose `Take` halves were dropped as duplicates, and
+    /// then the files without operations.
     fn without_repeated_halves(&mut self) {
         let repeated = repeated(&self.noops);
         for edits in &mut self.edits {
@@ -143,8 +141,8 @@ impl Tasks<'_> {
         keys
     }
 
-    /// Moves onto a name of the very same inode, which the patch vacates: after a crash the two
-    /// names could not be told apart.
+    /// The errors for moves onto another name of the same inode that the patch frees: after a
+    /// crash, recovery could not distinguish the two names.
     pub(super) fn moves_within_one_inode(&self) -> Vec<(usize, Error)> {
         let vacated = self.files.iter().filter_map(|one| match &one.task {
             Task::Move { from: place, stamp, .. } | Task::Delete { place, stamp } => {
@@ -166,7 +164,7 @@ impl Tasks<'_> {
         self.files.iter().filter_map(refusal).collect()
     }
 
-    /// The files that lie below `state`: what is there decides what a recovery does.
+    /// The errors for files below `state`: a patch that changed journals would break recovery.
     pub(super) fn below_state(&self, state: &Path) -> Vec<(usize, Error)> {
         let edits = self.edits.iter().map(|edits| {
             let operation = edits.operations.first().map_or(0, |one| one.index);
@@ -193,7 +191,7 @@ impl Tasks<'_> {
         edits.chain(files).filter_map(refusal).collect()
     }
 
-    /// What the patch does to names, for the check of names.
+    /// The effects of the operations on file names.
     pub(super) fn name_changes(&self) -> Vec<(usize, NameChange)> {
         let change = |one: &FileTask<'_>| match &one.task {
             Task::Add { to, to_exists, .. } => {
@@ -222,17 +220,17 @@ fn name(lookup: &Lookup, shown: &str, exists: bool) -> Name {
     Name { path: lookup.path(), shown: shown.to_owned(), exists }
 }
 
-/// Looks up the paths of a patch.
+/// Resolves the paths of a patch.
 pub(super) struct Lookups<'a> {
     fs: &'a dyn FileSystem,
     base: &'a Base,
     dialect: &'static Dialect,
 }
 
-/// How many links are followed from one to the next; systems follow about as many.
+/// The longest chain of symbolic links that is followed, as on Linux.
 const LINKS_LIMIT: u32 = 40;
 
-/// Operations seen so far, by what they do, and to which file if there are several.
+/// The first operation of each kind: by file, action and `verbatim`.
 type FirstSeen<'o, K, A> = HashMap<(K, &'o A, bool), usize>;
 
 impl<'a> Lookups<'a> {
@@ -240,11 +238,11 @@ impl<'a> Lookups<'a> {
         Lookups { fs, base, dialect }
     }
 
-    /// Sorts the operations by file; what cannot be found is a failure.
+    /// Groups the operations by file. Files that cannot be found become failures.
     pub(super) fn tasks<'o>(&self, patch: &'o Operations) -> (Tasks<'o>, Failures) {
         let mut tasks = Tasks { warnings: &patch.warnings, ..Tasks::default() };
         let mut failures = Failures::default();
-        // A patch with many edits of one file looks it up once.
+        // Many edits of one file cost one lookup.
         let mut found: HashMap<&str, Result<usize>> = HashMap::new();
         let mut by_file: HashMap<(u64, u64), usize> = HashMap::new();
         for operation in &patch.edits {
@@ -268,7 +266,7 @@ impl<'a> Lookups<'a> {
             }
         }
         for (path, snapshot) in &patch.snapshots {
-            // Of files that the patch does not edit it says nothing.
+            // Snapshots of other files are ignored.
             let at = match found.get(path.as_str()) {
                 Some(known) => known.clone().ok(),
                 None => self.edited_as(path, &tasks),
@@ -296,14 +294,14 @@ impl<'a> Lookups<'a> {
         (tasks, failures)
     }
 
-    /// The edited file that another spelling of its path leads to.
+    /// The index of the edited file that another spelling of its path names.
     fn edited_as(&self, path: &str, tasks: &Tasks<'_>) -> Option<usize> {
         let place = self.base.existing(path).ok()?;
         tasks.edits.iter().position(|edits| edits.place.canonical() == place.canonical())
     }
 
-    /// Finds a file to edit: its place in `Tasks::edits`. Different paths to one file, hard links
-    /// included, are one file.
+    /// The index of a file in `Tasks::edits`, where it is added if necessary. Different paths to
+    /// one file, including hard links, give one entry.
     fn find(
         &self,
         path: &str,
@@ -333,7 +331,7 @@ impl<'a> Lookups<'a> {
         Ok(edits)
     }
 
-    /// The file that a path leads to.
+    /// The file at a path, after following links.
     fn file(&self, path: &str) -> Result<(Place, Stamp)> {
         let place = self.base.existing(path)?;
         let stamp = self.stamp(&place)?;
@@ -343,8 +341,8 @@ impl<'a> Lookups<'a> {
         }
     }
 
-    /// Notes the locks of a name that nobody has: its own, and those of the names that links lead
-    /// on to.
+    /// Records the locks of a name without a file: those of the name and of all targets of its
+    /// links.
     fn note_missing(&self, error: &Error, path: &str, tasks: &mut Tasks<'_>) {
         if error.code != Code::FileNotFound {
             return;
@@ -363,7 +361,7 @@ impl<'a> Lookups<'a> {
         self.fs.stamp(place).map_err(|cause| Error::io("look at", place.shown(), &cause))
     }
 
-    /// What has a name; `None` only when nothing has.
+    /// The stamp of the entry at a name; `None` if there is none.
     fn there(&self, lookup: &Lookup) -> Result<Option<Stamp>> {
         let Lookup::Found(place) = lookup else { return Ok(None) };
         match self.fs.stamp(place) {
@@ -409,11 +407,11 @@ impl<'a> Lookups<'a> {
         Ok(())
     }
 
-    /// Adds lines to a file that the patch makes of them.
+    /// Adds lines to a file that moved or copied lines create.
     fn made_of_lines<'o>(&self, operation: &'o Operation, tasks: &mut Tasks<'o>) -> Result<()> {
         let path = &operation.path;
         let to = self.base.named(path)?;
-        // A name is there, but what it leads to is not.
+        // A dangling link.
         if self.there(&to)?.is_some() {
             return Err(Error::io("find", path, &std::io::ErrorKind::NotFound.into()));
         }
@@ -447,7 +445,7 @@ impl<'a> Lookups<'a> {
         Ok(Task::Move { from, stamp, to, to_path: to_path.to_owned(), to_exists })
     }
 
-    /// A name that is to go: of a file, or of a link (not of what the link leads to).
+    /// A name to remove: that of a file, or of a link itself.
     fn entry(&self, path: &str) -> Result<(Place, Stamp)> {
         let Lookup::Found(place) = self.base.named(path)? else {
             return Err(Error::io("find", path, &std::io::ErrorKind::NotFound.into()));
@@ -460,12 +458,13 @@ impl<'a> Lookups<'a> {
     }
 }
 
-/// Whether an operation puts lines into a file, but does not say where.
+/// Whether an operation puts lines without a position.
 fn wants_place(operation: &Operation) -> bool {
     matches!(&operation.action, LineEdit::Put(transfer) if transfer.at.is_none())
 }
 
-/// Whether an operation puts lines where a file that is not there begins or ends.
+/// Whether an operation puts lines without a position, or at the start or end of the file, so that
+/// it can create the file.
 fn needs_no_place(operation: &Operation) -> bool {
     matches!(&operation.action, LineEdit::Put(transfer)
         if matches!(transfer.at, None | Some(InsertAt::Start | InsertAt::End)))
@@ -479,7 +478,7 @@ fn without_place(operation: &Operation, path: &str) -> Error {
     Error::at(Code::InvalidOperation, path, message)
 }
 
-/// The no-op of an exact repeat.
+/// The no-op, if an operation repeats an earlier one exactly.
 fn repeats<'o, K: Eq + Hash, A: Eq + Hash>(
     seen: &mut FirstSeen<'o, K, A>,
     key: K,
@@ -494,10 +493,9 @@ fn repeats<'o, K: Eq + Hash, A: Eq + Hash>(
     }
 }
 
-/// Whether an edit that is written twice is carried out once. Equal inserts are no repeats, but
-/// where the origin of a dialect was recorded to take them so: each puts one more there. Of an
-/// operation that moves lines, the part that takes them decides: equal anchors of two files name
-/// other lines.
+/// Whether a repeated edit is applied only once. Repeated inserts are applied each time, except in
+/// dialects whose original tool drops them. Only the `Take` half of a move is compared, because
+/// equal anchors in two files name different lines.
 fn can_repeat(dialect: &Dialect, action: &LineEdit) -> bool {
     match action {
         LineEdit::Put(_) => false,
@@ -505,9 +503,9 @@ fn can_repeat(dialect: &Dialect, action: &LineEdit) -> bool {
     }
 }
 
-/// Takes the repeats out of the operations on one file.
+/// Removes repeated operations on one file.
 fn take_repeats(dialect: &Dialect, operations: &mut Vec<&Operation>) -> Vec<Noop> {
-    // Repeats name the same line, which few operations do: only those are compared.
+    // Only the few operations that name the same line are compared.
     let line = |one: &Operation| one.action.anchors().next().map_or(0, |anchor| anchor.line);
     let lines = Recurring::among(operations.iter().map(|one| line(one)));
     let (mut seen, mut noops) = (FirstSeen::new(), Vec::new());
@@ -523,7 +521,7 @@ fn take_repeats(dialect: &Dialect, operations: &mut Vec<&Operation>) -> Vec<Noop
     noops
 }
 
-/// The operations on a text in memory, without repeats.
+/// The operations on a text in memory without repeated ones.
 pub(super) fn without_duplicates<'o>(
     dialect: &Dialect,
     operations: &'o [Operation],
@@ -535,7 +533,7 @@ pub(super) fn without_duplicates<'o>(
     (kept, noops)
 }
 
-/// The operations that repeat others. One that moves lines is left out whole, with both parts.
+/// The indexes of repeated operations, of whose moves both halves are dropped.
 fn repeated(noops: &[Noop]) -> HashSet<usize> {
     noops.iter().map(|one| one.operation).collect()
 }

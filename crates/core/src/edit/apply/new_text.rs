@@ -1,5 +1,5 @@
-//! The content that a patch makes of a file: assembled once and hashed once, for the parser, the
-//! answer, the memory and the commit.
+//! The new content of a file, which is built and hashed only once for the parser, the answer, the
+//! memory and the commit.
 
 use std::sync::Arc;
 
@@ -7,11 +7,12 @@ use hashline_disk::bytes::{Charset, Document, hex, snapshot};
 use hashline_disk::commit::Content;
 use hashline_memory::{Version, hash_of};
 
-/// A new content.
+/// The new content of a file.
 pub(super) struct NewText {
-    /// As it is written.
+    /// The bytes of the file.
     bytes: Arc<Vec<u8>>,
-    /// As the model sees it: UTF-8 without byte order mark. Mostly the same memory.
+    /// The text as the model sees it: UTF-8 without byte order mark. It usually shares memory with
+    /// `bytes`.
     text: Arc<Vec<u8>>,
     /// The hash of the text.
     hash: u128,
@@ -22,7 +23,7 @@ pub(super) struct NewText {
 impl NewText {
     /// The bytes of a file in an encoding. `is_plain` says that they are UTF-8 already.
     pub(super) fn of(bytes: Vec<u8>, charset: Charset, is_plain: bool) -> NewText {
-        // A line that begins with U+FEFF can have become the first.
+        // An edit can make a line that starts with U+FEFF the first one.
         let bom_bytes = Charset::sniff(&bytes).map_or(0, |(_, bom_bytes)| bom_bytes);
         let bytes = Arc::new(bytes);
         let text = match (is_plain, bom_bytes) {
@@ -47,12 +48,12 @@ impl NewText {
         &self.snapshot
     }
 
-    /// What is to be written.
+    /// The content for the commit.
     pub(super) fn content(&self) -> Content<'_> {
         Content { pieces: vec![&self.bytes], snapshot: Some(&self.snapshot) }
     }
 
-    /// The text as a memory is told of it.
+    /// The text as a version for the memory.
     pub(super) fn version(&self) -> Version {
         Version::shared(Arc::clone(&self.text), self.hash)
     }

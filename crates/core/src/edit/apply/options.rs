@@ -1,4 +1,4 @@
-//! How patches are applied: all of a workspace, and one alone.
+//! Options for applying patches: those of a workspace, and those of one patch.
 
 use serde::Deserialize;
 
@@ -11,16 +11,16 @@ use crate::edit::structure::SyntaxCheck;
 use hashline_base::shape::or_default;
 use hashline_disk::commit::Durability;
 
-/// How the anchors and texts of a patch are taken, in files and in memory alike.
+/// How the anchors and texts of a patch are interpreted, for files and for texts in memory.
 #[derive(Clone, Debug)]
 pub struct EditOptions {
     /// What to do with stale anchors.
     pub relocate: Relocate,
-    /// How far from its number a line is looked for, in lines each way.
+    /// How far from its number a line is searched, in lines in each direction.
     pub relocate_window_lines: u64,
     /// The repairs that may be made to a model's text.
     pub repairs: RepairRules,
-    /// How it is told what was done.
+    /// The form of the answer.
     pub answer: AnswerOptions,
 }
 
@@ -42,20 +42,21 @@ impl EditOptions {
     }
 }
 
-/// How one patch is applied, beside the options that hold for all.
+/// The options of one patch, in addition to those of all patches.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub struct PatchOptions {
-    /// Everything is checked and reported, and nothing is written.
+    /// Checks and reports everything, but writes nothing.
     #[serde(deserialize_with = "or_default")]
     pub dry_run: bool,
-    /// With how many lines of context each change is told as a diff; not at all when `None`.
+    /// The number of context lines in the diff of each file; no diff if `None`.
     #[serde(rename = "context")]
     pub diff_context_lines: Option<u64>,
-    /// Nobody sees the report of success: of its lines those count as shown that the patch wrote.
+    /// The report of success is not shown to a model: only the lines that the patch wrote count as
+    /// shown.
     #[serde(skip)]
     pub is_silent: bool,
-    /// How it is told what was done, where this is not as for all patches.
+    /// The form of the answer, where it differs from that of all patches.
     #[serde(skip)]
     pub answer: AnswerOptions,
 }
@@ -63,18 +64,18 @@ pub struct PatchOptions {
 /// How patches are applied to files.
 #[derive(Clone, Debug)]
 pub struct ApplyOptions {
-    /// How its anchors and texts are taken.
+    /// How their anchors and texts are interpreted.
     pub edit: EditOptions,
-    /// What a finished call is safe from.
+    /// The crashes that a finished call survives.
     pub durability: Durability,
     /// How long to wait for other calls that edit the same files.
     pub lock_timeout_ms: u64,
-    /// What to do about files that parse and would not afterwards; `None`: warn in a session, and
-    /// nothing elsewhere.
+    /// What to do if a patch breaks the syntax of a file; `None`: warn in a session, and do nothing
+    /// elsewhere.
     pub syntax: Option<SyntaxCheck>,
 }
 
-/// How long calls wait for each other by default.
+/// The default of [`ApplyOptions::lock_timeout_ms`].
 pub const LOCK_TIMEOUT_MS: u64 = 10_000;
 
 impl Default for ApplyOptions {

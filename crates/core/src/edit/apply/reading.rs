@@ -1,4 +1,4 @@
-//! A patch as a caller passes it on → operations, whichever shape it has.
+//! A patch in any shape → operations.
 
 use super::controls::nul_failures;
 use super::failures::{Failures, rejected};
@@ -13,18 +13,18 @@ use hashline_base::error::{Code, Error};
 use hashline_lines::dialect::Dialect;
 use hashline_omp::{Script, ScriptProblem, read_script};
 
-/// A patch on files as it was read, before its turn; or every reason why it is none.
+/// A patch on files that was parsed before its turn, or its failures.
 pub struct ReadPatch(Result<PatchForm, Vec<Failure>>);
 
-/// The two kinds of patches.
+/// A parsed patch.
 enum PatchForm {
     Operations(Operations),
-    /// In oh-my-pi's language: what registers hold is known when its turn comes.
+    /// In oh-my-pi's language. It is lowered in its turn, when the contents of registers are known.
     Script(Script),
 }
 
 impl ReadPatch {
-    /// Reads a patch.
+    /// Parses a patch.
     pub fn of(dialect: &Dialect, patch: &Patch, cancel: &Cancel) -> ReadPatch {
         ReadPatch(match script_text(patch.value(), cancel) {
             None => parse(dialect, PatchKind::Files, patch.value(), cancel)
@@ -35,12 +35,12 @@ impl ReadPatch {
         })
     }
 
-    /// Whether there is nothing to wait for.
+    /// Whether the patch is refused without waiting for its turn.
     pub fn is_malformed(&self) -> bool {
         self.0.is_err()
     }
 
-    /// Its operations.
+    /// The operations of the patch.
     pub(super) fn operations(
         self,
         registers: Option<&Registers>,
@@ -52,21 +52,21 @@ impl ReadPatch {
     }
 }
 
-/// The operations, if their texts have no NUL.
+/// Refuses operations whose texts have NUL.
 fn without_nul(operations: Operations) -> Result<Operations, Vec<Failure>> {
     let failures = nul_failures(&operations);
     if failures.is_empty() { Ok(operations) } else { Err(failures) }
 }
 
-/// The same on one text in memory, or the refusal. The text has a name only if a patch in oh-my-pi's
-/// language gives it one.
+/// The operations of a patch on a text in memory, or the refusal. Only a patch in oh-my-pi's
+/// language gives the text a name.
 pub(super) fn operations_on_text(
     dialect: &'static Dialect,
     patch: &Patch,
     text: &str,
 ) -> Result<Operations, Box<Outcome>> {
     let cancel = &Cancel::default();
-    // No option stands in a refusal of a text in memory.
+    // A refusal for a text in memory names no option, so the spelling does not matter.
     let refused = |failures| {
         Box::new(rejected(Failures::of(failures), &Host::default(), HunkNames::default()))
     };
@@ -99,13 +99,13 @@ pub(super) fn operations_on_text(
     }
 }
 
-/// What the text of a patch in oh-my-pi's language says.
+/// Parses a patch in oh-my-pi's language.
 fn script_of(text: &str, cancel: &Cancel) -> Result<Script, Vec<Failure>> {
     let script = read_script(text, cancel).map_err(|error| vec![Failure::new(0, None, error)])?;
     script.map_err(failures)
 }
 
-/// The operations of such a patch.
+/// The operations of a patch in oh-my-pi's language.
 fn lowered(script: Script, registers: Option<&Registers>) -> Result<Operations, Vec<Failure>> {
     let LoweredScript { mut operations, notes } = lower(script, registers).map_err(failures)?;
     let path_of = |hunk: usize| operations.path_of(hunk).unwrap_or_default().to_owned();

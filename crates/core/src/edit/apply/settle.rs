@@ -43,23 +43,23 @@ use hashline_memory::{
     Body, LineSet, MemoryLimits, MemoryUpdate, SessionMemory, Showing, Version, hash_of,
 };
 
-/// A file whose operations are all in order.
+/// A file all of whose operations are valid, with the plan for it.
 pub(super) struct Settled {
     pub(super) document: Document,
     /// The lines of the text as UTF-8.
     index: LineIndex,
-    /// Its hash, once something asked for it.
+    /// The hash of the text, computed on demand.
     hash: OnceLock<u128>,
     pub(super) plan: Plan,
-    /// What it makes of the file, once something needs that in one piece.
+    /// The new content, built on demand.
     after: OnceLock<NewText>,
     pub(super) relocations: Vec<Relocation>,
     pub(super) repairs: Vec<Repair>,
     pub(super) warnings: Vec<Warning>,
     pub(super) noops: Vec<Noop>,
-    /// Blocks that were named by one line: the operation, the first line and the last.
+    /// Blocks that were named by one line: the operation, the first line and the last line.
     pub(super) blocks: Vec<(usize, u64, u64)>,
-    /// The lines that operations take here.
+    /// The lines of this file that operations move or copy.
     pub(super) taken: TakenLines,
     operations: usize,
 }
@@ -69,7 +69,7 @@ impl Settled {
         FileReport { dialect, document: &self.document, index: &self.index, plan: &self.plan }
     }
 
-    /// What the patch makes of the file, in one piece.
+    /// The new content in one piece.
     pub(super) fn after(&self) -> &NewText {
         self.after.get_or_init(|| {
             let bytes = splice(&self.document, &self.plan).concat();
@@ -77,8 +77,8 @@ impl Settled {
         })
     }
 
-    /// The same as it is written. Where nothing needed it in one piece, it is written in pieces of
-    /// the file and of the patch.
+    /// The new content to be written. Unless it was built already, it consists of slices of the
+    /// file and of the plan.
     pub(super) fn content_after(&self) -> Content<'_> {
         match self.after.get() {
             Some(after) => after.content(),
@@ -100,7 +100,7 @@ impl Settled {
         Body { text, index, hash: *self.hash.get_or_init(|| hash_of(text)) }
     }
 
-    /// The same, as a memory is told of it.
+    /// The text before the patch, as a version for the memory.
     pub(super) fn version_before(&self, memory: &SessionMemory) -> Version {
         if self.document.is_stable() {
             memory.version_of(self.body_before())
@@ -109,20 +109,20 @@ impl Settled {
         }
     }
 
-    /// The operations that change something.
+    /// The number of operations that change something.
     pub(super) fn effective_operations(&self) -> usize {
         self.operations - self.plan.unchanged.len()
     }
 }
 
-/// A file that is to be edited, as it is.
+/// A file to be edited.
 pub(super) struct LoadedFile {
     document: Document,
-    /// What the one who wrote the patch was shown, where the patch says so.
+    /// What the author of the patch was shown, if the patch carries snapshots.
     shown: Option<SessionMemory>,
 }
 
-/// Loads a file of a patch; `is_remembered` where a session remembers what it showed.
+/// Loads a file of a patch; `is_remembered` if a session remembers what it showed.
 pub(super) fn load_file(
     scope: &Scope<'_>,
     edits: &FileEdits<'_>,
@@ -146,8 +146,7 @@ pub(super) fn load_file(
     })
 }
 
-/// The lines that the operations on a file take from it. What is wrong with these operations is
-/// told when the file is settled.
+/// The lines that operations take from a file. Failures are ignored: planning reports them.
 pub(super) fn lines_taken(
     scope: &Scope<'_>,
     edits: &FileEdits<'_>,
@@ -201,7 +200,7 @@ pub(super) fn settle_file(
         refusal_limit_bytes: scope.host.refusal_limit_bytes,
         incoming,
     };
-    // A panic, which bytes that change under a mapping can cause, is this file's failure alone.
+    // A mapped file that changes can cause a panic, which then fails only this file.
     let settled = contained(path, || Ok(settle_document(document, &asked)));
     settled.unwrap_or_else(|error| {
         let mut failures = Failures::default();
@@ -210,8 +209,8 @@ pub(super) fn settle_file(
     })
 }
 
-/// A memory of the whole file, where the patch carries its snapshots, no session remembers it, and
-/// it is as they say.
+/// A memory of the whole file, if the patch carries its snapshots and they match, and no session
+/// remembers it.
 fn shown_by_snapshots(
     scope: &Scope<'_>,
     edits: &FileEdits<'_>,
@@ -228,7 +227,7 @@ fn shown_by_snapshots(
     })
 }
 
-/// A memory of all lines of a file as it is.
+/// A memory of all lines of the current file.
 fn memory_of(file: &Path, document: &Document) -> SessionMemory {
     let memory = SessionMemory::new(MemoryLimits::default());
     let (file, text) = (file.to_owned(), memory.version(document.text(), None));
@@ -259,10 +258,10 @@ fn editable(loaded: Loaded, path: &str) -> Result<Document> {
     }
 }
 
-/// Operations on a text that is loaded.
+/// A request to plan operations on a loaded text.
 pub(super) struct Asked<'a, 'o> {
     pub(super) dialect: &'static Dialect,
-    /// For messages; empty in memory.
+    /// The path for messages; empty for a text in memory.
     pub(super) path: &'a str,
     pub(super) operations: &'a [&'o Operation],
     pub(super) options: &'a EditOptions,
@@ -271,26 +270,26 @@ pub(super) struct Asked<'a, 'o> {
     pub(super) budget: &'a Budget<'a>,
     /// How long the text of a refusal may be.
     pub(super) refusal_limit_bytes: usize,
-    /// Lines that come from other files.
+    /// Lines that are moved or copied from other files.
     pub(super) incoming: &'a TakenLines,
 }
 
-/// Where operations take place.
+/// The resolved anchors of operations.
 struct Placement<'o> {
     resolved: Vec<Resolved<'o>>,
-    /// Those that could take place at all.
+    /// The operations whose range is not reversed.
     forward: Vec<&'o Operation>,
     blocks: Vec<(usize, u64, u64)>,
     failures: Failures,
 }
 
 impl<'o> Asked<'_, 'o> {
-    /// What is known of a text, for refusals as long as the host takes them.
+    /// The lines of a text, for refusals within the limit of the host.
     fn evidence<'t>(&self, text: &'t [u8]) -> Evidence<'t> {
         Evidence::new(self.dialect, text).within(self.refusal_limit_bytes)
     }
 
-    /// Finds the places of operations with anchors.
+    /// Resolves the anchors of the operations.
     fn locate(&self, evidence: &Evidence<'_>) -> Placement<'o> {
         let (path, policy) = (self.path, self.options.policy());
         let mut failures = Failures::default();
@@ -319,7 +318,7 @@ impl<'o> Asked<'_, 'o> {
 }
 
 impl Asked<'_, '_> {
-    /// Of the lines that a refusal shows, those whose anchors could mean others that were shown.
+    /// The lines in a refusal whose anchors could also name other lines that were shown.
     fn doubtful(&self, document: &Document, failures: &Failures) -> Doubtful {
         let recall = self.recall.as_ref().filter(|_| failures.lines().next().is_some());
         let Some((recall, file)) = recall else { return Doubtful::default() };
@@ -328,15 +327,15 @@ impl Asked<'_, '_> {
     }
 }
 
-/// For so many texts of a file that do not occur the nearest lines are looked for.
+/// The most similar lines are searched for at most this many missing texts of a file.
 const NEAREST_LIMIT: usize = 8;
 
-/// The lines of a text in its own bytes, where these are not UTF-8.
+/// The lines of a document in its own encoding, if that is not UTF-8.
 fn own_index(document: &Document) -> Option<LineIndex> {
     (!document.is_plain()).then(|| LineIndex::new(document.body(), document.unit()))
 }
 
-/// Settles operations on a text that is loaded.
+/// Plans the operations on a loaded text.
 pub(super) fn settle_document(
     document: Document,
     asked: &Asked<'_, '_>,
@@ -349,15 +348,16 @@ pub(super) fn settle_document(
     if doubtful.is_empty() {
         return Err(failures);
     }
-    // Which rows a refusal shows is known only now.
+    // Which lines a refusal shows is known only now. Rendering them with editions needs a second
+    // run.
     match settle(document, asked, doubtful) {
         Ok(settled) => Ok(settled),
         Err(refused) => Err(refused.1),
     }
 }
 
-/// Settles operations; returns the document with what is refused. `doubtful` are lines whose rows
-/// say of which version they are.
+/// Plans the operations. On failure it returns the document as well. Refusals render the lines in
+/// `doubtful` with an edition.
 fn settle(
     document: Document,
     asked: &Asked<'_, '_>,
@@ -425,7 +425,7 @@ fn settle(
     plan.unchanged.extend(by_path.unchanged);
     plan.unchanged.extend(at_home);
     warnings.extend(plan.dropped_mark.map(|one| mark_warning(path, one, &document)));
-    // Of an operation that takes lines here and puts them here, one part speaks for both.
+    // A move within the file counts once, not as `Take` and `Put`.
     let counted: Vec<&Operation> =
         operations.iter().copied().filter(|one| !is_other_half(one, &taken)).collect();
     let unchanged: HashSet<usize> = plan.unchanged.iter().copied().collect();
@@ -456,7 +456,8 @@ fn settle(
     })
 }
 
-/// Why the file that a plan makes would not be read as the text that it is, and by which operation.
+/// The error if the new content would be read back in another encoding or as binary, with the
+/// operation that causes it.
 fn misread(document: &Document, plan: &Plan) -> Option<(usize, Error)> {
     let first = plan.regions.first().filter(|first| first.start < HEAD_BYTES)?;
     let mut head = Vec::with_capacity(HEAD_BYTES);
@@ -475,7 +476,7 @@ fn misread(document: &Document, plan: &Plan) -> Option<(usize, Error)> {
     Some((operation, why.error(operation, charset)))
 }
 
-/// The warning that a text lost a byte order mark.
+/// The warning that a byte order mark was removed from a text.
 fn mark_warning(path: &str, operation: usize, document: &Document) -> Warning {
     let mark = match document.bom_bytes() {
         0 => "has none; to add one, delete the file and add it in the same patch",
@@ -489,12 +490,12 @@ fn mark_warning(path: &str, operation: usize, document: &Document) -> Warning {
     Warning { code, operation: Some(operation), path, message }
 }
 
-/// Whether an operation is the part that puts lines where another part has taken them.
+/// Whether an operation is the `Put` half of a move or copy within this file.
 fn is_other_half(operation: &Operation, taken: &TakenLines) -> bool {
     matches!(operation.action, LineEdit::Put(_)) && taken.contains_key(&operation.index)
 }
 
-/// Adds the edits of operations that move or copy lines. Returns those that change nothing.
+/// Adds the edits of moves and copies. Returns the operations that change nothing.
 fn transfer<'o>(
     subject: &PlanText<'_>,
     resolved: &[Resolved<'o>],
@@ -539,7 +540,7 @@ fn transfer<'o>(
     if refused.is_empty() { Ok(at_home) } else { Err(refused) }
 }
 
-/// What is refused, and what a session shows of the file by that.
+/// Failures, with the memory update for the lines of the file that they show.
 fn refusal(
     recall: Option<&(Recall<'_>, &Path)>,
     evidence: &Evidence<'_>,
@@ -551,16 +552,16 @@ fn refusal(
     }
 }
 
-/// What became of operations that name a block by one line.
+/// Operations that name a block by one line.
 #[derive(Default)]
 struct Widened {
-    /// Their operations, with the first and the last line of each.
+    /// The operations, each with the first and the last line of its block.
     blocks: Vec<(usize, u64, u64)>,
     refused: Vec<(Failure, AnchorReport)>,
 }
 
-/// Gives operations that name a block all of its lines. In a session those must have been shown
-/// that it would remove.
+/// Expands operations that name a block to all of its lines. In a session, the lines to be removed
+/// must have been shown.
 fn widen(
     evidence: &Evidence<'_>,
     path: &str,
@@ -586,7 +587,7 @@ fn widen(
             (one.spot, one.anchor_line) = (Spot::Gap(last), Some(last));
         } else {
             one.spot = Spot::Lines(first, last);
-            // Lines that go to another place are not lost.
+            // Moved lines are not lost.
             if !matches!(one.operation.action, LineEdit::Take(_)) {
                 removed.push(*one);
             }
@@ -602,7 +603,7 @@ fn some(path: &str) -> Option<&str> {
     Some(path).filter(|path| !path.is_empty())
 }
 
-/// The refusal of a range that starts after its end.
+/// The error for a range that starts after its end.
 fn backwards(operation: &Operation) -> Option<Error> {
     let index = operation.index;
     let (first, last, what) = match &operation.action {
@@ -630,13 +631,13 @@ fn backwards(operation: &Operation) -> Option<Error> {
     ))
 }
 
-/// The edits of operations by anchor, their texts repaired.
+/// The edits of operations with anchors, after repairs of their texts.
 #[derive(Default)]
 struct Mended<'o> {
     edits: Vec<Edit<'o>>,
     repairs: Vec<Repair>,
     warnings: Vec<Warning>,
-    /// Texts that repeat the lines next to them.
+    /// Texts that repeat the lines next to them, or contain a cut line.
     refused: Vec<(Failure, AnchorReport)>,
 }
 
@@ -658,7 +659,6 @@ fn mend<'o>(
     let touched = LazyCell::new(|| Touched::of(resolved));
     let mut mended = Mended { edits: Vec::with_capacity(resolved.len()), ..Mended::default() };
     for one in resolved {
-        // What is planned once the flag is set is of no use to anybody.
         if cancel.is_cancelled() {
             break;
         }
@@ -695,7 +695,7 @@ fn mend<'o>(
         mended
             .refused
             .extend(cut.and_then(|cut| cut_row_failure(evidence, path, one.operation, cut)));
-        // Of a block, the hint need not be that of its first line.
+        // The hint of a block's anchor need not be that of the block's first line.
         let named = one.operation.action.anchors().next();
         let hint = named.filter(|_| !one.operation.action.is_by_block());
         let hint = hint.and_then(|one| one.hint.as_deref());
@@ -740,7 +740,7 @@ fn edit_of<'o>(resolved: &Resolved<'o>, place: EditSite, lines: Cow<'o, [String]
     }
 }
 
-/// The relocations of an operation: one for each of its anchors.
+/// The relocations of an operation: one for each anchor that moved.
 fn relocations(evidence: &Evidence<'_>, path: &str, resolved: &Resolved<'_>) -> Vec<Relocation> {
     if (resolved.distance, resolved.last_distance) == (0, 0) {
         return Vec::new();

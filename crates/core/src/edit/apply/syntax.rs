@@ -1,4 +1,4 @@
-//! Whether a file parses as it is.
+//! Checks whether a file parses.
 
 use serde::Serialize;
 
@@ -8,12 +8,12 @@ use crate::view::scope::Scope;
 use hashline_base::error::Result;
 use hashline_disk::bytes::{Loaded, load_bytes, with_file};
 
-/// What a parser says of a file.
+/// The result of parsing a file.
 #[derive(Clone, Debug, Serialize)]
 pub struct SyntaxReport {
-    /// The file, as it was asked for.
+    /// The path of the request.
     pub path: String,
-    /// `ok`, `unclean`, or `unknown` where no parser looked.
+    /// `ok`, `unclean`, or `unknown` if the file was not parsed.
     pub syntax: SyntaxState,
     /// The first line that does not parse.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -21,10 +21,10 @@ pub struct SyntaxReport {
     /// What is wrong there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// The line where what is not closed opens.
+    /// The line where the construct that is not closed begins.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opened: Option<u64>,
-    /// These lines with their anchors, each with a line feed; empty where nothing is wrong.
+    /// These lines with their anchors, each with a newline; empty without a fault.
     pub text: String,
 }
 
@@ -35,7 +35,7 @@ pub fn check_syntax(scope: &Scope<'_>, path: &str) -> Result<SyntaxReport> {
     })
 }
 
-/// As [`check_syntax`], for bytes that came from elsewhere; the path is what they are called.
+/// Parses bytes that were not read from a file; `path` names them.
 pub fn check_syntax_bytes(scope: &Scope<'_>, path: &str, bytes: &[u8]) -> Result<SyntaxReport> {
     Ok(check(scope, path, &load_bytes(path, bytes, &scope.load_options())?))
 }

@@ -1,14 +1,14 @@
-//! Which lines the operations on a file change: a lookup for an operation that asks about the
-//! others.
+//! The lines that the operations on a file change, to find out whether another operation changes a
+//! line.
 
 use std::collections::BTreeMap;
 
 use crate::edit::request::LineEdit;
 use crate::edit::resolve::{Resolved, Spot};
 
-/// The lines that operations change, as stretches.
+/// The lines that operations change, as ranges.
 pub(super) struct Touched {
-    /// The first line of each, in order, with who changes its lines.
+    /// The first line of each range, sorted, with the operations that change its lines.
     stretches: Vec<(u64, By)>,
 }
 
@@ -31,7 +31,7 @@ impl Touched {
         Touched::by_spans(spans)
     }
 
-    /// Operations with the first and the last line of what each changes.
+    /// The lines of operations, each with its first and its last line.
     fn by_spans(spans: impl Iterator<Item = (usize, u64, u64)>) -> Touched {
         let mut edges = Vec::new();
         for (operation, first, last) in spans.filter(|(_, first, last)| first <= last) {
@@ -58,7 +58,7 @@ impl Touched {
         Touched { stretches: stretches.collect() }
     }
 
-    /// Whether another operation than this one changes a line.
+    /// Whether an operation other than this one changes a line.
     pub(super) fn by_another(&self, operation: usize, line: u64) -> bool {
         let begun = self.stretches.partition_point(|&(first, _)| first <= line);
         match self.stretches[..begun].last() {
@@ -73,7 +73,7 @@ impl Touched {
 mod tests {
     use super::*;
 
-    /// All spans of operations 0 and 1 within three lines, and some backwards.
+    /// All ranges of operations 0 and 1 within three lines, including reversed ones.
     fn spans() -> Vec<(usize, u64, u64)> {
         let lines = || 1..=3_u64;
         let ends = lines().flat_map(|first| lines().map(move |last| (first, last)));
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn agrees_with_a_look_at_all_operations() {
+    fn agrees_with_a_scan_of_all_operations() {
         let mut seen = [0_u32; 2];
         for one in spans() {
             for two in spans() {

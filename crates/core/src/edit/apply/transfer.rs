@@ -1,4 +1,5 @@
-//! Lines that go from one place to another: what is taken, and how it looks where it is put.
+//! Moved and copied lines: their bytes at the source, and their encoding and indentation at the
+//! destination.
 
 use std::collections::HashMap;
 
@@ -9,15 +10,15 @@ use hashline_base::error::{Code, Error, Mention, Result};
 use hashline_disk::bytes::Charset;
 use hashline_lines::lines::{Terminator, Unit};
 
-/// Lines that an operation takes.
+/// The lines that an operation moves or copies.
 pub(super) struct Taken {
     pub(super) first: u64,
     pub(super) last: u64,
     pub(super) is_copy: bool,
-    /// In the bytes of their file, without terminators.
+    /// The bytes of the lines in the source file, without terminators.
     texts: Vec<Vec<u8>>,
     terminators: Vec<Terminator>,
-    /// What ends the lines of that file where one of these has no end.
+    /// The terminator for a line that has none in the source file.
     usual: Terminator,
     charset: Charset,
     byte_order_mark: Vec<u8>,
@@ -57,12 +58,12 @@ pub(super) fn taken(subject: &PlanText<'_>, resolved: &[Resolved<'_>]) -> TakenL
 }
 
 impl Taken {
-    /// How many lines they are.
+    /// The number of lines.
     pub(super) fn count(&self) -> u64 {
         self.texts.len() as u64
     }
 
-    /// Their texts as strings, if all of them are text.
+    /// The lines as strings, if all of them are valid in their encoding.
     pub(super) fn lines(&self) -> Option<Vec<String>> {
         let line = |text: &Vec<u8>| {
             let decoded = self.charset.decode(text);
@@ -71,7 +72,7 @@ impl Taken {
         self.texts.iter().map(line).collect()
     }
 
-    /// Their texts in another encoding.
+    /// The lines in another encoding.
     fn in_charset(&self, operation: &Operation, charset: Charset) -> Result<Vec<Vec<u8>>> {
         if charset == self.charset {
             let whole = |text: &Vec<u8>| text.len().is_multiple_of(charset.unit().width_bytes());
@@ -109,7 +110,7 @@ impl Taken {
     }
 }
 
-/// The edit that puts lines at a place.
+/// The edit that inserts the lines at their destination.
 pub(super) fn put<'o>(
     subject: &PlanText<'_>,
     one: &Resolved<'o>,
@@ -120,16 +121,16 @@ pub(super) fn put<'o>(
     let operation = one.operation;
     let mut lines = taken.in_charset(operation, subject.document.charset())?;
     if transfer.indent == MovedIndent::Fit {
-        let beside = match transfer.at {
+        let neighbour = match transfer.at {
             Some(InsertAt::After(_)) => one.anchor_line,
             _ => None,
         };
-        fit(&mut lines, &indent_at(subject, gap, beside), subject.index.unit());
+        fit(&mut lines, &indent_at(subject, gap, neighbour), subject.index.unit());
     }
     Ok(Some(Edit::Insert { operation, gap, lines: NewLines::Bytes(lines) }))
 }
 
-/// Whether a move leaves everything as it is: its lines go to where they are, as they are.
+/// Whether a move changes nothing, because the destination is where the lines already are.
 pub(super) fn is_at_home(taken: &Taken, edit: &Edit<'_>) -> bool {
     match edit {
         Edit::Insert { gap, lines: NewLines::Bytes(lines), .. } => {
@@ -141,18 +142,18 @@ pub(super) fn is_at_home(taken: &Taken, edit: &Edit<'_>) -> bool {
     }
 }
 
-/// The white space at the start of the next line below a place that is not empty, or of the line
-/// beside it if that has more.
-fn indent_at(subject: &PlanText<'_>, gap: u64, beside: Option<u64>) -> Vec<u8> {
+/// The indentation at a gap: that of the next non-blank line below it, or of the neighbour if that
+/// is deeper.
+fn indent_at(subject: &PlanText<'_>, gap: u64, neighbour: Option<u64>) -> Vec<u8> {
     let (body, unit) = (subject.document.body(), subject.index.unit());
     let below = subject.index.from_line(body, gap + 1).into_iter().flatten();
     let below = below.map(|span| span.text(body)).find(|text| !is_blank(text, unit));
-    let beside = beside.and_then(|line| Some(subject.index.span(body, line)?.text(body)));
-    let indents = [beside, below].into_iter().flatten().map(|text| indent(text, unit));
+    let neighbour = neighbour.and_then(|line| Some(subject.index.span(body, line)?.text(body)));
+    let indents = [neighbour, below].into_iter().flatten().map(|text| indent(text, unit));
     indents.max_by_key(|one| one.len()).unwrap_or_default().to_vec()
 }
 
-/// Exchanges the white space that all lines begin with.
+/// Replaces the common indentation of the lines.
 fn fit(lines: &mut [Vec<u8>], new: &[u8], unit: Unit) {
     let own = lines.iter().filter(|text| !is_blank(text, unit)).map(|text| indent(text, unit));
     let common = own.reduce(|one, other| {
@@ -182,16 +183,15 @@ fn is_blank(text: &[u8], unit: Unit) -> bool {
     indent(text, unit).len() == text.len()
 }
 
-/// A file that is made of lines of others.
+/// The content of a new file that consists of lines of other files.
 pub(super) struct GatheredLines {
-    /// Its encoding.
     pub(super) charset: Charset,
-    /// Its bytes.
     pub(super) bytes: Vec<u8>,
 }
 
-/// Makes a file of the lines that operations take, in their order. Its encoding is that of the
-/// first, and each line ends as it did; only the last one may have no end.
+/// Builds the content of a new file from the lines that operations take, in their order. Its
+/// encoding is that of the first lines. Lines keep their terminators; only the last one may have
+/// none.
 pub(super) fn gather(operations: &[&Operation], taken: &TakenLines) -> Result<GatheredLines> {
     let parts: Vec<_> =
         operations.iter().filter_map(|one| Some((*one, taken.get(&one.index)?))).collect();
@@ -215,7 +215,7 @@ pub(super) fn gather(operations: &[&Operation], taken: &TakenLines) -> Result<Ga
             bytes.extend(charset.encode(end).expect("every encoding has line ends"));
         }
     }
-    // A line can begin with U+FEFF, which is a mark as good as another.
+    // A first line that starts with U+FEFF already has the mark.
     if !bytes.starts_with(&first.byte_order_mark) {
         bytes.splice(..0, first.byte_order_mark.iter().copied());
     }

@@ -1,5 +1,5 @@
-//! Whose turn it is: the locks of a patch's files, taken again until paths and locks agree, and
-//! the recovery of what a dead process left of them.
+//! The locks of a patch's files, and the recovery of interrupted patches of these files. Paths can
+//! change while a call waits, so locks are taken again until they match the paths.
 
 use std::time::{Duration, Instant};
 
@@ -15,17 +15,17 @@ use hashline_disk::commit::{
 };
 use hashline_lines::dialect::Dialect;
 
-/// The tasks of a patch, and the locks of everything it is about.
+/// The tasks of a patch, with the locks of all of its files.
 pub(super) struct Locked<'a, 'o> {
     pub(super) tasks: Tasks<'o>,
     pub(super) failures: Failures,
     pub(super) _locks: Locks<'a>,
 }
 
-/// Takes the locks of a patch's files, and of names that nobody has: another call may have
-/// vacated them for a moment. Paths are looked up again once the locks are held: by then
-/// another call may have put other files there, which have other locks. What a dead process
-/// left of these files is recovered first, but not by a dry run, which writes nothing.
+/// Takes the locks of a patch's files, and of names without a file, which another call may have
+/// freed for a moment. Paths are resolved again once the locks are held, because another call may
+/// have put other files there, which have other locks. An interrupted patch of these files is
+/// recovered first, except by a dry run, which writes nothing.
 pub(super) fn lock<'a, 'o>(
     context: TransactionContext<'a>,
     dialect: &'static Dialect,
@@ -38,8 +38,8 @@ pub(super) fn lock<'a, 'o>(
     let deadline = Instant::now() + Duration::from_millis(timeout_ms);
     let TransactionContext { fs, base, state } = context;
     loop {
-        // Without waiting: a dead patch whose files others use is theirs to recover, unless
-        // its files are ours, too.
+        // Without waiting for locks: if other calls use the files of an interrupted patch, they
+        // recover it. Those of this patch are checked below.
         base.forget();
         let report = if dry_run {
             RecoveryReport::default()
@@ -60,7 +60,7 @@ pub(super) fn lock<'a, 'o>(
             if !is_abandoned && wanted == keys {
                 return Ok(Locked { tasks, failures, _locks: locks });
             }
-            // As a rule, the one who was waited for has put another file there.
+            // Usually the call that held the locks has put other files there.
             let is_in_time = !cancel.is_cancelled() && Instant::now() < deadline;
             if is_abandoned || !is_in_time || !locks.change_to(state, wanted.clone())? {
                 break is_abandoned;
@@ -85,10 +85,10 @@ pub(super) fn lock<'a, 'o>(
     }
 }
 
-/// How long to wait before looking again at a journal that another process works off.
+/// The pause before checking again a journal that another process is recovering.
 const RECOVERY_PAUSE: Duration = Duration::from_millis(2);
 
-/// Someone who takes no locks gives the names of our files to others, again and again.
+/// The error when another process without locks keeps replacing the files.
 fn still_changing(patch: &Operations) -> Error {
     let path = patch.first_path().unwrap_or_default();
     let what = format!("{path}: another process keeps replacing the files of the patch (option ");
@@ -104,7 +104,7 @@ fn not_recovered(patch: &Operations) -> Error {
     Error::at(Code::LockTimeout, path, message)
 }
 
-/// A journal about our files that cannot be worked off stops the call.
+/// The error when a journal about these files could not be recovered in time.
 fn still_unrecovered(report: RecoveryReport) -> Error {
     let message = Message::from("it is still being recovered (option ") + Term::LockTimeout + ")";
     let unfinished = Error::new(Code::LockTimeout, message);

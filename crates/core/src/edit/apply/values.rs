@@ -1,4 +1,4 @@
-//! Edits of values by path → edits of the bytes where the values stand.
+//! Edits of values by path → edits of the bytes of these values.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::json::{JsonPiece, JsonRefusal, plan_json};
 use hashline_base::error::{Code, Error, Message};
 use hashline_disk::bytes::valid_utf8;
 
-/// What the edits by path of one file come to.
+/// The byte edits of the values of one file.
 #[derive(Default)]
 pub(super) struct ValueEdits<'o> {
     pub(super) edits: Vec<Edit<'o>>,
@@ -19,7 +19,7 @@ pub(super) struct ValueEdits<'o> {
     pub(super) unchanged: Vec<usize>,
 }
 
-/// The edits by path among `operations`, or every reason against them.
+/// The edits by path among `operations`, or their failures.
 pub(super) fn edits<'o>(
     subject: &PlanText<'_>,
     path: &str,
@@ -38,7 +38,7 @@ pub(super) fn edits<'o>(
     let Some(&(first, _)) = asked.first() else { return Ok(ValueEdits::default()) };
     let named = (!path.is_empty()).then_some(path);
     let Some(text) = valid_utf8(subject.document.text()) else {
-        // Mapped bytes can change; the commit would find that, too.
+        // A mapped file can change after it was loaded. The commit would detect that, too.
         let message = format!("{path}: another process changed it; read it again");
         failures.push(first, named, Error::new(Code::ConcurrentChange, message));
         return Err(failures);

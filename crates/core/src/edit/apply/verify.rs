@@ -1,5 +1,5 @@
-//! Anchors against a file as it is: what of a patch by them would be refused. Nothing is written,
-//! and no line is followed.
+//! Verifies anchors against a current file: reports those that a patch would be refused for.
+//! Nothing is written, and no anchor is relocated.
 
 use super::failures::Failures;
 use crate::edit::outcome::Rejected;
@@ -11,15 +11,15 @@ use hashline_base::error::{Code, Error, Result};
 use hashline_disk::bytes::{Loaded, load_bytes, with_file};
 use hashline_lines::anchor::Anchor;
 
-/// The refusal of those anchors that do not hold in a file, if there are any.
+/// The refusal of the anchors that are not valid in a file, if there are any.
 pub fn verify_file(scope: &Scope<'_>, path: &str, anchors: &[String]) -> Result<Option<Rejected>> {
     with_file(scope.fs, scope.base, path, &scope.load_options(), |loaded| {
         verify(scope, path, loaded, anchors)
     })
 }
 
-/// The refusal of those anchors that do not hold in bytes that came from elsewhere, if there are
-/// any; `name` is what the bytes are called.
+/// The refusal of the anchors that are not valid in bytes that were not read from a file, if there
+/// are any; `name` names the bytes.
 pub fn verify_bytes(
     scope: &Scope<'_>,
     name: &str,
@@ -44,7 +44,7 @@ fn verify(
     let mut operations = Vec::with_capacity(anchors.len());
     for (index, anchor) in anchors.iter().enumerate() {
         match Anchor::parse(scope.dialect, anchor) {
-            Ok(anchor) => operations.push(beside(index, path, anchor)),
+            Ok(anchor) => operations.push(probe(index, path, anchor)),
             Err(error) => failures.push(index, Some(path), error),
         }
     }
@@ -60,8 +60,8 @@ fn verify(
     Ok(failures.into_rejected(&scope.host, HunkNames::default()))
 }
 
-/// An operation that is at home where its anchor is, and never carried out.
-fn beside(index: usize, path: &str, anchor: Anchor) -> Operation {
+/// An operation that names the anchor and is never applied.
+fn probe(index: usize, path: &str, anchor: Anchor) -> Operation {
     let action = LineEdit::Insert { at: InsertAt::After(anchor), lines: Vec::new(), block: false };
     Operation { index, path: path.to_owned(), verbatim: true, action }
 }

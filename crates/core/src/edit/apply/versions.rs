@@ -1,5 +1,5 @@
-//! Whether files are the versions that a patch in oh-my-pi's language names. Where a session knows
-//! what it showed, it decides instead; without one, the file must be that version.
+//! Checks whether files are the versions that a patch in oh-my-pi's language names. Without a
+//! session they must be; a session compares the lines with what it has shown.
 
 use super::failures::Failures;
 use crate::edit::report::stale_version;
@@ -11,7 +11,7 @@ use hashline_disk::bytes::{Loaded, contained, load_place};
 use hashline_lines::dialect::Dialect;
 use hashline_lines::tag::Tag;
 
-/// The refusals of sections whose file is another version. A file that cannot be read is refused
+/// The failures of sections whose file has another version. A file that cannot be read is reported
 /// elsewhere.
 pub(super) fn stale(scope: &Scope<'_>, patch: &Operations, in_session: bool) -> Result<Failures> {
     let mut failures = Failures::default();
@@ -27,7 +27,8 @@ pub(super) fn stale(scope: &Scope<'_>, patch: &Operations, in_session: bool) -> 
     Ok(failures)
 }
 
-/// Whether a section deletes its file: what was never shown would be lost.
+/// Whether a section deletes its file. Then the version must match even in a session, because lines
+/// that were never shown would be lost.
 fn deletes(patch: &Operations, version: &NamedVersion) -> bool {
     let is_delete = |action: &FileAction| matches!(action, FileAction::Delete);
     patch.files.iter().any(|one| is_in(version, one.index) && is_delete(&one.action))
@@ -54,7 +55,7 @@ fn stale_file(scope: &Scope<'_>, patch: &Operations, version: &NamedVersion) -> 
     })
 }
 
-/// The refusal of a section of which a text is not the version.
+/// The failure of a section if a text is not the version that it names.
 pub(super) fn stale_text(
     dialect: &'static Dialect,
     text: &[u8],

@@ -1,4 +1,4 @@
-//! Whether the files of a patch still parse.
+//! Checks whether the files of a patch still parse.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -24,25 +24,25 @@ use hashline_lines::dialect::Dialect;
 use hashline_lines::lines::{LineIndex, Unit};
 use hashline_memory::{Body, LineSet, MemoryUpdate, SessionMemory, Showing};
 
-/// What was found, by file.
+/// The results of the checks, by file.
 pub(in crate::edit::apply) type FileChecks = HashMap<FileKey, FileCheck>;
 
-/// What was found of a file.
+/// The result of the check of a file.
 pub(in crate::edit::apply) struct FileCheck {
-    /// Its path before.
+    /// The path before the patch.
     pub from: String,
-    /// Its path after.
+    /// The path after the patch.
     pub path: String,
-    /// The name under which it is remembered before.
+    /// The name in the session's memory before the patch.
     was: PathBuf,
-    /// The name under which it is remembered after.
+    /// The name in the session's memory after the patch.
     file: PathBuf,
-    /// The operation, if it has only one.
+    /// The operation on the file, if there is only one.
     about: Option<usize>,
     pub checked: Checked,
 }
 
-/// A file that the patch makes or edits.
+/// A file that the patch creates or edits.
 struct CheckedFile<'a> {
     key: FileKey,
     about: Option<usize>,
@@ -70,7 +70,7 @@ impl<'a> CheckedFile<'a> {
         CheckedFile { key, about, from: edits.place.shown(), path, file, text }
     }
 
-    /// The name under which the file is remembered before.
+    /// The name in the session's memory before the patch.
     fn was(&self) -> &Path {
         match self.text {
             CheckedText::New(_) => &self.file,
@@ -78,7 +78,7 @@ impl<'a> CheckedFile<'a> {
         }
     }
 
-    /// The text as it is known without work: before, or of a new file.
+    /// A text of the file that is available without applying the plan.
     fn known_text(&self) -> &'a [u8] {
         match self.text {
             CheckedText::New(content) => content,
@@ -106,8 +106,8 @@ impl<'a> CheckedFile<'a> {
     }
 }
 
-/// The edits of a file, with the operations that name lines by anchors. Each looks through all
-/// operations of the file, so they are made one by one, as they are asked for: of many, none is.
+/// The edits of a file, with the operations that name lines by anchors. The iterator is lazy,
+/// because each item scans all operations of the file, and none is used if there are many.
 fn near_edits<'a>(
     edits: &'a FileEdits<'_>,
     settled: &'a Settled,
@@ -137,7 +137,7 @@ fn near_edits<'a>(
 }
 
 impl<'a> Job<'a> {
-    /// Parses the files that the patch makes and edits, as they would be written.
+    /// Parses the files that the patch creates and edits, as they would be written.
     pub(in crate::edit::apply) fn checks(
         &'a self,
         added: &'a AddedContents,
@@ -210,15 +210,15 @@ impl FileCheck {
         })
     }
 
-    /// The text before the patch, and the line of it that an operation is to end or start with
-    /// instead.
+    /// The text before the patch, and the line of it that is suggested as the end or start of an
+    /// operation.
     fn to_name(&self) -> Option<(&[u8], u64)> {
         let Suggestion { mistake, line, .. } = self.checked.suggestion.as_ref()?;
         let is_named = matches!(mistake, Mistake::End(_) | Mistake::Start(_));
         Some((self.checked.text_before()?, *line)).filter(|_| is_named)
     }
 
-    /// That line, if its anchor could mean another one that was shown.
+    /// The suggested line, if its anchor could also name another line that was shown.
     pub(in crate::edit::apply) fn doubtful(
         &self,
         dialect: &'static Dialect,
@@ -229,7 +229,7 @@ impl FileCheck {
         recall.doubtful(dialect, &self.was, Body::new(text, &index), [line])
     }
 
-    /// What a session learns of it where the patch is not applied.
+    /// The suggested line as a memory update, for a patch that is not applied.
     pub(in crate::edit::apply) fn named(&self, memory: &SessionMemory) -> Option<MemoryUpdate> {
         let (text, line) = self.to_name()?;
         let index = LineIndex::new(text, Unit::Byte);
@@ -239,7 +239,7 @@ impl FileCheck {
         Some(MemoryUpdate::Shown { file, text, lines, showing: Showing::Told })
     }
 
-    /// The refusal of a patch that breaks the file. `doubtful` are lines of the file as it is.
+    /// The failure of a patch that breaks the file. `doubtful` are lines of the current file.
     pub(in crate::edit::apply) fn refusal(
         &self,
         dialect: &'static Dialect,
@@ -252,7 +252,7 @@ impl FileCheck {
         Some(Failure::new(self.about.unwrap_or(operation), Some(&self.from), error))
     }
 
-    /// The text of the warning, and its rows. `doubtful` are lines of the text after the patch.
+    /// The text of the warning. `doubtful` are lines of the text after the patch.
     pub(super) fn warning_text(
         &self,
         dialect: &'static Dialect,
@@ -261,7 +261,7 @@ impl FileCheck {
         Some(self.report(dialect)?.warning(self.checked.text()?, doubtful))
     }
 
-    /// The same of a dry run. `doubtful` are lines of the file as it is.
+    /// The text of the warning of a dry run. `doubtful` are lines of the current file.
     pub(super) fn trial_text(
         &self,
         dialect: &'static Dialect,
@@ -271,13 +271,13 @@ impl FileCheck {
         Some(self.report(dialect)?.dry_run(before, after, doubtful))
     }
 
-    /// The warning with this text.
+    /// The warning with a text.
     pub(super) fn warning(&self, message: Message) -> Warning {
         let (code, path) = (WarningCode::Syntax, self.path.clone());
         Warning { code, operation: self.about, path, message }
     }
 
-    /// Keeps the tree for the next edit.
+    /// Keeps the syntax tree for the next edit.
     pub(in crate::edit::apply) fn keep(self, patches: &PatchState) {
         patches.trees().keep(self.file, self.checked.into_tree());
     }

@@ -1,5 +1,5 @@
-//! What an answer says about each file that a patch changes: what happened to it, its new lines,
-//! and whether it still parses.
+//! The answer's part for each file that a patch changes: the change, its new lines, and whether it
+//! still parses.
 
 use std::collections::HashMap;
 
@@ -14,43 +14,43 @@ use hashline_lines::lines::{LineIndex, Unit, count_lines};
 use hashline_lines::tag::Tag;
 use hashline_memory::{Body, LineSet};
 
-/// What the answer to a patch is made of.
+/// The inputs of an answer.
 pub(super) struct AnswerParts<'t> {
     pub(super) added: &'t AddedContents,
     pub(super) checks: &'t FileChecks,
     pub(super) session: Option<SessionParts<'t>>,
     pub(super) answer: AnswerOptions,
-    /// It is a dry run.
+    /// Whether it is a dry run.
     pub(super) is_tried: bool,
 }
 
-/// What the answer says about one file.
+/// The answer's part for one file.
 pub(super) struct FileAnswer<'t> {
     pub(super) key: FileKey,
     pub(super) change: FileChange,
     pub(super) section: Section<'t>,
-    /// The lines whose rows need an edition.
+    /// The lines whose anchors need an edition to be unambiguous.
     pub(super) doubtful: Doubtful,
-    /// If the patch breaks it.
+    /// The warning, if the patch breaks the syntax.
     pub(super) broken: Option<BreakMessage>,
 }
 
 /// A file that a patch changes.
 #[derive(Clone, Copy)]
 enum ChangedFile<'a> {
-    /// It is edited and stays.
+    /// It is edited and not moved.
     Edited(&'a FileEdits<'a>, &'a Settled),
-    /// It is made, moved or deleted.
+    /// It is created, moved or deleted.
     Whole(&'a FileTask<'a>),
 }
 
 impl<'a> Job<'a> {
-    /// What the answer says about the files, in the order of their first operations.
+    /// The parts of the answer, in the order of the first operations on the files.
     pub(super) fn describe_files<'t>(&self, parts: &AnswerParts<'t>) -> Vec<FileAnswer<'t>>
     where
         'a: 't,
     {
-        // A caller without a memory has to see what is in the files.
+        // Without a session, the caller must be shown the lines anyway.
         let session = parts.session.filter(|_| parts.answer.is_brief());
         let unread = session.map(|session| self.unread(parts.added, session)).unwrap_or_default();
         let edited = self.edited_in_place().map(|(edits, file)| ChangedFile::Edited(edits, file));
@@ -108,8 +108,7 @@ impl<'a> Job<'a> {
         FileAnswer { key, change, section, doubtful, broken }
     }
 
-    /// The lines of a file after the patch whose anchors could mean others that were shown, among
-    /// those of an answer.
+    /// The lines of an answer whose anchors could also name other lines that were shown.
     fn doubtful(
         &self,
         file: ChangedFile<'_>,
@@ -144,7 +143,7 @@ impl<'a> Job<'a> {
         recall.doubtful_after(self.scope.dialect, &update, anchors.iter().map(|&(line, _)| line))
     }
 
-    /// The same of the line of the file as it is that an answer names in place of another.
+    /// The line that a check suggests, if its anchor could also name another line that was shown.
     fn doubtful_to_name(&self, parts: &AnswerParts<'_>, key: FileKey) -> Doubtful {
         let doubtful = parts.checks.get(&key).zip(parts.session);
         doubtful
@@ -152,7 +151,7 @@ impl<'a> Job<'a> {
             .unwrap_or_default()
     }
 
-    /// The new lines of each file that the model neither wrote nor knows.
+    /// The new lines of each file that the model has neither written nor seen.
     fn unread(
         &self,
         added: &AddedContents,
@@ -221,7 +220,7 @@ impl<'a> Job<'a> {
     }
 }
 
-/// What happened to an edited file, and the section that shows it.
+/// The change of an edited file, and its section in the answer.
 pub(in crate::edit::apply) fn edited_change<'t>(
     dialect: &'static Dialect,
     path: &str,

@@ -1,4 +1,4 @@
-//! Where lines that a patch moves and copies are afterwards, for a session that remembers them.
+//! The destinations of moved and copied lines, so that a session's memory can follow them.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -8,48 +8,48 @@ use crate::edit::apply::transfer::Taken;
 use crate::edit::session::Recall;
 use hashline_memory::{Course, LeftLines, LineSet, MovedLines};
 
-/// Lines at their new place.
+/// Lines at their destination.
 struct Landing<'a> {
-    /// The file there.
+    /// The destination file.
     goal: FileKey,
     /// Its path, as the patch names it.
     path: &'a str,
-    /// The file they come from.
+    /// The source file.
     source: FileKey,
-    /// The lines as they were.
+    /// The lines before the patch.
     taken: &'a Taken,
-    /// The first of them now.
+    /// The number of the first line after the patch.
     now: u64,
-    /// How many they are.
+    /// The number of lines.
     count: u64,
-    /// Those of them that the model knows, as they were.
+    /// The lines that the model knows, by their numbers before the patch.
     known: LineSet,
 }
 
 /// All lines that a patch moves and copies.
 pub(in crate::edit::apply) struct Landings<'a>(Vec<Landing<'a>>);
 
-/// A session, and where the lines are that the patch moves and copies.
+/// A session, and the lines that the patch moves and copies.
 #[derive(Clone, Copy)]
 pub(in crate::edit::apply) struct SessionParts<'a> {
     pub recall: &'a Recall<'a>,
     pub landings: &'a Landings<'a>,
 }
 
-/// Where an operation puts lines.
+/// The destination of an operation.
 #[derive(Clone, Copy)]
 struct Goal<'a> {
     file: FileKey,
     /// Its path, as the patch names it.
     path: &'a str,
-    /// The first line there.
+    /// The number of the first line after the patch.
     first: u64,
-    /// How many they are.
+    /// The number of lines.
     count: u64,
 }
 
 impl<'a> Job<'a> {
-    /// Where the lines are that the patch moves and copies.
+    /// The lines that the patch moves and copies, at their destinations.
     pub(in crate::edit::apply) fn landings(
         &self,
         added: &AddedContents,
@@ -80,7 +80,7 @@ impl<'a> Job<'a> {
         Landings(landings)
     }
 
-    /// Where each operation puts lines.
+    /// The destination of each operation that puts lines.
     fn goals(&self, added: &AddedContents) -> HashMap<usize, Goal<'a>> {
         let mut goals = HashMap::new();
         for (edits, file) in self.tasks.edits.iter().zip(self.files) {
@@ -119,26 +119,26 @@ impl<'a> Job<'a> {
 }
 
 impl Landings<'_> {
-    /// The lines that came to a file, or to another place in it.
+    /// The lines of a file that were moved or copied there.
     pub(super) fn pasted(&self, file: FileKey) -> LineSet {
         let there = self.0.iter().filter(|one| one.goal == file);
         there.map(|one| one.now..one.now + one.count).collect()
     }
 
-    /// Those of them that the model knows from elsewhere. Lines that moved within the file keep
-    /// what is known of them.
+    /// The lines of a file that came from elsewhere and that the model knows. Lines that moved
+    /// within the file are excluded: the memory follows them.
     pub(super) fn shown(&self, file: FileKey) -> LineSet {
         let there = self.0.iter().filter(|one| one.goal == file && !one.is_within());
         there.flat_map(Landing::known_now).collect()
     }
 
-    /// Those of them that the model does not know from anywhere.
+    /// The lines of a file that were moved or copied there and that the model does not know.
     pub(super) fn unread(&self, file: FileKey) -> LineSet {
         let there = self.0.iter().filter(|one| one.goal == file);
         self.pasted(file).without(&there.flat_map(Landing::known_now).collect())
     }
 
-    /// What the patch did to the lines of a file.
+    /// The effect of the patch on the lines of a file.
     pub(super) fn course(&self, file: FileKey, settled: &Settled) -> Course {
         let from_here = || self.0.iter().filter(|one| one.source == file && !one.taken.is_copy);
         let moves = from_here().filter(|one| one.is_within()).map(|one| {
@@ -162,13 +162,13 @@ impl Landings<'_> {
 }
 
 impl Landing<'_> {
-    /// The lines that the model knows, by their numbers now.
+    /// The lines that the model knows, by their numbers after the patch.
     fn known_now(&self) -> impl Iterator<Item = Range<u64>> {
         let now = |line: u64| line - self.taken.first + self.now;
         self.known.ranges().iter().map(move |known| now(known.start)..now(known.end))
     }
 
-    /// Whether they moved within their file.
+    /// Whether the lines moved within their file.
     fn is_within(&self) -> bool {
         self.source == self.goal && !self.taken.is_copy
     }
