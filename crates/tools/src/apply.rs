@@ -6,32 +6,40 @@ use hashline_core::{
 };
 use serde_json::{Value as Json, json};
 
-use crate::arguments::{Arguments, Fields, Trouble};
-use crate::operations::{LINE_FIELDS, Taker, arguments, usage};
+use crate::arguments::{Arguments, CallError, Fields};
+use crate::operations::{LINE_FIELDS, PatchReader, arguments, usage};
 use crate::table::{Allowed, Field, Kind, PATH_NAMES, operations_of};
-use crate::title::SoFar;
+use crate::title::PartialArguments;
 use crate::tool::{
-    Answer, Call, NOTHING_WRITTEN, Names, Tool, ToolsOptions, Wording, without_text,
+    Answer, Call, NOTHING_WRITTEN, Names, Tool, ToolText, ToolsOptions, without_text,
 };
 
-pub static APPLY: Tool =
-    Tool { title: "Apply", fields: &arguments(LINE_FIELDS), words, work: apply, title_of: title };
+pub static APPLY: Tool = Tool {
+    title: "Apply",
+    fields: &arguments(LINE_FIELDS),
+    text: tool_text,
+    run: apply,
+    title_of: title,
+};
 
-fn words(options: &ToolsOptions, dialect: &Dialect) -> Wording {
+fn tool_text(options: &ToolsOptions, dialect: &Dialect) -> ToolText {
     let ToolsOptions { names, operations: allowed, .. } = options;
     let Names { read, search, apply, .. } = names;
     let after =
         |gap: &str, part: String| if part.is_empty() { part } else { format!("{gap}{part}") };
-    Wording {
+    ToolText {
         description: format!(
             "{}: all operations, or none. \
              Copy anchors from {read}, {search} and answers of {apply}; all of a call refer to the files before it. \
              The answer has the new anchors of changed lines; others stay valid as they were shown. A refusal shows the lines as they are: correct the anchors and send all operations again.{}{}",
-            deeds(allowed, "s"),
+            file_verbs(allowed, "s"),
             after("\n", usage(allowed)),
             after("\n\n", example(names, dialect, allowed))
         ),
-        snippet: format!("{} by the anchors that {read} and {search} show", deeds(allowed, "")),
+        snippet: format!(
+            "{} by the anchors that {read} and {search} show",
+            file_verbs(allowed, "")
+        ),
         guidelines: vec![
             format!(
                 "Change files with {apply} alone; put all edits that belong together into one call."
@@ -49,12 +57,14 @@ const WHOLE_FILES: [(&str, &str); 3] =
     [("add_file", "create"), ("move_file", "move"), ("delete_file", "delete")];
 
 /// What the allowed operations do to files: `Edits, creates and moves files` with the ending `s`.
-fn deeds(allowed: &Allowed, ending: &str) -> String {
+fn file_verbs(allowed: &Allowed, ending: &str) -> String {
     let is_edit = |name: &str| WHOLE_FILES.iter().all(|(whole, _)| *whole != name);
-    let edits = operations_of(LINE_FIELDS, allowed).any(|one| is_edit(one.name)).then_some("edit");
+    let edits = operations_of(LINE_FIELDS, allowed)
+        .any(|operation| is_edit(operation.name))
+        .then_some("edit");
     let whole = WHOLE_FILES.iter().filter(|(name, _)| allowed.has(name)).map(|(_, verb)| *verb);
     let verbs: Vec<String> =
-        edits.into_iter().chain(whole).map(|one| one.to_owned() + ending).collect();
+        edits.into_iter().chain(whole).map(|verb| verb.to_owned() + ending).collect();
     let list = match verbs.as_slice() {
         [others @ .., before, last] => {
             [others, &[format!("{before} and {last}")]].concat().join(", ")
@@ -66,8 +76,8 @@ fn deeds(allowed: &Allowed, ending: &str) -> String {
 }
 
 /// Those of an example's operations that are allowed.
-pub fn allowed_of<const N: usize>(allowed: &Allowed, example: [Json; N]) -> Vec<Json> {
-    let is_allowed = |one: &Json| one["op"].as_str().is_some_and(|op| allowed.has(op));
+pub fn allowed_examples<const N: usize>(allowed: &Allowed, example: [Json; N]) -> Vec<Json> {
+    let is_allowed = |operation: &Json| operation["op"].as_str().is_some_and(|op| allowed.has(op));
     example.into_iter().filter(is_allowed).collect()
 }
 
@@ -75,7 +85,7 @@ const EXAMPLE: &str = "function hi() {\n  log('Hi')\n}";
 
 /// A read and an edit of the lines that it showed; empty if none of its operations is allowed.
 fn example(names: &Names, dialect: &Dialect, allowed: &Allowed) -> String {
-    let deed = match ["set_line", "copy_lines"].map(|name| allowed.has(name)) {
+    let task = match ["set_line", "copy_lines"].map(|name| allowed.has(name)) {
         [true, true] => "change line 2 and copy the old function",
         [true, false] => "change line 2",
         [false, true] => "copy the function",
@@ -91,7 +101,7 @@ fn example(names: &Names, dialect: &Dialect, allowed: &Allowed) -> String {
         .zip(EXAMPLE.lines())
         .map(|(row, line)| &row[..row.len() - line.len() - 1])
         .collect();
-    let edits = allowed_of(
+    let edits = allowed_examples(
         allowed,
         [
             json!({"op": "set_line", "anchor": anchors[1], "text": "  log('Hello')"}),
@@ -99,7 +109,7 @@ fn example(names: &Names, dialect: &Dialect, allowed: &Allowed) -> String {
         ],
     );
     format!(
-        "{} showed of a.js\n{rows}\nTo {deed}:\n{}",
+        "{} showed of a.js\n{rows}\nTo {task}:\n{}",
         names.read,
         json!({"path": "a.js", "operations": edits})
     )
@@ -107,35 +117,35 @@ fn example(names: &Names, dialect: &Dialect, allowed: &Allowed) -> String {
 
 /// The form of the answer. By default it has only the new anchors, because the model has just
 /// written the lines. If context lines are requested, the changed lines are shown with them.
-fn answer_as(asked: AnswerOptions) -> AnswerOptions {
-    let form = asked.context_lines.map_or(AnswerForm::Brief, |_| AnswerForm::Region);
-    asked.or(AnswerOptions { form: Some(form), context_lines: Some(1) })
+fn answer_options(requested: AnswerOptions) -> AnswerOptions {
+    let form = requested.context_lines.map_or(AnswerForm::Brief, |_| AnswerForm::Region);
+    requested.or(AnswerOptions { form: Some(form), context_lines: Some(1) })
 }
 
 /// How many unchanged lines diffs show around each change.
 const DIFF_CONTEXT_LINES: u64 = 3;
 
-fn apply(call: &Call<'_>, turn: Turn, given: Arguments<'_>) -> Result<Answer, Trouble> {
-    apply_as(call, turn, given, LINE_FIELDS)
+fn apply(call: &Call<'_>, turn: Turn, given: Arguments<'_>) -> Result<Answer, CallError> {
+    apply_operations(call, turn, given, LINE_FIELDS)
 }
 
 /// Applies the operations in the arguments, which follow a schema.
-pub fn apply_as(
+pub fn apply_operations(
     call: &Call<'_>,
     turn: Turn,
     given: Arguments<'_>,
     schema: &'static [Field],
-) -> Result<Answer, Trouble> {
-    let patch = Taker::patch(call, schema, given)?;
-    carry_out(call, turn, patch)
+) -> Result<Answer, CallError> {
+    let patch = PatchReader::patch(call, schema, given)?;
+    apply_patch(call, turn, patch)
 }
 
 /// Applies a patch.
-pub fn carry_out(call: &Call<'_>, turn: Turn, patch: Value) -> Result<Answer, Trouble> {
+pub fn apply_patch(call: &Call<'_>, turn: Turn, patch: Value) -> Result<Answer, CallError> {
     let patch = patch.into();
     let of_session = call.session.options().workspace.apply.edit.answer;
     let options = PatchOptions {
-        answer: answer_as(call.options.answer.or(of_session)),
+        answer: answer_options(call.options.answer.or(of_session)),
         dry_run: call.options.dry_run,
         diff_context_lines: Some(DIFF_CONTEXT_LINES),
         ..PatchOptions::default()
@@ -155,14 +165,15 @@ pub fn carry_out(call: &Call<'_>, turn: Turn, patch: Value) -> Result<Answer, Tr
         },
         Outcome::Rejected(rejected) => {
             let first = rejected.failures.first();
-            let place = first.map(|one| [one.path.as_deref(), one.anchor.as_deref()]);
-            let place: Vec<&str> = place.into_iter().flatten().flatten().collect();
-            let at = if place.is_empty() { "" } else { " at " };
+            let location =
+                first.map(|failure| [failure.path.as_deref(), failure.anchor.as_deref()]);
+            let location: Vec<&str> = location.into_iter().flatten().flatten().collect();
+            let at = if location.is_empty() { "" } else { " at " };
             Answer {
                 text: format!("{NOTHING_WRITTEN}\n{}", rejected.text),
                 is_error: true,
-                codes: rejected.failures.iter().map(|one| one.code).collect(),
-                summary: format!("refused: {}{at}{}", rejected.code.as_str(), place.join(" ")),
+                codes: rejected.failures.iter().map(|failure| failure.code).collect(),
+                summary: format!("refused: {}{at}{}", rejected.code.as_str(), location.join(" ")),
                 structured,
                 ..Answer::default()
             }
@@ -193,15 +204,18 @@ fn summary(file: &FileChange) -> String {
     parts.join(" ")
 }
 
-pub const OPERATIONS: Field = Field::new("operations", Kind::Texts, "").or(&["edits"]);
-pub const OP: Field = Field::new("op", Kind::Text, "").or(&["type"]);
-const PATH: Field = Field::new("path", Kind::Path, "").or(PATH_NAMES);
-const SOURCE: Field = Field::new("from", Kind::Path, "").or(&["from_path"]);
+pub const OPERATIONS: Field = Field::new("operations", Kind::Texts, "").aliases(&["edits"]);
+pub const OP: Field = Field::new("op", Kind::Text, "").aliases(&["type"]);
+const PATH: Field = Field::new("path", Kind::Path, "").aliases(PATH_NAMES);
+const SOURCE: Field = Field::new("from", Kind::Path, "").aliases(&["from_path"]);
 
 /// The files that a call edits, with the number of operations on each.
-pub fn title(given: &SoFar) -> String {
-    let path_of = |one: &SoFar| one.word(&PATH).or_else(|| one.word(&SOURCE));
-    let listed: Vec<SoFar> = given.list(&OPERATIONS).iter().filter_map(SoFar::of_object).collect();
+pub fn title(given: &PartialArguments) -> String {
+    let path_of = |arguments: &PartialArguments| {
+        arguments.scalar(&PATH).or_else(|| arguments.scalar(&SOURCE))
+    };
+    let listed: Vec<PartialArguments> =
+        given.list(&OPERATIONS).iter().filter_map(PartialArguments::of_object).collect();
     let mut counts: Vec<(String, u64)> = Vec::new();
     let shared = path_of(given);
     let mut count = |path: Option<String>| {
@@ -211,7 +225,7 @@ pub fn title(given: &SoFar) -> String {
             None => counts.push((path, 1)),
         }
     };
-    if listed.is_empty() && given.word(&OP).is_some() {
+    if listed.is_empty() && given.scalar(&OP).is_some() {
         count(shared);
     } else {
         for one in &listed {
@@ -226,14 +240,15 @@ pub fn title(given: &SoFar) -> String {
 }
 
 /// The file of an edit, if the call named only one.
-pub fn file_of(call: &Call<'_>, given: Arguments<'_>) -> Option<String> {
-    let patch = Taker::patch(call, LINE_FIELDS, given).ok()?;
+pub fn only_file(call: &Call<'_>, given: Arguments<'_>) -> Option<String> {
+    let patch = PatchReader::patch(call, LINE_FIELDS, given).ok()?;
     let Value::Object(fields) = patch else { return None };
     let fields = Fields(fields);
-    let path_of =
-        |fields: &Fields| fields.word("path").or_else(|| fields.word("from")).map(str::to_owned);
+    let path_of = |fields: &Fields| {
+        fields.string("path").or_else(|| fields.string("from")).map(str::to_owned)
+    };
     let Some(Value::Array(operations)) = fields.get("operations") else { return path_of(&fields) };
-    let mut paths = operations.iter().map(|one| match one {
+    let mut paths = operations.iter().map(|operation| match operation {
         Value::Object(fields) => path_of(&Fields(fields.clone())),
         _ => None,
     });

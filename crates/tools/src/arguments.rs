@@ -7,46 +7,48 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use crate::table::{Field, names_of};
-use crate::text::{MAX_DEPTH, MAX_VALUES, Unreadable, parsed, without_fence};
+use crate::text::{MAX_DEPTH, MAX_VALUES, Unreadable, parse_json, without_fence};
 
 /// Why a call failed.
 #[derive(Debug)]
-pub enum Trouble {
+pub enum CallError {
     /// The arguments do not match the schema.
     Malformed(String),
     /// The core refused the call or failed.
     Engine(Error),
 }
 
-impl From<Error> for Trouble {
-    fn from(error: Error) -> Trouble {
-        Trouble::Engine(error)
+impl From<Error> for CallError {
+    fn from(error: Error) -> CallError {
+        CallError::Engine(error)
     }
 }
 
-impl From<Unreadable> for Trouble {
-    fn from(why: Unreadable) -> Trouble {
+impl From<Unreadable> for CallError {
+    fn from(why: Unreadable) -> CallError {
         malformed(match why {
-            Unreadable::KeyTwice(message) => return Trouble::Engine(Error::argument(message)),
+            Unreadable::DuplicateKey(message) => {
+                return CallError::Engine(Error::argument(message));
+            }
             Unreadable::TooDeep => {
                 format!("the arguments nest deeper than {MAX_DEPTH} levels, or have no end")
             }
             Unreadable::TooMany => format!("the arguments hold over {MAX_VALUES} values"),
-            Unreadable::NoJson(cause) => format!("the arguments are {cause}"),
+            Unreadable::InvalidJson(cause) => format!("the arguments are {cause}"),
             Unreadable::NoData => "the arguments cannot be read: expected plain data".to_owned(),
         })
     }
 }
 
 /// The error for arguments that do not match the schema.
-pub fn malformed(message: String) -> Trouble {
-    Trouble::Malformed(message)
+pub fn malformed(message: String) -> CallError {
+    CallError::Malformed(message)
 }
 
 /// The error for a string with a lone surrogate.
-pub fn half_a_character(field: &str) -> Trouble {
+pub fn lone_surrogate(field: &str) -> CallError {
     let message = format!("the field {field} holds a lone surrogate, which no file can");
-    Trouble::Engine(Error::new(Code::UnencodableText, message))
+    CallError::Engine(Error::new(Code::UnencodableText, message))
 }
 
 /// An argument that did not match the schema and was accepted anyway, in its certain meaning.
@@ -108,9 +110,9 @@ impl Repairs {
     /// The repairs that the model should read. Empty fields are not reported because strict schemas
     /// demand them, nor is `path` of `move_file`, which is what the schema says.
     pub fn notes(&self) -> Vec<String> {
-        let is_worth = |one: &&Repair| !matches!(one.rule, Rule::Unused | Rule::MovePath);
+        let is_reported = |repair: &&Repair| !matches!(repair.rule, Rule::Unused | Rule::MovePath);
         let note = |Repair { field, message, .. }: &Repair| format!("{field}: {message}");
-        self.0.iter().filter(is_worth).map(note).collect()
+        self.0.iter().filter(is_reported).map(note).collect()
     }
 
     fn unused(&mut self, field: &str) {
@@ -137,7 +139,7 @@ impl Fields {
     }
 
     /// The value of a field, if it is a string.
-    pub fn word(&self, name: &str) -> Option<&str> {
+    pub fn string(&self, name: &str) -> Option<&str> {
         match self.get(name) {
             Some(Value::String(text)) => Some(text),
             _ => None,
@@ -159,15 +161,15 @@ impl Fields {
     }
 
     /// Renames aliases to the names of the table. A field that is given under two names is refused.
-    /// Reports put `place` in front of the names.
+    /// Reports put `prefix` in front of the names.
     pub fn rename(
         &mut self,
         table: &[Field],
-        place: &str,
+        prefix: &str,
         repairs: &mut Repairs,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), CallError> {
         for field in table {
-            self.rename_one(field.name, field.other_names, place, repairs)?;
+            self.rename_one(field.name, field.aliases, prefix, repairs)?;
         }
         Ok(())
     }
@@ -176,21 +178,21 @@ impl Fields {
     pub fn rename_one(
         &mut self,
         name: &str,
-        other_names: &[&str],
-        place: &str,
+        aliases: &[&str],
+        prefix: &str,
         repairs: &mut Repairs,
-    ) -> Result<(), Trouble> {
-        for other in other_names {
-            if self.get(other).is_none_or(says_nothing) {
+    ) -> Result<(), CallError> {
+        for other in aliases {
+            if self.get(other).is_none_or(is_null_or_empty) {
                 if self.take(other).is_some() {
-                    repairs.unused(&format!("{place}{other}"));
+                    repairs.unused(&format!("{prefix}{other}"));
                 }
                 continue;
             }
-            if !self.get(name).is_none_or(says_nothing) {
-                let whole = match place.trim_end_matches('.') {
+            if !self.get(name).is_none_or(is_null_or_empty) {
+                let whole = match prefix.trim_end_matches('.') {
                     "" => String::new(),
-                    place => format!("{place}: "),
+                    prefix => format!("{prefix}: "),
                 };
                 return Err(malformed(format!(
                     "{whole}{other} and {name} are two names of one field: give {name} alone"
@@ -200,7 +202,7 @@ impl Fields {
                 self.put(name, value);
                 repairs.add(
                     Rule::OtherName,
-                    &format!("{place}{other}"),
+                    &format!("{prefix}{other}"),
                     format!("taken as {name}"),
                 );
             }
@@ -216,7 +218,7 @@ impl Fields {
 }
 
 /// Whether a value is null or empty, which no field distinguishes from an absent one.
-pub fn says_nothing(value: &Value) -> bool {
+pub fn is_null_or_empty(value: &Value) -> bool {
     match value {
         Value::Null => true,
         Value::String(text) => text.is_empty(),
@@ -226,12 +228,12 @@ pub fn says_nothing(value: &Value) -> bool {
 }
 
 /// Whether a value only fills in a field that the operation does not have.
-pub fn is_empty(value: &Value) -> bool {
+pub fn is_unset(value: &Value) -> bool {
     match value {
         Value::Bool(flag) => !flag,
         Value::String(text) => text.is_empty() || text == "false",
         Value::Json(text) => text == "null" || text == "\"\"",
-        other => says_nothing(other),
+        other => is_null_or_empty(other),
     }
 }
 
@@ -247,9 +249,9 @@ impl<'a> Arguments<'a> {
     pub fn of(
         given: Result<Value, Unreadable>,
         repairs: &'a mut Repairs,
-    ) -> Result<Arguments<'a>, Trouble> {
+    ) -> Result<Arguments<'a>, CallError> {
         let value = match given? {
-            Value::String(text) => whole(&text, repairs)?,
+            Value::String(text) => parse_arguments(&text, repairs)?,
             other => {
                 check_data(&other, 0, &mut 0)?;
                 other
@@ -257,7 +259,7 @@ impl<'a> Arguments<'a> {
         };
         match value {
             Value::Null => Ok(Arguments { fields: Fields::default(), repairs }),
-            Value::IllFormed => Err(half_a_character("arguments")),
+            Value::IllFormed => Err(lone_surrogate("arguments")),
             Value::Object(fields) => Ok(Arguments { fields: Fields(fields), repairs }),
             other => {
                 let noun = noun(&other);
@@ -268,21 +270,21 @@ impl<'a> Arguments<'a> {
 
     /// Renames aliases, drops empty fields and refuses unknown ones: a call that silently ignored a
     /// field would do something else than the model asked for.
-    pub fn settle(&mut self, table: &[Field]) -> Result<(), Trouble> {
+    pub fn normalize(&mut self, table: &[Field]) -> Result<(), CallError> {
         self.fields.rename(table, "", self.repairs)?;
         let is_known = |name: &str| table.iter().any(|field| field.name == name);
-        let mut strange = None;
+        let mut unknown = None;
         let repairs = &mut *self.repairs;
         self.fields.0.retain(|(name, value)| {
-            let is_unused = *value == Value::Null || (!is_known(name) && is_empty(value));
+            let is_unused = *value == Value::Null || (!is_known(name) && is_unset(value));
             if is_unused {
                 repairs.unused(name);
-            } else if !is_known(name) && strange.is_none() {
-                strange = Some(name.clone());
+            } else if !is_known(name) && unknown.is_none() {
+                unknown = Some(name.clone());
             }
             !is_unused
         });
-        match strange {
+        match unknown {
             None => Ok(()),
             Some(name) => {
                 let known = names_of(table);
@@ -292,23 +294,23 @@ impl<'a> Arguments<'a> {
     }
 
     /// A string, if the field is given.
-    pub fn optional_text(&self, field: &str) -> Result<Option<String>, Trouble> {
+    pub fn optional_text(&self, field: &str) -> Result<Option<String>, CallError> {
         match self.fields.given(field) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text.clone())),
-            Some(Value::IllFormed) => Err(half_a_character(field)),
+            Some(Value::IllFormed) => Err(lone_surrogate(field)),
             Some(other) => Err(wrong(field, other, "a string")),
         }
     }
 
     /// A required string; `what` describes it in the error.
-    pub fn text(&self, field: &str, what: &str) -> Result<String, Trouble> {
+    pub fn text(&self, field: &str, what: &str) -> Result<String, CallError> {
         let text = self.optional_text(field)?.filter(|text| !text.is_empty());
         text.ok_or_else(|| missing(field, what, &self.fields))
     }
 
     /// A list of strings: an array, the JSON text of an array, or a single string.
-    pub fn texts(&mut self, field: &str) -> Result<Vec<String>, Trouble> {
+    pub fn texts(&mut self, field: &str) -> Result<Vec<String>, CallError> {
         let value = match self.fields.given(field) {
             None => return Ok(Vec::new()),
             Some(Value::String(text)) if text.is_empty() => return Ok(Vec::new()),
@@ -319,13 +321,14 @@ impl<'a> Arguments<'a> {
         }
         let text = match value {
             Value::String(text) => text.clone(),
-            Value::IllFormed => return Err(half_a_character(field)),
+            Value::IllFormed => return Err(lone_surrogate(field)),
             other => return Err(wrong(field, other, "an array of strings")),
         };
         // A path can look like the start of JSON: `[id]/page.tsx`.
-        let inside = without_fence(&text).unwrap_or(&text);
-        let inside = parsed(inside).ok().map(|inside| strings(&inside, field)).transpose()?;
-        let (rule, message, list) = match inside.flatten() {
+        let content = without_fence(&text).unwrap_or(&text);
+        let content =
+            parse_json(content).ok().map(|content| strings(&content, field)).transpose()?;
+        let (rule, message, list) = match content.flatten() {
             Some(list) => (Rule::JsonText, TAKEN_AS_JSON, list),
             None => (Rule::Wrapped, TAKEN_AS_ONE, vec![text]),
         };
@@ -334,7 +337,7 @@ impl<'a> Arguments<'a> {
     }
 
     /// A whole number within bounds.
-    pub fn count(&mut self, field: &str, min: u64, max: u64) -> Result<Option<u64>, Trouble> {
+    pub fn count(&mut self, field: &str, min: u64, max: u64) -> Result<Option<u64>, CallError> {
         let Some(value) = self.fields.given(field) else { return Ok(None) };
         let Some(number) = whole_number(value) else {
             return Err(wrong(field, value, &format!("a whole number from {min}")));
@@ -347,14 +350,14 @@ impl<'a> Arguments<'a> {
     }
 
     /// Two whole numbers from 1: an array, or the JSON text of an array.
-    pub fn pair(&mut self, field: &str) -> Result<Option<[u64; 2]>, Trouble> {
+    pub fn pair(&mut self, field: &str) -> Result<Option<[u64; 2]>, CallError> {
         let value = match self.fields.given(field) {
             None => return Ok(None),
             Some(Value::Array(items)) if items.is_empty() => return Ok(None),
-            Some(Value::String(text)) => match parsed(text) {
-                Ok(inside @ Value::Array(_)) => {
+            Some(Value::String(text)) => match parse_json(text) {
+                Ok(content @ Value::Array(_)) => {
                     self.repairs.add(Rule::JsonText, field, TAKEN_AS_JSON);
-                    inside
+                    content
                 }
                 _ => Value::String(text.clone()),
             },
@@ -372,7 +375,7 @@ impl<'a> Arguments<'a> {
     }
 
     /// A boolean; false when the field is omitted.
-    pub fn flag(&mut self, field: &str) -> Result<bool, Trouble> {
+    pub fn flag(&mut self, field: &str) -> Result<bool, CallError> {
         match self.fields.given(field) {
             None => Ok(false),
             Some(Value::Bool(flag)) => Ok(*flag),
@@ -387,7 +390,7 @@ impl<'a> Arguments<'a> {
 }
 
 /// Refuses values that JSON does not have, and values that are too deep or too many.
-fn check_data(value: &Value, depth: usize, count: &mut usize) -> Result<(), Trouble> {
+fn check_data(value: &Value, depth: usize, count: &mut usize) -> Result<(), CallError> {
     *count += 1;
     if *count > MAX_VALUES {
         return Err(Unreadable::TooMany.into());
@@ -400,7 +403,7 @@ fn check_data(value: &Value, depth: usize, count: &mut usize) -> Result<(), Trou
         Value::Other(kind) => {
             Err(malformed(format!("the arguments hold a {kind}: expected what JSON can say")))
         }
-        Value::Array(items) => items.iter().try_for_each(|one| check_data(one, depth + 1, count)),
+        Value::Array(items) => items.iter().try_for_each(|item| check_data(item, depth + 1, count)),
         Value::Object(fields) => {
             fields.iter().try_for_each(|(_, one)| check_data(one, depth + 1, count))
         }
@@ -409,18 +412,18 @@ fn check_data(value: &Value, depth: usize, count: &mut usize) -> Result<(), Trou
 }
 
 /// Arguments as JSON text. This is not reported as a repair: models send arguments as text.
-fn whole(text: &str, repairs: &mut Repairs) -> Result<Value, Trouble> {
-    match inside(text, "arguments", repairs)? {
+fn parse_arguments(text: &str, repairs: &mut Repairs) -> Result<Value, CallError> {
+    match parse_text(text, "arguments", repairs)? {
         Value::String(text) => {
             repairs.add(Rule::JsonText, "arguments", TAKEN_AS_JSON);
-            inside(&text, "arguments", repairs)
+            parse_text(&text, "arguments", repairs)
         }
         value => Ok(value),
     }
 }
 
 /// Parses JSON text, with or without a code block around it. A blank text is an empty object.
-fn inside(text: &str, field: &str, repairs: &mut Repairs) -> Result<Value, Trouble> {
+fn parse_text(text: &str, field: &str, repairs: &mut Repairs) -> Result<Value, CallError> {
     if text.trim().is_empty() {
         return Ok(Value::Object(Vec::new()));
     }
@@ -428,32 +431,32 @@ fn inside(text: &str, field: &str, repairs: &mut Repairs) -> Result<Value, Troub
     if fenced.is_some() {
         repairs.add(Rule::CodeFence, field, "taken without the block of code around it");
     }
-    parsed(fenced.unwrap_or(text)).map_err(|why| match why {
-        Unreadable::NoJson(cause) if field != "arguments" => {
+    parse_json(fenced.unwrap_or(text)).map_err(|why| match why {
+        Unreadable::InvalidJson(cause) if field != "arguments" => {
             malformed(format!("the field {field} is a string that is {cause}"))
         }
-        Unreadable::KeyTwice(message) if field != "arguments" => {
-            Trouble::Engine(Error::argument(format!("{field}: {message}")))
+        Unreadable::DuplicateKey(message) if field != "arguments" => {
+            CallError::Engine(Error::argument(format!("{field}: {message}")))
         }
         other => other.into(),
     })
 }
 
 /// Parses the JSON text in a field, which may be encoded twice.
-pub fn decoded(text: &str, field: &str, repairs: &mut Repairs) -> Result<Value, Trouble> {
-    let mut value = inside(text, field, repairs)?;
+pub fn parse_nested(text: &str, field: &str, repairs: &mut Repairs) -> Result<Value, CallError> {
+    let mut value = parse_text(text, field, repairs)?;
     if let Value::String(text) = &value {
-        value = inside(text, field, repairs)?;
+        value = parse_text(text, field, repairs)?;
     }
     repairs.add(Rule::JsonText, field, TAKEN_AS_JSON);
     Ok(value)
 }
 
 /// The items of an array, if all of them are strings.
-fn strings(value: &Value, field: &str) -> Result<Option<Vec<String>>, Trouble> {
+fn strings(value: &Value, field: &str) -> Result<Option<Vec<String>>, CallError> {
     let Value::Array(items) = value else { return Ok(None) };
     if items.contains(&Value::IllFormed) {
-        return Err(half_a_character(field));
+        return Err(lone_surrogate(field));
     }
     let text = |item: &Value| match item {
         Value::String(text) => Some(text.clone()),
@@ -480,11 +483,11 @@ pub fn whole_number(value: &Value) -> Option<u64> {
     is_whole.then_some((number as u64).min(MAX_COUNT))
 }
 
-pub fn wrong(field: &str, value: &Value, expected: &str) -> Trouble {
+pub fn wrong(field: &str, value: &Value, expected: &str) -> CallError {
     malformed(format!("the field {field} is {}: expected {expected}", noun(value)))
 }
 
-pub fn missing(field: &str, what: &str, fields: &Fields) -> Trouble {
+pub fn missing(field: &str, what: &str, fields: &Fields) -> CallError {
     let given = fields.names();
     malformed(format!("the field {field} is missing: expected {what} (fields given: {given})"))
 }
@@ -492,7 +495,7 @@ pub fn missing(field: &str, what: &str, fields: &Fields) -> Trouble {
 /// Messages quote at most this much of a string.
 const QUOTED_CHARS: usize = 80;
 
-/// A string in quotes, shortened if necessary.
+/// A string in quotes, cut_line if necessary.
 pub fn quoted(text: &str) -> String {
     let cut = match text.char_indices().nth(QUOTED_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),

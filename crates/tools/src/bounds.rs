@@ -47,7 +47,7 @@ const MAX_LINE_CHARS: usize = 1_000;
 const MAX_TAIL_LINES: usize = 100;
 const MAX_TAIL_BYTES: usize = 8_192;
 
-/// Cuts a text to the limits of one answer. Very long lines are shortened first, so that the lines
+/// Cuts a text to the limits of one answer. Very long lines are cut_line first, so that the lines
 /// after them are kept. Then whole lines are omitted, but not the notes at the end. `advice` says
 /// what the model can do about it; `dialect` is that of the anchors in the text.
 pub fn bounded(text: String, max_bytes: usize, dialect: &Dialect, advice: &str) -> String {
@@ -55,13 +55,13 @@ pub fn bounded(text: String, max_bytes: usize, dialect: &Dialect, advice: &str) 
     if count <= MAX_LINES + SPARE_LINES && text.len() <= max_bytes + SPARE_BYTES {
         return text;
     }
-    let cut: Vec<String> = text.split('\n').map(shortened).collect();
-    if fitting(&cut, MAX_LINES, max_bytes) == cut.len() {
+    let cut: Vec<String> = text.split('\n').map(cut_line).collect();
+    if fitting_count(&cut, MAX_LINES, max_bytes) == cut.len() {
         return format!("{}\n(Long lines are cut.{advice})", cut.join("\n"));
     }
     let tail = tail_of(dialect, &cut);
     let body = &cut[..cut.len() - tail.len()];
-    let head = fitting(body, MAX_LINES - tail.len(), max_bytes.saturating_sub(bytes_of(tail)));
+    let head = fitting_count(body, MAX_LINES - tail.len(), max_bytes.saturating_sub(bytes_of(tail)));
     let rest = body.len() - head;
     let lack = if rest == 1 { "line is" } else { "lines are" };
     let note = match tail {
@@ -73,7 +73,7 @@ pub fn bounded(text: String, max_bytes: usize, dialect: &Dialect, advice: &str) 
 }
 
 /// How many of the first lines fit into the limits.
-fn fitting(lines: &[String], max_lines: usize, max_bytes: usize) -> usize {
+fn fitting_count(lines: &[String], max_lines: usize, max_bytes: usize) -> usize {
     let mut bytes = 0;
     let fits = |line: &&String| {
         bytes += line.len() + 1;
@@ -96,7 +96,7 @@ fn bytes_of(lines: &[String]) -> usize {
     lines.iter().map(|line| line.len() + 1).sum()
 }
 
-fn shortened(line: &str) -> String {
+fn cut_line(line: &str) -> String {
     match line.char_indices().nth(MAX_LINE_CHARS) {
         None => line.to_owned(),
         Some((end, _)) => {

@@ -4,34 +4,34 @@ use hashline_core::host::Turn;
 use hashline_core::{Dialect, JsonRequest, JsonView, Limits};
 use serde_json::json;
 
-use crate::apply::{allowed_of, apply_as, title as title_of_apply};
-use crate::arguments::{Arguments, MAX_COUNT, Trouble};
+use crate::apply::{allowed_examples, apply_operations, title as title_of_apply};
+use crate::arguments::{Arguments, CallError, MAX_COUNT};
 use crate::bounds;
 use crate::operations::{VALUE_FIELDS, arguments};
 use crate::path::plain_path;
 use crate::read::{MAX_LINES, PATH, START_LINE, title as title_of_read};
-use crate::tool::{Answer, Call, Names, Tool, ToolsOptions, Wording, without_text};
+use crate::tool::{Answer, Call, Names, Tool, ToolText, ToolsOptions, without_text};
 
 pub static READ_JSON: Tool = Tool {
     title: "Read JSON",
     fields: &[PATH, START_LINE, MAX_LINES.about("Those of anchors count")],
-    words: words_of_read,
-    work: read_json,
+    text: read_text,
+    run: read_json,
     title_of: title_of_read,
 };
 
 pub static APPLY_JSON: Tool = Tool {
     title: "Apply JSON",
     fields: &arguments(VALUE_FIELDS),
-    words: words_of_apply,
-    work: apply_json,
+    text: apply_text,
+    run: apply_json,
     title_of: title_of_apply,
 };
 
-fn words_of_read(options: &ToolsOptions, _: &Dialect) -> Wording {
+fn read_text(options: &ToolsOptions, _: &Dialect) -> ToolText {
     let Names { read_json, apply_json, .. } = &options.names;
     let limits = options.limits.words();
-    Wording {
+    ToolText {
         description: format!(
             "Reads a JSON document, with comments or without, as it stands in its file. \
              Above each line comes a comment // $.PATH:HASH for every value that begins in it, \
@@ -48,9 +48,9 @@ fn words_of_read(options: &ToolsOptions, _: &Dialect) -> Wording {
     }
 }
 
-fn words_of_apply(options: &ToolsOptions, _: &Dialect) -> Wording {
+fn apply_text(options: &ToolsOptions, _: &Dialect) -> ToolText {
     let read_json = &options.names.read_json;
-    let edits = allowed_of(
+    let edits = allowed_examples(
         &options.operations,
         [
             json!({"op": "set_path", "anchor": "$.version:a7", "value": "\"1.1.0\""}),
@@ -63,7 +63,7 @@ fn words_of_apply(options: &ToolsOptions, _: &Dialect) -> Wording {
         let call = json!({"path": "package.json", "operations": edits});
         format!("\n\nExample, with anchors that {read_json} showed of package.json:\n{call}")
     };
-    Wording {
+    ToolText {
         description: format!(
             "Edits values of JSON documents by path, any number in one call: \
              all operations are carried out, or none. \
@@ -78,8 +78,8 @@ fn words_of_apply(options: &ToolsOptions, _: &Dialect) -> Wording {
     }
 }
 
-fn read_json(call: &Call<'_>, turn: Turn, mut given: Arguments<'_>) -> Result<Answer, Trouble> {
-    given.settle(READ_JSON.fields)?;
+fn read_json(call: &Call<'_>, turn: Turn, mut given: Arguments<'_>) -> Result<Answer, CallError> {
+    given.normalize(READ_JSON.fields)?;
     let path = given.text(PATH.name, "the path of a file")?;
     let most = bounds::MAX_LINES as u64;
     let max_lines = given.count(MAX_LINES.name, 1, most)?.unwrap_or(most);
@@ -109,6 +109,6 @@ fn page(view: JsonView) -> String {
     text
 }
 
-fn apply_json(call: &Call<'_>, turn: Turn, given: Arguments<'_>) -> Result<Answer, Trouble> {
-    apply_as(call, turn, given, VALUE_FIELDS)
+fn apply_json(call: &Call<'_>, turn: Turn, given: Arguments<'_>) -> Result<Answer, CallError> {
+    apply_operations(call, turn, given, VALUE_FIELDS)
 }

@@ -6,12 +6,12 @@ use hashline_core::Error;
 use hashline_core::host::{VALUE, Value};
 
 use crate::arguments::{
-    Arguments, Fields, Repairs, Rule, TAKEN_AS_ONE, Trouble, decoded, half_a_character, is_empty,
-    malformed, missing, noun, quoted, says_nothing, whole_number, wrong,
+    Arguments, CallError, Fields, Repairs, Rule, TAKEN_AS_ONE, is_null_or_empty, is_unset,
+    lone_surrogate, malformed, missing, noun, parse_nested, quoted, whole_number, wrong,
 };
 use crate::path::plain_path;
 use crate::table::{Allowed, Field, Kind, Operation, PATH_NAMES, op_names, operations_of};
-use crate::text::{Unreadable, parsed, without_fence};
+use crate::text::{Unreadable, parse_json, without_fence};
 use crate::tool::Call;
 
 const TRANSFER: &[&str] =
@@ -54,31 +54,32 @@ const TEXT_NAMES: &[&str] =
 const TEXTS: &[&str] = &["text", "new_text", "content", "lines"];
 
 const fn op(operations: &'static [Operation]) -> Field {
-    Field::new("op", Kind::Op(operations), "").required().or(&["type"])
+    Field::new("op", Kind::Op(operations), "").required().aliases(&["type"])
 }
-const PATH: Field = Field::new("path", Kind::Path, "").or(PATH_NAMES);
+const PATH: Field = Field::new("path", Kind::Path, "").aliases(PATH_NAMES);
 const ANCHOR: Field = Field::new("anchor", Kind::Name, "");
 
 /// The fields of operations on lines and files, in the order of the schema.
 pub static LINE_FIELDS: &[Field] = &[
     op(LINE_OPERATIONS),
     PATH,
-    ANCHOR.about_of(&[(&["insert_after", "insert_before"], "For inserts also BOF, EOF")]),
-    Field::new("start_anchor", Kind::Name, "").or(&["startAnchor"]),
-    Field::new("end_anchor", Kind::Name, "").or(&["endAnchor"]),
+    ANCHOR.about_operations(&[(&["insert_after", "insert_before"], "For inserts also BOF, EOF")]),
+    Field::new("start_anchor", Kind::Name, "").aliases(&["startAnchor"]),
+    Field::new("end_anchor", Kind::Name, "").aliases(&["endAnchor"]),
     Field::new("block", Kind::Flag, "The whole function that begins there"),
     Field::new("text", Kind::Text, "New lines, without anchors"),
-    Field::new("old_text", Kind::Text, "Exact, found once").or(OLD_TEXT_NAMES),
+    Field::new("old_text", Kind::Text, "Exact, found once").aliases(OLD_TEXT_NAMES),
     Field::new("new_text", Kind::Text, ""),
-    Field::new("all", Kind::Flag, "Replace every occurrence").or(&["replace_all", "replaceAll"]),
+    Field::new("all", Kind::Flag, "Replace every occurrence")
+        .aliases(&["replace_all", "replaceAll"]),
     Field::new("content", Kind::Text, ""),
     Field::new("to", Kind::Path, "")
-        .about_of(&[
+        .about_operations(&[
             (&["move_file"], "The new path"),
             (&["move_lines", "copy_lines"], "of lines: another file"),
         ])
-        .or(&["new_path", "newPath"]),
-    Field::new("to_anchor", Kind::Name, "They go below it, or to BOF, EOF").or(&["toAnchor"]),
+        .aliases(&["new_path", "newPath"]),
+    Field::new("to_anchor", Kind::Name, "They go below it, or to BOF, EOF").aliases(&["toAnchor"]),
     Field::new("indent", Kind::Name, "fit: as deep as there"),
     Field::new("verbatim", Kind::Flag, "Make no repairs"),
 ];
@@ -89,7 +90,7 @@ pub static VALUE_FIELDS: &[Field] = &[
     PATH,
     ANCHOR
         .about("Of the value")
-        .about_of(&[(&["insert_at_path"], "insert_at_path: of the object or array")])
+        .about_operations(&[(&["insert_at_path"], "insert_at_path: of the object or array")])
         .required(),
     Field::new(
         VALUE,
@@ -104,8 +105,8 @@ pub static VALUE_FIELDS: &[Field] = &[
 static UNLISTED_FIELDS: &[Field] = &[
     Field::unlisted("range", Kind::Name),
     Field::unlisted("from", Kind::Path),
-    Field::unlisted("from_path", Kind::Path).or(&["fromPath"]),
-    Field::unlisted("to_path", Kind::Path).or(&["toPath"]),
+    Field::unlisted("from_path", Kind::Path).aliases(&["fromPath"]),
+    Field::unlisted("to_path", Kind::Path).aliases(&["toPath"]),
     Field::unlisted("checksum", Kind::Name),
 ];
 
@@ -129,9 +130,9 @@ const EDITS: &str = "edits";
 
 /// The fields next to `operations`: the path that all of them share.
 const SHARED_PATH: Field = PATH.about("Of all operations, or each has its own");
-static BESIDE_OPERATIONS: &[Field] = &[Field::new(LIST, Kind::Texts, ""), SHARED_PATH];
+static TOP_LEVEL_FIELDS: &[Field] = &[Field::new(LIST, Kind::Texts, ""), SHARED_PATH];
 /// The fields next to `edits`, as other tools write them.
-static BESIDE_EDITS: &[Field] = &[
+static EDITS_FIELDS: &[Field] = &[
     Field::new(EDITS, Kind::Texts, ""),
     SHARED_PATH,
     Field::new("rename", Kind::Path, ""),
@@ -140,44 +141,46 @@ static BESIDE_EDITS: &[Field] = &[
 ];
 
 /// Reads the patch of one call.
-pub struct Taker<'a> {
+pub struct PatchReader<'a> {
     call: &'a Call<'a>,
     repairs: &'a mut Repairs,
     /// The fields of the schema, including those of operations that are not allowed.
     schema: &'static [Field],
 }
 
-impl<'a> Taker<'a> {
+impl<'a> PatchReader<'a> {
     /// The patch in the arguments. The session checks what is not checked here.
     pub fn patch(
         call: &'a Call<'a>,
         schema: &'static [Field],
         given: Arguments<'a>,
-    ) -> Result<Value, Trouble> {
+    ) -> Result<Value, CallError> {
         let Arguments { mut fields, repairs } = given;
-        let mut taker = Taker { call, repairs, schema };
-        if let Some(edits) = taker.listed_edits(&mut fields)? {
-            if fields.given(LIST).is_some_and(|list| !is_empty(list)) {
+        let mut reader = PatchReader { call, repairs, schema };
+        if let Some(edits) = reader.take_edits(&mut fields)? {
+            if fields.given(LIST).is_some_and(|list| !is_unset(list)) {
                 return Err(malformed(format!(
                     "{EDITS} and {LIST} are given: expected {LIST} alone"
                 )));
             }
             if edits.is_empty() || !edits.iter().all(is_operation) {
-                return taker.edits_of_file(fields, edits);
+                return reader.edits_of_file(fields, edits);
             }
-            taker.repairs.add(Rule::OtherName, EDITS, format!("taken as {LIST}"));
+            reader.repairs.add(Rule::OtherName, EDITS, format!("taken as {LIST}"));
             fields.put(LIST, Value::Array(edits));
         }
-        taker.patch_of(fields)
+        reader.patch_of(fields)
     }
 
-    fn patch_of(&mut self, fields: Fields) -> Result<Value, Trouble> {
+    fn patch_of(&mut self, fields: Fields) -> Result<Value, CallError> {
         let (items, shared) = self.items(fields)?;
         let mut operations = Vec::with_capacity(items.len());
         for (at, item) in items.into_iter().enumerate() {
-            let place = format!("{LIST}[{at}]");
-            operations.push(match self.decoded_item(item, &place)? {
-                Value::Object(fields) => self.operation(Fields(fields), shared.as_ref(), &place)?,
+            let location = format!("{LIST}[{at}]");
+            operations.push(match self.parse_item(item, &location)? {
+                Value::Object(fields) => {
+                    self.operation(Fields(fields), shared.as_ref(), &location)?
+                }
                 other => other,
             });
         }
@@ -186,28 +189,28 @@ impl<'a> Taker<'a> {
 
     /// The operations (an array, its JSON text, or a single operation) and the path that they
     /// share.
-    fn items(&mut self, mut fields: Fields) -> Result<(Vec<Value>, Option<Value>), Trouble> {
-        let list = fields.take(LIST).filter(|list| !is_blank(list));
+    fn items(&mut self, mut fields: Fields) -> Result<(Vec<Value>, Option<Value>), CallError> {
+        let list = fields.take(LIST).filter(|list| !is_missing_list(list));
         let (mut list, mut shared) = match list {
             Some(list) => (list, self.shared_path(fields)?),
-            None if is_one(&fields) => (Value::Object(fields.0), None),
+            None if is_single_operation(&fields) => (Value::Object(fields.0), None),
             None => return Err(missing(LIST, "an array of operations", &fields)),
         };
         if let Value::String(text) = &list {
-            list = decoded(text, LIST, self.repairs)?;
+            list = parse_nested(text, LIST, self.repairs)?;
         }
         if let Value::Object(held) = list {
             let mut held = Fields(held);
             list = match held.take(LIST) {
                 Some(inner) => {
                     self.repairs.add(Rule::Wrapped, LIST, "taken from the object around them");
-                    let inside = self.shared_path(held)?;
-                    if let (Some(inside), Some(shared)) = (&inside, &shared) {
-                        check_same(inside, shared, &format!("{LIST}."))?;
+                    let inner_path = self.shared_path(held)?;
+                    if let (Some(inner_path), Some(shared)) = (&inner_path, &shared) {
+                        check_same(inner_path, shared, &format!("{LIST}."))?;
                     }
-                    shared = shared.or(inside);
+                    shared = shared.or(inner_path);
                     match inner {
-                        Value::String(text) => decoded(&text, LIST, self.repairs)?,
+                        Value::String(text) => parse_nested(&text, LIST, self.repairs)?,
                         inner => inner,
                     }
                 }
@@ -223,7 +226,7 @@ impl<'a> Taker<'a> {
         };
         // The array as JSON text, as its only item.
         if let [Value::String(text)] = items.as_slice() {
-            items = match decoded(text, &format!("{LIST}[0]"), self.repairs)? {
+            items = match parse_nested(text, &format!("{LIST}[0]"), self.repairs)? {
                 Value::Array(items) => items,
                 one => vec![one],
             };
@@ -232,10 +235,10 @@ impl<'a> Taker<'a> {
     }
 
     /// The path that all operations share. Any other field next to them is refused.
-    fn shared_path(&mut self, fields: Fields) -> Result<Option<Value>, Trouble> {
+    fn shared_path(&mut self, fields: Fields) -> Result<Option<Value>, CallError> {
         let mut given = Arguments { fields, repairs: self.repairs };
-        given.settle(BESIDE_OPERATIONS)?;
-        let path = given.fields.take("path").filter(|path| !is_empty(path));
+        given.normalize(TOP_LEVEL_FIELDS)?;
+        let path = given.fields.take("path").filter(|path| !is_unset(path));
         match path.map(|path| self.path(path, "path")).transpose()? {
             Some(other) if !matches!(other, Value::String(_)) => {
                 Err(wrong("path", &other, "a path"))
@@ -244,9 +247,9 @@ impl<'a> Taker<'a> {
         }
     }
 
-    fn decoded_item(&mut self, item: Value, place: &str) -> Result<Value, Trouble> {
+    fn parse_item(&mut self, item: Value, location: &str) -> Result<Value, CallError> {
         match item {
-            Value::String(text) => decoded(&text, place, self.repairs),
+            Value::String(text) => parse_nested(&text, location, self.repairs),
             other => Ok(other),
         }
     }
@@ -256,58 +259,63 @@ impl<'a> Taker<'a> {
         &mut self,
         mut fields: Fields,
         shared: Option<&Value>,
-        place: &str,
-    ) -> Result<Value, Trouble> {
-        let inside = format!("{place}.");
-        self.rename(&mut fields, &inside)?;
-        let operation = self.known(&fields, place)?;
-        self.check_text(operation, &fields, place)?;
-        self.check_fields(operation, &fields, place)?;
-        self.drop_unused(operation, &mut fields, &inside);
+        location: &str,
+    ) -> Result<Value, CallError> {
+        let prefix = format!("{location}.");
+        self.rename(&mut fields, &prefix)?;
+        let operation = self.find_allowed(&fields, location)?;
+        self.check_text(operation, &fields, location)?;
+        self.check_fields(operation, &fields, location)?;
+        self.drop_unused(operation, &mut fields, &prefix);
         for (name, value) in &mut fields.0 {
             let held = std::mem::replace(value, Value::Null);
-            *value = self.converted(name, held, &format!("{inside}{name}"))?;
+            *value = self.convert(name, held, &format!("{prefix}{name}"))?;
         }
-        self.share_path(operation, &mut fields, shared, &inside)?;
+        self.share_path(operation, &mut fields, shared, &prefix)?;
         Ok(Value::Object(fields.0))
     }
 
     /// Renames aliases, and adds the `op` of an operation whose fields imply it.
-    fn rename(&mut self, fields: &mut Fields, inside: &str) -> Result<(), Trouble> {
+    fn rename(&mut self, fields: &mut Fields, prefix: &str) -> Result<(), CallError> {
         let op = self.schema.iter().find(|field| field.name == "op");
         for field in op.into_iter().chain(all_fields().filter(|field| field.name != "op")) {
-            fields.rename_one(field.name, field.other_names, inside, self.repairs)?;
+            fields.rename_one(field.name, field.aliases, prefix, self.repairs)?;
         }
         if fields.given("op").is_none() && fields.given("old_text").is_some() {
             fields.put("op", Value::String("replace_text".to_owned()));
             let message = "taken as replace_text, since it has old_text";
-            self.repairs.add(Rule::ImpliedOp, &format!("{inside}op"), message);
+            self.repairs.add(Rule::ImpliedOp, &format!("{prefix}op"), message);
         }
-        let text = fields.word("op").and_then(find_operation).and_then(|one| one.text);
+        let text =
+            fields.string("op").and_then(find_operation).and_then(|operation| operation.text);
         match text {
-            Some(text) => fields.rename_one(text, TEXT_NAMES, inside, self.repairs),
+            Some(text) => fields.rename_one(text, TEXT_NAMES, prefix, self.repairs),
             None => Ok(()),
         }
     }
 
-    fn known(&self, fields: &Fields, place: &str) -> Result<&'static Operation, Trouble> {
+    fn find_allowed(
+        &self,
+        fields: &Fields,
+        location: &str,
+    ) -> Result<&'static Operation, CallError> {
         let what = match fields.get("op") {
             Some(Value::String(op)) => match find_operation(op) {
                 Some(operation) if self.call.allowed.has(operation.name) => return Ok(operation),
                 Some(_) => format!("is {op}, which is not allowed"),
                 None => format!("has the unknown op {}", quoted(op)),
             },
-            Some(Value::IllFormed) => return Err(half_a_character(&format!("{place}.op"))),
+            Some(Value::IllFormed) => return Err(lone_surrogate(&format!("{location}.op"))),
             None => "has no op".to_owned(),
             Some(other) => format!("has {} as its op", noun(other)),
         };
-        Err(self.expected_other(place, &what))
+        Err(self.invalid_op(location, &what))
     }
 
     /// The error for an operation that is unknown or not allowed.
-    fn expected_other(&self, place: &str, what: &str) -> Trouble {
+    fn invalid_op(&self, location: &str, what: &str) -> CallError {
         let known = op_names(self.operations()).join(", ");
-        malformed(format!("{place} {what}: expected one of {known}"))
+        malformed(format!("{location} {what}: expected one of {known}"))
     }
 
     /// The operations of the schema that are allowed.
@@ -320,16 +328,16 @@ impl<'a> Taker<'a> {
     fn check_allowed(
         &self,
         operation: Option<&'static Operation>,
-        place: &str,
-    ) -> Result<(), Trouble> {
+        location: &str,
+    ) -> Result<(), CallError> {
         match operation {
             Some(one) if self.call.allowed.has(one.name) => Ok(()),
             Some(Operation { name, .. }) => {
                 let what = format!("does the same as {name}, which is not allowed");
-                Err(self.expected_other(place, &what))
+                Err(self.invalid_op(location, &what))
             }
             None if self.call.allowed.is_all() => Ok(()),
-            None => Err(self.expected_other(place, "has no known edit")),
+            None => Err(self.invalid_op(location, "has no known edit")),
         }
     }
 
@@ -338,15 +346,15 @@ impl<'a> Taker<'a> {
         &self,
         operation: &Operation,
         fields: &Fields,
-        place: &str,
-    ) -> Result<(), Trouble> {
+        location: &str,
+    ) -> Result<(), CallError> {
         let text = fields.get("text");
-        if operation.text != Some("text") || !is_no_text(text) {
+        if operation.text != Some("text") || !is_absent(text) {
             return Ok(());
         }
-        let how = text.map_or("missing", no_text);
+        let how = text.map_or("missing", absent_noun);
         let is_held =
-            |name: &&&str| **name != "text" && fields.get(name).is_some_and(|held| !is_empty(held));
+            |name: &&&str| **name != "text" && fields.get(name).is_some_and(|held| !is_unset(held));
         let instead = match TEXTS.iter().find(is_held) {
             Some(held) => format!("What {held} holds belongs in it."),
             None if self.call.allowed.has("delete") => {
@@ -356,7 +364,7 @@ impl<'a> Taker<'a> {
         };
         let op = operation.name;
         Err(malformed(format!(
-            "the field {place}.text is {how}: {op} puts the lines of text into the file. {instead}"
+            "the field {location}.text is {how}: {op} puts the lines of text into the file. {instead}"
         )))
     }
 
@@ -366,11 +374,11 @@ impl<'a> Taker<'a> {
         &self,
         operation: &Operation,
         fields: &Fields,
-        place: &str,
-    ) -> Result<(), Trouble> {
-        let is_strange =
-            |(name, value): &&(String, Value)| !operation.has(name) && !is_empty(value);
-        let Some((name, _)) = fields.0.iter().find(is_strange) else { return Ok(()) };
+        location: &str,
+    ) -> Result<(), CallError> {
+        let is_unknown =
+            |(name, value): &&(String, Value)| !operation.has(name) && !is_unset(value);
+        let Some((name, _)) = fields.0.iter().find(is_unknown) else { return Ok(()) };
         let op = operation.name;
         let own = operation.listed();
         let takes = format!("{op} takes {own}");
@@ -378,32 +386,32 @@ impl<'a> Taker<'a> {
             Some(text) if TEXTS.contains(&name.as_str()) || TEXT_NAMES.contains(&name.as_str()) => {
                 format!("its text belongs in {text}")
             }
-            _ => match self.owners(name) {
+            _ => match self.operations_with(name) {
                 none if none.is_empty() => takes,
                 owners => format!("it belongs to {}; {takes}", owners.join(", ")),
             },
         };
-        Err(malformed(format!("{place} is {op}, which has no field {name}: {instead}")))
+        Err(malformed(format!("{location} is {op}, which has no field {name}: {instead}")))
     }
 
     /// The operations of the schema that have a field.
-    fn owners(&self, name: &str) -> Vec<&'static str> {
-        op_names(self.operations().filter(|one| one.fields.contains(&name)))
+    fn operations_with(&self, name: &str) -> Vec<&'static str> {
+        op_names(self.operations().filter(|operation| operation.fields.contains(&name)))
     }
 
     /// Drops fields that models only fill in: null, an empty string in a field that takes no text,
     /// and empty values in fields of other operations.
-    fn drop_unused(&mut self, operation: &Operation, fields: &mut Fields, inside: &str) {
+    fn drop_unused(&mut self, operation: &Operation, fields: &mut Fields, prefix: &str) {
         let repairs = &mut *self.repairs;
         fields.0.retain(|(name, value)| {
             let is_text = field_of(name).is_some_and(|field| matches!(field.kind, Kind::Text));
             let is_unused = match value {
                 Value::Null => true,
                 Value::String(text) if operation.has(name) => text.is_empty() && !is_text,
-                other => !operation.has(name) && is_empty(other),
+                other => !operation.has(name) && is_unset(other),
             };
             if is_unused {
-                repairs.add(Rule::Unused, &format!("{inside}{name}"), "left out, since empty");
+                repairs.add(Rule::Unused, &format!("{prefix}{name}"), "left out, since empty");
             }
             !is_unused
         });
@@ -415,49 +423,49 @@ impl<'a> Taker<'a> {
         operation: &Operation,
         fields: &mut Fields,
         shared: Option<&Value>,
-        inside: &str,
-    ) -> Result<(), Trouble> {
+        prefix: &str,
+    ) -> Result<(), CallError> {
         let is_move = operation.name == "move_file";
         let sources = ["path", "from", "from_path"];
         let given = sources.iter().filter(|name| fields.get(name).is_some()).count();
         let targets = ["to", "to_path"].iter().filter(|name| fields.get(name).is_some()).count();
         if is_move && (given > 1 || targets > 1) {
-            let place = inside.trim_end_matches('.');
+            let location = prefix.trim_end_matches('.');
             return Err(malformed(format!(
-                "{place} is move_file with two names of one field: expected path and to alone"
+                "{location} is move_file with two names of one field: expected path and to alone"
             )));
         }
         let own =
             sources.iter().find_map(|name| fields.get(name).filter(|_| is_move || *name == "path"));
         match (own, shared) {
-            (Some(own), Some(shared)) => check_same(own, shared, inside)?,
+            (Some(own), Some(shared)) => check_same(own, shared, prefix)?,
             (Some(_), None) => {}
             (None, Some(shared)) => fields.put("path", shared.clone()),
             (None, None) => {
                 let what = "the path of a file, there or beside the operations";
-                return Err(missing(&format!("{inside}path"), what, fields));
+                return Err(missing(&format!("{prefix}path"), what, fields));
             }
         }
         if is_move && let Some(path) = fields.take("path") {
             // The session calls it `from`.
             fields.put("from", path);
-            self.repairs.add(Rule::MovePath, &format!("{inside}path"), "taken as from");
+            self.repairs.add(Rule::MovePath, &format!("{prefix}path"), "taken as from");
         }
         Ok(())
     }
 
     /// Converts the value of a field to the form that the session takes.
-    fn converted(&mut self, name: &str, held: Value, place: &str) -> Result<Value, Trouble> {
+    fn convert(&mut self, name: &str, held: Value, location: &str) -> Result<Value, CallError> {
         let Some(field) = field_of(name) else { return Ok(held) };
         match (field.kind, held) {
-            (Kind::Path, held) => self.path(held, place),
+            (Kind::Path, held) => self.path(held, location),
             (Kind::Flag, Value::String(word)) if word == "true" || word == "false" => {
-                self.repairs.add(Rule::JsonText, place, format!("taken as {word}"));
+                self.repairs.add(Rule::JsonText, location, format!("taken as {word}"));
                 Ok(Value::Bool(word == "true"))
             }
             (Kind::Count, held @ Value::String(_)) => Ok(match whole_number(&held) {
                 Some(number) => {
-                    self.repairs.add(Rule::Number, place, format!("taken as {number}"));
+                    self.repairs.add(Rule::Number, location, format!("taken as {number}"));
                     Value::Number(number as f64)
                 }
                 None => held,
@@ -465,14 +473,14 @@ impl<'a> Taker<'a> {
             (Kind::Name, held @ Value::Number(_)) if self.may_be_blank_line(name) => {
                 Ok(match whole_number(&held) {
                     Some(number) => {
-                        self.repairs.add(Rule::Number, place, format!("taken as {number}"));
+                        self.repairs.add(Rule::Number, location, format!("taken as {number}"));
                         Value::String(number.to_string())
                     }
                     None => held,
                 })
             }
-            (Kind::Value, Value::Json(text)) if self.wants_text(name) => {
-                self.value_of_text(text, place)
+            (Kind::Value, Value::Json(text)) if self.takes_json_text(name) => {
+                self.value_of_text(text, location)
             }
             (_, held) => Ok(held),
         }
@@ -484,62 +492,62 @@ impl<'a> Taker<'a> {
     }
 
     /// A path, or an array of one path.
-    fn path(&mut self, held: Value, place: &str) -> Result<Value, Trouble> {
+    fn path(&mut self, held: Value, location: &str) -> Result<Value, CallError> {
         match held {
             Value::String(path) => {
-                plain_path(self.call, path, place, self.repairs).map(Value::String)
+                plain_path(self.call, path, location, self.repairs).map(Value::String)
             }
             Value::Array(mut items) if items.len() == 1 => {
                 let item = items.remove(0);
                 if !matches!(item, Value::String(_)) {
-                    return Err(wrong(place, &Value::Array(vec![item]), "a path"));
+                    return Err(wrong(location, &Value::Array(vec![item]), "a path"));
                 }
-                self.repairs.add(Rule::Unwrapped, place, "taken out of its array");
-                self.path(item, place)
+                self.repairs.add(Rule::Unwrapped, location, "taken out of its array");
+                self.path(item, location)
             }
-            other @ Value::Array(_) => Err(wrong(place, &other, "one path")),
+            other @ Value::Array(_) => Err(wrong(location, &other, "one path")),
             other => Ok(other),
         }
     }
 
     /// Whether the schema takes a value as JSON text. Elsewhere a string is a string.
-    fn wants_text(&self, name: &str) -> bool {
+    fn takes_json_text(&self, name: &str) -> bool {
         self.schema.iter().any(|field| field.name == name)
     }
 
     /// The value of a field for JSON text. Text that cannot be meant as JSON is taken as a string;
     /// text that resembles JSON is refused, because its meaning is uncertain.
-    fn value_of_text(&mut self, json: String, place: &str) -> Result<Value, Trouble> {
-        let text = match parsed(&json) {
+    fn value_of_text(&mut self, json: String, location: &str) -> Result<Value, CallError> {
+        let text = match parse_json(&json) {
             Ok(Value::String(text)) => text,
             Ok(Value::IllFormed) => return Ok(Value::IllFormed),
             // The model wrote the value itself instead of its text.
             _ => return Ok(Value::Json(json)),
         };
-        match decoded_value(&text) {
+        match parse_value(&text) {
             Some(value) => Ok(value),
             None if is_plain_word(&text) => {
                 let message = "taken as a string, since it is no JSON";
-                self.repairs.add(Rule::JsonString, place, message);
+                self.repairs.add(Rule::JsonString, location, message);
                 Ok(Value::Json(json))
             }
             None => Err(malformed(format!(
-                "the field {place} is {}, which is no JSON: expected JSON text; a string stands in double quotes",
+                "the field {location} is {}, which is no JSON: expected JSON text; a string stands in double quotes",
                 noun(&Value::String(text))
             ))),
         }
     }
 
     /// The items of `edits`, if the call has that field.
-    fn listed_edits(&mut self, fields: &mut Fields) -> Result<Option<Vec<Value>>, Trouble> {
+    fn take_edits(&mut self, fields: &mut Fields) -> Result<Option<Vec<Value>>, CallError> {
         let Some(held) = fields.take(EDITS).filter(|held| *held != Value::Null) else {
             return Ok(None);
         };
-        if is_empty(&held) && fields.given(LIST).is_some() {
+        if is_unset(&held) && fields.given(LIST).is_some() {
             return Ok(None);
         }
         let list = match held {
-            Value::String(text) => decoded(&text, EDITS, self.repairs)?,
+            Value::String(text) => parse_nested(&text, EDITS, self.repairs)?,
             other => other,
         };
         let items = match list {
@@ -549,19 +557,19 @@ impl<'a> Taker<'a> {
                 vec![one]
             }
         };
-        let item = |(at, item)| self.decoded_item(item, &format!("{EDITS}[{at}]"));
+        let item = |(at, item)| self.parse_item(item, &format!("{EDITS}[{at}]"));
         items.into_iter().enumerate().map(item).collect::<Result<_, _>>().map(Some)
     }
 
     /// The edits of one file in the shapes of other tools, which the session can read.
-    fn edits_of_file(&mut self, fields: Fields, edits: Vec<Value>) -> Result<Value, Trouble> {
+    fn edits_of_file(&mut self, fields: Fields, edits: Vec<Value>) -> Result<Value, CallError> {
         let mut given = Arguments { fields, repairs: self.repairs };
-        given.settle(BESIDE_EDITS)?;
+        given.normalize(EDITS_FIELDS)?;
         let mut fields = given.fields;
         let mut items = Vec::with_capacity(edits.len());
         for (at, edit) in edits.into_iter().enumerate() {
-            let place = format!("{EDITS}[{at}]");
-            items.push(self.edit(edit, &place)?);
+            let location = format!("{EDITS}[{at}]");
+            items.push(self.edit(edit, &location)?);
         }
         for (name, operation) in [("rename", "move_file"), ("delete", "delete_file")] {
             if fields.get(name).is_some_and(|value| *value != Value::Bool(false)) {
@@ -579,30 +587,30 @@ impl<'a> Taker<'a> {
     }
 
     /// Converts a keyed edit, `{set_line: {…}}`, or a tagged one, `{op: "set", …}`.
-    fn edit(&mut self, edit: Value, place: &str) -> Result<Value, Trouble> {
+    fn edit(&mut self, edit: Value, location: &str) -> Result<Value, CallError> {
         let Value::Object(held) = edit else { return Ok(edit) };
         let fields = Fields(held);
-        if let Some(op @ ("set" | "replace")) = fields.word("op") {
-            self.check_new_text(&fields, "content", op, place)?;
+        if let Some(op @ ("set" | "replace")) = fields.string("op") {
+            self.check_new_text(&fields, "content", op, location)?;
         }
         let Fields(mut held) = fields;
         for (key, value) in &mut held {
             let Value::Object(fields) = value else { continue };
-            let place = format!("{place}.{key}");
+            let location = format!("{location}.{key}");
             let mut inner = Fields(std::mem::take(fields));
             for field in all_fields().filter(|field| field.name != "op") {
-                let inside = format!("{place}.");
-                inner.rename_one(field.name, field.other_names, &inside, self.repairs)?;
+                let prefix = format!("{location}.");
+                inner.rename_one(field.name, field.aliases, &prefix, self.repairs)?;
             }
             let text = if key == "insert_after" { "text" } else { "new_text" };
-            inner.rename_one(text, TEXT_NAMES, &format!("{place}."), self.repairs)?;
+            inner.rename_one(text, TEXT_NAMES, &format!("{location}."), self.repairs)?;
             if ["set_line", "replace_lines"].contains(&key.as_str()) {
-                self.check_new_text(&inner, "new_text", key, &place)?;
+                self.check_new_text(&inner, "new_text", key, &location)?;
             }
             *fields = inner.0;
         }
         let fields = Fields(held);
-        self.check_allowed(operation_of(&fields), place)?;
+        self.check_allowed(equivalent_operation(&fields), location)?;
         Ok(Value::Object(fields.0))
     }
 
@@ -613,27 +621,28 @@ impl<'a> Taker<'a> {
         fields: &Fields,
         name: &str,
         key: &str,
-        place: &str,
-    ) -> Result<(), Trouble> {
-        let is_held =
-            |one: &&&str| **one != name && fields.get(one).is_some_and(|held| !is_empty(held));
+        location: &str,
+    ) -> Result<(), CallError> {
+        let is_held = |field: &&&str| {
+            **field != name && fields.get(field).is_some_and(|held| !is_unset(held))
+        };
         if let Some(other) = TEXTS.iter().find(is_held) {
             return Err(malformed(format!(
-                "{place} has no field {other}: what it holds belongs in {name} of {key}"
+                "{location} has no field {other}: what it holds belongs in {name} of {key}"
             )));
         }
         let text = fields.get(name);
-        if !is_no_text(text) {
+        if !is_absent(text) {
             return Ok(());
         }
-        let how = text.map_or("missing", no_text);
+        let how = text.map_or("missing", absent_noun);
         let instead = if self.call.allowed.has("delete") {
             " To take lines away, use the operation delete."
         } else {
             ""
         };
         Err(malformed(format!(
-            "the field {place}.{name} is {how}: {key} puts the lines of {name} into the file.{instead}"
+            "the field {location}.{name} is {how}: {key} puts the lines of {name} into the file.{instead}"
         )))
     }
 }
@@ -674,7 +683,7 @@ pub fn all_operations() -> impl Iterator<Item = &'static Operation> {
 
 /// The operation with a name.
 pub fn find_operation(name: &str) -> Option<&'static Operation> {
-    all_operations().find(|one| one.name == name)
+    all_operations().find(|operation| operation.name == name)
 }
 
 impl Allowed {
@@ -711,9 +720,9 @@ const KEYS: &[(&str, &str)] = &[
 
 /// The operation that is equivalent to an edit in the shape of another tool. A replacement without
 /// new text is a deletion.
-fn operation_of(edit: &Fields) -> Option<&'static Operation> {
+fn equivalent_operation(edit: &Fields) -> Option<&'static Operation> {
     let (name, text) = match edit.get("op") {
-        Some(Value::String(op)) => (of_tagged(op, edit)?, edit.get("content")),
+        Some(Value::String(op)) => (tagged_operation(op, edit)?, edit.get("content")),
         Some(_) => return None,
         None => KEYS.iter().find_map(|(key, name)| match edit.get(key) {
             Some(Value::Object(held)) => Some((*name, field(held, "new_text"))),
@@ -721,7 +730,7 @@ fn operation_of(edit: &Fields) -> Option<&'static Operation> {
         })?,
     };
     let replaces = matches!(name, "set_line" | "replace_range");
-    let deletes = replaces && text.is_none_or(says_nothing);
+    let deletes = replaces && text.is_none_or(is_null_or_empty);
     find_operation(if deletes { "delete" } else { name })
 }
 
@@ -730,7 +739,7 @@ fn field<'a>(held: &'a [(String, Value)], name: &str) -> Option<&'a Value> {
 }
 
 /// The operation that is equivalent to a tagged edit, `{op: "set", …}`.
-fn of_tagged(op: &str, edit: &Fields) -> Option<&'static str> {
+fn tagged_operation(op: &str, edit: &Fields) -> Option<&'static str> {
     Some(match op {
         "set" => "set_line",
         "replace" => "replace_range",
@@ -744,7 +753,7 @@ fn of_tagged(op: &str, edit: &Fields) -> Option<&'static str> {
 }
 
 /// Whether the arguments are a single operation without a list around it.
-fn is_one(fields: &Fields) -> bool {
+fn is_single_operation(fields: &Fields) -> bool {
     fields.given("op").is_some() || fields.given("type").is_some() || has_old_text(fields)
 }
 
@@ -764,12 +773,12 @@ fn is_operation(value: &Value) -> bool {
 }
 
 /// Refuses an operation whose path differs from the shared one.
-fn check_same(own: &Value, shared: &Value, inside: &str) -> Result<(), Trouble> {
+fn check_same(own: &Value, shared: &Value, prefix: &str) -> Result<(), CallError> {
     match (own, shared) {
         (Value::String(own), Value::String(shared)) if !parts(own).eq(parts(shared)) => {
             let (own, shared) = (quoted(own), quoted(shared));
             Err(malformed(format!(
-                "{inside}path is {own}, and the path beside the operations is {shared}: give each operation its own, and none beside them"
+                "{prefix}path is {own}, and the path beside the operations is {shared}: give each operation its own, and none beside them"
             )))
         }
         _ => Ok(()),
@@ -782,11 +791,11 @@ fn parts(path: &str) -> impl Iterator<Item = Component<'_>> {
 }
 
 /// Whether a list of operations is absent, which is not the same as empty.
-fn is_blank(list: &Value) -> bool {
+fn is_missing_list(list: &Value) -> bool {
     matches!(list, Value::Null) || matches!(list, Value::String(text) if text.trim().is_empty())
 }
 
-fn is_no_text(text: Option<&Value>) -> bool {
+fn is_absent(text: Option<&Value>) -> bool {
     match text {
         None | Some(Value::Null) => true,
         Some(Value::Array(items)) => items.is_empty(),
@@ -794,17 +803,17 @@ fn is_no_text(text: Option<&Value>) -> bool {
     }
 }
 
-fn no_text(value: &Value) -> &'static str {
+fn absent_noun(value: &Value) -> &'static str {
     if *value == Value::Null { "null" } else { "[]" }
 }
 
 /// The value of a JSON text, with or without a code block around it.
-fn decoded_value(text: &str) -> Option<Value> {
+fn parse_value(text: &str) -> Option<Value> {
     let text = without_fence(text).unwrap_or(text);
-    match parsed(text) {
+    match parse_json(text) {
         Ok(Value::IllFormed) => Some(Value::IllFormed),
         // The core reports the duplicate key.
-        Ok(_) | Err(Unreadable::KeyTwice(_)) => Some(Value::Json(text.trim().to_owned())),
+        Ok(_) | Err(Unreadable::DuplicateKey(_)) => Some(Value::Json(text.trim().to_owned())),
         Err(_) => None,
     }
 }

@@ -4,7 +4,7 @@ use hashline_core::host::Value;
 use percent_encoding::percent_decode_str;
 use serde_json::Value as Json;
 
-use crate::arguments::{Repairs, Rule, Trouble, malformed, noun};
+use crate::arguments::{CallError, Repairs, Rule, malformed, noun};
 use crate::tool::Call;
 
 /// Converts a path to the form that the session takes: a `file:` URL becomes its path, and the `@`
@@ -14,7 +14,7 @@ pub fn plain_path(
     path: String,
     field: &str,
     repairs: &mut Repairs,
-) -> Result<String, Trouble> {
+) -> Result<String, CallError> {
     let taken_as = |path: &str| format!("taken as {}", Json::from(path));
     if let Some(url) = path.strip_prefix('@').filter(|rest| is_file_url(rest)) {
         repairs.add(Rule::AtPath, field, taken_as(url));

@@ -9,22 +9,23 @@ use hashline_core::{
 };
 use serde_json::{Value as Json, json};
 
-use crate::arguments::{Arguments, MAX_COUNT, Rule, Trouble};
+use crate::arguments::{Arguments, CallError, MAX_COUNT, Rule};
 use crate::bounds::plural;
 use crate::path::plain_path;
 use crate::table::{Field, Kind, PATH_NAMES};
-use crate::title::SoFar;
+use crate::title::PartialArguments;
 use crate::tool::{
-    Answer, Call, Names, Tool, ToolsOptions, Wording, anchor_form, blank_form, line_form,
-    place_words, without_text,
+    Answer, Call, Names, Tool, ToolText, ToolsOptions, anchor_form, blank_form, line_form,
+    locator_noun, without_text,
 };
 
-pub const PATH: Field = Field::new("path", Kind::Path, "").required().or(PATH_NAMES);
+pub const PATH: Field = Field::new("path", Kind::Path, "").required().aliases(PATH_NAMES);
 pub const START_LINE: Field =
-    Field::new("start_line", Kind::Count, "").or(&["offset", "startLine"]);
-pub const MAX_LINES: Field = Field::new("max_lines", Kind::Count, "").or(&["limit", "maxLines"]);
+    Field::new("start_line", Kind::Count, "").aliases(&["offset", "startLine"]);
+pub const MAX_LINES: Field =
+    Field::new("max_lines", Kind::Count, "").aliases(&["limit", "maxLines"]);
 const MORE_PATHS: Field =
-    Field::new("more_paths", Kind::Texts, "").or(&["paths", "files", "morePaths"]);
+    Field::new("more_paths", Kind::Texts, "").aliases(&["paths", "files", "morePaths"]);
 const COLUMNS: Field = Field::new("columns", Kind::Counts, "Of long lines, like [2001, 4000]");
 
 const FOLD: Field = Field::new("fold", Kind::Flag, "Definitions alone");
@@ -33,12 +34,12 @@ const OPEN: Field = Field::new("open", Kind::Texts, "Folded lines, like [\"14-80
 pub static READ: Tool = Tool {
     title: "Read",
     fields: &[PATH, START_LINE, MAX_LINES, FOLD, OPEN, COLUMNS, MORE_PATHS],
-    words,
-    work: read,
+    text: tool_text,
+    run: read,
     title_of: title,
 };
 
-fn words(options: &ToolsOptions, dialect: &Dialect) -> Wording {
+fn tool_text(options: &ToolsOptions, dialect: &Dialect) -> ToolText {
     let Names { read, search, apply, .. } = &options.names;
     let (line, anchor, limits) = (line_form(dialect), anchor_form(dialect), options.limits.words());
     let blank = blank_form(dialect);
@@ -51,15 +52,15 @@ fn words(options: &ToolsOptions, dialect: &Dialect) -> Wording {
             "[path#TAG] comes first, where TAG names the version, then each line as {line}: {apply} edits by these."
         )
     };
-    let place = place_words(dialect);
+    let locator = locator_noun(dialect);
     let can_be_edited =
         if dialect.has_hashes() { "have anchors to edit by" } else { "can be edited" };
-    Wording {
+    ToolText {
         description: format!(
             "Reads files. {rows} \
              A source beyond {limits} is folded: its definitions, and rows like 14-80 … 67 lines, which open shows. Images are shown."
         ),
-        snippet: format!("Read files, each line with {place} that {apply} edits by"),
+        snippet: format!("Read files, each line with {locator} that {apply} edits by"),
         guidelines: vec![format!(
             "Read files with {read} rather than cat, head, tail or sed: \
              only lines that {read} or {search} showed {can_be_edited}."
@@ -68,15 +69,15 @@ fn words(options: &ToolsOptions, dialect: &Dialect) -> Wording {
     }
 }
 
-fn read(call: &Call<'_>, turn: Turn, mut given: Arguments<'_>) -> Result<Answer, Trouble> {
-    given.settle(READ.fields)?;
+fn read(call: &Call<'_>, turn: Turn, mut given: Arguments<'_>) -> Result<Answer, CallError> {
+    given.normalize(READ.fields)?;
     let requests = requests(call, &mut given)?;
     Ok(answer(turn.read(&requests, call.cancel)?))
 }
 
 /// The requests of a call. Line range, columns and folds apply to the first file; the others are
 /// shown as far as the limits allow.
-pub fn requests(call: &Call<'_>, given: &mut Arguments<'_>) -> Result<Vec<ReadRequest>, Trouble> {
+pub fn requests(call: &Call<'_>, given: &mut Arguments<'_>) -> Result<Vec<ReadRequest>, CallError> {
     let mut paths = first_paths(given)?;
     paths.extend(
         given
@@ -109,14 +110,14 @@ pub fn requests(call: &Call<'_>, given: &mut Arguments<'_>) -> Result<Vec<ReadRe
 }
 
 /// The paths in the field `path`, where models also write lists.
-fn first_paths(given: &mut Arguments<'_>) -> Result<Vec<(String, String)>, Trouble> {
+fn first_paths(given: &mut Arguments<'_>) -> Result<Vec<(String, String)>, CallError> {
     let name = PATH.name;
     if let Some(Value::Array(_)) = given.fields.given(name) {
         let paths = given.texts(name)?;
         let message = format!("taken as {name} and {}", MORE_PATHS.name);
         given.repairs.add(Rule::Unwrapped, name, message);
-        let place = |(at, path)| (format!("{name}[{at}]"), path);
-        return Ok(paths.into_iter().enumerate().map(place).collect());
+        let entry = |(at, path)| (format!("{name}[{at}]"), path);
+        return Ok(paths.into_iter().enumerate().map(entry).collect());
     }
     let path = given.optional_text(name)?.filter(|path| !path.is_empty());
     Ok(path.into_iter().map(|path| (name.to_owned(), path)).collect())
@@ -140,10 +141,10 @@ fn answer(report: ReadReport) -> Answer {
         structured["code"] = error.code.as_str().into();
     }
     Answer {
-        text: of_images(text),
+        text: mark_unshown_images(text),
         is_error: error.is_some(),
         codes: views.iter().filter_map(|view| Some(view.error()?.code)).collect(),
-        images: images.into_iter().filter(|one| SHOWABLE.contains(&one.mime_type)).collect(),
+        images: images.into_iter().filter(|image| SHOWABLE.contains(&image.mime_type)).collect(),
         summary: views.iter().map(summary).collect::<Vec<_>>().join(", "),
         structured,
         ..Answer::default()
@@ -155,15 +156,15 @@ const IMAGE: &str = "(image, ";
 
 /// Marks the rows of images that are not returned. A rendered line starts with its number, so it is
 /// never mistaken for such a row.
-fn of_images(text: String) -> String {
+fn mark_unshown_images(text: String) -> String {
     if !text.contains(IMAGE) {
         return text;
     }
-    let row = |row| of_image(row).map_or(Cow::Borrowed(row), Cow::Owned);
+    let row = |row| unshown_image(row).map_or(Cow::Borrowed(row), Cow::Owned);
     text.split('\n').map(row).collect::<Vec<_>>().join("\n")
 }
 
-fn of_image(row: &str) -> Option<String> {
+fn unshown_image(row: &str) -> Option<String> {
     let inside = row.strip_prefix(IMAGE)?.strip_suffix(')')?;
     let (kind, size) = inside.split_once(", ")?;
     (!SHOWABLE.contains(&kind))
@@ -185,28 +186,28 @@ fn summary(view: &FileView) -> String {
     }
 }
 
-pub fn title(given: &SoFar) -> String {
-    let mut paths: Vec<String> = given.word(&PATH).into_iter().collect();
-    paths.extend(given.words(&PATH));
-    paths.extend(match given.words(&MORE_PATHS) {
-        none if none.is_empty() => given.word(&MORE_PATHS).into_iter().collect(),
+pub fn title(given: &PartialArguments) -> String {
+    let mut paths: Vec<String> = given.scalar(&PATH).into_iter().collect();
+    paths.extend(given.strings(&PATH));
+    paths.extend(match given.strings(&MORE_PATHS) {
+        none if none.is_empty() => given.scalar(&MORE_PATHS).into_iter().collect(),
         more => more,
     });
     let Some((path, more)) = paths.split_first() else { return String::new() };
-    let start = given.word(&START_LINE).map(|line| format!(":{line}")).unwrap_or_default();
+    let start = given.scalar(&START_LINE).map(|line| format!(":{line}")).unwrap_or_default();
     let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
     format!("{path}{start}{more}")
 }
 
 /// The file of a read, if the call named only one.
-pub fn file_of(call: &Call<'_>, arguments: Arguments<'_>) -> Option<String> {
+pub fn only_file(call: &Call<'_>, arguments: Arguments<'_>) -> Option<String> {
     let mut given = arguments;
-    given.settle(READ.fields).ok()?;
+    given.normalize(READ.fields).ok()?;
     let requests = requests(call, &mut given).ok()?;
     let (first, others) = requests.split_first()?;
     others
         .iter()
-        .all(|one| one.path == first.path)
+        .all(|request| request.path == first.path)
         .then(|| first.path.to_str().map(str::to_owned))
         .flatten()
 }

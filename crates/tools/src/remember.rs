@@ -14,13 +14,13 @@ impl Tools {
     /// read from the arguments as [`Tools::run`] reads it. Without `kind`, the tool is inferred
     /// from the arguments.
     pub fn remember(&self, kind: Option<ToolKind>, given: Given, text: &str) -> Result<u64, Error> {
-        let path = self.looking(|call| {
+        let path = self.with_call(|call| {
             let mut repairs = Repairs::default();
             // A malformed call showed either nothing or rows under headers, which name their files.
             let arguments = Arguments::of(given, &mut repairs).ok()?;
             match kind.unwrap_or_else(|| kind_of(&arguments.fields)) {
-                ToolKind::Read => read::file_of(call, arguments),
-                ToolKind::Apply | ToolKind::ApplyJson => apply::file_of(call, arguments),
+                ToolKind::Read => read::only_file(call, arguments),
+                ToolKind::Apply | ToolKind::ApplyJson => apply::only_file(call, arguments),
                 // Answers of searches have headers; views of documents have no line anchors.
                 ToolKind::Search | ToolKind::ReadJson => None,
             }

@@ -5,32 +5,35 @@
 use hashline_core::host::{Turn, Value, version_path};
 use hashline_core::{Code, Dialect};
 
-use crate::apply::{OP, OPERATIONS, carry_out};
-use crate::arguments::{Arguments, Trouble, malformed};
+use crate::apply::{OP, OPERATIONS, apply_patch};
+use crate::arguments::{Arguments, CallError, malformed};
 use crate::path::plain_path;
 use crate::table::{Field, Kind, PATH_NAMES};
-use crate::title::SoFar;
-use crate::tool::{Answer, Call, Names, Tool, ToolsOptions, Wording};
+use crate::title::PartialArguments;
+use crate::tool::{Answer, Call, Names, Tool, ToolText, ToolsOptions};
 
-pub const PATCH: Field = Field::new("patch", Kind::Text, "").or(&["input", "diff", "text"]);
+pub const PATCH: Field = Field::new("patch", Kind::Text, "").aliases(&["input", "diff", "text"]);
 
 const NEW_PATH: Field =
-    Field::new("path", Kind::Path, "In place of patch: a file to create").or(PATH_NAMES);
+    Field::new("path", Kind::Path, "In place of patch: a file to create").aliases(PATH_NAMES);
 
-const CONTENT: Field =
-    Field::new("content", Kind::Text, "Of that file").or(&["contents", "file_text", "fileText"]);
+const CONTENT: Field = Field::new("content", Kind::Text, "Of that file").aliases(&[
+    "contents",
+    "file_text",
+    "fileText",
+]);
 
 pub static SCRIPT: Tool = Tool {
     title: "Apply",
     fields: &[PATCH, NEW_PATH, CONTENT],
-    words,
-    work: apply,
+    text: tool_text,
+    run: apply,
     title_of: title,
 };
 
-fn words(options: &ToolsOptions, _: &Dialect) -> Wording {
+fn tool_text(options: &ToolsOptions, _: &Dialect) -> ToolText {
     let Names { read, search, apply, .. } = &options.names;
-    Wording {
+    ToolText {
         description: format!(
             "Edits, moves and deletes files by a patch: all of it, or nothing. Creates a file by path and content. \
              A section begins with the header [path#TAG] that {read}, {search} and answers of {apply} show, and all numbers in it are those of that version. Its hunks:\n\
@@ -57,8 +60,8 @@ fn words(options: &ToolsOptions, _: &Dialect) -> Wording {
     }
 }
 
-fn apply(call: &Call<'_>, turn: Turn, mut given: Arguments<'_>) -> Result<Answer, Trouble> {
-    given.settle(SCRIPT.fields)?;
+fn apply(call: &Call<'_>, turn: Turn, mut given: Arguments<'_>) -> Result<Answer, CallError> {
+    given.normalize(SCRIPT.fields)?;
     if !call.allowed.is_all() {
         return Err(malformed(NOT_LIMITED.to_owned()));
     }
@@ -71,8 +74,8 @@ fn apply(call: &Call<'_>, turn: Turn, mut given: Arguments<'_>) -> Result<Answer
             Value::Object(vec![(PATCH.name.to_owned(), Value::String(patch))])
         }
     };
-    let names_no_version = given.fields.word(PATCH.name).is_some_and(has_bare_header);
-    let mut answer = carry_out(call, turn, patch)?;
+    let names_no_version = given.fields.string(PATCH.name).is_some_and(has_bare_header);
+    let mut answer = apply_patch(call, turn, patch)?;
     if answer.codes.contains(&Code::FileNotFound) || answer.is_error && names_no_version {
         let apply = &call.names.apply;
         answer.text += &format!("\nTo create a file, call {apply} with its path and content.");
@@ -87,7 +90,7 @@ fn has_bare_header(patch: &str) -> bool {
 }
 
 /// The operation that creates a file, if the call has a path and content.
-fn new_file(call: &Call<'_>, given: &mut Arguments<'_>) -> Result<Option<Value>, Trouble> {
+fn new_file(call: &Call<'_>, given: &mut Arguments<'_>) -> Result<Option<Value>, CallError> {
     let (path, content) = (given.optional_text(NEW_PATH.name)?, given.optional_text(CONTENT.name)?);
     let path = path.filter(|path| !path.is_empty());
     let has_patch = given.optional_text(PATCH.name)?.is_some_and(|patch| !patch.is_empty());
@@ -112,16 +115,16 @@ pub const NOT_LIMITED: &str =
 
 /// Whether arguments are a patch or a new file. Arguments with operations are not, although their
 /// fields can have the names of these.
-pub fn is_meant(given: &SoFar) -> bool {
-    given.list(&OPERATIONS).iter().all(|one| SoFar::of_object(one).is_none())
-        && given.word(&OP).is_none()
-        && (given.word(&PATCH).is_some() || given.word(&CONTENT).is_some())
+pub fn is_meant(given: &PartialArguments) -> bool {
+    given.list(&OPERATIONS).iter().all(|item| PartialArguments::of_object(item).is_none())
+        && given.scalar(&OP).is_none()
+        && (given.scalar(&PATCH).is_some() || given.scalar(&CONTENT).is_some())
 }
 
 /// The files that a call names.
-pub fn title(given: &SoFar) -> String {
-    let Some(patch) = given.word(&PATCH) else {
-        return given.word(&NEW_PATH).unwrap_or_default();
+pub fn title(given: &PartialArguments) -> String {
+    let Some(patch) = given.scalar(&PATCH) else {
+        return given.scalar(&NEW_PATH).unwrap_or_default();
     };
     let paths = patch.split('\n').filter_map(|row| version_path(row.trim_end()));
     let mut named: Vec<&str> = Vec::new();

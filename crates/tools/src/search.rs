@@ -4,19 +4,21 @@ use hashline_core::host::Turn;
 use hashline_core::{Context, Dialect, MAX_MATCHES, Query, SearchQuery, SearchResult};
 use serde_json::Value as Json;
 
-use crate::arguments::{Arguments, Trouble};
+use crate::arguments::{Arguments, CallError};
 use crate::bounds::{MAX_LINES, plural};
 use crate::path::plain_path;
 use crate::table::{Field, Kind};
-use crate::title::SoFar;
+use crate::title::PartialArguments;
 use crate::tool::{
-    Answer, Call, Names, Tool, ToolsOptions, Wording, line_form, place_words, without_text,
+    Answer, Call, Names, Tool, ToolText, ToolsOptions, line_form, locator_noun, without_text,
 };
 
-const PATTERN: Field = Field::new("pattern", Kind::Text, "").required().or(&["query", "search"]);
+const PATTERN: Field =
+    Field::new("pattern", Kind::Text, "").required().aliases(&["query", "search"]);
 const LITERAL: Field = Field::new("literal", Kind::Flag, "");
-const CASE_SENSITIVE: Field = Field::new("case_sensitive", Kind::Flag, "").or(&["caseSensitive"]);
-const PATHS: Field = Field::new("paths", Kind::Texts, "").or(&[
+const CASE_SENSITIVE: Field =
+    Field::new("case_sensitive", Kind::Flag, "").aliases(&["caseSensitive"]);
+const PATHS: Field = Field::new("paths", Kind::Texts, "").aliases(&[
     "path",
     "file_path",
     "filePath",
@@ -25,46 +27,46 @@ const PATHS: Field = Field::new("paths", Kind::Texts, "").or(&[
     "files",
 ]);
 const GLOBS: Field =
-    Field::new("globs", Kind::Texts, "Like *.ts; ! excludes").or(&["include", "glob"]);
+    Field::new("globs", Kind::Texts, "Like *.ts; ! excludes").aliases(&["include", "glob"]);
 const CONTEXT: Field = Field::new("context", Kind::Count, "");
 const MATCHES: Field = Field::new("max_matches", Kind::Count, "At most {}")
     .counting(MAX_MATCHES)
-    .or(&["limit", "maxMatches"]);
+    .aliases(&["limit", "maxMatches"]);
 const ENCLOSING: Field = Field::new("enclosing", Kind::Flag, "Show what each match stands in");
 const HIDDEN: Field = Field::new("hidden", Kind::Flag, "");
 
 pub static SEARCH: Tool = Tool {
     title: "Search",
     fields: &[PATTERN, LITERAL, CASE_SENSITIVE, PATHS, GLOBS, CONTEXT, MATCHES, ENCLOSING, HIDDEN],
-    words,
-    work: search,
+    text: tool_text,
+    run: search,
     title_of: title,
 };
 
 const MAX_CONTEXT_LINES: u64 = 20;
 
-fn words(options: &ToolsOptions, dialect: &Dialect) -> Wording {
+fn tool_text(options: &ToolsOptions, dialect: &Dialect) -> ToolText {
     let Names { read, search, apply, .. } = &options.names;
-    let (line, place) = (line_form(dialect), place_words(dialect));
-    Wording {
+    let (line, locator) = (line_form(dialect), locator_noun(dialect));
+    ToolText {
         description: format!(
             "Searches files for lines that match a regular expression, ignored and binary ones left out. \
              Lines come as {line}, so {apply} can edit them without a {read}."
         ),
-        snippet: format!("Search files for lines, each shown with {place} that {apply} edits by"),
+        snippet: format!("Search files for lines, each shown with {locator} that {apply} edits by"),
         guidelines: vec![format!("Search with {search} rather than grep, rg or find.")],
         advice: "Narrow pattern, paths or globs.".to_owned(),
     }
 }
 
-fn search(call: &Call<'_>, turn: Turn, mut given: Arguments<'_>) -> Result<Answer, Trouble> {
-    given.settle(SEARCH.fields)?;
+fn search(call: &Call<'_>, turn: Turn, mut given: Arguments<'_>) -> Result<Answer, CallError> {
+    given.normalize(SEARCH.fields)?;
     let query = query(call, &mut given)?;
     let found = turn.search(&query, call.cancel, call.progress)?;
     Ok(answer(call.names, &query, &found))
 }
 
-fn query(call: &Call<'_>, given: &mut Arguments<'_>) -> Result<SearchQuery, Trouble> {
+fn query(call: &Call<'_>, given: &mut Arguments<'_>) -> Result<SearchQuery, CallError> {
     let context = given.count(CONTEXT.name, 0, MAX_CONTEXT_LINES)?.unwrap_or(0);
     // In the worst case each match is in another file, which adds a header.
     let lines_of_match = 2 * context + if context > 0 { 3 } else { 2 };
@@ -96,11 +98,11 @@ fn answer(names: &Names, query: &SearchQuery, found: &SearchResult) -> Answer {
     let mut rows = Vec::new();
     if !is_error {
         rows.push(match found.text.as_str() {
-            "" => nothing(query, found),
+            "" => no_match(query, found),
             text => text.to_owned(),
         });
     }
-    rows.extend(found.truncated.then(|| go_on(names, found)));
+    rows.extend(found.truncated.then(|| next_step(names, found)));
     rows.extend(
         found.errors.iter().map(|error| format!("{}: {}", error.code.as_str(), error.message)),
     );
@@ -122,13 +124,13 @@ fn answer(names: &Names, query: &SearchQuery, found: &SearchResult) -> Answer {
     }
 }
 
-fn nothing(query: &SearchQuery, found: &SearchResult) -> String {
+fn no_match(query: &SearchQuery, found: &SearchResult) -> String {
     let pattern = Json::from(query.search.search.as_str());
     format!("(no match for {pattern} in {})", plural(found.files_searched, "file", "files"))
 }
 
 /// How a model can see the matches that a limit cut off.
-fn go_on(names: &Names, found: &SearchResult) -> String {
+fn next_step(names: &Names, found: &SearchResult) -> String {
     let shown = plural(found.match_count, "match is", "matches are");
     let last = found.files.last().and_then(|file| Some((file, file.match_lines.last()?)));
     let last = last.filter(|(file, line)| **line < file.line_count);
@@ -141,10 +143,10 @@ fn go_on(names: &Names, found: &SearchResult) -> String {
     format!("({shown} shown, and there are more. Narrow pattern, paths or globs{rest}.)")
 }
 
-fn title(given: &SoFar) -> String {
-    let Some(pattern) = given.word(&PATTERN) else { return String::new() };
-    let paths = match given.words(&PATHS) {
-        none if none.is_empty() => given.word(&PATHS).into_iter().collect(),
+fn title(given: &PartialArguments) -> String {
+    let Some(pattern) = given.scalar(&PATTERN) else { return String::new() };
+    let paths = match given.strings(&PATHS) {
+        none if none.is_empty() => given.scalar(&PATHS).into_iter().collect(),
         paths => paths,
     };
     let paths = if paths.is_empty() { String::new() } else { format!(" in {}", paths.join(", ")) };

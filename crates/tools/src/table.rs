@@ -15,7 +15,7 @@ pub struct Field {
     /// Its description in the schema; empty where the name suffices.
     pub about: &'static str,
     /// Additions to the description, each for when one of these operations is allowed.
-    pub about_of: &'static [(&'static [&'static str], &'static str)],
+    pub about_operations: &'static [(&'static [&'static str], &'static str)],
     /// The number that replaces `{}` in the description.
     pub number: Option<u64>,
     /// Whether the schema has it. Unlisted fields are accepted, too.
@@ -23,7 +23,7 @@ pub struct Field {
     /// Whether the schema requires it.
     pub is_required: bool,
     /// The names that other tools and models use for it.
-    pub other_names: &'static [&'static str],
+    pub aliases: &'static [&'static str],
 }
 
 /// An operation of a patch: its name, its own fields, and which of them holds the new text.
@@ -64,7 +64,7 @@ impl Allowed {
 
 /// The names of operations.
 pub fn op_names(operations: impl Iterator<Item = &'static Operation>) -> Vec<&'static str> {
-    operations.map(|one| one.name).collect()
+    operations.map(|operation| operation.name).collect()
 }
 
 /// The operations of a schema that are allowed.
@@ -76,7 +76,7 @@ pub fn operations_of<'a>(
         Kind::Op(operations) => Some(operations),
         _ => None,
     });
-    op.unwrap_or_default().iter().filter(|one| allowed.has(one.name))
+    op.unwrap_or_default().iter().filter(|operation| allowed.has(operation.name))
 }
 
 /// The type of a field.
@@ -111,11 +111,11 @@ impl Field {
             name,
             kind,
             about,
-            about_of: &[],
+            about_operations: &[],
             number: None,
             is_listed: true,
             is_required: false,
-            other_names: &[],
+            aliases: &[],
         }
     }
 
@@ -130,8 +130,8 @@ impl Field {
     }
 
     /// The field with aliases.
-    pub const fn or(self, other_names: &'static [&'static str]) -> Field {
-        Field { other_names, ..self }
+    pub const fn aliases(self, aliases: &'static [&'static str]) -> Field {
+        Field { aliases, ..self }
     }
 
     /// The field with another description.
@@ -145,11 +145,11 @@ impl Field {
     }
 
     /// The field with additions to its description, each for some operations.
-    pub const fn about_of(
+    pub const fn about_operations(
         self,
-        about_of: &'static [(&'static [&'static str], &'static str)],
+        about_operations: &'static [(&'static [&'static str], &'static str)],
     ) -> Field {
-        Field { about_of, ..self }
+        Field { about_operations, ..self }
     }
 
     /// The description, for the operations that are allowed.
@@ -160,7 +160,7 @@ impl Field {
         };
         let is_told =
             |(operations, _): &&(&[&str], &str)| operations.iter().any(|name| allowed.has(name));
-        let more = self.about_of.iter().filter(is_told).map(|(_, more)| (*more).to_owned());
+        let more = self.about_operations.iter().filter(is_told).map(|(_, more)| (*more).to_owned());
         let parts = std::iter::once(about).chain(more).filter(|part| !part.is_empty());
         parts.collect::<Vec<_>>().join("; ")
     }
@@ -169,7 +169,7 @@ impl Field {
     fn schema(&self, allowed: &Allowed) -> Map<String, Json> {
         let schema = match self.kind {
             Kind::Op(operations) => {
-                let allowed = operations.iter().filter(|one| allowed.has(one.name));
+                let allowed = operations.iter().filter(|operation| allowed.has(operation.name));
                 json!({"type": "string", "enum": op_names(allowed)})
             }
             Kind::Path | Kind::Name | Kind::Text | Kind::Value => json!({"type": "string"}),
@@ -178,7 +178,8 @@ impl Field {
             Kind::Counts => json!({"type": "array", "items": {"type": "integer"}}),
             Kind::Flag => json!({"type": "boolean"}),
             Kind::Operations(fields) => {
-                let has = |name| operations_of(fields, allowed).any(|one| one.has(name));
+                let has =
+                    |name| operations_of(fields, allowed).any(|operation| operation.has(name));
                 let taken = fields.iter().filter(|field| has(field.name));
                 json!({"type": "array", "items": schema(taken, allowed)})
             }

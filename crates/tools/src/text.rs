@@ -16,15 +16,15 @@ pub enum Unreadable {
     /// They hold too many values.
     TooMany,
     /// Their text is not valid JSON: where, and what is wrong.
-    NoJson(String),
+    InvalidJson(String),
     /// An object has a duplicate key: which, and where.
-    KeyTwice(String),
+    DuplicateKey(String),
     /// They are not plain data: reading a property failed.
     NoData,
 }
 
 /// Parses JSON text. A field `value` keeps its text, with the order of keys and all digits.
-pub fn parsed(text: &str) -> Result<Value, Unreadable> {
+pub fn parse_json(text: &str) -> Result<Value, Unreadable> {
     let Extent { depth, values, .. } = Extent::of(text);
     if depth > MAX_DEPTH {
         return Err(Unreadable::TooDeep);
@@ -33,13 +33,13 @@ pub fn parsed(text: &str) -> Result<Value, Unreadable> {
         return Err(Unreadable::TooMany);
     }
     Value::from_model(text).map_err(|error| match error.code {
-        Code::InvalidArgument => Unreadable::KeyTwice(error.message.into()),
-        _ => Unreadable::NoJson(error.message.into()),
+        Code::InvalidArgument => Unreadable::DuplicateKey(error.message.into()),
+        _ => Unreadable::InvalidJson(error.message.into()),
     })
 }
 
 /// Parses the start of a JSON text.
-pub fn so_far(text: &str) -> Option<Value> {
+pub fn parse_partial(text: &str) -> Option<Value> {
     match Extent::of(text).open_string {
         Some(end) => Value::from_part(&(text[..end].to_owned() + "\"")),
         None => Value::from_part(text),
@@ -120,12 +120,12 @@ mod tests {
 
     #[test]
     fn limits_hold_without_a_deep_stack() {
-        assert_eq!(parsed(&"[".repeat(100_000)), Err(Unreadable::TooDeep));
+        assert_eq!(parse_json(&"[".repeat(100_000)), Err(Unreadable::TooDeep));
         let nested = |depth| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
-        assert!(parsed(&nested(MAX_DEPTH)).is_ok());
-        assert_eq!(parsed(&nested(MAX_DEPTH + 1)), Err(Unreadable::TooDeep));
+        assert!(parse_json(&nested(MAX_DEPTH)).is_ok());
+        assert_eq!(parse_json(&nested(MAX_DEPTH + 1)), Err(Unreadable::TooDeep));
         let many = format!("[{}0]", "0,".repeat(MAX_VALUES));
-        assert_eq!(parsed(&many), Err(Unreadable::TooMany));
+        assert_eq!(parse_json(&many), Err(Unreadable::TooMany));
     }
 
     #[test]
@@ -133,7 +133,7 @@ mod tests {
         let whole = "{\"path\":\"a\\\"b\",\"list\":[{\"x\":12},true],\"n\":15}";
         let mut last = 0;
         for end in 1..=whole.len() {
-            let Some(Value::Object(fields)) = so_far(&whole[..end]) else { panic!("{end}") };
+            let Some(Value::Object(fields)) = parse_partial(&whole[..end]) else { panic!("{end}") };
             assert!(fields.len() >= last);
             last = fields.len();
         }
@@ -141,12 +141,12 @@ mod tests {
         // An incomplete escape is dropped.
         for part in [r#"{"path":"ü\"#, r#"{"path":"ü\u00f"#] {
             let path = ("path".to_owned(), Value::String("ü".into()));
-            assert_eq!(so_far(part), Some(Value::Object(vec![path])));
+            assert_eq!(parse_partial(part), Some(Value::Object(vec![path])));
         }
-        assert_eq!(so_far(whole), parsed(whole).ok());
-        assert_eq!(so_far(""), None);
-        assert_eq!(so_far("x"), None);
-        assert!(so_far(&"[".repeat(100_000)).is_some());
+        assert_eq!(parse_partial(whole), parse_json(whole).ok());
+        assert_eq!(parse_partial(""), None);
+        assert_eq!(parse_partial("x"), None);
+        assert!(parse_partial(&"[".repeat(100_000)).is_some());
     }
 
     #[test]

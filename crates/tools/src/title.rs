@@ -3,13 +3,13 @@
 use hashline_core::host::Value;
 
 use crate::table::Field;
-use crate::text::so_far;
+use crate::text::parse_partial;
 
 const TITLE_CHARS: usize = 100;
 /// The rest of a longer text is not scanned.
 const SCANNED_CHARS: usize = 2_000;
 
-/// A text shortened to one line of a terminal.
+/// A text cut_line to one line of a terminal.
 pub fn one_line(text: &str) -> String {
     let mut line = String::new();
     for char in text.chars().take(SCANNED_CHARS) {
@@ -33,29 +33,29 @@ pub fn one_line(text: &str) -> String {
 
 /// The fields of an object that have arrived so far.
 #[derive(Debug, Default)]
-pub struct SoFar(Vec<(String, Value)>);
+pub struct PartialArguments(Vec<(String, Value)>);
 
-impl SoFar {
+impl PartialArguments {
     /// The fields of an object or of its JSON text; none for any other value.
-    pub fn of(value: &Value) -> SoFar {
+    pub fn of(value: &Value) -> PartialArguments {
         match value {
-            Value::Object(fields) => SoFar(fields.clone()),
-            Value::String(text) => match so_far(text) {
-                Some(Value::Object(fields)) => SoFar(fields),
-                _ => SoFar::default(),
+            Value::Object(fields) => PartialArguments(fields.clone()),
+            Value::String(text) => match parse_partial(text) {
+                Some(Value::Object(fields)) => PartialArguments(fields),
+                _ => PartialArguments::default(),
             },
-            _ => SoFar::default(),
+            _ => PartialArguments::default(),
         }
     }
 
     /// The fields of an object.
-    pub fn of_object(value: &Value) -> Option<SoFar> {
-        matches!(value, Value::Object(_)).then(|| SoFar::of(value))
+    pub fn of_object(value: &Value) -> Option<PartialArguments> {
+        matches!(value, Value::Object(_)).then(|| PartialArguments::of(value))
     }
 
     /// The first usable value under the field's name or one of its aliases.
     fn find<T>(&self, field: &Field, convert: impl Fn(&Value) -> Option<T>) -> Option<T> {
-        let mut names = std::iter::once(&field.name).chain(field.other_names);
+        let mut names = std::iter::once(&field.name).chain(field.aliases);
         names.find_map(|name| {
             let (_, value) = self.0.iter().rfind(|(known, _)| known == name)?;
             convert(value)
@@ -63,7 +63,7 @@ impl SoFar {
     }
 
     /// The string or number in a field.
-    pub fn word(&self, field: &Field) -> Option<String> {
+    pub fn scalar(&self, field: &Field) -> Option<String> {
         self.find(field, |value| match value {
             Value::String(text) if !text.is_empty() => Some(text.clone()),
             Value::Number(number) => Some(number.to_string()),
@@ -75,7 +75,7 @@ impl SoFar {
     pub fn list(&self, field: &Field) -> Vec<Value> {
         let items = self.find(field, |value| {
             let held = match value {
-                Value::String(text) => so_far(text)?,
+                Value::String(text) => parse_partial(text)?,
                 other => other.clone(),
             };
             match held {
@@ -88,7 +88,7 @@ impl SoFar {
     }
 
     /// The strings of the list in a field.
-    pub fn words(&self, field: &Field) -> Vec<String> {
+    pub fn strings(&self, field: &Field) -> Vec<String> {
         let word = |item| match item {
             Value::String(text) => Some(text),
             _ => None,

@@ -5,10 +5,10 @@ use hashline_core::{AnswerOptions, Cancel, Code, Dialect, ReadImage, Session};
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use crate::arguments::{Arguments, Trouble};
+use crate::arguments::{Arguments, CallError};
 use crate::bounds::AnswerLimits;
 use crate::table::{Allowed, Field};
-use crate::title::SoFar;
+use crate::title::PartialArguments;
 
 /// The start of an answer to a call that should have written and did not.
 pub const NOTHING_WRITTEN: &str = "Nothing was written.";
@@ -103,15 +103,15 @@ pub struct Tool {
     /// Its arguments.
     pub fields: &'static [Field],
     /// Its description, in the names and the dialect of a session.
-    pub words: fn(&ToolsOptions, &Dialect) -> Wording,
+    pub text: fn(&ToolsOptions, &Dialect) -> ToolText,
     /// Runs a call.
-    pub work: fn(&Call<'_>, Turn, Arguments<'_>) -> Result<Answer, Trouble>,
+    pub run: fn(&Call<'_>, Turn, Arguments<'_>) -> Result<Answer, CallError>,
     /// The title of a call.
-    pub title_of: fn(&SoFar) -> String,
+    pub title_of: fn(&PartialArguments) -> String,
 }
 
 /// The texts that describe a tool.
-pub struct Wording {
+pub struct ToolText {
     pub description: String,
     pub snippet: String,
     pub guidelines: Vec<String>,
@@ -155,7 +155,7 @@ pub fn blank_form(dialect: &Dialect) -> String {
 }
 
 /// What edits name lines by.
-pub fn place_words(dialect: &Dialect) -> &'static str {
+pub fn locator_noun(dialect: &Dialect) -> &'static str {
     if dialect.has_hashes() { "the anchor" } else { "the number" }
 }
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Value as Json, json};
 
 use crate::apply::APPLY;
-use crate::arguments::{Arguments, Repair, Repairs, Trouble};
+use crate::arguments::{Arguments, CallError, Repair, Repairs};
 use crate::bounds::{AnswerLimits, bounded, bounded_notes};
 use crate::json::{APPLY_JSON, READ_JSON};
 use crate::read::READ;
@@ -16,9 +16,9 @@ use crate::script::{self, NOT_LIMITED, SCRIPT};
 use crate::search::SEARCH;
 use crate::table::{Allowed, Field, Kind, op_names, operations_of, schema};
 use crate::text::Unreadable;
-use crate::title::{SoFar, one_line};
+use crate::title::{PartialArguments, one_line};
 use crate::tool::{
-    Answer, Call, CallOptions, NOTHING_WRITTEN, Names, Tool, ToolKind, ToolsOptions, Wording,
+    Answer, Call, CallOptions, NOTHING_WRITTEN, Names, Tool, ToolKind, ToolText, ToolsOptions,
 };
 
 impl ToolKind {
@@ -61,7 +61,7 @@ impl Allowed {
         if is_script && !self.is_all() {
             return Err(Error::argument(NOT_LIMITED));
         }
-        let Some(fields) = kind.tool().fields.iter().find_map(of_operations) else {
+        let Some(fields) = kind.tool().fields.iter().find_map(operation_fields) else {
             return Ok(());
         };
         if operations_of(fields, self).next().is_some() {
@@ -75,7 +75,7 @@ impl Allowed {
     }
 }
 
-fn of_operations(field: &Field) -> Option<&'static [Field]> {
+fn operation_fields(field: &Field) -> Option<&'static [Field]> {
     match field.kind {
         Kind::Operations(fields) => Some(fields),
         _ => None,
@@ -122,7 +122,7 @@ pub struct Annotations {
 pub fn describe(kind: ToolKind, dialect: &Dialect, options: &ToolsOptions) -> Definition {
     let tool = kind.tool_in(dialect);
     let writes = kind.writes();
-    let Wording { description, snippet, guidelines, .. } = (tool.words)(options, dialect);
+    let ToolText { description, snippet, guidelines, .. } = (tool.text)(options, dialect);
     Definition {
         name: options.names.of(kind).to_owned(),
         title: tool.title,
@@ -143,7 +143,7 @@ pub fn describe(kind: ToolKind, dialect: &Dialect, options: &ToolsOptions) -> De
 /// The title of a call for one line of a terminal; empty until an argument of it has arrived.
 /// `arguments` is an object, or as much of its JSON text as has arrived.
 pub fn call_title(kind: ToolKind, arguments: &Value) -> String {
-    let arguments = SoFar::of(arguments);
+    let arguments = PartialArguments::of(arguments);
     let is_patch = kind == ToolKind::Apply && script::is_meant(&arguments);
     let tool = if is_patch { &SCRIPT } else { kind.tool() };
     one_line(&(tool.title_of)(&arguments))
@@ -209,10 +209,10 @@ impl Tools {
         let call = Call { session: &self.session, names, allowed, options, cancel, progress };
         let mut repairs = Repairs::default();
         let answer = Arguments::of(given, &mut repairs)
-            .and_then(|given| (kind.tool_in(dialect).work)(&call, turn, given));
+            .and_then(|given| (kind.tool_in(dialect).run)(&call, turn, given));
         let answer = match answer {
-            Err(Trouble::Engine(error)) if error.code == Code::Aborted => return Err(error),
-            Err(trouble) => failed(kind, names, &trouble),
+            Err(CallError::Engine(error)) if error.code == Code::Aborted => return Err(error),
+            Err(error) => failed(kind, names, &error),
             Ok(answer) => answer,
         };
         Ok(self.result(kind, answer, &repairs))
@@ -224,7 +224,7 @@ impl Tools {
 
     /// Calls a function with a [`Call`] outside of any call of a model. All operations are allowed,
     /// because it interprets calls that have run already.
-    pub(crate) fn looking<T>(&self, look: impl FnOnce(&Call<'_>) -> T) -> T {
+    pub(crate) fn with_call<T>(&self, look: impl FnOnce(&Call<'_>) -> T) -> T {
         let (session, names, allowed) = (&*self.session, &self.options.names, &Allowed::default());
         let (options, cancel) = (&CallOptions::default(), &Cancel::default());
         look(&Call { session, names, allowed, options, cancel, progress: &|_, _| {} })
@@ -233,7 +233,7 @@ impl Tools {
     fn result(&self, kind: ToolKind, answer: Answer, repairs: &Repairs) -> ToolResult {
         let Answer { text, is_error, codes, images, summary, structured, diff } = answer;
         let dialect = self.session.options().workspace.dialect;
-        let advice = (kind.tool_in(dialect).words)(&self.options, dialect).advice;
+        let advice = (kind.tool_in(dialect).text)(&self.options, dialect).advice;
         let advice = if is_error && !kind.writes() { String::new() } else { format!(" {advice}") };
         let AnswerLimits { answer_bytes, error_bytes } = self.options.limits;
         let max_bytes = if is_error { error_bytes } else { answer_bytes };
@@ -243,7 +243,7 @@ impl Tools {
         notes.extend(changed.map(|file| format!("{file} changed on disk since you read it")));
         let broken = self.session.broken_files().into_iter();
         notes.extend(broken.map(|file| format!("{file} still does not parse")));
-        notes.extend(codes.contains(&Code::OutsideRoot).then(|| self.reach(kind)).flatten());
+        notes.extend(codes.contains(&Code::OutsideRoot).then(|| self.access_note(kind)).flatten());
         // Messages name this option, but it is not an argument of any call.
         let limit = Term::MaxFileBytes.name();
         let is_over_limit = codes.contains(&Code::FileTooLarge) && text.contains(limit);
@@ -263,7 +263,7 @@ impl Tools {
     }
 
     /// Names the accessible directories after a call that left them.
-    fn reach(&self, kind: ToolKind) -> Option<String> {
+    fn access_note(&self, kind: ToolKind) -> Option<String> {
         let options = self.session.options();
         let Root::At(root) = &options.workspace.root else { return None };
         let names = &self.options.names;
@@ -284,19 +284,19 @@ impl Tools {
 /// The result of a call that could not start or did not finish.
 pub fn refusal(kind: ToolKind, names: &Names, error: Error) -> ToolResult {
     let Answer { text, is_error, summary, structured, .. } =
-        failed(kind, names, &Trouble::Engine(error));
+        failed(kind, names, &CallError::Engine(error));
     let structured = with_repairs(structured, &[]);
     ToolResult { text, is_error, images: Vec::new(), summary, structured, diff: None }
 }
 
 /// The answer to a call that failed. Misuse certainly wrote nothing; the message of a disk fault
 /// says itself what happened to the files.
-fn failed(kind: ToolKind, names: &Names, trouble: &Trouble) -> Answer {
-    let (code, text) = match trouble {
-        Trouble::Malformed(message) => {
+fn failed(kind: ToolKind, names: &Names, error: &CallError) -> Answer {
+    let (code, text) = match error {
+        CallError::Malformed(message) => {
             (Code::InvalidArgument, format!("{}: {message}", names.of(kind)))
         }
-        Trouble::Engine(error) => {
+        CallError::Engine(error) => {
             (error.code, format!("{}: {}", error.code.as_str(), error.message))
         }
     };

@@ -26,8 +26,9 @@ fn strict_schema(schema: &Json) -> Json {
     }
     let Some(Json::Object(properties)) = fields.get("properties") else { return strict.into() };
     let required = fields.get("required").and_then(Json::as_array);
-    let is_required =
-        |name: &str| required.is_some_and(|names| names.iter().any(|one| one == name));
+    let is_required = |name: &str| {
+        required.is_some_and(|names| names.iter().any(|required_name| required_name == name))
+    };
     let property = |(name, schema): (&String, &Json)| {
         let mut schema = strict_schema(schema);
         if !is_required(name) {
