@@ -9,8 +9,8 @@ mod job;
 mod lookup;
 mod new_text;
 mod options;
+mod planned_file;
 mod reading;
-mod settle;
 mod syntax;
 mod touched;
 mod transfer;
@@ -44,7 +44,9 @@ use hashline_lines::rows::buffer_with_capacity;
 use hashline_memory::LineSet;
 use job::{FileChecks, Job, SessionParts, edited_change};
 use lookup::{FileEdits, Tasks};
-use settle::{Asked, LoadedFile, Settled, lines_taken, load_file, settle_document, settle_file};
+use planned_file::{
+    LoadedFile, PlanRequest, PlannedFile, lines_taken, load_file, plan_document, plan_file,
+};
 use transfer::TakenLines;
 use turns::{Locked, lock};
 
@@ -118,28 +120,28 @@ fn apply_patch(
         return Ok(rejected(failures, &scope.host, HunkNames::of(&patch)));
     }
     let (loaded, taken) = load_files(scope, &tasks, &options.edit, recall)?;
-    let settle = |(edits, file): &(&FileEdits<'_>, Mutex<Option<LoadedResult>>)| {
+    let plan_one = |(edits, file): &(&FileEdits<'_>, Mutex<Option<LoadedResult>>)| {
         cancel.check()?;
         let file = file.lock().take();
-        Ok(match file.expect("each file is settled once") {
-            Ok(file) => settle_file(scope, edits, file, &taken, &options.edit, recall),
+        Ok(match file.expect("each file is planned once") {
+            Ok(file) => plan_file(scope, edits, file, &taken, &options.edit, recall),
             Err(failures) => Err(failures),
         })
     };
     let loaded = loaded.into_iter().map(|file| Mutex::new(Some(file)));
     let loaded: Vec<_> = tasks.edits.iter().zip(loaded).collect();
-    let settled: Vec<_> = parallel::map(&loaded, settle).into_iter().collect::<Result<_>>()?;
+    let planned: Vec<_> = parallel::map(&loaded, plan_one).into_iter().collect::<Result<_>>()?;
     // A cancelled call must not report the failures that cancellation caused.
     cancel.check()?;
-    let mut files = Vec::with_capacity(settled.len());
-    for settled in settled {
-        match settled {
+    let mut files = Vec::with_capacity(planned.len());
+    for file in planned {
+        match file {
             Ok(file) => files.push(file),
             Err(more) => failures.extend(more),
         }
     }
-    for clash in names::forbidden(&tasks.name_changes(), &tasks.edited_names()) {
-        failures.push(clash.operation, patch.path_of(clash.operation), clash.error);
+    for conflict in names::find_conflicts(&tasks.name_changes(), &tasks.edited_names()) {
+        failures.push(conflict.operation, patch.path_of(conflict.operation), conflict.error);
     }
     // Without the path of the state directory, a patch could change files in it.
     let state_path = match state.canonical(scope.fs) {
@@ -180,19 +182,19 @@ fn apply_patch(
             if let Some(rejected) = refusal(scope, &checks, what, recall.as_ref())
                 .into_rejected(&scope.host, HunkNames::of(&patch))
             {
-                learn_named(&checks, recall, cancel);
+                learn_suggested(&checks, recall, cancel);
                 return Ok(Outcome::Rejected(rejected));
             }
             checks
         }
     };
     // Before the commit: a mapped file shows the new content afterwards.
-    let landings = recall.as_ref().map(|recall| job.landings(&added, recall));
-    let session = recall.as_ref().zip(landings.as_ref());
-    let session = session.map(|(recall, landings)| SessionParts { recall, landings });
+    let transfers = recall.as_ref().map(|recall| job.transfers(&added, recall));
+    let session = recall.as_ref().zip(transfers.as_ref());
+    let session = session.map(|(recall, transfers)| SessionParts { recall, transfers });
     let (applied, shown) = job.report(&added, patch_options, &checks, session);
     if patch_options.dry_run {
-        learn_named(&checks, recall, cancel);
+        learn_suggested(&checks, recall, cancel);
         return Ok(Outcome::Applied(applied));
     }
     let updates =
@@ -214,7 +216,7 @@ fn apply_patch(
 }
 
 /// The registers that a patch fills. Lines that are not valid in their encoding are not kept.
-fn captured(patch: &Operations, files: &[Settled]) -> Vec<(String, Vec<String>)> {
+fn captured(patch: &Operations, files: &[PlannedFile]) -> Vec<(String, Vec<String>)> {
     let lines = |operation| files.iter().find_map(|file| file.taken.get(&operation)?.lines());
     let captured = patch.captures.iter();
     captured.filter_map(|(name, operation)| Some((name.clone(), lines(*operation)?))).collect()
@@ -234,7 +236,7 @@ fn load_files(
         scope.cancel.check()?;
         let loaded = load_file(scope, edits, recall.is_some());
         let taken = match &loaded {
-            Ok(file) if edits.gives_lines_away() => {
+            Ok(file) if edits.has_outgoing_lines() => {
                 lines_taken(scope, edits, file, options, recall)
             }
             _ => TakenLines::new(),
@@ -264,9 +266,9 @@ fn refusal(
 }
 
 /// Records the lines that an answer suggests in place of those of a patch that was not applied.
-fn learn_named(checks: &FileChecks, recall: Option<Recall<'_>>, cancel: &Cancel) {
+fn learn_suggested(checks: &FileChecks, recall: Option<Recall<'_>>, cancel: &Cancel) {
     let Some(recall) = recall else { return };
-    let updates = checks.values().filter_map(|check| check.named(recall.memory)).collect();
+    let updates = checks.values().filter_map(|check| check.memory_update(recall.memory)).collect();
     recall.memory.learn_from_call(updates, recall.as_of, cancel);
 }
 
@@ -297,7 +299,7 @@ pub fn apply_to_text(
     let path = patch.versions.first().map_or("", |version| version.path.as_str());
     let (operations, noops) = lookup::without_duplicates(dialect, &patch.edits);
     let document = Document::from_text(text.as_bytes());
-    let asked = Asked {
+    let request = PlanRequest {
         dialect,
         path,
         operations: &operations,
@@ -308,7 +310,7 @@ pub fn apply_to_text(
         refusal_limit_bytes: ANSWER_LIMIT_BYTES,
         incoming: &TakenLines::new(),
     };
-    let file = match settle_document(document, &asked) {
+    let file = match plan_document(document, &request) {
         Ok(file) => file,
         Err(failures) => {
             return refused(rejected(failures, &Host::default(), HunkNames::of(&patch)));
@@ -321,8 +323,8 @@ pub fn apply_to_text(
         noops: file.noops.iter().chain(&noops).cloned().collect(),
         ..Applied::default()
     };
-    applied.noops.sort_by_key(|one| one.operation);
-    applied.warnings.sort_by_key(|one| one.operation);
+    applied.noops.sort_by_key(|noop| noop.operation);
+    applied.warnings.sort_by_key(|warning| warning.operation);
     let names = HunkNames::of(&patch);
     applied.warnings.iter_mut().for_each(|warning| names.write(&mut warning.message));
     let mut sections = Vec::new();

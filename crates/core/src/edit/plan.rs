@@ -180,7 +180,7 @@ impl PlanText<'_> {
 
 /// A conflict between two operations.
 #[derive(Clone, Debug)]
-pub struct Clash {
+pub struct Conflict {
     /// The operation that is reported: the later one in the request.
     pub operation: usize,
     /// The reason.
@@ -191,28 +191,28 @@ pub struct Clash {
 pub fn plan(
     subject: &PlanText<'_>,
     mut edits: Vec<Edit<'_>>,
-) -> std::result::Result<Plan, Vec<Clash>> {
-    let stopped = |error| vec![Clash { operation: 0, error }];
+) -> std::result::Result<Plan, Vec<Conflict>> {
+    let stopped = |error| vec![Conflict { operation: 0, error }];
     subject.cancel.check().map_err(stopped)?;
     edits.sort_by_key(Edit::position);
     subject.cancel.check().map_err(stopped)?;
-    let dropped_mark = mark::drop_mark(subject, &mut edits);
+    let dropped_bom = mark::drop_bom(subject, &mut edits);
     let matches = edits.iter_mut().filter_map(|edit| match edit {
         Edit::Text { matched, .. } => Some(matched),
         _ => None,
     });
     text::touch_joined_lines(subject.index.unit(), &mut matches.collect::<Vec<_>>());
-    let clashes = clashes(&edits);
-    if !clashes.is_empty() {
-        return Err(clashes);
+    let conflicts = conflicts(&edits);
+    if !conflicts.is_empty() {
+        return Err(conflicts);
     }
-    let plan = region::build(subject, &edits).map_err(|clash| vec![clash])?;
-    Ok(Plan { dropped_mark, ..plan })
+    let plan = region::build(subject, &edits).map_err(|conflict| vec![conflict])?;
+    Ok(Plan { dropped_bom, ..plan })
 }
 
 /// All overlaps between neighbours. `edits` is sorted by position.
-fn clashes(edits: &[Edit<'_>]) -> Vec<Clash> {
-    let mut clashes = Vec::new();
+fn conflicts(edits: &[Edit<'_>]) -> Vec<Conflict> {
+    let mut conflicts = Vec::new();
     // The edit with the largest last line so far.
     let mut reach: Option<(&Edit<'_>, u64)> = None;
     for edit in edits {
@@ -222,13 +222,13 @@ fn clashes(edits: &[Edit<'_>]) -> Vec<Clash> {
             && let Some(error) = overlap(above, edit)
         {
             let (one, other) = (above.operation().index, edit.operation().index);
-            clashes.push(Clash { operation: one.max(other), error });
+            conflicts.push(Conflict { operation: one.max(other), error });
         }
         if edit.touched().is_some() && reach.is_none_or(|(_, bottom)| last >= bottom) {
             reach = Some((edit, last));
         }
     }
-    clashes
+    conflicts
 }
 
 /// The line after an insert. The insert is inside a range that has this line and the one before it.

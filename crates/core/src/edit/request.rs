@@ -17,7 +17,7 @@ use hashline_lines::tag::Tag;
 use hashline_omp::ScriptHunk;
 
 pub use patch::{Patch, PatchOperation};
-pub use reader::{MAX_OPERATIONS, no_whole_file, parse, script_text};
+pub use reader::{MAX_OPERATIONS, parse, script_text, whole_file_error};
 
 /// The contents of a patch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub struct Operations {
     /// Paths with the snapshots of the files that the author of the patch was shown.
     pub snapshots: Vec<(String, String)>,
     /// The file of a patch that has a path but no operations.
-    pub idle_path: Option<String>,
+    pub path_without_operations: Option<String>,
     /// The hunks of a patch in oh-my-pi's language, at the indexes of their operations. Their new
     /// lines are in the operations. Empty for other patches.
     pub hunks: Vec<ScriptHunk>,
@@ -67,14 +67,14 @@ impl Operations {
 
     /// The index of the first operation that names `path`.
     pub fn operation_about(&self, path: &str) -> Option<usize> {
-        let moves_there = |one: &&Operation<FileAction>| matches!(&one.action, FileAction::Move { to } if to == path);
-        let moves = self.files.iter().filter(moves_there).map(|one| one.index);
+        let moves_there = |operation: &&Operation<FileAction>| matches!(&operation.action, FileAction::Move { to } if to == path);
+        let moves = self.files.iter().filter(moves_there).map(|operation| operation.index);
         self.paths().filter(|&(_, named)| named == path).map(|(index, _)| index).chain(moves).min()
     }
 
     fn paths(&self) -> impl Iterator<Item = (usize, &str)> {
-        let edits = self.edits.iter().map(|one| (one.index, one.path.as_str()));
-        edits.chain(self.files.iter().map(|one| (one.index, one.path.as_str())))
+        let edits = self.edits.iter().map(|operation| (operation.index, operation.path.as_str()));
+        edits.chain(self.files.iter().map(|operation| (operation.index, operation.path.as_str())))
     }
 }
 
@@ -177,7 +177,7 @@ pub enum MovedIndent {
 
 impl LineEdit {
     /// Whether making it again adds one more each time: true for inserts, except those of a key.
-    pub fn can_be_made_twice(&self) -> bool {
+    pub fn is_repeatable(&self) -> bool {
         match self {
             LineEdit::Insert { .. } => true,
             LineEdit::Json(JsonEdit::Insert { slot, .. }) => !matches!(slot, JsonSlot::Key(_)),
@@ -187,7 +187,7 @@ impl LineEdit {
     }
 
     /// Whether its anchor names the block that begins there.
-    pub fn is_by_block(&self) -> bool {
+    pub fn names_block(&self) -> bool {
         match self {
             LineEdit::Replace { block, .. } | LineEdit::Insert { block, .. } => *block,
             LineEdit::Take(transfer) => transfer.block,

@@ -21,8 +21,8 @@ type Controls = BTreeMap<char, u64>;
 
 /// The failures of operations whose texts have NUL.
 pub(super) fn nul_failures(operations: &Operations) -> Vec<Failure> {
-    let edits = operations.edits.iter().filter_map(|one| {
-        let line = match &one.action {
+    let edits = operations.edits.iter().filter_map(|operation| {
+        let line = match &operation.action {
             LineEdit::Replace { lines, .. } | LineEdit::Insert { lines, .. } => {
                 line_with_nul(lines.iter().map(String::as_str))
             }
@@ -30,11 +30,11 @@ pub(super) fn nul_failures(operations: &Operations) -> Vec<Failure> {
             // JSON escapes NUL.
             LineEdit::Json(_) | LineEdit::Take(_) | LineEdit::Put(_) => None,
         };
-        Some(nul_failure(one.index, &one.path, line?))
+        Some(nul_failure(operation.index, &operation.path, line?))
     });
-    let files = operations.files.iter().filter_map(|one| {
-        let FileAction::Add { content } = &one.action else { return None };
-        Some(nul_failure(one.index, &one.path, line_with_nul(content.split('\n'))?))
+    let files = operations.files.iter().filter_map(|operation| {
+        let FileAction::Add { content } = &operation.action else { return None };
+        Some(nul_failure(operation.index, &operation.path, line_with_nul(content.split('\n'))?))
     });
     let mut failures: Vec<Failure> = edits.chain(files).collect();
     let names = HunkNames::of(operations);
@@ -81,14 +81,16 @@ pub(super) fn warnings(
         }
         Edit::Insert { .. } | Edit::Text { .. } => None,
     });
-    let by_text = operations.iter().filter_map(|one| {
-        let LineEdit::ReplaceText { old_text, new_text, .. } = &one.action else { return None };
+    let by_text = operations.iter().filter_map(|operation| {
+        let LineEdit::ReplaceText { old_text, new_text, .. } = &operation.action else {
+            return None;
+        };
         let old = || controls(old_text.split('\n'));
-        warning(one.index, path, controls(new_text.split('\n')), old)
+        warning(operation.index, path, controls(new_text.split('\n')), old)
     });
     let mut warnings: Vec<Warning> = by_line.chain(by_text).collect();
     // One operation on a value can be several edits.
-    warnings.dedup_by_key(|one| one.operation);
+    warnings.dedup_by_key(|warning| warning.operation);
     warnings
 }
 
@@ -152,10 +154,10 @@ fn controls<'t>(lines: impl Iterator<Item = &'t str>) -> Controls {
             continue;
         }
         let is_page_break = line.trim().is_empty();
-        let unusual = line.chars().filter(|&one| match one {
+        let unusual = line.chars().filter(|&control| match control {
             '\t' | '\r' | '\n' | '\u{1b}' => false,
             '\u{c}' => !is_page_break,
-            one => one.is_control(),
+            control => control.is_control(),
         });
         for control in unusual {
             controls.entry(control).or_insert(number);

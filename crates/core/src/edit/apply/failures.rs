@@ -16,7 +16,7 @@ pub(super) struct Failures {
     /// What a session learns from the reports of a file, with the paths in them.
     updates: Vec<(BTreeSet<String>, MemoryUpdate)>,
     /// Whether the failures are about anchors to verify, not about operations.
-    pub(super) is_of_anchors: bool,
+    pub(super) is_verification: bool,
 }
 
 impl Failures {
@@ -80,7 +80,8 @@ impl Failures {
                 // One hunk can become several operations, which fail with the same message.
                 let is_known = |known: &Failure| known.message == failure.message;
                 let alike = failures.iter().rev();
-                if alike.take_while(|one| one.operation == failure.operation).any(is_known) {
+                if alike.take_while(|earlier| earlier.operation == failure.operation).any(is_known)
+                {
                     continue;
                 }
             }
@@ -89,16 +90,16 @@ impl Failures {
         }
         let code = failures.first()?.code;
         let told = reported_failures(&failures, host.refusal_limit_bytes).len();
-        let mut of_told: Vec<_> = reports.iter().filter(|(at, ..)| *at < told).collect();
-        of_told.sort_by_key(|(_, place, _)| *place);
+        let mut reported: Vec<_> = reports.iter().filter(|(at, ..)| *at < told).collect();
+        reported.sort_by_key(|(_, place, _)| *place);
         // Hunks are named instead, and anchors to verify belong to no operation.
-        let has_operations = names.is_empty() && !self.is_of_anchors;
+        let has_operations = names.is_empty() && !self.is_verification;
         let operation = |at: usize| has_operations.then(|| failures[at].operation);
-        let of_told: Vec<_> =
-            of_told.into_iter().map(|(at, _, report)| (operation(*at), report)).collect();
-        let text = rejected_text(&failures, told, has_operations, &of_told);
+        let reported: Vec<_> =
+            reported.into_iter().map(|(at, _, report)| (operation(*at), report)).collect();
+        let text = rejected_text(&failures, told, has_operations, &reported);
         let mut shown: HashMap<&str, LineSet> = HashMap::new();
-        for (_, report) in &of_told {
+        for (_, report) in &reported {
             let lines = report.numbers().map(|line| line..line + 1).collect();
             shown.entry(&report.path).or_default().extend(&lines);
         }
@@ -133,7 +134,7 @@ fn without_contradictions(mut remaps: Vec<(String, String)>) -> Vec<(String, Str
     remaps.dedup();
     let twice = |at: usize| {
         let same =
-            |other: Option<&(String, String)>| other.is_some_and(|one| one.0 == remaps[at].0);
+            |other: Option<&(String, String)>| other.is_some_and(|remap| remap.0 == remaps[at].0);
         same(remaps.get(at + 1)) || (at > 0 && same(remaps.get(at - 1)))
     };
     let unique = (0..remaps.len()).filter(|&at| !twice(at));

@@ -2,7 +2,7 @@
 
 mod check;
 mod describe;
-mod landing;
+mod transfers;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use super::controls::added_warning;
 use super::lookup::{FileEdits, FileKey, FileTask, NewContent, Task, Tasks};
 use super::new_text::NewText;
 use super::options::{ApplyOptions, PatchOptions};
-use super::settle::Settled;
+use super::planned_file::PlannedFile;
 use super::transfer::{GatheredLines, TakenLines, gather};
 use crate::edit::outcome::{Applied, FileChange, FileDiff, Warning, WarningCode};
 use crate::edit::report::BreakMessage;
@@ -33,7 +33,7 @@ use hashline_disk::commit::{
 use hashline_disk::fs::{FileKind, Place, Stamp};
 use hashline_lines::tag::Tag;
 use hashline_memory::{LineSet, MemoryUpdate, Showing, ShownLines};
-pub(super) use landing::SessionParts;
+pub(super) use transfers::SessionParts;
 
 /// The contents of files that the patch adds.
 pub(super) type AddedContents = HashMap<FileKey, NewText>;
@@ -49,7 +49,7 @@ pub(super) struct Job<'a> {
     names: HunkNames<'a>,
     tasks: &'a Tasks<'a>,
     /// One for each of `tasks.edits`.
-    files: &'a [Settled],
+    files: &'a [PlannedFile],
     /// The indexes in `files` of files whose content changes, by path.
     edited: HashMap<&'a Path, usize>,
     /// The moves of files, by old path.
@@ -63,13 +63,13 @@ impl<'a> Job<'a> {
         options: &'a ApplyOptions,
         names: HunkNames<'a>,
         tasks: &'a Tasks<'a>,
-        files: &'a [Settled],
+        files: &'a [PlannedFile],
     ) -> Self {
         let edited = tasks.edits.iter().zip(files).enumerate();
         let edited = edited.filter(|(_, (_, file))| !file.plan.regions.is_empty());
         let edited = edited.map(|(at, (edits, _))| (edits.place.canonical(), at)).collect();
-        let moved = tasks.files.iter().filter_map(|one| match &one.task {
-            Task::Move { from, .. } => Some((from.canonical(), one)),
+        let moved = tasks.files.iter().filter_map(|task| match &task.task {
+            Task::Move { from, .. } => Some((from.canonical(), task)),
             _ => None,
         });
         Job { scope, context, options, names, tasks, files, edited, moved: moved.collect() }
@@ -109,19 +109,19 @@ impl<'a> Job<'a> {
     }
 
     /// The files that are edited and not moved.
-    fn edited_in_place(&self) -> impl Iterator<Item = (&'a FileEdits<'a>, &'a Settled)> {
+    fn edited_in_place(&self) -> impl Iterator<Item = (&'a FileEdits<'a>, &'a PlannedFile)> {
         self.tasks.edits.iter().zip(self.files).filter(|(edits, file)| {
             !file.plan.regions.is_empty() && !self.moved.contains_key(edits.place.canonical())
         })
     }
 
     /// The plan for a file that is both moved and edited.
-    fn edit_of(&self, one: &FileTask<'_>) -> Option<&'a Settled> {
+    fn edit_of(&self, one: &FileTask<'_>) -> Option<&'a PlannedFile> {
         self.edits_of(one).map(|(_, file)| file)
     }
 
     /// The plan for a file that is both moved and edited, with the operations.
-    fn edits_of(&self, one: &FileTask<'_>) -> Option<(&'a FileEdits<'a>, &'a Settled)> {
+    fn edits_of(&self, one: &FileTask<'_>) -> Option<(&'a FileEdits<'a>, &'a PlannedFile)> {
         let Task::Move { from, .. } = &one.task else { return None };
         self.edited.get(from.canonical()).map(|&at| (&self.tasks.edits[at], &self.files[at]))
     }
@@ -136,7 +136,7 @@ impl<'a> Job<'a> {
             .tasks
             .files
             .iter()
-            .filter(|one| !matches!(&one.task, Task::Move { from, .. } if is_edited(from)));
+            .filter(|task| !matches!(&task.task, Task::Move { from, .. } if is_edited(from)));
         edits.len() + whole.count() == 1
     }
 
@@ -197,7 +197,7 @@ impl<'a> Job<'a> {
                     let edit = self.edit_of(one);
                     let edited_stamp = edit.and_then(|file| file.document.stamp());
                     let stamp = *edited_stamp.unwrap_or(stamp);
-                    let content = edit.map(Settled::content_after);
+                    let content = edit.map(PlannedFile::content_after);
                     Update::Move { from: from.clone(), stamp, to: to.clone(), content }
                 }
                 Task::Delete { .. } => continue,
@@ -211,7 +211,7 @@ impl<'a> Job<'a> {
 
     /// The names that the patch deletes, by path.
     fn deleted(&self) -> BTreeMap<&Path, (&Place, Stamp)> {
-        let deleted = self.tasks.files.iter().filter_map(|one| match &one.task {
+        let deleted = self.tasks.files.iter().filter_map(|task| match &task.task {
             Task::Delete { place, stamp } => Some((place.canonical(), (place, *stamp))),
             Task::Add { .. } | Task::Move { .. } => None,
         });
@@ -227,15 +227,15 @@ impl<'a> Job<'a> {
         checks: &FileChecks,
         session: Option<SessionParts<'_>>,
     ) -> (Applied, ShownInFiles) {
-        let &PatchOptions { diff_context_lines, dry_run: is_tried, .. } = patch_options;
+        let &PatchOptions { diff_context_lines, dry_run: is_dry_run, .. } = patch_options;
         let answer = patch_options.answer.or(self.options.edit.answer);
-        let answer = if is_tried { answer.for_dry_run() } else { answer };
-        let parts = AnswerParts { added, checks, session, answer, is_tried };
+        let answer = if is_dry_run { answer.for_dry_run() } else { answer };
+        let parts = AnswerParts { added, checks, session, answer, is_dry_run };
         let mut files = self.describe_files(&parts);
         let is_about_one_file = self.is_about_one_file();
         let mut applied = Applied { is_about_one_file, ..Applied::default() };
-        let vouched = checks.values().filter(|one| one.checked.confirms_indentation);
-        let vouched: HashSet<&str> = vouched.map(|one| one.from.as_str()).collect();
+        let vouched = checks.values().filter(|check| check.checked.confirms_indentation);
+        let vouched: HashSet<&str> = vouched.map(|check| check.from.as_str()).collect();
         let counts = |warning: &&Warning| {
             warning.code != WarningCode::Indentation || !vouched.contains(warning.path.as_str())
         };
@@ -251,14 +251,14 @@ impl<'a> Job<'a> {
         for file in &mut files {
             let Some(check) = checks.get(&file.key) else { continue };
             file.change.syntax = Some(check.checked.state);
-            let message = file.broken.as_mut().map(|one| std::mem::take(&mut one.message));
+            let message = file.broken.as_mut().map(|broken| std::mem::take(&mut broken.message));
             applied.warnings.extend(message.map(|message| check.warning(message)));
         }
         applied.warnings.iter_mut().for_each(|warning| self.names.write(&mut warning.message));
-        applied.relocations.sort_by_key(|one| one.operation);
-        applied.repairs.sort_by_key(|one| one.operation);
-        applied.warnings.sort_by_key(|one| one.operation);
-        applied.noops.sort_by_key(|one| one.operation);
+        applied.relocations.sort_by_key(|relocation| relocation.operation);
+        applied.repairs.sort_by_key(|repair| repair.operation);
+        applied.warnings.sort_by_key(|warning| warning.operation);
+        applied.noops.sort_by_key(|noop| noop.operation);
         if let Some(context_lines) = diff_context_lines {
             for FileAnswer { key, change, .. } in &mut files {
                 change.diff = Some(self.diff_of(*key, change, added, context_lines));
@@ -291,7 +291,7 @@ impl<'a> Job<'a> {
         added: &AddedContents,
         context_lines: u64,
     ) -> FileDiff {
-        let Some(one) = self.tasks.files.iter().find(|one| one.key() == key) else {
+        let Some(one) = self.tasks.files.iter().find(|task| task.key() == key) else {
             let mut edited = self.edited_in_place();
             let file = edited.find(|(edits, _)| edits.key() == key);
             return self.edited_diff(
@@ -318,7 +318,7 @@ impl<'a> Job<'a> {
         &self,
         from: &str,
         change: &FileChange,
-        file: Option<&Settled>,
+        file: Option<&PlannedFile>,
         context_lines: u64,
     ) -> FileDiff {
         let (from, to) = (Some(from), Some(change.path.as_str()));
@@ -352,7 +352,7 @@ impl<'a> Job<'a> {
         added: &AddedContents,
         shown: &ShownInFiles,
     ) -> Vec<MemoryUpdate> {
-        let landings = session.landings;
+        let transfers = session.transfers;
         let edited_update =
             |edits, file, shown| self.edited_update(session, edits, file, shown, is_silent);
         let shown_of = |key: FileKey| shown.get(&key).cloned().unwrap_or_default();
@@ -376,7 +376,7 @@ impl<'a> Job<'a> {
                     }
                 }
                 Task::Add { to, .. } => {
-                    let (shown, pasted) = (landings.shown(one.key()), landings.pasted(one.key()));
+                    let (shown, pasted) = (transfers.shown(one.key()), transfers.pasted(one.key()));
                     let text = added[&one.key()].version();
                     known.extend(&shown);
                     arrivals.push(MemoryUpdate::Written {
@@ -397,41 +397,41 @@ impl<'a> Job<'a> {
     fn edited_update(
         &self,
         session: SessionParts<'_>,
-        (edits, settled): (&FileEdits<'_>, &Settled),
+        (edits, planned): (&FileEdits<'_>, &PlannedFile),
         file: PathBuf,
         mut shown: ShownLines,
         is_silent: bool,
     ) -> MemoryUpdate {
-        let SessionParts { recall, landings } = session;
+        let SessionParts { recall, transfers } = session;
         let memory = recall.memory;
-        let after = settled.after().version();
-        let mut course = landings.course(edits.key(), settled);
-        course.pasted.extend(&unread_parts(recall, edits, settled));
+        let after = planned.after().version();
+        let mut course = transfers.course(edits.key(), planned);
+        course.pasted.extend(&unread_parts(recall, edits, planned));
         if is_silent {
             shown = shown.common(&course.written());
         }
         // A rendered line can be cut, but the model knows all of the text that it wrote.
         shown.extend(&shown.lines.common(&course.written()));
-        shown.extend(&landings.shown(edits.key()));
+        shown.extend(&transfers.shown(edits.key()));
         if !memory.knows(edits.place.canonical()) {
             // The memory has no lines of the file that the edit could have moved.
             let showing = Showing::Told;
             return MemoryUpdate::Shown { file, text: after, lines: shown, showing };
         }
-        let knows_tags = !self.scope.dialect.has_hashes() || edits.name_a_tag();
-        course.tag_before = knows_tags.then(|| Tag::of(settled.document.text()));
-        let before = settled.version_before(memory);
+        let knows_tags = !self.scope.dialect.has_hashes() || edits.has_tagged_anchor();
+        course.tag_before = knows_tags.then(|| Tag::of(planned.document.text()));
+        let before = planned.version_before(memory);
         MemoryUpdate::Edited { file, before, after, course, shown }
     }
 }
 
 /// New lines that contain old text which the model has not seen.
-fn unread_parts(recall: &Recall<'_>, edits: &FileEdits<'_>, settled: &Settled) -> LineSet {
-    let regions = &settled.plan.regions;
+fn unread_parts(recall: &Recall<'_>, edits: &FileEdits<'_>, planned: &PlannedFile) -> LineSet {
+    let regions = &planned.plan.regions;
     if regions.iter().all(|region| region.partly_old.is_empty()) {
         return LineSet::default();
     }
-    let (name, hash) = (edits.place.canonical(), settled.body_before().hash);
+    let (name, hash) = (edits.place.canonical(), planned.body_before().hash);
     let known = recall.memory.known_lines(name, hash, recall.as_of);
     let mut shift = 0;
     let unread = regions.iter().flat_map(|region| {

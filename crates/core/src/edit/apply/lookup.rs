@@ -55,14 +55,14 @@ impl FileEdits<'_> {
     }
 
     /// Whether an anchor of its operations has the tag of a version.
-    pub(super) fn name_a_tag(&self) -> bool {
-        let mut anchors = self.operations.iter().flat_map(|one| one.action.anchors());
+    pub(super) fn has_tagged_anchor(&self) -> bool {
+        let mut anchors = self.operations.iter().flat_map(|operation| operation.action.anchors());
         anchors.any(|anchor| anchor.tag.is_some())
     }
 
     /// Whether lines of it are moved or copied to other files.
-    pub(super) fn gives_lines_away(&self) -> bool {
-        let is_given = |one: &&Operation| match &one.action {
+    pub(super) fn has_outgoing_lines(&self) -> bool {
+        let is_given = |operation: &&Operation| match &operation.action {
             LineEdit::Take(transfer) => transfer.to.is_some(),
             _ => false,
         };
@@ -72,8 +72,8 @@ impl FileEdits<'_> {
 
 impl FileTask<'_> {
     pub(super) fn key(&self) -> FileKey {
-        let is_goal = matches!(self.task, Task::Add { content: NewContent::Lines(_), .. });
-        (self.operation, is_goal)
+        let is_destination = matches!(self.task, Task::Add { content: NewContent::Lines(_), .. });
+        (self.operation, is_destination)
     }
 }
 
@@ -102,10 +102,10 @@ pub(super) enum Task<'o> {
 impl Tasks<'_> {
     /// Removes the `Put` halves of operations whose `Take` halves were dropped as duplicates, and
     /// then the files without operations.
-    fn without_repeated_halves(&mut self) {
+    fn drop_repeated_halves(&mut self) {
         let repeated = repeated(&self.noops);
         for edits in &mut self.edits {
-            edits.operations.retain(|one| !repeated.contains(&one.index));
+            edits.operations.retain(|operation| !repeated.contains(&operation.index));
         }
         self.edits.retain(|edits| !edits.operations.is_empty());
         for one in &mut self.files {
@@ -144,17 +144,17 @@ impl Tasks<'_> {
     /// The errors for moves onto another name of the same inode that the patch frees: after a
     /// crash, recovery could not distinguish the two names.
     pub(super) fn moves_within_one_inode(&self) -> Vec<(usize, Error)> {
-        let vacated = self.files.iter().filter_map(|one| match &one.task {
+        let vacated = self.files.iter().filter_map(|task| match &task.task {
             Task::Move { from: place, stamp, .. } | Task::Delete { place, stamp } => {
                 Some((place.canonical(), stamp))
             }
             Task::Add { .. } => None,
         });
         let vacated: HashMap<&Path, &Stamp> = vacated.collect();
-        let refusal = |one: &FileTask<'_>| match &one.task {
+        let refusal = |task: &FileTask<'_>| match &task.task {
             Task::Move { stamp, to, to_path, .. } => {
                 vacated.get(to.path().as_path()).filter(|there| there.is_same_file(stamp))?;
-                let (index, path) = (one.operation, &one.path);
+                let (index, path) = (task.operation, &task.path);
                 let message = Mention::Operation(index)
                     + format!(": {path} and {to_path} are the same file: delete {path} instead");
                 Some((index, Error::at(Code::InvalidOperation, path, message)))
@@ -167,16 +167,16 @@ impl Tasks<'_> {
     /// The errors for files below `state`: a patch that changed journals would break recovery.
     pub(super) fn below_state(&self, state: &Path) -> Vec<(usize, Error)> {
         let edits = self.edits.iter().map(|edits| {
-            let operation = edits.operations.first().map_or(0, |one| one.index);
+            let operation = edits.operations.first().map_or(0, |operation| operation.index);
             (operation, edits.place.shown(), edits.place.canonical().to_owned())
         });
-        let files = self.files.iter().flat_map(|one| {
-            let paths = match &one.task {
+        let files = self.files.iter().flat_map(|task| {
+            let paths = match &task.task {
                 Task::Add { to, .. } => vec![to.path()],
                 Task::Move { from, to, .. } => vec![from.canonical().to_owned(), to.path()],
                 Task::Delete { place, .. } => vec![place.canonical().to_owned()],
             };
-            paths.into_iter().map(|path| (one.operation, one.path.as_str(), path))
+            paths.into_iter().map(|path| (task.operation, task.path.as_str(), path))
         });
         let refusal = |(operation, shown, path): (usize, &str, PathBuf)| {
             path.starts_with(state).then(|| {
@@ -193,9 +193,9 @@ impl Tasks<'_> {
 
     /// The effects of the operations on file names.
     pub(super) fn name_changes(&self) -> Vec<(usize, NameChange)> {
-        let change = |one: &FileTask<'_>| match &one.task {
+        let change = |task: &FileTask<'_>| match &task.task {
             Task::Add { to, to_exists, .. } => {
-                NameChange::Add { to: name(to, &one.path, *to_exists) }
+                NameChange::Add { to: name(to, &task.path, *to_exists) }
             }
             Task::Move { from, to, to_path, to_exists, .. } => NameChange::Move {
                 from: from.canonical().to_owned(),
@@ -203,7 +203,7 @@ impl Tasks<'_> {
             },
             Task::Delete { place, .. } => NameChange::Delete { from: place.canonical().to_owned() },
         };
-        self.files.iter().map(|one| (one.operation, change(one))).collect()
+        self.files.iter().map(|task| (task.operation, change(task))).collect()
     }
 
     /// The names under which files are edited.
@@ -252,13 +252,13 @@ impl<'a> Lookups<'a> {
                 })
             });
             match found.clone() {
-                Ok(at) if wants_place(operation) => {
+                Ok(at) if lacks_position(operation) => {
                     let path = tasks.edits[at].place.shown().to_owned();
-                    failures.push(operation.index, Some(&path), without_place(operation, &path));
+                    failures.push(operation.index, Some(&path), missing_position(operation, &path));
                 }
                 Ok(at) => tasks.edits[at].operations.push(operation),
-                Err(error) if error.code == Code::FileNotFound && needs_no_place(operation) => {
-                    if let Err(error) = self.made_of_lines(operation, &mut tasks) {
+                Err(error) if error.code == Code::FileNotFound && can_create_file(operation) => {
+                    if let Err(error) = self.add_file_of_lines(operation, &mut tasks) {
                         failures.push(operation.index, Some(&operation.path), error);
                     }
                 }
@@ -276,9 +276,9 @@ impl<'a> Lookups<'a> {
             }
         }
         for edits in &mut tasks.edits {
-            tasks.noops.extend(take_repeats(self.dialect, &mut edits.operations));
+            tasks.noops.extend(remove_repeats(self.dialect, &mut edits.operations));
         }
-        tasks.without_repeated_halves();
+        tasks.drop_repeated_halves();
         let mut seen = FirstSeen::new();
         for operation in &patch.files {
             if let Err(error) = self.whole_file(operation, &mut tasks, &mut seen) {
@@ -286,7 +286,7 @@ impl<'a> Lookups<'a> {
                 failures.push(operation.index, Some(&operation.path), error);
             }
         }
-        if let Some(path) = &patch.idle_path
+        if let Some(path) = &patch.path_without_operations
             && let Err(error) = self.file(path)
         {
             failures.push(0, Some(path), error);
@@ -362,7 +362,7 @@ impl<'a> Lookups<'a> {
     }
 
     /// The stamp of the entry at a name; `None` if there is none.
-    fn there(&self, lookup: &Lookup) -> Result<Option<Stamp>> {
+    fn stamp_if_exists(&self, lookup: &Lookup) -> Result<Option<Stamp>> {
         let Lookup::Found(place) = lookup else { return Ok(None) };
         match self.fs.stamp(place) {
             Ok(stamp) => Ok(Some(stamp)),
@@ -380,7 +380,7 @@ impl<'a> Lookups<'a> {
         let task = match &operation.action {
             FileAction::Add { content } => {
                 let to = self.base.named(&operation.path)?;
-                let to_exists = self.there(&to)?.is_some();
+                let to_exists = self.stamp_if_exists(&to)?.is_some();
                 Task::Add { to, to_exists, content: NewContent::Text(content.clone()) }
             }
             FileAction::Move { to } => self.move_file(&operation.path, to)?,
@@ -408,14 +408,14 @@ impl<'a> Lookups<'a> {
     }
 
     /// Adds lines to a file that moved or copied lines create.
-    fn made_of_lines<'o>(&self, operation: &'o Operation, tasks: &mut Tasks<'o>) -> Result<()> {
+    fn add_file_of_lines<'o>(&self, operation: &'o Operation, tasks: &mut Tasks<'o>) -> Result<()> {
         let path = &operation.path;
         let to = self.base.named(path)?;
         // A dangling link.
-        if self.there(&to)?.is_some() {
+        if self.stamp_if_exists(&to)?.is_some() {
             return Err(Error::io("find", path, &std::io::ErrorKind::NotFound.into()));
         }
-        let known = tasks.files.iter_mut().find_map(|one| match &mut one.task {
+        let known = tasks.files.iter_mut().find_map(|task| match &mut task.task {
             Task::Add { to: known, content: NewContent::Lines(lines), .. }
                 if known.path() == to.path() =>
             {
@@ -441,7 +441,7 @@ impl<'a> Lookups<'a> {
         let is_self = |there: &Stamp| {
             there.is_same_file(&stamp) && differ_in_case_only(from.canonical(), &to.path())
         };
-        let to_exists = self.there(&to)?.is_some_and(|there| !is_self(&there));
+        let to_exists = self.stamp_if_exists(&to)?.is_some_and(|there| !is_self(&there));
         Ok(Task::Move { from, stamp, to, to_path: to_path.to_owned(), to_exists })
     }
 
@@ -459,18 +459,18 @@ impl<'a> Lookups<'a> {
 }
 
 /// Whether an operation puts lines without a position.
-fn wants_place(operation: &Operation) -> bool {
+fn lacks_position(operation: &Operation) -> bool {
     matches!(&operation.action, LineEdit::Put(transfer) if transfer.at.is_none())
 }
 
 /// Whether an operation puts lines without a position, or at the start or end of the file, so that
 /// it can create the file.
-fn needs_no_place(operation: &Operation) -> bool {
+fn can_create_file(operation: &Operation) -> bool {
     matches!(&operation.action, LineEdit::Put(transfer)
         if matches!(transfer.at, None | Some(InsertAt::Start | InsertAt::End)))
 }
 
-fn without_place(operation: &Operation, path: &str) -> Error {
+fn missing_position(operation: &Operation, path: &str) -> Error {
     let message = Mention::Operation(operation.index)
         + format!(
             ": the field to_anchor is missing: {path} exists: expected the place in it, an anchor, BOF or EOF"
@@ -499,21 +499,22 @@ fn repeats<'o, K: Eq + Hash, A: Eq + Hash>(
 fn can_repeat(dialect: &Dialect, action: &LineEdit) -> bool {
     match action {
         LineEdit::Put(_) => false,
-        _ => dialect.recorded_repairs || !action.can_be_made_twice(),
+        _ => dialect.recorded_repairs || !action.is_repeatable(),
     }
 }
 
 /// Removes repeated operations on one file.
-fn take_repeats(dialect: &Dialect, operations: &mut Vec<&Operation>) -> Vec<Noop> {
+fn remove_repeats(dialect: &Dialect, operations: &mut Vec<&Operation>) -> Vec<Noop> {
     // Only the few operations that name the same line are compared.
-    let line = |one: &Operation| one.action.anchors().next().map_or(0, |anchor| anchor.line);
-    let lines = Recurring::among(operations.iter().map(|one| line(one)));
+    let line =
+        |operation: &Operation| operation.action.anchors().next().map_or(0, |anchor| anchor.line);
+    let lines = Recurring::among(operations.iter().map(|operation| line(operation)));
     let (mut seen, mut noops) = (FirstSeen::new(), Vec::new());
-    operations.retain(|&one| {
-        if !lines.has(line(one)) || !can_repeat(dialect, &one.action) {
+    operations.retain(|&operation| {
+        if !lines.has(line(operation)) || !can_repeat(dialect, &operation.action) {
             return true;
         }
-        let repeat = repeats(&mut seen, (), one);
+        let repeat = repeats(&mut seen, (), operation);
         let is_first = repeat.is_none();
         noops.extend(repeat);
         is_first
@@ -527,13 +528,13 @@ pub(super) fn without_duplicates<'o>(
     operations: &'o [Operation],
 ) -> (Vec<&'o Operation>, Vec<Noop>) {
     let mut kept: Vec<&Operation> = operations.iter().collect();
-    let noops = take_repeats(dialect, &mut kept);
+    let noops = remove_repeats(dialect, &mut kept);
     let repeated = repeated(&noops);
-    kept.retain(|one| !repeated.contains(&one.index));
+    kept.retain(|operation| !repeated.contains(&operation.index));
     (kept, noops)
 }
 
 /// The indexes of repeated operations, of whose moves both halves are dropped.
 fn repeated(noops: &[Noop]) -> HashSet<usize> {
-    noops.iter().map(|one| one.operation).collect()
+    noops.iter().map(|noop| noop.operation).collect()
 }

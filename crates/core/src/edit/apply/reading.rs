@@ -5,7 +5,7 @@ use super::failures::{Failures, rejected};
 use super::versions::stale_text;
 use crate::edit::outcome::{Failure, Outcome, Warning, WarningCode};
 use crate::edit::report::HunkNames;
-use crate::edit::request::{Operations, Patch, PatchKind, no_whole_file, parse, script_text};
+use crate::edit::request::{Operations, Patch, PatchKind, parse, script_text, whole_file_error};
 use crate::edit::script::{LoweredScript, Registers, lower};
 use crate::view::scope::Host;
 use hashline_base::cancel::Cancel;
@@ -90,7 +90,7 @@ pub(super) fn operations_on_text(
         }
     }
     for one in &operations.files {
-        failures.push(one.index, Some(&one.path), no_whole_file());
+        failures.push(one.index, Some(&one.path), whole_file_error());
     }
     if failures.is_empty() {
         Ok(operations)

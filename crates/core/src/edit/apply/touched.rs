@@ -9,12 +9,12 @@ use crate::edit::resolve::{Resolved, Spot};
 /// The lines that operations change, as ranges.
 pub(super) struct Touched {
     /// The first line of each range, sorted, with the operations that change its lines.
-    stretches: Vec<(u64, By)>,
+    ranges: Vec<(u64, ChangedBy)>,
 }
 
 #[derive(Clone, Copy)]
-enum By {
-    Nobody,
+enum ChangedBy {
+    NoOperation,
     /// The operation with this index.
     One(usize),
     Several,
@@ -23,11 +23,12 @@ enum By {
 impl Touched {
     /// The lines that operations replace, delete or move away.
     pub(super) fn of(resolved: &[Resolved<'_>]) -> Touched {
-        let spans = resolved.iter().filter_map(|one| match (&one.operation.action, one.spot) {
-            (LineEdit::Take(transfer), _) if transfer.is_copy => None,
-            (_, Spot::Lines(first, last)) => Some((one.operation.index, first, last)),
-            (_, Spot::Gap(_)) => None,
-        });
+        let spans =
+            resolved.iter().filter_map(|placed| match (&placed.operation.action, placed.spot) {
+                (LineEdit::Take(transfer), _) if transfer.is_copy => None,
+                (_, Spot::Lines(first, last)) => Some((placed.operation.index, first, last)),
+                (_, Spot::Gap(_)) => None,
+            });
         Touched::by_spans(spans)
     }
 
@@ -36,11 +37,11 @@ impl Touched {
         let mut edges = Vec::new();
         for (operation, first, last) in spans.filter(|(_, first, last)| first <= last) {
             edges.push((first, true, operation));
-            edges.extend(last.checked_add(1).map(|behind| (behind, false, operation)));
+            edges.extend(last.checked_add(1).map(|end| (end, false, operation)));
         }
         edges.sort_unstable();
         let mut open: BTreeMap<usize, usize> = BTreeMap::new();
-        let stretches = edges.chunk_by(|one, next| one.0 == next.0).map(|at_line| {
+        let ranges = edges.chunk_by(|edge, next| edge.0 == next.0).map(|at_line| {
             for &(_, begins, operation) in at_line {
                 let count = open.entry(operation).or_default();
                 *count = if begins { *count + 1 } else { *count - 1 };
@@ -49,22 +50,22 @@ impl Touched {
                 }
             }
             let by = match (open.len(), open.first_key_value()) {
-                (1, Some((&operation, _))) => By::One(operation),
-                (0, _) => By::Nobody,
-                _ => By::Several,
+                (1, Some((&operation, _))) => ChangedBy::One(operation),
+                (0, _) => ChangedBy::NoOperation,
+                _ => ChangedBy::Several,
             };
             (at_line[0].0, by)
         });
-        Touched { stretches: stretches.collect() }
+        Touched { ranges: ranges.collect() }
     }
 
     /// Whether an operation other than this one changes a line.
     pub(super) fn by_another(&self, operation: usize, line: u64) -> bool {
-        let begun = self.stretches.partition_point(|&(first, _)| first <= line);
-        match self.stretches[..begun].last() {
-            None | Some((_, By::Nobody)) => false,
-            Some(&(_, By::One(known))) => known != operation,
-            Some((_, By::Several)) => true,
+        let begun = self.ranges.partition_point(|&(first, _)| first <= line);
+        match self.ranges[..begun].last() {
+            None | Some((_, ChangedBy::NoOperation)) => false,
+            Some(&(_, ChangedBy::One(known))) => known != operation,
+            Some((_, ChangedBy::Several)) => true,
         }
     }
 }

@@ -131,7 +131,7 @@ pub(super) fn put<'o>(
 }
 
 /// Whether a move changes nothing, because the destination is where the lines already are.
-pub(super) fn is_at_home(taken: &Taken, edit: &Edit<'_>) -> bool {
+pub(super) fn is_unmoved(taken: &Taken, edit: &Edit<'_>) -> bool {
     match edit {
         Edit::Insert { gap, lines: NewLines::Bytes(lines), .. } => {
             !taken.is_copy
@@ -150,7 +150,7 @@ fn indent_at(subject: &PlanText<'_>, gap: u64, neighbour: Option<u64>) -> Vec<u8
     let below = below.map(|span| span.text(body)).find(|text| !is_blank(text, unit));
     let neighbour = neighbour.and_then(|line| Some(subject.index.span(body, line)?.text(body)));
     let indents = [neighbour, below].into_iter().flatten().map(|text| indent(text, unit));
-    indents.max_by_key(|one| one.len()).unwrap_or_default().to_vec()
+    indents.max_by_key(|indent| indent.len()).unwrap_or_default().to_vec()
 }
 
 /// Replaces the common indentation of the lines.
@@ -193,8 +193,10 @@ pub(super) struct GatheredLines {
 /// encoding is that of the first lines. Lines keep their terminators; only the last one may have
 /// none.
 pub(super) fn gather(operations: &[&Operation], taken: &TakenLines) -> Result<GatheredLines> {
-    let parts: Vec<_> =
-        operations.iter().filter_map(|one| Some((*one, taken.get(&one.index)?))).collect();
+    let parts: Vec<_> = operations
+        .iter()
+        .filter_map(|operation| Some((*operation, taken.get(&operation.index)?)))
+        .collect();
     let Some((_, first)) = parts.first() else {
         return Ok(GatheredLines { charset: Charset::Utf8, bytes: Vec::new() });
     };

@@ -25,17 +25,17 @@ pub(super) fn edits<'o>(
     path: &str,
     operations: &[&'o Operation],
 ) -> Result<ValueEdits<'o>, Failures> {
-    let asked = operations.iter().filter_map(|one| match &one.action {
-        LineEdit::Json(edit) => Some((one.index, edit)),
+    let json_edits = operations.iter().filter_map(|operation| match &operation.action {
+        LineEdit::Json(edit) => Some((operation.index, edit)),
         LineEdit::Replace { .. }
         | LineEdit::Insert { .. }
         | LineEdit::ReplaceText { .. }
         | LineEdit::Take(_)
         | LineEdit::Put(_) => None,
     });
-    let asked: Vec<_> = asked.collect();
+    let json_edits: Vec<_> = json_edits.collect();
     let mut failures = Failures::default();
-    let Some(&(first, _)) = asked.first() else { return Ok(ValueEdits::default()) };
+    let Some(&(first, _)) = json_edits.first() else { return Ok(ValueEdits::default()) };
     let named = (!path.is_empty()).then_some(path);
     let Some(text) = valid_utf8(subject.document.text()) else {
         // A mapped file can change after it was loaded. The commit would detect that, too.
@@ -43,10 +43,10 @@ pub(super) fn edits<'o>(
         failures.push(first, named, Error::new(Code::ConcurrentChange, message));
         return Err(failures);
     };
-    let planned = match plan_json(text, &asked) {
+    let planned = match plan_json(text, &json_edits) {
         Ok(planned) => planned,
         Err(refused) => {
-            refused.into_iter().for_each(|one| push(&mut failures, path, one));
+            refused.into_iter().for_each(|refusal| push(&mut failures, path, refusal));
             return Err(failures);
         }
     };
@@ -60,7 +60,7 @@ pub(super) fn edits<'o>(
         }
     };
     let by_index: HashMap<usize, &Operation> =
-        operations.iter().map(|&one| (one.index, one)).collect();
+        operations.iter().map(|&operation| (operation.index, operation)).collect();
     let mut text_edits = TextEdits::of(subject);
     for (piece, ends) in planned.pieces.iter().zip(offsets.chunks(2)) {
         let JsonPiece { operation, text, .. } = piece;

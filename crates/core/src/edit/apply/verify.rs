@@ -40,7 +40,7 @@ fn verify(
         return Err(Error::at(Code::BinaryFile, path, message));
     };
     let mut failures = Failures::default();
-    failures.is_of_anchors = true;
+    failures.is_verification = true;
     let mut operations = Vec::with_capacity(anchors.len());
     for (index, anchor) in anchors.iter().enumerate() {
         match Anchor::parse(scope.dialect, anchor) {

@@ -31,7 +31,10 @@ pub(super) fn stale(scope: &Scope<'_>, patch: &Operations, in_session: bool) -> 
 /// that were never shown would be lost.
 fn deletes(patch: &Operations, version: &NamedVersion) -> bool {
     let is_delete = |action: &FileAction| matches!(action, FileAction::Delete);
-    patch.files.iter().any(|one| is_in(version, one.index) && is_delete(&one.action))
+    patch
+        .files
+        .iter()
+        .any(|operation| is_in(version, operation.index) && is_delete(&operation.action))
 }
 
 fn is_in(version: &NamedVersion, operation: usize) -> bool {
@@ -74,10 +77,12 @@ pub(super) fn stale_text(
 
 /// The first and the last line that each hunk of a section names.
 fn lines_named(patch: &Operations, version: &NamedVersion) -> Vec<(u64, u64)> {
-    let hunks =
-        patch.edits.iter().filter(|one| is_in(version, one.index) && one.path == version.path);
-    let lines = hunks.filter_map(|one| {
-        let mut lines = one.action.anchors().map(|anchor| u64::from(anchor.line));
+    let hunks = patch
+        .edits
+        .iter()
+        .filter(|operation| is_in(version, operation.index) && operation.path == version.path);
+    let lines = hunks.filter_map(|hunk| {
+        let mut lines = hunk.action.anchors().map(|anchor| u64::from(anchor.line));
         let first = lines.next()?;
         Some((first, lines.last().unwrap_or(first)))
     });

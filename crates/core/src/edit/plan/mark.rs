@@ -7,7 +7,7 @@ const MARK: char = '\u{feff}';
 
 /// Removes U+FEFF from the text that becomes the start of the file, and returns its operation.
 /// Edits of lines neither add nor remove a byte order mark. `edits` are sorted by position.
-pub(super) fn drop_mark(subject: &PlanText<'_>, edits: &mut [Edit<'_>]) -> Option<usize> {
+pub(super) fn drop_bom(subject: &PlanText<'_>, edits: &mut [Edit<'_>]) -> Option<usize> {
     let (body, index) = (subject.body(), subject.index);
     let mark = subject.document.charset().encode(MARK.encode_utf8(&mut [0; 4])).ok()?;
     // In other encodings it is an ordinary character. A mark in line 1 itself is content of the
@@ -29,7 +29,7 @@ pub(super) fn drop_mark(subject: &PlanText<'_>, edits: &mut [Edit<'_>]) -> Optio
         if start != front {
             return None;
         }
-        if !puts_nothing(edit) {
+        if !is_deletion(edit) {
             return strip(edit, &mark).then(|| edit.operation().index);
         }
         front = end;
@@ -37,7 +37,7 @@ pub(super) fn drop_mark(subject: &PlanText<'_>, edits: &mut [Edit<'_>]) -> Optio
     None
 }
 
-fn puts_nothing(edit: &Edit<'_>) -> bool {
+fn is_deletion(edit: &Edit<'_>) -> bool {
     match edit {
         Edit::Replace { lines, .. } => lines.is_empty(),
         Edit::Insert { .. } => false,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::Clash;
+use super::Conflict;
 use hashline_base::error::{Code, Error, Mention};
 
 /// The effect of one operation on file names. Paths are canonical, so that different spellings of
@@ -50,9 +50,12 @@ struct NameState {
 }
 
 /// All conflicts over names. `edited` are the files with line edits, each with its first operation.
-pub fn forbidden(changes: &[(usize, NameChange)], edited: &[(usize, PathBuf)]) -> Vec<Clash> {
+pub fn find_conflicts(
+    changes: &[(usize, NameChange)],
+    edited: &[(usize, PathBuf)],
+) -> Vec<Conflict> {
     let mut states: BTreeMap<&Path, NameState> = BTreeMap::new();
-    let mut clashes = Vec::new();
+    let mut conflicts = Vec::new();
     for (operation, path) in edited {
         states.entry(path).or_default().edited.get_or_insert(*operation);
     }
@@ -64,10 +67,10 @@ pub fn forbidden(changes: &[(usize, NameChange)], edited: &[(usize, PathBuf)]) -
         };
         let state = states.entry(from).or_default();
         match state.leaves.replace((*operation, is_delete)) {
-            Some((other, _)) => clashes.push(clash(*operation, other, from, "both take away")),
+            Some((other, _)) => conflicts.push(conflict(*operation, other, from, "both take away")),
             None => {
                 if let Some(edit) = state.edited.filter(|_| is_delete) {
-                    clashes.push(clash(*operation, edit, from, "delete and edit"));
+                    conflicts.push(conflict(*operation, edit, from, "delete and edit"));
                 }
             }
         }
@@ -78,19 +81,19 @@ pub fn forbidden(changes: &[(usize, NameChange)], edited: &[(usize, PathBuf)]) -
         };
         let state = states.entry(&to.path).or_default();
         if let Some(other) = state.arrives.replace(*operation) {
-            clashes.push(clash(*operation, other, &to.path, "both make"));
+            conflicts.push(conflict(*operation, other, &to.path, "both make"));
         } else if to.exists && state.leaves.is_none() {
-            clashes.push(exists(*operation, to));
+            conflicts.push(exists(*operation, to));
         }
     }
-    clashes.extend(files_as_directories(&states));
-    clashes.sort_by_key(|clash| clash.operation);
-    clashes
+    conflicts.extend(files_as_directories(&states));
+    conflicts.sort_by_key(|conflict| conflict.operation);
+    conflicts
 }
 
-fn clash(operation: usize, other: usize, path: &Path, what: &str) -> Clash {
+fn conflict(operation: usize, other: usize, path: &Path, what: &str) -> Conflict {
     let (one, two) = (operation.min(other), operation.max(other));
-    Clash {
+    Conflict {
         operation: two,
         error: Error::new(
             Code::OverlappingEdits,
@@ -99,9 +102,9 @@ fn clash(operation: usize, other: usize, path: &Path, what: &str) -> Clash {
     }
 }
 
-fn exists(operation: usize, to: &Name) -> Clash {
+fn exists(operation: usize, to: &Name) -> Conflict {
     let shown = &to.shown;
-    Clash {
+    Conflict {
         operation,
         error: Error::at(
             Code::FileExists,
@@ -115,13 +118,13 @@ fn exists(operation: usize, to: &Name) -> Clash {
 }
 
 /// Conflicts between a new file and another new file that would have to be its directory.
-fn files_as_directories(states: &BTreeMap<&Path, NameState>) -> Vec<Clash> {
+fn files_as_directories(states: &BTreeMap<&Path, NameState>) -> Vec<Conflict> {
     let arriving = |path: &Path| states.get(path).and_then(|state| state.arrives);
     let below = states.iter().filter_map(|(path, state)| {
         let operation = state.arrives?;
         let above = path.ancestors().skip(1).find_map(|above| Some((above, arriving(above)?)));
         let (above, other) = above?;
-        Some(clash(operation, other, above, "make a file and a directory of"))
+        Some(conflict(operation, other, above, "make a file and a directory of"))
     });
     below.collect()
 }
@@ -152,7 +155,7 @@ mod tests {
         let numbered: Vec<_> = changes.iter().cloned().enumerate().collect();
         let edited: Vec<_> = (100..).zip(edited.iter().map(PathBuf::from)).collect();
         let codes: Vec<_> =
-            forbidden(&numbered, &edited).iter().map(|clash| clash.error.code).collect();
+            find_conflicts(&numbered, &edited).iter().map(|conflict| conflict.error.code).collect();
         assert_eq!(codes, expected, "{changes:?} {edited:?}");
     }
 

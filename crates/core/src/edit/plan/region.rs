@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Clash, Edit, NewLines, PlanText};
+use super::{Conflict, Edit, NewLines, PlanText};
 use crate::edit::request::Operation;
 use hashline_base::cancel::CancelWatch;
 use hashline_base::error::{Code, Error, Mention};
@@ -30,7 +30,7 @@ pub struct Region {
     pub bytes: Vec<u8>,
     /// Its last line is empty and unterminated, so it only counts as a line if something follows
     /// it.
-    ends_in_nothing: bool,
+    has_empty_last_line: bool,
     /// The operations that it combines.
     pub operations: Vec<usize>,
     /// Its lines that were moved or copied from elsewhere.
@@ -75,7 +75,7 @@ pub struct Plan {
     /// Operations that change nothing.
     pub unchanged: Vec<usize>,
     /// The operation from whose text U+FEFF was removed, which would have become a byte order mark.
-    pub dropped_mark: Option<usize>,
+    pub dropped_bom: Option<usize>,
 }
 
 impl Plan {
@@ -86,13 +86,13 @@ impl Plan {
 }
 
 /// Builds the regions of edits that are sorted and free of conflicts.
-pub(super) fn build(subject: &PlanText<'_>, edits: &[Edit<'_>]) -> Result<Plan, Clash> {
+pub(super) fn build(subject: &PlanText<'_>, edits: &[Edit<'_>]) -> Result<Plan, Conflict> {
     let mut plan = Plan { regions: Vec::with_capacity(edits.len()), ..Plan::default() };
     let mut effective = Vec::with_capacity(edits.len());
     let mut at = 0;
     let mut watch = subject.cancel.watch();
     while at < edits.len() {
-        passed(&mut watch, 0)?;
+        check_cancel(&mut watch, 0)?;
         let length = cluster_length(&edits[at..]);
         let cluster = &edits[at..at + length];
         let built = match &cluster[0] {
@@ -120,8 +120,8 @@ pub(super) fn build(subject: &PlanText<'_>, edits: &[Edit<'_>]) -> Result<Plan, 
 }
 
 /// Counts processed text, and checks for cancellation from time to time.
-fn passed(watch: &mut CancelWatch<'_>, bytes: usize) -> Result<(), Clash> {
-    watch.pass(bytes).map_err(|error| Clash { operation: 0, error })
+fn check_cancel(watch: &mut CancelWatch<'_>, bytes: usize) -> Result<(), Conflict> {
+    watch.pass(bytes).map_err(|error| Conflict { operation: 0, error })
 }
 
 /// The number of edits at the front that become one region: inserts in the same gap, or texts that
@@ -154,8 +154,8 @@ fn encode_into(
     operation: &Operation,
     text: &str,
     out: &mut Vec<u8>,
-) -> Result<(), Clash> {
-    let blame = |error| Clash { operation: operation.index, error };
+) -> Result<(), Conflict> {
+    let blame = |error| Conflict { operation: operation.index, error };
     subject.encode_into(operation, text, out).map_err(blame)
 }
 
@@ -188,7 +188,7 @@ fn replaced(
     (first, last): (u64, u64),
     lines: &[String],
     watch: &mut CancelWatch<'_>,
-) -> Result<Region, Clash> {
+) -> Result<Region, Conflict> {
     let (body, unit) = (subject.body(), subject.index.unit());
     let old: Vec<_> = subject
         .index
@@ -212,7 +212,7 @@ fn replaced(
     let size_bytes = |line: &String| line.len() + Terminator::CrLf.as_str().len();
     let mut bytes = Vec::with_capacity(lines.iter().map(size_bytes).sum());
     for (at, line) in lines.iter().enumerate() {
-        passed(watch, line.len())?;
+        check_cancel(watch, line.len())?;
         let from_end = lines.len() - at;
         let twin = if at < same_start {
             Some(at)
@@ -234,17 +234,17 @@ fn replaced(
             end_line(subject, terminator, &mut bytes);
         }
     }
-    let ends_in_nothing = ends_open && lines.last().is_some_and(String::is_empty);
+    let has_empty_last_line = ends_open && lines.last().is_some_and(String::is_empty);
     Ok(Region {
         after_line: first - 1,
         old_lines: old.len() as u64,
-        new_lines: lines.len() as u64 - u64::from(ends_in_nothing),
+        new_lines: lines.len() as u64 - u64::from(has_empty_last_line),
         kept: (same_start as u64, same_end as u64),
         start: old.first().map_or(0, |span| span.start),
         end: old.last().map_or(0, |span| span.end),
         lead: Vec::new(),
         bytes,
-        ends_in_nothing,
+        has_empty_last_line,
         operations: vec![operation.index],
         pasted: Vec::new(),
         partly_old: Vec::new(),
@@ -257,7 +257,7 @@ fn inserted(
     gap: u64,
     cluster: &[Edit<'_>],
     watch: &mut CancelWatch<'_>,
-) -> Result<Region, Clash> {
+) -> Result<Region, Conflict> {
     let (body, count) = (subject.body(), subject.index.count());
     let terminator = subject.terminator(gap);
     let ends_open = gap == count && subject.has_open_end();
@@ -277,7 +277,7 @@ fn inserted(
         let count = match lines {
             NewLines::Text(lines) => {
                 for line in lines.iter() {
-                    passed(watch, line.len())?;
+                    check_cancel(watch, line.len())?;
                     encode_into(subject, operation, line, &mut bytes)?;
                     end(&mut bytes);
                 }
@@ -285,7 +285,7 @@ fn inserted(
             }
             NewLines::Bytes(lines) => {
                 for line in lines {
-                    passed(watch, line.len())?;
+                    check_cancel(watch, line.len())?;
                     bytes.extend_from_slice(line);
                     end(&mut bytes);
                 }
@@ -296,11 +296,11 @@ fn inserted(
         };
         new_lines += count;
     }
-    let mut ends_in_nothing = false;
+    let mut has_empty_last_line = false;
     if ends_open {
         bytes.truncate(text_end);
-        ends_in_nothing = bytes.is_empty() || subject.index.unit().ends_with(&bytes, b'\n');
-        new_lines -= u64::from(ends_in_nothing);
+        has_empty_last_line = bytes.is_empty() || subject.index.unit().ends_with(&bytes, b'\n');
+        new_lines -= u64::from(has_empty_last_line);
         if let Some(last) = pasted.last_mut() {
             last.lines = last.lines.min(new_lines - last.above);
         }
@@ -318,7 +318,7 @@ fn inserted(
         end: at,
         lead: if ends_open { end_of_open_line(subject, gap, body) } else { Vec::new() },
         bytes,
-        ends_in_nothing,
+        has_empty_last_line,
         operations: cluster.iter().map(|edit| edit.operation().index).collect(),
         pasted,
         partly_old: Vec::new(),
@@ -326,11 +326,11 @@ fn inserted(
 }
 
 /// The error for an insert after half a code unit, which would shift everything after it.
-fn half_unit(operation: &Operation) -> Clash {
+fn half_unit(operation: &Operation) -> Conflict {
     let index = operation.index;
     let message = Mention::Operation(index)
         + ": the file ends within a UTF-16 code unit; replace its last line first";
-    Clash { operation: index, error: Error::new(Code::UnsupportedEncoding, message) }
+    Conflict { operation: index, error: Error::new(Code::UnsupportedEncoding, message) }
 }
 
 /// Replaces the texts of a cluster in the lines that they touch.
@@ -342,11 +342,11 @@ fn text_replaced(subject: &PlanText<'_>, cluster: &[Edit<'_>]) -> Region {
             _ => None,
         })
     };
-    let first = matches().map(|one| one.first).min().unwrap_or(1);
-    let last = matches().map(|one| one.last).max().unwrap_or(first).min(index.count());
+    let first = matches().map(|matched| matched.first).min().unwrap_or(1);
+    let last = matches().map(|matched| matched.last).max().unwrap_or(first).min(index.count());
     let start = index.span(body, first).map_or(0, |span| span.start);
     let end = index.span(body, last).map_or(body.len(), |span| span.end);
-    let mut mixed = Mixed::new(index.unit(), end - start);
+    let mut mixed = MixedLines::new(index.unit(), end - start);
     let mut at = start;
     for one in matches() {
         mixed.add(&body[at..one.start], true);
@@ -354,7 +354,7 @@ fn text_replaced(subject: &PlanText<'_>, cluster: &[Edit<'_>]) -> Region {
         at = one.end;
     }
     mixed.add(&body[at..end], true);
-    let Mixed { bytes, partly_old, .. } = mixed;
+    let MixedLines { bytes, partly_old, .. } = mixed;
     let operations: BTreeSet<usize> = cluster.iter().map(|edit| edit.operation().index).collect();
     Region {
         after_line: first - 1,
@@ -365,7 +365,7 @@ fn text_replaced(subject: &PlanText<'_>, cluster: &[Edit<'_>]) -> Region {
         end,
         lead: Vec::new(),
         bytes,
-        ends_in_nothing: false,
+        has_empty_last_line: false,
         operations: operations.into_iter().collect(),
         pasted: Vec::new(),
         partly_old,
@@ -373,7 +373,7 @@ fn text_replaced(subject: &PlanText<'_>, cluster: &[Edit<'_>]) -> Region {
 }
 
 /// Lines that are built from old and new parts.
-struct Mixed {
+struct MixedLines {
     unit: Unit,
     bytes: Vec<u8>,
     /// The number of terminated lines.
@@ -382,17 +382,17 @@ struct Mixed {
     partly_old: Vec<u64>,
 }
 
-impl Mixed {
-    fn new(unit: Unit, capacity_bytes: usize) -> Mixed {
+impl MixedLines {
+    fn new(unit: Unit, capacity_bytes: usize) -> MixedLines {
         let bytes = Vec::with_capacity(capacity_bytes);
-        Mixed { unit, bytes, ended: 0, partly_old: Vec::new() }
+        MixedLines { unit, bytes, ended: 0, partly_old: Vec::new() }
     }
 
     fn add(&mut self, part: &[u8], is_old: bool) {
         // `\r` at the end of one part and `\n` at the start of the next must not become one
         // terminator.
-        let line_feed = self.unit.encode(b'\n');
-        if part.starts_with(&line_feed) && self.unit.ends_with(&self.bytes, b'\r') {
+        let newline = self.unit.encode(b'\n');
+        if part.starts_with(&newline) && self.unit.ends_with(&self.bytes, b'\r') {
             self.bytes.extend(self.unit.encode(b'\r'));
         }
         self.bytes.extend_from_slice(part);
@@ -413,12 +413,12 @@ fn open_line_before(subject: &PlanText<'_>, plan: &mut Plan, region: &mut Region
     if region.lead.is_empty() || above.end != region.start {
         return;
     }
-    if above.ends_in_nothing {
+    if above.has_empty_last_line {
         // Because something follows, the empty last line counts as a line.
         end_line(subject, subject.terminator(region.after_line), &mut above.bytes);
         region.lead.clear();
         above.new_lines += 1;
-        above.ends_in_nothing = false;
+        above.has_empty_last_line = false;
         return;
     }
     let unit = subject.index.unit();

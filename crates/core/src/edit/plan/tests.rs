@@ -20,7 +20,7 @@ fn try_edit(bytes: &[u8], edits: serde_json::Value) -> std::result::Result<Vec<u
     for operation in &operations.edits {
         planned.extend(edits_of(&subject, operation).map_err(|error| error.message)?);
     }
-    let plan = plan(&subject, planned).map_err(|clashes| clashes[0].error.message.clone())?;
+    let plan = plan(&subject, planned).map_err(|conflicts| conflicts[0].error.message.clone())?;
     let spliced = splice(&document, &plan).concat();
     for region in &plan.regions {
         let lines = hashline_lines::lines::Lines::new(&region.bytes, index.unit()).count() as u64;
@@ -329,9 +329,9 @@ fn unencodable_text_names_the_character() {
         parse(Dialect::default_dialect(), PatchKind::Text, &edits.into(), &Cancel::default())
             .unwrap();
     let edits = edits_of(&subject, &operations.edits[0]).unwrap();
-    let clash = plan(&subject, edits).unwrap_err().remove(0);
-    assert_eq!(clash.error.code, Code::UnencodableText);
-    assert!(clash.error.message.contains("'変' (U+5909)"), "{}", clash.error.message);
+    let conflict = plan(&subject, edits).unwrap_err().remove(0);
+    assert_eq!(conflict.error.code, Code::UnencodableText);
+    assert!(conflict.error.message.contains("'変' (U+5909)"), "{}", conflict.error.message);
 }
 
 /// A slow and obviously correct implementation, line by line.

@@ -235,14 +235,18 @@ fn leaves_open_end(unit: Unit, matches: &[&mut TextMatch]) -> bool {
         }
     }
     // Unless the first of these adjacent matches starts its line, text remains before it.
-    matches.iter().rev().find(|one| Some(one.start) == end).is_some_and(|one| !one.starts_line)
+    matches
+        .iter()
+        .rev()
+        .find(|matched| Some(matched.start) == end)
+        .is_some_and(|matched| !matched.starts_line)
 }
 
 /// A text to search for: its encoded lines, with any terminator between them.
 struct Needle {
     parts: Vec<Vec<u8>>,
     first: memmem::Finder<'static>,
-    line_feed: Vec<u8>,
+    newline: Vec<u8>,
     carriage_return: Vec<u8>,
 }
 
@@ -263,11 +267,11 @@ impl Needle {
                     format!("{}: old_text cannot occur in it", error.message),
                 )
             })?;
-        let line_feed = subject.encode(operation, "\n")?;
+        let newline = subject.encode(operation, "\n")?;
         let carriage_return = subject.encode(operation, "\r")?;
-        let needle = if parts[0].is_empty() { &line_feed } else { &parts[0] };
+        let needle = if parts[0].is_empty() { &newline } else { &parts[0] };
         let first = memmem::Finder::new(needle).into_owned();
-        Ok(Needle { parts, first, line_feed, carriage_return })
+        Ok(Needle { parts, first, newline, carriage_return })
     }
 
     /// The first match at or after `from`.
@@ -301,10 +305,10 @@ impl Needle {
     fn terminator_at(&self, rest: &[u8]) -> Option<usize> {
         let after_return = rest.strip_prefix(self.carriage_return.as_slice());
         match after_return {
-            Some(rest) if rest.starts_with(&self.line_feed) => {
-                Some(self.carriage_return.len() + self.line_feed.len())
+            Some(rest) if rest.starts_with(&self.newline) => {
+                Some(self.carriage_return.len() + self.newline.len())
             }
-            _ => rest.starts_with(&self.line_feed).then_some(self.line_feed.len()),
+            _ => rest.starts_with(&self.newline).then_some(self.newline.len()),
         }
     }
 
@@ -313,7 +317,7 @@ impl Needle {
     fn is_whole(&self, subject: &PlanText<'_>, (start, end): (usize, usize)) -> bool {
         let body = subject.body();
         let cuts_terminator = |at: usize| {
-            body[..at].ends_with(&self.carriage_return) && body[at..].starts_with(&self.line_feed)
+            body[..at].ends_with(&self.carriage_return) && body[at..].starts_with(&self.newline)
         };
         if cuts_terminator(start) || cuts_terminator(end) {
             return false;

@@ -95,7 +95,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Refuses fields that were not read, unless they are null. Call it after reading all others.
-    pub(super) fn no_others(&self) -> Result<()> {
+    pub(super) fn refuse_unknown(&self) -> Result<()> {
         let known = self.known.borrow();
         let is_other = |(key, value): &&(String, Value)| {
             *value != Value::Null && !known.contains(&key.as_str())
@@ -270,12 +270,12 @@ impl<'a> Fields<'a> {
         &self,
         dialect: &Dialect,
         name: &'static str,
-        beside: impl FnOnce(Anchor) -> InsertAt,
+        insert_at: impl FnOnce(Anchor) -> InsertAt,
     ) -> Result<InsertAt> {
         match self.get(name) {
             Some(Value::String(text)) if text.trim() == "BOF" => Ok(InsertAt::Start),
             Some(Value::String(text)) if text.trim() == "EOF" => Ok(InsertAt::End),
-            _ => self.anchor(dialect, name).map(beside),
+            _ => self.anchor(dialect, name).map(insert_at),
         }
     }
 
@@ -361,7 +361,9 @@ fn tag_text(dialect: &Dialect, tag: &Value) -> Option<String> {
     let cancel = Cancel::default();
     let fields = Fields::whole(tag, &cancel);
     match (fields.get("line"), fields.get("hash")) {
-        (Some(Value::Number(line)), Some(Value::String(hash))) if fields.no_others().is_ok() => {
+        (Some(Value::Number(line)), Some(Value::String(hash)))
+            if fields.refuse_unknown().is_ok() =>
+        {
             Some(dialect.anchor_of(&line.to_string(), hash))
         }
         _ => None,

@@ -95,7 +95,8 @@ impl<const N: usize> From<[PatchOperation; N]> for Patch {
 
 impl FromIterator<PatchOperation> for Patch {
     fn from_iter<I: IntoIterator<Item = PatchOperation>>(operations: I) -> Patch {
-        let operations = operations.into_iter().map(|one| Value::Object(one.0)).collect();
+        let operations =
+            operations.into_iter().map(|operation| Value::Object(operation.0)).collect();
         Patch(Value::Object(vec![("operations".to_owned(), Value::Array(operations))]))
     }
 }

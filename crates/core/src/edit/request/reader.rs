@@ -49,7 +49,7 @@ pub fn parse(
     if kind == PatchKind::Files {
         read.snapshots = fields.snapshots().map_err(whole)?;
     }
-    fields.no_others().map_err(whole)?;
+    fields.refuse_unknown().map_err(whole)?;
     let mut failures = Vec::new();
     let mut watch = cancel.watch();
     for (index, item) in shape.items.iter().enumerate() {
@@ -72,7 +72,7 @@ pub fn parse(
         });
     }
     if read.edits.is_empty() && read.files.is_empty() {
-        read.idle_path = shape.path.map(str::to_owned);
+        read.path_without_operations = shape.path.map(str::to_owned);
     }
     if failures.is_empty() { Ok(read) } else { Err(failures) }
 }
@@ -85,7 +85,7 @@ pub fn script_text<'a>(patch: &'a Value, cancel: &'a Cancel) -> Option<Result<&'
         return None;
     }
     let text = fields.text("patch", "the text of a patch, which begins with [path#TAG]");
-    Some(text.and_then(|text| fields.no_others().map(|()| text)))
+    Some(text.and_then(|text| fields.refuse_unknown().map(|()| text)))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -157,14 +157,14 @@ impl<'a> Shape<'a> {
             whole_file.push(FileAction::Move { to: to.to_owned() });
         }
         if kind == PatchKind::Text && !whole_file.is_empty() {
-            return Err(no_whole_file());
+            return Err(whole_file_error());
         }
         Ok(Shape { kind: ItemKind::Edits, path, items, whole_file })
     }
 }
 
 /// The error for an operation on a whole file in a patch of a text in memory.
-pub fn no_whole_file() -> Error {
+pub fn whole_file_error() -> Error {
     Error::new(Code::InvalidOperation, "a text in memory cannot be created, moved or deleted")
 }
 
@@ -240,7 +240,7 @@ impl OperationReader<'_> {
             (ItemKind::Edits, None, Some(&key)) if KEYED_EDITS.contains(&key) => {
                 let inner = fields.inner(key)?;
                 let edit = self.keyed_edit(key, &inner)?;
-                inner.no_others()?;
+                inner.refuse_unknown()?;
                 Action::Lines(edit)
             }
             (ItemKind::Edits, None, _) => {
@@ -253,7 +253,7 @@ impl OperationReader<'_> {
         };
         let verbatim = fields.flag("verbatim")?;
         let (index, path) = (self.index, self.path(&fields, &action)?);
-        fields.no_others()?;
+        fields.refuse_unknown()?;
         match action {
             Action::Lines(action) => {
                 patch.edits.push(Operation { index, path, verbatim, action });
@@ -294,7 +294,7 @@ impl OperationReader<'_> {
         let dialect = self.dialect;
         let whole_file = matches!(op, "add_file" | "move_file" | "delete_file");
         if whole_file && self.kind == PatchKind::Text {
-            return Err(no_whole_file());
+            return Err(whole_file_error());
         }
         let edit = match op {
             "set_line" => {
@@ -311,12 +311,12 @@ impl OperationReader<'_> {
                 replace(fields, first, Some(last), fields.lines("text")?)?
             }
             "insert_after" => {
-                let is_by_block = block(fields, "anchor", &[])?;
+                let names_block = block(fields, "anchor", &[])?;
                 let at = fields.position(dialect, "anchor", InsertAt::After)?;
-                if is_by_block && !matches!(at, InsertAt::After(_)) {
+                if names_block && !matches!(at, InsertAt::After(_)) {
                     return Err(fields.wrong("anchor", "the anchor of a line, since block is true"));
                 }
-                LineEdit::Insert { at, lines: fields.some_lines("text")?, block: is_by_block }
+                LineEdit::Insert { at, lines: fields.some_lines("text")?, block: names_block }
             }
             "insert_before" => LineEdit::Insert {
                 at: fields.position(dialect, "anchor", InsertAt::Before)?,
@@ -490,16 +490,17 @@ fn replace(
     last: Option<Anchor>,
     lines: Vec<String>,
 ) -> Result<LineEdit> {
-    let checksum = fields.checksum(first.line, last.as_ref().map_or(first.line, |one| one.line))?;
+    let checksum =
+        fields.checksum(first.line, last.as_ref().map_or(first.line, |last| last.line))?;
     Ok(LineEdit::Replace { first, last, lines, checksum, block: false })
 }
 
 /// Whether the anchor `name` names the block that begins there. Fields that name its end are then
 /// refused.
 fn block(fields: &Fields<'_>, name: &str, ends: &[&'static str]) -> Result<bool> {
-    let is_by_block = fields.flag("block")?;
-    match ends.iter().find(|end| is_by_block && fields.has_value(end)) {
-        None => Ok(is_by_block),
+    let names_block = fields.flag("block")?;
+    match ends.iter().find(|end| names_block && fields.has_value(end)) {
+        None => Ok(names_block),
         Some(end) => Err(fields.invalid(&format!(
             "has block and {end}: a block is named by {name} alone, the line where it begins"
         ))),

@@ -159,8 +159,8 @@ fn regression_unknown_fields_and_two_names_for_one_are_refused_by_name() {
     };
     let patch = json!({"operations": [set]});
     let edits = json!({"path": "p", "edits": [{"set_line": {"anchor": "1:a3"}}]});
-    let operations = |one: serde_json::Value| json!({"operations": [one]});
-    let edit = |one: serde_json::Value| json!({"path": "p", "edits": [one]});
+    let operations = |operation: serde_json::Value| json!({"operations": [operation]});
+    let edit = |edit: serde_json::Value| json!({"path": "p", "edits": [edit]});
     let cases = [
         (
             with(patch.clone(), "dryRun", json!(true)),

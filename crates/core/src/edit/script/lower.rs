@@ -35,11 +35,11 @@ pub fn lower(
     let new_lines: Vec<Vec<String>> = all.map(|hunk| hunk.act.take_lines()).collect();
     let hunks: Vec<(&Section, &ScriptHunk)> = script.hunks().collect();
     let PasteSources { of, moved } = sources(&hunks, kept)?;
-    let (overruled, more) = overruled(&hunks);
+    let (superseded, more) = superseded(&hunks);
     let mut lowered = LoweredScript::default();
     lowered.operations.edits.reserve(hunks.len());
     for (index, (&(section, hunk), new_lines)) in hunks.iter().zip(new_lines).enumerate() {
-        if !overruled.contains(&index) {
+        if !superseded.contains(&index) {
             Lowering {
                 hunks: &hunks,
                 sources: &of,
@@ -55,7 +55,7 @@ pub fn lower(
         lowered.operations.captures = captures(&hunks, &of);
     }
     let mut first = 0;
-    for section in script.sections.iter().filter(|one| !one.hunks.is_empty()) {
+    for section in script.sections.iter().filter(|section| !section.hunks.is_empty()) {
         let (path, tag) = (section.path.clone(), section.tag);
         lowered.operations.versions.push(NamedVersion {
             path,
@@ -169,7 +169,7 @@ impl RegisterState {
             let old = kept.into_iter().flat_map(Registers::names);
             let names: BTreeSet<&String> = self.named.keys().chain(old).collect();
             let named: Vec<String> =
-                names.into_iter().take(NAMES_LIMIT).map(|one| format!("@{one}")).collect();
+                names.into_iter().take(NAMES_LIMIT).map(|name| format!("@{name}")).collect();
             let known = match named.as_slice() {
                 [] => "no register is filled".to_owned(),
                 named => format!("these are filled: {}", named.join(", ")),
@@ -203,7 +203,7 @@ const NAMES_LIMIT: usize = 10;
 
 /// The hunks that replace exactly the lines that a later hunk replaces or cuts. Only the later hunk
 /// is applied.
-fn overruled(hunks: &[(&Section, &ScriptHunk)]) -> (HashSet<usize>, Vec<ScriptNote>) {
+fn superseded(hunks: &[(&Section, &ScriptHunk)]) -> (HashSet<usize>, Vec<ScriptNote>) {
     let lines = |hunk: &ScriptHunk| match &hunk.act {
         HunkAct::Replace(lines, _) | HunkAct::Cut(lines, _) => Some(*lines),
         _ => None,
@@ -211,13 +211,13 @@ fn overruled(hunks: &[(&Section, &ScriptHunk)]) -> (HashSet<usize>, Vec<ScriptNo
     let named = hunks.iter().filter_map(|(_, hunk)| lines(hunk)).map(HunkLines::first);
     let named = Recurring::among(named);
     let mut replaced: HashMap<(&str, Tag, HunkLines), usize> = HashMap::new();
-    let (mut overruled, mut notes) = (HashSet::new(), Vec::new());
+    let (mut superseded, mut notes) = (HashSet::new(), Vec::new());
     for (index, (section, hunk)) in hunks.iter().enumerate() {
         let lines = lines(hunk).filter(|lines| named.has(lines.first()));
         let Some(lines) = lines else { continue };
         let key = (section.path.as_str(), section.tag, lines);
         if let Some(earlier) = replaced.remove(&key) {
-            overruled.insert(earlier);
+            superseded.insert(earlier);
             let what = "several hunks replace the same lines; the last one was used";
             notes.push(ScriptNote { row: hunk.row, hunk: index, what });
         }
@@ -225,7 +225,7 @@ fn overruled(hunks: &[(&Section, &ScriptHunk)]) -> (HashSet<usize>, Vec<ScriptNo
             replaced.insert(key, index);
         }
     }
-    (overruled, notes)
+    (superseded, notes)
 }
 
 /// The conversion of one hunk to operations.
@@ -314,14 +314,14 @@ impl Lowering<'_> {
         let (from, hunk) = self.hunks[cut];
         let HunkAct::Cut(lines, _) = &hunk.act else { return };
         let NamedLines { first, last, block } = named_lines(from.tag, *lines);
-        let NamedPlace { at, block: at_block } = named_place(self.section.tag, gap);
-        let goal = (from.path != self.section.path).then(|| self.section.path.clone());
+        let NamedPosition { at, block: at_block } = named_position(self.section.tag, gap);
+        let destination = (from.path != self.section.path).then(|| self.section.path.clone());
         let transfer = Transfer {
             is_copy,
             first,
             last,
             block,
-            to: goal,
+            to: destination,
             at: Some(at),
             at_block,
             indent: MovedIndent::Keep,
@@ -349,19 +349,19 @@ fn replace(tag: Tag, lines: HunkLines, text: Vec<String>) -> LineEdit {
 }
 
 fn insert(tag: Tag, gap: HunkGap, lines: Vec<String>) -> LineEdit {
-    let NamedPlace { at, block } = named_place(tag, gap);
+    let NamedPosition { at, block } = named_position(tag, gap);
     LineEdit::Insert { at, lines, block }
 }
 
 /// A position as an operation names it.
-struct NamedPlace {
+struct NamedPosition {
     at: InsertAt,
     /// Whether its line names the whole block that begins there.
     block: bool,
 }
 
 /// The position of a gap. The gap before line 1 is the start of the file, which needs no anchor.
-fn named_place(tag: Tag, gap: HunkGap) -> NamedPlace {
+fn named_position(tag: Tag, gap: HunkGap) -> NamedPosition {
     let anchor = |line| Anchor::of_version(tag, line);
     let at = match gap {
         HunkGap::Before(1) => InsertAt::Start,
@@ -369,5 +369,5 @@ fn named_place(tag: Tag, gap: HunkGap) -> NamedPlace {
         HunkGap::After(line) | HunkGap::AfterBlock(line) => InsertAt::After(anchor(line)),
         HunkGap::End => InsertAt::End,
     };
-    NamedPlace { at, block: matches!(gap, HunkGap::AfterBlock(_)) }
+    NamedPosition { at, block: matches!(gap, HunkGap::AfterBlock(_)) }
 }

@@ -28,7 +28,11 @@ fn lowered(text: &str, kept: &Registers) -> Result<Vec<String>, Vec<ScriptProble
     };
     let lowered = lower(read(text).unwrap(), Some(kept))?;
     let edits = lowered.operations.edits.iter();
-    Ok(edits.map(|one| format!("{} {} {}", one.index, one.path, describe(&one.action))).collect())
+    Ok(edits
+        .map(|operation| {
+            format!("{} {} {}", operation.index, operation.path, describe(&operation.action))
+        })
+        .collect())
 }
 
 #[test]
@@ -90,7 +94,7 @@ proptest! {
             let count = script.hunks().count();
             if let Ok(lowered) = lower(script, None) {
                 prop_assert_eq!(lowered.operations.hunks.len(), count);
-                prop_assert!(lowered.operations.edits.is_sorted_by_key(|one| one.index));
+                prop_assert!(lowered.operations.edits.is_sorted_by_key(|operation| operation.index));
             }
         }
     }

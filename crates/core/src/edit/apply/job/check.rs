@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use hashline_syntax::Budget;
 
-use super::{AddedContents, Job, Settled, Task};
+use super::{AddedContents, Job, PlannedFile, Task};
 use crate::edit::apply::lookup::{FileEdits, FileKey};
 use crate::edit::outcome::{Failure, Warning, WarningCode};
 use crate::edit::plan::Region;
@@ -34,7 +34,7 @@ pub(in crate::edit::apply) struct FileCheck {
     /// The path after the patch.
     pub path: String,
     /// The name in the session's memory before the patch.
-    was: PathBuf,
+    old_name: PathBuf,
     /// The name in the session's memory after the patch.
     file: PathBuf,
     /// The operation on the file, if there is only one.
@@ -54,24 +54,24 @@ struct CheckedFile<'a> {
 
 enum CheckedText<'a> {
     New(&'a Arc<Vec<u8>>),
-    Edited(&'a FileEdits<'a>, &'a Settled),
+    Edited(&'a FileEdits<'a>, &'a PlannedFile),
 }
 
 impl<'a> CheckedFile<'a> {
     fn edited(
         key: FileKey,
         edits: &'a FileEdits<'a>,
-        settled: &'a Settled,
+        planned: &'a PlannedFile,
         path: &'a str,
         file: PathBuf,
     ) -> CheckedFile<'a> {
         let about = (edits.operations.len() == 1).then(|| edits.operations[0].index);
-        let text = CheckedText::Edited(edits, settled);
+        let text = CheckedText::Edited(edits, planned);
         CheckedFile { key, about, from: edits.place.shown(), path, file, text }
     }
 
     /// The name in the session's memory before the patch.
-    fn was(&self) -> &Path {
+    fn old_name(&self) -> &Path {
         match self.text {
             CheckedText::New(_) => &self.file,
             CheckedText::Edited(edits, _) => edits.place.canonical(),
@@ -82,7 +82,7 @@ impl<'a> CheckedFile<'a> {
     fn known_text(&self) -> &'a [u8] {
         match self.text {
             CheckedText::New(content) => content,
-            CheckedText::Edited(_, settled) => settled.document.text(),
+            CheckedText::Edited(_, planned) => planned.document.text(),
         }
     }
 
@@ -93,13 +93,13 @@ impl<'a> CheckedFile<'a> {
                 None,
                 budget,
             ),
-            CheckedText::Edited(edits, settled) => {
+            CheckedText::Edited(edits, planned) => {
                 let kept = earlier.and_then(|earlier| earlier.trees().of(edits.place.canonical()));
-                let before = Some((self.from, settled.document.text()));
+                let before = Some((self.from, planned.document.text()));
                 let revision =
-                    Revision { before, path: self.path, text: Arc::clone(settled.after().text()) };
+                    Revision { before, path: self.path, text: Arc::clone(planned.after().text()) };
                 let mut checked = check(revision, kept, budget);
-                checked.suggest(near_edits(edits, settled), budget);
+                checked.suggest(near_edits(edits, planned), budget);
                 checked
             }
         }
@@ -110,13 +110,17 @@ impl<'a> CheckedFile<'a> {
 /// because each item scans all operations of the file, and none is used if there are many.
 fn near_edits<'a>(
     edits: &'a FileEdits<'_>,
-    settled: &'a Settled,
+    planned: &'a PlannedFile,
 ) -> impl ExactSizeIterator<Item = LineReplacement<'a>> {
     let by_anchor = |index: &usize| {
-        let action = edits.operations.iter().find(|one| one.index == *index).map(|one| &one.action);
+        let action = edits
+            .operations
+            .iter()
+            .find(|operation| operation.index == *index)
+            .map(|operation| &operation.action);
         matches!(action, Some(LineEdit::Replace { .. } | LineEdit::Insert { .. }))
     };
-    let charset = settled.document.charset();
+    let charset = planned.document.charset();
     let edit = move |region: &'a Region| {
         let operation = match &region.operations[..] {
             [index] if region.lead.is_empty() && by_anchor(index) => Some(*index),
@@ -133,7 +137,7 @@ fn near_edits<'a>(
             text,
         }
     };
-    settled.plan.regions.iter().map(edit)
+    planned.plan.regions.iter().map(edit)
 }
 
 impl<'a> Job<'a> {
@@ -145,53 +149,53 @@ impl<'a> Job<'a> {
         budget: &Budget<'_>,
     ) -> FileChecks {
         let mut candidates = self.candidates(added);
-        candidates.sort_by_key(|one| one.key);
+        candidates.sort_by_key(|file| file.key);
         let (mut files, mut room) = (FILES_LIMIT, TEXT_LIMIT_BYTES);
         let with_choice: Vec<(CheckedFile<'_>, bool)> = candidates
             .into_iter()
-            .map(|one| {
-                let text = one.known_text();
+            .map(|file| {
+                let text = file.known_text();
                 let is_chosen = text.len() <= SOURCE_LIMIT_BYTES.min(room)
                     && files > 0
-                    && is_checked(one.path, text);
+                    && is_checked(file.path, text);
                 if is_chosen {
                     (files, room) = (files - 1, room - text.len());
                 }
-                (one, is_chosen)
+                (file, is_chosen)
             })
             .collect();
         let checked = parallel::map(&with_choice, |(one, is_chosen)| {
             if *is_chosen { one.check(earlier, budget) } else { Checked::unknown() }
         });
         let found = with_choice.into_iter().zip(checked).map(|((one, _), checked)| {
-            let (from, path, was) =
-                (one.from.to_owned(), one.path.to_owned(), one.was().to_owned());
-            (one.key, FileCheck { from, path, was, file: one.file, about: one.about, checked })
+            let (from, path, old_name) =
+                (one.from.to_owned(), one.path.to_owned(), one.old_name().to_owned());
+            (one.key, FileCheck { from, path, old_name, file: one.file, about: one.about, checked })
         });
         found.collect()
     }
 
     fn candidates(&'a self, added: &'a AddedContents) -> Vec<CheckedFile<'a>> {
-        let in_place = self.edited_in_place().map(|(edits, settled)| {
+        let in_place = self.edited_in_place().map(|(edits, planned)| {
             let (path, file) = (edits.place.shown(), edits.place.canonical().to_owned());
-            CheckedFile::edited(edits.key(), edits, settled, path, file)
+            CheckedFile::edited(edits.key(), edits, planned, path, file)
         });
-        let others = self.tasks.files.iter().filter_map(|one| match &one.task {
+        let others = self.tasks.files.iter().filter_map(|task| match &task.task {
             Task::Add { to, .. } => {
-                let content = added.get(&one.key())?.text();
+                let content = added.get(&task.key())?.text();
                 Some(CheckedFile {
-                    key: one.key(),
-                    about: Some(one.operation),
-                    from: &one.path,
-                    path: &one.path,
+                    key: task.key(),
+                    about: Some(task.operation),
+                    from: &task.path,
+                    path: &task.path,
                     file: to.path(),
                     text: CheckedText::New(content),
                 })
             }
             Task::Move { from, to, to_path, .. } => {
                 let &at = self.edited.get(from.canonical())?;
-                let (edits, settled) = (&self.tasks.edits[at], &self.files[at]);
-                Some(CheckedFile::edited(one.key(), edits, settled, to_path, to.path()))
+                let (edits, planned) = (&self.tasks.edits[at], &self.files[at]);
+                Some(CheckedFile::edited(task.key(), edits, planned, to_path, to.path()))
             }
             Task::Delete { .. } => None,
         });
@@ -212,7 +216,7 @@ impl FileCheck {
 
     /// The text before the patch, and the line of it that is suggested as the end or start of an
     /// operation.
-    fn to_name(&self) -> Option<(&[u8], u64)> {
+    fn suggested_line(&self) -> Option<(&[u8], u64)> {
         let Suggestion { mistake, line, .. } = self.checked.suggestion.as_ref()?;
         let is_named = matches!(mistake, Mistake::End(_) | Mistake::Start(_));
         Some((self.checked.text_before()?, *line)).filter(|_| is_named)
@@ -224,18 +228,21 @@ impl FileCheck {
         dialect: &'static Dialect,
         recall: &Recall<'_>,
     ) -> Doubtful {
-        let Some((text, line)) = self.to_name() else { return Doubtful::default() };
+        let Some((text, line)) = self.suggested_line() else { return Doubtful::default() };
         let index = LineIndex::new(text, Unit::Byte);
-        recall.doubtful(dialect, &self.was, Body::new(text, &index), [line])
+        recall.doubtful(dialect, &self.old_name, Body::new(text, &index), [line])
     }
 
     /// The suggested line as a memory update, for a patch that is not applied.
-    pub(in crate::edit::apply) fn named(&self, memory: &SessionMemory) -> Option<MemoryUpdate> {
-        let (text, line) = self.to_name()?;
+    pub(in crate::edit::apply) fn memory_update(
+        &self,
+        memory: &SessionMemory,
+    ) -> Option<MemoryUpdate> {
+        let (text, line) = self.suggested_line()?;
         let index = LineIndex::new(text, Unit::Byte);
         let body = Body::new(text, &index);
         let lines = reported_lines(LineSet::of(line, line), |number| body.line(number));
-        let (file, text) = (self.was.clone(), memory.version(text, None));
+        let (file, text) = (self.old_name.clone(), memory.version(text, None));
         Some(MemoryUpdate::Shown { file, text, lines, showing: Showing::Told })
     }
 

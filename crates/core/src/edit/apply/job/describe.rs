@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::{AddedContents, FileChecks, Job, SessionParts, unread_parts};
 use crate::edit::apply::lookup::{FileEdits, FileKey, FileTask, Task};
-use crate::edit::apply::settle::Settled;
+use crate::edit::apply::planned_file::PlannedFile;
 use crate::edit::outcome::{Change, FileChange};
 use crate::edit::report::{AnswerOptions, BreakMessage, Note, RowStyle, Section, created_section};
 use crate::edit::resolve::Doubtful;
@@ -21,7 +21,7 @@ pub(super) struct AnswerParts<'t> {
     pub(super) session: Option<SessionParts<'t>>,
     pub(super) answer: AnswerOptions,
     /// Whether it is a dry run.
-    pub(super) is_tried: bool,
+    pub(super) is_dry_run: bool,
 }
 
 /// The answer's part for one file.
@@ -39,7 +39,7 @@ pub(super) struct FileAnswer<'t> {
 #[derive(Clone, Copy)]
 enum ChangedFile<'a> {
     /// It is edited and not moved.
-    Edited(&'a FileEdits<'a>, &'a Settled),
+    Edited(&'a FileEdits<'a>, &'a PlannedFile),
     /// It is created, moved or deleted.
     Whole(&'a FileTask<'a>),
 }
@@ -56,7 +56,7 @@ impl<'a> Job<'a> {
         let edited = self.edited_in_place().map(|(edits, file)| ChangedFile::Edited(edits, file));
         let files = edited.chain(self.tasks.files.iter().map(ChangedFile::Whole));
         let mut answers: Vec<_> = files.map(|file| self.describe(file, parts, &unread)).collect();
-        answers.sort_by_key(|one| one.key);
+        answers.sort_by_key(|answer| answer.key);
         if let [one] = answers.as_mut_slice()
             && self.tasks.files.is_empty()
             && self.is_about_one_file()
@@ -86,13 +86,13 @@ impl<'a> Job<'a> {
         let unread = unread.get(&source).unwrap_or(&known);
         let style = RowStyle { answer: parts.answer, unread };
         let (change, section) = match file {
-            ChangedFile::Edited(edits, settled) => {
-                edited_change(self.scope.dialect, edits.place.shown(), settled, style)
+            ChangedFile::Edited(edits, planned) => {
+                edited_change(self.scope.dialect, edits.place.shown(), planned, style)
             }
             ChangedFile::Whole(one) => self.file_change(one, parts.added, style),
         };
         let check = parts.checks.get(&key);
-        if parts.is_tried {
+        if parts.is_dry_run {
             let broken = check.and_then(|check| {
                 let doubtful = self.doubtful_to_name(parts, key);
                 check.trial_text(self.scope.dialect, &doubtful)
@@ -101,7 +101,7 @@ impl<'a> Job<'a> {
         }
         let warning = |doubtful: &Doubtful| check?.warning_text(self.scope.dialect, doubtful);
         let broken = warning(&Doubtful::default());
-        let in_warning = broken.iter().flat_map(|one| one.anchors.iter().copied());
+        let in_warning = broken.iter().flat_map(|warning| warning.anchors.iter().copied());
         let anchors: Vec<_> = section.anchored_lines().chain(in_warning).collect();
         let doubtful = self.doubtful(file, parts, &anchors, &section);
         let broken = if doubtful.is_empty() { broken } else { warning(&doubtful) };
@@ -118,8 +118,8 @@ impl<'a> Job<'a> {
     ) -> Doubtful {
         let Some(session) = parts.session else { return Doubtful::default() };
         let recall = session.recall;
-        let (edits, settled) = match file {
-            ChangedFile::Edited(edits, settled) => (edits, settled),
+        let (edits, planned) = match file {
+            ChangedFile::Edited(edits, planned) => (edits, planned),
             ChangedFile::Whole(one) => match (&one.task, self.edits_of(one)) {
                 (Task::Add { to, .. }, _) => {
                     let text = parts.added.get(&one.key()).map_or(&[][..], |added| added.text());
@@ -133,13 +133,13 @@ impl<'a> Job<'a> {
             },
         };
         let name = edits.place.canonical();
-        let course = session.landings.course(edits.key(), settled);
-        let before = settled.body_before();
+        let course = session.transfers.course(edits.key(), planned);
+        let before = planned.body_before();
         if !recall.may_be_doubtful(self.scope.dialect, name, before, &course, anchors) {
             return Doubtful::default();
         }
         let (file, shown) = (name.to_owned(), section.shown());
-        let update = self.edited_update(session, (edits, settled), file, shown, false);
+        let update = self.edited_update(session, (edits, planned), file, shown, false);
         recall.doubtful_after(self.scope.dialect, &update, anchors.iter().map(|&(line, _)| line))
     }
 
@@ -157,15 +157,15 @@ impl<'a> Job<'a> {
         added: &AddedContents,
         session: SessionParts<'_>,
     ) -> HashMap<FileKey, LineSet> {
-        let SessionParts { recall, landings } = session;
+        let SessionParts { recall, transfers } = session;
         let mut unread = HashMap::new();
         for (edits, file) in self.tasks.edits.iter().zip(self.files) {
-            let mut lines = landings.unread(edits.key());
+            let mut lines = transfers.unread(edits.key());
             lines.extend(&unread_parts(recall, edits, file));
             unread.insert(edits.key(), lines);
         }
         for key in added.keys() {
-            unread.insert(*key, landings.unread(*key));
+            unread.insert(*key, transfers.unread(*key));
         }
         unread
     }
@@ -224,7 +224,7 @@ impl<'a> Job<'a> {
 pub(in crate::edit::apply) fn edited_change<'t>(
     dialect: &'static Dialect,
     path: &str,
-    file: &'t Settled,
+    file: &'t PlannedFile,
     style: RowStyle<'_>,
 ) -> (FileChange, Section<'t>) {
     let report = file.report(dialect);

@@ -13,7 +13,7 @@ use super::new_text::NewText;
 use super::noop;
 use super::options::EditOptions;
 use super::touched::Touched;
-use super::transfer::{TakenLines, is_at_home, put, taken};
+use super::transfer::{TakenLines, is_unmoved, put, taken};
 use super::values::{self, ValueEdits};
 use hashline_syntax::Budget;
 
@@ -44,7 +44,7 @@ use hashline_memory::{
 };
 
 /// A file all of whose operations are valid, with the plan for it.
-pub(super) struct Settled {
+pub(super) struct PlannedFile {
     pub(super) document: Document,
     /// The lines of the text as UTF-8.
     index: LineIndex,
@@ -64,7 +64,7 @@ pub(super) struct Settled {
     operations: usize,
 }
 
-impl Settled {
+impl PlannedFile {
     pub(super) fn report(&self, dialect: &'static Dialect) -> FileReport<'_> {
         FileReport { dialect, document: &self.document, index: &self.index, plan: &self.plan }
     }
@@ -156,7 +156,7 @@ pub(super) fn lines_taken(
 ) -> TakenLines {
     let memory = file.shown.as_ref();
     let recall = recall.or_else(|| memory.map(|memory| Recall::of_unchanged(memory, scope.cancel)));
-    let asked = Asked {
+    let request = PlanRequest {
         dialect: scope.dialect,
         path: edits.place.shown(),
         operations: &edits.operations,
@@ -167,29 +167,29 @@ pub(super) fn lines_taken(
         refusal_limit_bytes: scope.host.refusal_limit_bytes,
         incoming: &TakenLines::new(),
     };
-    let taken = contained(asked.path, || {
-        let evidence = asked.evidence(file.document.text());
+    let taken = contained(request.path, || {
+        let evidence = request.evidence(file.document.text());
         let own_index = own_index(&file.document);
         let index = own_index.as_ref().unwrap_or(&evidence.index);
-        let subject = PlanText { document: &file.document, index, cancel: asked.cancel };
-        Ok(taken(&subject, &asked.locate(&evidence).resolved))
+        let subject = PlanText { document: &file.document, index, cancel: request.cancel };
+        Ok(taken(&subject, &request.locate(&evidence).resolved))
     });
     taken.unwrap_or_default()
 }
 
-pub(super) fn settle_file(
+pub(super) fn plan_file(
     scope: &Scope<'_>,
     edits: &FileEdits<'_>,
     file: LoadedFile,
     incoming: &TakenLines,
     options: &EditOptions,
     recall: Option<Recall<'_>>,
-) -> std::result::Result<Settled, Failures> {
+) -> std::result::Result<PlannedFile, Failures> {
     let LoadedFile { document, shown } = file;
     let recall =
         recall.or_else(|| shown.as_ref().map(|memory| Recall::of_unchanged(memory, scope.cancel)));
     let path = edits.place.shown();
-    let asked = Asked {
+    let request = PlanRequest {
         dialect: scope.dialect,
         path,
         operations: &edits.operations,
@@ -201,8 +201,8 @@ pub(super) fn settle_file(
         incoming,
     };
     // A mapped file that changes can cause a panic, which then fails only this file.
-    let settled = contained(path, || Ok(settle_document(document, &asked)));
-    settled.unwrap_or_else(|error| {
+    let planned = contained(path, || Ok(plan_document(document, &request)));
+    planned.unwrap_or_else(|error| {
         let mut failures = Failures::default();
         failures.push(edits.operations[0].index, Some(path), error);
         Err(failures)
@@ -259,7 +259,7 @@ fn editable(loaded: Loaded, path: &str) -> Result<Document> {
 }
 
 /// A request to plan operations on a loaded text.
-pub(super) struct Asked<'a, 'o> {
+pub(super) struct PlanRequest<'a, 'o> {
     pub(super) dialect: &'static Dialect,
     /// The path for messages; empty for a text in memory.
     pub(super) path: &'a str,
@@ -283,7 +283,7 @@ struct Placement<'o> {
     failures: Failures,
 }
 
-impl<'o> Asked<'_, 'o> {
+impl<'o> PlanRequest<'_, 'o> {
     /// The lines of a text, for refusals within the limit of the host.
     fn evidence<'t>(&self, text: &'t [u8]) -> Evidence<'t> {
         Evidence::new(self.dialect, text).within(self.refusal_limit_bytes)
@@ -293,23 +293,23 @@ impl<'o> Asked<'_, 'o> {
     fn locate(&self, evidence: &Evidence<'_>) -> Placement<'o> {
         let (path, policy) = (self.path, self.options.policy());
         let mut failures = Failures::default();
-        let (forward, backward): (Vec<&Operation>, Vec<&Operation>) =
-            self.operations.iter().partition(|operation| backwards(operation).is_none());
-        for operation in backward {
-            if let Some(error) = backwards(operation) {
-                failures.push(operation.index, some(path), error);
+        let (forward, reversed): (Vec<&Operation>, Vec<&Operation>) =
+            self.operations.iter().partition(|operation| reversed_range(operation).is_none());
+        for operation in reversed {
+            if let Some(error) = reversed_range(operation) {
+                failures.push(operation.index, non_empty(path), error);
             }
         }
-        let settled = match &self.recall {
+        let resolution = match &self.recall {
             Some((recall, file)) => recall.resolve(file, path, evidence, &policy, &forward),
             None => resolve_plainly(path, evidence, &policy, &forward),
         };
-        let mut resolved = settled.unwrap_or_else(|refused| {
+        let mut resolved = resolution.unwrap_or_else(|refused| {
             failures.push_refusal(*refused);
             Vec::new()
         });
-        let Widened { blocks, refused } =
-            widen(evidence, path, &mut resolved, self.recall.as_ref(), self.budget);
+        let ExpandedBlocks { blocks, refused } =
+            expand_blocks(evidence, path, &mut resolved, self.recall.as_ref(), self.budget);
         if !refused.is_empty() {
             failures.push_refusal(refusal(self.recall.as_ref(), evidence, refused));
         }
@@ -317,7 +317,7 @@ impl<'o> Asked<'_, 'o> {
     }
 }
 
-impl Asked<'_, '_> {
+impl PlanRequest<'_, '_> {
     /// The lines in a refusal whose anchors could also name other lines that were shown.
     fn doubtful(&self, document: &Document, failures: &Failures) -> Doubtful {
         let recall = self.recall.as_ref().filter(|_| failures.lines().next().is_some());
@@ -336,42 +336,43 @@ fn own_index(document: &Document) -> Option<LineIndex> {
 }
 
 /// Plans the operations on a loaded text.
-pub(super) fn settle_document(
+pub(super) fn plan_document(
     document: Document,
-    asked: &Asked<'_, '_>,
-) -> std::result::Result<Settled, Failures> {
-    let (document, failures) = match settle(document, asked, Doubtful::default()) {
-        Ok(settled) => return Ok(settled),
+    request: &PlanRequest<'_, '_>,
+) -> std::result::Result<PlannedFile, Failures> {
+    let (document, failures) = match try_plan(document, request, Doubtful::default()) {
+        Ok(planned) => return Ok(planned),
         Err(refused) => *refused,
     };
-    let doubtful = asked.doubtful(&document, &failures);
+    let doubtful = request.doubtful(&document, &failures);
     if doubtful.is_empty() {
         return Err(failures);
     }
     // Which lines a refusal shows is known only now. Rendering them with editions needs a second
     // run.
-    match settle(document, asked, doubtful) {
-        Ok(settled) => Ok(settled),
+    match try_plan(document, request, doubtful) {
+        Ok(planned) => Ok(planned),
         Err(refused) => Err(refused.1),
     }
 }
 
 /// Plans the operations. On failure it returns the document as well. Refusals render the lines in
 /// `doubtful` with an edition.
-fn settle(
+fn try_plan(
     document: Document,
-    asked: &Asked<'_, '_>,
+    request: &PlanRequest<'_, '_>,
     doubtful: Doubtful,
-) -> std::result::Result<Settled, Box<(Document, Failures)>> {
-    let &Asked { path, operations, .. } = asked;
-    let evidence = Evidence { doubtful, ..asked.evidence(document.text()) };
+) -> std::result::Result<PlannedFile, Box<(Document, Failures)>> {
+    let &PlanRequest { path, operations, .. } = request;
+    let evidence = Evidence { doubtful, ..request.evidence(document.text()) };
     let own_index = own_index(&document);
     let index = own_index.as_ref().unwrap_or(&evidence.index);
-    let subject = PlanText { document: &document, index, cancel: asked.cancel };
-    let Placement { resolved, forward, blocks, mut failures } = asked.locate(&evidence);
-    let Mended { mut edits, repairs, mut warnings, refused } = mend(&evidence, asked, &resolved);
+    let subject = PlanText { document: &document, index, cancel: request.cancel };
+    let Placement { resolved, forward, blocks, mut failures } = request.locate(&evidence);
+    let RepairedEdits { mut edits, repairs, mut warnings, refused } =
+        repair_texts(&evidence, request, &resolved);
     if !refused.is_empty() {
-        failures.push_refusal(refusal(asked.recall.as_ref(), &evidence, refused));
+        failures.push_refusal(refusal(request.recall.as_ref(), &evidence, refused));
     }
     let mut not_found = Vec::new();
     for &operation in &forward {
@@ -380,17 +381,17 @@ fn settle(
             Err(error) => {
                 let is_told = not_found.len() < NEAREST_LIMIT && error.code == Code::TextNotFound;
                 let near = is_told
-                    .then(|| nearest_failure(&evidence, path, operation, &error, asked.cancel))
+                    .then(|| nearest_failure(&evidence, path, operation, &error, request.cancel))
                     .flatten();
                 match near {
                     Some(near) => not_found.push(near),
-                    None => failures.push(operation.index, some(path), error),
+                    None => failures.push(operation.index, non_empty(path), error),
                 }
             }
         }
     }
     if !not_found.is_empty() {
-        failures.push_refusal(refusal(asked.recall.as_ref(), &evidence, not_found));
+        failures.push_refusal(refusal(request.recall.as_ref(), &evidence, not_found));
     }
     let by_path = values::edits(&subject, path, &forward).unwrap_or_else(|refused| {
         failures.extend(refused);
@@ -399,10 +400,10 @@ fn settle(
     edits.extend(by_path.edits);
     warnings.extend(controls::warnings(&subject, path, &edits, &forward));
     let taken = taken(&subject, &resolved);
-    let at_home = transfer(&subject, &resolved, [&taken, asked.incoming], &mut edits);
-    let at_home = at_home.unwrap_or_else(|refused| {
+    let unmoved = transfer(&subject, &resolved, [&taken, request.incoming], &mut edits);
+    let unmoved = unmoved.unwrap_or_else(|refused| {
         for (operation, error) in refused {
-            failures.push(operation, some(path), error);
+            failures.push(operation, non_empty(path), error);
         }
         HashSet::new()
     });
@@ -411,36 +412,41 @@ fn settle(
     }
     let mut plan = match plan(&subject, edits) {
         Ok(plan) => plan,
-        Err(clashes) => {
-            for clash in clashes {
-                failures.push(clash.operation, some(path), clash.error);
+        Err(conflicts) => {
+            for conflict in conflicts {
+                failures.push(conflict.operation, non_empty(path), conflict.error);
             }
             return Err(Box::new((document, failures)));
         }
     };
     if let Some((operation, error)) = misread(&document, &plan) {
-        failures.push(operation, some(path), error);
+        failures.push(operation, non_empty(path), error);
         return Err(Box::new((document, failures)));
     }
     plan.unchanged.extend(by_path.unchanged);
-    plan.unchanged.extend(at_home);
-    warnings.extend(plan.dropped_mark.map(|one| mark_warning(path, one, &document)));
+    plan.unchanged.extend(unmoved);
+    warnings.extend(plan.dropped_bom.map(|operation| bom_warning(path, operation, &document)));
     // A move within the file counts once, not as `Take` and `Put`.
     let counted: Vec<&Operation> =
-        operations.iter().copied().filter(|one| !is_other_half(one, &taken)).collect();
+        operations.iter().copied().filter(|operation| !is_put_half(operation, &taken)).collect();
     let unchanged: HashSet<usize> = plan.unchanged.iter().copied().collect();
-    let noops = counted.iter().copied().filter(|one| unchanged.contains(&one.index));
+    let noops = counted.iter().copied().filter(|operation| unchanged.contains(&operation.index));
     let line_of = |operation: &Operation| {
-        let placed = resolved.iter().find(|one| one.operation.index == operation.index)?;
+        let placed =
+            resolved.iter().find(|candidate| candidate.operation.index == operation.index)?;
         let (Spot::Lines(line, _) | Spot::Gap(line)) = placed.spot;
         Some(line)
     };
-    let noops = noops.map(|one| Noop { line: line_of(one), ..noop(one, NoopReason::Unchanged) });
+    let noops = noops.map(|operation| Noop {
+        line: line_of(operation),
+        ..noop(operation, NoopReason::Unchanged)
+    });
     let noops = noops.collect();
-    let relocations = resolved.iter().flat_map(|one| relocations(&evidence, path, one)).collect();
+    let relocations =
+        resolved.iter().flat_map(|operation| relocations(&evidence, path, operation)).collect();
     let (index, hash) =
         (evidence.index, evidence.hash.into_inner().map(OnceLock::from).unwrap_or_default());
-    Ok(Settled {
+    Ok(PlannedFile {
         document,
         index,
         hash,
@@ -477,7 +483,7 @@ fn misread(document: &Document, plan: &Plan) -> Option<(usize, Error)> {
 }
 
 /// The warning that a byte order mark was removed from a text.
-fn mark_warning(path: &str, operation: usize, document: &Document) -> Warning {
+fn bom_warning(path: &str, operation: usize, document: &Document) -> Warning {
     let mark = match document.bom_bytes() {
         0 => "has none; to add one, delete the file and add it in the same patch",
         _ => "keeps its own",
@@ -491,7 +497,7 @@ fn mark_warning(path: &str, operation: usize, document: &Document) -> Warning {
 }
 
 /// Whether an operation is the `Put` half of a move or copy within this file.
-fn is_other_half(operation: &Operation, taken: &TakenLines) -> bool {
+fn is_put_half(operation: &Operation, taken: &TakenLines) -> bool {
     matches!(operation.action, LineEdit::Put(_)) && taken.contains_key(&operation.index)
 }
 
@@ -502,7 +508,7 @@ fn transfer<'o>(
     taken: [&TakenLines; 2],
     edits: &mut Vec<Edit<'o>>,
 ) -> std::result::Result<HashSet<usize>, Vec<(usize, Error)>> {
-    let (mut at_home, mut refused) = (HashSet::new(), Vec::new());
+    let (mut unmoved, mut refused) = (HashSet::new(), Vec::new());
     let (mut puts, mut takes) = (Vec::new(), Vec::new());
     for one in resolved {
         let operation = one.operation;
@@ -531,13 +537,13 @@ fn transfer<'o>(
         let index = edit.operation().index;
         let Some(lines) = taken[0].get(&index) else { continue };
         let is_alone = inserts_at(lines.first - 1) + inserts_at(lines.last) == 1;
-        if is_alone && is_at_home(lines, edit) {
-            at_home.insert(index);
+        if is_alone && is_unmoved(lines, edit) {
+            unmoved.insert(index);
         }
     }
     let moved = puts.into_iter().chain(takes);
-    edits.extend(moved.filter(|edit| !at_home.contains(&edit.operation().index)));
-    if refused.is_empty() { Ok(at_home) } else { Err(refused) }
+    edits.extend(moved.filter(|edit| !unmoved.contains(&edit.operation().index)));
+    if refused.is_empty() { Ok(unmoved) } else { Err(refused) }
 }
 
 /// Failures, with the memory update for the lines of the file that they show.
@@ -554,7 +560,7 @@ fn refusal(
 
 /// Operations that name a block by one line.
 #[derive(Default)]
-struct Widened {
+struct ExpandedBlocks {
     /// The operations, each with the first and the last line of its block.
     blocks: Vec<(usize, u64, u64)>,
     refused: Vec<(Failure, AnchorReport)>,
@@ -562,27 +568,27 @@ struct Widened {
 
 /// Expands operations that name a block to all of its lines. In a session, the lines to be removed
 /// must have been shown.
-fn widen(
+fn expand_blocks(
     evidence: &Evidence<'_>,
     path: &str,
     resolved: &mut [Resolved<'_>],
     recall: Option<&(Recall<'_>, &Path)>,
     budget: &Budget<'_>,
-) -> Widened {
+) -> ExpandedBlocks {
     let blocks = Blocks::new(path, evidence.text, budget);
-    let mut widened = Widened::default();
+    let mut expanded = ExpandedBlocks::default();
     let mut removed = Vec::new();
-    for one in resolved.iter_mut().filter(|one| one.operation.action.is_by_block()) {
+    for one in resolved.iter_mut().filter(|target| target.operation.action.names_block()) {
         let (Spot::Lines(line, _) | Spot::Gap(line)) = one.spot;
         let BlockSpan { first, last } = match blocks.at(line) {
             Ok(block) => block,
             Err(none) => {
                 let failure = no_block_failure(evidence, path, one.operation, line, &none);
-                widened.refused.push(failure);
+                expanded.refused.push(failure);
                 continue;
             }
         };
-        widened.blocks.push((one.operation.index, first, last));
+        expanded.blocks.push((one.operation.index, first, last));
         if let Spot::Gap(_) = one.spot {
             (one.spot, one.anchor_line) = (Spot::Gap(last), Some(last));
         } else {
@@ -594,17 +600,17 @@ fn widen(
         }
     }
     if let Some((recall, file)) = recall {
-        widened.refused.extend(recall.unseen_in_blocks(file, path, evidence, &removed));
+        expanded.refused.extend(recall.unseen_in_blocks(file, path, evidence, &removed));
     }
-    widened
+    expanded
 }
 
-fn some(path: &str) -> Option<&str> {
+fn non_empty(path: &str) -> Option<&str> {
     Some(path).filter(|path| !path.is_empty())
 }
 
 /// The error for a range that starts after its end.
-fn backwards(operation: &Operation) -> Option<Error> {
+fn reversed_range(operation: &Operation) -> Option<Error> {
     let index = operation.index;
     let (first, last, what) = match &operation.action {
         LineEdit::Replace { first, last: Some(last), .. } if first.line > last.line => {
@@ -633,7 +639,7 @@ fn backwards(operation: &Operation) -> Option<Error> {
 
 /// The edits of operations with anchors, after repairs of their texts.
 #[derive(Default)]
-struct Mended<'o> {
+struct RepairedEdits<'o> {
     edits: Vec<Edit<'o>>,
     repairs: Vec<Repair>,
     warnings: Vec<Warning>,
@@ -641,12 +647,12 @@ struct Mended<'o> {
     refused: Vec<(Failure, AnchorReport)>,
 }
 
-fn mend<'o>(
+fn repair_texts<'o>(
     evidence: &Evidence<'_>,
-    asked: &Asked<'_, '_>,
+    request: &PlanRequest<'_, '_>,
     resolved: &[Resolved<'o>],
-) -> Mended<'o> {
-    let &Asked { path, options, cancel, budget, .. } = asked;
+) -> RepairedEdits<'o> {
+    let &PlanRequest { path, options, cancel, budget, .. } = request;
     let line = |number: u64| -> Option<Cow<'_, str>> {
         Some(String::from_utf8_lossy(evidence.line(number)?))
     };
@@ -657,7 +663,8 @@ fn mend<'o>(
         trials.parses(first, last, &draft.lines)
     };
     let touched = LazyCell::new(|| Touched::of(resolved));
-    let mut mended = Mended { edits: Vec::with_capacity(resolved.len()), ..Mended::default() };
+    let mut repaired =
+        RepairedEdits { edits: Vec::with_capacity(resolved.len()), ..RepairedEdits::default() };
     for one in resolved {
         if cancel.is_cancelled() {
             break;
@@ -668,7 +675,7 @@ fn mend<'o>(
             continue;
         };
         if one.operation.verbatim {
-            mended.edits.push(edit_of(one, place_of(one), Cow::Borrowed(lines)));
+            repaired.edits.push(edit_of(one, place_of(one), Cow::Borrowed(lines)));
             continue;
         }
         let draft = ModelText { site: place_of(one), lines: lines.clone() };
@@ -682,7 +689,7 @@ fn mend<'o>(
         };
         let mut applied = Vec::new();
         let draft = repair::repair(&options.repairs, &subject, draft, &mut applied);
-        mended.repairs.extend(applied.into_iter().map(|done| Repair {
+        repaired.repairs.extend(applied.into_iter().map(|done| Repair {
             rule: done.rule,
             operation: one.operation.index,
             before: done.before,
@@ -690,25 +697,25 @@ fn mend<'o>(
             description: done.description,
         }));
         let repeats = repair::repeats(&options.repairs, &subject, &draft);
-        mended.refused.extend(repeated_failure(evidence, path, one.operation, &repeats));
+        repaired.refused.extend(repeated_failure(evidence, path, one.operation, &repeats));
         let cut = repair::cut_row(&subject, &draft).zip(draft.site.line());
-        mended
+        repaired
             .refused
             .extend(cut.and_then(|cut| cut_row_failure(evidence, path, one.operation, cut)));
         // The hint of a block's anchor need not be that of the block's first line.
         let named = one.operation.action.anchors().next();
-        let hint = named.filter(|_| !one.operation.action.is_by_block());
-        let hint = hint.and_then(|one| one.hint.as_deref());
+        let hint = named.filter(|_| !one.operation.action.names_block());
+        let hint = hint.and_then(|anchor| anchor.hint.as_deref());
         let reindented = repair::reindented(&subject, &draft, hint);
-        mended.warnings.extend(reindented.map(|found| Warning {
+        repaired.warnings.extend(reindented.map(|found| Warning {
             code: WarningCode::Indentation,
             operation: Some(one.operation.index),
             path: path.to_owned(),
             message: reindented_message(one.operation, &found),
         }));
-        mended.edits.push(edit_of(one, draft.site, Cow::Owned(draft.lines)));
+        repaired.edits.push(edit_of(one, draft.site, Cow::Owned(draft.lines)));
     }
-    mended
+    repaired
 }
 
 fn place_of(resolved: &Resolved<'_>) -> EditSite {
@@ -758,7 +765,8 @@ fn relocations(evidence: &Evidence<'_>, path: &str, resolved: &Resolved<'_>) -> 
             distance,
         }
     };
-    let anchors = [Some((first, resolved.distance)), last.map(|one| (one, resolved.last_distance))];
+    let anchors =
+        [Some((first, resolved.distance)), last.map(|anchor| (anchor, resolved.last_distance))];
     let moved = anchors.into_iter().flatten().filter(|(_, distance)| *distance != 0);
     moved.map(relocation).collect()
 }

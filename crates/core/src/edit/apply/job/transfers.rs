@@ -3,15 +3,15 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::{AddedContents, FileKey, Job, NewContent, Settled, Task};
+use super::{AddedContents, FileKey, Job, NewContent, PlannedFile, Task};
 use crate::edit::apply::transfer::Taken;
 use crate::edit::session::Recall;
 use hashline_memory::{Course, LeftLines, LineSet, MovedLines};
 
 /// Lines at their destination.
-struct Landing<'a> {
+struct Transferred<'a> {
     /// The destination file.
-    goal: FileKey,
+    destination: FileKey,
     /// Its path, as the patch names it.
     path: &'a str,
     /// The source file.
@@ -27,18 +27,18 @@ struct Landing<'a> {
 }
 
 /// All lines that a patch moves and copies.
-pub(in crate::edit::apply) struct Landings<'a>(Vec<Landing<'a>>);
+pub(in crate::edit::apply) struct Transfers<'a>(Vec<Transferred<'a>>);
 
 /// A session, and the lines that the patch moves and copies.
 #[derive(Clone, Copy)]
 pub(in crate::edit::apply) struct SessionParts<'a> {
     pub recall: &'a Recall<'a>,
-    pub landings: &'a Landings<'a>,
+    pub transfers: &'a Transfers<'a>,
 }
 
 /// The destination of an operation.
 #[derive(Clone, Copy)]
-struct Goal<'a> {
+struct Destination<'a> {
     file: FileKey,
     /// Its path, as the patch names it.
     path: &'a str,
@@ -50,16 +50,16 @@ struct Goal<'a> {
 
 impl<'a> Job<'a> {
     /// The lines that the patch moves and copies, at their destinations.
-    pub(in crate::edit::apply) fn landings(
+    pub(in crate::edit::apply) fn transfers(
         &self,
         added: &AddedContents,
         recall: &Recall<'_>,
-    ) -> Landings<'a> {
+    ) -> Transfers<'a> {
         if self.files.iter().all(|file| file.taken.is_empty()) {
-            return Landings(Vec::new());
+            return Transfers(Vec::new());
         }
-        let goals = self.goals(added);
-        let mut landings = Vec::new();
+        let destinations = self.destinations(added);
+        let mut transfers = Vec::new();
         for (edits, file) in self.tasks.edits.iter().zip(self.files) {
             if file.taken.is_empty() {
                 continue;
@@ -67,24 +67,26 @@ impl<'a> Job<'a> {
             let (name, hash) = (edits.place.canonical(), file.body_before().hash);
             let known = recall.memory.known_lines(name, hash, recall.as_of);
             for (operation, taken) in &file.taken {
-                let Some(&goal) = goals.get(operation).filter(|goal| goal.count > 0) else {
+                let Some(&destination) =
+                    destinations.get(operation).filter(|destination| destination.count > 0)
+                else {
                     continue;
                 };
-                let Goal { file: goal, path, first: now, count } = goal;
+                let Destination { file: destination, path, first: now, count } = destination;
                 let known = known.common(&LineSet::of(taken.first, taken.first + count - 1));
                 let source = edits.key();
-                landings.push(Landing { goal, path, source, taken, now, count, known });
+                transfers.push(Transferred { destination, path, source, taken, now, count, known });
             }
         }
-        landings.sort_by_key(|one| one.taken.first);
-        Landings(landings)
+        transfers.sort_by_key(|lines| lines.taken.first);
+        Transfers(transfers)
     }
 
     /// The destination of each operation that puts lines.
-    fn goals(&self, added: &AddedContents) -> HashMap<usize, Goal<'a>> {
-        let mut goals = HashMap::new();
+    fn destinations(&self, added: &AddedContents) -> HashMap<usize, Destination<'a>> {
+        let mut destinations = HashMap::new();
         for (edits, file) in self.tasks.edits.iter().zip(self.files) {
-            let moved = self.moved.get(edits.place.canonical()).map(|one| &one.task);
+            let moved = self.moved.get(edits.place.canonical()).map(|task| &task.task);
             let path = match moved {
                 Some(Task::Move { to_path, .. }) => to_path.as_str(),
                 _ => edits.place.shown(),
@@ -92,9 +94,9 @@ impl<'a> Job<'a> {
             let mut shift = 0;
             for region in &file.plan.regions {
                 let first = (region.after_line + 1).saturating_add_signed(shift);
-                goals.extend(region.pasted.iter().map(|one| {
-                    let (file, first, count) = (edits.key(), first + one.above, one.lines);
-                    (one.operation, Goal { file, path, first, count })
+                destinations.extend(region.pasted.iter().map(|pasted| {
+                    let (file, first, count) = (edits.key(), first + pasted.above, pasted.lines);
+                    (pasted.operation, Destination { file, path, first, count })
                 }));
                 shift += region.shift();
             }
@@ -102,7 +104,7 @@ impl<'a> Job<'a> {
         let counts = self.files.iter().flat_map(|file| &file.taken);
         let counts: HashMap<usize, u64> =
             counts.map(|(&operation, taken)| (operation, taken.count())).collect();
-        for one in self.tasks.files.iter().filter(|one| added.contains_key(&one.key())) {
+        for one in self.tasks.files.iter().filter(|task| added.contains_key(&task.key())) {
             let Task::Add { content: NewContent::Lines(operations), .. } = &one.task else {
                 continue;
             };
@@ -110,49 +112,51 @@ impl<'a> Job<'a> {
             let mut first = 1;
             for operation in operations {
                 let count = counts.get(&operation.index).copied().unwrap_or_default();
-                goals.insert(operation.index, Goal { file, path, first, count });
+                destinations.insert(operation.index, Destination { file, path, first, count });
                 first += count;
             }
         }
-        goals
+        destinations
     }
 }
 
-impl Landings<'_> {
+impl Transfers<'_> {
     /// The lines of a file that were moved or copied there.
     pub(super) fn pasted(&self, file: FileKey) -> LineSet {
-        let there = self.0.iter().filter(|one| one.goal == file);
-        there.map(|one| one.now..one.now + one.count).collect()
+        let there = self.0.iter().filter(|lines| lines.destination == file);
+        there.map(|lines| lines.now..lines.now + lines.count).collect()
     }
 
     /// The lines of a file that came from elsewhere and that the model knows. Lines that moved
     /// within the file are excluded: the memory follows them.
     pub(super) fn shown(&self, file: FileKey) -> LineSet {
-        let there = self.0.iter().filter(|one| one.goal == file && !one.is_within());
-        there.flat_map(Landing::known_now).collect()
+        let there =
+            self.0.iter().filter(|lines| lines.destination == file && !lines.is_within_file());
+        there.flat_map(Transferred::known_now).collect()
     }
 
     /// The lines of a file that were moved or copied there and that the model does not know.
     pub(super) fn unread(&self, file: FileKey) -> LineSet {
-        let there = self.0.iter().filter(|one| one.goal == file);
-        self.pasted(file).without(&there.flat_map(Landing::known_now).collect())
+        let there = self.0.iter().filter(|lines| lines.destination == file);
+        self.pasted(file).without(&there.flat_map(Transferred::known_now).collect())
     }
 
     /// The effect of the patch on the lines of a file.
-    pub(super) fn course(&self, file: FileKey, settled: &Settled) -> Course {
-        let from_here = || self.0.iter().filter(|one| one.source == file && !one.taken.is_copy);
-        let moves = from_here().filter(|one| one.is_within()).map(|one| {
-            let (first, count, now) = (one.taken.first, one.count, one.now);
+    pub(super) fn course(&self, file: FileKey, planned: &PlannedFile) -> Course {
+        let from_here =
+            || self.0.iter().filter(|lines| lines.source == file && !lines.taken.is_copy);
+        let moves = from_here().filter(|lines| lines.is_within_file()).map(|lines| {
+            let (first, count, now) = (lines.taken.first, lines.count, lines.now);
             MovedLines { first, count, now }
         });
-        let left = from_here().filter(|one| !one.is_within()).map(|one| LeftLines {
-            first: one.taken.first,
-            count: one.count,
-            to: one.path.to_owned(),
-            now: one.now,
+        let left = from_here().filter(|lines| !lines.is_within_file()).map(|lines| LeftLines {
+            first: lines.taken.first,
+            count: lines.count,
+            to: lines.path.to_owned(),
+            now: lines.now,
         });
         Course {
-            splices: settled.plan.splices(),
+            splices: planned.plan.splices(),
             moves: moves.collect(),
             left: left.collect(),
             pasted: self.pasted(file),
@@ -161,7 +165,7 @@ impl Landings<'_> {
     }
 }
 
-impl Landing<'_> {
+impl Transferred<'_> {
     /// The lines that the model knows, by their numbers after the patch.
     fn known_now(&self) -> impl Iterator<Item = Range<u64>> {
         let now = |line: u64| line - self.taken.first + self.now;
@@ -169,7 +173,7 @@ impl Landing<'_> {
     }
 
     /// Whether the lines moved within their file.
-    fn is_within(&self) -> bool {
-        self.source == self.goal && !self.taken.is_copy
+    fn is_within_file(&self) -> bool {
+        self.source == self.destination && !self.taken.is_copy
     }
 }
