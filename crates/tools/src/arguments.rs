@@ -429,7 +429,7 @@ fn parse_text(text: &str, field: &str, repairs: &mut Repairs) -> Result<Value, C
     }
     let fenced = without_fence(text);
     if fenced.is_some() {
-        repairs.add(Rule::CodeFence, field, "taken without the block of code around it");
+        repairs.add(Rule::CodeFence, field, "taken without the code block around it");
     }
     parse_json(fenced.unwrap_or(text)).map_err(|why| match why {
         Unreadable::InvalidJson(cause) if field != "arguments" => {

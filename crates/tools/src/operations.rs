@@ -283,7 +283,7 @@ impl<'a> PatchReader<'a> {
         }
         if fields.given("op").is_none() && fields.given("old_text").is_some() {
             fields.put("op", Value::String("replace_text".to_owned()));
-            let message = "taken as replace_text, since it has old_text";
+            let message = "taken as replace_text, because it has old_text";
             self.repairs.add(Rule::ImpliedOp, &format!("{prefix}op"), message);
         }
         let text =
@@ -527,12 +527,12 @@ impl<'a> PatchReader<'a> {
         match parse_value(&text) {
             Some(value) => Ok(value),
             None if is_plain_word(&text) => {
-                let message = "taken as a string, since it is no JSON";
+                let message = "taken as a string, because it is not JSON";
                 self.repairs.add(Rule::JsonString, location, message);
                 Ok(Value::Json(json))
             }
             None => Err(malformed(format!(
-                "the field {location} is {}, which is no JSON: expected JSON text; a string stands in double quotes",
+                "the field {location} is {}, which is not JSON: expected JSON text, with strings in double quotes",
                 noun(&Value::String(text))
             ))),
         }

@@ -64,7 +64,7 @@ fn values_of_documents_are_edited_by_path() {
     ]);
     let done = project.call("apply_json", &json!({"operations": operations}));
     assert!(!done.is_error, "{}", done.text);
-    assert!(done.text.contains("taken as a string, since it is no JSON"), "{}", done.text);
+    assert!(done.text.contains("taken as a string, because it is not JSON"), "{}", done.text);
     let edited = "{\n  \"a\": 12345678901234567890.50, // one\n  \"b\": [\"no JSON\", 1, 2]\n}\n";
     assert_eq!(project.content("a.json"), edited);
     let stale = project.call("apply_json", &json!({"operations": operations}));
@@ -119,7 +119,7 @@ fn regression_text_that_resembles_json_is_not_taken_as_a_string() {
     for value in [".5", "tru", "fals", "nu", "// c\n1", "/* c */ 1", "TRUE"] {
         let refused = project.call("apply_json", &set(value));
         assert!(refused.is_error, "{value}: {}", refused.text);
-        assert!(refused.text.contains("which is no JSON: expected JSON text"), "{}", refused.text);
+        assert!(refused.text.contains("which is not JSON: expected JSON text"), "{}", refused.text);
     }
     for value in [".gitignore", "/usr/bin", "t", "nullable"] {
         project.write("a.json", "{\"a\": 1}\n");
