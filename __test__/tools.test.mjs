@@ -500,7 +500,7 @@ test('regression: a truncated answer keeps the notes on files at its end', () =>
     const { text, structured } = await read.execute(args)
     const rows = text.split('\n')
     assert.ok(rows.length <= 2010, `${rows.length} lines`)
-    assert.match(text, /\n\(\d+ lines are left out here\. Ask for fewer files at once/)
+    assert.match(text, /\n\(\d+ lines are omitted here\. Ask for fewer files at once/)
     assert.match(text, /\n\(3000 lines\. Continue from line 1988\.\)\n/)
     assert.match(text, /\n\(Not shown, .*: a\.txt from line 1, none\.txt from line 1\.\)$/)
     assert.equal(structured.truncated, true)
@@ -1396,7 +1396,7 @@ test('calls in strict mode, with null in every unused field, are run', () =>
     ]
     const { text, isError } = await apply.execute({ operations })
     assert.equal(isError, false, text)
-    assert.doesNotMatch(text, /null|left out/)
+    assert.doesNotMatch(text, /null|omitted/)
   }))
 
 test('a Standard Schema accepts every object and returns a copy of the JSON Schema', () => {

@@ -116,7 +116,7 @@ impl Repairs {
     }
 
     fn unused(&mut self, field: &str) {
-        self.add(Rule::Unused, field, "left out, since empty");
+        self.add(Rule::Unused, field, "omitted because it is empty");
     }
 }
 

@@ -65,8 +65,8 @@ pub fn bounded(text: String, max_bytes: usize, dialect: &Dialect, advice: &str) 
     let rest = body.len() - head;
     let lack = if rest == 1 { "line is" } else { "lines are" };
     let note = match tail {
-        [] => format!("({rest} further {lack} left out.{advice})"),
-        _ => format!("({rest} {lack} left out here.{advice})"),
+        [] => format!("({rest} more {lack} omitted.{advice})"),
+        _ => format!("({rest} {lack} omitted here.{advice})"),
     };
     let rows = body[..head].iter().chain(std::iter::once(&note)).chain(tail);
     rows.map(String::as_str).collect::<Vec<_>>().join("\n")
@@ -101,7 +101,7 @@ fn cut_line(line: &str) -> String {
         None => line.to_owned(),
         Some((end, _)) => {
             let rest = line[end..].chars().count();
-            format!("{}… ({rest} characters of this line are left out)", &line[..end])
+            format!("{}… ({rest} characters of this line are omitted)", &line[..end])
         }
     }
 }

@@ -411,7 +411,7 @@ impl<'a> PatchReader<'a> {
                 other => !operation.has(name) && is_unset(other),
             };
             if is_unused {
-                repairs.add(Rule::Unused, &format!("{prefix}{name}"), "left out, since empty");
+                repairs.add(Rule::Unused, &format!("{prefix}{name}"), "omitted because it is empty");
             }
             !is_unused
         });

@@ -194,7 +194,7 @@ fn deviations_with_a_certain_meaning_are_accepted() {
     let done = project.call("apply", &json!({"operations": one}));
     assert!(!done.is_error, "{}", done.text);
     assert!(done.text.contains("(operations: taken as an array of one.)"), "{}", done.text);
-    assert!(!done.text.contains("left out"), "{}", done.text);
+    assert!(!done.text.contains("omitted"), "{}", done.text);
     assert_eq!(project.content("a.txt"), "one\nline 2\nline 3\n");
     let moved = json!([{"op": "move_file", "path": "a.txt", "to": "c.txt"}]);
     assert!(!project.call("apply", &json!({"operations": moved})).is_error);
