@@ -47,7 +47,7 @@ pub fn malformed(message: String) -> CallError {
 
 /// The error for a string with a lone surrogate.
 pub fn lone_surrogate(field: &str) -> CallError {
-    let message = format!("the field {field} holds a lone surrogate, which no file can");
+    let message = format!("the field {field} has a lone surrogate, which cannot be encoded");
     CallError::Engine(Error::new(Code::UnencodableText, message))
 }
 
@@ -514,7 +514,7 @@ pub fn noun(value: &Value) -> String {
         }
         Value::Number(number) => format!("the number {number}"),
         Value::String(text) => format!("the string {}", quoted(text)),
-        Value::IllFormed => "a string with half a character in it".to_owned(),
+        Value::IllFormed => "a string with a lone surrogate".to_owned(),
         Value::Json(text) => format!("the JSON value {}", quoted(text)),
         Value::Array(_) => "an array".to_owned(),
         Value::Object(_) => "an object".to_owned(),

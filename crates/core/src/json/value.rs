@@ -133,7 +133,7 @@ fn write_value(value: &Value, out: &mut String) -> Result<()> {
             out.push('}');
         }
         Value::IllFormed => {
-            let message = "a string holds a lone surrogate, which no file can";
+            let message = "a string has a lone surrogate, which cannot be encoded";
             return Err(Error::new(Code::UnencodableText, message));
         }
         Value::Other(kind) => return refused(&format!("a {kind} is not a JSON value")),

@@ -134,7 +134,7 @@ impl<'a> Fields<'a> {
                 Code::UnencodableText,
                 subject
                     + format!(
-                        ": the field {name} holds a lone surrogate, which no file can: expected {expected}"
+                        ": the field {name} has a lone surrogate, which cannot be encoded: expected {expected}"
                     ),
             ),
             Some(value) => Error::new(
@@ -319,7 +319,7 @@ impl<'a> Fields<'a> {
         Error::new(
             Code::UnencodableText,
             self.subject.clone()
-                + format!(": the field {name} holds a lone surrogate, which no file can"),
+                + format!(": the field {name} has a lone surrogate, which cannot be encoded"),
         )
     }
 
