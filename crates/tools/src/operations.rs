@@ -442,7 +442,7 @@ impl<'a> PatchReader<'a> {
             (Some(_), None) => {}
             (None, Some(shared)) => fields.put("path", shared.clone()),
             (None, None) => {
-                let what = "the path of a file, there or beside the operations";
+                let what = "a path in the operation, or one next to operations";
                 return Err(missing(&format!("{prefix}path"), what, fields));
             }
         }
@@ -778,7 +778,7 @@ fn check_same(own: &Value, shared: &Value, prefix: &str) -> Result<(), CallError
         (Value::String(own), Value::String(shared)) if !parts(own).eq(parts(shared)) => {
             let (own, shared) = (quoted(own), quoted(shared));
             Err(malformed(format!(
-                "{prefix}path is {own}, and the path beside the operations is {shared}: give each operation its own, and none beside them"
+                "{prefix}path is {own}, but the path next to operations is {shared}: give each operation its own path, and omit that one"
             )))
         }
         _ => Ok(()),

@@ -139,7 +139,7 @@ fn regression_an_operation_may_not_contradict_the_shared_path() {
         let arguments = json!({"path": "a.txt", "operations": [operation]});
         let refused = project.call("apply", &arguments);
         let part =
-            "operations[0].path is \"b.txt\", and the path beside the operations is \"a.txt\"";
+            "operations[0].path is \"b.txt\", but the path next to operations is \"a.txt\"";
         assert!(refused.is_error && refused.text.contains(part), "{}", refused.text);
     }
     assert_eq!((project.content("a.txt"), project.content("b.txt")), (LINES.into(), LINES.into()));
