@@ -964,15 +964,15 @@ test('wrong lists of operations are refused when the tools are created', () => {
   const session = new HashSession()
   /** @type {[unknown, RegExp, object?][]} */
   const cases = [
-    [[], /^options\.operations: the list is empty: expected some of set_line, /],
+    [[], /^options\.operations: the list is empty: add at least one of set_line, /],
     [['set_line', 'frob'], /^options\.operations: there is no operation "frob": expected some of /],
     [['set_line', 5], /^options\.operations\[1\] is the number 5: expected a string$/],
     ['set_line', /^options\.operations is the string "set_line": expected an array of names of /],
     [{}, /^options\.operations is an object: expected an array of names of operations$/],
-    [['set_path'], /^options\.operations: the tool Apply could do nothing: expected some of set_l/],
+    [['set_path'], /^options\.operations: no operation of the tool Apply is allowed: add at least one of set_l/],
     [
       ['set_line'],
-      /: the tool Apply JSON could do nothing: expected some of set_path, /,
+      /: no operation of the tool Apply JSON is allowed: add at least one of set_path, /,
       { json: true },
     ],
   ]

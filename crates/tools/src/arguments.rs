@@ -31,9 +31,9 @@ impl From<Unreadable> for CallError {
                 return CallError::Engine(Error::argument(message));
             }
             Unreadable::TooDeep => {
-                format!("the arguments nest deeper than {MAX_DEPTH} levels, or have no end")
+                format!("the arguments nest deeper than {MAX_DEPTH} levels, or contain a cycle")
             }
-            Unreadable::TooMany => format!("the arguments hold over {MAX_VALUES} values"),
+            Unreadable::TooMany => format!("the arguments have more than {MAX_VALUES} values"),
             Unreadable::InvalidJson(cause) => format!("the arguments are {cause}"),
             Unreadable::NoData => "the arguments cannot be read: expected plain data".to_owned(),
         })
@@ -195,7 +195,7 @@ impl Fields {
                     prefix => format!("{prefix}: "),
                 };
                 return Err(malformed(format!(
-                    "{whole}{other} and {name} are two names of one field: give {name} alone"
+                    "{whole}{other} and {name} are two names of one field: give only {name}"
                 )));
             }
             if let Some(value) = self.take(other) {
@@ -401,7 +401,7 @@ fn check_data(value: &Value, depth: usize, count: &mut usize) -> Result<(), Call
     }
     match value {
         Value::Other(kind) => {
-            Err(malformed(format!("the arguments hold a {kind}: expected what JSON can say")))
+            Err(malformed(format!("the arguments contain a {kind}, which JSON does not have")))
         }
         Value::Array(items) => items.iter().try_for_each(|item| check_data(item, depth + 1, count)),
         Value::Object(fields) => {

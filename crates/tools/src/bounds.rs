@@ -119,7 +119,7 @@ pub fn bounded_notes(notes: &[String]) -> String {
         };
     }
     if notes.len() > MAX_NOTES {
-        shown += &format!("\n(And {} more of that kind.)", notes.len() - MAX_NOTES);
+        shown += &format!("\n(And {} more notes.)", notes.len() - MAX_NOTES);
     }
     shown
 }

@@ -160,7 +160,7 @@ impl<'a> PatchReader<'a> {
         if let Some(edits) = reader.take_edits(&mut fields)? {
             if fields.given(LIST).is_some_and(|list| !is_unset(list)) {
                 return Err(malformed(format!(
-                    "{EDITS} and {LIST} are given: expected {LIST} alone"
+                    "{EDITS} and {LIST} are both given: give only {LIST}"
                 )));
             }
             if edits.is_empty() || !edits.iter().all(is_operation) {
@@ -432,7 +432,7 @@ impl<'a> PatchReader<'a> {
         if is_move && (given > 1 || targets > 1) {
             let location = prefix.trim_end_matches('.');
             return Err(malformed(format!(
-                "{location} is move_file with two names of one field: expected path and to alone"
+                "{location} is move_file and names one path twice: give only path and to"
             )));
         }
         let own =
@@ -692,7 +692,7 @@ impl Allowed {
         let known = || op_names(all_operations()).join(", ");
         if names.is_empty() {
             let known = known();
-            return Err(Error::argument(format!("the list is empty: expected some of {known}")));
+            return Err(Error::argument(format!("the list is empty: add at least one of {known}")));
         }
         let name_of = |name: &T| match find_operation(name.as_ref()) {
             Some(operation) => Ok(operation.name),

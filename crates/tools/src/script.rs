@@ -105,13 +105,13 @@ fn new_file(call: &Call<'_>, given: &mut Arguments<'_>) -> Result<Option<Value>,
                 |(name, text): (&str, &str)| (name.to_owned(), Value::String(text.to_owned()));
             Ok(Some(Value::Object(fields.map(field).into())))
         }
-        _ => Err(malformed("give patch alone, or path and content of a file to create".to_owned())),
+        _ => Err(malformed("give either patch, or path and content to create a file".to_owned())),
     }
 }
 
 /// Why a host cannot limit the operations.
 pub const NOT_LIMITED: &str =
-    "a patch can hold any operation, so that with this dialect all have to be allowed";
+    "this dialect takes patches, which can contain any operation: allow all operations";
 
 /// Whether arguments are a patch or a new file. Arguments with operations are not, although their
 /// fields can have the names of these.

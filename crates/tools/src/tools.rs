@@ -70,7 +70,7 @@ impl Allowed {
         let known = op_names(operations_of(fields, &Allowed::default())).join(", ");
         let title = kind.tool().title;
         Err(Error::argument(format!(
-            "the tool {title} could do nothing: expected some of {known} as well"
+            "no operation of the tool {title} is allowed: add at least one of {known}"
         )))
     }
 }
@@ -273,11 +273,11 @@ impl Tools {
         let also = match readable.as_slice() {
             [] => String::new(),
             roots if kind.writes() => {
-                format!("; {} shows files of {}, too", names.read, roots.join(", "))
+                format!("; {} also reads files in {}", names.read, roots.join(", "))
             }
             roots => format!(", {}", roots.join(", ")),
         };
-        Some(format!("{name} works on files in {}{also}. For others use the shell", root.display()))
+        Some(format!("{name} works on files in {}{also}. For other files, use the shell", root.display()))
     }
 }
 

@@ -520,7 +520,7 @@ fn regression_script_patches_create_files() {
         json!({"patch": "[a.txt#1A2B]\nREM", "path": "c.txt", "content": "x"}),
     ] {
         let refused = client.call("apply", &wrong);
-        let message = "give patch alone, or path and content of a file to create";
+        let message = "give either patch, or path and content to create a file";
         assert!(refused.is_error && refused.text.contains(message), "{}", refused.text);
     }
     assert!(project.content("a.txt") == LINES);
@@ -661,7 +661,7 @@ fn read_roots_apply_to_all_roots() {
     let reach = format!("(read works on files in {}, {}, ", path_of("x"), path_of("out"));
     assert!(outside.starts_with("OUTSIDE_ROOT") && outside.contains(&reach), "{outside}");
     let refused = client.set_line(&log, &shown.text, "L");
-    assert!(refused.text.contains("; read shows files of "), "{}", refused.text);
+    assert!(refused.text.contains("; read also reads files in "), "{}", refused.text);
     assert_eq!(client.leave(), QUIETLY);
 }
 
