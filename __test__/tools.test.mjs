@@ -276,10 +276,10 @@ test('regression: an edit in the shape of another tool does not delete if its te
     const range = { start_anchor: anchor, end_anchor: anchor }
     /** @type {[Record<string, unknown>, RegExp][]} */
     const cases = [
-      [{ set_line: { anchor } }, /edits\[0\]\.set_line\.new_text is missing: .*delete/],
+      [{ set_line: { anchor } }, /edits\[0\]\.set_line\.new_text is missing, .*delete/],
       [{ set_line: { anchor, new_text: null } }, /new_text is null/],
       [{ set_line: { anchor, new_text: [] } }, /new_text is \[\]/],
-      [{ set_line: { anchor, text: 'B' } }, /set_line has no field text: .* in new_text/],
+      [{ set_line: { anchor, text: 'B' } }, /set_line has no field text: .* into new_text/],
       [{ replace_lines: range }, /edits\[0\]\.replace_lines\.new_text is missing/],
       [{ replace_lines: { ...range, content: 'B' } }, /replace_lines has no field content/],
       [{ op: 'set_line', anchor }, /operations\[0\]\.text is missing/],
@@ -353,28 +353,31 @@ test('regression: an operation without its text, or with that of another operati
     const line = { path: 'a.txt', anchor }
     /** @type {[Record<string, unknown>, RegExp][]} */
     const cases = [
-      [{ op: 'set_line', ...line, text: null, new_text: 'ONE' }, /\.text is null: .*What new_text/],
-      [{ op: 'set_line', ...line, content: 'ONE' }, /\.text is missing: .*What content holds/],
-      [{ op: 'set_line', ...line, text: null }, /\.text is null: .*use delete/],
-      [{ op: 'set_line', ...line, text: [] }, /\.text is \[\]: .*use delete/],
+      [
+        { op: 'set_line', ...line, text: null, new_text: 'ONE' },
+        /\.text is null, .*content of new_text/,
+      ],
+      [{ op: 'set_line', ...line, content: 'ONE' }, /\.text is missing, .*content of content/],
+      [{ op: 'set_line', ...line, text: null }, /\.text is null, .*use delete/],
+      [{ op: 'set_line', ...line, text: [] }, /\.text is \[\], .*use delete/],
       [{ op: 'insert_after', ...line, text: null }, /\.text is null/],
       [{ op: 'insert_before', ...line }, /\.text is missing/],
       [
         { op: 'replace_range', path: 'a.txt', start_anchor: anchor, end_anchor, text: null },
-        /replace_range puts/,
+        /replace_range needs/,
       ],
       [
         { op: 'set_line', ...line, end_anchor, text: 'x' },
         /set_line, which has no field end_anchor: it belongs to replace_range, delete, move_lines, copy_lines; set_line takes anchor, text$/,
       ],
       [{ op: 'delete', ...line, text: 'x' }, /delete, which has no field text/],
-      [{ op: 'set_line', ...line, text: 'x', new_text: 'y' }, /its text belongs in text$/],
+      [{ op: 'set_line', ...line, text: 'x', new_text: 'y' }, /put its text into text$/],
       [{ op: 'set_line', ...line, text: 'x', all: true }, /no field all: .*replace_text/],
       [
         { op: 'replace_text', path: 'a.txt', old_text: 'one', new_text: '', text: 'ONE' },
-        /no field text: its text belongs in new_text/,
+        /no field text: put its text into new_text/,
       ],
-      [{ op: 'add_file', path: 'b', content: '', text: 'x' }, /its text belongs in content/],
+      [{ op: 'add_file', path: 'b', content: '', text: 'x' }, /put its text into content/],
       [{ op: 'delete_file', path: 'a.txt', to: 'b' }, /delete_file takes path alone/],
     ]
     for (const [operation, message] of cases) {
@@ -969,7 +972,10 @@ test('wrong lists of operations are refused when the tools are created', () => {
     [['set_line', 5], /^options\.operations\[1\] is the number 5: expected a string$/],
     ['set_line', /^options\.operations is the string "set_line": expected an array of names of /],
     [{}, /^options\.operations is an object: expected an array of names of operations$/],
-    [['set_path'], /^options\.operations: no operation of the tool Apply is allowed: add at least one of set_l/],
+    [
+      ['set_path'],
+      /^options\.operations: no operation of the tool Apply is allowed: add at least one of set_l/,
+    ],
     [
       ['set_line'],
       /: no operation of the tool Apply JSON is allowed: add at least one of set_path, /,

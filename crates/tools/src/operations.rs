@@ -356,15 +356,15 @@ impl<'a> PatchReader<'a> {
         let is_held =
             |name: &&&str| **name != "text" && fields.get(name).is_some_and(|held| !is_unset(held));
         let instead = match TEXTS.iter().find(is_held) {
-            Some(held) => format!("What {held} holds belongs in it."),
+            Some(held) => format!("Move the content of {held} there."),
             None if self.call.allowed.has("delete") => {
-                "To take lines away, use delete; an empty string is an empty line.".to_owned()
+                "To delete lines, use delete; an empty string is an empty line.".to_owned()
             }
             None => "An empty string is an empty line.".to_owned(),
         };
         let op = operation.name;
         Err(malformed(format!(
-            "the field {location}.text is {how}: {op} puts the lines of text into the file. {instead}"
+            "the field {location}.text is {how}, but {op} needs the new lines in it. {instead}"
         )))
     }
 
@@ -384,7 +384,7 @@ impl<'a> PatchReader<'a> {
         let takes = format!("{op} takes {own}");
         let instead = match operation.text {
             Some(text) if TEXTS.contains(&name.as_str()) || TEXT_NAMES.contains(&name.as_str()) => {
-                format!("its text belongs in {text}")
+                format!("put its text into {text}")
             }
             _ => match self.operations_with(name) {
                 none if none.is_empty() => takes,
@@ -411,7 +411,11 @@ impl<'a> PatchReader<'a> {
                 other => !operation.has(name) && is_unset(other),
             };
             if is_unused {
-                repairs.add(Rule::Unused, &format!("{prefix}{name}"), "omitted because it is empty");
+                repairs.add(
+                    Rule::Unused,
+                    &format!("{prefix}{name}"),
+                    "omitted because it is empty",
+                );
             }
             !is_unused
         });
@@ -628,7 +632,7 @@ impl<'a> PatchReader<'a> {
         };
         if let Some(other) = TEXTS.iter().find(is_held) {
             return Err(malformed(format!(
-                "{location} has no field {other}: what it holds belongs in {name} of {key}"
+                "{location} has no field {other}: put its content into {name} of {key}"
             )));
         }
         let text = fields.get(name);
@@ -637,12 +641,12 @@ impl<'a> PatchReader<'a> {
         }
         let how = text.map_or("missing", absent_noun);
         let instead = if self.call.allowed.has("delete") {
-            " To take lines away, use the operation delete."
+            " To delete lines, use the operation delete."
         } else {
             ""
         };
         Err(malformed(format!(
-            "the field {location}.{name} is {how}: {key} puts the lines of {name} into the file.{instead}"
+            "the field {location}.{name} is {how}, but {key} needs the new lines in it.{instead}"
         )))
     }
 }

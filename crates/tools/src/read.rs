@@ -167,8 +167,9 @@ fn mark_unshown_images(text: String) -> String {
 fn unshown_image(row: &str) -> Option<String> {
     let inside = row.strip_prefix(IMAGE)?.strip_suffix(')')?;
     let (kind, size) = inside.split_once(", ")?;
-    (!SHOWABLE.contains(&kind))
-        .then(|| format!("(image, {kind}, {size}; not shown: only png, jpeg, gif and webp are shown)"))
+    (!SHOWABLE.contains(&kind)).then(|| {
+        format!("(image, {kind}, {size}; not shown: only png, jpeg, gif and webp are shown)")
+    })
 }
 
 fn summary(view: &FileView) -> String {

@@ -277,7 +277,10 @@ impl Tools {
             }
             roots => format!(", {}", roots.join(", ")),
         };
-        Some(format!("{name} works on files in {}{also}. For other files, use the shell", root.display()))
+        Some(format!(
+            "{name} works on files in {}{also}. For other files, use the shell",
+            root.display()
+        ))
     }
 }
 

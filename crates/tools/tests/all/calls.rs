@@ -138,8 +138,7 @@ fn regression_an_operation_may_not_contradict_the_shared_path() {
     for operation in [delete, moved] {
         let arguments = json!({"path": "a.txt", "operations": [operation]});
         let refused = project.call("apply", &arguments);
-        let part =
-            "operations[0].path is \"b.txt\", but the path next to operations is \"a.txt\"";
+        let part = "operations[0].path is \"b.txt\", but the path next to operations is \"a.txt\"";
         assert!(refused.is_error && refused.text.contains(part), "{}", refused.text);
     }
     assert_eq!((project.content("a.txt"), project.content("b.txt")), (LINES.into(), LINES.into()));
@@ -156,15 +155,24 @@ fn regression_an_edit_without_its_text_deletes_nothing() {
     let project = Project::new(&[("a.txt", LINES)]);
     project.call("read", &json!({"path": "a.txt"}));
     for (edit, part) in [
-        (json!({"op": "set", "tag": "1ac", "content": null}), "edits[0].content is null: set puts"),
-        (json!({"op": "set", "tag": "1ac", "content": []}), "edits[0].content is []: set puts"),
-        (json!({"op": "set", "tag": "1ac"}), "edits[0].content is missing: set puts"),
-        (json!({"op": "set", "tag": "1ac", "text": "x"}), "edits[0] has no field text: what it"),
+        (
+            json!({"op": "set", "tag": "1ac", "content": null}),
+            "edits[0].content is null, but set needs",
+        ),
+        (
+            json!({"op": "set", "tag": "1ac", "content": []}),
+            "edits[0].content is [], but set needs",
+        ),
+        (json!({"op": "set", "tag": "1ac"}), "edits[0].content is missing, but set needs"),
+        (json!({"op": "set", "tag": "1ac", "text": "x"}), "edits[0] has no field text: put its"),
         (
             json!({"op": "replace", "first": "1ac", "last": "2hv", "content": null}),
-            "edits[0].content is null: replace puts",
+            "edits[0].content is null, but replace needs",
         ),
-        (json!({"set_line": {"anchor": "1ac", "new_text": []}}), "new_text is []: set_line puts"),
+        (
+            json!({"set_line": {"anchor": "1ac", "new_text": []}}),
+            "new_text is [], but set_line needs",
+        ),
     ] {
         let refused = project.call("apply", &json!({"path": "a.txt", "edits": [edit]}));
         assert!(refused.is_error && refused.text.contains(part), "{edit}: {}", refused.text);
