@@ -236,7 +236,7 @@ impl<'a> Fields<'a> {
         let checksum = Checksum::parse(text).ok_or_else(|| self.wrong("checksum", expected))?;
         if checksum.first > first.into() || checksum.last < last.into() {
             return Err(self.invalid(&format!(
-                "has the checksum of lines {} to {}, but is about lines {first} to {last}: all of them must be among those",
+                "has the checksum of lines {} to {}, but changes lines {first} to {last}: the checksum must cover all of them",
                 checksum.first, checksum.last
             )));
         }

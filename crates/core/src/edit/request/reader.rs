@@ -230,9 +230,7 @@ impl OperationReader<'_> {
         let keys: Vec<&str> = KEYS.into_iter().filter(is_key).collect();
         let op = fields.peek("op");
         if keys.len() + usize::from(op.is_some()) > 1 {
-            return Err(
-                fields.invalid("holds more than one operation: give each an object of its own")
-            );
+            return Err(fields.invalid("combines several operations: give each its own object"));
         }
         let action = match (kind, op, keys.first()) {
             (ItemKind::Operations, ..) => self.main_action(&fields)?,
@@ -314,7 +312,9 @@ impl OperationReader<'_> {
                 let names_block = block(fields, "anchor", &[])?;
                 let at = fields.position(dialect, "anchor", InsertAt::After)?;
                 if names_block && !matches!(at, InsertAt::After(_)) {
-                    return Err(fields.wrong("anchor", "the anchor of a line, since block is true"));
+                    return Err(
+                        fields.wrong("anchor", "the anchor of a line, because block is true")
+                    );
                 }
                 LineEdit::Insert { at, lines: fields.some_lines("text")?, block: names_block }
             }
@@ -337,9 +337,10 @@ impl OperationReader<'_> {
     /// `{op: "move_lines", …}`
     fn transfer(&self, fields: &Fields<'_>, is_copy: bool) -> Result<Transfer> {
         let NamedLines { first, last, block } = self.lines_named(fields)?;
-        let to = match fields.optional_text("to", "the path of the file to which the lines go")? {
+        let to = match fields.optional_text("to", "the path of the destination file")? {
             Some(_) if self.kind == PatchKind::Text => {
-                return Err(fields.invalid("has a file as its goal: a text in memory has none"));
+                return Err(fields
+                    .invalid("has the field to: lines of a text in memory cannot go to a file"));
             }
             to => to.map(str::to_owned),
         };
@@ -383,7 +384,7 @@ impl OperationReader<'_> {
             }
             _ => {
                 return Err(fields.invalid(
-                    "names no lines, or names them twice: expected anchor, or start_anchor and end_anchor, or range",
+                    "must name its lines once: give anchor, or start_anchor and end_anchor, or range",
                 ));
             }
         };
@@ -502,7 +503,7 @@ fn block(fields: &Fields<'_>, name: &str, ends: &[&'static str]) -> Result<bool>
     match ends.iter().find(|end| names_block && fields.has_value(end)) {
         None => Ok(names_block),
         Some(end) => Err(fields.invalid(&format!(
-            "has block and {end}: a block is named by {name} alone, the line where it begins"
+            "has block and {end}: with block, give only {name}, the first line of the block"
         ))),
     }
 }
@@ -558,7 +559,7 @@ fn replace_text(fields: &Fields<'_>) -> Result<LineEdit> {
     if old_text.is_empty() {
         return Err(fields.wrong("old_text", "a text that is not empty"));
     }
-    let new_text = fields.text("new_text", "the text to put there, a string")?;
+    let new_text = fields.text("new_text", "the new text, a string")?;
     Ok(LineEdit::ReplaceText {
         old_text: old_text.to_owned(),
         new_text: new_text.to_owned(),

@@ -316,7 +316,7 @@ fn mistakes_name_operation_field_and_expectation() {
             "the field anchor is the number 10: expected an anchor like 10:a3",
         ),
         (set(json!({"verbatim": "yes"})), "the field verbatim is the string"),
-        (set(json!({"set_line": {}})), "more than one operation"),
+        (set(json!({"set_line": {}})), "combines several operations"),
         (
             json!({"op": "insert_after", "path": "p", "anchor": "1:a3", "text": null}),
             "at least one line",
@@ -325,10 +325,10 @@ fn mistakes_name_operation_field_and_expectation() {
             json!({"op": "insert_after", "path": "p", "anchor": "1:a3", "text": []}),
             "at least one line",
         ),
-        (json!({"op": "delete", "path": "p"}), "names no lines"),
+        (json!({"op": "delete", "path": "p"}), "must name its lines once"),
         (
             json!({"op": "delete", "path": "p", "anchor": "1:a3", "range": "1:a3-2:b4"}),
-            "names them twice",
+            "must name its lines once",
         ),
         (json!({"op": "replace_text", "path": "p", "old_text": "", "new_text": "x"}), "not empty"),
         (json!({"op": "add_file", "path": "p"}), "the field content is missing"),
@@ -345,7 +345,10 @@ fn mistakes_name_operation_field_and_expectation() {
         assert!(failures[0].message.contains(part), "{operation}: {}", failures[0].message);
     }
     for (shape, part) in [
-        (json!({"set_line": {"anchor": "1:a3"}, "insert_after": {}}), "more than one operation"),
+        (
+            json!({"set_line": {"anchor": "1:a3"}, "insert_after": {}}),
+            "combines several operations",
+        ),
         (json!({"op": "append", "content": ""}), "at least one line"),
         (json!({"op": "insert", "content": "x"}), "names no line"),
         (json!({"wrap": {}}), "has no known edit"),
@@ -495,7 +498,7 @@ fn snapshots_and_checksums_of_a_wrong_shape_are_named() {
     assert!(refused(range(json!(5))).contains("checksum is the number 5"));
     let message = refused(range(json!("6-9:01234567")));
     assert!(
-        message.contains("the checksum of lines 6 to 9, but is about lines 5 to 8"),
+        message.contains("the checksum of lines 6 to 9, but changes lines 5 to 8"),
         "{message}"
     );
     let insert = json!({"operations": [{"op": "insert_after", "path": "a", "anchor": "5:a3", "text": "x", "checksum": "5-5:01234567"}]});
