@@ -222,7 +222,7 @@ const CLASSES = [
       !peer.error && /inserts after line|meets itself|both touch line/.test(own.error ?? ''),
   ],
   ['no block', (_, own) => /No block at/.test(own.error ?? '')],
-  ['a register that holds nothing', (_, own) => /@\w+ is empty/.test(own.error ?? '')],
+  ['a register that holds nothing', (_, own) => /is empty, because/.test(own.error ?? '')],
   ['a name that is taken', (peer, own) => !peer.error && /FILE_EXISTS/.test(own.error ?? '')],
   [
     'a file deleted as it is not',

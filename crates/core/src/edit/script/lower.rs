@@ -156,12 +156,12 @@ impl RegisterState {
                 let heads: Vec<String> =
                     pending.iter().map(|&at| hunks[at].1.act.to_string()).collect();
                 return Err(format!(
-                    "it is ambiguous which lines are meant, those of {}: give each CUT its own register, CUT … @name, and write PUT … @name",
+                    "several CUTs without @name are above, {}: name them, CUT … @name, and put each with PUT … @name",
                     heads.join(" and ")
                 ));
             }
             return self.anonymous.clone().ok_or_else(|| {
-                "there is nothing to put: no CUT without @name is above, and lines that were cut are not kept for later patches".to_owned()
+                "there is nothing to put: no CUT without @name is above, and lines without @name are not kept for later patches".to_owned()
             });
         };
         let old = || kept?.get(name).map(|lines| PasteSource::Kept(Arc::clone(lines)));
@@ -172,9 +172,9 @@ impl RegisterState {
                 names.into_iter().take(NAMES_LIMIT).map(|name| format!("@{name}")).collect();
             let known = match named.as_slice() {
                 [] => "no register is filled".to_owned(),
-                named => format!("these are filled: {}", named.join(", ")),
+                named => format!("filled are {}", named.join(", ")),
             };
-            format!("@{name} is empty, because no CUT … @{name} is above: {known}")
+            format!("@{name} is empty, because no CUT … @{name} is above; {known}")
         })
     }
 }
@@ -218,7 +218,7 @@ fn superseded(hunks: &[(&Section, &ScriptHunk)]) -> (HashSet<usize>, Vec<ScriptN
         let key = (section.path.as_str(), section.tag, lines);
         if let Some(earlier) = replaced.remove(&key) {
             superseded.insert(earlier);
-            let what = "several hunks replace the same lines; the last one was used";
+            let what = "several hunks replace the same lines; only the last one is applied";
             notes.push(ScriptNote { row: hunk.row, hunk: index, what });
         }
         if let HunkAct::Replace(..) = &hunk.act {

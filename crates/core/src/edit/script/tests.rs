@@ -63,7 +63,7 @@ fn cut_lines_are_moved_copied_or_kept() {
         ("PUT >2", 2, "nothing to put"),
         ("PUT >2\nCUT 4", 2, "nothing to put"),
         ("CUT 2\nCUT 4\nPUT >7", 4, "CUT 2.=2 and CUT 4.=4"),
-        ("CUT 2 @a\nPUT >7 @b", 3, "these are filled: @a, @old"),
+        ("CUT 2 @a\nPUT >7 @b", 3, "filled are @a, @old"),
         ("PUT 2.=3 @A", 2, "@A is empty"),
     ] {
         let problems = lowered(&format!("[a#0000]\n{rows}"), &kept).unwrap_err();
