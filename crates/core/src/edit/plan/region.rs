@@ -177,7 +177,7 @@ fn end_of_open_line(subject: &PlanText<'_>, gap: u64, text: &[u8]) -> Vec<u8> {
 /// Appends a terminator in the file's encoding.
 fn encode_terminator(subject: &PlanText<'_>, terminator: Terminator, out: &mut Vec<u8>) {
     let encoded = subject.document.charset().encode_into(terminator.as_str(), out);
-    encoded.expect("every encoding has line feed and carriage return");
+    encoded.expect("every encoding has newline and carriage return");
 }
 
 /// Replaces the lines from `first` to `last` by `lines`. New lines at either end that equal old
