@@ -61,7 +61,8 @@ pub fn bounded(text: String, max_bytes: usize, dialect: &Dialect, advice: &str) 
     }
     let tail = tail_of(dialect, &cut);
     let body = &cut[..cut.len() - tail.len()];
-    let head = fitting_count(body, MAX_LINES - tail.len(), max_bytes.saturating_sub(bytes_of(tail)));
+    let head =
+        fitting_count(body, MAX_LINES - tail.len(), max_bytes.saturating_sub(bytes_of(tail)));
     let rest = body.len() - head;
     let lack = if rest == 1 { "line is" } else { "lines are" };
     let note = match tail {

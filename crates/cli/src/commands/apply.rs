@@ -115,7 +115,8 @@ fn report_deviations(applied: &Applied) {
         say(stop);
     }
     for repair in &applied.repairs {
-        let (operation, message, rule) = (repair.operation, &repair.description, repair.rule.name());
+        let (operation, message, rule) =
+            (repair.operation, &repair.description, repair.rule.name());
         say(&format!("operation {operation}: {message} ({rule})"));
     }
 }
