@@ -210,7 +210,7 @@ test('shorter single texts are copied', { skip }, async () => {
     assert.equal(
       isExternal,
       missing === 0,
-      `${missing} bytes too few: ${whileThere} bytes are lent`,
+      `${missing} bytes too few: ${whileThere} bytes are external`,
     )
   }
 })

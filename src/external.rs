@@ -287,7 +287,7 @@ mod tests {
             Behaviour::Refuse => return sys::Status::napi_generic_failure,
             // SAFETY: The finalizer is called once.
             Behaviour::Copy => unsafe {
-                finalize.expect("a function")(env, characters.cast(), hint)
+                finalize.expect("a function")(env, characters.cast(), hint);
             },
             Behaviour::Hold => {
                 HELD.lock().unwrap().push((finalize, characters as usize, hint as usize));
