@@ -12,7 +12,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './tools.mjs'
 
-/** A word → its forms, and what to write instead. */
+/** A word → its forms, and what to write instead. @type {Record<string, [RegExp, string]>} */
 const WORDS = {
   tell: [/\b(tells?|told|telling)\b/gi, 'report, return, print, say'],
   stand: [/\b(stands?|stood)\b/gi, 'is, appears, is stored'],
@@ -58,18 +58,23 @@ const WORDS = {
   ],
 }
 
+/** @type {Record<string, string>} */
 const LINE_COMMENT = { sh: '#', py: '#', yml: '#', toml: '#' }
 
-/** Parts of a source of Rust, C or JavaScript that are prose, or start or end such a part. */
+/**
+ * The comments and strings of a language.
+ * @type {Record<string, RegExp>}
+ */
 const TOKENS = {
   rust: /\/\/.*|\/\*[\s\S]*?\*\/|r(#*)"[\s\S]*?"\1|"(?:\\[\s\S]|[^"\\])*"|'(?:\\[^\n]+?|[^'\\\n])'/g,
   c: /\/\/.*|\/\*[\s\S]*?\*\/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'/g,
   js: /\/\/.*|\/\*[\s\S]*?\*\/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\[\s\S]|[^`\\])*`/g,
 }
 
+/** @type {Record<string, string>} */
 const KINDS = { rs: 'rust', c: 'c', h: 'c', js: 'js', mjs: 'js', cjs: 'js', ts: 'js' }
 
-/** The lines of a file, with all that is not prose left blank. */
+/** The lines of a file, blank where they are not prose. @param {string} path @param {string} text */
 function prose(path, text) {
   const extension = path.slice(path.lastIndexOf('.') + 1)
   if (extension === 'md') return text
@@ -86,7 +91,7 @@ function prose(path, text) {
   return result
 }
 
-/** Each use of a word in a file. */
+/** Each use of a word in a file. @param {string} path */
 function uses(path) {
   const lines = prose(path, readFileSync(join(root, path), 'utf8'))
     .split('\n')
