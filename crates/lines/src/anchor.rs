@@ -455,7 +455,7 @@ mod tests {
             let error = Anchor::parse(Dialect::by_name("lean").unwrap(), text).unwrap_err();
             assert_eq!(error.code, Code::InvalidAnchor, "{text:?}");
             assert!(
-                error.message.contains("of a blank line the number alone"),
+                error.message.contains("the number alone for a blank line"),
                 "{}",
                 error.message
             );

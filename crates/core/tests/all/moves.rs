@@ -495,7 +495,7 @@ fn lines_of_a_text_in_memory_move_within_it() {
         apply_to_text(dialect, LETTERS, &one(json!({"to_anchor": "EOF"})), &EditOptions::default());
     assert_eq!(moved.content.as_deref(), Some("a\nd\ne\nb\nc\n"));
     let away = apply_to_text(dialect, LETTERS, &one(json!({"to": "g"})), &EditOptions::default());
-    assert!(refused(away.outcome).text.contains("a text in memory has none"));
+    assert!(refused(away.outcome).text.contains("cannot go to a file"));
 }
 
 #[test]
