@@ -997,7 +997,7 @@ describe('schemes', () => {
     const gone = await edited('exact', 'a\nb\nc\n', exact('b\n', ''))
     assert.equal(gone.text, 'Replaced one text in a.txt.\n1\ta\n2\tc')
     const nothing = await edited('exact', 'a\n', exact('!', '?'))
-    assert.match(nothing.text ?? '', /including whitespace\.$/)
+    assert.match(nothing.text ?? '', /white space included\.$/)
   })
 
   test('each scheme has an example, and rules for each of its tools', async () => {

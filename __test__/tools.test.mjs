@@ -174,7 +174,7 @@ test('regression: images that models do not accept are named', () =>
     const cut = await read.execute({ path: 'a.txt', max_lines: 1 })
     assert.match(cut.text, /\n\(3 lines\)$/)
     const whole = await read.execute({ path: 'a.txt' })
-    assert.match(whole.text, /\|\(x\. Go on from line 2\.\)$/)
+    assert.match(whole.text, /\|\(x\. Continue from line 2\.\)$/)
   }))
 
 test('regression: a read that shows only errors because of a limit is an error', () =>
@@ -953,8 +953,8 @@ test('an unknown operation is refused with the allowed ones', () =>
       [{ operations: [{ op: 'frob' }] }, /unknown op "frob": expected one of set_line$/],
       [{ path: 'a', edits: [{ frob: {} }] }, /edits\[0\] has no known edit: .* of set_line$/],
       [{ path: 'a', edits: [{ op: 'frob' }] }, /edits\[0\] has no known edit: .* of set_line$/],
-      [{ operations: [{ op: 'set_line', path: 'a', anchor: '1:00' }] }, /file\. An empty string/],
-      [{ path: 'a', edits: [{ set_line: { anchor: '1:00' } }] }, /into the file\.$/],
+      [{ operations: [{ op: 'set_line', path: 'a', anchor: '1:00' }] }, /in it\. An empty string/],
+      [{ path: 'a', edits: [{ set_line: { anchor: '1:00' } }] }, /new lines in it\.$/],
     ]
     for (const [args, message] of cases) assert.match((await apply.execute(args)).text, message)
     const { applyJson } = hashTools(session, { json: true, operations: ['set_line', 'set_path'] })
@@ -1152,12 +1152,12 @@ test('malformed calls return results with the names of the schema', () =>
       [
         apply,
         { path: ['b.txt'], operations: [gone] },
-        /operations\[0\]\.path is "a\.txt", and the/,
+        /operations\[0\]\.path is "a\.txt", but the/,
       ],
       [
         apply,
         { path: 'b.txt', operations: [{ ...gone, path: ['a.txt'] }] },
-        /path is "a\.txt", and/,
+        /path is "a\.txt", but/,
       ],
       [apply, { path: 7, operations: [gone] }, /the field path is the number 7: expected a path/],
       [

@@ -84,9 +84,9 @@ async function editFourFilesAtOnce() {
     {
       op: 'replace_range',
       path: HASH,
-      start_anchor: anchorOf(hash, '/// Lines longer than this'),
+      start_anchor: anchorOf(hash, '/// Longer lines are hashed in pieces'),
       end_anchor: anchorOf(hash, 'const PIECE_LIMIT_BYTES'),
-      text: '/// Lines longer than this are hashed in pieces.\nconst PIECE_LIMIT_BYTES: usize = 32 * 1024;',
+      text: '/// Longer lines are hashed in pieces.\nconst PIECE_LIMIT_BYTES: usize = 32 * 1024;',
     },
     {
       op: 'insert_after',
