@@ -71,6 +71,7 @@ export declare class HashlineError extends Error {
 export type RepairRule =
   | 'strip-plus'
   | 'strip-anchors'
+  | 'follow-indent'
   | 'inherit-indent'
   | 'echoes'
   | 'merges'

@@ -15,25 +15,26 @@
 //! What is there once must also say something: a brace alone is once in many texts by accident. It
 //! is no evidence if a line that is not kept differs from it only in leading or trailing whitespace:
 //! in a re-indented file, lines become equal to others of another depth.
+//!
+//! Where whitespace at the ends of lines has changed, the texts are compared again without it,
+//! by the same rule. A block that only this finds must be next to a line that was next to it.
 
-use std::cell::OnceCell;
+mod agreed;
+mod indentation;
+mod rewrapped;
+
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
-use std::ops::Range;
 
-use imara_diff::{Algorithm, Diff, Hunk, Interner, Token};
+use imara_diff::{Interner, Token};
 use memchr::memchr_iter;
 
+use agreed::{Agreed, agreed, counts};
 use hashline_base::cancel::Cancel;
 use hashline_lines::lines::{Lines, Unit};
+use indentation::Units;
 
-/// Texts that differ in more lines than this, between the first difference and the last, are not
-/// compared any further: the work stays bounded, and the answer there is that nothing is kept.
-const MAX_DIFFERENT_LINES: usize = 400_000;
-
-/// Nor are texts between which there are more edits than this, of lines that both have. What a
-/// diff costs grows with the square of that; two texts of 20,000 lines that have nothing to do
-/// with each other but their few kinds of lines took ten seconds.
-const MAX_EDITS: usize = 2_000;
+pub use indentation::Reindentation;
 
 /// What is in each text once must have so many letters or digits to prove that it is the same.
 const ENOUGH_LETTERS: u8 = 4;
@@ -49,7 +50,20 @@ const NONE: u32 = u32::MAX;
 
 /// Where the lines of an older text are in a newer one.
 pub struct Carry<'a> {
-    older: Older<'a>,
+    exact: Comparison<'a>,
+    /// The same lines without whitespace at their ends; `None` once the call is cancelled.
+    trimmed: OnceCell<Option<Comparison<'a>>>,
+    /// The kinds of the lines that are not kept, by their text without leading and trailing whitespace.
+    unkept: OnceCell<HashMap<&'a [u8], Vec<Token>>>,
+    /// By what the two texts indent a block.
+    units: OnceCell<Units>,
+    cancel: &'a Cancel,
+}
+
+/// The lines of two texts, and which are kept.
+struct Comparison<'a> {
+    /// The lines of each kind.
+    kinds: Interner<&'a [u8]>,
     old: Vec<Token>,
     new: Vec<Token>,
     /// For each old line the new one by all three diffs, counted from 0.
@@ -59,11 +73,7 @@ pub struct Carry<'a> {
     /// Which kinds of lines are in each of the texts once.
     lone_kinds: Vec<bool>,
     /// Whether a run of old lines is in each of the texts once.
-    runs: HashMap<(usize, usize), bool>,
-    /// The lines of each kind.
-    kinds: Interner<&'a [u8]>,
-    /// The kinds of the lines that are not kept, by their text without leading and trailing whitespace.
-    unkept: OnceCell<HashMap<&'a [u8], Vec<Token>>>,
+    runs: RefCell<HashMap<(usize, usize), bool>>,
 }
 
 /// The older text.
@@ -109,86 +119,91 @@ fn ends_a_line(text: &[u8]) -> bool {
 
 impl<'a> Carry<'a> {
     /// Compares two texts; `None` once the call is cancelled.
-    pub fn new(old: &'a [u8], new: &'a [u8], cancel: &Cancel) -> Option<Self> {
+    pub fn new(old: &'a [u8], new: &'a [u8], cancel: &'a Cancel) -> Option<Self> {
         let older = Older::of(old);
         let count = older.count();
         // As a rule there are a few more kinds, and a few more lines in the new text.
         let mut kinds = Interner::new(count + count / 8);
-        let mut old_lines = Vec::with_capacity(count);
+        let mut old = Vec::with_capacity(count);
         for from in (0..count).step_by(PIECE_LINES) {
             cancel.check().ok()?;
             let piece = from..count.min(from + PIECE_LINES);
-            old_lines.extend(piece.map(|at| kinds.intern(older.line(at))));
+            old.extend(piece.map(|at| kinds.intern(older.line(at))));
         }
-        let new_lines = alike(&mut kinds, &older, &old_lines, new, cancel)?;
-        let (old, new, count) = (old_lines, new_lines, kinds.num_tokens());
-        let lone_kinds = counts(&old, count).into_iter().zip(counts(&new, count));
-        let lone_kinds = lone_kinds.map(|in_texts| in_texts == (1, 1)).collect();
-        let Agreed { by_all, by_two } = agreed(&old, &new, count, cancel)?;
-        let (runs, unkept) = (HashMap::new(), OnceCell::new());
-        Some(Carry { older, old, new, by_all, by_two, lone_kinds, runs, kinds, unkept })
+        let new = alike(&mut kinds, &older, &old, new, cancel)?;
+        let exact = Comparison::of(kinds, old, new, cancel)?;
+        let (trimmed, unkept, units) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
+        Some(Carry { exact, trimmed, unkept, units, cancel })
     }
 
     /// Whether the texts have the same lines.
     pub fn is_same(&self) -> bool {
-        self.old == self.new
+        self.exact.old == self.exact.new
     }
 
-    /// The line that `line` is now, if two diffs say that it is kept.
+    /// The line that `line` is now, if two diffs say that it is kept, whitespace at its ends aside.
     pub fn kept(&self, line: u64) -> Option<u64> {
-        let found = *self.by_two.get(line.checked_sub(1)? as usize)?;
-        (found != NONE).then(|| u64::from(found) + 1)
+        let at = line.checked_sub(1)? as usize;
+        let exact = self.exact.kept(at);
+        let found = exact.or_else(|| self.trimmed()?.kept(at))?;
+        Some(found as u64 + 1)
     }
 
     /// Where the lines from `first` to `last` are now: all of them, together, and certainly.
-    pub fn block(&mut self, first: u64, last: u64) -> Option<u64> {
-        if first == 0 || first > last || last > self.old.len() as u64 {
+    pub fn block(&self, first: u64, last: u64) -> Option<u64> {
+        if first == 0 || first > last || last > self.exact.old.len() as u64 {
             return None;
         }
         let (from, to) = (first as usize - 1, last as usize);
         if self.is_same() {
             return Some(first);
         }
-        if let Some(now) = together(&self.by_all, from, to)
-            && self.is_once(from, to)
-        {
-            return Some(now + 1);
-        }
-        let now = together(&self.by_two, from, to)?;
-        (from..to).any(|at| self.is_lone(at)).then_some(now + 1)
+        let exact = self.exact.block(from, to, |at| self.is_doubtful(at));
+        let Some(trimmed) = self.trimmed() else { return exact.map(|now| now + 1) };
+        let now = match (exact, trimmed.block(from, to, |_| false)) {
+            (Some(exact), Some(trimmed)) if exact != trimmed => return None,
+            (Some(now), _) => now,
+            (None, now) => now.filter(|&now| trimmed.has_neighbour(from, to, now as usize))?,
+        };
+        Some(now + 1)
     }
 
-    /// How many letters and digits an old line has, up to what is enough. Few lines are asked for.
-    fn letters(&self, at: usize) -> usize {
-        letters_in(self.older.line(at)).into()
+    /// How the lines from `first` to `last`, which are at `now` and below, and those around them
+    /// are indented now; `None` where that is as it was.
+    pub fn reindentation(&self, first: u64, last: u64, now: u64) -> Option<Reindentation> {
+        let trimmed = self.trimmed()?;
+        let (from, to, now) = (first as usize - 1, last as usize, now as usize - 1);
+        let units = self.units.get_or_init(|| Units::of(&self.exact));
+        Reindentation::of(&self.exact, trimmed, (from..to, now), units)
     }
 
-    /// Whether an old line is in each of the texts once, and says something.
-    fn is_lone(&self, at: usize) -> bool {
-        self.lone_kinds[self.old[at].0 as usize]
-            && is_enough(self.letters(at))
-            && !self.is_doubtful(at)
+    /// The texts compared without whitespace at the ends of lines, where any of it has changed.
+    fn trimmed(&self) -> Option<&Comparison<'a>> {
+        let is_reindented = self.unkept().values().any(|kinds| kinds.len() > 1);
+        let trimmed = || self.trimmed.get_or_init(|| self.exact.trimmed(self.cancel)).as_ref();
+        is_reindented.then(trimmed).flatten()
     }
 
     /// Whether a line that is not kept differs from an old one only in leading or trailing
     /// whitespace: then the new line that equals the old one may be the re-indented other one.
     fn is_doubtful(&self, at: usize) -> bool {
-        let own = self.old[at];
-        let alike = self.unkept().get(self.kinds[own].trim_ascii());
+        let own = self.exact.old[at];
+        let alike = self.unkept().get(self.exact.line(at).trim_ascii());
         alike.is_some_and(|others| others.iter().any(|&other| other != own))
     }
 
     fn unkept(&self) -> &HashMap<&'a [u8], Vec<Token>> {
         self.unkept.get_or_init(|| {
-            let mut is_kept = vec![false; self.new.len()];
-            for &now in self.by_all.iter().filter(|&&now| now != NONE) {
+            let Comparison { kinds, old, new, by_all, .. } = &self.exact;
+            let mut is_kept = vec![false; new.len()];
+            for &now in by_all.iter().filter(|&&now| now != NONE) {
                 is_kept[now as usize] = true;
             }
-            let old = self.old.iter().zip(&self.by_all).filter(|(_, now)| **now == NONE);
-            let new = self.new.iter().zip(is_kept).filter(|(_, is_kept)| !is_kept);
+            let old = old.iter().zip(by_all).filter(|(_, now)| **now == NONE);
+            let new = new.iter().zip(is_kept).filter(|(_, is_kept)| !is_kept);
             let mut unkept: HashMap<&[u8], Vec<Token>> = HashMap::new();
             for &kind in old.map(|(kind, _)| kind).chain(new.map(|(kind, _)| kind)) {
-                let alike = unkept.entry(self.kinds[kind].trim_ascii()).or_default();
+                let alike = unkept.entry(kinds[kind].trim_ascii()).or_default();
                 if alike.len() < 2 && !alike.contains(&kind) {
                     alike.push(kind);
                 }
@@ -196,9 +211,83 @@ impl<'a> Carry<'a> {
             unkept
         })
     }
+}
+
+impl<'a> Comparison<'a> {
+    fn of(
+        kinds: Interner<&'a [u8]>,
+        old: Vec<Token>,
+        new: Vec<Token>,
+        cancel: &Cancel,
+    ) -> Option<Self> {
+        let count = kinds.num_tokens();
+        let lone_kinds = counts(&old, count).into_iter().zip(counts(&new, count));
+        let lone_kinds = lone_kinds.map(|in_texts| in_texts == (1, 1)).collect();
+        let Agreed { by_all, by_two } = agreed(&old, &new, count, cancel)?;
+        Some(Comparison { kinds, old, new, by_all, by_two, lone_kinds, runs: RefCell::default() })
+    }
+
+    /// The same texts, compared without whitespace at the ends of lines.
+    fn trimmed(&self, cancel: &Cancel) -> Option<Comparison<'a>> {
+        let mut kinds = Interner::new(self.kinds.num_tokens() as usize);
+        let all = (0..self.kinds.num_tokens()).map(|kind| self.kinds[Token(kind)].trim_ascii());
+        let trimmed: Vec<Token> = all.map(|line| kinds.intern(line)).collect();
+        let lines = |text: &[Token]| text.iter().map(|kind| trimmed[kind.0 as usize]).collect();
+        let (old, new) = (lines(&self.old), lines(&self.new));
+        Comparison::of(kinds, old, new, cancel)
+    }
+
+    /// An old line.
+    fn line(&self, at: usize) -> &'a [u8] {
+        self.kinds[self.old[at]]
+    }
+
+    /// A new line.
+    fn new_line(&self, at: usize) -> &'a [u8] {
+        self.kinds[self.new[at]]
+    }
+
+    /// The new line that an old one is by two diffs.
+    fn kept(&self, at: usize) -> Option<usize> {
+        let found = *self.by_two.get(at)?;
+        (found != NONE).then_some(found as usize)
+    }
+
+    /// Where old lines are by the rule of three diffs. Lines that are doubtful are no evidence.
+    fn block(&self, from: usize, to: usize, is_doubtful: impl Fn(usize) -> bool) -> Option<u64> {
+        if let Some(now) = together(&self.by_all, from, to)
+            && self.is_once(from, to, &is_doubtful)
+        {
+            return Some(now);
+        }
+        let now = together(&self.by_two, from, to)?;
+        (from..to).any(|at| self.is_lone(at, &is_doubtful)).then_some(now)
+    }
+
+    /// Whether a line next to old lines, which are at `now` and below, is kept next to them, or
+    /// the texts begin or end there.
+    fn has_neighbour(&self, from: usize, to: usize, now: usize) -> bool {
+        let end = now + (to - from);
+        let above = match (from.checked_sub(1), now.checked_sub(1)) {
+            (Some(above), Some(now)) => self.kept(above) == Some(now),
+            (above, now) => above.is_none() && now.is_none(),
+        };
+        let is_last = to == self.old.len() && end == self.new.len();
+        above || is_last || self.kept(to) == Some(end)
+    }
+
+    /// How many letters and digits an old line has, up to what is enough. Few lines are asked for.
+    fn letters(&self, at: usize) -> usize {
+        letters_in(self.line(at)).into()
+    }
+
+    /// Whether an old line is in each of the texts once, and says something.
+    fn is_lone(&self, at: usize, is_doubtful: impl Fn(usize) -> bool) -> bool {
+        self.lone_kinds[self.old[at].0 as usize] && is_enough(self.letters(at)) && !is_doubtful(at)
+    }
 
     /// Whether the run of kept lines around a block of them is in each of the texts once.
-    fn is_once(&mut self, from: usize, to: usize) -> bool {
+    fn is_once(&self, from: usize, to: usize, is_doubtful: impl Fn(usize) -> bool) -> bool {
         let follows = |one: usize| {
             let (above, below) = (self.by_all[one], self.by_all[one + 1]);
             above != NONE && below == above + 1
@@ -206,17 +295,17 @@ impl<'a> Carry<'a> {
         let above = (0..from).rev().take_while(|&one| follows(one)).count();
         let below = (to..self.old.len()).take_while(|&one| follows(one - 1)).count();
         let (from, to) = (from - above, to + below);
-        if let Some(&known) = self.runs.get(&(from, to)) {
+        if let Some(&known) = self.runs.borrow().get(&(from, to)) {
             return known;
         }
         let run = &self.old[from..to];
         let says_enough = || is_enough((from..to).map(|at| self.letters(at)).sum());
-        let is_once = (from..to).any(|at| self.is_lone(at))
+        let is_once = (from..to).any(|at| self.is_lone(at, &is_doubtful))
             || (says_enough()
-                && !(from..to).any(|at| self.is_doubtful(at))
+                && !(from..to).any(&is_doubtful)
                 && is_in_once(&self.old, run)
                 && is_in_once(&self.new, run));
-        self.runs.insert((from, to), is_once);
+        self.runs.borrow_mut().insert((from, to), is_once);
         is_once
     }
 }
@@ -317,250 +406,6 @@ fn is_in_once(text: &[Token], lines: &[Token]) -> bool {
         found += usize::from(matched == lines.len());
     }
     found == 1
-}
-
-/// For each kind of line, how many a text has.
-fn counts(text: &[Token], kinds: u32) -> Vec<u32> {
-    let mut counts = vec![0; kinds as usize];
-    for line in text {
-        counts[line.0 as usize] += 1;
-    }
-    counts
-}
-
-/// For each line of an old text the line of a new one that it is.
-struct Agreed {
-    /// By all three diffs.
-    by_all: Vec<u32>,
-    /// By at least two of them.
-    by_two: Vec<u32>,
-}
-
-/// For each line of `old` the line of `new` that the diffs agree on.
-fn agreed(old: &[Token], new: &[Token], kinds: u32, cancel: &Cancel) -> Option<Agreed> {
-    cancel.check().ok()?;
-    let CommonEnds { top, bottom } = common_ends(old, new);
-    let (above, below) = (&old[top..old.len() - bottom], &new[top..new.len() - bottom]);
-    let is_bounded = above.len() + below.len() <= MAX_DIFFERENT_LINES;
-    let shared = Shared { in_old: counts(above, kinds), in_new: counts(below, kinds) };
-    let plain = is_bounded.then(|| shared.plain_hunks(above, below, top as u32)).flatten();
-    if !is_bounded || plain.is_none() && !are_near(above, below, &shared) {
-        let between = Hunk {
-            before: top as u32..(old.len() - bottom) as u32,
-            after: top as u32..(new.len() - bottom) as u32,
-        };
-        let ends = mapped(old, new, &[between]);
-        return Some(Agreed { by_all: ends.clone(), by_two: ends });
-    }
-    if let Some(PlainHunks { hunks, has_repeats: false }) = &plain {
-        // No line that both have is repeated, so the histogram diff keeps the same ones.
-        let kept = mapped(old, new, hunks);
-        return Some(Agreed { by_all: kept.clone(), by_two: kept });
-    }
-    let rarest = compared(Algorithm::Histogram, old, new, kinds);
-    cancel.check().ok()?;
-    let (forwards, backwards) = match plain {
-        Some(PlainHunks { hunks, .. }) => (mapped(old, new, &hunks), None),
-        None => {
-            let forwards = compared(Algorithm::Myers, old, new, kinds);
-            cancel.check().ok()?;
-            (forwards, Some(compared_backwards(old, new, kinds)))
-        }
-    };
-    let backwards = backwards.as_ref().unwrap_or(&forwards);
-    let all =
-        |(one, two, three): (u32, u32, u32)| if one == two && two == three { one } else { NONE };
-    let most = |(one, two, three): (u32, u32, u32)| {
-        if two == three {
-            two
-        } else if one == two || one == three {
-            one
-        } else {
-            NONE
-        }
-    };
-    let votes = || {
-        let pairs = forwards.iter().zip(backwards).zip(&rarest);
-        pairs.map(|((&one, &two), &three)| (one, two, three))
-    };
-    Some(Agreed { by_all: votes().map(all).collect(), by_two: votes().map(most).collect() })
-}
-
-/// Hunks between which all lines that two texts share stand in the same order.
-struct PlainHunks {
-    hunks: Vec<Hunk>,
-    /// Whether a text has one of these lines more than once.
-    has_repeats: bool,
-}
-
-/// How many lines of each kind two texts have.
-struct Shared {
-    in_old: Vec<u32>,
-    in_new: Vec<u32>,
-}
-
-impl Shared {
-    /// Whether both have the line.
-    fn has(&self, line: Token) -> bool {
-        self.in_old[line.0 as usize] > 0 && self.in_new[line.0 as usize] > 0
-    }
-
-    fn has_once(&self, line: Token) -> bool {
-        self.in_old[line.0 as usize] == 1 && self.in_new[line.0 as usize] == 1
-    }
-
-    /// The hunks of the texts, in lines from `top` on, where Myers's diff cannot but keep all lines
-    /// that both have, from either end: they stand in the same order, and between two hunks there
-    /// is one that each has once. (Of lines that are there more often, the diff first leaves out
-    /// some that stand between lines which only one text has.)
-    fn plain_hunks(&self, old: &[Token], new: &[Token], top: u32) -> Option<PlainHunks> {
-        let own = |text: &[Token], from: usize| {
-            from + text[from..].iter().take_while(|&&line| !self.has(line)).count()
-        };
-        let (mut at, mut to, mut is_apart) = (0, 0, true);
-        let (mut hunks, mut has_repeats) = (Vec::new(), false);
-        loop {
-            let (end, now_end) = (own(old, at), own(new, to));
-            if (end, now_end) != (at, to) {
-                if !is_apart {
-                    return None;
-                }
-                is_apart = false;
-                let lines = |from: usize, to: usize| top + from as u32..top + to as u32;
-                hunks.push(Hunk { before: lines(at, end), after: lines(to, now_end) });
-            }
-            match (old.get(end), new.get(now_end)) {
-                (None, None) => return Some(PlainHunks { hunks, has_repeats }),
-                (Some(&line), Some(&now)) if line == now => {
-                    let is_once = self.has_once(line);
-                    is_apart |= is_once;
-                    has_repeats |= !is_once;
-                }
-                _ => return None,
-            }
-            (at, to) = (end + 1, now_end + 1);
-        }
-    }
-}
-
-/// Whether one text becomes the other by a bearable number of edits. Lines that only one of them
-/// has do not count: what becomes of them is no question.
-fn are_near(old: &[Token], new: &[Token], shared: &Shared) -> bool {
-    let shared =
-        |text: &[Token]| text.iter().filter(|line| shared.has(**line)).copied().collect::<Vec<_>>();
-    let (old, new) = (shared(old), shared(new));
-    if old.len() + new.len() <= MAX_EDITS {
-        return true;
-    }
-    // For each diagonal the furthest line of the old text that so many edits can reach. A diagonal
-    // is lines of the old text less lines of the new one, moved up so that it is not negative.
-    let middle = MAX_EDITS + 1;
-    let mut furthest = vec![0; 2 * middle + 1];
-    for edits in 0..=MAX_EDITS {
-        for diagonal in (middle - edits..=middle + edits).step_by(2) {
-            let (removed, added) = (furthest[diagonal - 1] + 1, furthest[diagonal + 1]);
-            let mut at = match edits {
-                0 => 0,
-                _ if diagonal == middle - edits => added,
-                _ if diagonal == middle + edits => removed,
-                _ => removed.max(added),
-            };
-            let mut to = at + middle - diagonal;
-            while at < old.len() && to < new.len() && old[at] == new[to] {
-                (at, to) = (at + 1, to + 1);
-            }
-            if at >= old.len() && to >= new.len() {
-                return true;
-            }
-            furthest[diagonal] = at;
-        }
-    }
-    false
-}
-
-/// How many lines two texts have in common at their ends.
-struct CommonEnds {
-    top: usize,
-    bottom: usize,
-}
-
-/// How many lines at the start and at the end of two texts are the same in every way to count
-/// them: where both reach for the same lines those are left out.
-fn common_ends(old: &[Token], new: &[Token]) -> CommonEnds {
-    let shorter = old.len().min(new.len());
-    let top = old.iter().zip(new).take_while(|(one, other)| one == other).count();
-    let bottom = old.iter().rev().zip(new.iter().rev());
-    let bottom = bottom.take_while(|(one, other)| one == other).count();
-    if top + bottom <= shorter {
-        CommonEnds { top, bottom }
-    } else {
-        CommonEnds { top: shorter - bottom, bottom: shorter - top }
-    }
-}
-
-/// For each line of `old` the line of `new` that it is by one diff.
-fn compared(algorithm: Algorithm, old: &[Token], new: &[Token], kinds: u32) -> Vec<u32> {
-    let mut diff = Diff::default();
-    diff.compute_with(algorithm, old, new, kinds);
-    mapped(old, new, &diff.hunks().collect::<Vec<_>>())
-}
-
-/// For each line of `old` the line of `new` that it is by Myers's diff from the end upwards.
-fn compared_backwards(old: &[Token], new: &[Token], kinds: u32) -> Vec<u32> {
-    let reversed = |text: &[Token]| text.iter().rev().copied().collect::<Vec<_>>();
-    let mut map = compared(Algorithm::Myers, &reversed(old), &reversed(new), kinds);
-    map.reverse();
-    for found in map.iter_mut().filter(|found| **found != NONE) {
-        *found = new.len() as u32 - 1 - *found;
-    }
-    map
-}
-
-/// For each line of `old` the line of `new` that it is by these hunks, in order. Lines over
-/// which a hunk could be shifted are left out: the texts do not say whether they are kept.
-fn mapped(old: &[Token], new: &[Token], hunks: &[Hunk]) -> Vec<u32> {
-    let end = old.len() as u32;
-    let last = Hunk { before: end..end, after: new.len() as u32..new.len() as u32 };
-    let mut map = vec![NONE; old.len()];
-    let (mut from, mut to) = (0, 0);
-    for hunk in hunks.iter().chain([&last]) {
-        for (line, now) in (from..hunk.before.start).zip(to..) {
-            map[line as usize] = now;
-        }
-        (from, to) = (hunk.before.end, hunk.after.end);
-    }
-    for (at, hunk) in hunks.iter().enumerate() {
-        let above = at.checked_sub(1).map_or(0, |above| hunks[above].before.end);
-        let below = hunks.get(at + 1).map_or(end, |below| below.before.start);
-        let (before, after) = (&hunk.before, &hunk.after);
-        let room =
-            Shifts { up: (before.start - above) as usize, down: (below - before.end) as usize };
-        for (text, lines) in [(old, before), (new, after)] {
-            let Shifts { up, down } = shifts(text, lines.start as usize..lines.end as usize, room);
-            map[before.start as usize - up..before.start as usize].fill(NONE);
-            map[before.end as usize..before.end as usize + down].fill(NONE);
-        }
-    }
-    map
-}
-
-/// By how many lines a stretch of a text can stand higher, and lower.
-#[derive(Clone, Copy)]
-struct Shifts {
-    up: usize,
-    down: usize,
-}
-
-/// By how many lines a stretch of a text that was added or removed could as well stand elsewhere
-/// with the same result, within the room that there is.
-fn shifts(text: &[Token], lines: Range<usize>, room: Shifts) -> Shifts {
-    let Range { start, end } = lines;
-    if start == end {
-        return Shifts { up: 0, down: 0 };
-    }
-    let up = (1..=room.up).take_while(|&by| text[start - by] == text[end - by]).count();
-    let down = (0..room.down).take_while(|&by| text[start + by] == text[end + by]).count();
-    Shifts { up, down }
 }
 
 #[cfg(test)]

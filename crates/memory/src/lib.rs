@@ -29,8 +29,7 @@ mod versions;
 
 pub use body::hash_of;
 pub use body::{Body, Version};
-pub use carry::Carry;
-pub use carry::says_enough;
+pub use carry::{Carry, Reindentation, says_enough};
 pub use lines::LineSet;
 pub use session::SessionMemory;
 pub use shown::{Knowledge, SeenParts, ShownLines, ShownPart};

@@ -22,6 +22,7 @@ use hashline_base::cancel::Cancel;
 use hashline_base::error::{Error, Result};
 use hashline_lines::dialect::Dialect;
 use hashline_lines::normalize::visible_chars;
+use hashline_memory::Reindentation;
 
 pub use cuts::cut_row;
 pub use echoes::{Repeat, TextEnd, repeats};
@@ -35,6 +36,8 @@ pub enum Rule {
     StripPlus,
     /// Anchors copied into the text.
     StripAnchors,
+    /// Others have re-indented the lines since they were shown.
+    FollowIndent,
     /// The first line has lost its indentation.
     InheritIndent,
     /// The text repeats a neighbouring line. A repeated line with letters or digits is refused
@@ -52,9 +55,10 @@ pub enum Rule {
 
 impl Rule {
     /// Every rule, in the order in which they run.
-    pub const ALL: [Rule; 8] = [
+    pub const ALL: [Rule; 9] = [
         Rule::StripPlus,
         Rule::StripAnchors,
+        Rule::FollowIndent,
         Rule::InheritIndent,
         Rule::Echoes,
         Rule::Merges,
@@ -68,6 +72,7 @@ impl Rule {
         match self {
             Rule::StripPlus => "strip-plus",
             Rule::StripAnchors => "strip-anchors",
+            Rule::FollowIndent => "follow-indent",
             Rule::InheritIndent => "inherit-indent",
             Rule::Echoes => "echoes",
             Rule::Merges => "merges",
@@ -80,7 +85,7 @@ impl Rule {
     /// Whether the rule is on by default.
     fn is_default(self, dialect: &Dialect) -> bool {
         match self {
-            Rule::StripPlus | Rule::StripAnchors | Rule::InheritIndent => true,
+            Rule::StripPlus | Rule::StripAnchors | Rule::FollowIndent | Rule::InheritIndent => true,
             Rule::Echoes => !dialect.recorded_repairs,
             Rule::Merges | Rule::Wraps | Rule::PairedIndent | Rule::Confusables => false,
         }
@@ -90,6 +95,7 @@ impl Rule {
         let lines = match self {
             Rule::StripPlus => markers::strip_plus(context, draft),
             Rule::StripAnchors => markers::strip_anchors(context, draft),
+            Rule::FollowIndent => indentation::follow_indent(context, draft),
             Rule::InheritIndent => layout::inherit_indent(context, draft),
             Rule::Echoes if context.dialect.recorded_repairs => echoes::drop_echoes(context, draft),
             Rule::Echoes => echoes::drop_bracket_echoes(context, draft),
@@ -244,6 +250,8 @@ pub struct EditContext<'s, 'a> {
     pub is_touched: &'s dyn Fn(u64) -> bool,
     /// Whether the file parses if this text is its only change; `None` if that is unknown.
     pub parses: &'s dyn Fn(&ModelText) -> Option<bool>,
+    /// How others have re-indented these lines since they were shown, one change after the other.
+    pub reindented: &'s [Reindentation],
     /// Checked between rules, because the result of a cancelled call is not used.
     pub cancel: &'s Cancel,
 }

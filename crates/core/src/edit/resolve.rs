@@ -20,7 +20,7 @@ use hashline_lines::anchor::{Anchor, Edition, anchor_text};
 use hashline_lines::dialect::{Dialect, MemoryLines};
 use hashline_lines::hash::hash_line;
 use hashline_lines::lines::{LineIndex, Unit};
-use hashline_memory::{Body, LineSet, hash_of};
+use hashline_memory::{Body, LineSet, Reindentation, hash_of};
 use window::HashWindow;
 
 /// What to do with an anchor whose line has another hash.
@@ -160,7 +160,7 @@ pub enum Spot {
 }
 
 /// An operation whose anchors are settled.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Resolved<'o> {
     /// The operation.
     pub operation: &'o Operation,
@@ -172,6 +172,8 @@ pub struct Resolved<'o> {
     pub distance: i64,
     /// By how many lines the second of two anchors was off.
     pub last_distance: i64,
+    /// How others have re-indented its lines since they were shown, one change after the other.
+    pub reindented: Vec<Reindentation>,
 }
 
 /// Why an anchor was refused.
@@ -264,6 +266,7 @@ pub fn resolve<'o>(
                 anchor_line: None,
                 distance: 0,
                 last_distance: 0,
+                reindented: Vec::new(),
             }),
             None => groups.extend(Group::of(evidence, operation)),
         }
@@ -389,7 +392,8 @@ fn placed<'o>(evidence: &Evidence<'_>, group: &Group<'o>, distance: i64) -> Reso
         None => (Spot::Lines(first, last), None),
     };
     let operation = group.operation;
-    Resolved { operation, spot, anchor_line, distance, last_distance: distance }
+    let reindented = Vec::new();
+    Resolved { operation, spot, anchor_line, distance, last_distance: distance, reindented }
 }
 
 /// One refusal for each anchor that does not hold where it says.

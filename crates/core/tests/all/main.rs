@@ -4,6 +4,8 @@
 #[cfg(any(target_os = "linux", windows))]
 #[path = "../support/disk.rs"]
 mod disk;
+#[path = "../../../memory/tests/habits/mod.rs"]
+mod habits;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -25,6 +27,7 @@ mod partly_shown;
 mod power;
 mod read;
 mod recovery;
+mod reindented;
 mod scripts;
 mod search;
 mod session;

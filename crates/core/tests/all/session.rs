@@ -523,8 +523,92 @@ fn regression_a_re_indented_file_is_not_edited_at_another_line() {
         "op": "set_line", "path": "a.yaml", "anchor": anchor(4, "    enabled: true"),
         "text": "    enabled: false",
     });
-    assert_eq!(scene.refuse(json!([edit])).code, Code::HashMismatch);
-    assert_eq!(scene.content("a.yaml"), new);
+    let applied = scene.apply(json!([edit]));
+    assert_eq!(
+        scene.content("a.yaml"),
+        new.replace("        enabled: true", "        enabled: false")
+    );
+    insta::assert_snapshot!(applied.text, @r"
+    --- a.yaml --- 1 edit, +1 -1
+    2:6e|    enabled: true
+    3:2f|    tls:
+    4:8f|        enabled: false
+    Operation 0: your line was indented by 8 spaces instead of 4 spaces: someone else has re-indented line 4 since you read it (follow-indent).
+    ");
+}
+
+/// The old text of a file, the new one that others wrote, and an edit by the old anchors.
+fn after_others(path: &str, old: &str, new: &str, edit: Value) -> (Scene, Outcome) {
+    let scene = Scene::new(&[(path, old)]);
+    scene.read(path);
+    scene.write(path, new);
+    let outcome = scene.try_apply(json!([edit]));
+    (scene, outcome)
+}
+
+#[test]
+fn a_text_is_indented_as_others_indented_its_lines_unless_it_is_verbatim() {
+    let (old, new) = ("def f():\n  one()\n  two()\n", "def f():\n\tone()\n\ttwo()\n");
+    let edit = json!({
+        "op": "insert_after", "path": "a.py", "anchor": anchor(1, "def f():"),
+        "text": "  if x:\n    three()",
+    });
+    let (scene, _) = after_others("a.py", old, new, edit.clone());
+    let expected = "def f():\n\tif x:\n\t\tthree()\n\tone()\n\ttwo()\n";
+    assert_eq!(scene.content("a.py"), expected);
+    let mut verbatim = edit;
+    verbatim["verbatim"] = true.into();
+    let (scene, _) = after_others("a.py", old, new, verbatim);
+    let expected = "def f():\n  if x:\n    three()\n\tone()\n\ttwo()\n";
+    assert_eq!(scene.content("a.py"), expected);
+}
+
+#[test]
+fn lines_that_were_re_indented_unevenly_are_refused_where_that_has_a_meaning() {
+    let old = "def f():\n  if x:\n    one()\n    two()\n  end()\n";
+    let new = "def f():\n  if x:\n    one()\n  two()\n  end()\n";
+    let edit = |path: &str| {
+        json!({
+            "op": "replace_range", "path": path, "start_anchor": anchor(3, "    one()"),
+            "end_anchor": anchor(4, "    two()"), "text": "    three()\n    two()",
+        })
+    };
+    let (scene, outcome) = after_others("a.py", old, new, edit("a.py"));
+    let Outcome::Rejected(rejected) = outcome else { panic!("{}", scene.content("a.py")) };
+    assert_eq!(rejected.code, Code::HashMismatch);
+    assert!(
+        rejected.text.contains("Someone else has re-indented these lines"),
+        "{}",
+        rejected.text
+    );
+    let (scene, _) = after_others("a.c", old, new, edit("a.c"));
+    assert_eq!(scene.content("a.c"), new.replace("one()", "three()"));
+}
+
+#[test]
+fn the_refusal_of_a_line_that_others_wrapped_shows_the_lines_that_have_its_words() {
+    let call = "  let value = call(first_argument, second_argument);";
+    let calls: String = (0..40).map(|at| format!("  step_{at}();\n")).collect();
+    let old = format!("{calls}{call}\n{calls}");
+    let wrapped = "  let value = call(\n    first_argument,\n    second_argument,\n  );";
+    let edit = json!({
+        "op": "set_line", "path": "a.rs", "anchor": anchor(41, call), "text": "  let value = 1;",
+    });
+    let (_, outcome) = after_others("a.rs", &old, &old.replace(call, wrapped), edit);
+    let Outcome::Rejected(rejected) = outcome else { panic!() };
+    insta::assert_snapshot!(rejected.text, @r"
+    Hash mismatch at 41:1e.
+    Actual state:
+    39:16@9491|  step_38();
+    40:67@9491|  step_39();
+    41:41|  let value = call(
+    42:88|    first_argument,
+    43:e2|    second_argument,
+    44:2c|  );
+    45:03|  step_0();
+    Operation 0, a.rs: Someone else has changed these lines since they were shown to you, or so much around them that their place is not certain: use the lines above. They were:
+    - 41:1e|  let value = call(first_argument, second_argument);
+    ");
 }
 
 #[test]

@@ -595,7 +595,7 @@ fn expand_blocks(
             one.spot = Spot::Lines(first, last);
             // Moved lines are not lost.
             if !matches!(one.operation.action, LineEdit::Take(_)) {
-                removed.push(*one);
+                removed.push(one.clone());
             }
         }
     }
@@ -685,6 +685,7 @@ fn repair_texts<'o>(
             line: &line,
             is_touched: &is_touched,
             parses: &parses,
+            reindented: &one.reindented,
             cancel,
         };
         let mut applied = Vec::new();

@@ -18,6 +18,7 @@ pub(super) fn describe(
     match rule {
         Rule::StripPlus => removed_markers("the `+`", "the `+`", before),
         Rule::StripAnchors => removed_anchors(before, after),
+        Rule::FollowIndent => followed(before, after),
         Rule::InheritIndent => inherited(before, after),
         Rule::Echoes => dropped_echoes(context, before, after),
         Rule::Merges => merged(before.site, after.site),
@@ -73,6 +74,21 @@ fn inherited(before: &ModelText, after: &ModelText) -> String {
         None => String::new(),
     };
     format!("{what} {were} indented by {}{like}", amount(whitespace))
+}
+
+fn followed(before: &ModelText, after: &ModelText) -> String {
+    let what = match before.non_blank_lines().count() {
+        1 => "your line was".to_owned(),
+        count => format!("your {count} lines were"),
+    };
+    let pairs = before.lines.iter().zip(&after.lines);
+    let mut pairs = pairs.map(|(old, new)| (indentation(old), indentation(new)));
+    let how = match pairs.find(|(old, new)| old != new) {
+        Some((old, new)) => format!("indented by {} instead of {}", amount(new), amount(old)),
+        None => "given the whitespace at line ends that is there now".to_owned(),
+    };
+    let line = before.site.line().map_or("the lines".to_owned(), |line| format!("line {line}"));
+    format!("{what} {how}: someone else has re-indented {line} since you read it")
 }
 
 /// The amount and kind of whitespace.

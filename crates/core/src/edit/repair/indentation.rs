@@ -8,6 +8,15 @@ use super::{EditContext, EditSite, ModelText, equal_ignoring_whitespace, indenta
 use hashline_lines::anchor::Hint;
 use hashline_lines::similarity::similarity;
 
+/// The text indented as others have indented its lines since they were shown.
+pub(super) fn follow_indent(
+    context: &EditContext<'_, '_>,
+    draft: &ModelText,
+) -> Option<Vec<String>> {
+    let (first, rest) = context.reindented.split_first()?;
+    Some(rest.iter().fold(first.apply(&draft.lines), |lines, change| change.apply(&lines)))
+}
+
 /// A new line counts as a changed version of the old one above this similarity.
 const SIMILARITY_MIN: f64 = 0.5;
 

@@ -44,6 +44,7 @@ fn repaired(content: &str, edit: &Value) -> Option<String> {
         line: &line,
         is_touched: &is_touched,
         parses: &|_| None,
+        reindented: &[],
         cancel: &Cancel::default(),
     };
     let run =

@@ -29,6 +29,7 @@ fn repaired(
         line: &line,
         is_touched: &|_| false,
         parses: &|_| None,
+        reindented: &[],
         cancel: &Cancel::default(),
     };
     let draft = ModelText { site, lines: lines.iter().map(|&line| line.to_owned()).collect() };
@@ -100,6 +101,7 @@ fn regression_plus_bullets_are_not_diff_markers() {
         line: &line,
         is_touched: &|_| false,
         parses: &|_| None,
+        reindented: &[],
         cancel: &Cancel::default(),
     };
     let strip = |lines: &[&str]| {
@@ -183,6 +185,7 @@ fn repeated_with(
         line: &line,
         is_touched,
         parses: &|_| None,
+        reindented: &[],
         cancel: &Cancel::default(),
     };
     let draft = ModelText { site, lines: lines.iter().map(|&line| line.to_owned()).collect() };
@@ -226,6 +229,7 @@ fn similar_lines_are_not_repeats() {
         line: &line,
         is_touched: &|_| false,
         parses: &|_| None,
+        reindented: &[],
         cancel: &Cancel::default(),
     };
     let draft =
@@ -239,6 +243,7 @@ fn similar_lines_are_not_repeats() {
         line: &line,
         is_touched: &|_| false,
         parses: &|_| None,
+        reindented: &[],
         cancel: &Cancel::default(),
     };
     let draft = ModelText { site: EditSite::After(2), lines: vec![FILE[1].to_owned()] };
@@ -283,6 +288,7 @@ fn merges_extend_the_range_to_the_neighbour() {
             line: &text,
             is_touched: &|n| n == 2,
             parses: &|_| None,
+            reindented: &[],
             cancel: &Cancel::default(),
         };
         let draft = ModelText { site: EditSite::Lines(line, line), lines: vec![new.to_owned()] };
@@ -346,6 +352,7 @@ fn regression_unchanged_and_blank_lines_are_not_part_of_a_wrap() {
             line: &line,
             is_touched: &|_| false,
             parses: &|_| None,
+            reindented: &[],
             cancel: &Cancel::default(),
         };
         let lines = vec!["total".to_owned(), "+ 1;".to_owned()];
@@ -392,6 +399,7 @@ fn an_unindented_block_is_not_indented() {
         line: &line,
         is_touched: &|_| false,
         parses: &|_| None,
+        reindented: &[],
         cancel: &Cancel::default(),
     };
     let repaired = |lines: &[&str]| {
@@ -422,6 +430,7 @@ fn regression_lines_are_not_indented_if_the_patch_changes_their_enclosing_block(
             line: &line,
             is_touched,
             parses: &|_| None,
+            reindented: &[],
             cancel: &Cancel::default(),
         };
         let lines = vec!["const C: u8 = 3;".to_owned()];
@@ -443,6 +452,7 @@ fn regression_a_different_unindented_text_is_not_indented() {
         line: &line,
         is_touched: &|_| false,
         parses: &|_| None,
+        reindented: &[],
         cancel: &Cancel::default(),
     };
     let repaired = |lines: &[&str]| {
@@ -470,6 +480,7 @@ fn regression_unchanged_lines_are_not_indented_again() {
         line: &line,
         is_touched: &|_| false,
         parses: &|_| None,
+        reindented: &[],
         cancel: &Cancel::default(),
     };
     let repaired = |lines: &[&str]| {
@@ -500,6 +511,7 @@ fn a_text_next_to_unindented_text_is_not_indented() {
             line: &line,
             is_touched: &|_| false,
             parses: &|_| None,
+            reindented: &[],
             cancel: &Cancel::default(),
         };
         let at = file.iter().position(|line| line.contains("old")).unwrap() as u64 + 1;
@@ -531,6 +543,7 @@ fn regression_a_new_list_item_is_not_indented() {
         line: &line,
         is_touched: &|_| false,
         parses: &|_| None,
+        reindented: &[],
         cancel: &Cancel::default(),
     };
     let repaired = |at: u64, lines: &[&str]| {
@@ -556,6 +569,7 @@ fn merge_slack_counts_utf16_units() {
         line: &line,
         is_touched: &|_| false,
         parses: &|_| None,
+        reindented: &[],
         cancel: &Cancel::default(),
     };
     // An emoji is two of the 32 units.
@@ -579,6 +593,7 @@ fn found_reindented(
         line: &line,
         is_touched: &|_| false,
         parses: &|_| None,
+        reindented: &[],
         cancel: &Cancel::default(),
     };
     let anchor = hint.map(|hint| {

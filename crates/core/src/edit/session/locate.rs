@@ -19,8 +19,8 @@ use hashline_lines::dialect::Dialect;
 use hashline_lines::hash::LineHasher;
 use hashline_lines::tag::Tag;
 use hashline_memory::{
-    Body, Carry, FileMemory, FileRecord, Knowledge, LineSet, Lineage, Moment, SeenParts, Track,
-    View,
+    Body, Carry, FileMemory, FileRecord, Knowledge, LineSet, Lineage, Moment, Reindentation,
+    SeenParts, Track, View,
 };
 
 pub use refuse::{Refused, ShownLine, Why};
@@ -130,6 +130,8 @@ pub struct Placed {
     pub how: How,
     /// The lines of which only parts were shown.
     pub partly: Vec<PartlyShown>,
+    /// How others have re-indented the lines since, one change after the other.
+    pub reindented: Vec<Reindentation>,
 }
 
 /// The answer for one operation.
@@ -150,6 +152,15 @@ struct Landed {
     /// The lines that the model knows, in the numbers of `tip`.
     known: Known,
     tip: Block,
+    /// How others have re-indented the lines on the way.
+    reindented: Vec<Reindentation>,
+}
+
+impl Landed {
+    /// Where nobody but the session itself has changed the lines.
+    fn by_session(block: Block, how: How, known: Known, tip: Block) -> Landed {
+        Landed { block, how, known, tip, reindented: Vec::new() }
+    }
 }
 
 /// A view that a call may mean.
@@ -501,12 +512,12 @@ impl<'a> Locator<'a> {
             } else {
                 Known::Shown(view.knowledge(self.as_of))
             };
-            return Ok(Landed { block: shown, how: How::Unchanged, known, tip: shown });
+            return Ok(Landed::by_session(shown, How::Unchanged, known, shown));
         }
         let tip = track(&view.track, target, shown).ok_or_else(|| own_edit(view, shown))?;
         let known = Known::Lineage(at);
         if lineage.tip == self.current.hash {
-            return Ok(Landed { block: tip, how: How::OwnEdits, known, tip });
+            return Ok(Landed::by_session(tip, How::OwnEdits, known, tip));
         }
         if let Some(same) = self.followed(view.hash) {
             let track_to_now = &same.view.track;
@@ -514,15 +525,10 @@ impl<'a> Locator<'a> {
                 track(track_to_now, target, shown).ok_or_else(|| own_edit(same.view, shown))?;
             let mut known = view.knowledge(self.as_of).tracked(track_to_now);
             known.add(self.known(same.lineage));
-            return Ok(Landed {
-                block,
-                how: How::OwnEdits,
-                known: Known::Shown(known),
-                tip: block,
-            });
+            return Ok(Landed::by_session(block, How::OwnEdits, Known::Shown(known), block));
         }
-        let block = self.carry(at, target, tip)?;
-        Ok(Landed { block, how: How::Carried, known, tip })
+        let (block, reindented) = self.carry(at, target, tip)?;
+        Ok(Landed { block, how: How::Carried, known, tip, reindented })
     }
 
     /// A view of a text of which the session itself made the current one: what it knows of its
@@ -537,19 +543,26 @@ impl<'a> Locator<'a> {
 
     /// From the tip of a lineage to the current text: through the edits that the session made
     /// meanwhile, whose positions are known, and by diffs in between.
-    fn carry(&mut self, at: usize, target: &Target<'_>, tip: Block) -> Result<Block, Why> {
+    fn carry(
+        &mut self,
+        at: usize,
+        target: &Target<'_>,
+        tip: Block,
+    ) -> Result<(Block, Vec<Reindentation>), Why> {
         let (mut from, mut block) = (self.lineage(at).tip, tip);
+        let mut reindented = Vec::new();
         for step in at + 1..self.file.map_or(0, |file| file.lineages.len()) {
             let next = self.lineage(step);
             let has_texts = self.body(next.base).is_some() && self.body(next.tip).is_some();
             if next.base == next.tip || !has_texts {
                 continue;
             }
-            block = self.compare(from, next.base, target, block)?;
+            block = self.compare(from, next.base, target, block, &mut reindented)?;
             block = track(&next.track, target, block).ok_or(Why::OwnEdit)?;
             from = next.tip;
         }
-        self.compare(from, self.current.hash, target, block)
+        let block = self.compare(from, self.current.hash, target, block, &mut reindented)?;
+        Ok((block, reindented))
     }
 
     fn compare(
@@ -558,11 +571,15 @@ impl<'a> Locator<'a> {
         to: u128,
         target: &Target<'_>,
         block: Block,
+        reindented: &mut Vec<Reindentation>,
     ) -> Result<Block, Why> {
         if from == to {
             return Ok(block);
         }
-        carried(self.carry_between(from, to)?, target, block).ok_or(Why::Changed)
+        let carry = self.carry_between(from, to)?;
+        let (lines, now) = carried(carry, target, block).ok_or(Why::Changed)?;
+        reindented.extend(carry.reindentation(lines.first, lines.last, now));
+        Ok(block.at(now + (block.first - lines.first)))
     }
 
     fn carry_between(&mut self, from: u128, to: u128) -> Result<&mut Carry<'a>, Why> {
@@ -598,7 +615,7 @@ impl<'a> Locator<'a> {
         if !self.is_one_place(target, at, block.first, block.last) {
             return None;
         }
-        Some(Landed { block, how: How::OwnEdits, known, tip: block })
+        Some(Landed::by_session(block, How::OwnEdits, known, block))
     }
 
     /// Whether the line that has the number of an anchor in a lineage's tip, which is the current
@@ -662,7 +679,7 @@ impl<'a> Locator<'a> {
             {
                 let block = Block { first, last };
                 let known = Known::Lineage(at);
-                self.placed(target, Landed { block, how: How::OwnEdits, known, tip: block })
+                self.placed(target, Landed::by_session(block, How::OwnEdits, known, block))
             }
             _ => self.diagnose(target),
         }
@@ -705,8 +722,16 @@ impl<'a> Locator<'a> {
             Spot::Lines(..) => self.partly(&landed, landed.tip.first..landed.tip.last + 1),
             Spot::Gap(_) => Vec::new(),
         };
-        let how = landed.how;
-        Found::Placed(Placed { spot, anchor_line, distance, last_distance, how, partly })
+        let Landed { how, reindented, .. } = landed;
+        Found::Placed(Placed {
+            spot,
+            anchor_line,
+            distance,
+            last_distance,
+            how,
+            partly,
+            reindented,
+        })
     }
 
     /// The lines of a range of the tip of which the model knows only parts, by their numbers now.
@@ -751,20 +776,20 @@ fn track(track: &Track, target: &Target<'_>, block: Block) -> Option<Block> {
     Some(Block { first, last })
 }
 
-/// Where the lines of a target are after a change by others. A place beside a line is found with
-/// both lines around it, or else with that line alone.
-fn carried(carry: &mut Carry<'_>, target: &Target<'_>, block: Block) -> Option<Block> {
-    let first = match target {
-        Target::Line(_) | Target::Range(..) | Target::Carried(..) | Target::Between(..) => {
-            carry.block(block.first, block.last)
-        }
-        Target::After(_) => carry
-            .block(block.first, block.first + 1)
-            .or_else(|| carry.block(block.first, block.first)),
-        Target::Before(_) => carry
-            .block(block.first - 1, block.first)
-            .map(|above| above + 1)
-            .or_else(|| carry.block(block.first, block.first)),
+/// The lines of a target that prove where it is after a change by others, and where the first of
+/// them is now. A place beside a line is found with both lines around it, or else with that line
+/// alone.
+fn carried(carry: &Carry<'_>, target: &Target<'_>, block: Block) -> Option<(Block, u64)> {
+    let found = |first: u64, last: u64| {
+        let now = carry.block(first, last)?;
+        Some((Block { first, last }, now))
     };
-    Some(block.at(first?))
+    let Block { first, last } = block;
+    match target {
+        Target::Line(_) | Target::Range(..) | Target::Carried(..) | Target::Between(..) => {
+            found(first, last)
+        }
+        Target::After(_) => found(first, first + 1).or_else(|| found(first, first)),
+        Target::Before(_) => found(first - 1, first).or_else(|| found(first, first)),
+    }
 }

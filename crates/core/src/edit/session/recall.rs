@@ -1,5 +1,6 @@
 //! What an apply asks of a session's memory, and what it tells it when it is done.
 
+use std::cell::LazyCell;
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -20,6 +21,7 @@ use hashline_memory::{
     Body, Course, FileRecord, LineSet, MemoryUpdate, Moment, SessionMemory, Showing, ShownLines,
     ShownPart, Track, says_enough,
 };
+use hashline_syntax::language_of;
 
 /// Settled operations, or why they are refused.
 pub type Settlement<'o> = Result<Vec<Resolved<'o>>, Box<FileRefusal>>;
@@ -99,6 +101,7 @@ impl<'m> Recall<'m> {
         let mut locator = Locator::new(&record, body, dialect, self.unseen, as_of, self.cancel);
         let (mut resolved, mut refused, mut plain) = (Vec::new(), Vec::new(), Vec::new());
         let mut deleted = Vec::new();
+        let has_meaning = LazyCell::new(|| indentation_has_meaning(path, evidence.text));
         for &operation in operations {
             if self.cancel.is_cancelled() {
                 return Err(Box::default());
@@ -111,6 +114,10 @@ impl<'m> Recall<'m> {
             match locator.locate(&target) {
                 Found::Placed(placed) if is_rewriting(operation) && !placed.partly.is_empty() => {
                     let one = locator.partly_shown(target.first(), placed.partly);
+                    refused.push(recalled_failure(evidence, path, operation, &one));
+                }
+                Found::Placed(placed) if is_misindented(operation, &placed, &has_meaning) => {
+                    let one = locator.reindented(target.first(), &placed);
                     refused.push(recalled_failure(evidence, path, operation, &one));
                 }
                 Found::Placed(placed) => {
@@ -324,6 +331,34 @@ fn is_rewriting(operation: &Operation) -> bool {
     !(lines.is_empty() || is_meant)
 }
 
+/// Whether the text of an operation cannot be indented as others have indented its lines since they
+/// were shown: not all of them in the same way, where indentation has a meaning; or at all, in
+/// oh-my-pi's language.
+fn is_misindented(
+    operation: &Operation,
+    placed: &Placed,
+    has_meaning: &LazyCell<bool, impl FnOnce() -> bool>,
+) -> bool {
+    let (LineEdit::Replace { lines, .. } | LineEdit::Insert { lines, .. }) = &operation.action
+    else {
+        return false;
+    };
+    if placed.reindented.is_empty() || lines.is_empty() {
+        return false;
+    }
+    let is_by_tag = operation.action.anchors().any(|anchor| anchor.tag.is_some());
+    match (operation.verbatim, is_by_tag) {
+        (_, true) => placed.reindented.iter().any(|one| one.apply(lines) != *lines),
+        (true, false) => false,
+        (false, false) => placed.reindented.iter().any(|one| !one.is_uniform()) && **has_meaning,
+    }
+}
+
+/// Whether a wrong indentation may say something else. Where the language is not known, it may.
+fn indentation_has_meaning(path: &str, text: &[u8]) -> bool {
+    language_of(path, text).is_none_or(|language| language.is_indented)
+}
+
 /// Whether an operation inserts a text where lines are deleted, so that it replaces them.
 fn takes_the_place_of(one: &Resolved<'_>, deleted: Spot) -> bool {
     let is_insert = matches!(one.operation.action, LineEdit::Insert { .. });
@@ -361,6 +396,6 @@ fn target_of<'o>(evidence: &Evidence<'_>, operation: &'o Operation) -> Option<Ta
 }
 
 fn resolved_at(operation: &Operation, placed: Placed) -> Resolved<'_> {
-    let Placed { spot, anchor_line, distance, last_distance, .. } = placed;
-    Resolved { operation, spot, anchor_line, distance, last_distance }
+    let Placed { spot, anchor_line, distance, last_distance, reindented, .. } = placed;
+    Resolved { operation, spot, anchor_line, distance, last_distance, reindented }
 }

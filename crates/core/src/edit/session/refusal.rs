@@ -144,6 +144,10 @@ fn truth(
             "Another process changed these lines since you read them, or so much around them that their place is uncertain: use the lines above.{}",
             as_shown(evidence, refused)
         ),
+        Why::Reindented => {
+            "Someone else has re-indented these lines since they were shown to you: use the lines above, and indent your text as they are."
+                .to_owned()
+        }
         Why::Disagree { places } => match places.as_slice() {
             [one] => format!(
                 "It was shown for line {one}, and earlier for a line that may be a different one now: use the anchor above if you mean line {one}, or read the file again."

@@ -204,10 +204,13 @@ fn a_range_is_carried_with_its_interior() {
 }
 
 #[test]
-fn white_space_that_changed_is_a_change() {
+fn a_line_that_others_re_indented_is_the_same_line() {
     let mut session = Session::showing("a b c d eels");
     session.text = "new\na\n  b\nc\nd\neels\n".to_owned();
-    assert_eq!(session.line_refused(2, "b").0, Code::HashMismatch);
+    let placed = session.placed(&Target::Line(&anchor(2, "b")));
+    assert_eq!((placed.spot, placed.how), (Spot::Lines(3, 3), How::Carried));
+    let text = ["b2".to_owned()];
+    assert_eq!(placed.reindented[0].apply(&text), ["  b2"]);
     assert_eq!(session.line(3, "c"), Spot::Lines(4, 4));
 }
 

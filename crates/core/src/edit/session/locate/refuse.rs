@@ -1,6 +1,7 @@
 //! Why an operation is refused, with what the one who explains it to the model needs.
 
-use super::{Found, KnownView, Locator, PartlyShown, Target, UnknownLines};
+use super::{Found, KnownView, Locator, PartlyShown, Placed, Target, UnknownLines};
+use crate::edit::resolve::Spot;
 use hashline_base::error::Code;
 use hashline_lines::anchor::Anchor;
 use hashline_lines::tag::Tag;
@@ -93,6 +94,9 @@ pub enum Why {
     /// Others have changed the lines, or so much around them that it is not certain where they
     /// are: `HASH_MISMATCH`.
     Changed,
+    /// Others have re-indented the lines, and a text cannot be indented in the same way:
+    /// `HASH_MISMATCH`.
+    Reindented,
     /// The anchor names a version that is not the file as it is, and of which the line was never
     /// shown: `HASH_MISMATCH`.
     OtherVersion {
@@ -121,6 +125,7 @@ impl Why {
             | Why::Left { .. }
             | Why::OwnEditThenOthers
             | Why::OtherVersion { .. }
+            | Why::Reindented
             | Why::Changed => Code::HashMismatch,
         }
     }
@@ -157,8 +162,14 @@ impl<'a> Locator<'a> {
         };
         let now = match now {
             (Some(&first), Some(&last)) => (first, last),
-            _ if first > block.first => self.guess(by, first, last),
-            _ => self.guess(by, block.first, block.last),
+            _ => {
+                let (first, last) = match first > block.first {
+                    true => (first, last),
+                    false => (block.first, block.last),
+                };
+                let rewrapped = self.rewrapped(by, &why, first, last);
+                rewrapped.unwrap_or_else(|| self.guess(by, first, last))
+            }
         };
         let refused = self.refusal(target.ends().0, why, shown, now);
         let left_out = (block.last - block.first + 1).saturating_sub(refused.shown.len() as u64);
@@ -180,6 +191,22 @@ impl<'a> Locator<'a> {
         };
         let changed = (first..=last).find(|&line| !is_kept(line));
         changed.map_or(first, |line| line.saturating_sub(CHANGED_CONTEXT_LINES).max(first))
+    }
+
+    /// The lines that have the words now of lines which others have changed.
+    fn rewrapped(
+        &mut self,
+        by: KnownView<'a>,
+        why: &Why,
+        first: u64,
+        last: u64,
+    ) -> Option<(u64, u64)> {
+        if *why != Why::Changed {
+            return None;
+        }
+        let (first, last) = (by.view.track.line(first)?, by.view.track.line(last)?);
+        let (tip, now) = (self.lineage(by.lineage).tip, self.current.hash);
+        self.carry_between(tip, now).ok()?.rewrapped(first, last)
     }
 
     /// Roughly where lines of a view are now: counted from the nearest line above of which that
@@ -220,6 +247,15 @@ impl<'a> Locator<'a> {
     pub fn partly_shown<'o>(&self, anchor: &'o Anchor, lines: Vec<PartlyShown>) -> Refused<'o> {
         let line = lines.first().map_or(0, |one| one.line);
         self.refusal(anchor, Why::PartlyShown { lines }, Vec::new(), self.within(line, line))
+    }
+
+    /// The refusal of a text for lines that others have re-indented.
+    pub fn reindented<'o>(&self, anchor: &'o Anchor, placed: &Placed) -> Refused<'o> {
+        let (first, last) = match placed.spot {
+            Spot::Lines(first, last) => (first, last),
+            Spot::Gap(gap) => (gap, gap),
+        };
+        self.refusal(anchor, Why::Reindented, Vec::new(), self.within(first.max(1), last.max(1)))
     }
 
     fn refusal<'o>(

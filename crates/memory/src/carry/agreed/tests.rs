@@ -1,0 +1,38 @@
+//! What is found without a diff is what the diffs find.
+
+use std::collections::HashSet;
+
+use super::*;
+use proptest::prelude::*;
+
+proptest! {
+    /// Few kinds of lines, and some that only one of the texts has.
+    #[test]
+    fn what_is_plainly_kept_is_what_all_diffs_keep(
+        mut old in prop::collection::vec(0u32..30, 0..60),
+        may_repeat in any::<bool>(),
+        edits in prop::collection::vec((0usize..60, 0usize..3, prop::collection::vec(20u32..60, 0..3)), 0..5),
+    ) {
+        if !may_repeat {
+            let mut seen = HashSet::new();
+            old.retain(|line| seen.insert(*line));
+        }
+        let mut new = old.clone();
+        for (at, removed, inserted) in edits {
+            let at = at.min(new.len());
+            new.splice(at..(at + removed).min(new.len()), inserted);
+        }
+        let tokens = |text: Vec<u32>| text.into_iter().map(Token).collect::<Vec<_>>();
+        let (old, new) = (tokens(old), tokens(new));
+        let CommonEnds { top, bottom } = common_ends(&old, &new);
+        let (above, below) = (&old[top..old.len() - bottom], &new[top..new.len() - bottom]);
+        let shared = Shared { in_old: counts(above, 60), in_new: counts(below, 60) };
+        if let Some(PlainHunks { hunks, has_repeats }) = shared.plain_hunks(above, below, top as u32) {
+            let kept = mapped(&old, &new, &hunks);
+            let rarest = compared(Algorithm::Histogram, &old, &new, 60);
+            prop_assert!(has_repeats || kept == rarest);
+            prop_assert_eq!(&kept, &compared(Algorithm::Myers, &old, &new, 60));
+            prop_assert_eq!(&kept, &compared_backwards(&old, &new, 60));
+        }
+    }
+}
