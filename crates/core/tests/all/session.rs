@@ -612,6 +612,24 @@ fn the_refusal_of_a_line_that_others_wrapped_shows_the_lines_that_have_its_words
 }
 
 #[test]
+fn a_file_that_another_one_has_replaced_is_not_edited_by_a_line_that_both_have() {
+    let line = "use std::collections::HashMap;";
+    let old = format!("{line}\n{}", numbered(30));
+    let edit = json!({
+        "op": "set_line", "path": "a.rs", "anchor": anchor(1, line), "text": "// nothing",
+    });
+    let another: String = (1..=30).map(|at| format!("another {at}\n")).collect();
+    let (scene, outcome) = after_others("a.rs", &old, &format!("{line}\n{another}"), edit.clone());
+    let Outcome::Rejected(rejected) = outcome else { panic!("{}", scene.content("a.rs")) };
+    assert_eq!(rejected.code, Code::HashMismatch);
+    assert!(rejected.text.contains("replaced the file"), "{}", rejected.text);
+    // A few more lines are left.
+    let new = format!("{line}\n{}{another}", numbered(4));
+    let (scene, _) = after_others("a.rs", &old, &new, edit);
+    assert_eq!(scene.content("a.rs"), new.replace(line, "// nothing"));
+}
+
+#[test]
 fn a_malformed_patch_does_not_wait_for_its_turn() {
     let scene = Scene::new(&[("f", "one\n")]);
     let earlier = scene.session.writing();

@@ -20,11 +20,14 @@ use hashline_lines::hash::LineHasher;
 use hashline_lines::tag::Tag;
 use hashline_memory::{
     Body, Carry, FileMemory, FileRecord, Knowledge, LineSet, Lineage, Moment, Reindentation,
-    SeenParts, Track, View,
+    SeenParts, Track, View, says_enough,
 };
 
 pub use refuse::{Refused, ShownLine, Why};
 pub use unknown::UnknownLines;
+
+/// One line in this many that were shown must be left in a text that others wrote.
+const LEFT_SHARE: u64 = 10;
 
 /// What to do with lines that were never shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -196,6 +199,8 @@ pub struct Locator<'a> {
     cancel: &'a Cancel,
     carries: HashMap<(u128, u128), Carry<'a>>,
     known: HashMap<usize, Knowledge>,
+    /// Whether enough of what was shown of one text is left in another one.
+    left: HashMap<(u128, u128), bool>,
     /// The tags of texts that are there.
     tags: HashMap<u128, Tag>,
 }
@@ -228,6 +233,7 @@ impl<'a> Locator<'a> {
             cancel,
             carries: HashMap::new(),
             known: HashMap::new(),
+            left: HashMap::new(),
             tags: HashMap::new(),
         }
     }
@@ -374,7 +380,7 @@ impl<'a> Locator<'a> {
             }
             match self.land(by, &Target::Line(end)) {
                 Ok(landed) => landed.block.first != place,
-                Err(why) => matches!(why, Why::Changed | Why::Forgotten),
+                Err(why) => matches!(why, Why::Changed | Why::Replaced | Why::Forgotten),
             }
         })
     }
@@ -549,7 +555,7 @@ impl<'a> Locator<'a> {
         target: &Target<'_>,
         tip: Block,
     ) -> Result<(Block, Vec<Reindentation>), Why> {
-        let (mut from, mut block) = (self.lineage(at).tip, tip);
+        let (mut from, mut block, mut known_by) = (self.lineage(at).tip, tip, at);
         let mut reindented = Vec::new();
         for step in at + 1..self.file.map_or(0, |file| file.lineages.len()) {
             let next = self.lineage(step);
@@ -558,11 +564,39 @@ impl<'a> Locator<'a> {
                 continue;
             }
             block = self.compare(from, next.base, target, block, &mut reindented)?;
+            self.check_is_left(known_by, from, next.base)?;
             block = track(&next.track, target, block).ok_or(Why::OwnEdit)?;
-            from = next.tip;
+            (from, known_by) = (next.tip, step);
         }
         let block = self.compare(from, self.current.hash, target, block, &mut reindented)?;
+        self.check_is_left(known_by, from, self.current.hash)?;
         Ok((block, reindented))
+    }
+
+    /// Whether of the lines that the model knows of a lineage's tip enough are left in a text: of
+    /// another file that has taken the name, a few lines can be the same by accident.
+    fn check_is_left(&mut self, at: usize, from: u128, to: u128) -> Result<(), Why> {
+        if from == to {
+            return Ok(());
+        }
+        if let Some(&is_left) = self.left.get(&(from, to)) {
+            return if is_left { Ok(()) } else { Err(Why::Replaced) };
+        }
+        let known = self.known(at).lines.clone();
+        let body = self.body(from);
+        let carry = self.carry_between(from, to)?;
+        let (mut all, mut left) = (0u64, 0u64);
+        for line in known.ranges().iter().flat_map(Range::clone) {
+            // What is known may go beyond the end.
+            let Some(text) = body.and_then(|body| body.line(line)) else { break };
+            if says_enough(text) {
+                all += 1;
+                left += u64::from(carry.kept(line).is_some());
+            }
+        }
+        let is_left = left * LEFT_SHARE >= all;
+        self.left.insert((from, to), is_left);
+        if is_left { Ok(()) } else { Err(Why::Replaced) }
     }
 
     fn compare(

@@ -144,6 +144,10 @@ fn truth(
             "Another process changed these lines since you read them, or so much around them that their place is uncertain: use the lines above.{}",
             as_shown(evidence, refused)
         ),
+        Why::Replaced => format!(
+            "Someone else has replaced the file since it was shown to you: less than a tenth of the lines that you know is left. Use the lines above, or read the file again.{}",
+            as_shown(evidence, refused)
+        ),
         Why::Reindented => {
             "Someone else has re-indented these lines since they were shown to you: use the lines above, and indent your text as they are."
                 .to_owned()

@@ -94,6 +94,8 @@ pub enum Why {
     /// Others have changed the lines, or so much around them that it is not certain where they
     /// are: `HASH_MISMATCH`.
     Changed,
+    /// Of what was shown of the file, less than a tenth is left: `HASH_MISMATCH`.
+    Replaced,
     /// Others have re-indented the lines, and a text cannot be indented in the same way:
     /// `HASH_MISMATCH`.
     Reindented,
@@ -126,6 +128,7 @@ impl Why {
             | Why::OwnEditThenOthers
             | Why::OtherVersion { .. }
             | Why::Reindented
+            | Why::Replaced
             | Why::Changed => Code::HashMismatch,
         }
     }
@@ -201,7 +204,7 @@ impl<'a> Locator<'a> {
         first: u64,
         last: u64,
     ) -> Option<(u64, u64)> {
-        if *why != Why::Changed {
+        if !matches!(why, Why::Changed | Why::Replaced) {
             return None;
         }
         let (first, last) = (by.view.track.line(first)?, by.view.track.line(last)?);
