@@ -18,6 +18,10 @@
 //!
 //! Where whitespace at the ends of lines has changed, the texts are compared again without it,
 //! by the same rule. A block that only this finds must be next to a line that was next to it.
+//!
+//! Where punctuation has changed as well, most lines are others, and few are left next to each other.
+//! Then the texts are compared by letters and digits alone. This finds a block if its lines are
+//! equal but for whitespace at their ends.
 
 mod agreed;
 mod indentation;
@@ -53,6 +57,8 @@ pub struct Carry<'a> {
     exact: Comparison<'a>,
     /// The same lines without whitespace at their ends; `None` once the call is cancelled.
     trimmed: OnceCell<Option<Comparison<'a>>>,
+    /// The same lines by their letters and digits; `None` once the call is cancelled.
+    lettered: OnceCell<Option<Comparison<'a>>>,
     /// The kinds of the lines that are not kept, by their text without leading and trailing whitespace.
     unkept: OnceCell<HashMap<&'a [u8], Vec<Token>>>,
     /// By what the two texts indent a block.
@@ -62,8 +68,8 @@ pub struct Carry<'a> {
 
 /// The lines of two texts, and which are kept.
 struct Comparison<'a> {
-    /// The lines of each kind.
-    kinds: Interner<&'a [u8]>,
+    /// A line of each kind.
+    kinds: Vec<&'a [u8]>,
     old: Vec<Token>,
     new: Vec<Token>,
     /// For each old line the new one by all three diffs, counted from 0.
@@ -131,9 +137,11 @@ impl<'a> Carry<'a> {
             old.extend(piece.map(|at| kinds.intern(older.line(at))));
         }
         let new = alike(&mut kinds, &older, &old, new, cancel)?;
+        let kinds = (0..kinds.num_tokens()).map(|kind| kinds[Token(kind)]).collect();
         let exact = Comparison::of(kinds, old, new, cancel)?;
-        let (trimmed, unkept, units) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
-        Some(Carry { exact, trimmed, unkept, units, cancel })
+        let (trimmed, lettered) = (OnceCell::new(), OnceCell::new());
+        let (unkept, units) = (OnceCell::new(), OnceCell::new());
+        Some(Carry { exact, trimmed, lettered, unkept, units, cancel })
     }
 
     /// Whether the texts have the same lines.
@@ -159,19 +167,39 @@ impl<'a> Carry<'a> {
             return Some(first);
         }
         let exact = self.exact.block(from, to, |at| self.is_doubtful(at));
-        let Some(trimmed) = self.trimmed() else { return exact.map(|now| now + 1) };
-        let now = match (exact, trimmed.block(from, to, |_| false)) {
-            (Some(exact), Some(trimmed)) if exact != trimmed => return None,
-            (Some(now), _) => now,
-            (None, now) => now.filter(|&now| trimmed.has_neighbour(from, to, now as usize))?,
+        let now = match self.trimmed() {
+            None => exact,
+            Some(trimmed) => match (exact, trimmed.block(from, to, |_| false)) {
+                (Some(exact), Some(trimmed)) if exact != trimmed => return None,
+                (Some(now), _) => Some(now),
+                (None, now) => now.filter(|&now| trimmed.has_neighbour(from, to, now as usize)),
+            },
         };
-        Some(now + 1)
+        Some(now.or_else(|| self.block_by_letters(from, to))? + 1)
+    }
+
+    /// Where lines are that are equal but for whitespace at their ends, by the letters and digits
+    /// of the lines around them.
+    fn block_by_letters(&self, from: usize, to: usize) -> Option<u64> {
+        let is_like = |old: usize, new: usize| {
+            self.exact.line(old).trim_ascii() == self.exact.new_line(new).trim_ascii()
+        };
+        // As a rule the lines are not there any more.
+        if !(0..self.exact.new.len()).any(|new| is_like(from, new)) {
+            return None;
+        }
+        let lettered = || self.exact.by(letters_of, self.cancel);
+        let lettered = self.lettered.get_or_init(lettered).as_ref()?;
+        let now = lettered.block(from, to, |_| false)?;
+        let is_there = (from..to).zip(now as usize..).all(|(old, new)| is_like(old, new))
+            && lettered.has_neighbour(from, to, now as usize);
+        is_there.then_some(now)
     }
 
     /// How the lines from `first` to `last`, which are at `now` and below, and those around them
     /// are indented now; `None` where that is as it was.
     pub fn reindentation(&self, first: u64, last: u64, now: u64) -> Option<Reindentation> {
-        let trimmed = self.trimmed()?;
+        let trimmed = self.trimmed().or_else(|| self.lettered.get()?.as_ref())?;
         let (from, to, now) = (first as usize - 1, last as usize, now as usize - 1);
         let units = self.units.get_or_init(|| Units::of(&self.exact));
         Reindentation::of(&self.exact, trimmed, (from..to, now), units)
@@ -180,8 +208,8 @@ impl<'a> Carry<'a> {
     /// The texts compared without whitespace at the ends of lines, where any of it has changed.
     fn trimmed(&self) -> Option<&Comparison<'a>> {
         let is_reindented = self.unkept().values().any(|kinds| kinds.len() > 1);
-        let trimmed = || self.trimmed.get_or_init(|| self.exact.trimmed(self.cancel)).as_ref();
-        is_reindented.then(trimmed).flatten()
+        let compared = || self.exact.by(|line| line.trim_ascii().to_vec(), self.cancel);
+        is_reindented.then(|| self.trimmed.get_or_init(compared).as_ref()).flatten()
     }
 
     /// Whether a line that is not kept differs from an old one only in leading or trailing
@@ -203,7 +231,7 @@ impl<'a> Carry<'a> {
             let new = new.iter().zip(is_kept).filter(|(_, is_kept)| !is_kept);
             let mut unkept: HashMap<&[u8], Vec<Token>> = HashMap::new();
             for &kind in old.map(|(kind, _)| kind).chain(new.map(|(kind, _)| kind)) {
-                let alike = unkept.entry(kinds[kind].trim_ascii()).or_default();
+                let alike = unkept.entry(kinds[kind.0 as usize].trim_ascii()).or_default();
                 if alike.len() < 2 && !alike.contains(&kind) {
                     alike.push(kind);
                 }
@@ -214,37 +242,41 @@ impl<'a> Carry<'a> {
 }
 
 impl<'a> Comparison<'a> {
-    fn of(
-        kinds: Interner<&'a [u8]>,
-        old: Vec<Token>,
-        new: Vec<Token>,
-        cancel: &Cancel,
-    ) -> Option<Self> {
-        let count = kinds.num_tokens();
+    fn of(kinds: Vec<&'a [u8]>, old: Vec<Token>, new: Vec<Token>, cancel: &Cancel) -> Option<Self> {
+        let count = kinds.len() as u32;
         let lone_kinds = counts(&old, count).into_iter().zip(counts(&new, count));
         let lone_kinds = lone_kinds.map(|in_texts| in_texts == (1, 1)).collect();
         let Agreed { by_all, by_two } = agreed(&old, &new, count, cancel)?;
         Some(Comparison { kinds, old, new, by_all, by_two, lone_kinds, runs: RefCell::default() })
     }
 
-    /// The same texts, compared without whitespace at the ends of lines.
-    fn trimmed(&self, cancel: &Cancel) -> Option<Comparison<'a>> {
-        let mut kinds = Interner::new(self.kinds.num_tokens() as usize);
-        let all = (0..self.kinds.num_tokens()).map(|kind| self.kinds[Token(kind)].trim_ascii());
-        let trimmed: Vec<Token> = all.map(|line| kinds.intern(line)).collect();
-        let lines = |text: &[Token]| text.iter().map(|kind| trimmed[kind.0 as usize]).collect();
+    /// The same texts, compared by a part of each line.
+    fn by(&self, part: impl Fn(&[u8]) -> Vec<u8>, cancel: &Cancel) -> Option<Comparison<'a>> {
+        let (mut parts, mut kinds) = (Interner::new(self.kinds.len()), Vec::new());
+        let mut kind_of = Vec::with_capacity(self.kinds.len());
+        for (at, line) in self.kinds.iter().enumerate() {
+            if at % PIECE_LINES == 0 {
+                cancel.check().ok()?;
+            }
+            let kind = parts.intern(part(line));
+            if kind.0 as usize == kinds.len() {
+                kinds.push(*line);
+            }
+            kind_of.push(kind);
+        }
+        let lines = |text: &[Token]| text.iter().map(|kind| kind_of[kind.0 as usize]).collect();
         let (old, new) = (lines(&self.old), lines(&self.new));
         Comparison::of(kinds, old, new, cancel)
     }
 
     /// An old line.
     fn line(&self, at: usize) -> &'a [u8] {
-        self.kinds[self.old[at]]
+        self.kinds[self.old[at].0 as usize]
     }
 
     /// A new line.
     fn new_line(&self, at: usize) -> &'a [u8] {
-        self.kinds[self.new[at]]
+        self.kinds[self.new[at].0 as usize]
     }
 
     /// The new line that an old one is by two diffs.
@@ -365,6 +397,12 @@ fn common_prefix(one: &[u8], other: &[u8]) -> usize {
 fn letters_in(line: &[u8]) -> u8 {
     let letters = line.iter().filter(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii());
     letters.take(ENOUGH_LETTERS.into()).count() as u8
+}
+
+/// The letters and digits of a line.
+fn letters_of(line: &[u8]) -> Vec<u8> {
+    let letters = line.iter().filter(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii());
+    letters.copied().collect()
 }
 
 /// Whether lines with so many letters and digits say something.

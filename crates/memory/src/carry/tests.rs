@@ -105,6 +105,16 @@ fn a_text_is_indented_as_its_lines_are_now() {
 }
 
 #[test]
+fn a_line_is_found_by_the_words_around_it() {
+    let old = "one()\nreturn {\ntwo()\nthree()\nreturn {\nfour()\n";
+    let new = old.replace("()", "();");
+    let carry = carry(old, &new);
+    assert_eq!((carry.block(2, 2), carry.block(5, 5)), (Some(2), Some(5)));
+    // Of a line that is another one now, the words are not enough.
+    assert_eq!((carry.block(1, 1), carry.block(2, 3)), (None, None));
+}
+
+#[test]
 fn words_are_found_in_the_lines_that_have_them_now() {
     let old = "start();\nlet value = call(first, second);\nstop();\n";
     let new = "start();\nlet value = call(\n  first,\n  second,\n);\nstop();\n";
