@@ -28,7 +28,7 @@ mod indentation;
 mod rewrapped;
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use imara_diff::{Interner, Token};
 use memchr::memchr_iter;
@@ -55,10 +55,13 @@ const NONE: u32 = u32::MAX;
 /// Where the lines of an older text are in a newer one.
 pub struct Carry<'a> {
     exact: Comparison<'a>,
-    /// The same lines without whitespace at their ends; `None` once the call is cancelled.
+    /// The same lines without whitespace at their ends; `None` where no such whitespace has changed,
+    /// or the call is cancelled.
     trimmed: OnceCell<Option<Comparison<'a>>>,
     /// The same lines by their letters and digits; `None` once the call is cancelled.
     lettered: OnceCell<Option<Comparison<'a>>>,
+    /// The lines of the new text without whitespace at their ends.
+    new_texts: OnceCell<HashSet<&'a [u8]>>,
     /// The kinds of the lines that are not kept, by their text without leading and trailing whitespace.
     unkept: OnceCell<HashMap<&'a [u8], Vec<Token>>>,
     /// By what the two texts indent a block.
@@ -140,8 +143,8 @@ impl<'a> Carry<'a> {
         let kinds = (0..kinds.num_tokens()).map(|kind| kinds[Token(kind)]).collect();
         let exact = Comparison::of(kinds, old, new, cancel)?;
         let (trimmed, lettered) = (OnceCell::new(), OnceCell::new());
-        let (unkept, units) = (OnceCell::new(), OnceCell::new());
-        Some(Carry { exact, trimmed, lettered, unkept, units, cancel })
+        let (new_texts, unkept, units) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
+        Some(Carry { exact, trimmed, lettered, new_texts, unkept, units, cancel })
     }
 
     /// Whether the texts have the same lines.
@@ -185,7 +188,14 @@ impl<'a> Carry<'a> {
             self.exact.line(old).trim_ascii() == self.exact.new_line(new).trim_ascii()
         };
         // As a rule the lines are not there any more.
-        if !(0..self.exact.new.len()).any(|new| is_like(from, new)) {
+        let new_texts = self.new_texts.get_or_init(|| {
+            self.exact
+                .new
+                .iter()
+                .map(|kind| self.exact.kinds[kind.0 as usize].trim_ascii())
+                .collect()
+        });
+        if !(from..to).all(|at| new_texts.contains(self.exact.line(at).trim_ascii())) {
             return None;
         }
         let lettered = || self.exact.by(letters_of, self.cancel);
@@ -207,9 +217,12 @@ impl<'a> Carry<'a> {
 
     /// The texts compared without whitespace at the ends of lines, where any of it has changed.
     fn trimmed(&self) -> Option<&Comparison<'a>> {
-        let is_reindented = self.unkept().values().any(|kinds| kinds.len() > 1);
-        let compared = || self.exact.by(|line| line.trim_ascii().to_vec(), self.cancel);
-        is_reindented.then(|| self.trimmed.get_or_init(compared).as_ref()).flatten()
+        let trimmed = self.trimmed.get_or_init(|| {
+            let is_reindented = self.unkept().values().any(|kinds| kinds.len() > 1);
+            let compared = || self.exact.by(|line| line.trim_ascii().to_vec(), self.cancel);
+            is_reindented.then(compared).flatten()
+        });
+        trimmed.as_ref()
     }
 
     /// Whether a line that is not kept differs from an old one only in leading or trailing

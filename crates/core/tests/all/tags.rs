@@ -369,3 +369,18 @@ fn regression_a_path_and_a_row_with_the_word_operation_are_unchanged() {
     let warning = &applied.warnings.first().expect("the file no longer parses").message;
     assert!(warning.contains("go( // operation 0"), "{warning}");
 }
+
+/// Its text is taken to the letter, and would be indented as the lines were.
+#[test]
+fn a_text_for_lines_that_others_re_indented_is_refused_if_it_is_indented_as_they_were() {
+    let (old, now) = ("if (a) {\n  b();\n  c();\n}\n", "if (a) {\n\tb();\n\tc();\n}\n");
+    let project = Project::new(&[("a.c", old)]);
+    let session = session(&project);
+    session.read_with(&[ReadRequest::new("a.c")], &Cancel::default()).unwrap();
+    project.write("a.c", now);
+    let put = |text: &str| format!("{}\nPUT 2:\n+{text}", header("a.c", old));
+    assert_eq!(refused(in_session(&session, &put("  d();"))).code, Code::HashMismatch);
+    assert_eq!(project.content("a.c"), now);
+    applied(in_session(&session, &format!("{}\nCUT 3", header("a.c", old))));
+    assert_eq!(project.content("a.c"), now.replace("\tc();\n", ""));
+}
