@@ -28,7 +28,7 @@ use crate::edit::plan::names;
 use crate::edit::report::{HunkNames, RowStyle, applied_text};
 use crate::edit::request::{Operation, Operations, Patch};
 use crate::edit::resolve::Doubtful;
-use crate::edit::session::{PatchState, Recall};
+use crate::edit::session::{PatchState, Recall, renamed};
 use crate::edit::splice::splice;
 use crate::edit::structure::SyntaxCheck;
 use crate::view::excerpt::ANSWER_LIMIT_BYTES;
@@ -114,6 +114,9 @@ fn apply_patch(
         Ok(locked) => locked,
         Err(error) => return refused(scope, &patch, error),
     };
+    if let Some(recall) = recall {
+        failures.note_renamed(|path| renamed(scope, recall.memory, path));
+    }
     let stale = versions::stale(scope, &patch, recall.is_some())?;
     if !stale.is_empty() {
         failures.extend(stale);

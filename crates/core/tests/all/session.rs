@@ -630,6 +630,19 @@ fn a_file_that_another_one_has_replaced_is_not_edited_by_a_line_that_both_have()
 }
 
 #[test]
+fn the_refusal_of_a_file_that_others_renamed_names_it() {
+    let scene = Scene::new(&[("f", &numbered(30)), ("g", &numbered(29)), ("h", "other\n")]);
+    scene.read("f");
+    fs::rename(scene.dir.path().join("f"), scene.dir.path().join("renamed.rs")).unwrap();
+    let rejected = scene.refuse(json!([set(10, "line 10", "x")]));
+    assert_eq!(rejected.code, Code::FileNotFound);
+    assert!(rejected.text.contains("is in renamed.rs now"), "{}", rejected.text);
+    scene.write("renamed.rs", &numbered(31));
+    let rejected = scene.refuse(json!([set(10, "line 10", "x")]));
+    assert!(!rejected.text.contains("renamed"), "{}", rejected.text);
+}
+
+#[test]
 fn a_malformed_patch_does_not_wait_for_its_turn() {
     let scene = Scene::new(&[("f", "one\n")]);
     let earlier = scene.session.writing();

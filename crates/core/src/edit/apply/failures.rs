@@ -6,7 +6,8 @@ use crate::edit::outcome::{Failure, Outcome, Rejected, reported_failures};
 use crate::edit::report::{AnchorReport, HunkNames, rejected_text};
 use crate::edit::session::FileRefusal;
 use crate::view::scope::Host;
-use hashline_base::error::Error;
+use hashline_base::error::{Code, Error};
+use hashline_lines::rows::one_line;
 use hashline_memory::{LineSet, MemoryUpdate};
 
 /// The failures so far, each with the report of its anchor, if it is about one.
@@ -41,6 +42,20 @@ impl Failures {
 
     pub(super) fn push_reported(&mut self, failure: Failure, report: AnchorReport) {
         self.all.push((failure, Some(report)));
+    }
+
+    /// Adds to the messages of files that are not found under which name each is now.
+    pub(super) fn note_renamed(&mut self, name_now: impl Fn(&str) -> Option<String>) {
+        let failures = self.all.iter_mut().map(|(failure, _)| failure);
+        for failure in failures.filter(|failure| failure.code == Code::FileNotFound) {
+            if let Some(now) = failure.path.as_deref().and_then(&name_now) {
+                let note = format!(
+                    ". It was renamed: its content, as you know it, is in {} now. Read that file, and edit it.",
+                    one_line(&now)
+                );
+                failure.message = std::mem::take(&mut failure.message) + note;
+            }
+        }
     }
 
     pub(super) fn extend(&mut self, other: Failures) {
