@@ -533,7 +533,7 @@ fn regression_a_re_indented_file_is_not_edited_at_another_line() {
     2:6e|    enabled: true
     3:2f|    tls:
     4:8f|        enabled: false
-    Operation 0: your line was indented by 8 spaces instead of 4 spaces: someone else has re-indented line 4 since you read it (follow-indent).
+    Operation 0: your line was indented by 8 spaces instead of 4 spaces: another process re-indented line 4 since you read it (follow-indent).
     ");
 }
 
@@ -577,7 +577,7 @@ fn lines_that_were_re_indented_unevenly_are_refused_where_that_has_a_meaning() {
     let Outcome::Rejected(rejected) = outcome else { panic!("{}", scene.content("a.py")) };
     assert_eq!(rejected.code, Code::HashMismatch);
     assert!(
-        rejected.text.contains("Someone else has re-indented these lines"),
+        rejected.text.contains("Another process re-indented these lines"),
         "{}",
         rejected.text
     );
@@ -606,7 +606,7 @@ fn the_refusal_of_a_line_that_others_wrapped_shows_the_lines_that_have_its_words
     43:e2|    second_argument,
     44:2c|  );
     45:03|  step_0();
-    Operation 0, a.rs: Someone else has changed these lines since they were shown to you, or so much around them that their place is not certain: use the lines above. They were:
+    Operation 0, a.rs: Another process changed these lines since you read them, or so much around them that their place is uncertain: use the lines above. They were:
     - 41:1e|  let value = call(first_argument, second_argument);
     ");
 }

@@ -88,7 +88,7 @@ fn followed(before: &ModelText, after: &ModelText) -> String {
         None => "given the whitespace at line ends that is there now".to_owned(),
     };
     let line = before.site.line().map_or("the lines".to_owned(), |line| format!("line {line}"));
-    format!("{what} {how}: someone else has re-indented {line} since you read it")
+    format!("{what} {how}: another process re-indented {line} since you read it")
 }
 
 /// The amount and kind of whitespace.

@@ -145,11 +145,11 @@ fn truth(
             as_shown(evidence, refused)
         ),
         Why::Replaced => format!(
-            "Someone else has replaced the file since it was shown to you: less than a tenth of the lines that you know is left. Use the lines above, or read the file again.{}",
+            "Another process replaced the file since you read it: less than a tenth of the lines that you know is left. Use the lines above, or read the file again.{}",
             as_shown(evidence, refused)
         ),
         Why::Reindented => {
-            "Someone else has re-indented these lines since they were shown to you: use the lines above, and indent your text as they are."
+            "Another process re-indented these lines since you read them: use the lines above, and indent your text like them."
                 .to_owned()
         }
         Why::Disagree { places } => match places.as_slice() {
