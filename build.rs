@@ -10,7 +10,7 @@ fn main() {
     match std::env::var("CARGO_CFG_TARGET_OS").as_deref() {
         Ok("linux") => {
             println!("cargo::rustc-cdylib-link-arg=-Wl,-z,nodelete");
-            // Else a program linked with the library looks for it at the path it was linked by.
+            // Else a linked program searches for the library at the path it was linked by.
             println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,{}", file_name());
         }
         // Else the linker writes the path where it was built into the library.

@@ -65,7 +65,7 @@ const TYPES = new Map([
   ['an AbortSignal', 'AbortSignal'],
   ['true, false or a number of lines', 'boolean | number'],
   [
-    'true, false, or an object from rules to true or false',
+    'true, false, or an object with true or false per rule',
     'boolean | Partial<Record<api.RepairRule, boolean>>',
   ],
 ])

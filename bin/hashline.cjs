@@ -65,12 +65,12 @@ function start(program) {
 }
 
 /**
- * Passes on what would end this process. The program knows best when to stop. Ctrl-C reaches it by
- * itself, and a second time from here, which changes nothing: what was sent to this process alone
- * cannot be told from it. On Windows, where only Ctrl-C is an interruption, passing it on would end
- * the program in the midst of work.
- * @param {() => import('node:child_process').ChildProcess} child there by the time that a signal is
- *   handled, though the program may run, and be heard of, before `spawn` returns
+ * Forwards the signals that would end this process: the program decides when to stop. Ctrl-C
+ * reaches it directly and again from here, which is harmless: a signal to this process alone cannot
+ * be distinguished from Ctrl-C. On Windows, only Ctrl-C interrupts, and forwarding it would end the
+ * program in the middle of its work.
+ * @param {() => import('node:child_process').ChildProcess} child set before a signal is handled,
+ *   although the program may run, and be noticed, before `spawn` returns
  */
 function passSignals(child) {
   process.on('SIGINT', () => process.platform === 'win32' || child().kill('SIGINT'))

@@ -55,8 +55,8 @@ uint32_t hashline_abi_version(void);
 // that was freed.
 void hashline_free(struct HashlineBuffer *buffer);
 
-// Reads files: `requests` is a path, an object `ReadRequest`, or an array of them. Answers an array
-// of `FileView`; the view of a file that cannot be read has the error.
+// Reads files: `requests` is a path, a `ReadRequest` object, or an array of them. Returns an array
+// of `FileView`; the view of an unreadable file has the error.
 bool hashline_read(const uint8_t *requests,
                    size_t requests_len,
                    const uint8_t *options,

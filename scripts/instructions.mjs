@@ -159,7 +159,7 @@ function compare(
   }
   if (wrong.length > 0) {
     console.error(`${wrong.length} counts are gone, or differ by more than ${100 * TOLERANCE} %.`)
-    console.error('If that is meant, record the new ones: npm run bench -- instructions --write')
+    console.error('If intended, record the new counts: npm run bench -- instructions --write')
     process.exit(1)
   }
 }

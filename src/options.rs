@@ -34,7 +34,7 @@ pub struct Options<'env> {
 }
 
 impl<'env> Options<'env> {
-    /// Refuses a value that is not an object, and names that the call does not have.
+    /// Rejects a value that is not an object, and unknown option names.
     pub fn of(value: Js<'env>, names: OptionNames) -> Result<Self> {
         let given = Field::argument("options", value)?;
         let properties = match given.is_missing() {

@@ -23,7 +23,7 @@ export const OWN_FLAGS = []
 export const AGENT = join(FOLDER, 'agent')
 const BUN = join(root, 'node_modules/.bin/bun')
 const PROGRAM = join(AGENT, 'node_modules/@oh-my-pi/pi-coding-agent/dist/cli.js')
-/** Without the user's configuration, and without a request for a title. */
+/** Ignores the user's configuration and requests no title. */
 const FLAGS = ['--no-skills', '--no-rules', '--no-title', ...MODEL_FLAGS]
 
 /** No questions at the start, and subagents whose results are awaited. */

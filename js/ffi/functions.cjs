@@ -44,7 +44,7 @@ function bytesOf(name, value) {
  */
 function wellFormed(name, text) {
   if (typeof text !== 'string') {
-    const message = `${name} is not a string: expected a string`
+    const message = `${name} is not a string`
     throw refuse({ code: 'INVALID_ARGUMENT', message })
   }
   if (!LONE_SURROGATE.test(text)) return text

@@ -141,7 +141,7 @@ export const SLIPS = {
     plays: ({ round, reads }) => (round > 1 ? reads : undefined),
     counts: { ...WELL, ending: 'rounds', rounds: MAX_ROUNDS },
   },
-  'arguments are no object': {
+  'arguments are an array': {
     schemes: ALL,
     plays: ({ round, right }) =>
       round === 1 ? { calls: [{ name: right().calls[0].name, args: [17] }] } : undefined,

@@ -78,7 +78,7 @@ fn rows(view: FileView) -> Result<Vec<u8>> {
         ViewKind::Text(_) => Ok(text.into_bytes()),
         ViewKind::Error { error } => Err(error),
         kind => {
-            let message = format!("{path}: is no text ({}), and has no lines", kind.as_str());
+            let message = format!("{path}: is not text ({}) and has no lines", kind.as_str());
             Err(Error::at(Code::BinaryFile, &path, message))
         }
     }

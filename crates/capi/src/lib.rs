@@ -52,8 +52,8 @@ pub unsafe extern "C" fn hashline_free(buffer: *mut HashlineBuffer) {
     unsafe { std::mem::replace(&mut *buffer, buffer::Answer::NONE).free() };
 }
 
-/// Reads files: `requests` is a path, an object `ReadRequest`, or an array of them. Answers an array
-/// of `FileView`; the view of a file that cannot be read has the error.
+/// Reads files: `requests` is a path, a `ReadRequest` object, or an array of them. Returns an array
+/// of `FileView`; the view of an unreadable file has the error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashline_read(
     requests: *const u8,

@@ -12,7 +12,7 @@ use hashline_core::{Failure, Outcome, Rejected};
 use crate::call::Call;
 use crate::exit::{Exit, Failure as CommandFailure, print_to_stderr};
 
-/// Prints the reasons, on standard error or as data, and returns how the program ends.
+/// Prints the reasons, on standard error or as JSON, and returns the exit status.
 pub fn report(call: &mut Call<'_>, rejected: Rejected) -> Result<Exit, CommandFailure> {
     let is_stale = rejected.failures.iter().all(is_stale);
     let exit = if is_stale { Exit::Mismatch } else { Exit::Error };

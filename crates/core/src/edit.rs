@@ -1,10 +1,9 @@
 //! A patch → new files and an outcome.
 //!
-//! request → resolve → repair → plan → splice, and `apply` runs these stages and commits. What
-//! a model wrote becomes typed *operations* (`request`); their anchors become lines (`resolve`);
-//! known slips of models are mended (`repair`); a *plan* is ordered, disjoint regions; `splice`
-//! makes new bytes of it. The *outcome* is the answer as data, the *report* the same as a text
-//! for the model.
+//! request → resolve → repair → plan → splice, and `apply` runs these stages and commits. What a
+//! model wrote becomes typed *operations* (`request`); their anchors become lines (`resolve`);
+//! known mistakes are fixed (`repair`); a *plan* is ordered, disjoint regions; `splice` makes new
+//! bytes of it. The *outcome* is the answer as data, the *report* the same as a text for the model.
 //!
 //! A patch can also be a text in oh-my-pi's language (`script`), which becomes operations as well.
 //!
@@ -14,7 +13,7 @@
 //! In a *session* an anchor means the line that the model saw, whatever happened to the file
 //! since: the crate `hashline-memory` knows which lines were shown.
 //!
-//! Whether the files still parse afterwards is told by `structure`, over the crate `hashline-syntax`.
+//! `structure` checks with `hashline-syntax` whether the files still parse afterwards.
 
 pub mod apply;
 mod block;

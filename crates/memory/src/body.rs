@@ -1,4 +1,4 @@
-//! A text with its lines and the hash that tells it from others: lent, kept, or named by its hash.
+//! A text with its lines and its identifying hash: borrowed, kept, or only named by its hash.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use twox_hash::XxHash3_128;
 use hashline_lines::lines::{LineIndex, Lines, Unit};
 use hashline_lines::tag::Tag;
 
-/// A text as the model sees it (UTF-8, without byte order mark), with its lines and its hash.
-/// Two bodies with one hash are taken for the same text, unless both are there to be compared.
+/// A text as the model sees it (UTF-8, without byte order mark), with its lines and its hash. Two
+/// bodies with one hash count as the same text, unless both texts can be compared.
 #[derive(Clone, Copy)]
 pub struct Body<'a> {
     /// The text.
@@ -66,8 +66,8 @@ impl Kept {
     }
 }
 
-/// A text as a memory is told of it: a copy, or of one that is too large for the memory its hash
-/// and the number of its lines.
+/// A text as a memory records it: a copy or, if it is too large for the memory, its hash and line
+/// count.
 #[derive(Clone, Debug)]
 pub struct Version {
     pub(super) hash: u128,
@@ -78,8 +78,8 @@ pub struct Version {
 }
 
 impl Version {
-    /// A text, copied if it is within the limit. The hash is that of the copy: what is read from a
-    /// mapping can change between two looks at it.
+    /// A text, copied if it is within the limit. The hash is that of the copy: a mapping can change
+    /// between two reads.
     pub fn of(text: &[u8], limit_bytes: usize) -> Version {
         if text.len() > limit_bytes {
             let index = LineIndex::new(text, Unit::Byte);
@@ -89,7 +89,7 @@ impl Version {
         Version::owned(text.to_vec())
     }
 
-    /// A copy of a text that nobody can change meanwhile, with what is known of it.
+    /// A copy of a text that cannot change meanwhile, with its lines and hash.
     pub(super) fn copy_of(body: Body<'_>, limit_bytes: usize) -> Version {
         let Body { text, index, hash } = body;
         if text.len() > limit_bytes {
@@ -104,7 +104,7 @@ impl Version {
         Version::shared(Arc::new(text), hash)
     }
 
-    /// A text that others hold as well, with its hash.
+    /// A shared text, with its hash.
     pub fn shared(text: Arc<Vec<u8>>, hash: u128) -> Version {
         let index = LineIndex::new(&text, Unit::Byte);
         Version::kept(Arc::new(Kept { text, index, hash }))
@@ -124,7 +124,7 @@ impl Version {
         self.kept.as_deref().map(Kept::body)
     }
 
-    /// Looks at `text`, which this is of, through what is kept of it, or anew.
+    /// Calls `look` with `text`, whose version this is; indexes it if needed.
     pub fn look<T>(&self, text: &[u8], look: impl FnOnce(&Body<'_>) -> T) -> T {
         match self.body() {
             Some(body) => look(&body),
@@ -159,7 +159,7 @@ pub(super) struct TextRef {
 }
 
 impl TextRef {
-    /// The text as a memory is told of it that cannot look at it.
+    /// The version of a text that is not at hand.
     pub(super) fn version(&self) -> Version {
         Version { hash: self.hash, count: self.lines, kept: None, tag: self.tag }
     }

@@ -1,9 +1,9 @@
-//! Where the lines of one text are in another one that somebody made of it.
+//! Where the lines of one text are in a later version of it.
 //!
 //! No diff can know that. It finds a short, or a likely, way from one text to the other; where
 //! lines repeat there are several ways, and it takes one. So three are asked, which choose
 //! differently where there is a choice: Myers from the front, Myers from the back, and histogram,
-//! which begins with the rarest lines. A stretch of lines that were added or removed can often be
+//! which begins with the rarest lines. A run of lines that were added or removed can often be
 //! shifted up or down: of `a b a b` made from `a b`, which `a` is the old one? Lines over which it
 //! can be shifted do not count as kept.
 //!
@@ -12,9 +12,9 @@
 //! - all three diffs say so, and the unbroken run of kept lines around it is in each text once;
 //! - two of them say so, and one of its own lines is in each text once.
 //!
-//! What is there once must also say something: a brace alone is once in many texts by accident. It
-//! is no evidence if a line that is not kept differs from it only in leading or trailing whitespace:
-//! in a re-indented file, lines become equal to others of another depth.
+//! What is there once must also have enough letters: a lone brace is unique in many texts. It
+//! proves nothing if a line that is not kept differs from it only in leading or trailing
+//! whitespace: in a re-indented file, lines become equal to others of another depth.
 //!
 //! Where whitespace at the ends of lines has changed, the texts are compared again without it,
 //! by the same rule. A block that only this finds must be next to a line that was next to it.
@@ -40,10 +40,10 @@ use indentation::Units;
 
 pub use indentation::Reindentation;
 
-/// What is in each text once must have so many letters or digits to prove that it is the same.
+/// How many letters or digits unique lines need to prove that they are the same.
 const ENOUGH_LETTERS: u8 = 4;
 
-/// How many lines are looked at between two looks at the flag that cancels.
+/// How many lines are read between two checks for cancellation.
 const PIECE_LINES: usize = 1 << 16;
 
 /// How long a line is as a rule, or longer.
@@ -113,7 +113,7 @@ impl<'a> Older<'a> {
         line.strip_suffix(b"\r").unwrap_or(line)
     }
 
-    /// How many lines from `first` on end at `end` or before it, with their line feeds.
+    /// How many lines from `first` on end at `end` or before it, with their newlines.
     fn ended_until(&self, first: usize, end: usize) -> usize {
         let count = self.starts[first + 1..].partition_point(|&start| start <= end);
         let is_open = first + count == self.count() && !ends_a_line(self.text);
@@ -121,7 +121,7 @@ impl<'a> Older<'a> {
     }
 }
 
-/// Whether nothing stands behind the last line feed of a text.
+/// Whether a text is empty or ends with a newline.
 fn ends_a_line(text: &[u8]) -> bool {
     text.last().is_none_or(|&last| last == b'\n')
 }
@@ -355,8 +355,8 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// The tokens of the lines of a text that is mostly the older one. From each line that was found
-/// on, what both have in common is passed over at once; only the line behind it is looked up.
+/// The tokens of the lines of a text that is mostly the older one. After each line that was found,
+/// the common part is skipped at once; only the line after it is interned.
 fn alike<'a>(
     kinds: &mut Interner<&'a [u8]>,
     older: &Older<'a>,
@@ -377,7 +377,7 @@ fn alike<'a>(
         }
         let from = older.starts[next];
         let end = from + common_prefix(&older.text[from..], rest);
-        // A line without its line feed may go on in the other text.
+        // A line without newline can continue in the other text.
         let common = older.ended_until(next, end);
         if common > 0 {
             tokens.extend_from_slice(&old[next..next + common]);
@@ -418,12 +418,12 @@ fn letters_of(line: &[u8]) -> Vec<u8> {
     letters.copied().collect()
 }
 
-/// Whether lines with so many letters and digits say something.
+/// Whether this number of letters and digits is enough.
 fn is_enough(letters: usize) -> bool {
     letters >= usize::from(ENOUGH_LETTERS)
 }
 
-/// Whether a line has so many letters and digits that it is told from others by what it says.
+/// Whether a line has enough letters and digits to be recognized by its text.
 pub fn says_enough(line: &[u8]) -> bool {
     is_enough(letters_in(line).into())
 }
@@ -435,10 +435,10 @@ fn together(map: &[u32], from: usize, to: usize) -> Option<u64> {
     is_kept.then_some(u64::from(now))
 }
 
-/// Whether lines are somewhere in a text, and nowhere else: by Knuth, Morris and Pratt, since
-/// texts that repeat themselves would make a search line by line quadratic.
+/// Whether lines occur in a text exactly once: by Knuth, Morris and Pratt, because repetitive texts
+/// would make a search line by line quadratic.
 fn is_in_once(text: &[Token], lines: &[Token]) -> bool {
-    // For each beginning of the lines, how long its longest end is that they begin with, too.
+    // For each prefix, the length of its longest proper suffix that is also a prefix.
     let mut borders = vec![0; lines.len()];
     let mut border = 0;
     for at in 1..lines.len() {

@@ -48,7 +48,7 @@ impl LineSet {
     /// The lines of ranges in any order.
     fn joined(mut ranges: Vec<Range<u64>>) -> LineSet {
         ranges.retain(|one| !one.is_empty());
-        // What is in order already, or made of two parts that are, this sort merges.
+        // This sort merges input that consists of a few sorted parts.
         ranges.sort_by_key(|one| one.start);
         ranges.dedup_by(|next, last| {
             let is_joined = next.start <= last.end;
@@ -131,7 +131,7 @@ impl LineSet {
         LineSet(common)
     }
 
-    /// The ranges, in order.
+    /// The sorted ranges.
     pub fn ranges(&self) -> &[Range<u64>] {
         &self.0
     }
@@ -141,7 +141,7 @@ impl LineSet {
         self.0.iter().map(|one| one.end - one.start).sum()
     }
 
-    /// Whether they can be lines of a text that has so many, or the one after its last.
+    /// Whether all are lines of a text with `count` lines, or the one after its last.
     pub(super) fn fits(&self, count: u64) -> bool {
         let first = self.0.first().is_none_or(|one| one.start >= 1);
         let last = self.0.last().is_none_or(|one| one.end <= count.saturating_add(2));
@@ -154,7 +154,7 @@ impl LineSet {
     }
 }
 
-/// Ranges that are not in order are damage: no set is written so.
+/// Unsorted ranges are damage: no set is written so.
 impl<'de> Deserialize<'de> for LineSet {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let ranges = Vec::<Range<u64>>::deserialize(from)?;
@@ -170,7 +170,7 @@ impl FromIterator<Range<u64>> for LineSet {
     }
 }
 
-/// Those of some ranges in order that do not end before a line.
+/// Those of some sorted ranges that do not end before a line.
 fn behind(mut ranges: &[Range<u64>], line: u64) -> &[Range<u64>] {
     while let [first, rest @ ..] = ranges
         && first.end <= line

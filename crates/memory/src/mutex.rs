@@ -1,5 +1,5 @@
-//! A memory that several threads use, each for a short time, and its size, for which nobody waits.
-//! A fork shares it until one of the two learns something.
+//! A memory that several threads use, each for a short time. Its size is known without waiting. A
+//! fork shares it until one of the two learns something.
 
 use parking_lot::{Mutex, MutexGuard};
 use std::ops::{Deref, DerefMut};
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::versions::Memory;
 
-/// A memory behind a lock.
+/// A memory with a lock.
 pub(super) struct MemoryMutex {
     memory: Mutex<Arc<Memory>>,
     /// What it took when it was used last.
@@ -36,7 +36,7 @@ impl MemoryMutex {
         LockedMemory { memory, bytes: &self.bytes }
     }
 
-    /// What it takes, or took before whoever uses it just now.
+    /// What it takes, or took before its current use.
     pub(super) fn bytes(&self) -> usize {
         self.bytes.load(Ordering::Relaxed)
     }

@@ -1,5 +1,4 @@
-//! What went wrong with keeping a session on disk, for whoever asks: nobody waits for work that
-//! goes on.
+//! What went wrong with keeping a session on disk. Reading it does not wait for work in progress.
 
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeMap;
@@ -7,7 +6,7 @@ use std::sync::Arc;
 
 use hashline_base::error::{Error, Spelling};
 
-/// What can go wrong again and again: it is told once, with how often it came.
+/// A problem that can recur: it is reported once, with its count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Trouble {
     /// Others' records could not be read.
@@ -18,7 +17,7 @@ pub(super) enum Trouble {
     Unnamed,
 }
 
-/// What is damaged: that is counted.
+/// What is damaged, and counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Damage {
     Record,
@@ -48,14 +47,14 @@ impl Notes {
         noted.trouble.insert(trouble, (times + 1, why));
     }
 
-    /// Notes what was left out.
+    /// Notes what was skipped.
     pub(super) fn add_damage(&self, damage: Damage, count: u64) {
         if count > 0 {
             *self.lock().damage.entry(damage).or_default() += count;
         }
     }
 
-    /// A sentence for each kind, with options as a face writes them.
+    /// A sentence for each kind, with options as a binding has them.
     pub(super) fn all(&self, spelling: Spelling) -> Vec<String> {
         let noted = self.lock();
         let damage = noted.damage.iter().map(|(damage, &count)| damage.sentence(count));
@@ -102,7 +101,7 @@ mod tests {
         (0..30).for_each(|_| notes.add_damage(Damage::Text, 1));
         notes.add_damage(Damage::Record, 1);
         notes.add_damage(Damage::Record, 0);
-        for why in ["the disk is full", "nobody may"] {
+        for why in ["the disk is full", "denied"] {
             notes.add(Trouble::NotWritten, Error::new(Code::Io, why));
         }
         let why = Message::from("set ") + Term::StateDir;
@@ -114,7 +113,7 @@ mod tests {
                 "1 damaged record of the session's memory was skipped",
                 "30 damaged texts of the session's memory were skipped",
                 "the session's memory could not be read: set --state-dir",
-                "the session's memory could not be written: nobody may (the last of 2 times)",
+                "the session's memory could not be written: denied (the last of 2 times)",
             ]
         );
     }

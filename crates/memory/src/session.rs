@@ -1,4 +1,4 @@
-//! A session's memory as its calls share it: short looks under a lock, long work without it.
+//! A session's memory as its calls share it: short reads under a lock, long work without it.
 
 use parking_lot::{Mutex, MutexGuard};
 use std::path::{Path, PathBuf};
@@ -25,8 +25,7 @@ pub struct SessionMemory {
 
 /// Where a memory is kept on disk.
 struct KeptOnDisk {
-    /// Whoever needs the store and the memory locks the store first. Nobody waits for another
-    /// process while he holds it.
+    /// Locked before the memory, if both are needed. Its holder does not wait for other processes.
     store: Mutex<Store>,
     /// What keeps other processes from writing: it is taken before the store.
     lock: StoreLock,
@@ -139,7 +138,7 @@ impl SessionMemory {
         self.lock().knows(file)
     }
 
-    /// Bytes that it takes. Nobody waits for that.
+    /// Bytes that it takes. Does not wait.
     pub fn bytes(&self) -> usize {
         self.memory.bytes()
     }
@@ -149,15 +148,14 @@ impl SessionMemory {
         self.limits.bytes
     }
 
-    /// A text as the memory is to be told of it. It is copied and hashed while nobody waits for
-    /// the lock; one that the memory has already is not copied again. `hash` is given if it is
-    /// known already.
+    /// A text as the memory records it. It is copied and hashed without holding the lock; one that
+    /// the memory has already is not copied again. `hash` is given if it is known.
     pub fn version(&self, text: &[u8], hash: Option<u128>) -> Version {
         let known = self.known(text, hash.unwrap_or_else(|| hash_of(text)));
         known.unwrap_or_else(|| Version::of(text, self.limits.bytes))
     }
 
-    /// The same of a text that nobody can change meanwhile: nothing about it is found out again.
+    /// The same for a text that cannot change meanwhile: its lines and hash are reused.
     pub fn version_of(&self, body: Body<'_>) -> Version {
         let known = self.known(body.text, body.hash);
         known.unwrap_or_else(|| Version::copy_of(body, self.limits.bytes))
@@ -187,9 +185,9 @@ impl SessionMemory {
         }
     }
 
-    /// Gets ready to learn: waits, if the memory is kept on disk, until no other process writes
-    /// there. That ends after two seconds, and when the call is cancelled. `as_of` is when the
-    /// call was made, if it is one that had to wait.
+    /// Prepares to learn. If the memory is kept on disk, waits until no other process writes there,
+    /// at most two seconds, or until the call is cancelled. `as_of` is when the call was made, if
+    /// it waited.
     pub fn ready(
         &self,
         mut updates: Vec<MemoryUpdate>,

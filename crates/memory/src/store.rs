@@ -1,9 +1,9 @@
-//! A session's memory on disk: every update is a record, so that whoever opens the session later,
-//! or in another process, learns the same.
+//! A session's memory on disk: every update is a record, from which later runs and other processes
+//! learn the same.
 //!
-//! Texts are kept once, by their hash. When the records grow beyond what the memory is worth, the
-//! memory as a whole takes their place. What cannot be read, or written, costs what it would have
-//! taught, and is noted; a call does not fail for it.
+//! Texts are kept once, by their hash. Records that outgrow the memory are replaced by the memory
+//! as a whole. What cannot be read or written is not learned, and is noted; a call does not fail
+//! for it.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ use hashline_disk::records::{LogUpdate, RecordStore, StoreLock, StoredContent};
 /// How long a call waits for another process that is writing.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Records of so many bytes, if they are twice those of the memory as a whole, are replaced by it.
+/// Larger records are replaced by the memory as a whole if that is at most half as large.
 const MAX_RECORDS_BYTES: u64 = 1 << 20;
 
 /// One record.
@@ -79,8 +79,8 @@ fn is_false(value: &bool) -> bool {
 }
 
 impl SessionRecord {
-    /// Reads a record. What a checksum vouches for is as it was written; that it was written by
-    /// a program in order, it does not say.
+    /// Reads a record. A checksum proves that it is as it was written, not that a correct program
+    /// wrote it.
     fn parse(text: &str) -> Option<SessionRecord> {
         serde_json::from_str(text).ok().filter(SessionRecord::is_sound)
     }
@@ -166,8 +166,8 @@ impl Store {
         self.notes.clone()
     }
 
-    /// Has the memory learn what others have written since the last look: all of it at once. A
-    /// call that was made at a moment may mean what was shown until the one that is returned.
+    /// Has the memory learn at once all that others have written since the last read. Returns the
+    /// moment until which `call` can refer to shown lines.
     pub(super) fn catch_up(&mut self, memory: &MemoryMutex, call: Option<Moment>) -> Moment {
         self.read_on(memory, call).unwrap_or_else(|error| {
             self.notes.add(Trouble::NotRead, error);
@@ -195,12 +195,12 @@ impl Store {
         let Replayed { is_other, damaged } = self.replay(&news, &mut learned);
         self.notes.add_damage(Damage::Record, damaged);
         self.is_cut = news.is_cut || (self.is_cut && !is_other);
-        // What somebody showed could not be told, or this process could not tell others: which of
-        // what is remembered is the newest, nobody knows.
+        // Another process, or this one, could not record what it showed: it is unknown which
+        // remembered version is the newest.
         if news.is_cut || (is_other && self.has_missed) {
             learned.learn(&MemoryUpdate::AllForgotten);
         }
-        // Of a memory as a whole, nobody knows what of it is older than a call.
+        // In a memory as a whole, what is older than a call is unknown.
         let known = if is_other { Moment::default() } else { known };
         Ok(memory.lock().take_over(learned, known, call))
     }
@@ -278,10 +278,10 @@ impl Store {
         self.largest = Some(self.largest.map_or(limits, |largest| largest.larger(limits)));
     }
 
-    /// Writes updates after what others have written, while nobody else writes, and has the
-    /// memory learn them whatever came of that. What was to be forgotten since the call was made
-    /// is left out. Records that outgrew the memory are replaced. Where they cannot be written, the
-    /// log is cut: others would take older updates for the newest.
+    /// Writes updates after those of others, while no other process writes, and has the memory
+    /// learn them even if that fails. What was to be forgotten since the call was made is skipped.
+    /// Records that outgrew the memory are replaced. If they cannot be written, the log is cut:
+    /// others would take older updates for the newest.
     pub(super) fn learn(
         &mut self,
         mut updates: Vec<MemoryUpdate>,

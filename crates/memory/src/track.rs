@@ -14,7 +14,7 @@ pub struct Splice {
     pub first: u64,
     /// How many lines were removed.
     pub removed: u64,
-    /// How many lines stand there now.
+    /// How many lines are there now.
     pub inserted: u64,
 }
 
@@ -35,8 +35,8 @@ impl Splice {
         self.first..self.first.saturating_add(self.removed)
     }
 
-    /// Whether splices can make one text of another: they are in order, apart, and within lines
-    /// that the texts have.
+    /// Whether splices can make one text of another: they are sorted, disjoint, and within the
+    /// lines of the texts.
     pub(super) fn fit(splices: &[Splice], lines_before: u64, lines_after: u64) -> bool {
         let (mut at, mut inserted) = (1, 0u64);
         splices.iter().all(|splice| {
@@ -110,7 +110,7 @@ impl Course {
         self.moves.get(at).is_some_and(|one| one.first <= line)
     }
 
-    /// Whether it can make one text of another that have so many lines.
+    /// Whether it fits texts with these numbers of lines.
     pub(super) fn fits(&self, lines_before: u64, lines_after: u64) -> bool {
         // What follows adds numbers up, which only those of lines allow.
         if !Splice::fit(&self.splices, lines_before, lines_after) {
@@ -155,8 +155,8 @@ impl Run {
     }
 }
 
-/// Lines are not numbered beyond this, nor do they move further. A text has fewer than 2³² of
-/// them; what stands in for its end is larger than any number.
+/// Lines are not numbered beyond this, nor do they move further. A text has fewer than 2³² of them;
+/// the value for its end is larger than any number.
 const MAX_LINE: u64 = 1 << 40;
 
 /// Where the lines of one text are in another one: those that are still there.
@@ -201,7 +201,7 @@ impl Track {
         moved.collect()
     }
 
-    /// The stretches of lines, in the order in which they stand now.
+    /// The runs of lines, in their current order.
     pub(super) fn as_now(&self) -> TrackAsNow<'_> {
         let mut runs: Vec<&Run> = self.0.iter().collect();
         runs.sort_by_key(|run| run.target().start);
@@ -230,8 +230,8 @@ impl Track {
         self.0 = runs;
     }
 
-    /// Whether it is one that edits can make: lines are in order before, apart after, and lines of
-    /// a text stay lines of a text.
+    /// Whether it is one that edits can make: lines are sorted before, disjoint after, and remain
+    /// lines of a text.
     pub(super) fn is_sound(&self) -> bool {
         let mut from = 0;
         let is_sound = self.0.iter().all(|run| {
@@ -253,7 +253,7 @@ impl Track {
     }
 }
 
-/// Lines of an old text that stand together now.
+/// Lines of an old text that are adjacent now.
 pub(super) struct KeptStretch {
     /// Their numbers in the old text.
     pub(super) lines: Range<u64>,
@@ -265,7 +265,7 @@ pub(super) struct KeptStretch {
 pub(super) struct TrackAsNow<'a>(Vec<&'a Run>);
 
 impl TrackAsNow<'_> {
-    /// The lines that are now in a range, as stretches of the old text.
+    /// The lines that are now in a range, as runs of the old text.
     pub(super) fn origins(&self, now: Range<u64>) -> Vec<KeptStretch> {
         let from = self.0.partition_point(|run| run.target().end <= now.start);
         let within = self.0[from..].iter().take_while(|run| run.target().start < now.end);

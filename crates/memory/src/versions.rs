@@ -1,10 +1,10 @@
 //! The versions of files that were shown, and which lines of each, within bounds.
 //!
-//! A file's versions are kept as *lineages*: a text that somebody else made (the *base*), and
-//! what the session's own edits made of it since (the *tip*). Numbers that were shown along a
-//! lineage are *views*; each knows exactly where its lines are in the tip. So the own edits of a
-//! session cost two texts, however many they are. Between two lineages somebody else changed the
-//! file, and only the two texts are known.
+//! A file's versions are kept as *lineages*: a text that others made (the *base*), and what the
+//! session's own edits made of it since (the *tip*). Numbers that were shown along a lineage are
+//! *views*; each knows exactly where its lines are in the tip. So the own edits of a session cost
+//! two texts, however many they are. Between two lineages others changed the file, and only the two
+//! texts are known.
 
 mod files;
 mod image;
@@ -73,7 +73,7 @@ impl MemoryLimits {
     }
 }
 
-/// Of so many forgotten files it is known that they were forgotten.
+/// How many files are known to be forgotten.
 const MAX_FORGOTTEN_FILES: usize = 10_000;
 
 /// A moment in the life of a memory: what is shown later cannot be what an earlier call means.
@@ -85,7 +85,7 @@ pub struct Moment(u64);
 pub enum Showing {
     /// A read or a search was asked for them.
     Asked,
-    /// An answer to something else told them: the report of an edit, a refusal.
+    /// Another answer showed them: the report of an edit, a refusal.
     Told,
 }
 
@@ -97,7 +97,7 @@ pub struct FileMemory {
     /// Something that was shown of the file is not remembered any more.
     pub(super) forgotten: bool,
     used: u64,
-    /// What it takes beside its texts.
+    /// What it takes except texts.
     bytes: usize,
 }
 
@@ -139,7 +139,7 @@ impl FileMemory {
         found.into_iter().collect()
     }
 
-    /// Finds out what it takes beside its texts.
+    /// Sums up what it takes except texts.
     fn measure(&mut self, file: &Path) {
         self.bytes = size_of::<FileMemory>()
             + file.as_os_str().len()
@@ -160,7 +160,7 @@ impl FileMemory {
         self.forgotten = true;
     }
 
-    /// Tells texts that it uses them.
+    /// Marks its texts as used.
     fn touch(&self, texts: &mut KeptTexts) {
         for lineage in &self.lineages {
             texts.touch(lineage.base, LastUse { at: lineage.used, was_tip: false });
@@ -204,7 +204,7 @@ impl FileRecord {
 
 /// What a session showed. Cloning it makes a fork: texts are shared.
 ///
-/// A file is known by a path that the caller made canonical; it is not looked at.
+/// A file is known by a path that the caller made canonical; it is not checked.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     limits: MemoryLimits,
@@ -213,7 +213,7 @@ pub struct Memory {
     texts: KeptTexts,
     /// Hashes of the paths that were forgotten whole.
     forgotten: HashSet<u128>,
-    /// When calls were made that are not carried out yet, and how many at each moment.
+    /// When calls that have not run yet were made, and how many at each moment.
     held: BTreeMap<Moment, usize>,
     /// What was to be forgotten, and when, while calls waited that were made before.
     forgets: Vec<(Moment, Option<PathBuf>)>,
@@ -364,7 +364,7 @@ impl Memory {
     pub fn edited(&mut self, file: &Path, before: &Version, after: &Version, course: &Course) {
         let splices = &course.splices;
         let shift: i64 = splices.iter().map(|one| one.inserted as i64 - one.removed as i64).sum();
-        // Splices that do not tell the whole change would send anchors to wrong lines.
+        // Splices that miss a part of the change would send anchors to wrong lines.
         let is_whole = before.count.checked_add_signed(shift) == Some(after.count);
         if before.hash == after.hash || !self.files.contains(file) || !is_whole {
             return;
@@ -462,8 +462,8 @@ impl Memory {
         self.fit_bytes();
     }
 
-    /// Drops what was not used for longest until the rest is within the bound, but for what was
-    /// shown last: whoever is asked to look at it and try again must find it remembered.
+    /// Drops the least recently used until the rest is within the bound, except what was shown
+    /// last: a model that is asked to read it and retry must find it remembered.
     fn fit_bytes(&mut self) {
         while self.bytes() > self.limits.bytes {
             let has_older = self.files.len() > 1;

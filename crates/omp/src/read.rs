@@ -140,10 +140,7 @@ impl<'a> Reader<'a> {
         {
             let (row, what) = (
                 section.row,
-                format!(
-                    "[{}#{}] asks for nothing: write hunks below it",
-                    section.path, section.tag
-                ),
+                format!("[{}#{}] has no hunks: write them below it", section.path, section.tag),
             );
             self.wrong(row, what);
         }
@@ -270,7 +267,7 @@ impl<'a> Reader<'a> {
             }
             BodyTarget::Gap(gap) if lines.is_empty() => {
                 let what = format!(
-                    "PUT {gap}: has no new lines: write rows that begin with + below it, or remove the colon to put the lines of a register"
+                    "PUT {gap}: has no new lines: write + rows below it, or remove the colon to put the lines of a register"
                 );
                 self.wrong(row, what);
             }

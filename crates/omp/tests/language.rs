@@ -68,7 +68,7 @@ fn sections_have_headers() {
         ("[a.rs]\nREM", 1, "has no tag"),
         ("[a.rs#12]\nREM", 1, "four hexadecimal digits"),
         ("[#1A2B]\nREM", 1, "four hexadecimal digits"),
-        ("[a.rs#1A2B]\n", 1, "asks for nothing"),
+        ("[a.rs#1A2B]\n", 1, "has no hunks"),
         ("[a.rs#1A2B]\nPUT 1:\n+a\n[b, c]\n", 4, "a row of new text begins with +"),
     ] {
         let problems = read(text).unwrap_err();

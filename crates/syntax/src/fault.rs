@@ -66,7 +66,7 @@ fn errors<'t>(
 }
 
 /// Distinguishes trailing commas in objects and arrays from errors. In an array, the parser inserts
-/// a missing value after the comma; in an object, it skips the comma. Nodes are passed in order,
+/// a missing value after the comma; in an object, it skips the comma. Nodes arrive in sequence,
 /// because finding the siblings of a node takes time proportional to the depth of the tree.
 #[derive(Default)]
 struct TrailingCommas<'t> {

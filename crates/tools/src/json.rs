@@ -33,7 +33,7 @@ fn read_text(options: &ToolsOptions, _: &Dialect) -> ToolText {
     let limits = options.limits.words();
     ToolText {
         description: format!(
-            "Reads a JSON document, with comments or without, as it stands in its file. \
+            "Reads a JSON document, with comments or without, as it is in its file. \
              Above each line comes a comment // $.PATH:HASH for every value that begins in it, \
              where $.PATH:HASH is the anchor of the value: {apply_json} edits by these anchors. \
              Shows at most {limits}, and says where to go on (start_line)."
@@ -66,7 +66,7 @@ fn apply_text(options: &ToolsOptions, _: &Dialect) -> ToolText {
     ToolText {
         description: format!(
             "Edits values of JSON documents by path, any number in one call: \
-             all operations are carried out, or none. \
+             all operations are applied, or none. \
              Values are named by the anchors that {read_json} showed; copy them exactly. \
              All anchors of a call refer to the documents before it; \
              comments, order and layout of everything else stay as they are. \

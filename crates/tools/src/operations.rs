@@ -76,10 +76,10 @@ pub static LINE_FIELDS: &[Field] = &[
     Field::new("to", Kind::Path, "")
         .about_operations(&[
             (&["move_file"], "The new path"),
-            (&["move_lines", "copy_lines"], "of lines: another file"),
+            (&["move_lines", "copy_lines"], "lines: to another file"),
         ])
         .aliases(&["new_path", "newPath"]),
-    Field::new("to_anchor", Kind::Name, "They go below it, or to BOF, EOF").aliases(&["toAnchor"]),
+    Field::new("to_anchor", Kind::Name, "Lines go below it; or BOF, EOF").aliases(&["toAnchor"]),
     Field::new("indent", Kind::Name, "fit: as deep as there"),
     Field::new("verbatim", Kind::Flag, "Make no repairs"),
 ];
@@ -98,7 +98,7 @@ pub static VALUE_FIELDS: &[Field] = &[
         "The new value as JSON text, like \"a\" in quotes, 5 or {\"b\":true}",
     ),
     Field::new("key", Kind::Text, "Into an object: the new key"),
-    Field::new("index", Kind::Count, "Into an array: before this element; the end when left out"),
+    Field::new("index", Kind::Count, "Into an array: before this element; default: the end"),
 ];
 
 /// Fields of operations that no schema has: other ways to name lines and paths.

@@ -58,7 +58,7 @@ fn tool_text(options: &ToolsOptions, dialect: &Dialect) -> ToolText {
     ToolText {
         description: format!(
             "Reads files. {rows} \
-             A source beyond {limits} is folded: its definitions, and rows like 14-80 … 67 lines, which open shows. Images are shown."
+             A source over {limits} is folded to definitions and rows like 14-80 … 67 lines; open shows those. Images are shown."
         ),
         snippet: format!("Read files, each line with {locator} that {apply} edits by"),
         guidelines: vec![format!(

@@ -32,7 +32,7 @@ const CONTEXT: Field = Field::new("context", Kind::Count, "");
 const MATCHES: Field = Field::new("max_matches", Kind::Count, "At most {}")
     .counting(MAX_MATCHES)
     .aliases(&["limit", "maxMatches"]);
-const ENCLOSING: Field = Field::new("enclosing", Kind::Flag, "Show what each match stands in");
+const ENCLOSING: Field = Field::new("enclosing", Kind::Flag, "Show what encloses each match");
 const HIDDEN: Field = Field::new("hidden", Kind::Flag, "");
 
 pub static SEARCH: Tool = Tool {
@@ -50,7 +50,7 @@ fn tool_text(options: &ToolsOptions, dialect: &Dialect) -> ToolText {
     let (line, locator) = (line_form(dialect), locator_noun(dialect));
     ToolText {
         description: format!(
-            "Searches files for lines that match a regular expression, ignored and binary ones left out. \
+            "Searches files for lines that match a regular expression; skips ignored and binary ones. \
              Lines come as {line}, so {apply} can edit them without a {read}."
         ),
         snippet: format!("Search files for lines, each shown with {locator} that {apply} edits by"),

@@ -167,7 +167,7 @@ impl<'de> Deserialize<'de> for RepairRules {
             type Value = RepairRules;
 
             fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str("true, false, or an object from rules to true or false")
+                out.write_str("true, false, or an object with true or false per rule")
             }
 
             fn visit_bool<E>(self, on: bool) -> std::result::Result<RepairRules, E> {

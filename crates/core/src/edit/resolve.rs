@@ -1,8 +1,8 @@
 //! Anchors against current lines: exact, relocated, or refused with a reason.
 //!
-//! The rules: docs/protocol.md, "Resolving an anchor". In short: a hash that moved is followed
-//! only if it is the only one in the window, and nothing in the patch speaks for the numbered
-//! line. Most anchors that look stale stand in files that never changed.
+//! The rules: docs/protocol.md, "Resolving an anchor". In short: a hash that moved is followed only
+//! if it is the only one in the window, and nothing in the patch speaks for the numbered line. Most
+//! anchors that seem stale are of files that never changed.
 
 mod peers;
 mod weight;
@@ -27,20 +27,20 @@ use window::HashWindow;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Relocate {
-    /// Look nearby, and follow the hash unless the patch itself speaks against it.
+    /// Search nearby, and follow the hash unless the patch contradicts it.
     #[default]
     Guarded,
-    /// Look nearby, and follow a hash that is unique there.
+    /// Search nearby; follow a hash that is unique there.
     Unique,
     /// Refuse.
     Off,
 }
 
-/// How far from its number a line is looked for by default, in lines each way.
+/// How far from its number to search for a line by default, in lines each way.
 pub const RELOCATE_WINDOW_LINES: u64 = 100;
 
-/// The most that [`RelocatePolicy::window_lines`] can be: further away a hash says nothing, and looking
-/// for it in all of a long file, for each of thousands of anchors, takes minutes.
+/// The maximum of [`RelocatePolicy::window_lines`]. Further away, a hash proves nothing, and
+/// searching all of a long file for each of thousands of anchors takes minutes.
 pub const RELOCATE_WINDOW_MAX_LINES: u64 = 1000;
 
 /// The most lines with the hash of a refused anchor that its refusal names.
@@ -51,7 +51,7 @@ const NEAR_LIMIT: usize = 16;
 pub struct RelocatePolicy {
     /// What to do with stale anchors.
     pub relocate: Relocate,
-    /// How far to look, in lines each way.
+    /// Lines to search each way.
     pub window_lines: u64,
 }
 
@@ -80,8 +80,7 @@ impl Doubtful {
     }
 }
 
-/// What anchors are resolved against: the current lines. (A memory of the lines that a model
-/// was shown would be a second kind of evidence, and belongs here.)
+/// The current lines, against which anchors are resolved.
 pub struct Evidence<'a> {
     /// The dialect of the anchors.
     pub dialect: &'static Dialect,
@@ -105,7 +104,7 @@ impl<'a> Evidence<'a> {
         Evidence { dialect, text, index, hash, doubtful, limit_bytes: 0 }.within(ANSWER_LIMIT_BYTES)
     }
 
-    /// The same for refusals of at most so many bytes: a fifth is for words.
+    /// The same with a limit for refusals: a fifth is for the message.
     #[must_use]
     pub fn within(self, refusal_limit_bytes: usize) -> Self {
         Evidence { limit_bytes: refusal_limit_bytes / 5 * 4, ..self }
@@ -166,7 +165,7 @@ pub struct Resolved<'o> {
     pub operation: &'o Operation,
     /// Where it takes place.
     pub spot: Spot,
-    /// The line that the text was written beside, for inserts by anchor.
+    /// For inserts by anchor, the line next to the new text.
     pub anchor_line: Option<u64>,
     /// By how many lines its anchors were off.
     pub distance: i64,
@@ -218,7 +217,7 @@ impl<'o> Group<'o> {
             LineEdit::Take(transfer) => (&transfer.first, transfer.last.as_ref(), None),
             LineEdit::Insert { .. } | LineEdit::Put(_) => match operation.action.place()? {
                 InsertAt::After(anchor) | InsertAt::Before(anchor) => (anchor, None, None),
-                // The phantom line has no text to look for: only the other anchor counts.
+                // The phantom line has no text to find: only the other anchor counts.
                 InsertAt::Between(after, before) if evidence.is_phantom(before) => {
                     (after, None, None)
                 }

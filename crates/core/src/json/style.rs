@@ -56,7 +56,7 @@ impl Style {
     }
 }
 
-/// How many values of the document, from its start, serve as examples if none around `near` does.
+/// How many values from the start of the document are tried if none around `near` fits.
 const EXAMPLE_LIMIT: usize = 1_000;
 
 /// Tries `near`, then the values that contain it, then those from the start of the document.

@@ -490,8 +490,8 @@ fn a_refusal_says_whether_the_number_or_the_hash_is_more_likely_correct() {
     ]
     .map(|operation| refused(&scene, json!([operation])).text.lines().last().unwrap().to_owned());
     assert_snapshot!(reasons.join("\n"), @"
-    Operation 0, f: Line 5 has bf; your hash 0a is that of line 6. In such a mistake the number is usually right: use 5:bf, or 6:0a for line 6.
-    Operation 0, f: Line 5 has bf; your hash 0a is that of line 6. In such a mistake the number is usually right: use 5:bf, or 6:0a for line 6.
+    Operation 0, f: Line 5 has bf; your hash 0a is that of line 6. In such cases the number is usually right: use 5:bf, or 6:0a for line 6.
+    Operation 0, f: Line 5 has bf; your hash 0a is that of line 6. In such cases the number is usually right: use 5:bf, or 6:0a for line 6.
     Operation 0, f: Line 5 has bf; your hash 0a is that of line 6, and your text is more like that line: use 6:0a, or 5:bf for line 5.
     Operation 0, f: Line 5 has bf; your hash 0a is that of line 6, and so is the text after it: use 6:0a, or 5:bf for line 5.
     ");

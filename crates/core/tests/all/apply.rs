@@ -182,7 +182,7 @@ fn the_hash_of_a_neighbouring_line_is_reported() {
     let rejected = dir.rejected(json!([{"op": "delete", "path": "a.txt", "anchor": mixed_up}]));
     let hash = &mixed_up[2..];
     let last = format!(
-        "Operation 0, a.txt: {hash} is the hash of line 3. In such a mistake the number is usually right: use {}, or {} for line 3.",
+        "Operation 0, a.txt: {hash} is the hash of line 3. In such cases the number is usually right: use {}, or {} for line 3.",
         anchor(2, "beta"),
         anchor(3, "gamma")
     );

@@ -218,7 +218,7 @@ fn a_session_refuses_the_number_of_a_blank_line_for_another() {
     let rejected = scene.refused(&anchor(2, "third line"));
     let three = anchor(3, "third line");
     let expected = format!(
-        "Line 2 is blank; your hash {} is that of line 3. In such a mistake the number is usually right: use 2, or {three} for line 3.",
+        "Line 2 is blank; your hash {} is that of line 3. In such cases the number is usually right: use 2, or {three} for line 3.",
         &three[1..]
     );
     assert!(rejected.text.contains(&expected), "{}", rejected.text);

@@ -576,11 +576,7 @@ fn lines_that_were_re_indented_unevenly_are_refused_where_that_has_a_meaning() {
     let (scene, outcome) = after_others("a.py", old, new, edit("a.py"));
     let Outcome::Rejected(rejected) = outcome else { panic!("{}", scene.content("a.py")) };
     assert_eq!(rejected.code, Code::HashMismatch);
-    assert!(
-        rejected.text.contains("Another process re-indented these lines"),
-        "{}",
-        rejected.text
-    );
+    assert!(rejected.text.contains("Another process re-indented these lines"), "{}", rejected.text);
     let (scene, _) = after_others("a.c", old, new, edit("a.c"));
     assert_eq!(scene.content("a.c"), new.replace("one()", "three()"));
 }

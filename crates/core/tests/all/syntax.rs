@@ -300,9 +300,7 @@ const SHORT: &str = "function b() {\n  f()\n  return 3\n}\n";
 #[test]
 fn the_only_similar_variant_that_parses_is_suggested() {
     let repeats = |line: u64| {
-        format!(
-            "the last line of the text of operation 0, which repeats line {line}, was not meant"
-        )
+        format!("the last line of the text of operation 0, which repeats line {line}, is a mistake")
     };
     for (code, operations, may_be, wanted) in [
         (

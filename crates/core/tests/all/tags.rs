@@ -166,7 +166,7 @@ fn a_session_shows_each_tag_once_and_takes_patches_by_it() {
         done.text
     );
     let now = "one\n2\nTHREE\nfour\nfive\n1:x\n";
-    assert_eq!(project.content("a.txt"), now, "a number is no anchor that was copied");
+    assert_eq!(project.content("a.txt"), now, "a number is not a copied anchor");
     applied(in_session(&session, &format!("{}\nPUT 6:\n+six\n", header("a.txt", now))));
 }
 

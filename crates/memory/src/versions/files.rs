@@ -1,5 +1,5 @@
-//! The files of a memory, so that what is asked of them after each update needs no look through
-//! all of them: which was used longest ago, which refer to a text, how much they take.
+//! The files of a memory, indexed for the queries after each update: which was used longest ago,
+//! which refer to a text, how much they take.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
@@ -15,7 +15,7 @@ pub(super) struct Files {
     by_use: BTreeSet<(u64, Arc<Path>)>,
     /// By the texts that they refer to.
     by_text: HashMap<u128, HashSet<Arc<Path>>>,
-    /// What they take beside their texts.
+    /// What they take except texts.
     bytes: usize,
 }
 
@@ -127,7 +127,7 @@ impl Files {
 
 #[cfg(test)]
 impl Files {
-    /// Asserts that what is noted beside the files is true of them.
+    /// Asserts that the indexes match the files.
     pub(super) fn check(&self) {
         assert_eq!(self.bytes, self.values().map(|file| file.bytes).sum::<usize>());
         let by_use = self.iter().map(|(name, file)| (file.used, name.into())).collect();

@@ -29,7 +29,7 @@ impl MemoryImage {
 impl Memory {
     /// What there is to write down.
     pub fn image(&self) -> MemoryImage {
-        // A name that is no text cannot be written down; its file is known to this process alone.
+        // A name that is not UTF-8 cannot be stored; its file is known to this process alone.
         let files = self.files.iter().filter(|(file, _)| file.to_str().is_some());
         let texts = self.texts.iter().map(|(hash, kept)| {
             let lines = kept.body().count();

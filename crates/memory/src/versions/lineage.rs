@@ -19,7 +19,7 @@ const MAX_VIEWS: usize = 64;
 /// How many views there may be where calls that wait hold on to them.
 const MAX_HELD_VIEWS: usize = 256;
 
-/// When calls were made that are not carried out yet.
+/// When calls that have not run yet were made.
 #[derive(Clone, Copy)]
 pub(super) struct WaitingCalls {
     pub(super) oldest: Moment,
@@ -214,8 +214,8 @@ impl View {
         Some((&one.to, one.now + (line - one.first)))
     }
 
-    /// The shown lines among those that are now in a range of the tip: stretches of the view, with
-    /// their places in the tip.
+    /// The shown lines among those that are now in a range of the tip: runs of the view, with their
+    /// places in the tip.
     fn shown_in(&self, now: &TrackAsNow<'_>, tip: Range<u64>) -> Vec<KeptStretch> {
         let origins = now.origins(tip);
         let lines = origins.into_iter().flat_map(|origin| {
@@ -282,7 +282,7 @@ impl Lineage {
 
     /// Drops the view of the older half that would be missed least. Reports of edits show a few
     /// lines each; the page that they all started from must outlive them, and so must what calls
-    /// mean that have been made but not carried out.
+    /// mean that have not run yet.
     fn thin_out(&mut self, waiting: Option<WaitingCalls>) -> bool {
         let is_free = |view: &View| waiting.is_none_or(|waiting| view.since > waiting.oldest);
         let free = |views: &[View]| {
@@ -296,8 +296,8 @@ impl Lineage {
         least.map(|at| self.views.remove(at)).is_some()
     }
 
-    /// Follows an own edit. Of a text that is too large to be kept, the lines that are gone are
-    /// not known afterwards.
+    /// Follows an own edit. If the text is too large to be kept, deleted lines are unknown
+    /// afterwards.
     pub(super) fn follow(
         &mut self,
         before: Option<Body<'_>>,

@@ -100,8 +100,8 @@ impl Memory {
 }
 
 impl MemoryImage {
-    /// Whether a memory can have left it. What is written after a checksum is read as it was
-    /// written, but not every program that writes there need be in order.
+    /// Whether a memory can have written it. A checksum proves that it is as it was written, but
+    /// not that a correct program wrote it.
     pub fn is_sound(&self) -> bool {
         let now = Moment(self.now);
         self.now <= MAX_MOMENT

@@ -6,9 +6,8 @@ use std::sync::Arc;
 use super::Moment;
 use crate::body::Kept;
 
-/// When a text was used last. Of two that were used at once, the one that was not the newest of its
-/// lineage counts as older: the newest serves without the one that it was made of, and not the
-/// other way round.
+/// When a text was used last. If two were used at once, the one that was not the tip of its lineage
+/// counts as older: the tip is useful without the base, but not the base without the tip.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct LastUse {
     pub(super) at: Moment,
@@ -40,7 +39,7 @@ impl KeptTexts {
         self.bytes
     }
 
-    /// The text that was not used for longest.
+    /// The least recently used text.
     pub(super) fn oldest(&self) -> Option<u128> {
         self.by_use.first().map(|(_, hash)| *hash)
     }
@@ -74,7 +73,7 @@ impl KeptTexts {
 
 #[cfg(test)]
 impl KeptTexts {
-    /// Asserts that what is noted beside the texts is true of them.
+    /// Asserts that the indexes match the texts.
     pub(super) fn check(&self) {
         assert_eq!(self.bytes, self.kept.values().map(|(kept, _)| kept.bytes()).sum::<usize>());
         let by_use = self.kept.iter().map(|(&hash, &(_, used))| (used, hash)).collect();

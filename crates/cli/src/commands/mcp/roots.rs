@@ -33,7 +33,7 @@ pub async fn of_client(context: &RequestContext<RoleServer>) -> Vec<String> {
 }
 
 /// Refuses to work in the root of the file system or in the home directory, where clients start
-/// servers that are not told a project: a patch could change any file of the user.
+/// servers without a project: a patch could change any file of the user.
 pub fn check_working_directory() -> Result<()> {
     let cwd = std::env::current_dir().map_err(|cause| Error::io("find", ".", &cause))?;
     let is_home = || std::env::home_dir().is_some_and(|home| is_same(&cwd, &home));

@@ -45,7 +45,7 @@ pub struct Plan {
 /// A plug-in that is not installed where it would be loaded from.
 pub struct MissingPackage {
     pub name: &'static str,
-    /// Where it was looked for.
+    /// The path searched.
     pub path: String,
 }
 
@@ -236,8 +236,8 @@ fn json_file(path: PathBuf, entries: Vec<Entry>) -> Target {
     Target { path, format: Format::Json, entries }
 }
 
-/// The plug-in that is installed next to the program. The agent does not start where it is told to
-/// load a package that does not exist.
+/// The plug-in that is installed next to the program. The agent does not start if its configuration
+/// names a missing package.
 fn plug_in_of(
     path: PathBuf,
     keys: &'static [&'static str],

@@ -358,7 +358,7 @@ impl<'a> Lookups<'a> {
     }
 
     fn stamp(&self, place: &Place) -> Result<Stamp> {
-        self.fs.stamp(place).map_err(|cause| Error::io("look at", place.shown(), &cause))
+        self.fs.stamp(place).map_err(|cause| Error::io("inspect", place.shown(), &cause))
     }
 
     /// The stamp of the entry at a name; `None` if there is none.
@@ -367,7 +367,7 @@ impl<'a> Lookups<'a> {
         match self.fs.stamp(place) {
             Ok(stamp) => Ok(Some(stamp)),
             Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(cause) => Err(Error::io("look at", place.shown(), &cause)),
+            Err(cause) => Err(Error::io("inspect", place.shown(), &cause)),
         }
     }
 
@@ -473,7 +473,7 @@ fn can_create_file(operation: &Operation) -> bool {
 fn missing_position(operation: &Operation, path: &str) -> Error {
     let message = Mention::Operation(operation.index)
         + format!(
-            ": the field to_anchor is missing: {path} exists: expected the place in it, an anchor, BOF or EOF"
+            ": the field to_anchor is missing, but {path} exists: expected an anchor, BOF or EOF"
         );
     Error::at(Code::InvalidOperation, path, message)
 }

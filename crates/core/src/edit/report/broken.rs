@@ -161,7 +161,7 @@ fn intention(suggestion: &Suggestion) -> Message {
     let unintended = |which: &str| {
         Message::from(format!("the {which} line of the text of "))
             + operation
-            + format!(", which repeats line {line}, was not meant")
+            + format!(", which repeats line {line}, is a mistake")
     };
     match mistake {
         Mistake::End(by) => operation + format!(" was meant to end {}", lines_off(*by)),

@@ -179,7 +179,7 @@ pub(in crate::edit) fn headline(code: Code, anchor: &str) -> String {
     }
 }
 
-/// Limits for the lines that a report shows of a block that differs from its checksum.
+/// Limits for the shown lines of a block whose checksum differs.
 const CHANGED_LIMIT_LINES: u64 = 200;
 const CHANGED_LIMIT_BYTES: usize = 40_000;
 
@@ -315,8 +315,7 @@ fn explanation(evidence: &Evidence<'_>, window_lines: u64, refusal: &AnchorRefus
 /// The explanation of an anchor with the number of one line and the hash of its neighbour. In 65 of
 /// 67 recorded anchors of this kind whose text is not more similar to the neighbour, the number was
 /// right (`vectors/mispaired.jsonl`).
-pub(in crate::edit) const NUMBER_IS_LIKELIER: &str =
-    "In such a mistake the number is usually right";
+pub(in crate::edit) const NUMBER_IS_LIKELIER: &str = "In such cases the number is usually right";
 
 /// Whether the number is likelier to be right than the hash. The new text, if it is similar to the
 /// neighbour, and the text after an anchor are better evidence.

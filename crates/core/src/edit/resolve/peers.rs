@@ -17,8 +17,8 @@ const FAR_MARGIN: f64 = 0.1;
 
 /// What the other operations on the same file say.
 pub(super) struct Peers {
-    /// Lines and operations of anchors that hold exactly and are unique in their window, the
-    /// lowest line first. Of each operation, only its lowest counts.
+    /// Lines and operations of anchors that hold exactly and are unique in their window, the lowest
+    /// line first. Only the lowest of each operation counts.
     holding: Vec<(u64, usize)>,
     /// Groups that have exactly one distance other than 0: their operation and named line.
     moving: HashMap<i64, Vec<(usize, u32)>>,
@@ -27,7 +27,7 @@ pub(super) struct Peers {
 impl Peers {
     pub(super) fn new(window: &mut HashWindow<'_, '_>, groups: &[Group<'_>]) -> Peers {
         let mut peers = Peers { holding: Vec::new(), moving: HashMap::new() };
-        // Without a stale anchor nobody will ask.
+        // Not needed without a stale anchor.
         if groups.iter().all(Group::holds) {
             return peers;
         }

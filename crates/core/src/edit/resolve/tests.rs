@@ -238,7 +238,7 @@ fn a_checksum_tells_what_lies_between_the_ends() {
     };
     assert_eq!(run(&shown, checksum(5, 8)), Ok(vec![Spot::Lines(5, 8)]));
     assert_eq!(run(&shown, checksum(1, 40)), Ok(vec![Spot::Lines(5, 8)]));
-    // Others changed a line inside, or only its white space.
+    // Others changed an inner line, or only its whitespace.
     let refused = Err(vec![(0, Code::HashMismatch)]);
     for changed in ["other".to_owned(), format!(" {}", shown[6])] {
         let mut lines = shown.clone();

@@ -8,12 +8,12 @@ use super::{Evidence, Group, moved};
 /// How many letters or digits a line must have for a stale anchor to be taken to mean it.
 const ENOUGH_LETTERS: usize = 4;
 
-/// Hashes of dialects with so many of them speak for themselves.
+/// With this many hashes, a dialect needs no more evidence.
 const ENOUGH_HASHES: u32 = 1 << 16;
 
-/// Whether the lines of a group at `distance` are told from others by more than a short hash: a
-/// long one, or, for one of its ends, the text behind the anchor or what the line says. (Asking
-/// that of both ends of a range refuses every range that ends in a brace.)
+/// Whether more than a short hash identifies the lines of a group at `distance`: a long hash or,
+/// for one of its ends, the text after the anchor or enough letters in the line. (Requiring that of
+/// both ends would refuse every range that ends in a brace.)
 pub(super) fn suffices(evidence: &Evidence<'_>, group: &Group<'_>, distance: i64) -> bool {
     if evidence.dialect.modulus() >= ENOUGH_HASHES {
         return true;

@@ -7,17 +7,16 @@ use hashline_lines::anchor::Anchor;
 use hashline_lines::dialect::Dialect;
 use hashline_lines::hash::{LineHasher, mixes_line_number};
 
-/// Lines are hashed and sorted by hash so many at a time.
+/// How many lines are hashed and sorted at a time.
 const CHUNK_LINES: u64 = 128;
 
-/// Looks for hashes near a line; for lines that are searched, they are made once, however many
-/// anchors ask.
+/// Searches for hashes near a line. Hashes are computed once for all anchors, if possible.
 pub(super) struct HashWindow<'e, 'a> {
     evidence: &'e Evidence<'a>,
     size_lines: u64,
     hasher: LineHasher,
-    /// Hashes with their lines in ascending order, by number of the chunk; not used where the hash
-    /// depends on who asks.
+    /// Hashes with their lines in ascending order, by number of the chunk; not used if the hash
+    /// depends on the anchor.
     chunks: HashMap<u64, Vec<(u32, FoundLine<'a>)>>,
 }
 
@@ -49,8 +48,8 @@ impl<'e, 'a> HashWindow<'e, 'a> {
         self.evidence.dialect
     }
 
-    /// Whether line `number` has the anchor's hash, and its hint's text. An anchor that names a
-    /// version has neither: that the file is this version was found out before.
+    /// Whether line `number` matches the anchor's hash and hint. An anchor that names a version has
+    /// neither; the caller compared the version.
     pub(super) fn agrees(&mut self, anchor: &Anchor, number: u64) -> bool {
         if anchor.tag.is_some() {
             return number == u64::from(anchor.line)
@@ -109,7 +108,7 @@ impl<'e, 'a> HashWindow<'e, 'a> {
         }
     }
 
-    /// Lines whose hashes depend on who asks: each is made anew.
+    /// Lines whose hashes depend on the anchor: hashes each.
     fn each_line(&mut self, anchor: &Anchor, first: u64, last: u64) -> Vec<FoundLine<'a>> {
         let mut found = Vec::new();
         for (number, text) in lines_from(self.evidence, first).take_while(|one| one.0 <= last) {

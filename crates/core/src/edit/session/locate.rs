@@ -36,8 +36,8 @@ pub enum Unseen {
     /// Refuse to touch them.
     #[default]
     Refuse,
-    /// Leave anchors of such lines to the rules that need no memory. A range whose ends were
-    /// shown is still found by memory, whatever lies between.
+    /// Leave anchors of such lines to the rules that need no memory. A range whose ends were shown
+    /// is still found by memory, whatever is between.
     Match,
 }
 
@@ -122,7 +122,7 @@ pub struct PartlyShown {
 pub struct Placed {
     /// The lines, or the gap, in the current text.
     pub spot: Spot,
-    /// The line that the text was written beside, for inserts.
+    /// For inserts, the line next to the new text.
     pub anchor_line: Option<u64>,
     /// How far down the line of the first anchor is from where it was shown.
     pub distance: i64,
@@ -174,7 +174,7 @@ struct KnownView<'a> {
     view: &'a View,
 }
 
-/// What a view says of a target.
+/// A target, placed by a view.
 struct LandedView<'a> {
     by: KnownView<'a>,
     landed: Landed,
@@ -206,8 +206,8 @@ pub struct Locator<'a> {
 }
 
 impl<'a> Locator<'a> {
-    /// For a file that has this text now. Views that began after `as_of` are left out: a call
-    /// that was made before then cannot mean them.
+    /// For a file that has this text now. Views that began after `as_of` are skipped: a call that
+    /// was made before then cannot mean them.
     pub fn new(
         record: &'a FileRecord,
         current: Body<'a>,
@@ -238,7 +238,7 @@ impl<'a> Locator<'a> {
         }
     }
 
-    /// Decides where an operation takes place. Its anchors are in order.
+    /// Decides where an operation takes place. Its anchors are sorted.
     pub fn locate<'o>(&mut self, target: &Target<'o>) -> Found<'o> {
         let landed = match self.by_views(target, self.views()) {
             Some(Ok(found)) => self.undisputed(target, found.landed, Some(found.by.view)),
@@ -362,9 +362,8 @@ impl<'a> Locator<'a> {
         Some(landed.map_err(|why| self.refused(target, by, why)))
     }
 
-    /// Whether a view showed an end of a target for another line than that where a newer view has
-    /// it, or for one of which it is not certain where it is, and the model has not asked for it
-    /// since. A line that is gone is no other one.
+    /// Whether a view places an end of a target on another line than a newer view, or cannot place
+    /// it with certainty, and the model has not asked for it since. A deleted line does not count.
     fn objects(
         &mut self,
         by: KnownView<'a>,
@@ -385,10 +384,10 @@ impl<'a> Locator<'a> {
         })
     }
 
-    /// Whether what a view says of a target's ends counts alone, and not what an older one says:
-    /// the model asked for these lines since. Without that, nobody could say which of two lines
-    /// with one number and one hash is meant; what an edit reports does not tell, since the model
-    /// may not have read it when it made its next call.
+    /// Whether a newer view of a target's ends replaces an older one, because the model asked for
+    /// these lines since. Otherwise, two lines with one number and one hash cannot be
+    /// distinguished. The report of an edit is not enough: the model may not have read it before
+    /// its next call.
     fn has_taken_over(&self, newest: &View, older: &View, target: &Target<'_>) -> bool {
         let Block { first, last } = target.block();
         [first, last].into_iter().all(|line| newest.was_asked_since(older, line, self.as_of))
@@ -476,8 +475,8 @@ impl<'a> Locator<'a> {
         view.tag.or_else(|| self.tag_of(view.hash)) == Some(tag)
     }
 
-    /// Whether a view showed the line of an anchor with its hash and the text behind it, or in the
-    /// version that it names.
+    /// Whether a view showed the line of an anchor with its hash and hint, or in the version it
+    /// names.
     fn shows(&mut self, by: KnownView<'a>, anchor: &Anchor) -> bool {
         let line = u64::from(anchor.line);
         if !by.view.shows(line, self.as_of) {
@@ -629,10 +628,9 @@ impl<'a> Locator<'a> {
         }
     }
 
-    /// By the numbers that the current text has for lines that the model knows under others: a
-    /// report says by how much they moved, and the model may have counted. Not where such a
-    /// number was shown with another hash: then it can be a slip as well, and of those the number
-    /// is nearly always what was meant.
+    /// Takes the anchors as numbers of the current text: a report says by how much lines moved, and
+    /// the model may have added that. Not if such a number was shown with another hash: then the
+    /// anchor can also be a mistake, and in mistakes the number is nearly always right.
     fn by_tip(&mut self, target: &Target<'_>) -> Option<Landed> {
         let at = self.current_lineage().filter(|&at| !self.is_later(at))?;
         let (first, last) = target.ends();
@@ -693,7 +691,7 @@ impl<'a> Locator<'a> {
     }
 
     /// A range whose ends were shown at different times, so that no view has both. Each is then
-    /// looked for alone; only own edits may lie between.
+    /// located alone; only own edits may be between.
     fn apart<'o>(&mut self, target: &Target<'o>) -> Found<'o> {
         let (first, last) = target.ends();
         let current = self.current_lineage().filter(|&at| !self.is_later(at));

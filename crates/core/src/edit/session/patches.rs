@@ -1,4 +1,4 @@
-//! What the patches of a session leave for the next ones, beside its memory of what was shown.
+//! What the patches of a session leave for the next ones, besides the memory.
 
 use parking_lot::{Mutex, MutexGuard};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What an apply asks of a session's memory, and what it tells it when it is done.
+//! What an apply reads from a session's memory, and what it adds at the end.
 
 use std::cell::LazyCell;
 use std::collections::HashMap;
@@ -29,7 +29,7 @@ pub type Settlement<'o> = Result<Vec<Resolved<'o>>, Box<FileRefusal>>;
 /// Why operations on a file are refused, and what its answer shows of the file.
 #[derive(Debug, Default)]
 pub struct FileRefusal {
-    /// The failures, each with what is told of it.
+    /// The failures, each with its report.
     pub failures: Vec<(Failure, AnchorReport)>,
     /// What a session learns once the answer is certain.
     pub update: Option<MemoryUpdate>,
@@ -59,7 +59,7 @@ pub struct Recall<'m> {
     pub unseen: Unseen,
     /// When the call was made: what was shown since cannot be what it means.
     pub as_of: Moment,
-    /// Looked at between steps. The caller looks as well, before it tells of a refusal.
+    /// Checked between steps, and by the caller before it reports a refusal.
     pub cancel: &'m Cancel,
 }
 
@@ -242,10 +242,10 @@ fn doubtful_in(
     Doubtful::of(locator.doubtful(lines), text.hash)
 }
 
-/// The lines of a text that rows of anchors show: those whose hash, and text behind it, are true.
+/// The lines of a text that rows of anchors show: those whose hash and text match.
 ///
-/// If one row is not true, the text is another one by now, and a row can be true of it by
-/// accident: then only lines count that are in the text once and say something.
+/// If one row does not match, the text has changed, and rows can match by accident: then only
+/// unique lines with enough letters count.
 pub fn rows_shown(dialect: &'static Dialect, body: &Body<'_>, rows: &str) -> ShownLines {
     let mut hasher = LineHasher::new(dialect);
     let (mut agreed, mut is_other) = (Vec::new(), false);
@@ -315,8 +315,8 @@ fn shows_line(row: &str, line: &[u8]) -> bool {
     if is_whole { part.trim_end() == line.trim_end() } else { line.contains(part) }
 }
 
-/// The anchor of a row as this engine shows lines: the mark of the text follows it directly, which
-/// tells it from anchors that are spoken of.
+/// The anchor of a row that this engine rendered: the text mark follows directly, unlike in prose
+/// that mentions an anchor.
 fn shown_anchor(dialect: &'static Dialect, row: &str) -> Option<Anchor> {
     let anchor = Anchor::parse(dialect, row).ok()?;
     let behind = row.strip_prefix(&anchor.text(dialect))?;

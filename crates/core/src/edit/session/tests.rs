@@ -171,7 +171,7 @@ fn in_an_unchanged_file_nothing_is_relocated() {
 #[test]
 fn an_anchor_is_the_line_that_was_shown_whatever_stands_at_its_number_now() {
     let mut session = Session::showing("a b } c d e }");
-    // The closing brace of line 3 is now in line 5; in line 3 stands another one.
+    // The closing brace of line 3 is now in line 5; line 3 has another one.
     session.becomes("x } } a b } c d e }");
     let placed = session.placed(&Target::Line(&anchor(3, "}")));
     assert_eq!((placed.spot, placed.how), (Spot::Lines(6, 6), How::Carried));
@@ -316,7 +316,7 @@ fn numbers_as_they_are_now_are_understood_where_they_can_mean_nothing_else() {
     session.edit(2, 0, &["x", "y"]);
     assert_eq!(session.line(6, "d"), Spot::Lines(6, 6));
     assert_eq!(session.line_refused(4, "b"), (Code::HashMismatch, Why::Counted { now: Some(6) }));
-    // The text behind the anchor settles it.
+    // The text after the anchor decides.
     let short = anchor(4, "b").text(pi());
     let with_text = Anchor::parse(pi(), &format!("{short}|b")).unwrap();
     assert_eq!(session.spot(&Target::Line(&with_text)), Spot::Lines(4, 4));
@@ -332,7 +332,7 @@ fn regression_a_slip_behind_an_own_edit_is_asked_about() {
     assert_eq!(session.refused(&Target::Range(&first, &last)).1, Why::Counted { now: Some(4) });
     session.edit(5, 1, &["D"]);
     assert_eq!(session.line_refused(4, "c").1, Why::Counted { now: None });
-    // Others changed the file in between: the line is found all the same.
+    // Others changed the file in between: the line is still found.
     let mut other = Session::showing("a b c d e f");
     other.becomes("z a b c d e f");
     other.show(3, 3);
@@ -471,7 +471,7 @@ fn regression_a_call_does_not_mean_what_its_neighbour_was_shown() {
     session.show(1, 2);
     session.show(7, 8);
     let call = session.memory.hold();
-    // Another call, made at the same time, is refused and shown what lies between.
+    // Another call, made at the same time, is refused and shown what is between.
     session.show(3, 6);
     let (first, last) = (anchor(2, "b"), anchor(7, "g"));
     let range = Target::Range(&first, &last);
@@ -516,9 +516,9 @@ fn regression_lines_that_are_far_apart_are_no_place() {
 /// One step in the life of a file that only the session edits.
 #[derive(Clone, Debug)]
 enum Step {
-    /// Lines in the place of so many, from a line on.
+    /// A first line, a removed count, new lines.
     Edit(usize, usize, Vec<usize>),
-    /// The lines from one to another are shown, told or asked for.
+    /// First and last line shown; whether the model asked.
     Show(usize, usize, bool),
     /// One of the anchors so far is used.
     Use(usize),
@@ -764,8 +764,8 @@ fn splices_that_do_not_tell_the_whole_change_are_not_believed() {
     assert_eq!(session.line(2, "b"), Spot::Lines(4, 4));
 }
 
-/// A call looked at the file before the session edited it, and what it showed is learned after
-/// that: how the lines moved is known all the same, braces included.
+/// A call read the file before the session edited it, and what it showed is learned after that: how
+/// the lines moved is known anyway, braces included.
 #[test]
 fn regression_what_is_learned_late_of_a_text_is_followed_through_own_edits() {
     let mut session = Session::showing("{ } { }");
@@ -836,7 +836,7 @@ fn regression_an_end_that_a_newer_text_showed_elsewhere_makes_a_range_ambiguous(
     assert_eq!(session.spot(&Target::Range(&first, &last)), Spot::Lines(4, 6));
 }
 
-/// As above, but for what is told of an own edit, and a last end that the model counted on.
+/// As above, for lines in the report of an own edit and a last end that was computed.
 #[test]
 fn regression_a_number_that_was_counted_on_does_not_settle_the_other_end() {
     let mut session = Session { memory: Memory::default(), text: lines("one two x x five") };

@@ -10,10 +10,10 @@ use hashline_memory::LineSet;
 /// The most lines of which a refusal says what they were.
 const MAX_SHOWN_LINES: u64 = 20;
 
-/// Of a longer block, so many lines above the first that has changed.
+/// For a longer block, the lines above the first changed one.
 const CHANGED_CONTEXT_LINES: u64 = 2;
 
-/// How far around a line its neighbours are looked at for the hash that was given for it.
+/// How far around a line its neighbours are searched for the given hash.
 const NEIGHBOUR_LINES: u64 = 100;
 
 /// A refused anchor. A range that is refused as a whole is blamed on its first one.
@@ -28,9 +28,9 @@ pub struct Refused<'o> {
     /// The lines of the target as they were shown: at most 20, of more lines those around the
     /// first that has changed.
     pub shown: Vec<ShownLine>,
-    /// How many lines of it are left out there.
+    /// How many lines `shown` omits.
     pub left_out: u64,
-    /// The lines of the current text to look at instead; empty (0, 0) when it has none.
+    /// The lines of the current text to read instead; empty (0, 0) if it has none.
     pub now: (u64, u64),
     /// Something that was shown of the file is not remembered any more: what is taken for never
     /// shown may have been.
@@ -65,7 +65,7 @@ pub enum Why {
         /// Lines of the text that was shown which do have that hash (and hint), nearest first,
         /// at most 100 lines away.
         near: Vec<u64>,
-        /// The text that was shown is the current one: the anchor is a slip, nothing is stale.
+        /// The text that was shown is the current one: the anchor is wrong, not stale.
         is_current: bool,
     },
     /// The line was shown with another hash, and own edits have moved a line with this one to the
@@ -74,8 +74,7 @@ pub enum Why {
         /// Where the line is now that was shown with the number, if that is certain.
         now: Option<u64>,
     },
-    /// The line was shown with that hash, but its text is not that behind the anchor:
-    /// `HASH_MISMATCH`.
+    /// The line was shown with that hash, but its text is not the hint: `HASH_MISMATCH`.
     OtherText,
     /// The session itself has replaced the lines, or some of them, or put others between:
     /// `HASH_MISMATCH`.
@@ -304,8 +303,8 @@ impl<'a> Locator<'a> {
         Found::Refused(refused)
     }
 
-    /// A range of which an end was never shown: its other lines that were not are told, too, so
-    /// that one answer is enough.
+    /// For a range with an end that was never shown, also reports its other lines not shown: one
+    /// answer is enough.
     fn widen(&mut self, refused: &mut [Refused<'_>], first: u64, last: u64) {
         let last = last.min(self.current.count());
         let unseen = refused.iter_mut().find_map(|one| match &mut one.why {
