@@ -80,7 +80,9 @@ fn stopped_scanners() {
         let before = held_bytes();
         (0..TIMES).for_each(stop);
         let grown = held_bytes().saturating_sub(before);
-        assert!(grown < 64, "{}: {grown} bytes are left", language.name);
+        // The harness allocates a little when it reports that a test is slow; a state that each
+        // parse left would be at least 16 bytes, a hundred times.
+        assert!(grown < TIMES * 8, "{}: {grown} bytes are left", language.name);
     }
 }
 
