@@ -18,6 +18,7 @@ import { editOf, withLines } from '../edit/history/text.mjs'
  * @property {string[]} oldLines
  * @property {string} current the file when the edit arrives
  * @property {string} [truth] the correct result; undefined if there is no right place
+ * @property {boolean} [isIndented] lines were re-indented: a session then indents the new text alike
  * @property {Edit[]} operations by line numbers of the old text
  * @property {Map<number, number>} [mispaired] numbers that the model writes with the hash of
  * another line: of this one

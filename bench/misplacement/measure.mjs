@@ -103,10 +103,31 @@ function sampleOf(chunk, tallies, { name }, most) {
 async function verdictOf(one, result, known) {
   if (result.status === 'refused') return 'refused'
   const { formatted, truth } = one
-  if (!formatted) return result.text === truth ? 'right' : 'wrong'
+  if (!formatted) {
+    const isRight = result.text === truth || (one.isIndented && isAlike(result.text, one))
+    return isRight ? 'right' : 'wrong'
+  }
   if (!known.has(result.text)) {
     const [text] = await formatted.formatter.format([result.text], extname(one.path))
     known.set(result.text, text)
   }
   return known.get(result.text) === formatted.truth ? 'right' : 'wrong'
+}
+
+/**
+ * Whether a text is the correct result, except for the indentation of new lines.
+ * @param {string} text
+ * @param {Case} one
+ */
+function isAlike(text, { truth, operations }) {
+  if (truth === undefined) return false
+  const own = new Set(operations.flatMap(({ lines }) => lines.map((line) => line.trimStart())))
+  const [lines, wanted] = [text.split('\n'), truth.split('\n')]
+  return (
+    lines.length === wanted.length &&
+    lines.every((line, at) => {
+      const [bare, other] = [line.trimStart(), wanted[at].trimStart()]
+      return line === wanted[at] || (bare === other && own.has(bare.trimEnd()))
+    })
+  )
 }

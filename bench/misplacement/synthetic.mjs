@@ -105,6 +105,7 @@ export function* syntheticCases({ source, path, old }, random) {
       oldLines: old.lines,
       current,
       truth,
+      isIndented: names.includes('indent'),
       operations: [edit],
     }
   }

@@ -197,7 +197,7 @@ fn a_destination_anchor_is_required_if_and_only_if_the_file_exists() {
     let one = |more: Value| json!([letters((2, "b", 3, "c"), more)]);
     let rejected = scene.refuse(one(json!({"to": "g"})));
     assert_eq!(rejected.code, Code::InvalidOperation);
-    assert!(rejected.text.contains("to_anchor is missing: g exists"), "{}", rejected.text);
+    assert!(rejected.text.contains("to_anchor is missing, but g exists"), "{}", rejected.text);
     let rejected = scene.refuse(one(json!({})));
     assert!(rejected.text.contains("to_anchor is missing"), "{}", rejected.text);
     let rejected = scene.refuse(one(json!({"to": "h", "to_anchor": at(1, "x")})));
