@@ -1,4 +1,4 @@
-//! A text with its lines and its identifying hash: borrowed, kept, or only named by its hash.
+//! A text with its lines and its hash: borrowed, owned by the memory, or only the hash.
 
 use std::sync::Arc;
 
@@ -9,14 +9,14 @@ use hashline_lines::lines::{LineIndex, Lines, Unit};
 use hashline_lines::tag::Tag;
 
 /// A text as the model sees it (UTF-8, without byte order mark), with its lines and its hash. Two
-/// bodies with one hash count as the same text, unless both texts can be compared.
+/// bodies with the same hash count as the same text where the texts cannot be compared.
 #[derive(Clone, Copy)]
 pub struct Body<'a> {
     /// The text.
     pub text: &'a [u8],
     /// Its lines.
     pub index: &'a LineIndex,
-    /// XXH3 of the text, 128 bits: as `hashline_disk::bytes::snapshot` writes it, but as a number.
+    /// XXH3 of the text, 128 bits: the number that `hashline_disk::bytes::snapshot` writes as text.
     pub hash: u128,
 }
 
@@ -49,37 +49,37 @@ pub(super) fn lines_of(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// A text that memory owns.
 #[derive(Debug)]
-pub(super) struct Kept {
+pub(super) struct KeptText {
     text: Arc<Vec<u8>>,
     index: LineIndex,
     hash: u128,
 }
 
-impl Kept {
+impl KeptText {
     pub(super) fn body(&self) -> Body<'_> {
         Body { text: &self.text, index: &self.index, hash: self.hash }
     }
 
-    /// What it takes in memory.
+    /// Its size in memory.
     pub(super) fn bytes(&self) -> usize {
         self.text.len() + self.index.size_bytes()
     }
 }
 
-/// A text as a memory records it: a copy or, if it is too large for the memory, its hash and line
-/// count.
+/// A version of a file: a copy of its text or, if that is too large for the memory, only its hash
+/// and line count.
 #[derive(Clone, Debug)]
 pub struct Version {
     pub(super) hash: u128,
     pub(super) count: u64,
-    pub(super) kept: Option<Arc<Kept>>,
-    /// Its tag, if the model is shown that: a patch may name it when the text is gone.
+    pub(super) kept: Option<Arc<KeptText>>,
+    /// Its tag, if the model is shown tags: a patch may name it after the text was dropped.
     pub(super) tag: Option<Tag>,
 }
 
 impl Version {
-    /// A text, copied if it is within the limit. The hash is that of the copy: a mapping can change
-    /// between two reads.
+    /// Copies a text if it is within the limit. The copy is hashed, because a mapped file can
+    /// change between two reads.
     pub fn of(text: &[u8], limit_bytes: usize) -> Version {
         if text.len() > limit_bytes {
             let index = LineIndex::new(text, Unit::Byte);
@@ -89,16 +89,20 @@ impl Version {
         Version::owned(text.to_vec())
     }
 
-    /// A copy of a text that cannot change meanwhile, with its lines and hash.
+    /// Copies a text that cannot change meanwhile, with its lines and hash.
     pub(super) fn copy_of(body: Body<'_>, limit_bytes: usize) -> Version {
         let Body { text, index, hash } = body;
         if text.len() > limit_bytes {
             return Version { hash, count: index.count(), kept: None, tag: None };
         }
-        Version::kept(Arc::new(Kept { text: Arc::new(text.into()), index: index.clone(), hash }))
+        Version::kept(Arc::new(KeptText {
+            text: Arc::new(text.into()),
+            index: index.clone(),
+            hash,
+        }))
     }
 
-    /// A text that was made for the memory.
+    /// Takes ownership of a text.
     pub fn owned(text: Vec<u8>) -> Version {
         let hash = hash_of(&text);
         Version::shared(Arc::new(text), hash)
@@ -107,28 +111,28 @@ impl Version {
     /// A shared text, with its hash.
     pub fn shared(text: Arc<Vec<u8>>, hash: u128) -> Version {
         let index = LineIndex::new(&text, Unit::Byte);
-        Version::kept(Arc::new(Kept { text, index, hash }))
+        Version::kept(Arc::new(KeptText { text, index, hash }))
     }
 
-    pub(super) fn kept(kept: Arc<Kept>) -> Version {
+    pub(super) fn kept(kept: Arc<KeptText>) -> Version {
         Version { hash: kept.hash, count: kept.index.count(), kept: Some(kept), tag: None }
     }
 
-    /// Notes the tag of the text, which the model is shown.
+    /// Computes the tag of the text, unless it is known.
     pub(super) fn note_tag(&mut self) {
         self.tag = self.tag.or_else(|| Some(Tag::of(self.body()?.text)));
     }
 
-    /// The text and its lines, if it was not too large.
+    /// The text and its lines, unless it was too large.
     pub fn body(&self) -> Option<Body<'_>> {
-        self.kept.as_deref().map(Kept::body)
+        self.kept.as_deref().map(KeptText::body)
     }
 
-    /// Calls `look` with `text`, whose version this is; indexes it if needed.
-    pub fn look<T>(&self, text: &[u8], look: impl FnOnce(&Body<'_>) -> T) -> T {
+    /// Calls `run` with the body. `text` is the text of this version, in case there is no copy.
+    pub fn with_body<T>(&self, text: &[u8], run: impl FnOnce(&Body<'_>) -> T) -> T {
         match self.body() {
-            Some(body) => look(&body),
-            None => look(&Body::new(text, &LineIndex::new(text, Unit::Byte))),
+            Some(body) => run(&body),
+            None => run(&Body::new(text, &LineIndex::new(text, Unit::Byte))),
         }
     }
 
@@ -137,18 +141,18 @@ impl Version {
         self.count
     }
 
-    /// What it takes in memory.
+    /// Its size in memory.
     pub(super) fn bytes(&self) -> usize {
-        self.kept.as_deref().map_or(0, Kept::bytes)
+        self.kept.as_deref().map_or(0, KeptText::bytes)
     }
 }
 
-/// The hash by which a text is known.
+/// The hash that identifies a text.
 pub fn hash_of(text: &[u8]) -> u128 {
     XxHash3_128::oneshot(text)
 }
 
-/// A text, by its hash.
+/// Refers to a text by its hash.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct TextRef {
     #[serde(with = "hex")]
@@ -159,13 +163,13 @@ pub(super) struct TextRef {
 }
 
 impl TextRef {
-    /// The version of a text that is not at hand.
+    /// A version without a copy of the text.
     pub(super) fn version(&self) -> Version {
         Version { hash: self.hash, count: self.lines, kept: None, tag: self.tag }
     }
 }
 
-/// Hashes as 32 hexadecimal letters: JSON has no numbers of 128 bits.
+/// Hashes as 32 hexadecimal digits: JSON has no 128-bit numbers.
 pub(super) mod hex {
     use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serializer};

@@ -59,7 +59,7 @@ pub struct Carry<'a> {
     /// or the call is cancelled.
     trimmed: OnceCell<Option<Comparison<'a>>>,
     /// The same lines by their letters and digits; `None` once the call is cancelled.
-    lettered: OnceCell<Option<Comparison<'a>>>,
+    by_letters: OnceCell<Option<Comparison<'a>>>,
     /// The lines of the new text without whitespace at their ends.
     new_texts: OnceCell<HashSet<&'a [u8]>>,
     /// The kinds of the lines that are not kept, by their text without leading and trailing whitespace.
@@ -80,9 +80,9 @@ struct Comparison<'a> {
     /// For each old line the new one by at least two of the three diffs.
     by_two: Vec<u32>,
     /// Which kinds of lines are in each of the texts once.
-    lone_kinds: Vec<bool>,
+    unique_kinds: Vec<bool>,
     /// Whether a run of old lines is in each of the texts once.
-    runs: RefCell<HashMap<(usize, usize), bool>>,
+    unique_runs: RefCell<HashMap<(usize, usize), bool>>,
 }
 
 /// The older text.
@@ -139,12 +139,12 @@ impl<'a> Carry<'a> {
             let piece = from..count.min(from + PIECE_LINES);
             old.extend(piece.map(|at| kinds.intern(older.line(at))));
         }
-        let new = alike(&mut kinds, &older, &old, new, cancel)?;
+        let new = intern_new_lines(&mut kinds, &older, &old, new, cancel)?;
         let kinds = (0..kinds.num_tokens()).map(|kind| kinds[Token(kind)]).collect();
         let exact = Comparison::of(kinds, old, new, cancel)?;
-        let (trimmed, lettered) = (OnceCell::new(), OnceCell::new());
+        let (trimmed, by_letters) = (OnceCell::new(), OnceCell::new());
         let (new_texts, unkept, units) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
-        Some(Carry { exact, trimmed, lettered, new_texts, unkept, units, cancel })
+        Some(Carry { exact, trimmed, by_letters, new_texts, unkept, units, cancel })
     }
 
     /// Whether the texts have the same lines.
@@ -198,18 +198,18 @@ impl<'a> Carry<'a> {
         if !(from..to).all(|at| new_texts.contains(self.exact.line(at).trim_ascii())) {
             return None;
         }
-        let lettered = || self.exact.by(letters_of, self.cancel);
-        let lettered = self.lettered.get_or_init(lettered).as_ref()?;
-        let now = lettered.block(from, to, |_| false)?;
+        let by_letters = || self.exact.by(letters_of, self.cancel);
+        let by_letters = self.by_letters.get_or_init(by_letters).as_ref()?;
+        let now = by_letters.block(from, to, |_| false)?;
         let is_there = (from..to).zip(now as usize..).all(|(old, new)| is_like(old, new))
-            && lettered.has_neighbour(from, to, now as usize);
+            && by_letters.has_neighbour(from, to, now as usize);
         is_there.then_some(now)
     }
 
     /// How the lines from `first` to `last`, which are at `now` and below, and those around them
     /// are indented now; `None` where that is as it was.
     pub fn reindentation(&self, first: u64, last: u64, now: u64) -> Option<Reindentation> {
-        let trimmed = self.trimmed().or_else(|| self.lettered.get()?.as_ref())?;
+        let trimmed = self.trimmed().or_else(|| self.by_letters.get()?.as_ref())?;
         let (from, to, now) = (first as usize - 1, last as usize, now as usize - 1);
         let units = self.units.get_or_init(|| Units::of(&self.exact));
         Reindentation::of(&self.exact, trimmed, (from..to, now), units)
@@ -257,10 +257,18 @@ impl<'a> Carry<'a> {
 impl<'a> Comparison<'a> {
     fn of(kinds: Vec<&'a [u8]>, old: Vec<Token>, new: Vec<Token>, cancel: &Cancel) -> Option<Self> {
         let count = kinds.len() as u32;
-        let lone_kinds = counts(&old, count).into_iter().zip(counts(&new, count));
-        let lone_kinds = lone_kinds.map(|in_texts| in_texts == (1, 1)).collect();
+        let unique_kinds = counts(&old, count).into_iter().zip(counts(&new, count));
+        let unique_kinds = unique_kinds.map(|in_texts| in_texts == (1, 1)).collect();
         let Agreed { by_all, by_two } = agreed(&old, &new, count, cancel)?;
-        Some(Comparison { kinds, old, new, by_all, by_two, lone_kinds, runs: RefCell::default() })
+        Some(Comparison {
+            kinds,
+            old,
+            new,
+            by_all,
+            by_two,
+            unique_kinds,
+            unique_runs: RefCell::default(),
+        })
     }
 
     /// The same texts, compared by a part of each line.
@@ -300,13 +308,13 @@ impl<'a> Comparison<'a> {
 
     /// Where old lines are by the rule of three diffs. Lines that are doubtful are no evidence.
     fn block(&self, from: usize, to: usize, is_doubtful: impl Fn(usize) -> bool) -> Option<u64> {
-        if let Some(now) = together(&self.by_all, from, to)
-            && self.is_once(from, to, &is_doubtful)
+        if let Some(now) = contiguous(&self.by_all, from, to)
+            && self.is_unique_run(from, to, &is_doubtful)
         {
             return Some(now);
         }
-        let now = together(&self.by_two, from, to)?;
-        (from..to).any(|at| self.is_lone(at, &is_doubtful)).then_some(now)
+        let now = contiguous(&self.by_two, from, to)?;
+        (from..to).any(|at| self.is_unique_line(at, &is_doubtful)).then_some(now)
     }
 
     /// Whether a line next to old lines, which are at `now` and below, is kept next to them, or
@@ -327,12 +335,14 @@ impl<'a> Comparison<'a> {
     }
 
     /// Whether an old line is in each of the texts once, and says something.
-    fn is_lone(&self, at: usize, is_doubtful: impl Fn(usize) -> bool) -> bool {
-        self.lone_kinds[self.old[at].0 as usize] && is_enough(self.letters(at)) && !is_doubtful(at)
+    fn is_unique_line(&self, at: usize, is_doubtful: impl Fn(usize) -> bool) -> bool {
+        self.unique_kinds[self.old[at].0 as usize]
+            && is_enough(self.letters(at))
+            && !is_doubtful(at)
     }
 
     /// Whether the run of kept lines around a block of them is in each of the texts once.
-    fn is_once(&self, from: usize, to: usize, is_doubtful: impl Fn(usize) -> bool) -> bool {
+    fn is_unique_run(&self, from: usize, to: usize, is_doubtful: impl Fn(usize) -> bool) -> bool {
         let follows = |one: usize| {
             let (above, below) = (self.by_all[one], self.by_all[one + 1]);
             above != NONE && below == above + 1
@@ -340,24 +350,24 @@ impl<'a> Comparison<'a> {
         let above = (0..from).rev().take_while(|&one| follows(one)).count();
         let below = (to..self.old.len()).take_while(|&one| follows(one - 1)).count();
         let (from, to) = (from - above, to + below);
-        if let Some(&known) = self.runs.borrow().get(&(from, to)) {
+        if let Some(&known) = self.unique_runs.borrow().get(&(from, to)) {
             return known;
         }
         let run = &self.old[from..to];
         let says_enough = || is_enough((from..to).map(|at| self.letters(at)).sum());
-        let is_once = (from..to).any(|at| self.is_lone(at, &is_doubtful))
+        let is_once = (from..to).any(|at| self.is_unique_line(at, &is_doubtful))
             || (says_enough()
                 && !(from..to).any(&is_doubtful)
-                && is_in_once(&self.old, run)
-                && is_in_once(&self.new, run));
-        self.runs.borrow_mut().insert((from, to), is_once);
+                && occurs_once(&self.old, run)
+                && occurs_once(&self.new, run));
+        self.unique_runs.borrow_mut().insert((from, to), is_once);
         is_once
     }
 }
 
 /// The tokens of the lines of a text that is mostly the older one. After each line that was found,
 /// the common part is skipped at once; only the line after it is interned.
-fn alike<'a>(
+fn intern_new_lines<'a>(
     kinds: &mut Interner<&'a [u8]>,
     older: &Older<'a>,
     old: &[Token],
@@ -369,11 +379,11 @@ fn alike<'a>(
         places[token.0 as usize] = place;
     }
     let mut tokens = Vec::with_capacity(old.len() + old.len() / 8);
-    let (mut next, mut rest, mut looked) = (0, new, 0);
+    let (mut next, mut rest, mut next_check) = (0, new, 0);
     while let Some(line) = Lines::new(rest, Unit::Byte).next() {
-        if tokens.len() >= looked {
+        if tokens.len() >= next_check {
             cancel.check().ok()?;
-            looked = tokens.len() + PIECE_LINES;
+            next_check = tokens.len() + PIECE_LINES;
         }
         let from = older.starts[next];
         let end = from + common_prefix(&older.text[from..], rest);
@@ -429,7 +439,7 @@ pub fn says_enough(line: &[u8]) -> bool {
 }
 
 /// Where lines are that a map keeps together.
-fn together(map: &[u32], from: usize, to: usize) -> Option<u64> {
+fn contiguous(map: &[u32], from: usize, to: usize) -> Option<u64> {
     let now = map[from];
     let is_kept = now != NONE && map[from..to].iter().zip(now..).all(|(&one, now)| one == now);
     is_kept.then_some(u64::from(now))
@@ -437,7 +447,7 @@ fn together(map: &[u32], from: usize, to: usize) -> Option<u64> {
 
 /// Whether lines occur in a text exactly once: by Knuth, Morris and Pratt, because repetitive texts
 /// would make a search line by line quadratic.
-fn is_in_once(text: &[Token], lines: &[Token]) -> bool {
+fn occurs_once(text: &[Token], lines: &[Token]) -> bool {
     // For each prefix, the length of its longest proper suffix that is also a prefix.
     let mut borders = vec![0; lines.len()];
     let mut border = 0;

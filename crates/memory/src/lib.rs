@@ -1,12 +1,12 @@
 //! What a model was shown, and where these lines are now.
 //!
-//! `versions` are those of files that were shown, and the lines of each (`lines`), whole or in part
-//! (`shown`). Where lines are
-//! now is known exactly after own edits (`track`), and found after those of others by comparing
-//! two texts (`carry`, `body`). An `update` is what one answer teaches.
+//! `versions` records the versions of files that were shown, and the shown lines of each (`lines`,
+//! `shown`). After an edit of the session, `track` has the exact current numbers of lines. After a
+//! change by another process, `carry` finds them by comparing two texts (`body`). An `update` is
+//! what a session learns from one answer.
 //!
-//! The calls of a session share a memory (`session`, `mutex`); `store` keeps it on disk, where
-//! other processes learn of it, and `notes` says what went wrong there. All else is pure.
+//! The calls of a session share a memory (`session`, `mutex`). `store` keeps it on disk and shares
+//! it with other processes; `notes` lists problems with that. Everything else does no I/O.
 //! Rules: docs/protocol.md, "Sessions".
 
 #![deny(missing_docs)]
@@ -33,7 +33,7 @@ pub use carry::{Carry, Reindentation, says_enough};
 pub use lines::LineSet;
 pub use session::SessionMemory;
 pub use shown::{Knowledge, SeenParts, ShownLines, ShownPart};
-pub use track::{Course, LeftLines, MovedLines, Splice, Track};
+pub use track::{LineChanges, MovedLines, MovedOutLines, Splice, Track};
 pub use update::MemoryUpdate;
 pub use versions::{FileMemory, Lineage, View};
 pub use versions::{FileRecord, Memory, MemoryLimits, Moment, Showing};

@@ -32,8 +32,8 @@ impl LineSet {
         self.0.splice(from..to, std::iter::once(joined));
     }
 
-    /// Adds all lines of another set, in one go: inserted one by one, each range would move all
-    /// those after it.
+    /// Adds all lines of another set. One sort is faster than inserting each range, which would move
+    /// all ranges after it.
     pub fn extend(&mut self, other: &LineSet) {
         match other.0.as_slice() {
             [] => {}
@@ -45,7 +45,7 @@ impl LineSet {
         }
     }
 
-    /// The lines of ranges in any order.
+    /// The lines of unsorted ranges.
     fn joined(mut ranges: Vec<Range<u64>>) -> LineSet {
         ranges.retain(|one| !one.is_empty());
         // This sort merges input that consists of a few sorted parts.
@@ -86,7 +86,7 @@ impl LineSet {
         missing
     }
 
-    /// Whether no line of a range is in the set.
+    /// Whether the set and a range have no line in common.
     pub fn is_apart_from(&self, range: Range<u64>) -> bool {
         let first = self.0.partition_point(|one| one.end <= range.start);
         self.0.get(first).is_none_or(|one| one.start >= range.end)
@@ -97,7 +97,7 @@ impl LineSet {
         let mut left = Vec::new();
         let mut others = other.0.as_slice();
         for range in &self.0 {
-            others = behind(others, range.start);
+            others = skip_before(others, range.start);
             let mut at = range.start;
             for one in others.iter().take_while(|one| one.start < range.end) {
                 if at < one.start {
@@ -124,7 +124,7 @@ impl LineSet {
         let mut common = Vec::new();
         let mut others = other.0.as_slice();
         for range in &self.0 {
-            others = behind(others, range.start);
+            others = skip_before(others, range.start);
             let within = others.iter().take_while(|one| one.start < range.end);
             common.extend(within.map(|one| one.start.max(range.start)..one.end.min(range.end)));
         }
@@ -136,25 +136,25 @@ impl LineSet {
         &self.0
     }
 
-    /// How many lines there are in it.
+    /// The number of lines.
     pub fn count(&self) -> u64 {
         self.0.iter().map(|one| one.end - one.start).sum()
     }
 
-    /// Whether all are lines of a text with `count` lines, or the one after its last.
+    /// Whether all lines are in a text of `count` lines, or the line after it.
     pub(super) fn fits(&self, count: u64) -> bool {
         let first = self.0.first().is_none_or(|one| one.start >= 1);
         let last = self.0.last().is_none_or(|one| one.end <= count.saturating_add(2));
         first && last
     }
 
-    /// Whether there are none.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
-/// Unsorted ranges are damage: no set is written so.
+/// Refuses unsorted ranges: a set never has them, so the data is damaged.
 impl<'de> Deserialize<'de> for LineSet {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let ranges = Vec::<Range<u64>>::deserialize(from)?;
@@ -170,8 +170,8 @@ impl FromIterator<Range<u64>> for LineSet {
     }
 }
 
-/// Those of some sorted ranges that do not end before a line.
-fn behind(mut ranges: &[Range<u64>], line: u64) -> &[Range<u64>] {
+/// Skips the sorted ranges that end before a line.
+fn skip_before(mut ranges: &[Range<u64>], line: u64) -> &[Range<u64>] {
     while let [first, rest @ ..] = ranges
         && first.end <= line
     {
@@ -188,7 +188,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     thread_local! {
-        /// How many ranges were moved to make room for others.
+        /// How many ranges `insert` moved.
         static MOVED: Cell<usize> = const { Cell::new(0) };
     }
 
@@ -196,13 +196,13 @@ mod tests {
         MOVED.set(MOVED.get() + ranges);
     }
 
-    /// Every other line of many, beginning with one.
+    /// 20,000 lines with gaps between them.
     fn every_other(first: u64) -> LineSet {
         (0..20_000).map(|at| first + 2 * at..first + 2 * at + 1).collect()
     }
 
     #[test]
-    fn regression_sets_of_many_ranges_are_joined_without_moving_them_again_and_again() {
+    fn regression_joining_sets_of_many_ranges_moves_no_range_twice() {
         MOVED.set(0);
         let (odd, even) = (every_other(1), every_other(2));
         let mut all = odd.clone();
@@ -216,7 +216,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn two_sets_are_joined_and_compared(
+        fn operations_on_two_sets_agree_with_a_plain_set(
             one in prop::collection::vec((0u64..40, 0u64..6), 0..12),
             other in prop::collection::vec((0u64..40, 0u64..6), 0..12),
         ) {
@@ -238,9 +238,8 @@ mod tests {
             }
         }
 
-
         #[test]
-        fn ranges_are_a_set(ranges in prop::collection::vec((0u64..40, 0u64..6), 0..12), ask in (0u64..40, 0u64..20)) {
+        fn operations_on_ranges_agree_with_a_plain_set(ranges in prop::collection::vec((0u64..40, 0u64..6), 0..12), ask in (0u64..40, 0u64..20)) {
             let mut naive = BTreeSet::new();
             let mut set = LineSet::default();
             for (start, count) in ranges {

@@ -1,5 +1,5 @@
-//! A memory that several threads use, each for a short time. Its size is known without waiting. A
-//! fork shares it until one of the two learns something.
+//! A memory with a lock. Its size can be read without the lock. A fork shares the memory until one
+//! of the two learns something.
 
 use parking_lot::{Mutex, MutexGuard};
 use std::ops::{Deref, DerefMut};
@@ -11,7 +11,7 @@ use super::versions::Memory;
 /// A memory with a lock.
 pub(super) struct MemoryMutex {
     memory: Mutex<Arc<Memory>>,
-    /// What it took when it was used last.
+    /// Its size when the lock was last released.
     bytes: AtomicUsize,
 }
 
@@ -24,7 +24,7 @@ impl MemoryMutex {
     /// A memory for another session.
     pub(super) fn fork(&self) -> MemoryMutex {
         let memory = self.lock();
-        if memory.is_waited_for() {
+        if memory.has_waiting_calls() {
             return MemoryMutex::new(memory.fork());
         }
         let bytes = AtomicUsize::new(memory.bytes());
@@ -36,13 +36,13 @@ impl MemoryMutex {
         LockedMemory { memory, bytes: &self.bytes }
     }
 
-    /// What it takes, or took before its current use.
+    /// Its size, or its size before the lock was taken.
     pub(super) fn bytes(&self) -> usize {
         self.bytes.load(Ordering::Relaxed)
     }
 }
 
-/// A memory while one thread uses it.
+/// A memory whose lock is held. Dropping it updates the size.
 pub(super) struct LockedMemory<'m> {
     memory: MutexGuard<'m, Arc<Memory>>,
     bytes: &'m AtomicUsize,
@@ -78,32 +78,32 @@ mod tests {
     use crate::versions::Showing;
 
     #[test]
-    fn regression_the_size_is_told_while_another_call_learns() {
+    fn regression_the_size_can_be_read_while_another_call_learns() {
         let mutex = MemoryMutex::new(Memory::default());
         let mut learning = mutex.lock();
         let text = Version::of(b"text\n", 100);
-        learning.show(Path::new("f"), &text, &LineSet::of(1, 1).into(), Showing::Asked);
-        // This thread would wait for itself.
+        learning.show(Path::new("f"), &text, &LineSet::of(1, 1).into(), Showing::Requested);
+        // If `bytes` took the lock, this would deadlock.
         assert_eq!(mutex.bytes(), 0);
         let bytes = learning.bytes();
         drop(learning);
         assert!(bytes > 0 && mutex.bytes() == bytes);
     }
 
-    /// A loop of forks held 80 to 130 KB for each until the host's loop had a turn.
+    /// In a loop, each fork held 80 to 130 KB until the event loop of the host ran.
     #[test]
     fn regression_a_fork_shares_the_memory_until_one_learns() {
         let mutex = MemoryMutex::new(Memory::default());
         let text = Version::of(b"text\n", 100);
         let lines = LineSet::of(1, 1);
-        mutex.lock().show(Path::new("f"), &text, &lines.clone().into(), Showing::Asked);
+        mutex.lock().show(Path::new("f"), &text, &lines.clone().into(), Showing::Requested);
         let fork = mutex.fork();
         assert!(Arc::ptr_eq(&mutex.lock().memory, &fork.lock().memory));
-        fork.lock().show(Path::new("g"), &text, &lines.clone().into(), Showing::Asked);
+        fork.lock().show(Path::new("g"), &text, &lines.clone().into(), Showing::Requested);
         assert!(fork.lock().knows(Path::new("g")) && fork.lock().knows(Path::new("f")));
         assert!(!mutex.lock().knows(Path::new("g")));
-        // What calls are waiting for is not part of a fork.
+        // Waiting calls are not copied.
         mutex.lock().hold();
-        assert!(!mutex.fork().lock().is_waited_for());
+        assert!(!mutex.fork().lock().has_waiting_calls());
     }
 }

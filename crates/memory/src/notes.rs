@@ -1,4 +1,4 @@
-//! What went wrong with keeping a session on disk. Reading it does not wait for work in progress.
+//! Problems with the memory on disk. Reading them does not wait for work in progress.
 
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeMap;
@@ -8,16 +8,16 @@ use hashline_base::error::{Error, Spelling};
 
 /// A problem that can recur: it is reported once, with its count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Trouble {
-    /// Others' records could not be read.
+pub(super) enum Fault {
+    /// Records of other processes could not be read.
     NotRead,
     /// Updates were not written.
     NotWritten,
-    /// A file has a name that cannot be written down.
-    Unnamed,
+    /// The name of a file cannot be stored.
+    UnstorableName,
 }
 
-/// What is damaged, and counted.
+/// Kinds of damaged data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Damage {
     Record,
@@ -27,11 +27,11 @@ pub(super) enum Damage {
 #[derive(Debug, Default)]
 struct Noted {
     damage: BTreeMap<Damage, u64>,
-    /// How often it came, and why the last time.
-    trouble: BTreeMap<Trouble, (u64, Error)>,
+    /// How often each occurred, and its last cause.
+    faults: BTreeMap<Fault, (u64, Error)>,
 }
 
-/// The notes on one store.
+/// The problems of one store.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Notes(Arc<Mutex<Noted>>);
 
@@ -40,39 +40,39 @@ impl Notes {
         self.0.lock()
     }
 
-    /// Notes that something could not be done.
-    pub(super) fn add(&self, trouble: Trouble, why: Error) {
+    /// Records a fault with its cause.
+    pub(super) fn add(&self, fault: Fault, why: Error) {
         let mut noted = self.lock();
-        let times = noted.trouble.get(&trouble).map_or(0, |(times, _)| *times);
-        noted.trouble.insert(trouble, (times + 1, why));
+        let times = noted.faults.get(&fault).map_or(0, |(times, _)| *times);
+        noted.faults.insert(fault, (times + 1, why));
     }
 
-    /// Notes what was skipped.
+    /// Counts damaged data that was skipped.
     pub(super) fn add_damage(&self, damage: Damage, count: u64) {
         if count > 0 {
             *self.lock().damage.entry(damage).or_default() += count;
         }
     }
 
-    /// A sentence for each kind, with options as a binding has them.
+    /// One sentence for each kind. `spelling` gives the names of options in a binding.
     pub(super) fn all(&self, spelling: Spelling) -> Vec<String> {
         let noted = self.lock();
         let damage = noted.damage.iter().map(|(damage, &count)| damage.sentence(count));
-        let trouble = noted.trouble.iter().map(|(trouble, (times, why))| {
+        let fault = noted.faults.iter().map(|(fault, (times, why))| {
             let why = why.clone().spelled(spelling).message;
-            let sentence = trouble.sentence(&why);
+            let sentence = fault.sentence(&why);
             if *times > 1 { format!("{sentence} (the last of {times} times)") } else { sentence }
         });
-        damage.chain(trouble).collect()
+        damage.chain(fault).collect()
     }
 }
 
-impl Trouble {
+impl Fault {
     fn sentence(self, why: &str) -> String {
         match self {
-            Trouble::NotRead => format!("the session's memory could not be read: {why}"),
-            Trouble::NotWritten => format!("the session's memory could not be written: {why}"),
-            Trouble::Unnamed => format!("a file is not in the session's memory: {why}"),
+            Fault::NotRead => format!("the session's memory could not be read: {why}"),
+            Fault::NotWritten => format!("the session's memory could not be written: {why}"),
+            Fault::UnstorableName => format!("a file is not in the session's memory: {why}"),
         }
     }
 }
@@ -96,16 +96,16 @@ mod tests {
     use hashline_base::error::{Code, Message, Term};
 
     #[test]
-    fn regression_what_goes_wrong_often_takes_no_place_from_what_is_new() {
+    fn regression_each_kind_of_problem_is_reported_once_with_its_count() {
         let notes = Notes::default();
         (0..30).for_each(|_| notes.add_damage(Damage::Text, 1));
         notes.add_damage(Damage::Record, 1);
         notes.add_damage(Damage::Record, 0);
         for why in ["the disk is full", "denied"] {
-            notes.add(Trouble::NotWritten, Error::new(Code::Io, why));
+            notes.add(Fault::NotWritten, Error::new(Code::Io, why));
         }
         let why = Message::from("set ") + Term::StateDir;
-        notes.add(Trouble::NotRead, Error::new(Code::Io, why));
+        notes.add(Fault::NotRead, Error::new(Code::Io, why));
         let all = notes.all(|_| "--state-dir");
         assert_eq!(
             all,

@@ -1,4 +1,5 @@
-//! A session's memory as its calls share it: short reads under a lock, long work without it.
+//! The memory that the calls of a session share. The lock is held only briefly: long work is done
+//! without it.
 
 use parking_lot::{Mutex, MutexGuard};
 use std::path::{Path, PathBuf};
@@ -7,54 +8,55 @@ use super::body::{Body, Version, hash_of};
 use super::lines::LineSet;
 use super::mutex::{LockedMemory, MemoryMutex};
 use super::notes::Notes;
-use super::store::{Store, StoreLocked, take};
+use super::store::{Store, StoreLocked, lock_store};
 use super::update::MemoryUpdate;
 use super::versions::{FileRecord, Memory, MemoryLimits, Moment};
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Result, Spelling};
 use hashline_disk::records::{RecordStore, StoreLock};
 
-/// The memory of a session, for all of its calls.
+/// The memory of a session, shared by its calls.
 pub struct SessionMemory {
     memory: MemoryMutex,
     limits: MemoryLimits,
     /// Whether the model is shown tags of versions.
     shows_tags: bool,
-    kept: Option<KeptOnDisk>,
+    kept: Option<DiskStore>,
 }
 
-/// Where a memory is kept on disk.
-struct KeptOnDisk {
-    /// Locked before the memory, if both are needed. Its holder does not wait for other processes.
+/// The stored copy of a memory.
+struct DiskStore {
+    /// Locked before the memory if both are needed. The holder never waits for another process.
     store: Mutex<Store>,
-    /// What keeps other processes from writing: it is taken before the store.
+    /// The lock between processes. It is taken before `store`.
     lock: StoreLock,
     notes: Notes,
 }
 
-impl KeptOnDisk {
+impl DiskStore {
     fn store(&self) -> MutexGuard<'_, Store> {
         self.store.lock()
     }
 }
 
-/// Updates that are about to be learned, while no other process writes.
-pub struct Learning<'m> {
+/// Updates that are ready to be learned. If the memory is on disk, the lock between processes is
+/// held.
+pub struct PendingUpdates<'m> {
     session: &'m SessionMemory,
     updates: Vec<MemoryUpdate>,
-    /// When the call was made that teaches them, if it is one that had to wait.
+    /// When the call was made, if it waited.
     as_of: Option<Moment>,
-    /// Where they are kept on disk, and the lock.
-    kept: Option<(&'m KeptOnDisk, StoreLocked)>,
+    /// The store on disk, and its lock.
+    kept: Option<(&'m DiskStore, StoreLocked)>,
 }
 
-impl Learning<'_> {
-    /// Remembers what answers showed, and what a patch did, all at once. What was to be forgotten
-    /// since the call was made is not learned.
+impl PendingUpdates<'_> {
+    /// Learns all updates at once, except those of files that were forgotten after the call was
+    /// made.
     pub fn learn(self) {
-        let Learning { session, updates, as_of, kept } = self;
+        let PendingUpdates { session, updates, as_of, kept } = self;
         match kept {
-            None => session.lock().learn_wanted(&updates, as_of),
+            None => session.lock().learn_unless_forgotten(&updates, as_of),
             Some((kept, locked)) => kept.store().learn(updates, &session.memory, as_of, &locked),
         }
     }
@@ -67,22 +69,22 @@ impl SessionMemory {
         SessionMemory { memory, limits, shows_tags: false, kept: None }
     }
 
-    /// The memory of one who is shown tags of versions, or is not.
+    /// Sets whether the model is shown tags of versions.
     pub fn showing_tags(self, shows_tags: bool) -> SessionMemory {
         SessionMemory { shows_tags, ..self }
     }
 
-    /// A memory that is kept on disk: what others keep there, and have kept, is remembered.
+    /// A memory that is kept on disk and shared with other processes.
     pub fn kept_in(records: RecordStore, limits: MemoryLimits) -> SessionMemory {
         let lock = records.lock();
         let mut store = Store::new(records, limits);
         let (notes, memory) = (store.notes(), SessionMemory::new(limits));
         store.catch_up(&memory.memory, None);
-        SessionMemory { kept: Some(KeptOnDisk { store: Mutex::new(store), lock, notes }), ..memory }
+        SessionMemory { kept: Some(DiskStore { store: Mutex::new(store), lock, notes }), ..memory }
     }
 
-    /// A copy of the memory for another session, for which no call is waiting, and which is not
-    /// kept on disk. What others have kept is in it, unless a call is just about to learn that.
+    /// A copy of the memory for another session, without waiting calls and not on disk. It includes
+    /// what other processes wrote, unless the store is in use at this moment.
     pub fn fork(&self) -> SessionMemory {
         if let Some(mut store) = self.kept.as_ref().and_then(|kept| kept.store.try_lock()) {
             store.catch_up(&self.memory, None);
@@ -100,32 +102,32 @@ impl SessionMemory {
         self.lock().now()
     }
 
-    /// The moment in which a call is made. Nothing that it can mean is dropped until
-    /// [`SessionMemory::let_go`]. Nothing is waited for here: what others have kept until then is
-    /// learned when the call's work begins, with [`SessionMemory::catch_up`].
+    /// Registers a call, and returns its moment. Nothing that the call can mean is dropped until
+    /// [`SessionMemory::release`]. This does not wait: what other processes wrote is learned when
+    /// the call starts its work, with [`SessionMemory::catch_up`].
     pub fn hold(&self) -> Moment {
         self.lock().hold()
     }
 
-    /// A call that was made at a moment is over.
-    pub fn let_go(&self, moment: Moment) {
-        self.lock().let_go(moment);
+    /// Ends a call that was registered with [`SessionMemory::hold`].
+    pub fn release(&self, moment: Moment) {
+        self.lock().release(moment);
     }
 
-    /// What is known of a file, to be worked with for as long as it takes.
+    /// A snapshot of what is known of a file. It needs no lock.
     pub fn record(&self, file: &Path) -> FileRecord {
         self.lock().record(file)
     }
 
-    /// What will be known of a file once an answer has taught something of it.
-    pub fn foresee(&self, file: &Path, update: &MemoryUpdate) -> FileRecord {
+    /// What would be known of a file after an update. The memory does not change.
+    pub fn preview(&self, file: &Path, update: &MemoryUpdate) -> FileRecord {
         let mut memory = self.lock().only(file);
         memory.learn(update);
         memory.record(file)
     }
 
-    /// The lines of a file's text, by its hash, that the model knows whole, if the file is what the
-    /// session knows.
+    /// The lines that the model knows whole of the text with this hash; none if the session does
+    /// not know the text.
     pub fn known_lines(&self, file: &Path, hash: u128, as_of: Moment) -> LineSet {
         let record = self.record(file);
         let lineages = record.file().map(|file| file.lineages.as_slice()).unwrap_or_default();
@@ -138,24 +140,25 @@ impl SessionMemory {
         self.lock().knows(file)
     }
 
-    /// Bytes that it takes. Does not wait.
+    /// Bytes that it takes. Does not wait for the lock.
     pub fn bytes(&self) -> usize {
         self.memory.bytes()
     }
 
-    /// How much the texts may take that are kept.
+    /// The limit of bytes.
     pub fn limit_bytes(&self) -> usize {
         self.limits.bytes
     }
 
-    /// A text as the memory records it. It is copied and hashed without holding the lock; one that
-    /// the memory has already is not copied again. `hash` is given if it is known.
+    /// A text as the memory records it. It is copied and hashed without the lock, and not copied if
+    /// the memory already has it. `hash` is the hash of the text if the caller knows it.
     pub fn version(&self, text: &[u8], hash: Option<u128>) -> Version {
         let known = self.known(text, hash.unwrap_or_else(|| hash_of(text)));
         known.unwrap_or_else(|| Version::of(text, self.limits.bytes))
     }
 
-    /// The same for a text that cannot change meanwhile: its lines and hash are reused.
+    /// As [`SessionMemory::version`], for a text that cannot change meanwhile: its lines and hash
+    /// are reused.
     pub fn version_of(&self, body: Body<'_>) -> Version {
         let known = self.known(body.text, body.hash);
         known.unwrap_or_else(|| Version::copy_of(body, self.limits.bytes))
@@ -167,8 +170,8 @@ impl SessionMemory {
         known.filter(|known| known.body().is_some_and(|body| body.text == text))
     }
 
-    /// Forgets a file, or everything: also what calls that were made before have yet to teach.
-    /// What is kept of it on disk is removed; the error says why it was not.
+    /// Forgets a file, or everything, also on disk. What earlier calls showed but have not reported
+    /// yet is not learned. An error says why something is still on disk.
     pub fn forget(&self, file: Option<PathBuf>) -> Result<()> {
         self.lock().forget_from_now(file.as_deref());
         let update =
@@ -179,47 +182,46 @@ impl SessionMemory {
                 Ok(())
             }
             Some(kept) => {
-                let locked = take(&kept.lock, &Cancel::default());
+                let locked = lock_store(&kept.lock, &Cancel::default());
                 kept.store().forget(update, &self.memory, &locked)
             }
         }
     }
 
-    /// Prepares to learn. If the memory is kept on disk, waits until no other process writes there,
-    /// at most two seconds, or until the call is cancelled. `as_of` is when the call was made, if
-    /// it waited.
-    pub fn ready(
+    /// Prepares updates to be learned. If the memory is on disk, waits for the lock for at most two
+    /// seconds, or until the call is cancelled. `as_of` is when the call was made, if it waited.
+    pub fn prepare(
         &self,
         mut updates: Vec<MemoryUpdate>,
         as_of: Option<Moment>,
         cancel: &Cancel,
-    ) -> Learning<'_> {
+    ) -> PendingUpdates<'_> {
         if self.shows_tags {
             updates.iter_mut().for_each(MemoryUpdate::note_tag);
         }
         let kept = self.kept.as_ref().filter(|_| !updates.is_empty());
-        let kept = kept.map(|kept| (kept, take(&kept.lock, cancel)));
-        Learning { session: self, updates, as_of, kept }
+        let kept = kept.map(|kept| (kept, lock_store(&kept.lock, cancel)));
+        PendingUpdates { session: self, updates, as_of, kept }
     }
 
-    /// Remembers what a call that was made at a moment showed and did; on disk, too, unless that
-    /// takes too long or the call is cancelled.
+    /// Learns what a call made at `as_of` showed and did. It is also written to disk, unless the
+    /// lock takes too long or the call is cancelled.
     pub fn learn_from_call(&self, updates: Vec<MemoryUpdate>, as_of: Moment, cancel: &Cancel) {
-        self.ready(updates, Some(as_of), cancel).learn();
+        self.prepare(updates, Some(as_of), cancel).learn();
     }
 
-    /// Remembers what answers showed, and what a patch did, all at once.
+    /// Learns all updates at once.
     pub fn learn(&self, updates: Vec<MemoryUpdate>, cancel: &Cancel) {
-        self.ready(updates, None, cancel).learn();
+        self.prepare(updates, None, cancel).learn();
     }
 
-    /// What went wrong with keeping it on disk.
+    /// The problems with the memory on disk.
     pub fn notes(&self, spelling: Spelling) -> Vec<String> {
         self.kept.as_ref().map(|kept| kept.notes.all(spelling)).unwrap_or_default()
     }
 
-    /// Learns what other processes have kept until now, for a call that was made at a moment.
-    /// Returns the moment until which it may mean what was shown.
+    /// Learns what other processes wrote until now, for a call made at `as_of`. Returns the moment
+    /// up to which the call can mean what was shown.
     pub fn catch_up(&self, as_of: Moment) -> Moment {
         match &self.kept {
             Some(kept) => kept.store().catch_up(&self.memory, Some(as_of)),

@@ -1,4 +1,4 @@
-//! What was shown of lines: all of a line, or parts of it.
+//! Which lines were shown, and which parts of lines.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -9,10 +9,10 @@ use super::lines::LineSet;
 use super::track::Track;
 use super::versions::Moment;
 
-/// Of one line, this many parts are remembered that do not touch. Further ones count as not shown.
+/// The most separate parts of one line that are remembered. Further parts count as not shown.
 const MAX_PARTS: usize = 64;
 
-/// No line is longer.
+/// The maximum length of a line.
 const MAX_LINE_BYTES: u64 = 1 << 40;
 
 /// A part of a line that was shown, in bytes of its text.
@@ -20,7 +20,7 @@ const MAX_LINE_BYTES: u64 = 1 << 40;
 pub struct ShownPart {
     /// The number of the line.
     pub line: u64,
-    /// The length of the line.
+    /// The length of the line in bytes.
     pub of: u64,
     /// The first byte that was shown.
     pub from: u64,
@@ -34,7 +34,7 @@ impl ShownPart {
         ShownPart { line, of: of as u64, from: bytes.start as u64, to: bytes.end as u64 }
     }
 
-    fn is_sound(&self) -> bool {
+    fn is_valid(&self) -> bool {
         self.from <= self.to && self.to <= self.of && self.of <= MAX_LINE_BYTES
     }
 }
@@ -44,7 +44,7 @@ impl ShownPart {
 pub struct ShownLines {
     /// The lines.
     pub lines: LineSet,
-    /// Those of them that were shown in part.
+    /// The shown parts of the lines that were not shown whole.
     pub parts: Vec<ShownPart>,
 }
 
@@ -55,13 +55,13 @@ impl From<LineSet> for ShownLines {
 }
 
 impl ShownLines {
-    /// Adds lines that were shown whole.
+    /// Adds whole lines.
     pub fn extend(&mut self, whole: &LineSet) {
         self.parts.retain(|part| !whole.contains(part.line));
         self.lines.extend(whole);
     }
 
-    /// Those of the lines that are in a set.
+    /// Removes the lines that are not in `others`.
     #[must_use]
     pub fn common(mut self, others: &LineSet) -> ShownLines {
         self.lines = self.lines.common(others);
@@ -70,29 +70,29 @@ impl ShownLines {
     }
 }
 
-/// Whether lines, and parts of some of them, can be those of a text that has this many.
+/// Whether a text of `count` lines can have these lines and parts.
 pub(super) fn fit(lines: &LineSet, parts: &[ShownPart], count: u64) -> bool {
-    let is_sound = |part: &ShownPart| part.is_sound() && lines.contains(part.line);
-    lines.fits(count) && parts.iter().all(is_sound)
+    let is_valid = |part: &ShownPart| part.is_valid() && lines.contains(part.line);
+    lines.fits(count) && parts.iter().all(is_valid)
 }
 
-/// What is known of a line of which only parts were shown.
+/// The parts of one line that the model knows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SeenParts {
     /// The length of the line in bytes.
-    pub of: u64,
+    pub line_bytes: u64,
     /// The bytes that were shown.
     pub seen: LineSet,
 }
 
 impl SeenParts {
     fn is_whole(&self) -> bool {
-        self.seen.missing(0..self.of).is_empty()
+        self.seen.missing(0..self.line_bytes).is_empty()
     }
 
     /// The first bytes that were not shown.
     pub fn first_unseen(&self) -> Option<Range<u64>> {
-        self.seen.missing(0..self.of).into_iter().next()
+        self.seen.missing(0..self.line_bytes).into_iter().next()
     }
 
     /// How many bytes were shown.
@@ -104,9 +104,9 @@ impl SeenParts {
 /// What a model knows of the lines of a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Knowledge {
-    /// The lines of which it knows something.
+    /// The lines that it knows whole or in part.
     pub lines: LineSet,
-    /// Those of them of which it does not know all.
+    /// The known parts of the lines that it does not know whole.
     partly: BTreeMap<u64, SeenParts>,
 }
 
@@ -117,7 +117,7 @@ impl From<LineSet> for Knowledge {
 }
 
 impl Knowledge {
-    /// Adds what is known of the same text from elsewhere.
+    /// Adds what another view shows of the same text.
     pub fn add(&mut self, other: &Knowledge) {
         let knows_whole = |one: &Knowledge, line: u64| {
             one.lines.contains(line) && !one.partly.contains_key(&line)
@@ -136,7 +136,7 @@ impl Knowledge {
         self.lines.extend(&other.lines);
     }
 
-    /// The same of the lines that are still there, by their numbers now.
+    /// The lines that still exist, with their current numbers.
     #[must_use]
     pub fn tracked(&self, track: &Track) -> Knowledge {
         let partly = self.partly.iter().filter_map(|(&line, parts)| {
@@ -146,20 +146,20 @@ impl Knowledge {
         Knowledge { lines: track.set(&self.lines), partly: partly.collect() }
     }
 
-    /// The lines of a range of which only parts are known.
+    /// The lines of a range that are known in part.
     pub fn partly(&self, lines: Range<u64>) -> impl Iterator<Item = (u64, &SeenParts)> {
         let range = if lines.is_empty() { 0..0 } else { lines };
         self.partly.range(range).map(|(&line, parts)| (line, parts))
     }
 
-    /// The lines of which all is known.
+    /// The lines that are known whole.
     pub fn whole(&self) -> LineSet {
         let partly = self.partly.keys().map(|&line| line..line + 1);
         self.lines.without(&partly.collect())
     }
 }
 
-/// Parts of one line, and which of them calls that wait cannot mean.
+/// The shown parts of one line. Waiting calls cannot mean the parts in `late`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct PartsOfLine {
     of: u64,
@@ -169,7 +169,7 @@ struct PartsOfLine {
 }
 
 impl PartsOfLine {
-    /// Adds a part; `oldest` is when the first of the calls was made that wait.
+    /// Adds a part. `oldest` is the moment of the oldest waiting call.
     fn add(&mut self, part: Range<u64>, now: Moment, oldest: Option<Moment>) {
         if oldest.is_some() {
             if self.late.len() < MAX_PARTS {
@@ -184,8 +184,8 @@ impl PartsOfLine {
         }
     }
 
-    /// Has parts count for all calls that no call which waits is older than.
-    fn settle(&mut self, oldest: Option<Moment>) {
+    /// Merges late parts that every waiting call can mean.
+    fn merge_late(&mut self, oldest: Option<Moment>) {
         for (moment, part) in std::mem::take(&mut self.late) {
             if oldest.is_some_and(|oldest| moment > oldest) {
                 self.late.push((moment, part));
@@ -200,16 +200,16 @@ impl PartsOfLine {
         let meant =
             self.late.iter().filter(|(moment, _)| as_of.is_none_or(|as_of| *moment <= as_of));
         meant.for_each(|(_, part)| seen.insert(part.clone()));
-        SeenParts { of: self.of, seen }
+        SeenParts { line_bytes: self.of, seen }
     }
 
-    /// Whether all of it is known to every call.
+    /// Whether every call knows the whole line.
     fn is_whole(&self) -> bool {
         self.seen.missing(0..self.of).is_empty()
     }
 }
 
-/// The lines of a view that were shown in part.
+/// The lines of a view that were shown in part, by number.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Parts(BTreeMap<u64, PartsOfLine>);
 
@@ -218,8 +218,8 @@ impl Parts {
         self.0.is_empty()
     }
 
-    /// Notes what an answer shows; `before` are the lines that were shown already. `oldest` is when
-    /// the first of the calls was made that wait and can mean the view.
+    /// Adds what an answer shows. `before` are the lines that were already shown. `oldest` is the
+    /// moment of the oldest waiting call if a waiting call can mean the view.
     pub(super) fn show(
         &mut self,
         before: &LineSet,
@@ -229,7 +229,7 @@ impl Parts {
     ) {
         let in_part: LineSet = shown.parts.iter().map(|part| part.line..part.line + 1).collect();
         for (&line, parts) in &mut self.0 {
-            parts.settle(oldest);
+            parts.merge_late(oldest);
             if shown.lines.contains(line) && !in_part.contains(line) {
                 parts.add(0..parts.of, now, oldest);
             }
@@ -244,8 +244,8 @@ impl Parts {
         self.0.retain(|_, parts| !parts.is_whole());
     }
 
-    /// The parts of two views of one text, which have shown these lines.
-    pub(super) fn of_both(one: (&LineSet, &Parts), other: (&LineSet, &Parts)) -> Parts {
+    /// The parts of two views of one text, each given with its shown lines.
+    pub(super) fn union(one: (&LineSet, &Parts), other: (&LineSet, &Parts)) -> Parts {
         let mut both = BTreeMap::new();
         for ((_, parts), (shown, others)) in [(one, other), (other, one)] {
             for (&line, parts) in &parts.0 {
@@ -265,7 +265,7 @@ impl Parts {
         Parts(both)
     }
 
-    /// What a call that was made at a moment can know of lines of which these were shown.
+    /// What a call made at `as_of` can know of `lines`.
     pub(super) fn knowledge(&self, lines: LineSet, as_of: Option<Moment>) -> Knowledge {
         let partly = self.0.iter().filter(|(line, _)| lines.contains(**line));
         let partly = partly.map(|(&line, parts)| (line, parts.seen_as_of(as_of)));
@@ -273,7 +273,7 @@ impl Parts {
         Knowledge { lines, partly }
     }
 
-    /// When parts were shown that not all calls can mean.
+    /// The moments of the late parts.
     pub(super) fn moments_mut(&mut self) -> impl Iterator<Item = &mut Moment> {
         self.0.values_mut().flat_map(|parts| parts.late.iter_mut().map(|(moment, _)| moment))
     }
@@ -288,8 +288,8 @@ impl Parts {
         parts.sum()
     }
 
-    /// Whether they can be parts of lines that were shown.
-    pub(super) fn is_sound(&self, shown: &LineSet) -> bool {
+    /// Whether all are parts of shown lines, within the length of the line.
+    pub(super) fn is_valid(&self, shown: &LineSet) -> bool {
         self.0.iter().all(|(&line, parts)| {
             let end = parts.seen.ranges().last().map_or(0, |last| last.end);
             shown.contains(line) && end <= parts.of && parts.of <= MAX_LINE_BYTES

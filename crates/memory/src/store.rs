@@ -14,9 +14,9 @@ use serde::{Deserialize, Serialize};
 use super::body::{TextRef, Version};
 use super::lines::LineSet;
 use super::mutex::MemoryMutex;
-use super::notes::{Damage, Notes, Trouble};
+use super::notes::{Damage, Fault, Notes};
 use super::shown::{ShownLines, ShownPart, fit};
-use super::track::{Course, Splice};
+use super::track::{LineChanges, Splice};
 use super::update::MemoryUpdate;
 use super::versions::{MAX_LINES, Memory, MemoryImage, MemoryLimits, Moment, Showing};
 use hashline_base::cancel::Cancel;
@@ -57,7 +57,7 @@ enum SessionRecord {
         before: TextRef,
         after: TextRef,
         #[serde(flatten)]
-        course: Course,
+        changes: LineChanges,
         shown: LineSet,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         parts: Vec<ShownPart>,
@@ -82,23 +82,23 @@ impl SessionRecord {
     /// Reads a record. A checksum proves that it is as it was written, not that a correct program
     /// wrote it.
     fn parse(text: &str) -> Option<SessionRecord> {
-        serde_json::from_str(text).ok().filter(SessionRecord::is_sound)
+        serde_json::from_str(text).ok().filter(SessionRecord::is_valid)
     }
 
     /// Whether its lines can be lines of its texts.
-    fn is_sound(&self) -> bool {
+    fn is_valid(&self) -> bool {
         match self {
             SessionRecord::Shown { text, lines, parts, .. }
             | SessionRecord::Written { text, shown: lines, parts, .. } => {
                 text.lines <= MAX_LINES && fit(lines, parts, text.lines)
             }
-            SessionRecord::Edited { before, after, course, shown, parts, .. } => {
+            SessionRecord::Edited { before, after, changes, shown, parts, .. } => {
                 before.lines <= MAX_LINES
                     && after.lines <= MAX_LINES
-                    && course.fits(before.lines, after.lines)
+                    && changes.fits(before.lines, after.lines)
                     && fit(shown, parts, after.lines)
             }
-            SessionRecord::Memory(image) => image.is_sound(),
+            SessionRecord::Memory(image) => image.is_valid(),
             SessionRecord::Moved { .. }
             | SessionRecord::Forgotten { .. }
             | SessionRecord::AllForgotten
@@ -111,14 +111,14 @@ impl SessionRecord {
 pub(super) type StoreLocked = Result<Locks<'static>>;
 
 /// Waits until no other process writes, but not for long, or until the call is cancelled.
-pub(super) fn take(lock: &StoreLock, cancel: &Cancel) -> StoreLocked {
+pub(super) fn lock_store(lock: &StoreLock, cancel: &Cancel) -> StoreLocked {
     lock.take(LOCK_TIMEOUT, cancel)
 }
 
 /// What records said that a memory has learned.
 struct Replayed {
     /// One of them was a memory as a whole.
-    is_other: bool,
+    has_image: bool,
     /// How many could not be read.
     damaged: u64,
 }
@@ -129,15 +129,15 @@ pub(super) struct Store {
     /// What this process remembers.
     limits: MemoryLimits,
     /// The most that one of the processes remembers, as the log says.
-    largest: Option<MemoryLimits>,
+    largest_limits: Option<MemoryLimits>,
     /// How many bytes the texts have there; not known before this process has added one, nor after
     /// others may have.
     texts_bytes: Option<u64>,
     /// How long the records were when the memory was written as a whole.
-    whole_bytes: u64,
+    image_bytes: u64,
     /// Something that this process has learned is not in the log. The memory as a whole takes the
     /// place of the records as soon as that can be done.
-    has_missed: bool,
+    is_log_incomplete: bool,
     /// Another process has cut the log. Who knows of older records learns that by the memory as a
     /// whole, which is written next.
     is_cut: bool,
@@ -151,10 +151,10 @@ impl Store {
         Store {
             records,
             limits,
-            largest: None,
+            largest_limits: None,
             texts_bytes: None,
-            whole_bytes: 0,
-            has_missed: false,
+            image_bytes: 0,
+            is_log_incomplete: false,
             is_cut: false,
             damaged: HashSet::new(),
             notes: Notes::default(),
@@ -169,47 +169,47 @@ impl Store {
     /// Has the memory learn at once all that others have written since the last read. Returns the
     /// moment until which `call` can refer to shown lines.
     pub(super) fn catch_up(&mut self, memory: &MemoryMutex, call: Option<Moment>) -> Moment {
-        self.read_on(memory, call).unwrap_or_else(|error| {
-            self.notes.add(Trouble::NotRead, error);
+        self.read_new(memory, call).unwrap_or_else(|error| {
+            self.notes.add(Fault::NotRead, error);
             call.unwrap_or_default()
         })
     }
 
     /// As [`Store::catch_up`]; says why it could not.
-    fn read_on(&mut self, memory: &MemoryMutex, call: Option<Moment>) -> Result<Moment> {
+    fn read_new(&mut self, memory: &MemoryMutex, call: Option<Moment>) -> Result<Moment> {
         let as_of = call.unwrap_or_default();
-        let mut news = self.records.read()?;
-        if news.is_new_log {
-            (self.largest, self.whole_bytes) = (None, 0);
+        let mut log = self.records.read()?;
+        if log.is_new_log {
+            (self.largest_limits, self.image_bytes) = (None, 0);
         }
-        if let Some(why) = news.unread.take() {
-            self.notes.add(Trouble::NotRead, why);
-            self.has_missed = true;
+        if let Some(why) = log.unread.take() {
+            self.notes.add(Fault::NotRead, why);
+            self.is_log_incomplete = true;
         }
-        if news.records.is_empty() && news.damaged == 0 && !news.is_cut {
+        if log.records.is_empty() && log.damaged == 0 && !log.is_cut {
             return Ok(as_of);
         }
         self.texts_bytes = None;
         let mut learned = memory.lock().clone();
         let known = learned.now();
-        let Replayed { is_other, damaged } = self.replay(&news, &mut learned);
+        let Replayed { has_image, damaged } = self.replay(&log, &mut learned);
         self.notes.add_damage(Damage::Record, damaged);
-        self.is_cut = news.is_cut || (self.is_cut && !is_other);
+        self.is_cut = log.is_cut || (self.is_cut && !has_image);
         // Another process, or this one, could not record what it showed: it is unknown which
         // remembered version is the newest.
-        if news.is_cut || (is_other && self.has_missed) {
+        if log.is_cut || (has_image && self.is_log_incomplete) {
             learned.learn(&MemoryUpdate::AllForgotten);
         }
         // In a memory as a whole, what is older than a call is unknown.
-        let known = if is_other { Moment::default() } else { known };
-        Ok(memory.lock().take_over(learned, known, call))
+        let known = if has_image { Moment::default() } else { known };
+        Ok(memory.lock().replace_with(learned, known, call))
     }
 
     /// Has a memory learn records. Texts are read once, and only those of which something is
     /// needed: lines that an edit removed, and those that are still known of in the end.
-    fn replay(&mut self, news: &LogUpdate, memory: &mut Memory) -> Replayed {
-        let (mut texts, mut is_other, mut damaged) = (HashMap::new(), false, news.damaged);
-        for line in &news.records {
+    fn replay(&mut self, log: &LogUpdate, memory: &mut Memory) -> Replayed {
+        let (mut texts, mut has_image, mut damaged) = (HashMap::new(), false, log.damaged);
+        for line in &log.records {
             let Some(record) = SessionRecord::parse(line) else {
                 damaged += 1;
                 continue;
@@ -217,11 +217,11 @@ impl Store {
             texts.extend(text_refs(&record).map(|text| (text.hash, *text)));
             match record {
                 SessionRecord::Memory(image) => {
-                    self.whole_bytes = line.len() as u64;
-                    let restored = Memory::restored(image, memory.emptied());
+                    self.image_bytes = line.len() as u64;
+                    let restored = Memory::restored(image, memory.empty_copy());
                     let before = std::mem::replace(memory, restored);
                     memory.adopt_texts(&before);
-                    is_other = true;
+                    has_image = true;
                 }
                 SessionRecord::Limits(limits) => self.note_limits(limits),
                 record => {
@@ -236,15 +236,15 @@ impl Store {
                 }
             }
         }
-        self.supply(memory, &texts);
-        Replayed { is_other, damaged }
+        self.add_texts(memory, &texts);
+        Replayed { has_image, damaged }
     }
 
     /// Gives a memory the texts that it knows of and lacks, as far as they are within its bound.
-    fn supply(&mut self, memory: &mut Memory, named: &HashMap<u128, TextRef>) {
+    fn add_texts(&mut self, memory: &mut Memory, named: &HashMap<u128, TextRef>) {
         let (mut texts, mut forgotten) = (Vec::new(), Vec::new());
         let mut room_bytes = memory.limits().bytes;
-        for hash in memory.lacking() {
+        for hash in memory.missing_texts() {
             let Some(named) = named.get(&hash) else { continue };
             let text = (room_bytes > 0).then(|| self.load(named, memory.limits())).flatten();
             match text {
@@ -255,7 +255,7 @@ impl Store {
                 None => forgotten.push(hash),
             }
         }
-        memory.supply(&texts, &forgotten);
+        memory.add_texts(&texts, &forgotten);
     }
 
     fn load(&mut self, text: &TextRef, limits: MemoryLimits) -> Option<Version> {
@@ -275,7 +275,8 @@ impl Store {
     }
 
     fn note_limits(&mut self, limits: MemoryLimits) {
-        self.largest = Some(self.largest.map_or(limits, |largest| largest.larger(limits)));
+        self.largest_limits =
+            Some(self.largest_limits.map_or(limits, |largest| largest.larger(limits)));
     }
 
     /// Writes updates after those of others, while no other process writes, and has the memory
@@ -292,39 +293,39 @@ impl Store {
         self.catch_up(memory, call);
         {
             let memory = memory.lock();
-            updates.retain(|update| memory.wants(update, call));
+            updates.retain(|update| memory.still_counts(update, call));
         }
         let written = match locked {
             // All of it is written below.
-            Ok(_) if self.writes_whole() => Ok(()),
+            Ok(_) if self.writes_image() => Ok(()),
             Ok(_) => self.append(&updates),
             Err(error) => {
                 Err(without_lock(error, "only this process remembers what the call showed"))
             }
         };
         // What is to be forgotten from just now on was written, and will be removed again.
-        memory.lock().learn_wanted(&updates, call);
+        memory.lock().learn_unless_forgotten(&updates, call);
         let written = match written {
             // A text that does not go is tried again.
-            Ok(()) if self.writes_whole() || self.is_outgrown() => {
+            Ok(()) if self.writes_image() || self.exceeds_limits() => {
                 self.replace(memory).map(|kept| drop(self.records.drop_contents(&kept)))
             }
             written => written,
         };
         if let Err(why) = written {
-            self.miss(locked);
-            self.notes.add(Trouble::NotWritten, why);
+            self.note_unwritten(locked);
+            self.notes.add(Fault::NotWritten, why);
         }
     }
 
     /// Whether the next write is the memory as a whole.
-    fn writes_whole(&self) -> bool {
-        self.has_missed || self.is_cut
+    fn writes_image(&self) -> bool {
+        self.is_log_incomplete || self.is_cut
     }
 
     /// Something could not be written.
-    fn miss(&mut self, locked: &StoreLocked) {
-        self.has_missed = true;
+    fn note_unwritten(&mut self, locked: &StoreLocked) {
+        self.is_log_incomplete = true;
         if locked.is_ok() {
             let _ = self.records.cut();
         }
@@ -338,17 +339,17 @@ impl Store {
         memory: &MemoryMutex,
         locked: &StoreLocked,
     ) -> Result<()> {
-        let read = self.read_on(memory, None);
+        let read = self.read_new(memory, None);
         let update = [update];
         let written = read.and_then(|_| match locked {
-            Ok(_) if self.writes_whole() => Ok(()),
+            Ok(_) if self.writes_image() => Ok(()),
             Ok(_) => self.append(&update),
             Err(error) => Err(without_lock(error, "call again")),
         });
-        memory.lock().learn_wanted(&update, None);
+        memory.lock().learn_unless_forgotten(&update, None);
         let replaced = written.and_then(|()| self.replace(memory));
         if replaced.is_err() {
-            self.miss(locked);
+            self.note_unwritten(locked);
         }
         let removed = replaced.and_then(|kept| self.records.drop_contents(&kept));
         removed.map_err(|why| {
@@ -361,9 +362,10 @@ impl Store {
         for hash in std::mem::take(&mut self.damaged) {
             self.records.discard(hash, self.limits.bytes as u64);
         }
-        let largest = self.largest.map_or(self.limits, |largest| largest.larger(self.limits));
-        if self.largest != Some(largest) {
-            lines.extend(serde_json::to_string(&SessionRecord::Limits(largest)));
+        let largest_limits =
+            self.largest_limits.map_or(self.limits, |largest| largest.larger(self.limits));
+        if self.largest_limits != Some(largest_limits) {
+            lines.extend(serde_json::to_string(&SessionRecord::Limits(largest_limits)));
         }
         for update in updates {
             if matches!(update, MemoryUpdate::Moved { moves } if moves.is_empty()) {
@@ -376,14 +378,14 @@ impl Store {
                 Ok(line) => lines.push(line),
                 Err(cause) => {
                     let why = Error::new(Code::Io, cause.to_string());
-                    self.notes.add(Trouble::Unnamed, why);
+                    self.notes.add(Fault::UnstorableName, why);
                 }
             }
         }
         if !lines.is_empty() {
             self.records.append(&lines)?;
         }
-        self.largest = Some(largest);
+        self.largest_limits = Some(largest_limits);
         Ok(())
     }
 
@@ -402,48 +404,48 @@ impl Store {
         Ok(())
     }
 
-    fn is_outgrown(&self) -> bool {
+    fn exceeds_limits(&self) -> bool {
         let records_bytes = self.records.log_bytes();
-        let limit_bytes = self.largest.unwrap_or(self.limits).bytes as u64;
-        (records_bytes > MAX_RECORDS_BYTES && records_bytes > 2 * self.whole_bytes)
+        let limit_bytes = self.largest_limits.unwrap_or(self.limits).bytes as u64;
+        (records_bytes > MAX_RECORDS_BYTES && records_bytes > 2 * self.image_bytes)
             || self.texts_bytes.is_some_and(|bytes| bytes > limit_bytes.saturating_mul(2))
     }
 
     /// Puts the memory as a whole in the place of all records. Says which texts it needs.
     fn replace(&mut self, memory: &MemoryMutex) -> Result<HashSet<u128>> {
         let image = self.image(memory)?;
-        if self.writes_whole() {
+        if self.writes_image() {
             for text in image.texts() {
                 let known = memory.lock().version(text.hash);
                 known.iter().try_for_each(|text| self.put(text))?;
             }
         }
         let keep: HashSet<u128> = image.texts().map(|text| text.hash).collect();
-        let largest = self.largest.unwrap_or(self.limits);
-        let records = [SessionRecord::Memory(image), SessionRecord::Limits(largest)];
+        let largest_limits = self.largest_limits.unwrap_or(self.limits);
+        let records = [SessionRecord::Memory(image), SessionRecord::Limits(largest_limits)];
         let lines: serde_json::Result<Vec<String>> =
             records.iter().map(serde_json::to_string).collect();
         let lines = lines.map_err(|cause| {
             Error::new(Code::Internal, format!("it cannot be written as a whole: {cause}"))
         })?;
         self.records.replace(&lines)?;
-        self.whole_bytes = self.records.log_bytes();
+        self.image_bytes = self.records.log_bytes();
         self.texts_bytes = None;
-        (self.has_missed, self.is_cut) = (false, false);
+        (self.is_log_incomplete, self.is_cut) = (false, false);
         Ok(keep)
     }
 
     /// The memory of the process that remembers most: this one's, or what it would be after all
     /// records, if they are all there.
     fn image(&mut self, memory: &MemoryMutex) -> Result<MemoryImage> {
-        let largest = self.largest.unwrap_or(self.limits);
-        if largest == self.limits || self.writes_whole() {
+        let largest_limits = self.largest_limits.unwrap_or(self.limits);
+        if largest_limits == self.limits || self.writes_image() {
             return Ok(memory.lock().image());
         }
-        let news = self.records.unread().read()?;
-        let mut all = Memory::new(largest);
+        let log = self.records.unread().read()?;
+        let mut all = Memory::new(largest_limits);
         // What is damaged was noted when it was read first.
-        self.replay(&news, &mut all);
+        self.replay(&log, &mut all);
         Ok(all.image())
     }
 }
@@ -490,17 +492,17 @@ fn text_ref(text: &Version) -> TextRef {
 fn record(update: &MemoryUpdate) -> SessionRecord {
     match update.clone() {
         MemoryUpdate::Shown { file, text, lines, showing } => {
-            let (asked, ShownLines { lines, parts }) = (showing == Showing::Asked, lines);
+            let (asked, ShownLines { lines, parts }) = (showing == Showing::Requested, lines);
             SessionRecord::Shown { file, text: text_ref(&text), lines, parts, asked }
         }
         MemoryUpdate::Written { file, text, shown, pasted } => {
             let (text, ShownLines { lines: shown, parts }) = (text_ref(&text), shown);
             SessionRecord::Written { file, text, shown, parts, pasted }
         }
-        MemoryUpdate::Edited { file, before, after, course, shown } => {
+        MemoryUpdate::Edited { file, before, after, changes, shown } => {
             let (before, after) = (text_ref(&before), text_ref(&after));
             let ShownLines { lines: shown, parts } = shown;
-            SessionRecord::Edited { file, before, after, course, shown, parts }
+            SessionRecord::Edited { file, before, after, changes, shown, parts }
         }
         MemoryUpdate::Moved { moves } => SessionRecord::Moved { moves },
         MemoryUpdate::Forgotten { file } => SessionRecord::Forgotten { file },
@@ -515,7 +517,7 @@ fn update(
 ) -> Option<MemoryUpdate> {
     Some(match record {
         SessionRecord::Shown { file, text, lines, parts, asked } => {
-            let showing = if asked { Showing::Asked } else { Showing::Told };
+            let showing = if asked { Showing::Requested } else { Showing::Reported };
             let lines = ShownLines { lines, parts };
             MemoryUpdate::Shown { file, text: text.version(), lines, showing }
         }
@@ -523,10 +525,10 @@ fn update(
             let shown = ShownLines { lines: shown, parts };
             MemoryUpdate::Written { file, text: text.version(), shown, pasted }
         }
-        SessionRecord::Edited { file, before, after, course, shown, parts } => {
+        SessionRecord::Edited { file, before, after, changes, shown, parts } => {
             let shown = ShownLines { lines: shown, parts };
-            let (before, after) = (before_edit(&file, &before, &course.splices), after.version());
-            MemoryUpdate::Edited { file, before, after, course, shown }
+            let (before, after) = (before_edit(&file, &before, &changes.splices), after.version());
+            MemoryUpdate::Edited { file, before, after, changes, shown }
         }
         SessionRecord::Moved { moves } => MemoryUpdate::Moved { moves },
         SessionRecord::Forgotten { file } => MemoryUpdate::Forgotten { file },
@@ -552,7 +554,7 @@ mod tests {
             file: "f".into(),
             text: Version::of(b"text\n", 100),
             lines: LineSet::of(1, 1).into(),
-            showing: Showing::Asked,
+            showing: Showing::Requested,
         }
     }
 

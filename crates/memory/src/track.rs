@@ -1,4 +1,4 @@
-//! Where the lines of a text are after edits of which every position is known.
+//! Where the lines of a text are after edits whose positions are known.
 
 use std::ops::Range;
 
@@ -7,19 +7,19 @@ use serde::{Deserialize, Serialize};
 use super::lines::LineSet;
 use hashline_lines::tag::Tag;
 
-/// Lines that an edit removed and put in their place, by the numbers before the edit.
+/// Lines that an edit replaced, by the numbers before the edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Splice {
-    /// The first line that was removed; where none was, the line before which it inserted.
+    /// The first removed line; if none was removed, the line before which lines were inserted.
     pub first: u64,
     /// How many lines were removed.
     pub removed: u64,
-    /// How many lines are there now.
+    /// How many lines were inserted.
     pub inserted: u64,
 }
 
 impl Splice {
-    /// The lines that edits wrote, by their numbers in the text that they made.
+    /// The inserted lines, by their numbers after the edit.
     pub fn written(splices: &[Splice]) -> LineSet {
         let mut shift = 0i64;
         let written = splices.iter().map(|splice| {
@@ -35,84 +35,83 @@ impl Splice {
         self.first..self.first.saturating_add(self.removed)
     }
 
-    /// Whether splices can make one text of another: they are sorted, disjoint, and within the
-    /// lines of the texts.
+    /// Whether splices are sorted, disjoint, and within texts of these lengths.
     pub(super) fn fit(splices: &[Splice], lines_before: u64, lines_after: u64) -> bool {
         let (mut at, mut inserted) = (1, 0u64);
         splices.iter().all(|splice| {
             let lines = splice.lines();
-            // The line after the last one is where a text without a final newline grows.
-            let is_behind = lines.start >= at && lines.end <= lines_before.saturating_add(2);
+            // A text without a final newline grows in the line after its last one.
+            let is_after = lines.start >= at && lines.end <= lines_before.saturating_add(2);
             at = lines.end;
             inserted = inserted.saturating_add(splice.inserted);
-            is_behind && inserted <= lines_after.saturating_add(1)
+            is_after && inserted <= lines_after.saturating_add(1)
         })
     }
 }
 
-/// Lines that an edit put at another place of the same text.
+/// Lines that an edit moved within a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MovedLines {
-    /// The first of them before.
+    /// Their first number before.
     pub first: u64,
-    /// How many they are.
+    /// How many lines.
     pub count: u64,
-    /// The first of them after.
+    /// Their first number after.
     pub now: u64,
 }
 
-/// Lines that an edit put into another file.
+/// Lines that an edit moved to another file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LeftLines {
-    /// The first of them before.
+pub struct MovedOutLines {
+    /// Their first number before.
     pub first: u64,
-    /// How many they are.
+    /// How many lines.
     pub count: u64,
     /// The path of the file, as the patch named it.
     pub to: String,
-    /// The first of them there.
+    /// Their first number in that file.
     pub now: u64,
 }
 
 /// What an edit did to the lines of a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Course {
-    /// Where the texts differ.
+pub struct LineChanges {
+    /// The replaced lines.
     pub splices: Vec<Splice>,
-    /// Lines that are elsewhere now, in the order of their old numbers.
+    /// Moved lines, sorted by their old numbers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub moves: Vec<MovedLines>,
-    /// Lines that are in other files now.
+    /// Lines that were moved to other files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub left: Vec<LeftLines>,
-    /// Inserted lines that the model did not write, by their numbers now.
+    pub left: Vec<MovedOutLines>,
+    /// Inserted lines that the model did not write, by their numbers after the edit.
     #[serde(default, skip_serializing_if = "LineSet::is_empty")]
     pub pasted: LineSet,
-    /// The tag of the text before, where the model may know it by that.
+    /// The tag of the text before, if the model may know it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag_before: Option<Tag>,
 }
 
-impl Course {
-    /// One that only removes and inserts.
-    pub fn of(splices: Vec<Splice>) -> Course {
-        Course { splices, ..Course::default() }
+impl LineChanges {
+    /// Changes without moves.
+    pub fn of(splices: Vec<Splice>) -> LineChanges {
+        LineChanges { splices, ..LineChanges::default() }
     }
 
-    /// The lines that the model wrote, by their numbers in the text that was made.
+    /// The lines that the model wrote, by their numbers after the edit.
     pub fn written(&self) -> LineSet {
         Splice::written(&self.splices).without(&self.pasted)
     }
 
-    /// Whether a line that is removed is moved within the text.
+    /// Whether a removed line was moved within the text.
     pub(super) fn moves(&self, line: u64) -> bool {
         let at = self.moves.partition_point(|one| one.first + one.count <= line);
         self.moves.get(at).is_some_and(|one| one.first <= line)
     }
 
-    /// Whether it fits texts with these numbers of lines.
+    /// Whether the changes are consistent, and within texts of these lengths.
     pub(super) fn fits(&self, lines_before: u64, lines_after: u64) -> bool {
-        // What follows adds numbers up, which only those of lines allow.
+        // The sums below overflow unless the splices are within the texts.
         if !Splice::fit(&self.splices, lines_before, lines_after) {
             return false;
         }
@@ -122,29 +121,29 @@ impl Course {
             count > 0 && first > 0 && set.missing(first..first.saturating_add(count)).is_empty()
         };
         let mut from = 0;
-        let mut goals: Vec<Range<u64>> = Vec::new();
+        let mut destinations: Vec<Range<u64>> = Vec::new();
         let moves = self.moves.iter().all(|one| {
-            let is_behind = one.first >= from;
+            let is_after = one.first >= from;
             from = one.first.saturating_add(one.count);
-            goals.push(one.now..one.now.saturating_add(one.count));
-            is_behind
+            destinations.push(one.now..one.now.saturating_add(one.count));
+            is_after
                 && is_within(&removed, one.first, one.count)
                 && is_within(&inserted, one.now, one.count)
         });
-        goals.sort_by_key(|one| one.start);
+        destinations.sort_by_key(|one| one.start);
         moves
-            && goals.windows(2).all(|pair| pair[0].end <= pair[1].start)
+            && destinations.windows(2).all(|pair| pair[0].end <= pair[1].start)
             && self.left.iter().all(|one| is_within(&removed, one.first, one.count))
             && self.left.iter().all(|one| one.now <= MAX_LINE)
             && self.pasted.without(&inserted).is_empty()
     }
 }
 
-/// Lines that moved together.
+/// Adjacent lines that moved by the same distance.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Run {
     lines: Range<u64>,
-    /// How far down they moved.
+    /// How many lines down they moved.
     shift: i64,
 }
 
@@ -155,11 +154,11 @@ impl Run {
     }
 }
 
-/// Lines are not numbered beyond this, nor do they move further. A text has fewer than 2³² of them;
-/// the value for its end is larger than any number.
+/// The maximum line number and distance. A text has fewer than 2³² lines, but the value for its end
+/// is larger.
 const MAX_LINE: u64 = 1 << 40;
 
-/// Where the lines of one text are in another one: those that are still there.
+/// Maps the lines of one text that still exist to their numbers in another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Track(Vec<Run>);
 
@@ -170,24 +169,24 @@ impl Default for Track {
 }
 
 impl Track {
-    /// Every line is where it was.
+    /// Maps each line to itself.
     pub fn identity() -> Track {
         Track(vec![Run { lines: 0..u64::MAX, shift: 0 }])
     }
 
-    /// Whether every line is where it was.
+    /// Whether each line is mapped to itself.
     pub fn is_identity(&self) -> bool {
         *self == Track::identity()
     }
 
-    /// Where a line is now, if it is.
+    /// The current number of a line, if it still exists.
     pub fn line(&self, number: u64) -> Option<u64> {
         let at = self.0.partition_point(|run| run.lines.end <= number);
         let run = self.0.get(at).filter(|run| run.lines.contains(&number))?;
         Some(number.saturating_add_signed(run.shift))
     }
 
-    /// Where those of a set of lines are that are still there.
+    /// The current numbers of the lines that still exist.
     pub fn set(&self, lines: &LineSet) -> LineSet {
         let moved = lines.ranges().iter().flat_map(|range| {
             let from = self.0.partition_point(|run| run.lines.end <= range.start);
@@ -201,16 +200,16 @@ impl Track {
         moved.collect()
     }
 
-    /// The runs of lines, in their current order.
+    /// The same, sorted by current number.
     pub(super) fn as_now(&self) -> TrackAsNow<'_> {
         let mut runs: Vec<&Run> = self.0.iter().collect();
         runs.sort_by_key(|run| run.target().start);
         TrackAsNow(runs)
     }
 
-    /// Follows the lines through one more edit, which counts lines as they are now.
-    pub fn follow(&mut self, course: &Course) {
-        let segments = segments(course);
+    /// Applies one more edit, given in current numbers.
+    pub fn follow(&mut self, changes: &LineChanges) {
+        let segments = segments(changes);
         let mut runs: Vec<Run> = Vec::with_capacity(self.0.len() + segments.len());
         for run in &self.0 {
             let target = run.target();
@@ -230,11 +229,11 @@ impl Track {
         self.0 = runs;
     }
 
-    /// Whether it is one that edits can make: lines are sorted before, disjoint after, and remain
-    /// lines of a text.
-    pub(super) fn is_sound(&self) -> bool {
+    /// Whether edits can have made it: old lines are sorted, new lines are disjoint, and all are
+    /// within a text.
+    pub(super) fn is_valid(&self) -> bool {
         let mut from = 0;
-        let is_sound = self.0.iter().all(|run| {
+        let is_valid = self.0.iter().all(|run| {
             let (lines, target) = (&run.lines, run.target());
             let is_in_order =
                 lines.start >= from && lines.start < lines.end && target.start < target.end;
@@ -244,7 +243,7 @@ impl Track {
             is_in_order && is_known && is_line && (lines.start > 0 || run.shift >= 0)
         });
         let now = self.as_now();
-        is_sound && now.0.windows(2).all(|pair| pair[0].target().end <= pair[1].target().start)
+        is_valid && now.0.windows(2).all(|pair| pair[0].target().end <= pair[1].target().start)
     }
 
     /// What it takes in memory.
@@ -253,43 +252,43 @@ impl Track {
     }
 }
 
-/// Lines of an old text that are adjacent now.
-pub(super) struct KeptStretch {
+/// A run of lines of an old text that are adjacent now.
+pub(super) struct Origin {
     /// Their numbers in the old text.
     pub(super) lines: Range<u64>,
-    /// The number that the first of them has now.
+    /// The current number of the first one.
     pub(super) now: u64,
 }
 
-/// A track, by where its lines are now.
+/// A track, sorted by current line numbers.
 pub(super) struct TrackAsNow<'a>(Vec<&'a Run>);
 
 impl TrackAsNow<'_> {
-    /// The lines that are now in a range, as runs of the old text.
-    pub(super) fn origins(&self, now: Range<u64>) -> Vec<KeptStretch> {
+    /// The old lines that are now in a range.
+    pub(super) fn origins(&self, now: Range<u64>) -> Vec<Origin> {
         let from = self.0.partition_point(|run| run.target().end <= now.start);
         let within = self.0[from..].iter().take_while(|run| run.target().start < now.end);
-        let stretches = within.map(|run| {
+        let origins = within.map(|run| {
             let target = run.target();
             let (start, end) = (target.start.max(now.start), target.end.min(now.end));
             let back = |line: u64| line.saturating_add_signed(-run.shift);
-            KeptStretch { lines: back(start)..back(end), now: start }
+            Origin { lines: back(start)..back(end), now: start }
         });
-        stretches.collect()
+        origins.collect()
     }
 }
 
-/// What an edit leaves of the lines of a text, and where it is then, in the order of the lines.
-fn segments(course: &Course) -> Vec<Run> {
-    let mut segments = Vec::with_capacity(course.splices.len() + course.moves.len() + 1);
+/// The lines that an edit keeps, with the distance by which it moves them; sorted.
+fn segments(changes: &LineChanges) -> Vec<Run> {
+    let mut segments = Vec::with_capacity(changes.splices.len() + changes.moves.len() + 1);
     let (mut from, mut shift) = (0, 0);
-    for splice in &course.splices {
+    for splice in &changes.splices {
         segments.push(Run { lines: from..splice.first, shift });
         from = splice.lines().end;
         shift += splice.inserted as i64 - splice.removed as i64;
     }
     segments.push(Run { lines: from..u64::MAX, shift });
-    segments.extend(course.moves.iter().map(|one| Run {
+    segments.extend(changes.moves.iter().map(|one| Run {
         lines: one.first..one.first + one.count,
         shift: one.now as i64 - one.first as i64,
     }));
@@ -304,9 +303,9 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Against a list of the lines themselves.
+        /// Compares with a plain list of lines.
         #[test]
-        fn lines_are_followed_like_the_lines_themselves(
+        fn a_track_maps_lines_like_a_list_of_lines(
             count in 0u64..30,
             edits in prop::collection::vec(prop::collection::vec((0u64..8, 0u64..4, 0u64..4), 1..4), 1..8),
         ) {
@@ -331,8 +330,8 @@ mod tests {
                     naive.splice(at..at + splice.removed as usize, vec![None; splice.inserted as usize]);
                 }
                 prop_assert!(Splice::fit(&splices, before, naive.len() as u64));
-                track.follow(&Course::of(splices));
-                prop_assert!(track.is_sound());
+                track.follow(&LineChanges::of(splices));
+                prop_assert!(track.is_valid());
                 for line in 1..=count {
                     let now = naive.iter().position(|one| *one == Some(line));
                     prop_assert_eq!(track.line(line), now.map(|at| at as u64 + 1));
@@ -341,7 +340,7 @@ mod tests {
                     let at = at as u64 + 1;
                     let origins = track.as_now().origins(at..at + 1);
                     let origin = origins.first().map(|origin| origin.lines.start);
-                    let is_one = |origin: &KeptStretch| {
+                    let is_one = |origin: &Origin| {
                         origin.now == at && origin.lines.end == origin.lines.start + 1
                     };
                     prop_assert!(origins.iter().all(is_one));

@@ -1,11 +1,11 @@
-//! What one answer teaches a session about one file.
+//! What a session learns from one answer about one file.
 
 use std::path::{Path, PathBuf};
 
 use super::body::Version;
 use super::lines::LineSet;
 use super::shown::ShownLines;
-use super::track::Course;
+use super::track::LineChanges;
 use super::versions::{Memory, Moment, Showing};
 
 /// What a session learns from one answer about one file.
@@ -19,10 +19,10 @@ pub enum MemoryUpdate {
         text: Version,
         /// The lines.
         lines: ShownLines,
-        /// How that came.
+        /// Why they were shown.
         showing: Showing,
     },
-    /// A patch made it.
+    /// A patch wrote the whole file.
     Written {
         /// The file.
         file: PathBuf,
@@ -33,7 +33,7 @@ pub enum MemoryUpdate {
         /// Lines that the model did not write.
         pasted: LineSet,
     },
-    /// A patch edited it.
+    /// A patch edited the file.
     Edited {
         /// The file, under its new name if it was moved as well.
         file: PathBuf,
@@ -41,27 +41,27 @@ pub enum MemoryUpdate {
         before: Version,
         /// Its text now.
         after: Version,
-        /// Where they differ.
-        course: Course,
-        /// The lines of its text now that the report shows.
+        /// What it did to the lines.
+        changes: LineChanges,
+        /// The lines of the new text that the report shows.
         shown: ShownLines,
     },
-    /// A patch gave files other names, all at once.
+    /// A patch renamed files, all at once.
     Moved {
-        /// The old and the new name of each.
+        /// Old and new names.
         moves: Vec<(PathBuf, PathBuf)>,
     },
-    /// A patch removed it, or it is to be forgotten.
+    /// A patch removed the file, or the caller wants it forgotten.
     Forgotten {
         /// The file.
         file: PathBuf,
     },
-    /// All is to be forgotten.
+    /// The caller wants everything forgotten.
     AllForgotten,
 }
 
 impl MemoryUpdate {
-    /// Notes the tag of the text that it shows, for one who was shown the tag as well.
+    /// Adds the tag of the text, for a model that is shown tags.
     pub(super) fn note_tag(&mut self) {
         match self {
             MemoryUpdate::Shown { text, .. }
@@ -73,7 +73,7 @@ impl MemoryUpdate {
         }
     }
 
-    /// The file that it is about, if it is about what is in one.
+    /// The file whose lines it describes.
     fn file(&self) -> Option<&Path> {
         match self {
             MemoryUpdate::Shown { file, .. }
@@ -87,7 +87,7 @@ impl MemoryUpdate {
 }
 
 impl Memory {
-    /// Remembers what an answer showed of a file, or what a patch did to it.
+    /// Applies an update.
     pub fn learn(&mut self, update: &MemoryUpdate) {
         match update {
             MemoryUpdate::Shown { file, text, lines, showing } => {
@@ -95,11 +95,11 @@ impl Memory {
             }
             MemoryUpdate::Written { file, text, shown, pasted } => {
                 self.written(file, text, pasted);
-                self.show(file, text, shown, Showing::Told);
+                self.show(file, text, shown, Showing::Reported);
             }
-            MemoryUpdate::Edited { file, before, after, course, shown } => {
-                self.edited(file, before, after, course);
-                self.show(file, after, shown, Showing::Told);
+            MemoryUpdate::Edited { file, before, after, changes, shown } => {
+                self.edited(file, before, after, changes);
+                self.show(file, after, shown, Showing::Reported);
             }
             MemoryUpdate::Moved { moves } => self.rename_all(moves),
             MemoryUpdate::Forgotten { file } => self.forget(file),
@@ -107,19 +107,23 @@ impl Memory {
         }
     }
 
-    /// Remembers what a call taught that was made at a moment: all but what was to be forgotten
+    /// Applies the updates of a call made at `as_of`, except those of files that were forgotten
     /// since.
-    pub(super) fn learn_wanted(&mut self, updates: &[MemoryUpdate], as_of: Option<Moment>) {
+    pub(super) fn learn_unless_forgotten(
+        &mut self,
+        updates: &[MemoryUpdate],
+        as_of: Option<Moment>,
+    ) {
         for update in updates {
-            if self.wants(update, as_of) {
+            if self.still_counts(update, as_of) {
                 self.learn(update);
             }
         }
     }
 
-    /// Whether what a call taught that was made at a moment still counts.
-    pub(super) fn wants(&self, update: &MemoryUpdate, as_of: Option<Moment>) -> bool {
+    /// Whether the file of an update was not forgotten since `as_of`.
+    pub(super) fn still_counts(&self, update: &MemoryUpdate, as_of: Option<Moment>) -> bool {
         let named = update.file().zip(as_of);
-        named.is_none_or(|(file, as_of)| self.is_wanted(file, as_of))
+        named.is_none_or(|(file, as_of)| !self.is_forgotten_since(file, as_of))
     }
 }

@@ -18,10 +18,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::body::{Body, Kept, Version, hash_of};
+use super::body::{Body, KeptText, Version, hash_of};
 use super::lines::LineSet;
 use super::shown::ShownLines;
-use super::track::{Course, Track};
+use super::track::{LineChanges, Track};
 use hashline_base::error::{Error, Message, Result, Term};
 use hashline_base::shape::sized;
 
@@ -84,9 +84,9 @@ pub struct Moment(u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Showing {
     /// A read or a search was asked for them.
-    Asked,
+    Requested,
     /// Another answer showed them: the report of an edit, a refusal.
-    Told,
+    Reported,
 }
 
 /// What is remembered of a file.
@@ -169,7 +169,7 @@ impl FileMemory {
     }
 
     /// When a text other than this was shown last.
-    fn shown_elsewhere(&self, hash: u128) -> Moment {
+    fn others_last_shown(&self, hash: u128) -> Moment {
         let views = self.lineages.iter().flat_map(|one| &one.views);
         let others = views.filter(|view| view.hash != hash);
         others.map(|view| view.last).max().unwrap_or_default()
@@ -182,7 +182,7 @@ impl FileMemory {
 pub struct FileRecord {
     file: Option<Arc<FileMemory>>,
     forgotten: bool,
-    texts: HashMap<u128, Arc<Kept>>,
+    texts: HashMap<u128, Arc<KeptText>>,
 }
 
 impl FileRecord {
@@ -231,14 +231,14 @@ impl Memory {
     }
 
     /// This moment, from which on nothing is dropped that a call which is made now can mean,
-    /// until [`Memory::let_go`].
+    /// until [`Memory::release`].
     pub fn hold(&mut self) -> Moment {
         *self.held.entry(self.now()).or_default() += 1;
         self.now()
     }
 
     /// A call that was made at a moment is over.
-    pub fn let_go(&mut self, moment: Moment) {
+    pub fn release(&mut self, moment: Moment) {
         if let Some(count) = self.held.get_mut(&moment) {
             *count -= 1;
             if *count == 0 {
@@ -263,15 +263,16 @@ impl Memory {
         }
     }
 
-    /// Whether what a call that was made at a moment learns of a file still counts.
-    pub fn is_wanted(&self, file: &Path, as_of: Moment) -> bool {
-        !self.forgets.iter().any(|(moment, forgotten)| {
+    /// Whether a file was forgotten after a call was made at `as_of`, so that the call must not teach
+    /// anything about it.
+    pub fn is_forgotten_since(&self, file: &Path, as_of: Moment) -> bool {
+        self.forgets.iter().any(|(moment, forgotten)| {
             *moment > as_of && forgotten.as_deref().is_none_or(|forgotten| forgotten == file)
         })
     }
 
     /// An empty memory with the same limits, for the same calls.
-    pub(super) fn emptied(&self) -> Memory {
+    pub(super) fn empty_copy(&self) -> Memory {
         let (held, forgets) = (self.held.clone(), self.forgets.clone());
         Memory { now: self.now, held, forgets, ..Memory::new(self.limits) }
     }
@@ -291,13 +292,13 @@ impl Memory {
                 }
             }
             memory.files.insert(file.into(), Arc::clone(known));
-            memory.settle(file, Vec::new());
+            memory.enforce_limits(file, Vec::new());
         }
         memory
     }
 
     /// Whether a call was made that is not over yet.
-    pub(super) fn is_waited_for(&self) -> bool {
+    pub(super) fn has_waiting_calls(&self) -> bool {
         !(self.held.is_empty() && self.forgets.is_empty())
     }
 
@@ -332,15 +333,15 @@ impl Memory {
         }
         let (now, limits, waiting) = (self.tick(), self.limits, self.waiting_calls());
         let before = self.change(file, |known| {
-            let elsewhere = known.shown_elsewhere(text.hash);
+            let elsewhere = known.others_last_shown(text.hash);
             let lineage = known.lineage(text.hash, now, &limits);
-            let TipView { view, has_replaced } = lineage.view_of_tip(now, waiting);
+            let TipView { view, has_evicted } = lineage.view_of_tip(now, waiting);
             view.show(shown, showing, now, elsewhere, waiting);
             view.tag = view.tag.or(text.tag);
-            known.forgotten |= has_replaced;
+            known.forgotten |= has_evicted;
         });
         self.keep(text);
-        self.settle(file, before);
+        self.enforce_limits(file, before);
     }
 
     /// Remembers that the session wrote the whole of a file: its lines are known, though no
@@ -355,14 +356,20 @@ impl Memory {
             known.lineage(text.hash, now, &limits).written = written;
         });
         self.keep(text);
-        self.settle(file, before);
+        self.enforce_limits(file, before);
     }
 
     /// Remembers that an edit of the session made one text of another: the lines that it left
     /// alone are the same lines, and what was shown of them still holds. Call [`Memory::show`]
     /// for the lines of the report.
-    pub fn edited(&mut self, file: &Path, before: &Version, after: &Version, course: &Course) {
-        let splices = &course.splices;
+    pub fn edited(
+        &mut self,
+        file: &Path,
+        before: &Version,
+        after: &Version,
+        changes: &LineChanges,
+    ) {
+        let splices = &changes.splices;
         let shift: i64 = splices.iter().map(|one| one.inserted as i64 - one.removed as i64).sum();
         // Splices that miss a part of the change would send anchors to wrong lines.
         let is_whole = before.count.checked_add_signed(shift) == Some(after.count);
@@ -372,12 +379,12 @@ impl Memory {
         let (now, limits) = (self.tick(), self.limits);
         let mut known_before = self.change(file, |known| {
             let lineage = known.lineage(before.hash, now, &limits);
-            lineage.follow(before.body(), after.hash, course, now);
+            lineage.follow(before.body(), after.hash, changes, now);
         });
         self.keep(before);
         self.keep(after);
         known_before.push(before.hash);
-        self.settle(file, known_before);
+        self.enforce_limits(file, known_before);
     }
 
     /// Remembers that files have other names, all at once: they may have changed names with each
@@ -393,14 +400,14 @@ impl Memory {
             };
             hashes.extend(replaced.iter().flat_map(|file| file.hashes()));
         }
-        self.release(hashes);
+        self.release_texts(hashes);
     }
 
     /// Forgets a file.
     pub fn forget(&mut self, file: &Path) {
         if let Some(known) = self.files.remove(file) {
             self.note_forgotten(file);
-            self.release(known.hashes());
+            self.release_texts(known.hashes());
         }
     }
 
@@ -451,20 +458,20 @@ impl Memory {
 
     /// Brings the memory back within its bounds after `file` has changed. It referred to these
     /// texts before.
-    fn settle(&mut self, file: &Path, hashes: Vec<u128>) {
+    fn enforce_limits(&mut self, file: &Path, hashes: Vec<u128>) {
         if let Some(known) = self.files.get(file) {
             known.touch(&mut self.texts);
         }
         while self.files.len() > self.limits.files.max(1) {
             self.drop_oldest_file();
         }
-        self.release(hashes);
-        self.fit_bytes();
+        self.release_texts(hashes);
+        self.enforce_byte_limit();
     }
 
     /// Drops the least recently used until the rest is within the bound, except what was shown
     /// last: a model that is asked to read it and retry must find it remembered.
-    fn fit_bytes(&mut self) {
+    fn enforce_byte_limit(&mut self) {
         while self.bytes() > self.limits.bytes {
             let has_older = self.files.len() > 1;
             if !(self.drop_oldest_text() || has_older && self.drop_oldest_file()) {
@@ -479,7 +486,7 @@ impl Memory {
     }
 
     /// Drops those of some texts that no lineage refers to any more.
-    fn release(&mut self, hashes: impl IntoIterator<Item = u128>) {
+    fn release_texts(&mut self, hashes: impl IntoIterator<Item = u128>) {
         for hash in hashes {
             if !self.files.refer_to(hash) {
                 self.texts.remove(hash);

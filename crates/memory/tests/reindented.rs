@@ -23,14 +23,14 @@ fn edits(random: &mut Random, (old, new): (&[Line], &[Line]), count: usize, figu
         let length = 1 + if random.below(3) == 0 { random.below(4) } else { 0 };
         let last = (first + length - 1).min(old.len() - 1);
         let length = last + 1 - first;
-        let truth = new.iter().position(|line| line.id == old[first].id);
+        let expected = new.iter().position(|line| line.id == old[first].id);
         let is_whole = |&at: &usize| {
             let now = new.get(at..at + length);
             now.is_some_and(|now| now.iter().zip(&old[first..]).all(|(now, old)| now.id == old.id))
         };
-        let truth = truth.filter(is_whole);
+        let expected = expected.filter(is_whole);
         let now = carry.block(first as u64 + 1, last as u64 + 1);
-        match (truth, now) {
+        match (expected, now) {
             (None, None) => {}
             (Some(_), None) => figures.refused += 1,
             (Some(at), Some(now))
@@ -49,10 +49,10 @@ fn edits(random: &mut Random, (old, new): (&[Line], &[Line]), count: usize, figu
                 };
                 figures.indented += u32::from((0..length).all(is_indented));
             }
-            (truth, Some(now)) => {
+            (expected, Some(now)) => {
                 figures.wrong += 1;
                 eprintln!(
-                    "{}-{} is at {truth:?}, found at {now}:\n{before}=====\n{after}",
+                    "{}-{} is at {expected:?}, found at {now}:\n{before}=====\n{after}",
                     first + 1,
                     last + 1
                 );

@@ -380,7 +380,7 @@ impl Session {
         }
         let (report, updates) = reading.finish();
         let files = shown_files(&updates);
-        let learning = self.state.memory.ready(updates, Some(position.as_of), cancel);
+        let learning = self.state.memory.prepare(updates, Some(position.as_of), cancel);
         // A cancelled call has shown nothing.
         cancel.check()?;
         learning.learn();
@@ -443,7 +443,7 @@ impl Session {
         self.state.repeats.note_other();
         let (result, updates) = self.search_all_roots(&query, cancel, progress)?;
         let files = shown_files(&updates);
-        let learning = self.state.memory.ready(updates, Some(position.as_of), cancel);
+        let learning = self.state.memory.prepare(updates, Some(position.as_of), cancel);
         cancel.check()?;
         learning.learn();
         self.state.watch.show(&files);
@@ -462,7 +462,7 @@ impl Session {
             _ => 0,
         });
         let lines = lines.sum();
-        let learning = self.state.memory.ready(updates, None, cancel);
+        let learning = self.state.memory.prepare(updates, None, cancel);
         cancel.check()?;
         learning.learn();
         Ok(lines)

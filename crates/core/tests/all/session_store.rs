@@ -891,7 +891,7 @@ impl Sharers {
         let file = self.scene.dir.path().canonicalize().unwrap().join(name);
         let lines = LineSet::of(1, text.lines().count() as u64).into();
         let text = self.writer.version(text.as_bytes(), None);
-        let update = MemoryUpdate::Shown { file, text, lines, showing: Showing::Asked };
+        let update = MemoryUpdate::Shown { file, text, lines, showing: Showing::Requested };
         self.writer.learn(vec![update], &Cancel::default());
     }
 

@@ -41,27 +41,27 @@ pub(super) fn agreed(old: &[Token], new: &[Token], kinds: u32, cancel: &Cancel) 
     let is_bounded = above.len() + below.len() <= MAX_DIFFERENT_LINES;
     let shared = Shared { in_old: counts(above, kinds), in_new: counts(below, kinds) };
     let plain = is_bounded.then(|| shared.plain_hunks(above, below, top as u32)).flatten();
-    if !is_bounded || plain.is_none() && !are_near(above, below, &shared) {
+    if !is_bounded || plain.is_none() && !has_few_edits(above, below, &shared) {
         let between = Hunk {
             before: top as u32..(old.len() - bottom) as u32,
             after: top as u32..(new.len() - bottom) as u32,
         };
-        let ends = mapped(old, new, &[between]);
+        let ends = map_of_hunks(old, new, &[between]);
         return Some(Agreed { by_all: ends.clone(), by_two: ends });
     }
     if let Some(PlainHunks { hunks, has_repeats: false }) = &plain {
         // No line that both have is repeated, so the histogram diff keeps the same ones.
-        let kept = mapped(old, new, hunks);
+        let kept = map_of_hunks(old, new, hunks);
         return Some(Agreed { by_all: kept.clone(), by_two: kept });
     }
-    let rarest = compared(Algorithm::Histogram, old, new, kinds);
+    let rarest = line_map(Algorithm::Histogram, old, new, kinds);
     cancel.check().ok()?;
     let (forwards, backwards) = match plain {
-        Some(PlainHunks { hunks, .. }) => (mapped(old, new, &hunks), None),
+        Some(PlainHunks { hunks, .. }) => (map_of_hunks(old, new, &hunks), None),
         None => {
-            let forwards = compared(Algorithm::Myers, old, new, kinds);
+            let forwards = line_map(Algorithm::Myers, old, new, kinds);
             cancel.check().ok()?;
-            (forwards, Some(compared_backwards(old, new, kinds)))
+            (forwards, Some(line_map_backwards(old, new, kinds)))
         }
     };
     let backwards = backwards.as_ref().unwrap_or(&forwards);
@@ -142,7 +142,7 @@ impl Shared {
 
 /// Whether one text becomes the other by a bearable number of edits. Lines that only one of them
 /// has do not count: what becomes of them is no question.
-fn are_near(old: &[Token], new: &[Token], shared: &Shared) -> bool {
+fn has_few_edits(old: &[Token], new: &[Token], shared: &Shared) -> bool {
     let shared =
         |text: &[Token]| text.iter().filter(|line| shared.has(**line)).copied().collect::<Vec<_>>();
     let (old, new) = (shared(old), shared(new));
@@ -196,16 +196,16 @@ fn common_ends(old: &[Token], new: &[Token]) -> CommonEnds {
 }
 
 /// For each line of `old` the line of `new` that it is by one diff.
-fn compared(algorithm: Algorithm, old: &[Token], new: &[Token], kinds: u32) -> Vec<u32> {
+fn line_map(algorithm: Algorithm, old: &[Token], new: &[Token], kinds: u32) -> Vec<u32> {
     let mut diff = Diff::default();
     diff.compute_with(algorithm, old, new, kinds);
-    mapped(old, new, &diff.hunks().collect::<Vec<_>>())
+    map_of_hunks(old, new, &diff.hunks().collect::<Vec<_>>())
 }
 
 /// For each line of `old` the line of `new` that it is by Myers's diff from the end upwards.
-fn compared_backwards(old: &[Token], new: &[Token], kinds: u32) -> Vec<u32> {
+fn line_map_backwards(old: &[Token], new: &[Token], kinds: u32) -> Vec<u32> {
     let reversed = |text: &[Token]| text.iter().rev().copied().collect::<Vec<_>>();
-    let mut map = compared(Algorithm::Myers, &reversed(old), &reversed(new), kinds);
+    let mut map = line_map(Algorithm::Myers, &reversed(old), &reversed(new), kinds);
     map.reverse();
     for found in map.iter_mut().filter(|found| **found != NONE) {
         *found = new.len() as u32 - 1 - *found;
@@ -215,7 +215,7 @@ fn compared_backwards(old: &[Token], new: &[Token], kinds: u32) -> Vec<u32> {
 
 /// For each line of `old` the line of `new` that it is by these hunks, in order. Lines over
 /// which a hunk could be shifted are left out: the texts do not say whether they are kept.
-fn mapped(old: &[Token], new: &[Token], hunks: &[Hunk]) -> Vec<u32> {
+fn map_of_hunks(old: &[Token], new: &[Token], hunks: &[Hunk]) -> Vec<u32> {
     let end = old.len() as u32;
     let last = Hunk { before: end..end, after: new.len() as u32..new.len() as u32 };
     let mut map = vec![NONE; old.len()];

@@ -383,12 +383,12 @@ fn in_repetitive_text_a_wrong_place_is_rarer_than_one_in_two_thousand() {
                 text.splice(at..at + (last - first) + 1, ["edited"]);
                 text
             };
-            let truth = new.iter().position(|(_, line)| *line == old[first].1);
+            let expected = new.iter().position(|(_, line)| *line == old[first].1);
             let is_whole = |at: &usize| {
                 (first..=last)
                     .all(|line| new.get(at + line - first).is_some_and(|one| one.1 == old[line].1))
             };
-            match truth.filter(is_whole) {
+            match expected.filter(is_whole) {
                 Some(at) if edited(at) == edited(now as usize - 1) => right += 1,
                 _ => wrong += 1,
             }

@@ -96,7 +96,7 @@ impl Files {
 
     /// Changes all files in a way that leaves what they take, when they were used, and what they
     /// refer to.
-    pub(super) fn touch_all(&mut self, touch: impl Fn(&mut FileMemory)) {
+    pub(super) fn update_all(&mut self, touch: impl Fn(&mut FileMemory)) {
         self.known.values_mut().for_each(|file| touch(Arc::make_mut(file)));
     }
 

@@ -58,7 +58,7 @@ impl Memory {
             known.lineages.drain(..over);
             known.measure(&file);
             memory.files.insert(file.as_path().into(), Arc::new(known));
-            memory.settle(&file, Vec::new());
+            memory.enforce_limits(&file, Vec::new());
         }
         memory
     }

@@ -10,7 +10,7 @@ use super::{Moment, Showing};
 use crate::body::{Body, hex};
 use crate::lines::LineSet;
 use crate::shown::{Knowledge, Parts, ShownLines};
-use crate::track::{Course, KeptStretch, LeftLines, Track, TrackAsNow};
+use crate::track::{LineChanges, MovedOutLines, Origin, Track, TrackAsNow};
 use hashline_lines::tag::Tag;
 
 /// How many views there may be of one lineage: a read each, and a report after each own edit.
@@ -30,7 +30,7 @@ pub(super) struct WaitingCalls {
 pub(super) struct TipView<'l> {
     pub(super) view: &'l mut View,
     /// Another view was dropped to make room for it.
-    pub(super) has_replaced: bool,
+    pub(super) has_evicted: bool,
 }
 
 /// Numbers under which lines were shown, all of one text.
@@ -63,7 +63,7 @@ pub struct View {
     pub gone: BTreeMap<u64, Box<[u8]>>,
     /// Those of them that went to other files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) left: Vec<LeftLines>,
+    pub(super) left: Vec<MovedOutLines>,
     /// When lines of it were shown for the first time.
     pub since: Moment,
     /// When lines of it were shown for the last time.
@@ -114,7 +114,7 @@ impl View {
         self.parts.show(&self.shown, shown, now, oldest);
         self.shown.extend(lines);
         self.last = now;
-        if showing == Showing::Asked {
+        if showing == Showing::Requested {
             if elsewhere > self.asked_at {
                 self.asked = LineSet::default();
             }
@@ -125,7 +125,7 @@ impl View {
 
     /// Shows what another view of the same text shows.
     pub(super) fn show_as(&mut self, other: &View) {
-        self.parts = Parts::of_both((&self.shown, &self.parts), (&other.shown, &other.parts));
+        self.parts = Parts::union((&self.shown, &self.parts), (&other.shown, &other.parts));
         self.shown.extend(&other.shown);
     }
 
@@ -171,44 +171,45 @@ impl View {
         let late: usize = self.late.iter().map(|(_, lines)| size_of_val(lines.ranges())).sum();
         let lines = size_of_val(self.shown.ranges()) + size_of_val(self.asked.ranges()) + late;
         let lines = lines + self.parts.bytes();
-        let left: usize = self.left.iter().map(|one| size_of::<LeftLines>() + one.to.len()).sum();
+        let left: usize =
+            self.left.iter().map(|one| size_of::<MovedOutLines>() + one.to.len()).sum();
         size_of::<View>() + lines + self.track.bytes() + gone + left
     }
 
     /// How many of its lines are still there.
-    pub(super) fn live(&self) -> u64 {
+    pub(super) fn live_lines(&self) -> u64 {
         self.shown.count().saturating_sub(self.gone.len() as u64)
     }
 
     /// Keeps the texts of the shown lines that an edit of the tip removes, where the tip is known,
     /// and where those are that went to other files.
-    fn remember_gone(&mut self, tip: Option<Body<'_>>, course: &Course) {
+    fn remember_removed(&mut self, tip: Option<Body<'_>>, changes: &LineChanges) {
         let now = self.track.as_now();
         let mut gone = Vec::new();
-        for splice in tip.iter().flat_map(|_| &course.splices) {
-            for KeptStretch { lines, now } in self.shown_in(&now, splice.lines()) {
-                for (number, line) in lines.zip(now..).filter(|&(_, line)| !course.moves(line)) {
+        for splice in tip.iter().flat_map(|_| &changes.splices) {
+            for Origin { lines, now } in self.shown_in(&now, splice.lines()) {
+                for (number, line) in lines.zip(now..).filter(|&(_, line)| !changes.moves(line)) {
                     let text = tip.and_then(|tip| tip.line(line));
                     gone.extend(text.map(|text| (number, text.into())));
                 }
             }
         }
-        let left = course.left.iter().flat_map(|one| {
+        let left = changes.left.iter().flat_map(|one| {
             let shown = self.shown_in(&now, one.first..one.first + one.count);
-            shown.into_iter().map(|KeptStretch { lines, now }| LeftLines {
+            shown.into_iter().map(|Origin { lines, now }| MovedOutLines {
                 first: lines.start,
                 count: lines.end - lines.start,
                 to: one.to.clone(),
                 now: one.now + (now - one.first),
             })
         });
-        let left: Vec<LeftLines> = left.collect();
+        let left: Vec<MovedOutLines> = left.collect();
         self.left.extend(left);
         self.gone.extend(gone);
     }
 
     /// The file to which a line of it went, and its number there.
-    pub fn left_for(&self, line: u64) -> Option<(&str, u64)> {
+    pub fn moved_out_to(&self, line: u64) -> Option<(&str, u64)> {
         let one =
             self.left.iter().find(|one| (one.first..one.first + one.count).contains(&line))?;
         Some((&one.to, one.now + (line - one.first)))
@@ -216,14 +217,14 @@ impl View {
 
     /// The shown lines among those that are now in a range of the tip: runs of the view, with their
     /// places in the tip.
-    fn shown_in(&self, now: &TrackAsNow<'_>, tip: Range<u64>) -> Vec<KeptStretch> {
+    fn shown_in(&self, now: &TrackAsNow<'_>, tip: Range<u64>) -> Vec<Origin> {
         let origins = now.origins(tip);
         let lines = origins.into_iter().flat_map(|origin| {
             let shift = origin.now as i64 - origin.lines.start as i64;
             let shown = self.shown.within(origin.lines);
             shown.into_iter().map(move |lines| {
                 let now = lines.start.saturating_add_signed(shift);
-                KeptStretch { lines, now }
+                Origin { lines, now }
             })
         });
         lines.collect()
@@ -266,28 +267,28 @@ impl Lineage {
     ) -> TipView<'_> {
         let tip = self.tip;
         let is_tip = |view: &View| view.hash == tip && view.track.is_identity();
-        let (at, has_replaced) = match self.views.iter().rposition(is_tip) {
+        let (at, has_evicted) = match self.views.iter().rposition(is_tip) {
             Some(at) => (at, false),
             None => {
                 let mut new = View::new(tip, LineSet::default(), now);
                 let same = self.views.iter().filter(|view| view.hash == tip);
                 same.for_each(|view| new.show_as(view));
                 self.views.push(new);
-                let has_replaced = self.views.len() > MAX_VIEWS && self.thin_out(waiting);
-                (self.views.len() - 1, has_replaced)
+                let has_evicted = self.views.len() > MAX_VIEWS && self.evict_view(waiting);
+                (self.views.len() - 1, has_evicted)
             }
         };
-        TipView { view: &mut self.views[at], has_replaced }
+        TipView { view: &mut self.views[at], has_evicted }
     }
 
     /// Drops the view of the older half that would be missed least. Reports of edits show a few
     /// lines each; the page that they all started from must outlive them, and so must what calls
     /// mean that have not run yet.
-    fn thin_out(&mut self, waiting: Option<WaitingCalls>) -> bool {
+    fn evict_view(&mut self, waiting: Option<WaitingCalls>) -> bool {
         let is_free = |view: &View| waiting.is_none_or(|waiting| view.since > waiting.oldest);
         let free = |views: &[View]| {
             let free = views.iter().enumerate().filter(|(_, view)| is_free(view));
-            free.min_by_key(|(at, view)| (view.live(), *at)).map(|(at, _)| at)
+            free.min_by_key(|(at, view)| (view.live_lines(), *at)).map(|(at, _)| at)
         };
         let newest = self.views.len() - 1;
         let least = free(&self.views[..MAX_VIEWS / 2]).or_else(|| free(&self.views[..newest]));
@@ -302,22 +303,22 @@ impl Lineage {
         &mut self,
         before: Option<Body<'_>>,
         after: u128,
-        course: &Course,
+        changes: &LineChanges,
         now: Moment,
     ) {
         self.changed = now;
         for view in &mut self.views {
             if view.hash == self.tip {
-                view.tag = view.tag.or(course.tag_before);
+                view.tag = view.tag.or(changes.tag_before);
             }
-            view.remember_gone(before, course);
-            view.track.follow(course);
+            view.remember_removed(before, changes);
+            view.track.follow(changes);
         }
         let mut all = Track::identity();
-        all.follow(course);
+        all.follow(changes);
         self.written = all.set(&self.written);
-        self.written.extend(&course.written());
-        self.track.follow(course);
+        self.written.extend(&changes.written());
+        self.track.follow(changes);
         self.tip = after;
     }
 

@@ -36,7 +36,7 @@ impl Memory {
     /// processes taught it since. They may have taught that before the calls that wait were made,
     /// so each of these may mean it. Returns until when the call that takes it over, if it is one,
     /// may mean what was shown.
-    pub fn take_over(&mut self, other: Memory, known: Moment, call: Option<Moment>) -> Moment {
+    pub fn replace_with(&mut self, other: Memory, known: Moment, call: Option<Moment>) -> Moment {
         // Nothing else was shown since that call was made, and no other one waits.
         let is_alone = self.held.values().sum::<usize>() <= 1 && call == Some(self.now());
         // What is learned from here on is later than every call that was made.
@@ -47,7 +47,7 @@ impl Memory {
             return self.now();
         }
         if let Some(&first) = self.held.keys().next() {
-            self.files.touch_all(|file| file.predate(known, first));
+            self.files.update_all(|file| file.backdate(known, first));
         }
         call.unwrap_or_default()
     }
@@ -69,7 +69,7 @@ impl Memory {
     }
 
     /// The texts that it knows of and does not have, the one that was used last first.
-    pub fn lacking(&self) -> Vec<u128> {
+    pub fn missing_texts(&self) -> Vec<u128> {
         let mut lineages: Vec<_> = self.files.values().flat_map(|file| &file.lineages).collect();
         lineages.sort_by_key(|one| Reverse(one.used));
         let mut seen = HashSet::new();
@@ -79,40 +79,40 @@ impl Memory {
 
     /// Keeps the texts that it knows of and another memory has.
     pub fn adopt_texts(&mut self, other: &Memory) {
-        for text in self.lacking().into_iter().filter_map(|hash| other.version(hash)) {
+        for text in self.missing_texts().into_iter().filter_map(|hash| other.version(hash)) {
             self.keep(&text);
         }
-        self.fit_texts();
+        self.enforce_text_limits();
     }
 
     /// Keeps texts that it knows of; says of the others that they are forgotten.
-    pub fn supply(&mut self, texts: &[Version], forgotten: &[u128]) {
+    pub fn add_texts(&mut self, texts: &[Version], forgotten: &[u128]) {
         texts.iter().for_each(|text| self.keep(text));
         forgotten.iter().for_each(|&hash| self.files.note_lost(hash));
-        self.fit_texts();
+        self.enforce_text_limits();
     }
 
     /// Brings the memory back within its bounds after texts were kept that it knew of.
-    fn fit_texts(&mut self) {
+    fn enforce_text_limits(&mut self) {
         self.files.values().for_each(|file| file.touch(&mut self.texts));
-        self.fit_bytes();
+        self.enforce_byte_limit();
     }
 }
 
 impl MemoryImage {
     /// Whether a memory can have written it. A checksum proves that it is as it was written, but
     /// not that a correct program wrote it.
-    pub fn is_sound(&self) -> bool {
+    pub fn is_valid(&self) -> bool {
         let now = Moment(self.now);
         self.now <= MAX_MOMENT
             && self.texts.iter().all(|text| text.lines <= MAX_LINES)
-            && self.files.iter().all(|(_, file)| file.is_sound(now))
+            && self.files.iter().all(|(_, file)| file.is_valid(now))
     }
 }
 
 impl FileMemory {
     /// Has what was shown and done after one moment count as of an earlier one.
-    fn predate(&mut self, after: Moment, to: Moment) {
+    fn backdate(&mut self, after: Moment, to: Moment) {
         for lineage in &mut self.lineages {
             let views = lineage.views.iter_mut().flat_map(|view| {
                 let late = view.late.iter_mut().map(|(moment, _)| moment);
@@ -126,32 +126,32 @@ impl FileMemory {
         }
     }
 
-    fn is_sound(&self, now: Moment) -> bool {
-        self.used <= now.0 && self.lineages.iter().all(|lineage| lineage.is_sound(now))
+    fn is_valid(&self, now: Moment) -> bool {
+        self.used <= now.0 && self.lineages.iter().all(|lineage| lineage.is_valid(now))
     }
 }
 
 impl Lineage {
-    fn is_sound(&self, now: Moment) -> bool {
+    fn is_valid(&self, now: Moment) -> bool {
         self.used <= now
             && self.changed <= now
-            && self.track.is_sound()
+            && self.track.is_valid()
             && self.written.fits(MAX_LINES)
-            && self.views.iter().all(|view| view.is_sound(now))
+            && self.views.iter().all(|view| view.is_valid(now))
     }
 }
 
 impl View {
-    fn is_sound(&self, now: Moment) -> bool {
+    fn is_valid(&self, now: Moment) -> bool {
         // A line that is gone was shown, and is nowhere any more.
         let mut gone = self.gone.keys();
         self.since <= now
             && self.last <= now
             && self.asked_at <= now
             && self.shown.fits(MAX_LINES)
-            && self.parts.is_sound(&self.shown)
+            && self.parts.is_valid(&self.shown)
             && self.asked.fits(MAX_LINES)
-            && self.track.is_sound()
+            && self.track.is_valid()
             && self.left.iter().all(|one| one.count > 0 && self.track.line(one.first).is_none())
             && gone.all(|&line| self.shown.contains(line) && self.track.line(line).is_none())
     }

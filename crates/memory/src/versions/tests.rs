@@ -14,7 +14,7 @@ fn text(name: &str, lines: usize) -> Version {
 }
 
 fn show(memory: &mut Memory, file: &str, text: &Version) {
-    memory.show(Path::new(file), text, &LineSet::of(1, text.count).into(), Showing::Asked);
+    memory.show(Path::new(file), text, &LineSet::of(1, text.count).into(), Showing::Requested);
 }
 
 fn has_text(memory: &Memory, text: &Version) -> bool {
@@ -122,13 +122,13 @@ proptest! {
                 Step::Edit(file, before, after) => {
                     let (before, after) = (text(before), text(after));
                     let splice = Splice { first: 1, removed: before.count, inserted: after.count };
-                    memory.edited(&name(file), &before, &after, &Course::of(vec![splice]));
+                    memory.edited(&name(file), &before, &after, &LineChanges::of(vec![splice]));
                 }
                 Step::Move(from, to) => memory.rename_all(&[(name(from), name(to))]),
                 Step::Forget(file) => memory.forget(&name(file)),
                 Step::ForgetAll => memory.forget_all(),
                 Step::Restore => {
-                    let restored = Memory::restored(memory.image(), memory.emptied());
+                    let restored = Memory::restored(memory.image(), memory.empty_copy());
                     let before = std::mem::replace(&mut memory, restored);
                     memory.adopt_texts(&before);
                 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::Moment;
-use crate::body::Kept;
+use crate::body::KeptText;
 
 /// When a text was used last. If two were used at once, the one that was not the tip of its lineage
 /// counts as older: the tip is useful without the base, but not the base without the tip.
@@ -17,13 +17,13 @@ pub(super) struct LastUse {
 /// Texts by their hashes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KeptTexts {
-    kept: HashMap<u128, (Arc<Kept>, LastUse)>,
+    kept: HashMap<u128, (Arc<KeptText>, LastUse)>,
     by_use: BTreeSet<(LastUse, u128)>,
     bytes: usize,
 }
 
 impl KeptTexts {
-    pub(super) fn get(&self, hash: u128) -> Option<&Arc<Kept>> {
+    pub(super) fn get(&self, hash: u128) -> Option<&Arc<KeptText>> {
         self.kept.get(&hash).map(|(kept, _)| kept)
     }
 
@@ -31,7 +31,7 @@ impl KeptTexts {
         self.kept.contains_key(&hash)
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (u128, &Arc<Kept>)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u128, &Arc<KeptText>)> {
         self.kept.iter().map(|(&hash, (kept, _))| (hash, kept))
     }
 
@@ -45,7 +45,7 @@ impl KeptTexts {
     }
 
     /// Keeps a text that is not there yet, as one that was never used.
-    pub(super) fn insert(&mut self, hash: u128, kept: Arc<Kept>) {
+    pub(super) fn insert(&mut self, hash: u128, kept: Arc<KeptText>) {
         self.bytes += kept.bytes();
         let never = LastUse::default();
         self.by_use.insert((never, hash));

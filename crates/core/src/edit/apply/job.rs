@@ -405,23 +405,23 @@ impl<'a> Job<'a> {
         let SessionParts { recall, transfers } = session;
         let memory = recall.memory;
         let after = planned.after().version();
-        let mut course = transfers.course(edits.key(), planned);
-        course.pasted.extend(&unread_parts(recall, edits, planned));
+        let mut changes = transfers.changes(edits.key(), planned);
+        changes.pasted.extend(&unread_parts(recall, edits, planned));
         if is_silent {
-            shown = shown.common(&course.written());
+            shown = shown.common(&changes.written());
         }
         // A rendered line can be cut, but the model knows all of the text that it wrote.
-        shown.extend(&shown.lines.common(&course.written()));
+        shown.extend(&shown.lines.common(&changes.written()));
         shown.extend(&transfers.shown(edits.key()));
         if !memory.knows(edits.place.canonical()) {
             // The memory has no lines of the file that the edit could have moved.
-            let showing = Showing::Told;
+            let showing = Showing::Reported;
             return MemoryUpdate::Shown { file, text: after, lines: shown, showing };
         }
         let knows_tags = !self.scope.dialect.has_hashes() || edits.has_tagged_anchor();
-        course.tag_before = knows_tags.then(|| Tag::of(planned.document.text()));
+        changes.tag_before = knows_tags.then(|| Tag::of(planned.document.text()));
         let before = planned.version_before(memory);
-        MemoryUpdate::Edited { file, before, after, course, shown }
+        MemoryUpdate::Edited { file, before, after, changes, shown }
     }
 }
 

@@ -232,7 +232,7 @@ fn memory_of(file: &Path, document: &Document) -> SessionMemory {
     let memory = SessionMemory::new(MemoryLimits::default());
     let (file, text) = (file.to_owned(), memory.version(document.text(), None));
     let lines = LineSet::of(1, text.count()).into();
-    let update = MemoryUpdate::Shown { file, text, lines, showing: Showing::Asked };
+    let update = MemoryUpdate::Shown { file, text, lines, showing: Showing::Requested };
     memory.learn(vec![update], &Cancel::default());
     memory
 }

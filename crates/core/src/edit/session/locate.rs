@@ -23,11 +23,11 @@ use hashline_memory::{
     SeenParts, Track, View, says_enough,
 };
 
-pub use refuse::{Refused, ShownLine, Why};
+pub use refuse::{Reason, Refused, ShownLine};
 pub use unknown::UnknownLines;
 
 /// One line in this many that were shown must be left in a text that others wrote.
-const LEFT_SHARE: u64 = 10;
+const ENOUGH_LEFT_SHARE: u64 = 10;
 
 /// What to do with lines that were never shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -99,7 +99,7 @@ impl Block {
 
 /// How a place was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum How {
+pub enum FoundBy {
     /// The file is the text that was shown.
     Unchanged,
     /// Only the session itself has changed it since.
@@ -130,7 +130,7 @@ pub struct Placed {
     /// at different times may have moved differently.
     pub last_distance: i64,
     /// How that is known.
-    pub how: How,
+    pub found_by: FoundBy,
     /// The lines of which only parts were shown.
     pub partly: Vec<PartlyShown>,
     /// How others have re-indented the lines since, one change after the other.
@@ -149,9 +149,9 @@ pub enum Found<'o> {
 }
 
 /// Where a block was found, and from which lineage and which of its lines that is known.
-struct Landed {
+struct Located {
     block: Block,
-    how: How,
+    found_by: FoundBy,
     /// The lines that the model knows, in the numbers of `tip`.
     known: Known,
     tip: Block,
@@ -159,10 +159,10 @@ struct Landed {
     reindented: Vec<Reindentation>,
 }
 
-impl Landed {
+impl Located {
     /// Where nobody but the session itself has changed the lines.
-    fn by_session(block: Block, how: How, known: Known, tip: Block) -> Landed {
-        Landed { block, how, known, tip, reindented: Vec::new() }
+    fn by_own_edits(block: Block, found_by: FoundBy, known: Known, tip: Block) -> Located {
+        Located { block, found_by, known, tip, reindented: Vec::new() }
     }
 }
 
@@ -175,9 +175,9 @@ struct KnownView<'a> {
 }
 
 /// A target, placed by a view.
-struct LandedView<'a> {
+struct LocatedView<'a> {
     by: KnownView<'a>,
-    landed: Landed,
+    located: Located,
 }
 
 /// Which lines a range may enclose.
@@ -240,16 +240,16 @@ impl<'a> Locator<'a> {
 
     /// Decides where an operation takes place. Its anchors are sorted.
     pub fn locate<'o>(&mut self, target: &Target<'o>) -> Found<'o> {
-        let landed = match self.by_views(target, self.views()) {
-            Some(Ok(found)) => self.undisputed(target, found.landed, Some(found.by.view)),
+        let located = match self.locate_by_views(target, self.views()) {
+            Some(Ok(found)) => self.check_ends(target, found.located, Some(found.by.view)),
             Some(Err(refused)) => Err(refused),
-            None => match self.by_tip(target) {
-                Some(landed) => self.undisputed(target, landed, None),
-                None => return self.apart(target),
+            None => match self.locate_by_current_numbers(target) {
+                Some(located) => self.check_ends(target, located, None),
+                None => return self.locate_ends(target),
             },
         };
-        match landed {
-            Ok(landed) => self.placed(target, landed),
+        match located {
+            Ok(located) => self.placed(target, located),
             Err(refused) => Found::Refused(vec![refused]),
         }
     }
@@ -267,11 +267,11 @@ impl<'a> Locator<'a> {
             return None;
         }
         let target = Target::Line(anchor);
-        let landed = match self.by_views(&target, self.views()) {
-            Some(found) => found.ok()?.landed,
-            None => self.by_tip(&target)?,
+        let located = match self.locate_by_views(&target, self.views()) {
+            Some(found) => found.ok()?.located,
+            None => self.locate_by_current_numbers(&target)?,
         };
-        let (unknown, partly) = self.unknown_around(&landed, first, last);
+        let (unknown, partly) = self.unknown_around(&located, first, last);
         if !unknown.is_empty() {
             return Some(self.not_shown(anchor, unknown));
         }
@@ -294,9 +294,9 @@ impl<'a> Locator<'a> {
         let anchor = Anchor::of_line(line, self.hasher.hash(number, text));
         let target = Target::Line(&anchor);
         let newest = self.view_as_it_is();
-        others
-            .iter()
-            .any(|&by| self.shows(by, &anchor) && self.objects(by, &target, target.block(), newest))
+        others.iter().any(|&by| {
+            self.shows(by, &anchor) && self.disagrees(by, &target, target.block(), newest)
+        })
     }
 
     /// The view of the current text in which an answer shows more of it.
@@ -324,47 +324,47 @@ impl<'a> Locator<'a> {
 
     /// By those of some views, newest first, in which every anchor of the target was shown as it
     /// says. `None` when there is none.
-    fn by_views<'o>(
+    fn locate_by_views<'o>(
         &mut self,
         target: &Target<'o>,
         views: Vec<KnownView<'a>>,
-    ) -> Option<Result<LandedView<'a>, Refused<'o>>> {
+    ) -> Option<Result<LocatedView<'a>, Refused<'o>>> {
         let (first, last) = target.ends();
-        let mut newest: Option<(KnownView<'a>, Result<Landed, Why>)> = None;
+        let mut newest: Option<(KnownView<'a>, Result<Located, Reason>)> = None;
         for by in views {
             if !(self.shows(by, first) && self.shows(by, last)) {
                 continue;
             }
             if newest
                 .as_ref()
-                .is_some_and(|(newest, _)| self.has_taken_over(newest.view, by.view, target))
+                .is_some_and(|(newest, _)| self.supersedes(newest.view, by.view, target))
             {
                 continue;
             }
-            let landed = self.land(by, target);
-            match (&newest, landed) {
-                (None, landed) => newest = Some((by, landed)),
+            let located = self.locate_in_view(by, target);
+            match (&newest, located) {
+                (None, located) => newest = Some((by, located)),
                 (Some((_, Ok(one))), Ok(other)) if one.block != other.block => {
                     let places = vec![one.block.first, other.block.first];
-                    return Some(Err(self.refused(target, by, Why::Disagree { places })));
+                    return Some(Err(self.refused(target, by, Reason::Ambiguous { places })));
                 }
                 (Some((newest, Ok(one))), Err(_))
-                    if self.objects(by, target, one.block, Some(newest.view)) =>
+                    if self.disagrees(by, target, one.block, Some(newest.view)) =>
                 {
                     let places = vec![one.block.first];
-                    return Some(Err(self.refused(target, by, Why::Disagree { places })));
+                    return Some(Err(self.refused(target, by, Reason::Ambiguous { places })));
                 }
                 _ => {}
             }
         }
-        let (by, landed) = newest?;
-        let landed = landed.map(|landed| LandedView { by, landed });
-        Some(landed.map_err(|why| self.refused(target, by, why)))
+        let (by, located) = newest?;
+        let located = located.map(|located| LocatedView { by, located });
+        Some(located.map_err(|why| self.refused(target, by, why)))
     }
 
     /// Whether a view places an end of a target on another line than a newer view, or cannot place
     /// it with certainty, and the model has not asked for it since. A deleted line does not count.
-    fn objects(
+    fn disagrees(
         &mut self,
         by: KnownView<'a>,
         target: &Target<'_>,
@@ -377,9 +377,9 @@ impl<'a> Locator<'a> {
             if newest.is_some_and(|newest| newest.was_asked_since(by.view, line, self.as_of)) {
                 return false;
             }
-            match self.land(by, &Target::Line(end)) {
-                Ok(landed) => landed.block.first != place,
-                Err(why) => matches!(why, Why::Changed | Why::Replaced | Why::Forgotten),
+            match self.locate_in_view(by, &Target::Line(end)) {
+                Ok(located) => located.block.first != place,
+                Err(why) => matches!(why, Reason::Changed | Reason::Replaced | Reason::Forgotten),
             }
         })
     }
@@ -388,24 +388,24 @@ impl<'a> Locator<'a> {
     /// these lines since. Otherwise, two lines with one number and one hash cannot be
     /// distinguished. The report of an edit is not enough: the model may not have read it before
     /// its next call.
-    fn has_taken_over(&self, newest: &View, older: &View, target: &Target<'_>) -> bool {
+    fn supersedes(&self, newest: &View, older: &View, target: &Target<'_>) -> bool {
         let Block { first, last } = target.block();
         [first, last].into_iter().all(|line| newest.was_asked_since(older, line, self.as_of))
     }
 
     /// A place of a target, found by a view that shows both its ends or by no view, unless one of
     /// the ends alone was shown elsewhere since: the model may have it from there.
-    fn undisputed<'o>(
+    fn check_ends<'o>(
         &mut self,
         target: &Target<'o>,
-        landed: Landed,
+        located: Located,
         by: Option<&View>,
-    ) -> Result<Landed, Refused<'o>> {
+    ) -> Result<Located, Refused<'o>> {
         if !target.is_range() && !matches!(target, Target::Between(..)) {
-            return Ok(landed);
+            return Ok(located);
         }
         let (first, last) = target.ends();
-        for (end, place) in [(first, landed.block.first), (last, landed.block.last)] {
+        for (end, place) in [(first, located.block.first), (last, located.block.last)] {
             let (end, line) = (Target::Line(end), u64::from(end.line));
             let is_newer = |view: &View| {
                 by.is_none_or(|by| {
@@ -414,16 +414,16 @@ impl<'a> Locator<'a> {
             };
             let mut views = self.views();
             views.retain(|one| is_newer(one.view));
-            match self.by_views(&end, views) {
-                Some(Ok(other)) if other.landed.block.first != place => {
-                    let places = vec![place, other.landed.block.first];
-                    return Err(self.refused(&end, other.by, Why::Disagree { places }));
+            match self.locate_by_views(&end, views) {
+                Some(Ok(other)) if other.located.block.first != place => {
+                    let places = vec![place, other.located.block.first];
+                    return Err(self.refused(&end, other.by, Reason::Ambiguous { places }));
                 }
                 Some(Err(refused)) => return Err(refused),
                 _ => {}
             }
         }
-        Ok(landed)
+        Ok(located)
     }
 
     /// The views that a call may mean, the one that was shown last first.
@@ -445,7 +445,7 @@ impl<'a> Locator<'a> {
     }
 
     /// The text of a line as a view showed it, if that is still known.
-    fn text_in(&self, KnownView { lineage, view }: KnownView<'a>, line: u64) -> Option<&[u8]> {
+    fn shown_text(&self, KnownView { lineage, view }: KnownView<'a>, line: u64) -> Option<&[u8]> {
         if view.hash == self.current.hash {
             return self.current.line(line);
         }
@@ -488,7 +488,7 @@ impl<'a> Locator<'a> {
         if anchor.edition.is_some_and(|edition| edition != Edition::of(by.view.hash)) {
             return false;
         }
-        let Some(text) = self.text_in(by, line).map(<[u8]>::to_vec) else {
+        let Some(text) = self.shown_text(by, line).map(<[u8]>::to_vec) else {
             return false;
         };
         self.agrees(anchor, &text)
@@ -508,7 +508,11 @@ impl<'a> Locator<'a> {
     }
 
     /// Where the lines of a target in a view are now.
-    fn land(&mut self, by: KnownView<'a>, target: &Target<'_>) -> Result<Landed, Why> {
+    fn locate_in_view(
+        &mut self,
+        by: KnownView<'a>,
+        target: &Target<'_>,
+    ) -> Result<Located, Reason> {
         let KnownView { lineage: at, view } = by;
         let (shown, lineage) = (target.block(), self.lineage(at));
         if view.hash == self.current.hash {
@@ -517,29 +521,29 @@ impl<'a> Locator<'a> {
             } else {
                 Known::Shown(view.knowledge(self.as_of))
             };
-            return Ok(Landed::by_session(shown, How::Unchanged, known, shown));
+            return Ok(Located::by_own_edits(shown, FoundBy::Unchanged, known, shown));
         }
         let tip = track(&view.track, target, shown).ok_or_else(|| own_edit(view, shown))?;
         let known = Known::Lineage(at);
         if lineage.tip == self.current.hash {
-            return Ok(Landed::by_session(tip, How::OwnEdits, known, tip));
+            return Ok(Located::by_own_edits(tip, FoundBy::OwnEdits, known, tip));
         }
-        if let Some(same) = self.followed(view.hash) {
+        if let Some(same) = self.view_with_track(view.hash) {
             let track_to_now = &same.view.track;
             let block =
                 track(track_to_now, target, shown).ok_or_else(|| own_edit(same.view, shown))?;
             let mut known = view.knowledge(self.as_of).tracked(track_to_now);
             known.add(self.known(same.lineage));
-            return Ok(Landed::by_session(block, How::OwnEdits, Known::Shown(known), block));
+            return Ok(Located::by_own_edits(block, FoundBy::OwnEdits, Known::Shown(known), block));
         }
         let (block, reindented) = self.carry(at, target, tip)?;
-        Ok(Landed { block, how: How::Carried, known, tip, reindented })
+        Ok(Located { block, found_by: FoundBy::Carried, known, tip, reindented })
     }
 
     /// A view of a text of which the session itself made the current one: what it knows of its
     /// lines is exact, and true of whatever else was shown of that text. What a read found may be
     /// learned only after an edit has changed it.
-    fn followed(&self, hash: u128) -> Option<KnownView<'a>> {
+    fn view_with_track(&self, hash: u128) -> Option<KnownView<'a>> {
         let lineage = self.current_lineage()?;
         let views = &self.lineage(lineage).views;
         let view = views.iter().rev().find(|view| view.hash == hash)?;
@@ -553,7 +557,7 @@ impl<'a> Locator<'a> {
         at: usize,
         target: &Target<'_>,
         tip: Block,
-    ) -> Result<(Block, Vec<Reindentation>), Why> {
+    ) -> Result<(Block, Vec<Reindentation>), Reason> {
         let (mut from, mut block, mut known_by) = (self.lineage(at).tip, tip, at);
         let mut reindented = Vec::new();
         for step in at + 1..self.file.map_or(0, |file| file.lineages.len()) {
@@ -563,23 +567,23 @@ impl<'a> Locator<'a> {
                 continue;
             }
             block = self.compare(from, next.base, target, block, &mut reindented)?;
-            self.check_is_left(known_by, from, next.base)?;
-            block = track(&next.track, target, block).ok_or(Why::OwnEdit)?;
+            self.check_enough_left(known_by, from, next.base)?;
+            block = track(&next.track, target, block).ok_or(Reason::OwnEdit)?;
             (from, known_by) = (next.tip, step);
         }
         let block = self.compare(from, self.current.hash, target, block, &mut reindented)?;
-        self.check_is_left(known_by, from, self.current.hash)?;
+        self.check_enough_left(known_by, from, self.current.hash)?;
         Ok((block, reindented))
     }
 
     /// Whether of the lines that the model knows of a lineage's tip enough are left in a text: of
     /// another file that has taken the name, a few lines can be the same by accident.
-    fn check_is_left(&mut self, at: usize, from: u128, to: u128) -> Result<(), Why> {
+    fn check_enough_left(&mut self, at: usize, from: u128, to: u128) -> Result<(), Reason> {
         if from == to {
             return Ok(());
         }
         if let Some(&is_left) = self.left.get(&(from, to)) {
-            return if is_left { Ok(()) } else { Err(Why::Replaced) };
+            return if is_left { Ok(()) } else { Err(Reason::Replaced) };
         }
         let known = self.known(at).lines.clone();
         let body = self.body(from);
@@ -593,9 +597,9 @@ impl<'a> Locator<'a> {
                 left += u64::from(carry.kept(line).is_some());
             }
         }
-        let is_left = left * LEFT_SHARE >= all;
+        let is_left = left * ENOUGH_LEFT_SHARE >= all;
         self.left.insert((from, to), is_left);
-        if is_left { Ok(()) } else { Err(Why::Replaced) }
+        if is_left { Ok(()) } else { Err(Reason::Replaced) }
     }
 
     fn compare(
@@ -605,25 +609,26 @@ impl<'a> Locator<'a> {
         target: &Target<'_>,
         block: Block,
         reindented: &mut Vec<Reindentation>,
-    ) -> Result<Block, Why> {
+    ) -> Result<Block, Reason> {
         if from == to {
             return Ok(block);
         }
         let carry = self.carry_between(from, to)?;
-        let (lines, now) = carried(carry, target, block).ok_or(Why::Changed)?;
+        let (lines, now) = carried(carry, target, block).ok_or(Reason::Changed)?;
         reindented.extend(carry.reindentation(lines.first, lines.last, now));
         Ok(block.at(now + (block.first - lines.first)))
     }
 
-    fn carry_between(&mut self, from: u128, to: u128) -> Result<&mut Carry<'a>, Why> {
+    fn carry_between(&mut self, from: u128, to: u128) -> Result<&mut Carry<'a>, Reason> {
         let (Some(old), Some(new)) = (self.body(from), self.body(to)) else {
-            return Err(Why::Forgotten);
+            return Err(Reason::Forgotten);
         };
         match self.carries.entry((from, to)) {
             Entry::Occupied(known) => Ok(known.into_mut()),
             // The refusal of a call that was cancelled is not returned.
             Entry::Vacant(free) => {
-                Ok(free.insert(Carry::new(old.text, new.text, self.cancel).ok_or(Why::Forgotten)?))
+                Ok(free
+                    .insert(Carry::new(old.text, new.text, self.cancel).ok_or(Reason::Forgotten)?))
             }
         }
     }
@@ -631,14 +636,14 @@ impl<'a> Locator<'a> {
     /// Takes the anchors as numbers of the current text: a report says by how much lines moved, and
     /// the model may have added that. Not if such a number was shown with another hash: then the
     /// anchor can also be a mistake, and in mistakes the number is nearly always right.
-    fn by_tip(&mut self, target: &Target<'_>) -> Option<Landed> {
-        let at = self.current_lineage().filter(|&at| !self.is_later(at))?;
+    fn locate_by_current_numbers(&mut self, target: &Target<'_>) -> Option<Located> {
+        let at = self.current_lineage().filter(|&at| !self.changed_since_call(at))?;
         let (first, last) = target.ends();
         let mut is_sure = |anchor| {
-            self.is_known_as(at, anchor)
+            self.matches_current(at, anchor)
                 && (anchor.hint.is_some()
                     || anchor.tag.is_some()
-                    || !self.was_shown_otherwise(anchor))
+                    || !self.was_shown_differently(anchor))
         };
         if !(is_sure(first) && is_sure(last)) {
             return None;
@@ -647,13 +652,13 @@ impl<'a> Locator<'a> {
         if !self.is_one_place(target, at, block.first, block.last) {
             return None;
         }
-        Some(Landed::by_session(block, How::OwnEdits, known, block))
+        Some(Located::by_own_edits(block, FoundBy::OwnEdits, known, block))
     }
 
     /// Whether the line that has the number of an anchor in a lineage's tip, which is the current
     /// text, has its hash too (or the text is the version that it names), and the model knows that
     /// line.
-    fn is_known_as(&mut self, at: usize, anchor: &Anchor) -> bool {
+    fn matches_current(&mut self, at: usize, anchor: &Anchor) -> bool {
         let line = u64::from(anchor.line);
         let text = self.current.line(line);
         if let Some(tag) = anchor.tag {
@@ -667,7 +672,7 @@ impl<'a> Locator<'a> {
 
     /// Whether a view showed the number of an anchor with another line than the anchor says, or
     /// with one that is forgotten.
-    fn was_shown_otherwise(&mut self, anchor: &Anchor) -> bool {
+    fn was_shown_differently(&mut self, anchor: &Anchor) -> bool {
         let line = u64::from(anchor.line);
         let mut views = self.views().into_iter();
         views.any(|one| one.view.shows(line, self.as_of) && !self.shows(one, anchor))
@@ -675,7 +680,7 @@ impl<'a> Locator<'a> {
 
     /// Whether an own edit came after the call was made: numbers as they are now, and lines that
     /// were written since, cannot be what it means.
-    fn is_later(&self, at: usize) -> bool {
+    fn changed_since_call(&self, at: usize) -> bool {
         self.as_of.is_some_and(|as_of| self.lineage(at).changed > as_of)
     }
 
@@ -692,16 +697,16 @@ impl<'a> Locator<'a> {
 
     /// A range whose ends were shown at different times, so that no view has both. Each is then
     /// located alone; only own edits may be between.
-    fn apart<'o>(&mut self, target: &Target<'o>) -> Found<'o> {
+    fn locate_ends<'o>(&mut self, target: &Target<'o>) -> Found<'o> {
         let (first, last) = target.ends();
-        let current = self.current_lineage().filter(|&at| !self.is_later(at));
+        let current = self.current_lineage().filter(|&at| !self.changed_since_call(at));
         let has_ends = target.is_range() || matches!(target, Target::Between(..));
         let Some(at) = current.filter(|_| has_ends) else {
             return self.diagnose(target);
         };
         let mut line = |anchor| match self.locate(&Target::Line(anchor)) {
-            Found::Placed(Placed { spot: Spot::Lines(line, _), how, .. }) => {
-                Some(line).filter(|_| how != How::Carried)
+            Found::Placed(Placed { spot: Spot::Lines(line, _), found_by, .. }) => {
+                Some(line).filter(|_| found_by != FoundBy::Carried)
             }
             _ => None,
         };
@@ -711,7 +716,7 @@ impl<'a> Locator<'a> {
             {
                 let block = Block { first, last };
                 let known = Known::Lineage(at);
-                self.placed(target, Landed::by_session(block, How::OwnEdits, known, block))
+                self.placed(target, Located::by_own_edits(block, FoundBy::OwnEdits, known, block))
             }
             _ => self.diagnose(target),
         }
@@ -725,16 +730,16 @@ impl<'a> Locator<'a> {
     }
 
     /// The place, unless a range encloses lines that the model never saw: it would remove them.
-    fn placed<'o>(&mut self, target: &Target<'o>, landed: Landed) -> Found<'o> {
-        let Block { first, last } = landed.block;
+    fn placed<'o>(&mut self, target: &Target<'o>, located: Located) -> Found<'o> {
+        let Block { first, last } = located.block;
         if let (Target::Range(..), Unseen::Refuse) = (target, self.unseen) {
-            let lines = landed.tip.first..landed.tip.last + 1;
-            let missing = match &landed.known {
+            let lines = located.tip.first..located.tip.last + 1;
+            let missing = match &located.known {
                 Known::Lineage(at) => self.known(*at).lines.missing(lines),
                 Known::Shown(shown) => shown.lines.missing(lines),
             };
             if !missing.is_empty() {
-                let down = |line: u64| line - landed.tip.first + first;
+                let down = |line: u64| line - located.tip.first + first;
                 let missing = missing.into_iter().map(|one| down(one.start)..down(one.end));
                 let unknown = UnknownLines::unseen(missing.collect());
                 return Found::Refused(vec![self.not_shown(target.ends().0, unknown)]);
@@ -751,16 +756,16 @@ impl<'a> Locator<'a> {
         let distance = first as i64 - i64::from(first_anchor.line);
         let last_distance = last as i64 - i64::from(last_anchor.line);
         let partly = match spot {
-            Spot::Lines(..) => self.partly(&landed, landed.tip.first..landed.tip.last + 1),
+            Spot::Lines(..) => self.partly(&located, located.tip.first..located.tip.last + 1),
             Spot::Gap(_) => Vec::new(),
         };
-        let Landed { how, reindented, .. } = landed;
+        let Located { found_by, reindented, .. } = located;
         Found::Placed(Placed {
             spot,
             anchor_line,
             distance,
             last_distance,
-            how,
+            found_by,
             partly,
             reindented,
         })
@@ -768,12 +773,12 @@ impl<'a> Locator<'a> {
 
     /// The lines of a range of the tip of which the model knows only parts, by their numbers now.
     /// Where lines between anchors need not have been shown, only those of the anchors count.
-    fn partly(&mut self, landed: &Landed, lines: Range<u64>) -> Vec<PartlyShown> {
-        let (first, last) = (landed.tip.first, landed.tip.last);
+    fn partly(&mut self, located: &Located, lines: Range<u64>) -> Vec<PartlyShown> {
+        let (first, last) = (located.tip.first, located.tip.last);
         let unseen = self.unseen;
         let counts = |line: u64| unseen == Unseen::Refuse || line == first || line == last;
-        let now = |line: u64| (line + landed.block.first).saturating_sub(first);
-        let known = match &landed.known {
+        let now = |line: u64| (line + located.block.first).saturating_sub(first);
+        let known = match &located.known {
             Known::Lineage(at) => self.known(*at),
             Known::Shown(known) => known,
         };
@@ -783,12 +788,12 @@ impl<'a> Locator<'a> {
 }
 
 /// Why lines of a view are not there any more after own edits.
-fn own_edit(view: &View, block: Block) -> Why {
-    match (view.left_for(block.first), view.left_for(block.last)) {
+fn own_edit(view: &View, block: Block) -> Reason {
+    match (view.moved_out_to(block.first), view.moved_out_to(block.last)) {
         (Some((to, first)), Some((other, last))) if to == other => {
-            Why::Left { to: to.to_owned(), first, last }
+            Reason::MovedOut { to: to.to_owned(), first, last }
         }
-        _ => Why::OwnEdit,
+        _ => Reason::OwnEdit,
     }
 }
 

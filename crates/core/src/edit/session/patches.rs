@@ -21,19 +21,19 @@ impl PatchState {
         PatchState { registers: Mutex::new(self.registers()), ..PatchState::default() }
     }
 
-    fn shelf(&self) -> MutexGuard<'_, Registers> {
+    fn lock_registers(&self) -> MutexGuard<'_, Registers> {
         self.registers.lock()
     }
 
     /// What registers hold now.
     pub fn registers(&self) -> Registers {
-        self.shelf().clone()
+        self.lock_registers().clone()
     }
 
     /// Fills registers.
     pub fn keep(&self, registers: Vec<(String, Vec<String>)>) {
-        let mut shelf = self.shelf();
-        registers.into_iter().for_each(|(name, lines)| shelf.keep(name, lines));
+        let mut lock_registers = self.lock_registers();
+        registers.into_iter().for_each(|(name, lines)| lock_registers.keep(name, lines));
     }
 
     /// What parsers made of files that were edited.
@@ -47,13 +47,13 @@ impl PatchState {
             Some(file) => self.trees.keep(file.to_owned(), None),
             None => {
                 self.trees.clear();
-                *self.shelf() = Registers::default();
+                *self.lock_registers() = Registers::default();
             }
         }
     }
 
     /// Bytes that registers take.
     pub fn bytes(&self) -> usize {
-        self.shelf().bytes()
+        self.lock_registers().bytes()
     }
 }

@@ -18,8 +18,8 @@ use hashline_lines::dialect::Dialect;
 use hashline_lines::hash::LineHasher;
 use hashline_lines::rows::{between_marks, shown_part};
 use hashline_memory::{
-    Body, Course, FileRecord, LineSet, MemoryUpdate, Moment, SessionMemory, Showing, ShownLines,
-    ShownPart, Track, says_enough,
+    Body, FileRecord, LineChanges, LineSet, MemoryUpdate, Moment, SessionMemory, Showing,
+    ShownLines, ShownPart, Track, says_enough,
 };
 use hashline_syntax::language_of;
 
@@ -82,7 +82,7 @@ impl<'m> Recall<'m> {
         let numbers: LineSet = numbers.map(|number| number..number + 1).collect();
         let lines = reported_lines(numbers, |number| evidence.line(number));
         let (file, text) = (file.to_owned(), self.memory.version(text, None));
-        let showing = Showing::Told;
+        let showing = Showing::Reported;
         FileRefusal { failures, update: Some(MemoryUpdate::Shown { file, text, lines, showing }) }
     }
 
@@ -170,7 +170,7 @@ impl<'m> Recall<'m> {
         dialect: &'static Dialect,
         file: &Path,
         before: Body<'_>,
-        course: &Course,
+        changes: &LineChanges,
         anchors: &[(u64, u32)],
     ) -> bool {
         if !dialect.has_hashes() || anchors.is_empty() {
@@ -180,7 +180,7 @@ impl<'m> Recall<'m> {
         let (unseen, as_of) = (Unseen::Refuse, None);
         let mut locator = Locator::new(&record, before, dialect, unseen, as_of, self.cancel);
         let mut track = Track::identity();
-        track.follow(course);
+        track.follow(changes);
         locator.may_be_doubtful(anchors, &track)
     }
 
@@ -193,7 +193,7 @@ impl<'m> Recall<'m> {
         lines: impl IntoIterator<Item = u64>,
     ) -> Doubtful {
         let MemoryUpdate::Edited { file, after, .. } = update else { return Doubtful::default() };
-        let record = self.memory.foresee(file, update);
+        let record = self.memory.preview(file, update);
         let of_text = |text| doubtful_in(&record, dialect, text, lines, self.cancel);
         after.body().map(of_text).unwrap_or_default()
     }

@@ -1,7 +1,7 @@
 //! Why an anchor was refused by what a session remembers: the lines as they were shown, the
 //! lines as they are, and what to do.
 
-use super::locate::{PartlyShown, Refused, UnknownLines, Why};
+use super::locate::{PartlyShown, Reason, Refused, UnknownLines};
 use crate::edit::outcome::Failure;
 use crate::edit::report::rejected::{NUMBER_IS_LIKELIER, headline, is_far, not_blank};
 use crate::edit::report::{AnchorReport, CONTEXT_LINES, number_of};
@@ -39,10 +39,10 @@ pub fn recalled_failure(
     let ranges = ranges(evidence, refused);
     let mut report = AnchorReport::new(evidence, path, headline, &ranges, Message::default());
     let shown = report.numbers().map(|number| number..number + 1).collect();
-    report.explanation = truth(evidence, operation, refused, &shown).into();
+    report.explanation = explanation(evidence, operation, refused, &shown).into();
     let line = u64::from(refused.anchor.line);
     let suggestion = match &refused.why {
-        Why::NotShown(unknown) if is_line(unknown, line) => evidence.fresh(line),
+        Reason::NotShown(unknown) if is_line(unknown, line) => evidence.fresh(line),
         _ => None,
     };
     let failure = Failure { suggestion, ..report.failure(operation, refused.code, anchor) };
@@ -57,7 +57,7 @@ fn ranges(evidence: &Evidence<'_>, refused: &Refused<'_>) -> Vec<(u64, u64)> {
         (first, last.min(count).saturating_add(CONTEXT_LINES).min(count))
     };
     match &refused.why {
-        Why::NotShown(unknown) => {
+        Reason::NotShown(unknown) => {
             let mut left = UNSEEN_LIMIT_LINES;
             let mut shown = Vec::new();
             for range in unknown.all().ranges() {
@@ -70,14 +70,14 @@ fn ranges(evidence: &Evidence<'_>, refused: &Refused<'_>) -> Vec<(u64, u64)> {
             shown
         }
         // The anchor is right, and the start of the line was shown.
-        Why::PartlyShown { .. } => Vec::new(),
-        Why::Disagree { places } => places.iter().map(|&place| around(place, place)).collect(),
-        Why::OtherHash { near, is_current: true } => {
+        Reason::PartlyShown { .. } => Vec::new(),
+        Reason::Ambiguous { places } => places.iter().map(|&place| around(place, place)).collect(),
+        Reason::OtherHash { near, is_current: true } => {
             let line = u64::from(refused.anchor.line);
             let near = near.first().map(|&near| around(near, near));
             std::iter::once(around(line, line)).chain(near).collect()
         }
-        Why::Counted { now } => {
+        Reason::RecomputedNumber { now } => {
             let line = u64::from(refused.anchor.line);
             std::iter::once(line).chain(*now).map(|line| around(line, line)).collect()
         }
@@ -93,7 +93,7 @@ fn ranges(evidence: &Evidence<'_>, refused: &Refused<'_>) -> Vec<(u64, u64)> {
 }
 
 /// What is known about the cause, and what to do.
-fn truth(
+fn explanation(
     evidence: &Evidence<'_>,
     operation: &Operation,
     refused: &Refused<'_>,
@@ -108,51 +108,51 @@ fn truth(
         ""
     };
     match &refused.why {
-        Why::OwnEdit | Why::OwnEditThenOthers | Why::Changed | Why::Forgotten
+        Reason::OwnEdit | Reason::OwnEditThenOthers | Reason::Changed | Reason::Forgotten
             if evidence.count() == 0 =>
         {
             format!("The file is empty now.{}", as_shown(evidence, refused))
         }
-        Why::NotShown(unknown) => {
+        Reason::NotShown(unknown) => {
             format!("{}{forgotten}", not_shown(evidence, refused.anchor, unknown, shown))
         }
-        Why::PartlyShown { lines } => partly_shown(evidence, lines),
-        Why::OutOfRange => {
+        Reason::PartlyShown { lines } => partly_shown(evidence, lines),
+        Reason::OutOfRange => {
             format!("The file has {}.{forgotten}", number_of(evidence.count(), "line"))
         }
-        Why::Forgotten => format!(
+        Reason::Forgotten => format!(
             "Your read of line {line} is no longer remembered, and the file changed since: use the lines above."
         ),
-        Why::OtherVersion { is_known } => other_version(evidence, refused, *is_known),
-        Why::OtherHash { near, is_current } => {
+        Reason::OtherVersion { is_known } => other_version(evidence, refused, *is_known),
+        Reason::OtherHash { near, is_current } => {
             other_hash(evidence, operation, refused, (near, *is_current), &hash)
         }
-        Why::Counted { now } => counted(evidence, refused, *now, &hash),
-        Why::OtherText => {
+        Reason::RecomputedNumber { now } => recomputed_number(evidence, refused, *now, &hash),
+        Reason::OtherText => {
             format!("Line {line} has that hash, but not the text after the anchor.")
         }
-        Why::Left { to, first, last } => left(evidence, refused, to, *first, *last),
-        Why::OwnEdit => format!(
+        Reason::MovedOut { to, first, last } => left(evidence, refused, to, *first, *last),
+        Reason::OwnEdit => format!(
             "Your own edit changed these lines since you read them: use the lines above.{}",
             as_shown(evidence, refused)
         ),
-        Why::OwnEditThenOthers => format!(
+        Reason::OwnEditThenOthers => format!(
             "Your own edit changed these lines since you read them, and another process changed the file after that: use the lines above.{}",
             as_shown(evidence, refused)
         ),
-        Why::Changed => format!(
+        Reason::Changed => format!(
             "Another process changed these lines since you read them, or so much around them that their place is uncertain: use the lines above.{}",
             as_shown(evidence, refused)
         ),
-        Why::Replaced => format!(
+        Reason::Replaced => format!(
             "Another process replaced the file since you read it: less than a tenth of the lines that you know is left. Use the lines above, or read the file again.{}",
             as_shown(evidence, refused)
         ),
-        Why::Reindented => {
+        Reason::Reindented => {
             "Another process re-indented these lines since you read them: use the lines above, and indent your text like them."
                 .to_owned()
         }
-        Why::Disagree { places } => match places.as_slice() {
+        Reason::Ambiguous { places } => match places.as_slice() {
             [one] => format!(
                 "It was shown for line {one}, and earlier for a line that may be a different one now: use the anchor above if you mean line {one}, or read the file again."
             ),
@@ -192,7 +192,7 @@ fn partly_shown(evidence: &Evidence<'_>, lines: &[PartlyShown]) -> String {
     format!(
         "You were shown {} of the {} bytes of line {line}{others}, and your text would replace it whole: {instead}read the rest (line {line}, columns: [{from}, {to}]) and repeat the edit{anyway}.",
         parts.seen_bytes(),
-        parts.of,
+        parts.line_bytes,
     )
 }
 
@@ -235,8 +235,8 @@ fn not_shown(
 }
 
 /// Whether all lines of a refusal were shown, before others changed them.
-fn has_changed(why: &Why) -> bool {
-    matches!(why, Why::NotShown(unknown) if unknown.unseen.is_empty())
+fn has_changed(why: &Reason) -> bool {
+    matches!(why, Reason::NotShown(unknown) if unknown.unseen.is_empty())
 }
 
 /// Whether that is one line that was never shown, and nothing else.
@@ -335,7 +335,12 @@ fn other_hash(
 }
 
 /// A hash that the line was not shown with, but that the line has which is there now.
-fn counted(evidence: &Evidence<'_>, refused: &Refused<'_>, now: Option<u64>, hash: &str) -> String {
+fn recomputed_number(
+    evidence: &Evidence<'_>,
+    refused: &Refused<'_>,
+    now: Option<u64>,
+    hash: &str,
+) -> String {
     let line = u64::from(refused.anchor.line);
     let own = own_hash(evidence, refused).unwrap_or_else(|| "another hash".to_owned());
     let fresh = |number: u64| evidence.fresh(number).unwrap_or_default();
@@ -382,11 +387,11 @@ fn as_shown(evidence: &Evidence<'_>, refused: &Refused<'_>) -> String {
         format!("\n- {}|{cut}", evidence.dialect.anchor_text(shown.number, hash))
     };
     let rows: String = refused.shown.iter().map(row).collect();
-    let left_out = match refused.left_out {
+    let of_lines = match refused.omitted_lines {
         0 => String::new(),
         lines => format!("\n(of {} lines)", lines + refused.shown.len() as u64),
     };
-    format!(" They were:{rows}{left_out}")
+    format!(" They were:{rows}{of_lines}")
 }
 
 /// The most ranges of lines that a message names.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::locate::{Found, How, Locator, Placed, ShownLine, Target, UnknownLines, Why};
+use super::locate::{Found, FoundBy, Locator, Placed, Reason, ShownLine, Target, UnknownLines};
 use super::*;
 use crate::edit::resolve::Spot;
 use hashline_base::cancel::Cancel;
@@ -12,7 +12,7 @@ use hashline_lines::dialect::Dialect;
 use hashline_lines::hash::hash_line;
 use hashline_lines::lines::{LineIndex, Unit};
 use hashline_memory::{
-    Body, Course, LineSet, Memory, MemoryLimits, MemoryUpdate, Moment, SessionMemory, Showing,
+    Body, LineChanges, LineSet, Memory, MemoryLimits, MemoryUpdate, Moment, SessionMemory, Showing,
     Splice, Version,
 };
 
@@ -57,7 +57,7 @@ impl Session {
     }
 
     fn show(&mut self, first: u64, last: u64) {
-        self.show_how(first, last, Showing::Told);
+        self.show_how(first, last, Showing::Reported);
     }
 
     fn show_how(&mut self, first: u64, last: u64, showing: Showing) {
@@ -79,7 +79,7 @@ impl Session {
         let now: String = now.into_iter().map(|line| line + "\n").collect();
         let splice = Splice { first, removed, inserted: text.len() as u64 };
         let (before, after) = (version(&self.text), version(&now));
-        self.memory.edited(Path::new(FILE), &before, &after, &Course::of(vec![splice]));
+        self.memory.edited(Path::new(FILE), &before, &after, &LineChanges::of(vec![splice]));
         self.text = now;
     }
 
@@ -133,14 +133,14 @@ impl Session {
         self.spot(&Target::Line(&anchor(line, text)))
     }
 
-    fn refused(&self, target: &Target<'_>) -> (Code, Why) {
+    fn refused(&self, target: &Target<'_>) -> (Code, Reason) {
         self.find(target, Unseen::Refuse, |found| match found {
             Found::Refused(refused) => (refused[0].code, refused[0].why.clone()),
             other => panic!("{other:?}"),
         })
     }
 
-    fn line_refused(&self, line: u32, text: &str) -> (Code, Why) {
+    fn line_refused(&self, line: u32, text: &str) -> (Code, Reason) {
         self.refused(&Target::Line(&anchor(line, text)))
     }
 }
@@ -150,7 +150,10 @@ fn an_unchanged_file_is_edited_where_the_anchor_says() {
     let session = Session::showing("a b c d");
     let (first, last) = (anchor(2, "b"), anchor(3, "c"));
     let placed = session.placed(&Target::Line(&first));
-    assert_eq!((placed.spot, placed.how, placed.distance), (Spot::Lines(2, 2), How::Unchanged, 0));
+    assert_eq!(
+        (placed.spot, placed.found_by, placed.distance),
+        (Spot::Lines(2, 2), FoundBy::Unchanged, 0)
+    );
     assert_eq!(session.spot(&Target::Range(&first, &last)), Spot::Lines(2, 3));
     assert_eq!(session.spot(&Target::After(&first)), Spot::Gap(2));
     assert_eq!(session.spot(&Target::Before(&first)), Spot::Gap(1));
@@ -163,9 +166,9 @@ fn in_an_unchanged_file_nothing_is_relocated() {
     // The number of line 2 with the hash of line 3: which one?
     let (code, why) = session.line_refused(2, "c");
     assert_eq!(code, Code::HashMismatch);
-    assert_eq!(why, Why::OtherHash { near: vec![3], is_current: true });
+    assert_eq!(why, Reason::OtherHash { near: vec![3], is_current: true });
     let (_, why) = session.line_refused(2, "nowhere");
-    assert_eq!(why, Why::OtherHash { near: vec![], is_current: true });
+    assert_eq!(why, Reason::OtherHash { near: vec![], is_current: true });
 }
 
 #[test]
@@ -174,7 +177,7 @@ fn an_anchor_is_the_line_that_was_shown_whatever_stands_at_its_number_now() {
     // The closing brace of line 3 is now in line 5; line 3 has another one.
     session.becomes("x } } a b } c d e }");
     let placed = session.placed(&Target::Line(&anchor(3, "}")));
-    assert_eq!((placed.spot, placed.how), (Spot::Lines(6, 6), How::Carried));
+    assert_eq!((placed.spot, placed.found_by), (Spot::Lines(6, 6), FoundBy::Carried));
     assert_eq!(placed.distance, 3);
 }
 
@@ -185,7 +188,7 @@ fn a_line_that_others_changed_is_refused_with_both_versions() {
     let target = anchor(3, "c");
     session.find(&Target::Line(&target), Unseen::Refuse, |found| {
         let Found::Refused(refused) = found else { panic!("{found:?}") };
-        assert_eq!((refused[0].code, &refused[0].why), (Code::HashMismatch, &Why::Changed));
+        assert_eq!((refused[0].code, &refused[0].why), (Code::HashMismatch, &Reason::Changed));
         assert_eq!(refused[0].shown, [ShownLine { number: 3, text: b"c".to_vec() }]);
         assert_eq!(refused[0].now, (4, 4));
     });
@@ -208,7 +211,7 @@ fn a_line_that_others_re_indented_is_the_same_line() {
     let mut session = Session::showing("a b c d eels");
     session.text = "new\na\n  b\nc\nd\neels\n".to_owned();
     let placed = session.placed(&Target::Line(&anchor(2, "b")));
-    assert_eq!((placed.spot, placed.how), (Spot::Lines(3, 3), How::Carried));
+    assert_eq!((placed.spot, placed.found_by), (Spot::Lines(3, 3), FoundBy::Carried));
     let text = ["b2".to_owned()];
     assert_eq!(placed.reindented[0].apply(&text), ["  b2"]);
     assert_eq!(session.line(3, "c"), Spot::Lines(4, 4));
@@ -233,7 +236,7 @@ fn versions_that_disagree_are_refused() {
     // Line 2 was a closing brace both times: one is in line 5 now, the other in line 2.
     let (code, why) = session.line_refused(2, "}");
     assert_eq!(code, Code::AmbiguousAnchor);
-    assert_eq!(why, Why::Disagree { places: vec![2, 5] });
+    assert_eq!(why, Reason::Ambiguous { places: vec![2, 5] });
     // A call that was made before the second reading can only mean the first.
     let mut other = Session::showing("a } c d e f g h");
     let then = other.memory.now();
@@ -250,13 +253,13 @@ fn lines_that_were_never_shown_are_refused() {
     let mut session = Session { memory: Memory::default(), text: lines("a b c d e f") };
     let not_shown = |lines| {
         let lines = std::iter::once(lines).collect();
-        (Code::NotShown, Why::NotShown(UnknownLines::unseen(lines)))
+        (Code::NotShown, Reason::NotShown(UnknownLines::unseen(lines)))
     };
     assert_eq!(session.line_refused(2, "b"), not_shown(2..3));
     session.show(1, 2);
     session.show(6, 6);
     assert_eq!(session.line_refused(3, "c"), not_shown(3..4));
-    assert_eq!(session.line_refused(9, "c"), (Code::LineOutOfRange, Why::OutOfRange));
+    assert_eq!(session.line_refused(9, "c"), (Code::LineOutOfRange, Reason::OutOfRange));
     // Both ends were shown, what a range would remove between them was not.
     let (first, last) = (anchor(2, "b"), anchor(6, "f"));
     assert_eq!(session.refused(&Target::Range(&first, &last)), not_shown(3..6));
@@ -292,7 +295,10 @@ fn the_text_behind_an_anchor_must_be_that_of_the_line() {
         Anchor::parse(pi(), &format!("{short}|{text}")).unwrap()
     };
     assert_eq!(session.spot(&Target::Line(&of("b"))), Spot::Lines(2, 2));
-    assert_eq!(session.refused(&Target::Line(&of("other"))), (Code::HashMismatch, Why::OtherText));
+    assert_eq!(
+        session.refused(&Target::Line(&of("other"))),
+        (Code::HashMismatch, Reason::OtherText)
+    );
 }
 
 #[test]
@@ -300,12 +306,15 @@ fn own_edits_do_not_invalidate_anchors() {
     let mut session = Session::showing("a b c d e f");
     session.edit(2, 0, &["x", "y"]);
     let placed = session.placed(&Target::Line(&anchor(4, "d")));
-    assert_eq!((placed.spot, placed.how, placed.distance), (Spot::Lines(6, 6), How::OwnEdits, 2));
+    assert_eq!(
+        (placed.spot, placed.found_by, placed.distance),
+        (Spot::Lines(6, 6), FoundBy::OwnEdits, 2)
+    );
     session.edit(6, 1, &["D"]);
-    assert_eq!(session.line_refused(4, "d"), (Code::HashMismatch, Why::OwnEdit));
+    assert_eq!(session.line_refused(4, "d"), (Code::HashMismatch, Reason::OwnEdit));
     assert_eq!(session.line(5, "e"), Spot::Lines(7, 7));
     let (first, last) = (anchor(3, "c"), anchor(5, "e"));
-    assert_eq!(session.refused(&Target::Range(&first, &last)).1, Why::OwnEdit);
+    assert_eq!(session.refused(&Target::Range(&first, &last)).1, Reason::OwnEdit);
 }
 
 /// A report says by how much lines moved, so a model may count.
@@ -315,7 +324,10 @@ fn numbers_as_they_are_now_are_understood_where_they_can_mean_nothing_else() {
     session.show(1, 4);
     session.edit(2, 0, &["x", "y"]);
     assert_eq!(session.line(6, "d"), Spot::Lines(6, 6));
-    assert_eq!(session.line_refused(4, "b"), (Code::HashMismatch, Why::Counted { now: Some(6) }));
+    assert_eq!(
+        session.line_refused(4, "b"),
+        (Code::HashMismatch, Reason::RecomputedNumber { now: Some(6) })
+    );
     // The text after the anchor decides.
     let short = anchor(4, "b").text(pi());
     let with_text = Anchor::parse(pi(), &format!("{short}|b")).unwrap();
@@ -327,17 +339,26 @@ fn regression_a_slip_behind_an_own_edit_is_asked_about() {
     let mut session = Session::showing("a b c d e f");
     session.edit(1, 0, &["x"]);
     // The number of `d` with the hash of `c`, which has moved to that number.
-    assert_eq!(session.line_refused(4, "c"), (Code::HashMismatch, Why::Counted { now: Some(5) }));
+    assert_eq!(
+        session.line_refused(4, "c"),
+        (Code::HashMismatch, Reason::RecomputedNumber { now: Some(5) })
+    );
     let (first, last) = (anchor(3, "b"), anchor(4, "c"));
-    assert_eq!(session.refused(&Target::Range(&first, &last)).1, Why::Counted { now: Some(4) });
+    assert_eq!(
+        session.refused(&Target::Range(&first, &last)).1,
+        Reason::RecomputedNumber { now: Some(4) }
+    );
     session.edit(5, 1, &["D"]);
-    assert_eq!(session.line_refused(4, "c").1, Why::Counted { now: None });
+    assert_eq!(session.line_refused(4, "c").1, Reason::RecomputedNumber { now: None });
     // Others changed the file in between: the line is still found.
     let mut other = Session::showing("a b c d e f");
     other.becomes("z a b c d e f");
     other.show(3, 3);
     other.edit(2, 0, &["x"]);
-    assert_eq!(other.line_refused(4, "b"), (Code::HashMismatch, Why::Counted { now: Some(6) }));
+    assert_eq!(
+        other.line_refused(4, "b"),
+        (Code::HashMismatch, Reason::RecomputedNumber { now: Some(6) })
+    );
     // Once it was shown with its number it is an anchor like any other.
     session.show(4, 4);
     assert_eq!(session.line(4, "c"), Spot::Lines(4, 4));
@@ -371,7 +392,7 @@ fn what_the_session_undid_is_as_it_was() {
     session.edit(2, 1, &["B", "B"]);
     session.text = before;
     assert_eq!(session.line(2, "b"), Spot::Lines(2, 2));
-    assert_eq!(session.placed(&Target::Line(&anchor(3, "c"))).how, How::Unchanged);
+    assert_eq!(session.placed(&Target::Line(&anchor(3, "c"))).found_by, FoundBy::Unchanged);
     // And it is edited again.
     session.edit(1, 0, &["x"]);
     assert_eq!(session.line(2, "b"), Spot::Lines(3, 3));
@@ -385,14 +406,14 @@ fn regression_numbers_of_a_text_that_came_back_are_its_own() {
     session.edit(1, 2, &[]);
     session.edit(2, 0, &["other", "same"]);
     session.edit(4, 1, &["end"]);
-    session.show_how(1, 4, Showing::Asked);
+    session.show_how(1, 4, Showing::Requested);
     session.edit(1, 0, &["x", "y"]);
     assert_eq!(session.line(3, "same"), Spot::Lines(5, 5));
     // A line that was replaced and put back is one that was shown.
     let mut session = Session::showing("a b c");
     session.edit(2, 1, &["B"]);
     session.edit(2, 1, &["b"]);
-    session.show_how(1, 3, Showing::Asked);
+    session.show_how(1, 3, Showing::Requested);
     session.edit(1, 0, &["x"]);
     assert_eq!(session.line(2, "b"), Spot::Lines(3, 3));
 }
@@ -409,7 +430,7 @@ fn regression_a_line_that_was_read_again_is_clear() {
     assert_eq!(session.line_refused(2, "}").0, Code::AmbiguousAnchor);
     // A call that was made before the model read the file again means what it was refused for.
     let then = session.memory.now();
-    session.show_how(1, 4, Showing::Asked);
+    session.show_how(1, 4, Showing::Requested);
     assert_eq!(session.line(2, "}"), Spot::Lines(2, 2));
     let brace = anchor(2, "}");
     session.find_as_of(&Target::Line(&brace), Unseen::Refuse, Some(then), |found| {
@@ -441,7 +462,7 @@ fn regression_a_row_that_says_of_which_version_it_is_is_clear() {
     let later = session.of_version(2, "e");
     assert_eq!(session.refused(&Target::Line(&later)).0, Code::HashMismatch);
     // Once the model has asked for the line, it is not doubtful.
-    session.show_how(1, 8, Showing::Asked);
+    session.show_how(1, 8, Showing::Requested);
     assert_eq!(session.doubtful(1, 8), LineSet::default());
 }
 
@@ -450,18 +471,18 @@ fn regression_a_line_whose_place_is_not_certain_is_not_passed_over() {
     let mut session = Session::showing("a } b } c } d");
     // Others leave no more than such lines around it.
     session.becomes("} } } x }");
-    assert_eq!(session.line_refused(2, "}"), (Code::HashMismatch, Why::Changed));
+    assert_eq!(session.line_refused(2, "}"), (Code::HashMismatch, Reason::Changed));
     // A refusal shows a line with its number and its hash.
     session.show(1, 3);
     assert_eq!(
         session.line_refused(2, "}"),
-        (Code::AmbiguousAnchor, Why::Disagree { places: vec![2] })
+        (Code::AmbiguousAnchor, Reason::Ambiguous { places: vec![2] })
     );
     assert_eq!(session.doubtful(1, 5), LineSet::of(2, 2));
     let of_version = session.of_version(2, "}");
     assert_eq!(session.spot(&Target::Line(&of_version)), Spot::Lines(2, 2));
     // Where the model has asked for the line, that is what it means.
-    session.show_how(1, 3, Showing::Asked);
+    session.show_how(1, 3, Showing::Requested);
     assert_eq!(session.line(2, "}"), Spot::Lines(2, 2));
 }
 
@@ -488,7 +509,7 @@ fn regression_a_call_does_not_mean_what_its_neighbour_was_shown() {
             "{found:?}"
         );
     });
-    session.memory.let_go(call);
+    session.memory.release(call);
     let call = session.memory.hold();
     session.find_as_of(&range, Unseen::Refuse, Some(call), |found| {
         assert!(matches!(found, Found::Placed(Placed { spot: Spot::Lines(2, 7), .. })));
@@ -611,7 +632,7 @@ proptest::proptest! {
                 }
                 Step::Show(first, last, asked) if count > 0 => {
                     let (first, last) = (first.min(count - 1), last.min(count - 1));
-                    let showing = if asked { Showing::Asked } else { Showing::Told };
+                    let showing = if asked { Showing::Requested } else { Showing::Reported };
                     session.show_how(first as u64 + 1, first.max(last) as u64 + 1, showing);
                     let texts: Vec<&str> = session.text.lines().collect();
                     for at in first..=first.max(last) {
@@ -660,7 +681,7 @@ fn any_number_of_inserts_from_one_view_land_right() {
     let mut session = Session::showing(&names.join(" "));
     let then = session.memory.now();
     // What each line is: its number in the view, or nothing.
-    let mut truth: Vec<Option<u32>> = (1..=40).map(Some).collect();
+    let mut expected: Vec<Option<u32>> = (1..=40).map(Some).collect();
     for round in 0..1_200u32 {
         let line = [3, 11, 26, 39][(round as usize * 7 + round as usize / 5) % 4];
         let anchor = anchor(line, &names[line as usize - 1]);
@@ -669,11 +690,11 @@ fn any_number_of_inserts_from_one_view_land_right() {
             Found::Placed(placed) => placed.spot,
             other => panic!("round {round}: {other:?}"),
         });
-        let at = truth.iter().position(|one| *one == Some(line)).unwrap();
+        let at = expected.iter().position(|one| *one == Some(line)).unwrap();
         let gap = if round % 3 == 0 { at } else { at + 1 };
         assert_eq!(spot, Spot::Gap(gap as u64), "round {round}");
         session.edit(gap as u64 + 1, 0, &[&format!("line{}", round % 7)]);
-        truth.insert(gap, None);
+        expected.insert(gap, None);
         // The report shows the new line and two around it.
         session.show((gap as u64).saturating_sub(1).max(1), gap as u64 + 3);
     }
@@ -691,7 +712,7 @@ fn memory_is_bounded_and_says_what_it_forgot() {
             Path::new(&file(at % 10)),
             &version(&text),
             &LineSet::of(1, 5).into(),
-            Showing::Asked,
+            Showing::Requested,
         );
         assert!(memory.bytes() <= limits.bytes);
         assert!(memory.files() <= limits.files);
@@ -717,7 +738,7 @@ fn the_oldest_version_is_forgotten_first() {
     }
     let (code, why) = session.line_refused(2, "b");
     assert_eq!(code, Code::NotShown);
-    assert_eq!(why, Why::NotShown(UnknownLines::unseen(LineSet::of(2, 2))));
+    assert_eq!(why, Reason::NotShown(UnknownLines::unseen(LineSet::of(2, 2))));
 }
 
 #[test]
@@ -727,7 +748,7 @@ fn a_text_that_is_too_large_to_keep_still_holds_while_it_is_unchanged() {
     session.show(1, 10);
     assert_eq!(session.line(3, "a"), Spot::Lines(3, 3));
     session.text.insert_str(0, "x\n");
-    assert_eq!(session.line_refused(3, "a"), (Code::NotShown, Why::Forgotten));
+    assert_eq!(session.line_refused(3, "a"), (Code::NotShown, Reason::Forgotten));
 }
 
 #[test]
@@ -758,7 +779,7 @@ fn splices_that_do_not_tell_the_whole_change_are_not_believed() {
         Path::new(FILE),
         &version(&session.text),
         &version(&now),
-        &Course::of(vec![splice]),
+        &LineChanges::of(vec![splice]),
     );
     session.text = now;
     assert_eq!(session.line(2, "b"), Spot::Lines(4, 4));
@@ -771,11 +792,11 @@ fn regression_what_is_learned_late_of_a_text_is_followed_through_own_edits() {
     let mut session = Session::showing("{ } { }");
     let before = version(&session.text);
     session.edit(2, 1, &["new", "lines"]);
-    session.memory.show(Path::new(FILE), &before, &LineSet::of(1, 4).into(), Showing::Asked);
+    session.memory.show(Path::new(FILE), &before, &LineSet::of(1, 4).into(), Showing::Requested);
     let brace = anchor(4, "}");
     let placed = session.placed(&Target::Line(&brace));
-    assert_eq!((placed.spot, placed.how), (Spot::Lines(5, 5), How::OwnEdits));
-    assert_eq!(session.line_refused(2, "}"), (Code::HashMismatch, Why::OwnEdit));
+    assert_eq!((placed.spot, placed.found_by), (Spot::Lines(5, 5), FoundBy::OwnEdits));
+    assert_eq!(session.line_refused(2, "}"), (Code::HashMismatch, Reason::OwnEdit));
     let range = (anchor(3, "{"), anchor(4, "}"));
     assert_eq!(session.spot(&Target::Range(&range.0, &range.1)), Spot::Lines(4, 5));
 }
@@ -800,7 +821,7 @@ fn regression_another_text_with_the_hash_of_the_one_that_was_shown_is_not_taken_
             file: FILE.into(),
             text: shown.clone(),
             lines: LineSet::of(1, 4).into(),
-            showing: Showing::Asked,
+            showing: Showing::Requested,
         }],
         &Cancel::default(),
     );
@@ -814,13 +835,13 @@ fn regression_an_end_that_a_newer_text_showed_elsewhere_makes_a_range_ambiguous(
     let scene = |showing| {
         let mut session =
             Session { memory: Memory::default(), text: lines("one two x x five six") };
-        session.show_how(1, 6, Showing::Asked);
+        session.show_how(1, 6, Showing::Requested);
         session.becomes("top one two x x five six");
         session.show_how(4, 4, showing);
         session
     };
-    let at = |now: &[u64]| (Code::AmbiguousAnchor, Why::Disagree { places: now.to_vec() });
-    for showing in [Showing::Asked, Showing::Told] {
+    let at = |now: &[u64]| (Code::AmbiguousAnchor, Reason::Ambiguous { places: now.to_vec() });
+    for showing in [Showing::Requested, Showing::Reported] {
         let session = scene(showing);
         let (first, second, last) = (anchor(4, "x"), anchor(3, "x"), anchor(5, "five"));
         assert_eq!(session.refused(&Target::Range(&first, &last)), at(&[5, 4]));
@@ -830,8 +851,8 @@ fn regression_an_end_that_a_newer_text_showed_elsewhere_makes_a_range_ambiguous(
         assert_eq!(session.spot(&Target::Range(&last, &anchor(6, "six"))), Spot::Lines(6, 7));
     }
     // Once both ends were read again, they are clear.
-    let mut session = scene(Showing::Asked);
-    session.show_how(1, 7, Showing::Asked);
+    let mut session = scene(Showing::Requested);
+    session.show_how(1, 7, Showing::Requested);
     let (first, last) = (anchor(4, "x"), anchor(6, "five"));
     assert_eq!(session.spot(&Target::Range(&first, &last)), Spot::Lines(4, 6));
 }
@@ -840,9 +861,9 @@ fn regression_an_end_that_a_newer_text_showed_elsewhere_makes_a_range_ambiguous(
 #[test]
 fn regression_a_number_that_was_counted_on_does_not_settle_the_other_end() {
     let mut session = Session { memory: Memory::default(), text: lines("one two x x five") };
-    session.show_how(1, 5, Showing::Asked);
+    session.show_how(1, 5, Showing::Requested);
     session.edit(1, 0, &["top"]);
     let (first, last) = (anchor(4, "x"), anchor(6, "five"));
-    let why = Why::Disagree { places: vec![4, 5] };
+    let why = Reason::Ambiguous { places: vec![4, 5] };
     assert_eq!(session.refused(&Target::Range(&first, &last)), (Code::AmbiguousAnchor, why));
 }

@@ -67,12 +67,12 @@ impl Session {
             let Loaded::Text(document) = loaded else { return Ok(None) };
             let text = self.state.memory.version(document.text(), None);
             let rows = |body: &Body<'_>| rows_shown(scope.dialect, body, rows);
-            let lines = text.look(document.text(), rows);
+            let lines = text.with_body(document.text(), rows);
             Ok(Some((text, lines)))
         });
         scope.cancel.check()?;
         let seen = read.ok().flatten().filter(|(_, shown)| !shown.lines.is_empty());
-        let showing = Showing::Asked;
+        let showing = Showing::Requested;
         Ok(seen.map(|(text, lines)| MemoryUpdate::Shown { file, text, lines, showing }))
     }
 }

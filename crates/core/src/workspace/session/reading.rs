@@ -190,7 +190,7 @@ impl<'s> Reading<'s> {
             (ViewSource::Text { text, shown }, None) => {
                 canonical(scope, &request.name()).ok().map(|file| {
                     let (text, lines) = (text.clone(), shown.clone());
-                    MemoryUpdate::Shown { file, text, lines, showing: Showing::Asked }
+                    MemoryUpdate::Shown { file, text, lines, showing: Showing::Requested }
                 })
             }
             _ => None,

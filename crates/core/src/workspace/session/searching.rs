@@ -77,7 +77,7 @@ impl Session {
 /// The memory update for a file with matches; none if it was removed meanwhile.
 fn update_for(scope: &Scope<'_>, matches: &FileMatches, text: Version) -> Option<MemoryUpdate> {
     let (file, lines) = (canonical(scope, &matches.path).ok()?, shown_lines(&matches.rows));
-    Some(MemoryUpdate::Shown { file, text, lines, showing: Showing::Asked })
+    Some(MemoryUpdate::Shown { file, text, lines, showing: Showing::Requested })
 }
 
 /// Appends another result.

@@ -32,7 +32,7 @@ impl QueuePosition {
 
 impl Drop for QueuePosition {
     fn drop(&mut self) {
-        self.state.memory.let_go(self.as_of);
+        self.state.memory.release(self.as_of);
         self.state.turns.leave(self.number);
     }
 }

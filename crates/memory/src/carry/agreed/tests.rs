@@ -28,11 +28,11 @@ proptest! {
         let (above, below) = (&old[top..old.len() - bottom], &new[top..new.len() - bottom]);
         let shared = Shared { in_old: counts(above, 60), in_new: counts(below, 60) };
         if let Some(PlainHunks { hunks, has_repeats }) = shared.plain_hunks(above, below, top as u32) {
-            let kept = mapped(&old, &new, &hunks);
-            let rarest = compared(Algorithm::Histogram, &old, &new, 60);
+            let kept = map_of_hunks(&old, &new, &hunks);
+            let rarest = line_map(Algorithm::Histogram, &old, &new, 60);
             prop_assert!(has_repeats || kept == rarest);
-            prop_assert_eq!(&kept, &compared(Algorithm::Myers, &old, &new, 60));
-            prop_assert_eq!(&kept, &compared_backwards(&old, &new, 60));
+            prop_assert_eq!(&kept, &line_map(Algorithm::Myers, &old, &new, 60));
+            prop_assert_eq!(&kept, &line_map_backwards(&old, &new, 60));
         }
     }
 }

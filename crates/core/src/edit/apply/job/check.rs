@@ -243,7 +243,7 @@ impl FileCheck {
         let body = Body::new(text, &index);
         let lines = reported_lines(LineSet::of(line, line), |number| body.line(number));
         let (file, text) = (self.old_name.clone(), memory.version(text, None));
-        Some(MemoryUpdate::Shown { file, text, lines, showing: Showing::Told })
+        Some(MemoryUpdate::Shown { file, text, lines, showing: Showing::Reported })
     }
 
     /// The failure of a patch that breaks the file. `doubtful` are lines of the current file.

@@ -133,9 +133,9 @@ impl<'a> Job<'a> {
             },
         };
         let name = edits.place.canonical();
-        let course = session.transfers.course(edits.key(), planned);
+        let changes = session.transfers.changes(edits.key(), planned);
         let before = planned.body_before();
-        if !recall.may_be_doubtful(self.scope.dialect, name, before, &course, anchors) {
+        if !recall.may_be_doubtful(self.scope.dialect, name, before, &changes, anchors) {
             return Doubtful::default();
         }
         let (file, shown) = (name.to_owned(), section.shown());

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::{AddedContents, FileKey, Job, NewContent, PlannedFile, Task};
 use crate::edit::apply::transfer::Taken;
 use crate::edit::session::Recall;
-use hashline_memory::{Course, LeftLines, LineSet, MovedLines};
+use hashline_memory::{LineChanges, LineSet, MovedLines, MovedOutLines};
 
 /// Lines at their destination.
 struct Transferred<'a> {
@@ -142,20 +142,20 @@ impl Transfers<'_> {
     }
 
     /// The effect of the patch on the lines of a file.
-    pub(super) fn course(&self, file: FileKey, planned: &PlannedFile) -> Course {
+    pub(super) fn changes(&self, file: FileKey, planned: &PlannedFile) -> LineChanges {
         let from_here =
             || self.0.iter().filter(|lines| lines.source == file && !lines.taken.is_copy);
         let moves = from_here().filter(|lines| lines.is_within_file()).map(|lines| {
             let (first, count, now) = (lines.taken.first, lines.count, lines.now);
             MovedLines { first, count, now }
         });
-        let left = from_here().filter(|lines| !lines.is_within_file()).map(|lines| LeftLines {
+        let left = from_here().filter(|lines| !lines.is_within_file()).map(|lines| MovedOutLines {
             first: lines.taken.first,
             count: lines.count,
             to: lines.path.to_owned(),
             now: lines.now,
         });
-        Course {
+        LineChanges {
             splices: planned.plan.splices(),
             moves: moves.collect(),
             left: left.collect(),

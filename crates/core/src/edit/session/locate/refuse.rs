@@ -24,12 +24,12 @@ pub struct Refused<'o> {
     /// The code.
     pub code: Code,
     /// What is wrong.
-    pub why: Why,
+    pub why: Reason,
     /// The lines of the target as they were shown: at most 20, of more lines those around the
     /// first that has changed.
     pub shown: Vec<ShownLine>,
     /// How many lines `shown` omits.
-    pub left_out: u64,
+    pub omitted_lines: u64,
     /// The lines of the current text to read instead; empty (0, 0) if it has none.
     pub now: (u64, u64),
     /// Something that was shown of the file is not remembered any more: what is taken for never
@@ -48,7 +48,7 @@ pub struct ShownLine {
 
 /// What is wrong with an anchor.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Why {
+pub enum Reason {
     /// These lines of the current text were never shown, or not as they are: `NOT_SHOWN`.
     NotShown(UnknownLines),
     /// Of these lines only parts were shown, and a text would replace them whole: `PARTLY_SHOWN`.
@@ -70,7 +70,7 @@ pub enum Why {
     },
     /// The line was shown with another hash, and own edits have moved a line with this one to the
     /// number: either can be meant. `HASH_MISMATCH`.
-    Counted {
+    RecomputedNumber {
         /// Where the line is now that was shown with the number, if that is certain.
         now: Option<u64>,
     },
@@ -82,7 +82,7 @@ pub enum Why {
     /// As above, and others have changed the file after that: `HASH_MISMATCH`.
     OwnEditThenOthers,
     /// The session itself has moved the lines to another file: `HASH_MISMATCH`.
-    Left {
+    MovedOut {
         /// The path of that file.
         to: String,
         /// The number of the first one there, when it came.
@@ -105,30 +105,30 @@ pub enum Why {
         is_known: bool,
     },
     /// Several texts showed such a line, and now these are different ones: `AMBIGUOUS_ANCHOR`.
-    Disagree {
+    Ambiguous {
         /// The first lines of the places where the target would be; one, if it is not certain where
         /// the other is.
         places: Vec<u64>,
     },
 }
 
-impl Why {
+impl Reason {
     fn code(&self) -> Code {
         match self {
-            Why::NotShown(_) | Why::Forgotten => Code::NotShown,
-            Why::PartlyShown { .. } => Code::PartlyShown,
-            Why::OutOfRange => Code::LineOutOfRange,
-            Why::Disagree { .. } => Code::AmbiguousAnchor,
-            Why::OtherHash { .. }
-            | Why::Counted { .. }
-            | Why::OtherText
-            | Why::OwnEdit
-            | Why::Left { .. }
-            | Why::OwnEditThenOthers
-            | Why::OtherVersion { .. }
-            | Why::Reindented
-            | Why::Replaced
-            | Why::Changed => Code::HashMismatch,
+            Reason::NotShown(_) | Reason::Forgotten => Code::NotShown,
+            Reason::PartlyShown { .. } => Code::PartlyShown,
+            Reason::OutOfRange => Code::LineOutOfRange,
+            Reason::Ambiguous { .. } => Code::AmbiguousAnchor,
+            Reason::OtherHash { .. }
+            | Reason::RecomputedNumber { .. }
+            | Reason::OtherText
+            | Reason::OwnEdit
+            | Reason::MovedOut { .. }
+            | Reason::OwnEditThenOthers
+            | Reason::OtherVersion { .. }
+            | Reason::Reindented
+            | Reason::Replaced
+            | Reason::Changed => Code::HashMismatch,
         }
     }
 }
@@ -139,13 +139,13 @@ impl<'a> Locator<'a> {
         &mut self,
         target: &Target<'o>,
         by: KnownView<'a>,
-        why: Why,
+        why: Reason,
     ) -> Refused<'o> {
         let view = by.view;
-        let is_by_others =
-            self.lineage(by.lineage).tip != self.current.hash && self.followed(view.hash).is_none();
+        let is_by_others = self.lineage(by.lineage).tip != self.current.hash
+            && self.view_with_track(view.hash).is_none();
         let why = match why {
-            Why::OwnEdit if is_by_others => Why::OwnEditThenOthers,
+            Reason::OwnEdit if is_by_others => Reason::OwnEditThenOthers,
             why => why,
         };
         let block = target.block();
@@ -154,12 +154,12 @@ impl<'a> Locator<'a> {
         let lines = (first..=last).filter(|&line| view.shown.contains(line));
         let shown: Vec<_> = lines
             .filter_map(|number| {
-                let text = self.text_in(by, number)?.to_vec();
+                let text = self.shown_text(by, number)?.to_vec();
                 Some(ShownLine { number, text })
             })
             .collect();
         let now = match &why {
-            Why::Disagree { places } => (places.iter().min(), places.iter().max()),
+            Reason::Ambiguous { places } => (places.iter().min(), places.iter().max()),
             _ => (None, None),
         };
         let now = match now {
@@ -174,8 +174,9 @@ impl<'a> Locator<'a> {
             }
         };
         let refused = self.refusal(target.ends().0, why, shown, now);
-        let left_out = (block.last - block.first + 1).saturating_sub(refused.shown.len() as u64);
-        Refused { left_out, ..refused }
+        let omitted_lines =
+            (block.last - block.first + 1).saturating_sub(refused.shown.len() as u64);
+        Refused { omitted_lines, ..refused }
     }
 
     /// Where to begin to show a block of many lines: a little above the first that is not what it
@@ -199,11 +200,11 @@ impl<'a> Locator<'a> {
     fn rewrapped(
         &mut self,
         by: KnownView<'a>,
-        why: &Why,
+        why: &Reason,
         first: u64,
         last: u64,
     ) -> Option<(u64, u64)> {
-        if !matches!(why, Why::Changed | Why::Replaced) {
+        if !matches!(why, Reason::Changed | Reason::Replaced) {
             return None;
         }
         let (first, last) = (by.view.track.line(first)?, by.view.track.line(last)?);
@@ -236,7 +237,7 @@ impl<'a> Locator<'a> {
         let first = all.ranges().first().map_or(0, |one| one.start);
         let last = all.ranges().last().map_or(0, |one| one.end - 1);
         let now = self.within(first, last);
-        self.refusal(anchor, Why::NotShown(unknown), Vec::new(), now)
+        self.refusal(anchor, Reason::NotShown(unknown), Vec::new(), now)
     }
 
     /// The refusal of the anchor of a line that was never shown.
@@ -248,7 +249,7 @@ impl<'a> Locator<'a> {
     /// The refusal of a text in place of lines of which only parts were shown.
     pub fn partly_shown<'o>(&self, anchor: &'o Anchor, lines: Vec<PartlyShown>) -> Refused<'o> {
         let line = lines.first().map_or(0, |one| one.line);
-        self.refusal(anchor, Why::PartlyShown { lines }, Vec::new(), self.within(line, line))
+        self.refusal(anchor, Reason::PartlyShown { lines }, Vec::new(), self.within(line, line))
     }
 
     /// The refusal of a text for lines that others have re-indented.
@@ -257,13 +258,13 @@ impl<'a> Locator<'a> {
             Spot::Lines(first, last) => (first, last),
             Spot::Gap(gap) => (gap, gap),
         };
-        self.refusal(anchor, Why::Reindented, Vec::new(), self.within(first.max(1), last.max(1)))
+        self.refusal(anchor, Reason::Reindented, Vec::new(), self.within(first.max(1), last.max(1)))
     }
 
     fn refusal<'o>(
         &self,
         anchor: &'o Anchor,
-        why: Why,
+        why: Reason,
         shown: Vec<ShownLine>,
         now: (u64, u64),
     ) -> Refused<'o> {
@@ -272,7 +273,7 @@ impl<'a> Locator<'a> {
             code: why.code(),
             why,
             shown,
-            left_out: 0,
+            omitted_lines: 0,
             now,
             forgotten: self.record.has_forgotten(),
         }
@@ -286,29 +287,31 @@ impl<'a> Locator<'a> {
             anchors.push(last);
         }
         let mut refused: Vec<_> =
-            anchors.iter().filter_map(|anchor| self.diagnose_one(anchor)).collect();
-        let is_unseen = |one: &Refused<'_>| matches!(one.why, Why::NotShown(_) | Why::OutOfRange);
+            anchors.iter().filter_map(|anchor| self.diagnose_anchor(anchor)).collect();
+        let is_unseen =
+            |one: &Refused<'_>| matches!(one.why, Reason::NotShown(_) | Reason::OutOfRange);
         if self.unseen == super::Unseen::Match && refused.iter().all(is_unseen) {
             return Found::Unseen;
         }
         if refused.is_empty() {
             // Each anchor is known, but not both from one text.
-            let why = Why::Disagree { places: vec![u64::from(first.line), u64::from(last.line)] };
+            let why =
+                Reason::Ambiguous { places: vec![u64::from(first.line), u64::from(last.line)] };
             let now = self.within(u64::from(first.line), u64::from(last.line));
             return Found::Refused(vec![self.refusal(first, why, Vec::new(), now)]);
         }
         if let Target::Range(..) = target {
-            self.widen(&mut refused, u64::from(first.line), u64::from(last.line));
+            self.add_unseen_lines(&mut refused, u64::from(first.line), u64::from(last.line));
         }
         Found::Refused(refused)
     }
 
     /// For a range with an end that was never shown, also reports its other lines not shown: one
     /// answer is enough.
-    fn widen(&mut self, refused: &mut [Refused<'_>], first: u64, last: u64) {
+    fn add_unseen_lines(&mut self, refused: &mut [Refused<'_>], first: u64, last: u64) {
         let last = last.min(self.current.count());
         let unseen = refused.iter_mut().find_map(|one| match &mut one.why {
-            Why::NotShown(unknown) => Some(unknown),
+            Reason::NotShown(unknown) => Some(unknown),
             _ => None,
         });
         let Some(unseen) = unseen.filter(|_| first <= last) else { return };
@@ -322,13 +325,13 @@ impl<'a> Locator<'a> {
     }
 
     /// What is wrong with one anchor; `None` if nothing is, taken alone.
-    fn diagnose_one<'o>(&mut self, anchor: &'o Anchor) -> Option<Refused<'o>> {
+    fn diagnose_anchor<'o>(&mut self, anchor: &'o Anchor) -> Option<Refused<'o>> {
         let line = u64::from(anchor.line);
         let target = Target::Line(anchor);
-        match self.by_views(&target, self.views()) {
+        match self.locate_by_views(&target, self.views()) {
             Some(Ok(_)) => return None,
             Some(Err(refused)) => return Some(refused),
-            None if self.by_tip(&target).is_some() => return None,
+            None if self.locate_by_current_numbers(&target).is_some() => return None,
             None => {}
         }
         if let Some(tag) = anchor.tag {
@@ -339,27 +342,32 @@ impl<'a> Locator<'a> {
             if line > self.current.count() {
                 return Some(self.refusal(
                     anchor,
-                    Why::OutOfRange,
+                    Reason::OutOfRange,
                     Vec::new(),
                     self.within(line, line),
                 ));
             }
             return Some(self.line_not_shown(anchor));
         };
-        let Some(text) = self.text_in(by, line).map(<[u8]>::to_vec) else {
-            return Some(self.refusal(anchor, Why::Forgotten, Vec::new(), self.within(line, line)));
+        let Some(text) = self.shown_text(by, line).map(<[u8]>::to_vec) else {
+            return Some(self.refusal(
+                anchor,
+                Reason::Forgotten,
+                Vec::new(),
+                self.within(line, line),
+            ));
         };
         let why = if anchor.edition.is_some() && self.agrees(anchor, &text) {
             // It is of a version that is not remembered, or of which the line was not shown.
-            Why::Forgotten
+            Reason::Forgotten
         } else if self.has_hash(anchor, &text) {
-            Why::OtherText
-        } else if self.is_counted(anchor) {
-            let now = self.land(by, &target).ok().map(|landed| landed.block.first);
-            Why::Counted { now }
+            Reason::OtherText
+        } else if self.has_current_number(anchor) {
+            let now = self.locate_in_view(by, &target).ok().map(|located| located.block.first);
+            Reason::RecomputedNumber { now }
         } else {
             let near = self.near(by, anchor);
-            Why::OtherHash { near, is_current: by.view.hash == self.current.hash }
+            Reason::OtherHash { near, is_current: by.view.hash == self.current.hash }
         };
         Some(self.refused(&target, by, why))
     }
@@ -371,18 +379,18 @@ impl<'a> Locator<'a> {
         if self.tag_of(self.current.hash) != Some(tag) {
             let views = self.views();
             let is_known = views.iter().any(|one| self.is_of_version(one.view, tag));
-            return self.refusal(anchor, Why::OtherVersion { is_known }, Vec::new(), now);
+            return self.refusal(anchor, Reason::OtherVersion { is_known }, Vec::new(), now);
         }
         if line > self.current.count() {
-            return self.refusal(anchor, Why::OutOfRange, Vec::new(), now);
+            return self.refusal(anchor, Reason::OutOfRange, Vec::new(), now);
         }
         self.line_not_shown(anchor)
     }
 
     /// Whether an anchor names a line that the model knows by the number that it has now.
-    fn is_counted(&mut self, anchor: &Anchor) -> bool {
-        let current = self.current_lineage().filter(|&at| !self.is_later(at));
-        current.is_some_and(|at| self.is_known_as(at, anchor))
+    fn has_current_number(&mut self, anchor: &Anchor) -> bool {
+        let current = self.current_lineage().filter(|&at| !self.changed_since_call(at));
+        current.is_some_and(|at| self.matches_current(at, anchor))
     }
 
     /// The lines of a view, nearest first, that have the hash of an anchor, and its hint.
@@ -391,7 +399,7 @@ impl<'a> Locator<'a> {
         let first = line.saturating_sub(NEIGHBOUR_LINES).max(1);
         let mut near = Vec::new();
         for number in first..=line + NEIGHBOUR_LINES {
-            let text = self.text_in(by, number).map(<[u8]>::to_vec);
+            let text = self.shown_text(by, number).map(<[u8]>::to_vec);
             if number != line && text.is_some_and(|text| self.agrees(anchor, &text)) {
                 near.push(number);
             }

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::{Known, Landed, Locator, PartlyShown};
+use super::{Known, Located, Locator, PartlyShown};
 use hashline_memory::{Knowledge, LineSet};
 
 /// Lines of the current text that the model does not know.
@@ -75,7 +75,7 @@ impl Locator<'_> {
     /// text as it is, and what others have left as it was shown.
     pub(super) fn unknown_around(
         &mut self,
-        landed: &Landed,
+        located: &Located,
         first: u64,
         last: u64,
     ) -> (UnknownLines, Vec<PartlyShown>) {
@@ -83,13 +83,13 @@ impl Locator<'_> {
             Some(at) => self.known(at).clone(),
             None => Knowledge::default(),
         };
-        if let Known::Shown(shown) = &landed.known {
+        if let Known::Shown(shown) = &located.known {
             known.add(shown);
         }
-        let line = landed.block.first;
+        let line = located.block.first;
         let mut partly = partly_by(&known, first..last + 1, |line| line);
         if !known.lines.contains(line) {
-            partly.extend(self.partly(landed, landed.tip.first..landed.tip.first + 1));
+            partly.extend(self.partly(located, located.tip.first..located.tip.first + 1));
             known.lines.insert(line..line + 1);
         }
         let mut left = LineSet::of(first, last).without(&known.lines);
