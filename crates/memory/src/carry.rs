@@ -1,27 +1,27 @@
 //! Where the lines of one text are in a later version of it.
 //!
-//! No diff can know that. It finds a short, or a likely, way from one text to the other; where
-//! lines repeat there are several ways, and it takes one. So three are asked, which choose
-//! differently where there is a choice: Myers from the front, Myers from the back, and histogram,
-//! which begins with the rarest lines. A run of lines that were added or removed can often be
-//! shifted up or down: of `a b a b` made from `a b`, which `a` is the old one? Lines over which it
-//! can be shifted do not count as kept.
+//! One diff is not enough. It finds a short or likely edit script; where lines repeat there are
+//! several, and it chooses one. So three diffs are compared, which choose differently: Myers from
+//! the front, Myers from the back, and histogram, which begins with the rarest lines. A run of
+//! lines that were added or removed can often be shifted up or down: if `a b` becomes `a b a b`,
+//! which `a` is the old one? Lines over which a run can be shifted do not count as kept.
 //!
 //! The rule, chosen by measurement (docs/decisions.md). A block of lines is found if all its lines
 //! are kept, equal and together, and one of these holds:
-//! - all three diffs say so, and the unbroken run of kept lines around it is in each text once;
-//! - two of them say so, and one of its own lines is in each text once.
+//! - all three diffs agree, and the unbroken run of kept lines around the block is unique in each
+//!   text;
+//! - two diffs agree, and one line of the block is unique in each text.
 //!
-//! What is there once must also have enough letters: a lone brace is unique in many texts. It
-//! proves nothing if a line that is not kept differs from it only in leading or trailing
-//! whitespace: in a re-indented file, lines become equal to others of another depth.
+//! What is unique must also have enough letters: many texts have only one line with a single brace.
+//! It proves nothing if a line that is not kept differs from it only in leading or trailing
+//! whitespace: in a re-indented file, a line can become equal to a line of another depth.
 //!
-//! Where whitespace at the ends of lines has changed, the texts are compared again without it,
-//! by the same rule. A block that only this finds must be next to a line that was next to it.
+//! If leading or trailing whitespace has changed, the texts are also compared without it, by the
+//! same rule. A block that only this finds must be next to a line that was next to it before.
 //!
-//! Where punctuation has changed as well, most lines are others, and few are left next to each other.
-//! Then the texts are compared by letters and digits alone. This finds a block if its lines are
-//! equal but for whitespace at their ends.
+//! If punctuation has changed as well, few lines are kept. Then the texts are compared by letters
+//! and digits only. A block found this way must be equal except for leading and trailing
+//! whitespace.
 
 mod agreed;
 mod indentation;
@@ -40,38 +40,39 @@ use indentation::Units;
 
 pub use indentation::Reindentation;
 
-/// How many letters or digits unique lines need to prove that they are the same.
+/// How many letters or digits a unique line or run needs as proof.
 const ENOUGH_LETTERS: u8 = 4;
 
 /// How many lines are read between two checks for cancellation.
 const PIECE_LINES: usize = 1 << 16;
 
-/// How long a line is as a rule, or longer.
+/// A low estimate of the length of a line.
 const USUAL_LINE_BYTES: usize = 24;
 
-/// In the place of a line that is not kept.
+/// The entry of a line that is not kept.
 const NONE: u32 = u32::MAX;
 
 /// Where the lines of an older text are in a newer one.
 pub struct Carry<'a> {
     exact: Comparison<'a>,
-    /// The same lines without whitespace at their ends; `None` where no such whitespace has changed,
-    /// or the call is cancelled.
+    /// The texts compared without leading and trailing whitespace; `None` if none has changed, or
+    /// if the call is cancelled.
     trimmed: OnceCell<Option<Comparison<'a>>>,
-    /// The same lines by their letters and digits; `None` once the call is cancelled.
+    /// The texts compared by letters and digits; `None` if the call is cancelled.
     by_letters: OnceCell<Option<Comparison<'a>>>,
-    /// The lines of the new text without whitespace at their ends.
+    /// The lines of the new text without leading and trailing whitespace.
     new_texts: OnceCell<HashSet<&'a [u8]>>,
-    /// The kinds of the lines that are not kept, by their text without leading and trailing whitespace.
+    /// The kinds of the lines that are not kept, by their text without leading and trailing
+    /// whitespace.
     unkept: OnceCell<HashMap<&'a [u8], Vec<Token>>>,
-    /// By what the two texts indent a block.
+    /// The units of indentation of the texts.
     units: OnceCell<Units>,
     cancel: &'a Cancel,
 }
 
-/// The lines of two texts, and which are kept.
+/// Two texts as tokens, and which lines are kept.
 struct Comparison<'a> {
-    /// A line of each kind.
+    /// A line of each kind, by token.
     kinds: Vec<&'a [u8]>,
     old: Vec<Token>,
     new: Vec<Token>,
@@ -79,16 +80,16 @@ struct Comparison<'a> {
     by_all: Vec<u32>,
     /// For each old line the new one by at least two of the three diffs.
     by_two: Vec<u32>,
-    /// Which kinds of lines are in each of the texts once.
+    /// Whether a kind of line is unique in each text, by token.
     unique_kinds: Vec<bool>,
-    /// Whether a run of old lines is in each of the texts once.
+    /// Whether a run of old lines is unique in each text; a cache.
     unique_runs: RefCell<HashMap<(usize, usize), bool>>,
 }
 
 /// The older text.
 struct Older<'a> {
     text: &'a [u8],
-    /// Where its lines begin, and where it ends.
+    /// Where its lines begin; the last entry is its end.
     starts: Vec<usize>,
 }
 
@@ -113,7 +114,7 @@ impl<'a> Older<'a> {
         line.strip_suffix(b"\r").unwrap_or(line)
     }
 
-    /// How many lines from `first` on end at `end` or before it, with their newlines.
+    /// How many lines from `first` on end, with their newlines, at or before byte `end`.
     fn ended_until(&self, first: usize, end: usize) -> usize {
         let count = self.starts[first + 1..].partition_point(|&start| start <= end);
         let is_open = first + count == self.count() && !ends_a_line(self.text);
@@ -127,11 +128,11 @@ fn ends_a_line(text: &[u8]) -> bool {
 }
 
 impl<'a> Carry<'a> {
-    /// Compares two texts; `None` once the call is cancelled.
+    /// Compares two texts; `None` if the call is cancelled.
     pub fn new(old: &'a [u8], new: &'a [u8], cancel: &'a Cancel) -> Option<Self> {
         let older = Older::of(old);
         let count = older.count();
-        // As a rule there are a few more kinds, and a few more lines in the new text.
+        // The new text usually adds a few kinds.
         let mut kinds = Interner::new(count + count / 8);
         let mut old = Vec::with_capacity(count);
         for from in (0..count).step_by(PIECE_LINES) {
@@ -152,7 +153,7 @@ impl<'a> Carry<'a> {
         self.exact.old == self.exact.new
     }
 
-    /// The line that `line` is now, if two diffs say that it is kept, whitespace at its ends aside.
+    /// The current number of a line that two diffs keep, ignoring leading and trailing whitespace.
     pub fn kept(&self, line: u64) -> Option<u64> {
         let at = line.checked_sub(1)? as usize;
         let exact = self.exact.kept(at);
@@ -160,7 +161,8 @@ impl<'a> Carry<'a> {
         Some(found as u64 + 1)
     }
 
-    /// Where the lines from `first` to `last` are now: all of them, together, and certainly.
+    /// The current number of the first line of a block, if all its lines are certainly found
+    /// together.
     pub fn block(&self, first: u64, last: u64) -> Option<u64> {
         if first == 0 || first > last || last > self.exact.old.len() as u64 {
             return None;
@@ -181,13 +183,13 @@ impl<'a> Carry<'a> {
         Some(now.or_else(|| self.block_by_letters(from, to))? + 1)
     }
 
-    /// Where lines are that are equal but for whitespace at their ends, by the letters and digits
-    /// of the lines around them.
+    /// Finds a block by the letters and digits of the lines around it. Its own lines must be equal
+    /// except for leading and trailing whitespace.
     fn block_by_letters(&self, from: usize, to: usize) -> Option<u64> {
         let is_like = |old: usize, new: usize| {
             self.exact.line(old).trim_ascii() == self.exact.new_line(new).trim_ascii()
         };
-        // As a rule the lines are not there any more.
+        // Usually the lines do not exist any more, and this check is fast.
         let new_texts = self.new_texts.get_or_init(|| {
             self.exact
                 .new
@@ -206,8 +208,8 @@ impl<'a> Carry<'a> {
         is_there.then_some(now)
     }
 
-    /// How the lines from `first` to `last`, which are at `now` and below, and those around them
-    /// are indented now; `None` where that is as it was.
+    /// How the lines from `first` to `last`, now at `now`, and the lines around them were
+    /// re-indented; `None` if they were not.
     pub fn reindentation(&self, first: u64, last: u64, now: u64) -> Option<Reindentation> {
         let trimmed = self.trimmed().or_else(|| self.by_letters.get()?.as_ref())?;
         let (from, to, now) = (first as usize - 1, last as usize, now as usize - 1);
@@ -215,7 +217,7 @@ impl<'a> Carry<'a> {
         Reindentation::of(&self.exact, trimmed, (from..to, now), units)
     }
 
-    /// The texts compared without whitespace at the ends of lines, where any of it has changed.
+    /// The comparison without leading and trailing whitespace, if any of that has changed.
     fn trimmed(&self) -> Option<&Comparison<'a>> {
         let trimmed = self.trimmed.get_or_init(|| {
             let is_reindented = self.unkept().values().any(|kinds| kinds.len() > 1);
@@ -225,8 +227,8 @@ impl<'a> Carry<'a> {
         trimmed.as_ref()
     }
 
-    /// Whether a line that is not kept differs from an old one only in leading or trailing
-    /// whitespace: then the new line that equals the old one may be the re-indented other one.
+    /// Whether a line that is not kept differs from an old line only in leading or trailing
+    /// whitespace. Then a new line that equals the old one may be that line, re-indented.
     fn is_doubtful(&self, at: usize) -> bool {
         let own = self.exact.old[at];
         let alike = self.unkept().get(self.exact.line(at).trim_ascii());
@@ -271,7 +273,7 @@ impl<'a> Comparison<'a> {
         })
     }
 
-    /// The same texts, compared by a part of each line.
+    /// Compares the same texts by a part of each line.
     fn by(&self, part: impl Fn(&[u8]) -> Vec<u8>, cancel: &Cancel) -> Option<Comparison<'a>> {
         let (mut parts, mut kinds) = (Interner::new(self.kinds.len()), Vec::new());
         let mut kind_of = Vec::with_capacity(self.kinds.len());
@@ -300,13 +302,13 @@ impl<'a> Comparison<'a> {
         self.kinds[self.new[at].0 as usize]
     }
 
-    /// The new line that an old one is by two diffs.
+    /// The new number of an old line that two diffs keep, counted from 0.
     fn kept(&self, at: usize) -> Option<usize> {
         let found = *self.by_two.get(at)?;
         (found != NONE).then_some(found as usize)
     }
 
-    /// Where old lines are by the rule of three diffs. Lines that are doubtful are no evidence.
+    /// Finds a block by the rule of three diffs. Doubtful lines prove nothing.
     fn block(&self, from: usize, to: usize, is_doubtful: impl Fn(usize) -> bool) -> Option<u64> {
         if let Some(now) = contiguous(&self.by_all, from, to)
             && self.is_unique_run(from, to, &is_doubtful)
@@ -317,8 +319,8 @@ impl<'a> Comparison<'a> {
         (from..to).any(|at| self.is_unique_line(at, &is_doubtful)).then_some(now)
     }
 
-    /// Whether a line next to old lines, which are at `now` and below, is kept next to them, or
-    /// the texts begin or end there.
+    /// Whether a line next to a block that is now at `now` is kept next to it, or both texts begin
+    /// or end there.
     fn has_neighbour(&self, from: usize, to: usize, now: usize) -> bool {
         let end = now + (to - from);
         let above = match (from.checked_sub(1), now.checked_sub(1)) {
@@ -329,19 +331,19 @@ impl<'a> Comparison<'a> {
         above || is_last || self.kept(to) == Some(end)
     }
 
-    /// How many letters and digits an old line has, up to what is enough. Few lines are asked for.
+    /// The number of letters and digits of an old line, at most [`ENOUGH_LETTERS`].
     fn letters(&self, at: usize) -> usize {
         letters_in(self.line(at)).into()
     }
 
-    /// Whether an old line is in each of the texts once, and says something.
+    /// Whether an old line is unique in each text, has enough letters and is not doubtful.
     fn is_unique_line(&self, at: usize, is_doubtful: impl Fn(usize) -> bool) -> bool {
         self.unique_kinds[self.old[at].0 as usize]
             && is_enough(self.letters(at))
             && !is_doubtful(at)
     }
 
-    /// Whether the run of kept lines around a block of them is in each of the texts once.
+    /// Whether the run of kept lines around a block is unique in each text.
     fn is_unique_run(&self, from: usize, to: usize, is_doubtful: impl Fn(usize) -> bool) -> bool {
         let follows = |one: usize| {
             let (above, below) = (self.by_all[one], self.by_all[one + 1]);
@@ -365,8 +367,8 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// The tokens of the lines of a text that is mostly the older one. After each line that was found,
-/// the common part is skipped at once; only the line after it is interned.
+/// The tokens of a new text that mostly equals the older one. After each line that is found in the
+/// older text, the common part is copied; only lines that differ are interned.
 fn intern_new_lines<'a>(
     kinds: &mut Interner<&'a [u8]>,
     older: &Older<'a>,
@@ -387,7 +389,7 @@ fn intern_new_lines<'a>(
         }
         let from = older.starts[next];
         let end = from + common_prefix(&older.text[from..], rest);
-        // A line without newline can continue in the other text.
+        // A line without a newline may be longer in the other text.
         let common = older.ended_until(next, end);
         if common > 0 {
             tokens.extend_from_slice(&old[next..next + common]);
@@ -415,8 +417,8 @@ fn common_prefix(one: &[u8], other: &[u8]) -> usize {
     whole + rest.take_while(|(one, other)| one == other).count()
 }
 
-/// How many letters and digits a line has, up to what is enough; outside ASCII each byte is taken
-/// for a part of one.
+/// The number of letters and digits of a line, at most [`ENOUGH_LETTERS`]. Each byte outside ASCII
+/// counts as one.
 fn letters_in(line: &[u8]) -> u8 {
     let letters = line.iter().filter(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii());
     letters.take(ENOUGH_LETTERS.into()).count() as u8
@@ -438,15 +440,15 @@ pub fn says_enough(line: &[u8]) -> bool {
     is_enough(letters_in(line).into())
 }
 
-/// Where lines are that a map keeps together.
+/// The new number of the first of some lines, if a map keeps them adjacent.
 fn contiguous(map: &[u32], from: usize, to: usize) -> Option<u64> {
     let now = map[from];
     let is_kept = now != NONE && map[from..to].iter().zip(now..).all(|(&one, now)| one == now);
     is_kept.then_some(u64::from(now))
 }
 
-/// Whether lines occur in a text exactly once: by Knuth, Morris and Pratt, because repetitive texts
-/// would make a search line by line quadratic.
+/// Whether lines occur in a text exactly once. Uses Knuth–Morris–Pratt: in repetitive texts a naive
+/// search is quadratic.
 fn occurs_once(text: &[Token], lines: &[Token]) -> bool {
     // For each prefix, the length of its longest proper suffix that is also a prefix.
     let mut borders = vec![0; lines.len()];

@@ -32,8 +32,8 @@ impl LineSet {
         self.0.splice(from..to, std::iter::once(joined));
     }
 
-    /// Adds all lines of another set. One sort is faster than inserting each range, which would move
-    /// all ranges after it.
+    /// Adds all lines of another set. One sort is faster than inserting each range, which would
+    /// move all ranges after it.
     pub fn extend(&mut self, other: &LineSet) {
         match other.0.as_slice() {
             [] => {}

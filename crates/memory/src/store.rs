@@ -1,9 +1,9 @@
-//! A session's memory on disk: every update is a record, from which later runs and other processes
-//! learn the same.
+//! A session's memory on disk: a log with one record for each update, from which later runs and
+//! other processes learn.
 //!
-//! Texts are kept once, by their hash. Records that outgrow the memory are replaced by the memory
-//! as a whole. What cannot be read or written is not learned, and is noted; a call does not fail
-//! for it.
+//! Each text is stored once, by its hash. A log that grows too large is replaced by an *image*: one
+//! record with the whole memory. Errors while reading or writing are added to the notes; no call
+//! fails because of them.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -27,7 +27,8 @@ use hashline_disk::records::{LogUpdate, RecordStore, StoreLock, StoredContent};
 /// How long a call waits for another process that is writing.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Larger records are replaced by the memory as a whole if that is at most half as large.
+/// A log larger than this is replaced by an image, unless it is less than twice as large as the
+/// last image.
 const MAX_RECORDS_BYTES: u64 = 1 << 20;
 
 /// One record.
@@ -70,7 +71,7 @@ enum SessionRecord {
     },
     AllForgotten,
     Memory(MemoryImage),
-    /// One of the processes remembers so much.
+    /// The largest limits of the processes so far.
     Limits(MemoryLimits),
 }
 
@@ -79,13 +80,12 @@ fn is_false(value: &bool) -> bool {
 }
 
 impl SessionRecord {
-    /// Reads a record. A checksum proves that it is as it was written, not that a correct program
-    /// wrote it.
+    /// Parses and validates a record. Its checksum does not prove that a correct program wrote it.
     fn parse(text: &str) -> Option<SessionRecord> {
         serde_json::from_str(text).ok().filter(SessionRecord::is_valid)
     }
 
-    /// Whether its lines can be lines of its texts.
+    /// Whether its lines are within its texts.
     fn is_valid(&self) -> bool {
         match self {
             SessionRecord::Shown { text, lines, parts, .. }
@@ -107,41 +107,41 @@ impl SessionRecord {
     }
 }
 
-/// The lock of a store, or why it could not be had.
+/// The lock of a store, or why it could not be taken.
 pub(super) type StoreLocked = Result<Locks<'static>>;
 
-/// Waits until no other process writes, but not for long, or until the call is cancelled.
+/// Takes the lock. Waits at most [`LOCK_TIMEOUT`], or until the call is cancelled.
 pub(super) fn lock_store(lock: &StoreLock, cancel: &Cancel) -> StoreLocked {
     lock.take(LOCK_TIMEOUT, cancel)
 }
 
-/// What records said that a memory has learned.
+/// What a replay found.
 struct Replayed {
-    /// One of them was a memory as a whole.
+    /// The records included an image.
     has_image: bool,
-    /// How many could not be read.
+    /// How many records were damaged.
     damaged: u64,
 }
 
-/// A session's place on disk.
+/// A session's memory on disk.
 pub(super) struct Store {
     records: RecordStore,
-    /// What this process remembers.
+    /// The limits of this process.
     limits: MemoryLimits,
-    /// The most that one of the processes remembers, as the log says.
+    /// The largest limits of all processes, from the log.
     largest_limits: Option<MemoryLimits>,
-    /// How many bytes the texts have there; not known before this process has added one, nor after
-    /// others may have.
+    /// The total size of the stored texts. Unknown until this process adds a text, and after
+    /// another process may have added one.
     texts_bytes: Option<u64>,
-    /// How long the records were when the memory was written as a whole.
+    /// The size of the last image.
     image_bytes: u64,
-    /// Something that this process has learned is not in the log. The memory as a whole takes the
-    /// place of the records as soon as that can be done.
+    /// Something could not be read from the log or written to it. An image replaces the log as soon
+    /// as possible.
     is_log_incomplete: bool,
-    /// Another process has cut the log. Who knows of older records learns that by the memory as a
-    /// whole, which is written next.
+    /// Another process has cut the log because it could not write. The next write is an image, from
+    /// which processes that read older records learn that.
     is_cut: bool,
-    /// Texts that are not what their names say.
+    /// Texts whose content does not match their hash.
     damaged: HashSet<u128>,
     notes: Notes,
 }
@@ -161,13 +161,13 @@ impl Store {
         }
     }
 
-    /// What went wrong so far, and will.
+    /// The problems of this store, including later ones.
     pub(super) fn notes(&self) -> Notes {
         self.notes.clone()
     }
 
-    /// Has the memory learn at once all that others have written since the last read. Returns the
-    /// moment until which `call` can refer to shown lines.
+    /// Applies to the memory, at once, all that other processes wrote since the last read. Returns
+    /// the moment up to which `call` can mean what was shown.
     pub(super) fn catch_up(&mut self, memory: &MemoryMutex, call: Option<Moment>) -> Moment {
         self.read_new(memory, call).unwrap_or_else(|error| {
             self.notes.add(Fault::NotRead, error);
@@ -175,7 +175,7 @@ impl Store {
         })
     }
 
-    /// As [`Store::catch_up`]; says why it could not.
+    /// As [`Store::catch_up`], with errors.
     fn read_new(&mut self, memory: &MemoryMutex, call: Option<Moment>) -> Result<Moment> {
         let as_of = call.unwrap_or_default();
         let mut log = self.records.read()?;
@@ -195,18 +195,18 @@ impl Store {
         let Replayed { has_image, damaged } = self.replay(&log, &mut learned);
         self.notes.add_damage(Damage::Record, damaged);
         self.is_cut = log.is_cut || (self.is_cut && !has_image);
-        // Another process, or this one, could not record what it showed: it is unknown which
-        // remembered version is the newest.
+        // A process could not record what it showed, so it is unknown which remembered version is
+        // the newest.
         if log.is_cut || (has_image && self.is_log_incomplete) {
             learned.learn(&MemoryUpdate::AllForgotten);
         }
-        // In a memory as a whole, what is older than a call is unknown.
+        // An image does not say what is older than a call.
         let known = if has_image { Moment::default() } else { known };
         Ok(memory.lock().replace_with(learned, known, call))
     }
 
-    /// Has a memory learn records. Texts are read once, and only those of which something is
-    /// needed: lines that an edit removed, and those that are still known of in the end.
+    /// Applies records to a memory. Each text is read at most once, and only if it is needed: for
+    /// lines that an edit removed, or because the memory refers to it in the end.
     fn replay(&mut self, log: &LogUpdate, memory: &mut Memory) -> Replayed {
         let (mut texts, mut has_image, mut damaged) = (HashMap::new(), false, log.damaged);
         for line in &log.records {
@@ -240,7 +240,7 @@ impl Store {
         Replayed { has_image, damaged }
     }
 
-    /// Gives a memory the texts that it knows of and lacks, as far as they are within its bound.
+    /// Loads the texts that a memory refers to and does not have, within its limit.
     fn add_texts(&mut self, memory: &mut Memory, named: &HashMap<u128, TextRef>) {
         let (mut texts, mut forgotten) = (Vec::new(), Vec::new());
         let mut room_bytes = memory.limits().bytes;
@@ -279,10 +279,10 @@ impl Store {
             Some(self.largest_limits.map_or(limits, |largest| largest.larger(limits)));
     }
 
-    /// Writes updates after those of others, while no other process writes, and has the memory
-    /// learn them even if that fails. What was to be forgotten since the call was made is skipped.
-    /// Records that outgrew the memory are replaced. If they cannot be written, the log is cut:
-    /// others would take older updates for the newest.
+    /// Applies and writes updates while the lock is held, after those of other processes. The
+    /// memory applies them even if writing fails. Updates of files that were forgotten after the
+    /// call was made are skipped. A log that is too large is replaced. If writing fails, the log is
+    /// cut: otherwise other processes would take older updates for the newest.
     pub(super) fn learn(
         &mut self,
         mut updates: Vec<MemoryUpdate>,
@@ -296,17 +296,17 @@ impl Store {
             updates.retain(|update| memory.still_counts(update, call));
         }
         let written = match locked {
-            // All of it is written below.
+            // The image below includes them.
             Ok(_) if self.writes_image() => Ok(()),
             Ok(_) => self.append(&updates),
             Err(error) => {
                 Err(without_lock(error, "only this process remembers what the call showed"))
             }
         };
-        // What is to be forgotten from just now on was written, and will be removed again.
+        // A file that was forgotten since the check above was written, and will be removed.
         memory.lock().learn_unless_forgotten(&updates, call);
         let written = match written {
-            // A text that does not go is tried again.
+            // A text that could not be removed is removed next time.
             Ok(()) if self.writes_image() || self.exceeds_limits() => {
                 self.replace(memory).map(|kept| drop(self.records.drop_contents(&kept)))
             }
@@ -318,12 +318,12 @@ impl Store {
         }
     }
 
-    /// Whether the next write is the memory as a whole.
+    /// Whether the next write must be an image.
     fn writes_image(&self) -> bool {
         self.is_log_incomplete || self.is_cut
     }
 
-    /// Something could not be written.
+    /// Marks the log as incomplete, and cuts it if the lock is held.
     fn note_unwritten(&mut self, locked: &StoreLocked) {
         self.is_log_incomplete = true;
         if locked.is_ok() {
@@ -331,8 +331,8 @@ impl Store {
         }
     }
 
-    /// Has the memory forget a file, or everything, and removes what is kept of it here: the
-    /// records of it, and the texts that nothing else needs.
+    /// Forgets a file, or everything, in the memory and on disk: its records, and texts that
+    /// nothing else refers to.
     pub(super) fn forget(
         &mut self,
         update: MemoryUpdate,
@@ -389,7 +389,7 @@ impl Store {
         Ok(())
     }
 
-    /// Keeps a text, unless it is over the bound of the memory alone.
+    /// Stores a text, unless it alone is over the limit of the memory.
     fn put(&mut self, text: &Version) -> Result<()> {
         let Some(body) = text.body().filter(|body| body.text.len() <= self.limits.bytes) else {
             return Ok(());
@@ -411,7 +411,7 @@ impl Store {
             || self.texts_bytes.is_some_and(|bytes| bytes > limit_bytes.saturating_mul(2))
     }
 
-    /// Puts the memory as a whole in the place of all records. Says which texts it needs.
+    /// Replaces the log by an image. Returns the texts that the image refers to.
     fn replace(&mut self, memory: &MemoryMutex) -> Result<HashSet<u128>> {
         let image = self.image(memory)?;
         if self.writes_image() {
@@ -435,8 +435,8 @@ impl Store {
         Ok(keep)
     }
 
-    /// The memory of the process that remembers most: this one's, or what it would be after all
-    /// records, if they are all there.
+    /// The image for the largest limits: of this memory, or, if another process has larger limits,
+    /// of a memory with these limits that has applied the whole log.
     fn image(&mut self, memory: &MemoryMutex) -> Result<MemoryImage> {
         let largest_limits = self.largest_limits.unwrap_or(self.limits);
         if largest_limits == self.limits || self.writes_image() {
@@ -444,13 +444,13 @@ impl Store {
         }
         let log = self.records.unread().read()?;
         let mut all = Memory::new(largest_limits);
-        // What is damaged was noted when it was read first.
+        // Damage was already noted when the log was read first.
         self.replay(&log, &mut all);
         Ok(all.image())
     }
 }
 
-/// What became of something without the lock, and what that means.
+/// The error for a missing lock, with its consequence.
 fn without_lock(error: &Error, so: &str) -> Error {
     let why = match error.code {
         Code::LockTimeout => {
@@ -463,7 +463,7 @@ fn without_lock(error: &Error, so: &str) -> Error {
     Error::new(error.code, Message::from(format!("{why}; {so}")))
 }
 
-/// The texts that a record names.
+/// The texts that a record refers to.
 fn text_refs(record: &SessionRecord) -> Box<dyn Iterator<Item = &TextRef> + '_> {
     match record {
         SessionRecord::Shown { text, .. } | SessionRecord::Written { text, .. } => {
@@ -510,7 +510,7 @@ fn record(update: &MemoryUpdate) -> SessionRecord {
     }
 }
 
-/// What a record teaches. `before` finds the text that an edit changed.
+/// The update of a record. `before_edit` finds the text that an edit changed.
 fn update(
     record: SessionRecord,
     before_edit: impl FnOnce(&Path, &TextRef, &[Splice]) -> Version,
@@ -559,7 +559,7 @@ mod tests {
     }
 
     #[test]
-    fn regression_a_note_on_another_process_names_no_option() {
+    fn regression_a_note_about_a_missing_lock_names_no_option() {
         let dir = tempfile::tempdir().unwrap();
         let records = || records_in(dir.path());
         let (one, other) = (records().lock(), records().lock());
@@ -587,9 +587,9 @@ mod tests {
         }
     }
 
-    /// It was asked to be forgotten after the call was made, and before what it showed was learned.
+    /// The file was forgotten after the call was made, and before the call learned what it showed.
     #[test]
-    fn regression_what_is_to_be_forgotten_is_not_written() {
+    fn regression_a_file_that_was_forgotten_during_a_call_is_not_written() {
         let dir = tempfile::tempdir().unwrap();
         let limits = MemoryLimits::default();
         let records = records_in(dir.path());

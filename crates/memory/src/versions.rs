@@ -1,10 +1,9 @@
-//! The versions of files that were shown, and which lines of each, within bounds.
+//! The versions of files that were shown, and the shown lines of each, within limits.
 //!
-//! A file's versions are kept as *lineages*: a text that others made (the *base*), and what the
-//! session's own edits made of it since (the *tip*). Numbers that were shown along a lineage are
-//! *views*; each knows exactly where its lines are in the tip. So the own edits of a session cost
-//! two texts, however many they are. Between two lineages others changed the file, and only the two
-//! texts are known.
+//! A file's versions are stored as *lineages*: a text that another process wrote (the *base*), and
+//! the text that the session's own edits made of it (the *tip*). What was shown of one text of a
+//! lineage is a *view*, which knows exactly where its lines are in the tip. So a lineage stores two
+//! texts, however many edits it has. Between two lineages another process changed the file.
 
 mod files;
 mod image;
@@ -33,7 +32,7 @@ use files::Files;
 use lineage::{TipView, WaitingCalls};
 use texts::{KeptTexts, LastUse};
 
-/// How much a memory holds.
+/// The limits of a memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MemoryLimits {
@@ -43,7 +42,7 @@ pub struct MemoryLimits {
     /// Files.
     #[serde(rename = "maxFiles", deserialize_with = "sized")]
     pub files: usize,
-    /// Versions of a file that others made.
+    /// Lineages of each file.
     #[serde(rename = "maxVersions", deserialize_with = "sized")]
     pub versions: usize,
 }
@@ -55,8 +54,8 @@ impl Default for MemoryLimits {
 }
 
 impl MemoryLimits {
-    /// Refuses bounds within which nothing can be remembered. A bound of bytes that is too small
-    /// for what was shown last gives way to it.
+    /// Refuses limits of 0. What was shown last is remembered even if it is over the limit of
+    /// bytes.
     pub fn check(&self) -> Result<()> {
         let bounds = [
             (self.bytes, Term::MaxBytes),
@@ -73,36 +72,36 @@ impl MemoryLimits {
     }
 }
 
-/// How many files are known to be forgotten.
+/// How many forgotten files are remembered as such.
 const MAX_FORGOTTEN_FILES: usize = 10_000;
 
-/// A moment in the life of a memory: what is shown later cannot be what an earlier call means.
+/// A logical time. A call cannot mean what was shown after the call was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Moment(u64);
 
-/// How lines came to be shown.
+/// Why lines were shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Showing {
-    /// A read or a search was asked for them.
+    /// The model requested them by a read or a search.
     Requested,
-    /// Another answer showed them: the report of an edit, a refusal.
+    /// The report of an edit or a refusal included them.
     Reported,
 }
 
 /// What is remembered of a file.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct FileMemory {
-    /// Oldest first.
+    /// The lineages, oldest first.
     pub lineages: Vec<Lineage>,
-    /// Something that was shown of the file is not remembered any more.
+    /// Something that was shown of the file was dropped.
     pub(super) forgotten: bool,
     used: u64,
-    /// What it takes except texts.
+    /// Its size without texts.
     bytes: usize,
 }
 
 impl FileMemory {
-    /// The lineage whose tip is this text, made the newest; a new one if there is none.
+    /// Makes the lineage whose tip is this text the newest one. Creates it if there is none.
     fn lineage(&mut self, hash: u128, now: Moment, limits: &MemoryLimits) -> &mut Lineage {
         self.used = now.0;
         let lineage = match self.lineages.iter().rposition(|one| one.tip == hash) {
@@ -117,7 +116,7 @@ impl FileMemory {
         self.lineages.last_mut().expect("one was pushed")
     }
 
-    /// What was shown of a text that the session edited, and which is there again.
+    /// The earlier views of a text that the session edited and that exists again.
     fn views_of(&self, hash: u128) -> Vec<View> {
         let views = self.lineages.iter().flat_map(|one| &one.views);
         let mut found: Option<View> = None;
@@ -139,19 +138,19 @@ impl FileMemory {
         found.into_iter().collect()
     }
 
-    /// Sums up what it takes except texts.
+    /// Updates its size without texts.
     fn measure(&mut self, file: &Path) {
         self.bytes = size_of::<FileMemory>()
             + file.as_os_str().len()
             + self.lineages.iter().map(Lineage::bytes).sum::<usize>();
     }
 
-    /// The texts that it refers to.
+    /// The hashes of its texts.
     fn hashes(&self) -> impl Iterator<Item = u128> + '_ {
         self.lineages.iter().flat_map(|one| [one.base, one.tip])
     }
 
-    /// Forgets all but the view that was shown last.
+    /// Drops all views except the one that was shown last.
     fn keep_last_view(&mut self) {
         let last = |lineage: &Lineage| lineage.views.iter().map(|view| view.last).max();
         let Some(newest) = self.lineages.iter().map(last).max().flatten() else { return };
@@ -176,8 +175,7 @@ impl FileMemory {
     }
 }
 
-/// What is known of one file, taken out of a memory: what a call asks of it needs no lock, however
-/// long it takes.
+/// A snapshot of what is known of one file. It needs no lock.
 #[derive(Clone, Debug, Default)]
 pub struct FileRecord {
     file: Option<Arc<FileMemory>>,
@@ -191,31 +189,31 @@ impl FileRecord {
         self.file.as_deref()
     }
 
-    /// Whether something that was shown of the file is not remembered any more.
+    /// Whether something that was shown of the file was dropped.
     pub fn has_forgotten(&self) -> bool {
         self.forgotten
     }
 
-    /// The text with this hash, if it is kept.
+    /// The text with this hash, if it is remembered.
     pub fn text(&self, hash: u128) -> Option<Body<'_>> {
         self.texts.get(&hash).map(|kept| kept.body())
     }
 }
 
-/// What a session showed. Cloning it makes a fork: texts are shared.
+/// What a session showed. Clones share the texts.
 ///
-/// A file is known by a path that the caller made canonical; it is not checked.
+/// Files are identified by path. The caller makes the paths canonical.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     limits: MemoryLimits,
     now: u64,
     files: Files,
     texts: KeptTexts,
-    /// Hashes of the paths that were forgotten whole.
+    /// Hashes of the paths of forgotten files.
     forgotten: HashSet<u128>,
-    /// When calls that have not run yet were made, and how many at each moment.
+    /// The number of calls that are not over, by the moment in which they were made.
     held: BTreeMap<Moment, usize>,
-    /// What was to be forgotten, and when, while calls waited that were made before.
+    /// The files that were forgotten while calls waited (`None`: all files), and when.
     forgets: Vec<(Moment, Option<PathBuf>)>,
 }
 
@@ -225,19 +223,19 @@ impl Memory {
         Memory { limits, ..Memory::default() }
     }
 
-    /// This moment: what is shown from now on is later.
+    /// The current moment. What is shown from now on is later.
     pub fn now(&self) -> Moment {
         Moment(self.now)
     }
 
-    /// This moment, from which on nothing is dropped that a call which is made now can mean,
-    /// until [`Memory::release`].
+    /// Registers a call, and returns its moment. Nothing that the call can mean is dropped until
+    /// [`Memory::release`].
     pub fn hold(&mut self) -> Moment {
         *self.held.entry(self.now()).or_default() += 1;
         self.now()
     }
 
-    /// A call that was made at a moment is over.
+    /// Ends a call that was registered with [`Memory::hold`].
     pub fn release(&mut self, moment: Moment) {
         if let Some(count) = self.held.get_mut(&moment) {
             *count -= 1;
@@ -254,8 +252,8 @@ impl Memory {
         Some(WaitingCalls { oldest, newest })
     }
 
-    /// Notes that a file, or everything, is to be forgotten now: what calls that were made before
-    /// have yet to learn of it does not count.
+    /// Notes that a file, or everything, is forgotten now, so that calls which were made before do
+    /// not teach anything about it.
     pub fn forget_from_now(&mut self, file: Option<&Path>) {
         let now = self.tick();
         if !self.held.is_empty() {
@@ -263,26 +261,26 @@ impl Memory {
         }
     }
 
-    /// Whether a file was forgotten after a call was made at `as_of`, so that the call must not teach
-    /// anything about it.
+    /// Whether a file was forgotten after a call was made at `as_of`, so that the call must not
+    /// teach anything about it.
     pub fn is_forgotten_since(&self, file: &Path, as_of: Moment) -> bool {
         self.forgets.iter().any(|(moment, forgotten)| {
             *moment > as_of && forgotten.as_deref().is_none_or(|forgotten| forgotten == file)
         })
     }
 
-    /// An empty memory with the same limits, for the same calls.
+    /// An empty memory with the same limits and waiting calls.
     pub(super) fn empty_copy(&self) -> Memory {
         let (held, forgets) = (self.held.clone(), self.forgets.clone());
         Memory { now: self.now, held, forgets, ..Memory::new(self.limits) }
     }
 
-    /// The same memory for a session of its own, for which no call is waiting.
+    /// A copy for another session, without waiting calls.
     pub fn fork(&self) -> Memory {
         Memory { held: BTreeMap::new(), forgets: Vec::new(), ..self.clone() }
     }
 
-    /// A memory of one file.
+    /// A copy with only one file.
     pub(super) fn only(&self, file: &Path) -> Memory {
         let mut memory = Memory { now: self.now, ..Memory::new(self.limits) };
         if let Some(known) = self.files.get(file) {
@@ -297,7 +295,7 @@ impl Memory {
         memory
     }
 
-    /// Whether a call was made that is not over yet.
+    /// Whether a call is not over.
     pub(super) fn has_waiting_calls(&self) -> bool {
         !(self.held.is_empty() && self.forgets.is_empty())
     }
@@ -321,22 +319,22 @@ impl Memory {
         self.files.contains(file)
     }
 
-    /// A text that is remembered already.
+    /// The remembered text with this hash.
     pub(super) fn version(&self, hash: u128) -> Option<Version> {
         self.texts.get(hash).map(|kept| Version::kept(Arc::clone(kept)))
     }
 
-    /// Remembers that lines of a text were shown.
+    /// Adds lines that were shown.
     pub fn show(&mut self, file: &Path, text: &Version, shown: &ShownLines, showing: Showing) {
         if shown.lines.is_empty() {
             return;
         }
         let (now, limits, waiting) = (self.tick(), self.limits, self.waiting_calls());
         let before = self.change(file, |known| {
-            let elsewhere = known.others_last_shown(text.hash);
+            let others_last_shown = known.others_last_shown(text.hash);
             let lineage = known.lineage(text.hash, now, &limits);
             let TipView { view, has_evicted } = lineage.view_of_tip(now, waiting);
-            view.show(shown, showing, now, elsewhere, waiting);
+            view.show(shown, showing, now, others_last_shown, waiting);
             view.tag = view.tag.or(text.tag);
             known.forgotten |= has_evicted;
         });
@@ -344,8 +342,8 @@ impl Memory {
         self.enforce_limits(file, before);
     }
 
-    /// Remembers that the session wrote the whole of a file: its lines are known, though no
-    /// numbers of them were shown.
+    /// Records that the session wrote a whole file. The model knows its lines, except `pasted`, but
+    /// was shown no numbers.
     pub fn written(&mut self, file: &Path, text: &Version, pasted: &LineSet) {
         if text.count == 0 {
             return;
@@ -359,9 +357,8 @@ impl Memory {
         self.enforce_limits(file, before);
     }
 
-    /// Remembers that an edit of the session made one text of another: the lines that it left
-    /// alone are the same lines, and what was shown of them still holds. Call [`Memory::show`]
-    /// for the lines of the report.
+    /// Records an edit of the session, so that the lines it kept are still known. Call
+    /// [`Memory::show`] for the lines of the report.
     pub fn edited(
         &mut self,
         file: &Path,
@@ -371,7 +368,7 @@ impl Memory {
     ) {
         let splices = &changes.splices;
         let shift: i64 = splices.iter().map(|one| one.inserted as i64 - one.removed as i64).sum();
-        // Splices that miss a part of the change would send anchors to wrong lines.
+        // Incomplete splices would map anchors to wrong lines.
         let is_whole = before.count.checked_add_signed(shift) == Some(after.count);
         if before.hash == after.hash || !self.files.contains(file) || !is_whole {
             return;
@@ -387,8 +384,7 @@ impl Memory {
         self.enforce_limits(file, known_before);
     }
 
-    /// Remembers that files have other names, all at once: they may have changed names with each
-    /// other.
+    /// Renames files, all at once: two files may have swapped their names.
     pub fn rename_all(&mut self, moves: &[(PathBuf, PathBuf)]) {
         let taken: Vec<_> = moves.iter().map(|(from, _)| self.files.remove(from)).collect();
         let mut hashes = Vec::new();
@@ -419,12 +415,12 @@ impl Memory {
         self.texts = KeptTexts::default();
     }
 
-    /// What it takes: the texts, each counted once, and what is known of their lines.
+    /// Its size: each text once, and what is known of the lines.
     pub fn bytes(&self) -> usize {
         self.texts.bytes() + self.files.bytes()
     }
 
-    /// How many files it knows.
+    /// The number of files.
     pub fn files(&self) -> usize {
         self.files.len()
     }
@@ -434,7 +430,7 @@ impl Memory {
         Moment(self.now)
     }
 
-    /// Changes what is known of a file. Returns the texts that it referred to before.
+    /// Changes what is known of a file. Returns the hashes of its texts before the change.
     fn change(&mut self, file: &Path, change: impl FnOnce(&mut FileMemory)) -> Vec<u128> {
         let before = self.files.get(file).map(|known| known.hashes().collect());
         let forgotten = before.is_none() && self.forgotten.remove(&path_hash(file));
@@ -448,7 +444,7 @@ impl Memory {
         }
     }
 
-    /// Keeps a text, unless it is over the bound alone.
+    /// Keeps a text, unless it alone is over the limit.
     fn keep(&mut self, text: &Version) {
         let Some(kept) = &text.kept else { return };
         if kept.bytes() <= self.limits.bytes && !self.texts.contains(text.hash) {
@@ -456,8 +452,7 @@ impl Memory {
         }
     }
 
-    /// Brings the memory back within its bounds after `file` has changed. It referred to these
-    /// texts before.
+    /// Enforces the limits after `file` has changed. `hashes` are its texts before the change.
     fn enforce_limits(&mut self, file: &Path, hashes: Vec<u128>) {
         if let Some(known) = self.files.get(file) {
             known.touch(&mut self.texts);
@@ -469,8 +464,8 @@ impl Memory {
         self.enforce_byte_limit();
     }
 
-    /// Drops the least recently used until the rest is within the bound, except what was shown
-    /// last: a model that is asked to read it and retry must find it remembered.
+    /// Drops what was least recently used until the rest is within the limit. What was shown last
+    /// is never dropped: a model that is asked to read again and retry must find it remembered.
     fn enforce_byte_limit(&mut self) {
         while self.bytes() > self.limits.bytes {
             let has_older = self.files.len() > 1;
@@ -485,7 +480,7 @@ impl Memory {
         }
     }
 
-    /// Drops those of some texts that no lineage refers to any more.
+    /// Drops the given texts that no lineage refers to any more.
     fn release_texts(&mut self, hashes: impl IntoIterator<Item = u128>) {
         for hash in hashes {
             if !self.files.refer_to(hash) {
@@ -494,8 +489,8 @@ impl Memory {
         }
     }
 
-    /// Drops the text that was not used for longest, whatever file it was used for. What is known
-    /// of its lines still holds for a file that is just that text.
+    /// Drops the least recently used text. What is known of its lines is kept, and still holds
+    /// while the file is unchanged.
     fn drop_oldest_text(&mut self) -> bool {
         let Some(hash) = self.texts.oldest() else { return false };
         self.files.note_lost(hash);

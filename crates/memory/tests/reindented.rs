@@ -1,4 +1,5 @@
-//! Lines whose whitespace others changed are found, or not; never are they taken for others.
+//! Lines whose whitespace was changed by another process are found or not, but never taken for
+//! others.
 
 mod habits;
 
@@ -6,14 +7,14 @@ use habits::{Figures, Line, Random, check, front, joined, measure};
 use hashline_base::cancel::Cancel;
 use hashline_memory::Carry;
 
-/// The text with a line in the place of some.
+/// The text with `count` lines replaced by one.
 fn replaced(lines: &[Line], at: usize, count: usize) -> Vec<&str> {
     let mut text: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
     text.splice(at..at + count, ["edited"]);
     text
 }
 
-/// Edits of single lines and of short ranges of one text.
+/// Counts the results of edits of single lines and short ranges of one text.
 fn edits(random: &mut Random, (old, new): (&[Line], &[Line]), count: usize, figures: &mut Figures) {
     let (before, after) = (joined(old), joined(new));
     let cancel = Cancel::default();

@@ -1,4 +1,4 @@
-//! Which lines of two texts are kept by three diffs, within bounds of the work.
+//! Which lines of two texts three diffs keep, with bounded work.
 
 use std::ops::Range;
 
@@ -7,16 +7,15 @@ use imara_diff::{Algorithm, Diff, Hunk, Token};
 use super::NONE;
 use hashline_base::cancel::Cancel;
 
-/// Texts that differ in more lines than this, between the first difference and the last, are not
-/// compared any further: the work stays bounded, and the answer there is that nothing is kept.
+/// The most lines between the first and the last difference that are compared. If there are more,
+/// none of them counts as kept.
 pub(super) const MAX_DIFFERENT_LINES: usize = 400_000;
 
-/// Nor are texts between which there are more edits than this, of lines that both have. What a
-/// diff costs grows with the square of that; two texts of 20,000 lines that have nothing to do
-/// with each other but their few kinds of lines took ten seconds.
+/// The most edits of lines that both texts have. The cost of a diff grows with the square of that:
+/// two unrelated texts of 20,000 lines of few kinds took ten seconds.
 const MAX_EDITS: usize = 2_000;
 
-/// For each kind of line, how many a text has.
+/// How often each kind of line occurs in a text.
 pub(super) fn counts(text: &[Token], kinds: u32) -> Vec<u32> {
     let mut counts = vec![0; kinds as usize];
     for line in text {
@@ -25,15 +24,16 @@ pub(super) fn counts(text: &[Token], kinds: u32) -> Vec<u32> {
     counts
 }
 
-/// For each line of an old text the line of a new one that it is.
+/// For each old line its number in the new text, or [`NONE`].
 pub(super) struct Agreed {
-    /// By all three diffs.
+    /// If all three diffs agree.
     pub(super) by_all: Vec<u32>,
-    /// By at least two of them.
+    /// If at least two diffs agree.
     pub(super) by_two: Vec<u32>,
 }
 
-/// For each line of `old` the line of `new` that the diffs agree on.
+/// For each line of `old` the line of `new` that the diffs agree on; `None` if the call is
+/// cancelled.
 pub(super) fn agreed(old: &[Token], new: &[Token], kinds: u32, cancel: &Cancel) -> Option<Agreed> {
     cancel.check().ok()?;
     let CommonEnds { top, bottom } = common_ends(old, new);
@@ -50,7 +50,7 @@ pub(super) fn agreed(old: &[Token], new: &[Token], kinds: u32, cancel: &Cancel) 
         return Some(Agreed { by_all: ends.clone(), by_two: ends });
     }
     if let Some(PlainHunks { hunks, has_repeats: false }) = &plain {
-        // No line that both have is repeated, so the histogram diff keeps the same ones.
+        // Without repeated lines, the histogram diff keeps the same ones.
         let kept = map_of_hunks(old, new, hunks);
         return Some(Agreed { by_all: kept.clone(), by_two: kept });
     }
@@ -83,21 +83,21 @@ pub(super) fn agreed(old: &[Token], new: &[Token], kinds: u32, cancel: &Cancel) 
     Some(Agreed { by_all: votes().map(all).collect(), by_two: votes().map(most).collect() })
 }
 
-/// Hunks between which all lines that two texts share stand in the same order.
+/// The hunks of two texts that have all their common lines in the same order.
 struct PlainHunks {
     hunks: Vec<Hunk>,
-    /// Whether a text has one of these lines more than once.
+    /// Whether a common line is repeated.
     has_repeats: bool,
 }
 
-/// How many lines of each kind two texts have.
+/// How often each kind of line occurs in two texts.
 struct Shared {
     in_old: Vec<u32>,
     in_new: Vec<u32>,
 }
 
 impl Shared {
-    /// Whether both have the line.
+    /// Whether both texts have the line.
     fn has(&self, line: Token) -> bool {
         self.in_old[line.0 as usize] > 0 && self.in_new[line.0 as usize] > 0
     }
@@ -106,10 +106,10 @@ impl Shared {
         self.in_old[line.0 as usize] == 1 && self.in_new[line.0 as usize] == 1
     }
 
-    /// The hunks of the texts, in lines from `top` on, where Myers's diff cannot but keep all lines
-    /// that both have, from either end: they stand in the same order, and between two hunks there
-    /// is one that each has once. (Of lines that are there more often, the diff first leaves out
-    /// some that stand between lines which only one text has.)
+    /// The hunks of two texts for which Myers's diff keeps all common lines, from either end: these
+    /// are in the same order, and between two hunks there is one that is unique in each text. (The
+    /// diff first drops some repeated lines between lines that only one text has.) Hunks count
+    /// lines from `top` on.
     fn plain_hunks(&self, old: &[Token], new: &[Token], top: u32) -> Option<PlainHunks> {
         let own = |text: &[Token], from: usize| {
             from + text[from..].iter().take_while(|&&line| !self.has(line)).count()
@@ -140,8 +140,8 @@ impl Shared {
     }
 }
 
-/// Whether one text becomes the other by a bearable number of edits. Lines that only one of them
-/// has do not count: what becomes of them is no question.
+/// Whether at most [`MAX_EDITS`] edits make one text of the other. Lines that only one text has do
+/// not count.
 fn has_few_edits(old: &[Token], new: &[Token], shared: &Shared) -> bool {
     let shared =
         |text: &[Token]| text.iter().filter(|line| shared.has(**line)).copied().collect::<Vec<_>>();
@@ -149,8 +149,8 @@ fn has_few_edits(old: &[Token], new: &[Token], shared: &Shared) -> bool {
     if old.len() + new.len() <= MAX_EDITS {
         return true;
     }
-    // For each diagonal the furthest line of the old text that so many edits can reach. A diagonal
-    // is lines of the old text less lines of the new one, moved up so that it is not negative.
+    // For each diagonal the furthest line of the old text that `edits` edits can reach. A diagonal
+    // is the old line number minus the new one, plus an offset so that it is not negative.
     let middle = MAX_EDITS + 1;
     let mut furthest = vec![0; 2 * middle + 1];
     for edits in 0..=MAX_EDITS {
@@ -175,14 +175,14 @@ fn has_few_edits(old: &[Token], new: &[Token], shared: &Shared) -> bool {
     false
 }
 
-/// How many lines two texts have in common at their ends.
+/// How many lines at the ends of two texts are equal.
 struct CommonEnds {
     top: usize,
     bottom: usize,
 }
 
-/// How many lines at the start and at the end of two texts are the same in every way to count
-/// them: where both reach for the same lines those are left out.
+/// The common lines at both ends of two texts. If the ends overlap in the shorter text, the overlap
+/// belongs to neither.
 fn common_ends(old: &[Token], new: &[Token]) -> CommonEnds {
     let shorter = old.len().min(new.len());
     let top = old.iter().zip(new).take_while(|(one, other)| one == other).count();
@@ -195,14 +195,14 @@ fn common_ends(old: &[Token], new: &[Token]) -> CommonEnds {
     }
 }
 
-/// For each line of `old` the line of `new` that it is by one diff.
+/// For each line of `old` the line of `new` by one diff.
 fn line_map(algorithm: Algorithm, old: &[Token], new: &[Token], kinds: u32) -> Vec<u32> {
     let mut diff = Diff::default();
     diff.compute_with(algorithm, old, new, kinds);
     map_of_hunks(old, new, &diff.hunks().collect::<Vec<_>>())
 }
 
-/// For each line of `old` the line of `new` that it is by Myers's diff from the end upwards.
+/// For each line of `old` the line of `new` by Myers's diff of the reversed texts.
 fn line_map_backwards(old: &[Token], new: &[Token], kinds: u32) -> Vec<u32> {
     let reversed = |text: &[Token]| text.iter().rev().copied().collect::<Vec<_>>();
     let mut map = line_map(Algorithm::Myers, &reversed(old), &reversed(new), kinds);
@@ -213,8 +213,8 @@ fn line_map_backwards(old: &[Token], new: &[Token], kinds: u32) -> Vec<u32> {
     map
 }
 
-/// For each line of `old` the line of `new` that it is by these hunks, in order. Lines over
-/// which a hunk could be shifted are left out: the texts do not say whether they are kept.
+/// For each line of `old` the line of `new` by sorted hunks. Lines over which a hunk can be shifted
+/// are omitted: the texts do not say whether they are kept.
 fn map_of_hunks(old: &[Token], new: &[Token], hunks: &[Hunk]) -> Vec<u32> {
     let end = old.len() as u32;
     let last = Hunk { before: end..end, after: new.len() as u32..new.len() as u32 };
@@ -241,15 +241,15 @@ fn map_of_hunks(old: &[Token], new: &[Token], hunks: &[Hunk]) -> Vec<u32> {
     map
 }
 
-/// By how many lines a stretch of a text can stand higher, and lower.
+/// By how many lines a run can be shifted up and down.
 #[derive(Clone, Copy)]
 struct Shifts {
     up: usize,
     down: usize,
 }
 
-/// By how many lines a stretch of a text that was added or removed could as well stand elsewhere
-/// with the same result, within the room that there is.
+/// By how many lines a run that was added or removed can be shifted with the same result, at most
+/// by `room`.
 fn shifts(text: &[Token], lines: Range<usize>, room: Shifts) -> Shifts {
     let Range { start, end } = lines;
     if start == end {

@@ -1,26 +1,26 @@
-//! How lines that others re-indented are indented now, and a text that was written for the old
-//! indentation indented in the same way.
+//! How another process re-indented lines, and the same re-indentation of a text that was written
+//! for the old lines.
 //!
-//! Two things are done to indentation. Formatters indent each block by another unit: a tab instead
-//! of four spaces. And a block is put into another one, or taken out: all of its lines have more
-//! whitespace in front, or less. What explains all lines of an operation was done to them; if both
-//! do, what explains more of the lines around them.
+//! Two changes are recognized. A formatter changes the unit of indentation, for example from four
+//! spaces to a tab. Or a block is nested more or less deeply: all of its lines gain or lose leading
+//! whitespace. The change that explains all lines of an operation is assumed; if both do, the one
+//! that explains more of the lines around them.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use super::Comparison;
 
-/// How many kept lines above an operation, and below it, are compared.
+/// The most kept lines above an operation, and below it, that are compared.
 const NEAR_LINES: usize = 60;
 
-/// How far away these are at most.
+/// How far these lines can be from the operation.
 const NEAR_DISTANCE_LINES: usize = 400;
 
-/// At most this many lines of an operation are compared one by one.
+/// The most lines of an operation that are compared one by one.
 const BLOCK_LINES: usize = 2_000;
 
-/// The widest indentation by spaces that is taken for one step.
+/// The most spaces of one unit.
 const UNIT_LIMIT: usize = 8;
 
 /// The indentation of a line before and after.
@@ -30,14 +30,14 @@ struct Pair {
     new: String,
 }
 
-/// What was done to indentation.
+/// A change of indentation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Change {
-    /// Another unit for each step.
+    /// Another unit.
     Units(Units),
-    /// Whitespace in front of all lines.
+    /// All lines gained this leading whitespace.
     Added(String),
-    /// Less whitespace in front of all lines.
+    /// All lines lost this leading whitespace.
     Removed(String),
 }
 
@@ -55,7 +55,7 @@ impl Change {
     }
 }
 
-/// By what two texts indent one step.
+/// The units of indentation of two texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Units {
     old: String,
@@ -63,15 +63,15 @@ pub(super) struct Units {
 }
 
 impl Units {
-    /// Those of two texts.
+    /// Estimates the units of two texts.
     pub(super) fn of(texts: &Comparison<'_>) -> Units {
         let old = unit((0..texts.old.len()).map(|at| texts.line(at)));
         let new = unit((0..texts.new.len()).map(|at| texts.new_line(at)));
         Units { old, new }
     }
 
-    /// Whole steps become steps. What is left over aligns a line with another one: it stays, but
-    /// is less than a step.
+    /// Replaces whole units. The rest aligns a line with another one: it is kept, but cut to less
+    /// than a unit.
     fn apply(&self, indentation: &str) -> Option<String> {
         if self.old == self.new {
             return Some(indentation.to_owned());
@@ -91,7 +91,7 @@ impl Units {
     }
 }
 
-/// The step by which the lines of a text are indented most often; ties go to the smaller one.
+/// The most frequent unit of a text; ties go to the smaller one.
 fn unit<'a>(lines: impl Iterator<Item = &'a [u8]>) -> String {
     let (mut tabs, mut spaces, mut above) = (0, 0, 0);
     let mut steps = [0; UNIT_LIMIT + 1];
@@ -103,7 +103,7 @@ fn unit<'a>(lines: impl Iterator<Item = &'a [u8]>) -> String {
             continue;
         }
         let width = indentation.len();
-        // A comment of several lines begins each with a space and a star.
+        // The lines of a block comment begin with a space and a star.
         if width == 1 {
             continue;
         }
@@ -126,21 +126,21 @@ fn indentation(line: &[u8]) -> &str {
     std::str::from_utf8(&line[..end]).unwrap_or_default()
 }
 
-/// How others indented the lines of an operation, and those around them.
+/// How another process re-indented the lines of an operation and those around them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reindentation {
-    /// The lines of the operation that are not blank, each indentation once.
+    /// The indentations of the lines of the operation that are not blank, without duplicates.
     block: Vec<Pair>,
     /// The change that explains all of them, if there is one.
     change: Option<Change>,
-    /// The lines around them that are kept, the nearest first.
+    /// The indentations of kept lines around them, nearest first.
     near: Vec<Pair>,
-    /// The lines of the operation that are not as they were, as they were and as they are.
+    /// The changed lines of the operation, before and after.
     lines: Vec<(String, String)>,
 }
 
 impl Reindentation {
-    /// That of old lines which are at a place of the new text.
+    /// Compares old lines with the new lines from `now` on.
     pub(super) fn of(
         exact: &Comparison<'_>,
         trimmed: &Comparison<'_>,
@@ -183,8 +183,8 @@ impl Reindentation {
         self.change.is_some()
     }
 
-    /// Lines that were written for the old indentation, with the new one. A line that was not
-    /// changed becomes what it is now.
+    /// Re-indents lines that were written for the old indentation. A line that equals an old line
+    /// becomes the new line.
     pub fn apply(&self, lines: &[String]) -> Vec<String> {
         let mut known: HashMap<&str, Option<&str>> = HashMap::new();
         for (old, new) in &self.lines {
@@ -205,7 +205,7 @@ impl Reindentation {
         lines.iter().map(line).collect()
     }
 
-    /// What an indentation is now.
+    /// The new form of an indentation.
     fn indentation(&self, old: &str) -> Option<String> {
         if let Some(change) = &self.change {
             return change.apply(old);
@@ -220,7 +220,7 @@ impl Reindentation {
     }
 }
 
-/// The change that explains all lines of an operation; of several, the one that explains most of
+/// The change that explains all lines of an operation; if both do, the one that explains more of
 /// the lines around it.
 fn change_of(block: &[Pair], near: &[Pair], units: &Units) -> Option<Change> {
     let shift = block.first().or_else(|| near.first()).and_then(|Pair { old, new }| {

@@ -1,5 +1,5 @@
-//! Which lines have the words of lines that are not kept, such as those of a statement that a
-//! formatter has wrapped. That is shown to the model, and nothing is edited by it.
+//! Finds the lines that now have the words of lines that are not kept, for example of a statement
+//! that a formatter has wrapped. The result is only shown to the model; no edit uses it.
 
 use std::ops::Range;
 
@@ -7,13 +7,13 @@ use imara_diff::{Algorithm, Diff, Interner, Token};
 
 use super::{Carry, NONE};
 
-/// Between kept lines, at most this many words are compared.
+/// The most words that are compared between two kept lines.
 const MAX_WORDS: usize = 100_000;
 
 /// The words of some lines of a text.
 struct Words {
     tokens: Vec<Token>,
-    /// The line of each, and whether it says something.
+    /// The line of each word, and whether it is a name.
     places: Vec<(usize, bool)>,
 }
 
@@ -34,7 +34,7 @@ impl Words {
     }
 }
 
-/// Runs of letters and digits, and each other byte that is not whitespace.
+/// Splits a line into runs of letters and digits, and single other bytes except whitespace.
 fn words_of(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     let parts = line.chunk_by(|&one, &next| is_name(one) && is_name(next));
     parts.filter(|word| !word[0].is_ascii_whitespace())
@@ -45,8 +45,8 @@ fn is_name(byte: u8) -> bool {
 }
 
 impl Carry<'_> {
-    /// The first and the last line that have the words of the lines from `first` to `last` now, if
-    /// most of these are still there.
+    /// The first and the last line that now have words of the lines from `first` to `last`, if at
+    /// least half of the words still exist.
     pub fn rewrapped(&self, first: u64, last: u64) -> Option<(u64, u64)> {
         let lines = (first as usize).checked_sub(1)?..last as usize;
         if lines.is_empty() || lines.end > self.exact.old.len() {
@@ -81,7 +81,7 @@ impl Carry<'_> {
     }
 }
 
-/// For each old word the new one that it is.
+/// For each old word its index in the new words, or [`NONE`].
 fn matched(old: &[Token], new: &[Token], kinds: u32) -> Vec<u32> {
     let mut diff = Diff::default();
     diff.compute_with(Algorithm::Histogram, old, new, kinds);

@@ -1,4 +1,4 @@
-//! The rule of three diffs, by example and against texts of which it is known what happened.
+//! The rule of three diffs: examples, and generated texts whose changes are known.
 
 use super::agreed::MAX_DIFFERENT_LINES;
 use super::*;
@@ -8,7 +8,7 @@ fn carry<'t>(old: &'t str, new: &'t str) -> Carry<'t> {
     Carry::new(old.as_bytes(), new.as_bytes(), Box::leak(Box::default())).unwrap()
 }
 
-/// Where each line is found on its own; `-` where it is not. Words are lines.
+/// The line where each line is found on its own, or `-`. Words stand for lines.
 fn found(old: &str, new: &str) -> String {
     let (old, new) = (old.replace(' ', "\n"), new.replace(' ', "\n"));
     let carry = carry(&old, &new);
@@ -28,11 +28,11 @@ fn lines_are_found_where_they_moved_with_the_lines_around_them() {
 }
 
 #[test]
-fn of_repeated_lines_it_is_not_said_which_was_added() {
+fn an_added_copy_makes_repeated_lines_uncertain() {
     assert_eq!(found("ants bees", "ants bees ants bees"), "- -");
     assert_eq!(found("start ants bees stop", "start ants bees ants bees stop"), "1 - - 6");
     assert_eq!(found("start } stop", "start } } stop"), "1 - 4");
-    // Nor when there are other changes above and below.
+    // Also if there are other changes above and below.
     assert_eq!(
         found("start q ants bees tail r ending", "start x ants bees ants bees tail y ending"),
         "1 - - - 7 - 9"
@@ -40,21 +40,21 @@ fn of_repeated_lines_it_is_not_said_which_was_added() {
 }
 
 #[test]
-fn of_repeated_lines_it_is_not_said_which_was_removed() {
+fn a_removed_copy_makes_repeated_lines_uncertain() {
     assert_eq!(found("start ants bees ants bees stop", "start ants bees stop"), "1 - - - - 4");
     assert_eq!(found("start } } stop", "start } stop"), "1 - - 3");
 }
 
 #[test]
-fn a_line_that_stands_everywhere_is_no_proof() {
-    // A function was replaced by another one: its closing brace is a stranger's.
+fn a_frequent_line_proves_nothing() {
+    // A function was replaced by another one, with its closing brace.
     assert_eq!(found("first x } keep list }", "other y } keep list }"), "- - 3 4 5 6");
     assert_eq!(found("first x } keep list", "other y } more next"), "- - - - -");
     assert_eq!(found("} first x } keep", "} other y } more"), "- - - - -");
 }
 
 #[test]
-fn moved_text_is_not_followed() {
+fn moved_lines_are_not_found() {
     assert_eq!(
         found("ants bees cows dogs eels frogs", "cows dogs eels frogs ants bees"),
         "- - 1 2 3 4"
@@ -62,15 +62,15 @@ fn moved_text_is_not_followed() {
 }
 
 #[test]
-fn whitespace_at_the_ends_of_a_line_may_change() {
+fn leading_and_trailing_whitespace_may_change() {
     let text = "ants\n  bees\ncows\n";
     for new in ["ants\n\tbees\ncows\n", "ants\n  bees \ncows\n", "ants\nbees\ncows\n"] {
         let carry = carry(text, new);
         assert_eq!((carry.block(2, 2), carry.block(3, 3)), (Some(2), Some(3)));
     }
-    // Not within a line.
+    // Whitespace within a line may not.
     assert_eq!(carry("ants\nbees fly\ncows\n", "ants\nbees  fly\ncows\n").block(2, 2), None);
-    // Nor where it is not next to a line that was next to it.
+    // The line must be next to a line that was next to it.
     assert_eq!(carry("ants\n  bees\ncows\n", "x\nbees\ny\n").block(2, 2), None);
 }
 
@@ -79,17 +79,17 @@ fn texts(lines: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn a_text_is_indented_as_its_lines_are_now() {
+fn a_text_is_re_indented_like_its_lines() {
     let units = carry("if\n  one\n  if\n    two\n", "if\n\tone\n\tif\n\t\ttwo\n");
     let change = units.reindentation(2, 2, 2).unwrap();
     assert!(change.is_uniform());
     assert_eq!(change.apply(&texts(&["  a", "", "      b", "c"])), ["\ta", "", "\t\t\tb", "c"]);
-    // A block that is put into another one: what is above it shows that steps are as they were.
+    // A block is nested more deeply: the lines above show that the unit is the same.
     let wrapped = carry("if\n  one\nend\n  two\n", "if\n  new\n    one\nend\n  two\n");
     let change = wrapped.reindentation(2, 2, 3).unwrap();
     assert_eq!(change.apply(&texts(&["  a", "    b"])), ["    a", "      b"]);
     assert_eq!(wrapped.reindentation(4, 4, 5).unwrap().apply(&texts(&["  a"])), ["  a"]);
-    // Lines of which each was re-indented in its own way.
+    // Each line was re-indented differently.
     let uneven = carry("if\n  one\n  two\nend\n", "if\n    one\n two\nend\n");
     let change = uneven.reindentation(2, 3, 2).unwrap();
     assert!(!change.is_uniform());
@@ -97,7 +97,7 @@ fn a_text_is_indented_as_its_lines_are_now() {
         change.apply(&texts(&["  one", "  two", "      a"])),
         ["    one", " two", "        a"]
     );
-    // Only whitespace at the end changed.
+    // Only trailing whitespace changed.
     let trailing = carry("one\n  two\nfour\n", "one\n  two \nfour\n");
     let change = trailing.reindentation(2, 2, 2).unwrap();
     assert_eq!(change.apply(&texts(&["  two", "  a"])), ["  two ", "  a"]);
@@ -110,12 +110,12 @@ fn a_line_is_found_by_the_words_around_it() {
     let new = old.replace("()", "();");
     let carry = carry(old, &new);
     assert_eq!((carry.block(2, 2), carry.block(5, 5)), (Some(2), Some(5)));
-    // Of a line that is another one now, the words are not enough.
+    // A line that has changed is not found.
     assert_eq!((carry.block(1, 1), carry.block(2, 3)), (None, None));
 }
 
 #[test]
-fn words_are_found_in_the_lines_that_have_them_now() {
+fn rewrapped_words_are_found_in_their_new_lines() {
     let old = "start();\nlet value = call(first, second);\nstop();\n";
     let new = "start();\nlet value = call(\n  first,\n  second,\n);\nstop();\n";
     assert_eq!(carry(old, new).rewrapped(2, 2), Some((2, 4)));
@@ -125,7 +125,7 @@ fn words_are_found_in_the_lines_that_have_them_now() {
 }
 
 #[test]
-fn regression_a_line_that_is_indented_like_another_one_now_is_not_that() {
+fn regression_a_line_that_is_indented_like_an_equal_one_is_not_taken_for_it() {
     for (old, new) in [
         (
             "server:\n  enabled: true\n  tls:\n    enabled: true\n",
@@ -141,7 +141,7 @@ fn regression_a_line_that_is_indented_like_another_one_now_is_not_that() {
     }
 }
 
-/// Each line of the new text is the line of the old one with the same number.
+/// Checks that no line is found at another number. Both texts have the same lines, re-indented.
 fn check_reindented(old: &str, new: &str) {
     let carry = carry(old, new);
     let count = old.lines().count() as u64;
@@ -153,7 +153,7 @@ fn check_reindented(old: &str, new: &str) {
     }
 }
 
-/// A text of nested lines, many of which say the same, by the depth of each.
+/// Nested lines with their depth. Many have the same text.
 fn nested() -> impl Strategy<Value = Vec<(usize, &'static str)>> {
     let says = prop::sample::select(vec![
         "enabled: true",
@@ -174,7 +174,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn after_indentation_changed_no_line_is_taken_for_another(
+    fn re_indented_lines_are_never_taken_for_others(
         lines in nested(), units in prop::sample::select(vec![("  ", "    "), ("    ", "  "), ("\t", "  "), ("    ", "\t"), ("   ", "  "), ("  ", " ")]),
     ) {
         let text = |unit: &str| -> String {
@@ -191,7 +191,7 @@ fn terminators_are_no_part_of_a_line() {
 }
 
 #[test]
-fn an_older_text_is_cut_where_its_lines_end() {
+fn an_older_text_is_split_at_line_ends() {
     for (text, lines) in [
         ("", &[][..]),
         ("\n", &[""]),
@@ -203,7 +203,7 @@ fn an_older_text_is_cut_where_its_lines_end() {
         let older = Older::of(text.as_bytes());
         let found: Vec<&[u8]> = (0..older.count()).map(|at| older.line(at)).collect();
         assert_eq!(found, lines.iter().map(|line| line.as_bytes()).collect::<Vec<_>>(), "{text:?}");
-        // A last line without its end may go on, so it never ends.
+        // A last line without a newline may be longer, so it does not end.
         let ended = lines.len() - usize::from(!text.is_empty() && !text.ends_with('\n'));
         assert_eq!(older.ended_until(0, text.len()), ended, "{text:?}");
         assert_eq!(older.ended_until(lines.len(), text.len()), 0, "{text:?}");
@@ -213,7 +213,7 @@ fn an_older_text_is_cut_where_its_lines_end() {
 }
 
 #[test]
-fn a_block_is_found_whole_or_not_at_all() {
+fn a_block_is_found_only_whole() {
     let carry = carry("ants\nb\nc\nd\neels\n", "x\nants\nb\nnew\nc\nd\neels\n");
     assert_eq!(carry.block(1, 2), Some(2));
     assert_eq!(carry.block(3, 5), Some(5));
@@ -238,9 +238,9 @@ fn texts_that_differ_too_much_are_not_compared() {
     assert_eq!(carry.block(count - 5, count - 5), None);
 }
 
-/// The work is bounded by a count, so that the answer is the same on every machine.
+/// The work is limited by a count, not by time, so that the answer is the same on every machine.
 #[test]
-fn texts_that_have_nothing_to_do_with_each_other_are_not_compared() {
+fn unrelated_texts_are_not_compared() {
     let mut random = Random(5);
     let mut text = |count: usize| -> String {
         (0..count).map(|_| format!("line {}\n", random.below(9))).collect()
@@ -254,7 +254,7 @@ fn texts_that_have_nothing_to_do_with_each_other_are_not_compared() {
 }
 
 #[test]
-fn whatever_was_added_is_no_obstacle() {
+fn lines_are_found_despite_many_added_lines() {
     let lines = |name: &str| (0..9_000).map(|at| format!("{name}{at}\n")).collect::<String>();
     let old = format!("start\n{}between\n{}stop\n", lines("one"), lines("two"));
     let new = format!("new\nstart\n{}between\n{}stop\nlast\n", lines("one"), lines("three"));
@@ -264,9 +264,9 @@ fn whatever_was_added_is_no_obstacle() {
 }
 
 proptest! {
-    /// Whatever is passed over at once, and wherever that ends.
+    /// Copying common parts gives equal tokens for equal lines, wherever a part ends.
     #[test]
-    fn lines_are_told_apart_as_one_by_one(
+    fn tokens_are_equal_if_lines_are(
         old in "(a{0,2}\r?\n|bc\n){0,12}a?\r?",
         new in "(a{0,2}\r?\n|bc\n){0,12}a?\r?",
         kept in 0usize..40,
@@ -288,7 +288,7 @@ fn lines_of(text: &str) -> impl Iterator<Item = &[u8]> {
     Lines::new(text.as_bytes(), Unit::Byte).map(|line| line.text(text.as_bytes()))
 }
 
-/// Numbers that look random and are the same every time.
+/// Pseudorandom numbers, the same in every run.
 struct Random(u64);
 
 impl Random {
@@ -298,10 +298,10 @@ impl Random {
     }
 }
 
-/// A line, and which line it is, whatever it says.
+/// The text of a line, and its identity.
 type Line = (String, u32);
 
-/// One change of a text whose lines are known by themselves.
+/// Makes one change in a text whose lines have identities.
 fn change(random: &mut Random, text: &mut Vec<Line>, next: &mut u32) {
     let length = 1 + random.below(4);
     let at = random.below(text.len().saturating_sub(length));
@@ -336,7 +336,7 @@ fn change(random: &mut Random, text: &mut Vec<Line>, next: &mut u32) {
             text.splice(to..to, moved);
         }
         _ => {
-            // Where both end in the same line, that line was not replaced.
+            // If both end with the same line, that line is kept.
             let end = end - usize::from(text[end - 1].0 == "}");
             let new = fresh(vec![(format!("new {}", random.below(1000)), 0), ("}".to_owned(), 0)]);
             let kept = text.get(end).is_some_and(|(line, _)| line == "}");
@@ -345,10 +345,10 @@ fn change(random: &mut Random, text: &mut Vec<Line>, next: &mut u32) {
     }
 }
 
-/// Texts in which most lines repeat, changed at one place: of which lines it is known where they
-/// are, and what an edit there must give.
+/// Texts in which most lines repeat, with one change. The identities say where lines are, and what
+/// an edit must give.
 #[test]
-fn in_repetitive_text_a_wrong_place_is_rarer_than_one_in_two_thousand() {
+fn repetitive_texts_give_less_than_one_wrong_place_in_2000() {
     let mut random = Random(11);
     let (mut right, mut wrong, mut all) = (0u32, 0u32, 0u32);
     for _ in 0..6_000 {

@@ -1,5 +1,5 @@
-//! The files of a memory, indexed for the queries after each update: which was used longest ago,
-//! which refer to a text, how much they take.
+//! The files of a memory, with indexes for the queries after each update: the least recently used
+//! file, the files that refer to a text, the total size.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
@@ -7,15 +7,15 @@ use std::sync::Arc;
 
 use super::FileMemory;
 
-/// What is remembered of files, by their names.
+/// What is remembered of files, by path.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Files {
     known: HashMap<Arc<Path>, Arc<FileMemory>>,
-    /// By the moment in which they were used last.
+    /// By last use.
     by_use: BTreeSet<(u64, Arc<Path>)>,
-    /// By the texts that they refer to.
+    /// By the hashes of their texts.
     by_text: HashMap<u128, HashSet<Arc<Path>>>,
-    /// What they take except texts.
+    /// Their size without texts.
     bytes: usize,
 }
 
@@ -44,22 +44,22 @@ impl Files {
         self.known.values().map(|file| &**file)
     }
 
-    /// The file that was not used for longest.
+    /// The least recently used file.
     pub(super) fn oldest(&self) -> Option<&Arc<Path>> {
         self.by_use.first().map(|(_, name)| name)
     }
 
-    /// The file that was used last.
+    /// The most recently used file.
     pub(super) fn newest(&self) -> Option<&Arc<Path>> {
         self.by_use.last().map(|(_, name)| name)
     }
 
-    /// Whether a file refers to a text.
+    /// Whether any file refers to a text.
     pub(super) fn refer_to(&self, hash: u128) -> bool {
         self.by_text.contains_key(&hash)
     }
 
-    /// Puts a file in the place of what is known under its name.
+    /// Inserts a file. Returns the file that had the name before.
     pub(super) fn insert(
         &mut self,
         name: Arc<Path>,
@@ -79,7 +79,7 @@ impl Files {
         self.take(file).map(|(_, file)| file)
     }
 
-    /// Changes what is known of a file, or begins with `fresh` if nothing is.
+    /// Changes a file, which is `fresh` if it is not known.
     pub(super) fn change(
         &mut self,
         file: &Path,
@@ -94,13 +94,12 @@ impl Files {
         self.insert(name, known);
     }
 
-    /// Changes all files in a way that leaves what they take, when they were used, and what they
-    /// refer to.
+    /// Changes all files. The change must not affect the indexes: size, last use, texts.
     pub(super) fn update_all(&mut self, touch: impl Fn(&mut FileMemory)) {
         self.known.values_mut().for_each(|file| touch(Arc::make_mut(file)));
     }
 
-    /// Notes that the files which refer to a text have lost it.
+    /// Marks the files that refer to a dropped text.
     pub(super) fn note_lost(&mut self, hash: u128) {
         for name in self.by_text.get(&hash).into_iter().flatten() {
             if let Some(file) = self.known.get_mut(name) {

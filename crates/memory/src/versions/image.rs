@@ -1,4 +1,4 @@
-//! A memory as it is written down, and read again.
+//! A memory as it is stored and restored.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use super::files::Files;
 use super::{FileMemory, Memory};
 use crate::body::TextRef;
 
-/// A memory as it is written down: texts by their hashes.
+/// A memory as it is stored. It refers to texts by their hashes.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MemoryImage {
@@ -20,16 +20,16 @@ pub struct MemoryImage {
 }
 
 impl MemoryImage {
-    /// Its texts.
+    /// The texts that it refers to.
     pub(crate) fn texts(&self) -> impl Iterator<Item = &TextRef> + '_ {
         self.texts.iter()
     }
 }
 
 impl Memory {
-    /// What there is to write down.
+    /// The memory as it is stored.
     pub fn image(&self) -> MemoryImage {
-        // A name that is not UTF-8 cannot be stored; its file is known to this process alone.
+        // A path that is not UTF-8 cannot be stored; only this process remembers the file.
         let files = self.files.iter().filter(|(file, _)| file.to_str().is_some());
         let texts = self.texts.iter().map(|(hash, kept)| {
             let lines = kept.body().count();
@@ -43,7 +43,7 @@ impl Memory {
         }
     }
 
-    /// A memory that was written down, without its texts, for the calls that `empty` knows of.
+    /// Restores a memory without its texts, with the limits and waiting calls of `empty`.
     pub fn restored(image: MemoryImage, empty: Memory) -> Memory {
         let hash = |hash: String| u128::from_str_radix(&hash, 16).ok();
         let mut memory = Memory {

@@ -1,5 +1,5 @@
-//! Lineages and views: what a file became by the session's own edits, and which lines were shown
-//! along the way.
+//! Lineages and views: the texts that a session's own edits made of a file, and the lines that were
+//! shown of each.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -13,65 +13,66 @@ use crate::shown::{Knowledge, Parts, ShownLines};
 use crate::track::{LineChanges, MovedOutLines, Origin, Track, TrackAsNow};
 use hashline_lines::tag::Tag;
 
-/// How many views there may be of one lineage: a read each, and a report after each own edit.
+/// The most views of one lineage. Each text that was shown has a view.
 const MAX_VIEWS: usize = 64;
 
-/// How many views there may be where calls that wait hold on to them.
+/// The most views of one lineage while waiting calls need them.
 const MAX_HELD_VIEWS: usize = 256;
 
-/// When calls that have not run yet were made.
+/// When the waiting calls were made.
 #[derive(Clone, Copy)]
 pub(super) struct WaitingCalls {
     pub(super) oldest: Moment,
     pub(super) newest: Moment,
 }
 
-/// The view of a lineage's tip as it is.
+/// The view of a lineage's current tip.
 pub(super) struct TipView<'l> {
     pub(super) view: &'l mut View,
-    /// Another view was dropped to make room for it.
+    /// Another view was dropped to make room.
     pub(super) has_evicted: bool,
 }
 
-/// Numbers under which lines were shown, all of one text.
+/// What was shown of one text.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct View {
-    /// The text.
+    /// The hash of the text.
     #[serde(with = "hex")]
     pub hash: u128,
-    /// Its tag, if the model was shown that, or if a patch may have named it when the session edited
-    /// the text: from then on the text may be gone.
+    /// The tag of the text, if the model was shown it, or if a patch may have named it. Without the
+    /// text it cannot be computed later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<Tag>,
     /// The lines that were shown, by their numbers in that text.
     pub shown: LineSet,
-    /// Those of them of which only parts were shown.
+    /// The parts of lines that were not shown whole.
     #[serde(default, skip_serializing_if = "Parts::is_empty")]
     pub(super) parts: Parts,
-    /// Those of them that were shown while calls waited which cannot mean them, and when.
+    /// Lines that were shown while calls waited, and when. Calls that were made before cannot mean
+    /// them.
     #[serde(skip)]
     pub(super) late: Vec<(Moment, LineSet)>,
-    /// Those of them that were asked for, at the last time nothing else of the file was shown.
+    /// Lines that the model requested since another text of the file was shown.
     #[serde(default)]
     pub(super) asked: LineSet,
     #[serde(default)]
     pub(super) asked_at: Moment,
     /// Where its lines are in the tip.
     pub track: Track,
-    /// Shown lines that an own edit removed, with their texts.
+    /// Shown lines that an own edit removed, with their text.
     #[serde(with = "texts_by_line")]
     pub gone: BTreeMap<u64, Box<[u8]>>,
-    /// Those of them that went to other files.
+    /// Shown lines that an own edit moved to other files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) left: Vec<MovedOutLines>,
-    /// When lines of it were shown for the first time.
+    /// When its first lines were shown.
     pub since: Moment,
-    /// When lines of it were shown for the last time.
+    /// When lines were last shown.
     pub last: Moment,
 }
 
 impl View {
-    /// A view of a text as it is.
+    /// A view of a tip.
     pub(super) fn new(hash: u128, shown: LineSet, now: Moment) -> View {
         View {
             hash,
@@ -89,13 +90,13 @@ impl View {
         }
     }
 
-    /// Shows more of the text. `elsewhere` is when another text of the file was shown last.
+    /// Adds shown lines. `others_last_shown` is when another text of the file was last shown.
     pub(super) fn show(
         &mut self,
         shown: &ShownLines,
         showing: Showing,
         now: Moment,
-        elsewhere: Moment,
+        others_last_shown: Moment,
         waiting: Option<WaitingCalls>,
     ) {
         let lines = &shown.lines;
@@ -115,7 +116,7 @@ impl View {
         self.shown.extend(lines);
         self.last = now;
         if showing == Showing::Requested {
-            if elsewhere > self.asked_at {
+            if others_last_shown > self.asked_at {
                 self.asked = LineSet::default();
             }
             self.asked.extend(lines);
@@ -123,18 +124,18 @@ impl View {
         }
     }
 
-    /// Shows what another view of the same text shows.
+    /// Adds what another view of the same text shows.
     pub(super) fn show_as(&mut self, other: &View) {
         self.parts = Parts::union((&self.shown, &self.parts), (&other.shown, &other.parts));
         self.shown.extend(&other.shown);
     }
 
-    /// Whether a call that was made at a moment can mean anything of it.
+    /// Whether a call made at `as_of` can mean any line of it.
     pub fn is_known(&self, as_of: Option<Moment>) -> bool {
         as_of.is_none_or(|as_of| self.since <= as_of)
     }
 
-    /// Whether a call that was made at a moment can mean this line of it.
+    /// Whether a call made at `as_of` can mean this line.
     pub fn shows(&self, line: u64, as_of: Option<Moment>) -> bool {
         let is_late = |as_of: Moment| {
             self.late.iter().any(|(moment, lines)| *moment > as_of && lines.contains(line))
@@ -142,7 +143,7 @@ impl View {
         self.is_known(as_of) && self.shown.contains(line) && !as_of.is_some_and(is_late)
     }
 
-    /// The lines of it that a call which was made at a moment can mean.
+    /// The lines that a call made at `as_of` can mean.
     pub fn shown_as_of(&self, as_of: Option<Moment>) -> LineSet {
         let mut shown = self.shown.clone();
         for (moment, lines) in &self.late {
@@ -153,13 +154,13 @@ impl View {
         shown
     }
 
-    /// What such a call can know of its lines.
+    /// What a call made at `as_of` can know of the lines.
     pub fn knowledge(&self, as_of: Option<Moment>) -> Knowledge {
         self.parts.knowledge(self.shown_as_of(as_of), as_of)
     }
 
-    /// Whether the model asked for a line of this text after it was shown anything of another
-    /// view: then that is the one it has in mind.
+    /// Whether the model requested a line of this text after anything of `other` was shown: then it
+    /// means this text.
     pub fn was_asked_since(&self, other: &View, line: u64, as_of: Option<Moment>) -> bool {
         self.asked_at > other.last
             && as_of.is_none_or(|as_of| self.asked_at <= as_of)
@@ -176,13 +177,13 @@ impl View {
         size_of::<View>() + lines + self.track.bytes() + gone + left
     }
 
-    /// How many of its lines are still there.
+    /// How many of its lines still exist.
     pub(super) fn live_lines(&self) -> u64 {
         self.shown.count().saturating_sub(self.gone.len() as u64)
     }
 
-    /// Keeps the texts of the shown lines that an edit of the tip removes, where the tip is known,
-    /// and where those are that went to other files.
+    /// Remembers the text of shown lines that an edit of the tip removes, if the tip is known, and
+    /// the files to which lines were moved.
     fn remember_removed(&mut self, tip: Option<Body<'_>>, changes: &LineChanges) {
         let now = self.track.as_now();
         let mut gone = Vec::new();
@@ -208,15 +209,14 @@ impl View {
         self.gone.extend(gone);
     }
 
-    /// The file to which a line of it went, and its number there.
+    /// The file to which a line was moved, and its number there.
     pub fn moved_out_to(&self, line: u64) -> Option<(&str, u64)> {
         let one =
             self.left.iter().find(|one| (one.first..one.first + one.count).contains(&line))?;
         Some((&one.to, one.now + (line - one.first)))
     }
 
-    /// The shown lines among those that are now in a range of the tip: runs of the view, with their
-    /// places in the tip.
+    /// The shown lines that are now in a range of the tip.
     fn shown_in(&self, now: &TrackAsNow<'_>, tip: Range<u64>) -> Vec<Origin> {
         let origins = now.origins(tip);
         let lines = origins.into_iter().flat_map(|origin| {
@@ -231,20 +231,20 @@ impl View {
     }
 }
 
-/// A text that others made, and what the session's own edits made of it.
+/// A text that another process wrote, and the text that the session's own edits made of it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Lineage {
-    /// The text that others made.
+    /// The hash of the text that another process wrote.
     #[serde(with = "hex")]
     pub base: u128,
     /// Where its lines are in the tip.
     pub track: Track,
-    /// The text now.
+    /// The hash of the text after the edits.
     #[serde(with = "hex")]
     pub tip: u128,
     /// The lines of the tip that the session wrote.
     pub written: LineSet,
-    /// What was shown, oldest first.
+    /// The views, oldest first.
     pub views: Vec<View>,
     pub(super) used: Moment,
     /// When the session itself edited it last.
@@ -257,9 +257,9 @@ impl Lineage {
         Lineage { base: hash, track, tip: hash, written, views, used, changed: Moment(0) }
     }
 
-    /// The view of the tip as it is; a new one if there is none. What was shown of the same text
-    /// before is shown by that, too: the older view follows lines that may since have left and
-    /// come back elsewhere.
+    /// The view of the current tip. If there is none, creates one that includes what was shown of
+    /// the same text before: the older view tracks lines that may have been removed and added again
+    /// elsewhere.
     pub(super) fn view_of_tip(
         &mut self,
         now: Moment,
@@ -281,9 +281,9 @@ impl Lineage {
         TipView { view: &mut self.views[at], has_evicted }
     }
 
-    /// Drops the view of the older half that would be missed least. Reports of edits show a few
-    /// lines each; the page that they all started from must outlive them, and so must what calls
-    /// mean that have not run yet.
+    /// Drops the view of the older half with the fewest lines: a page that was read must outlive
+    /// the reports of edits, which show a few lines each. Views that waiting calls can mean are
+    /// kept as long as possible.
     fn evict_view(&mut self, waiting: Option<WaitingCalls>) -> bool {
         let is_free = |view: &View| waiting.is_none_or(|waiting| view.since > waiting.oldest);
         let free = |views: &[View]| {
@@ -297,8 +297,7 @@ impl Lineage {
         least.map(|at| self.views.remove(at)).is_some()
     }
 
-    /// Follows an own edit. If the text is too large to be kept, deleted lines are unknown
-    /// afterwards.
+    /// Applies an own edit. Without the text before, the text of removed lines is not remembered.
     pub(super) fn follow(
         &mut self,
         before: Option<Body<'_>>,
@@ -322,7 +321,7 @@ impl Lineage {
         self.tip = after;
     }
 
-    /// The lines of the tip that the model knows: shown under some number, or written by it.
+    /// The lines of the tip that the model knows because they were shown or it wrote them.
     pub fn known(&self, as_of: Option<Moment>) -> Knowledge {
         let mut known = Knowledge::from(self.written.clone());
         for view in self.views.iter().filter(|view| view.is_known(as_of)) {
@@ -337,7 +336,7 @@ impl Lineage {
     }
 }
 
-/// Texts of lines, by their numbers. They are valid UTF-8, as all that a session sees.
+/// Stores texts of lines as strings. All texts of a session are valid UTF-8.
 mod texts_by_line {
     use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! A memory that processes share through records: what it takes over from others, and which of
-//! what they wrote can be true at all.
+//! A memory that processes share through records: how it adopts what others wrote, and how that is
+//! validated.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -9,10 +9,10 @@ use super::{FileMemory, Lineage, Memory, MemoryImage, MemoryLimits, Moment, View
 use crate::body::Version;
 use crate::track::Splice;
 
-/// No text has more lines.
+/// The maximum number of lines of a text.
 pub const MAX_LINES: u64 = u32::MAX as u64;
 
-/// Moments are counted; no memory lives so long.
+/// The maximum moment of a valid image. No memory counts that far.
 const MAX_MOMENT: u64 = 1 << 53;
 
 impl MemoryLimits {
@@ -27,19 +27,18 @@ impl MemoryLimits {
 }
 
 impl Memory {
-    /// How much it holds.
+    /// The limits.
     pub fn limits(&self) -> MemoryLimits {
         self.limits
     }
 
-    /// Takes over what another memory knows: this one as it was at a moment, and what other
-    /// processes taught it since. They may have taught that before the calls that wait were made,
-    /// so each of these may mean it. Returns until when the call that takes it over, if it is one,
-    /// may mean what was shown.
+    /// Replaces the memory with a newer one: the memory as it was at `known`, plus what other
+    /// processes wrote since. They may have shown that before the waiting calls were made, so each
+    /// of these can mean it. Returns the moment up to which `call` can mean what was shown.
     pub fn replace_with(&mut self, other: Memory, known: Moment, call: Option<Moment>) -> Moment {
-        // Nothing else was shown since that call was made, and no other one waits.
+        // Nothing was shown since the call was made, and no other call waits.
         let is_alone = self.held.values().sum::<usize>() <= 1 && call == Some(self.now());
-        // What is learned from here on is later than every call that was made.
+        // What is learned from here on is later than every call so far.
         let now = self.now.max(other.now);
         let (held, forgets) = (std::mem::take(&mut self.held), std::mem::take(&mut self.forgets));
         *self = Memory { now, held, forgets, limits: self.limits, ..other };
@@ -52,8 +51,8 @@ impl Memory {
         call.unwrap_or_default()
     }
 
-    /// Whether an edit of a text removes lines that were shown: only with the text they are
-    /// remembered.
+    /// Whether an edit removes lines that were shown. Their text can be remembered only if the text
+    /// before the edit is loaded.
     pub fn loses_lines(&self, file: &Path, before: u128, splices: &[Splice]) -> bool {
         let Some(file) = self.files.get(file) else { return false };
         let removed = || splices.iter().filter(|splice| splice.removed > 0);
@@ -68,7 +67,7 @@ impl Memory {
         }
     }
 
-    /// The texts that it knows of and does not have, the one that was used last first.
+    /// The hashes of texts that it refers to and does not have, most recently used first.
     pub fn missing_texts(&self) -> Vec<u128> {
         let mut lineages: Vec<_> = self.files.values().flat_map(|file| &file.lineages).collect();
         lineages.sort_by_key(|one| Reverse(one.used));
@@ -77,7 +76,7 @@ impl Memory {
         hashes.filter(|hash| !self.texts.contains(*hash) && seen.insert(*hash)).collect()
     }
 
-    /// Keeps the texts that it knows of and another memory has.
+    /// Adds missing texts that another memory has.
     pub fn adopt_texts(&mut self, other: &Memory) {
         for text in self.missing_texts().into_iter().filter_map(|hash| other.version(hash)) {
             self.keep(&text);
@@ -85,14 +84,14 @@ impl Memory {
         self.enforce_text_limits();
     }
 
-    /// Keeps texts that it knows of; says of the others that they are forgotten.
+    /// Adds missing texts. Marks the files of texts in `forgotten`.
     pub fn add_texts(&mut self, texts: &[Version], forgotten: &[u128]) {
         texts.iter().for_each(|text| self.keep(text));
         forgotten.iter().for_each(|&hash| self.files.note_lost(hash));
         self.enforce_text_limits();
     }
 
-    /// Brings the memory back within its bounds after texts were kept that it knew of.
+    /// Enforces the limits after texts were added.
     fn enforce_text_limits(&mut self) {
         self.files.values().for_each(|file| file.touch(&mut self.texts));
         self.enforce_byte_limit();
@@ -100,8 +99,7 @@ impl Memory {
 }
 
 impl MemoryImage {
-    /// Whether a memory can have written it. A checksum proves that it is as it was written, but
-    /// not that a correct program wrote it.
+    /// Whether it is consistent. Its checksum does not prove that a correct program wrote it.
     pub fn is_valid(&self) -> bool {
         let now = Moment(self.now);
         self.now <= MAX_MOMENT
@@ -111,7 +109,7 @@ impl MemoryImage {
 }
 
 impl FileMemory {
-    /// Has what was shown and done after one moment count as of an earlier one.
+    /// Changes moments after `after` to `to`, if that is earlier.
     fn backdate(&mut self, after: Moment, to: Moment) {
         for lineage in &mut self.lineages {
             let views = lineage.views.iter_mut().flat_map(|view| {
@@ -143,7 +141,7 @@ impl Lineage {
 
 impl View {
     fn is_valid(&self, now: Moment) -> bool {
-        // A line that is gone was shown, and is nowhere any more.
+        // A removed line was shown, and has no current number.
         let mut gone = self.gone.keys();
         self.since <= now
             && self.last <= now

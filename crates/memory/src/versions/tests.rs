@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::track::Splice;
 
-/// Some lines that no text of another name has.
+/// A text whose lines differ from those of any other name.
 fn text(name: &str, lines: usize) -> Version {
     let lines = (0..lines).map(|line| format!("{name} line {line}\n"));
     Version::owned(lines.collect::<String>().into_bytes())
@@ -28,7 +28,7 @@ fn has_forgotten(memory: &Memory, file: &str) -> bool {
 #[test]
 fn regression_a_text_that_a_newer_view_uses_outlives_older_ones() {
     let (shared, other, last) = (text("shared", 100), text("other", 100), text("last", 20));
-    // For two of them, and not for the third.
+    // Enough for two of the texts.
     let bytes = shared.bytes() + other.bytes() + 3_000;
     let mut memory = Memory::new(MemoryLimits { bytes, ..MemoryLimits::default() });
     show(&mut memory, "a", &shared);
@@ -51,7 +51,7 @@ fn regression_a_text_that_a_newer_view_uses_outlives_older_ones() {
 }
 
 #[test]
-fn regression_what_was_shown_last_is_remembered_whatever_the_bounds() {
+fn regression_what_was_shown_last_is_remembered_even_over_the_limits() {
     for bytes in [0, 400] {
         let limits = MemoryLimits { bytes, files: 1, versions: 1 };
         let mut memory = Memory::new(limits);
@@ -66,9 +66,8 @@ fn regression_what_was_shown_last_is_remembered_whatever_the_bounds() {
     }
 }
 
-/// However many views there are, over the bound only the last one is kept.
 #[test]
-fn over_the_bound_a_file_keeps_its_last_view() {
+fn over_the_limit_a_file_keeps_only_its_last_view() {
     let mut memory = Memory::new(MemoryLimits { bytes: 0, ..MemoryLimits::default() });
     let mut sizes = Vec::new();
     for version in 0..20 {
@@ -105,7 +104,7 @@ fn step() -> impl Strategy<Value = Step> {
 
 proptest! {
     #[test]
-    fn what_is_noted_beside_the_files_stays_true(
+    fn indexes_and_limits_hold_after_any_steps(
         steps in prop::collection::vec(step(), 1..60),
         bytes in 0usize..6_000,
         files in 1usize..5,

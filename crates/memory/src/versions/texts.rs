@@ -1,4 +1,4 @@
-//! The texts of a memory, each once, in the order in which they were used.
+//! The texts of a memory, each once, ordered by their last use.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::Moment;
 use crate::body::KeptText;
 
-/// When a text was used last. If two were used at once, the one that was not the tip of its lineage
-/// counts as older: the tip is useful without the base, but not the base without the tip.
+/// When a text was last used. Of two texts used at once, a base counts as older than a tip: a tip
+/// is useful without its base, but not a base without its tip.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct LastUse {
     pub(super) at: Moment,
@@ -44,7 +44,7 @@ impl KeptTexts {
         self.by_use.first().map(|(_, hash)| *hash)
     }
 
-    /// Keeps a text that is not there yet, as one that was never used.
+    /// Adds a new text as never used.
     pub(super) fn insert(&mut self, hash: u128, kept: Arc<KeptText>) {
         self.bytes += kept.bytes();
         let never = LastUse::default();
@@ -52,7 +52,7 @@ impl KeptTexts {
         self.kept.insert(hash, (kept, never));
     }
 
-    /// Notes that a text was used.
+    /// Updates the last use of a text.
     pub(super) fn touch(&mut self, hash: u128, used: LastUse) {
         if let Some((_, known)) = self.kept.get_mut(&hash)
             && *known < used

@@ -1,5 +1,5 @@
-//! Texts whose whitespace others change, as formatters and editors do, and what becomes of edits.
-//! Each line has a number by which it is known, whatever is done to it.
+//! Generated changes of whitespace like those of formatters and editors, and results of edits after
+//! them. Each line has an identity that no change of whitespace affects.
 
 use std::fmt;
 use std::fs;
@@ -19,14 +19,14 @@ impl Random {
     }
 }
 
-/// A line, and which line it is.
+/// A line with its identity.
 #[derive(Clone, Debug)]
 pub struct Line {
     pub text: String,
     pub id: u32,
 }
 
-/// What others do to the whitespace of a text.
+/// A kind of change of whitespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Habit {
     Units,
@@ -46,13 +46,13 @@ pub const HABITS: [Habit; 6] = [
     Habit::Semicolons,
 ];
 
-/// What became of edits.
+/// Counts of the results of edits.
 #[derive(Default)]
 pub struct Figures {
     pub right: u32,
     pub refused: u32,
     pub wrong: u32,
-    /// Of those that are right, the new text is indented as its line is now.
+    /// Right edits whose new text has the indentation of its line.
     pub indented: u32,
 }
 
@@ -98,7 +98,7 @@ pub fn sources() -> Vec<String> {
     files.iter().filter_map(|file| fs::read_to_string(root.join(file)).ok()).collect()
 }
 
-/// A text of nested blocks, most of whose lines are there several times.
+/// A text of nested blocks with many repeated lines.
 pub fn nested(random: &mut Random, unit: &str) -> String {
     let says = [
         "enabled: true",
@@ -138,7 +138,7 @@ fn lines_of(text: &str) -> Vec<Line> {
     lines.map(|(text, id)| Line { text: text.to_owned(), id }).collect()
 }
 
-/// A line with whole steps of its indentation by another unit.
+/// Replaces whole units of the indentation of a line.
 fn by_unit(line: &str, old: &str, new: &str) -> String {
     let (mut rest, mut front) = (line, String::new());
     while let Some(after) = rest.strip_prefix(old) {
@@ -148,7 +148,7 @@ fn by_unit(line: &str, old: &str, new: &str) -> String {
     front + rest
 }
 
-/// By how many spaces a text is indented.
+/// The unit of indentation of a text, in spaces.
 fn width(text: &str) -> usize {
     let mut counts = [0; 9];
     for line in text.lines() {
@@ -160,7 +160,7 @@ fn width(text: &str) -> usize {
     if counts[4] * 100 >= counts[2] * 97 { 4 } else { 2 }
 }
 
-/// A text as it was shown, and as a habit makes it.
+/// A text before and after a habit changed it.
 pub fn change_whitespace(random: &mut Random, habit: Habit, text: &str) -> (Vec<Line>, Vec<Line>) {
     let spaces = " ".repeat(width(text));
     let mut old = lines_of(text);
@@ -217,9 +217,9 @@ pub fn change_whitespace(random: &mut Random, habit: Habit, text: &str) -> (Vec<
     (old, new)
 }
 
-/// Changes that are more than whitespace: lines are added, and either some are copied once or some
-/// are removed and changed. Where a line is removed and a copy of it is added, or a copy is copied,
-/// no text says which of them is the line.
+/// Changes more than whitespace: adds lines, and either copies some once or removes and changes
+/// some. Not both: if a line is removed and a copy of it is added, the texts do not say which one
+/// it is.
 pub fn change_lines(random: &mut Random, text: &mut Vec<Line>) {
     let mut next = text.len() as u32;
     let mut fresh = |line: &str| {
@@ -263,8 +263,8 @@ pub fn front(line: &str) -> &str {
     &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }
 
-/// Edits by old numbers after each habit: figures for whitespace alone, and where lines were
-/// added, removed, copied and changed as well.
+/// Runs edits by old numbers after each habit. Returns the counts for changes of whitespace alone,
+/// and with other changes.
 pub fn measure(
     texts: usize,
     mut edit: impl FnMut(&mut Random, (&[Line], &[Line]), &mut Figures),
@@ -294,21 +294,21 @@ pub fn measure(
     all
 }
 
-/// No edit is at a wrong place, and where whitespace alone changed nearly all are at the right one.
+/// Checks that hardly any edit is wrong, and that nearly all are right.
 pub fn check(measured: &[(Habit, Figures, Figures)]) {
     let all: u32 = measured.iter().map(|(_, alone, mixed)| alone.all() + mixed.all()).sum();
     let wrong: u32 = measured.iter().map(|(_, _, mixed)| mixed.wrong).sum();
-    // Two removals can leave a line that is equal to one of those that they removed.
+    // Two removals can leave a line that equals one of the removed lines.
     assert!(wrong * 20_000 <= all, "{wrong} wrong of {all}");
     for (habit, alone, mixed) in measured {
         assert_eq!(alone.wrong, 0, "{habit:?}: {alone}, mixed: {mixed}");
         assert!(mixed.share() >= 0.95, "{habit:?}: {mixed}");
-        let goal = match habit {
+        let minimum = match habit {
             Habit::Trailing => 0.98,
-            // Lines that repeat can have no word around them.
+            // Repeated lines may have no words around them.
             Habit::Semicolons => 0.9,
             _ => 0.95,
         };
-        assert!(alone.share() >= goal, "{habit:?}: {alone}");
+        assert!(alone.share() >= minimum, "{habit:?}: {alone}");
     }
 }

@@ -1,4 +1,4 @@
-//! What is found without a diff is what the diffs find.
+//! Hunks that are found without a diff are those of all diffs.
 
 use std::collections::HashSet;
 
@@ -6,9 +6,9 @@ use super::*;
 use proptest::prelude::*;
 
 proptest! {
-    /// Few kinds of lines, and some that only one of the texts has.
+    /// The texts have few kinds of lines; some kinds are only in one text.
     #[test]
-    fn what_is_plainly_kept_is_what_all_diffs_keep(
+    fn plain_hunks_keep_the_lines_that_all_diffs_keep(
         mut old in prop::collection::vec(0u32..30, 0..60),
         may_repeat in any::<bool>(),
         edits in prop::collection::vec((0usize..60, 0usize..3, prop::collection::vec(20u32..60, 0..3)), 0..5),
