@@ -1,8 +1,8 @@
 //! Anchors against current lines: exact, relocated, or refused with a reason.
 //!
-//! The rules: docs/protocol.md, "Resolving an anchor". In short: a hash that moved is followed only
-//! if it is the only one in the window, and nothing in the patch speaks for the numbered line. Most
-//! anchors that seem stale are of files that never changed.
+//! Rules: docs/protocol.md, "Resolving an anchor". An anchor is relocated to a line with its hash
+//! only if no other line in the window has that hash, and nothing in the patch supports the
+//! numbered line. Most anchors that seem stale are mistakes in files that never changed.
 
 mod peers;
 mod weight;
@@ -30,7 +30,7 @@ pub enum Relocate {
     /// Search nearby, and follow the hash unless the patch contradicts it.
     #[default]
     Guarded,
-    /// Search nearby; follow a hash that is unique there.
+    /// Search nearby, and follow the hash if it is unique there.
     Unique,
     /// Refuse.
     Off,
@@ -43,7 +43,7 @@ pub const RELOCATE_WINDOW_LINES: u64 = 100;
 /// searching all of a long file for each of thousands of anchors takes minutes.
 pub const RELOCATE_WINDOW_MAX_LINES: u64 = 1000;
 
-/// The most lines with the hash of a refused anchor that its refusal names.
+/// The most lines with the hash of a refused anchor that the refusal lists.
 const NEAR_LIMIT: usize = 16;
 
 /// How anchors are resolved.
@@ -55,8 +55,8 @@ pub struct RelocatePolicy {
     pub window_lines: u64,
 }
 
-/// The lines of a text whose number and hash alone could mean another line that a session has
-/// shown: their rows say of which version they are.
+/// The lines whose number and hash could also mean another line that a session has shown. Their
+/// rows name the version of the text.
 #[derive(Clone, Debug, Default)]
 pub struct Doubtful {
     lines: LineSet,
@@ -64,7 +64,7 @@ pub struct Doubtful {
 }
 
 impl Doubtful {
-    /// Lines of a text that has this hash.
+    /// Lines of the text with this hash.
     pub fn of(lines: LineSet, hash: u128) -> Doubtful {
         Doubtful { lines, edition: Some(Edition::of(hash)) }
     }
@@ -74,7 +74,7 @@ impl Doubtful {
         self.lines.is_empty()
     }
 
-    /// What the row of a line says of its version.
+    /// The version that the row of a line names.
     pub fn edition(&self, line: u64) -> Option<Edition> {
         self.edition.filter(|_| self.lines.contains(line))
     }
@@ -88,11 +88,11 @@ pub struct Evidence<'a> {
     pub text: &'a [u8],
     /// Its lines.
     pub index: LineIndex,
-    /// Its hash, once that was asked for.
+    /// Its hash, once computed.
     pub hash: OnceCell<u128>,
-    /// The lines whose rows say of which version they are.
+    /// The lines whose rows name the version.
     pub doubtful: Doubtful,
-    /// How much of the lines one refusal may show.
+    /// The most bytes of lines that one refusal shows.
     pub limit_bytes: usize,
 }
 
@@ -104,7 +104,7 @@ impl<'a> Evidence<'a> {
         Evidence { dialect, text, index, hash, doubtful, limit_bytes: 0 }.within(ANSWER_LIMIT_BYTES)
     }
 
-    /// The same with a limit for refusals: a fifth is for the message.
+    /// Sets the limit of a refusal. A fifth of it is reserved for the message.
     #[must_use]
     pub fn within(self, refusal_limit_bytes: usize) -> Self {
         Evidence { limit_bytes: refusal_limit_bytes / 5 * 4, ..self }
@@ -132,14 +132,14 @@ impl<'a> Evidence<'a> {
         String::from_utf8_lossy(self.line(number).unwrap_or_default())
     }
 
-    /// The fresh anchor of a line.
+    /// The current anchor of a line.
     pub fn fresh(&self, number: u64) -> Option<String> {
         let hash = hash_line(self.dialect, number, &String::from_utf8_lossy(self.line(number)?));
         Some(anchor_text(self.dialect, number, hash, self.doubtful.edition(number)))
     }
 
-    /// Whether `anchor` means the end of the text: the number and hash of the empty line that
-    /// some dialects show after a final newline.
+    /// Whether `anchor` is that of the empty line which some dialects show after a final newline.
+    /// It means the end of the text.
     pub fn is_phantom(&self, anchor: &Anchor) -> bool {
         self.dialect.memory_lines == MemoryLines::Split
             && u64::from(anchor.line) == self.count() + 1
@@ -152,13 +152,13 @@ impl<'a> Evidence<'a> {
 /// Where an operation takes place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spot {
-    /// On the lines from the first to the last, both included.
+    /// The lines from the first to the last, both included.
     Lines(u64, u64),
     /// Between line `n` and the next; 0 is before the first.
     Gap(u64),
 }
 
-/// An operation whose anchors are settled.
+/// An operation whose anchors are resolved.
 #[derive(Clone, Debug)]
 pub struct Resolved<'o> {
     /// The operation.
@@ -171,7 +171,7 @@ pub struct Resolved<'o> {
     pub distance: i64,
     /// By how many lines the second of two anchors was off.
     pub last_distance: i64,
-    /// How others have re-indented its lines since they were shown, one change after the other.
+    /// How other processes have re-indented its lines since they were shown, in sequence.
     pub reindented: Vec<Reindentation>,
 }
 
@@ -186,24 +186,24 @@ pub struct AnchorRefusal<'o> {
     pub code: Code,
     /// Lines near the named one that have the hash (and hint), nearest first.
     pub near: Vec<u64>,
-    /// The named line has the hash, but not the text of the hint.
+    /// The named line has the hash, but does not match the hint.
     pub hint_differs: bool,
-    /// With a hint, lines near the named one that have the hash, but not the text of the hint.
+    /// Lines near the named one that have the hash, but do not match the hint.
     pub hash_only: Vec<u64>,
-    /// The line that the text of the operation, or the hint, speaks for.
+    /// The line that the text of the operation, or the hint, supports.
     pub suggested_line: Option<u64>,
-    /// The anchors hold, but these lines are not what their checksum says.
+    /// The anchors are valid, but these lines do not match their checksum.
     pub changed: Option<(u64, u64)>,
 }
 
-/// The anchors of one operation, which hold or move together.
+/// The anchors of one operation, which are relocated together or not at all.
 struct Group<'o> {
     operation: &'o Operation,
     first: &'o Anchor,
     last: Option<&'o Anchor>,
     /// The first line of new text that is not empty, for operations that replace lines.
     text: Option<&'o str>,
-    /// Distances at which every anchor of the group holds; two, where there are more.
+    /// Distances at which all anchors of the group match; at most two.
     distances: Cow<'static, [i64]>,
 }
 
@@ -217,7 +217,7 @@ impl<'o> Group<'o> {
             LineEdit::Take(transfer) => (&transfer.first, transfer.last.as_ref(), None),
             LineEdit::Insert { .. } | LineEdit::Put(_) => match operation.action.place()? {
                 InsertAt::After(anchor) | InsertAt::Before(anchor) => (anchor, None, None),
-                // The phantom line has no text to find: only the other anchor counts.
+                // The phantom line has no text to search for: only the other anchor counts.
                 InsertAt::Between(after, before) if evidence.is_phantom(before) => {
                     (after, None, None)
                 }
@@ -233,7 +233,7 @@ impl<'o> Group<'o> {
         std::iter::once(self.first).chain(self.last)
     }
 
-    /// The lowest line that the group touches at `distance`.
+    /// The largest line number that the group names, before or after relocation by `distance`.
     fn bottom(&self, distance: i64) -> u64 {
         moved(self.last.unwrap_or(self.first).line, distance.max(0))
     }
@@ -247,8 +247,8 @@ fn moved(line: u32, distance: i64) -> u64 {
     u64::from(line).saturating_add_signed(distance)
 }
 
-/// Settles every anchor of the operations on one file, or says why each one that cannot be
-/// settled is refused. Operations without anchors (and those on text) are passed over.
+/// Resolves the anchors of the operations on one file, or returns the reason for each one that is
+/// refused. Operations on text are skipped.
 pub fn resolve<'o>(
     evidence: &Evidence<'_>,
     policy: &RelocatePolicy,
@@ -313,7 +313,7 @@ fn whole_file_gap(evidence: &Evidence<'_>, operation: &Operation) -> Option<u64>
     }
 }
 
-/// `[0]` when the group holds where it says; else the distances at which it would, two at most.
+/// `[0]` if all anchors match their numbers; otherwise at most two distances at which they match.
 fn distances(window: &mut HashWindow<'_, '_>, group: &Group<'_>) -> Cow<'static, [i64]> {
     if group.anchors().all(|anchor| window.agrees(anchor, u64::from(anchor.line))) {
         return Cow::Borrowed(&[0]);
@@ -336,7 +336,7 @@ fn distances(window: &mut HashWindow<'_, '_>, group: &Group<'_>) -> Cow<'static,
         .collect()
 }
 
-/// The distance at which the group takes place, or `None` when it is refused.
+/// The distance by which to relocate the group, or `None` if it is refused.
 fn settle(
     evidence: &Evidence<'_>,
     policy: &RelocatePolicy,
@@ -345,7 +345,7 @@ fn settle(
 ) -> Option<i64> {
     match (&*group.distances, policy.relocate) {
         ([0], _) => Some(0),
-        (&[distance], _) if !weight::suffices(evidence, group, distance) => None,
+        (&[distance], _) if !weight::is_distinctive(evidence, group, distance) => None,
         (&[distance], Relocate::Unique) => Some(distance),
         (&[distance], Relocate::Guarded) => {
             peers.permits(evidence, group, distance).then_some(distance)
@@ -354,7 +354,7 @@ fn settle(
     }
 }
 
-/// The refusal of a range whose lines are not what its checksum says.
+/// The refusal of a range whose lines do not match its checksum.
 fn changed<'o>(
     evidence: &Evidence<'_>,
     group: &Group<'o>,
@@ -395,7 +395,7 @@ fn placed<'o>(evidence: &Evidence<'_>, group: &Group<'o>, distance: i64) -> Reso
     Resolved { operation, spot, anchor_line, distance, last_distance: distance, reindented }
 }
 
-/// One refusal for each anchor that does not hold where it says.
+/// One refusal for each anchor that does not match its number.
 fn refuse<'o>(
     evidence: &Evidence<'_>,
     policy: &RelocatePolicy,
@@ -444,8 +444,8 @@ fn refusal<'o>(
     }
 }
 
-/// The line to use instead, where something is known: the text of the operation when it is
-/// clearly more like one of the two lines, else the numbered line when the hash is nowhere.
+/// The line to use instead, if known: the only other one with the hash and hint, the one that the
+/// text of the operation is more like, or the numbered line if no line has the hash.
 fn suggest(
     evidence: &Evidence<'_>,
     group: &Group<'_>,

@@ -1,10 +1,10 @@
 //! Which line of the current file an anchor means, by what a model was shown.
 //!
-//! `locate` decides, for the anchors of one operation, where it takes place or why it is refused:
-//! texts come in, numbers go out. `recall` asks that for the operations of a patch, and tells the
-//! memory what came of it; `refusal` says why one is refused. `patches` is what a patch leaves for the next one, and
-//! `renamed` under which name a file is now. What was shown, and
-//! where these lines are now, is known to the crate `hashline-memory`. Rules: docs/protocol.md, "Sessions".
+//! `locate` finds the place of one operation by its anchors, or the reason to refuse it. It does no
+//! I/O. `recall` does that for all operations of a patch, and returns what the memory learns.
+//! `refusal` explains refusals to the model. `patches` is the state that patches leave for later
+//! ones. `renamed` finds the current name of a file. The crate `hashline-memory` knows what was
+//! shown and where these lines are now. Rules: docs/protocol.md, "Sessions".
 
 // A set of lines is a list of ranges, and some sets have one.
 #![allow(clippy::single_range_in_vec_init)]

@@ -1,7 +1,7 @@
-//! The other anchors of a patch: what they say for or against following a hash that moved.
+//! Evidence from the other anchors of a patch for or against relocating an anchor.
 //!
-//! Recorded mistakes of models show that most stale-looking anchors pair the right number
-//! with the hash of a neighbouring line; following the hash would then edit a stranger's line.
+//! Recorded mistakes of models show that most anchors that seem stale have the right number and the
+//! hash of a neighbouring line. Relocating these would edit a wrong line.
 
 use std::collections::HashMap;
 
@@ -9,25 +9,26 @@ use super::window::HashWindow;
 use super::{Evidence, Group, moved};
 use hashline_lines::similarity::similarity;
 
-/// Within this distance the text must speak for the found line, not just not against it.
+/// Within this distance, the text must be more like the found line than like the named one.
 const NEAR_LINES: u64 = 3;
 
-/// Further away, the text must be more like the named line by more than this to refuse.
+/// Further away, the anchor is refused only if the text is more like the named line by more than
+/// this.
 const FAR_MARGIN: f64 = 0.1;
 
-/// What the other operations on the same file say.
+/// The anchors of all operations on the same file.
 pub(super) struct Peers {
-    /// Lines and operations of anchors that hold exactly and are unique in their window, the lowest
-    /// line first. Only the lowest of each operation counts.
+    /// Lines and operations of anchors that match exactly and are unique in their window, largest
+    /// line number first.
     holding: Vec<(u64, usize)>,
-    /// Groups that have exactly one distance other than 0: their operation and named line.
+    /// Groups with exactly one distance other than 0, by distance: operation and named line.
     moving: HashMap<i64, Vec<(usize, u32)>>,
 }
 
 impl Peers {
     pub(super) fn new(window: &mut HashWindow<'_, '_>, groups: &[Group<'_>]) -> Peers {
         let mut peers = Peers { holding: Vec::new(), moving: HashMap::new() };
-        // Not needed without a stale anchor.
+        // Without stale anchors, no evidence is needed.
         if groups.iter().all(Group::holds) {
             return peers;
         }
@@ -47,7 +48,7 @@ impl Peers {
         peers
     }
 
-    /// Whether `group` may be followed to its only distance.
+    /// Whether `group` may be relocated by its only distance.
     pub(super) fn permits(
         &self,
         evidence: &Evidence<'_>,
@@ -58,15 +59,15 @@ impl Peers {
             && (self.moves_along(group, distance) || text_permits(evidence, group, distance))
     }
 
-    /// An anchor of another operation, below both lines, holds where it says: nothing above
-    /// it was inserted or deleted.
+    /// Whether an anchor of another operation, below both lines, matches its number: then no lines
+    /// were inserted or deleted above it.
     fn holds_below(&self, group: &Group<'_>, distance: i64) -> bool {
         let bottom = group.bottom(distance);
         let below = self.holding.iter().take_while(|(line, _)| *line > bottom);
         below.into_iter().any(|&(_, operation)| operation != group.operation.index)
     }
 
-    /// Another operation, on another line, moved by the same distance.
+    /// Whether another operation, on another line, would be relocated by the same distance.
     fn moves_along(&self, group: &Group<'_>, distance: i64) -> bool {
         self.moving.get(&distance).is_some_and(|members| {
             members.iter().any(|&(operation, line)| {
@@ -89,8 +90,7 @@ fn text_permits(evidence: &Evidence<'_>, group: &Group<'_>, distance: i64) -> bo
     }
 }
 
-/// How much the text is like the named and like the found line. A line past the end is like
-/// nothing.
+/// The similarities of the text with the named and the found line; 0 for a line past the end.
 pub(super) fn likeness(evidence: &Evidence<'_>, text: &str, named: u64, found: u64) -> (f64, f64) {
     let alike = |line: u64| {
         if line <= evidence.count() { similarity(text, &evidence.line_text(line)) } else { 0.0 }

@@ -1,4 +1,4 @@
-//! The lines near a number, by hash.
+//! Finds lines near a number by their hash.
 
 use std::collections::HashMap;
 
@@ -10,13 +10,13 @@ use hashline_lines::hash::{LineHasher, mixes_line_number};
 /// How many lines are hashed and sorted at a time.
 const CHUNK_LINES: u64 = 128;
 
-/// Searches for hashes near a line. Hashes are computed once for all anchors, if possible.
+/// Searches for hashes near a line. Computes each hash once for all anchors, if possible.
 pub(super) struct HashWindow<'e, 'a> {
     evidence: &'e Evidence<'a>,
     size_lines: u64,
     hasher: LineHasher,
-    /// Hashes with their lines in ascending order, by number of the chunk; not used if the hash
-    /// depends on the anchor.
+    /// Hashes with their lines, sorted, by number of the chunk. Not used if hashes depend on the
+    /// anchor.
     chunks: HashMap<u64, Vec<(u32, FoundLine<'a>)>>,
 }
 
@@ -67,14 +67,14 @@ impl<'e, 'a> HashWindow<'e, 'a> {
         line.is_some_and(|line| self.hash_of(anchor, number, line) == anchor.hash)
     }
 
-    /// The lines within the window around the anchor's number that agree with it, ascending.
+    /// The lines in the window that match the hash and hint of an anchor, ascending.
     pub(super) fn lines_with(&mut self, anchor: &Anchor) -> Vec<u64> {
         let found = self.lines_with_hash(anchor);
         let agreeing = found.into_iter().filter(|line| self.hint_agrees(anchor, line.text));
         agreeing.map(|line| line.number).collect()
     }
 
-    /// The lines within the window that have its hash, but not the text of its hint, ascending.
+    /// The lines in the window that match only the hash of an anchor with a hint, ascending.
     pub(super) fn lines_with_hash_alone(&mut self, anchor: &Anchor) -> Vec<u64> {
         if anchor.hint.is_none() {
             return Vec::new();
@@ -84,13 +84,13 @@ impl<'e, 'a> HashWindow<'e, 'a> {
         others.map(|line| line.number).collect()
     }
 
-    /// Whether the anchor's own line is the only one in its window with that hash.
+    /// Whether the anchor's own line is the only one in the window with its hash.
     pub(super) fn is_unique(&mut self, anchor: &Anchor) -> bool {
         let found = self.lines_with_hash(anchor);
         matches!(found.as_slice(), [only] if only.number == u64::from(anchor.line))
     }
 
-    /// The lines within the window that have its hash, whatever its hint says, ascending.
+    /// The lines in the window that have the hash of an anchor, ascending.
     fn lines_with_hash(&mut self, anchor: &Anchor) -> Vec<FoundLine<'a>> {
         if anchor.tag.is_some() {
             return Vec::new();
@@ -102,14 +102,14 @@ impl<'e, 'a> HashWindow<'e, 'a> {
             return Vec::new();
         }
         if mixes_line_number(self.evidence.dialect) {
-            self.each_line(anchor, first, last)
+            self.hash_each_line(anchor, first, last)
         } else {
-            self.known_lines(anchor.hash, first, last)
+            self.cached_lines(anchor.hash, first, last)
         }
     }
 
-    /// Lines whose hashes depend on the anchor: hashes each.
-    fn each_line(&mut self, anchor: &Anchor, first: u64, last: u64) -> Vec<FoundLine<'a>> {
+    /// Hashes each line, because hashes depend on the anchor.
+    fn hash_each_line(&mut self, anchor: &Anchor, first: u64, last: u64) -> Vec<FoundLine<'a>> {
         let mut found = Vec::new();
         for (number, text) in lines_from(self.evidence, first).take_while(|one| one.0 <= last) {
             if self.hash_of(anchor, number, text) == anchor.hash {
@@ -119,8 +119,8 @@ impl<'e, 'a> HashWindow<'e, 'a> {
         found
     }
 
-    /// Lines whose hashes are known, or made once.
-    fn known_lines(&mut self, hash: u32, first: u64, last: u64) -> Vec<FoundLine<'a>> {
+    /// Finds lines by cached hashes.
+    fn cached_lines(&mut self, hash: u32, first: u64, last: u64) -> Vec<FoundLine<'a>> {
         let mut found = Vec::new();
         for number in first / CHUNK_LINES..=last / CHUNK_LINES {
             let chunk = self.chunk(number);
@@ -149,8 +149,8 @@ impl<'e, 'a> HashWindow<'e, 'a> {
         anchor.hint.as_ref().is_none_or(|hint| hint.agrees(self.evidence.dialect, line))
     }
 
-    /// The hash of a line, made with the number that the anchor names: the line may have had
-    /// that number when the model saw it.
+    /// The hash of a line. If the dialect hashes line numbers, uses the number of the anchor, which
+    /// the line may have had when it was shown.
     fn hash_of(&mut self, anchor: &Anchor, number: u64, line: &[u8]) -> u32 {
         let number =
             if mixes_line_number(self.evidence.dialect) { u64::from(anchor.line) } else { number };

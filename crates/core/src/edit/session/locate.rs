@@ -1,7 +1,7 @@
-//! Where an operation takes place, by what its anchors meant when they were shown.
+//! Finds where an operation takes place, by what its anchors meant when they were shown.
 //!
-//! In one sentence: an anchor is the line that was shown with that number and hash; where that
-//! line is now is known, or found beyond doubt, or the operation is refused.
+//! An anchor means the line that was shown with its number and hash. If it is not certain where
+//! that line is now, the operation is refused.
 
 mod refuse;
 mod unknown;
@@ -26,7 +26,7 @@ use hashline_memory::{
 pub use refuse::{Reason, Refused, ShownLine};
 pub use unknown::UnknownLines;
 
-/// One line in this many that were shown must be left in a text that others wrote.
+/// One in this many known lines must be left in a text that another process wrote.
 const ENOUGH_LEFT_SHARE: u64 = 10;
 
 /// What to do with lines that were never shown.
@@ -36,19 +36,19 @@ pub enum Unseen {
     /// Refuse to touch them.
     #[default]
     Refuse,
-    /// Leave anchors of such lines to the rules that need no memory. A range whose ends were shown
-    /// is still found by memory, whatever is between.
+    /// Resolve their anchors without memory. A range whose ends were shown is still found by
+    /// memory, even if lines between them were not shown.
     Match,
 }
 
-/// The anchors of an operation, and what they enclose.
+/// What an operation names by its anchors.
 #[derive(Clone, Copy, Debug)]
 pub enum Target<'o> {
     /// One line.
     Line(&'o Anchor),
     /// The lines from the first to the last, which are removed.
     Range(&'o Anchor, &'o Anchor),
-    /// The lines from the first to the last, none of which is lost.
+    /// The lines from the first to the last, which are moved or copied.
     Carried(&'o Anchor, &'o Anchor),
     /// The place after a line.
     After(&'o Anchor),
@@ -68,12 +68,12 @@ impl<'o> Target<'o> {
         }
     }
 
-    /// Its first anchor.
+    /// The first anchor.
     pub fn first(&self) -> &'o Anchor {
         self.ends().0
     }
 
-    /// Whether it is lines from a first to a last one.
+    /// Whether it is a range of lines.
     fn is_range(&self) -> bool {
         matches!(self, Target::Range(..) | Target::Carried(..))
     }
@@ -84,7 +84,7 @@ impl<'o> Target<'o> {
     }
 }
 
-/// The lines of the anchors, in one of the texts on the way.
+/// The lines of the anchors, by their numbers in one of the texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Block {
     first: u64,
@@ -102,9 +102,9 @@ impl Block {
 pub enum FoundBy {
     /// The file is the text that was shown.
     Unchanged,
-    /// Only the session itself has changed it since.
+    /// Only the session itself has changed the file since.
     OwnEdits,
-    /// Others have changed it: by the rule of three diffs.
+    /// Another process has changed the file: found by the rule of three diffs.
     Carried,
 }
 
@@ -124,43 +124,44 @@ pub struct Placed {
     pub spot: Spot,
     /// For inserts, the line next to the new text.
     pub anchor_line: Option<u64>,
-    /// How far down the line of the first anchor is from where it was shown.
+    /// How many lines down the line of the first anchor has moved.
     pub distance: i64,
-    /// How far down the line of the second anchor is from where it was shown: ends that were shown
-    /// at different times may have moved differently.
+    /// The same for the second anchor: ends that were shown at different times may have moved
+    /// differently.
     pub last_distance: i64,
-    /// How that is known.
+    /// How the place was found.
     pub found_by: FoundBy,
     /// The lines of which only parts were shown.
     pub partly: Vec<PartlyShown>,
-    /// How others have re-indented the lines since, one change after the other.
+    /// How other processes have re-indented the lines since, in sequence.
     pub reindented: Vec<Reindentation>,
 }
 
-/// The answer for one operation.
+/// The result for one operation.
 #[derive(Clone, Debug)]
 pub enum Found<'o> {
-    /// It takes place there.
+    /// The place.
     Placed(Placed),
-    /// Its lines were never shown, and the caller wants such anchors matched without memory.
+    /// Its lines were never shown, and [`Unseen::Match`] is set.
     Unseen,
-    /// It is refused: one entry for each anchor that is at fault, at least one.
+    /// It is refused: an entry for each wrong anchor, at least one.
     Refused(Vec<Refused<'o>>),
 }
 
-/// Where a block was found, and from which lineage and which of its lines that is known.
+/// Where a block was found, and which lines around it the model knows.
 struct Located {
     block: Block,
     found_by: FoundBy,
-    /// The lines that the model knows, in the numbers of `tip`.
+    /// The lines that the model knows, by the numbers of `tip`.
     known: Known,
+    /// The block in the text of `known`.
     tip: Block,
-    /// How others have re-indented the lines on the way.
+    /// How other processes have re-indented the lines since.
     reindented: Vec<Reindentation>,
 }
 
 impl Located {
-    /// Where nobody but the session itself has changed the lines.
+    /// A place for which no diff was needed.
     fn by_own_edits(block: Block, found_by: FoundBy, known: Known, tip: Block) -> Located {
         Located { block, found_by, known, tip, reindented: Vec::new() }
     }
@@ -169,26 +170,26 @@ impl Located {
 /// A view that a call may mean.
 #[derive(Clone, Copy)]
 struct KnownView<'a> {
-    /// Its lineage, by the place in the list.
+    /// The index of its lineage.
     lineage: usize,
     view: &'a View,
 }
 
-/// A target, placed by a view.
+/// The place of a target, and the view by which it was found.
 struct LocatedView<'a> {
     by: KnownView<'a>,
     located: Located,
 }
 
-/// Which lines a range may enclose.
+/// The lines that the model knows.
 enum Known {
-    /// Those of a lineage, by its place in the list.
+    /// Those of a lineage, by index.
     Lineage(usize),
     /// Those of one view.
     Shown(Knowledge),
 }
 
-/// Finds the places of the operations on one file. It compares each pair of texts once.
+/// Finds the places of the operations on one file. It compares each pair of texts at most once.
 pub struct Locator<'a> {
     record: &'a FileRecord,
     file: Option<&'a FileMemory>,
@@ -199,15 +200,15 @@ pub struct Locator<'a> {
     cancel: &'a Cancel,
     carries: HashMap<(u128, u128), Carry<'a>>,
     known: HashMap<usize, Knowledge>,
-    /// Whether enough of what was shown of one text is left in another one.
+    /// Whether enough known lines of one text are left in another one.
     left: HashMap<(u128, u128), bool>,
-    /// The tags of texts that are there.
+    /// The computed tags of texts.
     tags: HashMap<u128, Tag>,
 }
 
 impl<'a> Locator<'a> {
-    /// For a file that has this text now. Views that began after `as_of` are skipped: a call that
-    /// was made before then cannot mean them.
+    /// For a file with the text `current`. Views that began after `as_of` are ignored: the call was
+    /// made before and cannot mean them.
     pub fn new(
         record: &'a FileRecord,
         current: Body<'a>,
@@ -216,8 +217,8 @@ impl<'a> Locator<'a> {
         as_of: Option<Moment>,
         cancel: &'a Cancel,
     ) -> Self {
-        // Two texts can have one hash. Then the current one goes by another, under which nothing is
-        // remembered, so that it is not taken for the text that was shown.
+        // Two texts can have the same hash. Then the current one gets another hash, of which
+        // nothing is remembered, so that it is not taken for the text that was shown.
         let is_other = |body: Body<'_>| body.text != current.text;
         let hash = match record.text(current.hash) {
             Some(kept) if is_other(kept) => !current.hash,
@@ -238,7 +239,7 @@ impl<'a> Locator<'a> {
         }
     }
 
-    /// Decides where an operation takes place. Its anchors are sorted.
+    /// Finds where an operation takes place. The anchors of a range must be sorted.
     pub fn locate<'o>(&mut self, target: &Target<'o>) -> Found<'o> {
         let located = match self.locate_by_views(target, self.views()) {
             Some(Ok(found)) => self.check_ends(target, found.located, Some(found.by.view)),
@@ -254,9 +255,9 @@ impl<'a> Locator<'a> {
         }
     }
 
-    /// The refusal of an operation that would remove the lines from `first` to `last`, found around
-    /// the line of an anchor, if the model does not know all of them as they are. Where a text takes
-    /// their place, it must know all of each.
+    /// The refusal of an operation that would remove the lines from `first` to `last` around the
+    /// line of an anchor, if the model does not know all of these lines as they are. If they are
+    /// rewritten, it must know each of them whole.
     pub fn unseen_around<'o>(
         &mut self,
         anchor: &'o Anchor,
@@ -278,8 +279,8 @@ impl<'a> Locator<'a> {
         (is_rewritten && !partly.is_empty()).then(|| self.partly_shown(anchor, partly))
     }
 
-    /// Of lines that an answer is about to show, those whose number and hash were shown for another
-    /// line too, or for one of which it is not certain where it is.
+    /// The lines of an answer whose number and hash were also shown for another line, or for a line
+    /// whose current place is uncertain.
     pub fn doubtful(&mut self, lines: impl IntoIterator<Item = u64>) -> LineSet {
         let mut others = self.views();
         others.retain(|by| by.view.hash != self.current.hash);
@@ -299,15 +300,15 @@ impl<'a> Locator<'a> {
         })
     }
 
-    /// The view of the current text in which an answer shows more of it.
+    /// The view to which an answer about the current text would add lines.
     fn view_as_it_is(&self) -> Option<&'a View> {
         let views = self.lineage(self.current_lineage()?).views.iter().rev();
         let mut views = views.filter(|view| view.hash == self.current.hash);
         views.find(|view| view.track.is_identity())
     }
 
-    /// Whether rows with these numbers and hashes, of a text that an edit makes of the current one,
-    /// could be doubtful. `track` is where the lines are after the edit.
+    /// Whether rows with these numbers and hashes could be doubtful after an edit of the current
+    /// text. `track` is where lines are after the edit.
     pub fn may_be_doubtful(&mut self, anchors: &[(u64, u32)], track: &Track) -> bool {
         let views = self.views();
         anchors.iter().any(|&(number, hash)| {
@@ -322,8 +323,8 @@ impl<'a> Locator<'a> {
         })
     }
 
-    /// By those of some views, newest first, in which every anchor of the target was shown as it
-    /// says. `None` when there is none.
+    /// Finds a target by those of some views, newest first, that showed all of its anchors. `None`
+    /// if none did.
     fn locate_by_views<'o>(
         &mut self,
         target: &Target<'o>,
@@ -359,11 +360,11 @@ impl<'a> Locator<'a> {
         }
         let (by, located) = newest?;
         let located = located.map(|located| LocatedView { by, located });
-        Some(located.map_err(|why| self.refused(target, by, why)))
+        Some(located.map_err(|reason| self.refused(target, by, reason)))
     }
 
-    /// Whether a view places an end of a target on another line than a newer view, or cannot place
-    /// it with certainty, and the model has not asked for it since. A deleted line does not count.
+    /// Whether a view finds an end of a target on another line than a newer view, or with no
+    /// certainty, and the model has not requested it since. A deleted line does not count.
     fn disagrees(
         &mut self,
         by: KnownView<'a>,
@@ -379,22 +380,24 @@ impl<'a> Locator<'a> {
             }
             match self.locate_in_view(by, &Target::Line(end)) {
                 Ok(located) => located.block.first != place,
-                Err(why) => matches!(why, Reason::Changed | Reason::Replaced | Reason::Forgotten),
+                Err(reason) => {
+                    matches!(reason, Reason::Changed | Reason::Replaced | Reason::Forgotten)
+                }
             }
         })
     }
 
-    /// Whether a newer view of a target's ends replaces an older one, because the model asked for
-    /// these lines since. Otherwise, two lines with one number and one hash cannot be
-    /// distinguished. The report of an edit is not enough: the model may not have read it before
-    /// its next call.
+    /// Whether a newer view of a target's ends supersedes an older one, because the model requested
+    /// these lines since. Otherwise two lines with the same number and hash cannot be
+    /// distinguished. The report of an edit is not enough: the model may have made this call before
+    /// it read the report.
     fn supersedes(&self, newest: &View, older: &View, target: &Target<'_>) -> bool {
         let Block { first, last } = target.block();
         [first, last].into_iter().all(|line| newest.was_asked_since(older, line, self.as_of))
     }
 
-    /// A place of a target, found by a view that shows both its ends or by no view, unless one of
-    /// the ends alone was shown elsewhere since: the model may have it from there.
+    /// Refuses the place of a range if one end alone was later shown on another line: the model may
+    /// mean that line.
     fn check_ends<'o>(
         &mut self,
         target: &Target<'o>,
@@ -426,7 +429,7 @@ impl<'a> Locator<'a> {
         Ok(located)
     }
 
-    /// The views that a call may mean, the one that was shown last first.
+    /// The views that a call may mean, most recently shown first.
     fn views(&self) -> Vec<KnownView<'a>> {
         let lineages = self.file.into_iter().flat_map(|file| file.lineages.iter().enumerate());
         let mut views: Vec<_> = lineages
@@ -435,7 +438,7 @@ impl<'a> Locator<'a> {
             })
             .filter(|one| one.view.is_known(self.as_of))
             .collect();
-        // A text that came back has its views twice: those of the newer lineage count first.
+        // A text that was restored has views in two lineages: the newer lineage comes first.
         views.sort_by_key(|one| std::cmp::Reverse((one.view.last, one.lineage)));
         views
     }
@@ -455,12 +458,12 @@ impl<'a> Locator<'a> {
         self.body(self.lineage(lineage).tip)?.line(view.track.line(line)?)
     }
 
-    /// A text that is known by its hash.
+    /// The text with a hash, if it is remembered.
     fn body(&self, hash: u128) -> Option<Body<'a>> {
         if hash == self.current.hash { Some(self.current) } else { self.record.text(hash) }
     }
 
-    /// The tag of a text that is there.
+    /// The tag of the text with a hash, if it is remembered.
     fn tag_of(&mut self, hash: u128) -> Option<Tag> {
         if let Some(&known) = self.tags.get(&hash) {
             return Some(known);
@@ -475,8 +478,8 @@ impl<'a> Locator<'a> {
         view.tag.or_else(|| self.tag_of(view.hash)) == Some(tag)
     }
 
-    /// Whether a view showed the line of an anchor with its hash and hint, or in the version it
-    /// names.
+    /// Whether a view showed the line of an anchor with its hash and hint, or is of the version
+    /// that it names.
     fn shows(&mut self, by: KnownView<'a>, anchor: &Anchor) -> bool {
         let line = u64::from(anchor.line);
         if !by.view.shows(line, self.as_of) {
@@ -507,7 +510,7 @@ impl<'a> Locator<'a> {
         anchor.hint.as_ref().is_none_or(|hint| hint.agrees(dialect, text))
     }
 
-    /// Where the lines of a target in a view are now.
+    /// Finds where the lines of a target in a view are now.
     fn locate_in_view(
         &mut self,
         by: KnownView<'a>,
@@ -540,9 +543,9 @@ impl<'a> Locator<'a> {
         Ok(Located { block, found_by: FoundBy::Carried, known, tip, reindented })
     }
 
-    /// A view of a text of which the session itself made the current one: what it knows of its
-    /// lines is exact, and true of whatever else was shown of that text. What a read found may be
-    /// learned only after an edit has changed it.
+    /// A view of the text with this hash in the current lineage. Its track is exact for everything
+    /// that was shown of the text, also in views of other lineages: what a read showed may be
+    /// learned only after an edit changed the file.
     fn view_with_track(&self, hash: u128) -> Option<KnownView<'a>> {
         let lineage = self.current_lineage()?;
         let views = &self.lineage(lineage).views;
@@ -550,8 +553,8 @@ impl<'a> Locator<'a> {
         Some(KnownView { lineage, view })
     }
 
-    /// From the tip of a lineage to the current text: through the edits that the session made
-    /// meanwhile, whose positions are known, and by diffs in between.
+    /// Follows a block from the tip of a lineage to the current text: by tracks through later
+    /// lineages, and by diffs between them.
     fn carry(
         &mut self,
         at: usize,
@@ -576,8 +579,8 @@ impl<'a> Locator<'a> {
         Ok((block, reindented))
     }
 
-    /// Whether of the lines that the model knows of a lineage's tip enough are left in a text: of
-    /// another file that has taken the name, a few lines can be the same by accident.
+    /// Refuses if too few of the known lines of a lineage's tip are left in a text. A different
+    /// file with the same name can have a few equal lines by accident.
     fn check_enough_left(&mut self, at: usize, from: u128, to: u128) -> Result<(), Reason> {
         if from == to {
             return Ok(());
@@ -590,7 +593,7 @@ impl<'a> Locator<'a> {
         let carry = self.carry_between(from, to)?;
         let (mut all, mut left) = (0u64, 0u64);
         for line in known.ranges().iter().flat_map(Range::clone) {
-            // What is known may go beyond the end.
+            // The known lines may go past the end.
             let Some(text) = body.and_then(|body| body.line(line)) else { break };
             if says_enough(text) {
                 all += 1;
@@ -625,7 +628,7 @@ impl<'a> Locator<'a> {
         };
         match self.carries.entry((from, to)) {
             Entry::Occupied(known) => Ok(known.into_mut()),
-            // The refusal of a call that was cancelled is not returned.
+            // If the call was cancelled, the refusal is not returned.
             Entry::Vacant(free) => {
                 Ok(free
                     .insert(Carry::new(old.text, new.text, self.cancel).ok_or(Reason::Forgotten)?))
@@ -633,9 +636,9 @@ impl<'a> Locator<'a> {
         }
     }
 
-    /// Takes the anchors as numbers of the current text: a report says by how much lines moved, and
-    /// the model may have added that. Not if such a number was shown with another hash: then the
-    /// anchor can also be a mistake, and in mistakes the number is nearly always right.
+    /// Takes the anchors as numbers of the current text: a report says by how much lines moved, so
+    /// the model may have computed them. Not if the number was shown with another hash: then the
+    /// anchor can be a mistake, and in mistakes the number is nearly always right.
     fn locate_by_current_numbers(&mut self, target: &Target<'_>) -> Option<Located> {
         let at = self.current_lineage().filter(|&at| !self.changed_since_call(at))?;
         let (first, last) = target.ends();
@@ -655,9 +658,8 @@ impl<'a> Locator<'a> {
         Some(Located::by_own_edits(block, FoundBy::OwnEdits, known, block))
     }
 
-    /// Whether the line that has the number of an anchor in a lineage's tip, which is the current
-    /// text, has its hash too (or the text is the version that it names), and the model knows that
-    /// line.
+    /// Whether an anchor matches the current text, which is the tip of a lineage, and the model
+    /// knows the line.
     fn matches_current(&mut self, at: usize, anchor: &Anchor) -> bool {
         let line = u64::from(anchor.line);
         let text = self.current.line(line);
@@ -670,21 +672,21 @@ impl<'a> Locator<'a> {
             && text.is_some_and(|text| self.agrees(anchor, text))
     }
 
-    /// Whether a view showed the number of an anchor with another line than the anchor says, or
-    /// with one that is forgotten.
+    /// Whether a view showed the number of an anchor with a line that does not match it, or that is
+    /// forgotten.
     fn was_shown_differently(&mut self, anchor: &Anchor) -> bool {
         let line = u64::from(anchor.line);
         let mut views = self.views().into_iter();
         views.any(|one| one.view.shows(line, self.as_of) && !self.shows(one, anchor))
     }
 
-    /// Whether an own edit came after the call was made: numbers as they are now, and lines that
-    /// were written since, cannot be what it means.
+    /// Whether the session edited a lineage after the call was made. Then the call cannot mean
+    /// current numbers, or lines that were written since.
     fn changed_since_call(&self, at: usize) -> bool {
         self.as_of.is_some_and(|as_of| self.lineage(at).changed > as_of)
     }
 
-    /// The lineage of which the current text is the tip.
+    /// The lineage whose tip is the current text.
     fn current_lineage(&self) -> Option<usize> {
         self.file?.lineages.iter().rposition(|lineage| lineage.tip == self.current.hash)
     }
@@ -695,8 +697,8 @@ impl<'a> Locator<'a> {
         self.known.entry(at).or_insert_with(|| lineage.known(as_of))
     }
 
-    /// A range whose ends were shown at different times, so that no view has both. Each is then
-    /// located alone; only own edits may be between.
+    /// Finds a range whose ends were shown in different views. Each end is located alone, and only
+    /// own edits may have changed the file since.
     fn locate_ends<'o>(&mut self, target: &Target<'o>) -> Found<'o> {
         let (first, last) = target.ends();
         let current = self.current_lineage().filter(|&at| !self.changed_since_call(at));
@@ -722,14 +724,14 @@ impl<'a> Locator<'a> {
         }
     }
 
-    /// Whether two lines that were shown at different times enclose what the target names: of a
-    /// place between lines, nothing but what the session itself put there.
+    /// Whether two lines that were shown in different views still enclose the target: between the
+    /// lines of [`Target::Between`], only lines that the session wrote are allowed.
     fn is_one_place(&self, target: &Target<'_>, at: usize, first: u64, last: u64) -> bool {
         let is_written = || self.lineage(at).written.missing(first + 1..last).is_empty();
         !matches!(target, Target::Between(..)) || is_written()
     }
 
-    /// The place, unless a range encloses lines that the model never saw: it would remove them.
+    /// The place, or a refusal of a range with unseen lines: it would remove them.
     fn placed<'o>(&mut self, target: &Target<'o>, located: Located) -> Found<'o> {
         let Block { first, last } = located.block;
         if let (Target::Range(..), Unseen::Refuse) = (target, self.unseen) {
@@ -771,8 +773,8 @@ impl<'a> Locator<'a> {
         })
     }
 
-    /// The lines of a range of the tip of which the model knows only parts, by their numbers now.
-    /// Where lines between anchors need not have been shown, only those of the anchors count.
+    /// The lines of a range of the tip that the model knows only in part, by their current numbers.
+    /// With [`Unseen::Match`], only the lines of the anchors count.
     fn partly(&mut self, located: &Located, lines: Range<u64>) -> Vec<PartlyShown> {
         let (first, last) = (located.tip.first, located.tip.last);
         let unseen = self.unseen;
@@ -787,7 +789,7 @@ impl<'a> Locator<'a> {
     }
 }
 
-/// Why lines of a view are not there any more after own edits.
+/// Why own edits have removed lines of a view.
 fn own_edit(view: &View, block: Block) -> Reason {
     match (view.moved_out_to(block.first), view.moved_out_to(block.last)) {
         (Some((to, first)), Some((other, last))) if to == other => {
@@ -797,8 +799,8 @@ fn own_edit(view: &View, block: Block) -> Reason {
     }
 }
 
-/// Where the lines of a target are after own edits: the same lines, and of a range nothing that
-/// came between them since.
+/// Where the lines of a target are after own edits. `None` if one was removed, or if a range has
+/// other lines in it now.
 fn track(track: &Track, target: &Target<'_>, block: Block) -> Option<Block> {
     let (first, last) = (track.line(block.first)?, track.line(block.last)?);
     if first > last {
@@ -813,9 +815,9 @@ fn track(track: &Track, target: &Target<'_>, block: Block) -> Option<Block> {
     Some(Block { first, last })
 }
 
-/// The lines of a target that prove where it is after a change by others, and where the first of
-/// them is now. A place beside a line is found with both lines around it, or else with that line
-/// alone.
+/// Finds a target after a change by another process. Returns the lines by which it was found, and
+/// the current number of the first one. A gap is found by both lines around it, or else by the line
+/// of the anchor.
 fn carried(carry: &Carry<'_>, target: &Target<'_>, block: Block) -> Option<(Block, u64)> {
     let found = |first: u64, last: u64| {
         let now = carry.block(first, last)?;

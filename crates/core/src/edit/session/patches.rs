@@ -1,4 +1,4 @@
-//! What the patches of a session leave for the next ones, besides the memory.
+//! The state that patches of a session leave for later ones, in addition to the memory.
 
 use parking_lot::{Mutex, MutexGuard};
 use std::path::Path;
@@ -6,17 +6,17 @@ use std::path::Path;
 use crate::edit::script::Registers;
 use crate::edit::structure::SyntaxTrees;
 
-/// What patches of a session leave for the next ones. It lasts as long as the session is open.
+/// The state that patches of a session leave for later ones, while the session is open.
 #[derive(Default)]
 pub struct PatchState {
-    /// What parsers made of files that were edited.
+    /// Syntax trees of files that were edited.
     trees: SyntaxTrees,
-    /// What patches cut under a name.
+    /// Named lines that patches cut.
     registers: Mutex<Registers>,
 }
 
 impl PatchState {
-    /// A copy for another session. Trees are made again there.
+    /// A copy for another session, without the trees.
     pub fn fork(&self) -> PatchState {
         PatchState { registers: Mutex::new(self.registers()), ..PatchState::default() }
     }
@@ -25,18 +25,18 @@ impl PatchState {
         self.registers.lock()
     }
 
-    /// What registers hold now.
+    /// A copy of the registers.
     pub fn registers(&self) -> Registers {
         self.lock_registers().clone()
     }
 
     /// Fills registers.
     pub fn keep(&self, registers: Vec<(String, Vec<String>)>) {
-        let mut lock_registers = self.lock_registers();
-        registers.into_iter().for_each(|(name, lines)| lock_registers.keep(name, lines));
+        let mut locked = self.lock_registers();
+        registers.into_iter().for_each(|(name, lines)| locked.keep(name, lines));
     }
 
-    /// What parsers made of files that were edited.
+    /// Syntax trees of files that were edited.
     pub fn trees(&self) -> &SyntaxTrees {
         &self.trees
     }

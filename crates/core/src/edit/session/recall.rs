@@ -1,4 +1,4 @@
-//! What an apply reads from a session's memory, and what it adds at the end.
+//! Resolves the operations of a patch by a session's memory, and collects what the memory learns.
 
 use std::cell::LazyCell;
 use std::collections::HashMap;
@@ -23,19 +23,19 @@ use hashline_memory::{
 };
 use hashline_syntax::language_of;
 
-/// Settled operations, or why they are refused.
+/// Resolved operations, or why they are refused.
 pub type Settlement<'o> = Result<Vec<Resolved<'o>>, Box<FileRefusal>>;
 
-/// Why operations on a file are refused, and what its answer shows of the file.
+/// The refusal of operations on a file, with the lines that it shows.
 #[derive(Debug, Default)]
 pub struct FileRefusal {
     /// The failures, each with its report.
     pub failures: Vec<(Failure, AnchorReport)>,
-    /// What a session learns once the answer is certain.
+    /// What the session learns once the answer is final.
     pub update: Option<MemoryUpdate>,
 }
 
-/// Settles operations against the lines as they are, without any memory.
+/// Resolves operations against the current lines, without memory.
 pub fn resolve_plainly<'o>(
     path: &str,
     evidence: &Evidence<'_>,
@@ -53,24 +53,24 @@ pub fn resolve_plainly<'o>(
 pub struct Recall<'m> {
     /// The memory.
     pub memory: &'m SessionMemory,
-    /// What earlier patches of the session left; none where there is no session.
+    /// The state that earlier patches of the session left; `None` without a session.
     pub patches: Option<&'m PatchState>,
     /// What to do with lines that were never shown.
     pub unseen: Unseen,
-    /// When the call was made: what was shown since cannot be what it means.
+    /// When the call was made: it cannot mean what was shown since.
     pub as_of: Moment,
     /// Checked between steps, and by the caller before it reports a refusal.
     pub cancel: &'m Cancel,
 }
 
 impl<'m> Recall<'m> {
-    /// The memory of one who was shown a file as it is now.
+    /// For a model that was shown the current file.
     pub fn of_unchanged(memory: &'m SessionMemory, cancel: &'m Cancel) -> Recall<'m> {
         let (patches, unseen, as_of) = (None, Unseen::Refuse, memory.now());
         Recall { memory, patches, unseen, as_of, cancel }
     }
 
-    /// A refusal whose lines count as shown once it is certain.
+    /// A refusal whose lines count as shown once it is final.
     pub fn refusal(
         &self,
         file: &Path,
@@ -86,7 +86,7 @@ impl<'m> Recall<'m> {
         FileRefusal { failures, update: Some(MemoryUpdate::Shown { file, text, lines, showing }) }
     }
 
-    /// Settles operations on a file by what was shown of it.
+    /// Resolves operations on a file by what was shown of it.
     pub fn resolve<'o>(
         &self,
         file: &Path,
@@ -107,7 +107,7 @@ impl<'m> Recall<'m> {
                 return Err(Box::default());
             }
             let Some(target) = target_of(evidence, operation) else {
-                // Without an anchor there is nothing to remember.
+                // Without an anchor, memory is not needed.
                 plain.push(operation);
                 continue;
             };
@@ -139,7 +139,7 @@ impl<'m> Recall<'m> {
         }
         for (operation, spot, partly) in deleted {
             if let Some(target) = target_of(evidence, operation)
-                && resolved.iter().any(|one| takes_the_place_of(one, spot))
+                && resolved.iter().any(|one| replaces_deleted(one, spot))
             {
                 let one = locator.partly_shown(target.first(), partly);
                 refused.push(recalled_failure(evidence, path, operation, &one));
@@ -151,8 +151,7 @@ impl<'m> Recall<'m> {
         Err(Box::new(self.refusal(file, evidence, refused)))
     }
 
-    /// Of lines that an answer is about to show of a text, those whose number and hash could mean
-    /// another line that was shown.
+    /// The lines of an answer whose number and hash could mean another line that was shown.
     pub fn doubtful(
         &self,
         dialect: &'static Dialect,
@@ -163,8 +162,7 @@ impl<'m> Recall<'m> {
         doubtful_in(&self.memory.record(file), dialect, text, lines, self.cancel)
     }
 
-    /// Whether any row of a text that an edit makes could be such a line. False only where that is
-    /// certain; it takes little time.
+    /// A fast check: if false, no row of the text after an edit is doubtful.
     pub fn may_be_doubtful(
         &self,
         dialect: &'static Dialect,
@@ -184,8 +182,7 @@ impl<'m> Recall<'m> {
         locator.may_be_doubtful(anchors, &track)
     }
 
-    /// As [`Recall::doubtful`], of a text that is made by an edit of which the session is about to
-    /// learn.
+    /// As [`Recall::doubtful`], for the text after an edit that the session has not learned yet.
     pub fn doubtful_after(
         &self,
         dialect: &'static Dialect,
@@ -198,8 +195,8 @@ impl<'m> Recall<'m> {
         after.body().map(of_text).unwrap_or_default()
     }
 
-    /// The refusals of operations that remove blocks of which not all lines were shown, or others
-    /// have changed some since.
+    /// The refusals of operations that remove blocks with lines that were not shown, or that
+    /// another process has changed since.
     pub fn unseen_in_blocks(
         &self,
         file: &Path,
@@ -242,15 +239,15 @@ fn doubtful_in(
     Doubtful::of(locator.doubtful(lines), text.hash)
 }
 
-/// The lines of a text that rows of anchors show: those whose hash and text match.
+/// The lines of a text that rows show: those whose hash and text match.
 ///
-/// If one row does not match, the text has changed, and rows can match by accident: then only
+/// If a row does not match, the text has changed, and other rows can match by accident. Then only
 /// unique lines with enough letters count.
 pub fn rows_shown(dialect: &'static Dialect, body: &Body<'_>, rows: &str) -> ShownLines {
     let mut hasher = LineHasher::new(dialect);
     let (mut agreed, mut is_other) = (Vec::new(), false);
     for row in rows.split('\n') {
-        let Some((number, text)) = true_line(&mut hasher, body, row) else { continue };
+        let Some((number, text)) = matching_line(&mut hasher, body, row) else { continue };
         match text {
             Some(text) => agreed.push((number, text, row)),
             None => is_other = true,
@@ -276,7 +273,7 @@ pub fn rows_shown(dialect: &'static Dialect, body: &Body<'_>, rows: &str) -> Sho
     shown
 }
 
-/// The lines that an answer shows, as the memory notes them.
+/// Converts the lines that an answer shows for the memory.
 pub fn shown_lines(rows: &ShownRows) -> ShownLines {
     let part = |one: &RowPart| ShownPart::new(one.line, &one.bytes, one.of);
     ShownLines {
@@ -285,8 +282,8 @@ pub fn shown_lines(rows: &ShownRows) -> ShownLines {
     }
 }
 
-/// The number of a row that shows a line, and the text of the line if the row is true of it.
-fn true_line<'b>(
+/// The number of a row, and the text of its line if the row matches it.
+fn matching_line<'b>(
     hasher: &mut LineHasher,
     body: &Body<'b>,
     row: &str,
@@ -302,12 +299,12 @@ fn true_line<'b>(
         let agrees = anchor.hint.as_ref().is_none_or(|hint| hint.agrees(dialect, text));
         agrees && hasher.hash(number, text) == anchor.hash
     });
-    // An anchor alone shows nothing of a line.
+    // An anchor alone does not show the line.
     let shows = RowAnchor::of(dialect, row).is_none_or(|row| !row.text.trim().is_empty());
     Some((number, text.filter(|text| shows || text.trim_ascii().is_empty())))
 }
 
-/// Whether the text of a row without hash is that of a line, or the part of it that a mark says.
+/// Whether a row without hash shows a line, or the part of it between marks.
 fn shows_line(row: &str, line: &[u8]) -> bool {
     let line = String::from_utf8_lossy(line);
     let part = between_marks(row);
@@ -315,25 +312,25 @@ fn shows_line(row: &str, line: &[u8]) -> bool {
     if is_whole { part.trim_end() == line.trim_end() } else { line.contains(part) }
 }
 
-/// The anchor of a row that this engine rendered: the text mark follows directly, unlike in prose
-/// that mentions an anchor.
+/// The anchor of a rendered row. The text mark follows it directly, unlike in prose that mentions
+/// an anchor.
 fn shown_anchor(dialect: &'static Dialect, row: &str) -> Option<Anchor> {
     let anchor = Anchor::parse(dialect, row).ok()?;
-    let behind = row.strip_prefix(&anchor.text(dialect))?;
-    behind.starts_with(char::from(dialect.text_mark)).then_some(anchor)
+    let rest = row.strip_prefix(&anchor.text(dialect))?;
+    rest.starts_with(char::from(dialect.text_mark)).then_some(anchor)
 }
 
-/// Whether an operation puts a text in the place of whole lines, of which the model then has to know
-/// all. It may say by `verbatim` that it need not; a patch in oh-my-pi's language cannot.
+/// Whether an operation replaces lines by a text, so that the model must know them whole.
+/// `verbatim` waives that, but a patch in oh-my-pi's language cannot set it.
 fn is_rewriting(operation: &Operation) -> bool {
     let LineEdit::Replace { first, lines, .. } = &operation.action else { return false };
     let is_meant = operation.verbatim && first.tag.is_none();
     !(lines.is_empty() || is_meant)
 }
 
-/// Whether the text of an operation cannot be indented as others have indented its lines since they
-/// were shown: not all of them in the same way, where indentation has a meaning; or at all, in
-/// oh-my-pi's language.
+/// Whether the text of an operation cannot be re-indented like its lines: in a language where
+/// indentation has a meaning, if the lines were not re-indented uniformly; in oh-my-pi's language,
+/// if any text would change.
 fn is_misindented(
     operation: &Operation,
     placed: &Placed,
@@ -354,13 +351,13 @@ fn is_misindented(
     }
 }
 
-/// Whether a wrong indentation may say something else. Where the language is not known, it may.
+/// Whether indentation may have a meaning. In an unknown language it may.
 fn indentation_has_meaning(path: &str, text: &[u8]) -> bool {
     language_of(path, text).is_none_or(|language| language.is_indented)
 }
 
-/// Whether an operation inserts a text where lines are deleted, so that it replaces them.
-fn takes_the_place_of(one: &Resolved<'_>, deleted: Spot) -> bool {
+/// Whether an operation inserts a text next to deleted lines, so that it replaces them.
+fn replaces_deleted(one: &Resolved<'_>, deleted: Spot) -> bool {
     let is_insert = matches!(one.operation.action, LineEdit::Insert { .. });
     match (one.spot, deleted) {
         (Spot::Gap(gap), Spot::Lines(first, last)) => {

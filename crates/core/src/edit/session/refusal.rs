@@ -1,5 +1,5 @@
-//! Why an anchor was refused by what a session remembers: the lines as they were shown, the
-//! lines as they are, and what to do.
+//! Explains to the model why a session refused an anchor: the lines as they were shown, the current
+//! lines, and what to do.
 
 use super::locate::{PartlyShown, Reason, Refused, UnknownLines};
 use crate::edit::outcome::Failure;
@@ -15,13 +15,13 @@ use hashline_lines::rows::one_line;
 use hashline_lines::tag::Tag;
 use hashline_memory::LineSet;
 
-/// The most lines that a refusal shows of those that were never shown, or have changed since.
+/// The most unseen or changed lines that a refusal shows.
 const UNSEEN_LIMIT_LINES: u64 = 200;
 
-/// So much of a line is read in one call, next to its anchor and marks.
+/// The most bytes of a line that one read shows in addition to its anchor and marks.
 const READ_ON_BYTES: usize = ANSWER_LIMIT_BYTES - 200;
 
-/// The failure of one refused anchor, and what to report of it.
+/// The failure of one refused anchor, with its report.
 pub fn recalled_failure(
     evidence: &Evidence<'_>,
     path: &str,
@@ -33,7 +33,7 @@ pub fn recalled_failure(
         (Code::HashMismatch, Some(tag)) => {
             format!("Line {anchor} of [{path}#{tag}] cannot be edited.")
         }
-        _ if has_changed(&refused.why) => format!("Changed lines at {anchor}."),
+        _ if has_changed(&refused.reason) => format!("Changed lines at {anchor}."),
         (code, _) => headline(code, &anchor),
     };
     let ranges = ranges(evidence, refused);
@@ -41,8 +41,8 @@ pub fn recalled_failure(
     let shown = report.numbers().map(|number| number..number + 1).collect();
     report.explanation = explanation(evidence, operation, refused, &shown).into();
     let line = u64::from(refused.anchor.line);
-    let suggestion = match &refused.why {
-        Reason::NotShown(unknown) if is_line(unknown, line) => evidence.fresh(line),
+    let suggestion = match &refused.reason {
+        Reason::NotShown(unknown) if is_only_line(unknown, line) => evidence.fresh(line),
         _ => None,
     };
     let failure = Failure { suggestion, ..report.failure(operation, refused.code, anchor) };
@@ -56,7 +56,7 @@ fn ranges(evidence: &Evidence<'_>, refused: &Refused<'_>) -> Vec<(u64, u64)> {
         let first = first.min(count).saturating_sub(CONTEXT_LINES).max(1);
         (first, last.min(count).saturating_add(CONTEXT_LINES).min(count))
     };
-    match &refused.why {
+    match &refused.reason {
         Reason::NotShown(unknown) => {
             let mut left = UNSEEN_LIMIT_LINES;
             let mut shown = Vec::new();
@@ -69,7 +69,7 @@ fn ranges(evidence: &Evidence<'_>, refused: &Refused<'_>) -> Vec<(u64, u64)> {
             }
             shown
         }
-        // The anchor is right, and the start of the line was shown.
+        // The anchor is valid, and the start of the line was shown.
         Reason::PartlyShown { .. } => Vec::new(),
         Reason::Ambiguous { places } => places.iter().map(|&place| around(place, place)).collect(),
         Reason::OtherHash { near, is_current: true } => {
@@ -92,7 +92,7 @@ fn ranges(evidence: &Evidence<'_>, refused: &Refused<'_>) -> Vec<(u64, u64)> {
     }
 }
 
-/// What is known about the cause, and what to do.
+/// The cause, and what to do.
 fn explanation(
     evidence: &Evidence<'_>,
     operation: &Operation,
@@ -107,11 +107,11 @@ fn explanation(
     } else {
         ""
     };
-    match &refused.why {
+    match &refused.reason {
         Reason::OwnEdit | Reason::OwnEditThenOthers | Reason::Changed | Reason::Forgotten
             if evidence.count() == 0 =>
         {
-            format!("The file is empty now.{}", as_shown(evidence, refused))
+            format!("The file is empty now.{}", removed_rows(evidence, refused))
         }
         Reason::NotShown(unknown) => {
             format!("{}{forgotten}", not_shown(evidence, refused.anchor, unknown, shown))
@@ -131,22 +131,22 @@ fn explanation(
         Reason::OtherText => {
             format!("Line {line} has that hash, but not the text after the anchor.")
         }
-        Reason::MovedOut { to, first, last } => left(evidence, refused, to, *first, *last),
+        Reason::MovedOut { to, first, last } => moved_out(evidence, refused, to, *first, *last),
         Reason::OwnEdit => format!(
             "Your own edit changed these lines since you read them: use the lines above.{}",
-            as_shown(evidence, refused)
+            removed_rows(evidence, refused)
         ),
         Reason::OwnEditThenOthers => format!(
             "Your own edit changed these lines since you read them, and another process changed the file after that: use the lines above.{}",
-            as_shown(evidence, refused)
+            removed_rows(evidence, refused)
         ),
         Reason::Changed => format!(
             "Another process changed these lines since you read them, or so much around them that their place is uncertain: use the lines above.{}",
-            as_shown(evidence, refused)
+            removed_rows(evidence, refused)
         ),
         Reason::Replaced => format!(
             "Another process replaced the file since you read it: less than a tenth of the lines that you know is left. Use the lines above, or read the file again.{}",
-            as_shown(evidence, refused)
+            removed_rows(evidence, refused)
         ),
         Reason::Reindented => {
             "Another process re-indented these lines since you read them: use the lines above, and indent your text like them."
@@ -167,7 +167,7 @@ fn explanation(
     }
 }
 
-/// Lines of which the model knows only parts, and how it gets to know the rest of the first.
+/// Explains lines that the model knows only in part, and how to read the rest of the first one.
 fn partly_shown(evidence: &Evidence<'_>, lines: &[PartlyShown]) -> String {
     let Some(PartlyShown { line, parts }) = lines.first() else { return String::new() };
     let text = evidence.line(*line).unwrap_or_default();
@@ -181,7 +181,7 @@ fn partly_shown(evidence: &Evidence<'_>, lines: &[PartlyShown]) -> String {
         1 => String::new(),
         count => format!(", and parts of {}", number_of(count as u64 - 1, "more line")),
     };
-    // A patch in oh-my-pi's language has no such operation, and no such field.
+    // A patch in oh-my-pi's language has neither this operation nor this field.
     let (instead, anyway) = match evidence.dialect.has_hashes() {
         true => (
             "change a part of the line with replace_text, or ",
@@ -196,7 +196,7 @@ fn partly_shown(evidence: &Evidence<'_>, lines: &[PartlyShown]) -> String {
     )
 }
 
-/// Lines that the model does not know, and what to do.
+/// Explains lines that the model does not know.
 fn not_shown(
     evidence: &Evidence<'_>,
     anchor: &Anchor,
@@ -219,7 +219,7 @@ fn not_shown(
         (true, false) => since(),
         (false, false) => format!("{}, and {}", since(), never()),
     };
-    let fresh = evidence.fresh(line).filter(|_| is_line(unknown, line));
+    let fresh = evidence.fresh(line).filter(|_| is_only_line(unknown, line));
     let is_other = |fresh: &String| *fresh != anchor.text(evidence.dialect);
     if let Some(fresh) = fresh.filter(is_other).filter(|_| anchor.is_bare(evidence.dialect)) {
         return format!("{why}. {}", not_blank(line, &fresh));
@@ -234,13 +234,13 @@ fn not_shown(
     format!("{why}. {they_are} shown above: repeat the edit if you mean {them}.")
 }
 
-/// Whether all lines of a refusal were shown, before others changed them.
+/// Whether all lines of a refusal were shown before another process changed them.
 fn has_changed(why: &Reason) -> bool {
     matches!(why, Reason::NotShown(unknown) if unknown.unseen.is_empty())
 }
 
-/// Whether that is one line that was never shown, and nothing else.
-fn is_line(unknown: &UnknownLines, line: u64) -> bool {
+/// Whether `unknown` is only this line, and it was never shown.
+fn is_only_line(unknown: &UnknownLines, line: u64) -> bool {
     unknown.changed.is_empty() && unknown.unseen == LineSet::of(line, line)
 }
 
@@ -249,8 +249,14 @@ fn capitalized(text: &str) -> String {
     first.to_uppercase() + rest
 }
 
-/// Lines that own edits moved to another file.
-fn left(evidence: &Evidence<'_>, refused: &Refused<'_>, to: &str, first: u64, last: u64) -> String {
+/// Explains lines that an own edit moved to another file.
+fn moved_out(
+    evidence: &Evidence<'_>,
+    refused: &Refused<'_>,
+    to: &str,
+    first: u64,
+    last: u64,
+) -> String {
     let start = refused.anchor.line;
     let anchor = |now: u64| {
         let number = u64::from(start) + (now - first);
@@ -267,7 +273,7 @@ fn left(evidence: &Evidence<'_>, refused: &Refused<'_>, to: &str, first: u64, la
     format!("Your own edit moved these lines to {to}: use {first} to {last} there.")
 }
 
-/// A version that is not the file as it is, in which the line was not shown.
+/// Explains an anchor of another version.
 fn other_version(evidence: &Evidence<'_>, refused: &Refused<'_>, is_known: bool) -> String {
     let line = refused.anchor.line;
     let tag = refused.anchor.tag.map_or_else(String::new, |tag| tag.to_string());
@@ -280,7 +286,7 @@ fn other_version(evidence: &Evidence<'_>, refused: &Refused<'_>, is_known: bool)
     format!("{never}. The file is #{now} now: use that tag, and the lines above.")
 }
 
-/// A hash that the line was not shown with.
+/// Explains a hash with which the line was not shown.
 fn other_hash(
     evidence: &Evidence<'_>,
     operation: &Operation,
@@ -296,7 +302,7 @@ fn other_hash(
             true => not_blank(line, &fresh(line)),
             false => format!(
                 "Line {line} was not shown as a blank line: use the lines above.{}",
-                as_shown(evidence, refused)
+                removed_rows(evidence, refused)
             ),
         };
     }
@@ -327,14 +333,14 @@ fn other_hash(
         }
         (&[found, ..], Some(own)) => format!(
             "Line {line} was shown {}; {hash} was the hash of line {found}: use the lines above.{}",
-            as_shown_with(&own),
-            as_shown(evidence, refused)
+            how_shown(&own),
+            removed_rows(evidence, refused)
         ),
         _ => format!("Line {line} was shown with another hash: use the lines above."),
     }
 }
 
-/// A hash that the line was not shown with, but that the line has which is there now.
+/// Explains a hash with which the line was not shown, but which the current line has.
 fn recomputed_number(
     evidence: &Evidence<'_>,
     refused: &Refused<'_>,
@@ -344,7 +350,7 @@ fn recomputed_number(
     let line = u64::from(refused.anchor.line);
     let own = own_hash(evidence, refused).unwrap_or_else(|| "another hash".to_owned());
     let fresh = |number: u64| evidence.fresh(number).unwrap_or_default();
-    let shown = format!("Line {line} was shown {}", as_shown_with(&own));
+    let shown = format!("Line {line} was shown {}", how_shown(&own));
     let now_there = match refused.anchor.is_bare(evidence.dialect) {
         true => format!("line {line} is blank now"),
         false => format!("{hash} is the hash of the current line {line}"),
@@ -362,8 +368,8 @@ fn recomputed_number(
     }
 }
 
-/// How a line with that hash was shown; a blank one may have none.
-fn as_shown_with(hash: &str) -> String {
+/// How a line with a hash was shown. Blank lines may have no hash.
+fn how_shown(hash: &str) -> String {
     if hash.is_empty() { "as a blank line".to_owned() } else { format!("with {hash}") }
 }
 
@@ -376,7 +382,7 @@ fn own_hash(evidence: &Evidence<'_>, refused: &Refused<'_>) -> Option<String> {
 }
 
 /// The lines as they were shown, marked as removed.
-fn as_shown(evidence: &Evidence<'_>, refused: &Refused<'_>) -> String {
+fn removed_rows(evidence: &Evidence<'_>, refused: &Refused<'_>) -> String {
     if refused.shown.is_empty() {
         return String::new();
     }

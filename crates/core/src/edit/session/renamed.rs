@@ -1,4 +1,4 @@
-//! Under which name a file is now that others have renamed.
+//! Finds the new name of a file that another process renamed.
 
 use std::path::Path;
 
@@ -7,17 +7,16 @@ use hashline_disk::bytes::{Loaded, load_place};
 use hashline_disk::fs::{FileKind, Lookup};
 use hashline_memory::{SessionMemory, hash_of};
 
-/// In a directory with more names, none is looked for.
+/// Directories with more names are not searched.
 const NAMES_LIMIT: usize = 4_096;
 
-/// At most this many files that are as long are read.
+/// The most files of the same length that are read.
 const READ_LIMIT: usize = 8;
 
-/// How much longer a file can be than its text: by a byte order mark.
+/// The length of a byte order mark, which is not part of the text.
 const MARK_BYTES: u64 = 3;
 
-/// Of a file that is not found: the name, in the same directory, of one whose content is what the
-/// model was shown last of it.
+/// The path of a file in the same directory whose content is the last known text of a missing file.
 pub fn renamed(scope: &Scope<'_>, memory: &SessionMemory, path: &str) -> Option<String> {
     let Lookup::Found(place) = scope.base.named(path).ok()? else { return None };
     let record = memory.record(place.canonical());

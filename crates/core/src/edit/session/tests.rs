@@ -135,7 +135,7 @@ impl Session {
 
     fn refused(&self, target: &Target<'_>) -> (Code, Reason) {
         self.find(target, Unseen::Refuse, |found| match found {
-            Found::Refused(refused) => (refused[0].code, refused[0].why.clone()),
+            Found::Refused(refused) => (refused[0].code, refused[0].reason.clone()),
             other => panic!("{other:?}"),
         })
     }
@@ -188,7 +188,7 @@ fn a_line_that_others_changed_is_refused_with_both_versions() {
     let target = anchor(3, "c");
     session.find(&Target::Line(&target), Unseen::Refuse, |found| {
         let Found::Refused(refused) = found else { panic!("{found:?}") };
-        assert_eq!((refused[0].code, &refused[0].why), (Code::HashMismatch, &Reason::Changed));
+        assert_eq!((refused[0].code, &refused[0].reason), (Code::HashMismatch, &Reason::Changed));
         assert_eq!(refused[0].shown, [ShownLine { number: 3, text: b"c".to_vec() }]);
         assert_eq!(refused[0].now, (4, 4));
     });

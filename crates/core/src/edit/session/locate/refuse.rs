@@ -1,4 +1,4 @@
-//! Why an operation is refused, with what the one who explains it to the model needs.
+//! Why an operation is refused, with the data for its explanation.
 
 use super::{Found, KnownView, Locator, PartlyShown, Placed, Target, UnknownLines};
 use crate::edit::resolve::Spot;
@@ -7,107 +7,107 @@ use hashline_lines::anchor::Anchor;
 use hashline_lines::tag::Tag;
 use hashline_memory::LineSet;
 
-/// The most lines of which a refusal says what they were.
+/// The most lines that a refusal shows as they were.
 const MAX_SHOWN_LINES: u64 = 20;
 
-/// For a longer block, the lines above the first changed one.
+/// How many lines above the first changed one are shown of a longer block.
 const CHANGED_CONTEXT_LINES: u64 = 2;
 
-/// How far around a line its neighbours are searched for the given hash.
+/// How far from a line to search for its hash.
 const NEIGHBOUR_LINES: u64 = 100;
 
-/// A refused anchor. A range that is refused as a whole is blamed on its first one.
+/// A refused anchor: the first one if a range is refused as a whole.
 #[derive(Clone, Debug)]
 pub struct Refused<'o> {
     /// The anchor.
     pub anchor: &'o Anchor,
     /// The code.
     pub code: Code,
-    /// What is wrong.
-    pub why: Reason,
-    /// The lines of the target as they were shown: at most 20, of more lines those around the
-    /// first that has changed.
+    /// The reason.
+    pub reason: Reason,
+    /// The lines of the target as they were shown. Of more than 20 lines, those around the first
+    /// changed one.
     pub shown: Vec<ShownLine>,
     /// How many lines `shown` omits.
     pub omitted_lines: u64,
     /// The lines of the current text to read instead; empty (0, 0) if it has none.
     pub now: (u64, u64),
-    /// Something that was shown of the file is not remembered any more: what is taken for never
-    /// shown may have been.
+    /// Something that was shown of the file is forgotten, so lines may have been shown that count
+    /// as unseen.
     pub forgotten: bool,
 }
 
 /// A line as it was shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShownLine {
-    /// Its number then.
+    /// Its number at that time.
     pub number: u64,
     /// Its text.
     pub text: Vec<u8>,
 }
 
-/// What is wrong with an anchor.
+/// Why an anchor is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// These lines of the current text were never shown, or not as they are: `NOT_SHOWN`.
     NotShown(UnknownLines),
-    /// Of these lines only parts were shown, and a text would replace them whole: `PARTLY_SHOWN`.
+    /// Only parts of these lines were shown, and the operation would replace them: `PARTLY_SHOWN`.
     PartlyShown {
         /// The lines, at least one.
         lines: Vec<PartlyShown>,
     },
-    /// The line is past the end, and was never shown: `LINE_OUT_OF_RANGE`.
+    /// The line is past the end and was never shown: `LINE_OUT_OF_RANGE`.
     OutOfRange,
     /// What was shown is forgotten, and the file has changed since: `NOT_SHOWN`.
     Forgotten,
     /// The line was shown, but with another hash: `HASH_MISMATCH`.
     OtherHash {
-        /// Lines of the text that was shown which do have that hash (and hint), nearest first,
-        /// at most 100 lines away.
+        /// Lines of the shown text that have that hash (and hint), nearest first, at most 100 lines
+        /// away.
         near: Vec<u64>,
         /// The text that was shown is the current one: the anchor is wrong, not stale.
         is_current: bool,
     },
-    /// The line was shown with another hash, and own edits have moved a line with this one to the
-    /// number: either can be meant. `HASH_MISMATCH`.
+    /// The line was shown with another hash, but the current line with this number has the hash of
+    /// the anchor, because of own edits. Either can be meant: `HASH_MISMATCH`.
     RecomputedNumber {
-        /// Where the line is now that was shown with the number, if that is certain.
+        /// The current number of the line that was shown with the number, if that is certain.
         now: Option<u64>,
     },
-    /// The line was shown with that hash, but its text is not the hint: `HASH_MISMATCH`.
+    /// The line was shown with that hash, but does not match the hint: `HASH_MISMATCH`.
     OtherText,
-    /// The session itself has replaced the lines, or some of them, or put others between:
+    /// The session itself has replaced some of the lines, or inserted others between them:
     /// `HASH_MISMATCH`.
     OwnEdit,
-    /// As above, and others have changed the file after that: `HASH_MISMATCH`.
+    /// As above, and another process has changed the file after that: `HASH_MISMATCH`.
     OwnEditThenOthers,
     /// The session itself has moved the lines to another file: `HASH_MISMATCH`.
     MovedOut {
         /// The path of that file.
         to: String,
-        /// The number of the first one there, when it came.
+        /// The number of the first line there, when it was moved.
         first: u64,
-        /// The number of the last one there.
+        /// The number of the last line there.
         last: u64,
     },
-    /// Others have changed the lines, or so much around them that it is not certain where they
-    /// are: `HASH_MISMATCH`.
-    Changed,
-    /// Of what was shown of the file, less than a tenth is left: `HASH_MISMATCH`.
-    Replaced,
-    /// Others have re-indented the lines, and a text cannot be indented in the same way:
+    /// Another process has changed the lines, or so much around them that their place is uncertain:
     /// `HASH_MISMATCH`.
+    Changed,
+    /// Less than a tenth of the known lines is left: `HASH_MISMATCH`.
+    Replaced,
+    /// Another process has re-indented the lines, and the new text cannot be re-indented in the
+    /// same way: `HASH_MISMATCH`.
     Reindented,
-    /// The anchor names a version that is not the file as it is, and of which the line was never
-    /// shown: `HASH_MISMATCH`.
+    /// The anchor names a version that is not the current one, and whose line was never shown:
+    /// `HASH_MISMATCH`.
     OtherVersion {
-        /// Lines of that version were shown, but not this one.
+        /// Other lines of that version were shown.
         is_known: bool,
     },
-    /// Several texts showed such a line, and now these are different ones: `AMBIGUOUS_ANCHOR`.
+    /// Several texts showed a line with this number and hash, and these are different lines now:
+    /// `AMBIGUOUS_ANCHOR`.
     Ambiguous {
-        /// The first lines of the places where the target would be; one, if it is not certain where
-        /// the other is.
+        /// The first lines of the possible places; only one if the other place is uncertain.
         places: Vec<u64>,
     },
 }
@@ -139,14 +139,14 @@ impl<'a> Locator<'a> {
         &mut self,
         target: &Target<'o>,
         by: KnownView<'a>,
-        why: Reason,
+        reason: Reason,
     ) -> Refused<'o> {
         let view = by.view;
         let is_by_others = self.lineage(by.lineage).tip != self.current.hash
             && self.view_with_track(view.hash).is_none();
-        let why = match why {
+        let reason = match reason {
             Reason::OwnEdit if is_by_others => Reason::OwnEditThenOthers,
-            why => why,
+            reason => reason,
         };
         let block = target.block();
         let first = self.first_changed(by, block.first, block.last);
@@ -158,7 +158,7 @@ impl<'a> Locator<'a> {
                 Some(ShownLine { number, text })
             })
             .collect();
-        let now = match &why {
+        let now = match &reason {
             Reason::Ambiguous { places } => (places.iter().min(), places.iter().max()),
             _ => (None, None),
         };
@@ -169,18 +169,18 @@ impl<'a> Locator<'a> {
                     true => (first, last),
                     false => (block.first, block.last),
                 };
-                let rewrapped = self.rewrapped(by, &why, first, last);
+                let rewrapped = self.rewrapped(by, &reason, first, last);
                 rewrapped.unwrap_or_else(|| self.guess(by, first, last))
             }
         };
-        let refused = self.refusal(target.ends().0, why, shown, now);
+        let refused = self.refusal(target.ends().0, reason, shown, now);
         let omitted_lines =
             (block.last - block.first + 1).saturating_sub(refused.shown.len() as u64);
         Refused { omitted_lines, ..refused }
     }
 
-    /// Where to begin to show a block of many lines: a little above the first that is not what it
-    /// was, if that is known.
+    /// Where to begin to show a block of many lines: a little above the first changed line, if it
+    /// is known.
     fn first_changed(&self, by: KnownView<'_>, first: u64, last: u64) -> u64 {
         if last - first < MAX_SHOWN_LINES {
             return first;
@@ -196,15 +196,15 @@ impl<'a> Locator<'a> {
         changed.map_or(first, |line| line.saturating_sub(CHANGED_CONTEXT_LINES).max(first))
     }
 
-    /// The lines that have the words now of lines which others have changed.
+    /// The lines that now have the words of lines that another process changed.
     fn rewrapped(
         &mut self,
         by: KnownView<'a>,
-        why: &Reason,
+        reason: &Reason,
         first: u64,
         last: u64,
     ) -> Option<(u64, u64)> {
-        if !matches!(why, Reason::Changed | Reason::Replaced) {
+        if !matches!(reason, Reason::Changed | Reason::Replaced) {
             return None;
         }
         let (first, last) = (by.view.track.line(first)?, by.view.track.line(last)?);
@@ -212,8 +212,7 @@ impl<'a> Locator<'a> {
         self.carry_between(tip, now).ok()?.rewrapped(first, last)
     }
 
-    /// Roughly where lines of a view are now: counted from the nearest line above of which that
-    /// is known.
+    /// Estimates where lines of a view are now, from the nearest line above whose place is known.
     fn guess(&self, by: KnownView<'_>, first: u64, last: u64) -> (u64, u64) {
         let tip = self.lineage(by.lineage).tip;
         let carry = self.carries.get(&(tip, self.current.hash));
@@ -246,13 +245,13 @@ impl<'a> Locator<'a> {
         self.not_shown(anchor, UnknownLines::unseen(LineSet::of(line, line)))
     }
 
-    /// The refusal of a text in place of lines of which only parts were shown.
+    /// The refusal of an operation that rewrites lines of which only parts were shown.
     pub fn partly_shown<'o>(&self, anchor: &'o Anchor, lines: Vec<PartlyShown>) -> Refused<'o> {
         let line = lines.first().map_or(0, |one| one.line);
         self.refusal(anchor, Reason::PartlyShown { lines }, Vec::new(), self.within(line, line))
     }
 
-    /// The refusal of a text for lines that others have re-indented.
+    /// The refusal of new text for lines that another process re-indented.
     pub fn reindented<'o>(&self, anchor: &'o Anchor, placed: &Placed) -> Refused<'o> {
         let (first, last) = match placed.spot {
             Spot::Lines(first, last) => (first, last),
@@ -264,14 +263,14 @@ impl<'a> Locator<'a> {
     fn refusal<'o>(
         &self,
         anchor: &'o Anchor,
-        why: Reason,
+        reason: Reason,
         shown: Vec<ShownLine>,
         now: (u64, u64),
     ) -> Refused<'o> {
         Refused {
             anchor,
-            code: why.code(),
-            why,
+            code: reason.code(),
+            reason,
             shown,
             omitted_lines: 0,
             now,
@@ -279,7 +278,7 @@ impl<'a> Locator<'a> {
         }
     }
 
-    /// Why no view has the anchors of a target.
+    /// Finds out why no view has the anchors of a target.
     pub(super) fn diagnose<'o>(&mut self, target: &Target<'o>) -> Found<'o> {
         let (first, last) = target.ends();
         let mut anchors = vec![first];
@@ -289,16 +288,16 @@ impl<'a> Locator<'a> {
         let mut refused: Vec<_> =
             anchors.iter().filter_map(|anchor| self.diagnose_anchor(anchor)).collect();
         let is_unseen =
-            |one: &Refused<'_>| matches!(one.why, Reason::NotShown(_) | Reason::OutOfRange);
+            |one: &Refused<'_>| matches!(one.reason, Reason::NotShown(_) | Reason::OutOfRange);
         if self.unseen == super::Unseen::Match && refused.iter().all(is_unseen) {
             return Found::Unseen;
         }
         if refused.is_empty() {
-            // Each anchor is known, but not both from one text.
-            let why =
+            // Each anchor is known, but no text showed both.
+            let reason =
                 Reason::Ambiguous { places: vec![u64::from(first.line), u64::from(last.line)] };
             let now = self.within(u64::from(first.line), u64::from(last.line));
-            return Found::Refused(vec![self.refusal(first, why, Vec::new(), now)]);
+            return Found::Refused(vec![self.refusal(first, reason, Vec::new(), now)]);
         }
         if let Target::Range(..) = target {
             self.add_unseen_lines(&mut refused, u64::from(first.line), u64::from(last.line));
@@ -306,11 +305,11 @@ impl<'a> Locator<'a> {
         Found::Refused(refused)
     }
 
-    /// For a range with an end that was never shown, also reports its other lines not shown: one
-    /// answer is enough.
+    /// For a range with an unseen end, also reports its other unseen lines, so that one answer is
+    /// enough.
     fn add_unseen_lines(&mut self, refused: &mut [Refused<'_>], first: u64, last: u64) {
         let last = last.min(self.current.count());
-        let unseen = refused.iter_mut().find_map(|one| match &mut one.why {
+        let unseen = refused.iter_mut().find_map(|one| match &mut one.reason {
             Reason::NotShown(unknown) => Some(unknown),
             _ => None,
         });
@@ -324,7 +323,7 @@ impl<'a> Locator<'a> {
         }
     }
 
-    /// What is wrong with one anchor; `None` if nothing is, taken alone.
+    /// Why one anchor is refused; `None` if it is valid on its own.
     fn diagnose_anchor<'o>(&mut self, anchor: &'o Anchor) -> Option<Refused<'o>> {
         let line = u64::from(anchor.line);
         let target = Target::Line(anchor);
@@ -357,8 +356,8 @@ impl<'a> Locator<'a> {
                 self.within(line, line),
             ));
         };
-        let why = if anchor.edition.is_some() && self.agrees(anchor, &text) {
-            // It is of a version that is not remembered, or of which the line was not shown.
+        let reason = if anchor.edition.is_some() && self.agrees(anchor, &text) {
+            // Its version is forgotten, or did not show the line.
             Reason::Forgotten
         } else if self.has_hash(anchor, &text) {
             Reason::OtherText
@@ -369,10 +368,10 @@ impl<'a> Locator<'a> {
             let near = self.near(by, anchor);
             Reason::OtherHash { near, is_current: by.view.hash == self.current.hash }
         };
-        Some(self.refused(&target, by, why))
+        Some(self.refused(&target, by, reason))
     }
 
-    /// What is wrong with an anchor that names a version, of which no view shows its line.
+    /// Why an anchor that names a version is refused, if no view of that version shows its line.
     fn diagnose_version<'o>(&mut self, anchor: &'o Anchor, tag: Tag) -> Refused<'o> {
         let line = u64::from(anchor.line);
         let now = self.within(line, line);
@@ -387,13 +386,13 @@ impl<'a> Locator<'a> {
         self.line_not_shown(anchor)
     }
 
-    /// Whether an anchor names a line that the model knows by the number that it has now.
+    /// Whether an anchor matches a known line by its current number.
     fn has_current_number(&mut self, anchor: &Anchor) -> bool {
         let current = self.current_lineage().filter(|&at| !self.changed_since_call(at));
         current.is_some_and(|at| self.matches_current(at, anchor))
     }
 
-    /// The lines of a view, nearest first, that have the hash of an anchor, and its hint.
+    /// The lines of a view that have the hash and hint of an anchor, nearest first.
     fn near(&mut self, by: KnownView<'a>, anchor: &Anchor) -> Vec<u64> {
         let line = u64::from(anchor.line);
         let first = line.saturating_sub(NEIGHBOUR_LINES).max(1);

@@ -1,5 +1,5 @@
-//! Which lines of the current text the model does not know, where an operation would remove more
-//! than the lines that it names.
+//! Which lines the model does not know, for an operation that would remove more lines than it
+//! names.
 
 use std::ops::Range;
 
@@ -9,9 +9,9 @@ use hashline_memory::{Knowledge, LineSet};
 /// Lines of the current text that the model does not know.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UnknownLines {
-    /// They were never shown.
+    /// Lines that were never shown.
     pub unseen: LineSet,
-    /// Others have changed them since they were shown, or removed lines next to them.
+    /// Lines that another process changed since they were shown, or next to which it removed lines.
     pub changed: LineSet,
 }
 
@@ -34,23 +34,23 @@ impl UnknownLines {
     }
 }
 
-/// Lines of the current text, by where they are in an older one.
-struct KeptLines {
+/// Maps a range of current lines to their numbers in an older text.
+struct OldNumbers {
     first: u64,
     from: Vec<Option<u64>>,
 }
 
-impl KeptLines {
+impl OldNumbers {
     fn from(&self, line: u64) -> Option<u64> {
         *self.from.get(line.checked_sub(self.first)? as usize)?
     }
 
-    /// Whether a line is as it was shown, and nothing is gone next to it.
+    /// Whether a line was shown and is unchanged, and no line next to it was removed.
     fn as_shown(&self, line: u64, shown: &LineSet) -> bool {
         self.from(line).is_some_and(|from| shown.contains(from)) && !self.is_changed(line)
     }
 
-    /// Whether a line is new, or lines next to it are gone.
+    /// Whether a line is new, or lines next to it were removed.
     fn is_changed(&self, line: u64) -> bool {
         let Some(from) = self.from(line) else { return true };
         let meets = |near: Option<u64>, from: u64| near.is_none_or(|near| near == from);
@@ -63,16 +63,16 @@ impl KeptLines {
     }
 }
 
-/// Those of some lines of a text of which the model knows only parts, by their numbers now.
+/// The lines of a range that the model knows only in part, by their current numbers.
 fn partly_by(known: &Knowledge, lines: Range<u64>, now: impl Fn(u64) -> u64) -> Vec<PartlyShown> {
     let partly = known.partly(lines);
     partly.map(|(line, parts)| PartlyShown { line: now(line), parts: parts.clone() }).collect()
 }
 
 impl Locator<'_> {
-    /// The lines from `first` to `last` of the current text that the model does not know, around
-    /// the one that landed, and those of which it knows only parts. It knows what it was shown of the
-    /// text as it is, and what others have left as it was shown.
+    /// The lines from `first` to `last` of the current text, around a located line, that the model
+    /// does not know, and those that it knows only in part. It knows what it was shown of the
+    /// current text, and what is unchanged since an older text was shown.
     pub(super) fn unknown_around(
         &mut self,
         located: &Located,
@@ -99,7 +99,7 @@ impl Locator<'_> {
             if left.is_empty() || self.lineage(at).tip == self.current.hash {
                 continue;
             }
-            let Some(kept) = self.kept_from(at, first, last) else { continue };
+            let Some(kept) = self.old_numbers(at, first, last) else { continue };
             let known = self.known(at);
             let found = (first..=last)
                 .filter(|&line| left.contains(line) && kept.as_shown(line, &known.lines));
@@ -107,15 +107,16 @@ impl Locator<'_> {
                 partly.extend(partly_by(known, from..from + 1, |_| line));
             }
             left = left.without(&found.map(|line| line..line + 1).collect());
-            // By the version that was shown last.
+            // Compared with the last version that was shown.
             changed.get_or_insert_with(|| kept.changed());
         }
         let changed = changed.unwrap_or_default().common(&left);
         (UnknownLines { unseen: left.without(&changed), changed }, partly)
     }
 
-    /// From where in the tip of a lineage the lines from `first` to `last` of the current text are.
-    fn kept_from(&mut self, at: usize, first: u64, last: u64) -> Option<KeptLines> {
+    /// The numbers, in the tip of a lineage, of the lines from `first` to `last` of the current
+    /// text.
+    fn old_numbers(&mut self, at: usize, first: u64, last: u64) -> Option<OldNumbers> {
         let tip = self.lineage(at).tip;
         let count = self.body(tip)?.count();
         let carry = self.carry_between(tip, self.current.hash).ok()?;
@@ -125,6 +126,6 @@ impl Locator<'_> {
                 from[(now - first) as usize] = Some(line);
             }
         }
-        Some(KeptLines { first, from })
+        Some(OldNumbers { first, from })
     }
 }
