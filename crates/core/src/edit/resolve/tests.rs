@@ -4,7 +4,7 @@ use hashline_base::cancel::Cancel;
 use hashline_lines::checksum::Checksum;
 use serde_json::json;
 
-/// Where the operations of `edits` (on the text `lines`) take place, or what refused them.
+/// Resolves `edits` on the text `lines`: the spots, or the codes of refusals.
 fn places(
     relocate: Relocate,
     lines: &[&str],
@@ -26,7 +26,7 @@ fn places(
     }
 }
 
-/// The anchor of `line` with another number.
+/// The anchor of a line with the text `line`, with this number.
 fn at(number: u32, line: &str) -> String {
     let dialect = Dialect::default_dialect();
     dialect.anchor_text(u64::from(number), hash_line(dialect, u64::from(number), line))
@@ -54,7 +54,7 @@ fn delete(anchor: &str) -> serde_json::Value {
     json!({"op": "delete", "anchor": anchor})
 }
 
-/// A line number whose hash no other line of [`file`] has.
+/// The lines of [`file`] with a unique hash.
 fn unique_lines() -> Vec<u32> {
     let lines = file();
     let hash = |line: &String| hash_line(Dialect::default_dialect(), 1, line);
@@ -78,7 +78,7 @@ fn exact_anchors_hold() {
 }
 
 #[test]
-fn shifted_anchors_are_followed_when_the_text_speaks_for_it() {
+fn shifted_anchors_are_relocated_if_the_text_supports_it() {
     let lines = file();
     for number in unique_lines() {
         let line = &lines[number as usize - 1];
@@ -103,7 +103,7 @@ fn shifted_anchors_are_followed_when_the_text_speaks_for_it() {
 }
 
 #[test]
-fn the_guard_refuses_what_speaks_for_the_numbered_line() {
+fn relocation_is_refused_if_the_text_supports_the_numbered_line() {
     let lines = file();
     let number = unique_lines()[10];
     let line = &lines[number as usize - 1];
@@ -113,34 +113,34 @@ fn the_guard_refuses_what_speaks_for_the_numbered_line() {
     let refused = || Err(vec![(0, Code::HashMismatch)]);
     check(Relocate::Guarded, json!([set(&below, &mine)]), refused());
     check(Relocate::Unique, json!([set(&below, &mine)]), Ok(vec![spot(number)]));
-    // No text: only a neighbour is refused.
+    // Without a text, only relocation to an adjacent line is refused.
     check(Relocate::Guarded, json!([delete(&below)]), refused());
     check(Relocate::Guarded, json!([delete(&at(number + 2, line))]), Ok(vec![spot(number)]));
-    // A text of empty lines says nothing either.
+    // A text of empty lines counts as none.
     check(Relocate::Guarded, json!([set(&below, "\n")]), refused());
 }
 
 #[test]
-fn company_against_and_for() {
+fn other_anchors_can_prevent_or_support_relocation() {
     let lines = file();
     let unique = unique_lines();
     let (one, other, last) = (unique[3], unique[8], unique[unique.len() - 1]);
     let shifted = |n: u32, by: u32| at(n + by, &lines[n as usize - 1]);
     let spot = |n: u32| Spot::Lines(u64::from(n), u64::from(n));
-    // An anchor below that holds: nothing was inserted above it.
+    // An anchor below matches its number: nothing was inserted above it.
     let edits = json!([delete(&shifted(one, 4)), delete(&at(last, &lines[last as usize - 1]))]);
     check(Relocate::Guarded, edits, Err(vec![(0, Code::HashMismatch)]));
-    // Two deletions by the same distance speak for each other, even next to their numbers.
+    // Two deletions with the same distance support each other, even if they are off by one.
     let edits = json!([delete(&shifted(one, 1)), delete(&shifted(other, 1))]);
     check(Relocate::Guarded, edits, Ok(vec![spot(one), spot(other)]));
-    // The same line twice does not speak for itself.
+    // Two operations on the same line do not support each other.
     let insert = json!({"op": "insert_after", "anchor": shifted(one, 1), "text": "x"});
     let edits = json!([delete(&shifted(one, 1)), insert]);
     check(Relocate::Guarded, edits, Err(vec![(0, Code::HashMismatch), (1, Code::HashMismatch)]));
 }
 
 #[test]
-fn ranges_move_as_one() {
+fn both_ends_of_a_range_are_relocated_by_the_same_distance() {
     let lines = file();
     let unique = unique_lines();
     let (first, last) = (unique[2], unique[2] + 4);
@@ -170,7 +170,7 @@ fn several_candidates_are_ambiguous() {
 }
 
 #[test]
-fn hints_stop_collisions() {
+fn a_hint_refuses_a_line_with_an_equal_hash() {
     let lines = file();
     let line = &lines[4];
     let good = format!("{}|{line}", at(5, line));
@@ -180,7 +180,7 @@ fn hints_stop_collisions() {
 }
 
 #[test]
-fn the_phantom_line_is_the_end() {
+fn an_anchor_of_the_phantom_line_means_the_end() {
     let dialect = Dialect::by_name("omp").unwrap();
     let text = "a\nb\n";
     let anchor = dialect.anchor_text(3, hash_line(dialect, 3, ""));
@@ -195,7 +195,7 @@ fn the_phantom_line_is_the_end() {
     }
 }
 
-/// Where an edit of the line `{}` from line 5 takes place that is now on line 20.
+/// Resolves an edit of the line `{}`, which has moved from line 5 to line 20.
 fn moved_brace(name: &str, operation: impl Fn(String) -> serde_json::Value) -> Result<Spot, Code> {
     let mut lines = file();
     lines[19] = "{}".to_owned();
@@ -212,20 +212,20 @@ fn moved_brace(name: &str, operation: impl Fn(String) -> serde_json::Value) -> R
 }
 
 #[test]
-fn a_line_of_few_letters_is_followed_with_its_text_or_a_long_hash_only() {
+fn a_line_of_few_letters_needs_a_hint_or_a_long_hash_for_relocation() {
     let spot = Ok(Spot::Lines(20, 20));
     assert_eq!(moved_brace("pi", |anchor| set(&anchor, "x")), Err(Code::HashMismatch));
     assert_eq!(moved_brace("pi", |anchor| delete(&anchor)), Err(Code::HashMismatch));
     assert_eq!(moved_brace("pi", |anchor| set(&format!("{anchor}|{{}}"), "x")), spot);
     assert_eq!(moved_brace("pi26", |anchor| set(&anchor, "x")), spot);
-    // One end of a range that says something is enough.
+    // One distinctive end of a range is enough.
     let line_21 = file()[20].clone();
     let range = |anchor: String| json!({"op": "replace_range", "start_anchor": anchor, "end_anchor": at(6, &line_21), "text": "x"});
     assert_eq!(moved_brace("pi", range), Ok(Spot::Lines(20, 21)));
 }
 
 #[test]
-fn a_checksum_tells_what_lies_between_the_ends() {
+fn a_checksum_refuses_changes_between_the_ends() {
     let shown = file();
     let checksum = |first: usize, last: usize| {
         let text = shown[first - 1..].join("\n");
@@ -238,7 +238,7 @@ fn a_checksum_tells_what_lies_between_the_ends() {
     };
     assert_eq!(run(&shown, checksum(5, 8)), Ok(vec![Spot::Lines(5, 8)]));
     assert_eq!(run(&shown, checksum(1, 40)), Ok(vec![Spot::Lines(5, 8)]));
-    // Others changed an inner line, or only its whitespace.
+    // An inner line was changed, or only its whitespace.
     let refused = Err(vec![(0, Code::HashMismatch)]);
     for changed in ["other".to_owned(), format!(" {}", shown[6])] {
         let mut lines = shown.clone();
@@ -246,13 +246,13 @@ fn a_checksum_tells_what_lies_between_the_ends() {
         assert_eq!(run(&lines, checksum(5, 8)), refused);
         assert_eq!(run(&lines, checksum(1, 40)), refused);
     }
-    // Outside of the checksum's lines all may change; they move with the range.
+    // Lines outside of the checksum may change, and it is relocated with the range.
     let mut lines = shown.clone();
     lines[2] = "other".to_owned();
     assert_eq!(run(&lines, checksum(5, 8)), Ok(vec![Spot::Lines(5, 8)]));
     assert_eq!(run(&lines, checksum(1, 40)), refused);
     lines.splice(0..0, (0..7).map(|n| format!("new {n}")));
     assert_eq!(run(&lines, checksum(5, 8)), Ok(vec![Spot::Lines(12, 15)]));
-    // The last lines it counts are gone.
+    // The last lines of the checksum were removed.
     assert_eq!(run(&shown[..30], checksum(1, 40)), refused);
 }

@@ -1,4 +1,4 @@
-//! Every sentence of the rules of sessions, by example.
+//! Examples for each rule of sessions.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ fn pi() -> &'static Dialect {
     Dialect::by_name("pi").unwrap()
 }
 
-/// Runs with a text as a body.
+/// Calls `run` with a text as a body.
 fn with<T>(text: &str, run: impl FnOnce(&Body<'_>) -> T) -> T {
     let index = LineIndex::new(text.as_bytes(), Unit::Byte);
     run(&Body::new(text.as_bytes(), &index))
@@ -32,24 +32,24 @@ fn version(text: &str) -> Version {
     Version::of(text.as_bytes(), usize::MAX)
 }
 
-/// Words as lines.
+/// Puts each word on a line of its own.
 fn lines(text: &str) -> String {
     text.split(' ').map(|line| format!("{line}\n")).collect()
 }
 
-/// The anchor of a line that says `text`.
+/// The anchor of a line with this text.
 fn anchor(line: u32, text: &str) -> Anchor {
     Anchor::of_line(line, hash_line(pi(), u64::from(line), text))
 }
 
-/// A memory and the file as it is now.
+/// A memory, and the current text of the file.
 struct Session {
     memory: Memory,
     text: String,
 }
 
 impl Session {
-    /// A session that was shown the whole of a text.
+    /// A session that was shown a whole text.
     fn showing(text: &str) -> Session {
         let mut session = Session { memory: Memory::default(), text: lines(text) };
         session.show(1, u64::MAX - 1);
@@ -66,12 +66,12 @@ impl Session {
         self.memory.show(Path::new(FILE), &text, &shown.into(), showing);
     }
 
-    /// Others write the file.
+    /// Another process writes the file.
     fn becomes(&mut self, text: &str) {
         self.text = lines(text);
     }
 
-    /// The session puts lines in the place of some.
+    /// The session replaces lines.
     fn edit(&mut self, first: u64, removed: u64, text: &[&str]) {
         let mut now: Vec<String> = self.text.lines().map(str::to_owned).collect();
         let at = first as usize - 1;
@@ -102,7 +102,7 @@ impl Session {
         })
     }
 
-    /// Of some lines those that an answer shows with their version.
+    /// The lines that an answer shows with their version.
     fn doubtful(&self, first: u64, last: u64) -> LineSet {
         with(&self.text, |body| {
             let record = self.memory.record(Path::new(FILE));
@@ -112,7 +112,7 @@ impl Session {
         })
     }
 
-    /// The anchor of a line as such an answer shows it.
+    /// The anchor of a line with its version.
     fn of_version(&self, line: u32, text: &str) -> Anchor {
         let edition = with(&self.text, |body| Edition::of(body.hash));
         Anchor { edition: Some(edition), ..anchor(line, text) }
@@ -172,7 +172,7 @@ fn in_an_unchanged_file_nothing_is_relocated() {
 }
 
 #[test]
-fn an_anchor_is_the_line_that_was_shown_whatever_stands_at_its_number_now() {
+fn an_anchor_means_the_line_that_was_shown_not_the_line_with_its_number_now() {
     let mut session = Session::showing("a b } c d e }");
     // The closing brace of line 3 is now in line 5; line 3 has another one.
     session.becomes("x } } a b } c d e }");
@@ -195,7 +195,7 @@ fn a_line_that_others_changed_is_refused_with_both_versions() {
 }
 
 #[test]
-fn a_range_is_carried_with_its_interior() {
+fn a_range_is_found_only_with_its_unchanged_interior() {
     let mut session = Session::showing("a b c d e");
     let (first, last) = (anchor(2, "b"), anchor(4, "d"));
     session.becomes("x a b c d e");
@@ -218,18 +218,18 @@ fn a_line_that_others_re_indented_is_the_same_line() {
 }
 
 #[test]
-fn the_newest_version_that_has_the_line_counts() {
+fn an_anchor_means_the_newest_version_that_showed_it() {
     let mut session = Session::showing("a b c d e f");
     session.becomes("a c d e f b");
     session.show(1, 6);
-    // `b` was shown as line 2 and then as line 6; each anchor means its own.
+    // `b` was shown as line 2, then as line 6.
     assert_eq!(session.line(6, "b"), Spot::Lines(6, 6));
     assert_eq!(session.line(2, "c"), Spot::Lines(2, 2));
     assert_eq!(session.line(3, "c"), Spot::Lines(2, 2));
 }
 
 #[test]
-fn versions_that_disagree_are_refused() {
+fn an_anchor_that_versions_showed_for_different_lines_is_refused() {
     let mut session = Session::showing("a } c d e f g h");
     session.becomes("n } o a } c d e f g h");
     session.show(1, 3);
@@ -237,7 +237,7 @@ fn versions_that_disagree_are_refused() {
     let (code, why) = session.line_refused(2, "}");
     assert_eq!(code, Code::AmbiguousAnchor);
     assert_eq!(why, Reason::Ambiguous { places: vec![2, 5] });
-    // A call that was made before the second reading can only mean the first.
+    // A call that was made before the second read can only mean the first.
     let mut other = Session::showing("a } c d e f g h");
     let then = other.memory.now();
     other.becomes("n } o a } c d e f g h");
@@ -260,7 +260,7 @@ fn lines_that_were_never_shown_are_refused() {
     session.show(6, 6);
     assert_eq!(session.line_refused(3, "c"), not_shown(3..4));
     assert_eq!(session.line_refused(9, "c"), (Code::LineOutOfRange, Reason::OutOfRange));
-    // Both ends were shown, what a range would remove between them was not.
+    // Both ends of a range were shown, but not the lines between them.
     let (first, last) = (anchor(2, "b"), anchor(6, "f"));
     assert_eq!(session.refused(&Target::Range(&first, &last)), not_shown(3..6));
     session.show(3, 5);
@@ -268,7 +268,7 @@ fn lines_that_were_never_shown_are_refused() {
 }
 
 #[test]
-fn the_caller_may_want_unseen_lines_matched() {
+fn unseen_lines_are_left_to_matching_if_the_caller_wants_that() {
     let mut session = Session { memory: Memory::default(), text: lines("a b c d e f") };
     session.show(2, 2);
     session.show(6, 6);
@@ -278,7 +278,7 @@ fn the_caller_may_want_unseen_lines_matched() {
     };
     assert!(is_unseen(3, "c"));
     assert!(is_unseen(9, "c"));
-    // Of a line that was shown memory knows better.
+    // Memory decides about a line that was shown.
     assert!(!is_unseen(2, "c"));
     let (first, last) = (anchor(2, "b"), anchor(6, "f"));
     let range = Target::Range(&first, &last);
@@ -288,7 +288,7 @@ fn the_caller_may_want_unseen_lines_matched() {
 }
 
 #[test]
-fn the_text_behind_an_anchor_must_be_that_of_the_line() {
+fn the_text_after_an_anchor_must_be_that_of_the_line() {
     let session = Session::showing("a b c");
     let of = |text: &str| {
         let short = anchor(2, "b").text(pi());
@@ -317,9 +317,9 @@ fn own_edits_do_not_invalidate_anchors() {
     assert_eq!(session.refused(&Target::Range(&first, &last)).1, Reason::OwnEdit);
 }
 
-/// A report says by how much lines moved, so a model may count.
+/// A report says by how much lines moved, so a model may compute numbers.
 #[test]
-fn numbers_as_they_are_now_are_understood_where_they_can_mean_nothing_else() {
+fn current_numbers_are_accepted_if_they_are_unambiguous() {
     let mut session = Session { memory: Memory::default(), text: lines("a b c d e f") };
     session.show(1, 4);
     session.edit(2, 0, &["x", "y"]);
@@ -335,7 +335,7 @@ fn numbers_as_they_are_now_are_understood_where_they_can_mean_nothing_else() {
 }
 
 #[test]
-fn regression_a_slip_behind_an_own_edit_is_asked_about() {
+fn regression_a_mistaken_hash_after_an_own_edit_is_refused() {
     let mut session = Session::showing("a b c d e f");
     session.edit(1, 0, &["x"]);
     // The number of `d` with the hash of `c`, which has moved to that number.
@@ -350,7 +350,7 @@ fn regression_a_slip_behind_an_own_edit_is_asked_about() {
     );
     session.edit(5, 1, &["D"]);
     assert_eq!(session.line_refused(4, "c").1, Reason::RecomputedNumber { now: None });
-    // Others changed the file in between: the line is still found.
+    // Another process changed the file in between: the line is still found.
     let mut other = Session::showing("a b c d e f");
     other.becomes("z a b c d e f");
     other.show(3, 3);
@@ -359,13 +359,13 @@ fn regression_a_slip_behind_an_own_edit_is_asked_about() {
         other.line_refused(4, "b"),
         (Code::HashMismatch, Reason::RecomputedNumber { now: Some(6) })
     );
-    // Once it was shown with its number it is an anchor like any other.
+    // Once the line was shown with that number, the anchor is valid.
     session.show(4, 4);
     assert_eq!(session.line(4, "c"), Spot::Lines(4, 4));
 }
 
 #[test]
-fn own_edits_are_exact_where_a_diff_could_not_tell() {
+fn own_edits_are_tracked_exactly_where_a_diff_is_uncertain() {
     let mut session = Session::showing("} } } } }");
     session.edit(1, 0, &["}", "}"]);
     session.edit(6, 1, &[]);
@@ -375,10 +375,10 @@ fn own_edits_are_exact_where_a_diff_could_not_tell() {
 }
 
 #[test]
-fn own_edits_among_those_of_others_are_exact() {
+fn own_edits_between_changes_of_other_processes_are_tracked_exactly() {
     let mut session = Session::showing("a } b } c } d } e");
     session.becomes("new a } b } c } d } e");
-    // The session edits what others wrote: it copies two lines below themselves.
+    // The session copies two lines below themselves in a text that another process wrote.
     session.edit(4, 0, &["a", "}"]);
     session.text = lines("newer") + &session.text;
     assert_eq!(session.line(2, "}"), Spot::Lines(4, 4));
@@ -386,22 +386,20 @@ fn own_edits_among_those_of_others_are_exact() {
 }
 
 #[test]
-fn what_the_session_undid_is_as_it_was() {
+fn after_an_undo_anchors_mean_the_same_lines_as_before() {
     let mut session = Session::showing("a b c d");
     let before = session.text.clone();
     session.edit(2, 1, &["B", "B"]);
     session.text = before;
     assert_eq!(session.line(2, "b"), Spot::Lines(2, 2));
     assert_eq!(session.placed(&Target::Line(&anchor(3, "c"))).found_by, FoundBy::Unchanged);
-    // And it is edited again.
     session.edit(1, 0, &["x"]);
     assert_eq!(session.line(2, "b"), Spot::Lines(3, 3));
 }
 
 #[test]
-fn regression_numbers_of_a_text_that_came_back_are_its_own() {
-    // Own edits lead back to the first text, but its lines are others: the second `same` of now
-    // was not there before.
+fn regression_numbers_of_a_restored_text_mean_its_current_lines() {
+    // Own edits restore the first text, but with other lines: the second `same` is a new line.
     let mut session = Session::showing("same other same end");
     session.edit(1, 2, &[]);
     session.edit(2, 0, &["other", "same"]);
@@ -409,7 +407,7 @@ fn regression_numbers_of_a_text_that_came_back_are_its_own() {
     session.show_how(1, 4, Showing::Requested);
     session.edit(1, 0, &["x", "y"]);
     assert_eq!(session.line(3, "same"), Spot::Lines(5, 5));
-    // A line that was replaced and put back is one that was shown.
+    // A line that was replaced and restored counts as shown.
     let mut session = Session::showing("a b c");
     session.edit(2, 1, &["B"]);
     session.edit(2, 1, &["b"]);
@@ -419,16 +417,16 @@ fn regression_numbers_of_a_text_that_came_back_are_its_own() {
 }
 
 #[test]
-fn regression_a_line_that_was_read_again_is_clear() {
+fn regression_a_line_that_was_read_again_is_unambiguous() {
     let mut session = Session::showing("f } g } h");
     session.edit(1, 0, &["e", "}"]);
-    // Line 2 was a closing brace before the edit, and its report shows that it is one again.
+    // Line 2 was a closing brace before the edit, and the report shows another one there.
     session.show(1, 3);
     assert_eq!(session.line_refused(2, "}").0, Code::AmbiguousAnchor);
-    // The refusal shows it as well, and the model may not have read that yet, either.
+    // The refusal shows it as well, but the model may not have read that yet.
     session.show(1, 4);
     assert_eq!(session.line_refused(2, "}").0, Code::AmbiguousAnchor);
-    // A call that was made before the model read the file again means what it was refused for.
+    // A call that was made before the model read the file again is still refused.
     let then = session.memory.now();
     session.show_how(1, 4, Showing::Requested);
     assert_eq!(session.line(2, "}"), Spot::Lines(2, 2));
@@ -436,16 +434,15 @@ fn regression_a_line_that_was_read_again_is_clear() {
     session.find_as_of(&Target::Line(&brace), Unseen::Refuse, Some(then), |found| {
         assert!(matches!(found, Found::Refused(_)));
     });
-    // What is shown of another text later makes it doubtful again.
+    // What is shown of a later text makes it ambiguous again.
     session.edit(1, 0, &["d", "}"]);
     session.show(1, 3);
     assert_eq!(session.line_refused(2, "}").0, Code::AmbiguousAnchor);
 }
 
-/// Of some lines those are doubtful whose anchors mean others, too, and with the version they are
-/// clear.
+/// Lines whose anchors could mean other lines are doubtful. With the version they are unambiguous.
 #[test]
-fn regression_a_row_that_says_of_which_version_it_is_is_clear() {
+fn regression_a_row_that_names_its_version_is_unambiguous() {
     let mut session = Session::showing("f } g } h");
     session.edit(1, 0, &["e", "}"]);
     assert_eq!(session.doubtful(1, 7), [2..3, 4..5].into_iter().collect());
@@ -456,20 +453,20 @@ fn regression_a_row_that_says_of_which_version_it_is_is_clear() {
     assert_eq!(session.spot(&Target::After(&of_version)), Spot::Gap(2));
     let range = (anchor(1, "e"), session.of_version(2, "}"));
     assert_eq!(session.spot(&Target::Range(&range.0, &range.1)), Spot::Lines(1, 2));
-    // It is followed like any other, and is of no other version.
+    // It is tracked like any other anchor, and matches no other version.
     session.edit(1, 0, &["d"]);
     assert_eq!(session.spot(&Target::Line(&of_version)), Spot::Lines(3, 3));
     let later = session.of_version(2, "e");
     assert_eq!(session.refused(&Target::Line(&later)).0, Code::HashMismatch);
-    // Once the model has asked for the line, it is not doubtful.
+    // Once the model has requested the line, it is not doubtful.
     session.show_how(1, 8, Showing::Requested);
     assert_eq!(session.doubtful(1, 8), LineSet::default());
 }
 
 #[test]
-fn regression_a_line_whose_place_is_not_certain_is_not_passed_over() {
+fn regression_a_shown_line_whose_place_is_uncertain_makes_an_anchor_ambiguous() {
     let mut session = Session::showing("a } b } c } d");
-    // Others leave no more than such lines around it.
+    // Another process leaves only closing braces around it.
     session.becomes("} } } x }");
     assert_eq!(session.line_refused(2, "}"), (Code::HashMismatch, Reason::Changed));
     // A refusal shows a line with its number and its hash.
@@ -481,18 +478,18 @@ fn regression_a_line_whose_place_is_not_certain_is_not_passed_over() {
     assert_eq!(session.doubtful(1, 5), LineSet::of(2, 2));
     let of_version = session.of_version(2, "}");
     assert_eq!(session.spot(&Target::Line(&of_version)), Spot::Lines(2, 2));
-    // Where the model has asked for the line, that is what it means.
+    // Once the model has requested the line, it means that line.
     session.show_how(1, 3, Showing::Requested);
     assert_eq!(session.line(2, "}"), Spot::Lines(2, 2));
 }
 
 #[test]
-fn regression_a_call_does_not_mean_what_its_neighbour_was_shown() {
+fn regression_a_call_cannot_mean_what_a_simultaneous_call_was_shown() {
     let mut session = Session { memory: Memory::default(), text: lines("a b c d e f g h") };
     session.show(1, 2);
     session.show(7, 8);
     let call = session.memory.hold();
-    // Another call, made at the same time, is refused and shown what is between.
+    // The refusal of another call, made at the same time, shows the lines between.
     session.show(3, 6);
     let (first, last) = (anchor(2, "b"), anchor(7, "g"));
     let range = Target::Range(&first, &last);
@@ -517,14 +514,14 @@ fn regression_a_call_does_not_mean_what_its_neighbour_was_shown() {
 }
 
 #[test]
-fn regression_lines_that_are_far_apart_are_no_place() {
+fn regression_between_needs_adjacent_lines() {
     let mut session = Session { memory: Memory::default(), text: lines("a b c d e f") };
     session.show(1, 2);
     session.edit(3, 1, &[]);
     session.show(5, 5);
     let (after, before) = (anchor(2, "b"), anchor(5, "f"));
     session.refused(&Target::Between(&after, &before));
-    // With nothing between but what the session wrote, they are one.
+    // Only lines that the session wrote are between them: that is accepted.
     let mut session = Session { memory: Memory::default(), text: lines("a b c d") };
     session.show(1, 2);
     session.edit(3, 0, &["own"]);
@@ -534,18 +531,18 @@ fn regression_lines_that_are_far_apart_are_no_place() {
     assert_eq!(found.spot, Spot::Gap(3));
 }
 
-/// One step in the life of a file that only the session edits.
+/// One step with a file that only the session edits.
 #[derive(Clone, Debug)]
 enum Step {
     /// A first line, a removed count, new lines.
     Edit(usize, usize, Vec<usize>),
-    /// First and last line shown; whether the model asked.
+    /// First and last shown line; whether the model requested them.
     Show(usize, usize, bool),
-    /// One of the anchors so far is used.
+    /// Uses one of the shown anchors.
     Use(usize),
-    /// The number of one of them is used with the text of another.
+    /// Uses the number of one anchor with the text of another.
     Slip(usize, usize),
-    /// The lines from one of them to another are used.
+    /// Uses the range from one anchor to another.
     Range(usize, usize),
 }
 
@@ -563,11 +560,11 @@ fn steps() -> impl proptest::strategy::Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..40)
 }
 
-/// A row that was shown: number, text, text of the file, and which lines that has meant.
+/// A shown row: number, text, text of the file, and the identities of the lines that it has meant.
 type Row = (u64, String, String, Vec<usize>);
 
 impl Session {
-    /// A number with a text is refused, or taken for a line for which it was shown.
+    /// Checks that an anchor is refused, or found on a line for which it was shown.
     fn check_meant(&self, number: u64, text: &str, shown: &[Row], ids: &[usize]) {
         let one = anchor(number as u32, text);
         self.find(&Target::Line(&one), Unseen::Refuse, |found| {
@@ -581,8 +578,8 @@ impl Session {
         });
     }
 
-    /// A range from one row to another is refused, or each of its ends is the line for which its
-    /// anchor was shown last, if not for the text that is there again.
+    /// Checks that a range is refused, or that each end is found on the line for which its anchor
+    /// was shown last, or was shown in a text that was restored.
     fn check_range(&self, first: &Row, last: &Row, shown: &[Row], ids: &[usize]) {
         let (start, end) = (anchor(first.0 as u32, &first.1), anchor(last.0 as u32, &last.1));
         self.find(&Target::Range(&start, &end), Unseen::Match, |found| {
@@ -600,10 +597,10 @@ impl Session {
 }
 
 proptest::proptest! {
-    /// The lines are of three kinds, so that texts come back all the time. An anchor may be
-    /// refused, but never be taken for a line that it was not shown for.
+    /// There are only three kinds of lines, so that texts are often restored. An anchor may be
+    /// refused, but never found on a line for which it was not shown.
     #[test]
-    fn own_edits_never_lead_an_anchor_astray(steps in steps()) {
+    fn own_edits_never_map_an_anchor_to_a_wrong_line(steps in steps()) {
         const KINDS: [&str; 3] = ["one", "two", "three"];
         let mut session = Session { memory: Memory::default(), text: lines("one two one three two") };
         let mut ids: Vec<usize> = (0..5).collect();
@@ -623,7 +620,7 @@ proptest::proptest! {
                     session.edit(first as u64 + 1, removed as u64, &texts);
                     ids.splice(first..first + removed, next..next + texts.len());
                     next += texts.len();
-                    // In a text that is there again, each number means what it says there.
+                    // In a restored text, each number also means its current line.
                     for (number, _, text, meant) in &mut shown {
                         if *text == session.text {
                             meant.push(ids[*number as usize - 1]);
@@ -674,13 +671,13 @@ fn a_range_may_begin_in_one_report_and_end_in_another() {
     assert_eq!((placed.distance, placed.last_distance), (1, 0));
 }
 
-/// Against a list of the lines themselves: 1,200 inserts from four anchors of one view.
+/// Compares with a plain list of lines: 1,200 inserts at four anchors of one view.
 #[test]
-fn any_number_of_inserts_from_one_view_land_right() {
+fn many_inserts_at_anchors_of_one_view_are_placed_correctly() {
     let names: Vec<String> = (1..=40).map(|line| format!("line{}", line % 7)).collect();
     let mut session = Session::showing(&names.join(" "));
     let then = session.memory.now();
-    // What each line is: its number in the view, or nothing.
+    // For each line, its number in the view if it has one.
     let mut expected: Vec<Option<u32>> = (1..=40).map(Some).collect();
     for round in 0..1_200u32 {
         let line = [3, 11, 26, 39][(round as usize * 7 + round as usize / 5) % 4];
@@ -702,7 +699,7 @@ fn any_number_of_inserts_from_one_view_land_right() {
 }
 
 #[test]
-fn memory_is_bounded_and_says_what_it_forgot() {
+fn memory_keeps_its_limits_and_reports_forgotten_files() {
     let file = |at: usize| format!("file{at}");
     let limits = MemoryLimits { bytes: 40_000, files: 4, versions: 2 };
     let mut memory = Memory::new(limits);
@@ -742,7 +739,7 @@ fn the_oldest_version_is_forgotten_first() {
 }
 
 #[test]
-fn a_text_that_is_too_large_to_keep_still_holds_while_it_is_unchanged() {
+fn anchors_of_a_text_that_is_too_large_to_keep_are_valid_while_it_is_unchanged() {
     let limits = MemoryLimits { bytes: 5_000, ..MemoryLimits::default() };
     let mut session = Session { memory: Memory::new(limits), text: "a\nb\n".repeat(3_000) };
     session.show(1, 10);
@@ -752,7 +749,7 @@ fn a_text_that_is_too_large_to_keep_still_holds_while_it_is_unchanged() {
 }
 
 #[test]
-fn a_fork_learns_for_itself() {
+fn a_fork_does_not_affect_its_original() {
     let session = Session::showing("ants b c");
     let mut fork = Session { memory: session.memory.clone(), text: session.text.clone() };
     fork.becomes("x ants b c");
@@ -771,7 +768,7 @@ fn a_renamed_file_is_the_same_file() {
 }
 
 #[test]
-fn splices_that_do_not_tell_the_whole_change_are_not_believed() {
+fn splices_that_do_not_cover_the_whole_change_are_ignored() {
     let mut session = Session::showing("a b c d");
     let now = lines("x y a b c d");
     let splice = Splice { first: 1, removed: 0, inserted: 1 };
@@ -785,10 +782,10 @@ fn splices_that_do_not_tell_the_whole_change_are_not_believed() {
     assert_eq!(session.line(2, "b"), Spot::Lines(4, 4));
 }
 
-/// A call read the file before the session edited it, and what it showed is learned after that: how
-/// the lines moved is known anyway, braces included.
+/// A call read the file before the session edited it, and the session learns what it showed after
+/// the edit. The track of the edit applies anyway.
 #[test]
-fn regression_what_is_learned_late_of_a_text_is_followed_through_own_edits() {
+fn regression_what_is_learned_late_of_a_text_is_tracked_through_own_edits() {
     let mut session = Session::showing("{ } { }");
     let before = version(&session.text);
     session.edit(2, 1, &["new", "lines"]);
@@ -801,7 +798,7 @@ fn regression_what_is_learned_late_of_a_text_is_followed_through_own_edits() {
     assert_eq!(session.spot(&Target::Range(&range.0, &range.1)), Spot::Lines(4, 5));
 }
 
-/// Texts with one hash can be made.
+/// Different texts can have the same hash.
 #[test]
 fn regression_another_text_with_the_hash_of_the_one_that_was_shown_is_not_taken_for_it() {
     let session = Session::showing("a b c d");
@@ -829,7 +826,7 @@ fn regression_another_text_with_the_hash_of_the_one_that_was_shown_is_not_taken_
     assert_eq!(text.body().unwrap().text, b"other");
 }
 
-/// The newer read shows the first end on the other of two like lines.
+/// A newer answer shows the first end of the range on the other of two equal lines.
 #[test]
 fn regression_an_end_that_a_newer_text_showed_elsewhere_makes_a_range_ambiguous() {
     let scene = |showing| {
@@ -846,20 +843,20 @@ fn regression_an_end_that_a_newer_text_showed_elsewhere_makes_a_range_ambiguous(
         let (first, second, last) = (anchor(4, "x"), anchor(3, "x"), anchor(5, "five"));
         assert_eq!(session.refused(&Target::Range(&first, &last)), at(&[5, 4]));
         assert_eq!(session.refused(&Target::Between(&first, &last)), at(&[5, 4]));
-        // The same line at the other end; and a range that has nothing to do with it.
+        // The same line at the other end; and an unaffected range.
         assert_eq!(session.refused(&Target::Range(&second, &first)), at(&[5, 4]));
         assert_eq!(session.spot(&Target::Range(&last, &anchor(6, "six"))), Spot::Lines(6, 7));
     }
-    // Once both ends were read again, they are clear.
+    // Once both ends were read again, they are unambiguous.
     let mut session = scene(Showing::Requested);
     session.show_how(1, 7, Showing::Requested);
     let (first, last) = (anchor(4, "x"), anchor(6, "five"));
     assert_eq!(session.spot(&Target::Range(&first, &last)), Spot::Lines(4, 6));
 }
 
-/// As above, for lines in the report of an own edit and a last end that was computed.
+/// As above, after an own edit, with a computed number for the last end.
 #[test]
-fn regression_a_number_that_was_counted_on_does_not_settle_the_other_end() {
+fn regression_a_computed_number_does_not_make_the_other_end_unambiguous() {
     let mut session = Session { memory: Memory::default(), text: lines("one two x x five") };
     session.show_how(1, 5, Showing::Requested);
     session.edit(1, 0, &["top"]);
