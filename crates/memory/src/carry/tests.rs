@@ -8,7 +8,7 @@ fn carry<'t>(old: &'t str, new: &'t str) -> Carry<'t> {
     Carry::new(old.as_bytes(), new.as_bytes(), Box::leak(Box::default())).unwrap()
 }
 
-/// The line where each line is found on its own, or `-`. Words stand for lines.
+/// The line where each line is found on its own, or `-`. Words become lines.
 fn found(old: &str, new: &str) -> String {
     let (old, new) = (old.replace(' ', "\n"), new.replace(' ', "\n"));
     let carry = carry(&old, &new);

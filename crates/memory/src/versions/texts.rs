@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::Moment;
 use crate::body::KeptText;
 
-/// When a text was last used. Of two texts used at once, a base counts as older than a tip: a tip
-/// is useful without its base, but not a base without its tip.
+/// When a text was last used. If two texts were used at once, a base counts as older than a tip: a
+/// tip is useful without its base, but not a base without its tip.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct LastUse {
     pub(super) at: Moment,

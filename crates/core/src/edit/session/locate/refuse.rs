@@ -25,8 +25,8 @@ pub struct Refused<'o> {
     pub code: Code,
     /// The reason.
     pub reason: Reason,
-    /// The lines of the target as they were shown. Of more than 20 lines, those around the first
-    /// changed one.
+    /// The lines of the target as they were shown. If there are more than 20, those around the
+    /// first changed one.
     pub shown: Vec<ShownLine>,
     /// How many lines `shown` omits.
     pub omitted_lines: u64,
