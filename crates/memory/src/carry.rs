@@ -177,7 +177,10 @@ impl<'a> Carry<'a> {
             Some(trimmed) => match (exact, trimmed.block(from, to, |_| false)) {
                 (Some(exact), Some(trimmed)) if exact != trimmed => return None,
                 (Some(now), _) => Some(now),
-                (None, now) => now.filter(|&now| trimmed.has_neighbour(from, to, now as usize)),
+                (None, now) => now.filter(|&now| {
+                    trimmed.has_neighbour(from, to, now as usize)
+                        && self.is_indented_alike(trimmed, from, to, now)
+                }),
             },
         };
         Some(now.or_else(|| self.block_by_letters(from, to))? + 1)
@@ -204,8 +207,22 @@ impl<'a> Carry<'a> {
         let by_letters = self.by_letters.get_or_init(by_letters).as_ref()?;
         let now = by_letters.block(from, to, |_| false)?;
         let is_there = (from..to).zip(now as usize..).all(|(old, new)| is_like(old, new))
-            && by_letters.has_neighbour(from, to, now as usize);
+            && by_letters.has_neighbour(from, to, now as usize)
+            && self.is_indented_alike(by_letters, from, to, now);
         is_there.then_some(now)
+    }
+
+    /// Whether a block was re-indented like the line above or below it. Otherwise it may be another
+    /// one: statements are equal at several depths where whitespace does not count.
+    fn is_indented_alike(
+        &self,
+        compared: &Comparison<'_>,
+        from: usize,
+        to: usize,
+        now: u64,
+    ) -> bool {
+        let units = self.units.get_or_init(|| Units::of(&self.exact));
+        indentation::is_alike(&self.exact, compared, (from..to, now as usize), units)
     }
 
     /// How the lines from `first` to `last`, now at `now`, and the lines around them were

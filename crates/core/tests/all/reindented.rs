@@ -115,3 +115,67 @@ fn edits_follow_lines_whose_whitespace_changed() {
 fn edits_follow_lines_whose_whitespace_changed_in_many_texts() {
     check(&measure(200, |random, texts, figures| edits(random, texts, 20, figures)));
 }
+
+/// Applies one `set_line` by the anchor that a read of `old` showed, after the file became `new`.
+fn set_line(path: &str, (old, new): (&str, &str), line: usize, text: &str) -> (bool, String) {
+    let (dir, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let file = dir.path().join(path);
+    fs::write(&file, old).unwrap();
+    let session = session(&dir, &state);
+    let shown = session.read(path).unwrap().text;
+    fs::write(&file, new).unwrap();
+    let row = shown.lines().nth(line - 1).unwrap();
+    let operation = json!({"op": "set_line", "path": path, "anchor": row, "text": text});
+    let outcome = session.apply(json!({"operations": [operation]})).unwrap();
+    let is_applied = matches!(outcome, Outcome::Applied(_));
+    (is_applied, fs::read_to_string(file).unwrap())
+}
+
+/// The depth of the other lines of a text was guessed from the lines around: in Python and YAML the
+/// lines below moved silently into another block.
+#[test]
+fn regression_a_text_with_depths_that_its_lines_do_not_have_is_refused_where_depth_has_a_meaning() {
+    let functions = "def f():\n  a()\n  b()\n\ndef g():\n  c()\n  d()\n  e()\n";
+    let item = "a:\n  x: 1\nb:\n  y: 1\nc:\n  z:\n    w: 1\nkey:\n  - name: n\n    port: 80\n";
+    for (path, old, new, line, text) in [
+        (
+            "a.py",
+            functions,
+            functions.replacen("  a()\n  b()", "    a()\n    b()", 1),
+            1,
+            "def f(x):\n  if x:\n    log()",
+        ),
+        (
+            "b.yml",
+            item,
+            "a:\n    x: 1\nb:\n    y: 1\nc:\n    z:\n        w: 1\nkey:\n    - name: n\n      port: 80\n".into(),
+            9,
+            "  - name: m\n    host: h",
+        ),
+    ] {
+        let (is_applied, content) = set_line(path, (old, &new), line, text);
+        assert!(!is_applied, "{content}");
+        assert_eq!(content, new);
+    }
+    // Depths that have one new form around the line are certain.
+    let old = "env:\n  A: 1\n  B: 2\nitems:\n  - name: a\n    v: 1\n  - name: b\n    v: 2\n";
+    let new =
+        "env:\n    A: 1\n    B: 2\nitems:\n    - name: a\n      v: 1\n    - name: b\n      v: 2\n";
+    let (_, content) = set_line("a.yml", (old, new), 1, "env:\n  C:\n    D: 1");
+    assert_eq!(content, new.replacen("env:\n", "env:\n    C:\n      D: 1\n", 1));
+    // A text with the depth of its line is certain.
+    let new = functions.replacen("  a()\n  b()", "    a()\n    b()", 1);
+    let (is_applied, content) = set_line("a.py", (functions, &new), 2, "  a(1)\n  a(2)");
+    assert!(is_applied, "{content}");
+    assert_eq!(content, new.replacen("    a()\n", "    a(1)\n    a(2)\n", 1));
+}
+
+/// Two swaps, and no change of depth: the edit of one call changed another one, unchanged, at
+/// another depth.
+#[test]
+fn regression_an_unchanged_line_is_not_taken_for_one_of_another_depth() {
+    let old = "class K:\n    if x:\n        finish_all()\n        item()\n    finish_all()\n    def a(self):\n        prepare()\n        finish_all()\n    def b(self):\n        q_call()\n        r_call()\n";
+    let new = "class K:\n    if x:\n        item()\n        finish_all()\n    finish_all()\n    def b(self):\n        q_call()\n        r_call()\n    def a(self):\n        prepare()\n        finish_all()\n";
+    let (is_applied, content) = set_line("t.py", (old, new), 8, "        edited()");
+    assert!(!is_applied, "{content}");
+}

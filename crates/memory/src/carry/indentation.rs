@@ -6,7 +6,7 @@
 //! whitespace. The change that explains all lines of an operation is assumed; if both do, the one
 //! that explains more of the lines around them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::Comparison;
@@ -23,8 +23,11 @@ const BLOCK_LINES: usize = 2_000;
 /// The most spaces of one unit.
 const UNIT_LIMIT: usize = 8;
 
+/// The most different indentations of the lines of an operation; more are not uniform.
+const BLOCK_PAIRS: usize = 256;
+
 /// The indentation of a line before and after.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Pair {
     old: String,
     new: String,
@@ -154,12 +157,10 @@ impl Reindentation {
                 new: indentation(new).to_owned(),
             })
         };
-        let mut block: Vec<Pair> = Vec::new();
-        for found in lines.clone().zip(now..).filter_map(pair) {
-            if !block.contains(&found) {
-                block.push(found);
-            }
-        }
+        let mut seen = HashSet::new();
+        let own = lines.clone().zip(now..).filter_map(pair);
+        let block = own.filter(|found| seen.insert(found.clone())).take(BLOCK_PAIRS + 1);
+        let block: Vec<Pair> = block.collect();
         let kept = |at: usize| Some((at, trimmed.kept(at)?));
         let start = lines.start.saturating_sub(NEAR_DISTANCE_LINES);
         let end = exact.old.len().min(lines.end + NEAR_DISTANCE_LINES);
@@ -178,9 +179,23 @@ impl Reindentation {
         Some(Reindentation { block, change, near, lines: changed })
     }
 
-    /// Whether all lines of the operation were re-indented in the same way.
-    pub fn is_uniform(&self) -> bool {
-        self.change.is_some()
+    /// Whether it is certain how each line of a text is indented now: one change explains all
+    /// lines of the operation and around it, or every indentation of the text has one new form in
+    /// the lines of the operation, or if it has none there, in those around it.
+    pub fn covers(&self, lines: &[String]) -> bool {
+        let pairs = || self.block.iter().chain(&self.near);
+        if self.block.len() > BLOCK_PAIRS {
+            return false;
+        }
+        if self.change.as_ref().is_some_and(|change| pairs().all(|pair| change.explains(pair))) {
+            return true;
+        }
+        let (own, near) = (forms_of(&self.block), forms_of(&self.near));
+        let mut texts = lines.iter().filter(|line| !line.trim().is_empty());
+        texts.all(|line| {
+            let old = indentation(line.as_bytes());
+            own.get(old).or_else(|| near.get(old)).is_some_and(Option::is_some)
+        })
     }
 
     /// Re-indents lines that were written for the old indentation. A line that equals an old line
@@ -207,17 +222,64 @@ impl Reindentation {
 
     /// The new form of an indentation.
     fn indentation(&self, old: &str) -> Option<String> {
-        if let Some(change) = &self.change {
-            return change.apply(old);
-        }
-        let mut pairs = self.block.iter().chain(&self.near);
+        let mut pairs = self.block.iter().take(BLOCK_PAIRS).chain(&self.near);
         if let Some(pair) = pairs.find(|pair| pair.old == old) {
             return Some(pair.new.clone());
+        }
+        if let Some(change) = &self.change {
+            return change.apply(old);
         }
         let above = self.block.iter().rev().filter(|pair| old.starts_with(&pair.old));
         let above = above.max_by_key(|pair| pair.old.len())?;
         Some(format!("{}{}", above.new, &old[above.old.len()..]))
     }
+}
+
+/// The new form of each old indentation, if it has only one.
+fn forms_of(pairs: &[Pair]) -> HashMap<&str, Option<&str>> {
+    let mut forms: HashMap<&str, Option<&str>> = HashMap::new();
+    for Pair { old, new } in pairs {
+        let form = forms.entry(old).or_insert(Some(new));
+        *form = form.filter(|form| form == new);
+    }
+    forms
+}
+
+/// How many blank lines are skipped to find the line next to a block.
+const BLANK_LINES: usize = 3;
+
+/// Whether one change explains the indentation of a block and of a kept line next to it, or the
+/// block kept its indentation.
+pub(super) fn is_alike(
+    exact: &Comparison<'_>,
+    compared: &Comparison<'_>,
+    (lines, now): (Range<usize>, usize),
+    units: &Units,
+) -> bool {
+    let pair = |(at, now): (usize, usize)| Pair {
+        old: indentation(exact.line(at)).to_owned(),
+        new: indentation(exact.new_line(now)).to_owned(),
+    };
+    let is_blank = |at: usize| exact.line(at).trim_ascii().is_empty();
+    let own = lines.clone().zip(now..).filter(|&(at, _)| !is_blank(at)).map(pair);
+    let block: Vec<Pair> = own.take(BLOCK_LINES).collect();
+    if block.iter().all(|pair| pair.old == pair.new) {
+        return true;
+    }
+    let end = now + lines.len();
+    let above =
+        (1..=BLANK_LINES + 1).map(|by| Some((lines.start.checked_sub(by)?, now.checked_sub(by)?)));
+    let below = (0..=BLANK_LINES).map(|by| Some((lines.end + by, end + by)));
+    let next = |places: &mut dyn Iterator<Item = Option<(usize, usize)>>| {
+        let mut kept =
+            places.map_while(|place| place.filter(|&(at, now)| compared.kept(at) == Some(now)));
+        kept.find(|&(at, _)| !is_blank(at)).map(pair)
+    };
+    let neighbours = [next(&mut { above }), next(&mut { below })];
+    neighbours.into_iter().flatten().any(|neighbour| {
+        let all: Vec<Pair> = block.iter().cloned().chain([neighbour]).collect();
+        change_of(&all, &[], units).is_some()
+    })
 }
 
 /// The change that explains all lines of an operation; if both do, the one that explains more of

@@ -7,8 +7,10 @@ use imara_diff::{Algorithm, Diff, Interner, Token};
 
 use super::{Carry, NONE};
 
-/// The most words that are compared between two kept lines.
-const MAX_WORDS: usize = 100_000;
+/// The most lines, and words in them, that are compared between two kept lines. A patch can ask
+/// for each of its operations.
+const MAX_LINES: usize = 1_000;
+const MAX_WORDS: usize = 10_000;
 
 /// The words of some lines of a text.
 struct Words {
@@ -25,6 +27,9 @@ impl Words {
     ) -> Words {
         let mut words = Words { tokens: Vec::new(), places: Vec::new() };
         for number in numbers {
+            if words.tokens.len() > MAX_WORDS {
+                break;
+            }
             for word in words_of(line(number)) {
                 words.tokens.push(kinds.intern(word));
                 words.places.push((number, is_name(word[0])));
@@ -57,7 +62,8 @@ impl Carry<'_> {
         let below = (lines.end..self.exact.old.len()).find_map(kept);
         let (old_start, new_start) = above.map_or((0, 0), |(at, now)| (at + 1, now + 1));
         let (old_end, new_end) = below.unwrap_or((self.exact.old.len(), self.exact.new.len()));
-        if new_start >= new_end {
+        let count = (old_end - old_start) + new_end.saturating_sub(new_start);
+        if new_start >= new_end || count > MAX_LINES {
             return None;
         }
         let mut kinds = Interner::new(1 << 10);
@@ -84,7 +90,7 @@ impl Carry<'_> {
 /// For each old word its index in the new words, or [`NONE`].
 fn matched(old: &[Token], new: &[Token], kinds: u32) -> Vec<u32> {
     let mut diff = Diff::default();
-    diff.compute_with(Algorithm::Histogram, old, new, kinds);
+    diff.compute_with(Algorithm::Myers, old, new, kinds);
     let mut map = vec![NONE; old.len()];
     let (mut at, mut to) = (0, 0);
     for hunk in diff.hunks() {

@@ -10,6 +10,9 @@ use hashline_base::error::{Code, Error};
 use hashline_lines::rows::one_line;
 use hashline_memory::{LineSet, MemoryUpdate};
 
+/// The most missing files whose new name is looked up.
+const RENAMED_LIMIT: usize = 8;
+
 /// The failures so far, each with the report of its anchor, if it is about one.
 #[derive(Debug, Default)]
 pub(super) struct Failures {
@@ -47,11 +50,16 @@ impl Failures {
     /// Adds to the messages of files that are not found under which name each is now.
     pub(super) fn note_renamed(&mut self, name_now: impl Fn(&str) -> Option<String>) {
         let failures = self.all.iter_mut().map(|(failure, _)| failure);
+        let mut names: HashMap<String, Option<String>> = HashMap::new();
         for failure in failures.filter(|failure| failure.code == Code::FileNotFound) {
-            if let Some(now) = failure.path.as_deref().and_then(&name_now) {
+            let Some(path) = &failure.path else { continue };
+            if names.len() == RENAMED_LIMIT && !names.contains_key(path) {
+                continue;
+            }
+            if let Some(now) = names.entry(path.clone()).or_insert_with(|| name_now(path)) {
                 let note = format!(
-                    ". It was renamed: its content, as you know it, is in {} now. Read that file, and edit it.",
-                    one_line(&now)
+                    ". A file with the content that you know is {}: if it was renamed, read that file and edit it.",
+                    one_line(now)
                 );
                 failure.message = std::mem::take(&mut failure.message) + note;
             }

@@ -329,8 +329,8 @@ fn is_rewriting(operation: &Operation) -> bool {
 }
 
 /// Whether the text of an operation cannot be re-indented like its lines: in a language where
-/// indentation has a meaning, if the lines were not re-indented uniformly; in oh-my-pi's language,
-/// if any text would change.
+/// indentation has a meaning, if it has an indentation that they do not have; in oh-my-pi's
+/// language, if any text would change.
 fn is_misindented(
     operation: &Operation,
     placed: &Placed,
@@ -344,16 +344,18 @@ fn is_misindented(
         return false;
     }
     let is_by_tag = operation.action.anchors().any(|anchor| anchor.tag.is_some());
+    let is_unclear = || placed.reindented.iter().any(|one| !one.covers(lines)) && **has_meaning;
     match (operation.verbatim, is_by_tag) {
-        (_, true) => placed.reindented.iter().any(|one| one.apply(lines) != *lines),
+        (_, true) => placed.reindented.iter().any(|one| one.apply(lines) != *lines) || is_unclear(),
         (true, false) => false,
-        (false, false) => placed.reindented.iter().any(|one| !one.is_uniform()) && **has_meaning,
+        (false, false) => is_unclear(),
     }
 }
 
-/// Whether indentation may have a meaning. In an unknown language it may.
+/// Whether indentation may have a meaning. In an unknown language it may, and in lists of Markdown.
 fn indentation_has_meaning(path: &str, text: &[u8]) -> bool {
-    language_of(path, text).is_none_or(|language| language.is_indented)
+    language_of(path, text)
+        .is_none_or(|language| language.is_indented || language.name == "Markdown")
 }
 
 /// Whether an operation inserts a text next to deleted lines, so that it replaces them.
