@@ -209,7 +209,7 @@ fn a_range_is_found_only_with_its_unchanged_interior() {
 #[test]
 fn a_line_that_others_re_indented_is_the_same_line() {
     let mut session = Session::showing("a b c d eels");
-    session.text = "new\na\n  b\nc\nd\neels\n".to_owned();
+    session.text = "new\na\n  b\n  c\nd\neels\n".to_owned();
     let placed = session.placed(&Target::Line(&anchor(2, "b")));
     assert_eq!((placed.spot, placed.found_by), (Spot::Lines(3, 3), FoundBy::Carried));
     let text = ["b2".to_owned()];
