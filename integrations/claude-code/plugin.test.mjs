@@ -159,7 +159,7 @@ test('the shell and the tools that edit by text cannot access files', { skip }, 
       return call('Write', { file_path: 'new.js', content: '' })
     },
     ({ results: [blocked] }) => {
-      assert.ok(blocked.includes(`use ${tool('apply')}`), blocked)
+      assert.ok(blocked.includes(`Use ${tool('apply')}`), blocked)
       return bash('ls')
     },
     ({ results: [listed] }) => {

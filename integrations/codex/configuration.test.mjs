@@ -111,5 +111,5 @@ test('Codex reports a mistake in it', { skip }, async () => {
     const { data } = await ask('hooks/list', { cwds: [cwd] })
     assert.equal(data[0].hooks.length, 1, 'the hook is omitted')
   })
-  await assert.rejects(misread, /Codex ended|the hook is left out/)
+  await assert.rejects(misread, /Codex ended|the hook is omitted/)
 })

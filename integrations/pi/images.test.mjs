@@ -17,7 +17,7 @@ test('images that models do not accept are named instead of sent', async () => {
   assert.deepEqual(content, [{ type: 'image', mimeType: 'image/png', data: 'AAAA' }])
   assert.equal(notes.length, 2)
   assert.match(notes[0], /image\/bmp/)
-  assert.match(notes[1], /4718592 bytes and could not be made smaller/)
+  assert.match(notes[1], /4718592 bytes and cannot be resized/)
 })
 
 test('images are resized, or sent unchanged if they are small enough', async () => {

@@ -74,8 +74,8 @@ export default function hashline(pi) {
 }
 
 /**
+ * @param {HashTool} tool
  * @param {() => HashTool} current returns the tool of the current session
- * @param {() => HashTool} current that of the session that is open now
  * @returns {ToolDefinition<any, Details>}
  */
 function definition({ name, title, description, snippet, guidelines, inputSchema }, current) {
