@@ -154,19 +154,8 @@ pub(super) fn lines_taken(
     options: &EditOptions,
     recall: Option<Recall<'_>>,
 ) -> TakenLines {
-    let memory = file.shown.as_ref();
-    let recall = recall.or_else(|| memory.map(|memory| Recall::of_unchanged(memory, scope.cancel)));
-    let request = PlanRequest {
-        dialect: scope.dialect,
-        path: edits.place.shown(),
-        operations: &edits.operations,
-        options,
-        recall: recall.map(|recall| (recall, edits.place.canonical())),
-        cancel: scope.cancel,
-        budget: scope.budget,
-        refusal_limit_bytes: scope.host.refusal_limit_bytes,
-        incoming: &TakenLines::new(),
-    };
+    let incoming = TakenLines::new();
+    let request = PlanRequest::of(scope, edits, file.shown.as_ref(), &incoming, options, recall);
     let taken = contained(request.path, || {
         let evidence = request.evidence(file.document.text());
         let own_index = own_index(&file.document);
@@ -186,20 +175,8 @@ pub(super) fn plan_file(
     recall: Option<Recall<'_>>,
 ) -> std::result::Result<PlannedFile, Failures> {
     let LoadedFile { document, shown } = file;
-    let recall =
-        recall.or_else(|| shown.as_ref().map(|memory| Recall::of_unchanged(memory, scope.cancel)));
-    let path = edits.place.shown();
-    let request = PlanRequest {
-        dialect: scope.dialect,
-        path,
-        operations: &edits.operations,
-        options,
-        recall: recall.map(|recall| (recall, edits.place.canonical())),
-        cancel: scope.cancel,
-        budget: scope.budget,
-        refusal_limit_bytes: scope.host.refusal_limit_bytes,
-        incoming,
-    };
+    let request = PlanRequest::of(scope, edits, shown.as_ref(), incoming, options, recall);
+    let path = request.path;
     // A mapped file that changes can cause a panic, which then fails only this file.
     let planned = contained(path, || Ok(plan_document(document, &request)));
     planned.unwrap_or_else(|error| {
@@ -283,7 +260,31 @@ struct Placement<'o> {
     failures: Failures,
 }
 
-impl<'o> PlanRequest<'_, 'o> {
+impl<'a, 'o> PlanRequest<'a, 'o> {
+    /// The request for a file. Without a session, `shown` is what the patch says was shown.
+    fn of(
+        scope: &Scope<'a>,
+        edits: &'a FileEdits<'o>,
+        shown: Option<&'a SessionMemory>,
+        incoming: &'a TakenLines,
+        options: &'a EditOptions,
+        recall: Option<Recall<'a>>,
+    ) -> Self {
+        let of_shown = || Some(Recall::of_unchanged(shown?, scope.cancel));
+        let recall = recall.or_else(of_shown);
+        PlanRequest {
+            dialect: scope.dialect,
+            path: edits.place.shown(),
+            operations: &edits.operations,
+            options,
+            recall: recall.map(|recall| (recall, edits.place.canonical())),
+            cancel: scope.cancel,
+            budget: scope.budget,
+            refusal_limit_bytes: scope.host.refusal_limit_bytes,
+            incoming,
+        }
+    }
+
     /// The lines of a text, for refusals within the limit of the host.
     fn evidence<'t>(&self, text: &'t [u8]) -> Evidence<'t> {
         Evidence::new(self.dialect, text).within(self.refusal_limit_bytes)
