@@ -17,7 +17,8 @@
 //! whitespace: in a re-indented file, a line can become equal to a line of another depth.
 //!
 //! If leading or trailing whitespace has changed, the texts are also compared without it, by the
-//! same rule. A block that only this finds must be next to a line that was next to it before.
+//! same rule. A block that only this finds must be next to a line that was next to it before, and
+//! re-indented as that line is.
 //!
 //! If punctuation has changed as well, few lines are kept. Then the texts are compared by letters
 //! and digits only. A block found this way must be equal except for leading and trailing
@@ -177,10 +178,7 @@ impl<'a> Carry<'a> {
             Some(trimmed) => match (exact, trimmed.block(from, to, |_| false)) {
                 (Some(exact), Some(trimmed)) if exact != trimmed => return None,
                 (Some(now), _) => Some(now),
-                (None, now) => now.filter(|&now| {
-                    trimmed.has_neighbour(from, to, now as usize)
-                        && self.is_indented_alike(trimmed, from, to, now)
-                }),
+                (None, now) => now.filter(|&now| self.is_with_neighbour(trimmed, from, to, now)),
             },
         };
         Some(now.or_else(|| self.block_by_letters(from, to))? + 1)
@@ -207,14 +205,14 @@ impl<'a> Carry<'a> {
         let by_letters = self.by_letters.get_or_init(by_letters).as_ref()?;
         let now = by_letters.block(from, to, |_| false)?;
         let is_there = (from..to).zip(now as usize..).all(|(old, new)| is_like(old, new))
-            && by_letters.has_neighbour(from, to, now as usize)
-            && self.is_indented_alike(by_letters, from, to, now);
+            && self.is_with_neighbour(by_letters, from, to, now);
         is_there.then_some(now)
     }
 
-    /// Whether a block was re-indented like the line above or below it. Otherwise it may be another
-    /// one: statements are equal at several depths where whitespace does not count.
-    fn is_indented_alike(
+    /// Whether a block is next to a line that was next to it before, and was re-indented like the
+    /// line above or below it. Otherwise it may be another one: statements are equal at several
+    /// depths where whitespace does not count.
+    fn is_with_neighbour(
         &self,
         compared: &Comparison<'_>,
         from: usize,
@@ -222,7 +220,9 @@ impl<'a> Carry<'a> {
         now: u64,
     ) -> bool {
         let units = self.units.get_or_init(|| Units::of(&self.exact));
-        indentation::is_alike(&self.exact, compared, (from..to, now as usize), units)
+        let now = now as usize;
+        compared.has_neighbour(from, to, now)
+            && indentation::is_alike(&self.exact, compared, (from..to, now), units)
     }
 
     /// How the lines from `first` to `last`, now at `now`, and the lines around them were

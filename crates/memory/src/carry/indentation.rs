@@ -4,7 +4,8 @@
 //! Two changes are recognized. A formatter changes the unit of indentation, for example from four
 //! spaces to a tab. Or a block is nested more or less deeply: all of its lines gain or lose leading
 //! whitespace. The change that explains all lines of an operation is assumed; if both do, the one
-//! that explains more of the lines around them.
+//! that explains more of the lines around them. An indentation that one of these lines has is
+//! changed as it was there, whatever the change.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -150,13 +151,7 @@ impl Reindentation {
         (lines, now): (Range<usize>, usize),
         units: &Units,
     ) -> Option<Reindentation> {
-        let pair = |(at, now): (usize, usize)| {
-            let (old, new) = (exact.line(at), exact.new_line(now));
-            (!old.trim_ascii().is_empty()).then(|| Pair {
-                old: indentation(old).to_owned(),
-                new: indentation(new).to_owned(),
-            })
-        };
+        let pair = |(at, now)| pair_of(exact, at, now);
         let mut seen = HashSet::new();
         let own = lines.clone().zip(now..).filter_map(pair);
         let block = own.filter(|found| seen.insert(found.clone())).take(BLOCK_PAIRS + 1);
@@ -190,7 +185,7 @@ impl Reindentation {
         if self.change.as_ref().is_some_and(|change| pairs().all(|pair| change.explains(pair))) {
             return true;
         }
-        let (own, near) = (forms_of(&self.block), forms_of(&self.near));
+        let (own, near) = (indentations(&self.block), indentations(&self.near));
         let mut texts = lines.iter().filter(|line| !line.trim().is_empty());
         texts.all(|line| {
             let old = indentation(line.as_bytes());
@@ -201,11 +196,7 @@ impl Reindentation {
     /// Re-indents lines that were written for the old indentation. A line that equals an old line
     /// becomes the new line.
     pub fn apply(&self, lines: &[String]) -> Vec<String> {
-        let mut known: HashMap<&str, Option<&str>> = HashMap::new();
-        for (old, new) in &self.lines {
-            let known = known.entry(old).or_insert(Some(new));
-            *known = known.filter(|known| known == new);
-        }
+        let known = forms_of(self.lines.iter().map(|(old, new)| (old, new)));
         let line = |line: &String| {
             if let Some(&Some(new)) = known.get(line.as_str()) {
                 return new.to_owned();
@@ -235,14 +226,27 @@ impl Reindentation {
     }
 }
 
-/// The new form of each old indentation, if it has only one.
-fn forms_of(pairs: &[Pair]) -> HashMap<&str, Option<&str>> {
+/// The new form of each old text, if it has only one.
+fn forms_of<'p>(
+    pairs: impl Iterator<Item = (&'p String, &'p String)>,
+) -> HashMap<&'p str, Option<&'p str>> {
     let mut forms: HashMap<&str, Option<&str>> = HashMap::new();
-    for Pair { old, new } in pairs {
+    for (old, new) in pairs {
         let form = forms.entry(old).or_insert(Some(new));
         *form = form.filter(|form| form == new);
     }
     forms
+}
+
+fn indentations(pairs: &[Pair]) -> HashMap<&str, Option<&str>> {
+    forms_of(pairs.iter().map(|Pair { old, new }| (old, new)))
+}
+
+/// The indentation of a line before and after; `None` for a blank line.
+fn pair_of(exact: &Comparison<'_>, at: usize, now: usize) -> Option<Pair> {
+    let (old, new) = (exact.line(at), exact.new_line(now));
+    let pair = || Pair { old: indentation(old).to_owned(), new: indentation(new).to_owned() };
+    (!old.trim_ascii().is_empty()).then(pair)
 }
 
 /// How many blank lines are skipped to find the line next to a block.
@@ -256,13 +260,8 @@ pub(super) fn is_alike(
     (lines, now): (Range<usize>, usize),
     units: &Units,
 ) -> bool {
-    let pair = |(at, now): (usize, usize)| Pair {
-        old: indentation(exact.line(at)).to_owned(),
-        new: indentation(exact.new_line(now)).to_owned(),
-    };
-    let is_blank = |at: usize| exact.line(at).trim_ascii().is_empty();
-    let own = lines.clone().zip(now..).filter(|&(at, _)| !is_blank(at)).map(pair);
-    let block: Vec<Pair> = own.take(BLOCK_LINES).collect();
+    let pair = |(at, now)| pair_of(exact, at, now);
+    let block: Vec<Pair> = lines.clone().zip(now..).filter_map(pair).take(BLOCK_LINES).collect();
     if block.iter().all(|pair| pair.old == pair.new) {
         return true;
     }
@@ -273,7 +272,7 @@ pub(super) fn is_alike(
     let next = |places: &mut dyn Iterator<Item = Option<(usize, usize)>>| {
         let mut kept =
             places.map_while(|place| place.filter(|&(at, now)| compared.kept(at) == Some(now)));
-        kept.find(|&(at, _)| !is_blank(at)).map(pair)
+        kept.find_map(pair)
     };
     let neighbours = [next(&mut { above }), next(&mut { below })];
     neighbours.into_iter().flatten().any(|neighbour| {
