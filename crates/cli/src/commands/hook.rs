@@ -48,9 +48,13 @@ pub fn hook(call: &mut Call<'_>, args: &Hook) -> Result<Exit, Failure> {
         JsonFault::Malformed(cause) => Error::argument(format!("the event is not JSON: {cause}")),
         JsonFault::DuplicateKey(error) => error.within("the event: ", ""),
     })?;
-    let policy = policy(args)?.map(|policy| served(policy, &event));
-    let refusal = tool_call(args.agent, &event)
-        .and_then(|call| denied(args, &call, &event).or_else(|| guarded(&call, policy.as_ref()?)));
+    let policy = policy(args)?;
+    let is_guarded = policy.is_some();
+    let policy = served(policy.unwrap_or_else(|| args.guard.policy()), &event);
+    let refusal = tool_call(args.agent, &event).and_then(|call| {
+        let guarded = || is_guarded.then(|| guarded(&call, &policy)).flatten();
+        denied(args, &policy, &call, &event).or_else(guarded)
+    });
     call.out.json(&match refusal {
         Some(reason) => denial(args.agent, &reason),
         None => json!({}),
@@ -203,21 +207,21 @@ fn is_known_as(agent: Agent, tool: &str, name: &str) -> bool {
 /// Why a tool may not be called that `--deny` names, and what to call instead. A file is left to
 /// the agent's own tool where the tools named instead could not edit it: outside of what they
 /// serve, and while the agent only plans, when the one file it may write is its plan.
-fn denied(args: &Hook, call: &ToolCall<'_>, event: &Value) -> Option<String> {
+fn denied(args: &Hook, policy: &Policy, call: &ToolCall<'_>, event: &Value) -> Option<String> {
     let tool = call.tool;
     let is_planning = event.get("permission_mode").is_some_and(|mode| mode == "plan");
     if is_planning || !args.deny.iter().any(|name| is_known_as(args.agent, tool, name)) {
         return None;
     }
-    let Policy { tools, roots, cwd, .. } = served(args.guard.policy(), event);
-    let serves = serves(&roots);
-    let cwd = cwd.or_else(|| roots.first().cloned()).unwrap_or_default();
-    let is_served = |file: &&str| serves(&Path::new(&cwd).join(file).to_string_lossy());
+    let Policy { tools, roots, cwd, .. } = policy;
+    let serves = serves(roots);
+    let cwd = cwd.as_ref().or(roots.first()).map_or("", String::as_str);
+    let is_served = |file: &&str| serves(&Path::new(cwd).join(file).to_string_lossy());
     if !call.files.is_empty() && !call.files.iter().any(is_served) {
         return None;
     }
     let is_reading = tool.to_ascii_lowercase().contains("read");
-    let instead = if is_reading { tools.read } else { tools.edit };
+    let instead = if is_reading { &tools.read } else { &tools.edit };
     Some(format!("{tool} is not allowed here. Use {instead}."))
 }
 
