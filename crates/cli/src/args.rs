@@ -7,7 +7,7 @@ use clap::{
 };
 use std::path::PathBuf;
 
-use hashline_core::host::{Host, Term};
+use hashline_core::host::{ANSWER_LIMIT_BYTES, Host, Term};
 use hashline_core::{
     ANSWER_CONTEXT_MAX_LINES, AnswerForm, AnswerOptions, ApplyOptions, Columns, Context, DIALECTS,
     Dialect, Durability, EditOptions, Error, FOLD_LINES, Folding, JsonRequest, LOCK_TIMEOUT_MS,
@@ -670,7 +670,7 @@ pub struct Mcp {
     #[arg(long = "read-root", value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub read_roots: Vec<String>,
     /// Limit answers to this many bytes [default: what the client accepts, by its name]
-    #[arg(long, value_name = "BYTES", value_parser = value_parser!(u64).range(1_000..=51_200))]
+    #[arg(long, value_name = "BYTES", value_parser = value_parser!(u64).range(1_000..=ANSWER_LIMIT_BYTES as u64))]
     max_answer_bytes: Option<u64>,
     /// Add structured content to answers; some agents show it instead of the text
     #[arg(long)]
