@@ -47,20 +47,20 @@ function assertPrints(command, ...args) {
 test('hashline-native/bun answers as recorded', (t) => {
   const bun = join(root, 'node_modules', '.bin', 'bun')
   if (!existsSync(bun)) return t.skip('Bun is not installed here')
-  if (process.env.HASHLINE_EMULATOR) return t.skip('Bun is there for the machine itself alone')
+  if (process.env.HASHLINE_EMULATOR) return t.skip('Bun exists only for this machine')
   assertPrints(bun, join(root, '__test__/bindings/print.mjs'), join(root, 'js/bun.mjs'), path)
 })
 
 test('the C interface answers as recorded, to Python', { skip: elsewhere }, (t) => {
-  if (spawnSync('python3', ['--version']).error) return t.skip('there is no python3')
-  if (process.env.HASHLINE_EMULATOR) return t.skip('Python is there for the machine itself alone')
+  if (spawnSync('python3', ['--version']).error) return t.skip('python3 is not installed')
+  if (process.env.HASHLINE_EMULATOR) return t.skip('Python exists only for this machine')
   assertPrints('python3', join(root, '__test__/bindings/driver.py'), binaryPath(), path)
 })
 
 test('hashline-native/bun frees all memory', (t) => {
   const bun = join(root, 'node_modules', '.bin', 'bun')
   if (!existsSync(bun)) return t.skip('Bun is not installed here')
-  if (process.env.HASHLINE_EMULATOR) return t.skip('Bun is there for the machine itself alone')
+  if (process.env.HASHLINE_EMULATOR) return t.skip('Bun exists only for this machine')
   const script = join(root, 'stress/ffi-memory.mjs')
   const { status, stderr } = spawnSync(bun, [script, '--calls', '4000'], { encoding: 'utf8' })
   assert.equal(status, 0, stderr)

@@ -98,8 +98,8 @@ test('every function works on several threads at once', async (t) => {
 })
 
 test('the version is that of the package', (t) => {
-  if (spawnSync('python3', ['--version']).error) return t.skip('there is no python3')
-  if (process.env.HASHLINE_EMULATOR) return t.skip('Python is there for the machine itself alone')
+  if (spawnSync('python3', ['--version']).error) return t.skip('python3 is not installed')
+  if (process.env.HASHLINE_EMULATOR) return t.skip('Python exists only for this machine')
   const code = `import ctypes, sys
 library = ctypes.CDLL(sys.argv[1])
 library.hashline_version.restype = ctypes.c_char_p

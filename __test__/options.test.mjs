@@ -151,7 +151,7 @@ const compared = (name, type, index = 0) =>
   `export const same${name}${index}: Same<api.${name}, ${type}> = true`
 
 test('the declarations of options and requests match the addon', async (t) => {
-  if (isEmulated) return t.skip('the compiler is not there')
+  if (isEmulated) return t.skip('the compiler does not run in an emulator')
   for (const name of [
     'HashSessionLimits',
     'HashSessionMemory',

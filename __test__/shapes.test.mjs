@@ -141,7 +141,7 @@ const TYPES = {
 }
 
 test('the declared types match arguments and answers exactly', (t) => {
-  if (isEmulated) return t.skip('the compiler is not there')
+  if (isEmulated) return t.skip('the compiler does not run in an emulator')
   return withMess({}, (dir) => {
     /** @type {string[]} */
     const lines = []

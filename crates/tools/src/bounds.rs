@@ -47,7 +47,7 @@ const MAX_LINE_CHARS: usize = 1_000;
 const MAX_TAIL_LINES: usize = 100;
 const MAX_TAIL_BYTES: usize = 8_192;
 
-/// Cuts a text to the limits of one answer. Very long lines are cut_line first, so that the lines
+/// Cuts a text to the limits of one answer. Very long lines are cut first, so that the lines
 /// after them are kept. Then whole lines are omitted, but not the notes at the end. `advice` says
 /// what the model can do about it; `dialect` is that of the anchors in the text.
 pub fn bounded(text: String, max_bytes: usize, dialect: &Dialect, advice: &str) -> String {

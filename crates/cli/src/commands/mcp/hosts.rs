@@ -5,7 +5,7 @@
 
 use hashline_tools::AnswerLimits;
 
-/// Of clients that are not in the table: what the strictest of the common ones take.
+/// The limits for all other clients: what the strictest of the common ones accepts.
 const OTHERS: AnswerLimits = AnswerLimits { answer_bytes: 40_000, error_bytes: 8_000 };
 
 /// A client with its own limits.

@@ -112,15 +112,15 @@ impl Failures {
             failures.push(failure);
         }
         let code = failures.first()?.code;
-        let told = reported_failures(&failures, host.refusal_limit_bytes).len();
-        let mut reported: Vec<_> = reports.iter().filter(|(at, ..)| *at < told).collect();
+        let reported_count = reported_failures(&failures, host.refusal_limit_bytes).len();
+        let mut reported: Vec<_> = reports.iter().filter(|(at, ..)| *at < reported_count).collect();
         reported.sort_by_key(|(_, place, _)| *place);
         // Hunks are named instead, and anchors to verify belong to no operation.
         let has_operations = names.is_empty() && !self.is_verification;
         let operation = |at: usize| has_operations.then(|| failures[at].operation);
         let reported: Vec<_> =
             reported.into_iter().map(|(at, _, report)| (operation(*at), report)).collect();
-        let text = rejected_text(&failures, told, has_operations, &reported);
+        let text = rejected_text(&failures, reported_count, has_operations, &reported);
         let mut shown: HashMap<&str, LineSet> = HashMap::new();
         for (_, report) in &reported {
             let lines = report.numbers().map(|line| line..line + 1).collect();
