@@ -639,6 +639,16 @@ fn the_refusal_of_a_file_that_others_renamed_names_it() {
 }
 
 #[test]
+fn a_file_without_enough_letters_is_not_named_as_the_renamed_one() {
+    let scene = Scene::new(&[("f", "}\n"), ("other", "}\n")]);
+    scene.read("f");
+    fs::remove_file(scene.dir.path().join("f")).unwrap();
+    let rejected = scene.refuse(json!([set(1, "}", "x")]));
+    assert_eq!(rejected.code, Code::FileNotFound);
+    assert!(!rejected.text.contains("other"), "{}", rejected.text);
+}
+
+#[test]
 fn a_malformed_patch_does_not_wait_for_its_turn() {
     let scene = Scene::new(&[("f", "one\n")]);
     let earlier = scene.session.writing();

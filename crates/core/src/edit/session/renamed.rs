@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::view::scope::Scope;
 use hashline_disk::bytes::{Loaded, load_place};
 use hashline_disk::fs::{FileKind, Lookup};
-use hashline_memory::{SessionMemory, hash_of};
+use hashline_memory::{SessionMemory, hash_of, says_enough};
 
 /// Directories with more names are not searched.
 const NAMES_LIMIT: usize = 4_096;
@@ -21,7 +21,12 @@ pub fn renamed(scope: &Scope<'_>, memory: &SessionMemory, path: &str) -> Option<
     let Lookup::Found(place) = scope.base.named(path).ok()? else { return None };
     let record = memory.record(place.canonical());
     let tip = record.file()?.lineages.last()?.tip;
-    let length = record.text(tip)?.text.len() as u64;
+    let known = &record.text(tip)?.text;
+    // Many files have only a brace, or nothing.
+    if !says_enough(known) {
+        return None;
+    }
+    let length = known.len() as u64;
     let directory = scope.fs.open_dir(&place.directory()).ok()?;
     let mut names = scope.fs.list(&directory).ok()?;
     if names.len() > NAMES_LIMIT {
@@ -30,10 +35,13 @@ pub fn renamed(scope: &Scope<'_>, memory: &SessionMemory, path: &str) -> Option<
     names.sort();
     let mut read = 0;
     for name in names {
+        if read == READ_LIMIT || scope.cancel.check().is_err() {
+            return None;
+        }
         let other = place.sibling(&name);
         let Ok(stamp) = scope.fs.stamp(&other) else { continue };
         let is_as_long = (length..=length + MARK_BYTES).contains(&stamp.size_bytes);
-        if stamp.kind != FileKind::File || !is_as_long || read == READ_LIMIT {
+        if stamp.kind != FileKind::File || !is_as_long {
             continue;
         }
         read += 1;
