@@ -288,3 +288,18 @@ test('snippets of the pages compile', () =>
 test('JSON in the pages is valid', () => {
   for (const page of pages) for (const { code } of blocks(page, 'json')) JSON.parse(code)
 })
+
+test('the page for agents has the limits of answers that the server uses', () => {
+  const hosts = read('crates/cli/src/commands/mcp/hosts.rs')
+  const limits = Array.from(
+    hosts.matchAll(/(\w+): AnswerLimits.{1,24}answer_bytes: ([\d_]+), error_bytes: ([\d_]+)/g),
+    ([, , ...bytes]) => bytes.map((count) => `${Number(count.replaceAll('_', '')) / 1000} KB`),
+  )
+  assert.equal(limits.length, 3)
+  const sentences = read('docs/agents.md')
+    .split('\n')
+    .find((line) => line.startsWith('- **Answers** have'))
+  for (const limit of limits.flat()) {
+    assert.ok(sentences?.includes(limit), limit)
+  }
+})
