@@ -203,6 +203,22 @@ fn regression_files_that_apply_cannot_edit_are_left_to_the_tools_of_the_agent() 
     assert!(!is_denied("gemini", gemini(&plan)));
 }
 
+/// The roots of the variable counted for commands alone.
+#[cfg(unix)]
+#[test]
+fn regression_the_roots_of_the_variable_count_for_denied_tools() {
+    let project = Project::new(&[("p/a.txt", "a\n"), ("q/b.txt", "b\n")]);
+    let event = json!({"hook_event_name": "PreToolUse", "tool_name": "Write",
+        "cwd": project.path(""), "tool_input": {"file_path": "p/a.txt", "content": ""}});
+    let answer_with = |root: &str| {
+        let policy = json!({"roots": [project.path(root)]});
+        let hook = "\"$hashline\" hook claude --deny Write";
+        project.shell(&format!("echo '{event}' | HASHLINE_GUARD='{policy}' {hook}"))
+    };
+    assert!(answer_with("p").stdout.contains("deny"));
+    assert_eq!(answer_with("q"), printed("{}\n"));
+}
+
 /// They passed: only strings were checked.
 #[test]
 fn regression_an_unreadable_command_is_refused() {
