@@ -1,7 +1,7 @@
 //! The core's outcome of an edit → what JavaScript sees.
 
-use hashline_core::{self as core, NoopReason, Outcome};
-use napi::bindgen_prelude::{Either, ToNapiValue, TypeName};
+use hashline_core::{self as core, DocumentText, NoopReason, Outcome};
+use napi::bindgen_prelude::{Either, ToNapiValue, TypeName, Uint8Array};
 use napi::{Env, ValueType, sys};
 use napi_derive::napi;
 
@@ -110,6 +110,45 @@ pub struct FileChange {
     pub diff: Option<String>,
     /// The same, hunk by hunk.
     pub hunks: Option<Vec<DiffHunk>>,
+    /// `true` for a document, which the host must write, move or remove. Documents alone have the
+    /// fields below.
+    #[napi(ts_type = "true")]
+    pub document: Option<bool>,
+    /// The new content, unless it is deleted: a string, or bytes if it was set as bytes.
+    #[napi(ts_type = "string | Uint8Array")]
+    pub content: Option<Either<Text, Uint8Array>>,
+    /// The edits that make the new content of the text that was set, in its order. Empty if the
+    /// document is new, only moved, or set as bytes.
+    pub text_edits: Option<Vec<TextEdit>>,
+    /// The version of the text that the edits are for.
+    pub version: Option<f64>,
+}
+
+/// An edit of a text, as the Language Server Protocol defines it.
+#[napi(object, object_from_js = false)]
+pub struct TextEdit {
+    /// The range of the text before; the end is not in it.
+    pub range: TextRange,
+    /// The text to put there.
+    pub new_text: String,
+}
+
+/// A range of a text.
+#[napi(object, object_from_js = false)]
+pub struct TextRange {
+    /// Where it starts.
+    pub start: TextPosition,
+    /// Where it ends.
+    pub end: TextPosition,
+}
+
+/// A position in a text.
+#[napi(object, object_from_js = false)]
+pub struct TextPosition {
+    /// The line, from 0. Lines end with `\n`, `\r\n` or `\r`.
+    pub line: f64,
+    /// The UTF-16 code units before it in the line.
+    pub character: f64,
 }
 
 /// One hunk of a diff, in the shape of the npm package `diff`.
@@ -296,8 +335,33 @@ impl From<core::Rejected> for RejectedOutcome {
     }
 }
 
+impl From<core::TextEdit> for TextEdit {
+    fn from(edit: core::TextEdit) -> TextEdit {
+        let position = |at: core::TextPosition| TextPosition {
+            line: at.line as f64,
+            character: at.character as f64,
+        };
+        let core::TextRange { start, end } = edit.range;
+        let range = TextRange { start: position(start), end: position(end) };
+        TextEdit { range, new_text: edit.new_text }
+    }
+}
+
+/// The content of a document.
+fn content(text: DocumentText) -> Either<Text, Uint8Array> {
+    match text {
+        DocumentText::Text(text) => Either::A(text.into()),
+        DocumentText::Bytes(bytes) => Either::B(bytes.into()),
+    }
+}
+
 impl From<core::FileChange> for FileChange {
     fn from(file: core::FileChange) -> FileChange {
+        let is_document = file.document.is_some();
+        let (text, edits, version) = match file.document {
+            Some(document) => (document.content, Some(document.text_edits), document.version),
+            None => (None, None, None),
+        };
         FileChange {
             path: file.path,
             from: file.from,
@@ -310,6 +374,10 @@ impl From<core::FileChange> for FileChange {
             syntax: file.syntax.map(|state| Word(state.as_str())),
             hunks: file.diff.as_ref().map(|diff| diff.hunks.iter().map(DiffHunk::from).collect()),
             diff: file.diff.map(|diff| diff.text),
+            document: is_document.then_some(true),
+            content: text.map(content),
+            text_edits: edits.map(each),
+            version: version.map(|version| version as f64),
         }
     }
 }

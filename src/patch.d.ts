@@ -563,6 +563,11 @@ export interface HashSessionOptions extends FileOptions, EditOptions, CommitOpti
   /** Directories that may be read in addition to the root. */
   readRoots?: string | readonly string[]
   /**
+   * `false` if no path may lead to the disk: every file is a document (`setDocument`), `root` and
+   * `cwd` need not exist, and nothing is written. It excludes `store`.
+   */
+  disk?: boolean
+  /**
    * What to do with anchors of lines that were never shown: `'refuse'` (the default), or `'match'`
    * them with the current lines, as `applyHash` does.
    */
@@ -612,6 +617,12 @@ export interface HashSessionStore {
   id: string
   /** The directory: `stateDir` by default. */
   dir?: string
+}
+
+/** The properties of a document. */
+export interface DocumentOptions {
+  /** A number that the outcome of an edit returns, such as the version of an editor's buffer. */
+  version?: number
 }
 
 /** How one read or search of a session is made. */

@@ -7,13 +7,14 @@ use std::sync::Arc;
 
 use hashline_core::host::Turn;
 use hashline_core::{
-    self as core, Cancel, Code, Error, Outcome, Patch, PatchOptions, Result as CoreResult,
-    SearchResult as Found, Session,
+    self as core, Cancel, Code, DocumentText, Error, Outcome, Patch, PatchOptions,
+    Result as CoreResult, SearchResult as Found, Session,
 };
-use napi::Env;
 use napi::bindgen_prelude::Uint8Array;
+use napi::{Env, ValueType};
 use napi_derive::napi;
 
+use super::buffers::with_text;
 use super::error::{self, Result, contained};
 use super::external::ExternalMemory;
 use super::js::Js;
@@ -62,6 +63,22 @@ pub struct ReadReport {
     pub images: Vec<ReadImage>,
     /// Where to continue, for each request that a limit cut.
     pub next: Option<Vec<ReadOn>>,
+}
+
+/// A document that is set.
+#[napi(object, object_from_js = false)]
+pub struct OpenDocument {
+    /// The path, as it was set.
+    pub path: String,
+    /// The version of its text, if one was given.
+    pub version: Option<f64>,
+}
+
+impl From<core::OpenDocumentInfo> for OpenDocument {
+    fn from(document: core::OpenDocumentInfo) -> OpenDocument {
+        let core::OpenDocumentInfo { path, version } = document;
+        OpenDocument { path, version: version.map(|version| version as f64) }
+    }
 }
 
 impl From<core::ReadImage> for ReadImage {
@@ -301,6 +318,46 @@ impl HashSession {
         })
     }
 
+    /// Sets the text of a document. Until it is closed, the session reads, searches and edits this
+    /// text in place of the file with its path, and never writes it: the entry of the file in an
+    /// outcome has the new text, and the host writes it. Bytes are in the encoding of files.
+    ///
+    /// Calls that have started use the text before; if one of them is a patch of the document, it is
+    /// refused.
+    #[napi(
+        ts_args_type = "path: string, text: string | Uint8Array, options?: DocumentOptions",
+        ts_return_type = "void"
+    )]
+    pub fn set_document<'env>(
+        &self,
+        env: &'env Env,
+        path: Js<'env>,
+        text: Js<'env>,
+        options: Js<'env>,
+    ) -> napi::Result<Js<'env>> {
+        error::returned(env, || {
+            let options = options::document_options(options)?;
+            let path: PathBuf = Field::argument("path", path)?.read()?;
+            let text = document_text(text)?;
+            Ok(self.open()?.set_document(path, text, options.version)?)
+        })
+    }
+
+    /// Closes a document: its path names the file again. Returns whether it was set.
+    #[napi(ts_args_type = "path: string", ts_return_type = "boolean")]
+    pub fn close_document<'env>(&self, env: &'env Env, path: Js<'env>) -> napi::Result<Js<'env>> {
+        error::returned(env, || {
+            let path: PathBuf = Field::argument("path", path)?.read()?;
+            Ok(self.open()?.close_document(path)?)
+        })
+    }
+
+    /// The documents that are set, sorted by path.
+    #[napi(ts_return_type = "Array<OpenDocument>")]
+    pub fn documents(&self, env: &Env) -> napi::Result<Vec<OpenDocument>> {
+        self.query(env, |session| session.documents().into_iter().map(Into::into).collect())
+    }
+
     /// Files that were shown and that another process has changed since then. Calls detect this by
     /// size, time and inode; each change is returned once. The 256 files that were shown last are
     /// watched.
@@ -392,6 +449,16 @@ impl HashSession {
         let patch = to_value("patch", patch)?.into();
         let session = self.for_call()?;
         Ok((ApplyCall { turn: CallTurn::of(session), patch, options }, signal))
+    }
+}
+
+/// The text of a document: a string, or the bytes of a file.
+fn document_text(text: Js<'_>) -> Result<DocumentText> {
+    let field = Field::argument("text", text)?;
+    match text.bytes()? {
+        Some((bytes, _)) => Ok(bytes.to_vec().into()),
+        None if field.is(ValueType::String) => with_text(field, |text| Ok(text.into())),
+        None => Err(field.wrong("a string or a Uint8Array")),
     }
 }
 

@@ -161,7 +161,13 @@ function functionsOver({ call, open, close }) {
      */
     applySync(patch, options) {
       const inputs = [json('patch', patch), optionsOf(options)]
-      return answer('hashline_session_apply', inputs, this.#open)
+      const outcome = answer('hashline_session_apply', inputs, this.#open)
+      for (const file of outcome.files ?? []) {
+        if (file.contentBase64 === undefined) continue
+        file.content = bytesOfBase64(file.contentBase64)
+        delete file.contentBase64
+      }
+      return outcome
     }
 
     /**
@@ -185,6 +191,27 @@ function functionsOver({ call, open, close }) {
     forget(path) {
       const input = path === undefined ? path : bytesOf('path', path)
       answer('hashline_session_forget', [input], this.#open)
+    }
+
+    /**
+     * @param {string} path
+     * @param {string | Uint8Array} text
+     * @param {Addon.DocumentOptions} [options]
+     */
+    setDocument(path, text, options) {
+      const bytes = typeof text !== 'string'
+      const given = { ...options, ...(bytes && { bytes }) }
+      const inputs = [bytesOf('path', path), bytes ? text : bytesOf('text', text), optionsOf(given)]
+      answer('hashline_session_set_document', inputs, this.#open)
+    }
+
+    /** @param {string} path */
+    closeDocument(path) {
+      return answer('hashline_session_close_document', [bytesOf('path', path)], this.#open)
+    }
+
+    documents() {
+      return answer('hashline_session_documents', [], this.#open)
     }
 
     fork() {

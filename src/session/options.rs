@@ -1,6 +1,7 @@
 //! The options of a session and of its calls.
 
 use hashline_core::{Error, PatchOptions, SessionOptions, StoreOptions};
+use serde::Deserialize;
 
 use crate::apply::DIFF_CONTEXT_LINES;
 use crate::error::Result;
@@ -11,7 +12,7 @@ use crate::options::{
 
 /// `HashSessionOptions`.
 const OPTIONS: OptionNames = &[
-    &["cwd", "root", "readRoots"],
+    &["cwd", "root", "readRoots", "disk"],
     DIALECT,
     &["unseen", "limits", "memory", "store"],
     FILES,
@@ -22,6 +23,20 @@ const OPTIONS: OptionNames = &[
 
 /// `SessionApplyOptions`.
 const APPLY: OptionNames = &[SIGNAL, &["dryRun", "context"]];
+
+/// `DocumentOptions`.
+const DOCUMENT: OptionNames = &[&["version"]];
+
+/// The options of a document.
+#[derive(Deserialize)]
+pub struct DocumentOptions {
+    pub version: Option<i64>,
+}
+
+/// The options of a document.
+pub fn document_options(value: Js<'_>) -> Result<DocumentOptions> {
+    Options::of(value, DOCUMENT)?.read()
+}
 
 /// The options of a session, and of its store, if it has one.
 pub fn session_options(value: Js<'_>) -> Result<(SessionOptions, Option<StoreOptions>)> {

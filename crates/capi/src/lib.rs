@@ -434,6 +434,64 @@ pub unsafe extern "C" fn hashline_session_forget(
     }
 }
 
+/// Sets the text of the document `path`, in UTF-8: until it is closed, the session reads, searches and
+/// edits this text in place of the file with this path, and never writes it. Answers `null`. Options
+/// are `version`, a number, and `bytes`: the text is the bytes of a file, in the encoding of files.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hashline_session_set_document(
+    session: u64,
+    path: *const u8,
+    path_len: usize,
+    text: *const u8,
+    text_len: usize,
+    options: *const u8,
+    options_len: usize,
+    answer: *mut HashlineBuffer,
+    error: *mut HashlineError,
+) -> bool {
+    // SAFETY: The caller keeps the rules at the head of this file.
+    unsafe {
+        answered(answer, error, || {
+            sessions::set_document(
+                session,
+                Input::new("path", path, path_len)?,
+                Input::new("text", text, text_len)?,
+                Input::new("options", options, options_len)?,
+            )
+            .map(HashlineBuffer::of)
+        })
+    }
+}
+
+/// Closes the document `path`: the path names the file again. Answers whether it was set.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hashline_session_close_document(
+    session: u64,
+    path: *const u8,
+    path_len: usize,
+    answer: *mut HashlineBuffer,
+    error: *mut HashlineError,
+) -> bool {
+    // SAFETY: The caller keeps the rules at the head of this file.
+    unsafe {
+        answered(answer, error, || {
+            let path = Input::new("path", path, path_len)?;
+            sessions::close_document(session, path).map(HashlineBuffer::of)
+        })
+    }
+}
+
+/// Answers an array of the documents that are set, with their versions: `{"path", "version"}`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hashline_session_documents(
+    session: u64,
+    answer: *mut HashlineBuffer,
+    error: *mut HashlineError,
+) -> bool {
+    // SAFETY: The caller keeps the rules at the head of this file.
+    unsafe { answered(answer, error, || sessions::documents(session).map(HashlineBuffer::of)) }
+}
+
 /// Answers an array of strings: files that were shown, and that others have changed since then, as
 /// far as previous calls have detected it. Each change is answered once.
 #[unsafe(no_mangle)]

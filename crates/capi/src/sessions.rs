@@ -7,8 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hashline_core::{
-    Cancel, Error, JsonRequest, PatchOptions, Result, SearchQuery, Session, SessionOptions,
-    StoreOptions,
+    Cancel, DocumentText, Error, JsonRequest, PatchOptions, Result, SearchQuery, Session,
+    SessionOptions, StoreOptions,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -113,6 +113,38 @@ pub(crate) fn observe(number: u64, text: Input<'_>, path: Input<'_>) -> Result<V
 pub(crate) fn forget(number: u64, path: Input<'_>) -> Result<Vec<u8>> {
     session(number)?.forget(path.optional_text()?.map(Path::new))?;
     data(&Value::Null)
+}
+
+/// The properties of a document.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DocumentOptions {
+    version: Option<i64>,
+    #[serde(default)]
+    bytes: bool,
+}
+
+pub(crate) fn set_document(
+    number: u64,
+    path: Input<'_>,
+    text: Input<'_>,
+    options: Input<'_>,
+) -> Result<Vec<u8>> {
+    let DocumentOptions { version, bytes } = options.object_or_default()?;
+    let text = match bytes {
+        true => DocumentText::Bytes(text.bytes()?.to_vec()),
+        false => text.text()?.into(),
+    };
+    session(number)?.set_document(path.text()?, text, version)?;
+    data(&Value::Null)
+}
+
+pub(crate) fn close_document(number: u64, path: Input<'_>) -> Result<Vec<u8>> {
+    data(&session(number)?.close_document(path.text()?)?)
+}
+
+pub(crate) fn documents(number: u64) -> Result<Vec<u8>> {
+    data(&session(number)?.documents())
 }
 
 pub(crate) fn changed_files(number: u64) -> Result<Vec<u8>> {

@@ -60,8 +60,9 @@ pub use self::{
         apply_to_text,
     },
     edit::outcome::{
-        Applied, Change, DiffHunk, Failure, FileChange, FileDiff, Noop, NoopReason, Outcome,
-        Rejected, Relocation, Repair, TextOutcome, Warning, WarningCode,
+        Applied, Change, DiffHunk, DocumentChange, DocumentText, Failure, FileChange, FileDiff,
+        Noop, NoopReason, Outcome, Rejected, Relocation, Repair, TextEdit, TextOutcome,
+        TextPosition, TextRange, Warning, WarningCode,
     },
     edit::repair::{RepairRules, Rule},
     edit::report::{ANSWER_CONTEXT_MAX_LINES, AnswerForm, AnswerOptions},
@@ -79,8 +80,8 @@ pub use self::{
     },
     view::width::Columns,
     workspace::{
-        IMAGE_LIMIT_BYTES, ReadImage, ReadOn, ReadReport, Root, Session, SessionLimits,
-        SessionOptions, StoreOptions, Workspace, WorkspaceOptions,
+        IMAGE_LIMIT_BYTES, OpenDocumentInfo, ReadImage, ReadOn, ReadReport, Root, Session,
+        SessionLimits, SessionOptions, StoreOptions, Workspace, WorkspaceOptions,
     },
 };
 

@@ -11,6 +11,7 @@ mod shape;
 mod turns;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
@@ -36,14 +37,15 @@ use hashline_disk::bytes::{Charset, Loaded, MAX_FILE_BYTES};
 use hashline_disk::commit::{
     RecoveryReport, StateDir, StateReport, TransactionContext, examine_state, recover_beneath,
 };
-use hashline_disk::fs::{FileSystem, OsFileSystem, unicode_path};
+use hashline_disk::fs::{Base, FileSystem, OsFileSystem, unicode_path};
+use hashline_disk::overlay::Overlay;
 use hashline_lines::dialect::Dialect;
 
 pub use directories::Root;
 pub use roots::serves;
 pub use session::{
-    IMAGE_LIMIT_BYTES, ReadImage, ReadOn, ReadReport, Session, SessionLimits, SessionOptions,
-    StoreOptions, Turn,
+    IMAGE_LIMIT_BYTES, OpenDocumentInfo, ReadImage, ReadOn, ReadReport, Session, SessionLimits,
+    SessionOptions, StoreOptions, Turn,
 };
 pub use turns::Start;
 
@@ -91,19 +93,43 @@ impl Default for WorkspaceOptions {
 pub struct Workspace<'fs> {
     fs: &'fs dyn FileSystem,
     options: WorkspaceOptions,
+    /// The documents of a session, and whether it has a disk.
+    documents: Option<(Arc<Overlay>, bool)>,
 }
 
 impl Workspace<'static> {
     /// A workspace on the system's files.
     pub fn new(options: WorkspaceOptions) -> Self {
-        Workspace { fs: &OsFileSystem, options }
+        Workspace { fs: &OsFileSystem, options, documents: None }
     }
 }
 
 impl<'fs> Workspace<'fs> {
     /// A workspace on another file system.
     pub fn on(fs: &'fs dyn FileSystem, options: &WorkspaceOptions) -> Self {
-        Workspace { fs, options: options.clone() }
+        Workspace { fs, options: options.clone(), documents: None }
+    }
+
+    /// The workspace with the documents of a session, and with or without a disk.
+    fn with_documents(self, overlay: Arc<Overlay>, has_disk: bool) -> Self {
+        Workspace { documents: Some((overlay, has_disk)), ..self }
+    }
+
+    fn on_other(self, fs: &'fs dyn FileSystem) -> Self {
+        Workspace { fs, ..self }
+    }
+
+    fn has_disk(&self) -> bool {
+        self.documents.as_ref().is_none_or(|(_, has_disk)| *has_disk)
+    }
+
+    /// Opens the root.
+    fn base(&self) -> Result<Base> {
+        match &self.documents {
+            None => self.options.base(),
+            Some((overlay, true)) => Ok(self.options.base()?.with_overlay(Arc::clone(overlay))),
+            Some((overlay, false)) => self.options.base_without_disk(Arc::clone(overlay)),
+        }
     }
 
     /// The options that all calls share.
@@ -302,7 +328,8 @@ impl<'fs> Workspace<'fs> {
         recall: Option<Recall<'_>>,
         cancel: &Cancel,
     ) -> Result<Outcome> {
-        let state = &self.state_dir()?;
+        // Without a disk, the directory is not used, so it need not be known.
+        let state = &if self.has_disk() { self.state_dir()? } else { StateDir::new(Some("."))? };
         let how = Application { state, options: &self.options.apply, patch_options, recall };
         self.scoped(cancel, |scope| apply_hash(scope, &how, patch))
     }
@@ -343,7 +370,7 @@ impl<'fs> Workspace<'fs> {
     ) -> Result<T> {
         let options = &self.options;
         let charset = options.encoding.as_deref().map(Charset::by_label).transpose()?;
-        let base = options.base()?;
+        let base = self.base()?;
         let is_cancelled = || cancel.is_cancelled();
         let budget = &Budget::new(&is_cancelled);
         work(&Scope {

@@ -13,12 +13,14 @@ mod strings;
 
 use std::borrow::Cow;
 use std::fs::File;
+use std::sync::Arc;
 
 pub use charset::{Charset, Decoded};
 use content::{Content, FileVersion, LoadFailure, Purpose};
 pub use strings::{string_of, string_with_cancel, valid_utf8};
 
-use crate::fs::{Base, FileKind, FileSystem, Place, Stamp, is_refused_link, not_a_file};
+use crate::fs::{Base, FileKind, FileSystem, Opened, Place, Stamp, is_refused_link, not_a_file};
+use crate::overlay::OpenDocument;
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Code, Error, Mention, Message, Result, Term};
 use hashline_lines::lines::Unit;
@@ -301,6 +303,9 @@ fn hash_of_file(fs: &dyn FileSystem, file: &mut File, cancel: &Cancel) -> std::i
 
 /// Loads the file at a place, again if it changes meanwhile.
 pub fn load_place(fs: &dyn FileSystem, place: &Place, options: &LoadOptions) -> Result<Loaded> {
+    if let Some(document) = place.document() {
+        return load_document(document, place.shown(), options);
+    }
     for _ in 0..READ_ATTEMPTS {
         let file = match fs.open(place) {
             Err(cause) if is_refused_link(&cause) => continue,
@@ -347,8 +352,7 @@ pub fn with_file<T>(
 ) -> Result<T> {
     let mut is_growing = false;
     for _ in 0..READ_ATTEMPTS {
-        let file = base.open_file(path)?;
-        let loaded = match load(fs, file, path, options, Purpose::View) {
+        let loaded = match load_path(fs, base, path, options) {
             Err(error) if error.code == Code::ConcurrentChange => continue,
             other => other?,
         };
@@ -378,7 +382,7 @@ pub fn load_for_view(
     options: &LoadOptions,
 ) -> Result<Loaded> {
     for _ in 0..READ_ATTEMPTS {
-        match load(fs, base.open_file(path)?, path, options, Purpose::View) {
+        match load_path(fs, base, path, options) {
             Err(error) if error.code == Code::ConcurrentChange => options.cancel.check()?,
             other => return other,
         }
@@ -410,6 +414,32 @@ pub fn load_bytes(name: &str, bytes: &[u8], options: &LoadOptions) -> Result<Loa
         return Err(too_large(name, size_bytes, options.max_file_bytes));
     }
     of_content(Content::copy_of(bytes), options)
+}
+
+/// Loads the file or document at a path once, to be shown.
+fn load_path(
+    fs: &dyn FileSystem,
+    base: &Base,
+    path: &str,
+    options: &LoadOptions,
+) -> Result<Loaded> {
+    match base.open_or_document(path)? {
+        Opened::File(file) => load(fs, file, path, options, Purpose::View),
+        Opened::Document(document) => load_document(&document, path, options),
+    }
+}
+
+/// Loads a document of the host as if its content were in a file.
+fn load_document(document: &OpenDocument, path: &str, options: &LoadOptions) -> Result<Loaded> {
+    options.cancel.check()?;
+    let size_bytes = document.content.bytes.len() as u64;
+    if size_bytes > options.max_file_bytes {
+        return Err(too_large(path, size_bytes, options.max_file_bytes));
+    }
+    let content = Content::shared(Arc::clone(&document.content.bytes));
+    // The encoding of files does not matter for a text.
+    let charset = options.charset.filter(|_| !document.content.is_text);
+    of_content(content, &LoadOptions { charset, ..options.clone() })
 }
 
 /// Loads an open file once.

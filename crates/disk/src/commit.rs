@@ -130,6 +130,12 @@ pub enum CommitError {
     Stuck(Error),
 }
 
+impl From<Error> for CommitError {
+    fn from(error: Error) -> CommitError {
+        CommitError::Refused(error)
+    }
+}
+
 /// The file system and directories of a transaction.
 #[derive(Clone, Copy)]
 pub struct TransactionContext<'a> {

@@ -23,7 +23,7 @@ use cap_std::fs::{Dir, DirBuilder, OpenOptions};
 
 pub use named::{may_wait, open_input, read_start};
 pub use place::{
-    Base, Directory, Lookup, Place, differ_in_case_only, not_a_file, plain, plain_path,
+    Base, Directory, Lookup, Opened, Place, differ_in_case_only, not_a_file, plain, plain_path,
     unicode_path,
 };
 pub use stamp::{FileKind, Stamp};
@@ -229,7 +229,7 @@ impl FileSystem for OsFileSystem {
     }
 
     fn read_link(&self, place: &Place) -> io::Result<PathBuf> {
-        place.dir().read_link_contents(place.name())
+        place.dir()?.read_link_contents(place.name())
     }
 
     fn unlink(&self, place: &Place) -> io::Result<()> {
@@ -249,7 +249,7 @@ impl FileSystem for OsFileSystem {
         }
         #[cfg(not(unix))]
         let _ = access;
-        place.dir().create_dir_with(place.name(), &builder)
+        place.dir()?.create_dir_with(place.name(), &builder)
     }
 
     fn remove_dir(&self, place: &Place) -> io::Result<()> {
@@ -273,7 +273,7 @@ impl FileSystem for OsFileSystem {
     }
 
     fn open_dir(&self, place: &Place) -> io::Result<Directory> {
-        let dir = cap_fs_ext::DirExt::open_dir_nofollow(place.dir(), place.name())?;
+        let dir = cap_fs_ext::DirExt::open_dir_nofollow(place.dir()?, place.name())?;
         Ok(Directory::new(dir, place.canonical()))
     }
 

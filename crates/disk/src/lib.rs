@@ -4,7 +4,8 @@
 //! (`fs`). A *document* is the bytes of a file with their encoding and their view as UTF-8
 //! (`bytes`). A *commit* publishes new contents and names, all of them or none. It writes a
 //! *journal*, from which a *recovery* finishes or rolls back what a crash interrupted (`commit`).
-//! `records` stores data that processes share, in the state directory.
+//! `records` stores data that processes share, in the state directory. `overlay` holds the documents
+//! of a host, which take the place of files.
 
 #![deny(missing_docs)]
 #![warn(clippy::mod_module_files)]
@@ -14,4 +15,5 @@ pub mod bytes;
 pub mod commit;
 #[allow(clippy::disallowed_methods, reason = "the only module that touches files")]
 pub mod fs;
+pub mod overlay;
 pub mod records;

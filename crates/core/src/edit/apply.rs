@@ -147,12 +147,12 @@ fn apply_patch(
         failures.push(conflict.operation, patch.path_of(conflict.operation), conflict.error);
     }
     // Without the path of the state directory, a patch could change files in it.
-    let state_path = match state.canonical(scope.fs) {
-        Ok(path) => path,
+    let below_state = match scope.base.has_disk().then(|| state.canonical(scope.fs)).transpose() {
+        Ok(path) => path.map(|path| tasks.below_state(&path)).unwrap_or_default(),
         Err(error) => return refused(scope, &patch, error),
     };
-    let below_state = tasks.below_state(&state_path);
-    let refused_names = tasks.moves_within_one_inode().into_iter().chain(below_state);
+    let refused_names = tasks.moves_within_one_inode().into_iter();
+    let refused_names = refused_names.chain(tasks.moves_onto_documents()).chain(below_state);
     for (operation, error) in refused_names {
         failures.push(operation, patch.path_of(operation), error);
     }

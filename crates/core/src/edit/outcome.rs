@@ -2,13 +2,16 @@
 //! that `index.d.ts` declares.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
+use base64::prelude::{BASE64_STANDARD, Engine};
 use serde::{Serialize, Serializer};
 
 use crate::edit::repair::Rule;
 use crate::edit::structure::SyntaxState;
 use crate::view::scope::Host;
 use hashline_base::error::{Code, Error, Message};
+use hashline_disk::overlay::OpenContent;
 use hashline_lines::rows::GAP;
 
 /// The answer to a patch. A refusal is data, not an error.
@@ -99,6 +102,115 @@ pub struct FileChange {
     /// The diff of its text, if it was requested.
     #[serde(flatten)]
     pub diff: Option<FileDiff>,
+    /// What the host must do, if it is a document.
+    #[serde(flatten)]
+    pub document: Option<DocumentChange>,
+}
+
+/// The change of a document, which the host makes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DocumentChange {
+    /// Always `true`.
+    pub document: bool,
+    /// Its new content; `None` if it was deleted. As data (`serde`), a text, or bytes in Base64 in
+    /// the field `contentBase64`.
+    #[serde(flatten, serialize_with = "shaped_content")]
+    pub content: Option<DocumentText>,
+    /// The edits of the text that was set, in its order; empty if it was created, moved or deleted,
+    /// or was not set as text.
+    pub text_edits: Vec<TextEdit>,
+    /// The version of the text that the edits are for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<i64>,
+}
+
+/// The text of a document, as the host holds it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DocumentText {
+    /// A text; its first character may be a byte order mark.
+    Text(String),
+    /// The bytes of a file, in the encoding of files.
+    Bytes(Vec<u8>),
+}
+
+impl From<&str> for DocumentText {
+    fn from(text: &str) -> DocumentText {
+        DocumentText::Text(text.to_owned())
+    }
+}
+
+impl From<String> for DocumentText {
+    fn from(text: String) -> DocumentText {
+        DocumentText::Text(text)
+    }
+}
+
+impl From<Vec<u8>> for DocumentText {
+    fn from(bytes: Vec<u8>) -> DocumentText {
+        DocumentText::Bytes(bytes)
+    }
+}
+
+impl From<&OpenContent> for DocumentText {
+    fn from(content: &OpenContent) -> DocumentText {
+        let bytes = content.bytes.to_vec();
+        match String::from_utf8(bytes) {
+            Ok(text) if content.is_text => DocumentText::Text(text),
+            Ok(text) => DocumentText::Bytes(text.into_bytes()),
+            Err(error) => DocumentText::Bytes(error.into_bytes()),
+        }
+    }
+}
+
+impl From<DocumentText> for OpenContent {
+    fn from(text: DocumentText) -> OpenContent {
+        let (bytes, is_text) = match text {
+            DocumentText::Text(text) => (text.into_bytes(), true),
+            DocumentText::Bytes(bytes) => (bytes, false),
+        };
+        OpenContent { bytes: Arc::new(bytes), is_text }
+    }
+}
+
+/// An edit of a text, as the Language Server Protocol defines it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TextEdit {
+    /// The range of the text before.
+    pub range: TextRange,
+    /// The text to put there.
+    pub new_text: String,
+}
+
+/// A range of a text; the end is not in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct TextRange {
+    /// Where it starts.
+    pub start: TextPosition,
+    /// Where it ends.
+    pub end: TextPosition,
+}
+
+/// A position in a text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct TextPosition {
+    /// The line, from 0. Lines end with `\n`, `\r\n` or `\r`.
+    pub line: u64,
+    /// The UTF-16 code units before it in the line.
+    pub character: u64,
+}
+
+fn shaped_content<S: Serializer>(
+    content: &Option<DocumentText>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let field = match content {
+        None => None,
+        Some(DocumentText::Text(text)) => Some(("content", text.clone())),
+        Some(DocumentText::Bytes(bytes)) => Some(("contentBase64", BASE64_STANDARD.encode(bytes))),
+    };
+    serializer.collect_map(field)
 }
 
 /// The diff of one file.

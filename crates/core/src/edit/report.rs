@@ -12,6 +12,7 @@ mod no_block;
 pub(super) mod rejected;
 mod repeated;
 mod section;
+mod text_edits;
 
 use hashline_disk::commit::{Conflict, RecoveryReport};
 use hashline_lines::rows::{cut_line_bytes, one_line};
@@ -31,6 +32,7 @@ pub use no_block::no_block_failure;
 pub use rejected::{AnchorReport, anchor_failures, omitted_problems, rejected_text};
 pub use repeated::repeated_failure;
 pub use section::{Note, Section};
+pub use text_edits::text_edits;
 
 /// Lines shown on either side of a failed anchor.
 pub(super) const CONTEXT_LINES: u64 = 2;

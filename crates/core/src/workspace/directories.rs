@@ -2,12 +2,14 @@
 //! it is created, so it is unaffected if the process changes its working directory.
 
 use std::path::{Path, PathBuf, absolute};
+use std::sync::Arc;
 
 use super::session::SessionOptions;
 use super::{Workspace, WorkspaceOptions};
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Error, Result};
 use hashline_disk::fs::{Base, unicode_path};
+use hashline_disk::overlay::Overlay;
 
 /// The boundary of a workspace or session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,13 +42,25 @@ impl WorkspaceOptions {
     }
 
     pub(super) fn base(&self) -> Result<Base> {
+        let (root, cwd) = self.root_and_cwd()?;
+        Base::open_at(root, cwd)
+    }
+
+    /// The base of a session whose files are documents alone.
+    pub(super) fn base_without_disk(&self, overlay: Arc<Overlay>) -> Result<Base> {
+        let (root, cwd) = self.root_and_cwd()?;
+        let start = Path::new(cwd.or(root).unwrap_or("/"));
+        Ok(Base::without_disk(root.map(Path::new), start, overlay))
+    }
+
+    fn root_and_cwd(&self) -> Result<(Option<&str>, Option<&str>)> {
         let cwd = self.cwd.as_deref().map(|cwd| unicode_path("cwd", cwd)).transpose()?;
         let root = match &self.root {
             Root::Cwd => Some(cwd.unwrap_or(".")),
             Root::Unbounded => None,
             Root::At(root) => Some(unicode_path("root", root)?),
         };
-        Base::open_at(root, cwd)
+        Ok((root, cwd))
     }
 
     fn resolved(mut self) -> Result<WorkspaceOptions> {
@@ -80,6 +94,9 @@ impl SessionOptions {
 
     /// Refuses directories that do not exist, because every call would fail.
     pub(super) fn check_directories(&self) -> Result<()> {
+        if !self.disk {
+            return Ok(());
+        }
         let WorkspaceOptions { cwd, .. } = &self.workspace;
         let start = WorkspaceOptions { cwd: cwd.clone(), ..WorkspaceOptions::unbounded() };
         start.base().map_err(|error| error.within("cwd ", ""))?;

@@ -5,6 +5,7 @@
 //! line as shown. The rules: docs/protocol.md, "Sessions".
 
 mod broken;
+mod documents;
 mod observe;
 mod reading;
 mod repeats;
@@ -36,7 +37,8 @@ use hashline_base::cancel::Cancel;
 use hashline_base::error::{Code, Error, Result, Spelling};
 use hashline_base::shape::sized;
 use hashline_disk::bytes::snapshot;
-use hashline_disk::fs::{OsFileSystem, plain_path, unicode_path};
+use hashline_disk::fs::{FileSystem, OsFileSystem, plain_path, unicode_path};
+use hashline_disk::overlay::Overlay;
 use hashline_disk::records::{RecordStore, sweep};
 use hashline_lines::dialect::Dialect;
 use hashline_memory::{MemoryLimits, MemoryUpdate, SessionMemory};
@@ -46,6 +48,7 @@ use repeats::Repeats;
 use turn::QueuePosition;
 use watch::FileWatch;
 
+pub use documents::OpenDocumentInfo;
 pub use turn::Turn;
 
 /// The output limits of one call of a session.
@@ -93,6 +96,9 @@ pub struct SessionOptions {
     pub workspace: WorkspaceOptions,
     /// Directories outside of the root that may be read.
     pub read_roots: Vec<PathBuf>,
+    /// Whether paths can name files on the disk. Without it, every file is a document
+    /// ([`Session::set_document`]); directories need not exist, and nothing is written.
+    pub disk: bool,
     /// How to treat lines that were never shown.
     pub unseen: Unseen,
     /// The output limits of one call.
@@ -122,6 +128,7 @@ impl From<WorkspaceOptions> for SessionOptions {
         SessionOptions {
             workspace,
             read_roots: Vec::new(),
+            disk: true,
             unseen: Unseen::default(),
             limits: SessionLimits::default(),
             memory: MemoryLimits::default(),
@@ -198,6 +205,7 @@ pub struct Session {
 struct SessionState {
     memory: SessionMemory,
     patches: PatchState,
+    documents: Arc<Overlay>,
     turns: Turns,
     watch: FileWatch,
     broken: BrokenFiles,
@@ -215,7 +223,15 @@ impl Session {
         let options = options.into().resolved()?;
         options.check_directories()?;
         let memory = SessionMemory::new(options.memory);
-        Ok(Session::with_state(options, memory, PatchState::default()))
+        Ok(Session::with_state(options, memory, PatchState::default(), Overlay::default()))
+    }
+
+    /// The session on another file system.
+    #[must_use]
+    pub fn on(mut self, fs: &'static dyn FileSystem) -> Session {
+        self.workspace = self.workspace.on_other(fs);
+        self.readable = self.readable.into_iter().map(|one| one.on_other(fs)).collect();
+        self
     }
 
     /// Opens a stored session with all that it remembers. Processes that have it open share its
@@ -223,6 +239,11 @@ impl Session {
     pub fn open(options: impl Into<SessionOptions>, store: &StoreOptions) -> Result<Session> {
         let options = options.into().resolved()?;
         options.check_directories()?;
+        if !options.disk {
+            return Err(Error::argument(
+                "disk is false, but a stored session needs a directory: create it without an id",
+            ));
+        }
         let id = &store.id;
         let characters = id.chars().count();
         if id.chars().any(char::is_control) || !(1..=MAX_ID_CHARS).contains(&characters) {
@@ -238,14 +259,20 @@ impl Session {
         let spelling = options.workspace.host.spelling;
         let records = records().map_err(|error| error.spelled(spelling))?;
         let memory = SessionMemory::kept_in(records, options.memory);
-        Ok(Session::with_state(options, memory, PatchState::default()))
+        Ok(Session::with_state(options, memory, PatchState::default(), Overlay::default()))
     }
 
-    fn with_state(options: SessionOptions, memory: SessionMemory, patches: PatchState) -> Session {
+    fn with_state(
+        options: SessionOptions,
+        memory: SessionMemory,
+        patches: PatchState,
+        documents: Overlay,
+    ) -> Session {
         let memory = memory.showing_tags(!options.workspace.dialect.has_hashes());
         let state = Arc::new(SessionState {
             memory,
             patches,
+            documents: Arc::new(documents),
             turns: Turns::default(),
             watch: FileWatch::default(),
             broken: BrokenFiles::default(),
@@ -255,12 +282,16 @@ impl Session {
     }
 
     fn with_shared_state(options: SessionOptions, state: Arc<SessionState>) -> Session {
+        let has_disk = options.disk;
+        let workspace = |options| {
+            Workspace::new(options).with_documents(Arc::clone(&state.documents), has_disk)
+        };
         let readable = options.read_roots.iter().map(|root| {
             let root = Root::At(root.clone());
-            Workspace::new(WorkspaceOptions { root, ..options.workspace.clone() })
+            workspace(WorkspaceOptions { root, ..options.workspace.clone() })
         });
         Session {
-            workspace: Workspace::new(options.workspace.clone()),
+            workspace: workspace(options.workspace.clone()),
             readable: readable.collect(),
             options,
             state,
@@ -275,10 +306,10 @@ impl Session {
         Session::with_shared_state(options, Arc::clone(&self.state))
     }
 
-    /// A separate session with a copy of the memory, not stored on disk.
+    /// A separate session with a copy of the memory and the documents, not stored on disk.
     pub fn fork(&self) -> Session {
         let (memory, patches) = (self.state.memory.fork(), self.state.patches.fork());
-        Session::with_state(self.options.clone(), memory, patches)
+        Session::with_state(self.options.clone(), memory, patches, self.state.documents.fork())
     }
 
     /// The options of the session.
@@ -384,7 +415,7 @@ impl Session {
         // A cancelled call has shown nothing.
         cancel.check()?;
         learning.learn();
-        self.state.watch.show(&files);
+        self.show_now(&files);
         Ok(report)
     }
 
@@ -446,7 +477,7 @@ impl Session {
         let learning = self.state.memory.prepare(updates, Some(position.as_of), cancel);
         cancel.check()?;
         learning.learn();
-        self.state.watch.show(&files);
+        self.show_now(&files);
         Ok(result)
     }
 
@@ -516,14 +547,14 @@ impl Session {
                 names.into_iter().filter_map(|name| self.named(name).ok()).collect()
             }
         };
-        self.state.watch.show(&files);
+        self.show_now(&files);
         Ok(outcome)
     }
 
     /// Checks for files that changed or are still broken, at the start of a call.
     fn check_files(&self) {
-        self.state.watch.poll();
-        self.state.broken.poll();
+        self.state.watch.poll(|file| self.stamp_of(file));
+        self.state.broken.poll(|file| self.stamp_of(file));
     }
 
     /// Records which files a patch broke or repaired; returns all files it changed.
@@ -534,7 +565,7 @@ impl Session {
             for (name, state) in gone.into_iter().chain([(&change.path, change.syntax)]) {
                 if let Ok(file) = self.named(name) {
                     files.push(file.clone());
-                    self.state.broken.note(file, state);
+                    self.state.broken.note(file, state, |file| self.stamp_of(file));
                 }
             }
         }

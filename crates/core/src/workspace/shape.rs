@@ -78,6 +78,7 @@ shape!(SessionShape {
     cwd: PathBuf,
     root: Root,
     read_roots: OneOrMany<PathBuf>,
+    disk: bool,
     unseen: Unseen,
     limits: SessionLimits,
     memory: MemoryLimits,
@@ -100,6 +101,7 @@ impl From<SessionShape> for SessionOptions {
                 ..given.workspace(defaults)
             },
             read_roots: given.read_roots.take().unwrap_or_default().0,
+            disk: given.disk.unwrap_or(true),
             unseen: given.unseen.unwrap_or_default(),
             limits: given.limits.unwrap_or_default(),
             memory: given.memory.unwrap_or_default(),

@@ -14,6 +14,7 @@ mod apply;
 mod cancel;
 mod code_blocks;
 mod control_characters;
+mod documents;
 mod enclosing;
 mod faults;
 mod folds;

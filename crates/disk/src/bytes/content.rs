@@ -9,6 +9,7 @@
 use std::cell::RefCell;
 use std::fs::File;
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::LoadOptions;
@@ -56,6 +57,8 @@ pub(super) struct Content {
 #[derive(Debug)]
 enum Storage {
     Owned(Vec<u8>),
+    /// The content of a document.
+    Shared(Arc<Vec<u8>>),
     Mapped(Mapping),
 }
 
@@ -65,6 +68,10 @@ impl Content {
         bytes.clear();
         bytes.extend_from_slice(text);
         Content { store: Storage::Owned(bytes), stamp: None, file: None }
+    }
+
+    pub(super) fn shared(bytes: Arc<Vec<u8>>) -> Content {
+        Content { store: Storage::Shared(bytes), stamp: None, file: None }
     }
 
     /// The content of `file`, whose stamp was just taken; at most one byte over the limit. `None`
@@ -123,6 +130,7 @@ impl Content {
     pub(super) fn bytes(&self) -> &[u8] {
         match &self.store {
             Storage::Owned(bytes) => bytes,
+            Storage::Shared(bytes) => bytes,
             Storage::Mapped(mapping) => mapping.bytes(),
         }
     }

@@ -11,19 +11,20 @@ use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
-use super::{open_ambient, reading};
+use super::{Stamp, open_ambient, reading};
+use crate::overlay::{OpenDocument, OpenDocuments, Overlay};
 use hashline_base::error::{Code, Error, Result};
 
-/// A name in an open directory.
+/// A name in an open directory, or a document of the host.
 #[derive(Clone, Debug)]
 pub struct Place {
-    dir: Arc<Dir>,
+    at: At,
     name: OsString,
     /// The path without links and dots: equal for different spellings of a path.
     canonical: PathBuf,
@@ -31,10 +32,49 @@ pub struct Place {
     shown: String,
 }
 
+/// What a place leads to.
+#[derive(Clone, Debug)]
+enum At {
+    /// An entry of an open directory.
+    Directory(Arc<Dir>),
+    /// A document.
+    Document(Arc<OpenDocument>),
+    /// A directory that only the paths of documents imply.
+    ImpliedDirectory,
+    /// Nothing, in a session that has no disk.
+    Nothing,
+}
+
 impl Place {
-    /// The open directory.
-    pub(super) fn dir(&self) -> &Dir {
-        &self.dir
+    /// The open directory. A document is in none, so no operation on files can reach it.
+    pub(super) fn dir(&self) -> io::Result<&Dir> {
+        match &self.at {
+            At::Directory(dir) => Ok(dir),
+            At::Document(_) | At::ImpliedDirectory | At::Nothing => {
+                Err(io::ErrorKind::NotFound.into())
+            }
+        }
+    }
+
+    /// Whether nothing on the disk can be at the place: it leads to a document, or would lead to
+    /// one if there were one.
+    pub fn is_off_disk(&self) -> bool {
+        !matches!(self.at, At::Directory(_))
+    }
+
+    /// The document, if the place leads to one.
+    pub fn document(&self) -> Option<&Arc<OpenDocument>> {
+        if let At::Document(document) = &self.at { Some(document) } else { None }
+    }
+
+    /// The stamp, if nothing on the disk can be at the place.
+    pub(super) fn stamp_off_disk(&self) -> Option<io::Result<Stamp>> {
+        match &self.at {
+            At::Directory(_) => None,
+            At::Document(document) => Some(Ok(document.stamp())),
+            At::ImpliedDirectory => Some(Ok(OpenDocument::stamp_of_directory())),
+            At::Nothing => Some(Err(io::ErrorKind::NotFound.into())),
+        }
     }
 
     /// The name in it.
@@ -61,7 +101,11 @@ impl Place {
     pub fn sibling(&self, name: impl Into<OsString>) -> Place {
         let name = name.into();
         let canonical = self.canonical.with_file_name(&name);
-        Place { dir: Arc::clone(&self.dir), name, canonical, shown: self.shown.clone() }
+        let at = match &self.at {
+            At::Directory(dir) => At::Directory(Arc::clone(dir)),
+            At::Document(_) | At::ImpliedDirectory | At::Nothing => At::Nothing,
+        };
+        Place { at, name, canonical, shown: self.shown.clone() }
     }
 }
 
@@ -90,7 +134,8 @@ impl Directory {
     pub fn place(&self, name: impl Into<OsString>, shown: &str) -> Place {
         let name = name.into();
         let canonical = self.path.join(&name);
-        Place { dir: Arc::clone(&self.dir), name, canonical, shown: shown.to_owned() }
+        let at = At::Directory(Arc::clone(&self.dir));
+        Place { at, name, canonical, shown: shown.to_owned() }
     }
 }
 
@@ -119,6 +164,11 @@ impl Lookup {
         }
     }
 
+    /// Whether nothing on the disk can be there ([`Place::is_off_disk`]).
+    pub fn is_off_disk(&self) -> bool {
+        matches!(self, Lookup::Found(place) if place.is_off_disk())
+    }
+
     /// Another name in the same directory.
     pub fn sibling(&self, name: impl Into<OsString>) -> Lookup {
         match self {
@@ -141,12 +191,37 @@ pub struct Base {
     start: Option<PathBuf>,
     /// The open directories, by canonical path: one descriptor for each.
     dirs: Mutex<HashMap<PathBuf, Arc<Dir>>>,
+    /// The documents of the host, if it can have any.
+    overlaid: Option<Overlaid>,
 }
 
 #[derive(Debug)]
 struct OpenRoot {
     dir: Arc<Dir>,
     canonical: PathBuf,
+}
+
+/// The documents of a call.
+#[derive(Debug)]
+struct Overlaid {
+    overlay: Arc<Overlay>,
+    /// The documents as the call sees them.
+    seen: Mutex<OpenDocuments>,
+    /// Without a disk, every path is that of a document or of nothing. The root then need not
+    /// exist.
+    without_disk: Option<VirtualRoot>,
+}
+
+/// The root of a session without a disk.
+#[derive(Debug)]
+struct VirtualRoot(Option<PathBuf>);
+
+/// An opened file.
+pub enum Opened {
+    /// A file on the disk.
+    File(File),
+    /// A document of the host.
+    Document(Arc<OpenDocument>),
 }
 
 impl Base {
@@ -163,7 +238,95 @@ impl Base {
             (Some(start), Some(opened)) if Some(start) == root => Some(opened.canonical.clone()),
             (start, _) => start.map(start_directory).transpose()?,
         };
-        Ok(Base { root: opened, start, dirs: Mutex::default() })
+        Ok(Base { root: opened, start, dirs: Mutex::default(), overlaid: None })
+    }
+
+    /// A base without a disk: its files are documents alone. Both paths are absolute.
+    pub fn without_disk(root: Option<&Path>, start: &Path, overlay: Arc<Overlay>) -> Base {
+        let seen = Mutex::new(overlay.documents());
+        let without_disk = Some(VirtualRoot(root.map(normalized)));
+        Base {
+            root: None,
+            start: Some(normalized(start)),
+            dirs: Mutex::default(),
+            overlaid: Some(Overlaid { overlay, seen, without_disk }),
+        }
+    }
+
+    /// The base with documents in place of files.
+    #[must_use]
+    pub fn with_overlay(mut self, overlay: Arc<Overlay>) -> Base {
+        let seen = Mutex::new(overlay.documents());
+        self.overlaid = Some(Overlaid { overlay, seen, without_disk: None });
+        self
+    }
+
+    /// The documents, as the call sees them.
+    pub(super) fn documents(&self) -> Option<OpenDocuments> {
+        self.overlaid.as_ref().map(|overlaid| overlaid.seen.lock().clone())
+    }
+
+    /// Whether there is a disk.
+    pub fn has_disk(&self) -> bool {
+        self.overlaid.as_ref().is_none_or(|overlaid| overlaid.without_disk.is_none())
+    }
+
+    /// The documents to change, and as the call sees them.
+    pub fn overlay(&self) -> Option<(&Overlay, OpenDocuments)> {
+        Some((&*self.overlaid.as_ref()?.overlay, self.documents()?))
+    }
+
+    /// The name by which a full path is known among the documents.
+    pub(super) fn name_of(&self, full: &Path) -> PathBuf {
+        if self.has_disk() { canonical_name(full) } else { normalized(full) }
+    }
+
+    /// The canonical path that a document with this path gets. Refuses the path of a directory.
+    pub fn document_path(&self, path: &str) -> Result<PathBuf> {
+        let canonical = self.name_of(&self.full(path, Path::new(path))?);
+        if !self.is_within_root(&canonical) {
+            return Err(outside(path));
+        }
+        let documents = self.documents().unwrap_or_default();
+        let is_directory = self.is_root(&canonical)
+            || documents.has_below(&canonical)
+            || self.has_disk() && canonical.is_dir();
+        if is_directory || canonical.file_name().is_none() {
+            return Err(not_a_file(path, "a directory"));
+        }
+        if canonical.ancestors().skip(1).any(|above| documents.get(above).is_some()) {
+            return Err(Error::io("find", path, &io::ErrorKind::NotADirectory.into()));
+        }
+        Ok(canonical)
+    }
+
+    /// The place of a path, if it leads to a document, or if there is no disk.
+    fn off_disk(&self, shown: &str, path: &Path) -> Result<Option<Place>> {
+        let Some(documents) = self.documents() else { return Ok(None) };
+        let has_disk = self.has_disk();
+        if has_disk && documents.is_empty() {
+            return Ok(None);
+        }
+        let full = self.full(shown, path)?;
+        // A link leads to the document of its target.
+        let canonical = self.name_of(&full);
+        let at = match documents.get(&canonical) {
+            _ if !self.is_within_root(&canonical) && has_disk => return Ok(None),
+            _ if !self.is_within_root(&canonical) => return Err(outside(shown)),
+            Some(document) => At::Document(Arc::clone(document)),
+            None if has_disk => return Ok(None),
+            None if self.is_root(&canonical) => return Err(not_a_file(shown, "a directory")),
+            None if documents.has_below(&canonical) => At::ImpliedDirectory,
+            None => At::Nothing,
+        };
+        let mut above = canonical.ancestors().skip(1);
+        if matches!(at, At::Nothing) && above.any(|path| documents.get(path).is_some()) {
+            return Err(Error::io("find", shown, &io::ErrorKind::NotADirectory.into()));
+        }
+        let Some(name) = canonical.file_name().map(OsStr::to_owned) else {
+            return Err(not_a_file(shown, "a directory"));
+        };
+        Ok(Some(Place { at, name, canonical, shown: shown.to_owned() }))
     }
 
     /// The start of relative paths, if it is not the root.
@@ -173,12 +336,33 @@ impl Base {
 
     /// The root's path without links, if there is one.
     pub fn root_path(&self) -> Option<&Path> {
-        self.root.as_ref().map(|root| root.canonical.as_path())
+        match self.overlaid.as_ref().and_then(|overlaid| overlaid.without_disk.as_ref()) {
+            Some(VirtualRoot(root)) => root.as_deref(),
+            None => self.root.as_ref().map(|root| root.canonical.as_path()),
+        }
     }
 
-    /// Closes the cached directories, so that paths are resolved again.
+    /// Closes the cached directories, so that paths are resolved again, and takes the documents as
+    /// they are now.
     pub fn forget(&self) {
         self.dirs.lock().clear();
+        if let Some(Overlaid { overlay, seen, .. }) = &self.overlaid {
+            *seen.lock() = overlay.documents();
+        }
+    }
+
+    /// Opens a file or document for reading, following links, without blocking on a FIFO.
+    pub fn open_or_document(&self, path: &str) -> Result<Opened> {
+        match self.off_disk(path, Path::new(path))? {
+            None => self.open_file(path).map(Opened::File),
+            Some(place) => match place.at {
+                At::Document(document) => Ok(Opened::Document(document)),
+                At::ImpliedDirectory => Err(not_a_file(path, "a directory")),
+                At::Directory(_) | At::Nothing => {
+                    Err(Error::io("open", path, &io::ErrorKind::NotFound.into()))
+                }
+            },
+        }
     }
 
     /// Opens a file for reading, following links, without blocking on a FIFO.
@@ -194,20 +378,27 @@ impl Base {
             return Ok(file.into_std());
         }
         let place = self.existing(path)?;
-        let file = place.dir.open_with(&place.name, &reading());
+        let file = place.dir().and_then(|dir| dir.open_with(&place.name, &reading()));
         file.map(cap_std::fs::File::into_std).map_err(|cause| root.explain("open", path, &cause))
     }
 
     /// The place of an existing file, following links to the file itself.
     pub fn existing(&self, path: &str) -> Result<Place> {
         let nothing = || Error::io("open", path, &io::ErrorKind::NotFound.into());
+        match self.off_disk(path, Path::new(path))? {
+            Some(Place { at: At::Nothing, .. }) => return Err(nothing()),
+            Some(place) => return Ok(place),
+            None => {}
+        }
         match self.followed(path)? {
-            Lookup::Found(place) => match place.dir.symlink_metadata(&place.name) {
-                // The last component is a link here only if its target does not exist.
-                Ok(entry) if entry.is_symlink() => Err(nothing()),
-                Ok(_) => Ok(place),
-                Err(cause) => Err(self.fault("open", path, &cause)),
-            },
+            Lookup::Found(place) => {
+                match place.dir().and_then(|dir| dir.symlink_metadata(&place.name)) {
+                    // The last component is a link here only if its target does not exist.
+                    Ok(entry) if entry.is_symlink() => Err(nothing()),
+                    Ok(_) => Ok(place),
+                    Err(cause) => Err(self.fault("open", path, &cause)),
+                }
+            }
             Lookup::Missing { .. } => Err(nothing()),
         }
     }
@@ -215,6 +406,13 @@ impl Base {
     /// The canonical path of an existing file. Opens its directory only if there is an error to
     /// report.
     pub fn canonical(&self, path: &str) -> Result<PathBuf> {
+        match self.off_disk(path, Path::new(path))? {
+            Some(Place { at: At::Nothing, .. }) => {
+                return Err(Error::io("open", path, &io::ErrorKind::NotFound.into()));
+            }
+            Some(place) => return Ok(place.canonical),
+            None => {}
+        }
         match self.full(path, Path::new(path))?.canonicalize() {
             Ok(canonical) if self.is_below_root(&canonical) => Ok(canonical),
             _ => Ok(self.existing(path)?.canonical),
@@ -233,6 +431,9 @@ impl Base {
     /// The place of a name that need not be UTF-8; a link in the last component is not followed.
     pub fn named_path(&self, path: &Path) -> Result<Lookup> {
         let shown = path.to_string_lossy();
+        if let Some(place) = self.off_disk(&shown, path)? {
+            return Ok(Lookup::Found(place));
+        }
         let full = self.full(&shown, path)?;
         self.look_up_missing(&shown, &full)
     }
@@ -254,15 +455,15 @@ impl Base {
         let dir = match dirs.get(&first.canonical) {
             Some(dir) => Arc::clone(dir),
             None => {
-                let dir = first.dir.open_dir(&first.name);
+                let dir = first.dir().and_then(|dir| dir.open_dir(&first.name));
                 let fault = |cause| self.fault("open its directory", &first.shown, &cause);
                 let dir = Arc::new(dir.map_err(fault)?);
                 dirs.insert(first.canonical.clone(), Arc::clone(&dir));
                 dir
             }
         };
-        let canonical = first.canonical.join(name);
-        Ok(Place { dir, name: name.to_owned(), canonical, shown: first.shown.clone() })
+        let (at, canonical) = (At::Directory(dir), first.canonical.join(name));
+        Ok(Place { at, name: name.to_owned(), canonical, shown: first.shown.clone() })
     }
 
     /// The directory of the root, and `path` relative to it; `None` without a root.
@@ -340,8 +541,13 @@ impl Base {
 
     /// Whether a path without links is below the root; without a root, whether it has a file name.
     fn is_below_root(&self, canonical: &Path) -> bool {
-        let is_within = self.root_path().is_none_or(|root| canonical.starts_with(root));
-        is_within && !self.is_root(canonical) && canonical.file_name().is_some()
+        self.is_within_root(canonical)
+            && !self.is_root(canonical)
+            && canonical.file_name().is_some()
+    }
+
+    pub(super) fn is_within_root(&self, canonical: &Path) -> bool {
+        self.root_path().is_none_or(|root| canonical.starts_with(root))
     }
 
     fn is_root(&self, canonical: &Path) -> bool {
@@ -349,8 +555,8 @@ impl Base {
     }
 
     fn place_in(&self, path: &str, parent: &Path, name: OsString) -> Result<Place> {
-        let dir = self.open_dir(path, parent)?;
-        Ok(Place { dir, canonical: parent.join(&name), name, shown: path.to_owned() })
+        let at = At::Directory(self.open_dir(path, parent)?);
+        Ok(Place { at, canonical: parent.join(&name), name, shown: path.to_owned() })
     }
 
     fn open_dir(&self, path: &str, canonical: &Path) -> Result<Arc<Dir>> {
@@ -411,6 +617,37 @@ impl OpenRoot {
     }
 }
 
+/// A path without `.` and `..`, which are resolved without looking at links.
+fn normalized(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                plain.pop();
+            }
+            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => plain.push(part),
+        }
+    }
+    plain
+}
+
+/// The path without links and dots of a file, or of a name whose file or directories do not exist.
+fn canonical_name(full: &Path) -> PathBuf {
+    if let Ok(canonical) = full.canonicalize() {
+        return canonical;
+    }
+    let plain = normalized(full);
+    let mut missing = plain.ancestors().skip(1);
+    let found = missing.find_map(|above| Some((above, above.canonicalize().ok()?)));
+    match found {
+        Some((above, canonical)) => {
+            plain.strip_prefix(above).map_or(plain.clone(), |rest| canonical.join(rest))
+        }
+        None => plain,
+    }
+}
+
 /// The directory where relative paths start, without links.
 fn start_directory(path: &str) -> Result<PathBuf> {
     check_path(path)?;
@@ -427,7 +664,7 @@ fn start_directory(path: &str) -> Result<PathBuf> {
     })
 }
 
-fn outside(path: &str) -> Error {
+pub(super) fn outside(path: &str) -> Error {
     Error::at(Code::OutsideRoot, path, format!("{path}: is outside the root"))
 }
 

@@ -86,7 +86,10 @@ impl Stamp {
 
     /// The stamp of the file with a name; of the link itself if it is one.
     pub(super) fn of_place(place: &super::Place) -> io::Result<Stamp> {
-        Ok(Stamp::from_metadata(&place.dir().symlink_metadata(place.name())?))
+        match place.stamp_off_disk() {
+            Some(stamp) => stamp,
+            None => Ok(Stamp::from_metadata(&place.dir()?.symlink_metadata(place.name())?)),
+        }
     }
 
     /// The stamp of the file at a path, without a root; of the link itself if it is one.

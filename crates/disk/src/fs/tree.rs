@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::named::start_of;
-use super::place::{Base, check_path};
+use super::place::{Base, check_path, outside};
 use super::{FileKind, open_ambient, reading};
 use hashline_base::error::{Error, Result};
 
@@ -43,6 +43,9 @@ impl Base {
     /// Resolves `path`, following links; `shown` is the same path for messages.
     pub fn find(&self, path: &Path, shown: &str) -> Result<FoundPath> {
         check_path(shown)?;
+        if let Some(found) = self.find_off_disk(path, shown)? {
+            return Ok(found);
+        }
         let canonical = match self.start_dir()?.join(path).canonicalize() {
             Ok(canonical) => canonical,
             // Distinguishes a path outside the root from a missing one.
@@ -58,8 +61,52 @@ impl Base {
         Ok(FoundPath { canonical, kind })
     }
 
+    /// Like `find`, for documents and for the directories that their paths imply.
+    fn find_off_disk(&self, path: &Path, shown: &str) -> Result<Option<FoundPath>> {
+        let Some(documents) = self.documents() else { return Ok(None) };
+        let full = self.start_dir()?.join(path);
+        let canonical = self.name_of(&full);
+        if !self.has_disk() && !self.is_within_root(&canonical) {
+            return Err(outside(shown));
+        }
+        let is_directory = documents.has_below(&canonical) || self.root_path() == Some(&canonical);
+        let kind = match documents.get(&canonical) {
+            Some(_) => FileKind::File,
+            None if is_directory && (!self.has_disk() || !full.exists()) => FileKind::Directory,
+            None if self.has_disk() => return Ok(None),
+            None => return Err(Error::io("open", shown, &io::ErrorKind::NotFound.into())),
+        };
+        let is_inside = self.is_within_root(&canonical);
+        Ok(is_inside.then_some(FoundPath { canonical, kind }))
+    }
+
     /// The entries of the directory at an absolute path, unsorted.
     pub fn list(&self, dir: &Path) -> io::Result<Vec<Listed>> {
+        let overlaid = self.documents().map(|documents| documents.children(dir));
+        let mut children = overlaid.unwrap_or_default();
+        let on_disk = match self.list_disk(dir) {
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound && !children.is_empty() => {
+                Vec::new()
+            }
+            listed => listed?,
+        };
+        // A document takes the place of the file with its name.
+        let mut entries = on_disk;
+        entries.retain(|entry| match children.get(&entry.name) {
+            Some(FileKind::File) => false,
+            Some(_) => children.remove(&entry.name).is_none(),
+            None => true,
+        });
+        let entry =
+            |(name, kind): (OsString, FileKind)| Listed { kind, hidden: is_hidden(&name, 0), name };
+        entries.extend(children.into_iter().map(entry));
+        Ok(entries)
+    }
+
+    fn list_disk(&self, dir: &Path) -> io::Result<Vec<Listed>> {
+        if !self.has_disk() {
+            return Ok(Vec::new());
+        }
         match self.beneath(dir) {
             Some((root, relative)) => root.read_dir(relative)?.map(listed_beneath).collect(),
             None => std::fs::read_dir(dir)?.map(listed).collect(),
@@ -68,11 +115,22 @@ impl Base {
 
     /// Whether a file exists at an absolute path, following links.
     pub fn exists(&self, path: &Path) -> bool {
-        path.exists()
+        let is_document = || {
+            self.documents()
+                .is_some_and(|documents| documents.get(path).is_some() || documents.has_below(path))
+        };
+        self.has_disk() && path.exists() || is_document()
     }
 
     /// The start of the regular file at an absolute path, at most `limit_bytes`. Follows links.
     pub fn read_start(&self, path: &Path, limit_bytes: u64) -> io::Result<Vec<u8>> {
+        if let Some(document) = self.documents().and_then(|known| known.get(path).cloned()) {
+            let bytes = &document.content.bytes;
+            return Ok(bytes[..bytes.len().min(limit_bytes as usize)].to_vec());
+        }
+        if !self.has_disk() {
+            return Err(io::ErrorKind::NotFound.into());
+        }
         let file = match self.beneath(path) {
             Some((root, relative)) => root.open_with(relative, &reading())?.into_std(),
             None => open_ambient(path)?,

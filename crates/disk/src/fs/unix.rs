@@ -51,7 +51,7 @@ pub(super) fn piped(mut file: File) -> io::Result<Box<dyn Read>> {
 
 /// Opens a file. Unlike on Windows, handles of other processes do not interfere.
 pub(super) fn open(place: &Place, options: &OpenOptions) -> io::Result<File> {
-    Ok(place.dir().open_with(place.name(), options)?.into_std())
+    Ok(place.dir()?.open_with(place.name(), options)?.into_std())
 }
 
 /// Opens a file that another process may be removing. Unlike on Windows, its name disappears at
@@ -69,7 +69,7 @@ pub(super) fn create_new(place: &Place, access: NewAccess) -> io::Result<File> {
         NewAccess::Usual => 0o666,
     };
     cap_std::fs::OpenOptionsExt::mode(&mut options, mode);
-    Ok(place.dir().open_with(place.name(), &options)?.into_std())
+    Ok(place.dir()?.open_with(place.name(), &options)?.into_std())
 }
 
 /// The extended attribute in which Linux stores the access control list of a file.
@@ -165,7 +165,7 @@ fn mode_bits(mode: u32) -> rustix::fs::Mode {
 
 /// Renames a file, replacing any file at `to`.
 pub(super) fn rename(from: &Place, to: &Place) -> io::Result<()> {
-    from.dir().rename(from.name(), to.dir(), to.name())
+    from.dir()?.rename(from.name(), to.dir()?, to.name())
 }
 
 /// Linux and macOS can rename without replacing. On other systems, and on file systems that cannot,
@@ -176,7 +176,7 @@ pub(super) fn rename_new(from: &Place, to: &Place) -> io::Result<()> {
         use rustix::fs::{RenameFlags, renameat_with};
         use rustix::io::Errno;
         let flags = RenameFlags::NOREPLACE;
-        match renameat_with(from.dir(), from.name(), to.dir(), to.name(), flags) {
+        match renameat_with(from.dir()?, from.name(), to.dir()?, to.name(), flags) {
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
             result => return Ok(result?),
         }
@@ -190,7 +190,7 @@ pub(super) fn rename_new(from: &Place, to: &Place) -> io::Result<()> {
 pub(super) fn exchange(one: &Place, other: &Place) -> io::Result<()> {
     use rustix::fs::{RenameFlags, renameat_with};
     use rustix::io::Errno;
-    match renameat_with(one.dir(), one.name(), other.dir(), other.name(), RenameFlags::EXCHANGE) {
+    match renameat_with(one.dir()?, one.name(), other.dir()?, other.name(), RenameFlags::EXCHANGE) {
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => Err(io::ErrorKind::Unsupported.into()),
         result => Ok(result?),
     }
@@ -203,23 +203,23 @@ pub(super) fn exchange(_: &Place, _: &Place) -> io::Result<()> {
 
 /// Creates a hard link.
 pub(super) fn link(from: &Place, to: &Place) -> io::Result<()> {
-    from.dir().hard_link(from.name(), to.dir(), to.name())
+    from.dir()?.hard_link(from.name(), to.dir()?, to.name())
 }
 
 /// Creates a symbolic link with the target of the one at `from`.
 pub(super) fn copy_link(from: &Place, to: &Place) -> io::Result<()> {
-    let target = rustix::fs::readlinkat(from.dir(), from.name(), Vec::new())?;
-    Ok(rustix::fs::symlinkat(target, to.dir(), to.name())?)
+    let target = rustix::fs::readlinkat(from.dir()?, from.name(), Vec::new())?;
+    Ok(rustix::fs::symlinkat(target, to.dir()?, to.name())?)
 }
 
 /// Removes a name.
 pub(super) fn unlink(place: &Place) -> io::Result<()> {
-    place.dir().remove_file(place.name())
+    place.dir()?.remove_file(place.name())
 }
 
 /// Removes an empty directory.
 pub(super) fn remove_dir(place: &Place) -> io::Result<()> {
-    place.dir().remove_dir(place.name())
+    place.dir()?.remove_dir(place.name())
 }
 
 /// Directories are opened without read access where the system supports that. Such a descriptor
@@ -228,7 +228,7 @@ pub(super) fn sync_dir(place: &Place) -> io::Result<()> {
     use rustix::fs::{Mode, OFlags, openat};
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     // The standard library uses the call that flushes the disk cache on macOS.
-    File::from(openat(place.dir(), ".", flags, Mode::empty())?).sync_all()
+    File::from(openat(place.dir()?, ".", flags, Mode::empty())?).sync_all()
 }
 
 /// Takes the file lock; waits while another process holds it.
@@ -248,7 +248,7 @@ pub(super) fn try_lock(file: &File) -> io::Result<bool> {
 /// Whether the user may write the content of the file.
 pub(super) fn may_write(place: &Place) -> io::Result<bool> {
     use rustix::fs::{Access, AtFlags, accessat};
-    match accessat(place.dir(), place.name(), Access::WRITE_OK, AtFlags::EACCESS) {
+    match accessat(place.dir()?, place.name(), Access::WRITE_OK, AtFlags::EACCESS) {
         Ok(()) => Ok(true),
         Err(rustix::io::Errno::ACCESS | rustix::io::Errno::PERM | rustix::io::Errno::ROFS) => {
             Ok(false)
@@ -278,7 +278,7 @@ pub(super) fn may_give_to_owner(file: &Stamp) -> bool {
 pub(super) fn mount(place: &Place) -> io::Result<Option<u64>> {
     use rustix::fs::{AtFlags, StatxFlags, statx};
     let flags = AtFlags::SYMLINK_NOFOLLOW;
-    match statx(place.dir(), place.name(), flags, StatxFlags::MNT_ID) {
+    match statx(place.dir()?, place.name(), flags, StatxFlags::MNT_ID) {
         // The emulator of another processor sets the mask bit but leaves 0 in the field.
         Ok(found) if found.stx_mask & StatxFlags::MNT_ID.bits() != 0 && found.stx_mnt_id != 0 => {
             Ok(Some(found.stx_mnt_id))
@@ -295,7 +295,7 @@ fn mount_of_opened(place: &Place) -> io::Result<Option<u64>> {
     use rustix::fs::{Mode, OFlags, openat};
     use std::os::fd::AsRawFd;
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let opened = openat(place.dir(), place.name(), flags, Mode::empty())?;
+    let opened = openat(place.dir()?, place.name(), flags, Mode::empty())?;
     // Not available if /proc is not mounted.
     let fdinfo = std::fs::read_to_string(format!("/proc/self/fdinfo/{}", opened.as_raw_fd()));
     let fdinfo = fdinfo.unwrap_or_default();

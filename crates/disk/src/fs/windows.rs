@@ -51,13 +51,13 @@ const LOCKED_BYTE: u64 = i64::MAX as u64 - 1;
 /// Opens a file. Access denied is not retried: a user without access does not get it by waiting,
 /// and a call may name many such files.
 pub(super) fn open(place: &Place, options: &cap_std::fs::OpenOptions) -> io::Result<File> {
-    retrying(&IN_USE, || Ok(place.dir().open_with(place.name(), options)?.into_std()))
+    retrying(&IN_USE, || Ok(place.dir()?.open_with(place.name(), options)?.into_std()))
 }
 
 /// Opens a file that another call may be removing. Access is denied until all handles are closed;
 /// then the file is gone.
 pub(super) fn open_retrying(place: &Place, options: &cap_std::fs::OpenOptions) -> io::Result<File> {
-    retrying(&TRANSIENT, || Ok(place.dir().open_with(place.name(), options)?.into_std()))
+    retrying(&TRANSIENT, || Ok(place.dir()?.open_with(place.name(), options)?.into_std()))
 }
 
 /// Creates a file that must not exist, with the right to set its access list if the user may have
@@ -68,7 +68,7 @@ pub(super) fn create_new(place: &Place, _: NewAccess) -> io::Result<File> {
         options.read(true).write(true).create_new(true);
         let access = GENERIC_READ | GENERIC_WRITE | more;
         cap_std::fs::OpenOptionsExt::access_mode(&mut options, access);
-        place.dir().open_with(place.name(), &options).map(cap_std::fs::File::into_std)
+        place.dir()?.open_with(place.name(), &options).map(cap_std::fs::File::into_std)
     };
     match create(WRITE_DAC) {
         Err(cause) if is(&cause, &[ERROR_ACCESS_DENIED]) => create(0),
@@ -286,7 +286,7 @@ pub(super) fn fill(_: &File, limit_bytes: u64, _: &mut Vec<u8>) -> io::Result<u6
 
 /// Whether the file may be written, according to its attributes.
 pub(super) fn may_write(place: &Place) -> io::Result<bool> {
-    Ok(!place.dir().symlink_metadata(place.name())?.permissions().readonly())
+    Ok(!place.dir()?.symlink_metadata(place.name())?.permissions().readonly())
 }
 
 /// Whether the file may be replaced, according to its attributes. The directory has no attributes

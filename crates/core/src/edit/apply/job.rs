@@ -2,6 +2,7 @@
 
 mod check;
 mod describe;
+mod documents;
 mod transfers;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -146,6 +147,14 @@ impl<'a> Job<'a> {
         added: &AddedContents,
         cancel: &Cancel,
     ) -> std::result::Result<(), CommitError> {
+        self.commit_documents(added, || self.commit_files(added, cancel))
+    }
+
+    fn commit_files(
+        &self,
+        added: &AddedContents,
+        cancel: &Cancel,
+    ) -> std::result::Result<(), CommitError> {
         let updates = self.updates(added);
         if updates.is_empty() {
             return cancel.check().map_err(CommitError::Refused);
@@ -178,7 +187,7 @@ impl<'a> Job<'a> {
             }
         }
         let mut deleted = self.deleted();
-        for one in &self.tasks.files {
+        for one in self.tasks.files.iter().filter(|one| !one.is_off_disk()) {
             updates.push(match &one.task {
                 Task::Add { to, .. } => {
                     let content = added[&one.key()].content();
@@ -211,7 +220,8 @@ impl<'a> Job<'a> {
 
     /// The names that the patch deletes, by path.
     fn deleted(&self) -> BTreeMap<&Path, (&Place, Stamp)> {
-        let deleted = self.tasks.files.iter().filter_map(|task| match &task.task {
+        let on_disk = self.tasks.files.iter().filter(|task| !task.is_off_disk());
+        let deleted = on_disk.filter_map(|task| match &task.task {
             Task::Delete { place, stamp } => Some((place.canonical(), (place, *stamp))),
             Task::Add { .. } | Task::Move { .. } => None,
         });

@@ -75,6 +75,15 @@ impl FileTask<'_> {
         let is_destination = matches!(self.task, Task::Add { content: NewContent::Lines(_), .. });
         (self.operation, is_destination)
     }
+
+    /// Whether it is about a document, and so changes nothing on the disk.
+    pub(super) fn is_off_disk(&self) -> bool {
+        match &self.task {
+            Task::Add { to, .. } => to.is_off_disk(),
+            Task::Move { from, .. } => from.is_off_disk(),
+            Task::Delete { place, .. } => place.is_off_disk(),
+        }
+    }
 }
 
 /// An operation on a whole file.
@@ -118,11 +127,11 @@ impl Tasks<'_> {
     /// The locks of everything that the patch reads, writes or names.
     pub(super) fn lock_keys(&self) -> Vec<LockKey> {
         let mut keys = self.missing.clone();
-        for edits in &self.edits {
+        for edits in self.edits.iter().filter(|edits| !edits.place.is_off_disk()) {
             keys.push(LockKey::of_file(&edits.stamp, edits.place.shown()));
             keys.push(LockKey::of_path(edits.place.canonical(), edits.place.shown()));
         }
-        for one in &self.files {
+        for one in self.files.iter().filter(|one| !one.is_off_disk()) {
             let mut path = |path: &Path| keys.push(LockKey::of_path(path, &one.path));
             match &one.task {
                 Task::Add { to, .. } => path(&to.path()),
@@ -160,6 +169,23 @@ impl Tasks<'_> {
                 Some((index, Error::at(Code::InvalidOperation, path, message)))
             }
             Task::Add { .. } | Task::Delete { .. } => None,
+        };
+        self.files.iter().filter_map(refusal).collect()
+    }
+
+    /// The errors for files that would be moved to the path of a document that the patch frees. They
+    /// are on the disk, and the document hides that path from the session.
+    pub(super) fn moves_onto_documents(&self) -> Vec<(usize, Error)> {
+        let refusal = |task: &FileTask<'_>| match &task.task {
+            Task::Move { from, to, to_path, .. } if to.is_off_disk() && !from.is_off_disk() => {
+                let message = Mention::Operation(task.operation)
+                    + format!(
+                        ": {to_path} is a document that the host holds: free it in a patch of its own, and then move {} there",
+                        task.path
+                    );
+                Some((task.operation, Error::at(Code::InvalidOperation, to_path, message)))
+            }
+            Task::Add { .. } | Task::Move { .. } | Task::Delete { .. } => None,
         };
         self.files.iter().filter_map(refusal).collect()
     }
@@ -350,6 +376,9 @@ impl<'a> Lookups<'a> {
         let mut next = PathBuf::from(path);
         for _ in 0..LINKS_LIMIT {
             let Ok(named) = self.base.named_path(&next) else { break };
+            if named.is_off_disk() {
+                break;
+            }
             tasks.missing.push(LockKey::of_path(&named.path(), path));
             let Lookup::Found(place) = named else { break };
             let Ok(target) = self.fs.read_link(&place) else { break };

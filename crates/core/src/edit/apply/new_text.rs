@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use hashline_disk::bytes::{Charset, Document, hex, snapshot};
 use hashline_disk::commit::Content;
+use hashline_disk::overlay::OpenContent;
 use hashline_memory::{Version, hash_of};
 
 /// The new content of a file.
@@ -18,6 +19,8 @@ pub(super) struct NewText {
     hash: u128,
     /// The hash of the bytes.
     snapshot: String,
+    /// Whether the bytes are UTF-8.
+    is_plain: bool,
 }
 
 impl NewText {
@@ -35,7 +38,7 @@ impl NewText {
         };
         let hash = hash_of(&text);
         let snapshot = if Arc::ptr_eq(&bytes, &text) { hex(hash) } else { snapshot(&bytes) };
-        NewText { bytes, text, hash, snapshot }
+        NewText { bytes, text, hash, snapshot, is_plain }
     }
 
     /// The text.
@@ -51,6 +54,12 @@ impl NewText {
     /// The content for the commit.
     pub(super) fn content(&self) -> Content<'_> {
         Content { pieces: vec![&self.bytes], snapshot: Some(&self.snapshot) }
+    }
+
+    /// The content for a document of the host; `is_text` if it is held as text, `None` if it is new.
+    pub(super) fn open_content(&self, is_text: Option<bool>) -> OpenContent {
+        let is_text = is_text.unwrap_or(self.is_plain);
+        OpenContent { bytes: Arc::clone(&self.bytes), is_text }
     }
 
     /// The text as a version for the memory.

@@ -25,7 +25,8 @@ pub(super) struct Locked<'a, 'o> {
 /// Takes the locks of a patch's files, and of names without a file, which another call may have
 /// freed for a moment. Paths are resolved again once the locks are held, because another call may
 /// have put other files there, which have other locks. An interrupted patch of these files is
-/// recovered first, except by a dry run, which writes nothing.
+/// recovered first, except by a dry run, which writes nothing. Documents need no locks: their
+/// session takes turns.
 pub(super) fn lock<'a, 'o>(
     context: TransactionContext<'a>,
     dialect: &'static Dialect,
@@ -37,6 +38,12 @@ pub(super) fn lock<'a, 'o>(
 ) -> Result<Locked<'a, 'o>> {
     let deadline = Instant::now() + Duration::from_millis(timeout_ms);
     let TransactionContext { fs, base, state } = context;
+    if !base.has_disk() {
+        base.forget();
+        let (tasks, failures) = Lookups::new(fs, base, dialect).tasks(patch);
+        let _locks = Locks::take(fs, state, Vec::new(), deadline, cancel)?;
+        return Ok(Locked { tasks, failures, _locks });
+    }
     loop {
         // Without waiting for locks: if other calls use the files of an interrupted patch, they
         // recover it. Those of this patch are checked below.

@@ -2,6 +2,7 @@
 //! reports it again if the file is still broken, because models often continue elsewhere.
 
 use parking_lot::{Mutex, MutexGuard};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::edit::structure::SyntaxState;
@@ -28,7 +29,12 @@ impl BrokenFiles {
     }
 
     /// Records the state of a file after a patch; `None` if it was removed or not parsed.
-    pub fn note(&self, file: PathBuf, state: Option<SyntaxState>) {
+    pub fn note(
+        &self,
+        file: PathBuf,
+        state: Option<SyntaxState>,
+        stamp_of: impl Fn(&Path) -> io::Result<Stamp>,
+    ) {
         let mut files = self.files();
         let known = files.iter().position(|broken| broken.file == file);
         let known = known.map(|at| files.remove(at));
@@ -38,7 +44,7 @@ impl BrokenFiles {
             Some(SyntaxState::Unclean) => known.is_some(),
             Some(SyntaxState::Ok | SyntaxState::Unknown) | None => false,
         };
-        if let Some(stamp) = Stamp::of_path(&file).ok().filter(|_| is_broken) {
+        if let Some(stamp) = stamp_of(&file).ok().filter(|_| is_broken) {
             files.push(BrokenFile {
                 file,
                 stamp,
@@ -51,10 +57,10 @@ impl BrokenFiles {
 
     /// Called at the start of a call: drops files that changed, and marks the others for its
     /// answer.
-    pub fn poll(&self) {
+    pub fn poll(&self, stamp_of: impl Fn(&Path) -> io::Result<Stamp>) {
         self.files().retain_mut(|broken| {
             broken.is_due = true;
-            Stamp::of_path(&broken.file).is_ok_and(|now| now.is_same_content(&broken.stamp))
+            stamp_of(&broken.file).is_ok_and(|now| now.is_same_content(&broken.stamp))
         });
     }
 

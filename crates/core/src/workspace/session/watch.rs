@@ -5,6 +5,7 @@
 
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::VecDeque;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use hashline_disk::fs::Stamp;
@@ -30,11 +31,11 @@ impl FileWatch {
     }
 
     /// Records that the current state of files was shown; earlier changes are thereby reported.
-    pub fn show(&self, files: &[PathBuf]) {
+    pub fn show(&self, files: &[PathBuf], stamp_of: impl Fn(&Path) -> io::Result<Stamp>) {
         let mut watched = self.watched();
         for file in files {
             watched.shown.retain(|(known, _)| known != file);
-            watched.shown.extend(Stamp::of_path(file).ok().map(|stamp| (file.clone(), stamp)));
+            watched.shown.extend(stamp_of(file).ok().map(|stamp| (file.clone(), stamp)));
         }
         watched.changed.retain(|known| !files.contains(known));
         let excess = watched.shown.len().saturating_sub(FILES_LIMIT);
@@ -42,11 +43,11 @@ impl FileWatch {
     }
 
     /// Checks for files that changed since they were shown. Reports each once.
-    pub fn poll(&self) {
+    pub fn poll(&self, stamp_of: impl Fn(&Path) -> io::Result<Stamp>) {
         let mut watched = self.watched();
         let WatchedFiles { shown, changed } = &mut *watched;
         shown.retain(|(file, stamp)| {
-            let is_same = Stamp::of_path(file).is_ok_and(|now| now.is_same_content(stamp));
+            let is_same = stamp_of(file).is_ok_and(|now| now.is_same_content(stamp));
             if !is_same {
                 changed.push(file.clone());
             }

@@ -87,7 +87,10 @@ impl<'a> Job<'a> {
         let style = RowStyle { answer: parts.answer, unread };
         let (change, section) = match file {
             ChangedFile::Edited(edits, planned) => {
-                edited_change(self.scope.dialect, edits.place.shown(), planned, style)
+                let (change, section) =
+                    edited_change(self.scope.dialect, edits.place.shown(), planned, style);
+                let document = Self::edited_document(edits, planned);
+                (FileChange { document, ..change }, section)
             }
             ChangedFile::Whole(one) => self.file_change(one, parts.added, style),
         };
@@ -191,6 +194,7 @@ impl<'a> Job<'a> {
             snapshot: None,
             syntax: None,
             diff: None,
+            document: self.whole_document(one, added),
         };
         match &one.task {
             Task::Add { .. } => {
@@ -206,7 +210,8 @@ impl<'a> Job<'a> {
             Task::Move { to_path, .. } => match self.edits_of(one) {
                 Some((_, file)) => {
                     let (edited, section) = edited_change(dialect, to_path, file, style);
-                    (FileChange { from: Some(one.path.clone()), ..edited }, section)
+                    let document = change.document;
+                    (FileChange { from: Some(one.path.clone()), document, ..edited }, section)
                 }
                 None => {
                     change.path.clone_from(to_path);
@@ -240,6 +245,7 @@ pub(in crate::edit::apply) fn edited_change<'t>(
         snapshot: Some(file.snapshot_after()),
         syntax: None,
         diff: None,
+        document: None,
     };
     let relocations = file.relocations.iter().cloned().map(Note::Relocated);
     let blocks = file.blocks.iter();

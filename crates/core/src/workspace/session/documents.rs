@@ -1,0 +1,76 @@
+//! The documents of a session: files whose text the host holds.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::Session;
+use crate::edit::outcome::DocumentText;
+use hashline_base::cancel::Cancel;
+use hashline_base::error::Result;
+use hashline_disk::fs::{Stamp, unicode_path};
+
+/// A document that is set.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct OpenDocumentInfo {
+    /// The path, as the host gave it.
+    pub path: String,
+    /// The version that the host gave its text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<i64>,
+}
+
+impl Session {
+    /// Sets the text of a document. Until it is closed, the session reads, searches and edits this
+    /// text instead of the file with its path. It never writes a document: the outcome of a patch
+    /// has the new text, and the host writes it.
+    ///
+    /// Calls that have started see the text before, and a patch that they apply to it is refused.
+    pub fn set_document(
+        &self,
+        path: impl AsRef<Path>,
+        text: impl Into<DocumentText>,
+        version: Option<i64>,
+    ) -> Result<()> {
+        let name = unicode_path("path", path.as_ref())?;
+        let canonical = self.document_path(name)?;
+        self.state.documents.set(&canonical, name, text.into().into(), version);
+        Ok(())
+    }
+
+    /// Closes a document: its path names the file again. Returns whether there was one.
+    pub fn close_document(&self, path: impl AsRef<Path>) -> Result<bool> {
+        let canonical = self.document_path(unicode_path("path", path.as_ref())?)?;
+        Ok(self.state.documents.remove(&canonical))
+    }
+
+    /// The documents that are set, by path.
+    pub fn documents(&self) -> Vec<OpenDocumentInfo> {
+        let documents = self.state.documents.documents();
+        let info = documents.iter().map(|(_, document)| OpenDocumentInfo {
+            path: document.name.clone(),
+            version: document.version,
+        });
+        info.collect()
+    }
+
+    fn document_path(&self, path: &str) -> Result<PathBuf> {
+        let workspace = self.reader_of(path);
+        workspace.scoped(&Cancel::default(), |scope| scope.base.document_path(path))
+    }
+
+    /// Records that the current state of files was shown.
+    pub(super) fn show_now(&self, files: &[PathBuf]) {
+        self.state.watch.show(files, |file| self.stamp_of(file));
+    }
+
+    /// The stamp of a document, or of the file with a canonical path.
+    pub(super) fn stamp_of(&self, file: &Path) -> io::Result<Stamp> {
+        match self.state.documents.documents().get(file) {
+            Some(document) => Ok(document.stamp()),
+            None if self.options.disk => Stamp::of_path(file),
+            None => Err(io::ErrorKind::NotFound.into()),
+        }
+    }
+}
