@@ -563,6 +563,11 @@ export interface HashSessionOptions extends FileOptions, EditOptions, CommitOpti
   /** Directories that may be read in addition to the root. */
   readRoots?: string | readonly string[]
   /**
+   * `false` if no path may lead to the disk: every file is a document (`setDocument`), `root` and
+   * `cwd` need not exist, and nothing is written. It excludes `store`.
+   */
+  disk?: boolean
+  /**
    * What to do with anchors of lines that were never shown: `'refuse'` (the default), or `'match'`
    * them with the current lines, as `applyHash` does.
    */
@@ -612,6 +617,12 @@ export interface HashSessionStore {
   id: string
   /** The directory: `stateDir` by default. */
   dir?: string
+}
+
+/** The properties of a document. */
+export interface DocumentOptions {
+  /** A number that the outcome of an edit returns, such as the version of an editor's buffer. */
+  version?: number
 }
 
 /** How one read or search of a session is made. */
@@ -1013,6 +1024,19 @@ export declare class HashSession {
    */
   forget(path?: string): void
   /**
+   * Sets the text of a document. Until it is closed, the session reads, searches and edits this
+   * text in place of the file with its path, and never writes it: the entry of the file in an
+   * outcome has the new text, and the host writes it. Bytes are in the encoding of files.
+   *
+   * Calls that have started use the text before; if one of them is a patch of the document, it is
+   * refused.
+   */
+  setDocument(path: string, text: string | Uint8Array, options?: DocumentOptions): void
+  /** Closes a document: its path names the file again. Returns whether it was set. */
+  closeDocument(path: string): boolean
+  /** The documents that are set, sorted by path. */
+  documents(): Array<OpenDocument>
+  /**
    * Files that were shown and that another process has changed since then. Calls detect this by
    * size, time and inode; each change is returned once. The 256 files that were shown last are
    * watched.
@@ -1200,6 +1224,20 @@ export interface FileChange {
   diff?: string
   /** The same, hunk by hunk. */
   hunks?: Array<DiffHunk>
+  /**
+   * `true` for a document, which the host must write, move or remove. Documents alone have the
+   * fields below.
+   */
+  document?: true
+  /** The new content, unless it is deleted: a string, or bytes if it was set as bytes. */
+  content?: string | Uint8Array
+  /**
+   * The edits that make the new content of the text that was set, in its order. Empty if the
+   * document is new, only moved, or set as bytes.
+   */
+  textEdits?: Array<TextEdit>
+  /** The version of the text that the edits are for. */
+  version?: number
 }
 
 /** The matches in one file. */
@@ -1269,6 +1307,14 @@ export interface Noop {
   reason: 'unchanged' | 'duplicate'
   /** The earlier operation, which was applied. */
   duplicateOf?: number
+}
+
+/** A document that is set. */
+export interface OpenDocument {
+  /** The path, as it was set. */
+  path: string
+  /** The version of its text, if one was given. */
+  version?: number
 }
 
 /**
@@ -1477,6 +1523,30 @@ export interface SearchWarning {
   path: string
   /** What happened, and why; names the file. */
   message: string
+}
+
+/** An edit of a text, as the Language Server Protocol defines it. */
+export interface TextEdit {
+  /** The range of the text before; the end is not in it. */
+  range: TextRange
+  /** The text to put there. */
+  newText: string
+}
+
+/** A position in a text. */
+export interface TextPosition {
+  /** The line, from 0. Lines end with `\n`, `\r\n` or `\r`. */
+  line: number
+  /** The UTF-16 code units before it in the line. */
+  character: number
+}
+
+/** A range of a text. */
+export interface TextRange {
+  /** Where it starts. */
+  start: TextPosition
+  /** Where it ends. */
+  end: TextPosition
 }
 
 /**

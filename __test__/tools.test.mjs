@@ -100,8 +100,8 @@ test('a file that a command changed is reported once', () =>
     await read.execute({ path: 'a.js' })
     writeFileSync(join(cwd, 'a.js'), 'zero\none\n')
     const other = await read.execute({ path: 'b.js' })
-    assert.match(other.text, /\n\(a\.js changed on disk since you read it\.\)$/)
-    assert.doesNotMatch((await search.execute({ pattern: 'two' })).text, /changed on disk/)
+    assert.match(other.text, /\n\(a\.js changed since you read it\.\)$/)
+    assert.doesNotMatch((await search.execute({ pattern: 'two' })).text, /changed since/)
   }))
 
 test('a search shows anchors for edits, and summarizes its matches', () =>

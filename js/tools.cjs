@@ -9,7 +9,7 @@ const { kindOf, makeTool } = require('./tools/tool.cjs')
 const vendors = require('./tools/vendors.cjs')
 
 /** @import { HashSession } from '..' */
-/** @import { HashToolsOptions } from './tools.cjs' */
+/** @import { HashToolsOptions, HostFiles, OperationName } from './tools.cjs' */
 /** @import { Kind } from './tools/tool.cjs' */
 
 /**
@@ -20,14 +20,42 @@ const vendors = require('./tools/vendors.cjs')
  */
 function hashTools(session, options) {
   checkSession(session)
-  const { names: given, ...own } = options ?? {}
+  const { names: given, files, ...own } = options ?? {}
   const names = toolNames(given, own.json)
   // A later change of the caller's array must not change the tools.
   if (Array.isArray(own.operations)) own.operations = [...own.operations]
-  const tool = (/** @type {Kind} */ kind) => makeTool(session, names, kind, own)
+  if (files !== undefined) own.operations = possible(checkFiles(files), own.operations)
+  const tool = (/** @type {Kind} */ kind) => makeTool(session, names, kind, own, files)
   const ofLines = { read: tool('read'), search: tool('search'), apply: tool('apply') }
   if (!own.json) return ofLines
   return { ...ofLines, readJson: tool('read_json'), applyJson: tool('apply_json') }
+}
+
+const FUNCTIONS = { read: true, write: true, remove: false, rename: false, list: false }
+
+/**
+ * @param {HostFiles} files
+ * @returns {HostFiles}
+ */
+function checkFiles(files) {
+  for (const [name, isRequired] of Object.entries(FUNCTIONS)) {
+    const given = /** @type {Record<string, unknown> | null} */ (files)?.[name]
+    if (typeof given === 'function' || (given === undefined && !isRequired)) continue
+    throw new TypeError(`options.files.${name} is not a function: ${name}(path, …) is needed`)
+  }
+  return files
+}
+
+/**
+ * The operations that the host can carry out, among those that are allowed.
+ * @param {HostFiles} files
+ * @param {readonly OperationName[]} [allowed]
+ */
+function possible({ remove, rename }, allowed) {
+  if (remove !== undefined) return allowed
+  const missing = rename === undefined ? ['delete_file', 'move_file'] : ['delete_file']
+  const all = allowed ?? /** @type {OperationName[]} */ (addon.tools.operations())
+  return all.filter((name) => !missing.includes(name))
 }
 
 /** @type {typeof import('./tools.cjs').remember} */

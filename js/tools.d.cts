@@ -18,6 +18,7 @@ import type {
   RejectedOutcome,
   Repair,
   SearchResult,
+  TextEdit,
 } from '..'
 
 /**
@@ -55,7 +56,50 @@ export interface HashToolsOptions {
    * list only these, and others are refused. Each tool needs at least one.
    */
   operations?: readonly OperationName[]
+  /**
+   * The files of the host, which the tools then use instead of the disk: an editor's buffers, a
+   * container, a project in memory. Best with a session with `disk: false`.
+   */
+  files?: HostFiles
 }
+
+/**
+ * Files that the host holds. Paths are absolute. Each function may return a promise; what it throws
+ * is reported to the model. `signal` is that of the call.
+ *
+ * Before a call, the files that it names are read; after an edit, they are written. If one cannot be
+ * written, those before it are written back, and the answer says so. Calls of one session run one
+ * after the other.
+ */
+export interface HostFiles {
+  /** The text or the bytes of a file; `null` if it does not exist. */
+  read(
+    path: string,
+    context: { signal?: AbortSignal | undefined },
+  ): Promise<HostContent | null> | HostContent | null
+  /** Writes or creates a file. `edits` make `content` of the text that was read; empty if unknown. */
+  write(
+    path: string,
+    content: HostContent,
+    context: { edits: TextEdit[]; signal?: AbortSignal | undefined },
+  ): unknown
+  /** Removes a file. Without it, the model cannot delete files. */
+  remove?(path: string, context: { signal?: AbortSignal | undefined }): unknown
+  /** Renames a file. Without it, the file is written under the new name, and the old one removed. */
+  rename?(from: string, to: string, context: { signal?: AbortSignal | undefined }): unknown
+  /**
+   * The files below these paths, for a search, which loads at most 10,000 files and 256 MiB. It may
+   * return more than `globs` match. Without it, a search covers only files that were read before.
+   */
+  list?(query: {
+    paths: string[]
+    globs: string[]
+    signal?: AbortSignal | undefined
+  }): Promise<string[]> | string[]
+}
+
+/** The content of a file: its text, or its bytes, for another encoding than UTF-8. */
+export type HostContent = string | Uint8Array
 
 /** The name of an operation: `'set_line'`. */
 export type OperationName = Operation['op']

@@ -85,6 +85,43 @@ pub fn tool_call<'env>(
     }
 }
 
+/// The files that a call names, as JSON.
+#[napi(namespace = "tools", js_name = "named", skip_typescript)]
+pub fn tool_named<'env>(
+    env: &'env Env,
+    session: &HashSession,
+    kind: Js<'env>,
+    arguments: Js<'env>,
+) -> napi::Result<Js<'env>> {
+    error::returned(env, || {
+        let kind = kind_of(kind)?;
+        let arguments = to_arguments(arguments, Strings::Whole);
+        let tools = Tools::new(&*session.for_call()?, ToolsOptions::default());
+        let named = tools.named_files(kind, arguments);
+        Ok(serde_json::to_string(&named).unwrap_or_default())
+    })
+}
+
+/// The names of all operations.
+#[napi(namespace = "tools", js_name = "operations", skip_typescript)]
+pub fn tool_operations() -> Vec<&'static str> {
+    hashline_tools::operation_names()
+}
+
+/// The absolute path of a file that need not exist, as the host of documents names it.
+#[napi(namespace = "tools", js_name = "absolute", skip_typescript)]
+pub fn tool_absolute<'env>(
+    env: &'env Env,
+    session: &HashSession,
+    path: Js<'env>,
+) -> napi::Result<Js<'env>> {
+    error::returned(env, || {
+        let path: String = Field::argument("path", path)?.read()?;
+        let absolute = session.for_call()?.absolute_path(path)?;
+        Ok(absolute.to_string_lossy().into_owned())
+    })
+}
+
 /// The result of a call that failed in JavaScript.
 #[napi(namespace = "tools", js_name = "refusal", skip_typescript)]
 pub fn tool_refusal<'env>(

@@ -201,7 +201,7 @@ function functionsOver({ call, open, close }) {
     setDocument(path, text, options) {
       const bytes = typeof text !== 'string'
       const given = { ...options, ...(bytes && { bytes }) }
-      const inputs = [bytesOf('path', path), bytes ? text : bytesOf('text', text), optionsOf(given)]
+      const inputs = [bytesOf('path', path), bytesOf('text', text), optionsOf(given)]
       answer('hashline_session_set_document', inputs, this.#open)
     }
 

@@ -3,13 +3,14 @@
 'use strict'
 
 const addon = require('../addon.cjs')
+const { executeOn } = require('./files.cjs')
 
 /**
  * @import { HashSession } from '../..'
- * @import { ExecuteOptions, HashTool, HashToolsOptions, ToolNames, ToolResult } from '../tools.cjs'
+ * @import { ExecuteOptions, HashTool, HashToolsOptions, HostFiles, ToolNames, ToolResult } from '../tools.cjs'
  *
  * @typedef {'read' | 'search' | 'apply' | 'read_json' | 'apply_json'} Kind
- * @typedef {Omit<HashToolsOptions, 'names'>} OwnOptions
+ * @typedef {Omit<HashToolsOptions, 'names' | 'files'>} OwnOptions
  * @typedef {Omit<ToolResult<any>, 'structured'> & { structured: string }} Answer of the addon
  */
 
@@ -23,17 +24,24 @@ const KINDS = new WeakMap()
  * @param {HashSession} session
  * @param {Required<ToolNames>} names
  * @param {Kind} kind
- * @param {OwnOptions} [options]
+ * @param {OwnOptions} options
+ * @param {HostFiles} [files]
  * @returns {HashTool<any>}
  */
-function makeTool(session, { read, search, apply, readJson, applyJson }, kind, options) {
+function makeTool(session, { read, search, apply, readJson, applyJson }, kind, options, files) {
   const names = [read, search, apply, readJson, applyJson]
-  const { json, ...answer } = options ?? {}
+  const { json, ...answer } = options
+  const called = { session, names, kind, answer }
   const tool = {
     ...JSON.parse(addon.tools.definition(session, names, kind, options)),
     callTitle: (/** @type {unknown} */ args) => addon.tools.title(kind, args),
-    execute: (/** @type {unknown} */ args, /** @type {ExecuteOptions} */ options) =>
-      execute({ session, names, kind, answer }, args, options ?? {}),
+    execute: (/** @type {unknown} */ args, /** @type {ExecuteOptions} */ options) => {
+      if (files === undefined) return execute(called, args, options ?? {})
+      const run = (/** @type {ExecuteOptions} */ options) => execute(called, args, options)
+      const refused = (/** @type {string} */ code, /** @type {string} */ message) =>
+        result(addon.tools.refusal(names, kind, code, message))
+      return executeOn(session, files, kind, args, options ?? {}, run, refused)
+    },
   }
   KINDS.set(tool, kind)
   return tool

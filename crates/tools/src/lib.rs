@@ -5,7 +5,7 @@
 //! A tool is declared once, and its schema, the parsing of its arguments and the refusal of unknown
 //! fields are derived from the declaration. `table` defines fields, `tool` defines what a tool is,
 //! and `read`, `search`, `apply`, `script` and `json` declare the tools. `tools` lists them and
-//! runs calls. `text` parses JSON as models write it; `arguments`, `operations` and `path` accept
+//! runs calls; `named` finds the files that a call names. `text` parses JSON as models write it; `arguments`, `operations` and `path` accept
 //! common mistakes in it. `bounds` limits the length of answers, `title` that of titles. `vendors`
 //! converts definitions to the formats of vendors.
 //!
@@ -17,6 +17,7 @@ mod apply;
 mod arguments;
 mod bounds;
 mod json;
+mod named;
 mod operations;
 mod path;
 mod read;
@@ -32,6 +33,8 @@ mod vendors;
 
 pub use arguments::{Repair, Rule};
 pub use bounds::AnswerLimits;
+pub use named::NamedFiles;
+pub use operations::operation_names;
 pub use path::path_of_url;
 pub use table::Allowed;
 pub use text::Unreadable;

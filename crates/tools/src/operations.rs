@@ -685,6 +685,11 @@ pub fn all_operations() -> impl Iterator<Item = &'static Operation> {
     LINE_OPERATIONS.iter().chain(VALUE_OPERATIONS)
 }
 
+/// The names of all operations.
+pub fn operation_names() -> Vec<&'static str> {
+    op_names(all_operations())
+}
+
 /// The operation with a name.
 pub fn find_operation(name: &str) -> Option<&'static Operation> {
     all_operations().find(|operation| operation.name == name)

@@ -6,7 +6,7 @@ use hashline_core::host::{Turn, Value, version_path};
 use hashline_core::{Code, Dialect};
 
 use crate::apply::{OP, OPERATIONS, apply_patch};
-use crate::arguments::{Arguments, CallError, malformed};
+use crate::arguments::{Arguments, CallError, Fields, malformed};
 use crate::path::plain_path;
 use crate::table::{Field, Kind, PATH_NAMES};
 use crate::title::PartialArguments;
@@ -126,12 +126,34 @@ pub fn title(given: &PartialArguments) -> String {
     let Some(patch) = given.scalar(&PATCH) else {
         return given.scalar(&NEW_PATH).unwrap_or_default();
     };
-    let paths = patch.split('\n').filter_map(|row| version_path(row.trim_end()));
+    paths_of(&patch).join(", ")
+}
+
+/// The paths in the headers of a patch, each once.
+fn paths_of(patch: &str) -> Vec<&str> {
     let mut named: Vec<&str> = Vec::new();
-    for path in paths {
+    for path in patch.split('\n').filter_map(|row| version_path(row.trim_end())) {
         if !named.contains(&path) {
             named.push(path);
         }
     }
-    named.join(", ")
+    named
+}
+
+/// The files that a call names, without globs.
+pub fn named_paths(mut given: Arguments<'_>) -> Result<(Vec<String>, Vec<String>), CallError> {
+    given.normalize(SCRIPT.fields)?;
+    let Fields(fields) = &given.fields;
+    let mut paths = Vec::new();
+    for (name, value) in fields {
+        let Value::String(text) = value else { continue };
+        if *name == PATCH.name {
+            paths.extend(paths_of(text).into_iter().map(str::to_owned));
+            let moved = text.lines().filter_map(|row| row.trim().strip_prefix("MV "));
+            paths.extend(moved.map(|to| to.trim_matches(['"', '\'']).to_owned()));
+        } else if *name == NEW_PATH.name {
+            paths.push(text.clone());
+        }
+    }
+    Ok((paths, Vec::new()))
 }

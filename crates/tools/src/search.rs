@@ -66,7 +66,7 @@ fn search(call: &Call<'_>, turn: Turn, mut given: Arguments<'_>) -> Result<Answe
     Ok(answer(call.names, &query, &found))
 }
 
-fn query(call: &Call<'_>, given: &mut Arguments<'_>) -> Result<SearchQuery, CallError> {
+pub fn query(call: &Call<'_>, given: &mut Arguments<'_>) -> Result<SearchQuery, CallError> {
     let context = given.count(CONTEXT.name, 0, MAX_CONTEXT_LINES)?.unwrap_or(0);
     // In the worst case each match is in another file, which adds a header.
     let lines_of_match = 2 * context + if context > 0 { 3 } else { 2 };

@@ -240,7 +240,7 @@ impl Tools {
         let mut notes = repairs.notes();
         // Otherwise the model would use anchors that are stale.
         let changed = self.session.changed_files().into_iter();
-        notes.extend(changed.map(|file| format!("{file} changed on disk since you read it")));
+        notes.extend(changed.map(|file| format!("{file} changed since you read it")));
         let broken = self.session.broken_files().into_iter();
         notes.extend(broken.map(|file| format!("{file} still does not parse")));
         notes.extend(codes.contains(&Code::OutsideRoot).then(|| self.access_note(kind)).flatten());

@@ -94,12 +94,12 @@ impl From<WorkspaceShape> for WorkspaceOptions {
 impl From<SessionShape> for SessionOptions {
     fn from(mut given: SessionShape) -> SessionOptions {
         let defaults = SessionOptions::default().workspace;
+        let root = given.root.take().unwrap_or_default();
+        // Without a disk, the directory of the process means nothing where there is a root.
+        let starts_at_root = given.disk == Some(false) && matches!(root, Root::At(_));
+        let cwd = given.cwd.take().or_else(|| (!starts_at_root).then(|| ".".into()));
         SessionOptions {
-            workspace: WorkspaceOptions {
-                root: given.root.take().unwrap_or_default(),
-                cwd: Some(given.cwd.take().unwrap_or_else(|| ".".into())),
-                ..given.workspace(defaults)
-            },
+            workspace: WorkspaceOptions { root, cwd, ..given.workspace(defaults) },
             read_roots: given.read_roots.take().unwrap_or_default().0,
             disk: given.disk.unwrap_or(true),
             unseen: given.unseen.unwrap_or_default(),

@@ -281,12 +281,15 @@ impl Base {
         if self.has_disk() { canonical_name(full) } else { normalized(full) }
     }
 
-    /// The canonical path that a document with this path gets. Refuses the path of a directory.
-    pub fn document_path(&self, path: &str) -> Result<PathBuf> {
+    /// The absolute path of a file, document or directory that need not exist.
+    pub fn absolute(&self, path: &str) -> Result<PathBuf> {
         let canonical = self.name_of(&self.full(path, Path::new(path))?);
-        if !self.is_within_root(&canonical) {
-            return Err(outside(path));
-        }
+        if self.is_within_root(&canonical) { Ok(canonical) } else { Err(outside(path)) }
+    }
+
+    /// The absolute path of a document. Refuses the path of a directory.
+    pub fn document_path(&self, path: &str) -> Result<PathBuf> {
+        let canonical = self.absolute(path)?;
         let documents = self.documents().unwrap_or_default();
         let is_directory = self.is_root(&canonical)
             || documents.has_below(&canonical)

@@ -55,6 +55,13 @@ impl Session {
         info.collect()
     }
 
+    /// The absolute path of a file that need not exist, as a host names a document.
+    pub fn absolute_path(&self, path: impl AsRef<Path>) -> Result<PathBuf> {
+        let path = unicode_path("path", path.as_ref())?;
+        let workspace = self.reader_of(path);
+        workspace.scoped(&Cancel::default(), |scope| scope.base.absolute(path))
+    }
+
     fn document_path(&self, path: &str) -> Result<PathBuf> {
         let workspace = self.reader_of(path);
         workspace.scoped(&Cancel::default(), |scope| scope.base.document_path(path))
