@@ -231,6 +231,17 @@ declare global {
   const call: { name: string; arguments: string }
   const ask: (request: unknown) => Promise<Message>
   const session: api.HashSession
+  const patch: api.Patch
+  const buffer: {
+    text: string
+    version: number
+    apply: (edits: api.TextEdit[] | undefined, version: number | undefined) => Promise<void>
+  }
+  const editor: {
+    text: (path: string) => Promise<string | null>
+    write: (path: string, content: string | Uint8Array) => Promise<void>
+    remove: (path: string) => Promise<void>
+  }
 }
 `
 

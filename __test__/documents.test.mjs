@@ -71,6 +71,15 @@ test('bytes stay bytes', async () => {
   assert.deepEqual(textEdits, [])
 })
 
+test('the example of a harness in the documentation runs', async () => {
+  const page = readFileSync(new URL('../docs/documents.md', import.meta.url), 'utf8')
+  const code = page.split('```js\n').find((part) => part.startsWith('import assert'))
+  assert.ok(code)
+  const body = code.slice(0, code.indexOf('```')).replace(/^import .*$/gm, '')
+  const AsyncFunction = (async () => {}).constructor
+  await AsyncFunction('assert', 'HashSession', 'hashTools', body)(assert, HashSession, hashTools)
+})
+
 test('wrong arguments are refused', () => {
   const session = inMemory()
   const set = untyped(session)
@@ -268,7 +277,7 @@ describe('tools over files of the host', () => {
     })
   })
 
-  test('what a host throws or returns wrongly is told to the model', async () => {
+  test('what a host throws or returns wrongly is reported to the model', async () => {
     const { host } = hostOf({})
     const { read } = toolsOf(host)
     host.read = () => {

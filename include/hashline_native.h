@@ -207,6 +207,31 @@ bool hashline_session_forget(uint64_t session,
                              struct HashlineBuffer *answer,
                              struct HashlineError *error);
 
+// Sets the text of the document `path`, in UTF-8: until it is closed, the session reads, searches and
+// edits this text in place of the file with this path, and never writes it. Answers `null`. Options
+// are `version`, a number, and `bytes`: the text is the bytes of a file, in the encoding of files.
+bool hashline_session_set_document(uint64_t session,
+                                   const uint8_t *path,
+                                   size_t path_len,
+                                   const uint8_t *text,
+                                   size_t text_len,
+                                   const uint8_t *options,
+                                   size_t options_len,
+                                   struct HashlineBuffer *answer,
+                                   struct HashlineError *error);
+
+// Closes the document `path`: the path names the file again. Answers whether it was set.
+bool hashline_session_close_document(uint64_t session,
+                                     const uint8_t *path,
+                                     size_t path_len,
+                                     struct HashlineBuffer *answer,
+                                     struct HashlineError *error);
+
+// Answers an array of the documents that are set, with their versions: `{"path", "version"}`.
+bool hashline_session_documents(uint64_t session,
+                                struct HashlineBuffer *answer,
+                                struct HashlineError *error);
+
 // Answers an array of strings: files that were shown, and that others have changed since then, as
 // far as previous calls have detected it. Each change is answered once.
 bool hashline_session_changed_files(uint64_t session,

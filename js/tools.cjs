@@ -39,7 +39,7 @@ const FUNCTIONS = { read: true, write: true, remove: false, rename: false, list:
  */
 function checkFiles(files) {
   for (const [name, isRequired] of Object.entries(FUNCTIONS)) {
-    const given = /** @type {Record<string, unknown> | null} */ (files)?.[name]
+    const given = /** @type {any} */ (files)?.[name]
     if (typeof given === 'function' || (given === undefined && !isRequired)) continue
     throw new TypeError(`options.files.${name} is not a function: ${name}(path, …) is needed`)
   }
@@ -47,7 +47,7 @@ function checkFiles(files) {
 }
 
 /**
- * The operations that the host can carry out, among those that are allowed.
+ * The operations that the host can apply, among those that are allowed.
  * @param {HostFiles} files
  * @param {readonly OperationName[]} [allowed]
  */

@@ -66,7 +66,7 @@ function executeOn(session, files, kind, args, options, run, refusal) {
     }
   }
   const running = call()
-  // A failure of this call is no failure of the next one.
+  // The next call runs even if this one fails.
   QUEUES.set(
     session,
     running.catch(() => undefined),
@@ -267,7 +267,7 @@ function steps({ files, signal, loaded }, { path, from, content, change, textEdi
   const old = (/** @type {string} */ at) => loaded.get(at) ?? null
   const restore = (/** @type {string} */ at) => {
     const before = old(at)
-    return before === null ? files.remove?.(at, {}) : files.write(at, before, undoing)
+    return before === null ? remover(files)(at, {}) : files.write(at, before, undoing)
   }
   const write = (/** @type {string} */ at) => ({
     path: at,

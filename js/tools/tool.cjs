@@ -24,11 +24,17 @@ const KINDS = new WeakMap()
  * @param {HashSession} session
  * @param {Required<ToolNames>} names
  * @param {Kind} kind
- * @param {OwnOptions} options
+ * @param {OwnOptions} [options]
  * @param {HostFiles} [files]
  * @returns {HashTool<any>}
  */
-function makeTool(session, { read, search, apply, readJson, applyJson }, kind, options, files) {
+function makeTool(
+  session,
+  { read, search, apply, readJson, applyJson },
+  kind,
+  options = {},
+  files,
+) {
   const names = [read, search, apply, readJson, applyJson]
   const { json, ...answer } = options
   const called = { session, names, kind, answer }

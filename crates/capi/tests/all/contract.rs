@@ -411,6 +411,58 @@ fn two_of(function: ObserveFunction, session: u64, text: &str) -> Result<String,
     })
 }
 
+fn set_document(session: u64, path: &str, text: &[u8], options: &str) -> Result<String, Failure> {
+    // SAFETY: As in `two`.
+    called(|answer, error| unsafe {
+        hashline_session_set_document(
+            session,
+            path.as_ptr(),
+            path.len(),
+            text.as_ptr(),
+            text.len(),
+            options.as_ptr(),
+            options.len(),
+            answer,
+            error,
+        )
+    })
+}
+
+#[test]
+fn documents_of_a_session() {
+    let session = open(r#"{"root": "/nowhere", "disk": false}"#).unwrap();
+    let options = r#"{"version": 4}"#;
+    assert_eq!(data(set_document(session, "a.txt", b"one\ntwo\n", options)), Value::Null);
+    set_document(session, "b.txt", b"\xFF\xFEx\0\n\0", r#"{"bytes": true}"#).unwrap();
+    let documents = || {
+        // SAFETY: As in `two`.
+        data(called(|answer, error| unsafe { hashline_session_documents(session, answer, error) }))
+    };
+    assert_eq!(documents(), json!([{"path": "a.txt", "version": 4}, {"path": "b.txt"}]));
+    let report = data(one(hashline_session_read, session, r#"["a.txt", "b.txt"]"#));
+    let text = report["text"].as_str().unwrap();
+    let row = |end: &str| text.lines().find(|row| row.ends_with(end)).unwrap();
+    let edit = |path: &str, end: &str| json!({"op": "set_line", "path": path, "anchor": row(end), "text": "2"});
+    let patch = json!({"operations": [edit("a.txt", "|two"), edit("b.txt", "|x")]});
+    let files = session_apply(session, &patch, "")["files"].take();
+    assert_eq!((&files[0]["content"], &files[0]["version"]), (&json!("one\n2\n"), &json!(4)));
+    let range = json!({"start": {"line": 1, "character": 0}, "end": {"line": 2, "character": 0}});
+    assert_eq!(files[0]["textEdits"], json!([{"range": range, "newText": "2\n"}]));
+    assert_eq!(files[1]["contentBase64"], "//4yAAoA");
+    assert_eq!((&files[1]["document"], files[1].get("content")), (&json!(true), None));
+    assert_eq!(data(one(hashline_session_close_document, session, "a.txt")), true);
+    assert_eq!(data(one(hashline_session_close_document, session, "a.txt")), false);
+    for (path, text, options, part) in [
+        ("a.txt", &b"\xFF"[..], "", "text is not UTF-8"),
+        ("a.txt", b"", r#"{"lines": 1}"#, "unknown field `lines`"),
+        ("../a.txt", b"", "", "is outside the root"),
+    ] {
+        let (_, message) = refusal(set_document(session, path, text, options));
+        assert!(message.contains(part), "{message}");
+    }
+    assert!(hashline_session_close(session));
+}
+
 #[test]
 fn a_stored_session_can_be_reopened() {
     let dir = tempfile::tempdir().unwrap();

@@ -241,7 +241,7 @@ fn anchors_follow_when_the_host_changes_a_document() {
     assert_eq!(session.changed_files(), ["a.txt"]);
     let outcome = applied(apply(&session, vec![edit.clone()]));
     assert_eq!(text_of(only_change(&outcome)), "zero\none\n2\nthree\n");
-    // What the session wrote itself, and the same text set again, is no change.
+    // Setting the text that the session made itself does not count as a change.
     session.set_document("a.txt", "zero\none\n2\nthree\n", Some(3)).unwrap();
     assert!(session.read("b.txt").unwrap().views[0].error().is_some());
     assert!(session.changed_files().is_empty());
