@@ -92,6 +92,16 @@ def made(library, session, directory, state, call):
         return library.data("session_observe", session, given.encode(), named)
     if kind == "forget":
         return library.data("session_forget", session, None if given is None else given.encode())
+    if kind == "setDocument":
+        content = given["content"]
+        is_bytes = not isinstance(content, str)
+        options = {**(options or {}), **({"bytes": True} if is_bytes else {})}
+        path, text = given["path"].encode(), bytes_of(content)
+        return library.data("session_set_document", session, path, text, written(options))
+    if kind == "closeDocument":
+        return library.data("session_close_document", session, given.encode())
+    if kind == "documents":
+        return library.data("session_documents", session)
     if kind in ("read", "search", "apply") and session:
         extra = [written(options)] if kind == "apply" else []
         return library.data("session_" + kind, session, written(given), *extra)

@@ -28,8 +28,10 @@ import { dirname, join } from 'node:path'
  * use the session.
  * @typedef {object} Call
  * @property {'read' | 'search' | 'apply' | 'readJson' | 'applyToText' | 'format' | 'hashLines'
- *   | 'checkCommand' | 'recover' | 'observe' | 'forget' | 'write'} call
- * @property {any} given for `write`: files that another process writes
+ *   | 'checkCommand' | 'recover' | 'observe' | 'forget' | 'setDocument' | 'closeDocument'
+ *   | 'documents' | 'write'} call
+ * @property {any} given for `write`: files that another process writes; for `setDocument`: its path
+ *   and content
  * @property {string} [text]
  * @property {any} [options]
  *
@@ -106,7 +108,9 @@ function made({ call, given, text = '', options }, binding, session, dir, stateD
     case 'search':
       return session ? session.searchSync(given) : binding.searchHashedSync(given, reading)
     case 'apply':
-      return session ? session.applySync(given, options) : binding.applyHashSync(given, writing)
+      return session
+        ? withBase64(session.applySync(given, options))
+        : binding.applyHashSync(given, writing)
     case 'readJson':
       return binding.readJsonSync(given, reading)
     case 'applyToText':
@@ -123,9 +127,28 @@ function made({ call, given, text = '', options }, binding, session, dir, stateD
       return session.observe(given, options?.path)
     case 'forget':
       return session.forget(given ?? undefined)
+    case 'setDocument':
+      return session.setDocument(given.path, textOrBytes(given.content), options)
+    case 'closeDocument':
+      return session.closeDocument(given)
+    case 'documents':
+      return session.documents()
     case 'write':
       return write(dir, given)
   }
+}
+
+/** A string, or bytes. @param {Content} content */
+const textOrBytes = (content) => (typeof content === 'string' ? content : bytesOf(content))
+
+/** The outcome of an edit, with bytes of documents in Base64. @param {any} outcome */
+function withBase64(outcome) {
+  for (const file of outcome.files ?? []) {
+    if (!(file.content instanceof Uint8Array)) continue
+    file.contentBase64 = Buffer.from(file.content).toString('base64')
+    delete file.content
+  }
+  return outcome
 }
 
 /** @param {any} session @param {any} given */

@@ -25,6 +25,12 @@ export function sessions() {
   const setLong = { op: 'set_line', anchor: anchors(`one\n${long}\n`, 'lean')[1], text: 'b()' }
   /** @type {(files: Given['files']) => Call} */
   const write = (given) => ({ call: 'write', given })
+  /** @type {(path: string, content: Given['files'][string], options?: object) => Call} */
+  const setDocument = (path, content, options) => ({
+    call: 'setDocument',
+    given: { path, content },
+    ...(options && { options }),
+  })
   const files = { 'a.txt': TEXT, 'b.txt': 'b\n', 'image.png': CONTENTS['image.png'] }
   /** @type {[string, Call[], object?][]} */
   const made = [
@@ -137,6 +143,41 @@ export function sessions() {
       ],
     ],
     ['another dialect', [read], { dialect: 'omp13' }],
+    [
+      'a document in place of a file',
+      [
+        setDocument('a.txt', TEXT.replace('one', 'unsaved'), { version: 1 }),
+        { call: 'documents', given: null },
+        read,
+        { call: 'search', given: { search: 'unsaved' } },
+        apply([set, { op: 'set_line', path: 'b.txt', anchor: '1or', text: 'x' }]),
+        { call: 'read', given: 'b.txt' },
+        apply([set, { op: 'insert_after', path: 'b.txt', anchor: 'EOF', text: 'x' }]),
+        setDocument('a.txt', `zero\n${TEXT}`, { version: 2 }),
+        apply([{ op: 'move_file', from: 'a.txt', to: 'c.txt' }]),
+        { call: 'closeDocument', given: 'c.txt' },
+        { call: 'closeDocument', given: 'c.txt' },
+        read,
+      ],
+    ],
+    [
+      'documents without a disk',
+      [
+        setDocument('a.txt', '\ufeffone\r\ntwo\u{1f600}'),
+        setDocument('wide.txt', CONTENTS['utf16.txt']),
+        setDocument('.', ''),
+        setDocument('a.txt/b', ''),
+        { call: 'read', given: ['a.txt', 'wide.txt', 'b.txt'] },
+        apply([
+          { op: 'insert_after', anchor: 'EOF', text: 'three' },
+          { op: 'insert_after', path: 'wide.txt', anchor: 'BOF', text: 'first' },
+          { op: 'add_file', path: 'new/c.txt', content: 'c\n' },
+          { op: 'move_file', from: 'a.txt', to: 'd.txt' },
+        ]),
+        { call: 'documents', given: null },
+      ],
+      { disk: false },
+    ],
   ]
   return made.map(([name, calls, session]) => ({
     name: `session: ${name}`,
