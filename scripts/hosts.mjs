@@ -96,7 +96,8 @@ const HOSTS = {
  */
 export function hostsOf(target, names) {
   const all = HOSTS[target]
-  if (!all) throw new Error(`${target} runs nowhere here; try ${Object.keys(HOSTS).join(', ')}`)
+  if (!all)
+    throw new Error(`nothing on this machine runs ${target}; try ${Object.keys(HOSTS).join(', ')}`)
   const unknown = names?.find((name) => !all.some((host) => host.name === name))
   if (unknown === undefined) return all.filter(({ name }) => names?.includes(name) ?? true)
   const known = all.map(({ name }) => name).join(', ')

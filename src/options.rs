@@ -75,6 +75,7 @@ pub fn request<T: DeserializeOwned>(value: Js<'_>, place: Place<'_>) -> Result<T
 fn names_of<'de, T: Deserialize<'de>>() -> Result<&'static [&'static str]> {
     match T::deserialize(MapDeserializer::new([("", ())].into_iter())) {
         Err(ReadError::Unknown(names)) => Ok(names),
-        _ => Err(Error::new(Code::Internal, "a request whose type takes unknown names").into()),
+        _ => Err(Error::new(Code::Internal, "the type of a request does not refuse unknown names")
+            .into()),
     }
 }

@@ -480,7 +480,7 @@ impl CallTurn {
 
     /// Waits for the turn that was taken.
     fn turn(&self) -> CoreResult<Turn> {
-        let none = || Error::new(Code::Internal, "a call of a session without its turn");
+        let none = || Error::new(Code::Internal, "a session was called without a turn");
         self.turn.clone().ok_or_else(none)
     }
 }

@@ -264,7 +264,7 @@ impl<const WRITES: bool> Call for ToolCall<WRITES> {
     }
 
     fn run(&mut self, cancel: &Cancel) -> CoreResult<ToolResult> {
-        let none = || Error::new(Code::Internal, "a call of a tool without its turn");
+        let none = || Error::new(Code::Internal, "a tool was called without a turn");
         let turn = self.turn.clone().ok_or_else(none)?;
         // Taken, not cloned: a call runs once, and its arguments may be long.
         let mut given = self.given.lock();

@@ -17,7 +17,8 @@ function guard(command, options) {
   if (verdict === 'allow' || verdict === 'unparsed') return undefined
   const reasons = findings.map(({ message }) => message)
   // A policy may refuse commands that cannot be parsed.
-  if (reasons.length === 0) reasons.push('It cannot be parsed. Write it in a simpler form.')
+  if (reasons.length === 0)
+    reasons.push('The command cannot be parsed. Write it in a simpler form.')
   return ['Blocked: the command was not run.', ...new Set(reasons)].join('\n')
 }
 

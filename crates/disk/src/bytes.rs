@@ -336,7 +336,10 @@ pub fn load_place(fs: &dyn FileSystem, place: &Place, options: &LoadOptions) -> 
 pub fn contained<T>(path: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
     let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
     result.unwrap_or_else(|_| {
-        Err(Error::at(Code::Internal, path, format!("{path}: the engine failed on this file")))
+        let message = format!(
+            "{path}: this file could not be processed, because of a bug or because it changed meanwhile: try again"
+        );
+        Err(Error::at(Code::Internal, path, message))
     })
 }
 

@@ -196,7 +196,7 @@ fn insertion(
         }
         (ValueKind::Array, JsonSlot::Key(_)) => {
             return invalid(format!(
-                "{} is an array: name an index, or nothing for its end, instead of a key",
+                "{} is an array: name an index instead of a key, or neither to insert at the end",
                 path()
             ));
         }

@@ -60,7 +60,7 @@ fn check_length(update: &Update<'_>) -> Result<()> {
         if length > limit {
             let path = place.shown();
             let message = format!(
-                "{path}: the path is too long: {length} bytes when links are followed, of at most {limit}"
+                "{path}: the path is too long: {length} bytes when links are followed, over the limit of {limit}"
             );
             return Err(Error::at(Code::InvalidArgument, path, message));
         }

@@ -36,7 +36,7 @@ fn verify(
     anchors: &[String],
 ) -> Result<Option<Rejected>> {
     let Loaded::Text(document) = loaded else {
-        let message = format!("{path}: is a binary file (it holds NUL bytes); it has no lines");
+        let message = format!("{path}: is a binary file (it holds NUL bytes), so it has no lines");
         return Err(Error::at(Code::BinaryFile, path, message));
     };
     let mut failures = Failures::default();

@@ -154,12 +154,12 @@ fn explanation(
         }
         Reason::Ambiguous { places } => match places.as_slice() {
             [one] => format!(
-                "It was shown for line {one}, and earlier for a line that may be a different one now: use the anchor above if you mean line {one}, or read the file again."
+                "This anchor was shown for line {one}, and earlier for a line whose place is uncertain now. If you mean line {one}, use its anchor above; otherwise read the file again."
             ),
             places => {
                 let places: Vec<String> = places.iter().map(u64::to_string).collect();
                 format!(
-                    "It was shown in several versions of the file, and those lines are now at {}: use the anchor above of the line you mean.",
+                    "This anchor was shown in several versions of the file, for lines that are now at {}: use the anchor above of the line that you mean.",
                     places.join(" and ")
                 )
             }

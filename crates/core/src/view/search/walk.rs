@@ -324,6 +324,6 @@ fn link_cycle(shown: &str) -> Error {
     Error::at(
         Code::Io,
         shown,
-        format!("{shown}: is a link to a directory that contains it; it is not searched again"),
+        format!("{shown}: is a link to a directory that contains the link, and is not followed"),
     )
 }
