@@ -1435,8 +1435,8 @@ export interface RejectedOutcome {
   /** Every failure, in the order of the operations. */
   failures: Array<Failure>
   /**
-   * Stale anchors and the fresh anchors of the same lines, unless the line is probably another
-   * one.
+   * Maps each stale anchor to the current anchor of its line number. Omits anchors that may mean
+   * another line.
    */
   remaps: Record<Anchor, Anchor>
   /** The report for the model: what failed, and the lines as they are now. */

@@ -101,8 +101,8 @@ function platformError(name, problem) {
 }
 
 /**
- * Why an installed package of another version cannot be used. It may remain when it is a dependency
- * of its own, for example.
+ * Why an installed platform package of another version cannot be used. Such a package remains, for
+ * example, if the project itself depends on it.
  * @param {string} version
  */
 function versionProblem(version) {

@@ -33,8 +33,8 @@ function requireAddon() {
 /**
  * The first difference between node_modules and package-lock.json.
  *
- * npm stores a lock file of the installed packages in node_modules. Packages for other platforms
- * are only in the first list, hence the `optional` exception.
+ * npm stores a lock file of the installed packages in node_modules. That file lacks the optional
+ * packages for other platforms.
  * @returns {string | undefined}
  */
 function whyStale() {

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { npmPackage, run } from './tools.mjs'
 
 const VERDACCIO = '6.2.0'
-/** It depends on this by a moving tag, which some mirrors of the registry lack. */
+/** Verdaccio depends on this package by a moving tag, which some mirrors of the registry lack. */
 const OVERRIDES = { 'node-fetch': '2.7.0' }
 const PATIENCE_MS = 120_000
 

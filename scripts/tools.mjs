@@ -1,6 +1,6 @@
-// Tools for building and testing for other platforms that npm ci does not install: packages of npm,
-// PyPI and Debian, and Rust standard libraries. Each is downloaded once, by the ordinary client of
-// its registry, into target/tools unless the system has a place for it.
+// Installs tools that npm ci does not install, for building and testing for other platforms:
+// packages of npm, PyPI and Debian, and Rust standard libraries. Each tool is downloaded once, by
+// the ordinary client of its registry, into target/tools unless the system has a place for it.
 
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'

@@ -55,7 +55,7 @@ impl<T: Bulk> ToNapiValue for Objects<T> {
     }
 }
 
-/// The function that returns an object with these of the properties.
+/// The source of a function that returns an object with the properties whose bits are in `set`.
 fn source(names: &[&str], set: u64) -> String {
     let present = names.iter().enumerate().filter(|(bit, _)| set >> bit & 1 == 1);
     let names: Vec<_> = present.map(|(_, name)| *name).collect();

@@ -188,9 +188,9 @@ struct ExternalString<T> {
 }
 
 thread_local! {
-    /// Bytes of external memory that this thread has added and that were freed, both since the last
-    /// report.
+    /// The bytes of external memory that this thread has added since its last report.
     static ADDED: Cell<i64> = const { Cell::new(0) };
+    /// The bytes of this memory that any thread has freed since then.
     static FREED: Arc<AtomicI64> = Arc::default();
 }
 

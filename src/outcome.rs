@@ -71,8 +71,8 @@ pub struct RejectedOutcome {
     pub code: Word,
     /// Every failure, in the order of the operations.
     pub failures: Vec<Failure>,
-    /// Stale anchors and the fresh anchors of the same lines, unless the line is probably another
-    /// one.
+    /// Maps each stale anchor to the current anchor of its line number. Omits anchors that may mean
+    /// another line.
     #[napi(ts_type = "Record<Anchor, Anchor>")]
     pub remaps: Remaps,
     /// The report for the model: what failed, and the lines as they are now.

@@ -54,7 +54,7 @@ struct Row<'h> {
     text: &'h str,
     old: Option<u64>,
     new: Option<u64>,
-    /// The part that differs from the line that it replaces or that replaces it.
+    /// The part that differs from the corresponding line on the other side of the change.
     differs: std::ops::Range<usize>,
 }
 

@@ -340,8 +340,9 @@ impl Call<'_> {
         }
     }
 
-    /// `jq … a > /tmp/b && mv /tmp/b a`: text that the line has written outside is moved to where
-    /// the tools serve it. A copy of a served file outside may also come back transformed.
+    /// `jq … a > /tmp/b && mv /tmp/b a`: text that the line has written outside the roots is moved
+    /// to a path that the tools serve. A served file may also be copied outside, and come back
+    /// transformed.
     fn track_copies(&self, parsed: &Parsed<'_>, effect: &mut Effect) {
         let Some((last, sources)) = parsed.operands.split_last() else { return };
         let has_text = sources.iter().any(|file| self.has_text(file));

@@ -143,7 +143,8 @@ fn shell(given: &[Arg]) -> Option<Inner> {
     (parsed.has(&["s"]) || first.is_none_or(is_input)).then_some(Inner::StandardInput)
 }
 
-/// The command that `xargs` runs, with the names that it appends or inserts, below a directory.
+/// The command that `xargs` runs. The names that `xargs` appends or inserts are unknown, but are in
+/// the directory `listing`, if it is given.
 fn xargs(given: &[Arg], listing: Option<&str>) -> Option<Inner> {
     let parsed = parse(given, &XARGS);
     let command = given.get(parsed.rest..)?;

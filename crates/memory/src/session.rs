@@ -220,8 +220,8 @@ impl SessionMemory {
         self.kept.as_ref().map(|kept| kept.notes.all(spelling)).unwrap_or_default()
     }
 
-    /// Learns what other processes wrote until now, for a call made at `as_of`. Returns the moment
-    /// up to which the call can mean what was shown.
+    /// Learns what other processes wrote until now, for a call made at `as_of`. The anchors of the
+    /// call can mean what was shown until the returned moment.
     pub fn catch_up(&self, as_of: Moment) -> Moment {
         match &self.kept {
             Some(kept) => kept.store().catch_up(&self.memory, Some(as_of)),

@@ -166,8 +166,8 @@ impl Store {
         self.notes.clone()
     }
 
-    /// Applies to the memory, at once, all that other processes wrote since the last read. Returns
-    /// the moment up to which `call` can mean what was shown.
+    /// Applies to the memory, at once, all that other processes wrote since the last read. The
+    /// anchors of `call` can mean what was shown until the returned moment.
     pub(super) fn catch_up(&mut self, memory: &MemoryMutex, call: Option<Moment>) -> Moment {
         self.read_new(memory, call).unwrap_or_else(|error| {
             self.notes.add(Fault::NotRead, error);

@@ -116,7 +116,8 @@ impl FileMemory {
         self.lineages.last_mut().expect("one was pushed")
     }
 
-    /// The earlier views of a text that the session edited and that exists again.
+    /// The earlier views of a text that the session has changed and that is now the text of the
+    /// file again.
     fn views_of(&self, hash: u128) -> Vec<View> {
         let views = self.lineages.iter().flat_map(|one| &one.views);
         let mut found: Option<View> = None;

@@ -221,7 +221,7 @@ impl<'a> Scan<'a> {
         self.number().unwrap_or(first)
     }
 
-    /// The register, if one is named; `None` if its name is empty.
+    /// Parses `@name`, if it is present. Returns `None` for `@` without a name.
     fn register(&mut self) -> Option<Register> {
         if !self.takes("@") {
             return Some(None);

@@ -13,7 +13,8 @@ use crate::arena::Arena;
 use crate::budget::Meter;
 use crate::scanner;
 
-/// The limit on consecutive edits that share nodes with older trees, which keep their memory alive.
+/// The limit on consecutive edits whose trees share nodes. A tree keeps the memory of all older
+/// trees alive with which it shares nodes.
 const SHARED_TREES_LIMIT: u32 = 32;
 
 /// A tree and the memory that contains it.

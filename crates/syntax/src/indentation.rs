@@ -12,10 +12,11 @@ use crate::walk::Walk;
 /// that depends on this is inconsistent.
 type Depth = (usize, usize);
 
-/// The children of a list of lines: their depth in the tree, and the depth of their lines once the
-/// first is known.
+/// A list of nodes whose lines must have the same depth.
 struct Level {
+    /// The depth of the nodes in the tree.
     children: u32,
+    /// The depth of their lines, once that of the first is known.
     depth: Option<Depth>,
 }
 

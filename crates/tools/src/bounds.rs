@@ -43,7 +43,7 @@ const SPARE_BYTES: usize = 1_024;
 /// Longer lines are cut when the answer is over its limits.
 const MAX_LINE_CHARS: usize = 1_000;
 
-/// Text after the last rendered line of a file is kept up to this size.
+/// The limits on the text after the last rendered line of a file that is kept.
 const MAX_TAIL_LINES: usize = 100;
 const MAX_TAIL_BYTES: usize = 8_192;
 

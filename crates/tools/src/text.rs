@@ -5,7 +5,7 @@ use hashline_core::host::Value;
 
 /// The largest nesting depth of arguments.
 pub const MAX_DEPTH: usize = 64;
-/// The largest number of values in them.
+/// The largest number of values in arguments.
 pub const MAX_VALUES: usize = 1_000_000;
 
 /// Why arguments cannot be read.

@@ -53,7 +53,7 @@ pub fn show_updated(call: &mut Call<'_>, applied: &Applied) -> Result<(), Failur
     Ok(())
 }
 
-/// The rows from the first line on, minus the rows after the last line.
+/// The rows of `count` lines: those from the first line on, without those after the last one.
 fn rows_of(call: &Call<'_>, path: &str, first: u64, count: u64) -> Result<String, Failure> {
     let from = |start_line| {
         let request = JsonRequest { start_line: Some(start_line), ..JsonRequest::new(path) };

@@ -350,8 +350,8 @@ pub struct Rejected {
     pub code: Code,
     /// Every failure, in the order of the operations.
     pub failures: Vec<Failure>,
-    /// Stale anchors with the fresh anchors of the same line numbers. An anchor that may mean
-    /// another line is not among them.
+    /// Each stale anchor with the current anchor of its line number, except anchors that may mean
+    /// another line.
     #[serde(serialize_with = "as_map")]
     pub remaps: Vec<(String, String)>,
     /// The report for the model.

@@ -287,8 +287,9 @@ impl<'a> MatchingLines<'a> {
         Some(CandidateLine { line, matched })
     }
 
-    /// The first match in the line returned last. In a line that is too long for the engine that
-    /// finds it, an empty range at the end of the match that ends first.
+    /// The first match in the line that the iterator returned last. If the line is too long for the
+    /// engine that finds the start of a match, returns an empty range: the end of the match that
+    /// ends first.
     pub fn match_range(&mut self, line: Span) -> Result<Option<Range<usize>>> {
         match self.matched.clone() {
             Some(matched) => Ok(Some(matched)),

@@ -243,10 +243,10 @@ fn open_canonical(fs: &dyn FileSystem, path: &Path) -> io::Result<Directory> {
     fs.open_dir_at(&fs.canonicalize(path)?)
 }
 
-/// Creates a directory that only its owner may access, because journals name files, and its missing
-/// parents. Each is flushed at once, even by calls that do not flush: a journal is useless in a
-/// directory that a power cut removes, and later calls assume that an existing directory is
-/// flushed.
+/// Creates a directory and its missing parents. Only their owner may access them, because journals
+/// name files. Each directory is flushed at once, even by calls that do not flush: a journal is
+/// useless in a directory that a power cut removes, and later calls assume that an existing
+/// directory is flushed.
 fn make_private(fs: &dyn FileSystem, path: &Path) -> io::Result<()> {
     let Some(parent) = path.parent() else { return Err(io::ErrorKind::NotFound.into()) };
     let above = match open_canonical(fs, parent) {

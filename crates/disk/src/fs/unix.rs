@@ -279,7 +279,7 @@ pub(super) fn mount(place: &Place) -> io::Result<Option<u64>> {
     use rustix::fs::{AtFlags, StatxFlags, statx};
     let flags = AtFlags::SYMLINK_NOFOLLOW;
     match statx(place.dir()?, place.name(), flags, StatxFlags::MNT_ID) {
-        // The emulator of another processor sets the mask bit but leaves 0 in the field.
+        // An emulator of another processor may set the mask bit, but leave 0 in the field.
         Ok(found) if found.stx_mask & StatxFlags::MNT_ID.bits() != 0 && found.stx_mnt_id != 0 => {
             Ok(Some(found.stx_mnt_id))
         }

@@ -16,9 +16,9 @@ use crate::simd::Level;
 const SHORT_BYTES: usize = 64;
 
 /// The capacity for one short line with its anchor and newline, if all parts are written in steps
-/// of fixed sizes. With this capacity after an output, any of its lines can be written in such
-/// steps. The length of a number is taken modulo twice its limit, which shows the compiler that
-/// everything fits.
+/// of fixed sizes. A buffer that has this capacity in addition to that of its output has room for
+/// such steps at every line. The length of a number is taken modulo twice its limit, which shows
+/// the compiler that everything fits.
 pub const LINE_CAPACITY_BYTES: usize = 2 * DIGITS_LIMIT + HEAD_LIMIT_BYTES + SHORT_BYTES;
 const _: () = assert!(2 * DIGITS_LIMIT - 1 + HEAD_LIMIT_BYTES + SHORT_BYTES < LINE_CAPACITY_BYTES);
 

@@ -3,9 +3,9 @@
 //!
 //! Two changes are recognized. A formatter changes the unit of indentation, for example from four
 //! spaces to a tab. Or a block is nested more or less deeply: all of its lines gain or lose leading
-//! whitespace. The change that explains all lines of an operation is assumed; if both do, the one
-//! that explains more of the lines around them. An indentation that one of these lines has is
-//! changed as it was there, whatever the change.
+//! whitespace. The change that explains all lines of an operation is assumed; if both changes do,
+//! the change that explains more of the lines around them. A line of the new text that has the old
+//! indentation of a compared line gets the new indentation of that line, whatever the change.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;

@@ -7,9 +7,10 @@ use imara_diff::{Algorithm, Diff, Interner, Token};
 
 use super::{Carry, NONE};
 
-/// The most lines, and words in them, that are compared between two kept lines. A patch can ask
-/// for each of its operations.
+/// The most lines that are compared between two kept lines. The limits are low because a patch may
+/// need a comparison for each of its operations.
 const MAX_LINES: usize = 1_000;
+/// The most words in these lines.
 const MAX_WORDS: usize = 10_000;
 
 /// The words of some lines of a text.

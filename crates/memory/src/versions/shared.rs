@@ -32,9 +32,9 @@ impl Memory {
         self.limits
     }
 
-    /// Replaces the memory with a newer one: the memory as it was at `known`, plus what other
-    /// processes wrote since. They may have shown that before the waiting calls were made, so each
-    /// of these can mean it. Returns the moment up to which `call` can mean what was shown.
+    /// Replaces the memory with a newer one: the memory as it was at `known`, plus the updates that
+    /// other processes wrote since. These may be older than the waiting calls, so each waiting call
+    /// can mean the lines in them. `call` can mean what was shown until the returned moment.
     pub fn replace_with(&mut self, other: Memory, known: Moment, call: Option<Moment>) -> Moment {
         // Nothing was shown since the call was made, and no other call waits.
         let is_alone = self.held.values().sum::<usize>() <= 1 && call == Some(self.now());

@@ -180,8 +180,9 @@ fn pi(project: Option<&Path>, program: &str) -> Result<Plan> {
     Ok(plug_in_of(path, &["packages"], "pi-hashline", program, |package| package))
 }
 
-/// The extension is found by the manifest of a directory of its own: oh-my-pi's settings are in
-/// YAML, and only its own program writes its package directory.
+/// oh-my-pi finds the extension by a manifest in a directory that only hashline uses. Its other
+/// places are unsuitable: its settings are in YAML, and only its own program writes its package
+/// directory.
 fn omp(project: Option<&Path>, program: &str) -> Result<Plan> {
     let directory = pi_directory(project, ".omp")?;
     let manifest = directory.join("extensions").join(SERVER).join("package.json");

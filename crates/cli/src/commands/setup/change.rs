@@ -132,7 +132,8 @@ fn differences(changes: &mut Vec<Change>, at: Vec<Step>, old: &Value, new: &Valu
     }
 }
 
-/// The places of the entries. They are set to null, so that all other places stay valid.
+/// Returns the places of the entries. Sets each entry to null instead of removing it, so that all
+/// other places stay valid.
 pub fn take(document: &mut Value, entries: &[Entry]) -> Vec<Vec<Step>> {
     let mut taken = Vec::new();
     for entry in entries {

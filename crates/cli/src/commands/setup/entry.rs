@@ -67,7 +67,7 @@ impl Entry {
     /// plug-in that the user pinned.
     pub fn updated(&self, old: &Value) -> Value {
         match (self.kind, old) {
-            // Of a plug-in that is not installed here, only the name is known.
+            // If the plug-in is not installed here, only its name is known.
             (Kind::Package(name), old)
                 if self.value == name || package_text(old).is_some_and(|it| pins(it, name)) =>
             {

@@ -47,7 +47,7 @@ impl Failures {
         self.all.push((failure, Some(report)));
     }
 
-    /// Adds to the messages of files that are not found under which name each is now.
+    /// Adds the current name of a file to the message that it was not found, if it was renamed.
     pub(super) fn note_renamed(&mut self, name_now: impl Fn(&str) -> Option<String>) {
         let failures = self.all.iter_mut().map(|(failure, _)| failure);
         let mut names: HashMap<String, Option<String>> = HashMap::new();

@@ -563,7 +563,8 @@ pub(super) fn without_duplicates<'o>(
     (kept, noops)
 }
 
-/// The indexes of repeated operations, of whose moves both halves are dropped.
+/// The indexes of repeated operations. Both halves of a move have the same index, so both are
+/// dropped.
 fn repeated(noops: &[Noop]) -> HashSet<usize> {
     noops.iter().map(|noop| noop.operation).collect()
 }

@@ -1,5 +1,6 @@
-//! Checks whether files are the versions that a patch in oh-my-pi's language names. Without a
-//! session they must be; a session compares the lines with what it has shown.
+//! Checks whether files have the versions that a patch in oh-my-pi's language names. Without a
+//! session, another version is refused. With a session, only a deletion of the file is: the session
+//! compares the lines of all other hunks with what it has shown.
 
 use super::failures::Failures;
 use crate::edit::report::stale_version;

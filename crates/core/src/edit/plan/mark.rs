@@ -5,8 +5,9 @@ use hashline_disk::bytes::Charset;
 
 const MARK: char = '\u{feff}';
 
-/// Removes U+FEFF from the text that becomes the start of the file, and returns its operation.
-/// Edits of lines neither add nor remove a byte order mark. `edits` are sorted by position.
+/// Removes U+FEFF from the text that becomes the start of the file. Returns the index of the
+/// operation with this text, if there was a mark. Edits of lines neither add nor remove a byte
+/// order mark. `edits` are sorted by position.
 pub(super) fn drop_bom(subject: &PlanText<'_>, edits: &mut [Edit<'_>]) -> Option<usize> {
     let (body, index) = (subject.body(), subject.index);
     let mark = subject.document.charset().encode(MARK.encode_utf8(&mut [0; 4])).ok()?;

@@ -184,9 +184,9 @@ fn with_terminators(subject: &PlanText<'_>, first: u64, span: Span, text: &str) 
     out
 }
 
-/// Matches that remove the terminator of their line join the next line to it, which then counts as
-/// touched. At the end of the file, the next line is the gap after the last one, where inserts at
-/// the end go.
+/// A match that removes the terminator of its line joins the next line to it. The next line then
+/// counts as touched. At the end of the file, the gap after the last line counts as the next line,
+/// because inserts at the end go there.
 pub(super) fn touch_joined_lines(unit: Unit, matches: &mut [&mut TextMatch]) {
     let mut first = 0;
     while first < matches.len() {

@@ -130,8 +130,8 @@ const CONTINUATIONS: [&str; 13] =
 /// How much longer than both lines together a merged line may be, in UTF-16 units.
 const MERGE_SLACK_UNITS: usize = 32;
 
-/// `merges`: if the one new line contains the replaced line and the line that continues it, or the
-/// replaced line and the line that it continues, both old lines are replaced.
+/// `merges`: if the only new line contains the replaced line and an adjacent line of the same
+/// statement, above or below, both old lines are replaced.
 pub(super) fn expand_merge(context: &EditContext<'_, '_>, draft: &ModelText) -> Option<ModelText> {
     let (EditSite::Lines(line, last), [new]) = (draft.site, draft.lines.as_slice()) else {
         return None;

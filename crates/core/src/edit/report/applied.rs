@@ -19,7 +19,7 @@ use hashline_lines::lines::{LineIndex, Lines, Span, Unit, count_lines};
 use hashline_lines::rows::{file_header, one_line, version_header};
 use hashline_memory::{LineSet, ShownLines};
 
-/// Of a region with more new lines, only both ends are shown.
+/// Only the first and last lines of a region with more new lines are shown.
 const REGION_LIMIT_LINES: u64 = 16;
 
 /// The name of a text in memory, which has no path.

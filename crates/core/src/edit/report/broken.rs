@@ -189,8 +189,8 @@ fn fix_of(now: &QuotedText<'_>, path: &str, suggestion: &Suggestion) -> Fix {
     let mistake = suggestion.mistake;
     let (own, other) = (now.index.count(), wanted.index.count());
     let most = own.min(other);
-    // Of two equal lines, the one that the patch added is removed. That is the first of them,
-    // except where the new text repeats the line above.
+    // If two lines are equal, the line that the patch added is removed: the first of the two, unless
+    // the new text repeats the line above it.
     let same_above = |line: &u64| now.line(*line) == wanted.line(*line);
     let same_below = |back: &u64| now.line(own - back) == wanted.line(other - back);
     let (above, below) = if mistake == Mistake::FirstLine {

@@ -34,8 +34,8 @@ pub struct AnchorReport {
 }
 
 impl AnchorReport {
-    /// The report of an anchor of a line, with the current lines of these ranges that fit into a
-    /// refusal.
+    /// The report on the anchor of a line. It shows the current lines of `ranges`, as many as fit
+    /// into a refusal.
     pub(in crate::edit) fn new(
         evidence: &Evidence<'_>,
         path: &str,

@@ -133,7 +133,7 @@ pub struct Placed {
     pub found_by: FoundBy,
     /// The lines of which only parts were shown.
     pub partly: Vec<PartlyShown>,
-    /// How other processes have re-indented the lines since, in sequence.
+    /// How other processes have re-indented the lines since they were shown, in sequence.
     pub reindented: Vec<Reindentation>,
 }
 
@@ -363,8 +363,9 @@ impl<'a> Locator<'a> {
         Some(located.map_err(|reason| self.refused(target, by, reason)))
     }
 
-    /// Whether a view finds an end of a target on another line than a newer view, or with no
-    /// certainty, and the model has not requested it since. A deleted line does not count.
+    /// Whether a view contradicts a newer one, which found the target at `block`: it finds an end
+    /// of the target on another line, or not with certainty. An end that the model requested again
+    /// after this view does not count, nor does a deleted line.
     fn disagrees(
         &mut self,
         by: KnownView<'a>,

@@ -57,7 +57,7 @@ pub struct Recall<'m> {
     pub patches: Option<&'m PatchState>,
     /// What to do with lines that were never shown.
     pub unseen: Unseen,
-    /// When the call was made: it cannot mean what was shown since.
+    /// When the call was made. Its anchors cannot mean lines that were shown later.
     pub as_of: Moment,
     /// Checked between steps, and by the caller before it reports a refusal.
     pub cancel: &'m Cancel,

@@ -62,8 +62,8 @@ pub struct Suggestion {
     pub operation: usize,
     /// The mistake that it probably contains.
     pub mistake: Mistake,
-    /// The line, before the patch, that its range should end or start with, or that its text
-    /// repeats.
+    /// A line of the text before the patch: where the range of the operation should start or end,
+    /// or which its text repeats.
     pub line: u64,
     /// The text of the file with this variant.
     pub text: Vec<u8>,

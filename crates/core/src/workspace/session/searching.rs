@@ -61,7 +61,8 @@ impl Session {
         Ok((result, updates))
     }
 
-    /// The text of a file with matches for the memory, with its lines if they fit within its limit.
+    /// The version of a file with matches, for the memory. It includes the lines if the memory's
+    /// limit has room for them.
     fn version_of(&self, document: &Document, kept_bytes: &AtomicUsize) -> Version {
         let text = document.text();
         let limit_bytes = self.state.memory.limit_bytes();
