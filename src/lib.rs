@@ -19,6 +19,7 @@ mod omp;
 mod options;
 mod outcome;
 mod page;
+mod plan;
 mod read;
 mod recover;
 mod scripts;

@@ -1,6 +1,6 @@
 //! The class `HashSession`.
 
-mod options;
+pub(crate) mod options;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,6 +22,7 @@ use super::json::{self, JsonView};
 use super::options::Field;
 use super::outcome::{ApplyOutcome, apply_outcome};
 use super::page::{PageText, PageViews, page};
+use super::plan::PlanCall;
 use super::read;
 use super::search::{self, SearchResult};
 use super::task::{self, Call, Prepared};
@@ -200,6 +201,25 @@ impl HashSession {
         options: Js<'env>,
     ) -> napi::Result<Js<'env>> {
         task::later(env, || self.prepare_apply(patch, options))
+    }
+
+    /// Plans a patch, to show it to a person first: `plan.outcome` has the diff, and `plan.apply()`
+    /// writes exactly that, or nothing if a file was changed meanwhile.
+    #[napi(
+        ts_args_type = "patch: Patch, options?: Omit<SessionApplyOptions, 'dryRun'>",
+        ts_return_type = "Promise<EditPlan>"
+    )]
+    pub fn plan<'env>(
+        &self,
+        env: &'env Env,
+        patch: Js<'env>,
+        options: Js<'env>,
+    ) -> napi::Result<Js<'env>> {
+        task::later(env, || {
+            let (ApplyCall { turn, patch, options }, signal) =
+                self.prepare_apply(patch, options)?;
+            Ok((PlanCall { turn, patch, options }, signal))
+        })
     }
 
     /// As `apply`, but synchronous: throws where `apply` rejects its promise.
@@ -464,22 +484,26 @@ fn document_text(text: Js<'_>) -> Result<DocumentText> {
 
 /// The turn of a call. It is held until the call is dropped, after its answer is posted, so answers
 /// come in the order of the calls.
-struct CallTurn {
+pub(crate) struct CallTurn {
     session: Arc<Session>,
     turn: Option<Turn>,
 }
 
 impl CallTurn {
-    fn of(session: Arc<Session>) -> CallTurn {
+    pub(crate) fn of(session: Arc<Session>) -> CallTurn {
         CallTurn { session, turn: None }
     }
 
-    fn take(&mut self, take: fn(&Arc<Session>) -> Turn) -> Option<Turn> {
+    pub(crate) fn session(&self) -> Arc<Session> {
+        Arc::clone(&self.session)
+    }
+
+    pub(crate) fn take(&mut self, take: fn(&Arc<Session>) -> Turn) -> Option<Turn> {
         Some(self.turn.insert(take(&self.session)).clone())
     }
 
     /// Waits for the turn that was taken.
-    fn turn(&self) -> CoreResult<Turn> {
+    pub(crate) fn turn(&self) -> CoreResult<Turn> {
         let none = || Error::new(Code::Internal, "a session was called without a turn");
         self.turn.clone().ok_or_else(none)
     }
@@ -557,10 +581,10 @@ impl Call for SearchCall {
     }
 }
 
-struct ApplyCall {
-    turn: CallTurn,
-    patch: Patch,
-    options: PatchOptions,
+pub(crate) struct ApplyCall {
+    pub(crate) turn: CallTurn,
+    pub(crate) patch: Patch,
+    pub(crate) options: PatchOptions,
 }
 
 impl Call for ApplyCall {

@@ -80,7 +80,7 @@ pub use self::{
     },
     view::width::Columns,
     workspace::{
-        IMAGE_LIMIT_BYTES, OpenDocumentInfo, ReadImage, ReadOn, ReadReport, Root, Session,
+        IMAGE_LIMIT_BYTES, OpenDocumentInfo, Plan, ReadImage, ReadOn, ReadReport, Root, Session,
         SessionLimits, SessionOptions, StoreOptions, Workspace, WorkspaceOptions,
     },
 };

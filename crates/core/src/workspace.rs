@@ -44,8 +44,8 @@ use hashline_lines::dialect::Dialect;
 pub use directories::Root;
 pub use roots::serves;
 pub use session::{
-    IMAGE_LIMIT_BYTES, OpenDocumentInfo, ReadImage, ReadOn, ReadReport, Session, SessionLimits,
-    SessionOptions, StoreOptions, Turn,
+    IMAGE_LIMIT_BYTES, OpenDocumentInfo, Plan, ReadImage, ReadOn, ReadReport, Session,
+    SessionLimits, SessionOptions, StoreOptions, Turn,
 };
 pub use turns::Start;
 

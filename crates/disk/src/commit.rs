@@ -281,5 +281,11 @@ pub fn concurrent(path: &str, what: &str) -> Error {
     )
 }
 
+/// The refusal of a patch that would not do what its plan says.
+pub fn concurrent_with_plan(path: &str) -> Error {
+    let message = format!("{path}: was changed since the patch was planned; plan it again");
+    Error::at(Code::ConcurrentChange, path, message)
+}
+
 /// The prefix of the names of temporary files.
 pub const TEMPORARY_PREFIX: &str = ".hashline-";

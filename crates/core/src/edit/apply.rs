@@ -38,7 +38,7 @@ use hashline_base::cancel::Cancel;
 use hashline_base::error::{Code, Error, Result};
 use hashline_base::parallel;
 use hashline_disk::bytes::{Document, string_of};
-use hashline_disk::commit::{CommitError, StateDir, TransactionContext};
+use hashline_disk::commit::{CommitError, StateDir, TransactionContext, concurrent_with_plan};
 use hashline_lines::dialect::Dialect;
 use hashline_lines::rows::buffer_with_capacity;
 use hashline_memory::LineSet;
@@ -74,6 +74,9 @@ pub struct Application<'a> {
 pub fn apply_hash(scope: &Scope<'_>, how: &Application<'_>, patch: ReadPatch) -> Result<Outcome> {
     let mut recovered = String::new();
     let mut outcome = apply_patch(scope, how, patch, &mut recovered);
+    if how.patch_options.plan.is_some() {
+        outcome = outcome.and_then(|outcome| planned(scope, outcome));
+    }
     // A recovery is reported only once, so every outcome reports it.
     match &mut outcome {
         Ok(Outcome::Applied(applied)) => applied.text += &recovered,
@@ -81,6 +84,27 @@ pub fn apply_hash(scope: &Scope<'_>, how: &Application<'_>, patch: ReadPatch) ->
         Err(error) => error.message += &recovered,
     }
     outcome
+}
+
+/// The outcome of a patch that was planned. It was possible then, so if it is not now, then
+/// something was changed, unless the system refuses it.
+fn planned(scope: &Scope<'_>, outcome: Outcome) -> Result<Outcome> {
+    let Outcome::Rejected(rejected) = outcome else { return Ok(outcome) };
+    let is_of_system = matches!(
+        rejected.code,
+        Code::ConcurrentChange
+            | Code::LockTimeout
+            | Code::PermissionDenied
+            | Code::NoSpace
+            | Code::Io
+            | Code::Internal
+    );
+    if is_of_system {
+        return Ok(Outcome::Rejected(rejected));
+    }
+    let first = rejected.failures.first();
+    let path = first.and_then(|failure| failure.path.as_deref()).unwrap_or_default();
+    refused(scope, &Operations::default(), concurrent_with_plan(path))
 }
 
 fn apply_patch(
@@ -175,6 +199,11 @@ fn apply_patch(
         Ok(added) => added,
         Err(error) => return refused(scope, &patch, error),
     };
+    if let Some(plan) = &patch_options.plan
+        && let Err(error) = job.check_plan(plan, &added, cancel)
+    {
+        return refused(scope, &patch, error);
+    }
     let checks = match options.syntax.unwrap_or(match recall {
         Some(_) => SyntaxCheck::Warn,
         None => SyntaxCheck::Off,
@@ -198,7 +227,8 @@ fn apply_patch(
     let (applied, shown) = job.report(&added, patch_options, &checks, session);
     if patch_options.dry_run {
         learn_suggested(&checks, recall, cancel);
-        return Ok(Outcome::Applied(applied));
+        let plan = Some(job.plan_id(&added, cancel)?);
+        return Ok(Outcome::Applied(Applied { plan, ..applied }));
     }
     let updates =
         session.map(|session| job.memory_updates(session, patch_options.is_silent, &added, &shown));

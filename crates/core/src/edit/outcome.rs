@@ -39,6 +39,9 @@ pub struct Applied {
     pub noops: Vec<Noop>,
     /// The report for the model: fresh anchors around every change.
     pub text: String,
+    /// The id of a dry run: what was read, and what would be written.
+    #[serde(skip)]
+    pub plan: Option<String>,
     /// Whether the patch is about one file alone. Then the report need not name it.
     #[serde(skip)]
     pub is_about_one_file: bool,

@@ -514,6 +514,24 @@ impl Session {
         self.apply_at(&self.enqueue(Access::Writes), patch, patch_options, cancel)
     }
 
+    /// Plans a patch: its outcome as a dry run, which [`Session::apply_plan`] can apply later.
+    pub fn plan(
+        &self,
+        patch: impl Into<Patch>,
+        patch_options: &PatchOptions,
+        cancel: &Cancel,
+    ) -> Result<Plan> {
+        let patch = patch.into();
+        let outcome = self.apply_with(&patch, &Plan::dry_run(patch_options), cancel)?;
+        Ok(Plan { outcome, patch, options: patch_options.clone() })
+    }
+
+    /// Applies a patch exactly as it was planned. It is refused with `CONCURRENT_CHANGE` if a file
+    /// that the plan read was changed since. A plan that was refused is planned again.
+    pub fn apply_plan(&self, plan: &Plan, cancel: &Cancel) -> Result<Outcome> {
+        self.apply_with(&plan.patch, &plan.patch_options(), cancel)
+    }
+
     fn apply_at(
         &self,
         position: &QueuePosition,
@@ -590,6 +608,35 @@ impl Session {
         let here = self.named("_").ok().and_then(|name| name.parent().map(Path::to_owned));
         let here = here.unwrap_or_default();
         files.iter().map(|file| plain_path(file.strip_prefix(&here).unwrap_or(file))).collect()
+    }
+}
+
+/// A patch with its outcome, before anything is written ([`Session::plan`]).
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The outcome of a dry run.
+    pub outcome: Outcome,
+    patch: Patch,
+    options: PatchOptions,
+}
+
+impl Plan {
+    fn dry_run(patch_options: &PatchOptions) -> PatchOptions {
+        PatchOptions { dry_run: true, plan: None, ..patch_options.clone() }
+    }
+
+    /// The patch.
+    pub fn patch(&self) -> &Patch {
+        &self.patch
+    }
+
+    /// The options with which the patch is applied as planned.
+    pub fn patch_options(&self) -> PatchOptions {
+        let id = match &self.outcome {
+            Outcome::Applied(applied) => applied.plan.clone(),
+            Outcome::Rejected(_) => None,
+        };
+        PatchOptions { dry_run: false, plan: id, ..self.options.clone() }
     }
 }
 

@@ -25,6 +25,7 @@ mod long_lines;
 mod moves;
 mod offers;
 mod partly_shown;
+mod plans;
 mod power;
 mod read;
 mod recovery;

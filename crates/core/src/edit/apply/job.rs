@@ -3,6 +3,7 @@
 mod check;
 mod describe;
 mod documents;
+mod plan_id;
 mod transfers;
 
 use std::collections::{BTreeMap, HashMap, HashSet};

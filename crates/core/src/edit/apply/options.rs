@@ -52,6 +52,10 @@ pub struct PatchOptions {
     /// The number of context lines in the diff of each file; no diff if `None`.
     #[serde(rename = "context")]
     pub diff_context_lines: Option<u64>,
+    /// The id of a plan of this patch ([`Applied::plan`](crate::Applied::plan)): the patch is refused
+    /// if it would not do exactly what the plan says.
+    #[serde(skip)]
+    pub plan: Option<String>,
     /// The report of success is not shown to a model: only the lines that the patch wrote count as
     /// shown.
     #[serde(skip)]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{ReadReport, Session, SessionState};
+use super::{Plan, ReadReport, Session, SessionState};
 use crate::edit::apply::PatchOptions;
 use crate::edit::outcome::Outcome;
 use crate::edit::request::Patch;
@@ -102,5 +102,11 @@ impl Turn {
             return Err(Error::new(Code::Internal, "a patch in the turn of a read"));
         }
         self.session.apply_at(&self.position, patch, patch_options, cancel)
+    }
+
+    /// Like [`Session::plan`], for a turn of [`Session::writing`].
+    pub fn plan(self, patch: Patch, patch_options: PatchOptions, cancel: &Cancel) -> Result<Plan> {
+        let outcome = self.apply(&patch, &Plan::dry_run(&patch_options), cancel)?;
+        Ok(Plan { outcome, patch, options: patch_options })
     }
 }
