@@ -962,6 +962,25 @@ export type ApplyOutcome = (AppliedOutcome & NotRejected) | (RejectedOutcome & N
 export type TextOutcome = (AppliedText & NotRejected) | (RejectedOutcome & NotApplied)
 
 /**
+ * A patch with its outcome before anything is written. `apply` writes exactly what the outcome
+ * shows, or nothing. A plan takes no copy of the files, and it does not lock them.
+ */
+export declare class EditPlan {
+  /**
+   * What the patch would do: the outcome of a dry run, with a diff for each file. It may be a
+   * refusal.
+   */
+  get outcome(): ApplyOutcome
+  /**
+   * Applies the patch. It is refused with `CONCURRENT_CHANGE` if a file that the plan read was
+   * changed since. A plan that was refused is planned again.
+   */
+  apply(options?: SessionReadOptions): Promise<ApplyOutcome>
+  /** Frees the plan. It cannot be applied afterwards. */
+  discard(): void
+}
+
+/**
  * One model's work on files, with a memory of what the model was shown: an anchor means exactly
  * the line that was shown. Lines that reads and searches show count as shown, and so do the fresh
  * anchors of an outcome and the lines of a refusal. (The fresh anchors of a dry run do not,
@@ -985,6 +1004,11 @@ export declare class HashSession {
    * outcome has a diff for each file.
    */
   apply(patch: Patch, options?: SessionApplyOptions): Promise<ApplyOutcome>
+  /**
+   * Plans a patch, to show it to a person first: `plan.outcome` has the diff, and `plan.apply()`
+   * writes exactly that, or nothing if a file was changed meanwhile.
+   */
+  plan(patch: Patch, options?: Omit<SessionApplyOptions, 'dryRun'>): Promise<EditPlan>
   /** As `apply`, but synchronous: throws where `apply` rejects its promise. */
   applySync(patch: Patch, options?: Omit<SessionApplyOptions, 'signal'>): ApplyOutcome
   /** Reads a JSON document, with the anchors of its values. */

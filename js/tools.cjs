@@ -20,12 +20,15 @@ const vendors = require('./tools/vendors.cjs')
  */
 function hashTools(session, options) {
   checkSession(session)
-  const { names: given, files, ...own } = options ?? {}
+  const { names: given, files, approve, ...own } = options ?? {}
   const names = toolNames(given, own.json)
   // A later change of the caller's array must not change the tools.
   if (Array.isArray(own.operations)) own.operations = [...own.operations]
   if (files !== undefined) own.operations = possible(checkFiles(files), own.operations)
-  const tool = (/** @type {Kind} */ kind) => makeTool(session, names, kind, own, files)
+  if (approve !== undefined && typeof approve !== 'function') {
+    throw new TypeError('options.approve is not a function: approve(plan) is needed')
+  }
+  const tool = (/** @type {Kind} */ kind) => makeTool(session, names, kind, own, { files, approve })
   const ofLines = { read: tool('read'), search: tool('search'), apply: tool('apply') }
   if (!own.json) return ofLines
   return { ...ofLines, readJson: tool('read_json'), applyJson: tool('apply_json') }

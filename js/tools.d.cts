@@ -10,6 +10,7 @@
 import type {
   AppliedOutcome,
   CommandPolicy,
+  FileChange,
   FileView,
   HashlineErrorCode,
   HashSession,
@@ -61,7 +62,28 @@ export interface HashToolsOptions {
    * container, a project in memory. Best with a session with `disk: false`.
    */
   files?: HostFiles
+  /**
+   * Approves each edit before it is written, such as by showing its diff to a person. What is then
+   * written is exactly what `plan` shows, or nothing if a file was changed meanwhile.
+   */
+  approve?: Approve
 }
+
+/**
+ * Answers whether an edit may be written: `true`, `false`, or the reason against it, which the model
+ * reads. What it throws is a reason, too.
+ */
+export type Approve = (
+  plan: {
+    /** The files that would change, each with its `diff` and `hunks`. */
+    files: FileChange[]
+    /** All diffs together. */
+    diff: string
+    /** The edit in a few words: `greet.js +1 -2`. */
+    summary: string
+  },
+  context: { signal?: AbortSignal | undefined },
+) => Promise<boolean | string> | boolean | string
 
 /**
  * Files that the host holds. Paths are absolute. Each function may return a promise; what it throws
@@ -187,6 +209,11 @@ export interface ExecuteOptions {
    * `diff` of the result.
    */
   dryRun?: boolean | undefined
+  /**
+   * For an apply: the `plan` of a dry run with the same arguments. The edit is refused with
+   * `CONCURRENT_CHANGE` if it would not do exactly what the dry run reported.
+   */
+  plan?: string | undefined
 }
 
 /** The result of a call. */
@@ -208,6 +235,8 @@ export interface ToolResult<Data extends ToolData = ToolData> {
   summary: string
   /** For an apply: the changes as a unified diff. */
   diff?: string
+  /** For a dry run: identifies what it reported, for the option `plan`. */
+  plan?: string
 }
 
 export interface ToolImage {

@@ -6,7 +6,7 @@ use hashline_core::host::Turn;
 use hashline_core::{AnswerOptions, Cancel, Code, Error, PatchOptions, Result as CoreResult};
 use hashline_tools::{
     Allowed, CallOptions, Given, Names, ToolKind, ToolResult, Tools, ToolsOptions, Unreadable,
-    anthropic, call_title, describe, openai, refusal,
+    anthropic, call_title, declined, describe, openai, refusal,
 };
 use napi::bindgen_prelude::{Object, ToNapiValue, TypeName};
 use napi::{Env, ValueType, sys};
@@ -27,7 +27,7 @@ const SHARED: &[&str] = &["answer", "answerContext", "operations"];
 const OF_TOOLS: OptionNames = &[SHARED, &["json"]];
 
 /// `ExecuteOptions` and the shared options.
-const OF_CALL: OptionNames = &[SIGNAL, &["dryRun"], SHARED];
+const OF_CALL: OptionNames = &[SIGNAL, &["dryRun", "plan"], SHARED];
 
 /// The option `operations`.
 fn allowed(options: &Options<'_>) -> Result<Allowed> {
@@ -83,6 +83,12 @@ pub fn tool_call<'env>(
         Ok(true) => task::later(env, || call.prepare::<true>()),
         _ => task::later(env, || call.prepare::<false>()),
     }
+}
+
+/// The result of an edit that a person did not approve.
+#[napi(namespace = "tools", js_name = "declined", skip_typescript)]
+pub fn tool_declined<'env>(env: &'env Env, reason: Js<'env>) -> napi::Result<Js<'env>> {
+    error::returned(env, || Ok(ToolAnswer(declined(&reason.text_if_any()?.unwrap_or_default()))))
 }
 
 /// The files that a call names, as JSON.
@@ -227,6 +233,7 @@ impl<'env> Made<'_, 'env> {
     fn prepare<const WRITES: bool>(self) -> Result<Prepared<'env, ToolCall<WRITES>>> {
         let given = Options::of(self.options, OF_CALL)?;
         let PatchOptions { dry_run, .. } = given.read()?;
+        let plan = given.one("plan").map(Field::read).transpose()?;
         let answer = given.read()?;
         let operations = allowed(&given)?;
         let names = names_of(self.names)?;
@@ -238,7 +245,7 @@ impl<'env> Made<'_, 'env> {
             kind: kind_of(self.kind)?,
             turn: None,
             given: Mutex::new(to_arguments(self.arguments, Strings::Whole)),
-            options: CallOptions { dry_run, answer },
+            options: CallOptions { dry_run, plan, answer },
         };
         Ok((call, given.signal()))
     }
@@ -292,7 +299,7 @@ impl TypeName for ToolAnswer {
 
 impl ToNapiValue for ToolAnswer {
     unsafe fn to_napi_value(env: sys::napi_env, answer: Self) -> napi::Result<sys::napi_value> {
-        let ToolResult { text, is_error, images, summary, structured, diff } = answer.0;
+        let ToolResult { text, is_error, images, summary, structured, diff, plan } = answer.0;
         let images: Vec<ReadImage> = images.into_iter().map(ReadImage::from).collect();
         let env = Env::from_raw(env);
         let mut object = Object::new(&env)?;
@@ -303,6 +310,9 @@ impl ToNapiValue for ToolAnswer {
         object.set("structured", Text::from(structured.to_string()))?;
         if let Some(diff) = diff {
             object.set("diff", Text::from(diff))?;
+        }
+        if let Some(plan) = plan {
+            object.set("plan", plan)?;
         }
         Ok(Js::from_rust(&env, object)?.raw())
     }

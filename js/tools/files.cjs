@@ -6,13 +6,12 @@
 
 'use strict'
 
-const { isDeepStrictEqual } = require('node:util')
-
 const addon = require('../addon.cjs')
+const { abortable, asked } = require('./approval.cjs')
 
 /**
  * @import { HashSession } from '../..'
- * @import { ExecuteOptions, HostFiles, ToolResult } from '../tools.cjs'
+ * @import { Approve, ExecuteOptions, HostFiles, ToolResult } from '../tools.cjs'
  * @import { Kind } from './tool.cjs'
  *
  * @typedef {string | Uint8Array | null} Content `null` if there is no file
@@ -38,7 +37,7 @@ const QUEUES = new WeakMap()
 /**
  * Runs a call of a tool over files of the host.
  * @param {HashSession} session
- * @param {HostFiles} files
+ * @param {{ files: HostFiles, approve: Approve | undefined }} functions
  * @param {Kind} kind
  * @param {unknown} args
  * @param {ExecuteOptions} options
@@ -46,7 +45,7 @@ const QUEUES = new WeakMap()
  * @param {(code: string, message: string) => ToolResult<any>} refusal
  * @returns {Promise<ToolResult<any>>}
  */
-function executeOn(session, files, kind, args, options, run, refusal) {
+function executeOn(session, { files, approve }, kind, args, options, run, refusal) {
   const { signal, dryRun } = options
   const before = QUEUES.get(session)
   const call = async () => {
@@ -59,7 +58,7 @@ function executeOn(session, files, kind, args, options, run, refusal) {
       await host.load(paths)
       const writes = kind === 'apply' || kind === 'apply_json'
       if (!writes || dryRun) return await run(options)
-      return await written(host, run, options, refusal)
+      return await written(host, run, options, approve, refusal)
     } catch (error) {
       if (error instanceof HostError) return refusal('IO', error.message)
       throw error
@@ -72,24 +71,6 @@ function executeOn(session, files, kind, args, options, run, refusal) {
     running.catch(() => undefined),
   )
   return abortable(running, signal)
-}
-
-/**
- * Rejects when the signal fires, even if the host never answers.
- * @template T
- * @param {Promise<T>} promise
- * @param {AbortSignal | undefined} signal
- * @returns {Promise<T>}
- */
-function abortable(promise, signal) {
-  if (signal === undefined) return promise
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason)
-    if (signal.aborted) abort()
-    else signal.addEventListener('abort', abort, { once: true })
-    const done = () => signal.removeEventListener('abort', abort)
-    promise.finally(done).then(resolve, reject)
-  })
 }
 
 /** The host failed, and said why. */
@@ -211,11 +192,14 @@ async function searched(host, paths, globs, run, options) {
  * @param {Host} host
  * @param {Run} run
  * @param {ExecuteOptions} options
+ * @param {Approve | undefined} approve
  * @param {(code: string, message: string) => ToolResult<any>} refusal
  */
-async function written(host, run, options, refusal) {
+async function written(host, run, options, approve, refusal) {
   const planned = await run({ ...options, dryRun: true })
   if (planned.isError) return planned
+  const declined = approve && (await asked(approve, planned, options.signal))
+  if (declined) return declined
   const changes = documentsOf(host, planned)
   /** @type {Step[]} */
   const done = []
@@ -234,8 +218,8 @@ async function written(host, run, options, refusal) {
     return refusal('IO', `${error.message}.${back}${broken}`)
   }
   // The files are written, so the call cannot be cancelled any more.
-  const result = await run({ ...options, signal: undefined, dryRun: false })
-  if (!isDeepStrictEqual(contents(documentsOf(host, result)), contents(changes))) {
+  const result = await run({ ...options, signal: undefined, plan: planned.plan })
+  if (result.isError) {
     const paths = changes.map(({ path }) => path).join(', ')
     const message = `${paths}: written, but the host set another text meanwhile: read it again`
     return refusal('CONCURRENT_CHANGE', message)
@@ -342,9 +326,6 @@ function documentsOf({ session }, result) {
     ...(file.contentBase64 !== undefined && { content: Buffer.from(file.contentBase64, 'base64') }),
   }))
 }
-
-/** @param {Change[]} changes */
-const contents = (changes) => changes.map(({ path, content }) => ({ path, content }))
 
 /**
  * The written files whose text the host changed, such as by a formatter. The session follows.

@@ -3,14 +3,16 @@
 'use strict'
 
 const addon = require('../addon.cjs')
+const { executeApproved } = require('./approval.cjs')
 const { executeOn } = require('./files.cjs')
 
 /**
  * @import { HashSession } from '../..'
- * @import { ExecuteOptions, HashTool, HashToolsOptions, HostFiles, ToolNames, ToolResult } from '../tools.cjs'
+ * @import { Approve, ExecuteOptions, HashTool, HashToolsOptions, HostFiles, ToolNames, ToolResult } from '../tools.cjs'
  *
  * @typedef {'read' | 'search' | 'apply' | 'read_json' | 'apply_json'} Kind
- * @typedef {Omit<HashToolsOptions, 'names' | 'files'>} OwnOptions
+ * @typedef {Omit<HashToolsOptions, 'names' | 'files' | 'approve'>} OwnOptions
+ * @typedef {{ files?: HostFiles | undefined, approve?: Approve | undefined }} Functions of the host
  * @typedef {Omit<ToolResult<any>, 'structured'> & { structured: string }} Answer of the addon
  */
 
@@ -25,7 +27,7 @@ const KINDS = new WeakMap()
  * @param {Required<ToolNames>} names
  * @param {Kind} kind
  * @param {OwnOptions} [options]
- * @param {HostFiles} [files]
+ * @param {Functions} [functions]
  * @returns {HashTool<any>}
  */
 function makeTool(
@@ -33,7 +35,7 @@ function makeTool(
   { read, search, apply, readJson, applyJson },
   kind,
   options = {},
-  files,
+  { files, approve } = {},
 ) {
   const names = [read, search, apply, readJson, applyJson]
   const { json, ...answer } = options
@@ -41,12 +43,17 @@ function makeTool(
   const tool = {
     ...JSON.parse(addon.tools.definition(session, names, kind, options)),
     callTitle: (/** @type {unknown} */ args) => addon.tools.title(kind, args),
-    execute: (/** @type {unknown} */ args, /** @type {ExecuteOptions} */ options) => {
-      if (files === undefined) return execute(called, args, options ?? {})
+    execute: (/** @type {unknown} */ args, /** @type {ExecuteOptions} */ given) => {
+      const options = given ?? {}
       const run = (/** @type {ExecuteOptions} */ options) => execute(called, args, options)
-      const refused = (/** @type {string} */ code, /** @type {string} */ message) =>
-        result(addon.tools.refusal(names, kind, code, message))
-      return executeOn(session, files, kind, args, options ?? {}, run, refused)
+      if (files !== undefined) {
+        const refused = (/** @type {string} */ code, /** @type {string} */ message) =>
+          result(addon.tools.refusal(names, kind, code, message))
+        return executeOn(session, { files, approve }, kind, args, options, run, refused)
+      }
+      const isWritten = kind === 'apply' || kind === 'apply_json'
+      const asks = approve !== undefined && isWritten && !options.dryRun && !options.plan
+      return asks ? executeApproved(approve, run, options) : run(options)
     },
   }
   KINDS.set(tool, kind)
@@ -61,9 +68,9 @@ function makeTool(
  * @param {ExecuteOptions} options
  * @returns {Promise<ToolResult<any>>}
  */
-async function execute({ session, names, kind, answer }, args, { signal, dryRun }) {
+async function execute({ session, names, kind, answer }, args, { signal, dryRun, plan }) {
   try {
-    const options = { ...answer, signal, dryRun }
+    const options = { ...answer, signal, dryRun, ...(plan !== undefined && { plan }) }
     return result(await addon.tools.call(session, names, kind, args, options))
   } catch (error) {
     // A getter of the caller may have thrown any value.

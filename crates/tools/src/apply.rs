@@ -147,6 +147,7 @@ pub fn apply_patch(call: &Call<'_>, turn: Turn, patch: Value) -> Result<Answer, 
     let options = PatchOptions {
         answer: answer_options(call.options.answer.or(of_session)),
         dry_run: call.options.dry_run,
+        plan: call.options.plan.clone(),
         diff_context_lines: Some(DIFF_CONTEXT_LINES),
         ..PatchOptions::default()
     };
@@ -160,6 +161,7 @@ pub fn apply_patch(call: &Call<'_>, turn: Turn, patch: Value) -> Result<Answer, 
                 files => files.iter().map(summary).collect::<Vec<_>>().join(", "),
             },
             diff: diff(&applied.files),
+            plan: applied.plan,
             structured,
             ..Answer::default()
         },

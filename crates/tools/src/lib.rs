@@ -39,7 +39,9 @@ pub use path::path_of_url;
 pub use table::Allowed;
 pub use text::Unreadable;
 pub use tool::{CallOptions, Names, ToolKind, ToolsOptions};
-pub use tools::{Annotations, Definition, Given, ToolResult, Tools, call_title, describe, refusal};
+pub use tools::{
+    Annotations, Definition, Given, ToolResult, Tools, call_title, declined, describe, refusal,
+};
 pub use vendors::{anthropic, openai};
 
 #[cfg(doc)]

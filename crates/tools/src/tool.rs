@@ -140,6 +140,7 @@ pub struct Answer {
     pub summary: String,
     pub structured: Json,
     pub diff: Option<String>,
+    pub plan: Option<String>,
 }
 
 /// The form of a rendered line in a dialect, for descriptions.
@@ -169,6 +170,9 @@ pub fn anchor_form(dialect: &Dialect) -> String {
 pub struct CallOptions {
     /// An `apply` checks and reports everything, but writes nothing.
     pub dry_run: bool,
+    /// The plan that an `apply` must follow: [`ToolResult::plan`](crate::ToolResult::plan) of a dry
+    /// run with the same arguments.
+    pub plan: Option<String>,
     /// The form of the answer to an `apply`; overrides the options of the session.
     pub answer: AnswerOptions,
 }

@@ -167,6 +167,8 @@ pub struct ToolResult {
     pub structured: Json,
     /// The changes of an `apply` as a unified diff.
     pub diff: Option<String>,
+    /// Identifies what a dry run planned, for [`CallOptions::plan`].
+    pub plan: Option<String>,
 }
 
 /// The tools over one session.
@@ -231,7 +233,7 @@ impl Tools {
     }
 
     fn result(&self, kind: ToolKind, answer: Answer, repairs: &Repairs) -> ToolResult {
-        let Answer { text, is_error, codes, images, summary, structured, diff } = answer;
+        let Answer { text, is_error, codes, images, summary, structured, diff, plan } = answer;
         let dialect = self.session.options().workspace.dialect;
         let advice = (kind.tool_in(dialect).text)(&self.options, dialect).advice;
         let advice = if is_error && !kind.writes() { String::new() } else { format!(" {advice}") };
@@ -259,6 +261,7 @@ impl Tools {
             summary: one_line(&summary),
             structured: with_repairs(structured, repairs.all()),
             diff,
+            plan,
         }
     }
 
@@ -284,12 +287,26 @@ impl Tools {
     }
 }
 
+/// The result of an edit that a person did not approve; the reason may be empty.
+pub fn declined(reason: &str) -> ToolResult {
+    let reason = if reason.is_empty() { String::new() } else { format!(": {reason}") };
+    ToolResult {
+        text: format!("{NOTHING_WRITTEN}\nThe user did not approve this edit{reason}"),
+        is_error: true,
+        images: Vec::new(),
+        summary: "not approved".to_owned(),
+        structured: with_repairs(json!({}), &[]),
+        diff: None,
+        plan: None,
+    }
+}
+
 /// The result of a call that could not start or did not finish.
 pub fn refusal(kind: ToolKind, names: &Names, error: Error) -> ToolResult {
     let Answer { text, is_error, summary, structured, .. } =
         failed(kind, names, &CallError::Engine(error));
     let structured = with_repairs(structured, &[]);
-    ToolResult { text, is_error, images: Vec::new(), summary, structured, diff: None }
+    ToolResult { text, is_error, images: Vec::new(), summary, structured, diff: None, plan: None }
 }
 
 /// The answer to a call that failed. Misuse certainly wrote nothing; the message of a disk fault
