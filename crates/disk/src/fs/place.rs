@@ -620,7 +620,7 @@ impl OpenRoot {
     }
 }
 
-/// A path without `.` and `..`, which are resolved without looking at links.
+/// A path without `.` and `..`, which are resolved without following links.
 fn normalized(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
