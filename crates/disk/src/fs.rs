@@ -5,6 +5,7 @@
 //! `stamp`, and to `unix` and `windows`, which have the same functions.
 
 mod named;
+mod off_disk;
 mod place;
 mod stamp;
 mod tree;
@@ -22,8 +23,9 @@ use cap_std::ambient_authority;
 use cap_std::fs::{Dir, DirBuilder, OpenOptions};
 
 pub use named::{may_wait, open_input, read_start};
+pub use off_disk::Opened;
 pub use place::{
-    Base, Directory, Lookup, Opened, Place, differ_in_case_only, not_a_file, plain, plain_path,
+    Base, Directory, Lookup, Place, differ_in_case_only, not_a_file, plain, plain_path,
     unicode_path,
 };
 pub use stamp::{FileKind, Stamp};

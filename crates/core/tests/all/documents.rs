@@ -230,6 +230,11 @@ fn a_link_leads_to_the_document_of_its_target() {
     assert!(session.read("link.txt").unwrap().text.contains("|new"));
     assert_eq!(project.content("a.txt"), "saved\n");
     assert_eq!(session.documents().len(), 1);
+    // Operations on whole files are about the link itself.
+    let outcome = applied(apply(&session, vec![json!({"op": "delete_file", "path": "link.txt"})]));
+    assert_eq!(outcome.files[0].document, None);
+    assert!(session.read("a.txt").unwrap().text.contains("|new"));
+    assert!(!project.exists("link.txt"));
 }
 
 #[test]

@@ -11,30 +11,31 @@ use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
+use super::off_disk::{Overlaid, VirtualRoot};
 use super::{Stamp, open_ambient, reading};
-use crate::overlay::{OpenDocument, OpenDocuments, Overlay};
+use crate::overlay::OpenDocument;
 use hashline_base::error::{Code, Error, Result};
 
 /// A name in an open directory, or a document of the host.
 #[derive(Clone, Debug)]
 pub struct Place {
-    at: At,
-    name: OsString,
+    pub(super) at: At,
+    pub(super) name: OsString,
     /// The path without links and dots: equal for different spellings of a path.
-    canonical: PathBuf,
+    pub(super) canonical: PathBuf,
     /// As the caller wrote it, for messages.
-    shown: String,
+    pub(super) shown: String,
 }
 
 /// What a place leads to.
 #[derive(Clone, Debug)]
-enum At {
+pub(super) enum At {
     /// An entry of an open directory.
     Directory(Arc<Dir>),
     /// A document.
@@ -185,43 +186,20 @@ impl Lookup {
 /// The start of relative paths in a call, and the root that paths must not leave.
 #[derive(Debug)]
 pub struct Base {
-    root: Option<OpenRoot>,
+    pub(super) root: Option<OpenRoot>,
     /// The start of relative paths, absolute. `None` for the root, or without a root for the
     /// working directory of the process.
-    start: Option<PathBuf>,
+    pub(super) start: Option<PathBuf>,
     /// The open directories, by canonical path: one descriptor for each.
-    dirs: Mutex<HashMap<PathBuf, Arc<Dir>>>,
+    pub(super) dirs: Mutex<HashMap<PathBuf, Arc<Dir>>>,
     /// The documents of the host, if it can have any.
-    overlaid: Option<Overlaid>,
+    pub(super) overlaid: Option<Overlaid>,
 }
 
 #[derive(Debug)]
-struct OpenRoot {
+pub(super) struct OpenRoot {
     dir: Arc<Dir>,
     canonical: PathBuf,
-}
-
-/// The documents of a call.
-#[derive(Debug)]
-struct Overlaid {
-    overlay: Arc<Overlay>,
-    /// The documents as the call sees them.
-    seen: Mutex<OpenDocuments>,
-    /// Without a disk, every path is that of a document or of nothing. The root then need not
-    /// exist.
-    without_disk: Option<VirtualRoot>,
-}
-
-/// The root of a session without a disk.
-#[derive(Debug)]
-struct VirtualRoot(Option<PathBuf>);
-
-/// An opened file.
-pub enum Opened {
-    /// A file on the disk.
-    File(File),
-    /// A document of the host.
-    Document(Arc<OpenDocument>),
 }
 
 impl Base {
@@ -239,97 +217,6 @@ impl Base {
             (start, _) => start.map(start_directory).transpose()?,
         };
         Ok(Base { root: opened, start, dirs: Mutex::default(), overlaid: None })
-    }
-
-    /// A base without a disk: its files are documents alone. Both paths are absolute.
-    pub fn without_disk(root: Option<&Path>, start: &Path, overlay: Arc<Overlay>) -> Base {
-        let seen = Mutex::new(overlay.documents());
-        let without_disk = Some(VirtualRoot(root.map(normalized)));
-        Base {
-            root: None,
-            start: Some(normalized(start)),
-            dirs: Mutex::default(),
-            overlaid: Some(Overlaid { overlay, seen, without_disk }),
-        }
-    }
-
-    /// The base with documents in place of files.
-    #[must_use]
-    pub fn with_overlay(mut self, overlay: Arc<Overlay>) -> Base {
-        let seen = Mutex::new(overlay.documents());
-        self.overlaid = Some(Overlaid { overlay, seen, without_disk: None });
-        self
-    }
-
-    /// The documents, as the call sees them.
-    pub(super) fn documents(&self) -> Option<OpenDocuments> {
-        self.overlaid.as_ref().map(|overlaid| overlaid.seen.lock().clone())
-    }
-
-    /// Whether there is a disk.
-    pub fn has_disk(&self) -> bool {
-        self.overlaid.as_ref().is_none_or(|overlaid| overlaid.without_disk.is_none())
-    }
-
-    /// The documents to change, and as the call sees them.
-    pub fn overlay(&self) -> Option<(&Overlay, OpenDocuments)> {
-        Some((&*self.overlaid.as_ref()?.overlay, self.documents()?))
-    }
-
-    /// The name by which a full path is known among the documents.
-    pub(super) fn name_of(&self, full: &Path) -> PathBuf {
-        if self.has_disk() { canonical_name(full) } else { normalized(full) }
-    }
-
-    /// The absolute path of a file, document or directory that need not exist.
-    pub fn absolute(&self, path: &str) -> Result<PathBuf> {
-        let canonical = self.name_of(&self.full(path, Path::new(path))?);
-        if self.is_within_root(&canonical) { Ok(canonical) } else { Err(outside(path)) }
-    }
-
-    /// The absolute path of a document. Refuses the path of a directory.
-    pub fn document_path(&self, path: &str) -> Result<PathBuf> {
-        let canonical = self.absolute(path)?;
-        let documents = self.documents().unwrap_or_default();
-        let is_directory = self.is_root(&canonical)
-            || documents.has_below(&canonical)
-            || self.has_disk() && canonical.is_dir();
-        if is_directory || canonical.file_name().is_none() {
-            return Err(not_a_file(path, "a directory"));
-        }
-        if canonical.ancestors().skip(1).any(|above| documents.get(above).is_some()) {
-            return Err(Error::io("find", path, &io::ErrorKind::NotADirectory.into()));
-        }
-        Ok(canonical)
-    }
-
-    /// The place of a path, if it leads to a document, or if there is no disk.
-    fn off_disk(&self, shown: &str, path: &Path) -> Result<Option<Place>> {
-        let Some(documents) = self.documents() else { return Ok(None) };
-        let has_disk = self.has_disk();
-        if has_disk && documents.is_empty() {
-            return Ok(None);
-        }
-        let full = self.full(shown, path)?;
-        // A link leads to the document of its target.
-        let canonical = self.name_of(&full);
-        let at = match documents.get(&canonical) {
-            _ if !self.is_within_root(&canonical) && has_disk => return Ok(None),
-            _ if !self.is_within_root(&canonical) => return Err(outside(shown)),
-            Some(document) => At::Document(Arc::clone(document)),
-            None if has_disk => return Ok(None),
-            None if self.is_root(&canonical) => return Err(not_a_file(shown, "a directory")),
-            None if documents.has_below(&canonical) => At::ImpliedDirectory,
-            None => At::Nothing,
-        };
-        let mut above = canonical.ancestors().skip(1);
-        if matches!(at, At::Nothing) && above.any(|path| documents.get(path).is_some()) {
-            return Err(Error::io("find", shown, &io::ErrorKind::NotADirectory.into()));
-        }
-        let Some(name) = canonical.file_name().map(OsStr::to_owned) else {
-            return Err(not_a_file(shown, "a directory"));
-        };
-        Ok(Some(Place { at, name, canonical, shown: shown.to_owned() }))
     }
 
     /// The start of relative paths, if it is not the root.
@@ -351,20 +238,6 @@ impl Base {
         self.dirs.lock().clear();
         if let Some(Overlaid { overlay, seen, .. }) = &self.overlaid {
             *seen.lock() = overlay.documents();
-        }
-    }
-
-    /// Opens a file or document for reading, following links, without blocking on a FIFO.
-    pub fn open_or_document(&self, path: &str) -> Result<Opened> {
-        match self.off_disk(path, Path::new(path))? {
-            None => self.open_file(path).map(Opened::File),
-            Some(place) => match place.at {
-                At::Document(document) => Ok(Opened::Document(document)),
-                At::ImpliedDirectory => Err(not_a_file(path, "a directory")),
-                At::Directory(_) | At::Nothing => {
-                    Err(Error::io("open", path, &io::ErrorKind::NotFound.into()))
-                }
-            },
         }
     }
 
@@ -434,14 +307,14 @@ impl Base {
     /// The place of a name that need not be UTF-8; a link in the last component is not followed.
     pub fn named_path(&self, path: &Path) -> Result<Lookup> {
         let shown = path.to_string_lossy();
-        if let Some(place) = self.off_disk(&shown, path)? {
+        if let Some(place) = self.off_disk_named(&shown, path)? {
             return Ok(Lookup::Found(place));
         }
         let full = self.full(&shown, path)?;
         self.look_up_missing(&shown, &full)
     }
 
-    fn full(&self, shown: &str, path: &Path) -> Result<PathBuf> {
+    pub(super) fn full(&self, shown: &str, path: &Path) -> Result<PathBuf> {
         check_path(shown)?;
         match (&self.start, &self.root) {
             (Some(start), _) => Ok(start.join(path)),
@@ -553,7 +426,7 @@ impl Base {
         self.root_path().is_none_or(|root| canonical.starts_with(root))
     }
 
-    fn is_root(&self, canonical: &Path) -> bool {
+    pub(super) fn is_root(&self, canonical: &Path) -> bool {
         self.root_path() == Some(canonical)
     }
 
@@ -617,37 +490,6 @@ impl OpenRoot {
             (io::ErrorKind::PermissionDenied, None) => outside(path),
             _ => Error::io(action, path, cause),
         }
-    }
-}
-
-/// A path without `.` and `..`, which are resolved without following links.
-fn normalized(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                plain.pop();
-            }
-            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => plain.push(part),
-        }
-    }
-    plain
-}
-
-/// The path without links and dots of a file, or of a name whose file or directories do not exist.
-fn canonical_name(full: &Path) -> PathBuf {
-    if let Ok(canonical) = full.canonicalize() {
-        return canonical;
-    }
-    let plain = normalized(full);
-    let mut missing = plain.ancestors().skip(1);
-    let found = missing.find_map(|above| Some((above, above.canonicalize().ok()?)));
-    match found {
-        Some((above, canonical)) => {
-            plain.strip_prefix(above).map_or(plain.clone(), |rest| canonical.join(rest))
-        }
-        None => plain,
     }
 }
 

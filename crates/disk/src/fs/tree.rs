@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::named::start_of;
-use super::place::{Base, check_path, outside};
+use super::place::{Base, check_path};
 use super::{FileKind, open_ambient, reading};
 use hashline_base::error::{Error, Result};
 
@@ -59,25 +59,6 @@ impl Base {
         };
         let kind = kind.map_err(|cause| self.fault("open", shown, &cause))?;
         Ok(FoundPath { canonical, kind })
-    }
-
-    /// Like `find`, for documents and for the directories that their paths imply.
-    fn find_off_disk(&self, path: &Path, shown: &str) -> Result<Option<FoundPath>> {
-        let Some(documents) = self.documents() else { return Ok(None) };
-        let full = self.start_dir()?.join(path);
-        let canonical = self.name_of(&full);
-        if !self.has_disk() && !self.is_within_root(&canonical) {
-            return Err(outside(shown));
-        }
-        let is_directory = documents.has_below(&canonical) || self.root_path() == Some(&canonical);
-        let kind = match documents.get(&canonical) {
-            Some(_) => FileKind::File,
-            None if is_directory && (!self.has_disk() || !full.exists()) => FileKind::Directory,
-            None if self.has_disk() => return Ok(None),
-            None => return Err(Error::io("open", shown, &io::ErrorKind::NotFound.into())),
-        };
-        let is_inside = self.is_within_root(&canonical);
-        Ok(is_inside.then_some(FoundPath { canonical, kind }))
     }
 
     /// The entries of the directory at an absolute path, unsorted.
