@@ -204,6 +204,33 @@ describe('tools over files of the host', () => {
     assert.deepEqual([text('a.ts'), text('b.ts')], ['new\n', 'new\n'])
   })
 
+  test('regression: a step that failed without effect is not undone', async () => {
+    const { host, log, text } = hostOf({ 'a.ts': 'one\n', 'b.ts': 'two\n' })
+    const { write } = host
+    host.write = async (path, content, context) => {
+      if (path.endsWith('b.ts')) throw new Error('it is locked')
+      await write(path, content, context)
+    }
+    host.remove = () => {
+      throw new Error('it is locked')
+    }
+    const { read, apply } = toolsOf(host)
+    const shown = await read.execute({ path: 'a.ts', more_paths: ['b.ts'] })
+    const operations = ['a.ts', 'b.ts'].map((path, at) => ({
+      op: 'set_line',
+      path,
+      anchor: row(shown.text, ['one', 'two'][at]),
+      text: 'new',
+    }))
+    const refused = await apply.execute({ operations })
+    assert.match(refused.text, /cannot write it: it is locked\. Written back: \S*a\.ts\.$/)
+    assert.deepEqual(log, ['write a.ts', 'write a.ts'])
+    const kept = await apply.execute({ operations: [{ op: 'delete_file', path: 'a.ts' }] })
+    assert.match(kept.text, /cannot remove it: it is locked\.$/)
+    assert.equal(log.length, 2)
+    assert.deepEqual([text('a.ts'), text('b.ts')], ['one\n', 'two\n'])
+  })
+
   test('what the host formats is followed', async () => {
     const { files, host } = hostOf({ 'a.ts': 'one\ntwo\n' })
     host.write = async (path, content) => {

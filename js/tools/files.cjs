@@ -210,6 +210,8 @@ async function written(host, run, options, approve, refusal) {
       await host.ask(step.path, step.what, step.make)
     }
   } catch (error) {
+    // After an abort the host may still be working on the step, so it is undone in any case.
+    if (error instanceof HostError && (await isUntouched(host, done[0]))) done.shift()
     const { failed, restored } = await rolledBack(done)
     if (!(error instanceof HostError)) throw error
     const names = (/** @type {string[]} */ paths) => paths.join(', ')
@@ -290,6 +292,20 @@ function steps({ files, signal, loaded }, { path, from, content, change, textEdi
 function remover({ remove }) {
   if (remove !== undefined) return remove
   throw new Error('it has no function for that')
+}
+
+/**
+ * Whether a step that failed has changed nothing. To undo it would save an unsaved text, or fail
+ * for the reason for which the step failed.
+ * @param {Host} host
+ * @param {Step} step
+ */
+async function isUntouched({ files, loaded }, { path }) {
+  try {
+    return isSame((await files.read(path, {})) ?? null, loaded.get(path) ?? null)
+  } catch {
+    return false
+  }
 }
 
 /**
