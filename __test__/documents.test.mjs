@@ -231,6 +231,40 @@ describe('tools over files of the host', () => {
     assert.deepEqual([text('a.ts'), text('b.ts')], ['one\n', 'two\n'])
   })
 
+  test('regression: the functions of a host keep their this', async () => {
+    class Host {
+      texts = new Map([[`${ROOT}/a.ts`, 'one\n']])
+      /** @param {string} path */
+      read(path) {
+        return this.texts.get(path) ?? null
+      }
+      /** @param {string} path @param {any} text */
+      write(path, text) {
+        this.texts.set(path, text)
+      }
+      /** @param {string} path */
+      remove(path) {
+        this.texts.delete(path)
+      }
+      /** @param {string} from @param {string} to */
+      rename(from, to) {
+        this.texts.set(to, this.texts.get(from) ?? '')
+        this.texts.delete(from)
+      }
+      list() {
+        return [...this.texts.keys()]
+      }
+    }
+    const host = new Host()
+    const { search, apply } = toolsOf(host)
+    assert.match((await search.execute({ pattern: 'one' })).text, /\|one$/)
+    const move = { op: 'move_file', from: 'a.ts', to: 'b.ts' }
+    assert.equal((await apply.execute({ operations: [move] })).isError, false)
+    const remove = { op: 'delete_file', path: 'b.ts' }
+    assert.equal((await apply.execute({ operations: [remove] })).isError, false)
+    assert.deepEqual(host.list(), [])
+  })
+
   test('what the host formats is followed', async () => {
     const { files, host } = hostOf({ 'a.ts': 'one\ntwo\n' })
     host.write = async (path, content) => {

@@ -167,7 +167,7 @@ async function searched(host, paths, globs, run, options) {
     const note = '(Searched only files that were read before: the host cannot list files.)'
     return { ...result, text: `${result.text}\n${note}` }
   }
-  const list = files.list
+  const list = files.list.bind(files)
   const listed = await host.ask(paths.join(', '), 'list', () => list({ paths, globs, signal }))
   if (!Array.isArray(listed) || !listed.every((path) => typeof path === 'string')) {
     throw new HostError('the host listed no array of paths')
@@ -269,7 +269,7 @@ function steps({ files, signal, loaded }, { path, from, content, change, textEdi
   })
   if (change === 'deleted') return [remove(path)]
   if (from === undefined) return [write(path)]
-  const { rename } = files
+  const rename = files.rename?.bind(files)
   if (rename === undefined) return [write(path), remove(from)]
   const moved = {
     path: from,
@@ -289,8 +289,8 @@ function steps({ files, signal, loaded }, { path, from, content, change, textEdi
 }
 
 /** @param {HostFiles} files @returns {NonNullable<HostFiles['remove']>} */
-function remover({ remove }) {
-  if (remove !== undefined) return remove
+function remover(files) {
+  if (files.remove !== undefined) return files.remove.bind(files)
   throw new Error('it has no function for that')
 }
 
