@@ -303,6 +303,26 @@ describe('tools over files of the host', () => {
     assert.deepEqual(session.documents(), [])
   })
 
+  test('regression: one file that cannot be read does not make a search fail', async () => {
+    const names = ['a.ts', 'b.ts', 'c.ts', 'd.ts', 'e.ts', 'f.ts']
+    const { files, host } = hostOf(Object.fromEntries(names.map((name) => [name, 'needle\n'])))
+    host.list = () => [...files.keys()]
+    const { read } = host
+    host.read = (path, context) => {
+      if (path.endsWith('b.ts')) return read(path, context)
+      throw new Error('it is locked')
+    }
+    const { session, search } = toolsOf(host)
+    const found = await search.execute({ pattern: 'needle' })
+    assert.equal(found.isError, false)
+    const failures = ['a.ts', 'c.ts', 'd.ts'].map(
+      (name) => `(Not searched: ${ROOT}/${name}: the host cannot read it: it is locked.)`,
+    )
+    const others = '(2 more files were not searched: name fewer paths or globs.)'
+    assert.ok(found.text.endsWith(['|needle', ...failures, others].join('\n')), found.text)
+    assert.deepEqual(session.documents(), [])
+  })
+
   test('a host without remove offers no deletion', () => {
     const { host } = hostOf({})
     delete host.remove

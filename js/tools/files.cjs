@@ -24,6 +24,9 @@ const { abortable, asked } = require('./approval.cjs')
 const SEARCHED_FILES = 10_000
 const SEARCHED_BYTES = 256 * 2 ** 20
 
+/** A search says why this many files could not be read. */
+const SHOWN_FAILURES = 3
+
 /** At most this many files are read at a time. */
 const READS = 8
 
@@ -123,15 +126,20 @@ class Host {
    * Makes files documents of the session; what does not exist is none.
    * @param {string[]} paths
    * @param {number} [limitBytes]
+   * @param {string[]} [failures] receives why files were not read; otherwise the first one is thrown
    * @returns {Promise<number>} how many were not loaded because of the limit
    */
-  async load(paths, limitBytes = Infinity) {
+  async load(paths, limitBytes = Infinity, failures) {
     let bytes = 0
     const waiting = paths.filter((path) => !this.loaded.has(path))
     const loadSome = async () => {
       while (waiting.length > 0 && bytes < limitBytes) {
         const path = /** @type {string} */ (waiting.shift())
-        const content = await this.read(path)
+        const content = await this.read(path).catch((error) => {
+          if (failures === undefined || !(error instanceof HostError)) throw error
+          failures.push(error.message)
+          return null
+        })
         bytes += content?.length ?? 0
         this.loaded.set(path, content)
         this.set(path, content)
@@ -174,13 +182,17 @@ async function searched(host, paths, globs, run, options) {
   }
   const known = new Set(session.documents().map((document) => document.path))
   const wanted = [...new Set(listed)].slice(0, SEARCHED_FILES)
-  const unread = await host.load(wanted, SEARCHED_BYTES)
+  /** @type {string[]} */
+  const failures = []
+  const unread = await host.load(wanted, SEARCHED_BYTES, failures)
   try {
     const result = await run(options)
     const omitted = unread + listed.length - wanted.length
-    if (omitted === 0) return result
-    const note = `(${omitted} more files were not searched: name fewer paths or globs.)`
-    return { ...result, text: `${result.text}\n${note}` }
+    const notes = failures.slice(0, SHOWN_FAILURES).map((failure) => `(Not searched: ${failure}.)`)
+    const others = omitted + failures.length - notes.length
+    if (others > 0)
+      notes.push(`(${others} more files were not searched: name fewer paths or globs.)`)
+    return { ...result, text: [result.text, ...notes].join('\n') }
   } finally {
     // Their memory would grow with each search. Those that the model edits are loaded again.
     for (const path of wanted) if (!known.has(path)) host.set(path, null)
