@@ -12,6 +12,7 @@ import { HashSession } from '../../index.js'
 import { hashTools, toZodShape } from '../../js/tools.mjs'
 import { call, startModelServer } from '../../scripts/modelServer.mjs'
 import { skipWithout } from '../../scripts/packages.mjs'
+import { anchorOf, apply, setLine } from './steps.mjs'
 
 /**
  * @import { HashTool } from 'hashline-native/tools'
@@ -24,17 +25,6 @@ const skip = skipWithout(FOLDER)
 
 const PROMPT = 'Greet with an exclamation mark.'
 const SOURCE = "function greet(name) {\n  return 'Hello, ' + name\n}\n"
-
-/** The anchor of the line that contains `text`. @param {string} shown @param {string} text */
-function anchorOf(shown, text) {
-  const row = shown.split('\n').find((one) => one.includes(text))
-  assert.ok(row, `${text} in ${shown}`)
-  return row.split('|')[0]
-}
-
-/** @param {string} anchor @param {string} text */
-const setLine = (anchor, text) =>
-  call('apply_hash', { operations: [{ op: 'set_line', path: 'greet.js', anchor, text }] })
 
 /** @type {Step[]} */
 const STEPS = [
@@ -51,11 +41,11 @@ const STEPS = [
   ({ results: [shown, image] }) => {
     assert.match(shown, /^1\w\w\|function greet/)
     assert.match(image, /\(image, image\/png/)
-    return setLine('2aa', 'x')
+    return setLine('greet.js', '2aa', 'x')
   },
   ({ results: [refused] }) => {
     assert.match(refused, /^Nothing was written\.\n/)
-    return setLine(anchorOf(refused, 'return'), "  return 'Hello, ' + name + '!'")
+    return setLine('greet.js', anchorOf(refused, 'return'), "  return 'Hello, ' + name + '!'")
   },
   ({ results: [report] }) => {
     assert.match(report, /^1 edit, \+1 -1\n/)
@@ -70,7 +60,7 @@ const STEPS = [
     assert.match(folded, /^1\w\w\|function greet/)
     const anchor = anchorOf(found, 'function greet')
     const move = { op: 'move_lines', path: 'greet.js', anchor, block: true, to: 'hello.js' }
-    return call('apply_hash', { operations: [move] })
+    return apply(move)
   },
   ({ results: [report] }) => {
     assert.match(report, /took the block of lines 1-3/)
