@@ -181,3 +181,25 @@ test('files of the host are written after the approval', async () => {
   assert.equal((await apply.execute(patch)).isError, false)
   assert.deepEqual(log, ['asked a.txt +1 -1', 'asked a.txt +1 -1', 'write /nowhere/a.txt'])
 })
+
+test('regression: text that is typed during the approval is not overwritten', async () => {
+  const session = new HashSession({ root: '/nowhere', disk: false })
+  let text = 'one\ntwo\n'
+  const { read, apply } = hashTools(session, {
+    approve: () => {
+      text = `typed\n${text}`
+      return true
+    },
+    files: {
+      read: (path) => (path === '/nowhere/a.txt' ? text : null),
+      write: (_path, content) => {
+        text = String(content)
+      },
+    },
+  })
+  await read.execute({ path: 'a.txt' })
+  const result = await apply.execute(edit(session, 'TWO'))
+  assert.equal(result.structured.code, 'CONCURRENT_CHANGE')
+  assert.match(result.text, /a\.txt: was changed since the patch was planned/)
+  assert.equal(text, 'typed\none\ntwo\n')
+})

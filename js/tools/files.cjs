@@ -149,6 +149,13 @@ class Host {
     return waiting.length
   }
 
+  /** Reads again what was read. */
+  async reload() {
+    const paths = [...this.loaded.keys()]
+    this.loaded.clear()
+    await this.load(paths)
+  }
+
   /** @param {string} path @param {Content} content */
   set(path, content) {
     try {
@@ -212,6 +219,12 @@ async function written(host, run, options, approve, refusal) {
   if (planned.isError) return planned
   const declined = approve && (await asked(approve, planned, options.signal))
   if (declined) return declined
+  if (approve) {
+    // The person who approved it may have typed meanwhile.
+    await host.reload()
+    const again = await run({ ...options, dryRun: true, plan: planned.plan })
+    if (again.isError) return again
+  }
   const changes = documentsOf(host, planned)
   /** @type {Step[]} */
   const done = []
