@@ -1073,6 +1073,8 @@ export declare class HashSession {
   get notes(): Array<string>
   /** The dialect of the session's anchors. */
   get dialect(): Dialect
+  /** Whether paths can lead to the disk: the option `disk`. */
+  get disk(): boolean
   /** How many bytes the memory takes. */
   get memoryBytes(): number
 }

@@ -1,7 +1,7 @@
 // Documents of a session, and tools over files that the host holds.
 
 import assert from 'node:assert/strict'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { HashSession } from 'hashline-native'
@@ -316,9 +316,9 @@ describe('tools over files of the host', () => {
     const found = await search.execute({ pattern: 'needle' })
     assert.equal(found.isError, false)
     const failures = ['a.ts', 'c.ts', 'd.ts'].map(
-      (name) => `(Not searched: ${ROOT}/${name}: the host cannot read it: it is locked.)`,
+      (name) => `(Not read: ${ROOT}/${name}: the host cannot read it: it is locked.)`,
     )
-    const others = '(2 more files were not searched: name fewer paths or globs.)'
+    const others = '(2 more files were not read: name fewer paths or globs.)'
     assert.ok(found.text.endsWith(['|needle', ...failures, others].join('\n')), found.text)
     assert.deepEqual(session.documents(), [])
   })
@@ -385,12 +385,283 @@ describe('tools over files of the host', () => {
     assert.equal(text('a.ts'), 'one\n4\n3\n2\n')
   })
 
-  test('with a disk, files that the host does not have are read from it', () =>
-    withDir({ 'a.txt': 'on disk\n' }, async (cwd, stateDir) => {
+  test('a session with a disk is refused', () =>
+    withDir({}, (cwd, stateDir) => {
       const session = new HashSession({ cwd, stateDir })
-      const { read } = hashTools(session, { files: { read: () => null, write() {} } })
-      assert.match((await read.execute({ path: 'a.txt' })).text, /\|on disk$/)
-      writeFileSync(join(cwd, 'b.txt'), 'more\n')
-      assert.match((await read.execute({ path: 'b.txt' })).text, /\|more$/)
+      const { host } = hostOf({})
+      assert.throws(() => hashTools(session, { files: host }), /needs a session with disk: false/)
     }))
+
+  for (const renames of [false, true]) {
+    test(`moves form chains and swaps ${renames ? 'with' : 'without'} rename`, async () => {
+      /** @param {string} from @param {string} to */
+      const move = (from, to) => ({ op: 'move_file', from, to })
+      const add = (/** @type {string} */ path) => ({ op: 'add_file', path, content: 'new\n' })
+      const gone = (/** @type {string} */ path) => ({ op: 'delete_file', path })
+      /** @type {[object[], Record<string, string>][]} */
+      const cases = [
+        [[move('a', 'b'), move('b', 'a')], { a: 'B\n', b: 'A\n', c: 'C\n' }],
+        [[move('a', 'b'), move('b', 'd')], { b: 'A\n', d: 'B\n', c: 'C\n' }],
+        [[move('a', 'b'), move('b', 'c'), move('c', 'a')], { b: 'A\n', c: 'B\n', a: 'C\n' }],
+        [[move('a', 'b'), gone('b')], { b: 'A\n', c: 'C\n' }],
+        [[add('b'), gone('b')], { a: 'A\n', b: 'new\n', c: 'C\n' }],
+        [[add('a'), move('a', 'd')], { a: 'new\n', d: 'A\n', b: 'B\n', c: 'C\n' }],
+        [[move('a', 'sub/d')], { 'sub/d': 'A\n', b: 'B\n', c: 'C\n' }],
+      ]
+      for (const [operations, expected] of cases) {
+        const { files, host } = hostOf({ a: 'A\n', b: 'B\n', c: 'C\n' })
+        if (renames) {
+          host.rename = (from, to) => {
+            files.set(to, files.get(from) ?? '')
+            files.delete(from)
+          }
+        }
+        const { session, apply } = toolsOf(host)
+        const result = await apply.execute({ operations })
+        assert.equal(result.isError, false, result.text)
+        const now = Object.fromEntries(
+          [...files].map(([path, text]) => [path.slice(ROOT.length + 1), text]),
+        )
+        assert.deepEqual(now, expected, JSON.stringify(operations))
+        const open = session.documents().map(({ path }) => path.slice(ROOT.length + 1))
+        assert.deepEqual(
+          open.sort(),
+          Object.keys(expected)
+            .filter((name) => open.includes(name))
+            .sort(),
+        )
+      }
+    })
+  }
+
+  test('regression: a text that cannot be encoded is not edited', async () => {
+    const { files, host, text } = hostOf({ a: 'one\ntwo\n' })
+    const { read, apply } = toolsOf(host)
+    const shown = await read.execute({ path: 'a' })
+    files.set(`${ROOT}/a`, 'one\ntwo\nuser typed \ud83d here\n')
+    const again = await read.execute({ path: 'a' })
+    assert.ok(again.isError)
+    assert.match(again.text, /lone surrogate/)
+    const edit = { op: 'set_line', path: 'a', anchor: row(shown.text, 'two'), text: 'TWO' }
+    assert.ok((await apply.execute({ operations: [edit] })).isError)
+    assert.equal(text('a'), 'one\ntwo\nuser typed \ud83d here\n')
+  })
+
+  test('regression: a file that became a directory, and the reverse', async () => {
+    const { files, host } = hostOf({ a: 'file\n' })
+    const { read } = toolsOf(host)
+    await read.execute({ path: 'a' })
+    files.delete(`${ROOT}/a`)
+    files.set(`${ROOT}/a/b`, 'inner\n')
+    assert.match((await read.execute({ path: 'a/b' })).text, /\|inner$/)
+    files.delete(`${ROOT}/a/b`)
+    files.set(`${ROOT}/a`, 'file\n')
+    assert.match((await read.execute({ path: 'a' })).text, /\|file$/)
+  })
+
+  test('regression: a patch in the language of oh-my-pi loads the files that it names in any way', async () => {
+    const { files, host, text } = hostOf({ a: 'one\ntwo\n', b: 'kept\n' })
+    const session = new HashSession({ root: ROOT, disk: false, dialect: 'omp18' })
+    const { read, apply } = toolsOf(host, session)
+    const shown = await read.execute({ path: 'a' })
+    const tag = /#(\w+)\]/.exec(shown.text)?.[1]
+    files.set(`${ROOT}/a`, 'zero\none\ntwo\n')
+    for (const header of [`[a #${tag}]`, `["a"#${tag}]`]) {
+      await apply.execute({ patch: `${header}\nPUT 2.=2:\n+TWO` })
+      assert.match(String(text('a')), /^zero\none\n/)
+    }
+    const now = /#(\w+)\]/.exec((await read.execute({ path: 'a' })).text)?.[1]
+    for (const to of [' b', '\tb', '  "b"']) {
+      const result = await apply.execute({ patch: `[a#${now}]\nMV ${to}` })
+      assert.ok(result.isError, result.text)
+    }
+    assert.equal(text('b'), 'kept\n')
+  })
+
+  test('regression: what others wrote is not undone', async () => {
+    const { files, host, text } = hostOf({ a: 'one\n' })
+    const { read, apply } = toolsOf(host)
+    const shown = await read.execute({ path: 'a' })
+    const edit = { op: 'set_line', path: 'a', anchor: row(shown.text, 'one'), text: 'ONE' }
+    host.write = () => {
+      files.set(`${ROOT}/a`, 'one\ntyped during the review\n')
+      throw new Error('the user rejected it')
+    }
+    const rejected = await apply.execute({ operations: [edit] })
+    assert.match(
+      rejected.text,
+      /the user rejected it\. Has another text meanwhile, so it was left: \S*a\.$/,
+    )
+    assert.equal(text('a'), 'one\ntyped during the review\n')
+    host.write = (path) => {
+      files.set(path, 'made by the user\n')
+      throw new Error('EEXIST')
+    }
+    await apply.execute({ operations: [{ op: 'add_file', path: 'b', content: 'new\n' }] })
+    assert.equal(text('b'), 'made by the user\n')
+  })
+
+  test('regression: sessions over one host take turns', async () => {
+    const { host, text } = hostOf({ a: 'one\ntwo\nthree\n' })
+    const { session, read, apply } = toolsOf(host)
+    const shown = await read.execute({ path: 'a' })
+    const child = toolsOf(host, session.fork())
+    const edit = (/** @type {string} */ line) => ({
+      operations: [
+        { op: 'set_line', path: 'a', anchor: row(shown.text, line), text: line.toUpperCase() },
+      ],
+    })
+    const results = await Promise.all([
+      apply.execute(edit('one')),
+      child.apply.execute(edit('three')),
+    ])
+    assert.ok(results.every(({ isError }) => !isError))
+    assert.equal(text('a'), 'ONE\ntwo\nTHREE\n')
+  })
+
+  test('regression: a call made together with a read does not mean what the read shows', async () => {
+    const { files, host, text } = hostOf({ a: 'foo\nx = 1\nbar\n' })
+    const { read, apply } = toolsOf(host)
+    const shown = await read.execute({ path: 'a' })
+    files.set(`${ROOT}/a`, 'other\nx = 1\nsomething\nfoo\nx = 1\nbar\n')
+    const anchor = row(shown.text, 'x = 1').split('|')[0]
+    const edit = { op: 'set_line', path: 'a', anchor, text: 'x = 99' }
+    await Promise.all([read.execute({ path: 'a' }), apply.execute({ operations: [edit] })])
+    assert.equal(text('a'), 'other\nx = 1\nsomething\nfoo\nx = 99\nbar\n')
+  })
+
+  test('regression: a host that hangs in a write does not block the next call', async (context) => {
+    const { host, text } = hostOf({ a: 'one\n' })
+    const { write } = host
+    const { read, apply } = toolsOf(host)
+    const shown = await read.execute({ path: 'a' })
+    const edit = { op: 'set_line', path: 'a', anchor: row(shown.text, 'one'), text: 'ONE' }
+    const controller = new AbortController()
+    const begun = new Promise((resolve) => {
+      host.write = () => {
+        resolve(undefined)
+        return new Promise(() => {})
+      }
+    })
+    context.mock.timers.enable({ apis: ['setTimeout'] })
+    const running = apply.execute({ operations: [edit] }, { signal: controller.signal })
+    await begun
+    controller.abort()
+    await assert.rejects(running, { name: 'AbortError' })
+    host.write = write
+    const next = apply.execute({ operations: [edit] })
+    for (let turn = 0; turn < 20; turn += 1) {
+      await new Promise((resolve) => setImmediate(resolve))
+      context.mock.timers.tick(3_000)
+    }
+    assert.equal((await next).isError, false)
+    assert.equal(text('a'), 'ONE\n')
+  })
+
+  test('regression: a write that ends after the signal is undone', async () => {
+    const { files, host, text } = hostOf({ a: 'one\n' })
+    const { write } = host
+    const { read, apply } = toolsOf(host)
+    const shown = await read.execute({ path: 'a' })
+    const controller = new AbortController()
+    host.write = async (path, content) => {
+      controller.abort()
+      for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+      files.set(path, content)
+      host.write = write
+    }
+    const edit = { op: 'set_line', path: 'a', anchor: row(shown.text, 'one'), text: 'ONE' }
+    const running = apply.execute({ operations: [edit] }, { signal: controller.signal })
+    await assert.rejects(running, { name: 'AbortError' })
+    assert.match((await read.execute({ path: 'a' })).text, /\|one$/)
+    assert.equal(text('a'), 'one\n')
+  })
+
+  test('regression: a host that sets documents by itself', async () => {
+    const { files, host, text } = hostOf({ a: 'one\n' })
+    const session = inMemory()
+    const { read, apply } = toolsOf(host, session)
+    host.write = (path, content) => {
+      files.set(path, content)
+      session.setDocument(path, content)
+    }
+    const shown = await read.execute({ path: 'a' })
+    const edit = { op: 'insert_after', path: 'a', anchor: row(shown.text, 'one'), text: 'two' }
+    const result = await apply.execute({ operations: [edit] })
+    assert.equal(result.isError, false, result.text)
+    assert.equal(text('a'), 'one\ntwo\n')
+  })
+
+  test('regression: searches show what the host has now', async () => {
+    const { files, host } = hostOf({ a: 'needle\n', b: 'needle\n' })
+    const { session, read, search } = toolsOf(host)
+    await read.execute({ path: 'a', more_paths: ['b'] })
+    files.delete(`${ROOT}/b`)
+    files.set(`${ROOT}/a`, 'other needle\n')
+    const without = await search.execute({ pattern: 'needle' })
+    assert.match(without.text, /^--- a ---\n1\w\w\|other needle\n\(Searched only/)
+    files.set(`${ROOT}/c`, 'needle in c\n')
+    assert.match((await search.execute({ pattern: 'in c', paths: ['c'] })).text, /\|needle in c\n/)
+    // Paths that no call can reach are not read; relative ones are of the root.
+    /** @type {string[]} */
+    const asked = []
+    const plain = host.read
+    host.read = (path, context) => {
+      asked.push(path)
+      return plain(path, context)
+    }
+    host.list = () => ['a', '/etc/passwd', `${ROOT}/c`]
+    session.setDocument('own', 'needle of the host\n', { version: 3 })
+    const found = await search.execute({ pattern: 'needle' })
+    assert.match(found.text, /--- a ---.*--- c ---/s)
+    assert.ok(!asked.includes('/etc/passwd'))
+    assert.deepEqual(session.documents().find(({ path }) => path === 'own')?.version, 3)
+    assert.doesNotMatch((await read.execute({ path: 'a' })).text, /changed since/)
+  })
+
+  test('regression: a tool that a function of the host calls is refused', async () => {
+    const { host } = hostOf({ a: 'one\n', b: 'two\n' })
+    const plain = host.read
+    const { read } = toolsOf(host)
+    /** @type {string | undefined} */
+    let inner
+    host.read = async (path, context) => {
+      inner ??= (await read.execute({ path: 'b' })).text
+      return plain(path, context)
+    }
+    assert.match((await read.execute({ path: 'a' })).text, /\|one$/)
+    assert.match(String(inner), /a function of the host called a tool that waits for this function/)
+  })
+
+  test('regression: an edit that is written is reported, even if the signal fires then', async () => {
+    const { files, host, text } = hostOf({ a: 'one\n' })
+    const controller = new AbortController()
+    const { read, apply } = toolsOf(host)
+    const shown = await read.execute({ path: 'a' })
+    const edit = { op: 'set_line', path: 'a', anchor: row(shown.text, 'one'), text: 'ONE' }
+    const plain = host.read
+    host.write = (path, content) => {
+      files.set(path, content)
+      host.read = (path, context) => {
+        controller.abort()
+        return plain(path, context)
+      }
+    }
+    const result = await apply.execute({ operations: [edit] }, { signal: controller.signal })
+    assert.equal(result.isError, false, result.text)
+    assert.equal(text('a'), 'ONE\n')
+  })
+
+  test('regression: arguments count as they were, and a closed session is an answer', async () => {
+    const { host, text } = hostOf({ a: 'one\n' })
+    const { session, read, apply } = toolsOf(host)
+    const shown = await read.execute({ path: 'a' })
+    const edit = { op: 'set_line', path: 'a', anchor: row(shown.text, 'one'), text: 'ONE' }
+    const running = apply.execute({ operations: [edit] })
+    edit.text = 'changed later'
+    await running
+    assert.equal(text('a'), 'ONE\n')
+    session.close()
+    assert.match((await read.execute({ path: 'a' })).text, /the session is closed/)
+  })
 })

@@ -24,7 +24,11 @@ function hashTools(session, options) {
   const names = toolNames(given, own.json)
   // A later change of the caller's array must not change the tools.
   if (Array.isArray(own.operations)) own.operations = [...own.operations]
-  if (files !== undefined) own.operations = possible(checkFiles(files), own.operations)
+  if (files !== undefined) {
+    // Otherwise files that the host does not have would be those of this machine.
+    if (session.disk) throw new TypeError('options.files needs a session with disk: false')
+    own.operations = possible(checkFiles(files), own.operations)
+  }
   if (approve !== undefined && typeof approve !== 'function') {
     throw new TypeError('options.approve is not a function: approve(plan) is needed')
   }

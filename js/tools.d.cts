@@ -59,7 +59,7 @@ export interface HashToolsOptions {
   operations?: readonly OperationName[]
   /**
    * The files of the host, which the tools then use instead of the disk: an editor's buffers, a
-   * container, a project in memory. Best with a session with `disk: false`.
+   * container, a project in memory. The session must have `disk: false`.
    */
   files?: HostFiles
   /**
@@ -89,9 +89,12 @@ export type Approve = (
  * Files that the host holds. Paths are absolute. Each function may return a promise; what it throws
  * is reported to the model. `signal` is that of the call.
  *
- * Before a call, the files that it names are read; after an edit, they are written. If one cannot be
- * written, those before it are written back, and the answer says so. Calls of one session run one
- * after the other.
+ * Before a call, the files that it names are read. An edit is written file by file; each file is
+ * read again before, and the edit fails if its text is another one. If it fails, what was written is
+ * written back where the host still has it, and the answer says so.
+ *
+ * Calls over one object of this kind run one after the other, also of several sessions. When `signal`
+ * fires, the call ends at once; what the host was writing then is still written back.
  */
 export interface HostFiles {
   /** The text or the bytes of a file; `null` if it does not exist. */

@@ -17,6 +17,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use hashline_core::Cancel;
+use hashline_core::host::Delivery;
 use napi::{Env, check_status, sys};
 
 use super::abort::Subscription;
@@ -28,6 +29,8 @@ pub struct Pending {
     deferred: sys::napi_deferred,
     pub cancel: Cancel,
     pub subscription: Option<Subscription>,
+    /// Dropped once the promise is settled: only then can the caller have read the answer.
+    delivery: Option<Arc<Delivery>>,
 }
 
 /// Computes the value or the reason that settles a promise.
@@ -97,11 +100,20 @@ impl CompletionQueue {
         let (mut deferred, mut promise) = (ptr::null_mut(), ptr::null_mut());
         ask!(napi_create_promise(env.raw(), &raw mut deferred; promise))?;
         let is_first = self.pending.borrow().is_empty();
-        self.pending.borrow_mut().insert(number, Pending { deferred, cancel, subscription });
+        self.pending
+            .borrow_mut()
+            .insert(number, Pending { deferred, cancel, subscription, delivery: None });
         if is_first {
             self.sender.keep_environment(env, true)?;
         }
         Ok(Js::new(env.raw(), promise))
+    }
+
+    /// Keeps the delivery of an answer until its promise is settled.
+    pub fn keep(&self, number: u64, delivery: Arc<Delivery>) {
+        if let Some(pending) = self.pending.borrow_mut().get_mut(&number) {
+            pending.delivery = Some(delivery);
+        }
     }
 
     /// Settles the promise that a completion is for.
@@ -129,6 +141,7 @@ fn settle(env: &Env, pending: Pending, completion: Completion) -> napi::Result<(
             Err(_) => sys::napi_reject_deferred(raw, deferred, undefined(env)?.raw()),
         }
     };
+    drop(pending.delivery);
     if let Some(subscription) = pending.subscription {
         subscription.end(env);
     }

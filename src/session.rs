@@ -399,6 +399,12 @@ impl HashSession {
         self.query(env, |session| session.options().workspace.dialect.name)
     }
 
+    /// Whether paths can lead to the disk: the option `disk`.
+    #[napi(getter, ts_return_type = "boolean")]
+    pub fn disk(&self, env: &Env) -> napi::Result<bool> {
+        self.query(env, |session| session.options().disk)
+    }
+
     /// How many bytes the memory takes.
     #[napi(getter, ts_return_type = "number")]
     pub fn memory_bytes(&self, env: &Env) -> napi::Result<f64> {

@@ -95,6 +95,9 @@ fn start<'env, C: Call>(env: &'env Env, call: C, signal: Option<Signal<'env>>) -
     let subscription = signal.map(listen).transpose()?;
     let promise = queue.promise(env, number, cancel, subscription)?;
     let turn = in_flight.enter();
+    if let Some(turn) = &turn {
+        queue.keep(number, turn.delivery());
+    }
     let start: Start = Box::new(move || {
         // Without another thread it runs on this one, before the promise is returned.
         if let Err(job) = core::host::CALLS.submit(Box::new(move || in_flight.run())) {

@@ -2,13 +2,13 @@
 
 use parking_lot::Mutex;
 
-use hashline_core::host::Turn;
+use hashline_core::host::{Mark, Turn};
 use hashline_core::{AnswerOptions, Cancel, Code, Error, PatchOptions, Result as CoreResult};
 use hashline_tools::{
     Allowed, CallOptions, Given, Names, ToolKind, ToolResult, Tools, ToolsOptions, Unreadable,
     anthropic, call_title, declined, describe, openai, refusal,
 };
-use napi::bindgen_prelude::{Object, ToNapiValue, TypeName};
+use napi::bindgen_prelude::{External, Object, ToNapiValue, TypeName};
 use napi::{Env, ValueType, sys};
 use napi_derive::napi;
 
@@ -77,8 +77,9 @@ pub fn tool_call<'env>(
     kind: Js<'env>,
     arguments: Js<'env>,
     options: Js<'env>,
+    mark: Option<&External<Mark>>,
 ) -> napi::Result<Js<'env>> {
-    let call = Made { session, names, kind, arguments, options };
+    let call = Made { session, names, kind, arguments, options, mark };
     match kind_of(kind).map(ToolKind::writes) {
         Ok(true) => task::later(env, || call.prepare::<true>()),
         _ => task::later(env, || call.prepare::<false>()),
@@ -106,6 +107,13 @@ pub fn tool_named<'env>(
         let named = tools.named_files(kind, arguments);
         Ok(serde_json::to_string(&named).unwrap_or_default())
     })
+}
+
+/// Marks what the model has read until now, for calls that it makes now and that run later.
+#[napi(namespace = "tools", js_name = "mark", skip_typescript)]
+pub fn tool_mark(env: &Env, session: &HashSession) -> napi::Result<External<Mark>> {
+    let session = session.for_call().map_err(|error| error.throw(env))?;
+    Ok(External::new(session.mark()))
 }
 
 /// The names of all operations.
@@ -222,6 +230,7 @@ fn names_of(names: Vec<String>) -> Result<Names> {
 
 /// The arguments of a call.
 struct Made<'a, 'env> {
+    mark: Option<&'a External<Mark>>,
     session: &'a HashSession,
     names: Vec<String>,
     kind: Js<'env>,
@@ -243,6 +252,7 @@ impl<'env> Made<'_, 'env> {
                 ToolsOptions { names, operations, ..ToolsOptions::default() },
             ),
             kind: kind_of(self.kind)?,
+            mark: self.mark.map(|mark| mark.again()),
             turn: None,
             given: Mutex::new(to_arguments(self.arguments, Strings::Whole)),
             options: CallOptions { dry_run, plan, answer },
@@ -254,6 +264,8 @@ impl<'env> Made<'_, 'env> {
 struct ToolCall<const WRITES: bool> {
     tools: Tools,
     kind: ToolKind,
+    /// When the model made the call, if it did not run at once.
+    mark: Option<Mark>,
     /// Held until the answer is posted, so answers come in the order of the calls.
     turn: Option<Turn>,
     given: Mutex<Given>,
@@ -267,7 +279,8 @@ impl<const WRITES: bool> Call for ToolCall<WRITES> {
     const IS_REMEMBERED: bool = true;
 
     fn enter(&mut self) -> Option<Turn> {
-        Some(self.turn.insert(self.tools.enter(self.kind)).clone())
+        let turn = self.tools.enter(self.kind, self.mark.as_ref());
+        Some(self.turn.insert(turn).clone())
     }
 
     fn run(&mut self, cancel: &Cancel) -> CoreResult<ToolResult> {

@@ -119,6 +119,8 @@ function functionsOver({ call, open, close }) {
     #number
     /** @type {Addon.Dialect} */
     #dialect
+    /** @type {boolean} */
+    #disk
 
     /**
      * @param {Addon.HashSessionOptions} [options]
@@ -129,7 +131,8 @@ function functionsOver({ call, open, close }) {
         ? open('hashline_session_fork', [], model.#open)
         : open('hashline_session_open', [optionsOf(options)])
       this.#number = number
-      this.#dialect = model ? model.#dialect : (options?.dialect ?? 'pi')
+      this.#dialect = model ? model.#dialect : (options?.dialect ?? 'lean')
+      this.#disk = model ? model.#disk : (options?.disk ?? true)
       abandoned.register(this, number, this)
     }
 
@@ -229,6 +232,11 @@ function functionsOver({ call, open, close }) {
     get dialect() {
       this.#open
       return this.#dialect
+    }
+
+    get disk() {
+      this.#open
+      return this.#disk
     }
 
     get memoryBytes() {

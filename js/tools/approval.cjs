@@ -52,12 +52,13 @@ async function asked(approve, planned, signal) {
  * @template T
  * @param {Promise<T>} promise
  * @param {AbortSignal | undefined} signal
+ * @param {() => boolean} [isAbortable]
  * @returns {Promise<T>}
  */
-function abortable(promise, signal) {
+function abortable(promise, signal, isAbortable = () => true) {
   if (signal === undefined) return promise
   return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason)
+    const abort = () => isAbortable() && reject(signal.reason)
     if (signal.aborted) abort()
     else signal.addEventListener('abort', abort, { once: true })
     const done = () => signal.removeEventListener('abort', abort)

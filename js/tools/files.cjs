@@ -6,92 +6,154 @@
 
 'use strict'
 
+const { AsyncLocalStorage } = require('node:async_hooks')
+const { types } = require('node:util')
+
 const addon = require('../addon.cjs')
 const { abortable, asked } = require('./approval.cjs')
+const { HostError, isSame, stepsOf, write } = require('./writing.cjs')
 
 /**
  * @import { HashSession } from '../..'
  * @import { Approve, ExecuteOptions, HostFiles, ToolResult } from '../tools.cjs'
  * @import { Kind } from './tool.cjs'
+ * @import { Change, Content } from './writing.cjs'
  *
- * @typedef {string | Uint8Array | null} Content `null` if there is no file
- * @typedef {{ path: string, content?: string | Uint8Array, contentBase64?: string, textEdits?: any[],
- *   change: string, from?: string }} Change of a document
- * @typedef {(options: ExecuteOptions) => Promise<ToolResult<any>>} Run
+ * @typedef {object} HostTool a tool over files of the host
+ * @property {HashSession} session
+ * @property {HostFiles} files
+ * @property {Approve | undefined} approve
+ * @property {Kind} kind
+ * @property {(args: unknown, options: ExecuteOptions, mark: unknown) => Promise<ToolResult<any>>} run
+ *   runs a call on the documents of the session
+ * @property {(code: string, message: string) => ToolResult<any>} refusal
  */
 
 /** At most this many files are loaded for a search, and this many bytes. */
 const SEARCHED_FILES = 10_000
 const SEARCHED_BYTES = 256 * 2 ** 20
 
-/** A search says why this many files could not be read. */
+/** Documents that were loaded earlier take at most this many bytes. */
+const KEPT_BYTES = 64 * 2 ** 20
+
+/** An answer says why this many files could not be read. */
 const SHOWN_FAILURES = 3
 
 /** At most this many files are read at a time. */
 const READS = 8
 
+/** An edit is planned again when its plan names further files, at most this many times. */
+const PLANS = 4
+
 /**
- * The last call of each session. A call waits for the one before: it would otherwise read files that
- * the other is about to write.
- * @type {WeakMap<HashSession, Promise<unknown>>}
+ * The last call over the files of each host. A call waits for the one before: it would otherwise
+ * read files that the other is about to write.
+ * @type {WeakMap<HostFiles, Promise<unknown>>}
  */
 const QUEUES = new WeakMap()
 
 /**
+ * The documents of each session that were loaded here, with their sizes; those used last come last.
+ * @type {WeakMap<HashSession, Map<string, number>>}
+ */
+const LOADED = new WeakMap()
+
+/**
+ * The function of a host that is running. A tool that it calls would wait for it forever.
+ * @type {AsyncLocalStorage<{ files: HostFiles, isRunning: boolean }>}
+ */
+const RUNNING = new AsyncLocalStorage()
+
+/**
  * Runs a call of a tool over files of the host.
- * @param {HashSession} session
- * @param {{ files: HostFiles, approve: Approve | undefined }} functions
- * @param {Kind} kind
+ * @param {HostTool} tool
  * @param {unknown} args
  * @param {ExecuteOptions} options
- * @param {Run} run runs the call on the documents of the session
- * @param {(code: string, message: string) => ToolResult<any>} refusal
  * @returns {Promise<ToolResult<any>>}
  */
-function executeOn(session, { files, approve }, kind, args, options, run, refusal) {
-  const { signal, dryRun } = options
-  const before = QUEUES.get(session)
+async function executeOn(tool, args, options) {
+  const { session, files, refusal } = tool
+  const running = RUNNING.getStore()
+  if (running?.isRunning && running.files === files) {
+    const message = 'a function of the host called a tool that waits for this function'
+    return refusal('INVALID_ARGUMENT', message)
+  }
+  // What the model has read now counts, and the arguments as they are now.
+  const [mark, given] = [addon.tools.mark(session), copied(args)]
+  const before = QUEUES.get(files)
+  const host = new Host(tool, given, options, mark)
   const call = async () => {
     await before
-    signal?.throwIfAborted()
-    const { paths, globs } = JSON.parse(addon.tools.named(session, kind, args))
-    const host = new Host(session, files, signal)
+    options.signal?.throwIfAborted()
     try {
-      if (kind === 'search') return await searched(host, paths, globs, run, options)
-      await host.load(paths)
-      const writes = kind === 'apply' || kind === 'apply_json'
-      if (!writes || dryRun) return await run(options)
-      return await written(host, run, options, approve, refusal)
+      return await host.call()
     } catch (error) {
       if (error instanceof HostError) return refusal('IO', error.message)
       throw error
+    } finally {
+      host.release()
     }
   }
-  const running = call()
+  const made = call()
   // The next call runs even if this one fails.
   QUEUES.set(
-    session,
-    running.catch(() => undefined),
+    files,
+    made.catch(() => undefined),
   )
-  return abortable(running, signal)
+  return await abortable(made, options.signal, () => !host.isWritten)
 }
 
-/** The host failed, and said why. */
-class HostError extends Error {}
+/** @param {unknown} args */
+function copied(args) {
+  try {
+    return structuredClone(args)
+  } catch {
+    // It is not data. The call reports it.
+    return args
+  }
+}
 
-/** The files of the host in one call. */
+/** One call over the files of the host. */
 class Host {
   /**
-   * @param {HashSession} session
-   * @param {HostFiles} files
-   * @param {AbortSignal | undefined} signal
+   * @param {HostTool} tool
+   * @param {unknown} args
+   * @param {ExecuteOptions} options
+   * @param {unknown} mark
    */
-  constructor(session, files, signal) {
-    this.session = session
-    this.files = files
-    this.signal = signal
-    /** @type {Map<string, Content>} */
-    this.loaded = new Map()
+  constructor(tool, args, options, mark) {
+    this.tool = tool
+    this.args = args
+    this.options = options
+    this.signal = options.signal
+    this.mark = mark
+    /** Whether all files of an edit are written: then it is not cancelled any more. */
+    this.isWritten = false
+    /** What the host has, as this call has read it. @type {Map<string, Content>} */
+    this.contents = new Map()
+    this.kept = LOADED.get(tool.session) ?? new Map()
+    LOADED.set(tool.session, this.kept)
+  }
+
+  /** @param {ExecuteOptions} [more] */
+  run(more) {
+    return this.tool.run(this.args, { ...this.options, ...more }, this.mark)
+  }
+
+  /** @returns {Promise<ToolResult<any>>} */
+  async call() {
+    const { session, kind } = this.tool
+    const { paths, globs } = JSON.parse(addon.tools.named(session, kind, this.args))
+    if (kind === 'search') return await this.search(paths, globs)
+    if (kind === 'apply' || kind === 'apply_json') {
+      await this.load(paths)
+      return this.options.dryRun ? await this.planned() : await this.apply()
+    }
+    /** @type {string[]} */
+    const failures = []
+    await this.load(paths, { failures })
+    if (failures.length === paths.length && paths.length > 0) throw new HostError(failures[0])
+    return withNotes(await this.run(), failures, [])
   }
 
   /**
@@ -105,19 +167,46 @@ class Host {
   async ask(path, what, call) {
     this.signal?.throwIfAborted()
     try {
-      return await abortable(Promise.resolve(call()), this.signal)
+      return await abortable(this.within(call), this.signal)
     } catch (error) {
       this.signal?.throwIfAborted()
+      if (error instanceof HostError) throw error
       throw new HostError(`${path}: the host cannot ${what} it: ${messageOf(error)}`)
+    }
+  }
+
+  /**
+   * Runs a function of the host, which cannot call tools over the same files.
+   * @template T
+   * @param {() => Promise<T> | T} call
+   * @returns {Promise<T>}
+   */
+  within(call) {
+    const running = { files: this.tool.files, isRunning: true }
+    return RUNNING.run(running, async () => {
+      try {
+        return await call()
+      } finally {
+        running.isRunning = false
+      }
+    })
+  }
+
+  /** The host, for steps that are undone after the signal. */
+  uncancelled() {
+    const host = new Host(this.tool, this.args, { ...this.options, signal: undefined }, this.mark)
+    return {
+      files: this.tool.files,
+      read: (/** @type {string} */ path) => host.read(path),
+      within: (/** @type {() => any} */ call) => host.within(call),
     }
   }
 
   /** @param {string} path @returns {Promise<Content>} */
   async read(path) {
-    const { signal, files } = this
-    const content = (await this.ask(path, 'read', () => files.read(path, { signal }))) ?? null
-    const isContent =
-      content === null || typeof content === 'string' || content instanceof Uint8Array
+    const { files } = this.tool
+    const content = await this.ask(path, 'read', () => files.read(path, { signal: this.signal }))
+    const isContent = content === null || typeof content === 'string' || types.isUint8Array(content)
     if (isContent) return content
     throw new HostError(`${path}: the host read ${typeof content}: expected text, bytes or null`)
   }
@@ -125,279 +214,225 @@ class Host {
   /**
    * Makes files documents of the session; what does not exist is none.
    * @param {string[]} paths
-   * @param {number} [limitBytes]
-   * @param {string[]} [failures] receives why files were not read; otherwise the first one is thrown
+   * @param {{ limitBytes?: number, failures?: string[] }} [how] `failures` receives why files were
+   *   not read; otherwise the first reason is thrown
    * @returns {Promise<number>} how many were not loaded because of the limit
    */
-  async load(paths, limitBytes = Infinity, failures) {
+  async load(paths, { limitBytes = Number.POSITIVE_INFINITY, failures } = {}) {
     let bytes = 0
-    const waiting = paths.filter((path) => !this.loaded.has(path))
+    const waiting = paths.filter((path) => !this.contents.has(path))
     const loadSome = async () => {
       while (waiting.length > 0 && bytes < limitBytes) {
         const path = /** @type {string} */ (waiting.shift())
-        const content = await this.read(path).catch((error) => {
+        try {
+          const content = await this.read(path)
+          bytes += content?.length ?? 0
+          await this.set(path, content)
+          this.contents.set(path, content)
+        } catch (error) {
           if (failures === undefined || !(error instanceof HostError)) throw error
           failures.push(error.message)
-          return null
-        })
-        bytes += content?.length ?? 0
-        this.loaded.set(path, content)
-        this.set(path, content)
+          this.close(path)
+        }
       }
     }
     await Promise.all(Array.from({ length: READS }, loadSome))
     return waiting.length
   }
 
-  /** Reads again what was read. */
+  /** Reads again what this call has read. */
   async reload() {
-    const paths = [...this.loaded.keys()]
-    this.loaded.clear()
+    const paths = [...this.contents.keys()]
+    this.contents.clear()
     await this.load(paths)
   }
 
-  /** @param {string} path @param {Content} content */
-  set(path, content) {
+  /**
+   * Sets or closes a document.
+   * @param {string} path
+   * @param {Content} content
+   */
+  async set(path, content) {
+    if (content === null) return this.close(path)
     try {
-      if (content === null) this.session.closeDocument(path)
-      else this.session.setDocument(path, content)
-    } catch {
-      // The path is that of a directory. The call itself reports it.
-    }
-  }
-}
-
-/**
- * Searches the files that the host lists; without a list, the documents of the session.
- * @param {Host} host
- * @param {string[]} paths
- * @param {string[]} globs
- * @param {Run} run
- * @param {ExecuteOptions} options
- */
-async function searched(host, paths, globs, run, options) {
-  const { session, files, signal } = host
-  if (files.list === undefined) {
-    const result = await run(options)
-    const note = '(Searched only files that were read before: the host cannot list files.)'
-    return { ...result, text: `${result.text}\n${note}` }
-  }
-  const list = files.list.bind(files)
-  const listed = await host.ask(paths.join(', '), 'list', () => list({ paths, globs, signal }))
-  if (!Array.isArray(listed) || !listed.every((path) => typeof path === 'string')) {
-    throw new HostError('the host listed no array of paths')
-  }
-  const known = new Set(session.documents().map((document) => document.path))
-  const wanted = [...new Set(listed)].slice(0, SEARCHED_FILES)
-  /** @type {string[]} */
-  const failures = []
-  const unread = await host.load(wanted, SEARCHED_BYTES, failures)
-  try {
-    const result = await run(options)
-    const omitted = unread + listed.length - wanted.length
-    const notes = failures.slice(0, SHOWN_FAILURES).map((failure) => `(Not searched: ${failure}.)`)
-    const others = omitted + failures.length - notes.length
-    if (others > 0)
-      notes.push(`(${others} more files were not searched: name fewer paths or globs.)`)
-    return { ...result, text: [result.text, ...notes].join('\n') }
-  } finally {
-    // Their memory would grow with each search. Those that the model edits are loaded again.
-    for (const path of wanted) if (!known.has(path)) host.set(path, null)
-  }
-}
-
-/**
- * Applies an edit and writes it through the host.
- * @param {Host} host
- * @param {Run} run
- * @param {ExecuteOptions} options
- * @param {Approve | undefined} approve
- * @param {(code: string, message: string) => ToolResult<any>} refusal
- */
-async function written(host, run, options, approve, refusal) {
-  const planned = await run({ ...options, dryRun: true })
-  if (planned.isError) return planned
-  const declined = approve && (await asked(approve, planned, options.signal))
-  if (declined) return declined
-  if (approve) {
-    // The person who approved it may have typed meanwhile.
-    await host.reload()
-    const again = await run({ ...options, dryRun: true, plan: planned.plan })
-    if (again.isError) return again
-  }
-  const changes = documentsOf(host, planned)
-  /** @type {Step[]} */
-  const done = []
-  try {
-    for (const step of changes.flatMap((change) => steps(host, change))) {
-      // Before the attempt: a write that fails may have written a part.
-      done.unshift(step)
-      await host.ask(step.path, step.what, step.make)
-    }
-  } catch (error) {
-    // After an abort the host may still be working on the step, so it is undone in any case.
-    if (error instanceof HostError && (await isUntouched(host, done[0]))) done.shift()
-    const { failed, restored } = await rolledBack(done)
-    if (!(error instanceof HostError)) throw error
-    const names = (/** @type {string[]} */ paths) => paths.join(', ')
-    const back = restored.length > 0 ? ` Written back: ${names(restored)}.` : ''
-    const broken = failed.length > 0 ? ` NOT written back: ${names(failed)}; read them again.` : ''
-    return refusal('IO', `${error.message}.${back}${broken}`)
-  }
-  // The files are written, so the call cannot be cancelled any more.
-  const result = await run({ ...options, signal: undefined, plan: planned.plan })
-  if (result.isError) {
-    const paths = changes.map(({ path }) => path).join(', ')
-    const message = `${paths}: written, but the host set another text meanwhile: read it again`
-    return refusal('CONCURRENT_CHANGE', message)
-  }
-  const changed = await changedByHost(host, changes)
-  if (changed.length === 0) return result
-  const note = `(The host changed ${changed.join(', ')} further, such as by a formatter. Anchors stay valid; read it to see the text.)`
-  return { ...result, text: `${result.text}\n${note}` }
-}
-
-/**
- * A step of writing an edit, and how to undo it.
- * @typedef {object} Step
- * @property {string} path
- * @property {'write' | 'remove' | 'rename'} what
- * @property {() => Promise<unknown> | unknown} make
- * @property {() => Promise<unknown> | unknown} undo
- */
-
-/**
- * @param {Host} host
- * @param {Change} change
- * @returns {Step[]}
- */
-function steps({ files, signal, loaded }, { path, from, content, change, textEdits }) {
-  const context = { edits: textEdits ?? [], signal }
-  // What is undone must not be cancelled.
-  const undoing = { edits: [] }
-  const old = (/** @type {string} */ at) => loaded.get(at) ?? null
-  const restore = (/** @type {string} */ at) => {
-    const before = old(at)
-    return before === null ? remover(files)(at, {}) : files.write(at, before, undoing)
-  }
-  const write = (/** @type {string} */ at) => ({
-    path: at,
-    what: /** @type {const} */ ('write'),
-    make: () => files.write(at, /** @type {string | Uint8Array} */ (content), context),
-    undo: () => restore(at),
-  })
-  const remove = (/** @type {string} */ at) => ({
-    path: at,
-    what: /** @type {const} */ ('remove'),
-    make: () => remover(files)(at, { signal }),
-    undo: () => restore(at),
-  })
-  if (change === 'deleted') return [remove(path)]
-  if (from === undefined) return [write(path)]
-  const rename = files.rename?.bind(files)
-  if (rename === undefined) return [write(path), remove(from)]
-  const moved = {
-    path: from,
-    what: /** @type {const} */ ('rename'),
-    make: () => rename(from, path, { signal }),
-    undo: () => rename(path, from, {}),
-  }
-  return content === old(from)
-    ? [moved]
-    : [
-        moved,
-        {
-          ...write(path),
-          undo: () => files.write(path, /** @type {string | Uint8Array} */ (old(from)), undoing),
-        },
+      this.open(path, content)
+    } catch (error) {
+      if (codeOf(error) !== 'NOT_A_FILE') throw new HostError(messageOf(error))
+      // What was a file may be a directory now, or the reverse.
+      const [above, below] = [
+        (/** @type {string} */ other) => path.startsWith(other),
+        startsWith(path),
       ]
-}
-
-/** @param {HostFiles} files @returns {NonNullable<HostFiles['remove']>} */
-function remover(files) {
-  if (files.remove !== undefined) return files.remove.bind(files)
-  throw new Error('it has no function for that')
-}
-
-/**
- * Whether a step that failed has changed nothing. To undo it would save an unsaved text, or fail
- * for the reason for which the step failed.
- * @param {Host} host
- * @param {Step} step
- */
-async function isUntouched({ files, loaded }, { path }) {
-  try {
-    return isSame((await files.read(path, {})) ?? null, loaded.get(path) ?? null)
-  } catch {
-    return false
-  }
-}
-
-/**
- * Undoes steps, the last one first.
- * @param {Step[]} done
- */
-async function rolledBack(done) {
-  const [restored, failed] = [new Set(), new Set()]
-  for (const { path, undo } of done) {
-    try {
-      await undo()
-      restored.add(path)
-    } catch {
-      failed.add(path)
+      const others = [...this.kept.keys()].filter((other) => above(other) || below(other))
+      for (const other of others) if ((await this.read(other)) === null) this.close(other)
+      try {
+        this.open(path, content)
+      } catch (again) {
+        throw new HostError(messageOf(again))
+      }
     }
   }
-  for (const path of failed) restored.delete(path)
-  return { restored: [...restored], failed: [...failed] }
+
+  /** @param {string} path @param {string | Uint8Array} content */
+  open(path, content) {
+    this.tool.session.setDocument(path, content)
+    this.kept.delete(path)
+    this.kept.set(path, content.length)
+  }
+
+  /** Closes a document, unless the host has set it by itself. @param {string} path */
+  close(path) {
+    if (this.kept.delete(path)) this.tool.session.closeDocument(path)
+  }
+
+  /** Closes the documents that were not used for longest, if they take too much memory. */
+  release() {
+    let bytes = 0
+    for (const size of this.kept.values()) bytes += size
+    for (const [path, size] of this.kept) {
+      if (bytes <= KEPT_BYTES) return
+      if (this.contents.has(path)) continue
+      this.close(path)
+      bytes -= size
+    }
+  }
+
+  /**
+   * Searches the files that the host lists; without a list, those that were read before.
+   * @param {string[]} paths
+   * @param {string[]} globs
+   */
+  async search(paths, globs) {
+    const { files } = this.tool
+    const known = [...this.kept.keys()]
+    /** @type {string[]} */
+    const failures = []
+    if (files.list === undefined) {
+      await this.load([...paths, ...known], { failures: [] })
+      const note = '(Searched only files that were read before: the host cannot list files.)'
+      return withNotes(await this.run(), [], [note])
+    }
+    const listed = await this.list(paths, globs)
+    const wanted = listed.slice(0, SEARCHED_FILES)
+    try {
+      const unread = await this.load(wanted, { limitBytes: SEARCHED_BYTES, failures })
+      // A file that is not in the list may not exist any more.
+      for (const path of known) if (!this.contents.has(path)) this.close(path)
+      const omitted = unread + listed.length - wanted.length
+      return withNotes(await this.run(), failures, [], omitted)
+    } finally {
+      // Their memory would grow with each search. Those that the model edits are loaded again.
+      for (const path of wanted) if (!known.includes(path)) this.close(path)
+    }
+  }
+
+  /**
+   * The files that the host lists, without those that no call can reach.
+   * @param {string[]} paths
+   * @param {string[]} globs
+   */
+  async list(paths, globs) {
+    const { session, files } = this.tool
+    const query = { paths, globs, signal: this.signal }
+    const listed = await this.ask(paths.join(', '), 'list', () => files.list?.(query))
+    if (!Array.isArray(listed) || !listed.every((path) => typeof path === 'string')) {
+      throw new HostError('the host listed no array of paths')
+    }
+    return [...new Set(listed.flatMap((path) => absolute(session, path) ?? []))]
+  }
+
+  /** Plans an edit, with all files that it touches. @returns {Promise<ToolResult<any>>} */
+  async planned() {
+    for (let plans = 1; ; plans += 1) {
+      const planned = await this.run({ dryRun: true })
+      const touched = this.changes(planned).flatMap(({ path, from }) => [path, from ?? path])
+      const missing = touched.filter((path) => !this.contents.has(path))
+      if (missing.length === 0 || plans === PLANS) return planned
+      await this.load(missing)
+    }
+  }
+
+  /** Applies an edit and writes it through the host. @returns {Promise<ToolResult<any>>} */
+  async apply() {
+    const { approve, refusal } = this.tool
+    const first = await this.planned()
+    if (first.isError) return first
+    const declined = approve && (await this.within(() => asked(approve, first, this.signal)))
+    if (declined) return declined
+    // The user may have typed meanwhile. What was approved is then refused; any other edit follows.
+    await this.reload()
+    const planned = await this.run({ dryRun: true, ...(approve && { plan: first.plan }) })
+    if (planned.isError) return planned
+    const steps = stepsOf(this, this.tool.files, this.changes(planned))
+    const failure = await write(this, steps)
+    if (failure) return refusal('IO', failure)
+    // The host may have set documents by itself.
+    for (const [path, content] of this.contents) await this.set(path, content)
+    // The files are written, so the call cannot be cancelled any more.
+    const result = await this.run({ signal: undefined, plan: planned.plan })
+    const formatted = steps.filter(({ isWritten, after, now }) => isWritten && !isSame(after, now))
+    for (const { path, now } of steps) {
+      this.contents.set(path, now)
+      await this.set(path, now)
+    }
+    if (formatted.length === 0) return result
+    const names = formatted.map(({ path }) => path).join(', ')
+    const note = `(The host changed ${names} further, such as by a formatter. Anchors stay valid; read it to see the text.)`
+    return withNotes(result, [], [note])
+  }
+
+  /**
+   * The changes of documents that a result reports, with absolute paths.
+   * @param {ToolResult<any>} result
+   * @returns {Change[]}
+   */
+  changes({ structured }) {
+    const { session } = this.tool
+    const files = structured.files?.filter((/** @type {any} */ file) => file.document) ?? []
+    return files.map((/** @type {any} */ file) => ({
+      ...file,
+      path: absolute(session, file.path),
+      ...(file.from !== undefined && { from: absolute(session, file.from) }),
+    }))
+  }
 }
 
 /**
- * The changes of documents that a result reports, with absolute paths.
- * @param {Host} host
+ * A result with notes below its text: why files were not read, and others.
  * @param {ToolResult<any>} result
- * @returns {Change[]}
+ * @param {string[]} failures
+ * @param {string[]} notes
+ * @param {number} [omitted] files that a limit omitted
  */
-function documentsOf({ session }, result) {
-  const changes = result.structured.files?.filter((/** @type {any} */ file) => file.document) ?? []
-  const absolute = (/** @type {string} */ path) => addon.tools.absolute(session, path)
-  return changes.map((/** @type {any} */ file) => ({
-    ...file,
-    path: absolute(file.path),
-    ...(file.from !== undefined && { from: absolute(file.from) }),
-    ...(file.contentBase64 !== undefined && { content: Buffer.from(file.contentBase64, 'base64') }),
-  }))
+function withNotes(result, failures, notes, omitted = 0) {
+  const all = failures.slice(0, SHOWN_FAILURES).map((failure) => `(Not read: ${failure}.)`)
+  const others = omitted + failures.length - all.length
+  if (others > 0) all.push(`(${others} more files were not read: name fewer paths or globs.)`)
+  all.push(...notes)
+  return all.length === 0 ? result : { ...result, text: [result.text, ...all].join('\n') }
 }
 
 /**
- * The written files whose text the host changed, such as by a formatter. The session follows.
- * @param {Host} host
- * @param {Change[]} changes
+ * The absolute path of a file; nothing for one that no call can reach.
+ * @param {HashSession} session
+ * @param {string} path
+ * @returns {string | undefined}
  */
-async function changedByHost(host, changes) {
-  const changed = []
-  for (const { path, content } of changes) {
-    if (content === undefined) continue
-    let now
-    try {
-      now = await host.read(path)
-    } catch {
-      // It was written. The next call reads it again.
-      continue
-    }
-    if (isSame(now, content)) continue
-    host.set(path, now)
-    changed.push(path)
+function absolute(session, path) {
+  try {
+    return addon.tools.absolute(session, path)
+  } catch {
+    return undefined
   }
-  return changed
 }
 
-/** @param {Content} one @param {Content} other */
-function isSame(one, other) {
-  if (typeof one === 'string' || typeof other === 'string') return one === other
-  return one === other || (one !== null && other !== null && Buffer.compare(one, other) === 0)
-}
+/** @param {string} path */
+const startsWith = (path) => (/** @type {string} */ other) => other.startsWith(path)
 
 /** @param {unknown} error */
 const messageOf = (error) => (error instanceof Error ? error.message : String(error))
+
+/** @param {unknown} error */
+const codeOf = (error) => /** @type {any} */ (error)?.code
 
 module.exports = { executeOn }

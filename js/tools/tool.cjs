@@ -45,14 +45,20 @@ function makeTool(
     callTitle: (/** @type {unknown} */ args) => addon.tools.title(kind, args),
     execute: (/** @type {unknown} */ args, /** @type {ExecuteOptions} */ given) => {
       const options = given ?? {}
-      const run = (/** @type {ExecuteOptions} */ options) => execute(called, args, options)
       if (files !== undefined) {
-        const refused = (/** @type {string} */ code, /** @type {string} */ message) =>
+        const run = (
+          /** @type {unknown} */ args,
+          /** @type {ExecuteOptions} */ options,
+          /** @type {unknown} */ mark,
+        ) => execute(called, args, options, mark)
+        const refusal = (/** @type {string} */ code, /** @type {string} */ message) =>
           result(addon.tools.refusal(names, kind, code, message))
-        return executeOn(session, { files, approve }, kind, args, options, run, refused)
+        const over = { session, files, approve, kind, run, refusal }
+        return executeOn(over, args, options).catch((error) => refusedBy(error, options, refusal))
       }
       const isWritten = kind === 'apply' || kind === 'apply_json'
       const asks = approve !== undefined && isWritten && !options.dryRun && !options.plan
+      const run = (/** @type {ExecuteOptions} */ options) => execute(called, args, options)
       return asks ? executeApproved(approve, run, options) : run(options)
     },
   }
@@ -66,25 +72,46 @@ function makeTool(
  * @param {{ session: HashSession, names: string[], kind: Kind, answer: Omit<OwnOptions, 'json'> }} tool
  * @param {unknown} args
  * @param {ExecuteOptions} options
+ * @param {unknown} [mark] when the model made the call
  * @returns {Promise<ToolResult<any>>}
  */
-async function execute({ session, names, kind, answer }, args, { signal, dryRun, plan }) {
+async function execute({ session, names, kind, answer }, args, { signal, dryRun, plan }, mark) {
   try {
     const options = { ...answer, signal, dryRun, ...(plan !== undefined && { plan }) }
-    return result(await addon.tools.call(session, names, kind, args, options))
+    return result(await addon.tools.call(session, names, kind, args, options, mark))
   } catch (error) {
-    // A getter of the caller may have thrown any value.
-    const { name, code, message } = Object(error)
-    if (name === 'AbortError' && signal?.aborted) throw error
-    return result(addon.tools.refusal(names, kind, code, message))
+    return refusedBy(error, { signal }, (code, message) =>
+      result(addon.tools.refusal(names, kind, code, message)),
+    )
   }
+}
+
+/**
+ * The result of a call that failed here. It throws only when the signal fires.
+ * @param {unknown} error a getter of the caller may have thrown any value
+ * @param {ExecuteOptions} options
+ * @param {(code: string, message: string) => ToolResult<any>} refusal
+ */
+function refusedBy(error, { signal }, refusal) {
+  const { name, code, message } = Object(error)
+  if (name === 'AbortError' && signal?.aborted) throw error
+  if (signal?.aborted && error === signal.reason) throw error
+  return refusal(code, message)
 }
 
 /**
  * @param {Answer} answer
  * @returns {ToolResult<any>}
  */
-const result = (answer) => ({ ...answer, structured: JSON.parse(answer.structured) })
+function result(answer) {
+  const structured = JSON.parse(answer.structured)
+  for (const file of structured.files ?? []) {
+    if (file.contentBase64 === undefined) continue
+    file.content = Buffer.from(file.contentBase64, 'base64')
+    delete file.contentBase64
+  }
+  return { ...answer, structured }
+}
 
 /**
  * The kind of a tool that was created here.

@@ -98,7 +98,7 @@ pub mod host {
     pub use crate::json::{JsonFault, VALUE, Value, from_json, from_json_value, unique_keys};
     pub use crate::view::excerpt::{ANSWER_LIMIT_BYTES, ANSWER_LIMIT_LINES};
     pub use crate::view::scope::Host;
-    pub use crate::workspace::{Start, Turn, serves};
+    pub use crate::workspace::{Delivery, Mark, Start, Turn, serves};
     pub use hashline_base::call_threads::{CALLS, PoolJob};
     pub use hashline_base::error::{Message, Spelling, Term};
     pub use hashline_base::shape::LineNumber;

@@ -44,8 +44,8 @@ use hashline_lines::dialect::Dialect;
 pub use directories::Root;
 pub use roots::serves;
 pub use session::{
-    IMAGE_LIMIT_BYTES, OpenDocumentInfo, Plan, ReadImage, ReadOn, ReadReport, Session,
-    SessionLimits, SessionOptions, StoreOptions, Turn,
+    Delivery, IMAGE_LIMIT_BYTES, Mark, OpenDocumentInfo, Plan, ReadImage, ReadOn, ReadReport,
+    Session, SessionLimits, SessionOptions, StoreOptions, Turn,
 };
 pub use turns::Start;
 
@@ -329,7 +329,7 @@ impl<'fs> Workspace<'fs> {
         cancel: &Cancel,
     ) -> Result<Outcome> {
         // Without a disk, the directory is not used, so it need not be known.
-        let state = &if self.has_disk() { self.state_dir()? } else { StateDir::new(Some("."))? };
+        let state = &if self.has_disk() { self.state_dir()? } else { StateDir::new(Some("/"))? };
         let how = Application { state, options: &self.options.apply, patch_options, recall };
         self.scoped(cancel, |scope| apply_hash(scope, &how, patch))
     }

@@ -28,6 +28,7 @@ pub use place::{
     Base, Directory, Lookup, Place, differ_in_case_only, not_a_file, plain, plain_path,
     unicode_path,
 };
+pub(crate) use stamp::DOCUMENT_DEVICE;
 pub use stamp::{FileKind, Stamp};
 pub use tree::{FoundPath, Listed};
 #[cfg(unix)]

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use crate::commit::concurrent;
-use crate::fs::{FileKind, Stamp};
+use crate::fs::{DOCUMENT_DEVICE, FileKind, Stamp};
 use hashline_base::error::{Error, Result};
 
 /// The content of a document.
@@ -41,15 +41,12 @@ pub struct OpenDocument {
     id: u64,
 }
 
-/// The device of the stamps of documents, which no file has.
-const DEVICE: u64 = u64::MAX;
-
 impl OpenDocument {
     /// Its stamp. The revision takes the place of the times.
     pub fn stamp(&self) -> Stamp {
         Stamp {
             kind: FileKind::File,
-            device: DEVICE,
+            device: DOCUMENT_DEVICE,
             inode: self.id,
             size_bytes: self.content.bytes.len() as u64,
             modified_ns: self.revision.into(),
@@ -64,7 +61,7 @@ impl OpenDocument {
     pub(crate) fn stamp_of_directory() -> Stamp {
         Stamp {
             kind: FileKind::Directory,
-            device: DEVICE,
+            device: DOCUMENT_DEVICE,
             inode: 0,
             size_bytes: 0,
             modified_ns: 0,
@@ -185,6 +182,14 @@ impl Overlay {
     /// Removes a document; returns whether there was one.
     pub fn remove(&self, path: &Path) -> bool {
         self.0.lock().remove(path)
+    }
+
+    /// Removes the document that the host gave a name, wherever it is; returns whether there was one.
+    pub fn remove_named(&self, name: &str) -> bool {
+        let mut live = self.0.lock();
+        let named = live.documents.iter().find(|(_, document)| document.name == name);
+        let path = named.map(|(path, _)| path.to_owned());
+        path.is_some_and(|path| live.remove(&path))
     }
 
     /// Another overlay with the same documents.

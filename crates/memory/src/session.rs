@@ -109,6 +109,11 @@ impl SessionMemory {
         self.lock().hold()
     }
 
+    /// Registers another call at a moment that is held already.
+    pub fn hold_at(&self, moment: Moment) -> Moment {
+        self.lock().hold_at(moment)
+    }
+
     /// Ends a call that was registered with [`SessionMemory::hold`].
     pub fn release(&self, moment: Moment) {
         self.lock().release(moment);

@@ -236,6 +236,12 @@ impl Memory {
         self.now()
     }
 
+    /// Registers another call at a moment that is held already.
+    pub fn hold_at(&mut self, moment: Moment) -> Moment {
+        *self.held.entry(moment).or_default() += 1;
+        moment
+    }
+
     /// Ends a call that was registered with [`Memory::hold`].
     pub fn release(&mut self, moment: Moment) {
         if let Some(count) = self.held.get_mut(&moment) {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hashline_core::host::{Term, Turn, Value};
+use hashline_core::host::{Mark, Term, Turn, Value};
 use hashline_core::{Cancel, Code, Dialect, Error, ReadImage, Root, Session};
 use serde::Serialize;
 use serde_json::{Value as Json, json};
@@ -190,9 +190,14 @@ impl Tools {
         describe(kind, self.session.options().workspace.dialect, &self.options)
     }
 
-    /// Queues a call. Its turn decides the order of reads and writes.
-    pub fn enter(&self, kind: ToolKind) -> Turn {
-        if kind.writes() { self.session.writing() } else { self.session.reading() }
+    /// Queues a call. Its turn decides the order of reads and writes. `mark` is when the model made
+    /// the call, if that was earlier.
+    pub fn enter(&self, kind: ToolKind, mark: Option<&Mark>) -> Turn {
+        match mark {
+            _ if !kind.writes() => self.session.reading(),
+            Some(mark) => self.session.writing_as_of(mark),
+            None => self.session.writing(),
+        }
     }
 
     /// Runs a call. A failure is a result, too; only cancellation is an error. `progress` is called

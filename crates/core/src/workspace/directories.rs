@@ -83,7 +83,14 @@ impl SessionOptions {
     pub fn resolved(self) -> Result<SessionOptions> {
         let spelling = self.workspace.host.spelling;
         self.memory.check().map_err(|error| error.spelled(spelling))?;
-        let workspace = self.workspace.resolved()?;
+        let mut workspace = self.workspace;
+        if !self.disk
+            && let (Some(cwd), Root::At(root)) = (&workspace.cwd, &workspace.root)
+        {
+            // The directory of the process means nothing to files that are not on its disk.
+            workspace.cwd = Some(root.join(cwd));
+        }
+        let workspace = workspace.resolved()?;
         let start = match (&workspace.cwd, &workspace.root) {
             (Some(start), _) | (None, Root::At(start)) => start.clone(),
             _ => PathBuf::new(),

@@ -5,6 +5,7 @@
 //! line as shown. The rules: docs/protocol.md, "Sessions".
 
 mod broken;
+mod delivery;
 mod documents;
 mod observe;
 mod reading;
@@ -33,6 +34,7 @@ use crate::view::read::{FileView, MAX_MATCHES, ReadRequest};
 use crate::view::scope::Scope;
 use crate::view::search::{SearchQuery, SearchResult};
 use broken::BrokenFiles;
+use delivery::Undelivered;
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Code, Error, Result, Spelling};
 use hashline_base::shape::sized;
@@ -48,6 +50,7 @@ use repeats::Repeats;
 use turn::QueuePosition;
 use watch::FileWatch;
 
+pub use delivery::{Delivery, Mark};
 pub use documents::OpenDocumentInfo;
 pub use turn::Turn;
 
@@ -206,6 +209,7 @@ struct SessionState {
     memory: SessionMemory,
     patches: PatchState,
     documents: Arc<Overlay>,
+    undelivered: Undelivered,
     turns: Turns,
     watch: FileWatch,
     broken: BrokenFiles,
@@ -273,6 +277,7 @@ impl Session {
             memory,
             patches,
             documents: Arc::new(documents),
+            undelivered: Undelivered::default(),
             turns: Turns::default(),
             watch: FileWatch::default(),
             broken: BrokenFiles::default(),
@@ -411,9 +416,10 @@ impl Session {
         }
         let (report, updates) = reading.finish();
         let files = shown_files(&updates);
-        let learning = self.state.memory.prepare(updates, Some(position.as_of), cancel);
+        let learning = self.state.memory.prepare(updates, Some(position.made_at), cancel);
         // A cancelled call has shown nothing.
         cancel.check()?;
+        position.delivery.note();
         learning.learn();
         self.show_now(&files);
         Ok(report)
@@ -474,8 +480,9 @@ impl Session {
         self.state.repeats.note_other();
         let (result, updates) = self.search_all_roots(&query, cancel, progress)?;
         let files = shown_files(&updates);
-        let learning = self.state.memory.prepare(updates, Some(position.as_of), cancel);
+        let learning = self.state.memory.prepare(updates, Some(position.made_at), cancel);
         cancel.check()?;
+        position.delivery.note();
         learning.learn();
         self.show_now(&files);
         Ok(result)
@@ -546,6 +553,8 @@ impl Session {
         } else {
             position.wait(cancel)?;
             self.check_files();
+            // No other call learns while this one runs.
+            position.delivery.note();
             // The patch may refer to lines that other processes were shown before the call.
             self.state.memory.catch_up(position.as_of)
         };
@@ -571,7 +580,7 @@ impl Session {
 
     /// Checks for files that changed or are still broken, at the start of a call.
     fn check_files(&self) {
-        self.state.watch.poll(|file| self.stamp_of(file));
+        self.state.watch.poll(|file, shown| self.is_as_shown(file, shown));
         self.state.broken.poll(|file| self.stamp_of(file));
     }
 

@@ -3,9 +3,10 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hashline_core::host::Value;
+use hashline_core::host::{Turn, Value};
 use hashline_core::{
     Applied, Cancel, Code, DocumentChange, DocumentText, Folding, JsonRequest, Outcome, Patch,
     PatchOptions, ReadRequest, Rejected, Root, SearchQuery, Session, SessionOptions, TextEdit,
@@ -379,6 +380,99 @@ fn a_thousand_documents_are_searched_with_the_files() {
     // An ignore file can be a document, too.
     session.set_document(".ignore", "d0/\nd1/\nd2/\nd3/\nd4/\nd5/\nd6/\n", None).unwrap();
     assert_eq!(found(&session, "needle"), ["disk.txt", "ignored/x.txt"]);
+}
+
+#[test]
+fn regression_a_directory_with_a_document_is_searched() {
+    let project = Project::new::<str>(&[]);
+    fs::create_dir(project.dir.path().join("src")).unwrap();
+    for name in ["src/a.ts", "src/other.ts"] {
+        project.write(name, "needle\n");
+    }
+    let session = project.session(&[]);
+    session.set_document("src/a.ts", "unsaved needle\n", None).unwrap();
+    session.set_document("src/new.ts", "needle\n", None).unwrap();
+    assert_eq!(found(&session, "needle"), ["src/a.ts", "src/new.ts", "src/other.ts"]);
+    assert_eq!(found(&session, "unsaved"), ["src/a.ts"]);
+}
+
+#[test]
+fn regression_opening_and_closing_a_document_is_not_a_change() {
+    let project = Project::new(&[("a.txt", "one\n"), ("b.txt", "two\n")]);
+    let session = project.session(&[]);
+    let is_changed = || {
+        session.read("b.txt").unwrap();
+        !session.changed_files().is_empty()
+    };
+    session.read("a.txt").unwrap();
+    session.set_document("a.txt", "one\n", None).unwrap();
+    assert!(!is_changed());
+    session.close_document("a.txt").unwrap();
+    session.set_document("a.txt", b"one\n".to_vec(), None).unwrap();
+    assert!(!is_changed());
+    session.close_document("a.txt").unwrap();
+    assert!(!is_changed());
+    session.set_document("a.txt", "other\n", None).unwrap();
+    assert!(is_changed());
+}
+
+#[test]
+fn regression_a_tree_of_documents_and_files_is_possible() {
+    let project = Project::new::<str>(&[]);
+    let session = project.session(&[]);
+    session.set_document("doc", "", None).unwrap();
+    session.set_document("dir/x", "", None).unwrap();
+    for (path, code) in
+        [("doc/y", Code::NotAFile), ("dir", Code::FileExists), ("doc", Code::FileExists)]
+    {
+        let add = json!({"op": "add_file", "path": path, "content": ""});
+        assert_eq!(refused(apply(&session, vec![add])).code, code, "{path}");
+        assert!(!project.exists(path));
+    }
+    assert_eq!(session.set_document("a/", "", None).unwrap_err().code, Code::NotAFile);
+}
+
+#[cfg(unix)]
+#[test]
+fn regression_a_document_can_be_closed_after_its_path_leads_elsewhere() {
+    let project = Project::new::<str>(&[]);
+    let session = project.session(&[]);
+    let path = |name: &str| project.dir.path().join(name);
+    std::os::unix::fs::symlink("target", path("link")).unwrap();
+    session.set_document("link", "", None).unwrap();
+    session.set_document("later", "", None).unwrap();
+    project.write("target", "");
+    fs::create_dir(path("later")).unwrap();
+    assert!(session.close_document("link").unwrap());
+    assert!(session.close_document("later").unwrap());
+    assert!(session.documents().is_empty());
+}
+
+/// A model that makes two calls at once has not read the answer to the first.
+#[test]
+fn regression_an_anchor_does_not_mean_what_an_undelivered_answer_shows() {
+    let text = "foo\nx = 1\nbar\n";
+    let session = Arc::new(in_memory(&[("a.txt", text)]));
+    let edit = set_line(&session, "a.txt", "x = 1", "x = 99");
+    session.set_document("a.txt", "other\nx = 1\nsomething\nfoo\nx = 1\nbar\n", None).unwrap();
+    let apply = |turn: Turn| {
+        let patch = Patch::from(json!({ "operations": [edit] }));
+        let dry_run = PatchOptions { dry_run: true, ..PatchOptions::default() };
+        text_of(only_change(&applied(turn.apply(&patch, &dry_run, &Cancel::default()).unwrap())))
+            .to_owned()
+    };
+    let right = "other\nx = 1\nsomething\nfoo\nx = 99\nbar\n";
+    let read = session.reading();
+    let delivery = read.delivery();
+    read.read(&["a.txt".into()], &Cancel::default()).unwrap();
+    assert_eq!(apply(session.writing()), right);
+    let mark = session.mark();
+    drop(delivery);
+    assert_eq!(apply(session.writing_as_of(&mark)), right);
+    drop(mark);
+    // Now the anchor is that of the row in the answer.
+    let newest = "other\nx = 99\nsomething\nfoo\nx = 1\nbar\n";
+    assert_eq!(apply(session.writing()), newest);
 }
 
 #[test]

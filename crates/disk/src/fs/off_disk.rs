@@ -87,6 +87,9 @@ impl Base {
 
     /// The absolute path of a document. Refuses the path of a directory.
     pub fn document_path(&self, path: &str) -> Result<PathBuf> {
+        if path.ends_with(std::path::is_separator) {
+            return Err(not_a_file(path, "the name of a directory"));
+        }
         let canonical = self.absolute(path)?;
         let documents = self.documents().unwrap_or_default();
         let is_directory = self.is_root(&canonical)
@@ -129,19 +132,22 @@ impl Base {
         }
         let full = self.full(shown, path)?;
         let canonical = name_of(&full);
+        if !self.is_within_root(&canonical) {
+            return if has_disk { Ok(None) } else { Err(outside(shown)) };
+        }
+        let is_directory = || documents.has_below(&canonical) && !(has_disk && canonical.exists());
         let at = match documents.get(&canonical) {
-            _ if !self.is_within_root(&canonical) && has_disk => return Ok(None),
-            _ if !self.is_within_root(&canonical) => return Err(outside(shown)),
             Some(document) => At::Document(Arc::clone(document)),
+            None if canonical.ancestors().skip(1).any(|above| documents.get(above).is_some()) => {
+                return Err(Error::io("find", shown, &io::ErrorKind::NotADirectory.into()));
+            }
+            None if !has_disk && self.is_root(&canonical) => {
+                return Err(not_a_file(shown, "a directory"));
+            }
+            None if is_directory() => At::ImpliedDirectory,
             None if has_disk => return Ok(None),
-            None if self.is_root(&canonical) => return Err(not_a_file(shown, "a directory")),
-            None if documents.has_below(&canonical) => At::ImpliedDirectory,
             None => At::Nothing,
         };
-        let mut above = canonical.ancestors().skip(1);
-        if matches!(at, At::Nothing) && above.any(|path| documents.get(path).is_some()) {
-            return Err(Error::io("find", shown, &io::ErrorKind::NotADirectory.into()));
-        }
         let Some(name) = canonical.file_name().map(OsStr::to_owned) else {
             return Err(not_a_file(shown, "a directory"));
         };

@@ -50,6 +50,9 @@ impl FileKind {
     }
 }
 
+/// The device of the stamps of documents, which no file has.
+pub(crate) const DOCUMENT_DEVICE: u64 = u64::MAX;
+
 /// The identity and version of a file at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
@@ -130,6 +133,11 @@ impl Stamp {
         // The directory is within the user's profile and inherits its access list.
         #[cfg(not(unix))]
         return true;
+    }
+
+    /// Whether it is that of a document of the host.
+    pub fn is_document(&self) -> bool {
+        self.device == DOCUMENT_DEVICE
     }
 
     /// Whether both are the same file, in any version.

@@ -71,11 +71,12 @@ impl Base {
             }
             listed => listed?,
         };
-        // A document takes the place of the file with its name.
+        // A document takes the place of the file with its name. A directory is listed once.
         let mut entries = on_disk;
         entries.retain(|entry| match children.get(&entry.name) {
             Some(FileKind::File) => false,
-            Some(_) => children.remove(&entry.name).is_none(),
+            Some(_) if entry.kind == FileKind::Directory => children.remove(&entry.name).is_some(),
+            Some(_) => false,
             None => true,
         });
         let entry =

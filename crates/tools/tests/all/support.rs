@@ -84,7 +84,7 @@ impl Project {
 
     pub fn run(&self, tool: &str, arguments: Value) -> ToolResult {
         let kind = kind_of(tool);
-        let (turn, options) = (self.tools.enter(kind), CallOptions::default());
+        let (turn, options) = (self.tools.enter(kind, None), CallOptions::default());
         self.tools.run(kind, turn, Ok(arguments), &options, &Cancel::default(), &|_, _| {}).unwrap()
     }
 }

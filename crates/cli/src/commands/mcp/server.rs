@@ -169,7 +169,7 @@ impl Server {
         let Some(Workplace { tools, .. }) = held.as_ref() else {
             return Err(Error::new(Code::Internal, "a connection without session"));
         };
-        Ok((tools.clone(), tools.enter(kind)))
+        Ok((tools.clone(), tools.enter(kind, None)))
     }
 
     /// What the tools may do, with answers as long as the client takes them.

@@ -113,7 +113,10 @@ impl<'a> Filter<'a> {
             gitignore: query.gitignore,
             ignore_files: query.ignore_files,
             parent_ignore_files: query.parent_ignore_files,
-            start_dir: fs.canonicalize(&start_dir).unwrap_or(start_dir),
+            start_dir: match base.has_disk() {
+                true => fs.canonicalize(&start_dir).unwrap_or(start_dir),
+                false => start_dir,
+            },
             remaining_bytes: IGNORE_TOTAL_LIMIT_BYTES,
             warnings: Vec::new(),
         };

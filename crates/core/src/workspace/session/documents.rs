@@ -9,7 +9,9 @@ use super::Session;
 use crate::edit::outcome::DocumentText;
 use hashline_base::cancel::Cancel;
 use hashline_base::error::Result;
+use hashline_disk::bytes::{Loaded, with_file};
 use hashline_disk::fs::{Stamp, unicode_path};
+use hashline_memory::hash_of;
 
 /// A document that is set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -41,8 +43,16 @@ impl Session {
 
     /// Closes a document: its path names the file again. Returns whether there was one.
     pub fn close_document(&self, path: impl AsRef<Path>) -> Result<bool> {
-        let canonical = self.document_path(unicode_path("path", path.as_ref())?)?;
-        Ok(self.state.documents.remove(&canonical))
+        let name = unicode_path("path", path.as_ref())?;
+        let documents = &self.state.documents;
+        match self.document_path(name) {
+            Ok(canonical) if documents.remove(&canonical) => Ok(true),
+            // The path may lead elsewhere since the document was set.
+            found => match documents.remove_named(name) {
+                true => Ok(true),
+                false => found.map(|_| false),
+            },
+        }
     }
 
     /// The documents that are set, by path.
@@ -70,6 +80,35 @@ impl Session {
     /// Records that the current state of files was shown.
     pub(super) fn show_now(&self, files: &[PathBuf]) {
         self.state.watch.show(files, |file| self.stamp_of(file));
+    }
+
+    /// Whether a file is as it was shown. Opening and closing a document changes its stamp, so then
+    /// the texts decide.
+    pub(super) fn is_as_shown(&self, file: &Path, shown: &Stamp) -> bool {
+        match self.stamp_of(file) {
+            Ok(now) if now.is_same_content(shown) => true,
+            Ok(now) if now.is_document() || shown.is_document() => self.has_known_text(file),
+            Ok(_) => false,
+            // The host closed it, and it has no file.
+            Err(_) => shown.is_document(),
+        }
+    }
+
+    /// Whether the text of a file is the last one that the memory knows.
+    fn has_known_text(&self, file: &Path) -> bool {
+        let known = || {
+            let record = self.state.memory.record(file);
+            Some(record.file()?.lineages.last()?.tip)
+        };
+        let (Some(known), Some(path)) = (known(), file.to_str()) else { return false };
+        let cancel = Cancel::default();
+        let is_known = self.reader_of(path).scoped(&cancel, |scope| {
+            with_file(scope.fs, scope.base, path, &scope.load_options(), |loaded| match loaded {
+                Loaded::Text(document) => Ok(hash_of(document.text()) == known),
+                Loaded::Binary(_) => Ok(false),
+            })
+        });
+        is_known.unwrap_or(false)
     }
 
     /// The stamp of a document, or of the file with a canonical path.

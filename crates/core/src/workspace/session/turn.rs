@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::delivery::{Delivery, Mark};
 use super::{Plan, ReadReport, Session, SessionState};
 use crate::edit::apply::PatchOptions;
 use crate::edit::outcome::Outcome;
@@ -18,8 +19,12 @@ use hashline_memory::Moment;
 pub(super) struct QueuePosition {
     number: u64,
     access: Access,
-    /// What the memory knew when the call was queued.
+    /// The moment at which the call was queued.
+    pub(super) made_at: Moment,
+    /// The moment up to which its anchors can mean what was shown: earlier, if answers are not
+    /// delivered yet.
     pub(super) as_of: Moment,
+    pub(super) delivery: Arc<Delivery>,
     state: Arc<SessionState>,
 }
 
@@ -33,6 +38,7 @@ impl QueuePosition {
 impl Drop for QueuePosition {
     fn drop(&mut self) {
         self.state.memory.release(self.as_of);
+        self.state.memory.release(self.made_at);
         self.state.turns.leave(self.number);
     }
 }
@@ -47,9 +53,29 @@ pub struct Turn {
 
 impl Session {
     pub(super) fn enqueue(&self, access: Access) -> QueuePosition {
-        let number = self.state.turns.enter(access);
-        let as_of = self.state.memory.hold();
-        QueuePosition { number, access, as_of, state: Arc::clone(&self.state) }
+        let as_of = self.state.undelivered.hold(&self.state.memory);
+        self.enqueue_as_of(access, as_of)
+    }
+
+    fn enqueue_as_of(&self, access: Access, as_of: Moment) -> QueuePosition {
+        let state = Arc::clone(&self.state);
+        let number = state.turns.enter(access);
+        let made_at = state.memory.hold();
+        let delivery = Arc::new(Delivery::new(number, Arc::clone(&state)));
+        QueuePosition { number, access, made_at, as_of, delivery, state }
+    }
+
+    /// Marks what the model has read until now, for a call that is queued later
+    /// ([`Session::writing_as_of`]).
+    pub fn mark(&self) -> Mark {
+        Mark::new(&self.state)
+    }
+
+    /// Like [`Session::writing`], for a call that the model made at a mark.
+    pub fn writing_as_of(self: &Arc<Self>, mark: &Mark) -> Turn {
+        let as_of = self.state.memory.hold_at(mark.as_of);
+        let position = self.enqueue_as_of(Access::Writes, as_of);
+        Turn { session: Arc::clone(self), position: Arc::new(position) }
     }
 
     /// Queues a read or search that runs later; it waits for earlier calls that write.
@@ -64,6 +90,12 @@ impl Session {
 }
 
 impl Turn {
+    /// The answer of the call, to be dropped when it has reached the caller. Without it, the answer
+    /// counts as delivered when the turn is released.
+    pub fn delivery(&self) -> Arc<Delivery> {
+        Arc::clone(&self.position.delivery)
+    }
+
     /// Calls `start` once no earlier call blocks: now, or on the thread that ends the last of them.
     /// Drops it if the turn is released before.
     pub fn when_free(&self, start: Start) {

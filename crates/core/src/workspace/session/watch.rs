@@ -43,11 +43,11 @@ impl FileWatch {
     }
 
     /// Checks for files that changed since they were shown. Reports each once.
-    pub fn poll(&self, stamp_of: impl Fn(&Path) -> io::Result<Stamp>) {
+    pub fn poll(&self, is_as_shown: impl Fn(&Path, &Stamp) -> bool) {
         let mut watched = self.watched();
         let WatchedFiles { shown, changed } = &mut *watched;
         shown.retain(|(file, stamp)| {
-            let is_same = stamp_of(file).is_ok_and(|now| now.is_same_content(stamp));
+            let is_same = is_as_shown(file, stamp);
             if !is_same {
                 changed.push(file.clone());
             }
