@@ -5,7 +5,6 @@ import { editOf, withLines } from '../edit/history/text.mjs'
 
 /** @import { Pair } from '../edit/history/git.mjs' */
 /** @import { Random } from '../edit/history/random.mjs' */
-/** @import { Formatter } from './formatters.mjs' */
 /** @import { Edit } from '../edit/history/text.mjs' */
 
 /**
@@ -22,8 +21,8 @@ import { editOf, withLines } from '../edit/history/text.mjs'
  * @property {Edit[]} operations by line numbers of the old text
  * @property {Map<number, number>} [mispaired] numbers that the model writes with the hash of
  * another line: of this one
- * @property {{ formatter: Formatter, truth: string }} [formatted] instead of `truth`: the correct
- * result after formatting
+ * @property {number[]} [now] the numbers of the current lines that have the text of the edit's lines
+ * @property {boolean} [isUnmoved] the file is unchanged: repairs and warnings are counted
  */
 
 /** The most hunks of one file in one change, so that none outweighs the rest. */
@@ -89,7 +88,7 @@ export function caseOf(pair, scenario, leftOut, context) {
  * @param {number} at
  * @param {number} most
  */
-function roomAround({ old, hunks }, at, most) {
+export function roomAround({ old, hunks }, at, most) {
   const [previous, { oldAt, oldCount }, next] = [hunks[at - 1], hunks[at], hunks[at + 1]]
   const from = previous ? previous.oldAt + previous.oldCount : 0
   const to = next ? next.oldAt : old.lines.length

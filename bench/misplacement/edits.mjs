@@ -21,7 +21,7 @@ export function randomEdit(lines, random) {
  * @param {Edit} edit
  * @param {string[]} lines
  */
-function repeatsNeighbours(edit, lines) {
+export function repeatsNeighbours(edit, lines) {
   const above = lines.slice(0, 'after' in edit ? edit.after : edit.first - 1)
   const below = lines.slice('after' in edit ? edit.after : edit.last)
   const alike = (/** @type {string[]} */ one, /** @type {string[]} */ other) =>
@@ -76,7 +76,7 @@ export function rewritten(lines, random) {
  * @param {string} line
  * @param {Random} random
  */
-function changed(line, random) {
+export function changed(line, random) {
   const words = [...line.matchAll(/\w+/g)]
   const name = `value${random.below(1000)}`
   if (words.length === 0) return `${line.slice(0, line.length - line.trimStart().length)}${name}()`

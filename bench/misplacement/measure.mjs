@@ -1,11 +1,10 @@
 // Runs cases with the subjects and counts the results.
 
-import { extname } from 'node:path'
 import { resultsOf } from './subjects/subject.mjs'
 import { Tally } from './tally.mjs'
 
 /** @import { Case } from './cases.mjs' */
-/** @import { Result, Subject } from './subjects/subject.mjs' */
+/** @import { Refused, Result, Subject } from './subjects/subject.mjs' */
 /** @import { Verdict } from './tally.mjs' */
 
 /** How many cases are run at a time. */
@@ -39,26 +38,21 @@ export class Tallies {
  * @param {object} options
  * @param {Record<Subject['pace'], number>} options.most the most cases of each scenario
  * @param {(wrong: Wrong) => void} [options.onWrong]
+ * @param {(refusal: { subject: Subject, one: Case, result: Refused }) => void} [options.onRefused]
+ * @param {Tallies} [options.tallies] to add to
  * @returns {Promise<Tallies>}
  */
-export async function measure(cases, subjects, { most, onWrong }) {
-  const tallies = new Tallies()
+export async function measure(cases, subjects, { most, onWrong, onRefused, tallies = new Tallies() }) {
   for await (const chunk of chunksOf(cases)) {
-    /** @type {Map<Case, Map<string, string | undefined>>} */
-    const formatted = new Map()
     for (const subject of subjects) {
       const given = sampleOf(chunk, tallies, subject, most[subject.pace])
       const results = resultsOf(subject, given)
       for (const [at, one] of given.entries()) {
-        const known = formatted.get(one) ?? new Map()
-        formatted.set(one, known)
         const result = results[at]
-        const verdict = await verdictOf(one, result, known)
-        const tally = tallies.of(one.scenario, subject.name)
-        tally[verdict]++
-        if (verdict !== 'wrong' || result.status !== 'applied') continue
-        if (result.repaired) tally.repaired++
-        onWrong?.({ subject, one, text: result.text })
+        const verdict = count(tallies.of(one.scenario, subject.name), one, result)
+        if (verdict === 'right') continue
+        if (verdict === 'refused' && result.status === 'refused') onRefused?.({ subject, one, result })
+        if (result.status === 'applied') onWrong?.({ subject, one, text: result.text })
       }
     }
   }
@@ -95,23 +89,42 @@ function sampleOf(chunk, tallies, { name }, most) {
 }
 
 /**
+ * Counts a result.
+ * @param {Tally} tally
  * @param {Case} one
  * @param {Result} result
- * @param {Map<string, string | undefined>} known formatted results of the case
- * @returns {Promise<Verdict>}
+ * @returns {Verdict}
  */
-async function verdictOf(one, result, known) {
+export function count(tally, one, result) {
+  const verdict = verdictOf(one, result)
+  tally[verdict]++
+  if (one.truth !== undefined) tally.possible++
+  const remarks = result.status === 'refused' ? [`refused ${result.code}`] : (result.remarks ?? [])
+  if (one.isUnmoved) {
+    for (const remark of new Set(remarks)) {
+      const name = verdict === 'wrong' ? `wrong, ${remark}` : remark
+      tally.remarks.set(name, (tally.remarks.get(name) ?? 0) + 1)
+    }
+  }
+  if (result.status === 'applied') {
+    if (verdict === 'wrong' && result.repaired) tally.repaired++
+    if (verdict === 'right' && result.text !== one.truth) tally.indented++
+  } else if (!isShown(one, result)) tally.unshown++
+  return verdict
+}
+
+/** Whether a refusal shows what the next edit needs. @param {Case} one @param {Refused} result */
+export const isShown = ({ now = [] }, { shown }) => now.every((number) => shown?.has(number) ?? true)
+
+/**
+ * @param {Case} one
+ * @param {Result} result
+ * @returns {Verdict}
+ */
+function verdictOf(one, result) {
   if (result.status === 'refused') return 'refused'
-  const { formatted, truth } = one
-  if (!formatted) {
-    const isRight = result.text === truth || (one.isIndented && isAlike(result.text, one))
-    return isRight ? 'right' : 'wrong'
-  }
-  if (!known.has(result.text)) {
-    const [text] = await formatted.formatter.format([result.text], extname(one.path))
-    known.set(result.text, text)
-  }
-  return known.get(result.text) === formatted.truth ? 'right' : 'wrong'
+  const isRight = result.text === one.truth || (one.isIndented && isAlike(result.text, one))
+  return isRight ? 'right' : 'wrong'
 }
 
 /**

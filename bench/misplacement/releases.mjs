@@ -32,11 +32,14 @@ const FOLDERS = {
   zod: ['src'],
 }
 
-export function install() {
-  if (existsSync(installedDir)) return
+export const install = () => installIn(packagesDir)
+
+/** Installs the packages of a directory once. @param {string} dir */
+export function installIn(dir) {
+  if (existsSync(join(dir, 'node_modules'))) return
   // `npm ci` refuses a lock file without optional packages for other platforms.
   execFileSync('npm', ['install', '--no-save', '--ignore-scripts', '--legacy-peer-deps'], {
-    cwd: packagesDir,
+    cwd: dir,
     stdio: 'inherit',
   })
 }

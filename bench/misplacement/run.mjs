@@ -1,32 +1,38 @@
-// `npm run bench -- misplacement [name=]repository …`: how often an edit with anchors of an older
-// version is applied at the wrong place. It measures commits of git repositories (by default this
-// one), releases of npm packages, random changes, formatted files and unchanged files.
+// `npm run bench -- misplacement [repository …]`: how often an edit with anchors of an older version
+// is applied at the wrong place. A repository is `[name=]directory`, or a name of the list in
+// corpus.mjs; without any, all of the list are measured. Those of the list are cloned on first use.
 //
-//   --family commits,releases,synthetic,formatted,unchanged   only these
-//   --without-packages installs no packages and draws the cases from commits alone
+//   --family NAME,…    only these: commits, releases, synthetic, reindented, formatted, long, hunks,
+//                      unchanged
+//   --without-packages installs no packages and draws the cases from repositories alone
 //   --only TEXT        only subjects whose name contains it; may be given several times
-//   --limit N          the most cases of commits or releases from each source
+//   --limit N          the most cases of commits, releases and hunks from each source; of other
+//                      families a multiple of it
 //   --sample N         the number of cases of each scenario for subjects that start a process for
 //                      each; the main subjects get all cases, the others ten times this number
 //   --commits N        the newest commits of each repository
 //   --max-bytes N      no larger files
 //   --seed TEXT        draws other cases
+//   --from URL         where the repositories of the list are cloned from: https://github.com/
 //   --wrong FILE       writes every wrong result as a line of JSON
+//   --refused FILE     writes refusals of sessions that do not show the lines meant, likewise
 //
 //   --write            writes bench/misplacement.md, as a run without options does
 
-import { execFileSync, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { closeSync, openSync, renameSync, writeSync } from 'node:fs'
-import { basename, dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { changesIn, pairsOfRepository } from '../edit/history/git.mjs'
 import { randomFrom } from '../edit/history/random.mjs'
 import { casesOf } from './cases.mjs'
-import { formattedCases } from './formatters.mjs'
-import { measure } from './measure.mjs'
+import { filesOf, repositories } from './corpus.mjs'
+import { formattedCases, formatters, installFormatters } from './formatters.mjs'
+import { measureLong } from './long.mjs'
+import { isShown, measure, Tallies } from './measure.mjs'
+import { reindentedCases } from './reindented.mjs'
 import { changesOfPackage, install, packages, pairsOfPackage } from './releases.mjs'
-import { ON_PAGE, tables, writePage } from './report.mjs'
+import { ON_PAGE, SESSION, sessionTables, tables, writePage } from './report.mjs'
 import { exactSubject } from './subjects/exact.mjs'
 import { plainSubjects } from './subjects/plain.mjs'
 import { programSubjects } from './subjects/programs.mjs'
@@ -34,36 +40,47 @@ import { publishedSubject } from './subjects/published.mjs'
 import { sessionSubjects } from './subjects/session.mjs'
 import { shownSubjects } from './subjects/shown.mjs'
 import { syntheticCases } from './synthetic.mjs'
-import { unchangedCases } from './unchanged.mjs'
+import { hunkCases, unchangedCases } from './unchanged.mjs'
 
 /** @import { Case } from './cases.mjs' */
+/** @import { TextFile } from './corpus.mjs' */
 /** @import { Pair } from '../edit/history/git.mjs' */
 /** @import { Random } from '../edit/history/random.mjs' */
 /** @import { Subject } from './subjects/subject.mjs' */
 
 /**
- * The origin of pairs.
+ * The origin of texts. Its changes take much memory, so there is one at a time.
  * @typedef {object} Source
  * @property {string} name
  * @property {'commits' | 'releases'} family
  * @property {(random: Random) => Iterable<Pair>} pairs
+ * @property {(random: Random) => Iterable<TextFile>} files
+ */
+/**
+ * @typedef {object} Family
+ * @property {number} share of the limit, for each source
+ * @property {(source: Source, random: Random) => Iterable<Case>} cases
  */
 
-const root = fileURLToPath(new URL('../../', import.meta.url))
 const page = fileURLToPath(new URL('../misplacement.md', import.meta.url))
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    family: { type: 'string', default: 'commits,releases,synthetic,formatted,unchanged' },
+    family: {
+      type: 'string',
+      default: 'commits,releases,synthetic,reindented,formatted,long,hunks,unchanged',
+    },
     'without-packages': { type: 'boolean', default: false },
     only: { type: 'string', multiple: true, default: [] },
-    limit: { type: 'string', default: '4000' },
-    sample: { type: 'string', default: '500' },
-    commits: { type: 'string', default: '7000' },
+    limit: { type: 'string', default: '1000' },
+    sample: { type: 'string', default: '100' },
+    commits: { type: 'string', default: '2000' },
     'max-bytes': { type: 'string', default: '400000' },
     seed: { type: 'string', default: '1' },
+    from: { type: 'string', default: 'https://github.com/' },
     wrong: { type: 'string' },
+    refused: { type: 'string' },
     write: { type: 'boolean', default: false },
   },
 })
@@ -85,90 +102,84 @@ function number(option) {
   throw new Error(`--${option} takes a whole number from 1, not ${values[option]}`)
 }
 
-/** @returns {{ name: string, path: string }[]} */
-function repositories() {
-  const named = positionals.length > 0 ? positionals : [`${basename(root)}=${root}`]
-  return named.map((argument) => {
-    const [path, name] = argument.split('=').reverse()
-    return { name: name ?? nameOf(path), path }
-  })
+/**
+ * @template Item
+ * @param {Iterable<Item>} items
+ * @param {(item: Item) => Iterable<Case>} make
+ * @returns {Generator<Case>}
+ */
+function* each(items, make) {
+  for (const item of items) yield* make(item)
 }
 
-/** The dependencies of the families. */
-async function sources() {
-  /** @type {Source[]} */
-  const found = []
-  for (const repository of values.family === 'releases' ? [] : repositories()) {
+/** @param {(pair: Pair, random: Random) => Iterable<Case>} make @returns {Family['cases']} */
+const ofPairs = (make) => (source, random) =>
+  each(source.pairs(random), (pair) => make(pair, random))
+
+/** The families whose cases are drawn from every source. @type {Record<string, Family>} */
+const FAMILIES = {
+  synthetic: { share: 2, cases: ofPairs(syntheticCases) },
+  reindented: {
+    share: 2,
+    cases: (source, random) =>
+      each(source.files(random), (file) => reindentedCases(file, random)),
+  },
+  hunks: { share: 1, cases: ofPairs(hunkCases) },
+  unchanged: { share: 2, cases: ofPairs(unchangedCases) },
+}
+const FORMATTED_SHARE = 0.25
+
+/** @param {import('./corpus.mjs').Repository[]} from @returns {AsyncGenerator<Source>} */
+async function* sources(from) {
+  for (const repository of from) {
     const changes = await changesIn(repository.path, commits)
-    found.push({
+    yield {
       name: repository.name,
       family: 'commits',
       pairs: (random) => pairsOfRepository(repository, changes, random, { maxBytes }),
-    })
+      files: (random) => filesOf(repository, random, { maxBytes }),
+    }
   }
   for (const one of withPackages ? packages() : []) {
     const changes = await changesOfPackage(one)
-    found.push({
+    yield {
       name: one.name,
       family: 'releases',
       pairs: (random) => pairsOfPackage(one.name, changes, random, { maxBytes }),
-    })
-  }
-  return found
-}
-
-/** The last meaningful part of a path. @param {string} path @returns {string} */
-function nameOf(path) {
-  const name = basename(resolve(path))
-  return ['repo', '.git'].includes(name) ? nameOf(dirname(resolve(path))) : name
-}
-
-/**
- * Cases of all sources in turns, at most `most` of each.
- * @param {Source[]} from
- * @param {string} purpose
- * @param {number} most
- * @param {(pair: Pair, random: Random, source: Source) => Iterable<Case> | AsyncIterable<Case>}
- * make @returns {AsyncGenerator<Case>}
- */
-async function* byTurns(from, purpose, most, make) {
-  let open = from.map((source) => {
-    const random = randomFrom(values.seed, `${purpose} ${source.name}`)
-    const pairs = source.pairs(random)[Symbol.iterator]()
-    return { source, random, pairs, left: most }
-  })
-  while (open.length > 0) {
-    for (const turn of open) {
-      const { value: pair, done } = turn.pairs.next()
-      if (done) turn.left = 0
-      if (!pair) continue
-      for await (const one of make(pair, turn.random, turn.source)) {
-        if (turn.left-- > 0) yield one
-      }
+      files: () => [],
     }
-    open = open.filter(({ left }) => left > 0)
   }
 }
 
 /**
- * @param {Source[]} all
- * @returns {AsyncGenerator<Case>}
+ * @param {Iterable<Case> | AsyncIterable<Case>} cases
+ * @param {number} most
  */
-async function* allCases(all) {
-  const share = (/** @type {number} */ count) => Math.ceil(count / all.length)
-  for (const family of /** @type {const} */ (['commits', 'releases'])) {
-    if (!families.includes(family)) continue
-    const from = all.filter((source) => source.family === family)
-    yield* byTurns(from, family, limit, (pair, random) => casesOf(pair, random, family))
+async function* first(cases, most) {
+  let left = Math.ceil(most)
+  for await (const one of cases) {
+    if (left-- <= 0) return
+    yield one
   }
-  if (families.includes('synthetic')) {
-    yield* byTurns(all, 'synthetic', share(10 * limit), syntheticCases)
+}
+
+/** @param {Source} source @returns {AsyncGenerator<Case>} */
+async function* allCases(source) {
+  const randomOf = (/** @type {string} */ purpose) =>
+    randomFrom(values.seed, `${purpose} ${source.name}`)
+  const { family } = source
+  if (families.includes(family)) {
+    const random = randomOf(family)
+    const cases = ofPairs((pair) => casesOf(pair, random, family))(source, random)
+    yield* first(cases, limit)
   }
-  if (families.includes('formatted')) {
-    yield* byTurns(all, 'formatted', share(3 * sample), formattedCases)
+  for (const [name, { share, cases }] of Object.entries(FAMILIES)) {
+    if (families.includes(name)) yield* first(cases(source, randomOf(name)), share * limit)
   }
-  if (families.includes('unchanged')) {
-    yield* byTurns(all, 'unchanged', share(50 * limit), unchangedCases)
+  for (const formatter of families.includes('formatted') ? formatters : []) {
+    const random = randomOf(formatter.name)
+    const cases = formattedCases(formatter, source.files(random), random)
+    yield* first(cases, FORMATTED_SHARE * limit)
   }
 }
 
@@ -204,42 +215,71 @@ function jsonLines(path) {
 }
 
 /** A case as a line of JSON. @param {Case} one */
-function plainCase({ oldLines, mispaired, formatted, ...rest }) {
-  return {
-    ...rest,
-    ...(mispaired && { mispaired: [...mispaired] }),
-    ...(formatted && { formatter: formatted.formatter.name, truthFormatted: formatted.truth }),
-  }
-}
+const plainCase = ({ oldLines, mispaired, ...rest }) => ({
+  ...rest,
+  ...(mispaired && { mispaired: [...mispaired] }),
+})
 
-function origin() {
-  const heads = repositories().map(({ name, path }) => {
-    const args = ['-C', path, 'rev-parse', '--short=10', 'HEAD']
-    return `${name} at ${execFileSync('git', args, { encoding: 'utf8' }).trim()}`
-  })
+/** @param {import('./corpus.mjs').Repository[]} from */
+function origin(from) {
+  const heads = from.map(({ name, commit }) => `${name} at ${commit.slice(0, 10)}`)
   const releases = (withPackages ? packages() : []).map(
     ({ releases }) => `${releases[0]} to ${releases.at(-1)}`,
   )
+  const memory = (process.resourceUsage().maxRSS / 2 ** 20).toFixed(1)
   return [
-    `Commits: ${heads.join(', ')}.`,
+    `Repositories: ${heads.join(', ')}.`,
     ...(withPackages ? [`Releases: ${releases.join(', ')}.`] : []),
-    `Seed ${values.seed}, limit ${limit}, sample ${sample}, Node ${process.version}, ${process.platform}.`,
+    `Seed ${values.seed}, limit ${limit}, sample ${sample}, ${commits} commits, Node ${process.version}, ${process.platform}, ${memory} GiB of memory.`,
   ].join('\n\n')
 }
 
+const from = repositories(positionals, { commits, from: values.from })
 if (withPackages) install()
-const cases = allCases(await sources())
+if (families.includes('formatted')) installFormatters()
 const measured = subjects()
-const wrong = jsonLines(values.wrong)
+const [wrong, refused] = [jsonLines(values.wrong), jsonLines(values.refused)]
+const tallies = new Tallies()
+const count = from.length + (withPackages ? packages().length : 0)
 try {
-  const tallies = await measure(cases, measured, {
-    most: { main: Number.POSITIVE_INFINITY, usual: 10 * sample, slow: sample },
-    onWrong: ({ subject, one, text }) =>
-      wrong?.write({ subject: subject.name, ...plainCase(one), got: text }),
-  })
-  console.log(`${origin()}\n\n${tables(tallies)}`)
-  if (isWritten) writePage(page, `${origin()}\n\n${tables(tallies, ON_PAGE)}`)
+  let at = 0
+  for await (const source of sources(from)) {
+    // The samples of slow subjects come from all sources.
+    const part = ++at / count
+    const most = {
+      main: Number.POSITIVE_INFINITY,
+      usual: Math.ceil(10 * sample * part),
+      slow: Math.ceil(sample * part),
+    }
+    await measure(allCases(source), measured, {
+      tallies,
+      most,
+      onWrong: ({ subject, one, text }) =>
+        wrong?.write({ subject: subject.name, ...plainCase(one), got: text }),
+      onRefused: ({ subject, one, result }) => {
+        if (result.shown && !isShown(one, result)) {
+          refused?.write({ subject: subject.name, ...plainCase(one), shown: [...result.shown] })
+        }
+      },
+    })
+    if (families.includes('long') && measured.some(({ name }) => name === SESSION)) {
+      const random = randomFrom(values.seed, `long ${source.name}`)
+      const onWrong = (/** @type {object} */ result) => wrong?.write(result)
+      measureLong(source.files(random), random, tallies, { most: limit, onWrong })
+    }
+    console.error(`${source.name}: measured, ${Math.round(process.uptime())} s`)
+  }
+  console.log(`${origin(from)}\n\n${sessionTables(tallies)}\n\n${tables(tallies)}`)
+  if (isWritten) {
+    if (measured.some(({ name }) => name === SESSION)) {
+      writePage(page, 'sessions', `${origin(from)}\n\n${sessionTables(tallies)}`)
+    }
+    if (measured.some(({ name }) => name !== SESSION && ON_PAGE.includes(name))) {
+      writePage(page, 'other subjects', `${origin(from)}\n\n${tables(tallies, ON_PAGE)}`)
+    }
+  }
 } finally {
   for (const { end } of measured) end?.()
   wrong?.end()
+  refused?.end()
 }

@@ -9,7 +9,7 @@ import { copied, randomEdit, rewritten } from './edits.mjs'
 /** @import { Random } from '../edit/history/random.mjs' */
 /** @import { Edit } from '../edit/history/text.mjs' */
 
-/** @typedef {{ text: string, id?: number }} Line `id`: its place in the old text, from 0 */
+/** @import { Line } from './identities.mjs' */
 /** @typedef {(lines: Line[], at: number, count: number, random: Random) => void} Change */
 
 const MOST_CHANGES = 5
@@ -20,7 +20,7 @@ const CASES_OF_A_TEXT = 4
 const LEAST_LINES = 12
 
 /** @type {Record<string, Change>} */
-const CHANGES = {
+export const CHANGES = {
   insert(lines, at, _count, random) {
     lines.splice(at, 0, ...fresh(copied(texts(lines), random)))
   },

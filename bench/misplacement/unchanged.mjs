@@ -1,8 +1,9 @@
-// Cases with an unchanged file: with the anchors that were shown, and with a mistake of models, the
-// right number with the hash of a nearby line. The number is the intended line
-// (vectors/mispaired.jsonl).
+// Cases with an unchanged file: hunks of commits, random edits with the anchors that were shown, and
+// with a mistake of models, the right number with the hash of a nearby line. The number is the
+// intended line (vectors/mispaired.jsonl).
 
-import { edited, withLines } from '../edit/history/text.mjs'
+import { edited, editOf, withLines } from '../edit/history/text.mjs'
+import { roomAround } from './cases.mjs'
 import { randomEdit } from './edits.mjs'
 
 /** @import { Case } from './cases.mjs' */
@@ -12,6 +13,8 @@ import { randomEdit } from './edits.mjs'
 
 const CASES_OF_A_TEXT = 20
 const FURTHEST = 3
+const HUNKS_OF_A_PAIR = 3
+const MOST_CONTEXT = 3
 
 /**
  * @param {Pair} pair its old text is used
@@ -38,6 +41,37 @@ export function* unchangedCases({ source, path, old }, random) {
       mispaired,
     }
   }
+}
+
+/**
+ * Hunks of a change as edits of the file before it: nothing should interfere.
+ * @param {Pair} pair
+ * @param {Random} random
+ * @returns {Generator<Case>}
+ */
+export function* hunkCases(pair, random) {
+  const { source, change, path, old, new: wanted, hunks } = pair
+  // Files without a final terminator are skipped: which line loses it is not tested here.
+  if (!old.final) return
+  const text = withLines(old, old.lines)
+  const file = { source, change, path, old: text, oldLines: old.lines, current: text }
+  const edit = (/** @type {number} */ at, /** @type {number} */ context) =>
+    editOf(hunks[at], old.lines, wanted.lines, roomAround(pair, at, context))
+  const caseOf = (/** @type {string} */ scenario, /** @type {Edit[]} */ operations) => ({
+    scenario: `hunks, unchanged file: ${scenario}`,
+    ...file,
+    truth: withLines(old, edited(old.lines, operations)),
+    operations,
+    isUnmoved: true,
+  })
+  for (const at of random.shuffled([...hunks.keys()]).slice(0, HUNKS_OF_A_PAIR)) {
+    yield caseOf('exactly its lines', [edit(at, 0)])
+    yield caseOf('1 to 3 lines of context', [edit(at, 1 + random.below(MOST_CONTEXT))])
+  }
+  yield caseOf(
+    'all hunks of the file',
+    hunks.map((_, at) => edit(at, 0)),
+  )
 }
 
 /**

@@ -48,6 +48,7 @@ export function* pairsOfRepository({ name, path: repository }, changes, random, 
     const blobs = contentsOf(
       repository,
       batch.flatMap(({ oldBlob, newBlob }) => [oldBlob, newBlob]),
+      maxBytes,
     )
     for (const { commit, path, oldBlob, newBlob, hunks } of batch) {
       const [before, after] = [oldBlob, newBlob].map((id) => {
@@ -135,10 +136,11 @@ function hunkOf(header) {
 /**
  * @param {string} repository
  * @param {string[]} blobs
+ * @param {number} [maxBytes] larger ones are not loaded
  */
-export function contentsOf(repository, blobs) {
+export function contentsOf(repository, blobs, maxBytes = Number.POSITIVE_INFINITY) {
   const output = execFileSync('git', ['-C', repository, 'cat-file', '--batch'], {
-    input: `${blobs.join('\n')}\n`,
+    input: `${withinSize(repository, blobs, maxBytes).join('\n')}\n`,
     maxBuffer: MAX_BATCH_BYTES,
   })
   /** @type {Map<string, Buffer>} */
@@ -152,6 +154,24 @@ export function contentsOf(repository, blobs) {
     at += Number(size) + 1
   }
   return contents
+}
+
+/**
+ * @param {string} repository
+ * @param {string[]} blobs
+ * @param {number} maxBytes
+ */
+function withinSize(repository, blobs, maxBytes) {
+  if (maxBytes === Number.POSITIVE_INFINITY) return blobs
+  const sizes = execFileSync(
+    'git',
+    ['-C', repository, 'cat-file', '--batch-check=%(objectname) %(objectsize)'],
+    { input: `${blobs.join('\n')}\n`, encoding: 'utf8' },
+  )
+  return sizes.split('\n').flatMap((row) => {
+    const [id, size] = row.split(' ')
+    return Number(size) <= maxBytes ? [id] : []
+  })
 }
 
 /**

@@ -1,16 +1,16 @@
-// Sessions: they remember what they showed. Each case is a separate session that reads the old
-// file; then the file is replaced by the current one, and the session applies the edit.
+// Sessions: they remember what they showed. A session reads the old file; then the file is replaced
+// by the current one, and a fork of the session applies the edit. So the cases of one old text
+// share a read.
 
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import native from 'hashline-native'
 import { operationsOf } from './plain.mjs'
-import { refused } from './subject.mjs'
 
 /** @import { Dialect } from 'hashline-native' */
 /** @import { Case } from '../cases.mjs' */
-/** @import { Subject } from './subject.mjs' */
+/** @import { Result, Subject } from './subject.mjs' */
 
 /** An addon without sessions does not have this class. */
 const { HashSession } = /** @type {Record<string, any>} */ (native)
@@ -38,6 +38,23 @@ function session(name, { dialect = 'pi', hints, parts, stored } = {}) {
   let count = 0
   /** @type {string | undefined} */
   let scratch
+  /** The session that read the text of the last case. @type {Shown | undefined} */
+  let last
+  const close = () => {
+    last?.reader.close()
+    last = undefined
+  }
+  /** @param {Case} one @param {string} file @param {string} path @param {object} options */
+  const shownTo = (one, file, path, options) => {
+    if (last?.lines === one.oldLines && last.path === path && !parts && !stored) return last.reader
+    close()
+    writeFileSync(file, one.old)
+    const reader = new HashSession(options)
+    if (parts) readAround(reader, path, one)
+    else readAll(reader, path)
+    last = { reader, lines: one.oldLines, path }
+    return reader
+  }
   return {
     name,
     pace: name === 'session, pi' ? 'main' : 'usual',
@@ -53,23 +70,43 @@ function session(name, { dialect = 'pi', hints, parts, stored } = {}) {
         stateDir: join(scratch, 'state'),
         ...(stored && { store: { id: `${++count}` } }),
       }
-      writeFileSync(join(dir, path), one.old)
-      const reader = new HashSession(options)
-      if (parts) readAround(reader, path, one)
-      else readAll(reader, path)
+      const reader = shownTo(one, join(dir, path), path, options)
       writeFileSync(join(dir, path), one.current)
       const operations = operationsOf(one, { dialect, hints })
-      const editor = stored ? new HashSession(options) : reader
+      const editor = stored ? new HashSession(options) : reader.fork()
       const outcome = editor.applySync({ operations: operations.map((op) => ({ ...op, path })) })
+      // Collection of garbage comes too late for the memory of thousands of sessions.
+      editor.close()
       if (stored) removeStores(options.stateDir)
-      if (outcome.status === 'rejected') return refused(outcome.code)
-      const text = readFileSync(join(dir, path), 'utf8')
-      return { status: 'applied', text, repaired: outcome.repairs.length > 0 }
+      return resultOf(outcome, () => readFileSync(join(dir, path), 'utf8'))
     },
     end() {
+      close()
       if (scratch) rmSync(scratch, { recursive: true, force: true })
     },
   }
+}
+
+/** @typedef {{ reader: any, lines: string[], path: string }} Shown */
+
+/** A line with its anchor in a refusal; those as they were begin with `- `. */
+const ROW = /^ *(\d+)[:#]?[\p{L}\d]+(?:@\w+)?[|:]/gmu
+
+/**
+ * @param {any} outcome
+ * @param {() => string} current reads the file
+ * @returns {Result}
+ */
+export function resultOf(outcome, current) {
+  if (outcome.status === 'rejected') {
+    const shown = Array.from(outcome.text.matchAll(ROW), ([, number]) => Number(number))
+    return { status: 'refused', code: outcome.code, shown: new Set(shown) }
+  }
+  const remarks = [
+    ...outcome.repairs.map((/** @type {{ rule: string }} */ { rule }) => `repair ${rule}`),
+    ...outcome.warnings.map((/** @type {{ code: string }} */ { code }) => `warning ${code}`),
+  ]
+  return { status: 'applied', text: current(), repaired: outcome.repairs.length > 0, remarks }
 }
 
 /**

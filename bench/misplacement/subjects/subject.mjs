@@ -3,9 +3,20 @@
 /** @import { Case } from '../cases.mjs' */
 
 /**
- * @typedef {{ status: 'applied', text: string, repaired?: boolean } | { status: 'refused', code: string }} Result
- * `repaired`: the texts of the edit were repaired before, which may explain the difference
+ * @typedef {object} Applied
+ * @property {'applied'} status
+ * @property {string} text
+ * @property {boolean} [repaired] the texts of the edit were repaired before, which may explain the
+ * difference
+ * @property {string[]} [remarks] the repairs and warnings, by kind
  */
+/**
+ * @typedef {object} Refused
+ * @property {'refused'} status
+ * @property {string} code
+ * @property {Set<number>} [shown] the numbers of the current lines that the refusal shows
+ */
+/** @typedef {Applied | Refused} Result */
 /**
  * @typedef {object} Subject
  * @property {string} name

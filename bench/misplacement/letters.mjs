@@ -1,0 +1,78 @@
+// Where a formatter put the lines of a text: the letters and digits of both texts are the same, so
+// each line is a range of them.
+
+/** @import { Line } from './identities.mjs' */
+
+const LETTERS = /[\p{L}\p{N}]+/gu
+
+/** @param {string} line */
+const lettersOf = (line) => (line.match(LETTERS) ?? []).join('')
+
+/**
+ * @typedef {object} Range of letters, in all those of the text
+ * @property {number} start
+ * @property {number} end
+ */
+
+/** @param {string[]} lines @returns {{ all: string, ranges: Range[] }} */
+function rangesOf(lines) {
+  const letters = lines.map(lettersOf)
+  let end = 0
+  const ranges = letters.map(({ length }) => {
+    const start = end
+    end += length
+    return { start, end }
+  })
+  return { all: letters.join(''), ranges }
+}
+
+/**
+ * The lines of a formatted text with their identities. A line is kept if the same letters are a
+ * line of both texts, and these lines differ only in whitespace at their ends. Lines without
+ * letters are kept if there are as many with this text between the same letters.
+ * @param {string[]} old
+ * @param {string[]} current
+ * @returns {Line[] | undefined} undefined if the letters differ
+ */
+export function alignedLines(old, current) {
+  const [before, after] = [rangesOf(old), rangesOf(current)]
+  if (before.all !== after.all) return undefined
+  const places = placesOfTexts(old, before.ranges)
+  const others = placesOfTexts(current, after.ranges)
+  /** @type {Map<number, number>} */
+  const ids = new Map()
+  for (const [key, found] of places) {
+    const now = others.get(key)
+    if (now?.length !== found.length) continue
+    for (const [at, id] of found.entries()) ids.set(now[at], id)
+  }
+  let next = 0
+  return current.map((text, at) => {
+    const { start, end } = after.ranges[at]
+    while (next < old.length && before.ranges[next].end <= start) next++
+    const holds = []
+    for (let id = next; id < old.length && before.ranges[id].start < end; id++) {
+      if (before.ranges[id].end > before.ranges[id].start) holds.push(id)
+    }
+    const id = ids.get(at)
+    if (holds.length === 0 && id !== undefined) holds.push(id)
+    return { text, id, holds }
+  })
+}
+
+/**
+ * The lines of each text and range of letters.
+ * @param {string[]} lines
+ * @param {Range[]} ranges
+ */
+function placesOfTexts(lines, ranges) {
+  /** @type {Map<string, number[]>} */
+  const places = new Map()
+  for (const [at, line] of lines.entries()) {
+    const key = `${ranges[at].start} ${ranges[at].end} ${line.trim()}`
+    const found = places.get(key)
+    if (found) found.push(at)
+    else places.set(key, [at])
+  }
+  return places
+}
