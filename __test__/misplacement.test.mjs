@@ -10,12 +10,17 @@ import { interval, percent } from '../bench/edit/proportion.mjs'
 import { casesOf } from '../bench/misplacement/cases.mjs'
 import { unifiedDiff } from '../bench/misplacement/diff.mjs'
 import { generatedPairs } from '../bench/misplacement/generated.mjs'
-import { measure } from '../bench/misplacement/measure.mjs'
+import { casesOfLines } from '../bench/misplacement/identities.mjs'
+import { alignedLines } from '../bench/misplacement/letters.mjs'
+import { measureLong } from '../bench/misplacement/long.mjs'
+import { measure, Tallies } from '../bench/misplacement/measure.mjs'
+import { reindentedCases } from '../bench/misplacement/reindented.mjs'
+import { sessionTables } from '../bench/misplacement/report.mjs'
 import { exactSubject } from '../bench/misplacement/subjects/exact.mjs'
 import { plainSubjects } from '../bench/misplacement/subjects/plain.mjs'
 import { sessionSubjects } from '../bench/misplacement/subjects/session.mjs'
 import { syntheticCases } from '../bench/misplacement/synthetic.mjs'
-import { unchangedCases } from '../bench/misplacement/unchanged.mjs'
+import { hunkCases, unchangedCases } from '../bench/misplacement/unchanged.mjs'
 
 /** @import { Case } from '../bench/misplacement/cases.mjs' */
 /** @import { Pair } from '../bench/edit/history/git.mjs' */
@@ -33,6 +38,34 @@ async function* generated(make, texts = TEXTS) {
   const random = randomFrom('short run', 'cases')
   for (const pair of generatedPairs(randomFrom('short run', 'pairs'), texts)) {
     yield* make(pair, random)
+  }
+}
+
+/** The old texts of generated changes, as files. @param {number} texts */
+function* generatedFiles(texts) {
+  for (const { source, path, old } of generatedPairs(randomFrom('short run', 'files'), texts)) {
+    yield { source, path, text: old }
+  }
+}
+
+/** Runs cases in the session alone. @param {Iterable<Case>} cases */
+async function inSession(cases) {
+  const subject = sessionSubjects[0]
+  const all = Number.POSITIVE_INFINITY
+  const most = { main: all, usual: all, slow: all }
+  async function* given() {
+    yield* cases
+  }
+  try {
+    const tallies = await measure(given(), [subject], { most })
+    return [...tallies.byScenario].map(([scenario, bySubject]) => ({
+      scenario,
+      tally: /** @type {import('../bench/misplacement/tally.mjs').Tally} */ (
+        bySubject.get(subject.name)
+      ),
+    }))
+  } finally {
+    subject.end?.()
   }
 }
 
@@ -108,7 +141,93 @@ describe('edits by old anchors', () => {
   })
 })
 
+describe('sessions', () => {
+  test('follow lines that were re-indented', async () => {
+    const random = randomFrom('short run', 're-indented')
+    const cases = [...generatedFiles(10)].flatMap((file) => [...reindentedCases(file, random)])
+    const rows = await inSession(cases)
+    assert.ok(rows.length > 8)
+    for (const { scenario, tally } of rows) {
+      assert.equal(tally.wrong, 0, scenario)
+      assert.equal(tally.indented, 0, `${scenario}: the indentation of new lines`)
+      if (scenario.endsWith('another change')) continue
+      assert.equal(tally.possible, tally.all, `${scenario}: every line is still there`)
+    }
+    const { right, all } = rows.reduce(
+      (sum, { tally }) => ({ right: sum.right + tally.right, all: sum.all + tally.all }),
+      { right: 0, all: 0 },
+    )
+    assert.ok(right > all / 2, `${right} of ${all} are right`)
+  })
+
+  test('apply edits by any anchor that was ever shown, at its line or not', () => {
+    const tallies = new Tallies()
+    const wrong = /** @type {object[]} */ ([])
+    measureLong(generatedFiles(20), randomFrom('short run', 'long'), tallies, {
+      most: 120,
+      onWrong: (result) => wrong.push(result),
+    })
+    assert.deepEqual(wrong, [])
+    assert.equal(tallies.byScenario.size, 2)
+    for (const [scenario, bySubject] of tallies.byScenario) {
+      const [[, { all, right, possible }]] = bySubject
+      assert.ok(all >= 120, scenario)
+      assert.ok(right > all / 4 && right <= possible, `${scenario}: ${right} of ${all} are right`)
+    }
+  })
+
+  test('make the hunks of a change in an unchanged file', async () => {
+    const random = randomFrom('short run', 'hunks')
+    const pairs = [...generatedPairs(randomFrom('short run', 'pairs'), 10)]
+    const rows = await inSession(pairs.flatMap((pair) => [...hunkCases(pair, random)]))
+    assert.equal(rows.length, 3)
+    for (const { scenario, tally } of rows) assert.equal(tally.wrong, 0, scenario)
+  })
+})
+
 describe('the benchmark program', () => {
+  test('knows where a formatter put the lines', () => {
+    const old = ['f(a, b)', 'if (a) {', '  g()', '}', '', "h('x')"]
+    const formatted = ['f(', '  a,', '  b,', ');', 'if (a) {', '\tg()', '}', '', 'h("x")']
+    const lines = alignedLines(old, formatted)
+    assert.deepEqual(
+      lines?.map(({ id, holds }) => [id, holds]),
+      // biome-ignore format: a line each
+      [
+        [undefined, [0]], [undefined, [0]], [undefined, [0]], [undefined, []],
+        [1, [1]], [2, [2]], [3, [3]], [4, [4]], [undefined, [5]],
+      ],
+    )
+    assert.equal(alignedLines(['a'], ['b']), undefined)
+    const braces = alignedLines(['a {', '}', '}'], ['a {', '}', '};'])
+    assert.deepEqual(
+      braces?.map(({ id }) => id),
+      [0, 1, undefined],
+    )
+  })
+
+  test('expects the indentation that the lines have now', () => {
+    const old = { lines: ['a:', '  b: 1', '  c: 2'], eol: /** @type {const} */ ('\n'), final: true }
+    const lines = old.lines.map((text, id) => ({ text: text.replace('  ', '\t'), id }))
+    const names = { scenario: 'x', source: '', change: '', path: 'x' }
+    const cases = [...casesOfLines(names, old, lines, randomFrom('short run', 'lines'), 60)]
+    assert.ok(cases.length > 20)
+    for (const { truth, operations, now } of cases) {
+      assert.ok(truth && !/^ /m.test(truth), truth)
+      const [edit] = operations
+      const [first, last] = 'after' in edit ? [edit.after, edit.after] : [edit.first, edit.last]
+      assert.deepEqual(now, [1, 2, 3].slice(first - 1, last))
+    }
+  })
+
+  test('counts the cases that have a right place, and what refusals lack', () => {
+    const tallies = new Tallies()
+    const tally = tallies.of('formatted: black, 60 columns', 'session, pi')
+    Object.assign(tally, { right: 7, refused: 3, possible: 8, unshown: 1 })
+    const row = '| black, 60 columns | 10 | 70.0 % | 80.0 % | 0 | 0 % to 27.8 % | 30.0 % | 1 | 0 |'
+    assert.ok(sessionTables(tallies).includes(row), sessionTables(tallies))
+  })
+
   test('parses the hunks of a log', () => {
     /** @type {object[]} */
     const found = []

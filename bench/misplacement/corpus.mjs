@@ -78,7 +78,11 @@ export function repositories(named, options) {
  */
 function cloned(name, { commits, from }) {
   const commit = COMMITS[name]
-  const path = join(cacheDir, 'repositories', `${name.replace('/', '+')}-${commit.slice(0, 10)}-${commits}`)
+  const path = join(
+    cacheDir,
+    'repositories',
+    `${name.replace('/', '+')}-${commit.slice(0, 10)}-${commits}`,
+  )
   if (existsSync(path)) return { name, path, commit }
   const unfinished = `${path}.new`
   rmSync(unfinished, { recursive: true, force: true })

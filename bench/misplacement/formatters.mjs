@@ -37,7 +37,8 @@ const pythonDir = join(cacheDir, 'formatters')
 const biome = fileURLToPath(new URL('../../node_modules/.bin/biome', import.meta.url))
 
 /** @param {string} program */
-const ofPython = (program) => join(pythonDir, process.platform === 'win32' ? 'Scripts' : 'bin', program)
+const ofPython = (program) =>
+  join(pythonDir, process.platform === 'win32' ? 'Scripts' : 'bin', program)
 
 /** Installs the formatters; those that cannot be installed are not measured. */
 export function installFormatters() {
@@ -96,7 +97,10 @@ const rustfmt =
   async (texts) =>
     texts.map((text) => {
       const args = ['--edition', '2024', ...config.flatMap((option) => ['--config', option])]
-      const { status, stdout, error } = spawnSync('rustfmt', args, { input: text, encoding: 'utf8' })
+      const { status, stdout, error } = spawnSync('rustfmt', args, {
+        input: text,
+        encoding: 'utf8',
+      })
       if (error) throw error
       return status === 0 ? stdout : undefined
     })

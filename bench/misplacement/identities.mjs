@@ -39,7 +39,9 @@ export function lineEdit(lines, random, from = 1, to = lines.length) {
   const first = from + random.below(to - from - count + 2)
   const like = Array.from({ length: count }, (_, at) => first - 1 + at)
   if (lines[first - 1].trim() === '') return undefined
-  const wanted = like.map((at) => (lines[at].trim() === '' ? lines[at] : changed(lines[at], random)))
+  const wanted = like.map((at) =>
+    lines[at].trim() === '' ? lines[at] : changed(lines[at], random),
+  )
   /** @type {Edit} */
   const edit =
     kind === 'insert'
@@ -67,7 +69,8 @@ export function resultOf(lines, oldLines, { edit, like }, places) {
   if (start === undefined) return undefined
   for (let number = first; number <= last; number++) {
     const line = lines[start + number - first]
-    if (line?.id !== number - 1 || line.text.trim() !== oldLines[number - 1].trim()) return undefined
+    if (line?.id !== number - 1 || line.text.trim() !== oldLines[number - 1].trim())
+      return undefined
   }
   const wanted = edit.lines.map((text, at) => {
     const line = lines[/** @type {number} */ (places.get(like[at]))]
@@ -128,7 +131,7 @@ export function* casesOfLines(names, old, lines, random, count) {
     if (!old.final && ('after' in edit ? edit.after : edit.last) === old.lines.length) continue
     const wanted = resultOf(lines, old.lines, made, places)
     const truth = wanted && withLines(old, wanted)
-    if (truth === shared.current) continue
+    if (truth === shared.current || truth === '') continue
     yield {
       ...shared,
       truth,

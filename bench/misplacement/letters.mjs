@@ -1,22 +1,21 @@
-// Where a formatter put the lines of a text: the letters and digits of both texts are the same, so
-// each line is a range of them.
+// Where a formatter put the lines of a text: the characters that it neither adds nor removes are the
+// same in both texts, so each line is a range of them.
 
 /** @import { Line } from './identities.mjs' */
 
-const LETTERS = /[\p{L}\p{N}]+/gu
-
-/** @param {string} line */
-const lettersOf = (line) => (line.match(LETTERS) ?? []).join('')
+/** What formatters add and remove: whitespace, quotes, parentheses, and marks at the ends of items. */
+const OPTIONAL = /[\s"'`,;()]+/g
+const NO_LETTERS = /[^\p{L}\p{N}]+/gu
 
 /**
- * @typedef {object} Range of letters, in all those of the text
+ * @typedef {object} Range of characters, in all those of the text
  * @property {number} start
  * @property {number} end
  */
 
-/** @param {string[]} lines @returns {{ all: string, ranges: Range[] }} */
-function rangesOf(lines) {
-  const letters = lines.map(lettersOf)
+/** @param {string[]} lines @param {RegExp} skipped @returns {{ all: string, ranges: Range[] }} */
+function rangesOf(lines, skipped) {
+  const letters = lines.map((line) => line.replace(skipped, ''))
   let end = 0
   const ranges = letters.map(({ length }) => {
     const start = end
@@ -27,15 +26,25 @@ function rangesOf(lines) {
 }
 
 /**
- * The lines of a formatted text with their identities. A line is kept if the same letters are a
- * line of both texts, and these lines differ only in whitespace at their ends. Lines without
- * letters are kept if there are as many with this text between the same letters.
+ * The lines of a formatted text with their identities.
  * @param {string[]} old
  * @param {string[]} current
- * @returns {Line[] | undefined} undefined if the letters differ
+ * @returns {Line[] | undefined} undefined if their letters and digits differ
  */
-export function alignedLines(old, current) {
-  const [before, after] = [rangesOf(old), rangesOf(current)]
+export const alignedLines = (old, current) =>
+  alignedBy(old, current, OPTIONAL) ?? alignedBy(old, current, NO_LETTERS)
+
+/**
+ * A line is kept if the same characters are a line of both texts, and these lines differ only in
+ * whitespace at their ends. Lines of skipped characters are kept if there are as many with this text
+ * between the same characters.
+ * @param {string[]} old
+ * @param {string[]} current
+ * @param {RegExp} skipped
+ * @returns {Line[] | undefined}
+ */
+function alignedBy(old, current, skipped) {
+  const [before, after] = [rangesOf(old, skipped), rangesOf(current, skipped)]
   if (before.all !== after.all) return undefined
   const places = placesOfTexts(old, before.ranges)
   const others = placesOfTexts(current, after.ranges)
@@ -61,7 +70,7 @@ export function alignedLines(old, current) {
 }
 
 /**
- * The lines of each text and range of letters.
+ * The lines of each text and range of characters.
  * @param {string[]} lines
  * @param {Range[]} ranges
  */

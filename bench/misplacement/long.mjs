@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import native, { hashLines } from 'hashline-native'
 import { copied, rewritten } from './edits.mjs'
-import { lineEdit, placesOf, resultOf as linesAfter } from './identities.mjs'
+import { lineEdit, resultOf as linesAfter, placesOf } from './identities.mjs'
 import { count } from './measure.mjs'
 import { resultOf } from './subjects/session.mjs'
 import { CHANGES } from './synthetic.mjs'
@@ -115,7 +115,10 @@ class Story {
     const hashes = hashLines(this.text, { dialect: 'pi' })
     const rows = lines.slice(from - 1, from - 1 + page).map(({ text, id }, at) => {
       const number = from + at
-      return /** @type {[number, Row]} */ ([number, { anchor: `${number}:${hashes[number - 1]}`, text, id }])
+      return /** @type {[number, Row]} */ ([
+        number,
+        { anchor: `${number}:${hashes[number - 1]}`, text, id },
+      ])
     })
     this.views.push(new Map(rows))
   }
@@ -175,6 +178,7 @@ class Story {
     }
     const ids = new Map([...found].map(([index, place]) => [place, index]))
     const lines = this.lines.map(({ text }, place) => ({ text, id: ids.get(place) }))
+    /** @type {string[]} */
     const shown = []
     for (const [index, { text }] of meant.entries()) shown[first - 1 + index] = text
     const texts = linesAfter(lines, shown, { edit, like }, found)
@@ -259,7 +263,15 @@ function run(story, names, tally, { names: about, onWrong, onRefused }) {
       const one = /** @type {any} */ ({ truth, now, isIndented: true, operations: [made.edit] })
       const verdict = count(tally, one, result)
       if (left > 1) editor.close()
-      const report = () => ({ ...about, path, steps: story.steps, before, operations, meant: made.meant, truth })
+      const report = () => ({
+        ...about,
+        path,
+        steps: story.steps,
+        before,
+        operations,
+        meant: made.meant,
+        truth,
+      })
       if (verdict === 'wrong' && result.status === 'applied') {
         onWrong?.({ ...report(), got: result.text, answer: outcome.text })
         return edits

@@ -42,7 +42,11 @@ export class Tallies {
  * @param {Tallies} [options.tallies] to add to
  * @returns {Promise<Tallies>}
  */
-export async function measure(cases, subjects, { most, onWrong, onRefused, tallies = new Tallies() }) {
+export async function measure(
+  cases,
+  subjects,
+  { most, onWrong, onRefused, tallies = new Tallies() },
+) {
   for await (const chunk of chunksOf(cases)) {
     for (const subject of subjects) {
       const given = sampleOf(chunk, tallies, subject, most[subject.pace])
@@ -51,7 +55,8 @@ export async function measure(cases, subjects, { most, onWrong, onRefused, talli
         const result = results[at]
         const verdict = count(tallies.of(one.scenario, subject.name), one, result)
         if (verdict === 'right') continue
-        if (verdict === 'refused' && result.status === 'refused') onRefused?.({ subject, one, result })
+        if (verdict === 'refused' && result.status === 'refused')
+          onRefused?.({ subject, one, result })
         if (result.status === 'applied') onWrong?.({ subject, one, text: result.text })
       }
     }
@@ -114,7 +119,8 @@ export function count(tally, one, result) {
 }
 
 /** Whether a refusal shows what the next edit needs. @param {Case} one @param {Refused} result */
-export const isShown = ({ now = [] }, { shown }) => now.every((number) => shown?.has(number) ?? true)
+export const isShown = ({ now = [] }, { shown }) =>
+  now.every((number) => shown?.has(number) ?? true)
 
 /**
  * @param {Case} one

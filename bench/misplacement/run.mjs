@@ -5,7 +5,8 @@
 //   --family NAME,…    only these: commits, releases, synthetic, reindented, formatted, long, hunks,
 //                      unchanged
 //   --without-packages installs no packages and draws the cases from repositories alone
-//   --only TEXT        only subjects whose name contains it; may be given several times
+//   --only TEXT        only the subject of this name, or those whose names contain it; may be
+//                      given several times
 //   --limit N          the most cases of commits, releases and hunks from each source; of other
 //                      families a multiple of it
 //   --sample N         the number of cases of each scenario for subjects that start a process for
@@ -121,8 +122,7 @@ const FAMILIES = {
   synthetic: { share: 2, cases: ofPairs(syntheticCases) },
   reindented: {
     share: 2,
-    cases: (source, random) =>
-      each(source.files(random), (file) => reindentedCases(file, random)),
+    cases: (source, random) => each(source.files(random), (file) => reindentedCases(file, random)),
   },
   hunks: { share: 1, cases: ofPairs(hunkCases) },
   unchanged: { share: 2, cases: ofPairs(unchangedCases) },
@@ -193,8 +193,12 @@ function subjects() {
   if (sessionSubjects.length === 0) console.error('not measured: sessions, which this build lacks')
   const plain = [...plainSubjects, ...shownSubjects]
   const all = [...sessionSubjects, ...plain, exactSubject, ...installed, publishedSubject]
-  const { only } = values
-  return all.filter(({ name }) => only.length === 0 || only.some((part) => name.includes(part)))
+  const isChosen = (/** @type {string} */ name) =>
+    values.only.some((part) => {
+      const isName = all.some((other) => other.name === part)
+      return isName ? name === part : name.includes(part)
+    })
+  return all.filter(({ name }) => values.only.length === 0 || isChosen(name))
 }
 
 /**
