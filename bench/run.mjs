@@ -68,8 +68,8 @@ const GROUPS = {
 const OTHERS = {
   misplacement: {
     run: 'node bench/misplacement/run.mjs',
-    does: 'how often an edit by old anchors lands on a wrong place; writes bench/misplacement.md',
-    needs: 'the addon, git; network and 700 MB the first time',
+    does: '[[NAME=]REPOSITORY…]: how often an edit by old anchors lands on a wrong place; writes bench/misplacement.md',
+    needs: 'the addon, git, python3; network and 3 GB of disk the first time',
   },
   slips: {
     run: 'node bench/slips/run.mjs',
