@@ -22,6 +22,8 @@ import { editOf, withLines } from '../edit/history/text.mjs'
  * @property {Map<number, number>} [mispaired] numbers that the model writes with the hash of
  * another line: of this one
  * @property {number[]} [now] the numbers of the current lines that have the text of the edit's lines
+ * @property {(number | undefined)[]} [ids] for each current line the old one that it is, from 0, for
+ * analysis
  * @property {boolean} [isUnmoved] the file is unchanged: repairs and warnings are counted
  */
 

@@ -122,6 +122,7 @@ export function* casesOfLines(names, old, lines, random, count) {
       old,
       lines.map(({ text }) => text),
     ),
+    ids: lines.map(({ id }) => id),
   }
   for (let left = count; left > 0; left--) {
     const made = lineEdit(old.lines, random)

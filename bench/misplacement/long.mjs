@@ -47,6 +47,8 @@ class Story {
   views = []
   /** @type {object[]} */
   steps = []
+  /** The lines that own edits removed or added, by identity. @type {Set<number>} */
+  own = new Set()
   /** The next identity. */
   fresh
 
@@ -156,7 +158,23 @@ class Story {
     const meant = /** @type {Row[]} */ (rows)
     // The model copies what it sees, and the newest answer may have other lines here.
     if (meant.some(({ text }, at) => text !== shown[ends[0] - 1 + at])) return undefined
+    if (this.isOwnInside(meant)) return undefined
     return { ...made, anchors, meant }
+  }
+
+  /**
+   * Whether the session itself removed or added lines in a range that it saw earlier: it may mean
+   * the range with or without them.
+   * @param {Row[]} meant
+   */
+  isOwnInside(meant) {
+    const ids = new Set(meant.map(({ id }) => id))
+    const places = this.lines.flatMap(({ id }, place) => (ids.has(id) ? [place] : []))
+    const inside = this.lines.slice(Math.min(...places), Math.max(...places) + 1)
+    return (
+      inside.some(({ id = -1 }) => this.own.has(id) && !ids.has(id)) ||
+      meant.slice(1, -1).some(({ id = -1 }) => this.own.has(id))
+    )
   }
 
   /**
@@ -268,6 +286,7 @@ function run(story, names, tally, { names: about, onWrong, onRefused }) {
         path,
         steps: story.steps,
         before,
+        ids: story.lines.map(({ id }) => id),
         operations,
         meant: made.meant,
         truth,
@@ -301,12 +320,15 @@ function adopt(story, { edit, meant }, text, operations) {
   const texts = text.split(story.eol)
   const from = 'after' in edit ? start + 1 : start
   const wanted = texts.slice(from, from + edit.lines.length)
-  const replaced = story.lines.splice(from, 'after' in edit ? 0 : meant.length)
+  const removed = story.lines.splice(from, 'after' in edit ? 0 : meant.length)
+  const left = [...removed]
   const lines = wanted.map((line) => {
-    const same = replaced.findIndex((other) => other.text === line)
-    return replaced.splice(0, same + 1).at(-1) ?? { text: line }
+    const same = left.findIndex((other) => other.text === line)
+    return left.splice(0, same + 1).at(-1) ?? { text: line }
   })
+  const kept = new Set(lines.map(({ id }) => id))
   story.lines.splice(from, 0, ...lines)
   story.identify()
+  for (const { id = -1 } of [...removed, ...lines]) if (!kept.has(id)) story.own.add(id)
   story.steps.push({ own: operations, text })
 }

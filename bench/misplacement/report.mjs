@@ -12,6 +12,7 @@ const begin = (/** @type {string} */ part) =>
 const end = (/** @type {string} */ part) => `<!-- end of the figures of ${part} -->`
 
 export const SESSION = 'session, pi'
+export const LONG = 'Long sessions'
 
 const HEAD = ['subject', 'cases', 'right', 'wrong', 'wrong, of all', '95 % interval', 'refused']
 
@@ -37,7 +38,7 @@ const HEADINGS = {
   synthetic: 'Synthetic',
   're-indented': 'Re-indented',
   formatted: 'Formatted',
-  'long session': 'Long sessions',
+  'long session': LONG,
   hunks: 'Hunks of commits, unchanged file',
   'unchanged file': 'Unchanged file',
 }
@@ -77,10 +78,14 @@ function sessionCells(name, tally) {
   ]
 }
 
-/** @param {Tallies} tallies */
-export function sessionTables({ byScenario }) {
+/**
+ * @param {Tallies} tallies
+ * @param {(heading: string) => boolean} [isWanted]
+ */
+export function sessionTables({ byScenario }, isWanted = () => true) {
   const parts = []
   for (const [prefix, heading] of Object.entries(HEADINGS)) {
+    if (!isWanted(heading)) continue
     /** @type {[string, Tally][]} */
     const found = []
     for (const [scenario, bySubject] of byScenario) {
@@ -131,7 +136,7 @@ export function tables({ byScenario }, only) {
 
 /**
  * @param {string} path of the page
- * @param {string} part of it: `sessions` or `other subjects`
+ * @param {string} part of it: `sessions`, `long sessions` or `other subjects`
  * @param {string} figures
  */
 export function writePage(path, part, figures) {

@@ -18,7 +18,8 @@
 //   --wrong FILE       writes every wrong result as a line of JSON
 //   --refused FILE     writes refusals of sessions that do not show the lines meant, likewise
 //
-//   --write            writes bench/misplacement.md, as a run without options does
+//   --write            writes the measured parts of bench/misplacement.md, as a run without options
+//                      does
 
 import { spawnSync } from 'node:child_process'
 import { closeSync, openSync, renameSync, writeSync } from 'node:fs'
@@ -33,7 +34,7 @@ import { measureLong } from './long.mjs'
 import { isShown, measure, Tallies } from './measure.mjs'
 import { reindentedCases } from './reindented.mjs'
 import { changesOfPackage, install, packages, pairsOfPackage } from './releases.mjs'
-import { ON_PAGE, SESSION, sessionTables, tables, writePage } from './report.mjs'
+import { LONG, ON_PAGE, SESSION, sessionTables, tables, writePage } from './report.mjs'
 import { exactSubject } from './subjects/exact.mjs'
 import { plainSubjects } from './subjects/plain.mjs'
 import { programSubjects } from './subjects/programs.mjs'
@@ -92,6 +93,7 @@ const [limit, sample, commits, maxBytes] = [
   number('max-bytes'),
 ]
 const families = values.family.split(',')
+const needsChanges = families.some((name) => !['reindented', 'formatted', 'long'].includes(name))
 const withPackages = !values['without-packages'] && values.family !== 'commits'
 const isWritten =
   values.write || !process.argv.slice(2).some((argument) => argument.startsWith('-'))
@@ -132,7 +134,7 @@ const FORMATTED_SHARE = 0.25
 /** @param {import('./corpus.mjs').Repository[]} from @returns {AsyncGenerator<Source>} */
 async function* sources(from) {
   for (const repository of from) {
-    const changes = await changesIn(repository.path, commits)
+    const changes = needsChanges ? await changesIn(repository.path, commits) : []
     yield {
       name: repository.name,
       family: 'commits',
@@ -275,11 +277,14 @@ try {
   }
   console.log(`${origin(from)}\n\n${sessionTables(tallies)}\n\n${tables(tallies)}`)
   if (isWritten) {
-    if (measured.some(({ name }) => name === SESSION)) {
-      writePage(page, 'sessions', `${origin(from)}\n\n${sessionTables(tallies)}`)
+    const parts = {
+      sessions: sessionTables(tallies, (heading) => heading !== LONG),
+      'long sessions': sessionTables(tallies, (heading) => heading === LONG),
+      'other subjects': tables(tallies, ON_PAGE),
     }
-    if (measured.some(({ name }) => name !== SESSION && ON_PAGE.includes(name))) {
-      writePage(page, 'other subjects', `${origin(from)}\n\n${tables(tallies, ON_PAGE)}`)
+    // What was not measured stays on the page.
+    for (const [part, figures] of Object.entries(parts)) {
+      if (figures !== '') writePage(page, part, `${origin(from)}\n\n${figures}`)
     }
   }
 } finally {

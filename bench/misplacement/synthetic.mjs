@@ -106,6 +106,7 @@ export function* syntheticCases({ source, path, old }, random) {
       current,
       truth,
       isIndented: names.includes('indent'),
+      ids: lines.map(({ id }) => id),
       operations: [edit],
     }
   }

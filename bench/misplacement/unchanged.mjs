@@ -58,7 +58,7 @@ export function* hunkCases(pair, random) {
   const edit = (/** @type {number} */ at, /** @type {number} */ context) =>
     editOf(hunks[at], old.lines, wanted.lines, roomAround(pair, at, context))
   const caseOf = (/** @type {string} */ scenario, /** @type {Edit[]} */ operations) => ({
-    scenario: `hunks, unchanged file: ${scenario}`,
+    scenario: `hunks: ${scenario}`,
     ...file,
     truth: withLines(old, edited(old.lines, operations)),
     operations,
