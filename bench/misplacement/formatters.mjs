@@ -30,7 +30,7 @@ import { installIn } from './releases.mjs'
  */
 
 const BATCH = 8
-const CASES_OF_A_TEXT = 24
+const CASES_OF_A_TEXT = 12
 
 const formattersDir = fileURLToPath(new URL('formatters/', import.meta.url))
 const pythonDir = join(cacheDir, 'formatters')
@@ -133,10 +133,10 @@ const SHOWN = { semi: false, singleQuote: true }
 const WEB = /\.(?:[cm]?[jt]sx?|s?css|less|vue)$/
 const C = /\.(?:[ch]|cc|cpp|hpp|java|cs)$/
 
-/** @param {string} name @param {object} options @returns {Formatter} */
-const withPrettier = (name, options) => ({
+/** @param {string} name @param {object} options @param {RegExp} [takes] @returns {Formatter} */
+const withPrettier = (name, options, takes = WEB) => ({
   name: `prettier, ${name}`,
-  takes: name === 'tabs' ? WEB : /\.(?:[cm]?[jt]sx?|s?css|less|vue|md|ya?ml)$/,
+  takes,
   before: prettier(SHOWN),
   after: prettier(options),
 })
@@ -147,6 +147,8 @@ export const formatters = [
   withPrettier('4 spaces', { ...SHOWN, tabWidth: 4 }),
   withPrettier('60 columns', { ...SHOWN, printWidth: 60 }),
   withPrettier('defaults', {}),
+  withPrettier('4 spaces, YAML', { ...SHOWN, tabWidth: 4 }, /\.ya?ml$/),
+  withPrettier('4 spaces, Markdown', { ...SHOWN, tabWidth: 4 }, /\.md$/),
   {
     name: 'biome, defaults',
     takes: /\.(?:[cm]?[jt]sx?|css)$/,

@@ -16,7 +16,8 @@
 //   --seed TEXT        draws other cases
 //   --from URL         where the repositories of the list are cloned from: https://github.com/
 //   --wrong FILE       writes every wrong result as a line of JSON
-//   --refused FILE     writes refusals of sessions that do not show the lines meant, likewise
+//   --refused FILE     writes refusals likewise: of cases that have a right place, and those that do not
+//                      show the lines meant
 //
 //   --write            writes the measured parts of bench/misplacement.md, as a run without options
 //                      does
@@ -129,7 +130,8 @@ const FAMILIES = {
   hunks: { share: 1, cases: ofPairs(hunkCases) },
   unchanged: { share: 2, cases: ofPairs(unchangedCases) },
 }
-const FORMATTED_SHARE = 0.25
+/** The cases of each formatter. */
+const FORMATTED_SHARE = 0.5
 
 /** @param {import('./corpus.mjs').Repository[]} from @returns {AsyncGenerator<Source>} */
 async function* sources(from) {
@@ -263,15 +265,23 @@ try {
       onWrong: ({ subject, one, text }) =>
         wrong?.write({ subject: subject.name, ...plainCase(one), got: text }),
       onRefused: ({ subject, one, result }) => {
-        if (result.shown && !isShown(one, result)) {
-          refused?.write({ subject: subject.name, ...plainCase(one), shown: [...result.shown] })
+        const { code, shown } = result
+        if (one.truth !== undefined || !isShown(one, result)) {
+          refused?.write({
+            subject: subject.name,
+            ...plainCase(one),
+            code,
+            shown: [...(shown ?? [])],
+          })
         }
       },
     })
     if (families.includes('long') && measured.some(({ name }) => name === SESSION)) {
       const random = randomFrom(values.seed, `long ${source.name}`)
-      const onWrong = (/** @type {object} */ result) => wrong?.write(result)
-      measureLong(source.files(random), random, tallies, { most: limit, onWrong })
+      measureLong(source.files(random), random, tallies, {
+        most: limit,
+        onWrong: (result) => wrong?.write(result),
+      })
     }
     console.error(`${source.name}: measured, ${Math.round(process.uptime())} s`)
   }
