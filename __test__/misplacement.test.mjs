@@ -2,6 +2,7 @@
 // itself.
 
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { readerOfDiffs } from '../bench/edit/history/git.mjs'
 import { randomFrom } from '../bench/edit/history/random.mjs'
@@ -15,7 +16,7 @@ import { alignedLines } from '../bench/misplacement/letters.mjs'
 import { measureLong } from '../bench/misplacement/long.mjs'
 import { measure, Tallies } from '../bench/misplacement/measure.mjs'
 import { reindentedCases } from '../bench/misplacement/reindented.mjs'
-import { sessionTables } from '../bench/misplacement/report.mjs'
+import { begin, PARTS, sessionTables } from '../bench/misplacement/report.mjs'
 import { exactSubject } from '../bench/misplacement/subjects/exact.mjs'
 import { plainSubjects } from '../bench/misplacement/subjects/plain.mjs'
 import { sessionSubjects } from '../bench/misplacement/subjects/session.mjs'
@@ -225,7 +226,14 @@ describe('the benchmark program', () => {
     const tally = tallies.of('formatted: black, 60 columns', 'session, pi')
     Object.assign(tally, { right: 7, refused: 3, possible: 8, unshown: 1 })
     const row = '| black, 60 columns | 10 | 70.0 % | 80.0 % | 0 | 0 % to 27.8 % | 30.0 % | 1 | 0 |'
-    assert.ok(sessionTables(tallies).includes(row), sessionTables(tallies))
+    const parts = sessionTables(tallies)
+    assert.deepEqual([...parts.keys()], ['Formatted'])
+    assert.ok(parts.get('Formatted')?.endsWith(row), parts.get('Formatted'))
+  })
+
+  test('the page has a place for every part', () => {
+    const page = readFileSync(new URL('../bench/misplacement.md', import.meta.url), 'utf8')
+    for (const part of PARTS) assert.equal(page.split(begin(part)).length, 2, part)
   })
 
   test('parses the hunks of a log', () => {

@@ -7,12 +7,12 @@ import { interval, percent } from '../edit/proportion.mjs'
 /** @import { Tally } from './tally.mjs' */
 
 /** The generated parts of bench/misplacement.md are between such lines. */
-const begin = (/** @type {string} */ part) =>
+export const begin = (/** @type {string} */ part) =>
   `<!-- begin of the figures of ${part}, written by npm run bench -- misplacement -->`
 const end = (/** @type {string} */ part) => `<!-- end of the figures of ${part} -->`
 
 export const SESSION = 'session, pi'
-export const LONG = 'Long sessions'
+export const OTHERS = 'other subjects'
 
 const HEAD = ['subject', 'cases', 'right', 'wrong', 'wrong, of all', '95 % interval', 'refused']
 
@@ -38,10 +38,13 @@ const HEADINGS = {
   synthetic: 'Synthetic',
   're-indented': 'Re-indented',
   formatted: 'Formatted',
-  'long session': LONG,
+  'long session': 'Long sessions',
   hunks: 'Hunks of commits, unchanged file',
   'unchanged file': 'Unchanged file',
 }
+
+/** The parts of the page. */
+export const PARTS = [...Object.values(HEADINGS), OTHERS]
 
 const SESSION_HEAD = [
   'cases',
@@ -79,13 +82,13 @@ function sessionCells(name, tally) {
 }
 
 /**
+ * The tables of sessions by heading: those that were measured.
  * @param {Tallies} tallies
- * @param {(heading: string) => boolean} [isWanted]
+ * @returns {Map<string, string>}
  */
-export function sessionTables({ byScenario }, isWanted = () => true) {
-  const parts = []
+export function sessionTables({ byScenario }) {
+  const parts = new Map()
   for (const [prefix, heading] of Object.entries(HEADINGS)) {
-    if (!isWanted(heading)) continue
     /** @type {[string, Tally][]} */
     const found = []
     for (const [scenario, bySubject] of byScenario) {
@@ -95,13 +98,14 @@ export function sessionTables({ byScenario }, isWanted = () => true) {
     }
     if (found.length === 0) continue
     const rows = found.map(([name, tally]) => sessionCells(name, tally))
-    parts.push(`### ${heading}`, table([SESSION_HEAD, ...rows]))
+    const tables = [`### ${heading}`, table([SESSION_HEAD, ...rows])]
     const remarks = found.flatMap(([name, { remarks }]) =>
       [...remarks].map(([kind, count]) => [name, kind, `${count}`]),
     )
-    if (remarks.length > 0) parts.push(table([['cases', 'kind', 'count'], ...remarks.sort()]))
+    if (remarks.length > 0) tables.push(table([['cases', 'kind', 'count'], ...remarks.sort()]))
+    parts.set(heading, tables.join('\n\n'))
   }
-  return parts.join('\n\n')
+  return parts
 }
 
 /** The other subjects on the page; the screen shows all. */
@@ -136,7 +140,7 @@ export function tables({ byScenario }, only) {
 
 /**
  * @param {string} path of the page
- * @param {string} part of it: `sessions`, `long sessions` or `other subjects`
+ * @param {string} part of it, of `PARTS`
  * @param {string} figures
  */
 export function writePage(path, part, figures) {

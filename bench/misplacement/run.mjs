@@ -29,13 +29,13 @@ import { parseArgs } from 'node:util'
 import { changesIn, pairsOfRepository } from '../edit/history/git.mjs'
 import { randomFrom } from '../edit/history/random.mjs'
 import { casesOf } from './cases.mjs'
-import { filesOf, repositories } from './corpus.mjs'
+import { COMMITS, filesOf, repositories } from './corpus.mjs'
 import { formattedCases, formatters, installFormatters } from './formatters.mjs'
 import { measureLong } from './long.mjs'
 import { isShown, measure, Tallies } from './measure.mjs'
 import { reindentedCases } from './reindented.mjs'
 import { changesOfPackage, install, packages, pairsOfPackage } from './releases.mjs'
-import { LONG, ON_PAGE, SESSION, sessionTables, tables, writePage } from './report.mjs'
+import { ON_PAGE, OTHERS, SESSION, sessionTables, tables, writePage } from './report.mjs'
 import { exactSubject } from './subjects/exact.mjs'
 import { plainSubjects } from './subjects/plain.mjs'
 import { programSubjects } from './subjects/programs.mjs'
@@ -230,16 +230,20 @@ const plainCase = ({ oldLines, mispaired, ...rest }) => ({
 
 /** @param {import('./corpus.mjs').Repository[]} from */
 function origin(from) {
+  const isList =
+    from.length === Object.keys(COMMITS).length &&
+    from.every(({ name, commit }) => COMMITS[name] === commit)
   const heads = from.map(({ name, commit }) => `${name} at ${commit.slice(0, 10)}`)
   const releases = (withPackages ? packages() : []).map(
     ({ releases }) => `${releases[0]} to ${releases.at(-1)}`,
   )
   const memory = (process.resourceUsage().maxRSS / 2 ** 20).toFixed(1)
   return [
-    `Repositories: ${heads.join(', ')}.`,
+    isList ? `All ${from.length} repositories.` : `Repositories: ${heads.join(', ')}.`,
     ...(withPackages ? [`Releases: ${releases.join(', ')}.`] : []),
-    `Seed ${values.seed}, limit ${limit}, sample ${sample}, ${commits} commits, Node ${process.version}, ${process.platform}, ${memory} GiB of memory.`,
-  ].join('\n\n')
+    `Seed ${values.seed}, limit ${limit}, sample ${sample}, ${commits} commits.`,
+    `Node ${process.version}, ${process.platform}; at most ${memory} GiB of memory.`,
+  ].join(' ')
 }
 
 const from = repositories(positionals, { commits, from: values.from })
@@ -285,17 +289,13 @@ try {
     }
     console.error(`${source.name}: measured, ${Math.round(process.uptime())} s`)
   }
-  console.log(`${origin(from)}\n\n${sessionTables(tallies)}\n\n${tables(tallies)}`)
-  if (isWritten) {
-    const parts = {
-      sessions: sessionTables(tallies, (heading) => heading !== LONG),
-      'long sessions': sessionTables(tallies, (heading) => heading === LONG),
-      'other subjects': tables(tallies, ON_PAGE),
-    }
-    // What was not measured stays on the page.
-    for (const [part, figures] of Object.entries(parts)) {
-      if (figures !== '') writePage(page, part, `${origin(from)}\n\n${figures}`)
-    }
+  const parts = sessionTables(tallies)
+  console.log([origin(from), ...parts.values(), tables(tallies)].join('\n\n'))
+  const others = tables(tallies, ON_PAGE)
+  if (others !== '') parts.set(OTHERS, others)
+  // What was not measured stays on the page.
+  for (const [part, figures] of isWritten ? parts : []) {
+    writePage(page, part, `${figures}\n\n${origin(from)}`)
   }
 } finally {
   for (const { end } of measured) end?.()
