@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import native, { hashLines } from 'hashline-native'
-import { copied, rewritten } from './edits.mjs'
+import { changed, copied } from './edits.mjs'
 import { lineEdit, resultOf as linesAfter, placesOf } from './identities.mjs'
 import { count } from './measure.mjs'
 import { resultOf } from './subjects/session.mjs'
@@ -25,8 +25,9 @@ const LEAST_LINES = 30
 const MOST_LINES = 1500
 const MOST_BLOCK = 8
 const LEAST_PAGE = 20
-const SHIFTS = ['insert new', 'delete', 'replace', 'rename', 'indent']
-const COPIES = [...SHIFTS, 'insert', 'move', 'swap', 'duplicate']
+/** Changes that make no copies: these may look as if they were the line that is gone. */
+const SHIFTS = ['insert new', 'change some', 'delete', 'rename', 'indent']
+const COPIES = [...SHIFTS, 'insert', 'replace', 'move', 'swap', 'duplicate']
 
 /** A row of an answer; those of lines as they were begin with `- `. */
 const ROW = /^((\d+):\w+(?:@\w+)?)\|(.*)$/gm
@@ -90,14 +91,15 @@ class Story {
       const block = 1 + random.below(most)
       const at = random.below(lines.length - block + 1)
       if (name === 'insert new') {
-        const texts = rewritten(
-          copied(
-            lines.map(({ text }) => text),
-            random,
-          ),
+        const texts = copied(
+          lines.map(({ text }) => text),
           random,
         )
-        lines.splice(at, 0, ...texts.map((text) => ({ text })))
+        lines.splice(at, 0, ...texts.map((text) => ({ text: changed(text, random) })))
+      } else if (name === 'change some') {
+        for (let place = at; place < at + block; place++) {
+          if (random.below(2) === 0) lines[place] = { text: changed(lines[place].text, random) }
+        }
       } else if (name !== 'delete' || lines.length > LEAST_LINES / 2) {
         CHANGES[name](lines, at, block, random)
       }
@@ -298,7 +300,7 @@ function run(story, names, tally, { names: about, onWrong, onRefused }) {
       if (verdict === 'refused') onRefused?.({ ...report(), now, answer: outcome.text })
       if (left > 1) story.write()
       else {
-        if (result.status === 'applied') adopt(story, made, result.text, operations)
+        if (result.status === 'applied') adopt(story, made, before, result.text, operations)
         story.learn(outcome.text)
       }
     }
@@ -311,10 +313,11 @@ function run(story, names, tally, { names: about, onWrong, onRefused }) {
  * one.
  * @param {Story} story
  * @param {NonNullable<ReturnType<Story['edit']>>} made
+ * @param {string} before
  * @param {string} text
  * @param {object[]} operations
  */
-function adopt(story, { edit, meant }, text, operations) {
+function adopt(story, { edit, meant }, before, text, operations) {
   const places = placesOf(story.lines)
   const start = /** @type {number} */ (places.get(/** @type {number} */ (meant[0].id)))
   const texts = text.split(story.eol)
@@ -330,5 +333,5 @@ function adopt(story, { edit, meant }, text, operations) {
   story.lines.splice(from, 0, ...lines)
   story.identify()
   for (const { id = -1 } of [...removed, ...lines]) if (!kept.has(id)) story.own.add(id)
-  story.steps.push({ own: operations, text })
+  story.steps.push({ own: operations, before, text })
 }
