@@ -27,6 +27,7 @@ import { installIn } from './releases.mjs'
  * @property {RegExp} takes the accepted paths
  * @property {Format} before makes the files as the model sees them
  * @property {Format} after formats these
+ * @property {() => string} [program] it needs this
  */
 
 const BATCH = 8
@@ -40,8 +41,7 @@ const biome = fileURLToPath(new URL('../../node_modules/.bin/biome', import.meta
 const ofPython = (program) =>
   join(pythonDir, process.platform === 'win32' ? 'Scripts' : 'bin', program)
 
-/** Installs the formatters; those that cannot be installed are not measured. */
-export function installFormatters() {
+function installFormatters() {
   installIn(formattersDir)
   // Programs of an environment contain its path, so it cannot be renamed when it is complete.
   const mark = join(pythonDir, 'complete')
@@ -105,20 +105,25 @@ const rustfmt =
       return status === 0 ? stdout : undefined
     })
 
+const blackPath = () => ofPython('black')
+const clangPath = () => ofPython('clang-format')
+
 /** @param {string[]} args */
-const black = (...args) => inPlace(() => ofPython('black'), '--quiet', ...args)
+const black = (...args) => inPlace(blackPath, '--quiet', ...args)
 
 /** @param {string} options */
 const clang = (options) => {
   const style = `{BasedOnStyle: LLVM, SortIncludes: Never, ReflowComments: false${options}}`
-  return inPlace(() => ofPython('clang-format'), '-i', `--style=${style}`)
+  return inPlace(clangPath, '-i', `--style=${style}`)
 }
 
-const gofmt = inPlace(() => {
+/** The program of the Python package, or the user's. */
+const gofmtPath = () => {
   const lib = join(pythonDir, 'lib')
   const found = spawnSync('find', [lib, '-path', '*/go/bin/gofmt'], { encoding: 'utf8' })
-  return found.stdout.trim() || 'gofmt'
-}, '-w')
+  return found.stdout?.trim() || 'gofmt'
+}
+const gofmt = inPlace(gofmtPath, '-w')
 
 /**
  * The formatted files with another indentation.
@@ -142,7 +147,7 @@ const withPrettier = (name, options, takes = WEB) => ({
 })
 
 /** @type {Formatter[]} */
-export const formatters = [
+const formatters = [
   withPrettier('tabs', { ...SHOWN, useTabs: true }),
   withPrettier('4 spaces', { ...SHOWN, tabWidth: 4 }),
   withPrettier('60 columns', { ...SHOWN, printWidth: 60 }),
@@ -160,34 +165,61 @@ export const formatters = [
     takes: /\.py$/,
     before: indented(black(), (front) => ' '.repeat(front.length / 2)),
     after: black(),
+    program: blackPath,
   },
-  { name: 'black, 60 columns', takes: /\.py$/, before: black(), after: black('-l', '60') },
+  {
+    name: 'black, 60 columns',
+    takes: /\.py$/,
+    before: black(),
+    after: black('-l', '60'),
+    program: blackPath,
+  },
   {
     name: 'rustfmt, 80 columns',
     takes: /\.rs$/,
     before: rustfmt(),
     after: rustfmt('max_width=80'),
+    program: () => 'rustfmt',
   },
-  { name: 'rustfmt, tabs', takes: /\.rs$/, before: rustfmt(), after: rustfmt('hard_tabs=true') },
+  {
+    name: 'rustfmt, tabs',
+    takes: /\.rs$/,
+    before: rustfmt(),
+    after: rustfmt('hard_tabs=true'),
+    program: () => 'rustfmt',
+  },
   {
     name: 'clang-format, 4 spaces',
     takes: C,
     before: clang(''),
     after: clang(', IndentWidth: 4'),
+    program: clangPath,
   },
   {
     name: 'clang-format, 60 columns',
     takes: C,
     before: clang(''),
     after: clang(', ColumnLimit: 60'),
+    program: clangPath,
   },
   {
     name: 'gofmt, 4 spaces to tabs',
     takes: /\.go$/,
     before: indented(gofmt, (front) => front.replaceAll('\t', '    ')),
     after: gofmt,
+    program: gofmtPath,
   },
 ]
+
+/** The formatters that can be run here, installed on first use. @returns {Formatter[]} */
+export function installedFormatters() {
+  installFormatters()
+  return formatters.filter(({ name, program }) => {
+    const { error } = program ? spawnSync(program(), ['--version'], { stdio: 'ignore' }) : {}
+    if (error) console.error(`not measured: ${name}: ${error.message}`)
+    return !error
+  })
+}
 
 /**
  * The cases of one formatter.

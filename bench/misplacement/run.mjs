@@ -30,7 +30,7 @@ import { changesIn, pairsOfRepository } from '../edit/history/git.mjs'
 import { randomFrom } from '../edit/history/random.mjs'
 import { casesOf } from './cases.mjs'
 import { COMMITS, filesOf, repositories } from './corpus.mjs'
-import { formattedCases, formatters, installFormatters } from './formatters.mjs'
+import { formattedCases, installedFormatters } from './formatters.mjs'
 import { measureLong } from './long.mjs'
 import { isShown, measure, Tallies } from './measure.mjs'
 import { reindentedCases } from './reindented.mjs'
@@ -180,7 +180,7 @@ async function* allCases(source) {
   for (const [name, { share, cases }] of Object.entries(FAMILIES)) {
     if (families.includes(name)) yield* first(cases(source, randomOf(name)), share * limit)
   }
-  for (const formatter of families.includes('formatted') ? formatters : []) {
+  for (const formatter of formatters) {
     const random = randomOf(formatter.name)
     const cases = formattedCases(formatter, source.files(random), random)
     yield* first(cases, FORMATTED_SHARE * limit)
@@ -248,7 +248,7 @@ function origin(from) {
 
 const from = repositories(positionals, { commits, from: values.from })
 if (withPackages) install()
-if (families.includes('formatted')) installFormatters()
+const formatters = families.includes('formatted') ? installedFormatters() : []
 const measured = subjects()
 const [wrong, refused] = [jsonLines(values.wrong), jsonLines(values.refused)]
 const tallies = new Tallies()
