@@ -40,7 +40,7 @@ const MOST_TOGETHER = 4
  */
 export function* casesOf(pair, random, family) {
   const { hunks } = pair
-  const all = random.shuffled([...hunks.keys()])
+  const all = random.shuffled([...hunks.keys()]).filter((at) => !hunks[at].isUnsure)
   for (const at of all.slice(0, HUNKS_OF_A_PAIR)) {
     yield caseOf(pair, `${family}: one hunk, exactly its lines`, [at], 0)
     const context = 1 + random.below(MOST_CONTEXT)
@@ -48,7 +48,7 @@ export function* casesOf(pair, random, family) {
     if (around.before + around.after === 0) continue
     yield caseOf(pair, `${family}: one hunk, 1 to 3 lines of context replaced along`, [at], context)
   }
-  const most = Math.min(MOST_TOGETHER, hunks.length - 1)
+  const most = Math.min(MOST_TOGETHER, hunks.length - 1, all.length)
   if (most < 2) return
   const together = random.shuffled(all).slice(0, 2 + random.below(most - 1))
   together.sort((one, other) => one - other)
@@ -78,6 +78,7 @@ export function caseOf(pair, scenario, leftOut, context) {
     oldLines: old.lines,
     current: withLines(old, current),
     truth: withLines(wanted, wanted.lines),
+    isIndented: true,
     operations: leftOut.map((at) =>
       editOf(hunks[at], old.lines, wanted.lines, roomAround(pair, at, context)),
     ),

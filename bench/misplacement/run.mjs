@@ -26,7 +26,7 @@ import { spawnSync } from 'node:child_process'
 import { closeSync, openSync, renameSync, writeSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { changesIn, pairsOfRepository } from '../edit/history/git.mjs'
+import { changesIn, markUnsure, pairsOfRepository } from '../edit/history/git.mjs'
 import { randomFrom } from '../edit/history/random.mjs'
 import { casesOf } from './cases.mjs'
 import { COMMITS, filesOf, repositories } from './corpus.mjs'
@@ -137,6 +137,7 @@ const FORMATTED_SHARE = 0.5
 async function* sources(from) {
   for (const repository of from) {
     const changes = needsChanges ? await changesIn(repository.path, commits) : []
+    if (families.includes('commits')) await markUnsure(repository.path, commits, changes)
     yield {
       name: repository.name,
       family: 'commits',

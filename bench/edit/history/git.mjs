@@ -69,8 +69,9 @@ export const isAlike = (one, other) => one.eol === other.eol && one.final === ot
  * @param {string} repository
  * @param {number} commits the newest
  * @param {number} [places] the minimum number of places
+ * @param {string[]} [options] of `git log`
  */
-export async function changesIn(repository, commits, places = 2) {
+export async function changesIn(repository, commits, places = 2, options = []) {
   /** @type {Change[]} */
   const changes = []
   const reader = readerOfDiffs((change) => {
@@ -82,10 +83,32 @@ export async function changesIn(repository, commits, places = 2) {
     '--no-renames', '--diff-filter=M', '--full-index', '--no-color', '--no-ext-diff',
     // The user's settings for these would change the paths and the hunks.
     '--src-prefix=a/', '--dst-prefix=b/', '--inter-hunk-context=0', '--no-show-signature',
-    '--no-notes', '--no-textconv', `--max-count=${commits}`, '--format=commit %H']
+    '--no-notes', '--no-textconv', `--max-count=${commits}`, '--format=commit %H', ...options]
   await linesFrom('git', args, reader.line)
   reader.end()
   return changes
+}
+
+/**
+ * Marks the hunks of changes whose place is unsure: another algorithm, which ignores whitespace, does
+ * not find them. In a re-indented file, for instance, lines that only look alike are paired.
+ * @param {string} repository
+ * @param {number} commits the newest
+ * @param {Change[]} changes of these
+ */
+export async function markUnsure(repository, commits, changes) {
+  const keyOf = (/** @type {Hunk} */ { oldAt, oldCount, newAt, newCount }) =>
+    `${oldAt} ${oldCount} ${newAt} ${newCount}`
+  const options = ['--diff-algorithm=histogram', '--ignore-all-space']
+  /** @type {Map<string, Set<string>>} */
+  const sure = new Map()
+  for (const { commit, path, hunks } of await changesIn(repository, commits, 1, options)) {
+    sure.set(`${commit} ${path}`, new Set(hunks.map(keyOf)))
+  }
+  for (const { commit, path, hunks } of changes) {
+    const keys = sure.get(`${commit} ${path}`)
+    for (const hunk of hunks) hunk.isUnsure = !keys?.has(keyOf(hunk))
+  }
 }
 
 /**

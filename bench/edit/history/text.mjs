@@ -23,6 +23,7 @@
  * @property {number} oldCount
  * @property {number} newAt
  * @property {number} newCount
+ * @property {boolean} [isUnsure] other algorithms find other lines
  */
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
