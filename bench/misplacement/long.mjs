@@ -150,9 +150,15 @@ class Story {
     const { edit } = made
     const ends = 'after' in edit ? [edit.after] : [edit.first, edit.last]
     const anchors = ends.map((number) => view.get(number)?.anchor ?? '')
-    const newest = views.findLast((other) =>
-      ends.every((number, at) => other.get(number)?.anchor === anchors[at]),
-    )
+    const shows = (/** @type {View} */ other, /** @type {number} */ at) =>
+      other.get(ends[at])?.anchor === anchors[at]
+    const newest = views.findLast((other) => ends.every((_, at) => shows(other, at)))
+    // One end alone may mean another line since.
+    const isSame = ends.every((number, at) => {
+      const alone = views.findLast((other) => shows(other, at))
+      return alone?.get(number)?.id === newest?.get(number)?.id
+    })
+    if (!isSame) return undefined
     const rows = Array.from({ length: ends[ends.length - 1] - ends[0] + 1 }, (_, at) =>
       newest?.get(ends[0] + at),
     )
