@@ -2,13 +2,17 @@
 // itself.
 
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { readerOfDiffs } from '../bench/edit/history/git.mjs'
+import { changesIn, markUnsure, readerOfDiffs } from '../bench/edit/history/git.mjs'
 import { randomFrom } from '../bench/edit/history/random.mjs'
 import { decoded, edited, withLines } from '../bench/edit/history/text.mjs'
 import { interval, percent } from '../bench/edit/proportion.mjs'
 import { casesOf } from '../bench/misplacement/cases.mjs'
+import { filesOf, repositories } from '../bench/misplacement/corpus.mjs'
 import { unifiedDiff } from '../bench/misplacement/diff.mjs'
 import { generatedPairs } from '../bench/misplacement/generated.mjs'
 import { casesOfLines } from '../bench/misplacement/identities.mjs'
@@ -229,6 +233,40 @@ describe('the benchmark program', () => {
     const parts = sessionTables(tallies)
     assert.deepEqual([...parts.keys()], ['Formatted'])
     assert.ok(parts.get('Formatted')?.endsWith(row), parts.get('Formatted'))
+  })
+
+  test('draws texts and sure hunks from a repository', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'hashline-misplacement-test-'))
+    const git = (/** @type {string[]} */ ...args) =>
+      execFileSync('git', ['-C', dir, '-c', 'user.name=a', '-c', 'user.email=a@b', ...args])
+    const commit = (/** @type {string} */ text) => {
+      writeFileSync(join(dir, 'file.js'), text)
+      git('add', '.')
+      git('commit', '--quiet', '--message', 'x')
+    }
+    try {
+      git('init', '--quiet')
+      commit('a()\nb()\nc()\nd()\ne()\n')
+      // The first hunk replaces a line, the second only re-indents one.
+      commit('a(1)\nb()\nc()\n  d()\ne()\n')
+      const changes = await changesIn(dir, 10)
+      await markUnsure(dir, 10, changes)
+      assert.deepEqual(
+        changes.map(({ hunks }) => hunks.map(({ oldAt, isUnsure }) => [oldAt, isUnsure])),
+        // biome-ignore format: one change
+        [[[0, false], [3, true]]],
+      )
+      const [repository] = repositories([`name=${dir}`], { commits: 10, from: '' })
+      assert.equal(repository.name, 'name')
+      const random = randomFrom('short run', 'files')
+      assert.deepEqual(
+        [...filesOf(repository, random, { maxBytes: 100 })].map(({ path, text }) => [path, text]),
+        [['file.js', { lines: ['a(1)', 'b()', 'c()', '  d()', 'e()'], eol: '\n', final: true }]],
+      )
+      assert.deepEqual([...filesOf(repository, random, { maxBytes: 10 })], [])
+    } finally {
+      rmSync(dir, { recursive: true, force: true })
+    }
   })
 
   test('the page has a place for every part', () => {

@@ -83,7 +83,7 @@ export async function changesIn(repository, commits, places = 2, options = []) {
     '--no-renames', '--diff-filter=M', '--full-index', '--no-color', '--no-ext-diff',
     // The user's settings for these would change the paths and the hunks.
     '--src-prefix=a/', '--dst-prefix=b/', '--inter-hunk-context=0', '--no-show-signature',
-    '--no-notes', '--no-textconv', `--max-count=${commits}`, '--format=commit %H', ...options]
+    '--no-notes', '--no-textconv', '--diff-algorithm=myers', `--max-count=${commits}`, '--format=commit %H', ...options]
   await linesFrom('git', args, reader.line)
   reader.end()
   return changes
