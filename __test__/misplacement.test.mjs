@@ -194,9 +194,10 @@ describe('the benchmark program', () => {
   test('knows where a formatter put the lines', () => {
     const old = ['f(a, b)', 'if (a) {', '  g()', '}', '', "h('x')"]
     const formatted = ['f(', '  a,', '  b,', ');', 'if (a) {', '\tg()', '}', '', 'h("x")']
-    const lines = alignedLines(old, formatted)
+    const aligned = alignedLines(old, formatted)
+    assert.deepEqual(aligned?.unsure, new Set())
     assert.deepEqual(
-      lines?.map(({ id, holds }) => [id, holds]),
+      aligned?.lines.map(({ id, holds }) => [id, holds]),
       // biome-ignore format: a line each
       [
         [undefined, [0]], [undefined, [0]], [undefined, [0]], [undefined, []],
@@ -206,9 +207,11 @@ describe('the benchmark program', () => {
     assert.equal(alignedLines(['a'], ['b']), undefined)
     const braces = alignedLines(['a {', '}', '}'], ['a {', '}', '};'])
     assert.deepEqual(
-      braces?.map(({ id }) => id),
+      braces?.lines.map(({ id }) => id),
       [0, 1, undefined],
     )
+    const closing = alignedLines(['f(g(a)', ')'], ['f(', 'g(a', ')', ')'])
+    assert.deepEqual(closing?.unsure, new Set([1]))
   })
 
   test('expects the indentation that the lines have now', () => {

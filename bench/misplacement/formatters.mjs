@@ -240,10 +240,11 @@ export async function* formattedCases(formatter, files, random) {
     for (const [at, { source, path }] of batch.entries()) {
       const [shown, current] = [split(old[at]), split(formatted[at] ?? '')]
       if (!shown || !current || old[at] === formatted[at]) continue
-      const lines = alignedLines(shown.lines, current.lines)
-      if (!lines) continue
+      const aligned = alignedLines(shown.lines, current.lines)
+      if (!aligned) continue
       const names = { scenario: `formatted: ${name}`, source, change: 'none', path }
-      yield* casesOfLines(names, shown, lines, random, CASES_OF_A_TEXT)
+      const { lines, unsure } = aligned
+      yield* casesOfLines(names, shown, lines, random, CASES_OF_A_TEXT, unsure)
     }
   }
   for (const file of files) {

@@ -110,9 +110,10 @@ function numbersOf(lines, oldLines, edit) {
  * @param {Line[]} lines of the current text
  * @param {Random} random
  * @param {number} count the most
+ * @param {Set<number>} [unsure] old lines that are not edited, from 0
  * @returns {Generator<Case>}
  */
-export function* casesOfLines(names, old, lines, random, count) {
+export function* casesOfLines(names, old, lines, random, count, unsure = new Set()) {
   const places = placesOf(lines)
   const shared = {
     ...names,
@@ -126,7 +127,7 @@ export function* casesOfLines(names, old, lines, random, count) {
   }
   for (let left = count; left > 0; left--) {
     const made = lineEdit(old.lines, random)
-    if (!made) continue
+    if (!made || made.like.some((id) => unsure.has(id))) continue
     const { edit } = made
     // Which line loses the terminator at the end of a file is not tested here.
     if (!old.final && ('after' in edit ? edit.after : edit.last) === old.lines.length) continue

@@ -27,9 +27,14 @@ function rangesOf(lines, skipped) {
 
 /**
  * The lines of a formatted text with their identities.
+ * @typedef {object} Aligned
+ * @property {Line[]} lines
+ * @property {Set<number>} unsure lines of the old text that are one of several current lines or none
+ */
+/**
  * @param {string[]} old
  * @param {string[]} current
- * @returns {Line[] | undefined} undefined if their letters and digits differ
+ * @returns {Aligned | undefined} undefined if their letters and digits differ
  */
 export const alignedLines = (old, current) =>
   alignedBy(old, current, OPTIONAL) ?? alignedBy(old, current, NO_LETTERS)
@@ -41,7 +46,7 @@ export const alignedLines = (old, current) =>
  * @param {string[]} old
  * @param {string[]} current
  * @param {RegExp} skipped
- * @returns {Line[] | undefined}
+ * @returns {Aligned | undefined}
  */
 function alignedBy(old, current, skipped) {
   const [before, after] = [rangesOf(old, skipped), rangesOf(current, skipped)]
@@ -50,13 +55,17 @@ function alignedBy(old, current, skipped) {
   const others = placesOfTexts(current, after.ranges)
   /** @type {Map<number, number>} */
   const ids = new Map()
+  /** @type {Set<number>} */
+  const unsure = new Set()
   for (const [key, found] of places) {
-    const now = others.get(key)
-    if (now?.length !== found.length) continue
-    for (const [at, id] of found.entries()) ids.set(now[at], id)
+    const now = others.get(key) ?? []
+    for (const [at, id] of found.entries()) {
+      if (now.length === found.length) ids.set(now[at], id)
+      else if (now.length > 0) unsure.add(id)
+    }
   }
   let next = 0
-  return current.map((text, at) => {
+  const lines = current.map((text, at) => {
     const { start, end } = after.ranges[at]
     while (next < old.length && before.ranges[next].end <= start) next++
     const holds = []
@@ -67,6 +76,7 @@ function alignedBy(old, current, skipped) {
     if (holds.length === 0 && id !== undefined) holds.push(id)
     return { text, id, holds }
   })
+  return { lines, unsure }
 }
 
 /**
