@@ -25,7 +25,7 @@ const LEAST_LINES = 30
 const MOST_LINES = 1500
 const MOST_BLOCK = 8
 const LEAST_PAGE = 20
-/** Changes that make no copies: these may look as if they were the line that is gone. */
+/** Changes that make no copies: a copy may be equal to the line that is gone. */
 const SHIFTS = ['insert new', 'change some', 'delete', 'rename', 'indent']
 const COPIES = [...SHIFTS, 'insert', 'replace', 'move', 'swap', 'duplicate']
 
