@@ -167,17 +167,15 @@ describe('sessions', () => {
 
   test('apply edits by any anchor that was ever shown, at its line or not', () => {
     const tallies = new Tallies()
-    const wrong = /** @type {object[]} */ ([])
-    measureLong(generatedFiles(20), randomFrom('short run', 'long'), tallies, {
-      most: 120,
-      onWrong: (result) => wrong.push(result),
-    })
-    assert.deepEqual(wrong, [])
+    measureLong(generatedFiles(20), randomFrom('short run', 'long'), tallies, { most: 120 })
     assert.equal(tallies.byScenario.size, 2)
     for (const [scenario, bySubject] of tallies.byScenario) {
-      const [[, { all, right, possible }]] = bySubject
+      const [[, { all, right, wrong, possible }]] = bySubject
       assert.ok(all >= 120, scenario)
       assert.ok(right > all / 4 && right <= possible, `${scenario}: ${right} of ${all} are right`)
+      // Texts alone cannot always tell a line from its copy.
+      const allowed = scenario.endsWith('copied and moved') ? Math.ceil(all / 100) : 0
+      assert.ok(wrong <= allowed, `${scenario}: ${wrong} of ${all} are wrong`)
     }
   })
 
