@@ -13,6 +13,7 @@ import { withLines } from '../edit/history/text.mjs'
  * @property {boolean} reported whether a refusal or a warning reported it
  * @property {string} [snapshot] of the result, if there is one
  * @property {string[]} codes of the refusal or the warnings
+ * @property {string[]} [repairs] the rules that changed the text
  * @property {string} [syntax] the parser's verdict on the result
  * @property {Edit} [suggested] the edit that the warning names
  */
@@ -51,9 +52,24 @@ export class Judge {
     return `${line}:${this.hashes[line - 1]}`
   }
 
-  /** @param {Edit} edit @param {boolean} [verbatim] */
-  operation(edit, verbatim) {
-    const rest = { path: this.path, text: edit.lines, ...(verbatim && { verbatim }) }
+  /**
+   * An edit as an operation: on the lines, on their text, or as a new file with the new lines.
+   * @param {Edit} edit
+   * @param {boolean} [verbatim]
+   * @param {'lines' | 'text' | 'file'} [form]
+   */
+  operation(edit, verbatim, form = 'lines') {
+    const { path } = this
+    if (form === 'file') {
+      const content = `${edit.lines.join('\n')}\n`
+      return { op: 'add_file', path: `new-${path}`, content, ...(verbatim && { verbatim }) }
+    }
+    if (form === 'text' && !('after' in edit)) {
+      const old_text = this.lines.slice(edit.first - 1, edit.last).join('\n')
+      const new_text = edit.lines.join('\n')
+      return { op: 'replace_text', path, old_text, new_text, ...(verbatim && { verbatim }) }
+    }
+    const rest = { path, text: edit.lines, ...(verbatim && { verbatim }) }
     if ('after' in edit) {
       const anchor = edit.after === 0 ? 'BOF' : this.anchor(edit.after)
       return { op: 'insert_after', anchor, ...rest }
@@ -65,10 +81,11 @@ export class Judge {
   /**
    * @param {Edit[]} edits
    * @param {boolean} [verbatim]
+   * @param {'lines' | 'text' | 'file'} [form]
    * @returns {Verdict}
    */
-  judge(edits, verbatim) {
-    const operations = edits.map((edit) => this.operation(edit, verbatim))
+  judge(edits, verbatim, form) {
+    const operations = edits.map((edit) => this.operation(edit, verbatim, form))
     const outcome = this.session.applySync(
       /** @type {any} */ ({ operations }),
       /** @type {any} */ ({ dryRun: true }),
@@ -81,6 +98,7 @@ export class Judge {
       // Without a change the result is the current file.
       snapshot: file?.snapshot ?? 'unchanged',
       syntax: file?.syntax,
+      repairs: outcome.repairs.map(({ rule }) => rule),
       suggested: edits.length === 1 ? suggestedEdit(edits[0], outcome.warnings) : undefined,
     }
   }

@@ -33,14 +33,14 @@ const INTRODUCTION = `# Slips
 
 How does a session react to edits with typical mistakes of models? \`npm run bench -- slips --write\` measures it and writes this page.
 
-Each edit is a hunk of a commit, applied separately to the file before the commit, in a session that has shown the whole file. It is changed as models do by mistake: in its range, at the ends of its text, in its indentation. The patches are dry runs. Mistakes are derived only from hunks that parse separately, and only if they change the result.
+Each edit is a hunk of a commit, applied separately to the file before the commit, in a session that has shown the whole file. It is changed as models do by mistake: in its range, at the ends of its text, in its indentation, by the `+` of a diff and the anchors of a view. The patches are dry runs. Mistakes of ranges and depths are derived only from hunks that parse separately, and all only if they change the result.
 
 - **reported**: the edit is refused, or there is a warning.
 - **fixed**: a repair restored the intended edit, without a warning.
 - **silent**: neither. Not all of these are broken files: a missing line or a surplus statement may parse.
 - **suggestion**: how many reported edits have another edit in the message (\`SYNTAX\`), and how often that is the intended edit.
 
-Reported correct edits are false alarms. A separate hunk may not parse although the commit does.
+Reported correct edits are false alarms, and those that a repair changed are harmed. A separate hunk may not parse although the commit does.
 `
 
 const MISTAKE_HEAD = [
@@ -52,7 +52,7 @@ const MISTAKE_HEAD = [
   'suggestion',
   'right suggestions',
 ]
-const CORRECT_HEAD = ['language', 'edits', 'reported', 'why']
+const CORRECT_HEAD = ['language', 'edits', 'changed', 'reported', 'why']
 
 /**
  * @param {Tallies} tallies
@@ -83,9 +83,9 @@ const recordedPart = ({ reported, right, wrong, unclear }) => `## Recorded mista
 \`vectors/mispaired.jsonl\` has ${reported + right + wrong + unclear} edits that models sent with the number of one line and the hash of another. ${reported} of them are reported. ${right} edits the line that its text identifies, ${wrong} another one; the text of ${unclear} does not identify a line.`
 
 /** @param {Tally} tally */
-function correctCells({ all, reported, codes }) {
+function correctCells({ all, silent, reported, codes }) {
   const why = [...codes].sort().map(([code, count]) => `${code} ${count}`)
-  return [`${all}`, share(reported, all), why.join(', ')]
+  return [`${all}`, `${silent}`, share(reported, all), why.join(', ')]
 }
 
 /** @param {Tally} tally */

@@ -5,7 +5,8 @@
 //   --limit N     the most hunks of each repository and language: 200
 //   --commits N   the newest commits of each repository
 //   --seed TEXT   draws other hunks
-//   --silent FILE writes what passed in silence as lines of JSON
+//   --silent FILE writes mistakes that passed in silence as lines of JSON
+//   --harmed FILE writes correct edits that were changed or reported as lines of JSON
 //   --write       writes bench/slips.md
 
 import { execFileSync } from 'node:child_process'
@@ -20,7 +21,7 @@ import { languageOf } from '../edit/tasks/languages.mjs'
 import { Judge } from './judge.mjs'
 import { replayRecorded } from './recorded.mjs'
 import { pageOf, Tallies } from './report.mjs'
-import { meantEdit, mistakesOf } from './slips.mjs'
+import { copyingMistakesOf, meantEdit, mistakesOf } from './slips.mjs'
 
 /** @import { Pair } from '../edit/history/git.mjs' */
 /** @import { Random } from '../edit/history/random.mjs' */
@@ -33,16 +34,24 @@ const MAX_BYTES = 256 << 10
 const HUNKS_OF_A_PAIR = 3
 
 /** Languages in which no tasks are made, by file extension. @type {Record<string, string>} */
-const DATA = { '.css': 'CSS', '.json': 'JSON', '.toml': 'TOML', '.yaml': 'YAML', '.yml': 'YAML' }
-
-/** The languages that are checked. */
-const CHECKED = ['JavaScript', 'TypeScript', 'Python', 'Rust', 'Go', 'Java', ...Object.values(DATA)]
+const DATA = {
+  '.css': 'CSS',
+  '.h': 'C',
+  '.hpp': 'C++',
+  '.htm': 'HTML',
+  '.html': 'HTML',
+  '.json': 'JSON',
+  '.md': 'Markdown',
+  '.toml': 'TOML',
+  '.tpl': 'templates',
+  '.txt': 'text',
+  '.rdoc': 'text',
+  '.yaml': 'YAML',
+  '.yml': 'YAML',
+}
 
 /** @param {string} path */
-function checkedLanguageOf(path) {
-  const language = languageOf(path) ?? DATA[extname(path)]
-  return CHECKED.includes(language) ? language : undefined
-}
+const measuredLanguageOf = (path) => languageOf(path) ?? DATA[extname(path)]
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -51,6 +60,7 @@ const { values, positionals } = parseArgs({
     commits: { type: 'string', default: '7000' },
     seed: { type: 'string', default: '1' },
     silent: { type: 'string' },
+    harmed: { type: 'string' },
     write: { type: 'boolean', default: false },
   },
 })
@@ -63,6 +73,8 @@ const repositories = named.map((argument) => {
 const tallies = new Tallies()
 /** @type {string[]} */
 const silent = []
+/** @type {string[]} */
+const harmed = []
 const scratchDir = mkdtempSync(join(tmpdir(), 'hashline-slips-'))
 /** @type {ReturnType<typeof replayRecorded>} */
 let recorded
@@ -84,16 +96,17 @@ const text = pageOf(
 if (values.write) writeFileSync(page, text)
 else console.log(text)
 if (values.silent) writeFileSync(values.silent, silent.join(''))
+if (values.harmed) writeFileSync(values.harmed, harmed.join(''))
 
 /** @param {{ name: string, path: string }} repository */
 async function measure(repository) {
   const changes = await changesIn(repository.path, commits, 1)
-  const known = changes.filter(({ path }) => checkedLanguageOf(path) !== undefined)
+  const known = changes.filter(({ path }) => measuredLanguageOf(path) !== undefined)
   const random = randomFrom(values.seed, `slips ${repository.name}`)
   /** @type {Map<string, number>} */
   const left = new Map()
   for (const pair of pairsOfRepository(repository, known, random, { maxBytes: MAX_BYTES })) {
-    const language = checkedLanguageOf(pair.path) ?? ''
+    const language = measuredLanguageOf(pair.path) ?? ''
     const room = left.get(language) ?? limit
     if (room <= 0) continue
     const judge = new Judge(pair, scratchDir)
@@ -112,7 +125,26 @@ async function measure(repository) {
  */
 function measureWhole(judge, pair, language) {
   const edits = pair.hunks.map((_, at) => meantEdit(pair, at))
-  count(language, 'correct: the whole commit', judge.judge(edits), undefined)
+  measureCorrect('whole commit', judge, pair, language, edits)
+}
+
+/**
+ * @param {string} what
+ * @param {Judge} judge
+ * @param {Pair} pair
+ * @param {string} language
+ * @param {import('../edit/history/text.mjs').Edit[]} edits
+ */
+function measureCorrect(what, judge, { source, change, path }, language, edits) {
+  const truth = judge.judge(edits, true)
+  const verdict = judge.judge(edits)
+  const kind = `correct: ${what}`
+  count(language, kind, verdict, truth.snapshot)
+  if (verdict.reported || verdict.snapshot !== truth.snapshot) {
+    const { codes, repairs } = verdict
+    harmed.push(`${JSON.stringify({ kind, language, source, change, path, codes, repairs, edits })}\n`)
+  }
+  return truth
 }
 
 /**
@@ -124,25 +156,42 @@ function measureWhole(judge, pair, language) {
  */
 function measureHunk(judge, pair, at, language, random) {
   const meant = meantEdit(pair, at)
-  const truth = judge.judge([meant], true)
-  count(language, 'correct: one hunk', judge.judge([meant]), undefined)
-  const around = judge.judge([meantEdit(pair, at, 1 + random.below(3))])
-  count(language, 'correct: one hunk with context', around, undefined)
+  const around = meantEdit(pair, at, 1 + random.below(3))
+  const truth = measureCorrect('one hunk', judge, pair, language, [meant])
+  measureCorrect('one hunk with context', judge, pair, language, [around])
+  if (truth.syntax !== 'broken') {
+    for (const { meant: wanted, ...mistake } of copyingMistakesOf(meant, around, judge)) {
+      const { snapshot } = judge.judge([wanted], true, mistake.form)
+      measureMistake(judge, pair, language, wanted, snapshot, mistake)
+    }
+  }
   // If the file, or the file with this hunk, does not parse, there is no verdict.
   if (truth.syntax !== 'ok') return
-  for (const { mistake, edit } of mistakesOf(meant, pair.old.lines, random)) {
-    const exact = judge.judge([edit], true)
-    if (exact.snapshot === truth.snapshot || exact.snapshot === 'unchanged') continue
-    const verdict = judge.judge([edit])
-    count(language, mistake, verdict, truth.snapshot)
-    if (verdict.suggested) {
-      const right = judge.judge([verdict.suggested], true).snapshot === truth.snapshot
-      tallies.of(language, mistake)[right ? 'suggestedRight' : 'suggestedWrong']++
-    }
-    if (!verdict.reported && verdict.snapshot !== truth.snapshot) {
-      const { source, change, path } = pair
-      silent.push(`${JSON.stringify({ mistake, source, change, path, meant, edit })}\n`)
-    }
+  for (const mistake of mistakesOf(meant, pair.old.lines, random)) {
+    measureMistake(judge, pair, language, meant, truth.snapshot, mistake)
+  }
+}
+
+/**
+ * @param {Judge} judge
+ * @param {Pair} pair
+ * @param {string} language
+ * @param {import('../edit/history/text.mjs').Edit} meant
+ * @param {string | undefined} wanted the snapshot of the intended file
+ * @param {import('./slips.mjs').Mistake} mistake
+ */
+function measureMistake(judge, pair, language, meant, wanted, { mistake, edit, form }) {
+  const exact = judge.judge([edit], true, form)
+  if (exact.snapshot === wanted || exact.snapshot === 'unchanged') return
+  const verdict = judge.judge([edit], false, form)
+  count(language, mistake, verdict, wanted)
+  if (verdict.suggested) {
+    const right = judge.judge([verdict.suggested], true).snapshot === wanted
+    tallies.of(language, mistake)[right ? 'suggestedRight' : 'suggestedWrong']++
+  }
+  if (!verdict.reported && verdict.snapshot !== wanted) {
+    const { source, change, path } = pair
+    silent.push(`${JSON.stringify({ mistake, source, change, path, meant, edit })}\n`)
   }
 }
 

@@ -9,7 +9,12 @@ import { editOf } from '../edit/history/text.mjs'
 /** A line of closing brackets and punctuation. */
 const CLOSING_BRACKETS = /^\s*[)\]}]+[)\]};,]*\s*$/
 
-/** @typedef {{ mistake: string, edit: Edit }} Mistake */
+/**
+ * @typedef {object} Mistake
+ * @property {string} mistake
+ * @property {Edit} edit
+ * @property {'lines' | 'text' | 'file'} [form] the operation, by default on lines
+ */
 
 /**
  * The edit of a hunk, with lines around it or without.
@@ -99,4 +104,76 @@ function* wrongDepths(meant) {
   yield { mistake: 'text 4 columns too deep', edit: { ...meant, lines: shifted } }
   const left = lines.map((line) => line.slice(4))
   yield { mistake: 'text 4 columns too far left', edit: { ...meant, lines: left } }
+}
+
+/**
+ * Mistakes of the layout: lost indentation, and markers that were copied from a diff or a view.
+ * @param {Edit} meant
+ * @param {Edit} around the same with unchanged lines around it
+ * @param {import('./judge.mjs').Judge} judge
+ * @returns {Generator<Mistake & { meant: Edit }>}
+ */
+export function* copyingMistakesOf(meant, around, judge) {
+  const { lines } = meant
+  const first = lines.findIndex((line) => line.trim() !== '')
+  if (first >= 0) {
+    const bare = lines.with(first, lines[first].trimStart())
+    yield { mistake: 'first line without indentation', meant, edit: { ...meant, lines: bare } }
+    if (lines.length > 1) {
+      const left = withoutCommonIndentation(lines)
+      yield { mistake: 'text without indentation', meant, edit: { ...meant, lines: left } }
+    }
+    const plus = lines.map((line) => `+${line}`)
+    yield { mistake: 'every line with a +', meant, edit: { ...meant, lines: plus } }
+  }
+  if ('after' in around || around.lines.length === 0) return
+  const anchored = (/** @type {string} */ line, /** @type {number} */ at) => {
+    const number = Math.min(around.first + at, around.last)
+    return `${judge.anchor(number)}|${line}`
+  }
+  const every = { ...around, lines: around.lines.map(anchored) }
+  yield { mistake: 'every line with an anchor', meant: around, edit: every }
+  const invented = around.lines.map((line, at) => `${around.first + at}:${inventedHash(at)}|${line}`)
+  const edit = { ...around, lines: invented }
+  yield { mistake: 'every line with an invented anchor', meant: around, edit }
+  const rows = rowsOf(around, judge)
+  if (!rows) return
+  for (const form of /** @type {const} */ (['lines', 'text', 'file'])) {
+    const mistake = `shown rows among the lines (${form})`
+    yield { mistake, meant: around, edit: { ...around, lines: rows }, form }
+  }
+}
+
+/** A hash that no line has by rule. @param {number} at */
+const inventedHash = (at) => ((at * 37 + 11) % 256).toString(16).padStart(2, '0')
+
+/**
+ * The text of an edit in which unchanged lines at its ends are rows as they were shown; not all
+ * lines are.
+ * @param {{ first: number, last: number, lines: string[] }} edit
+ * @param {import('./judge.mjs').Judge} judge
+ */
+function rowsOf({ first, last, lines }, judge) {
+  const rows = [...lines]
+  const old = judge.lines.slice(first - 1, last)
+  let from = 0
+  while (from < lines.length && lines[from] === old[from]) from++
+  let to = 0
+  while (to < lines.length - from && to < old.length - from && lines.at(-1 - to) === old.at(-1 - to))
+    to++
+  if (from + to === 0 || from + to === lines.length) return undefined
+  const row = (/** @type {number} */ at, /** @type {number} */ number) => {
+    rows[at] = `${judge.anchor(number)}|${lines[at]}`
+  }
+  for (let at = 0; at < from; at++) row(at, first + at)
+  for (let at = 0; at < to; at++) row(lines.length - 1 - at, last - at)
+  return rows
+}
+
+/** @param {string[]} lines */
+function withoutCommonIndentation(lines) {
+  const filled = lines.filter((line) => line.trim() !== '')
+  const widths = filled.map((line) => line.length - line.trimStart().length)
+  const width = Math.min(...widths)
+  return lines.map((line) => (line.trim() === '' ? line : line.slice(width)))
 }
