@@ -124,6 +124,11 @@ impl SessionMemory {
         self.lock().record(file)
     }
 
+    /// A snapshot of what is known of each file.
+    pub fn records(&self) -> Vec<FileRecord> {
+        self.lock().records()
+    }
+
     /// What would be known of a file after an update. The memory does not change.
     pub fn preview(&self, file: &Path, update: &MemoryUpdate) -> FileRecord {
         let mut memory = self.lock().only(file);

@@ -199,6 +199,29 @@ impl FileRecord {
     pub fn text(&self, hash: u128) -> Option<Body<'_>> {
         self.texts.get(&hash).map(|kept| kept.body())
     }
+
+    /// The texts that are remembered.
+    pub fn texts(&self) -> impl Iterator<Item = Body<'_>> {
+        self.texts.values().map(|kept| kept.body())
+    }
+
+    /// Whether a line was shown with this number and text, so that a call made at `as_of` can mean
+    /// it.
+    pub fn has_shown(&self, line: u64, text: &[u8], as_of: Moment) -> bool {
+        let has_text = |lineage: &Lineage, view: &View| match view.gone.get(&line) {
+            Some(gone) => **gone == *text,
+            None => {
+                let now = view.track.line(line);
+                let tip = || self.text(lineage.tip)?.line(now?);
+                tip().is_some_and(|tip| tip == text)
+            }
+        };
+        let mut lineages = self.file.iter().flat_map(|file| &file.lineages);
+        lineages.any(|lineage| {
+            let mut views = lineage.views.iter();
+            views.any(|view| view.shows(line, Some(as_of)) && has_text(lineage, view))
+        })
+    }
 }
 
 /// What a session showed. Clones share the texts.
@@ -319,6 +342,11 @@ impl Memory {
         let texts = hashes.filter_map(|hash| Some((hash, Arc::clone(self.texts.get(hash)?))));
         let texts = texts.collect();
         FileRecord { file: known, forgotten, texts }
+    }
+
+    /// What is known of each file.
+    pub fn records(&self) -> Vec<FileRecord> {
+        self.files.iter().map(|(file, _)| self.record(file)).collect()
     }
 
     /// Whether anything is known of a file.

@@ -4,6 +4,7 @@
 //! commit → report. A refusal before the first change of a file is an [`Outcome`], not an error.
 
 mod controls;
+mod copied_rows;
 mod failures;
 mod job;
 mod lookup;
@@ -126,7 +127,7 @@ fn apply_patch(
         }
     };
     let context = TransactionContext { fs: scope.fs, base: scope.base, state };
-    let Locked { tasks, mut failures, _locks } = match lock(
+    let Locked { mut tasks, mut failures, _locks } = match lock(
         context,
         scope.dialect,
         &patch,
@@ -145,6 +146,11 @@ fn apply_patch(
     if !stale.is_empty() {
         failures.extend(stale);
         return Ok(rejected(failures, &scope.host, HunkNames::of(&patch)));
+    }
+    for (operation, error) in
+        copied_rows::strip_new_files(&mut tasks, &patch, scope.dialect, &options.edit, recall)
+    {
+        failures.push(operation, patch.path_of(operation), error);
     }
     let (loaded, taken) = load_files(scope, &tasks, &options.edit, recall)?;
     let plan_one = |(edits, file): &(&FileEdits<'_>, Mutex<Option<LoadedResult>>)| {

@@ -20,13 +20,16 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Error, Result};
+use hashline_lines::anchor::RowAnchor;
 use hashline_lines::dialect::Dialect;
 use hashline_lines::normalize::visible_chars;
 use hashline_memory::Reindentation;
 
 pub use cuts::cut_row;
+pub use description::removed_anchors;
 pub use echoes::{Repeat, TextEnd, repeats};
 pub use indentation::{Reindented, reindented};
+pub use markers::{RowEvidence, invented_row, strip_rows};
 
 /// A named repair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -250,13 +253,25 @@ pub struct EditContext<'s, 'a> {
     pub is_touched: &'s dyn Fn(u64) -> bool,
     /// Whether the file parses if this text is its only change; `None` if that is unknown.
     pub parses: &'s dyn Fn(&ModelText) -> Option<bool>,
+    /// Whether the session showed exactly this row.
+    pub has_shown: &'s dyn Fn(&RowAnchor<'_>) -> bool,
+    /// Whether lines of the file begin like rows.
+    pub file_has_rows: &'s dyn Fn() -> bool,
+    /// Whether the file is prose, in which any line may be at the margin.
+    pub is_prose: bool,
     /// How others have re-indented these lines since they were shown, one change after the other.
     pub reindented: &'s [Reindentation],
     /// Checked between rules, because the result of a cancelled call is not used.
     pub cancel: &'s Cancel,
 }
 
-impl<'a> EditContext<'_, 'a> {
+impl<'s, 'a> EditContext<'s, 'a> {
+    /// What is known of rows in a text.
+    pub fn row_evidence(&self) -> RowEvidence<'s, 'a> {
+        let &EditContext { dialect, line, has_shown, file_has_rows, .. } = self;
+        RowEvidence { dialect, has_shown, line, file_has_rows }
+    }
+
     fn text(&self, number: u64) -> Cow<'a, str> {
         (self.line)(number).unwrap_or_default()
     }

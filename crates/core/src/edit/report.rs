@@ -21,7 +21,7 @@ use hashline_memory::{LineSet, ShownLines, ShownPart};
 pub use answer::{ANSWER_CONTEXT_MAX_LINES, AnswerForm, AnswerOptions};
 pub use applied::{FileReport, RowStyle, applied_text, created_section, reindented_message};
 pub use broken::{BreakMessage, BreakReport, fault_rows};
-pub use cut::cut_row_failure;
+pub use cut::{cut_row_failure, invented_row_error};
 pub use diff::{
     DELETED_LIMIT_BYTES, DIFF_LIMIT_REGIONS, created_hunks, deleted_hunks, edited_hunks,
     unshown_diff,

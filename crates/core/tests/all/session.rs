@@ -1248,3 +1248,105 @@ fn the_most_recently_shown_files_are_watched() {
     scene.read("f299");
     assert_eq!(scene.session.changed_files().len(), 255);
 }
+
+/// A row as the session shows it.
+fn row(number: u64, text: &str) -> String {
+    format!("{}|{text}", anchor(number, text))
+}
+
+#[test]
+fn regression_shown_rows_are_stripped_from_any_text_with_lines_that_are_not_rows() {
+    let old = "fn a() {\n  one();\n\n  two();\n}\nlast\n";
+    let copied = format!("{}\n  new();\n{}", row(2, "  one();"), row(4, "  two();"));
+    let lines = "  one();\n  new();\n  two();";
+    let edited = "fn a() {\n  one();\n  new();\n  two();\n}\nlast\n";
+    let range = json!({
+        "op": "replace_range", "path": "f", "start_anchor": anchor(2, "  one();"),
+        "end_anchor": anchor(4, "  two();"), "text": copied,
+    });
+    let text = json!({
+        "op": "replace_text", "path": "f", "old_text": "  one();\n\n  two();", "new_text": copied,
+    });
+    let add = json!({"op": "add_file", "path": "g", "content": format!("{copied}\r\n")});
+    for (operation, path, expected) in
+        [(range, "f", edited), (text, "f", edited), (add, "g", &format!("{lines}\r\n"))]
+    {
+        let scene = Scene::new(&[("f", old)]);
+        scene.read("f");
+        let applied = scene.apply(json!([operation]));
+        assert_eq!(scene.content(path), expected);
+        assert_eq!(applied.repairs.len(), 1);
+        let what = "in front of 2 of your lines was removed (strip-anchors)";
+        assert!(applied.text.contains(what), "{}", applied.text);
+        // The anchors are meant.
+        let scene = Scene::new(&[("f", old)]);
+        scene.read("f");
+        let mut verbatim = operation;
+        verbatim["verbatim"] = true.into();
+        scene.apply(json!([verbatim]));
+        assert!(scene.content(path).contains(&copied));
+    }
+}
+
+#[test]
+fn regression_a_row_of_another_file_is_stripped() {
+    let scene = Scene::new(&[("f", "fn a() {\n  one();\n}\n"), ("g", "fn b() {\n}\n")]);
+    scene.read("f");
+    scene.read("g");
+    let text = format!("  zero();\n{}", row(2, "  one();"));
+    scene.apply(json!([{
+        "op": "insert_after", "path": "g", "anchor": anchor(1, "fn b() {"), "text": text,
+    }]));
+    assert_eq!(scene.content("g"), "fn b() {\n  zero();\n  one();\n}\n");
+}
+
+#[test]
+fn rows_are_kept_where_the_file_has_such_lines_or_they_were_not_shown() {
+    let example = row(2, "  one();");
+    let doc = format!("# Rows\n{example}\nend\n");
+    let scene = Scene::new(&[("f", "fn a() {\n  one();\n}\n"), ("doc", &doc)]);
+    scene.read("f");
+    scene.read("doc");
+    let replace = |path: &str, old: &str, new: &str| json!({"op": "replace_text", "path": path, "old_text": old, "new_text": new});
+    scene.apply(json!([replace("doc", "end", &format!("{example}\nend"))]));
+    assert_eq!(scene.content("doc"), format!("# Rows\n{example}\n{example}\nend\n"));
+    // Never shown with this number.
+    let others = format!("{}\nx\ny", row(1, "  one();"));
+    scene.apply(json!([replace("f", "  one();", &others)]));
+    assert_eq!(scene.content("f"), format!("fn a() {{\n{others}\n}}\n"));
+    // Times of day are no anchors.
+    let times = "10:30|standup\n11:30|review\n12:30|lunch\n";
+    scene.apply(json!([{"op": "add_file", "path": "times", "content": times}]));
+    assert_eq!(scene.content("times"), times);
+}
+
+#[test]
+fn regression_rows_with_invented_hashes_are_refused() {
+    let old = "fn a() {\n  one();\n  two();\n}\n";
+    let wrong = |number: u64, text: &str| {
+        let hash = hash_line(Dialect::default_dialect(), number, text);
+        format!("{number}:{:02x}|{text}", (hash ^ 0xa0) | 0x0a)
+    };
+    let text = format!("{}\n{}", wrong(2, "  three();"), wrong(3, "  four();"));
+    let range = json!({
+        "op": "replace_range", "path": "f", "start_anchor": anchor(2, "  one();"),
+        "end_anchor": anchor(3, "  two();"), "text": text,
+    });
+    let line = json!({
+        "op": "set_line", "path": "f", "anchor": anchor(2, "  one();"),
+        "text": wrong(2, "  three();"),
+    });
+    let replace =
+        json!({"op": "replace_text", "path": "f", "old_text": "  one();", "new_text": text});
+    let add = json!({"op": "add_file", "path": "g", "content": format!("{text}\n")});
+    for operation in [range, line, replace, add] {
+        let scene = Scene::new(&[("f", old)]);
+        scene.read("f");
+        let rejected = scene.refuse(json!([operation]));
+        assert_eq!(rejected.code, Code::InvalidOperation);
+        assert!(rejected.text.contains("send the text without anchors"), "{}", rejected.text);
+        let mut verbatim = operation;
+        verbatim["verbatim"] = true.into();
+        scene.apply(json!([verbatim]));
+    }
+}

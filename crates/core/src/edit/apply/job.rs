@@ -256,6 +256,7 @@ impl<'a> Job<'a> {
             applied.warnings.extend(file.warnings.iter().filter(counts).cloned());
             applied.noops.extend(file.noops.iter().cloned());
         }
+        applied.repairs.extend(self.tasks.repairs.iter().cloned());
         applied.warnings.extend(self.tasks.warnings.iter().cloned());
         applied.warnings.extend(self.tasks.files.iter().filter_map(added_warning));
         applied.noops.extend(self.tasks.noops.iter().cloned());

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::failures::Failures;
 use super::noop;
-use crate::edit::outcome::{Noop, NoopReason, Warning};
+use crate::edit::outcome::{Noop, NoopReason, Repair, Warning};
 use crate::edit::plan::names::{Name, NameChange};
 use crate::edit::recurring::Recurring;
 use crate::edit::request::{FileAction, InsertAt, LineEdit, Operation, Operations};
@@ -29,6 +29,8 @@ pub(super) struct Tasks<'o> {
     pub(super) noops: Vec<Noop>,
     /// Warnings about the patch itself.
     pub(super) warnings: &'o [Warning],
+    /// Repairs of the contents of new files.
+    pub(super) repairs: Vec<Repair>,
     /// Names without a file. They are locked, too: another call may be about to create one.
     missing: Vec<LockKey>,
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use super::controls;
+use super::copied_rows::without_rows;
 use super::failures::Failures;
 use super::lookup::FileEdits;
 use super::new_text::NewText;
@@ -15,19 +16,19 @@ use super::options::EditOptions;
 use super::touched::Touched;
 use super::transfer::{TakenLines, is_unmoved, put, taken};
 use super::values::{self, ValueEdits};
-use hashline_syntax::Budget;
+use hashline_syntax::{Budget, language_of};
 
 use crate::edit::block::{BlockSpan, Blocks};
 use crate::edit::outcome::{Failure, Noop, NoopReason, Relocation, Repair, Warning, WarningCode};
 use crate::edit::plan::{Edit, NewLines, Plan, PlanText, Region, find_matches, plan};
-use crate::edit::repair::{self, EditSite, ModelText};
+use crate::edit::repair::{self, EditSite, ModelText, RowEvidence, Rule, invented_row};
 use crate::edit::report::{
-    AnchorReport, FileReport, cut_row_failure, nearest_failure, no_block_failure,
-    reindented_message, repeated_failure,
+    AnchorReport, FileReport, cut_row_failure, invented_row_error, nearest_failure,
+    no_block_failure, reindented_message, repeated_failure,
 };
 use crate::edit::request::{InsertAt, LineEdit, Operation, Transfer};
 use crate::edit::resolve::{Doubtful, Evidence, Resolved, Spot};
-use crate::edit::session::{FileRefusal, Recall, resolve_plainly};
+use crate::edit::session::{CopiedRows, FileRefusal, Recall, begins_like_row, resolve_plainly};
 use crate::edit::splice::splice;
 use crate::edit::structure::TrialParser;
 use crate::view::scope::Scope;
@@ -370,14 +371,27 @@ fn try_plan(
     let index = own_index.as_ref().unwrap_or(&evidence.index);
     let subject = PlanText { document: &document, index, cancel: request.cancel };
     let Placement { resolved, forward, blocks, mut failures } = request.locate(&evidence);
-    let RepairedEdits { mut edits, repairs, mut warnings, refused } =
-        repair_texts(&evidence, request, &resolved);
+    let rows = FileRows::of(request, &evidence);
+    let RepairedEdits { mut edits, mut repairs, mut warnings, refused, invented } =
+        repair_texts(&evidence, request, &resolved, &rows);
     if !refused.is_empty() {
         failures.push_refusal(refusal(request.recall.as_ref(), &evidence, refused));
     }
+    for (operation, error) in invented {
+        failures.push(operation, non_empty(path), error);
+    }
     let mut not_found = Vec::new();
     for &operation in &forward {
-        match find_matches(&subject, operation) {
+        let repaired = match repaired_replacement(operation, &evidence, request, &rows) {
+            Ok(repaired) => repaired,
+            Err(error) => {
+                failures.push(operation.index, non_empty(path), error);
+                continue;
+            }
+        };
+        let (new_text, repair) = repaired.unzip();
+        repairs.extend(repair);
+        match find_matches(&subject, operation, new_text.as_deref()) {
             Ok(matches) => edits.extend(matches),
             Err(error) => {
                 let is_told = not_found.len() < NEAREST_LIMIT && error.code == Code::TextNotFound;
@@ -646,12 +660,56 @@ struct RepairedEdits<'o> {
     warnings: Vec<Warning>,
     /// Texts that repeat the lines next to them, or contain a cut line.
     refused: Vec<(Failure, AnchorReport)>,
+    /// Texts that consist of rows with hashes that no line has.
+    invented: Vec<(usize, Error)>,
+}
+
+/// What is known of rows that the texts for a file may contain.
+struct FileRows<'a> {
+    copied: CopiedRows<'a>,
+    /// Whether lines of the file begin like rows.
+    has_rows: OnceCell<bool>,
+}
+
+impl<'a> FileRows<'a> {
+    fn of(request: &PlanRequest<'a, '_>, evidence: &Evidence<'_>) -> FileRows<'a> {
+        let recall = request.recall.as_ref().map(|(recall, _)| *recall);
+        let copied = CopiedRows::new(evidence.dialect, recall);
+        FileRows { copied, has_rows: OnceCell::new() }
+    }
+
+    fn are_in(&self, evidence: &Evidence<'_>) -> bool {
+        let begins_like_row = |line| begins_like_row(evidence.dialect, line);
+        *self.has_rows.get_or_init(|| evidence.body().lines().any(begins_like_row))
+    }
+}
+
+/// The new text of a `replace_text` without copied anchors, if a session showed such rows.
+fn repaired_replacement(
+    operation: &Operation,
+    evidence: &Evidence<'_>,
+    request: &PlanRequest<'_, '_>,
+    rows: &FileRows<'_>,
+) -> Result<Option<(String, Repair)>> {
+    let LineEdit::ReplaceText { new_text, .. } = &operation.action else { return Ok(None) };
+    let is_on = request.options.repairs.has(Rule::StripAnchors, evidence.dialect);
+    if !is_on || operation.verbatim || !rows.copied.is_remembered() {
+        return Ok(None);
+    }
+    let of_file = RowEvidence {
+        dialect: evidence.dialect,
+        has_shown: &|row| rows.copied.has(row),
+        line: &|number| Some(String::from_utf8_lossy(evidence.line(number)?)),
+        file_has_rows: &|| rows.are_in(evidence),
+    };
+    without_rows(&of_file, operation.index, new_text)
 }
 
 fn repair_texts<'o>(
     evidence: &Evidence<'_>,
     request: &PlanRequest<'_, '_>,
     resolved: &[Resolved<'o>],
+    rows: &FileRows<'_>,
 ) -> RepairedEdits<'o> {
     let &PlanRequest { path, options, cancel, budget, .. } = request;
     let line = |number: u64| -> Option<Cow<'_, str>> {
@@ -664,6 +722,7 @@ fn repair_texts<'o>(
         trials.parses(first, last, &draft.lines)
     };
     let touched = LazyCell::new(|| Touched::of(resolved));
+    let is_prose = is_prose(path, evidence.text);
     let mut repaired =
         RepairedEdits { edits: Vec::with_capacity(resolved.len()), ..RepairedEdits::default() };
     for one in resolved {
@@ -686,6 +745,9 @@ fn repair_texts<'o>(
             line: &line,
             is_touched: &is_touched,
             parses: &parses,
+            has_shown: &|row| rows.copied.has(row),
+            file_has_rows: &|| rows.are_in(evidence),
+            is_prose,
             reindented: &one.reindented,
             cancel,
         };
@@ -700,6 +762,12 @@ fn repair_texts<'o>(
         }));
         let repeats = repair::repeats(&options.repairs, &subject, &draft);
         repaired.refused.extend(repeated_failure(evidence, path, one.operation, &repeats));
+        if options.repairs.has(Rule::StripAnchors, evidence.dialect)
+            && let Some(row) = invented_row_in(&subject, &draft)
+        {
+            let error = invented_row_error(one.operation.index, row + 1);
+            repaired.invented.push((one.operation.index, error));
+        }
         let cut = repair::cut_row(&subject, &draft).zip(draft.site.line());
         repaired
             .refused
@@ -718,6 +786,31 @@ fn repair_texts<'o>(
         repaired.edits.push(edit_of(one, draft.site, Cow::Owned(draft.lines)));
     }
     repaired
+}
+
+/// The index of the first row in a text that consists of rows with hashes that no line has.
+fn invented_row_in(subject: &repair::EditContext<'_, '_>, draft: &ModelText) -> Option<usize> {
+    let lines: Vec<&str> = draft.lines.iter().map(String::as_str).collect();
+    let named = match draft.site {
+        EditSite::Lines(first, last) => Some((first, last)),
+        site => site.line().map(|line| (line, line)),
+    };
+    invented_row(&subject.row_evidence(), &lines, named)
+}
+
+/// Extensions of texts in which any line may be at the margin.
+const PROSE_EXTENSIONS: [&str; 11] =
+    ["adoc", "asciidoc", "diff", "log", "org", "patch", "rdoc", "rst", "tex", "text", "txt"];
+
+/// Whether a file is prose: Markdown, or a text by its extension, or a name without one.
+fn is_prose(path: &str, text: &[u8]) -> bool {
+    match language_of(path, text) {
+        Some(language) => language.name == "Markdown",
+        None => {
+            let extension = Path::new(path).extension().map(|one| one.to_ascii_lowercase());
+            extension.is_some_and(|one| PROSE_EXTENSIONS.iter().any(|&known| one == known))
+        }
+    }
 }
 
 fn place_of(resolved: &Resolved<'_>) -> EditSite {

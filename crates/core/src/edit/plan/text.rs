@@ -9,13 +9,18 @@ use crate::edit::request::{LineEdit, Operation};
 use hashline_base::error::{Code, Error, Mention, Result};
 use hashline_lines::lines::{Lines, Span, Terminator, Unit};
 
-/// The matches of one `replace_text`, as edits. Refuses a text that does not occur, or that occurs
-/// several times without `all`.
-pub fn find_matches<'o>(subject: &PlanText<'_>, operation: &'o Operation) -> Result<Vec<Edit<'o>>> {
+/// The matches of one `replace_text`, as edits. `repaired` is its new text, if that was repaired.
+/// Refuses a text that does not occur, or that occurs several times without `all`.
+pub fn find_matches<'o>(
+    subject: &PlanText<'_>,
+    operation: &'o Operation,
+    repaired: Option<&str>,
+) -> Result<Vec<Edit<'o>>> {
     let LineEdit::ReplaceText { old_text, new_text, all } = &operation.action else {
         return Ok(Vec::new());
     };
-    let new_text = NewText { text: new_text, keeps_return: old_text.ends_with('\r') };
+    let new_text =
+        NewText { text: repaired.unwrap_or(new_text), keeps_return: old_text.ends_with('\r') };
     let needle = Needle::new(subject, operation, old_text)?;
     let mut matches = Vec::new();
     let mut from = 0;

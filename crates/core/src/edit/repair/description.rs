@@ -16,8 +16,13 @@ pub(super) fn describe(
     after: &ModelText,
 ) -> String {
     match rule {
-        Rule::StripPlus => removed_markers("the `+`", "the `+`", before),
-        Rule::StripAnchors => removed_anchors(before, after),
+        Rule::StripPlus => match before.non_blank_lines().count() {
+            1 => "the `+` in front of your line was removed".to_owned(),
+            _ => "the `+` in front of each of your lines was removed".to_owned(),
+        },
+        Rule::StripAnchors => removed_anchors(
+            before.lines.iter().map(String::as_str).zip(after.lines.iter().map(String::as_str)),
+        ),
         Rule::FollowIndent => followed(before, after),
         Rule::InheritIndent => inherited(before, after),
         Rule::Echoes => dropped_echoes(context, before, after),
@@ -42,19 +47,26 @@ fn quoted(line: &str) -> String {
     }
 }
 
-fn removed_markers(one: &str, several: &str, before: &ModelText) -> String {
-    match before.non_blank_lines().count() {
-        1 => format!("{one} in front of your line was removed"),
-        _ => format!("{several} in front of each of your lines was removed"),
+/// Describes the removal of anchors. `lines` are the lines before and after it.
+pub fn removed_anchors<'l>(lines: impl Iterator<Item = (&'l str, &'l str)>) -> String {
+    let (mut first, mut removed, mut filled) = ("", 0, 0);
+    for (before, after) in lines.filter(|(before, _)| !before.trim().is_empty()) {
+        filled += 1;
+        if before.len() > after.len() {
+            let anchor = before.strip_suffix(after).unwrap_or_default();
+            first = if removed == 0 { anchor } else { first };
+            removed += 1;
+        }
     }
-}
-
-fn removed_anchors(before: &ModelText, after: &ModelText) -> String {
-    let pairs = before.lines.iter().zip(&after.lines);
-    let first =
-        pairs.filter_map(|(old, new)| old.strip_suffix(new.as_str())).find(|one| !one.is_empty());
-    let first = quoted(first.unwrap_or_default());
-    removed_markers(&format!("the anchor {first}"), &format!("an anchor like {first}"), before)
+    let first = quoted(first);
+    match (removed, filled) {
+        (1, 1) => format!("the anchor {first} in front of your line was removed"),
+        (1, _) => format!("the anchor {first} in front of one of your lines was removed"),
+        _ if removed == filled => {
+            format!("an anchor like {first} in front of each of your lines was removed")
+        }
+        _ => format!("an anchor like {first} in front of {removed} of your lines was removed"),
+    }
 }
 
 /// The number of lines that differ. Both texts have the same number of lines.

@@ -20,7 +20,8 @@ pub(super) fn inherit_indent(
     let first = filled.next()?;
     let is_plain_word = first.chars().any(char::is_alphanumeric) && !first.starts_with('#');
     let is_unindented = |line: &str| !line.trim().is_empty() && indentation(line).is_empty();
-    if indent.is_empty()
+    if context.is_prose
+        || indent.is_empty()
         || !is_unindented(first)
         || !is_plain_word
         || replaced.iter().any(|line| is_unindented(line))

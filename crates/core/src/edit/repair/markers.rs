@@ -1,5 +1,7 @@
 //! Rules about markers that a model copied into its text: those of diffs, and anchors.
 
+use std::borrow::Cow;
+
 use super::{EditContext, ModelText, equal_ignoring_whitespace, indentation};
 use hashline_lines::anchor::RowAnchor;
 use hashline_lines::dialect::Dialect;
@@ -45,36 +47,123 @@ fn is_diff_row(context: &EditContext<'_, '_>, draft: &ModelText, rest: &str) -> 
         || context.replaced(draft).iter().any(|line| similarity(rest, line) > SIMILARITY_MIN)
 }
 
-/// `strip-anchors`: removes anchors such as `12:a3|` in front of every line.
+/// `strip-anchors`: removes anchors such as `12:a3|` in front of lines.
 pub(super) fn strip_anchors(
     context: &EditContext<'_, '_>,
     draft: &ModelText,
 ) -> Option<Vec<String>> {
     let dialect = context.dialect;
-    // Without hashes, an anchor is a number, and any text may begin with a number.
-    if !dialect.has_hashes()
-        || context.reference_lines(draft).iter().any(|line| prefix(dialect, line).is_some())
-    {
+    if context.reference_lines(draft).iter().any(|line| prefix(dialect, line).is_some()) {
         return None;
     }
-    let prefixes: Option<Vec<RowAnchor<'_>>> =
-        draft.non_blank_lines().map(|line| prefix(dialect, line)).collect();
-    // The anchor of a blank line is a number alone, so it proves nothing.
-    let hashed = prefixes?.into_iter().filter(|prefix| !dialect.is_bare(prefix.hash));
-    let hashed: Vec<RowAnchor<'_>> = hashed.collect();
-    let is_anchor = |prefix: &&RowAnchor<'_>| {
-        hash_line(dialect, prefix.line, prefix.text) == prefix.hash
-            || (context.line)(prefix.line)
-                .is_some_and(|line| hash_line(dialect, prefix.line, &line) == prefix.hash)
+    let lines: Vec<&str> = draft.lines.iter().map(String::as_str).collect();
+    let stripped = strip_rows(&context.row_evidence(), &lines)?;
+    Some(stripped.into_iter().map(str::to_owned).collect())
+}
+
+/// What is known of the rows that a text may contain.
+pub struct RowEvidence<'r, 'a> {
+    /// The dialect of the anchors.
+    pub dialect: &'static Dialect,
+    /// Whether the session showed exactly this row.
+    pub has_shown: &'r dyn Fn(&RowAnchor<'_>) -> bool,
+    /// The text of a line of the file.
+    pub line: &'r dyn Fn(u64) -> Option<Cow<'a, str>>,
+    /// Whether lines of the file begin like rows.
+    pub file_has_rows: &'r dyn Fn() -> bool,
+}
+
+/// What the beginning of a line of a text is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum RowKind {
+    /// The whole line is a row that was shown.
+    Shown,
+    /// An anchor with the hash of this text, or of the line with its number.
+    Known,
+    /// The number of a blank line, which has no hash and so proves nothing.
+    Bare,
+    /// An anchor with another hash.
+    Invented,
+}
+
+impl RowEvidence<'_, '_> {
+    fn kind(&self, row: &RowAnchor<'_>) -> RowKind {
+        let RowAnchor { line, hash, text } = *row;
+        let has_hash = |text: &str| hash_line(self.dialect, line, text) == hash;
+        if (self.has_shown)(row) {
+            RowKind::Shown
+        } else if !self.dialect.has_hashes() || self.dialect.is_bare(hash) {
+            RowKind::Bare
+        } else if has_hash(text) || (self.line)(line).is_some_and(|line| has_hash(&line)) {
+            RowKind::Known
+        } else {
+            RowKind::Invented
+        }
+    }
+
+    /// The kinds of the lines that are not blank; `None` for a line that does not begin like a row.
+    fn kinds<'t>(&self, lines: &[&'t str]) -> Vec<Option<(RowKind, RowAnchor<'t>)>> {
+        let filled = lines.iter().filter(|line| !line.trim().is_empty());
+        let kind = |row: RowAnchor<'t>| (self.kind(&row), row);
+        filled.map(|line| prefix(self.dialect, line).map(kind)).collect()
+    }
+}
+
+/// The lines of a text without copied anchors; `None` if there are none.
+///
+/// If every line begins like a row and at least half of the hashes are correct, all anchors are
+/// removed. Otherwise those of rows that were shown, and correct ones next to them; and correct
+/// ones if at least half of the lines, and two, have one. Nothing is removed if lines of the file
+/// itself begin like rows.
+pub fn strip_rows<'t>(evidence: &RowEvidence<'_, '_>, lines: &[&'t str]) -> Option<Vec<&'t str>> {
+    let kinds = evidence.kinds(lines);
+    let count = |wanted: &[RowKind]| {
+        let has_kind = |(kind, _): &&(RowKind, RowAnchor<'_>)| wanted.contains(kind);
+        kinds.iter().flatten().filter(has_kind).count()
     };
-    let anchor_count = hashed.iter().filter(is_anchor).count();
-    if anchor_count == 0 || anchor_count * 2 < hashed.len() {
+    let (shown, right) = (count(&[RowKind::Shown]), count(&[RowKind::Shown, RowKind::Known]));
+    let hashed = right + count(&[RowKind::Invented]);
+    let has_hashes = evidence.dialect.has_hashes();
+    let all = has_hashes && kinds.iter().all(Option::is_some) && right * 2 >= hashed;
+    let is_copied = shown > 0 || right >= 2 && right * 2 >= kinds.len();
+    if right == 0 || !(all || is_copied) || (evidence.file_has_rows)() {
         return None;
     }
-    let strip = |line: &String| {
-        prefix(dialect, line).map_or(line.as_str(), |prefix| prefix.text).to_owned()
+    let strip = |&line: &&'t str| match prefix(evidence.dialect, line) {
+        Some(row) if all || evidence.kind(&row) != RowKind::Invented => {
+            let is_number = !has_hashes && !(evidence.has_shown)(&row);
+            if is_number { line } else { row.text }
+        }
+        _ => line,
     };
-    Some(draft.lines.iter().map(strip).collect())
+    Some(lines.iter().map(strip).collect())
+}
+
+/// The index of the first row of a text in which most lines begin like rows whose hashes no line
+/// has. `named` are the lines that the operation names; a single row counts only if it has one of
+/// their numbers. Rows whose hashes are only digits may be times.
+pub fn invented_row(
+    evidence: &RowEvidence<'_, '_>,
+    lines: &[&str],
+    named: Option<(u64, u64)>,
+) -> Option<usize> {
+    let kinds = evidence.kinds(lines);
+    let rows = kinds.iter().flatten().filter(|(kind, _)| *kind == RowKind::Invented);
+    let rows: Vec<&RowAnchor<'_>> = rows.map(|(_, row)| row).collect();
+    let has_letter = |row: &&RowAnchor<'_>| {
+        evidence.dialect.hash_text(row.hash).contains(|digit: char| digit.is_ascii_alphabetic())
+    };
+    let is_named = || named.is_some_and(|(first, last)| (first..=last).contains(&rows[0].line));
+    let are_rows = match rows.len() {
+        0 => false,
+        1 => is_named(),
+        _ => rows.is_sorted_by(|one, next| one.line < next.line),
+    };
+    let is_most = rows.len() * 2 > kinds.len();
+    if !is_most || !are_rows || !rows.iter().any(has_letter) || (evidence.file_has_rows)() {
+        return None;
+    }
+    lines.iter().position(|line| prefix(evidence.dialect, line).is_some())
 }
 
 /// The anchor in front of a line, after an optional `>>>` of a report.

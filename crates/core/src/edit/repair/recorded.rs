@@ -44,6 +44,9 @@ fn repaired(content: &str, edit: &Value) -> Option<String> {
         line: &line,
         is_touched: &is_touched,
         parses: &|_| None,
+        has_shown: &|_| false,
+        file_has_rows: &|| false,
+        is_prose: false,
         reindented: &[],
         cancel: &Cancel::default(),
     };

@@ -29,6 +29,9 @@ fn repaired(
         line: &line,
         is_touched: &|_| false,
         parses: &|_| None,
+        has_shown: &|_| false,
+        file_has_rows: &|| false,
+        is_prose: false,
         reindented: &[],
         cancel: &Cancel::default(),
     };
@@ -101,6 +104,9 @@ fn regression_plus_bullets_are_not_diff_markers() {
         line: &line,
         is_touched: &|_| false,
         parses: &|_| None,
+        has_shown: &|_| false,
+        file_has_rows: &|| false,
+        is_prose: false,
         reindented: &[],
         cancel: &Cancel::default(),
     };
@@ -185,6 +191,9 @@ fn repeated_with(
         line: &line,
         is_touched,
         parses: &|_| None,
+        has_shown: &|_| false,
+        file_has_rows: &|| false,
+        is_prose: false,
         reindented: &[],
         cancel: &Cancel::default(),
     };
@@ -229,6 +238,9 @@ fn similar_lines_are_not_repeats() {
         line: &line,
         is_touched: &|_| false,
         parses: &|_| None,
+        has_shown: &|_| false,
+        file_has_rows: &|| false,
+        is_prose: false,
         reindented: &[],
         cancel: &Cancel::default(),
     };
@@ -243,6 +255,9 @@ fn similar_lines_are_not_repeats() {
         line: &line,
         is_touched: &|_| false,
         parses: &|_| None,
+        has_shown: &|_| false,
+        file_has_rows: &|| false,
+        is_prose: false,
         reindented: &[],
         cancel: &Cancel::default(),
     };
@@ -288,6 +303,9 @@ fn merges_extend_the_range_to_the_neighbour() {
             line: &text,
             is_touched: &|n| n == 2,
             parses: &|_| None,
+            has_shown: &|_| false,
+            file_has_rows: &|| false,
+            is_prose: false,
             reindented: &[],
             cancel: &Cancel::default(),
         };
@@ -352,6 +370,9 @@ fn regression_unchanged_and_blank_lines_are_not_part_of_a_wrap() {
             line: &line,
             is_touched: &|_| false,
             parses: &|_| None,
+            has_shown: &|_| false,
+            file_has_rows: &|| false,
+            is_prose: false,
             reindented: &[],
             cancel: &Cancel::default(),
         };
@@ -399,6 +420,9 @@ fn an_unindented_block_is_not_indented() {
         line: &line,
         is_touched: &|_| false,
         parses: &|_| None,
+        has_shown: &|_| false,
+        file_has_rows: &|| false,
+        is_prose: false,
         reindented: &[],
         cancel: &Cancel::default(),
     };
@@ -430,6 +454,9 @@ fn regression_lines_are_not_indented_if_the_patch_changes_their_enclosing_block(
             line: &line,
             is_touched,
             parses: &|_| None,
+            has_shown: &|_| false,
+            file_has_rows: &|| false,
+            is_prose: false,
             reindented: &[],
             cancel: &Cancel::default(),
         };
@@ -452,6 +479,9 @@ fn regression_a_different_unindented_text_is_not_indented() {
         line: &line,
         is_touched: &|_| false,
         parses: &|_| None,
+        has_shown: &|_| false,
+        file_has_rows: &|| false,
+        is_prose: false,
         reindented: &[],
         cancel: &Cancel::default(),
     };
@@ -480,6 +510,9 @@ fn regression_unchanged_lines_are_not_indented_again() {
         line: &line,
         is_touched: &|_| false,
         parses: &|_| None,
+        has_shown: &|_| false,
+        file_has_rows: &|| false,
+        is_prose: false,
         reindented: &[],
         cancel: &Cancel::default(),
     };
@@ -511,6 +544,9 @@ fn a_text_next_to_unindented_text_is_not_indented() {
             line: &line,
             is_touched: &|_| false,
             parses: &|_| None,
+            has_shown: &|_| false,
+            file_has_rows: &|| false,
+            is_prose: false,
             reindented: &[],
             cancel: &Cancel::default(),
         };
@@ -543,6 +579,9 @@ fn regression_a_new_list_item_is_not_indented() {
         line: &line,
         is_touched: &|_| false,
         parses: &|_| None,
+        has_shown: &|_| false,
+        file_has_rows: &|| false,
+        is_prose: false,
         reindented: &[],
         cancel: &Cancel::default(),
     };
@@ -569,6 +608,9 @@ fn merge_slack_counts_utf16_units() {
         line: &line,
         is_touched: &|_| false,
         parses: &|_| None,
+        has_shown: &|_| false,
+        file_has_rows: &|| false,
+        is_prose: false,
         reindented: &[],
         cancel: &Cancel::default(),
     };
@@ -593,6 +635,9 @@ fn found_reindented(
         line: &line,
         is_touched: &|_| false,
         parses: &|_| None,
+        has_shown: &|_| false,
+        file_has_rows: &|| false,
+        is_prose: false,
         reindented: &[],
         cancel: &Cancel::default(),
     };

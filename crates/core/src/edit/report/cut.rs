@@ -1,10 +1,10 @@
-//! The refusal of a text that contains the mark of a cut row.
+//! Refusals of texts that contain rows: the mark of a cut row, and invented anchors.
 
 use super::rejected::AnchorReport;
 use crate::edit::outcome::Failure;
 use crate::edit::request::Operation;
 use crate::edit::resolve::Evidence;
-use hashline_base::error::{Code, Mention, Message};
+use hashline_base::error::{Code, Error, Mention, Message};
 
 /// The failure of an operation whose text contains a cut row, and its report. `row` is the number
 /// of that row in the text, from 1. `line` is the first line that the text would replace, or next
@@ -22,4 +22,13 @@ pub fn cut_row_failure(
     let headline = format!("Cut row at {anchor}.");
     let report = AnchorReport::new(evidence, path, headline, &[(line, line)], explanation);
     Some((report.failure(operation, Code::InvalidOperation, anchor), report))
+}
+
+/// The error for a text with rows whose hashes no line has. `row` is the number of the first one in
+/// the text, from 1.
+pub fn invented_row_error(operation: usize, row: usize) -> Error {
+    let message = Message::from(format!("Row {row} of the text of "))
+        + Mention::Operation(operation)
+        + " begins like an anchor, with a hash that no line has: send the text without anchors. If you mean the anchors themselves, add \"verbatim\": true.";
+    Error::new(Code::InvalidOperation, message)
 }
