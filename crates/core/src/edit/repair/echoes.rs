@@ -81,8 +81,9 @@ impl Neighbours {
 }
 
 /// The neighbouring lines that a text begins or ends with, exactly; they would be duplicated. At
-/// least one of them must contain a letter or digit. Lines that another operation changes do not
-/// count, and neither do lines with which the replaced lines already begin or end.
+/// least one of them must contain a letter or digit, and not follow itself elsewhere in the file.
+/// Lines that another operation changes do not count, and neither do lines with which the replaced
+/// lines already begin or end.
 ///
 /// Empty if the rule `echoes` is off, or if the dialect has recorded repairs, which drop echoes.
 pub fn repeats(
@@ -98,17 +99,43 @@ pub fn repeats(
         let lengths = 1..=draft.lines.len().min(MAX_ECHO_LINES);
         let mut runs = lengths.filter_map(|count| {
             let text = end.lines_of(&draft.lines, count);
-            let has_word = text.iter().any(|line| line.chars().any(char::is_alphanumeric));
+            let has_word = |line: &String| line.chars().any(char::is_alphanumeric);
             let (first, last) = neighbours.run(end, count)?;
-            (has_word
+            (text.iter().any(has_word)
                 && file_has(context, text, first)
-                && !replaced_lines_have(context, draft, text, end))
+                && !replaced_lines_have(context, draft, text, end)
+                && text.iter().any(|line| has_word(line) && !recurs(context, line, first)))
             .then_some(Repeat { first, last, end })
         });
         runs.next()
     };
     [TextEnd::Start, TextEnd::End].into_iter().filter_map(repeat).collect()
 }
+
+/// Whether a line often follows itself: the file has it twice in a row, or it is a directive of a
+/// preprocessor or template, such as `{{- end }}`, that occurs several times. `near` is one of its
+/// places.
+fn recurs(context: &EditContext<'_, '_>, line: &str, near: u64) -> bool {
+    let is_directive = ["{{", "{%", "#"].iter().any(|start| line.trim_start().starts_with(start));
+    let (mut count, mut is_above) = (0, false);
+    let lines = near.saturating_sub(RECURRENCE_LIMIT_LINES).max(1)..;
+    for number in lines.take(2 * RECURRENCE_LIMIT_LINES as usize) {
+        let Some(other) = (context.line)(number) else { break };
+        let is_equal = *other == *line;
+        count += usize::from(other.trim() == line.trim());
+        if is_equal && is_above || is_directive && count >= DIRECTIVE_MIN_COUNT {
+            return true;
+        }
+        is_above = is_equal;
+    }
+    false
+}
+
+/// The number of lines in each direction in which a line is searched for.
+const RECURRENCE_LIMIT_LINES: u64 = 5_000;
+
+/// How often a directive occurs that may follow itself.
+const DIRECTIVE_MIN_COUNT: usize = 3;
 
 /// Whether the file has these lines from `first` on and no other operation changes them.
 fn file_has(context: &EditContext<'_, '_>, text: &[String], first: u64) -> bool {
