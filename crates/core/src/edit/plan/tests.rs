@@ -48,7 +48,7 @@ fn edits_of<'o>(subject: &PlanText<'_>, operation: &'o Operation) -> Result<Vec<
             };
             vec![Edit::Insert { operation, gap, lines: NewLines::Text(lines.into()) }]
         }
-        LineEdit::ReplaceText { .. } | LineEdit::Json(_) => find_matches(subject, operation)?,
+        LineEdit::ReplaceText { .. } | LineEdit::Json(_) => find_matches(subject, operation, None)?,
         LineEdit::Take(_) | LineEdit::Put(_) => unreachable!("the tests move no lines"),
     })
 }

@@ -9,7 +9,7 @@ use hashline_lines::normalize::without_white_space;
 use hashline_lines::similarity::similarity;
 
 /// `inherit-indent`: indents a text for an indented block whose first line has lost its
-/// indentation.
+/// indentation. In prose any line may be at the margin.
 pub(super) fn inherit_indent(
     context: &EditContext<'_, '_>,
     draft: &ModelText,
@@ -18,15 +18,14 @@ pub(super) fn inherit_indent(
     let indent = indentation(replaced.first().filter(|line| !line.trim().is_empty())?);
     let mut filled = draft.non_blank_lines();
     let first = filled.next()?;
-    let is_plain_word = first.chars().any(char::is_alphanumeric) && !first.starts_with('#');
-    let is_unindented = |line: &str| !line.trim().is_empty() && indentation(line).is_empty();
     if context.is_prose
         || indent.is_empty()
         || !is_unindented(first)
-        || !is_plain_word
+        || is_directive(first)
         || replaced.iter().any(|line| is_unindented(line))
-        || is_unindented_block(first, draft.non_blank_lines().nth(1), indent)
+        || is_unindented_block(draft, indent)
         || is_new_list_item(first, &replaced)
+        || is_new_comment(first, &replaced)
         || is_next_to_unindented(context, draft)
         || is_enclosing_block_changed(context, draft, indent)
         || equal_ignoring_whitespace(&replaced, &draft.lines)
@@ -34,7 +33,8 @@ pub(super) fn inherit_indent(
         return None;
     }
     let is_inside = draft.non_blank_lines().skip(1).all(|line| line.starts_with(indent));
-    if !is_inside && !is_like_any(first, &replaced) {
+    let is_changed = is_like_any(first, &replaced);
+    if !is_inside && !is_changed || is_new_at_margin(context, draft, first, is_changed) {
         return None;
     }
     // If a later line equals an old one, the later lines still have their indentation.
@@ -42,6 +42,9 @@ pub(super) fn inherit_indent(
         let old: HashSet<&str> = replaced.iter().map(AsRef::as_ref).collect();
         filled.any(|line| old.contains(line.as_str()))
     };
+    if !only_first && is_aligned_with_next(context, draft, indent) {
+        return None;
+    }
     let mut seen_first = false;
     let indented = |line: &String| {
         if line.trim().is_empty() || (seen_first && only_first) {
@@ -51,6 +54,83 @@ pub(super) fn inherit_indent(
         format!("{indent}{line}")
     };
     Some(draft.lines.iter().map(indented).collect())
+}
+
+/// Whether a line has text, which begins at the margin.
+fn is_unindented(line: &str) -> bool {
+    !line.trim().is_empty() && indentation(line).is_empty()
+}
+
+/// Whether a line may belong at the margin wherever it is: one of the preprocessor or of a
+/// template, one that begins with a control character such as ESC, and one without a word.
+fn is_directive(line: &str) -> bool {
+    line.starts_with(|first: char| first == '#' || first.is_control())
+        || line.starts_with("{{")
+        || line.starts_with("{%")
+        || !line.chars().any(char::is_alphanumeric)
+}
+
+/// What comments, quotations and docstrings begin with.
+const COMMENT_MARKS: [&str; 12] =
+    ["//", "--", "/*", "<!--", "\"\"\"", "'''", "#", ";", "%", ">", "!", "*"];
+
+/// What a line begins with, if it is a comment.
+fn comment_mark(line: &str) -> Option<&'static str> {
+    let line = line.trim_start();
+    COMMENT_MARKS.into_iter().find(|mark| line.starts_with(mark))
+}
+
+/// Whether a line begins a comment and no old line does, or the comment is code with its
+/// indentation: lines are commented out at the margin.
+fn is_new_comment(line: &str, old: &[impl AsRef<str>]) -> bool {
+    let Some(mark) = comment_mark(line) else { return false };
+    let is_same = |old: &str| comment_mark(old) == Some(mark);
+    let code_indent = indentation(&line[mark.len()..]);
+    let is_first_same = old.first().is_some_and(|old| is_same(old.as_ref()));
+    !old.iter().any(|old| is_same(old.as_ref())) || !is_first_same && code_indent.len() > 1
+}
+
+/// Whether the first line of a text may belong at the margin. If it is not a changed old line: it
+/// closes a bracket, or a blank line is in the text. For comments, too: another line at the margin
+/// begins alike.
+fn is_new_at_margin(
+    context: &EditContext<'_, '_>,
+    draft: &ModelText,
+    first: &str,
+    is_changed: bool,
+) -> bool {
+    let (EditSite::Lines(above, below), start) = (draft.site, line_start(first)) else {
+        return false;
+    };
+    let is_alike = |number: u64| {
+        let line = (context.line)(number);
+        line.is_some_and(|line| is_unindented(&line) && line_start(&line) == start)
+    };
+    let has_paragraphs = draft.lines.iter().any(|line| line.trim().is_empty())
+        && draft.non_blank_lines().nth(1).is_some();
+    let is_other = !is_changed && (first.starts_with([')', ']', '}']) || has_paragraphs);
+    is_other
+        || (!is_changed || comment_mark(first).is_some())
+            && ((1..above).rev().take(ENCLOSING_LIMIT_LINES).any(is_alike)
+                || (below + 1..).take(ENCLOSING_LIMIT_LINES).any(is_alike))
+}
+
+/// The first signs and the first word of a line.
+fn line_start(line: &str) -> &str {
+    let is_word = |one: char| one.is_alphanumeric() || one == '_';
+    let signs = line.trim_start_matches(|one: char| !is_word(one) && !one.is_whitespace());
+    let rest = signs.trim_start().trim_start_matches(is_word);
+    &line[..line.len() - rest.len()]
+}
+
+/// Whether the last line of a text is indented like the next line of the file, at least as deep as
+/// the old lines: then the text is where it belongs.
+fn is_aligned_with_next(context: &EditContext<'_, '_>, draft: &ModelText, indent: &str) -> bool {
+    let EditSite::Lines(_, last) = draft.site else { return false };
+    let filled = |number: u64| (context.line)(number).filter(|line| !line.trim().is_empty());
+    let below = (last + 1..).take(NEIGHBOUR_LIMIT_LINES).find_map(filled);
+    let end = draft.non_blank_lines().last().map_or("", |line| indentation(line));
+    end.len() >= indent.len() && below.is_some_and(|line| indentation(&line) == end)
 }
 
 /// The minimum similarity for a line to count as a changed version of another.
@@ -63,12 +143,19 @@ fn is_like_any(line: &str, old: &[impl AsRef<str>]) -> bool {
     old.iter().any(|old| similarity(trimmed, old.as_ref().trim()) >= CHANGED_LINE_MIN)
 }
 
-/// Whether a text begins with a block that is unindented on purpose: the first line opens it, and
-/// the second line is indented no deeper than the old lines. Below a line that has lost its
-/// indentation, the lines would be deeper.
-fn is_unindented_block(first: &str, second: Option<&String>, indent: &str) -> bool {
-    let inner = second.map_or(0, |line| indentation(line).len());
-    opens_block(first) && inner > 0 && inner <= indent.len()
+/// Whether a text begins with a block that is unindented on purpose: the first line opens it, or a
+/// bracket in the second line, and the next line is indented no deeper than the old lines. Below a
+/// line that has lost its indentation, the lines would be deeper.
+fn is_unindented_block(draft: &ModelText, indent: &str) -> bool {
+    let mut lines = draft.non_blank_lines();
+    let (first, second) = (lines.next(), lines.next());
+    let inner = match (first, second) {
+        (Some(first), second) if opens_block(first) => second,
+        (_, Some(second)) if second.trim_end() == "{" => lines.next(),
+        _ => None,
+    };
+    let inner = inner.map_or(0, |line| indentation(line).len());
+    inner > 0 && inner <= indent.len()
 }
 
 /// Whether a line begins a list item and no old line does: a new list may be unindented on purpose.

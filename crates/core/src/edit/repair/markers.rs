@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::echoes::{Neighbours, TextEnd};
 use super::{EditContext, ModelText, equal_ignoring_whitespace, indentation};
 use hashline_lines::anchor::RowAnchor;
 use hashline_lines::dialect::Dialect;
@@ -18,6 +19,9 @@ pub(super) fn strip_plus(context: &EditContext<'_, '_>, draft: &ModelText) -> Op
     let has_plus = |line: &&str| line.starts_with('+') && !line.starts_with("++");
     if reference.iter().any(|line| line.trim_start().starts_with('+'))
         || !filled.iter().all(has_plus)
+        || filled.iter().any(|line| is_meant_plus(&line[1..]))
+        || context.is_prose && filled.iter().all(|line| line.starts_with("+ "))
+        || is_in_diff(context, draft)
     {
         return None;
     }
@@ -36,6 +40,47 @@ pub(super) fn strip_plus(context: &EditContext<'_, '_>, draft: &ModelText) -> Op
         && filled.iter().all(|line| line.starts_with("+ ") && !is_bullet(&line[1..]));
     (is_diff && !is_old && !are_bullets).then_some(stripped)
 }
+
+/// Whether a `+` before this text is probably no marker: `+word+` is markup of RDoc, and `+49 30 …`
+/// a telephone number.
+fn is_meant_plus(rest: &str) -> bool {
+    let word = rest.find(['+', ' ', '\t']).filter(|&end| end > 0);
+    let is_markup = word.is_some_and(|end| {
+        let after = &rest[end..];
+        after.starts_with('+') && !after.starts_with("++")
+    });
+    let is_number_part = |one: char| one.is_ascii_digit() || " ()-./".contains(one);
+    let number = &rest[..rest.len() - rest.trim_start_matches(is_number_part).len()];
+    let digits = number.bytes().filter(u8::is_ascii_digit).count();
+    is_markup || rest.starts_with(|one: char| one.is_ascii_digit()) && digits >= PHONE_MIN_DIGITS
+}
+
+/// The minimum number of digits of a telephone number with its country.
+const PHONE_MIN_DIGITS: usize = 7;
+
+/// Whether a text is put into a diff: next to a line of one, or in a code block of that language.
+fn is_in_diff(context: &EditContext<'_, '_>, draft: &ModelText) -> bool {
+    let Some(neighbours) = Neighbours::of(draft.site) else { return false };
+    let is_row = |number: u64| {
+        let line = (context.line)(number).filter(|_| number > 0);
+        line.is_some_and(|line| {
+            line.starts_with("@@ ") || line.starts_with('+') && !line.starts_with("++")
+        })
+    };
+    let [above, below] = [TextEnd::Start, TextEnd::End]
+        .map(|end| neighbours.run(end, 1).map_or(0, |(line, _)| line));
+    let fence = (1..=above).rev().take(FENCE_LIMIT_LINES).find_map(|number| {
+        let line = (context.line)(number)?;
+        let rest = line.trim_start();
+        let mark = ["```", "~~~"].into_iter().find(|mark| rest.starts_with(mark))?;
+        Some(rest.trim_start_matches(&mark[..1]).trim().to_owned())
+    });
+    let is_diff = |language: &str| language.starts_with("diff") || language.starts_with("patch");
+    is_row(above) || is_row(below) || fence.is_some_and(|language| is_diff(&language))
+}
+
+/// The number of lines that are searched for the start of a code block.
+const FENCE_LIMIT_LINES: usize = 200;
 
 /// Whether the rest of a single line after its `+` fits the site of the edit.
 fn is_diff_row(context: &EditContext<'_, '_>, draft: &ModelText, rest: &str) -> bool {

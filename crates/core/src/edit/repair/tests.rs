@@ -817,3 +817,153 @@ fn descriptions_of_long_texts_are_short() {
     );
     assert!(whole.chars().count() < 200, "{whole}");
 }
+
+/// A context for a file.
+fn context_of<'s, 'a>(
+    line: &'s dyn Fn(u64) -> Option<Cow<'a, str>>,
+    is_prose: bool,
+) -> EditContext<'s, 'a> {
+    EditContext {
+        dialect: Dialect::default_dialect(),
+        line,
+        is_touched: &|_| false,
+        parses: &|_| None,
+        has_shown: &|_| false,
+        file_has_rows: &|| false,
+        is_prose,
+        reindented: &[],
+        cancel: {
+            static CANCEL: std::sync::LazyLock<Cancel> = std::sync::LazyLock::new(Cancel::default);
+            &CANCEL
+        },
+    }
+}
+
+fn draft_of(first: u64, last: u64, lines: &[&str]) -> ModelText {
+    let lines = lines.iter().map(|&line| line.to_owned()).collect();
+    ModelText { site: EditSite::Lines(first, last), lines }
+}
+
+#[test]
+fn regression_text_that_belongs_at_the_margin_is_not_indented() {
+    let inherits = |file: &[&str], at: (u64, u64), is_prose: bool, lines: &[&str]| {
+        let line =
+            |number: u64| file.get((number as usize).wrapping_sub(1)).map(|&line| line.into());
+        layout::inherit_indent(&context_of(&line, is_prose), &draft_of(at.0, at.1, lines))
+    };
+    let file = ["def f():", "    \"\"\"Old.", "    old()", "    more()"];
+    // Comments, docstrings, directives and control characters, where no old line has one.
+    for line in [
+        "// MARK: - Subclasses",
+        "-- a comment",
+        "\"\"\"A docstring at the margin.",
+        "'''Another.",
+        "; a comment",
+        "% directive",
+        "<!-- a comment -->",
+        "> quoted",
+        "{{- toYaml .Values }}",
+        "{% endif %}",
+        "#pragma once",
+        "\u{1b}[31mred",
+        "\u{c}page",
+        "\u{7f}x",
+    ] {
+        assert_eq!(inherits(&file, (3, 3), false, &[line]), None, "{line:?}");
+    }
+    // Prose: `<table>` in Markdown, or any text.
+    let prose = ["- item", "", "    <p>", "    text", "", "    more"];
+    for line in ["<table>", "text of a paragraph"] {
+        assert_eq!(inherits(&prose, (3, 3), true, &[line]), None, "{line}");
+    }
+    // A comment at the margin where others are, and lines that are commented out.
+    let swift = ["class A {", "    // MARK: Types", "    a()", "}", "", "// MARK: B", "class B {"];
+    assert_eq!(inherits(&swift, (2, 2), false, &["// MARK: - Subclasses"]), None);
+    let lua = ["  local function f()", "    go()", "    -- note", "  end"];
+    assert_eq!(inherits(&lua, (2, 3), false, &["--    go()", "--    -- note"]), None);
+    // A definition at the margin in the place of an indented one: its lines are where they belong.
+    let nested = ["namespace N", "{", "    class A", "    {", "        int a;", "    }", "}"];
+    assert_eq!(inherits(&nested, (3, 3), false, &["class A", "{", "    class B"]), None);
+    let class = ["class A:", "    x = 1", "    def f(self):", "        pass", "", "def g():"];
+    assert_eq!(inherits(&class, (2, 2), false, &["def h():", "    y = 2", "", "x"]), None);
+    // Lines that have lost their indentation.
+    let lost = |line: &str| inherits(&file, (3, 3), false, &[line]);
+    assert_eq!(lost("other()").unwrap(), ["    other()"]);
+    assert_eq!(lost("return 1").unwrap(), ["    return 1"]);
+    let note = ["f() {", "    // old note", "    old();", "}"];
+    let noted = inherits(&note, (2, 2), false, &["// new note"]).unwrap();
+    assert_eq!(noted, ["    // new note"]);
+    let block = inherits(&note, (2, 3), false, &["old();", "older();"]).unwrap();
+    assert_eq!(block, ["    old();", "    older();"]);
+}
+
+#[test]
+fn regression_a_plus_that_is_meant_is_kept() {
+    let strip = |file: &[&str], site: EditSite, is_prose: bool, lines: &[&str]| {
+        let line =
+            |number: u64| file.get((number as usize).wrapping_sub(1)).map(|&line| line.into());
+        let draft = ModelText { site, ..draft_of(1, 1, lines) };
+        markers::strip_plus(&context_of(&line, is_prose), &draft)
+    };
+    let file = ["Contact:", "030 1234567", "end"];
+    let line = EditSite::Lines(2, 2);
+    // Telephone numbers, markup of RDoc, bullets.
+    for lines in [
+        &["+49 30 1234567"][..],
+        &["+49 30 1234567", "+1 (555) 010-9999"],
+        &["+word+ is a word", "+other+ is another one"],
+        &["+nil+::", "+true+::"],
+    ] {
+        assert_eq!(strip(&file, line, false, lines), None, "{lines:?}");
+    }
+    assert_eq!(strip(&file, EditSite::After(1), true, &["+ one", "+ two"]), None);
+    // Rows of a diff, in a code block of Markdown and next to other rows.
+    let fenced = ["Change:", "```diff", "-old", " same", "```"];
+    assert_eq!(strip(&fenced, EditSite::After(3), true, &["+new", "+newer"]), None);
+    let patch = ["@@ -1 +1,2 @@", " same", "+new"];
+    assert_eq!(strip(&patch, EditSite::After(1), false, &["+first", "+second"]), None);
+    assert_eq!(strip(&patch, EditSite::After(2), false, &["+first", "+second"]), None);
+    // Markers of a diff.
+    let stripped = strip(&file, line, false, &["+first()", "+  second()"]).unwrap();
+    assert_eq!(stripped, ["first()", "  second()"]);
+    assert_eq!(strip(&file, line, false, &["+i++;", "+a + b;"]).unwrap(), ["i++;", "a + b;"]);
+    let code = ["Text", "```rust", "fn f()", "```"];
+    assert_eq!(strip(&code, EditSite::After(3), true, &["+a", "+b"]).unwrap(), ["a", "b"]);
+}
+
+#[test]
+fn regression_lines_that_follow_themselves_are_not_repeats() {
+    let found = |file: &[&str], at: (u64, u64), lines: &[&str]| {
+        let line =
+            |number: u64| file.get((number as usize).wrapping_sub(1)).map(|&line| line.into());
+        !repeats(&RepairRules::default(), &context_of(&line, false), &draft_of(at.0, at.1, lines))
+            .is_empty()
+    };
+    let html = ["a", "<br>", "<br>", "b", "<br>", "c"];
+    assert!(!found(&html, (4, 4), &["x", "<br>"]));
+    let template = ["{{- if a }}", "x", "{{- end }}", "y", "  {{- end }}", "z", "{{- end }}"];
+    assert!(!found(&template, (4, 4), &["{{- end }}", "y"]));
+    assert!(!found(&["#if a", "#endif", "b", "#endif", "c", "#endif"], (3, 3), &["#endif", "x"]));
+    // Lines that do not follow themselves elsewhere.
+    assert!(found(&["a", "<br>", "b", "<br>", "c"], (3, 3), &["x", "<br>"]));
+    assert!(found(&["{{- if a }}", "x", "{{- end }}", "y"], (2, 2), &["x", "{{- end }}"]));
+    assert!(found(&["def a", "  x", "end", "def b", "  y", "end"], (2, 2), &["x", "end"]));
+    assert!(found(&["a", "<br>", "<br>", "b", "c"], (4, 4), &["x", "c"]));
+}
+
+#[test]
+fn regression_lines_that_only_align_are_not_reported_as_re_indented() {
+    let file = ["int f(int a,", "      int b)", "{", "    one();", "    two();", "}"];
+    let line = |number: u64| file.get((number as usize).wrapping_sub(1)).map(|&line| line.into());
+    let found = |first: u64, last: u64, lines: &[&str]| {
+        reindented(&context_of(&line, false), &draft_of(first, last, lines), None)
+            .map(|found| found.line)
+    };
+    // The arguments follow the longer name; a line around them changes its depth.
+    assert_eq!(found(1, 2, &["int longer(int a,", "           int b)"]), None);
+    assert_eq!(found(4, 5, &["    if (x)", "        two();"]), None);
+    // The whole text is deeper, or less deep.
+    assert_eq!(found(4, 5, &["        one(1);", "        two(2);"]), Some(4));
+    assert_eq!(found(4, 5, &["one(1);", "", "two(2);"]), Some(4));
+    assert_eq!(found(4, 4, &["  one(1);"]), Some(4));
+}
