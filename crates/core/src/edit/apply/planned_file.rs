@@ -781,7 +781,7 @@ fn repair_texts<'o>(
             code: WarningCode::Indentation,
             operation: Some(one.operation.index),
             path: path.to_owned(),
-            message: reindented_message(one.operation, &found),
+            message: reindented_message(one.operation, &found, request.recall.is_some()),
         }));
         repaired.edits.push(edit_of(one, draft.site, Cow::Owned(draft.lines)));
     }

@@ -31,10 +31,11 @@ pub struct Reindented {
     pub new: String,
 }
 
-/// A replaced line whose new text has an indentation that the line may have had when it was shown.
-/// A hint, the text after an anchor, says how the line was shown: the first new line must have the
-/// indentation of the hint. Without a hint, the first or the last new line must be similar to the
-/// old one.
+/// A replaced line whose new text has an indentation that it may have by mistake, or that the line
+/// may have had when it was shown. A hint, the text after an anchor, says how the line was shown:
+/// the first new line must have the indentation of the hint. Without a hint, the first or the last
+/// new line must be similar to the old one, and the text as a whole must be indented differently:
+/// the depth of its first line and its least depth.
 pub fn reindented(
     context: &EditContext<'_, '_>,
     draft: &ModelText,
@@ -60,6 +61,30 @@ pub fn reindented(
         let (found, _) = pair(first, start)?;
         return Some(found).filter(|found| hint.indentation() == found.new);
     }
+    if !is_shifted(&replaced, &draft.lines) {
+        return None;
+    }
     let pairs = [pair(first, start), pair(last, end)];
     pairs.into_iter().flatten().find(|(_, is_alike)| *is_alike).map(|(found, _)| found)
+}
+
+/// Whether the first line of a text, and its line of least depth, are indented unlike those of the
+/// old lines. Otherwise only some lines are, such as arguments below a longer name.
+fn is_shifted(old: &[impl AsRef<str>], new: &[impl AsRef<str>]) -> bool {
+    let depths = depths(old).zip(depths(new));
+    depths.is_some_and(|(old, new)| old.first != new.first && old.least != new.least)
+}
+
+/// The indentations of a text.
+struct Depths<'l> {
+    first: &'l str,
+    least: &'l str,
+}
+
+fn depths(lines: &[impl AsRef<str>]) -> Option<Depths<'_>> {
+    let filled = lines.iter().map(AsRef::as_ref).filter(|line| !line.trim().is_empty());
+    let mut all = filled.map(indentation);
+    let first = all.next()?;
+    let least = all.fold(first, |one, next| if next.len() < one.len() { next } else { one });
+    Some(Depths { first, least })
 }

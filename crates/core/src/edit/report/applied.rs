@@ -257,7 +257,8 @@ pub fn created_section<'t>(
 }
 
 /// The warning about a text whose indentation differs from that of the lines it replaces.
-pub fn reindented_message(operation: &Operation, found: &Reindented) -> Message {
+/// `is_as_shown` says that no other process can have changed these lines since they were shown.
+pub fn reindented_message(operation: &Operation, found: &Reindented, is_as_shown: bool) -> Message {
     let described = |text: &str| match text {
         "" => "not indented".to_owned(),
         _ if text.bytes().all(|byte| byte == b' ') => {
@@ -265,13 +266,14 @@ pub fn reindented_message(operation: &Operation, found: &Reindented) -> Message 
         }
         _ => format!("indented by {text:?}"),
     };
+    let advice = if is_as_shown {
+        "if that is not intended, adjust your text"
+    } else {
+        "if another process re-indented it since you read it, adjust your text"
+    };
+    let (old, new) = (described(&found.old), described(&found.new));
     Mention::OperationAtStart(operation.index)
-        + format!(
-            ": line {} was {}, its new text is {}: if another process re-indented it since you read it, adjust your text.",
-            found.line,
-            described(&found.old),
-            described(&found.new)
-        )
+        + format!(": line {} was {old}, its new text is {new}: {advice}.", found.line)
 }
 
 /// The text of an answer of at most `limit_bytes`, and for each section the lines that fit into it.
