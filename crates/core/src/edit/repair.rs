@@ -28,7 +28,7 @@ use hashline_memory::Reindentation;
 pub use cuts::cut_row;
 pub use description::removed_anchors;
 pub use echoes::{Repeat, TextEnd, repeats};
-pub use indentation::{Reindented, reindented};
+pub use indentation::{Reindented, Shift, reindented, shift};
 pub use markers::{RowEvidence, invented_row, strip_rows};
 
 /// A named repair.

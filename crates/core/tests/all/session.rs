@@ -1350,3 +1350,22 @@ fn regression_rows_with_invented_hashes_are_refused() {
         scene.apply(json!([verbatim]));
     }
 }
+
+#[test]
+fn regression_a_warning_about_others_needs_their_changes() {
+    let old = "a {\n        one(1);\n    two(2);\n    three(3);\n}\n";
+    let edit = |number: u64, old: &str, new: &str| {
+        json!({"op": "set_line", "path": "f", "anchor": anchor(number, old), "text": new})
+    };
+    let scene = Scene::new(&[("f", old)]);
+    scene.read("f");
+    let applied = scene.apply(json!([edit(2, "        one(1);", "    one(0);")]));
+    let expected = "Operation 0: line 2 was indented by 8 spaces, its new text is indented by 4 spaces: if that is not intended, adjust your text.";
+    assert!(applied.text.contains(expected), "{}", applied.text);
+    // A patch that shifts several texts alike means to.
+    let applied = scene.apply(json!([
+        edit(3, "    two(2);", "  two(0);"),
+        edit(4, "    three(3);", "  three(0);"),
+    ]));
+    assert_eq!(applied.warnings, []);
+}

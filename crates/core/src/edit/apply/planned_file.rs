@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::{LazyCell, OnceCell};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -21,7 +21,7 @@ use hashline_syntax::{Budget, language_of};
 use crate::edit::block::{BlockSpan, Blocks};
 use crate::edit::outcome::{Failure, Noop, NoopReason, Relocation, Repair, Warning, WarningCode};
 use crate::edit::plan::{Edit, NewLines, Plan, PlanText, Region, find_matches, plan};
-use crate::edit::repair::{self, EditSite, ModelText, RowEvidence, Rule, invented_row};
+use crate::edit::repair::{self, EditSite, ModelText, RowEvidence, Rule, Shift, invented_row};
 use crate::edit::report::{
     AnchorReport, FileReport, cut_row_failure, invented_row_error, nearest_failure,
     no_block_failure, reindented_message, repeated_failure,
@@ -723,6 +723,7 @@ fn repair_texts<'o>(
     };
     let touched = LazyCell::new(|| Touched::of(resolved));
     let is_prose = is_prose(path, evidence.text);
+    let (mut shifted, mut shifts) = (Vec::new(), HashMap::<Shift, usize>::new());
     let mut repaired =
         RepairedEdits { edits: Vec::with_capacity(resolved.len()), ..RepairedEdits::default() };
     for one in resolved {
@@ -777,14 +778,21 @@ fn repair_texts<'o>(
         let hint = named.filter(|_| !one.operation.action.names_block());
         let hint = hint.and_then(|anchor| anchor.hint.as_deref());
         let reindented = repair::reindented(&subject, &draft, hint);
-        repaired.warnings.extend(reindented.map(|found| Warning {
-            code: WarningCode::Indentation,
-            operation: Some(one.operation.index),
-            path: path.to_owned(),
-            message: reindented_message(one.operation, &found, request.recall.is_some()),
-        }));
+        if let Some(shift) = repair::shift(&subject, &draft) {
+            *shifts.entry(shift).or_default() += 1;
+        }
+        shifted.extend(reindented.map(|found| (one.operation, found)));
         repaired.edits.push(edit_of(one, draft.site, Cow::Owned(draft.lines)));
     }
+    // A patch that shifts several texts alike means to.
+    shifted.retain(|(_, found)| found.shift.as_ref().is_none_or(|shift| shifts[shift] == 1));
+    let is_as_shown = request.recall.is_some();
+    repaired.warnings.extend(shifted.iter().map(|(operation, found)| Warning {
+        code: WarningCode::Indentation,
+        operation: Some(operation.index),
+        path: path.to_owned(),
+        message: reindented_message(operation, found, is_as_shown),
+    }));
     repaired
 }
 

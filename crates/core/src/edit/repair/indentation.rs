@@ -29,6 +29,15 @@ pub struct Reindented {
     pub old: String,
     /// The indentation of its new text.
     pub new: String,
+    /// How the text as a whole is shifted; `None` if a hint proves the mistake.
+    pub shift: Option<Shift>,
+}
+
+/// A text whose lines are indented unlike the old ones: the least depth before and after.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Shift {
+    old: String,
+    new: String,
 }
 
 /// A replaced line whose new text has an indentation that it may have by mistake, or that the line
@@ -53,7 +62,7 @@ pub fn reindented(
         let old = context.text(line);
         let (is, was) = (indentation(&old), indentation(new));
         let is_filled = !old.trim().is_empty() && !new.trim().is_empty();
-        let found = Reindented { line, old: is.to_owned(), new: was.to_owned() };
+        let found = Reindented { line, old: is.to_owned(), new: was.to_owned(), shift: None };
         (is_filled && is != was).then_some((found, similarity(&old, new) > SIMILARITY_MIN))
     };
     let (start, end) = (draft.lines.first()?, draft.lines.last()?);
@@ -61,18 +70,19 @@ pub fn reindented(
         let (found, _) = pair(first, start)?;
         return Some(found).filter(|found| hint.indentation() == found.new);
     }
-    if !is_shifted(&replaced, &draft.lines) {
-        return None;
-    }
+    let shift = shift(context, draft)?;
     let pairs = [pair(first, start), pair(last, end)];
-    pairs.into_iter().flatten().find(|(_, is_alike)| *is_alike).map(|(found, _)| found)
+    let (found, _) = pairs.into_iter().flatten().find(|(_, is_alike)| *is_alike)?;
+    Some(Reindented { shift: Some(shift), ..found })
 }
 
-/// Whether the first line of a text, and its line of least depth, are indented unlike those of the
-/// old lines. Otherwise only some lines are, such as arguments below a longer name.
-fn is_shifted(old: &[impl AsRef<str>], new: &[impl AsRef<str>]) -> bool {
-    let depths = depths(old).zip(depths(new));
-    depths.is_some_and(|(old, new)| old.first != new.first && old.least != new.least)
+/// How a text is shifted: its first line, and its line of least depth, are indented unlike those of
+/// the old lines. Otherwise only some lines are, such as arguments below a longer name.
+pub fn shift(context: &EditContext<'_, '_>, draft: &ModelText) -> Option<Shift> {
+    let replaced = context.replaced(draft);
+    let (old, new) = depths(&replaced).zip(depths(&draft.lines))?;
+    (old.first != new.first && old.least != new.least)
+        .then(|| Shift { old: old.least.to_owned(), new: new.least.to_owned() })
 }
 
 /// The indentations of a text.
