@@ -59,16 +59,16 @@ test('operations without effect are reported', () =>
   }))
 
 test('relocations and repairs are reported', () =>
-  withDir({ 'a.txt': '  a\n  b\n  c\n  d\n  e\n  const x = 10;\n' }, (root, stateDir) => {
+  withDir({ 'a.js': '  a\n  b\n  c\n  d\n  e\n  const x = 10;\n' }, (root, stateDir) => {
     const outcome = applyHashSync(
       {
-        operations: [{ op: 'set_line', path: 'a.txt', anchor: '1:61', text: 'const x = 11;' }],
+        operations: [{ op: 'set_line', path: 'a.js', anchor: '1:61', text: 'const x = 11;' }],
       },
       { root, stateDir },
     )
     assert.equal(outcome.status, 'applied')
     assert.deepEqual(outcome.relocations, [
-      { operation: 0, path: 'a.txt', from: '1:61', to: '6:61', distance: 5 },
+      { operation: 0, path: 'a.js', from: '1:61', to: '6:61', distance: 5 },
     ])
     assert.deepEqual(outcome.repairs, [
       {

@@ -383,5 +383,11 @@ pub fn apply_to_text(
 
 /// The report of an operation without effect.
 fn noop<A>(operation: &Operation<A>, reason: NoopReason) -> Noop {
-    Noop { operation: operation.index, path: operation.path.clone(), reason, line: None }
+    Noop {
+        operation: operation.index,
+        path: operation.path.clone(),
+        reason,
+        line: None,
+        is_about_line_ends: false,
+    }
 }

@@ -344,6 +344,9 @@ pub struct Noop {
     /// The number of the first line that the operation names.
     #[serde(skip)]
     pub line: Option<u64>,
+    /// Whether it may have been meant to change line ends, which texts of lines keep.
+    #[serde(skip)]
+    pub is_about_line_ends: bool,
 }
 
 /// A refused patch, which changed nothing.

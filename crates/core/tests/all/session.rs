@@ -1354,9 +1354,7 @@ fn regression_rows_with_invented_hashes_are_refused() {
 #[test]
 fn regression_a_warning_about_others_needs_their_changes() {
     let old = "a {\n        one(1);\n    two(2);\n    three(3);\n}\n";
-    let edit = |number: u64, old: &str, new: &str| {
-        json!({"op": "set_line", "path": "f", "anchor": anchor(number, old), "text": new})
-    };
+    let edit = |number: u64, old: &str, new: &str| json!({"op": "set_line", "path": "f", "anchor": anchor(number, old), "text": new});
     let scene = Scene::new(&[("f", old)]);
     scene.read("f");
     let applied = scene.apply(json!([edit(2, "        one(1);", "    one(0);")]));
@@ -1368,4 +1366,40 @@ fn regression_a_warning_about_others_needs_their_changes() {
         edit(4, "    three(3);", "  three(0);"),
     ]));
     assert_eq!(applied.warnings, []);
+}
+
+#[test]
+fn regression_line_ends_can_be_changed() {
+    let replace = |old: &str, new: &str, verbatim: bool| {
+        json!([{
+            "op": "replace_text", "path": "f", "old_text": old, "new_text": new, "all": true,
+            "verbatim": verbatim,
+        }])
+    };
+    let (crlf, lf, mixed, cr) = ("a\r\nb\r\n", "a\nb\n", "a\r\nb\n", "a\rb\r");
+    for (before, old, new, after) in [
+        (crlf, "\r\n", "\n", lf),
+        (mixed, "\r\n", "\n", lf),
+        (lf, "\n", "\r\n", crlf),
+        (mixed, "\n", "\r\n", crlf),
+        (cr, "\r", "\n", lf),
+    ] {
+        let scene = Scene::new(&[("f", before)]);
+        scene.read("f");
+        scene.apply(replace(old, new, true));
+        assert_eq!(scene.content("f"), after, "{before:?}");
+        // The lines are still known.
+        scene.apply(json!([set(2, "b", "c")]));
+        assert_eq!(scene.content("f"), after.replace('b', "c"));
+    }
+    // Other edits keep line ends, and say how to change them.
+    let how =
+        "Edits keep line ends. To change those of a file, use replace_text with all and verbatim";
+    let scene = Scene::new(&[("f", crlf)]);
+    scene.read("f");
+    for operations in [replace("\r\n", "\n", false), json!([set(1, "a", "a\n")])] {
+        let applied = scene.apply(operations);
+        assert!(applied.text.contains(how), "{}", applied.text);
+    }
+    assert_eq!(scene.content("f"), crlf);
 }

@@ -39,7 +39,7 @@ use hashline_disk::bytes::{
 };
 use hashline_disk::commit::Content;
 use hashline_lines::dialect::Dialect;
-use hashline_lines::lines::LineIndex;
+use hashline_lines::lines::{LineIndex, Terminator};
 use hashline_memory::{
     Body, LineSet, MemoryLimits, MemoryUpdate, SessionMemory, Showing, Version, hash_of,
 };
@@ -452,9 +452,23 @@ fn try_plan(
         let (Spot::Lines(line, _) | Spot::Gap(line)) = placed.spot;
         Some(line)
     };
-    let noops = noops.map(|operation| Noop {
-        line: line_of(operation),
-        ..noop(operation, NoopReason::Unchanged)
+    let is_about_line_ends = |operation: &Operation, line: Option<u64>| {
+        let ends_in_return = || {
+            let span = index.span(document.body(), line?)?;
+            Some(span.terminator(index.unit()) == Terminator::CrLf)
+        };
+        match &operation.action {
+            LineEdit::Replace { .. } => ends_in_return() == Some(true),
+            LineEdit::ReplaceText { old_text, new_text, .. } => {
+                old_text.contains('\r') != new_text.contains('\r')
+            }
+            _ => false,
+        }
+    };
+    let noops = noops.map(|operation| {
+        let line = line_of(operation);
+        let is_about_line_ends = is_about_line_ends(operation, line);
+        Noop { line, is_about_line_ends, ..noop(operation, NoopReason::Unchanged) }
     });
     let noops = noops.collect();
     let relocations =

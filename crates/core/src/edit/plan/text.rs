@@ -19,8 +19,11 @@ pub fn find_matches<'o>(
     let LineEdit::ReplaceText { old_text, new_text, all } = &operation.action else {
         return Ok(Vec::new());
     };
-    let new_text =
-        NewText { text: repaired.unwrap_or(new_text), keeps_return: old_text.ends_with('\r') };
+    let new_text = NewText {
+        text: repaired.unwrap_or(new_text),
+        keeps_return: old_text.ends_with('\r'),
+        keeps_line_ends: operation.verbatim && (old_text.contains('\r') || new_text.contains('\r')),
+    };
     let needle = Needle::new(subject, operation, old_text)?;
     let mut matches = Vec::new();
     let mut from = 0;
@@ -96,6 +99,8 @@ struct NewText<'o> {
     text: &'o str,
     /// Keep a `\r` at its end even before a terminator, because the old text ends in one, too.
     keeps_return: bool,
+    /// Write its line ends exactly: the operation is verbatim, and one of its texts has a `\r`.
+    keeps_line_ends: bool,
 }
 
 /// The edit that replaces a match.
@@ -113,8 +118,9 @@ fn replacement<'o>(
     let has_terminator = last_span.terminator(unit) != Terminator::None;
     // Before a terminator, a `\r` at the end of a text is dropped, as in texts of lines.
     let is_half = has_terminator && end == last_span.text_end && !new_text.keeps_return;
+    let is_half = is_half && !new_text.keeps_line_ends;
     let text = new_text.text.strip_suffix('\r').filter(|_| is_half).unwrap_or(new_text.text);
-    let replacement = if text.contains('\n') {
+    let replacement = if text.contains('\n') && !new_text.keeps_line_ends {
         subject.encode(operation, &with_terminators(subject, first, first_span, text))?
     } else {
         subject.encode(operation, text)?

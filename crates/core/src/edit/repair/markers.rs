@@ -185,8 +185,9 @@ pub fn strip_rows<'t>(evidence: &RowEvidence<'_, '_>, lines: &[&'t str]) -> Opti
 }
 
 /// The index of the first row of a text in which most lines begin like rows whose hashes no line
-/// has. `named` are the lines that the operation names; a single row counts only if it has one of
-/// their numbers. Rows whose hashes are only digits may be times.
+/// has. `named` are the lines that the operation names, if it names any: then the file must have
+/// the line of the first row, and a single row must have one of their numbers. Rows whose hashes
+/// are only digits may be times.
 pub fn invented_row(
     evidence: &RowEvidence<'_, '_>,
     lines: &[&str],
@@ -198,11 +199,11 @@ pub fn invented_row(
     let has_letter = |row: &&RowAnchor<'_>| {
         evidence.dialect.hash_text(row.hash).contains(|digit: char| digit.is_ascii_alphabetic())
     };
-    let is_named = || named.is_some_and(|(first, last)| (first..=last).contains(&rows[0].line));
-    let are_rows = match rows.len() {
-        0 => false,
-        1 => is_named(),
-        _ => rows.is_sorted_by(|one, next| one.line < next.line),
+    let is_in_file = |row: &RowAnchor<'_>| named.is_none() || (evidence.line)(row.line).is_some();
+    let are_rows = match *rows.as_slice() {
+        [] => false,
+        [row] => named.is_some_and(|(first, last)| (first..=last).contains(&row.line)),
+        [first, ..] => is_in_file(first) && rows.is_sorted_by(|one, next| one.line < next.line),
     };
     let is_most = rows.len() * 2 > kinds.len();
     if !is_most || !are_rows || !rows.iter().any(has_letter) || (evidence.file_has_rows)() {

@@ -308,6 +308,9 @@ pub fn applied_text(
     (out, shown)
 }
 
+/// How to change line ends, for an edit without effect that may have been meant to.
+const LINE_ENDS: &str = r#"Edits keep line ends. To change those of a file, use replace_text with all and verbatim, such as old_text "\r\n", new_text "\n"."#;
+
 fn push_notes(
     applied: &Applied,
     needs_headers: bool,
@@ -324,8 +327,11 @@ fn push_notes(
         let header = (has_rows && needs_headers).then(|| format!("{}\n", file_header(path)));
         notes.push(&format!("{}{message}\n", header.unwrap_or_default()));
     }
-    for Noop { operation, reason, .. } in &applied.noops {
+    for Noop { operation, reason, is_about_line_ends, .. } in &applied.noops {
         let note = match reason {
+            NoopReason::Unchanged if *is_about_line_ends => {
+                format!("{} changes nothing. {LINE_ENDS}\n", at_start(operation))
+            }
             NoopReason::Unchanged => format!("{} changes nothing.\n", at_start(operation)),
             NoopReason::Duplicate { of } => {
                 let of = names.written(Mention::Operation(*of));
