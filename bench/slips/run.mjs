@@ -142,7 +142,9 @@ function measureCorrect(what, judge, { source, change, path }, language, edits) 
   count(language, kind, verdict, truth.snapshot)
   if (verdict.reported || verdict.snapshot !== truth.snapshot) {
     const { codes, repairs } = verdict
-    harmed.push(`${JSON.stringify({ kind, language, source, change, path, codes, repairs, edits })}\n`)
+    harmed.push(
+      `${JSON.stringify({ kind, language, source, change, path, codes, repairs, edits })}\n`,
+    )
   }
   return truth
 }

@@ -133,7 +133,9 @@ export function* copyingMistakesOf(meant, around, judge) {
   }
   const every = { ...around, lines: around.lines.map(anchored) }
   yield { mistake: 'every line with an anchor', meant: around, edit: every }
-  const invented = around.lines.map((line, at) => `${around.first + at}:${inventedHash(at)}|${line}`)
+  const invented = around.lines.map(
+    (line, at) => `${around.first + at}:${inventedHash(at)}|${line}`,
+  )
   const edit = { ...around, lines: invented }
   yield { mistake: 'every line with an invented anchor', meant: around, edit }
   const rows = rowsOf(around, judge)
@@ -159,7 +161,11 @@ function rowsOf({ first, last, lines }, judge) {
   let from = 0
   while (from < lines.length && lines[from] === old[from]) from++
   let to = 0
-  while (to < lines.length - from && to < old.length - from && lines.at(-1 - to) === old.at(-1 - to))
+  while (
+    to < lines.length - from &&
+    to < old.length - from &&
+    lines.at(-1 - to) === old.at(-1 - to)
+  )
     to++
   if (from + to === 0 || from + to === lines.length) return undefined
   const row = (/** @type {number} */ at, /** @type {number} */ number) => {
