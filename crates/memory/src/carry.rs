@@ -2,15 +2,17 @@
 //!
 //! One diff is not enough. It finds a short or likely edit script; where lines repeat there are
 //! several, and it chooses one. So three diffs are compared, which choose differently: Myers from
-//! the front, Myers from the back, and histogram, which begins with the rarest lines. A run of
-//! lines that were added or removed can often be shifted up or down: if `a b` becomes `a b a b`,
-//! which `a` is the old one? Lines over which a run can be shifted do not count as kept.
+//! the front, Myers from the back, and histogram, which begins with the rarest lines. Often a line
+//! could be paired with another one as well: if `a b` becomes `a b a b`, which `a` is the old one?
+//! A line counts as kept only if the common lines of a diff have no other place in either text.
 //!
 //! The rule, chosen by measurement (docs/decisions.md). A block of lines is found if all its lines
 //! are kept, equal and together, and one of these holds:
 //! - all three diffs agree, and the unbroken run of kept lines around the block is unique in each
 //!   text;
 //! - two diffs agree, and one line of the block is unique in each text.
+//!
+//! If neither of the lines next to a single line is kept, it needs more letters.
 //!
 //! What is unique must also have enough letters: many texts have only one line with a single brace.
 //! It proves nothing if a line that is not kept differs from it only in leading or trailing
@@ -43,6 +45,10 @@ pub use indentation::Reindentation;
 
 /// How many letters or digits a unique line or run needs as proof.
 const ENOUGH_LETTERS: u8 = 4;
+
+/// How many letters or digits a line needs if neither of the lines next to it is kept: where a
+/// formatter wrapped the lines of several statements, each may have an `.iter()`.
+const ENOUGH_LETTERS_ALONE: u8 = 10;
 
 /// How many lines are read between two checks for cancellation.
 const PIECE_LINES: usize = 1 << 16;
@@ -327,6 +333,19 @@ impl<'a> Comparison<'a> {
 
     /// Finds a block by the rule of three diffs. Doubtful lines prove nothing.
     fn block(&self, from: usize, to: usize, is_doubtful: impl Fn(usize) -> bool) -> Option<u64> {
+        let now = self.block_of_diffs(from, to, is_doubtful)?;
+        let is_alone = to - from == 1 && !self.has_neighbour(from, to, now as usize);
+        let says_enough =
+            || letters_in(self.line(from), ENOUGH_LETTERS_ALONE) == ENOUGH_LETTERS_ALONE;
+        (!is_alone || says_enough()).then_some(now)
+    }
+
+    fn block_of_diffs(
+        &self,
+        from: usize,
+        to: usize,
+        is_doubtful: impl Fn(usize) -> bool,
+    ) -> Option<u64> {
         if let Some(now) = contiguous(&self.by_all, from, to)
             && self.is_unique_run(from, to, &is_doubtful)
         {
@@ -350,7 +369,7 @@ impl<'a> Comparison<'a> {
 
     /// The number of letters and digits of an old line, at most [`ENOUGH_LETTERS`].
     fn letters(&self, at: usize) -> usize {
-        letters_in(self.line(at)).into()
+        letters_in(self.line(at), ENOUGH_LETTERS).into()
     }
 
     /// Whether an old line is unique in each text, has enough letters and is not doubtful.
@@ -434,11 +453,11 @@ fn common_prefix(one: &[u8], other: &[u8]) -> usize {
     whole + rest.take_while(|(one, other)| one == other).count()
 }
 
-/// The number of letters and digits of a line, at most [`ENOUGH_LETTERS`]. Each byte outside ASCII
-/// counts as one.
-fn letters_in(line: &[u8]) -> u8 {
+/// The number of letters and digits of a line, at most `limit`. Each byte outside ASCII counts as
+/// one.
+fn letters_in(line: &[u8], limit: u8) -> u8 {
     let letters = line.iter().filter(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii());
-    letters.take(ENOUGH_LETTERS.into()).count() as u8
+    letters.take(limit.into()).count() as u8
 }
 
 /// The letters and digits of a line.
@@ -454,7 +473,7 @@ fn is_enough(letters: usize) -> bool {
 
 /// Whether a line has enough letters and digits to be recognized by its text.
 pub fn says_enough(line: &[u8]) -> bool {
-    is_enough(letters_in(line).into())
+    is_enough(letters_in(line, ENOUGH_LETTERS).into())
 }
 
 /// The new number of the first of some lines, if a map keeps them adjacent.

@@ -1,7 +1,5 @@
 //! Which lines of two texts three diffs keep, with bounded work.
 
-use std::ops::Range;
-
 use imara_diff::{Algorithm, Diff, Hunk, Token};
 
 use super::NONE;
@@ -213,51 +211,52 @@ fn line_map_backwards(old: &[Token], new: &[Token], kinds: u32) -> Vec<u32> {
     map
 }
 
-/// For each line of `old` the line of `new` by sorted hunks. Lines over which a hunk can be shifted
-/// are omitted: the texts do not say whether they are kept.
+/// For each line of `old` the line of `new` by sorted hunks. Lines that could be paired with another
+/// line as well are omitted: the texts do not say whether they are kept.
 fn map_of_hunks(old: &[Token], new: &[Token], hunks: &[Hunk]) -> Vec<u32> {
     let end = old.len() as u32;
     let last = Hunk { before: end..end, after: new.len() as u32..new.len() as u32 };
-    let mut map = vec![NONE; old.len()];
+    let (mut kept, mut kept_now) = (Vec::with_capacity(old.len()), Vec::with_capacity(old.len()));
     let (mut from, mut to) = (0, 0);
     for hunk in hunks.iter().chain([&last]) {
-        for (line, now) in (from..hunk.before.start).zip(to..) {
-            map[line as usize] = now;
-        }
+        kept.extend(from..hunk.before.start);
+        kept_now.extend(to..hunk.after.start);
         (from, to) = (hunk.before.end, hunk.after.end);
     }
-    for (at, hunk) in hunks.iter().enumerate() {
-        let above = at.checked_sub(1).map_or(0, |above| hunks[above].before.end);
-        let below = hunks.get(at + 1).map_or(end, |below| below.before.start);
-        let (before, after) = (&hunk.before, &hunk.after);
-        let room =
-            Shifts { up: (before.start - above) as usize, down: (below - before.end) as usize };
-        for (text, lines) in [(old, before), (new, after)] {
-            let Shifts { up, down } = shifts(text, lines.start as usize..lines.end as usize, room);
-            map[before.start as usize - up..before.start as usize].fill(NONE);
-            map[before.end as usize..before.end as usize + down].fill(NONE);
+    let mut map = vec![NONE; old.len()];
+    let sure = are_sure(old, &kept).into_iter().zip(are_sure(new, &kept_now));
+    for ((&line, &now), is_sure) in kept.iter().zip(&kept_now).zip(sure) {
+        if is_sure == (true, true) {
+            map[line as usize] = now;
         }
     }
     map
 }
 
-/// By how many lines a run can be shifted up and down.
-#[derive(Clone, Copy)]
-struct Shifts {
-    up: usize,
-    down: usize,
-}
-
-/// By how many lines a run that was added or removed can be shifted with the same result, at most
-/// by `room`.
-fn shifts(text: &[Token], lines: Range<usize>, room: Shifts) -> Shifts {
-    let Range { start, end } = lines;
-    if start == end {
-        return Shifts { up: 0, down: 0 };
+/// For each of the lines of a text that two texts have in common, whether it must be this one: the
+/// first place where it can be found, after those before it, is also the last one.
+fn are_sure(text: &[Token], common: &[u32]) -> Vec<bool> {
+    let mut first = Vec::with_capacity(common.len());
+    let mut at = 0;
+    for &line in common {
+        while text[at] != text[line as usize] {
+            at += 1;
+        }
+        first.push(at);
+        at += 1;
     }
-    let up = (1..=room.up).take_while(|&by| text[start - by] == text[end - by]).count();
-    let down = (0..room.down).take_while(|&by| text[start + by] == text[end + by]).count();
-    Shifts { up, down }
+    let mut end = text.len();
+    let last = common.iter().rev().map(|&line| {
+        end -= 1;
+        while text[end] != text[line as usize] {
+            end -= 1;
+        }
+        end
+    });
+    let mut are_sure: Vec<bool> =
+        last.zip(first.iter().rev()).map(|(last, &first)| first == last).collect();
+    are_sure.reverse();
+    are_sure
 }
 
 #[cfg(test)]

@@ -35,8 +35,34 @@ fn an_added_copy_makes_repeated_lines_uncertain() {
     // Also if there are other changes above and below.
     assert_eq!(
         found("start q ants bees tail r ending", "start x ants bees ants bees tail y ending"),
-        "1 - - - 7 - 9"
+        "1 - - - - - 9"
     );
+}
+
+#[test]
+fn regression_a_copy_within_an_added_or_removed_block_makes_its_original_uncertain() {
+    assert_eq!(
+        found("start frees() returns stop", "start other frees() frees() returns stop"),
+        "1 - 5 6"
+    );
+    assert_eq!(
+        found(
+            "first(one) finish() second(two) finish() next(three)",
+            "first(1) finish() next(three)"
+        ),
+        "- - - - 3"
+    );
+    let old = "assert(epoch, \n 0, \"failure\");\n \"\"\n size_t bytes;\n";
+    let new = "assert(epoch,\n 0, \"failure\");\n 0, \"failure\");\n \"\"\n size_t bytes;\n";
+    let carry = carry(old, new);
+    assert_eq!([1, 2, 4].map(|line| carry.block(line, line)), [Some(1), None, Some(5)]);
+}
+
+#[test]
+fn regression_a_short_line_among_wrapped_lines_is_not_found() {
+    let old = "A => {\n    ranges.iter().any(|r| r.start())\n}\nB => ranges\n    .iter()\n    .any(|r| char::from(r.start())),\n";
+    let new = "A => ranges\n    .iter()\n    .any(|r| r.start()),\nB => ranges.iter().any(|r| {\n    char::from(r.start())\n}),\n";
+    assert_eq!(carry(old, new).block(5, 5), None);
 }
 
 #[test]
