@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::cell::{LazyCell, OnceCell};
 use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -829,7 +830,7 @@ fn is_prose(path: &str, text: &[u8]) -> bool {
     match language_of(path, text) {
         Some(language) => language.name == "Markdown",
         None => {
-            let extension = Path::new(path).extension().map(|one| one.to_ascii_lowercase());
+            let extension = Path::new(path).extension().map(OsStr::to_ascii_lowercase);
             extension.is_some_and(|one| PROSE_EXTENSIONS.iter().any(|&known| one == known))
         }
     }
