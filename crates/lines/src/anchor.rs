@@ -39,6 +39,9 @@ impl Edition {
     /// The number of digits.
     const DIGITS: usize = 4;
 
+    /// The length as text.
+    pub const SIZE_BYTES: usize = Edition::MARK.len_utf8() + Edition::DIGITS;
+
     /// The edition of a text with this hash.
     pub fn of(hash: u128) -> Edition {
         Edition(hash as u16)

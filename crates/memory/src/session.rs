@@ -14,6 +14,7 @@ use super::versions::{FileRecord, Memory, MemoryLimits, Moment};
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Result, Spelling};
 use hashline_disk::records::{RecordStore, StoreLock};
+use hashline_lines::dialect::Dialect;
 
 /// The memory of a session, shared by its calls.
 pub struct SessionMemory {
@@ -63,22 +64,21 @@ impl PendingUpdates<'_> {
 }
 
 impl SessionMemory {
-    /// An empty memory.
-    pub fn new(limits: MemoryLimits) -> SessionMemory {
-        let memory = MemoryMutex::new(Memory::new(limits));
-        SessionMemory { memory, limits, shows_tags: false, kept: None }
-    }
-
-    /// Sets whether the model is shown tags of versions.
-    pub fn showing_tags(self, shows_tags: bool) -> SessionMemory {
-        SessionMemory { shows_tags, ..self }
+    /// An empty memory of rows in a dialect.
+    pub fn new(limits: MemoryLimits, dialect: &'static Dialect) -> SessionMemory {
+        let memory = MemoryMutex::new(Memory::new(limits).with_dialect(dialect));
+        SessionMemory { memory, limits, shows_tags: !dialect.has_hashes(), kept: None }
     }
 
     /// A memory that is kept on disk and shared with other processes.
-    pub fn kept_in(records: RecordStore, limits: MemoryLimits) -> SessionMemory {
+    pub fn kept_in(
+        records: RecordStore,
+        limits: MemoryLimits,
+        dialect: &'static Dialect,
+    ) -> SessionMemory {
         let lock = records.lock();
         let mut store = Store::new(records, limits);
-        let (notes, memory) = (store.notes(), SessionMemory::new(limits));
+        let (notes, memory) = (store.notes(), SessionMemory::new(limits, dialect));
         store.catch_up(&memory.memory, None);
         SessionMemory { kept: Some(DiskStore { store: Mutex::new(store), lock, notes }), ..memory }
     }

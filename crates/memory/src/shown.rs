@@ -46,11 +46,13 @@ pub struct ShownLines {
     pub lines: LineSet,
     /// The shown parts of the lines that were not shown whole.
     pub parts: Vec<ShownPart>,
+    /// The lines whose rows named the version.
+    pub versioned: LineSet,
 }
 
 impl From<LineSet> for ShownLines {
     fn from(lines: LineSet) -> ShownLines {
-        ShownLines { lines, parts: Vec::new() }
+        ShownLines { lines, ..ShownLines::default() }
     }
 }
 
@@ -66,6 +68,7 @@ impl ShownLines {
     pub fn common(mut self, others: &LineSet) -> ShownLines {
         self.lines = self.lines.common(others);
         self.parts.retain(|part| self.lines.contains(part.line));
+        self.versioned = self.versioned.common(others);
         self
     }
 }

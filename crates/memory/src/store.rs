@@ -41,6 +41,8 @@ enum SessionRecord {
         lines: LineSet,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         parts: Vec<ShownPart>,
+        #[serde(default, skip_serializing_if = "LineSet::is_empty")]
+        versioned: LineSet,
         #[serde(default, skip_serializing_if = "is_false")]
         asked: bool,
     },
@@ -50,6 +52,8 @@ enum SessionRecord {
         shown: LineSet,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         parts: Vec<ShownPart>,
+        #[serde(default, skip_serializing_if = "LineSet::is_empty")]
+        versioned: LineSet,
         #[serde(default, skip_serializing_if = "LineSet::is_empty")]
         pasted: LineSet,
     },
@@ -62,6 +66,8 @@ enum SessionRecord {
         shown: LineSet,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         parts: Vec<ShownPart>,
+        #[serde(default, skip_serializing_if = "LineSet::is_empty")]
+        versioned: LineSet,
     },
     Moved {
         moves: Vec<(PathBuf, PathBuf)>,
@@ -443,7 +449,7 @@ impl Store {
             return Ok(memory.lock().image());
         }
         let log = self.records.unread().read()?;
-        let mut all = Memory::new(largest_limits);
+        let mut all = memory.lock().empty_with(largest_limits);
         // Damage was already noted when the log was read first.
         self.replay(&log, &mut all);
         Ok(all.image())
@@ -492,17 +498,18 @@ fn text_ref(text: &Version) -> TextRef {
 fn record(update: &MemoryUpdate) -> SessionRecord {
     match update.clone() {
         MemoryUpdate::Shown { file, text, lines, showing } => {
-            let (asked, ShownLines { lines, parts }) = (showing == Showing::Requested, lines);
-            SessionRecord::Shown { file, text: text_ref(&text), lines, parts, asked }
+            let asked = showing == Showing::Requested;
+            let ShownLines { lines, parts, versioned } = lines;
+            SessionRecord::Shown { file, text: text_ref(&text), lines, parts, versioned, asked }
         }
         MemoryUpdate::Written { file, text, shown, pasted } => {
-            let (text, ShownLines { lines: shown, parts }) = (text_ref(&text), shown);
-            SessionRecord::Written { file, text, shown, parts, pasted }
+            let (text, ShownLines { lines: shown, parts, versioned }) = (text_ref(&text), shown);
+            SessionRecord::Written { file, text, shown, parts, versioned, pasted }
         }
         MemoryUpdate::Edited { file, before, after, changes, shown } => {
             let (before, after) = (text_ref(&before), text_ref(&after));
-            let ShownLines { lines: shown, parts } = shown;
-            SessionRecord::Edited { file, before, after, changes, shown, parts }
+            let ShownLines { lines: shown, parts, versioned } = shown;
+            SessionRecord::Edited { file, before, after, changes, shown, parts, versioned }
         }
         MemoryUpdate::Moved { moves } => SessionRecord::Moved { moves },
         MemoryUpdate::Forgotten { file } => SessionRecord::Forgotten { file },
@@ -516,17 +523,17 @@ fn update(
     before_edit: impl FnOnce(&Path, &TextRef, &[Splice]) -> Version,
 ) -> Option<MemoryUpdate> {
     Some(match record {
-        SessionRecord::Shown { file, text, lines, parts, asked } => {
+        SessionRecord::Shown { file, text, lines, parts, versioned, asked } => {
             let showing = if asked { Showing::Requested } else { Showing::Reported };
-            let lines = ShownLines { lines, parts };
+            let lines = ShownLines { lines, parts, versioned };
             MemoryUpdate::Shown { file, text: text.version(), lines, showing }
         }
-        SessionRecord::Written { file, text, shown, parts, pasted } => {
-            let shown = ShownLines { lines: shown, parts };
+        SessionRecord::Written { file, text, shown, parts, versioned, pasted } => {
+            let shown = ShownLines { lines: shown, parts, versioned };
             MemoryUpdate::Written { file, text: text.version(), shown, pasted }
         }
-        SessionRecord::Edited { file, before, after, changes, shown, parts } => {
-            let shown = ShownLines { lines: shown, parts };
+        SessionRecord::Edited { file, before, after, changes, shown, parts, versioned } => {
+            let shown = ShownLines { lines: shown, parts, versioned };
             let (before, after) = (before_edit(&file, &before, &changes.splices), after.version());
             MemoryUpdate::Edited { file, before, after, changes, shown }
         }

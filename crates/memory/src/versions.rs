@@ -8,6 +8,7 @@
 mod files;
 mod image;
 mod lineage;
+mod retired;
 mod shared;
 mod texts;
 
@@ -23,10 +24,13 @@ use super::shown::ShownLines;
 use super::track::{LineChanges, Track};
 use hashline_base::error::{Error, Message, Result, Term};
 use hashline_base::shape::sized;
+use hashline_lines::dialect::Dialect;
 
 pub(super) use image::MemoryImage;
 pub use lineage::{Lineage, View};
 pub(super) use shared::MAX_LINES;
+
+pub use retired::RetiredAnchors;
 
 use files::Files;
 use lineage::{TipView, WaitingCalls};
@@ -95,6 +99,12 @@ pub struct FileMemory {
     pub lineages: Vec<Lineage>,
     /// Something that was shown of the file was dropped.
     pub(super) forgotten: bool,
+    /// Numbers and hashes of rows in views that were dropped.
+    #[serde(default, skip_serializing_if = "RetiredAnchors::is_empty")]
+    pub retired: RetiredAnchors,
+    /// Views that were just dropped, each with the hash of its lineage's tip.
+    #[serde(skip)]
+    evicted: Vec<(u128, View)>,
     used: u64,
     /// Its size without texts.
     bytes: usize,
@@ -110,7 +120,8 @@ impl FileMemory {
         };
         self.lineages.push(Lineage { used: now, ..lineage });
         if self.lineages.len() > limits.versions.max(1) {
-            self.lineages.remove(0);
+            let Lineage { tip, views, .. } = self.lineages.remove(0);
+            self.evicted.extend(views.into_iter().map(|view| (tip, view)));
             self.forgotten = true;
         }
         self.lineages.last_mut().expect("one was pushed")
@@ -143,6 +154,7 @@ impl FileMemory {
     fn measure(&mut self, file: &Path) {
         self.bytes = size_of::<FileMemory>()
             + file.as_os_str().len()
+            + self.retired.bytes()
             + self.lineages.iter().map(Lineage::bytes).sum::<usize>();
     }
 
@@ -230,6 +242,8 @@ impl FileRecord {
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     limits: MemoryLimits,
+    /// The dialect of the rows; `None` if they have no hashes.
+    dialect: Option<&'static Dialect>,
     now: u64,
     files: Files,
     texts: KeptTexts,
@@ -245,6 +259,12 @@ impl Memory {
     /// An empty memory.
     pub fn new(limits: MemoryLimits) -> Memory {
         Memory { limits, ..Memory::default() }
+    }
+
+    /// Sets the dialect of the rows that are shown.
+    #[must_use]
+    pub fn with_dialect(self, dialect: &'static Dialect) -> Memory {
+        Memory { dialect: Some(dialect).filter(|one| one.has_hashes()), ..self }
     }
 
     /// The current moment. What is shown from now on is later.
@@ -302,7 +322,12 @@ impl Memory {
     /// An empty memory with the same limits and waiting calls.
     pub(super) fn empty_copy(&self) -> Memory {
         let (held, forgets) = (self.held.clone(), self.forgets.clone());
-        Memory { now: self.now, held, forgets, ..Memory::new(self.limits) }
+        Memory { now: self.now, held, forgets, ..self.empty_with(self.limits) }
+    }
+
+    /// An empty memory for the same dialect.
+    pub(super) fn empty_with(&self, limits: MemoryLimits) -> Memory {
+        Memory { dialect: self.dialect, ..Memory::new(limits) }
     }
 
     /// A copy for another session, without waiting calls.
@@ -312,7 +337,7 @@ impl Memory {
 
     /// A copy with only one file.
     pub(super) fn only(&self, file: &Path) -> Memory {
-        let mut memory = Memory { now: self.now, ..Memory::new(self.limits) };
+        let mut memory = Memory { now: self.now, ..self.empty_with(self.limits) };
         if let Some(known) = self.files.get(file) {
             for hash in known.hashes() {
                 if let Some(kept) = self.texts.get(hash).filter(|_| !memory.texts.contains(hash)) {
@@ -368,12 +393,14 @@ impl Memory {
         let before = self.change(file, |known| {
             let others_last_shown = known.others_last_shown(text.hash);
             let lineage = known.lineage(text.hash, now, &limits);
-            let TipView { view, has_evicted } = lineage.view_of_tip(now, waiting);
+            let TipView { view, evicted } = lineage.view_of_tip(now, waiting);
             view.show(shown, showing, now, others_last_shown, waiting);
             view.tag = view.tag.or(text.tag);
-            known.forgotten |= has_evicted;
+            known.forgotten |= evicted.is_some();
+            known.evicted.extend(evicted.map(|view| (text.hash, view)));
         });
         self.keep(text);
+        self.retire_evicted(file);
         self.enforce_limits(file, before);
     }
 
@@ -389,6 +416,7 @@ impl Memory {
             known.lineage(text.hash, now, &limits).written = written;
         });
         self.keep(text);
+        self.retire_evicted(file);
         self.enforce_limits(file, before);
     }
 
@@ -416,6 +444,7 @@ impl Memory {
         self.keep(before);
         self.keep(after);
         known_before.push(before.hash);
+        self.retire_evicted(file);
         self.enforce_limits(file, known_before);
     }
 
@@ -508,10 +537,14 @@ impl Memory {
                 break;
             }
         }
-        if self.bytes() > self.limits.bytes
-            && let Some(newest) = self.files.newest().cloned()
-        {
-            self.change(&newest, FileMemory::keep_last_view);
+        let drops: [fn(&mut FileMemory); 2] =
+            [|known| known.retired = RetiredAnchors::default(), FileMemory::keep_last_view];
+        for drop in drops {
+            if self.bytes() > self.limits.bytes
+                && let Some(newest) = self.files.newest().cloned()
+            {
+                self.change(&newest, drop);
+            }
         }
     }
 

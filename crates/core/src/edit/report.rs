@@ -49,7 +49,7 @@ pub fn reported_lines<'t>(lines: LineSet, text_of: impl Fn(u64) -> Option<&'t [u
         (shown < line.len()).then(|| ShownPart::new(number, &(0..shown), line.len()))
     };
     let parts = lines.ranges().iter().cloned().flatten().filter_map(part).collect();
-    ShownLines { parts, lines }
+    ShownLines { parts, lines, versioned: LineSet::default() }
 }
 
 /// A count with its noun, which gets an `s` except after 1.

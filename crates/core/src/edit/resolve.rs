@@ -16,7 +16,7 @@ use serde::Deserialize;
 use crate::edit::request::{InsertAt, LineEdit, Operation};
 use crate::view::excerpt::ANSWER_LIMIT_BYTES;
 use hashline_base::error::Code;
-use hashline_lines::anchor::{Anchor, Edition, anchor_text};
+use hashline_lines::anchor::{Anchor, Edition, RowAnchor, anchor_text};
 use hashline_lines::dialect::{Dialect, MemoryLines};
 use hashline_lines::hash::hash_line;
 use hashline_lines::lines::{LineIndex, Unit};
@@ -74,9 +74,32 @@ impl Doubtful {
         self.lines.is_empty()
     }
 
+    /// The lines.
+    pub fn lines(&self) -> &LineSet {
+        &self.lines
+    }
+
     /// The version that the row of a line names.
     pub fn edition(&self, line: u64) -> Option<Edition> {
         self.edition.filter(|_| self.lines.contains(line))
+    }
+
+    /// The size of the versions in rows of all these lines.
+    pub fn size_bytes(&self) -> usize {
+        self.lines.count() as usize * Edition::SIZE_BYTES
+    }
+
+    /// Appends a rendered row, with the version if it is the row of one of these lines.
+    pub fn push_row(&self, dialect: &Dialect, row: &str, out: &mut String) {
+        let anchor = RowAnchor::of(dialect, row);
+        let edition = anchor.and_then(|anchor| Some((anchor.text, self.edition(anchor.line)?)));
+        match edition {
+            None => out.push_str(row),
+            Some((text, edition)) => {
+                let (head, rest) = row.split_at(row.len() - text.len() - 1);
+                out.extend([head, &edition.to_string(), rest]);
+            }
+        }
     }
 }
 

@@ -19,7 +19,7 @@ mod renamed;
 pub use copied::{CopiedRows, begins_like_row};
 pub use locate::Unseen;
 pub use patches::PatchState;
-pub use recall::{FileRefusal, Recall, resolve_plainly, rows_shown, shown_lines};
+pub use recall::{FileRefusal, Recall, doubtful_to_show, resolve_plainly, rows_shown, shown_lines};
 pub use renamed::renamed;
 
 #[cfg(test)]

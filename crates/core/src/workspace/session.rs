@@ -226,7 +226,7 @@ impl Session {
     pub fn new(options: impl Into<SessionOptions>) -> Result<Session> {
         let options = options.into().resolved()?;
         options.check_directories()?;
-        let memory = SessionMemory::new(options.memory);
+        let memory = SessionMemory::new(options.memory, options.workspace.dialect);
         Ok(Session::with_state(options, memory, PatchState::default(), Overlay::default()))
     }
 
@@ -262,7 +262,7 @@ impl Session {
         };
         let spelling = options.workspace.host.spelling;
         let records = records().map_err(|error| error.spelled(spelling))?;
-        let memory = SessionMemory::kept_in(records, options.memory);
+        let memory = SessionMemory::kept_in(records, options.memory, options.workspace.dialect);
         Ok(Session::with_state(options, memory, PatchState::default(), Overlay::default()))
     }
 
@@ -272,7 +272,6 @@ impl Session {
         patches: PatchState,
         documents: Overlay,
     ) -> Session {
-        let memory = memory.showing_tags(!options.workspace.dialect.has_hashes());
         let state = Arc::new(SessionState {
             memory,
             patches,

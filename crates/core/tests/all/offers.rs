@@ -42,6 +42,8 @@ struct Row {
     id: usize,
     /// The content of the file at that time.
     content: String,
+    /// The newest id at that time.
+    newest: usize,
 }
 
 /// An operation that is sent after a later answer.
@@ -81,7 +83,12 @@ struct World {
     next: usize,
     /// Lines that the session removed.
     gone: HashSet<usize>,
+    /// Lines that the session wrote.
+    written: HashSet<usize>,
     dice: Dice,
+    /// How many old anchors are sent after each step. Then others only move lines: after other
+    /// changes it can be uncertain which of several equal lines is which.
+    old_anchors: usize,
     /// All rows that were shown, oldest first.
     rows: Vec<Row>,
     tally: Tally,
@@ -107,7 +114,9 @@ impl World {
             lines: Vec::new(),
             next: 0,
             gone: HashSet::new(),
+            written: HashSet::new(),
             dice: Dice(seed),
+            old_anchors: 0,
             rows: Vec::new(),
             tally: Tally::default(),
         };
@@ -146,6 +155,26 @@ impl World {
     fn anchor(&self, number: usize, text: &str) -> String {
         let number = number as u64;
         self.dialect.anchor_text(number, hash_line(self.dialect, number, text))
+    }
+
+    /// Other processes insert unique lines, or remove them: the other lines move.
+    fn shift(&mut self) {
+        let is_note = |line: &Line| line.text.starts_with("// note ");
+        let notes: Vec<usize> =
+            (0..self.lines.len()).filter(|&at| is_note(&self.lines[at])).collect();
+        let count = 1 + self.dice.below(8);
+        if notes.len() > 20 {
+            let at = notes[self.dice.below(notes.len())];
+            let run = self.lines[at..].iter().take(count).take_while(|line| is_note(line)).count();
+            self.lines.drain(at..at + run);
+        } else {
+            let at = self.dice.below(self.lines.len() + 1);
+            let texts = (0..count).map(|note| format!("// note {} {note}", self.next));
+            let texts: Vec<String> = texts.collect();
+            let notes: Vec<Line> = texts.iter().map(|text| self.line(text)).collect();
+            self.lines.splice(at..at, notes);
+        }
+        self.write();
     }
 
     /// Other processes insert, copy or remove lines.
@@ -275,6 +304,7 @@ impl World {
             let (old, new) = (hunk.old_start as usize - 1, hunk.new_start as usize - 1);
             let new = after[new..new + hunk.new_lines as usize].iter();
             let new: Vec<Line> = new.map(|text| self.line(text)).collect();
+            self.written.extend(new.iter().map(|line| line.id));
             let gone = self.lines.splice(old..old + hunk.old_lines as usize, new);
             self.gone.extend(gone.map(|line| line.id));
         }
@@ -313,6 +343,7 @@ impl World {
             anchor,
             id: line.id,
             content,
+            newest: self.next,
         })
     }
 
@@ -361,6 +392,36 @@ impl World {
         }
     }
 
+    /// Sends any anchors that were ever shown. They name the lines for which they were shown, or are
+    /// refused.
+    fn send_old(&mut self) {
+        for _ in 0..self.old_anchors {
+            let row = self.rows[self.dice.below(self.rows.len())].clone();
+            let op = self.dice.one_of(&["set_line", "insert_after", "insert_before", "delete"]);
+            let mut operation = json!({"op": op, "path": PATH, "anchor": row.anchor});
+            if op != "delete" {
+                operation["text"] = "x".into();
+                operation["verbatim"] = true.into();
+            }
+            let outcome = self.try_out(&json!([operation]));
+            if breaks(&outcome) {
+                continue;
+            }
+            let is_left = self.lines.iter().any(|line| line.id == row.id);
+            let kind = format!("old: {}", if is_left { "left" } else { "gone" });
+            self.tally.count(&kind, matches!(outcome, Outcome::Rejected(_)));
+            let Ok(line) = landed(&operation, &outcome) else { continue };
+            // If the content is the same again, a number refers to the line in that content.
+            let is_there_again = row.content == self.content() && line == row.number;
+            let id = self.lines[line - 1].id;
+            // The session may have written an equal line in the place of one that it removed.
+            let is_rewritten = !is_left && id > row.newest && self.written.contains(&id);
+            if id != row.id && !is_there_again && !is_rewritten {
+                self.tally.wrong.push(format!("{kind}: {operation} took {line}: {row:?}"));
+            }
+        }
+    }
+
     /// An operation that is composed now and sent after another one. A line that others moved can
     /// resolve to an equal line by chance; that is also the case before the other operation.
     fn late(&mut self, mut operation: Value, row: Row) -> Option<Late> {
@@ -398,9 +459,11 @@ impl World {
             match self.dice.below(10) {
                 0 => self.read(),
                 1 => self.search(),
+                2 if self.old_anchors > 0 => self.shift(),
                 2 => self.others(),
                 _ => self.edit(),
             }
+            self.send_old();
         }
     }
 }
@@ -452,9 +515,20 @@ fn anchors_in(dialect: &Dialect, row: &str) -> Vec<String> {
 
 /// Runs many sessions; returns the total of what was sent.
 fn live(dialect: &str, syntax: SyntaxCheck, seeds: std::ops::Range<u64>, rounds: usize) -> Tally {
+    live_with(0, dialect, syntax, seeds, rounds)
+}
+
+fn live_with(
+    old_anchors: usize,
+    dialect: &str,
+    syntax: SyntaxCheck,
+    seeds: std::ops::Range<u64>,
+    rounds: usize,
+) -> Tally {
     let mut all = Tally::default();
     for seed in seeds {
         let mut world = World::new(seed, Dialect::by_name(dialect).unwrap(), syntax);
+        world.old_anchors = old_anchors;
         world.live(rounds);
         for (kind, (sent, refused)) in world.tally.sent {
             let entry = all.sent.entry(kind).or_default();
@@ -482,6 +556,35 @@ fn check(tally: &Tally) {
 fn regression_requests_offered_by_an_answer_are_accepted() {
     check(&live("lean", SyntaxCheck::Warn, 0..6, 30));
     check(&live("pi", SyntaxCheck::Refuse, 6..9, 30));
+}
+
+/// Sends old anchors in long sessions.
+fn check_old_anchors(dialect: &str, seeds: std::ops::Range<u64>, rounds: usize) {
+    let tally = live_with(5, dialect, SyntaxCheck::Off, seeds, rounds);
+    let ((left, refused), (gone, refused_gone)) =
+        (tally.sent["old: left"], tally.sent["old: gone"]);
+    let of_rows = format!("{} of {} rows have a version", tally.with_version, tally.rows);
+    println!(
+        "{dialect}: {refused} of {left} refused, of lines that are gone {refused_gone} of {gone}; {of_rows}"
+    );
+    // Where lines are equal, the rule of three diffs can be wrong, once in thousands of cases.
+    assert!(tally.wrong.len() * 2_000 < left, "{:#?}", tally.wrong);
+    assert!(tally.with_version > 0 && tally.with_version * 5 < tally.rows, "{of_rows}");
+    assert!(refused * 5 < left, "{refused} of {left} refused");
+}
+
+#[test]
+fn regression_an_old_anchor_means_the_line_for_which_it_was_shown() {
+    check_old_anchors("lean", 0..4, 60);
+    check_old_anchors("pi", 4..6, 60);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn old_anchors_mean_their_lines_in_long_sessions() {
+    for dialect in ["lean", "pi", "pi26"] {
+        check_old_anchors(dialect, 0..40, 100);
+    }
 }
 
 #[test]

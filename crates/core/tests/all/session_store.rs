@@ -21,6 +21,8 @@ use hashline_disk::bytes::snapshot;
 use hashline_disk::commit::StateDir;
 use hashline_disk::fs::{Directory, FileSystem, NewAccess, OsFileSystem, Place, Stamp};
 use hashline_disk::records::{RecordStore, StoreLock};
+use hashline_lines::anchor::Edition;
+use hashline_lines::dialect::Dialect;
 use hashline_memory::{LineSet, MemoryUpdate, SessionMemory, Showing};
 use serde_json::{Value, json};
 
@@ -230,13 +232,17 @@ fn damaged_records_are_skipped_and_noted() {
     assert!(matches!(apply(&later, set(&rows[1], "x")), Outcome::Applied(_)));
 }
 
+fn memory_in(records: RecordStore, limits: MemoryLimits) -> SessionMemory {
+    SessionMemory::kept_in(records, limits, Dialect::default_dialect())
+}
+
 #[test]
 fn records_larger_than_the_memory_are_compacted() {
     let scene = Scene::new(&[("f", &numbered(9))]);
     let (one, other) = (scene.open(), scene.open());
     let rows = read(&one, "f");
     apply(&one, set(&rows[0], "first"));
-    let keeper = SessionMemory::kept_in(scene.records(&OsFileSystem), MemoryLimits::default());
+    let keeper = memory_in(scene.records(&OsFileSystem), MemoryLimits::default());
     let gone = scene.dir.path().join("a-name-that-makes-records-long".repeat(60));
     let mut longest = 0;
     for _ in 0..600 {
@@ -454,7 +460,7 @@ fn regression_opening_a_store_reads_each_text_once() {
         read(&session, "f");
     }
     let watched = RecordingFs::new();
-    let memory = SessionMemory::kept_in(scene.records(watched), MemoryLimits::default());
+    let memory = memory_in(scene.records(watched), MemoryLimits::default());
     assert!(memory.bytes() > 200_000);
     let text_bytes = numbered(20_000).len() as u64;
     let read_bytes = watched.read_bytes.load(Ordering::Relaxed);
@@ -467,7 +473,7 @@ fn regression_opening_a_store_reads_each_text_once() {
         assert!(matches!(apply(&session, insert), Outcome::Applied(_)));
     }
     watched.read_bytes.store(0, Ordering::Relaxed);
-    let memory = SessionMemory::kept_in(scene.records(watched), MemoryLimits::default());
+    let memory = memory_in(scene.records(watched), MemoryLimits::default());
     assert!(memory.bytes() > 400_000);
     let read_bytes = watched.read_bytes.load(Ordering::Relaxed);
     assert!((2 * text_bytes..text_bytes * 5 / 2).contains(&read_bytes), "{read_bytes} bytes");
@@ -678,7 +684,7 @@ fn regression_a_process_with_less_memory_does_not_affect_one_with_more() {
     let scene = Scene::new(&[("f", &numbered(2_000))]);
     let rows = read(&scene.open(), "f");
     let small = MemoryLimits { bytes: 9_000, ..MemoryLimits::default() };
-    let small = SessionMemory::kept_in(scene.records(&OsFileSystem), small);
+    let small = memory_in(scene.records(&OsFileSystem), small);
     let gone = scene.dir.path().join("a-name-that-makes-records-long".repeat(60));
     let mut longest = 0;
     for _ in 0..600 {
@@ -878,7 +884,7 @@ impl Sharers {
     fn new() -> Sharers {
         let scene = Scene::new(&[("f", OLD), ("g", &numbered(4))]);
         let disk = RecordingFs::new();
-        let writer = SessionMemory::kept_in(scene.records(disk), MemoryLimits::default());
+        let writer = memory_in(scene.records(disk), MemoryLimits::default());
         let other = scene.open();
         let sharers = Sharers { scene, disk, writer, other };
         sharers.show("f");
@@ -909,15 +915,17 @@ const OLD: &str = "one\ntwo\nx\nx\nfive\n";
 const NEW: &str = "top\none\ntwo\nx\nx\nfive\n";
 
 /// Another process resolved the anchor of the first `x` to the second one, which had that number in
-/// the version it knew.
+/// the version it knew. Only the new version has a row with that version.
 #[test]
 fn regression_records_that_did_not_fit_on_a_full_disk_are_written_later() {
     let sharers = Sharers::new();
     sharers.miss();
     sharers.show("g");
+    let hash = u128::from_str_radix(&snapshot(NEW.as_bytes()), 16).unwrap();
+    let row = format!("{}{}", crate::support::anchor(4, "x"), Edition::of(hash));
     for session in [&sharers.other, &sharers.scene.open()] {
         sharers.scene.write("f", NEW);
-        let outcome = apply(session, set(&crate::support::anchor(4, "x"), "X"));
+        let outcome = apply(session, set(&row, "X"));
         assert!(matches!(outcome, Outcome::Applied(_)), "{outcome:?}");
         assert_eq!(sharers.scene.content("f"), NEW.replacen("x\n", "X\n", 1));
     }
@@ -966,7 +974,7 @@ fn regression_a_log_of_endless_zeros_is_not_read_and_is_repaired() {
     log.set_len(300 << 20).unwrap();
     drop(log);
     let disk = RecordingFs::new();
-    let memory = SessionMemory::kept_in(scene.records(disk), MemoryLimits::default());
+    let memory = memory_in(scene.records(disk), MemoryLimits::default());
     assert!(disk.read_bytes.load(Ordering::Relaxed) < 1000);
     assert_eq!(memory.notes(Term::name).len(), 1);
     let session = scene.open();

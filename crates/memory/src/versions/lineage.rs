@@ -29,8 +29,8 @@ pub(super) struct WaitingCalls {
 /// The view of a lineage's current tip.
 pub(super) struct TipView<'l> {
     pub(super) view: &'l mut View,
-    /// Another view was dropped to make room.
-    pub(super) has_evicted: bool,
+    /// The view that was dropped to make room.
+    pub(super) evicted: Option<View>,
 }
 
 /// What was shown of one text.
@@ -48,6 +48,9 @@ pub struct View {
     /// The parts of lines that were not shown whole.
     #[serde(default, skip_serializing_if = "Parts::is_empty")]
     pub(super) parts: Parts,
+    /// The lines whose rows always named the version. Without it, their anchors mean other lines.
+    #[serde(default, skip_serializing_if = "LineSet::is_empty")]
+    pub(super) versioned: LineSet,
     /// Lines that were shown while calls waited, and when. Calls that were made before cannot mean
     /// them.
     #[serde(skip)]
@@ -79,6 +82,7 @@ impl View {
             tag: None,
             shown,
             parts: Parts::default(),
+            versioned: LineSet::default(),
             late: Vec::new(),
             asked: LineSet::default(),
             asked_at: Moment::default(),
@@ -112,6 +116,8 @@ impl View {
             }
             None => self.late.clear(),
         }
+        self.versioned.extend(&shown.versioned.without(&self.shown));
+        self.versioned = self.versioned.without(&lines.without(&shown.versioned));
         self.parts.show(&self.shown, shown, now, oldest);
         self.shown.extend(lines);
         self.last = now;
@@ -127,7 +133,20 @@ impl View {
     /// Adds what another view of the same text shows.
     pub(super) fn show_as(&mut self, other: &View) {
         self.parts = Parts::union((&self.shown, &self.parts), (&other.shown, &other.parts));
+        let bare = self.bare();
+        self.versioned = self.versioned.without(&other.bare());
+        self.versioned.extend(&other.versioned.without(&bare));
         self.shown.extend(&other.shown);
+    }
+
+    /// The lines of which a row without version was shown.
+    pub(super) fn bare(&self) -> LineSet {
+        self.shown.without(&self.versioned)
+    }
+
+    /// Whether only rows with the version showed a line.
+    pub fn is_versioned(&self, line: u64) -> bool {
+        self.versioned.contains(line)
     }
 
     /// Whether a call made at `as_of` can mean any line of it.
@@ -171,7 +190,7 @@ impl View {
         let gone: usize = self.gone.values().map(|line| line.len() + 64).sum();
         let late: usize = self.late.iter().map(|(_, lines)| size_of_val(lines.ranges())).sum();
         let lines = size_of_val(self.shown.ranges()) + size_of_val(self.asked.ranges()) + late;
-        let lines = lines + self.parts.bytes();
+        let lines = lines + size_of_val(self.versioned.ranges()) + self.parts.bytes();
         let left: usize =
             self.left.iter().map(|one| size_of::<MovedOutLines>() + one.to.len()).sum();
         size_of::<View>() + lines + self.track.bytes() + gone + left
@@ -214,6 +233,17 @@ impl View {
         let one =
             self.left.iter().find(|one| (one.first..one.first + one.count).contains(&line))?;
         Some((&one.to, one.now + (line - one.first)))
+    }
+
+    /// The text of a line that was shown, if it is known; `tip` is the text of the tip.
+    pub(super) fn line_text<'v>(&'v self, tip: Option<Body<'v>>, line: u64) -> Option<&'v [u8]> {
+        let of_tip = || tip?.line(self.track.line(line)?);
+        self.gone.get(&line).map(|text| &**text).or_else(of_tip)
+    }
+
+    /// Whether a line of the tip was already in this text.
+    pub fn has_line_of_tip(&self, line: u64) -> bool {
+        !self.track.as_now().origins(line..line + 1).is_empty()
     }
 
     /// The shown lines that are now in a range of the tip.
@@ -267,24 +297,25 @@ impl Lineage {
     ) -> TipView<'_> {
         let tip = self.tip;
         let is_tip = |view: &View| view.hash == tip && view.track.is_identity();
-        let (at, has_evicted) = match self.views.iter().rposition(is_tip) {
-            Some(at) => (at, false),
+        let (at, evicted) = match self.views.iter().rposition(is_tip) {
+            Some(at) => (at, None),
             None => {
                 let mut new = View::new(tip, LineSet::default(), now);
                 let same = self.views.iter().filter(|view| view.hash == tip);
                 same.for_each(|view| new.show_as(view));
                 self.views.push(new);
-                let has_evicted = self.views.len() > MAX_VIEWS && self.evict_view(waiting);
-                (self.views.len() - 1, has_evicted)
+                let is_full = self.views.len() > MAX_VIEWS;
+                let evicted = if is_full { self.evict_view(waiting) } else { None };
+                (self.views.len() - 1, evicted)
             }
         };
-        TipView { view: &mut self.views[at], has_evicted }
+        TipView { view: &mut self.views[at], evicted }
     }
 
     /// Drops the view of the older half with the fewest lines: a page that was read must outlive
     /// the reports of edits, which show a few lines each. Views that waiting calls can mean are
     /// kept as long as possible.
-    fn evict_view(&mut self, waiting: Option<WaitingCalls>) -> bool {
+    fn evict_view(&mut self, waiting: Option<WaitingCalls>) -> Option<View> {
         let is_free = |view: &View| waiting.is_none_or(|waiting| view.since > waiting.oldest);
         let free = |views: &[View]| {
             let free = views.iter().enumerate().filter(|(_, view)| is_free(view));
@@ -294,7 +325,7 @@ impl Lineage {
         let least = free(&self.views[..MAX_VIEWS / 2]).or_else(|| free(&self.views[..newest]));
         let most = self.views.len() > MAX_HELD_VIEWS;
         let least = least.or(most.then_some(0));
-        least.map(|at| self.views.remove(at)).is_some()
+        least.map(|at| self.views.remove(at))
     }
 
     /// Applies an own edit. Without the text before, the text of removed lines is not remembered.

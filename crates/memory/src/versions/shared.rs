@@ -149,6 +149,7 @@ impl View {
             && self.shown.fits(MAX_LINES)
             && self.parts.is_valid(&self.shown)
             && self.asked.fits(MAX_LINES)
+            && self.versioned.fits(MAX_LINES)
             && self.track.is_valid()
             && self.left.iter().all(|one| one.count > 0 && self.track.line(one.first).is_none())
             && gone.all(|&line| self.shown.contains(line) && self.track.line(line).is_none())

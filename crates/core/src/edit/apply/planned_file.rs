@@ -202,13 +202,13 @@ fn shown_by_snapshots(
     contained(edits.place.shown(), || {
         let current = document.snapshot(scope.cancel)?;
         let is_as_shown = edits.snapshots.iter().all(|&shown| shown == current);
-        Ok(is_as_shown.then(|| memory_of(edits.place.canonical(), document)))
+        Ok(is_as_shown.then(|| memory_of(scope.dialect, edits.place.canonical(), document)))
     })
 }
 
 /// A memory of all lines of the current file.
-fn memory_of(file: &Path, document: &Document) -> SessionMemory {
-    let memory = SessionMemory::new(MemoryLimits::default());
+fn memory_of(dialect: &'static Dialect, file: &Path, document: &Document) -> SessionMemory {
+    let memory = SessionMemory::new(MemoryLimits::default(), dialect);
     let (file, text) = (file.to_owned(), memory.version(document.text(), None));
     let lines = LineSet::of(1, text.count()).into();
     let update = MemoryUpdate::Shown { file, text, lines, showing: Showing::Requested };

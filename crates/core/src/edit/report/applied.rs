@@ -382,7 +382,8 @@ impl LimitedText {
         self.out += &rows.text;
         let omitted = omission(rows.omitted, "line", " of this file");
         self.out.extend(omitted.map(|omitted| omitted + "\n"));
-        rows.shown
+        let versioned = doubtful.lines().common(&rows.shown.lines);
+        ShownLines { versioned, ..rows.shown }
     }
 
     /// The texts, and a row that says how many are omitted.

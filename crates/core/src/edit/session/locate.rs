@@ -179,6 +179,8 @@ struct KnownView<'a> {
 struct LocatedView<'a> {
     by: KnownView<'a>,
     located: Located,
+    /// The anchors were shown without a version, or have one.
+    is_issued: bool,
 }
 
 /// The lines that the model knows.
@@ -242,6 +244,10 @@ impl<'a> Locator<'a> {
     /// Finds where an operation takes place. The anchors of a range must be sorted.
     pub fn locate<'o>(&mut self, target: &Target<'o>) -> Found<'o> {
         let located = match self.locate_by_views(target, self.views()) {
+            Some(Ok(found)) if !found.is_issued => {
+                let places = vec![found.located.block.first];
+                Err(self.refused(target, found.by, Reason::Ambiguous { places }))
+            }
             Some(Ok(found)) => self.check_ends(target, found.located, Some(found.by.view)),
             Some(Err(refused)) => Err(refused),
             None => match self.locate_by_current_numbers(target) {
@@ -284,6 +290,9 @@ impl<'a> Locator<'a> {
     pub fn doubtful(&mut self, lines: impl IntoIterator<Item = u64>) -> LineSet {
         let mut others = self.views();
         others.retain(|by| by.view.hash != self.current.hash);
+        if others.is_empty() && self.file.is_none_or(|file| file.retired.is_empty()) {
+            return LineSet::default();
+        }
         let lines = lines.into_iter().filter(|&line| self.is_doubtful(line, &others));
         lines.map(|line| line..line + 1).collect()
     }
@@ -294,17 +303,17 @@ impl<'a> Locator<'a> {
         };
         let anchor = Anchor::of_line(line, self.hasher.hash(number, text));
         let target = Target::Line(&anchor);
-        let newest = self.view_as_it_is();
-        others.iter().any(|&by| {
-            self.shows(by, &anchor) && self.disagrees(by, &target, target.block(), newest)
-        })
+        self.is_retired(&anchor)
+            || others.iter().any(|&by| {
+                is_issued(by, &target)
+                    && self.shows(by, &anchor)
+                    && self.disagrees(by, &target, target.block())
+            })
     }
 
-    /// The view to which an answer about the current text would add lines.
-    fn view_as_it_is(&self) -> Option<&'a View> {
-        let views = self.lineage(self.current_lineage()?).views.iter().rev();
-        let mut views = views.filter(|view| view.hash == self.current.hash);
-        views.find(|view| view.track.is_identity())
+    /// Whether a row with the number and hash of an anchor was shown in a version that is forgotten.
+    fn is_retired(&self, anchor: &Anchor) -> bool {
+        self.file.is_some_and(|file| file.retired.contains(anchor.line.into(), anchor.hash))
     }
 
     /// Whether rows with these numbers and hashes could be doubtful after an edit of the current
@@ -314,17 +323,19 @@ impl<'a> Locator<'a> {
         anchors.iter().any(|&(number, hash)| {
             let Ok(line) = u32::try_from(number) else { return false };
             let anchor = Anchor::of_line(line, hash);
-            views.iter().any(|&by| {
-                let now = || by.view.track.line(number).and_then(|line| track.line(line));
-                self.shows(by, &anchor)
-                    && (self.lineage(by.lineage).tip != self.current.hash
-                        || now().is_some_and(|now| now != number))
-            })
+            self.is_retired(&anchor)
+                || views.iter().any(|&by| {
+                    let now = || by.view.track.line(number).and_then(|line| track.line(line));
+                    self.shows(by, &anchor)
+                        && (self.lineage(by.lineage).tip != self.current.hash
+                            || now() != Some(number))
+                })
         })
     }
 
     /// Finds a target by those of some views, newest first, that showed all of its anchors. `None`
-    /// if none did.
+    /// if none did. A view whose rows name the version does not count if a newer one showed the
+    /// anchors. If it is the newest, the model may have omitted the version.
     fn locate_by_views<'o>(
         &mut self,
         target: &Target<'o>,
@@ -332,16 +343,17 @@ impl<'a> Locator<'a> {
     ) -> Option<Result<LocatedView<'a>, Refused<'o>>> {
         let (first, last) = target.ends();
         let mut newest: Option<(KnownView<'a>, Result<Located, Reason>)> = None;
+        let mut is_any_issued = false;
         for by in views {
             if !(self.shows(by, first) && self.shows(by, last)) {
                 continue;
             }
-            if newest
-                .as_ref()
-                .is_some_and(|(newest, _)| self.supersedes(newest.view, by.view, target))
-            {
+            let is_issued = is_issued(by, target);
+            let is_same_text = |one: &KnownView<'_>| one.view.hash == by.view.hash;
+            if newest.as_ref().is_some_and(|(one, _)| !is_issued || is_same_text(one)) {
                 continue;
             }
+            is_any_issued |= is_issued;
             let located = self.locate_in_view(by, target);
             match (&newest, located) {
                 (None, located) => newest = Some((by, located)),
@@ -349,9 +361,7 @@ impl<'a> Locator<'a> {
                     let places = vec![one.block.first, other.block.first];
                     return Some(Err(self.refused(target, by, Reason::Ambiguous { places })));
                 }
-                (Some((newest, Ok(one))), Err(_))
-                    if self.disagrees(by, target, one.block, Some(newest.view)) =>
-                {
+                (Some((_, Ok(one))), Err(_)) if self.disagrees(by, target, one.block) => {
                     let places = vec![one.block.first];
                     return Some(Err(self.refused(target, by, Reason::Ambiguous { places })));
                 }
@@ -359,42 +369,26 @@ impl<'a> Locator<'a> {
             }
         }
         let (by, located) = newest?;
-        let located = located.map(|located| LocatedView { by, located });
+        let located = located.map(|located| LocatedView { by, located, is_issued: is_any_issued });
         Some(located.map_err(|reason| self.refused(target, by, reason)))
     }
 
-    /// Whether a view contradicts a newer one, which found the target at `block`: it finds an end
-    /// of the target on another line, or not with certainty. An end that the model requested again
-    /// after this view does not count, nor does a deleted line.
-    fn disagrees(
-        &mut self,
-        by: KnownView<'a>,
-        target: &Target<'_>,
-        block: Block,
-        newest: Option<&View>,
-    ) -> bool {
+    /// Whether a view finds an end of a target on another line than a newer view, or on none.
+    fn disagrees(&mut self, by: KnownView<'a>, target: &Target<'_>, block: Block) -> bool {
         let (first, last) = target.ends();
         [(first, block.first), (last, block.last)].into_iter().any(|(end, place)| {
-            let line = u64::from(end.line);
-            if newest.is_some_and(|newest| newest.was_asked_since(by.view, line, self.as_of)) {
-                return false;
-            }
             match self.locate_in_view(by, &Target::Line(end)) {
                 Ok(located) => located.block.first != place,
-                Err(reason) => {
-                    matches!(reason, Reason::Changed | Reason::Replaced | Reason::Forgotten)
-                }
+                // The session may have written an equal line in its place.
+                Err(Reason::OwnEdit) => !self.is_written_since(by, place),
+                Err(_) => true,
             }
         })
     }
 
-    /// Whether a newer view of a target's ends supersedes an older one, because the model requested
-    /// these lines since. Otherwise two lines with the same number and hash cannot be
-    /// distinguished. The report of an edit is not enough: the model may have made this call before
-    /// it read the report.
-    fn supersedes(&self, newest: &View, older: &View, target: &Target<'_>) -> bool {
-        let Block { first, last } = target.block();
-        [first, last].into_iter().all(|line| newest.was_asked_since(older, line, self.as_of))
+    /// Whether the session itself wrote a line of the current text after a view was shown.
+    fn is_written_since(&self, by: KnownView<'a>, line: u64) -> bool {
+        self.lineage(by.lineage).tip == self.current.hash && !by.view.has_line_of_tip(line)
     }
 
     /// Refuses the place of a range if one end alone was later shown on another line: the model may
@@ -410,12 +404,8 @@ impl<'a> Locator<'a> {
         }
         let (first, last) = target.ends();
         for (end, place) in [(first, located.block.first), (last, located.block.last)] {
-            let (end, line) = (Target::Line(end), u64::from(end.line));
-            let is_newer = |view: &View| {
-                by.is_none_or(|by| {
-                    view.last > by.since && !by.was_asked_since(view, line, self.as_of)
-                })
-            };
+            let end = Target::Line(end);
+            let is_newer = |view: &View| by.is_none_or(|by| view.last > by.since);
             let mut views = self.views();
             views.retain(|one| is_newer(one.view));
             match self.locate_by_views(&end, views) {
@@ -645,6 +635,7 @@ impl<'a> Locator<'a> {
         let (first, last) = target.ends();
         let mut is_sure = |anchor| {
             self.matches_current(at, anchor)
+                && (anchor.edition.is_some() || !self.is_retired(anchor))
                 && (anchor.hint.is_some()
                     || anchor.tag.is_some()
                     || !self.was_shown_differently(anchor))
@@ -788,6 +779,15 @@ impl<'a> Locator<'a> {
         let partly = known.partly(lines).filter(|&(line, _)| counts(line));
         partly.map(|(line, parts)| PartlyShown { line: now(line), parts: parts.clone() }).collect()
     }
+}
+
+/// Whether a view that shows the anchors of a target showed each with the version that it has, or
+/// without version.
+fn is_issued(by: KnownView<'_>, target: &Target<'_>) -> bool {
+    let (first, last) = target.ends();
+    [first, last].iter().all(|end| {
+        end.edition.is_some() || end.tag.is_some() || !by.view.is_versioned(end.line.into())
+    })
 }
 
 /// Why own edits have removed lines of a view.

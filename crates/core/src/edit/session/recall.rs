@@ -2,6 +2,7 @@
 
 use std::cell::LazyCell;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::path::Path;
 
 use super::locate::{Found, Locator, Placed, Target, Unseen};
@@ -80,7 +81,8 @@ impl<'m> Recall<'m> {
         let Evidence { text, .. } = *evidence;
         let numbers = failures.iter().flat_map(|(_, report)| report.numbers());
         let numbers: LineSet = numbers.map(|number| number..number + 1).collect();
-        let lines = reported_lines(numbers, |number| evidence.line(number));
+        let mut lines = reported_lines(numbers, |number| evidence.line(number));
+        lines.versioned = evidence.doubtful.lines().common(&lines.lines);
         let (file, text) = (file.to_owned(), self.memory.version(text, None));
         let showing = Showing::Reported;
         FileRefusal { failures, update: Some(MemoryUpdate::Shown { file, text, lines, showing }) }
@@ -225,6 +227,20 @@ impl<'m> Recall<'m> {
     }
 }
 
+/// The lines that a read or search shows whose number and hash could mean another line that was
+/// shown before.
+pub fn doubtful_to_show(
+    memory: &SessionMemory,
+    dialect: &'static Dialect,
+    update: &MemoryUpdate,
+    cancel: &Cancel,
+) -> Doubtful {
+    let MemoryUpdate::Shown { file, text, lines, .. } = update else { return Doubtful::default() };
+    let Some(body) = text.body() else { return Doubtful::default() };
+    let lines = lines.lines.ranges().iter().flat_map(Range::clone);
+    doubtful_in(&memory.record(file), dialect, body, lines, cancel)
+}
+
 fn doubtful_in(
     record: &FileRecord,
     dialect: &'static Dialect,
@@ -268,7 +284,7 @@ pub fn rows_shown(dialect: &'static Dialect, body: &Body<'_>, rows: &str) -> Sho
             part => parts.push(ShownPart::new(number, &part, text.len())),
         }
     }
-    let mut shown = ShownLines { lines, parts };
+    let mut shown = ShownLines { lines, parts, versioned: LineSet::default() };
     shown.extend(&whole.into_iter().collect());
     shown
 }
@@ -279,6 +295,7 @@ pub fn shown_lines(rows: &ShownRows) -> ShownLines {
     ShownLines {
         lines: rows.lines.iter().cloned().collect(),
         parts: rows.parts.iter().map(part).collect(),
+        versioned: LineSet::default(),
     }
 }
 

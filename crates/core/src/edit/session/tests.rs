@@ -417,7 +417,7 @@ fn regression_numbers_of_a_restored_text_mean_its_current_lines() {
 }
 
 #[test]
-fn regression_a_line_that_was_read_again_is_unambiguous() {
+fn regression_a_line_that_was_read_again_is_named_by_its_version() {
     let mut session = Session::showing("f } g } h");
     session.edit(1, 0, &["e", "}"]);
     // Line 2 was a closing brace before the edit, and the report shows another one there.
@@ -426,18 +426,15 @@ fn regression_a_line_that_was_read_again_is_unambiguous() {
     // The refusal shows it as well, but the model may not have read that yet.
     session.show(1, 4);
     assert_eq!(session.line_refused(2, "}").0, Code::AmbiguousAnchor);
-    // A call that was made before the model read the file again is still refused.
-    let then = session.memory.now();
+    // The model may still mean the line that it was shown first.
     session.show_how(1, 4, Showing::Requested);
-    assert_eq!(session.line(2, "}"), Spot::Lines(2, 2));
-    let brace = anchor(2, "}");
-    session.find_as_of(&Target::Line(&brace), Unseen::Refuse, Some(then), |found| {
-        assert!(matches!(found, Found::Refused(_)));
-    });
-    // What is shown of a later text makes it ambiguous again.
+    assert_eq!(session.line_refused(2, "}").0, Code::AmbiguousAnchor);
+    let brace = session.of_version(2, "}");
+    assert_eq!(session.spot(&Target::Line(&brace)), Spot::Lines(2, 2));
+    // What is shown of a later text has another version.
     session.edit(1, 0, &["d", "}"]);
     session.show(1, 3);
-    assert_eq!(session.line_refused(2, "}").0, Code::AmbiguousAnchor);
+    assert_eq!(session.spot(&Target::Line(&brace)), Spot::Lines(4, 4));
 }
 
 /// Lines whose anchors could mean other lines are doubtful. With the version they are unambiguous.
@@ -458,9 +455,6 @@ fn regression_a_row_that_names_its_version_is_unambiguous() {
     assert_eq!(session.spot(&Target::Line(&of_version)), Spot::Lines(3, 3));
     let later = session.of_version(2, "e");
     assert_eq!(session.refused(&Target::Line(&later)).0, Code::HashMismatch);
-    // Once the model has requested the line, it is not doubtful.
-    session.show_how(1, 8, Showing::Requested);
-    assert_eq!(session.doubtful(1, 8), LineSet::default());
 }
 
 #[test]
@@ -478,9 +472,10 @@ fn regression_a_shown_line_whose_place_is_uncertain_makes_an_anchor_ambiguous() 
     assert_eq!(session.doubtful(1, 5), LineSet::of(2, 2));
     let of_version = session.of_version(2, "}");
     assert_eq!(session.spot(&Target::Line(&of_version)), Spot::Lines(2, 2));
-    // Once the model has requested the line, it means that line.
+    // The same holds once the model has requested the line.
     session.show_how(1, 3, Showing::Requested);
-    assert_eq!(session.line(2, "}"), Spot::Lines(2, 2));
+    assert_eq!(session.line_refused(2, "}").0, Code::AmbiguousAnchor);
+    assert_eq!(session.spot(&Target::Line(&of_version)), Spot::Lines(2, 2));
 }
 
 #[test]
@@ -812,7 +807,7 @@ fn regression_another_text_with_the_hash_of_the_one_that_was_shown_is_not_taken_
         let target = anchor(2, "b");
         assert!(matches!(locator.locate(&Target::Line(&target)), Found::Refused(_)));
     });
-    let memory = SessionMemory::new(MemoryLimits::default());
+    let memory = SessionMemory::new(MemoryLimits::default(), pi());
     memory.learn(
         vec![MemoryUpdate::Shown {
             file: FILE.into(),

@@ -4,7 +4,8 @@ use parking_lot::Mutex;
 use std::ops::Range;
 
 use super::{IMAGE_LIMIT_BYTES, ReadImage, ReadOn, ReadReport, Session, SessionLimits, canonical};
-use crate::edit::session::shown_lines;
+use crate::edit::resolve::Doubtful;
+use crate::edit::session::{doubtful_to_show, shown_lines};
 use crate::view::excerpt::Limits;
 use crate::view::fold::{Folding, fold_name};
 use crate::view::read::{FileView, ReadRequest, TextView, ViewKind, read_hashed};
@@ -12,6 +13,7 @@ use crate::view::scope::Scope;
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Code, Error, Result};
 use hashline_disk::bytes::{Document, Loaded};
+use hashline_lines::dialect::Dialect;
 use hashline_lines::rows::{file_header, one_line};
 use hashline_memory::{MemoryUpdate, Showing, ShownLines, Version};
 
@@ -165,7 +167,33 @@ impl<'s> Reading<'s> {
         request.max_matches =
             Some(request.max_matches.unwrap_or(u64::MAX).min(remaining.max_matches));
         let workspace = self.session.reader_of(&request.name());
-        workspace.scoped(cancel, |scope| self.read_in(scope, &request))
+        workspace.scoped(cancel, |scope| {
+            let mut read = self.read_in(scope, &request)?;
+            let mut doubtful = self.doubtful(&read, cancel);
+            let size_bytes = read.view.text.len() + doubtful.size_bytes();
+            if !doubtful.is_empty() && Some(size_bytes) > request.limits.max_bytes {
+                let max_bytes = request.limits.max_bytes.unwrap_or_default();
+                request.limits.max_bytes =
+                    Some(max_bytes.saturating_sub(doubtful.size_bytes()).max(1));
+                read = self.read_in(scope, &request)?;
+                doubtful = self.doubtful(&read, cancel);
+            }
+            if let Some(MemoryUpdate::Shown { lines, .. }) = &mut read.update
+                && !doubtful.is_empty()
+            {
+                read.view.text = with_versions(scope.dialect, &read.view.text, &doubtful);
+                lines.versioned = doubtful.lines().clone();
+            }
+            Ok(read)
+        })
+    }
+
+    /// The lines of a view whose rows must name the version.
+    fn doubtful(&self, read: &FileRead, cancel: &Cancel) -> Doubtful {
+        let Session { options, state, .. } = self.session;
+        let dialect = options.workspace.dialect;
+        let of_update = |update| doubtful_to_show(&state.memory, dialect, update, cancel);
+        read.update.as_ref().map(of_update).unwrap_or_default()
     }
 
     fn read_in(&self, scope: &Scope<'_>, request: &ReadRequest) -> Result<FileRead> {
@@ -302,6 +330,13 @@ impl<'s> Reading<'s> {
         }
         end
     }
+}
+
+/// Adds the version to rows of a view.
+fn with_versions(dialect: &Dialect, rows: &str, doubtful: &Doubtful) -> String {
+    let mut out = String::with_capacity(rows.len() + doubtful.size_bytes());
+    rows.split_inclusive('\n').for_each(|row| doubtful.push_row(dialect, row, &mut out));
+    out
 }
 
 /// Whether a request has no window, limit or search.

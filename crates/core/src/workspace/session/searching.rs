@@ -4,13 +4,16 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::{Session, canonical};
-use crate::edit::session::shown_lines;
+use crate::edit::resolve::Doubtful;
+use crate::edit::session::{doubtful_to_show, shown_lines};
 use crate::view::scope::Scope;
 use crate::view::search::{FileMatches, SearchQuery, SearchResult, search_hashed};
 use crate::workspace::Workspace;
 use hashline_base::cancel::Cancel;
 use hashline_base::error::Result;
 use hashline_disk::bytes::Document;
+use hashline_lines::dialect::Dialect;
+use hashline_lines::rows::file_header;
 use hashline_memory::{MemoryUpdate, Showing, Version};
 
 impl Session {
@@ -26,11 +29,31 @@ impl Session {
         let search = |workspace: &Workspace<'static>, query: &SearchQuery| {
             workspace.scoped(cancel, |scope| {
                 let version = |document: &Document| self.version_of(document, &kept);
-                let (result, texts) = search_hashed(scope, query, progress, None, version)?;
-                let found = result.files.iter().zip(texts);
-                let updates = found.filter_map(|(file, text)| update_for(scope, file, text));
-                let updates = updates.collect::<Vec<_>>();
-                Ok((result, updates))
+                let search = |query: &SearchQuery| {
+                    let (result, texts) = search_hashed(scope, query, progress, None, version)?;
+                    let found = result.files.iter().zip(texts);
+                    let updates = found.map(|(file, text)| update_for(scope, file, text));
+                    let updates = updates.collect::<Vec<_>>();
+                    let doubtful = self.doubtful_in_files(&updates, cancel);
+                    Ok((result, updates, doubtful))
+                };
+                let (mut result, mut updates, mut doubtful) = search(query)?;
+                let size_bytes = doubtful.iter().map(Doubtful::size_bytes).sum::<usize>();
+                let max_bytes = query.max_bytes.unwrap_or(usize::MAX);
+                if size_bytes > 0 && result.text.len() + size_bytes > max_bytes {
+                    let max_bytes = Some(max_bytes.saturating_sub(size_bytes).max(1));
+                    (result, updates, doubtful) =
+                        search(&SearchQuery { max_bytes, ..query.clone() })?;
+                }
+                if doubtful.iter().any(|one| !one.is_empty()) {
+                    result.text = with_versions(scope.dialect, &result, &doubtful);
+                    for (update, doubtful) in updates.iter_mut().zip(&doubtful) {
+                        if let Some(MemoryUpdate::Shown { lines, .. }) = update {
+                            lines.versioned = doubtful.lines().clone();
+                        }
+                    }
+                }
+                Ok((result, updates.into_iter().flatten().collect::<Vec<_>>()))
             })
         };
         let reader = |path: &PathBuf| (path.clone(), self.reader_of(&path.to_string_lossy()));
@@ -61,8 +84,18 @@ impl Session {
         Ok((result, updates))
     }
 
-    /// The version of a file with matches, for the memory. It includes the lines if the memory's
-    /// limit has room for them.
+    /// For each file with matches, the lines whose rows must name the version.
+    fn doubtful_in_files(
+        &self,
+        updates: &[Option<MemoryUpdate>],
+        cancel: &Cancel,
+    ) -> Vec<Doubtful> {
+        let (memory, dialect) = (&self.state.memory, self.options.workspace.dialect);
+        let of_update = |update| doubtful_to_show(memory, dialect, update, cancel);
+        updates.iter().map(|update| update.as_ref().map(of_update).unwrap_or_default()).collect()
+    }
+
+    /// The text of a file with matches for the memory, with its lines if they fit within its limit.
     fn version_of(&self, document: &Document, kept_bytes: &AtomicUsize) -> Version {
         let text = document.text();
         let limit_bytes = self.state.memory.limit_bytes();
@@ -79,6 +112,23 @@ impl Session {
 fn update_for(scope: &Scope<'_>, matches: &FileMatches, text: Version) -> Option<MemoryUpdate> {
     let (file, lines) = (canonical(scope, &matches.path).ok()?, shown_lines(&matches.rows));
     Some(MemoryUpdate::Shown { file, text, lines, showing: Showing::Requested })
+}
+
+/// The text of a result, with the version in the rows of doubtful lines of each file.
+fn with_versions(dialect: &Dialect, result: &SearchResult, doubtful: &[Doubtful]) -> String {
+    let mut files = result.files.iter().zip(doubtful).peekable();
+    let (mut out, mut of_file) = (String::new(), None);
+    for row in result.text.split_inclusive('\n') {
+        let is_header = |path: &str| row.trim_end_matches('\n') == file_header(path);
+        if let Some((_, doubtful)) = files.next_if(|(file, _)| is_header(&file.path)) {
+            of_file = Some(doubtful);
+        }
+        match of_file {
+            Some(doubtful) => doubtful.push_row(dialect, row, &mut out),
+            None => out.push_str(row),
+        }
+    }
+    out
 }
 
 /// Appends another result.
