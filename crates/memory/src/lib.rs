@@ -36,4 +36,4 @@ pub use shown::{Knowledge, SeenParts, ShownLines, ShownPart};
 pub use track::{LineChanges, MovedLines, MovedOutLines, Splice, Track};
 pub use update::MemoryUpdate;
 pub use versions::{FileMemory, Lineage, View};
-pub use versions::{FileRecord, Memory, MemoryLimits, Moment, RetiredAnchors, Showing};
+pub use versions::{FileRecord, Memory, MemoryLimits, Moment, RetiredAnchors};

@@ -75,14 +75,13 @@ mod tests {
     use super::*;
     use crate::body::Version;
     use crate::lines::LineSet;
-    use crate::versions::Showing;
 
     #[test]
     fn regression_the_size_can_be_read_while_another_call_learns() {
         let mutex = MemoryMutex::new(Memory::default());
         let mut learning = mutex.lock();
         let text = Version::of(b"text\n", 100);
-        learning.show(Path::new("f"), &text, &LineSet::of(1, 1).into(), Showing::Requested);
+        learning.show(Path::new("f"), &text, &LineSet::of(1, 1).into());
         // If `bytes` took the lock, this would deadlock.
         assert_eq!(mutex.bytes(), 0);
         let bytes = learning.bytes();
@@ -96,10 +95,10 @@ mod tests {
         let mutex = MemoryMutex::new(Memory::default());
         let text = Version::of(b"text\n", 100);
         let lines = LineSet::of(1, 1);
-        mutex.lock().show(Path::new("f"), &text, &lines.clone().into(), Showing::Requested);
+        mutex.lock().show(Path::new("f"), &text, &lines.clone().into());
         let fork = mutex.fork();
         assert!(Arc::ptr_eq(&mutex.lock().memory, &fork.lock().memory));
-        fork.lock().show(Path::new("g"), &text, &lines.clone().into(), Showing::Requested);
+        fork.lock().show(Path::new("g"), &text, &lines.clone().into());
         assert!(fork.lock().knows(Path::new("g")) && fork.lock().knows(Path::new("f")));
         assert!(!mutex.lock().knows(Path::new("g")));
         // Waiting calls are not copied.

@@ -18,7 +18,7 @@ use super::notes::{Damage, Fault, Notes};
 use super::shown::{ShownLines, ShownPart, fit};
 use super::track::{LineChanges, Splice};
 use super::update::MemoryUpdate;
-use super::versions::{MAX_LINES, Memory, MemoryImage, MemoryLimits, Moment, Showing};
+use super::versions::{MAX_LINES, Memory, MemoryImage, MemoryLimits, Moment};
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Code, Error, Message, Result};
 use hashline_disk::commit::Locks;
@@ -43,8 +43,6 @@ enum SessionRecord {
         parts: Vec<ShownPart>,
         #[serde(default, skip_serializing_if = "LineSet::is_empty")]
         versioned: LineSet,
-        #[serde(default, skip_serializing_if = "is_false")]
-        asked: bool,
     },
     Written {
         file: PathBuf,
@@ -79,10 +77,6 @@ enum SessionRecord {
     Memory(MemoryImage),
     /// The largest limits of the processes so far.
     Limits(MemoryLimits),
-}
-
-fn is_false(value: &bool) -> bool {
-    !value
 }
 
 impl SessionRecord {
@@ -497,10 +491,9 @@ fn text_ref(text: &Version) -> TextRef {
 
 fn record(update: &MemoryUpdate) -> SessionRecord {
     match update.clone() {
-        MemoryUpdate::Shown { file, text, lines, showing } => {
-            let asked = showing == Showing::Requested;
+        MemoryUpdate::Shown { file, text, lines } => {
             let ShownLines { lines, parts, versioned } = lines;
-            SessionRecord::Shown { file, text: text_ref(&text), lines, parts, versioned, asked }
+            SessionRecord::Shown { file, text: text_ref(&text), lines, parts, versioned }
         }
         MemoryUpdate::Written { file, text, shown, pasted } => {
             let (text, ShownLines { lines: shown, parts, versioned }) = (text_ref(&text), shown);
@@ -523,10 +516,9 @@ fn update(
     before_edit: impl FnOnce(&Path, &TextRef, &[Splice]) -> Version,
 ) -> Option<MemoryUpdate> {
     Some(match record {
-        SessionRecord::Shown { file, text, lines, parts, versioned, asked } => {
-            let showing = if asked { Showing::Requested } else { Showing::Reported };
+        SessionRecord::Shown { file, text, lines, parts, versioned } => {
             let lines = ShownLines { lines, parts, versioned };
-            MemoryUpdate::Shown { file, text: text.version(), lines, showing }
+            MemoryUpdate::Shown { file, text: text.version(), lines }
         }
         SessionRecord::Written { file, text, shown, parts, versioned, pasted } => {
             let shown = ShownLines { lines: shown, parts, versioned };
@@ -561,7 +553,6 @@ mod tests {
             file: "f".into(),
             text: Version::of(b"text\n", 100),
             lines: LineSet::of(1, 1).into(),
-            showing: Showing::Requested,
         }
     }
 

@@ -6,7 +6,7 @@ use super::body::Version;
 use super::lines::LineSet;
 use super::shown::ShownLines;
 use super::track::LineChanges;
-use super::versions::{Memory, Moment, Showing};
+use super::versions::{Memory, Moment};
 
 /// What a session learns from one answer about one file.
 #[derive(Clone, Debug)]
@@ -19,8 +19,6 @@ pub enum MemoryUpdate {
         text: Version,
         /// The lines.
         lines: ShownLines,
-        /// Why they were shown.
-        showing: Showing,
     },
     /// A patch wrote the whole file.
     Written {
@@ -90,16 +88,16 @@ impl Memory {
     /// Applies an update.
     pub fn learn(&mut self, update: &MemoryUpdate) {
         match update {
-            MemoryUpdate::Shown { file, text, lines, showing } => {
-                self.show(file, text, lines, *showing);
+            MemoryUpdate::Shown { file, text, lines } => {
+                self.show(file, text, lines);
             }
             MemoryUpdate::Written { file, text, shown, pasted } => {
                 self.written(file, text, pasted);
-                self.show(file, text, shown, Showing::Reported);
+                self.show(file, text, shown);
             }
             MemoryUpdate::Edited { file, before, after, changes, shown } => {
                 self.edited(file, before, after, changes);
-                self.show(file, after, shown, Showing::Reported);
+                self.show(file, after, shown);
             }
             MemoryUpdate::Moved { moves } => self.rename_all(moves),
             MemoryUpdate::Forgotten { file } => self.forget(file),

@@ -83,15 +83,6 @@ const MAX_FORGOTTEN_FILES: usize = 10_000;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Moment(u64);
 
-/// Why lines were shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Showing {
-    /// The model requested them by a read or a search.
-    Requested,
-    /// The report of an edit or a refusal included them.
-    Reported,
-}
-
 /// What is remembered of a file.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct FileMemory {
@@ -142,8 +133,7 @@ impl FileMemory {
                 }
                 None => {
                     let (track, gone, left) = (Track::identity(), BTreeMap::new(), Vec::new());
-                    let asked = LineSet::default();
-                    found = Some(View { track, gone, left, asked, ..view.clone() });
+                    found = Some(View { track, gone, left, ..view.clone() });
                 }
             }
         }
@@ -178,13 +168,6 @@ impl FileMemory {
             texts.touch(lineage.base, LastUse { at: lineage.used, was_tip: false });
             texts.touch(lineage.tip, LastUse { at: lineage.used, was_tip: true });
         }
-    }
-
-    /// When a text other than this was shown last.
-    fn others_last_shown(&self, hash: u128) -> Moment {
-        let views = self.lineages.iter().flat_map(|one| &one.views);
-        let others = views.filter(|view| view.hash != hash);
-        others.map(|view| view.last).max().unwrap_or_default()
     }
 }
 
@@ -385,16 +368,15 @@ impl Memory {
     }
 
     /// Adds lines that were shown.
-    pub fn show(&mut self, file: &Path, text: &Version, shown: &ShownLines, showing: Showing) {
+    pub fn show(&mut self, file: &Path, text: &Version, shown: &ShownLines) {
         if shown.lines.is_empty() {
             return;
         }
         let (now, limits, waiting) = (self.tick(), self.limits, self.waiting_calls());
         let before = self.change(file, |known| {
-            let others_last_shown = known.others_last_shown(text.hash);
             let lineage = known.lineage(text.hash, now, &limits);
             let TipView { view, evicted } = lineage.view_of_tip(now, waiting);
-            view.show(shown, showing, now, others_last_shown, waiting);
+            view.show(shown, now, waiting);
             view.tag = view.tag.or(text.tag);
             known.forgotten |= evicted.is_some();
             known.evicted.extend(evicted.map(|view| (text.hash, view)));

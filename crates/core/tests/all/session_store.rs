@@ -23,7 +23,7 @@ use hashline_disk::fs::{Directory, FileSystem, NewAccess, OsFileSystem, Place, S
 use hashline_disk::records::{RecordStore, StoreLock};
 use hashline_lines::anchor::Edition;
 use hashline_lines::dialect::Dialect;
-use hashline_memory::{LineSet, MemoryUpdate, SessionMemory, Showing};
+use hashline_memory::{LineSet, MemoryUpdate, SessionMemory};
 use serde_json::{Value, json};
 
 struct Scene {
@@ -897,7 +897,7 @@ impl Sharers {
         let file = self.scene.dir.path().canonicalize().unwrap().join(name);
         let lines = LineSet::of(1, text.lines().count() as u64).into();
         let text = self.writer.version(text.as_bytes(), None);
-        let update = MemoryUpdate::Shown { file, text, lines, showing: Showing::Requested };
+        let update = MemoryUpdate::Shown { file, text, lines };
         self.writer.learn(vec![update], &Cancel::default());
     }
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Moment, Showing};
+use super::Moment;
 use crate::body::{Body, hex};
 use crate::lines::LineSet;
 use crate::shown::{Knowledge, Parts, ShownLines};
@@ -55,11 +55,6 @@ pub struct View {
     /// them.
     #[serde(skip)]
     pub(super) late: Vec<(Moment, LineSet)>,
-    /// Lines that the model requested since another text of the file was shown.
-    #[serde(default)]
-    pub(super) asked: LineSet,
-    #[serde(default)]
-    pub(super) asked_at: Moment,
     /// Where its lines are in the tip.
     pub track: Track,
     /// Shown lines that an own edit removed, with their text.
@@ -84,8 +79,6 @@ impl View {
             parts: Parts::default(),
             versioned: LineSet::default(),
             late: Vec::new(),
-            asked: LineSet::default(),
-            asked_at: Moment::default(),
             track: Track::identity(),
             gone: BTreeMap::new(),
             left: Vec::new(),
@@ -94,15 +87,8 @@ impl View {
         }
     }
 
-    /// Adds shown lines. `others_last_shown` is when another text of the file was last shown.
-    pub(super) fn show(
-        &mut self,
-        shown: &ShownLines,
-        showing: Showing,
-        now: Moment,
-        others_last_shown: Moment,
-        waiting: Option<WaitingCalls>,
-    ) {
+    /// Adds shown lines.
+    pub(super) fn show(&mut self, shown: &ShownLines, now: Moment, waiting: Option<WaitingCalls>) {
         let lines = &shown.lines;
         let oldest = waiting.filter(|waiting| self.since <= waiting.newest);
         let oldest = oldest.map(|waiting| waiting.oldest);
@@ -121,13 +107,6 @@ impl View {
         self.parts.show(&self.shown, shown, now, oldest);
         self.shown.extend(lines);
         self.last = now;
-        if showing == Showing::Requested {
-            if others_last_shown > self.asked_at {
-                self.asked = LineSet::default();
-            }
-            self.asked.extend(lines);
-            self.asked_at = now;
-        }
     }
 
     /// Adds what another view of the same text shows.
@@ -178,18 +157,10 @@ impl View {
         self.parts.knowledge(self.shown_as_of(as_of), as_of)
     }
 
-    /// Whether the model requested a line of this text after anything of `other` was shown: then it
-    /// means this text.
-    pub fn was_asked_since(&self, other: &View, line: u64, as_of: Option<Moment>) -> bool {
-        self.asked_at > other.last
-            && as_of.is_none_or(|as_of| self.asked_at <= as_of)
-            && self.asked.contains(line)
-    }
-
     pub(super) fn bytes(&self) -> usize {
         let gone: usize = self.gone.values().map(|line| line.len() + 64).sum();
         let late: usize = self.late.iter().map(|(_, lines)| size_of_val(lines.ranges())).sum();
-        let lines = size_of_val(self.shown.ranges()) + size_of_val(self.asked.ranges()) + late;
+        let lines = size_of_val(self.shown.ranges()) + late;
         let lines = lines + size_of_val(self.versioned.ranges()) + self.parts.bytes();
         let left: usize =
             self.left.iter().map(|one| size_of::<MovedOutLines>() + one.to.len()).sum();

@@ -114,7 +114,7 @@ impl FileMemory {
         for lineage in &mut self.lineages {
             let views = lineage.views.iter_mut().flat_map(|view| {
                 let late = view.late.iter_mut().map(|(moment, _)| moment);
-                late.chain(view.parts.moments_mut()).chain([&mut view.since, &mut view.asked_at])
+                late.chain(view.parts.moments_mut()).chain([&mut view.since])
             });
             for moment in views.chain([&mut lineage.changed]) {
                 if *moment > after && *moment > to {
@@ -145,10 +145,8 @@ impl View {
         let mut gone = self.gone.keys();
         self.since <= now
             && self.last <= now
-            && self.asked_at <= now
             && self.shown.fits(MAX_LINES)
             && self.parts.is_valid(&self.shown)
-            && self.asked.fits(MAX_LINES)
             && self.versioned.fits(MAX_LINES)
             && self.track.is_valid()
             && self.left.iter().all(|one| one.count > 0 && self.track.line(one.first).is_none())

@@ -14,7 +14,7 @@ fn text(name: &str, lines: usize) -> Version {
 }
 
 fn show(memory: &mut Memory, file: &str, text: &Version) {
-    memory.show(Path::new(file), text, &LineSet::of(1, text.count).into(), Showing::Requested);
+    memory.show(Path::new(file), text, &LineSet::of(1, text.count).into());
 }
 
 fn has_text(memory: &Memory, text: &Version) -> bool {

@@ -144,8 +144,8 @@ impl Failures {
 /// What an update teaches of these lines alone.
 fn within(update: MemoryUpdate, these: &LineSet) -> MemoryUpdate {
     match update {
-        MemoryUpdate::Shown { file, text, lines, showing } => {
-            MemoryUpdate::Shown { file, text, lines: lines.common(these), showing }
+        MemoryUpdate::Shown { file, text, lines } => {
+            MemoryUpdate::Shown { file, text, lines: lines.common(these) }
         }
         other => other,
     }

@@ -34,7 +34,7 @@ use hashline_disk::commit::{
 };
 use hashline_disk::fs::{FileKind, Place, Stamp};
 use hashline_lines::tag::Tag;
-use hashline_memory::{LineSet, MemoryUpdate, Showing, ShownLines};
+use hashline_memory::{LineSet, MemoryUpdate, ShownLines};
 pub(super) use transfers::SessionParts;
 
 /// The contents of files that the patch adds.
@@ -427,8 +427,7 @@ impl<'a> Job<'a> {
         shown.extend(&transfers.shown(edits.key()));
         if !memory.knows(edits.place.canonical()) {
             // The memory has no lines of the file that the edit could have moved.
-            let showing = Showing::Reported;
-            return MemoryUpdate::Shown { file, text: after, lines: shown, showing };
+            return MemoryUpdate::Shown { file, text: after, lines: shown };
         }
         let knows_tags = !self.scope.dialect.has_hashes() || edits.has_tagged_anchor();
         changes.tag_before = knows_tags.then(|| Tag::of(planned.document.text()));

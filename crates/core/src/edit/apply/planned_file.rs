@@ -41,9 +41,7 @@ use hashline_disk::bytes::{
 use hashline_disk::commit::Content;
 use hashline_lines::dialect::Dialect;
 use hashline_lines::lines::{LineIndex, Terminator};
-use hashline_memory::{
-    Body, LineSet, MemoryLimits, MemoryUpdate, SessionMemory, Showing, Version, hash_of,
-};
+use hashline_memory::{Body, LineSet, MemoryLimits, MemoryUpdate, SessionMemory, Version, hash_of};
 
 /// A file all of whose operations are valid, with the plan for it.
 pub(super) struct PlannedFile {
@@ -211,7 +209,7 @@ fn memory_of(dialect: &'static Dialect, file: &Path, document: &Document) -> Ses
     let memory = SessionMemory::new(MemoryLimits::default(), dialect);
     let (file, text) = (file.to_owned(), memory.version(document.text(), None));
     let lines = LineSet::of(1, text.count()).into();
-    let update = MemoryUpdate::Shown { file, text, lines, showing: Showing::Requested };
+    let update = MemoryUpdate::Shown { file, text, lines };
     memory.learn(vec![update], &Cancel::default());
     memory
 }

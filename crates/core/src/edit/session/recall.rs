@@ -19,8 +19,8 @@ use hashline_lines::dialect::Dialect;
 use hashline_lines::hash::LineHasher;
 use hashline_lines::rows::{between_marks, shown_part};
 use hashline_memory::{
-    Body, FileRecord, LineChanges, LineSet, MemoryUpdate, Moment, SessionMemory, Showing,
-    ShownLines, ShownPart, Track, says_enough,
+    Body, FileRecord, LineChanges, LineSet, MemoryUpdate, Moment, SessionMemory, ShownLines,
+    ShownPart, Track, says_enough,
 };
 use hashline_syntax::language_of;
 
@@ -84,8 +84,7 @@ impl<'m> Recall<'m> {
         let mut lines = reported_lines(numbers, |number| evidence.line(number));
         lines.versioned = evidence.doubtful.lines().common(&lines.lines);
         let (file, text) = (file.to_owned(), self.memory.version(text, None));
-        let showing = Showing::Reported;
-        FileRefusal { failures, update: Some(MemoryUpdate::Shown { file, text, lines, showing }) }
+        FileRefusal { failures, update: Some(MemoryUpdate::Shown { file, text, lines }) }
     }
 
     /// Resolves operations on a file by what was shown of it.

@@ -12,8 +12,8 @@ use hashline_lines::dialect::Dialect;
 use hashline_lines::hash::hash_line;
 use hashline_lines::lines::{LineIndex, Unit};
 use hashline_memory::{
-    Body, LineChanges, LineSet, Memory, MemoryLimits, MemoryUpdate, Moment, SessionMemory, Showing,
-    Splice, Version,
+    Body, LineChanges, LineSet, Memory, MemoryLimits, MemoryUpdate, Moment, SessionMemory, Splice,
+    Version,
 };
 
 const FILE: &str = "file.rs";
@@ -57,13 +57,9 @@ impl Session {
     }
 
     fn show(&mut self, first: u64, last: u64) {
-        self.show_how(first, last, Showing::Reported);
-    }
-
-    fn show_how(&mut self, first: u64, last: u64, showing: Showing) {
         let text = version(&self.text);
         let shown = LineSet::of(first, last.min(text.count()));
-        self.memory.show(Path::new(FILE), &text, &shown.into(), showing);
+        self.memory.show(Path::new(FILE), &text, &shown.into());
     }
 
     /// Another process writes the file.
@@ -404,14 +400,14 @@ fn regression_numbers_of_a_restored_text_mean_its_current_lines() {
     session.edit(1, 2, &[]);
     session.edit(2, 0, &["other", "same"]);
     session.edit(4, 1, &["end"]);
-    session.show_how(1, 4, Showing::Requested);
+    session.show(1, 4);
     session.edit(1, 0, &["x", "y"]);
     assert_eq!(session.line(3, "same"), Spot::Lines(5, 5));
     // A line that was replaced and restored counts as shown.
     let mut session = Session::showing("a b c");
     session.edit(2, 1, &["B"]);
     session.edit(2, 1, &["b"]);
-    session.show_how(1, 3, Showing::Requested);
+    session.show(1, 3);
     session.edit(1, 0, &["x"]);
     assert_eq!(session.line(2, "b"), Spot::Lines(3, 3));
 }
@@ -427,7 +423,7 @@ fn regression_a_line_that_was_read_again_is_named_by_its_version() {
     session.show(1, 4);
     assert_eq!(session.line_refused(2, "}").0, Code::AmbiguousAnchor);
     // The model may still mean the line that it was shown first.
-    session.show_how(1, 4, Showing::Requested);
+    session.show(1, 4);
     assert_eq!(session.line_refused(2, "}").0, Code::AmbiguousAnchor);
     let brace = session.of_version(2, "}");
     assert_eq!(session.spot(&Target::Line(&brace)), Spot::Lines(2, 2));
@@ -473,7 +469,7 @@ fn regression_a_shown_line_whose_place_is_uncertain_makes_an_anchor_ambiguous() 
     let of_version = session.of_version(2, "}");
     assert_eq!(session.spot(&Target::Line(&of_version)), Spot::Lines(2, 2));
     // The same holds once the model has requested the line.
-    session.show_how(1, 3, Showing::Requested);
+    session.show(1, 3);
     assert_eq!(session.line_refused(2, "}").0, Code::AmbiguousAnchor);
     assert_eq!(session.spot(&Target::Line(&of_version)), Spot::Lines(2, 2));
 }
@@ -532,7 +528,7 @@ enum Step {
     /// A first line, a removed count, new lines.
     Edit(usize, usize, Vec<usize>),
     /// First and last shown line; whether the model requested them.
-    Show(usize, usize, bool),
+    Show(usize, usize),
     /// Uses one of the shown anchors.
     Use(usize),
     /// Uses the number of one anchor with the text of another.
@@ -544,10 +540,10 @@ enum Step {
 fn steps() -> impl proptest::strategy::Strategy<Value = Vec<Step>> {
     use proptest::prelude::*;
     let edit = (0usize..9, 0usize..4, prop::collection::vec(0usize..3, 0..3));
-    let show = (0usize..9, 0usize..9, any::<bool>());
+    let show = (0usize..9, 0usize..9);
     let step = prop_oneof![
         edit.prop_map(|(first, removed, new)| Step::Edit(first, removed, new)),
-        show.prop_map(|(first, last, asked)| Step::Show(first, last, asked)),
+        show.prop_map(|(first, last)| Step::Show(first, last)),
         any::<usize>().prop_map(Step::Use),
         any::<(usize, usize)>().prop_map(|(number, text)| Step::Slip(number, text)),
         any::<(usize, usize)>().prop_map(|(first, last)| Step::Range(first, last)),
@@ -622,10 +618,9 @@ proptest::proptest! {
                         }
                     }
                 }
-                Step::Show(first, last, asked) if count > 0 => {
+                Step::Show(first, last) if count > 0 => {
                     let (first, last) = (first.min(count - 1), last.min(count - 1));
-                    let showing = if asked { Showing::Requested } else { Showing::Reported };
-                    session.show_how(first as u64 + 1, first.max(last) as u64 + 1, showing);
+                    session.show(first as u64 + 1, first.max(last) as u64 + 1);
                     let texts: Vec<&str> = session.text.lines().collect();
                     for at in first..=first.max(last) {
                         let row = (at as u64 + 1, texts[at].to_owned(), session.text.clone(), vec![ids[at]]);
@@ -700,12 +695,7 @@ fn memory_keeps_its_limits_and_reports_forgotten_files() {
     let mut memory = Memory::new(limits);
     for at in 0..100 {
         let text = format!("{at}\n").repeat(100 + at);
-        memory.show(
-            Path::new(&file(at % 10)),
-            &version(&text),
-            &LineSet::of(1, 5).into(),
-            Showing::Requested,
-        );
+        memory.show(Path::new(&file(at % 10)), &version(&text), &LineSet::of(1, 5).into());
         assert!(memory.bytes() <= limits.bytes);
         assert!(memory.files() <= limits.files);
     }
@@ -784,7 +774,7 @@ fn regression_what_is_learned_late_of_a_text_is_tracked_through_own_edits() {
     let mut session = Session::showing("{ } { }");
     let before = version(&session.text);
     session.edit(2, 1, &["new", "lines"]);
-    session.memory.show(Path::new(FILE), &before, &LineSet::of(1, 4).into(), Showing::Requested);
+    session.memory.show(Path::new(FILE), &before, &LineSet::of(1, 4).into());
     let brace = anchor(4, "}");
     let placed = session.placed(&Target::Line(&brace));
     assert_eq!((placed.spot, placed.found_by), (Spot::Lines(5, 5), FoundBy::OwnEdits));
@@ -813,7 +803,6 @@ fn regression_another_text_with_the_hash_of_the_one_that_was_shown_is_not_taken_
             file: FILE.into(),
             text: shown.clone(),
             lines: LineSet::of(1, 4).into(),
-            showing: Showing::Requested,
         }],
         &Cancel::default(),
     );
@@ -824,28 +813,20 @@ fn regression_another_text_with_the_hash_of_the_one_that_was_shown_is_not_taken_
 /// A newer answer shows the first end of the range on the other of two equal lines.
 #[test]
 fn regression_an_end_that_a_newer_text_showed_elsewhere_makes_a_range_ambiguous() {
-    let scene = |showing| {
-        let mut session =
-            Session { memory: Memory::default(), text: lines("one two x x five six") };
-        session.show_how(1, 6, Showing::Requested);
-        session.becomes("top one two x x five six");
-        session.show_how(4, 4, showing);
-        session
-    };
+    let mut session = Session { memory: Memory::default(), text: lines("one two x x five six") };
+    session.show(1, 6);
+    session.becomes("top one two x x five six");
+    session.show(4, 4);
     let at = |now: &[u64]| (Code::AmbiguousAnchor, Reason::Ambiguous { places: now.to_vec() });
-    for showing in [Showing::Requested, Showing::Reported] {
-        let session = scene(showing);
-        let (first, second, last) = (anchor(4, "x"), anchor(3, "x"), anchor(5, "five"));
-        assert_eq!(session.refused(&Target::Range(&first, &last)), at(&[5, 4]));
-        assert_eq!(session.refused(&Target::Between(&first, &last)), at(&[5, 4]));
-        // The same line at the other end; and an unaffected range.
-        assert_eq!(session.refused(&Target::Range(&second, &first)), at(&[5, 4]));
-        assert_eq!(session.spot(&Target::Range(&last, &anchor(6, "six"))), Spot::Lines(6, 7));
-    }
-    // Once both ends were read again, they are unambiguous.
-    let mut session = scene(Showing::Requested);
-    session.show_how(1, 7, Showing::Requested);
-    let (first, last) = (anchor(4, "x"), anchor(6, "five"));
+    let (first, second, last) = (anchor(4, "x"), anchor(3, "x"), anchor(5, "five"));
+    assert_eq!(session.refused(&Target::Range(&first, &last)), at(&[5, 4]));
+    assert_eq!(session.refused(&Target::Between(&first, &last)), at(&[5, 4]));
+    // The same line at the other end; and an unaffected range.
+    assert_eq!(session.refused(&Target::Range(&second, &first)), at(&[5, 4]));
+    assert_eq!(session.spot(&Target::Range(&last, &anchor(6, "six"))), Spot::Lines(6, 7));
+    // Once both ends were read again, the new one is named by its version.
+    session.show(1, 7);
+    let (first, last) = (session.of_version(4, "x"), anchor(6, "five"));
     assert_eq!(session.spot(&Target::Range(&first, &last)), Spot::Lines(4, 6));
 }
 
@@ -853,7 +834,7 @@ fn regression_an_end_that_a_newer_text_showed_elsewhere_makes_a_range_ambiguous(
 #[test]
 fn regression_a_computed_number_does_not_make_the_other_end_unambiguous() {
     let mut session = Session { memory: Memory::default(), text: lines("one two x x five") };
-    session.show_how(1, 5, Showing::Requested);
+    session.show(1, 5);
     session.edit(1, 0, &["top"]);
     let (first, last) = (anchor(4, "x"), anchor(6, "five"));
     let why = Reason::Ambiguous { places: vec![4, 5] };

@@ -12,7 +12,7 @@ use hashline_base::error::{Code, Result};
 use hashline_disk::bytes::{Loaded, with_file};
 use hashline_lines::dialect::Dialect;
 use hashline_lines::rows::header_paths;
-use hashline_memory::{Body, MemoryUpdate, Showing};
+use hashline_memory::{Body, MemoryUpdate};
 
 /// The rows of one file. A header may be parsed as several paths, longest first.
 pub(super) struct RowsOfFile<'t> {
@@ -72,8 +72,7 @@ impl Session {
         });
         scope.cancel.check()?;
         let seen = read.ok().flatten().filter(|(_, shown)| !shown.lines.is_empty());
-        let showing = Showing::Requested;
-        Ok(seen.map(|(text, lines)| MemoryUpdate::Shown { file, text, lines, showing }))
+        Ok(seen.map(|(text, lines)| MemoryUpdate::Shown { file, text, lines }))
     }
 }
 

@@ -15,7 +15,7 @@ use hashline_base::error::{Code, Error, Result};
 use hashline_disk::bytes::{Document, Loaded};
 use hashline_lines::dialect::Dialect;
 use hashline_lines::rows::{file_header, one_line};
-use hashline_memory::{MemoryUpdate, Showing, ShownLines, Version};
+use hashline_memory::{MemoryUpdate, ShownLines, Version};
 
 /// The maximum number of omitted files that are named.
 const MAX_LISTED_FILES: usize = 10;
@@ -218,7 +218,7 @@ impl<'s> Reading<'s> {
             (ViewSource::Text { text, shown }, None) => {
                 canonical(scope, &request.name()).ok().map(|file| {
                     let (text, lines) = (text.clone(), shown.clone());
-                    MemoryUpdate::Shown { file, text, lines, showing: Showing::Requested }
+                    MemoryUpdate::Shown { file, text, lines }
                 })
             }
             _ => None,

@@ -14,7 +14,7 @@ use hashline_base::error::Result;
 use hashline_disk::bytes::Document;
 use hashline_lines::dialect::Dialect;
 use hashline_lines::rows::file_header;
-use hashline_memory::{MemoryUpdate, Showing, Version};
+use hashline_memory::{MemoryUpdate, Version};
 
 impl Session {
     /// Searches the session's own workspace, then each read root for the paths in it. Also returns
@@ -111,7 +111,7 @@ impl Session {
 /// The memory update for a file with matches; none if it was removed meanwhile.
 fn update_for(scope: &Scope<'_>, matches: &FileMatches, text: Version) -> Option<MemoryUpdate> {
     let (file, lines) = (canonical(scope, &matches.path).ok()?, shown_lines(&matches.rows));
-    Some(MemoryUpdate::Shown { file, text, lines, showing: Showing::Requested })
+    Some(MemoryUpdate::Shown { file, text, lines })
 }
 
 /// The text of a result, with the version in the rows of doubtful lines of each file.

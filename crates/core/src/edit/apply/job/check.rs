@@ -22,7 +22,7 @@ use hashline_base::error::{Code, Error, Message};
 use hashline_base::parallel;
 use hashline_lines::dialect::Dialect;
 use hashline_lines::lines::{LineIndex, Unit};
-use hashline_memory::{Body, LineSet, MemoryUpdate, SessionMemory, Showing};
+use hashline_memory::{Body, LineSet, MemoryUpdate, SessionMemory};
 
 /// The results of the checks, by file.
 pub(in crate::edit::apply) type FileChecks = HashMap<FileKey, FileCheck>;
@@ -243,7 +243,7 @@ impl FileCheck {
         let body = Body::new(text, &index);
         let lines = reported_lines(LineSet::of(line, line), |number| body.line(number));
         let (file, text) = (self.old_name.clone(), memory.version(text, None));
-        Some(MemoryUpdate::Shown { file, text, lines, showing: Showing::Reported })
+        Some(MemoryUpdate::Shown { file, text, lines })
     }
 
     /// The failure of a patch that breaks the file. `doubtful` are lines of the current file.
