@@ -3,6 +3,7 @@
 'use strict'
 
 const {
+  EditPlan,
   HashlineError,
   HashSession,
   applyHash,
@@ -26,6 +27,7 @@ const {
 } = require('./js/addon.cjs')
 
 module.exports = {
+  EditPlan,
   HashlineError,
   HashSession,
   applyHash,

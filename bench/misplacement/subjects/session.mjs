@@ -2,6 +2,7 @@
 // by the current one, and a fork of the session applies the edit. So the cases of one old text
 // share a read.
 
+import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
@@ -87,6 +88,33 @@ function session(name, { dialect = 'pi', hints, parts, stored } = {}) {
   }
 }
 
+/**
+ * The same by documents: the host holds the text, and nothing is on the disk. Each result must be
+ * that of files.
+ * @param {Subject} ofFiles
+ * @returns {Subject}
+ */
+function documents(ofFiles) {
+  return {
+    name: 'session, documents',
+    pace: 'usual',
+    apply(one) {
+      const path = `file${extname(one.path)}`
+      const editor = new HashSession({ root: '/project', disk: false, dialect: 'pi' })
+      editor.setDocument(path, one.old)
+      readAll(editor, path)
+      editor.setDocument(path, one.current)
+      const operations = operationsOf(one, { dialect: 'pi' })
+      const outcome = editor.applySync({ operations: operations.map((op) => ({ ...op, path })) })
+      editor.close()
+      const result = resultOf(outcome, () => outcome.files?.[0]?.content ?? one.current)
+      assert.deepEqual(result, ofFiles.apply?.(one))
+      return result
+    },
+    end: () => ofFiles.end?.(),
+  }
+}
+
 /** @typedef {{ reader: any, lines: string[], path: string }} Shown */
 
 /** A line with its anchor in a refusal; those as they were begin with `- `. */
@@ -160,5 +188,6 @@ export const sessionSubjects = HashSession
       session('session, pi, hints', { hints: true }),
       session('session, pi26', { dialect: 'pi26' }),
       session('session, omp13', { dialect: 'omp13' }),
+      documents(session('session, pi')),
     ]
   : []

@@ -470,9 +470,10 @@ fn regression_an_anchor_does_not_mean_what_an_undelivered_answer_shows() {
     drop(delivery);
     assert_eq!(apply(session.writing_as_of(&mark)), right);
     drop(mark);
-    // Now the anchor is that of the row in the answer.
-    let newest = "other\nx = 99\nsomething\nfoo\nx = 1\nbar\n";
-    assert_eq!(apply(session.writing()), newest);
+    // Now the model has read a row with the same number and hash, and may mean its line.
+    let patch = Patch::from(json!({ "operations": [edit] }));
+    let refusal = session.writing().apply(&patch, &PatchOptions::default(), &Cancel::default());
+    assert_eq!(refused(refusal.unwrap()).code, Code::AmbiguousAnchor);
 }
 
 #[test]

@@ -570,16 +570,18 @@ impl Session {
     }
 
     /// Checks that a range is refused, or that each end is found on the line for which its anchor
-    /// was shown last, or was shown in a text that was restored.
+    /// was shown first (rows of other lines name their version) or last, or was shown in a text that
+    /// was restored.
     fn check_range(&self, first: &Row, last: &Row, shown: &[Row], ids: &[usize]) {
         let (start, end) = (anchor(first.0 as u32, &first.1), anchor(last.0 as u32, &last.1));
         self.find(&Target::Range(&start, &end), Unseen::Match, |found| {
             let Found::Placed(Placed { spot: Spot::Lines(from, to), .. }) = found else { return };
             for ((number, text, ..), line) in [(first, from), (last, to)] {
                 let id = ids[line as usize - 1];
-                let mut rows = shown.iter().rev().filter(|(n, t, ..)| (n, t) == (number, text));
+                let mut rows = shown.iter().filter(|(n, t, ..)| (n, t) == (number, text));
                 let is_meant = |(.., meant): &Row| meant.contains(&id);
                 let is_meant = rows.next().is_some_and(is_meant)
+                    || rows.next_back().is_some_and(is_meant)
                     || rows.any(|row| row.2 == self.text && is_meant(row));
                 assert!(is_meant, "{number} {text} is taken for line {line}");
             }
