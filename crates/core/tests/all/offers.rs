@@ -246,7 +246,7 @@ impl World {
                 json!({"op": "replace_range", "start_anchor": at, "end_anchor": end, "text": new})
             }
             6 => json!({"op": "delete", "anchor": at, "block": true}),
-            7 => json!({"op": "set_line", "anchor": self.anchor(number, "slip"), "text": new}),
+            7 => json!({"op": "set_line", "anchor": self.anchor(number, "wrong"), "text": new}),
             8 => json!({"op": "set_line", "anchor": self.anchor(number + 1, "}"), "text": new}),
             _ => json!({"op": "replace_text", "old_text": "  go2()\n  }", "new_text": text}),
         };
