@@ -91,7 +91,7 @@ export async function changesIn(repository, commits, places = 2, options = []) {
 
 /**
  * Marks the hunks of changes whose place is unsure: another algorithm, which ignores whitespace, does
- * not find them. In a re-indented file, for instance, lines that only look alike are paired.
+ * not find them. In a re-indented file, for instance, similar lines are paired.
  * @param {string} repository
  * @param {number} commits the newest
  * @param {Change[]} changes of these

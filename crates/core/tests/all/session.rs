@@ -1314,7 +1314,7 @@ fn rows_are_kept_where_the_file_has_such_lines_or_they_were_not_shown() {
     let others = format!("{}\nx\ny", row(1, "  one();"));
     scene.apply(json!([replace("f", "  one();", &others)]));
     assert_eq!(scene.content("f"), format!("fn a() {{\n{others}\n}}\n"));
-    // Times of day are no anchors.
+    // A time of day is not an anchor.
     let times = "10:30|standup\n11:30|review\n12:30|lunch\n";
     scene.apply(json!([{"op": "add_file", "path": "times", "content": times}]));
     assert_eq!(scene.content("times"), times);
