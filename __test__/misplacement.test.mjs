@@ -173,7 +173,7 @@ describe('sessions', () => {
       const [[, { all, right, wrong, possible }]] = bySubject
       assert.ok(all >= 120, scenario)
       assert.ok(right > all / 4 && right <= possible, `${scenario}: ${right} of ${all} are right`)
-      // Texts alone cannot always tell a line from its copy.
+      // Texts alone cannot always distinguish a line from its copy.
       const allowed = scenario.endsWith('copied and moved') ? Math.ceil(all / 100) : 0
       assert.ok(wrong <= allowed, `${scenario}: ${wrong} of ${all} are wrong`)
     }

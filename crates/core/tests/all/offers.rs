@@ -561,12 +561,8 @@ fn regression_requests_offered_by_an_answer_are_accepted() {
 /// Sends old anchors in long sessions.
 fn check_old_anchors(dialect: &str, seeds: std::ops::Range<u64>, rounds: usize) {
     let tally = live_with(5, dialect, SyntaxCheck::Off, seeds, rounds);
-    let ((left, refused), (gone, refused_gone)) =
-        (tally.sent["old: left"], tally.sent["old: gone"]);
+    let (left, refused) = tally.sent["old: left"];
     let of_rows = format!("{} of {} rows have a version", tally.with_version, tally.rows);
-    println!(
-        "{dialect}: {refused} of {left} refused, of lines that are gone {refused_gone} of {gone}; {of_rows}"
-    );
     // Where lines are equal, the rule of three diffs can be wrong, once in thousands of cases.
     assert!(tally.wrong.len() * 2_000 < left, "{:#?}", tally.wrong);
     assert!(tally.with_version > 0 && tally.with_version * 5 < tally.rows, "{of_rows}");
