@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ffi::OsString;
+use std::io;
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use crate::commit::concurrent;
-use crate::fs::{DOCUMENT_DEVICE, FileKind, Stamp};
+use crate::fs::{DOCUMENT_DEVICE, FileKind, Stamp, not_a_file};
 use hashline_base::error::{Error, Result};
 
 /// The content of a document.
@@ -91,6 +92,19 @@ impl OpenDocuments {
     /// The documents, by path.
     pub fn iter(&self) -> impl Iterator<Item = (&Path, &Arc<OpenDocument>)> {
         self.0.iter().map(|(path, document)| (path.as_path(), document))
+    }
+
+    /// Refuses the path of a document that would be a directory, or would be below another document,
+    /// apart from documents that are removed.
+    fn check_tree(&self, path: &Path, name: &str, removed: &[&Path]) -> Result<()> {
+        if self.below(path).any(|below| !removed.contains(&below)) {
+            return Err(not_a_file(name, "a directory"));
+        }
+        let is_file = |above: &&Path| self.get(above).is_some() && !removed.contains(above);
+        if path.ancestors().skip(1).any(|above| is_file(&above)) {
+            return Err(Error::io("find", name, &io::ErrorKind::NotADirectory.into()));
+        }
+        Ok(())
     }
 
     /// Whether a document is below a directory.
@@ -174,9 +188,18 @@ impl Overlay {
     }
 
     /// Sets the content and version of the document with a canonical path, whose name is for
-    /// messages.
-    pub fn set(&self, path: &Path, name: &str, content: OpenContent, version: Option<i64>) {
-        self.0.lock().set(path, name, content, version);
+    /// messages. Refuses a path above or below that of another document.
+    pub fn set(
+        &self,
+        path: &Path,
+        name: &str,
+        content: OpenContent,
+        version: Option<i64>,
+    ) -> Result<()> {
+        let mut live = self.0.lock();
+        live.documents.check_tree(path, name, &[])?;
+        live.set(path, name, content, version);
+        Ok(())
     }
 
     /// Removes a document; returns whether there was one.
@@ -205,13 +228,20 @@ impl Overlay {
     pub fn commit<E: From<Error>>(
         &self,
         seen: &OpenDocuments,
-        read: &[&Path],
+        read: &[PathBuf],
         updates: Vec<(PathBuf, DocumentUpdate)>,
         commit: impl FnOnce() -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
         let mut live = self.0.lock();
-        for path in updates.iter().map(|(path, _)| path.as_path()).chain(read.iter().copied()) {
+        for path in updates.iter().map(|(path, _)| path).chain(read) {
             check_same(path, seen.get(path), live.documents.get(path))?;
+        }
+        let removed = updates.iter().filter(|(_, update)| matches!(update, DocumentUpdate::Remove));
+        let removed: Vec<&Path> = removed.map(|(path, _)| path.as_path()).collect();
+        for (path, update) in &updates {
+            if matches!(update, DocumentUpdate::Set(_)) {
+                live.documents.check_tree(path, &path.to_string_lossy(), &removed)?;
+            }
         }
         commit()?;
         for (path, update) in updates {
@@ -263,7 +293,7 @@ mod tests {
     }
 
     fn set(overlay: &Overlay, path: &str, text: &str, version: Option<i64>) {
-        overlay.set(Path::new(path), path, content(text), version);
+        overlay.set(Path::new(path), path, content(text), version).unwrap();
     }
 
     #[test]
@@ -311,7 +341,7 @@ mod tests {
         let never = || panic!("a document changed");
         let refused = overlay.commit::<Error>(&seen, &[], updates(), never);
         assert_eq!(refused.unwrap_err().code, Code::ConcurrentChange);
-        let read = [Path::new("/b")];
+        let read = ["/b".into()];
         let refused = overlay.commit::<Error>(&seen, &read, Vec::new(), never);
         assert_eq!(refused.unwrap_err().code, Code::ConcurrentChange);
     }

@@ -110,7 +110,7 @@ impl<'a> Staged<'a> {
         let is_in_new_directory =
             |place: &Place| place.canonical().parent().is_some_and(|above| made.contains(above));
         self.known.clear();
-        self.base.forget();
+        self.base.close_directories();
         let mut left = std::mem::take(&mut self.files);
         left.retain(|file| !is_in_new_directory(file));
         let mut all = true;

@@ -91,15 +91,9 @@ impl Base {
             return Err(not_a_file(path, "the name of a directory"));
         }
         let canonical = self.absolute(path)?;
-        let documents = self.documents().unwrap_or_default();
-        let is_directory = self.is_root(&canonical)
-            || documents.has_below(&canonical)
-            || self.has_disk() && canonical.is_dir();
+        let is_directory = self.is_root(&canonical) || self.has_disk() && canonical.is_dir();
         if is_directory || canonical.file_name().is_none() {
             return Err(not_a_file(path, "a directory"));
-        }
-        if canonical.ancestors().skip(1).any(|above| documents.get(above).is_some()) {
-            return Err(Error::io("find", path, &io::ErrorKind::NotADirectory.into()));
         }
         Ok(canonical)
     }
@@ -171,6 +165,9 @@ impl Base {
     /// Like `find`, for documents and for the directories that their paths imply.
     pub(super) fn find_off_disk(&self, path: &Path, shown: &str) -> Result<Option<FoundPath>> {
         let Some(documents) = self.documents() else { return Ok(None) };
+        if self.has_disk() && documents.is_empty() {
+            return Ok(None);
+        }
         let full = self.start_dir()?.join(path);
         let canonical = self.name_of(&full);
         if !self.has_disk() && !self.is_within_root(&canonical) {

@@ -232,10 +232,15 @@ impl Base {
         }
     }
 
-    /// Closes the cached directories, so that paths are resolved again, and takes the documents as
-    /// they are now.
-    pub fn forget(&self) {
+    /// Closes the cached directories, so that paths are resolved again.
+    pub fn close_directories(&self) {
         self.dirs.lock().clear();
+    }
+
+    /// Closes the cached directories, and takes the documents as they are now. Not during a commit,
+    /// which holds the documents.
+    pub fn forget(&self) {
+        self.close_directories();
         if let Some(Overlaid { overlay, seen, .. }) = &self.overlaid {
             *seen.lock() = overlay.documents();
         }

@@ -137,7 +137,7 @@ impl Recovery<'_> {
     pub(super) fn close_directories(&mut self) -> Result<()> {
         if cfg!(windows) {
             self.sync()?;
-            self.base.forget();
+            self.base.close_directories();
         }
         Ok(())
     }

@@ -28,7 +28,7 @@ pub(super) fn recover_transaction(
         return Ok(());
     };
     let TransactionContext { fs, base, state } = context;
-    base.forget();
+    base.close_directories();
     let (touched, conflicts, preserved) = (Vec::new(), Vec::new(), Vec::new());
     let is_torn = false;
     let mut recovery =

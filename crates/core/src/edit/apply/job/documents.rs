@@ -1,6 +1,6 @@
 //! What a patch does to documents, whose new text the host gets instead of the disk.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::{AddedContents, Job};
 use crate::edit::apply::lookup::{FileEdits, FileTask, Task};
@@ -17,7 +17,7 @@ impl<'a> Job<'a> {
         file: &PlannedFile,
     ) -> Option<DocumentChange> {
         let document = edits.place.document()?;
-        let content = file.after().open_content(Some(document.content.is_text));
+        let content = edited_content(document, file);
         Some(change(Some(&content), edits_for(document, file), document.version))
     }
 
@@ -27,22 +27,28 @@ impl<'a> Job<'a> {
         one: &FileTask<'_>,
         added: &AddedContents,
     ) -> Option<DocumentChange> {
+        let content = self.content_of(one, added);
         match &one.task {
-            Task::Add { to, .. } => to
-                .is_off_disk()
-                .then(|| change(Some(&added[&one.key()].open_content(None)), Vec::new(), None)),
+            Task::Add { .. } => content.map(|content| change(Some(&content), Vec::new(), None)),
             Task::Move { from, .. } => {
                 let document = from.document()?;
-                let (content, edits) = match self.edit_of(one) {
-                    Some(file) => {
-                        let content = file.after().open_content(Some(document.content.is_text));
-                        (content, edits_for(document, file))
-                    }
-                    None => (document.content.clone(), Vec::new()),
-                };
-                Some(change(Some(&content), edits, document.version))
+                let edits = self.edit_of(one).map(|file| edits_for(document, file));
+                Some(change(content.as_ref(), edits.unwrap_or_default(), document.version))
             }
             Task::Delete { place, .. } => Some(change(None, Vec::new(), place.document()?.version)),
+        }
+    }
+
+    /// The content of a document that is created or moved.
+    fn content_of(&self, one: &FileTask<'_>, added: &AddedContents) -> Option<OpenContent> {
+        match &one.task {
+            Task::Add { to, .. } => to.is_off_disk().then(|| added[&one.key()].open_content(None)),
+            Task::Move { from, .. } => {
+                let document = from.document()?;
+                let edited = self.edit_of(one).map(|file| edited_content(document, file));
+                Some(edited.unwrap_or_else(|| document.content.clone()))
+            }
+            Task::Delete { .. } => None,
         }
     }
 
@@ -52,54 +58,47 @@ impl<'a> Job<'a> {
         let (mut updates, mut arrivals) = (Vec::new(), Vec::new());
         for (edits, file) in self.edited_in_place() {
             if let Some(document) = edits.place.document() {
-                let content = file.after().open_content(Some(document.content.is_text));
-                let path = edits.place.canonical().to_owned();
-                updates.push((path, DocumentUpdate::Set(content)));
+                let content = DocumentUpdate::Set(edited_content(document, file));
+                updates.push((edits.place.canonical().to_owned(), content));
             }
         }
         for one in &self.tasks.files {
-            match &one.task {
-                Task::Add { to, .. } if to.is_off_disk() => {
-                    let content = added[&one.key()].open_content(None);
-                    arrivals.push((to.path(), DocumentUpdate::Set(content)));
-                }
-                Task::Move { from, to, .. } => {
-                    let Some(document) = from.document() else { continue };
-                    let is_text = Some(document.content.is_text);
-                    let edited = self.edit_of(one).map(|file| file.after().open_content(is_text));
-                    let content = edited.unwrap_or_else(|| document.content.clone());
-                    updates.push((from.canonical().to_owned(), DocumentUpdate::Remove));
-                    arrivals.push((to.path(), DocumentUpdate::Set(content)));
-                }
-                Task::Delete { place, .. } if place.document().is_some() => {
-                    updates.push((place.canonical().to_owned(), DocumentUpdate::Remove));
-                }
-                Task::Add { .. } | Task::Delete { .. } => {}
+            if let Task::Move { from: gone, .. } | Task::Delete { place: gone, .. } = &one.task
+                && gone.document().is_some()
+            {
+                updates.push((gone.canonical().to_owned(), DocumentUpdate::Remove));
+            }
+            if let (Task::Add { to, .. } | Task::Move { to, .. }, Some(content)) =
+                (&one.task, self.content_of(one, added))
+            {
+                arrivals.push((to.path(), DocumentUpdate::Set(content)));
             }
         }
         updates.extend(arrivals);
         updates
     }
 
-    /// Commits files, by `commit`, together with documents.
+    /// Commits files, by `commit`, together with documents. A document that was set or closed since
+    /// the patch resolved its path refuses it.
     pub(super) fn commit_documents(
         &self,
         added: &AddedContents,
         commit: impl FnOnce() -> Result<(), CommitError>,
     ) -> Result<(), CommitError> {
         let Some((overlay, seen)) = self.scope.base.overlay() else { return commit() };
-        let updates = self.document_updates(added);
-        let read: Vec<&Path> = self
-            .tasks
-            .edits
-            .iter()
-            .filter_map(|edits| edits.place.document().map(|_| edits.place.canonical()))
-            .collect();
-        if updates.is_empty() && read.is_empty() {
-            return commit();
-        }
-        overlay.commit(&seen, &read, updates, commit)
+        let edited = self.tasks.edits.iter().map(|edits| edits.place.canonical().to_owned());
+        let whole = self.tasks.files.iter().flat_map(|one| match &one.task {
+            Task::Add { to, .. } => vec![to.path()],
+            Task::Move { from, to, .. } => vec![from.canonical().to_owned(), to.path()],
+            Task::Delete { place, .. } => vec![place.canonical().to_owned()],
+        });
+        let read: Vec<PathBuf> = edited.chain(whole).collect();
+        overlay.commit(&seen, &read, self.document_updates(added), commit)
     }
+}
+
+fn edited_content(document: &OpenDocument, file: &PlannedFile) -> OpenContent {
+    file.after().open_content(Some(document.content.is_text))
 }
 
 fn change(
