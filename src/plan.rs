@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use hashline_core::{Cancel, Error, Patch, PatchOptions, Plan, Result as CoreResult, Session};
+use hashline_core::{
+    Cancel, Error, Outcome, Patch, PatchOptions, Plan, Result as CoreResult, Session,
+};
 use napi::Env;
 use napi_derive::napi;
 
@@ -11,7 +13,7 @@ use hashline_core::host::Turn;
 use super::error::Result;
 use super::js::Js;
 use super::outcome::{ApplyOutcome, apply_outcome};
-use super::session::{ApplyCall, CallTurn, options};
+use super::session::{CallTurn, options};
 use super::task::{self, Call};
 
 /// A patch with its outcome before anything is written. `apply` writes exactly what the outcome
@@ -34,15 +36,14 @@ impl EditPlan {
     }
 
     /// Applies the patch. It is refused with `CONCURRENT_CHANGE` if a file that the plan read was
-    /// changed since. A plan that was refused is planned again.
+    /// changed since. A plan that was refused stays refused.
     #[napi(ts_args_type = "options?: SessionReadOptions", ts_return_type = "Promise<ApplyOutcome>")]
     pub fn apply<'env>(&self, env: &'env Env, options: Js<'env>) -> napi::Result<Js<'env>> {
         task::later(env, || {
             let signal = options::read_options(options)?;
-            let plan = self.open()?;
-            let (patch, options) = (plan.patch().clone(), plan.patch_options());
+            let plan = self.open()?.clone();
             let turn = CallTurn::of(Arc::clone(&self.session));
-            Ok((ApplyCall { turn, patch, options }, signal))
+            Ok((ApplyPlanCall { turn, plan }, signal))
         })
     }
 
@@ -56,6 +57,29 @@ impl EditPlan {
 impl EditPlan {
     fn open(&self) -> Result<&Plan> {
         self.plan.as_ref().ok_or_else(|| Error::argument("the plan was discarded").into())
+    }
+}
+
+struct ApplyPlanCall {
+    turn: CallTurn,
+    plan: Plan,
+}
+
+impl Call for ApplyPlanCall {
+    type Output = Outcome;
+    type Answer = ApplyOutcome;
+    const WRITES: bool = true;
+
+    fn enter(&mut self) -> Option<Turn> {
+        self.turn.take(Session::writing)
+    }
+
+    fn run(&mut self, cancel: &Cancel) -> CoreResult<Outcome> {
+        self.turn.turn()?.apply_plan(&self.plan, cancel)
+    }
+
+    fn answer(outcome: Outcome) -> ApplyOutcome {
+        apply_outcome(outcome)
     }
 }
 

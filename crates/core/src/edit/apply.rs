@@ -24,7 +24,7 @@ use parking_lot::Mutex;
 
 use hashline_syntax::Budget;
 
-use crate::edit::outcome::{Applied, Noop, NoopReason, Outcome, TextOutcome};
+use crate::edit::outcome::{Applied, Noop, NoopReason, Outcome, Rejected, TextOutcome};
 use crate::edit::plan::names;
 use crate::edit::report::{HunkNames, RowStyle, applied_text};
 use crate::edit::request::{Operation, Operations, Patch};
@@ -75,9 +75,6 @@ pub struct Application<'a> {
 pub fn apply_hash(scope: &Scope<'_>, how: &Application<'_>, patch: ReadPatch) -> Result<Outcome> {
     let mut recovered = String::new();
     let mut outcome = apply_patch(scope, how, patch, &mut recovered);
-    if how.patch_options.plan.is_some() {
-        outcome = outcome.and_then(|outcome| planned(scope, outcome));
-    }
     // A recovery is reported only once, so every outcome reports it.
     match &mut outcome {
         Ok(Outcome::Applied(applied)) => applied.text += &recovered,
@@ -87,10 +84,9 @@ pub fn apply_hash(scope: &Scope<'_>, how: &Application<'_>, patch: ReadPatch) ->
     outcome
 }
 
-/// The outcome of a patch that was planned. It was possible then, so if it is not now, then
-/// something was changed, unless the system refuses it.
-fn planned(scope: &Scope<'_>, outcome: Outcome) -> Result<Outcome> {
-    let Outcome::Rejected(rejected) = outcome else { return Ok(outcome) };
+/// The refusal of a patch that was planned. Its anchors and texts were right then, so if they are not
+/// now, then a file was changed, unless the system refuses it.
+fn refused_plan(scope: &Scope<'_>, rejected: Rejected) -> Result<Outcome> {
     let is_of_system = matches!(
         rejected.code,
         Code::ConcurrentChange
@@ -104,7 +100,7 @@ fn planned(scope: &Scope<'_>, outcome: Outcome) -> Result<Outcome> {
         return Ok(Outcome::Rejected(rejected));
     }
     let first = rejected.failures.first();
-    let path = first.and_then(|failure| failure.path.as_deref()).unwrap_or_default();
+    let path = first.and_then(|failure| failure.path.as_deref()).unwrap_or("a file");
     refused(scope, &Operations::default(), concurrent_with_plan(path))
 }
 
@@ -187,6 +183,9 @@ fn apply_patch(
         failures.push(operation, patch.path_of(operation), error);
     }
     if let Some((rejected, shown)) = failures.into_shown(&scope.host, HunkNames::of(&patch)) {
+        if patch_options.plan.is_some() {
+            return refused_plan(scope, rejected);
+        }
         // From here on the answer is final, so the lines that it shows count as shown.
         if let Some(recall) = recall {
             recall.memory.learn_from_call(shown, recall.as_of, cancel);

@@ -101,11 +101,25 @@ fn a_plan_of_documents_is_bound_to_their_texts() {
 }
 
 #[test]
-fn a_refused_plan_is_planned_again() {
+fn regression_a_refused_plan_stays_refused() {
     let (project, session) = scene();
-    let stale = json!({"op": "set_line", "path": "a.txt", "anchor": "2:00", "text": "x"});
-    let planned = plan(&session, json!([stale]));
+    let planned = plan(&session, json!([{"op": "delete_file", "path": "later.txt"}]));
     let shown = refused(planned.outcome.clone());
-    assert_eq!(refused(apply(&session, &planned)).code, shown.code);
-    assert_eq!(project.content("a.txt"), "one\ntwo\n");
+    // Now it would be possible, but the plan did not show what it does.
+    project.write("later.txt", "text\n");
+    assert_eq!(refused(apply(&session, &planned)).text, shown.text);
+    assert!(project.exists("later.txt"));
+}
+
+#[cfg(unix)]
+#[test]
+fn regression_a_plan_reports_why_a_file_cannot_be_written() {
+    let (project, session) = scene();
+    let edit = set(&session, "a.txt", 1, "ONE");
+    let moved = json!({"op": "move_file", "from": "a.txt", "to": "moved.txt"});
+    let [from, to] = ["a.txt", "linked.txt"].map(|name| project.dir.path().join(name));
+    std::fs::hard_link(from, to).unwrap();
+    let planned = plan(&session, json!([edit, moved]));
+    let rejected = refused(apply(&session, &planned));
+    assert!(rejected.text.contains("2 names (hard links)"), "{}", rejected.text);
 }

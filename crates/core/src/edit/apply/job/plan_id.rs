@@ -7,6 +7,7 @@ use hashline_base::cancel::Cancel;
 use hashline_base::error::Result;
 use hashline_disk::bytes::snapshot;
 use hashline_disk::commit::concurrent_with_plan;
+use hashline_disk::fs::{Place, Stamp};
 
 /// The digits of the hash of one file.
 const DIGITS: usize = 16;
@@ -62,10 +63,12 @@ impl Job<'_> {
             }
             // If it is edited as well, its content is compared with that.
             Task::Move { from, to, stamp, .. } => {
-                format!("move {} {} {stamp:?}", from.canonical().display(), to.path().display())
+                let (name, to) = (from.canonical().display(), to.path());
+                format!("move {name} {} {}", to.display(), version_of(from, stamp))
             }
             Task::Delete { place, stamp } => {
-                format!("delete {} {stamp:?}", place.canonical().display())
+                let name = place.canonical().display();
+                format!("delete {name} {}", version_of(place, stamp))
             }
         };
         shortened(&text)
@@ -77,6 +80,14 @@ fn edited_hash(edits: &FileEdits<'_>, file: &PlannedFile, cancel: &Cancel) -> Re
     let before = file.document.snapshot(cancel)?;
     let after = file.snapshot_after();
     Ok(shortened(&format!("edit {} {before} {after}", edits.place.canonical().display())))
+}
+
+/// The version of a file that is not read: its stamp, or the hash of a document, which the host may
+/// set again.
+fn version_of(place: &Place, stamp: &Stamp) -> String {
+    place
+        .document()
+        .map_or_else(|| format!("{stamp:?}"), |document| snapshot(&document.content.bytes))
 }
 
 fn shortened(text: &str) -> String {
