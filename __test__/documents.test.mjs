@@ -592,6 +592,55 @@ describe('tools over files of the host', () => {
     assert.equal(text('a'), 'one\ntwo\n')
   })
 
+  test('regression: a host that sets and closes the documents of new and moved files', async () => {
+    const { files, host, log, text } = hostOf({ a: 'one\n' })
+    const session = inMemory()
+    const { apply } = toolsOf(host, session)
+    host.write = (path, content) => {
+      files.set(path, content)
+      session.setDocument(path, content)
+    }
+    host.remove = (path) => {
+      files.delete(path)
+      session.closeDocument(path)
+    }
+    const operations = [
+      { op: 'add_file', path: 'new', content: 'new\n' },
+      { op: 'move_file', from: 'a', to: 'b' },
+    ]
+    const result = await apply.execute({ operations })
+    assert.equal(result.isError, false, result.text)
+    assert.deepEqual([text('new'), text('a'), text('b'), log], ['new\n', undefined, 'one\n', []])
+    const paths = session.documents().map(({ path }) => path.slice(ROOT.length + 1))
+    assert.deepEqual(paths.sort(), ['b', 'new'])
+  })
+
+  test('regression: a forked session does not keep files that the host removed', async () => {
+    const { files, host } = hostOf({ a: 'one\n' })
+    const { session, read } = toolsOf(host)
+    await read.execute({ path: 'a' })
+    const child = toolsOf(host, session.fork())
+    files.delete(`${ROOT}/a`)
+    assert.equal((await child.read.execute({ path: 'a' })).structured.code, 'FILE_NOT_FOUND')
+  })
+
+  test('regression: a file is not renamed if the user has changed it meanwhile', async () => {
+    const { files, host, text } = hostOf({ a: 'one\n', z: 'last\n' })
+    host.rename = (from, to) => {
+      files.set(to, files.get(from) ?? '')
+      files.delete(from)
+      files.set(`${ROOT}/z`, 'typed\n')
+    }
+    const { apply } = toolsOf(host)
+    const operations = [
+      { op: 'move_file', from: 'a', to: 'b' },
+      { op: 'move_file', from: 'z', to: 'y' },
+    ]
+    const result = await apply.execute({ operations })
+    assert.match(result.text, /z: was changed by the host meanwhile/)
+    assert.deepEqual(['a', 'b', 'z', 'y'].map(text), ['one\n', undefined, 'typed\n', undefined])
+  })
+
   test('regression: searches show what the host has now', async () => {
     const { files, host } = hostOf({ a: 'needle\n', b: 'needle\n' })
     const { session, read, search } = toolsOf(host)

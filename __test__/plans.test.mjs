@@ -182,6 +182,26 @@ test('files of the host are written after the approval', async () => {
   assert.deepEqual(log, ['asked a.txt +1 -1', 'asked a.txt +1 -1', 'write /nowhere/a.txt'])
 })
 
+test('regression: a call with a plan is not approved again', async () => {
+  const session = new HashSession({ root: '/nowhere', disk: false })
+  let text = 'one\ntwo\n'
+  const { read, apply } = hashTools(session, {
+    approve: () => assert.fail('asked'),
+    files: {
+      read: (path) => (path === '/nowhere/a.txt' ? text : null),
+      write: (_path, content) => {
+        text = String(content)
+      },
+    },
+  })
+  await read.execute({ path: 'a.txt' })
+  const patch = edit(session, 'TWO')
+  const { plan } = await apply.execute(patch, { dryRun: true })
+  const result = await apply.execute(patch, { plan })
+  assert.equal(result.isError, false, result.text)
+  assert.equal(text, 'one\nTWO\n')
+})
+
 test('regression: text that is typed during the approval is not overwritten', async () => {
   const session = new HashSession({ root: '/nowhere', disk: false })
   let text = 'one\ntwo\n'

@@ -27,7 +27,10 @@ export declare function readText(
 
 /** The `HashSession` of `hashline-native`, without the calls that return promises. */
 export interface HashSession
-  extends Omit<addon.HashSession, 'apply' | 'applyJson' | 'fork' | 'read' | 'readJson' | 'search'> {
+  extends Omit<
+    addon.HashSession,
+    'apply' | 'applyJson' | 'fork' | 'plan' | 'read' | 'readJson' | 'search'
+  > {
   /** A separate session that remembers everything that this one does. */
   fork(): HashSession
 }

@@ -108,7 +108,7 @@ export interface HostFiles {
     content: HostContent,
     context: { edits: TextEdit[]; signal?: AbortSignal | undefined },
   ): unknown
-  /** Removes a file. Without it, the model cannot delete files. */
+  /** Removes a file. Without it, the model cannot delete files; without `rename`, nor move them. */
   remove?(path: string, context: { signal?: AbortSignal | undefined }): unknown
   /** Renames a file. Without it, the file is written under the new name, and the old one removed. */
   rename?(from: string, to: string, context: { signal?: AbortSignal | undefined }): unknown

@@ -77,7 +77,7 @@ pub fn tool_call<'env>(
     kind: Js<'env>,
     arguments: Js<'env>,
     options: Js<'env>,
-    mark: Option<&External<Mark>>,
+    mark: Option<&External<HeldMark>>,
 ) -> napi::Result<Js<'env>> {
     let call = Made { session, names, kind, arguments, options, mark };
     match kind_of(kind).map(ToolKind::writes) {
@@ -111,10 +111,19 @@ pub fn tool_named<'env>(
 
 /// Marks what the model has read until now, for calls that it makes now and that run later.
 #[napi(namespace = "tools", js_name = "mark", skip_typescript)]
-pub fn tool_mark(env: &Env, session: &HashSession) -> napi::Result<External<Mark>> {
+pub fn tool_mark(env: &Env, session: &HashSession) -> napi::Result<External<HeldMark>> {
     let session = session.for_call().map_err(|error| error.throw(env))?;
-    Ok(External::new(session.mark()))
+    Ok(External::new(Mutex::new(Some(session.mark()))))
 }
+
+/// Frees a mark: the memory keeps what a call at this time can mean.
+#[napi(namespace = "tools", js_name = "unmark", skip_typescript)]
+pub fn tool_unmark(mark: &External<HeldMark>) {
+    *mark.lock() = None;
+}
+
+/// A mark, until it is freed.
+type HeldMark = Mutex<Option<Mark>>;
 
 /// The names of all operations.
 #[napi(namespace = "tools", js_name = "operations", skip_typescript)]
@@ -230,7 +239,7 @@ fn names_of(names: Vec<String>) -> Result<Names> {
 
 /// The arguments of a call.
 struct Made<'a, 'env> {
-    mark: Option<&'a External<Mark>>,
+    mark: Option<&'a External<HeldMark>>,
     session: &'a HashSession,
     names: Vec<String>,
     kind: Js<'env>,
@@ -252,7 +261,7 @@ impl<'env> Made<'_, 'env> {
                 ToolsOptions { names, operations, ..ToolsOptions::default() },
             ),
             kind: kind_of(self.kind)?,
-            mark: self.mark.map(|mark| mark.again()),
+            mark: self.mark.and_then(|mark| Some(mark.lock().as_ref()?.again())),
             turn: None,
             given: Mutex::new(to_arguments(self.arguments, Strings::Whole)),
             options: CallOptions { dry_run, plan, answer },

@@ -59,6 +59,12 @@ const QUEUES = new WeakMap()
 const LOADED = new WeakMap()
 
 /**
+ * The sizes of all documents that were loaded from each host: a forked session has them already.
+ * @type {WeakMap<HostFiles, Map<string, number>>}
+ */
+const SIZES = new WeakMap()
+
+/**
  * The function of a host that is running. A tool that it calls would wait for it forever.
  * @type {AsyncLocalStorage<{ files: HostFiles, isRunning: boolean }>}
  */
@@ -84,14 +90,15 @@ async function executeOn(tool, args, options) {
   const host = new Host(tool, given, options, mark)
   const call = async () => {
     await before
-    options.signal?.throwIfAborted()
     try {
+      options.signal?.throwIfAborted()
       return await host.call()
     } catch (error) {
       if (error instanceof HostError) return refusal('IO', error.message)
       throw error
     } finally {
       host.release()
+      addon.tools.unmark(mark)
     }
   }
   const made = call()
@@ -131,8 +138,21 @@ class Host {
     this.isWritten = false
     /** What the host has, as this call has read it. @type {Map<string, Content>} */
     this.contents = new Map()
-    this.kept = LOADED.get(tool.session) ?? new Map()
+    this.sizes = SIZES.get(tool.files) ?? new Map()
+    SIZES.set(tool.files, this.sizes)
+    this.kept = LOADED.get(tool.session) ?? this.inherited()
     LOADED.set(tool.session, this.kept)
+  }
+
+  /** The documents that a new session was given by the one that it was forked from. */
+  inherited() {
+    const paths = this.tool.session.documents().map(({ path }) => path)
+    return new Map(
+      paths.flatMap((path) => {
+        const size = this.sizes.get(path)
+        return size === undefined ? [] : [/** @type {[string, number]} */ ([path, size])]
+      }),
+    )
   }
 
   /** @param {ExecuteOptions} [more] */
@@ -226,7 +246,7 @@ class Host {
         const path = /** @type {string} */ (waiting.shift())
         try {
           const content = await this.read(path)
-          bytes += content?.length ?? 0
+          bytes += sizeOf(content)
           await this.set(path, content)
           this.contents.set(path, content)
         } catch (error) {
@@ -277,7 +297,8 @@ class Host {
   open(path, content) {
     this.tool.session.setDocument(path, content)
     this.kept.delete(path)
-    this.kept.set(path, content.length)
+    this.kept.set(path, sizeOf(content))
+    this.sizes.set(path, sizeOf(content))
   }
 
   /** Closes a document, unless the host has set it by itself. @param {string} path */
@@ -357,17 +378,21 @@ class Host {
     const { approve, refusal } = this.tool
     const first = await this.planned()
     if (first.isError) return first
-    const declined = approve && (await this.within(() => asked(approve, first, this.signal)))
+    const asks = approve !== undefined && !this.options.plan
+    const declined = asks && (await this.within(() => asked(approve, first, this.signal)))
     if (declined) return declined
     // The user may have typed meanwhile. What was approved is then refused; any other edit follows.
     await this.reload()
-    const planned = await this.run({ dryRun: true, ...(approve && { plan: first.plan }) })
+    const planned = await this.run({ dryRun: true, ...(asks && { plan: first.plan }) })
     if (planned.isError) return planned
     const steps = stepsOf(this, this.tool.files, this.changes(planned))
     const failure = await write(this, steps)
     if (failure) return refusal('IO', failure)
-    // The host may have set documents by itself.
-    for (const [path, content] of this.contents) await this.set(path, content)
+    // The host may have set and closed documents by itself while it wrote.
+    for (const [path, content] of this.contents) {
+      await this.set(path, content)
+      if (content === null) this.tool.session.closeDocument(path)
+    }
     // The files are written, so the call cannot be cancelled any more.
     const result = await this.run({ signal: undefined, plan: planned.plan })
     const formatted = steps.filter(({ isWritten, after, now }) => isWritten && !isSame(after, now))
@@ -425,6 +450,9 @@ function absolute(session, path) {
     return undefined
   }
 }
+
+/** The size in bytes. @param {Content} content */
+const sizeOf = (content) => (content === null ? 0 : Buffer.byteLength(content))
 
 /** @param {string} path */
 const startsWith = (path) => (/** @type {string} */ other) => other.startsWith(path)

@@ -116,8 +116,11 @@ async function write(host, steps) {
   let last = Promise.resolve()
   try {
     for (const step of steps) {
-      const { path, what, before, make } = step
-      if (!isSame(await host.read(path), before)) {
+      const { path, from, what, before, after, make } = step
+      const expected = /** @type {[string, Content][]} */ ([[path, before]])
+      if (from !== undefined) expected.push([from, after])
+      for (const [path, content] of expected) {
+        if (isSame(await host.read(path), content)) continue
         throw new HostError(`${path}: was changed by the host meanwhile`)
       }
       begun.unshift(step)

@@ -533,9 +533,20 @@ impl Session {
     }
 
     /// Applies a patch exactly as it was planned. It is refused with `CONCURRENT_CHANGE` if a file
-    /// that the plan read was changed since. A plan that was refused is planned again.
+    /// that the plan read was changed since. A plan that was refused stays refused.
     pub fn apply_plan(&self, plan: &Plan, cancel: &Cancel) -> Result<Outcome> {
-        self.apply_with(&plan.patch, &plan.patch_options(), cancel)
+        self.apply_plan_at(&self.enqueue(Access::Writes), plan, cancel)
+    }
+
+    fn apply_plan_at(
+        &self,
+        position: &QueuePosition,
+        plan: &Plan,
+        cancel: &Cancel,
+    ) -> Result<Outcome> {
+        let Outcome::Applied(applied) = &plan.outcome else { return Ok(plan.outcome.clone()) };
+        let options = PatchOptions { plan: applied.plan.clone(), ..plan.options.clone() };
+        self.apply_at(position, &plan.patch, &options, cancel)
     }
 
     fn apply_at(
@@ -579,7 +590,7 @@ impl Session {
 
     /// Checks for files that changed or are still broken, at the start of a call.
     fn check_files(&self) {
-        self.state.watch.poll(|file, shown| self.is_as_shown(file, shown));
+        self.state.watch.poll(|file, shown| self.stamp_if_as_shown(file, shown));
         self.state.broken.poll(|file| self.stamp_of(file));
     }
 
@@ -631,20 +642,6 @@ pub struct Plan {
 impl Plan {
     fn dry_run(patch_options: &PatchOptions) -> PatchOptions {
         PatchOptions { dry_run: true, plan: None, ..patch_options.clone() }
-    }
-
-    /// The patch.
-    pub fn patch(&self) -> &Patch {
-        &self.patch
-    }
-
-    /// The options with which the patch is applied as planned.
-    pub fn patch_options(&self) -> PatchOptions {
-        let id = match &self.outcome {
-            Outcome::Applied(applied) => applied.plan.clone(),
-            Outcome::Rejected(_) => None,
-        };
-        PatchOptions { dry_run: false, plan: id, ..self.options.clone() }
     }
 }
 

@@ -37,8 +37,9 @@ impl Session {
     ) -> Result<()> {
         let name = unicode_path("path", path.as_ref())?;
         let canonical = self.document_path(name)?;
-        self.state.documents.set(&canonical, name, text.into().into(), version);
-        Ok(())
+        let spelling = self.options.workspace.host.spelling;
+        let set = self.state.documents.set(&canonical, name, text.into().into(), version);
+        set.map_err(|error| error.spelled(spelling))
     }
 
     /// Closes a document: its path names the file again. Returns whether there was one.
@@ -82,15 +83,17 @@ impl Session {
         self.state.watch.show(files, |file| self.stamp_of(file));
     }
 
-    /// Whether a file is as it was shown. Opening and closing a document changes its stamp, so then
-    /// the texts decide.
-    pub(super) fn is_as_shown(&self, file: &Path, shown: &Stamp) -> bool {
+    /// The stamp of a file that is as it was shown; `None` if it is not. Opening and closing a
+    /// document changes its stamp, so then the texts decide.
+    pub(super) fn stamp_if_as_shown(&self, file: &Path, shown: &Stamp) -> Option<Stamp> {
         match self.stamp_of(file) {
-            Ok(now) if now.is_same_content(shown) => true,
-            Ok(now) if now.is_document() || shown.is_document() => self.has_known_text(file),
-            Ok(_) => false,
+            Ok(now) if now.is_same_content(shown) => Some(*shown),
+            Ok(now) if now.is_document() || shown.is_document() => {
+                self.has_known_text(file).then_some(now)
+            }
+            Ok(_) => None,
             // The host closed it, and it has no file.
-            Err(_) => shown.is_document(),
+            Err(_) => shown.is_document().then_some(*shown),
         }
     }
 

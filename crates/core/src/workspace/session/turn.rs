@@ -141,4 +141,9 @@ impl Turn {
         let outcome = self.apply(&patch, &Plan::dry_run(&patch_options), cancel)?;
         Ok(Plan { outcome, patch, options: patch_options })
     }
+
+    /// Like [`Session::apply_plan`], for a turn of [`Session::writing`].
+    pub fn apply_plan(self, plan: &Plan, cancel: &Cancel) -> Result<Outcome> {
+        self.session.apply_plan_at(&self.position, plan, cancel)
+    }
 }

@@ -42,17 +42,30 @@ impl FileWatch {
         watched.shown.drain(..excess);
     }
 
-    /// Checks for files that changed since they were shown. Reports each once.
-    pub fn poll(&self, is_as_shown: impl Fn(&Path, &Stamp) -> bool) {
-        let mut watched = self.watched();
-        let WatchedFiles { shown, changed } = &mut *watched;
-        shown.retain(|(file, stamp)| {
-            let is_same = is_as_shown(file, stamp);
-            if !is_same {
-                changed.push(file.clone());
-            }
-            is_same
+    /// Checks for files that changed since they were shown, and reports each once. `now` returns the
+    /// stamp of a file that is as it was shown; it may read the file, so the lock is not held.
+    pub fn poll(&self, now: impl Fn(&Path, &Stamp) -> Option<Stamp>) {
+        let shown = self.watched().shown.clone();
+        let polled = shown.into_iter().map(|(file, stamp)| {
+            let now = now(&file, &stamp);
+            (file, stamp, now)
         });
+        let moved: Vec<_> = polled.filter(|(_, stamp, now)| *now != Some(*stamp)).collect();
+        let mut watched = self.watched();
+        for (file, stamp, now) in moved {
+            // It may have been shown again meanwhile.
+            let Some(at) = watched.shown.iter().position(|one| *one == (file.clone(), stamp))
+            else {
+                continue;
+            };
+            match now {
+                Some(now) => watched.shown[at].1 = now,
+                None => {
+                    watched.shown.remove(at);
+                    watched.changed.push(file);
+                }
+            }
+        }
     }
 
     /// Takes the files to report.
