@@ -973,7 +973,7 @@ export declare class EditPlan {
   get outcome(): ApplyOutcome
   /**
    * Applies the patch. It is refused with `CONCURRENT_CHANGE` if a file that the plan read was
-   * changed since. A plan that was refused is planned again.
+   * changed since. A plan that was refused stays refused.
    */
   apply(options?: SessionReadOptions): Promise<ApplyOutcome>
   /** Frees the plan. It cannot be applied afterwards. */

@@ -55,7 +55,7 @@ fn a_line_changed_by_another_process_is_refused_with_its_old_text() {
     let edit = replace_lines(&anchor(&shown, "    first();"), "3or", "    last();\n}");
     let refused = project.run_with(&["apply", "--session", "s"], &edit);
     assert_eq!((refused.code, refused.stdout.as_str()), (Some(1), ""));
-    for part in ["Another process changed these lines", "They were:", "|    first();"] {
+    for part in ["Another process changed these lines", "You had read:", "|    first();"] {
         assert!(refused.stderr.contains(part), "{part}: {}", refused.stderr);
     }
     assert_eq!(project.content("a"), changed);

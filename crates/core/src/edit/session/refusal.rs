@@ -141,7 +141,7 @@ fn explanation(
             removed_rows(evidence, refused)
         ),
         Reason::Changed => format!(
-            "Another process changed these lines since you read them, or so much around them that their place is uncertain: use the lines above.{}",
+            "Another process changed these lines since you read them, or too much around them to find their place: use the lines above.{}",
             removed_rows(evidence, refused)
         ),
         Reason::Replaced => format!(
@@ -397,7 +397,7 @@ fn removed_rows(evidence: &Evidence<'_>, refused: &Refused<'_>) -> String {
         0 => String::new(),
         lines => format!("\n(of {} lines)", lines + refused.shown.len() as u64),
     };
-    format!(" They were:{rows}{of_lines}")
+    format!(" You had read:{rows}{of_lines}")
 }
 
 /// The most ranges of lines that a message names.

@@ -90,7 +90,7 @@ pub enum Reason {
         /// The number of the last line there.
         last: u64,
     },
-    /// Another process has changed the lines, or so much around them that their place is uncertain:
+    /// Another process has changed the lines, or too much around them to find their place:
     /// `HASH_MISMATCH`.
     Changed,
     /// Less than a tenth of the known lines is left: `HASH_MISMATCH`.
