@@ -1,6 +1,7 @@
 //! `setup`: writes the configuration of each agent, keeps the rest of a file byte for byte, and
 //! removes its own entries.
 
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::{env::consts::EXE_SUFFIX, fs};
 
@@ -28,9 +29,21 @@ fn installed(project: &Project, plug_in: &str) -> std::path::PathBuf {
     let program = project.path(&format!("modules/platform/hashline{EXE_SUFFIX}"));
     if !exists(&program) {
         project.write("modules/platform/.keep", b"");
-        fs::copy(env!("CARGO_BIN_EXE_hashline"), &program).unwrap();
+        copy_program(&program);
     }
     program
+}
+
+/// Copies this program. Another process does it on Unix: a descriptor that this process has open for
+/// writing would be inherited by a process that another test starts, and the copy could not be
+/// executed until that one has called `exec` ("Text file busy").
+fn copy_program(to: &Path) {
+    let program = env!("CARGO_BIN_EXE_hashline");
+    if cfg!(unix) {
+        assert!(Command::new("cp").arg(program).arg(to).status().unwrap().success());
+    } else {
+        fs::copy(program, to).unwrap();
+    }
 }
 
 /// The command, with the project as the home directory.
@@ -514,7 +527,7 @@ fn oh_my_pi_gets_the_extension_instead_of_the_server() {
     let own = set_up(&project, &["omp"]);
     assert!(own.stderr.contains("the server works"), "the extension is missing: {own:?}");
     let program = project.path(&format!("modules/platform/hashline{EXE_SUFFIX}"));
-    fs::copy(env!("CARGO_BIN_EXE_hashline"), &program).unwrap();
+    copy_program(&program);
     let run = |args: &[&str]| {
         let mut copy = Command::new(&program);
         copy.arg("setup").arg("omp").args(args).current_dir(project.path(""));
