@@ -602,7 +602,7 @@ fn the_refusal_of_a_line_that_others_wrapped_shows_the_lines_that_have_its_words
     43:e2|    second_argument,
     44:2c|  );
     45:03|  step_0();
-    Operation 0, a.rs: Another process changed these lines since you read them, or too much around them to find their place: use the lines above. You had read:
+    Operation 0, a.rs: Another process changed these lines or too much around them since you read them: use the lines above. You had read:
     - 41:1e|  let value = call(first_argument, second_argument);
     ");
 }
