@@ -24,7 +24,7 @@ use crate::edit::apply::{
 };
 use crate::edit::outcome::{Outcome, Rejected};
 use crate::edit::request::Patch;
-use crate::edit::session::Recall;
+use crate::edit::session::CallMemory;
 use crate::json::{JsonRequest, JsonView, read_json, read_json_bytes};
 use crate::view::read::{
     FileView, ReadRequest, read_bytes, read_hashed, stream_bytes, stream_file,
@@ -312,7 +312,7 @@ impl<'fs> Workspace<'fs> {
         patch_options: &PatchOptions,
         cancel: &Cancel,
     ) -> Result<Outcome> {
-        self.apply_recalling(self.read_patch(patch, cancel), patch_options, None, cancel)
+        self.apply_remembering(self.read_patch(patch, cancel), patch_options, None, cancel)
     }
 
     /// Parses a patch.
@@ -321,16 +321,16 @@ impl<'fs> Workspace<'fs> {
     }
 
     /// Like [`Workspace::apply`], with the memory of a session to resolve anchors.
-    fn apply_recalling(
+    fn apply_remembering(
         &self,
         patch: ReadPatch,
         patch_options: &PatchOptions,
-        recall: Option<Recall<'_>>,
+        call_memory: Option<CallMemory<'_>>,
         cancel: &Cancel,
     ) -> Result<Outcome> {
         // Without a disk, the directory is not used, so it need not be known.
         let state = &if self.has_disk() { self.state_dir()? } else { StateDir::new(Some("/"))? };
-        let how = Application { state, options: &self.options.apply, patch_options, recall };
+        let how = Application { state, options: &self.options.apply, patch_options, call_memory };
         self.scoped(cancel, |scope| apply_hash(scope, &how, patch))
     }
 

@@ -178,7 +178,7 @@ impl<'a> Carry<'a> {
         if self.is_same() {
             return Some(first);
         }
-        let exact = self.exact.block(from, to, |at| self.is_doubtful(at));
+        let exact = self.exact.block(from, to, |at| self.has_reindented_twin(at));
         let now = match self.trimmed() {
             None => exact,
             Some(trimmed) => match (exact, trimmed.block(from, to, |_| false)) {
@@ -252,7 +252,7 @@ impl<'a> Carry<'a> {
 
     /// Whether a line that is not kept differs from an old line only in leading or trailing
     /// whitespace. Then a new line that equals the old one may be that line, re-indented.
-    fn is_doubtful(&self, at: usize) -> bool {
+    fn has_reindented_twin(&self, at: usize) -> bool {
         let own = self.exact.old[at];
         let alike = self.unkept().get(self.exact.line(at).trim_ascii());
         alike.is_some_and(|others| others.iter().any(|&other| other != own))
@@ -331,9 +331,14 @@ impl<'a> Comparison<'a> {
         (found != NONE).then_some(found as usize)
     }
 
-    /// Finds a block by the rule of three diffs. Doubtful lines prove nothing.
-    fn block(&self, from: usize, to: usize, is_doubtful: impl Fn(usize) -> bool) -> Option<u64> {
-        let now = self.block_of_diffs(from, to, is_doubtful)?;
+    /// Finds a block by the rule of three diffs. Lines with a re-indented twin do not count.
+    fn block(
+        &self,
+        from: usize,
+        to: usize,
+        has_reindented_twin: impl Fn(usize) -> bool,
+    ) -> Option<u64> {
+        let now = self.block_of_diffs(from, to, has_reindented_twin)?;
         let is_alone = to - from == 1 && !self.has_neighbour(from, to, now as usize);
         let says_enough =
             || letters_in(self.line(from), ENOUGH_LETTERS_ALONE) == ENOUGH_LETTERS_ALONE;
@@ -344,15 +349,15 @@ impl<'a> Comparison<'a> {
         &self,
         from: usize,
         to: usize,
-        is_doubtful: impl Fn(usize) -> bool,
+        has_reindented_twin: impl Fn(usize) -> bool,
     ) -> Option<u64> {
         if let Some(now) = contiguous(&self.by_all, from, to)
-            && self.is_unique_run(from, to, &is_doubtful)
+            && self.is_unique_run(from, to, &has_reindented_twin)
         {
             return Some(now);
         }
         let now = contiguous(&self.by_two, from, to)?;
-        (from..to).any(|at| self.is_unique_line(at, &is_doubtful)).then_some(now)
+        (from..to).any(|at| self.is_unique_line(at, &has_reindented_twin)).then_some(now)
     }
 
     /// Whether a line next to a block that is now at `now` is kept next to it, or both texts begin
@@ -372,15 +377,20 @@ impl<'a> Comparison<'a> {
         letters_in(self.line(at), ENOUGH_LETTERS).into()
     }
 
-    /// Whether an old line is unique in each text, has enough letters and is not doubtful.
-    fn is_unique_line(&self, at: usize, is_doubtful: impl Fn(usize) -> bool) -> bool {
+    /// Whether an old line is unique in each text, has enough letters and no re-indented twin.
+    fn is_unique_line(&self, at: usize, has_reindented_twin: impl Fn(usize) -> bool) -> bool {
         self.unique_kinds[self.old[at].0 as usize]
             && is_enough(self.letters(at))
-            && !is_doubtful(at)
+            && !has_reindented_twin(at)
     }
 
     /// Whether the run of kept lines around a block is unique in each text.
-    fn is_unique_run(&self, from: usize, to: usize, is_doubtful: impl Fn(usize) -> bool) -> bool {
+    fn is_unique_run(
+        &self,
+        from: usize,
+        to: usize,
+        has_reindented_twin: impl Fn(usize) -> bool,
+    ) -> bool {
         let follows = |one: usize| {
             let (above, below) = (self.by_all[one], self.by_all[one + 1]);
             above != NONE && below == above + 1
@@ -393,9 +403,9 @@ impl<'a> Comparison<'a> {
         }
         let run = &self.old[from..to];
         let says_enough = || is_enough((from..to).map(|at| self.letters(at)).sum());
-        let is_once = (from..to).any(|at| self.is_unique_line(at, &is_doubtful))
+        let is_once = (from..to).any(|at| self.is_unique_line(at, &has_reindented_twin))
             || (says_enough()
-                && !(from..to).any(&is_doubtful)
+                && !(from..to).any(&has_reindented_twin)
                 && occurs_once(&self.old, run)
                 && occurs_once(&self.new, run));
         self.unique_runs.borrow_mut().insert((from, to), is_once);

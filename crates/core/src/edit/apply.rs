@@ -28,8 +28,8 @@ use crate::edit::outcome::{Applied, Noop, NoopReason, Outcome, Rejected, TextOut
 use crate::edit::plan::names;
 use crate::edit::report::{HunkNames, RowStyle, applied_text};
 use crate::edit::request::{Operation, Operations, Patch};
-use crate::edit::resolve::Doubtful;
-use crate::edit::session::{PatchState, Recall, renamed};
+use crate::edit::resolve::AmbiguousLines;
+use crate::edit::session::{CallMemory, PatchState, renamed};
 use crate::edit::splice::splice;
 use crate::edit::structure::SyntaxCheck;
 use crate::view::excerpt::ANSWER_LIMIT_BYTES;
@@ -67,7 +67,7 @@ pub struct Application<'a> {
     pub patch_options: &'a PatchOptions,
     /// What the author of the patch was shown. Without it, anchors are compared with the current
     /// files.
-    pub recall: Option<Recall<'a>>,
+    pub call_memory: Option<CallMemory<'a>>,
 }
 
 /// Applies a patch to files, atomically. The only errors are misuse of the options, cancellation
@@ -110,10 +110,10 @@ fn apply_patch(
     patch: ReadPatch,
     recovered: &mut String,
 ) -> Result<Outcome> {
-    let &Application { state, options, patch_options, recall } = how;
+    let &Application { state, options, patch_options, call_memory } = how;
     let cancel = scope.cancel;
     cancel.check()?;
-    let earlier = recall.and_then(|recall| recall.patches);
+    let earlier = call_memory.and_then(|call_memory| call_memory.patches);
     let registers = earlier.map(PatchState::registers);
     let patch = match patch.operations(registers.as_ref()) {
         Ok(patch) => patch,
@@ -135,25 +135,25 @@ fn apply_patch(
         Ok(locked) => locked,
         Err(error) => return refused(scope, &patch, error),
     };
-    if let Some(recall) = recall {
-        failures.note_renamed(|path| renamed(scope, recall.memory, path));
+    if let Some(call_memory) = call_memory {
+        failures.note_renamed(|path| renamed(scope, call_memory.memory, path));
     }
-    let stale = versions::stale(scope, &patch, recall.is_some())?;
+    let stale = versions::stale(scope, &patch, call_memory.is_some())?;
     if !stale.is_empty() {
         failures.extend(stale);
         return Ok(rejected(failures, &scope.host, HunkNames::of(&patch)));
     }
     for (operation, error) in
-        copied_rows::strip_new_files(&mut tasks, &patch, scope.dialect, &options.edit, recall)
+        copied_rows::strip_new_files(&mut tasks, &patch, scope.dialect, &options.edit, call_memory)
     {
         failures.push(operation, patch.path_of(operation), error);
     }
-    let (loaded, taken) = load_files(scope, &tasks, &options.edit, recall)?;
+    let (loaded, taken) = load_files(scope, &tasks, &options.edit, call_memory)?;
     let plan_one = |(edits, file): &(&FileEdits<'_>, Mutex<Option<LoadedResult>>)| {
         cancel.check()?;
         let file = file.lock().take();
         Ok(match file.expect("each file is planned once") {
-            Ok(file) => plan_file(scope, edits, file, &taken, &options.edit, recall),
+            Ok(file) => plan_file(scope, edits, file, &taken, &options.edit, call_memory),
             Err(failures) => Err(failures),
         })
     };
@@ -187,12 +187,12 @@ fn apply_patch(
             return refused_plan(scope, rejected);
         }
         // From here on the answer is final, so the lines that it shows count as shown.
-        if let Some(recall) = recall {
-            recall.memory.learn_from_call(shown, recall.as_of, cancel);
+        if let Some(call_memory) = call_memory {
+            call_memory.memory.learn_from_call(shown, call_memory.as_of, cancel);
         }
         return Ok(Outcome::Rejected(rejected));
     }
-    if recall.is_some() {
+    if call_memory.is_some() {
         // The memory keeps each new text.
         for file in files.iter().filter(|file| !file.plan.regions.is_empty()) {
             file.after();
@@ -209,29 +209,29 @@ fn apply_patch(
     {
         return refused(scope, &patch, error);
     }
-    let checks = match options.syntax.unwrap_or(match recall {
+    let checks = match options.syntax.unwrap_or(match call_memory {
         Some(_) => SyntaxCheck::Warn,
         None => SyntaxCheck::Off,
     }) {
         SyntaxCheck::Off => FileChecks::new(),
         what => {
             let checks = job.checks(&added, earlier, scope.budget);
-            if let Some(rejected) = refusal(scope, &checks, what, recall.as_ref())
+            if let Some(rejected) = refusal(scope, &checks, what, call_memory.as_ref())
                 .into_rejected(&scope.host, HunkNames::of(&patch))
             {
-                learn_suggested(&checks, recall, cancel);
+                learn_suggested(&checks, call_memory, cancel);
                 return Ok(Outcome::Rejected(rejected));
             }
             checks
         }
     };
     // Before the commit: a mapped file shows the new content afterwards.
-    let transfers = recall.as_ref().map(|recall| job.transfers(&added, recall));
-    let session = recall.as_ref().zip(transfers.as_ref());
-    let session = session.map(|(recall, transfers)| SessionParts { recall, transfers });
+    let transfers = call_memory.as_ref().map(|call_memory| job.transfers(&added, call_memory));
+    let session = call_memory.as_ref().zip(transfers.as_ref());
+    let session = session.map(|(call_memory, transfers)| SessionParts { call_memory, transfers });
     let (applied, shown) = job.report(&added, patch_options, &checks, session);
     if patch_options.dry_run {
-        learn_suggested(&checks, recall, cancel);
+        learn_suggested(&checks, call_memory, cancel);
         let plan = Some(job.plan_id(&added, cancel)?);
         return Ok(Outcome::Applied(Applied { plan, ..applied }));
     }
@@ -239,8 +239,8 @@ fn apply_patch(
         session.map(|session| job.memory_updates(session, patch_options.is_silent, &added, &shown));
     match job.commit(&added, cancel) {
         Ok(()) => {
-            if let (Some(recall), Some(updates)) = (recall, updates) {
-                recall.memory.learn_from_call(updates, recall.as_of, cancel);
+            if let (Some(call_memory), Some(updates)) = (call_memory, updates) {
+                call_memory.memory.learn_from_call(updates, call_memory.as_of, cancel);
             }
             if let Some(earlier) = earlier {
                 earlier.keep(captured(&patch, &files));
@@ -268,14 +268,14 @@ fn load_files(
     scope: &Scope<'_>,
     tasks: &Tasks<'_>,
     options: &EditOptions,
-    recall: Option<Recall<'_>>,
+    call_memory: Option<CallMemory<'_>>,
 ) -> Result<(Vec<LoadedResult>, TakenLines)> {
     let load = |edits| {
         scope.cancel.check()?;
-        let loaded = load_file(scope, edits, recall.is_some());
+        let loaded = load_file(scope, edits, call_memory.is_some());
         let taken = match &loaded {
             Ok(file) if edits.has_outgoing_lines() => {
-                lines_taken(scope, edits, file, options, recall)
+                lines_taken(scope, edits, file, options, call_memory)
             }
             _ => TakenLines::new(),
         };
@@ -291,23 +291,24 @@ fn refusal(
     scope: &Scope<'_>,
     checks: &FileChecks,
     what: SyntaxCheck,
-    recall: Option<&Recall<'_>>,
+    call_memory: Option<&CallMemory<'_>>,
 ) -> Failures {
     if what != SyntaxCheck::Refuse {
         return Failures::default();
     }
     let broken = checks.iter().filter_map(|(&(operation, _), check)| {
-        let doubtful = recall.map(|recall| check.doubtful(scope.dialect, recall));
-        check.refusal(scope.dialect, operation, &doubtful.unwrap_or_default())
+        let ambiguous = call_memory.map(|call_memory| check.ambiguous(scope.dialect, call_memory));
+        check.refusal(scope.dialect, operation, &ambiguous.unwrap_or_default())
     });
     Failures::of(broken)
 }
 
 /// Records the lines that an answer suggests in place of those of a patch that was not applied.
-fn learn_suggested(checks: &FileChecks, recall: Option<Recall<'_>>, cancel: &Cancel) {
-    let Some(recall) = recall else { return };
-    let updates = checks.values().filter_map(|check| check.memory_update(recall.memory)).collect();
-    recall.memory.learn_from_call(updates, recall.as_of, cancel);
+fn learn_suggested(checks: &FileChecks, call_memory: Option<CallMemory<'_>>, cancel: &Cancel) {
+    let Some(call_memory) = call_memory else { return };
+    let updates =
+        checks.values().filter_map(|check| check.memory_update(call_memory.memory)).collect();
+    call_memory.memory.learn_from_call(updates, call_memory.as_of, cancel);
 }
 
 /// Converts an error before the first change to a refusal; cancellation stays an error.
@@ -342,7 +343,7 @@ pub fn apply_to_text(
         path,
         operations: &operations,
         options,
-        recall: None,
+        call_memory: None,
         cancel: &Cancel::default(),
         budget: &Budget::unattended(),
         refusal_limit_bytes: ANSWER_LIMIT_BYTES,
@@ -370,7 +371,7 @@ pub fn apply_to_text(
         let style = RowStyle { answer: options.answer, unread: &LineSet::default() };
         let (change, section) = edited_change(dialect, path, &file, style);
         applied.files.push(change);
-        sections.push((section, Doubtful::default()));
+        sections.push((section, AmbiguousLines::default()));
     }
     (applied.text, _) = applied_text(&applied, &sections, names, ANSWER_LIMIT_BYTES);
     let pieces = splice(&file.document, &file.plan);

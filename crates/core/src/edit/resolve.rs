@@ -58,15 +58,15 @@ pub struct RelocatePolicy {
 /// The lines whose number and hash could also mean another line that a session has shown. Their
 /// rows name the version of the text.
 #[derive(Clone, Debug, Default)]
-pub struct Doubtful {
+pub struct AmbiguousLines {
     lines: LineSet,
     edition: Option<Edition>,
 }
 
-impl Doubtful {
+impl AmbiguousLines {
     /// Lines of the text with this hash.
-    pub fn of(lines: LineSet, hash: u128) -> Doubtful {
-        Doubtful { lines, edition: Some(Edition::of(hash)) }
+    pub fn of(lines: LineSet, hash: u128) -> AmbiguousLines {
+        AmbiguousLines { lines, edition: Some(Edition::of(hash)) }
     }
 
     /// Whether there are none.
@@ -104,7 +104,7 @@ impl Doubtful {
 }
 
 /// The current lines, against which anchors are resolved.
-pub struct Evidence<'a> {
+pub struct CurrentText<'a> {
     /// The dialect of the anchors.
     pub dialect: &'static Dialect,
     /// The text, UTF-8.
@@ -114,28 +114,29 @@ pub struct Evidence<'a> {
     /// Its hash, once computed.
     pub hash: OnceCell<u128>,
     /// The lines whose rows name the version.
-    pub doubtful: Doubtful,
+    pub ambiguous: AmbiguousLines,
     /// The most bytes of lines that one refusal shows.
     pub limit_bytes: usize,
 }
 
-impl<'a> Evidence<'a> {
+impl<'a> CurrentText<'a> {
     /// The lines of a UTF-8 text.
     pub fn new(dialect: &'static Dialect, text: &'a [u8]) -> Self {
-        let (index, doubtful) = (LineIndex::new(text, Unit::Byte), Doubtful::default());
+        let (index, ambiguous) = (LineIndex::new(text, Unit::Byte), AmbiguousLines::default());
         let hash = OnceCell::new();
-        Evidence { dialect, text, index, hash, doubtful, limit_bytes: 0 }.within(ANSWER_LIMIT_BYTES)
+        CurrentText { dialect, text, index, hash, ambiguous, limit_bytes: 0 }
+            .within(ANSWER_LIMIT_BYTES)
     }
 
     /// Sets the limit of a refusal. A fifth of it is reserved for the message.
     #[must_use]
     pub fn within(self, refusal_limit_bytes: usize) -> Self {
-        Evidence { limit_bytes: refusal_limit_bytes / 5 * 4, ..self }
+        CurrentText { limit_bytes: refusal_limit_bytes / 5 * 4, ..self }
     }
 
     /// The text with its lines and its hash.
     pub fn body(&self) -> Body<'_> {
-        let Evidence { text, index, .. } = self;
+        let CurrentText { text, index, .. } = self;
         let hash = self.hash.get_or_init(|| hash_of(text));
         Body { text, index, hash: *hash }
     }
@@ -158,7 +159,7 @@ impl<'a> Evidence<'a> {
     /// The current anchor of a line.
     pub fn fresh(&self, number: u64) -> Option<String> {
         let hash = hash_line(self.dialect, number, &String::from_utf8_lossy(self.line(number)?));
-        Some(anchor_text(self.dialect, number, hash, self.doubtful.edition(number)))
+        Some(anchor_text(self.dialect, number, hash, self.ambiguous.edition(number)))
     }
 
     /// Whether `anchor` is that of the empty line which some dialects show after a final newline.
@@ -231,7 +232,7 @@ struct Group<'o> {
 }
 
 impl<'o> Group<'o> {
-    fn of(evidence: &Evidence<'_>, operation: &'o Operation) -> Option<Group<'o>> {
+    fn of(current_text: &CurrentText<'_>, operation: &'o Operation) -> Option<Group<'o>> {
         let (first, last, text) = match &operation.action {
             LineEdit::Replace { first, last, lines, .. } => {
                 let text = lines.iter().find(|line| !line.trim().is_empty());
@@ -241,7 +242,7 @@ impl<'o> Group<'o> {
             LineEdit::Insert { .. } | LineEdit::Put(_) => match operation.action.place()? {
                 InsertAt::After(anchor) | InsertAt::Before(anchor) => (anchor, None, None),
                 // The phantom line has no text to search for: only the other anchor counts.
-                InsertAt::Between(after, before) if evidence.is_phantom(before) => {
+                InsertAt::Between(after, before) if current_text.is_phantom(before) => {
                     (after, None, None)
                 }
                 InsertAt::Between(after, before) => (after, Some(before), None),
@@ -273,15 +274,15 @@ fn moved(line: u32, distance: i64) -> u64 {
 /// Resolves the anchors of the operations on one file, or returns the reason for each one that is
 /// refused. Operations on text are skipped.
 pub fn resolve<'o>(
-    evidence: &Evidence<'_>,
+    current_text: &CurrentText<'_>,
     policy: &RelocatePolicy,
     operations: &[&'o Operation],
 ) -> Result<Vec<Resolved<'o>>, Vec<AnchorRefusal<'o>>> {
-    let mut window = HashWindow::new(evidence, policy.window_lines);
+    let mut window = HashWindow::new(current_text, policy.window_lines);
     let mut resolved = Vec::with_capacity(operations.len());
     let mut groups = Vec::with_capacity(operations.len());
     for &operation in operations {
-        match whole_file_gap(evidence, operation) {
+        match whole_file_gap(current_text, operation) {
             Some(gap) => resolved.push(Resolved {
                 operation,
                 spot: Spot::Gap(gap),
@@ -290,7 +291,7 @@ pub fn resolve<'o>(
                 last_distance: 0,
                 reindented: Vec::new(),
             }),
-            None => groups.extend(Group::of(evidence, operation)),
+            None => groups.extend(Group::of(current_text, operation)),
         }
     }
     for group in &mut groups {
@@ -299,12 +300,12 @@ pub fn resolve<'o>(
     let peers = peers::Peers::new(&mut window, &groups);
     let mut refusals = Vec::new();
     for group in &groups {
-        match settle(evidence, policy, &peers, group) {
-            Some(distance) => match changed(evidence, group, distance) {
+        match settle(current_text, policy, &peers, group) {
+            Some(distance) => match changed(current_text, group, distance) {
                 Some(refusal) => refusals.push(refusal),
-                None => resolved.push(placed(evidence, group, distance)),
+                None => resolved.push(placed(current_text, group, distance)),
             },
-            None => refusals.extend(refuse(evidence, policy, &mut window, group)),
+            None => refusals.extend(refuse(current_text, policy, &mut window, group)),
         }
     }
     if refusals.is_empty() { Ok(resolved) } else { Err(refusals) }
@@ -312,25 +313,25 @@ pub fn resolve<'o>(
 
 /// Whether the text of an operation is more like the line `other` than like the line `named`.
 pub fn text_is_of_other(
-    evidence: &Evidence<'_>,
+    current_text: &CurrentText<'_>,
     operation: &Operation,
     named: u64,
     other: u64,
 ) -> bool {
-    let text = Group::of(evidence, operation).and_then(|group| group.text);
+    let text = Group::of(current_text, operation).and_then(|group| group.text);
     text.is_some_and(|text| {
-        let (named, other) = peers::likeness(evidence, text, named, other);
+        let (named, other) = peers::likeness(current_text, text, named, other);
         other > named
     })
 }
 
 /// The gap of an insert that names no line.
-fn whole_file_gap(evidence: &Evidence<'_>, operation: &Operation) -> Option<u64> {
+fn whole_file_gap(current_text: &CurrentText<'_>, operation: &Operation) -> Option<u64> {
     match operation.action.place()? {
         InsertAt::Start => Some(0),
-        InsertAt::End => Some(evidence.count()),
+        InsertAt::End => Some(current_text.count()),
         InsertAt::After(anchor) | InsertAt::Before(anchor) => {
-            evidence.is_phantom(anchor).then(|| evidence.count())
+            current_text.is_phantom(anchor).then(|| current_text.count())
         }
         InsertAt::Between(..) => None,
     }
@@ -361,17 +362,17 @@ fn distances(window: &mut HashWindow<'_, '_>, group: &Group<'_>) -> Cow<'static,
 
 /// The distance by which to relocate the group, or `None` if it is refused.
 fn settle(
-    evidence: &Evidence<'_>,
+    current_text: &CurrentText<'_>,
     policy: &RelocatePolicy,
     peers: &peers::Peers,
     group: &Group<'_>,
 ) -> Option<i64> {
     match (&*group.distances, policy.relocate) {
         ([0], _) => Some(0),
-        (&[distance], _) if !weight::is_distinctive(evidence, group, distance) => None,
+        (&[distance], _) if !weight::is_distinctive(current_text, group, distance) => None,
         (&[distance], Relocate::Unique) => Some(distance),
         (&[distance], Relocate::Guarded) => {
-            peers.permits(evidence, group, distance).then_some(distance)
+            peers.permits(current_text, group, distance).then_some(distance)
         }
         _ => None,
     }
@@ -379,17 +380,18 @@ fn settle(
 
 /// The refusal of a range whose lines do not match its checksum.
 fn changed<'o>(
-    evidence: &Evidence<'_>,
+    current_text: &CurrentText<'_>,
     group: &Group<'o>,
     distance: i64,
 ) -> Option<AnchorRefusal<'o>> {
     let LineEdit::Replace { checksum: Some(checksum), .. } = &group.operation.action else {
         return None;
     };
-    if checksum.holds(evidence.text, &evidence.index, distance) {
+    if checksum.holds(current_text.text, &current_text.index, distance) {
         return None;
     }
-    let now = |line: u64| line.saturating_add_signed(distance).clamp(1, evidence.count().max(1));
+    let now =
+        |line: u64| line.saturating_add_signed(distance).clamp(1, current_text.count().max(1));
     Some(AnchorRefusal {
         operation: group.operation,
         anchor: group.first,
@@ -402,13 +404,13 @@ fn changed<'o>(
     })
 }
 
-fn placed<'o>(evidence: &Evidence<'_>, group: &Group<'o>, distance: i64) -> Resolved<'o> {
+fn placed<'o>(current_text: &CurrentText<'_>, group: &Group<'o>, distance: i64) -> Resolved<'o> {
     let first = moved(group.first.line, distance);
     let last = moved(group.last.unwrap_or(group.first).line, distance);
     let (spot, anchor_line) = match group.operation.action.place() {
         Some(InsertAt::After(_)) => (Spot::Gap(first), Some(first)),
         Some(InsertAt::Between(..)) if group.last.is_none() => {
-            (Spot::Gap(evidence.count()), Some(first))
+            (Spot::Gap(current_text.count()), Some(first))
         }
         Some(_) => (Spot::Gap(last - 1), Some(last)),
         None => (Spot::Lines(first, last), None),
@@ -420,32 +422,32 @@ fn placed<'o>(evidence: &Evidence<'_>, group: &Group<'o>, distance: i64) -> Reso
 
 /// One refusal for each anchor that does not match its number.
 fn refuse<'o>(
-    evidence: &Evidence<'_>,
+    current_text: &CurrentText<'_>,
     policy: &RelocatePolicy,
     window: &mut HashWindow<'_, '_>,
     group: &Group<'o>,
 ) -> Vec<AnchorRefusal<'o>> {
     let stale = |anchor: &&Anchor| !window.agrees(anchor, u64::from(anchor.line));
     let stale: Vec<_> = group.anchors().filter(stale).collect();
-    let refusal = |anchor| refusal(evidence, policy, window, group, anchor);
+    let refusal = |anchor| refusal(current_text, policy, window, group, anchor);
     stale.into_iter().map(refusal).collect()
 }
 
 fn refusal<'o>(
-    evidence: &Evidence<'_>,
+    current_text: &CurrentText<'_>,
     policy: &RelocatePolicy,
     window: &mut HashWindow<'_, '_>,
     group: &Group<'o>,
     anchor: &'o Anchor,
 ) -> AnchorRefusal<'o> {
     let line = u64::from(anchor.line);
-    let is_bare = anchor.is_bare(evidence.dialect);
+    let is_bare = anchor.is_bare(current_text.dialect);
     let mut near = if is_bare { Vec::new() } else { window.lines_with(anchor) };
     near.sort_by_key(|&found| (found.abs_diff(line), found));
     near.truncate(NEAR_LIMIT);
     let code = if group.distances.len() > 1 && policy.relocate != Relocate::Off {
         Code::AmbiguousAnchor
-    } else if line > evidence.count() {
+    } else if line > current_text.count() {
         Code::LineOutOfRange
     } else {
         Code::HashMismatch
@@ -454,7 +456,7 @@ fn refusal<'o>(
     let mut hash_only = window.lines_with_hash_alone(anchor);
     hash_only.retain(|found| *found != line);
     hash_only.truncate(NEAR_LIMIT);
-    let suggested_line = suggest(evidence, group, anchor, &near, hint_differs);
+    let suggested_line = suggest(current_text, group, anchor, &near, hint_differs);
     AnchorRefusal {
         operation: group.operation,
         anchor,
@@ -470,7 +472,7 @@ fn refusal<'o>(
 /// The line to use instead, if known: the only other one with the hash and hint, the one that the
 /// text of the operation is more like, or the numbered line if no line has the hash.
 fn suggest(
-    evidence: &Evidence<'_>,
+    current_text: &CurrentText<'_>,
     group: &Group<'_>,
     anchor: &Anchor,
     near: &[u64],
@@ -478,11 +480,11 @@ fn suggest(
 ) -> Option<u64> {
     let line = u64::from(anchor.line);
     match near {
-        _ if line > evidence.count() => (near.len() == 1).then(|| near[0]),
+        _ if line > current_text.count() => (near.len() == 1).then(|| near[0]),
         [] => (!hint_differs).then_some(line),
         &[found] if anchor.hint.is_some() => Some(found),
         &[found] => {
-            let (named, found_alike) = peers::likeness(evidence, group.text?, line, found);
+            let (named, found_alike) = peers::likeness(current_text, group.text?, line, found);
             match named.partial_cmp(&found_alike)? {
                 std::cmp::Ordering::Less => Some(found),
                 std::cmp::Ordering::Greater => Some(line),

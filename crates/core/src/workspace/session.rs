@@ -27,7 +27,7 @@ use super::{Root, Workspace, WorkspaceOptions, state_dir};
 use crate::edit::apply::PatchOptions;
 use crate::edit::outcome::{Applied, Outcome};
 use crate::edit::request::Patch;
-use crate::edit::session::{PatchState, Recall, Unseen};
+use crate::edit::session::{CallMemory, PatchState, Unseen};
 use crate::json::{JsonRequest, JsonView};
 use crate::view::excerpt::{ANSWER_LIMIT_BYTES, ANSWER_LIMIT_LINES};
 use crate::view::read::{FileView, MAX_MATCHES, ReadRequest};
@@ -570,8 +570,9 @@ impl Session {
         };
         let (memory, patches) = (&self.state.memory, Some(&self.state.patches));
         let unseen = self.options.unseen;
-        let recall = Some(Recall { memory, patches, unseen, as_of, cancel });
-        let mut outcome = self.workspace.apply_recalling(read, patch_options, recall, cancel)?;
+        let call_memory = Some(CallMemory { memory, patches, unseen, as_of, cancel });
+        let mut outcome =
+            self.workspace.apply_remembering(read, patch_options, call_memory, cancel)?;
         self.state.repeats.note_patch(patch, patch_options, &mut outcome);
         // The session's own changes are not reported as changes, nor are files whose lines a
         // refusal shows.

@@ -42,9 +42,9 @@ fn count(rule: &Normalization, text: &[u8]) -> usize {
             0 => &front[..2 + front_bytes],
             _ => &text[start - 2..end],
         };
-        let (empty, doubtful) = count_chunk(with_two_before);
+        let (empty, others) = count_chunk(with_two_before);
         blank += empty;
-        if doubtful > 0 {
+        if others > 0 {
             blank += count_whitespace_lines(rule, text, start, end);
         }
     }
@@ -56,26 +56,26 @@ fn count(rule: &Normalization, text: &[u8]) -> usize {
 /// others that have no visible ASCII character before the terminator.
 #[inline(always)]
 fn count_chunk(bytes: &[u8]) -> (usize, usize) {
-    let (mut empty, mut doubtful) = (0, 0);
+    let (mut empty, mut others) = (0, 0);
     let last = bytes.len() - 2;
     let (before_two, before, now) = (&bytes[..last], &bytes[1..last + 1], &bytes[2..]);
     // Byte sums vectorize best, and cannot overflow within this number of steps.
     const STEPS: usize = 128;
     let parts = now.chunks(STEPS).zip(before.chunks(STEPS)).zip(before_two.chunks(STEPS));
     for ((now, before), before_two) in parts {
-        let (mut part_empty, mut part_doubtful) = (0u8, 0u8);
+        let (mut part_empty, mut part_others) = (0u8, 0u8);
         for ((&now, &before), &before_two) in now.iter().zip(before).zip(before_two) {
             let ends = now == b'\n';
             let after_return = before == b'\r';
             let is_empty = (before == b'\n') | (after_return & (before_two == b'\n'));
             let is_plain = visible(before) | (after_return & visible(before_two));
             part_empty += u8::from(ends & is_empty);
-            part_doubtful += u8::from(ends & !is_empty & !is_plain);
+            part_others += u8::from(ends & !is_empty & !is_plain);
         }
         empty += usize::from(part_empty);
-        doubtful += usize::from(part_doubtful);
+        others += usize::from(part_others);
     }
-    (empty, doubtful)
+    (empty, others)
 }
 
 #[inline(always)]

@@ -11,23 +11,23 @@ use crate::edit::outcome::Repair;
 use crate::edit::repair::{RowEvidence, Rule, invented_row, removed_anchors, strip_rows};
 use crate::edit::report::invented_row_error;
 use crate::edit::request::Operations;
-use crate::edit::session::{CopiedRows, Recall};
+use crate::edit::session::{CallMemory, CopiedRows};
 use hashline_base::error::{Error, Result};
 use hashline_lines::dialect::Dialect;
 
 /// A text without copied anchors, and the repair; `None` if it has none. An error if most of its
 /// lines begin like rows with hashes that no line has.
 pub(super) fn without_rows(
-    evidence: &RowEvidence<'_, '_>,
+    current_text: &RowEvidence<'_, '_>,
     operation: usize,
     text: &str,
 ) -> Result<Option<(String, Repair)>> {
     let lines: Vec<&str> = text.split('\n').collect();
     let bare: Vec<&str> =
         lines.iter().map(|line| line.strip_suffix('\r').unwrap_or(line)).collect();
-    let stripped = strip_rows(evidence, &bare);
+    let stripped = strip_rows(current_text, &bare);
     let rest = stripped.as_deref().unwrap_or(&bare);
-    if let Some(row) = invented_row(evidence, rest, None) {
+    if let Some(row) = invented_row(current_text, rest, None) {
         return Err(invented_row_error(operation, row + 1));
     }
     let Some(stripped) = stripped else { return Ok(None) };
@@ -47,12 +47,12 @@ pub(super) fn strip_new_files(
     patch: &Operations,
     dialect: &'static Dialect,
     options: &EditOptions,
-    recall: Option<Recall<'_>>,
+    call_memory: Option<CallMemory<'_>>,
 ) -> Vec<(usize, Error)> {
-    if recall.is_none() || !options.repairs.has(Rule::StripAnchors, dialect) {
+    if call_memory.is_none() || !options.repairs.has(Rule::StripAnchors, dialect) {
         return Vec::new();
     }
-    let copied = CopiedRows::new(dialect, recall);
+    let copied = CopiedRows::new(dialect, call_memory);
     let is_verbatim =
         |index| patch.files.iter().any(|operation| operation.index == index && operation.verbatim);
     let mut refused = Vec::new();
@@ -85,11 +85,11 @@ fn without_rows_of(
 ) -> Result<Option<(String, Repair)>> {
     // A file that is replaced may have such lines.
     let has_rows = OnceCell::new();
-    let evidence = RowEvidence {
+    let current_text = RowEvidence {
         dialect,
         has_shown: &|row| copied.has(row),
         line: &|_| None::<Cow<'_, str>>,
         file_has_rows: &|| *has_rows.get_or_init(|| copied.are_lines_of(path)),
     };
-    without_rows(&evidence, operation, text)
+    without_rows(&current_text, operation, text)
 }

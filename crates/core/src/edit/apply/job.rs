@@ -21,7 +21,7 @@ use crate::edit::report::{
     DELETED_LIMIT_BYTES, DIFF_LIMIT_REGIONS, HunkNames, applied_text, created_hunks, deleted_hunks,
     edited_hunks, unshown_diff,
 };
-use crate::edit::session::Recall;
+use crate::edit::session::CallMemory;
 use crate::view::scope::Scope;
 pub(super) use check::FileChecks;
 pub(super) use describe::edited_change;
@@ -277,9 +277,9 @@ impl<'a> Job<'a> {
             }
         }
         let (mut keys, mut sections) = (Vec::new(), Vec::new());
-        for FileAnswer { key, change, section, doubtful, broken } in files {
+        for FileAnswer { key, change, section, ambiguous, broken } in files {
             applied.files.push(change);
-            sections.push((section, doubtful));
+            sections.push((section, ambiguous));
             keys.push((key, broken));
         }
         let (text, shown) =
@@ -414,11 +414,11 @@ impl<'a> Job<'a> {
         mut shown: ShownLines,
         is_silent: bool,
     ) -> MemoryUpdate {
-        let SessionParts { recall, transfers } = session;
-        let memory = recall.memory;
+        let SessionParts { call_memory, transfers } = session;
+        let memory = call_memory.memory;
         let after = planned.after().version();
         let mut changes = transfers.changes(edits.key(), planned);
-        changes.pasted.extend(&unread_parts(recall, edits, planned));
+        changes.pasted.extend(&unread_parts(call_memory, edits, planned));
         if is_silent {
             shown = shown.common(&changes.written());
         }
@@ -437,13 +437,17 @@ impl<'a> Job<'a> {
 }
 
 /// New lines that contain old text which the model has not seen.
-fn unread_parts(recall: &Recall<'_>, edits: &FileEdits<'_>, planned: &PlannedFile) -> LineSet {
+fn unread_parts(
+    call_memory: &CallMemory<'_>,
+    edits: &FileEdits<'_>,
+    planned: &PlannedFile,
+) -> LineSet {
     let regions = &planned.plan.regions;
     if regions.iter().all(|region| region.partly_old.is_empty()) {
         return LineSet::default();
     }
     let (name, hash) = (edits.place.canonical(), planned.body_before().hash);
-    let known = recall.memory.known_lines(name, hash, recall.as_of);
+    let known = call_memory.memory.known_lines(name, hash, call_memory.as_of);
     let mut shift = 0;
     let unread = regions.iter().flat_map(|region| {
         let first = region.after_line + 1;

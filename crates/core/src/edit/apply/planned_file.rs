@@ -28,8 +28,8 @@ use crate::edit::report::{
     no_block_failure, reindented_message, repeated_failure,
 };
 use crate::edit::request::{InsertAt, LineEdit, Operation, Transfer};
-use crate::edit::resolve::{Doubtful, Evidence, Resolved, Spot};
-use crate::edit::session::{CopiedRows, FileRefusal, Recall, begins_like_row, resolve_plainly};
+use crate::edit::resolve::{AmbiguousLines, CurrentText, Resolved, Spot};
+use crate::edit::session::{CallMemory, CopiedRows, FileRefusal, begins_like_row, resolve_plainly};
 use crate::edit::splice::splice;
 use crate::edit::structure::TrialParser;
 use crate::view::scope::Scope;
@@ -152,16 +152,17 @@ pub(super) fn lines_taken(
     edits: &FileEdits<'_>,
     file: &LoadedFile,
     options: &EditOptions,
-    recall: Option<Recall<'_>>,
+    call_memory: Option<CallMemory<'_>>,
 ) -> TakenLines {
     let incoming = TakenLines::new();
-    let request = PlanRequest::of(scope, edits, file.shown.as_ref(), &incoming, options, recall);
+    let request =
+        PlanRequest::of(scope, edits, file.shown.as_ref(), &incoming, options, call_memory);
     let taken = contained(request.path, || {
-        let evidence = request.evidence(file.document.text());
+        let current_text = request.current_text(file.document.text());
         let own_index = own_index(&file.document);
-        let index = own_index.as_ref().unwrap_or(&evidence.index);
+        let index = own_index.as_ref().unwrap_or(&current_text.index);
         let subject = PlanText { document: &file.document, index, cancel: request.cancel };
-        Ok(taken(&subject, &request.locate(&evidence).resolved))
+        Ok(taken(&subject, &request.locate(&current_text).resolved))
     });
     taken.unwrap_or_default()
 }
@@ -172,10 +173,10 @@ pub(super) fn plan_file(
     file: LoadedFile,
     incoming: &TakenLines,
     options: &EditOptions,
-    recall: Option<Recall<'_>>,
+    call_memory: Option<CallMemory<'_>>,
 ) -> std::result::Result<PlannedFile, Failures> {
     let LoadedFile { document, shown } = file;
-    let request = PlanRequest::of(scope, edits, shown.as_ref(), incoming, options, recall);
+    let request = PlanRequest::of(scope, edits, shown.as_ref(), incoming, options, call_memory);
     let path = request.path;
     // A mapped file that changes can cause a panic, which then fails only this file.
     let planned = contained(path, || Ok(plan_document(document, &request)));
@@ -242,7 +243,7 @@ pub(super) struct PlanRequest<'a, 'o> {
     pub(super) path: &'a str,
     pub(super) operations: &'a [&'o Operation],
     pub(super) options: &'a EditOptions,
-    pub(super) recall: Option<(Recall<'a>, &'a Path)>,
+    pub(super) call_memory: Option<(CallMemory<'a>, &'a Path)>,
     pub(super) cancel: &'a Cancel,
     pub(super) budget: &'a Budget<'a>,
     /// How long the text of a refusal may be.
@@ -268,16 +269,16 @@ impl<'a, 'o> PlanRequest<'a, 'o> {
         shown: Option<&'a SessionMemory>,
         incoming: &'a TakenLines,
         options: &'a EditOptions,
-        recall: Option<Recall<'a>>,
+        call_memory: Option<CallMemory<'a>>,
     ) -> Self {
-        let of_shown = || Some(Recall::of_unchanged(shown?, scope.cancel));
-        let recall = recall.or_else(of_shown);
+        let of_shown = || Some(CallMemory::of_unchanged(shown?, scope.cancel));
+        let call_memory = call_memory.or_else(of_shown);
         PlanRequest {
             dialect: scope.dialect,
             path: edits.place.shown(),
             operations: &edits.operations,
             options,
-            recall: recall.map(|recall| (recall, edits.place.canonical())),
+            call_memory: call_memory.map(|call_memory| (call_memory, edits.place.canonical())),
             cancel: scope.cancel,
             budget: scope.budget,
             refusal_limit_bytes: scope.host.refusal_limit_bytes,
@@ -286,12 +287,12 @@ impl<'a, 'o> PlanRequest<'a, 'o> {
     }
 
     /// The lines of a text, for refusals within the limit of the host.
-    fn evidence<'t>(&self, text: &'t [u8]) -> Evidence<'t> {
-        Evidence::new(self.dialect, text).within(self.refusal_limit_bytes)
+    fn current_text<'t>(&self, text: &'t [u8]) -> CurrentText<'t> {
+        CurrentText::new(self.dialect, text).within(self.refusal_limit_bytes)
     }
 
     /// Resolves the anchors of the operations.
-    fn locate(&self, evidence: &Evidence<'_>) -> Placement<'o> {
+    fn locate(&self, current_text: &CurrentText<'_>) -> Placement<'o> {
         let (path, policy) = (self.path, self.options.policy());
         let mut failures = Failures::default();
         let (forward, reversed): (Vec<&Operation>, Vec<&Operation>) =
@@ -301,18 +302,25 @@ impl<'a, 'o> PlanRequest<'a, 'o> {
                 failures.push(operation.index, non_empty(path), error);
             }
         }
-        let resolution = match &self.recall {
-            Some((recall, file)) => recall.resolve(file, path, evidence, &policy, &forward),
-            None => resolve_plainly(path, evidence, &policy, &forward),
+        let resolution = match &self.call_memory {
+            Some((call_memory, file)) => {
+                call_memory.resolve(file, path, current_text, &policy, &forward)
+            }
+            None => resolve_plainly(path, current_text, &policy, &forward),
         };
         let mut resolved = resolution.unwrap_or_else(|refused| {
             failures.push_refusal(*refused);
             Vec::new()
         });
-        let ExpandedBlocks { blocks, refused } =
-            expand_blocks(evidence, path, &mut resolved, self.recall.as_ref(), self.budget);
+        let ExpandedBlocks { blocks, refused } = expand_blocks(
+            current_text,
+            path,
+            &mut resolved,
+            self.call_memory.as_ref(),
+            self.budget,
+        );
         if !refused.is_empty() {
-            failures.push_refusal(refusal(self.recall.as_ref(), evidence, refused));
+            failures.push_refusal(refusal(self.call_memory.as_ref(), current_text, refused));
         }
         Placement { resolved, forward, blocks, failures }
     }
@@ -320,11 +328,11 @@ impl<'a, 'o> PlanRequest<'a, 'o> {
 
 impl PlanRequest<'_, '_> {
     /// The lines in a refusal whose anchors could also name other lines that were shown.
-    fn doubtful(&self, document: &Document, failures: &Failures) -> Doubtful {
-        let recall = self.recall.as_ref().filter(|_| failures.lines().next().is_some());
-        let Some((recall, file)) = recall else { return Doubtful::default() };
-        let evidence = self.evidence(document.text());
-        recall.doubtful(self.dialect, file, evidence.body(), failures.lines())
+    fn ambiguous(&self, document: &Document, failures: &Failures) -> AmbiguousLines {
+        let call_memory = self.call_memory.as_ref().filter(|_| failures.lines().next().is_some());
+        let Some((call_memory, file)) = call_memory else { return AmbiguousLines::default() };
+        let current_text = self.current_text(document.text());
+        call_memory.ambiguous(self.dialect, file, current_text.body(), failures.lines())
     }
 }
 
@@ -341,47 +349,47 @@ pub(super) fn plan_document(
     document: Document,
     request: &PlanRequest<'_, '_>,
 ) -> std::result::Result<PlannedFile, Failures> {
-    let (document, failures) = match try_plan(document, request, Doubtful::default()) {
+    let (document, failures) = match try_plan(document, request, AmbiguousLines::default()) {
         Ok(planned) => return Ok(planned),
         Err(refused) => *refused,
     };
-    let doubtful = request.doubtful(&document, &failures);
-    if doubtful.is_empty() {
+    let ambiguous = request.ambiguous(&document, &failures);
+    if ambiguous.is_empty() {
         return Err(failures);
     }
     // Which lines a refusal shows is known only now. Rendering them with editions needs a second
     // run.
-    match try_plan(document, request, doubtful) {
+    match try_plan(document, request, ambiguous) {
         Ok(planned) => Ok(planned),
         Err(refused) => Err(refused.1),
     }
 }
 
 /// Plans the operations. On failure it returns the document as well. Refusals render the lines in
-/// `doubtful` with an edition.
+/// `ambiguous` with an edition.
 fn try_plan(
     document: Document,
     request: &PlanRequest<'_, '_>,
-    doubtful: Doubtful,
+    ambiguous: AmbiguousLines,
 ) -> std::result::Result<PlannedFile, Box<(Document, Failures)>> {
     let &PlanRequest { path, operations, .. } = request;
-    let evidence = Evidence { doubtful, ..request.evidence(document.text()) };
+    let current_text = CurrentText { ambiguous, ..request.current_text(document.text()) };
     let own_index = own_index(&document);
-    let index = own_index.as_ref().unwrap_or(&evidence.index);
+    let index = own_index.as_ref().unwrap_or(&current_text.index);
     let subject = PlanText { document: &document, index, cancel: request.cancel };
-    let Placement { resolved, forward, blocks, mut failures } = request.locate(&evidence);
-    let rows = FileRows::of(request, &evidence);
+    let Placement { resolved, forward, blocks, mut failures } = request.locate(&current_text);
+    let rows = FileRows::of(request, &current_text);
     let RepairedEdits { mut edits, mut repairs, mut warnings, refused, invented } =
-        repair_texts(&evidence, request, &resolved, &rows);
+        repair_texts(&current_text, request, &resolved, &rows);
     if !refused.is_empty() {
-        failures.push_refusal(refusal(request.recall.as_ref(), &evidence, refused));
+        failures.push_refusal(refusal(request.call_memory.as_ref(), &current_text, refused));
     }
     for (operation, error) in invented {
         failures.push(operation, non_empty(path), error);
     }
     let mut not_found = Vec::new();
     for &operation in &forward {
-        let repaired = match repaired_replacement(operation, &evidence, request, &rows) {
+        let repaired = match repaired_replacement(operation, &current_text, request, &rows) {
             Ok(repaired) => repaired,
             Err(error) => {
                 failures.push(operation.index, non_empty(path), error);
@@ -395,7 +403,9 @@ fn try_plan(
             Err(error) => {
                 let is_told = not_found.len() < NEAREST_LIMIT && error.code == Code::TextNotFound;
                 let near = is_told
-                    .then(|| nearest_failure(&evidence, path, operation, &error, request.cancel))
+                    .then(|| {
+                        nearest_failure(&current_text, path, operation, &error, request.cancel)
+                    })
                     .flatten();
                 match near {
                     Some(near) => not_found.push(near),
@@ -405,7 +415,7 @@ fn try_plan(
         }
     }
     if !not_found.is_empty() {
-        failures.push_refusal(refusal(request.recall.as_ref(), &evidence, not_found));
+        failures.push_refusal(refusal(request.call_memory.as_ref(), &current_text, not_found));
     }
     let by_path = values::edits(&subject, path, &forward).unwrap_or_else(|refused| {
         failures.extend(refused);
@@ -471,9 +481,11 @@ fn try_plan(
     });
     let noops = noops.collect();
     let relocations =
-        resolved.iter().flat_map(|operation| relocations(&evidence, path, operation)).collect();
-    let (index, hash) =
-        (evidence.index, evidence.hash.into_inner().map(OnceLock::from).unwrap_or_default());
+        resolved.iter().flat_map(|operation| relocations(&current_text, path, operation)).collect();
+    let (index, hash) = (
+        current_text.index,
+        current_text.hash.into_inner().map(OnceLock::from).unwrap_or_default(),
+    );
     Ok(PlannedFile {
         document,
         index,
@@ -576,12 +588,12 @@ fn transfer<'o>(
 
 /// Failures, with the memory update for the lines of the file that they show.
 fn refusal(
-    recall: Option<&(Recall<'_>, &Path)>,
-    evidence: &Evidence<'_>,
+    call_memory: Option<&(CallMemory<'_>, &Path)>,
+    current_text: &CurrentText<'_>,
     failures: Vec<(Failure, AnchorReport)>,
 ) -> FileRefusal {
-    match recall {
-        Some((recall, file)) => recall.refusal(file, evidence, failures),
+    match call_memory {
+        Some((call_memory, file)) => call_memory.refusal(file, current_text, failures),
         None => FileRefusal { failures, update: None },
     }
 }
@@ -597,13 +609,13 @@ struct ExpandedBlocks {
 /// Expands operations that name a block to all of its lines. In a session, the lines to be removed
 /// must have been shown.
 fn expand_blocks(
-    evidence: &Evidence<'_>,
+    current_text: &CurrentText<'_>,
     path: &str,
     resolved: &mut [Resolved<'_>],
-    recall: Option<&(Recall<'_>, &Path)>,
+    call_memory: Option<&(CallMemory<'_>, &Path)>,
     budget: &Budget<'_>,
 ) -> ExpandedBlocks {
-    let blocks = Blocks::new(path, evidence.text, budget);
+    let blocks = Blocks::new(path, current_text.text, budget);
     let mut expanded = ExpandedBlocks::default();
     let mut removed = Vec::new();
     for one in resolved.iter_mut().filter(|target| target.operation.action.names_block()) {
@@ -611,7 +623,7 @@ fn expand_blocks(
         let BlockSpan { first, last } = match blocks.at(line) {
             Ok(block) => block,
             Err(none) => {
-                let failure = no_block_failure(evidence, path, one.operation, line, &none);
+                let failure = no_block_failure(current_text, path, one.operation, line, &none);
                 expanded.refused.push(failure);
                 continue;
             }
@@ -627,8 +639,8 @@ fn expand_blocks(
             }
         }
     }
-    if let Some((recall, file)) = recall {
-        expanded.refused.extend(recall.unseen_in_blocks(file, path, evidence, &removed));
+    if let Some((call_memory, file)) = call_memory {
+        expanded.refused.extend(call_memory.unseen_in_blocks(file, path, current_text, &removed));
     }
     expanded
 }
@@ -685,57 +697,57 @@ struct FileRows<'a> {
 }
 
 impl<'a> FileRows<'a> {
-    fn of(request: &PlanRequest<'a, '_>, evidence: &Evidence<'_>) -> FileRows<'a> {
-        let recall = request.recall.as_ref().map(|(recall, _)| *recall);
-        let copied = CopiedRows::new(evidence.dialect, recall);
+    fn of(request: &PlanRequest<'a, '_>, current_text: &CurrentText<'_>) -> FileRows<'a> {
+        let call_memory = request.call_memory.as_ref().map(|(call_memory, _)| *call_memory);
+        let copied = CopiedRows::new(current_text.dialect, call_memory);
         FileRows { copied, has_rows: OnceCell::new() }
     }
 
-    fn are_in(&self, evidence: &Evidence<'_>) -> bool {
-        let begins_like_row = |line| begins_like_row(evidence.dialect, line);
-        *self.has_rows.get_or_init(|| evidence.body().lines().any(begins_like_row))
+    fn are_in(&self, current_text: &CurrentText<'_>) -> bool {
+        let begins_like_row = |line| begins_like_row(current_text.dialect, line);
+        *self.has_rows.get_or_init(|| current_text.body().lines().any(begins_like_row))
     }
 }
 
 /// The new text of a `replace_text` without copied anchors, if a session showed such rows.
 fn repaired_replacement(
     operation: &Operation,
-    evidence: &Evidence<'_>,
+    current_text: &CurrentText<'_>,
     request: &PlanRequest<'_, '_>,
     rows: &FileRows<'_>,
 ) -> Result<Option<(String, Repair)>> {
     let LineEdit::ReplaceText { new_text, .. } = &operation.action else { return Ok(None) };
-    let is_on = request.options.repairs.has(Rule::StripAnchors, evidence.dialect);
+    let is_on = request.options.repairs.has(Rule::StripAnchors, current_text.dialect);
     if !is_on || operation.verbatim || !rows.copied.is_remembered() {
         return Ok(None);
     }
     let of_file = RowEvidence {
-        dialect: evidence.dialect,
+        dialect: current_text.dialect,
         has_shown: &|row| rows.copied.has(row),
-        line: &|number| Some(String::from_utf8_lossy(evidence.line(number)?)),
-        file_has_rows: &|| rows.are_in(evidence),
+        line: &|number| Some(String::from_utf8_lossy(current_text.line(number)?)),
+        file_has_rows: &|| rows.are_in(current_text),
     };
     without_rows(&of_file, operation.index, new_text)
 }
 
 fn repair_texts<'o>(
-    evidence: &Evidence<'_>,
+    current_text: &CurrentText<'_>,
     request: &PlanRequest<'_, '_>,
     resolved: &[Resolved<'o>],
     rows: &FileRows<'_>,
 ) -> RepairedEdits<'o> {
     let &PlanRequest { path, options, cancel, budget, .. } = request;
     let line = |number: u64| -> Option<Cow<'_, str>> {
-        Some(String::from_utf8_lossy(evidence.line(number)?))
+        Some(String::from_utf8_lossy(current_text.line(number)?))
     };
     let trials = OnceCell::new();
     let parses = |draft: &ModelText| {
         let EditSite::Lines(first, last) = draft.site else { return None };
-        let trials = trials.get_or_init(|| TrialParser::of(path, evidence.text, budget));
+        let trials = trials.get_or_init(|| TrialParser::of(path, current_text.text, budget));
         trials.parses(first, last, &draft.lines)
     };
     let touched = LazyCell::new(|| Touched::of(resolved));
-    let is_prose = is_prose(path, evidence.text);
+    let is_prose = is_prose(path, current_text.text);
     let (mut shifted, mut shifts) = (Vec::new(), HashMap::<Shift, usize>::new());
     let mut repaired =
         RepairedEdits { edits: Vec::with_capacity(resolved.len()), ..RepairedEdits::default() };
@@ -755,12 +767,12 @@ fn repair_texts<'o>(
         let draft = ModelText { site: place_of(one), lines: lines.clone() };
         let is_touched = |number| touched.by_another(one.operation.index, number);
         let subject = repair::EditContext {
-            dialect: evidence.dialect,
+            dialect: current_text.dialect,
             line: &line,
             is_touched: &is_touched,
             parses: &parses,
             has_shown: &|row| rows.copied.has(row),
-            file_has_rows: &|| rows.are_in(evidence),
+            file_has_rows: &|| rows.are_in(current_text),
             is_prose,
             reindented: &one.reindented,
             cancel,
@@ -775,8 +787,8 @@ fn repair_texts<'o>(
             description: done.description,
         }));
         let repeats = repair::repeats(&options.repairs, &subject, &draft);
-        repaired.refused.extend(repeated_failure(evidence, path, one.operation, &repeats));
-        if options.repairs.has(Rule::StripAnchors, evidence.dialect)
+        repaired.refused.extend(repeated_failure(current_text, path, one.operation, &repeats));
+        if options.repairs.has(Rule::StripAnchors, current_text.dialect)
             && let Some(row) = invented_row_in(&subject, &draft)
         {
             let error = invented_row_error(one.operation.index, row + 1);
@@ -785,7 +797,7 @@ fn repair_texts<'o>(
         let cut = repair::cut_row(&subject, &draft).zip(draft.site.line());
         repaired
             .refused
-            .extend(cut.and_then(|cut| cut_row_failure(evidence, path, one.operation, cut)));
+            .extend(cut.and_then(|cut| cut_row_failure(current_text, path, one.operation, cut)));
         // The hint of a block's anchor need not be that of the block's first line.
         let named = one.operation.action.anchors().next();
         let hint = named.filter(|_| !one.operation.action.names_block());
@@ -799,7 +811,7 @@ fn repair_texts<'o>(
     }
     // A patch that shifts several texts alike means to.
     shifted.retain(|(_, found)| found.shift.as_ref().is_none_or(|shift| shifts[shift] == 1));
-    let is_as_shown = request.recall.is_some();
+    let is_as_shown = request.call_memory.is_some();
     repaired.warnings.extend(shifted.iter().map(|(operation, found)| Warning {
         code: WarningCode::Indentation,
         operation: Some(operation.index),
@@ -864,7 +876,11 @@ fn edit_of<'o>(resolved: &Resolved<'o>, place: EditSite, lines: Cow<'o, [String]
 }
 
 /// The relocations of an operation: one for each anchor that moved.
-fn relocations(evidence: &Evidence<'_>, path: &str, resolved: &Resolved<'_>) -> Vec<Relocation> {
+fn relocations(
+    current_text: &CurrentText<'_>,
+    path: &str,
+    resolved: &Resolved<'_>,
+) -> Vec<Relocation> {
     if (resolved.distance, resolved.last_distance) == (0, 0) {
         return Vec::new();
     }
@@ -876,8 +892,8 @@ fn relocations(evidence: &Evidence<'_>, path: &str, resolved: &Resolved<'_>) -> 
         Relocation {
             operation: resolved.operation.index,
             path: path.to_owned(),
-            from: anchor.text(evidence.dialect),
-            to: evidence.fresh(line).unwrap_or_default(),
+            from: anchor.text(current_text.dialect),
+            to: current_text.fresh(line).unwrap_or_default(),
             distance,
         }
     };

@@ -5,7 +5,7 @@ use super::failures::Failures;
 use crate::edit::outcome::Rejected;
 use crate::edit::report::{HunkNames, anchor_failures};
 use crate::edit::request::{InsertAt, LineEdit, Operation};
-use crate::edit::resolve::{Evidence, RELOCATE_WINDOW_LINES, Relocate, RelocatePolicy, resolve};
+use crate::edit::resolve::{CurrentText, RELOCATE_WINDOW_LINES, Relocate, RelocatePolicy, resolve};
 use crate::view::scope::Scope;
 use hashline_base::error::{Code, Error, Result};
 use hashline_disk::bytes::{Loaded, load_bytes, with_file};
@@ -48,11 +48,13 @@ fn verify(
             Err(error) => failures.push(index, Some(path), error),
         }
     }
-    let evidence = Evidence::new(scope.dialect, document.text());
+    let current_text = CurrentText::new(scope.dialect, document.text());
     let policy = RelocatePolicy { relocate: Relocate::Off, window_lines: RELOCATE_WINDOW_LINES };
     let operations: Vec<&Operation> = operations.iter().collect();
-    if let Err(refusals) = resolve(&evidence, &policy, &operations) {
-        for (failure, report) in anchor_failures(&evidence, policy.window_lines, path, &refusals) {
+    if let Err(refusals) = resolve(&current_text, &policy, &operations) {
+        for (failure, report) in
+            anchor_failures(&current_text, policy.window_lines, path, &refusals)
+        {
             failures.push_reported(failure, report);
         }
     }

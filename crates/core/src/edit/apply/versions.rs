@@ -5,7 +5,7 @@
 use super::failures::Failures;
 use crate::edit::report::stale_version;
 use crate::edit::request::{FileAction, NamedVersion, Operations};
-use crate::edit::resolve::Evidence;
+use crate::edit::resolve::CurrentText;
 use crate::view::scope::Scope;
 use hashline_base::error::{Code, Error, Result};
 use hashline_disk::bytes::{Loaded, contained, load_place};
@@ -69,8 +69,8 @@ pub(super) fn stale_text(
     if Tag::of(text) == version.tag {
         return None;
     }
-    let evidence = Evidence::new(dialect, text);
-    let (failure, report) = stale_version(&evidence, version, &lines_named(patch, version));
+    let current_text = CurrentText::new(dialect, text);
+    let (failure, report) = stale_version(&current_text, version, &lines_named(patch, version));
     let mut failures = Failures::default();
     failures.push_reported(failure, report);
     Some(failures)

@@ -10,7 +10,7 @@ use crate::edit::outcome::{
 use crate::edit::plan::{Plan, Region};
 use crate::edit::repair::Reindented;
 use crate::edit::request::Operation;
-use crate::edit::resolve::Doubtful;
+use crate::edit::resolve::AmbiguousLines;
 use hashline_base::error::{Mention, Message};
 use hashline_disk::bytes::Document;
 use hashline_lines::dialect::Dialect;
@@ -280,7 +280,7 @@ pub fn reindented_message(operation: &Operation, found: &Reindented, is_as_shown
 /// There is one section for each file of `applied.files`, with the lines that need an edition.
 pub fn applied_text(
     applied: &Applied,
-    sections: &[(Section<'_>, Doubtful)],
+    sections: &[(Section<'_>, AmbiguousLines)],
     names: HunkNames<'_>,
     limit_bytes: usize,
 ) -> (String, Vec<ShownLines>) {
@@ -291,14 +291,14 @@ pub fn applied_text(
     let notes = notes.into_text("remark");
     let mut files = LimitedText::new(limit_bytes.saturating_sub(notes.len()));
     let mut shown = Vec::with_capacity(sections.len());
-    for (file, (section, doubtful)) in applied.files.iter().zip(sections) {
+    for (file, (section, ambiguous)) in applied.files.iter().zip(sections) {
         let path = if file.path.is_empty() { IN_MEMORY } else { &file.path };
         let headline = match section.tag {
             Some(tag) => format!("{}\n({})\n", version_header(path, tag), summary(file)),
             None if section.is_only_file => format!("{}\n", summary(file)),
             None => format!("{} {}\n", file_header(path), summary(file)),
         };
-        shown.push(files.push_section(&headline, section, doubtful, names));
+        shown.push(files.push_section(&headline, section, ambiguous, names));
     }
     let mut out = files.into_text("file") + &notes;
     if applied.files.is_empty() {
@@ -371,18 +371,18 @@ impl LimitedText {
         &mut self,
         headline: &str,
         section: &Section<'_>,
-        doubtful: &Doubtful,
+        ambiguous: &AmbiguousLines,
         names: HunkNames<'_>,
     ) -> ShownLines {
         if !self.push(headline) {
             return ShownLines::default();
         }
         let room_bytes = self.limit_bytes - self.out.len();
-        let rows = section.fitting(room_bytes, doubtful, names);
+        let rows = section.fitting(room_bytes, ambiguous, names);
         self.out += &rows.text;
         let omitted = omission(rows.omitted, "line", " of this file");
         self.out.extend(omitted.map(|omitted| omitted + "\n"));
-        let versioned = doubtful.lines().common(&rows.shown.lines);
+        let versioned = ambiguous.lines().common(&rows.shown.lines);
         ShownLines { versioned, ..rows.shown }
     }
 

@@ -2,7 +2,7 @@
 //! text of a dry run, and the refusal.
 
 use super::{Section, number_of};
-use crate::edit::resolve::Doubtful;
+use crate::edit::resolve::AmbiguousLines;
 use crate::edit::structure::{Break, Mistake, Suggestion};
 use crate::json::quoted;
 use hashline_base::error::{Mention, Message};
@@ -17,12 +17,16 @@ struct QuotedText<'a> {
     dialect: &'static Dialect,
     text: &'a [u8],
     index: LineIndex,
-    doubtful: &'a Doubtful,
+    ambiguous: &'a AmbiguousLines,
 }
 
 impl<'a> QuotedText<'a> {
-    fn new(dialect: &'static Dialect, text: &'a [u8], doubtful: &'a Doubtful) -> QuotedText<'a> {
-        QuotedText { dialect, text, index: LineIndex::new(text, Unit::Byte), doubtful }
+    fn new(
+        dialect: &'static Dialect,
+        text: &'a [u8],
+        ambiguous: &'a AmbiguousLines,
+    ) -> QuotedText<'a> {
+        QuotedText { dialect, text, index: LineIndex::new(text, Unit::Byte), ambiguous }
     }
 
     fn line(&self, number: u64) -> &'a [u8] {
@@ -32,7 +36,7 @@ impl<'a> QuotedText<'a> {
     /// The line as a read shows it. Its text is the hint of the anchor, so the anchor cannot mean
     /// another line with the same hash.
     fn row(&self, number: u64) -> String {
-        self.section(vec![number]).text(self.doubtful).trim_end_matches('\n').to_owned()
+        self.section(vec![number]).text(self.ambiguous).trim_end_matches('\n').to_owned()
     }
 
     fn section(&self, mut numbers: Vec<u64>) -> Section<'a> {
@@ -48,7 +52,7 @@ impl<'a> QuotedText<'a> {
 
 /// The lines of a syntax error, with their anchors.
 pub fn fault_rows(dialect: &'static Dialect, text: &[u8], found: &Break) -> String {
-    let certain = Doubtful::default();
+    let certain = AmbiguousLines::default();
     QuotedText::new(dialect, text, &certain).section(lines_of(found)).text(&certain)
 }
 
@@ -82,8 +86,8 @@ pub struct BreakReport<'a> {
 impl BreakReport<'_> {
     /// The warning after the patch was applied: the error, its lines, and a call that turns the
     /// file into what was probably intended. `text` is the text after the patch.
-    pub fn warning(&self, text: &[u8], doubtful: &Doubtful) -> BreakMessage {
-        let after = QuotedText::new(self.dialect, text, doubtful);
+    pub fn warning(&self, text: &[u8], ambiguous: &AmbiguousLines) -> BreakMessage {
+        let after = QuotedText::new(self.dialect, text, ambiguous);
         let fix = self.suggestion.map(|one| (one, fix_of(&after, self.path, one)));
         let mut numbers = lines_of(self.found);
         numbers.extend(fix.iter().flat_map(|(_, fix)| fix.lines.clone()));
@@ -103,7 +107,7 @@ impl BreakReport<'_> {
         let section = after.section(numbers);
         let path = one_line(self.path);
         let (shown, anchors) = (section.shown(), section.anchored_lines().collect());
-        let text = section.text(after.doubtful);
+        let text = section.text(after.ambiguous);
         let rows = text.trim_end_matches('\n');
         let message =
             format!("{path} parsed before and does not now: line {line}: {what}.\n{rows}");
@@ -111,12 +115,12 @@ impl BreakReport<'_> {
     }
 
     /// The warning of a dry run: the error, and how to change the patch before it is sent.
-    /// `doubtful` are lines of the text before.
-    pub fn dry_run(&self, before: &[u8], after: &[u8], doubtful: &Doubtful) -> BreakMessage {
-        let certain = Doubtful::default();
+    /// `ambiguous` are lines of the text before.
+    pub fn dry_run(&self, before: &[u8], after: &[u8], ambiguous: &AmbiguousLines) -> BreakMessage {
+        let certain = AmbiguousLines::default();
         let after = QuotedText::new(self.dialect, after, &certain);
         let mut warning = self.fault(&after, lines_of(self.found));
-        let correction = self.suggestion.map(|one| self.correction(before, one, doubtful));
+        let correction = self.suggestion.map(|one| self.correction(before, one, ambiguous));
         if let Some(correction) = correction {
             warning.message = warning.message + "\n" + correction;
         }
@@ -124,10 +128,10 @@ impl BreakReport<'_> {
     }
 
     /// The refusal of a patch that would break the file.
-    pub fn refusal(&self, before: &[u8], doubtful: &Doubtful) -> Message {
+    pub fn refusal(&self, before: &[u8], ambiguous: &AmbiguousLines) -> Message {
         let Break { line, what, .. } = self.found;
         let path = one_line(self.path);
-        let correction = self.suggestion.map(|one| self.correction(before, one, doubtful));
+        let correction = self.suggestion.map(|one| self.correction(before, one, ambiguous));
         let correction = correction.map(|correction| Message::from(". ") + correction);
         Message::from(format!(
             "{path} parses now and would not after the patch: line {line} of the result: {what}. Fix the text or the range, or set the syntax check to warn"
@@ -135,9 +139,9 @@ impl BreakReport<'_> {
     }
 
     /// How to change an operation so that the file parses.
-    fn correction(&self, before: &[u8], one: &Suggestion, doubtful: &Doubtful) -> Message {
+    fn correction(&self, before: &[u8], one: &Suggestion, ambiguous: &AmbiguousLines) -> Message {
         let Suggestion { operation, mistake, line, .. } = one;
-        let row = || QuotedText::new(self.dialect, before, doubtful).row(*line);
+        let row = || QuotedText::new(self.dialect, before, ambiguous).row(*line);
         let how = match mistake {
             Mistake::End(_) => format!("if it ended at `{}`", row()),
             Mistake::Start(_) => format!("if it started at `{}`", row()),
@@ -184,7 +188,7 @@ struct Fix {
 
 /// The call that replaces the text with the suggested one. They differ in one run of lines.
 fn fix_of(now: &QuotedText<'_>, path: &str, suggestion: &Suggestion) -> Fix {
-    let certain = Doubtful::default();
+    let certain = AmbiguousLines::default();
     let wanted = QuotedText::new(now.dialect, &suggestion.text, &certain);
     let mistake = suggestion.mistake;
     let (own, other) = (now.index.count(), wanted.index.count());

@@ -5,7 +5,7 @@ use super::CONTEXT_LINES;
 use super::rejected::AnchorReport;
 use crate::edit::outcome::Failure;
 use crate::edit::request::{NamedVersion, Operations};
-use crate::edit::resolve::Evidence;
+use crate::edit::resolve::CurrentText;
 use hashline_base::error::{Code, Mention, Message};
 use hashline_lines::tag::Tag;
 use hashline_omp::ScriptHunk;
@@ -72,13 +72,13 @@ impl<'p> HunkNames<'p> {
 /// The refusal of a section that names an old version of its file. It shows the current lines
 /// around `named`, which has the first and the last line of each hunk.
 pub fn stale_version(
-    evidence: &Evidence<'_>,
+    current_text: &CurrentText<'_>,
     version: &NamedVersion,
     named: &[(u64, u64)],
 ) -> (Failure, AnchorReport) {
     let path = &version.path;
-    let now = Tag::of(evidence.text);
-    let count = evidence.count();
+    let now = Tag::of(current_text.text);
+    let count = current_text.count();
     let around = |&(first, last): &(u64, u64)| {
         let first = first.min(count).saturating_sub(CONTEXT_LINES).max(1);
         (first, last.saturating_add(CONTEXT_LINES).min(count).min(first + SHOWN_LIMIT_LINES))
@@ -88,7 +88,7 @@ pub fn stale_version(
     let explanation = format!(
         "The file is [{path}#{now}] now and has {count} lines: name the lines by this tag and by their numbers in it."
     );
-    let report = AnchorReport::new(evidence, path, headline, &ranges, explanation);
+    let report = AnchorReport::new(current_text, path, headline, &ranges, explanation);
     let failure = Failure {
         operation: version.operation,
         path: Some(path.clone()),

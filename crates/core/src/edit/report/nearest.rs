@@ -7,7 +7,7 @@
 use super::rejected::AnchorReport;
 use crate::edit::outcome::Failure;
 use crate::edit::request::{LineEdit, Operation};
-use crate::edit::resolve::Evidence;
+use crate::edit::resolve::CurrentText;
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Error, Mention, Message};
 use hashline_lines::normalize::visible_chars;
@@ -34,7 +34,7 @@ const LINES_BETWEEN_CHECKS: u64 = 1_024;
 /// The failure of an `old_text` that does not occur, with the most similar lines; `None` if no line
 /// is similar.
 pub fn nearest_failure(
-    evidence: &Evidence<'_>,
+    current_text: &CurrentText<'_>,
     path: &str,
     operation: &Operation,
     error: &Error,
@@ -49,15 +49,15 @@ pub fn nearest_failure(
         .rev()
         .max_by_key(|(_, line)| visible_count(line))
         .filter(|(_, line)| (1..=LINE_LIMIT_CHARS).contains(&visible_count(line)))?;
-    let found = nearest_line(evidence, key, cancel)?;
+    let found = nearest_line(current_text, key, cancel)?;
     let first = found.saturating_sub(at as u64).max(1);
     // The line that was found must be among those that are shown.
     let first = first.max(found.saturating_sub(SHOWN_LIMIT_LINES - 1));
     let last = first + (lines.len() as u64).clamp(1, SHOWN_LIMIT_LINES) - 1;
-    let last = last.max(found).min(evidence.count());
+    let last = last.max(found).min(current_text.count());
     let headline =
         Message::from("Most like the old_text of ") + Mention::Operation(operation.index) + ":";
-    let report = AnchorReport::new(evidence, path, headline, &[(first, last)], String::new());
+    let report = AnchorReport::new(current_text, path, headline, &[(first, last)], String::new());
     let named = (!path.is_empty()).then_some(path);
     let mut failure = Failure::new(operation.index, named, error.clone());
     failure.lines = Some(report.rows());
@@ -70,15 +70,15 @@ fn visible_count(line: &str) -> usize {
 }
 
 /// The first line that equals the key except for whitespace, or else the most similar line.
-fn nearest_line(evidence: &Evidence<'_>, key: &str, cancel: &Cancel) -> Option<u64> {
+fn nearest_line(current_text: &CurrentText<'_>, key: &str, cancel: &Cancel) -> Option<u64> {
     let length = visible_count(key);
     let mut best: Option<(u64, f64)> = None;
     let mut left = WORK_LIMIT_CHARS;
-    for number in 1..=evidence.count() {
+    for number in 1..=current_text.count() {
         if number % LINES_BETWEEN_CHECKS == 0 && cancel.is_cancelled() {
             return None;
         }
-        let line = evidence.line(number)?;
+        let line = current_text.line(number)?;
         // Much shorter than the key, or too long to compare: a character has at most four bytes.
         if line.len() < length / 2 || line.len() > 8 * LINE_LIMIT_CHARS {
             continue;

@@ -5,20 +5,20 @@ use super::rejected::AnchorReport;
 use crate::edit::block::MissingBlock;
 use crate::edit::outcome::Failure;
 use crate::edit::request::Operation;
-use crate::edit::resolve::Evidence;
+use crate::edit::resolve::CurrentText;
 use hashline_base::error::Code;
 
 /// The failure of an operation that names a block where none begins, and its report. `line` is the
 /// current line of its anchor.
 pub fn no_block_failure(
-    evidence: &Evidence<'_>,
+    current_text: &CurrentText<'_>,
     path: &str,
     operation: &Operation,
     line: u64,
     missing: &MissingBlock,
 ) -> (Failure, AnchorReport) {
-    let fresh = |line: u64| evidence.fresh(line).unwrap_or_default();
-    let named = operation.action.anchors().next().map(|one| one.text(evidence.dialect));
+    let fresh = |line: u64| current_text.fresh(line).unwrap_or_default();
+    let named = operation.action.anchors().next().map(|one| one.text(current_text.dialect));
     let named = named.unwrap_or_else(|| fresh(line));
     let nearest = match (missing.above, missing.below) {
         (None, None) => "Name the lines by start_anchor and end_anchor.".to_owned(),
@@ -33,7 +33,7 @@ pub fn no_block_failure(
     let ranges: Vec<(u64, u64)> = lines.map(|line| (line, line)).collect();
     let headline = format!("No block at {named}.");
     let explanation = format!("No block begins at line {line}: {}. {nearest}", missing.why);
-    let report = AnchorReport::new(evidence, path, headline, &ranges, explanation);
+    let report = AnchorReport::new(current_text, path, headline, &ranges, explanation);
     let failure = report.failure(operation, Code::NoBlock, named);
     (failure, report)
 }

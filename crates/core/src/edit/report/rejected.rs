@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{CONTEXT_LINES, LINE_LIMIT_BYTES, Section, number_of, omission};
 use crate::edit::outcome::Failure;
 use crate::edit::request::Operation;
-use crate::edit::resolve::{AnchorRefusal, Evidence};
+use crate::edit::resolve::{AnchorRefusal, CurrentText};
 use hashline_base::error::{Code, Mention, Message};
 use hashline_lines::checksum::Checksum;
 use hashline_lines::lines::Span;
@@ -37,20 +37,21 @@ impl AnchorReport {
     /// The report on the anchor of a line. It shows the current lines of `ranges`, as many as fit
     /// into a refusal.
     pub(in crate::edit) fn new(
-        evidence: &Evidence<'_>,
+        current_text: &CurrentText<'_>,
         path: &str,
         headline: impl Into<Message>,
         ranges: &[(u64, u64)],
         explanation: impl Into<Message>,
     ) -> AnchorReport {
         let (headline, explanation) = (headline.into(), explanation.into());
-        let mut rendered = RenderedLines::new(evidence);
+        let mut rendered = RenderedLines::new(current_text);
         let mut lines: Vec<(u64, Arc<str>)> = Vec::new();
-        let mut left_bytes = evidence.limit_bytes;
+        let mut left_bytes = current_text.limit_bytes;
         for &(first, last) in ranges {
-            let spans = evidence.index.from_line(evidence.text, first).into_iter().flatten();
+            let spans =
+                current_text.index.from_line(current_text.text, first).into_iter().flatten();
             for (number, span) in (first..=last).zip(spans) {
-                let row = rendered.line(number, span.text(evidence.text));
+                let row = rendered.line(number, span.text(current_text.text));
                 let Some(rest_bytes) = left_bytes.checked_sub(row.len() + 1) else { break };
                 left_bytes = rest_bytes;
                 lines.push((number, row));
@@ -58,7 +59,7 @@ impl AnchorReport {
         }
         lines.sort_by_key(|(number, _)| *number);
         lines.dedup_by_key(|(number, _)| *number);
-        let header = header_of(evidence, path);
+        let header = header_of(current_text, path);
         AnchorReport { path: path.to_owned(), header, headline, lines, explanation, remap: None }
     }
 
@@ -112,23 +113,23 @@ impl AnchorReport {
 
 /// The header with the current tag of a file, in dialects without hashes. A text in memory has no
 /// path and no header.
-fn header_of(evidence: &Evidence<'_>, path: &str) -> Option<String> {
-    let is_needed = !evidence.dialect.has_hashes() && !path.is_empty();
-    is_needed.then(|| version_header(path, Tag::of(evidence.text)))
+fn header_of(current_text: &CurrentText<'_>, path: &str) -> Option<String> {
+    let is_needed = !current_text.dialect.has_hashes() && !path.is_empty();
+    is_needed.then(|| version_header(path, Tag::of(current_text.text)))
 }
 
 /// The failures of the refused anchors of one file, with their reports.
 pub fn anchor_failures(
-    evidence: &Evidence<'_>,
+    current_text: &CurrentText<'_>,
     window_lines: u64,
     path: &str,
     refusals: &[AnchorRefusal<'_>],
 ) -> Vec<(Failure, AnchorReport)> {
-    let mut rendered = RenderedLines::new(evidence);
+    let mut rendered = RenderedLines::new(current_text);
     let failure = |refusal: &AnchorRefusal<'_>| {
-        let report = report(evidence, window_lines, path, refusal, &mut rendered);
-        let anchor = refusal.anchor.text(evidence.dialect);
-        let suggestion = refusal.suggested_line.and_then(|line| evidence.fresh(line));
+        let report = report(current_text, window_lines, path, refusal, &mut rendered);
+        let anchor = refusal.anchor.text(current_text.dialect);
+        let suggestion = refusal.suggested_line.and_then(|line| current_text.fresh(line));
         let failure =
             Failure { suggestion, ..report.failure(refusal.operation, refusal.code, anchor) };
         (failure, report)
@@ -137,33 +138,33 @@ pub fn anchor_failures(
 }
 
 fn report(
-    evidence: &Evidence<'_>,
+    current_text: &CurrentText<'_>,
     window_lines: u64,
     path: &str,
     refusal: &AnchorRefusal<'_>,
     rendered: &mut RenderedLines<'_>,
 ) -> AnchorReport {
     let line = u64::from(refusal.anchor.line);
-    let anchor = refusal.anchor.text(evidence.dialect);
+    let anchor = refusal.anchor.text(current_text.dialect);
     if let Some(lines) = refusal.changed {
-        return changed_report(evidence, path, &anchor, lines);
+        return changed_report(current_text, path, &anchor, lines);
     }
-    let centre = line.min(evidence.count());
+    let centre = line.min(current_text.count());
     let first = centre.saturating_sub(CONTEXT_LINES).max(1);
-    let last = (centre + CONTEXT_LINES).min(evidence.count());
-    let lines = evidence.index.from_line(evidence.text, first).into_iter().flatten();
+    let last = (centre + CONTEXT_LINES).min(current_text.count());
+    let lines = current_text.index.from_line(current_text.text, first).into_iter().flatten();
     let lines = (first..=last)
         .zip(lines)
-        .map(|(number, span)| (number, rendered.line(number, span.text(evidence.text))));
-    let fresh = evidence
+        .map(|(number, span)| (number, rendered.line(number, span.text(current_text.text))));
+    let fresh = current_text
         .fresh(line)
         .filter(|fresh| refusal.near.iter().all(|&found| is_far(line, found)) && *fresh != anchor);
     AnchorReport {
         path: path.to_owned(),
-        header: header_of(evidence, path),
+        header: header_of(current_text, path),
         headline: headline(refusal.code, &anchor).into(),
         lines: lines.collect(),
-        explanation: explanation(evidence, window_lines, refusal).into(),
+        explanation: explanation(current_text, window_lines, refusal).into(),
         remap: fresh.map(|fresh| (anchor, fresh)),
     }
 }
@@ -185,16 +186,16 @@ const CHANGED_LIMIT_BYTES: usize = 40_000;
 
 /// The report of a checksum that differs from that of the current lines.
 fn changed_report(
-    evidence: &Evidence<'_>,
+    current_text: &CurrentText<'_>,
     path: &str,
     anchor: &str,
     (first, last): (u64, u64),
 ) -> AnchorReport {
-    let lines = evidence.index.from_line(evidence.text, first).into_iter().flatten();
+    let lines = current_text.index.from_line(current_text.text, first).into_iter().flatten();
     let mut bytes = 0;
     let fits = |span: &Span| {
-        bytes += span.text(evidence.text).len().min(LINE_LIMIT_BYTES);
-        bytes <= CHANGED_LIMIT_BYTES.min(evidence.limit_bytes / 5 * 4)
+        bytes += span.text(current_text.text).len().min(LINE_LIMIT_BYTES);
+        bytes <= CHANGED_LIMIT_BYTES.min(current_text.limit_bytes / 5 * 4)
     };
     let shown = lines.take(CHANGED_LIMIT_LINES as usize).take_while(fits).count() as u64;
     let shown_last = last.min(first + shown.max(1) - 1);
@@ -202,31 +203,31 @@ fn changed_report(
         0 => String::new(),
         _ => format!(" Read the rest from line {}.", shown_last + 1),
     };
-    let start = evidence.index.span(evidence.text, first).map_or(0, |span| span.start);
-    let fresh = Checksum::of(first, shown_last, &evidence.text[start..]);
+    let start = current_text.index.span(current_text.text, first).map_or(0, |span| span.start);
+    let fresh = Checksum::of(first, shown_last, &current_text.text[start..]);
     let explanation = format!(
         "Some of the lines of the checksum changed since you read them: use the lines above, whose checksum is {fresh}.{rest}"
     );
     let headline = format!("Checksum mismatch at {anchor}.");
-    AnchorReport::new(evidence, path, headline, &[(first, shown_last)], explanation)
+    AnchorReport::new(current_text, path, headline, &[(first, shown_last)], explanation)
 }
 
 /// A cache of rendered lines, because several failures can show the same line.
 struct RenderedLines<'e> {
-    evidence: &'e Evidence<'e>,
+    current_text: &'e CurrentText<'e>,
     known: HashMap<u64, Arc<str>>,
 }
 
 impl<'e> RenderedLines<'e> {
-    fn new(evidence: &'e Evidence<'e>) -> RenderedLines<'e> {
-        RenderedLines { evidence, known: HashMap::new() }
+    fn new(current_text: &'e CurrentText<'e>) -> RenderedLines<'e> {
+        RenderedLines { current_text, known: HashMap::new() }
     }
 
     fn line(&mut self, number: u64, text: &[u8]) -> Arc<str> {
         let row = || {
-            let mut section = Section::new(self.evidence.dialect);
+            let mut section = Section::new(self.current_text.dialect);
             section.line(number, text.into());
-            section.text(&self.evidence.doubtful).trim_end_matches('\n').into()
+            section.text(&self.current_text.ambiguous).trim_end_matches('\n').into()
         };
         Arc::clone(self.known.entry(number).or_insert_with(row))
     }
@@ -246,18 +247,24 @@ pub(in crate::edit) fn not_blank(line: u64, fresh: &str) -> String {
 }
 
 /// The cause, as far as it is known, and what to use instead.
-fn explanation(evidence: &Evidence<'_>, window_lines: u64, refusal: &AnchorRefusal<'_>) -> String {
+fn explanation(
+    current_text: &CurrentText<'_>,
+    window_lines: u64,
+    refusal: &AnchorRefusal<'_>,
+) -> String {
     let line = u64::from(refusal.anchor.line);
-    let hash = evidence.dialect.hash_text(refusal.anchor.hash);
-    let fresh = |line: u64| evidence.fresh(line).unwrap_or_default();
-    let past_end = line > evidence.count();
+    let hash = current_text.dialect.hash_text(refusal.anchor.hash);
+    let fresh = |line: u64| current_text.fresh(line).unwrap_or_default();
+    let past_end = line > current_text.count();
     let or_same = if past_end || refusal.hint_differs {
         String::new()
     } else {
         format!(", or {} for line {line}", fresh(line))
     };
     let matching = match refusal.near.as_slice() {
-        _ if refusal.anchor.is_bare(evidence.dialect) && !past_end => not_blank(line, &fresh(line)),
+        _ if refusal.anchor.is_bare(current_text.dialect) && !past_end => {
+            not_blank(line, &fresh(line))
+        }
         [] if refusal.hint_differs => {
             return format!("Line {line} has that hash, but not the text after the anchor.");
         }
@@ -305,7 +312,7 @@ fn explanation(evidence: &Evidence<'_>, window_lines: u64, refusal: &AnchorRefus
         }
     };
     if past_end {
-        let text = format!("The file has {}. {matching}", number_of(evidence.count(), "line"));
+        let text = format!("The file has {}. {matching}", number_of(current_text.count(), "line"));
         text.trim_end().to_owned()
     } else {
         matching

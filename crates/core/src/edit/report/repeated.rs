@@ -5,13 +5,13 @@ use super::rejected::AnchorReport;
 use crate::edit::outcome::Failure;
 use crate::edit::repair::{Repeat, TextEnd};
 use crate::edit::request::Operation;
-use crate::edit::resolve::Evidence;
+use crate::edit::resolve::CurrentText;
 use hashline_base::error::{Code, Mention, Message};
 
 /// The failure of an operation whose text repeats its neighbours, and its report; `None` if it
 /// repeats none.
 pub fn repeated_failure(
-    evidence: &Evidence<'_>,
+    current_text: &CurrentText<'_>,
     path: &str,
     operation: &Operation,
     repeats: &[Repeat],
@@ -19,15 +19,15 @@ pub fn repeated_failure(
     if repeats.is_empty() {
         return None;
     }
-    let anchor = operation.action.anchors().next()?.text(evidence.dialect);
+    let anchor = operation.action.anchors().next()?.text(current_text.dialect);
     let around = |one: &Repeat| {
-        let last = one.last.saturating_add(CONTEXT_LINES).min(evidence.count());
+        let last = one.last.saturating_add(CONTEXT_LINES).min(current_text.count());
         (one.first.saturating_sub(CONTEXT_LINES).max(1), last)
     };
     let ranges: Vec<_> = repeats.iter().map(around).collect();
     let headline = format!("Repeats neighbours at {anchor}.");
     let report =
-        AnchorReport::new(evidence, path, headline, &ranges, explanation(operation, repeats));
+        AnchorReport::new(current_text, path, headline, &ranges, explanation(operation, repeats));
     let failure = report.failure(operation, Code::RepeatsNeighbours, anchor);
     Some((failure, report))
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use super::{HunkNames, LINE_LIMIT_BYTES, number_of};
 use crate::edit::outcome::Relocation;
-use crate::edit::resolve::Doubtful;
+use crate::edit::resolve::AmbiguousLines;
 use hashline_base::error::Mention;
 use hashline_disk::bytes::string_of;
 use hashline_lines::anchor::anchor_text;
@@ -99,17 +99,17 @@ impl Row<'_> {
     fn render(
         &self,
         dialect: &Dialect,
-        doubtful: &Doubtful,
+        ambiguous: &AmbiguousLines,
         names: HunkNames<'_>,
         out: &mut Vec<u8>,
     ) {
         match self {
             Row::Line(Line { number, hash, text, whole_bytes }) => {
-                let edition = doubtful.edition(*number);
+                let edition = ambiguous.edition(*number);
                 render_start(dialect, (*number, *hash, edition), text, *whole_bytes, out);
             }
             Row::Anchors(anchors) => {
-                out.extend_from_slice(anchors.text(dialect, doubtful).as_bytes());
+                out.extend_from_slice(anchors.text(dialect, ambiguous).as_bytes());
             }
             Row::Gap => out.extend_from_slice(GAP.as_bytes()),
             Row::Note(note) => out.extend_from_slice(note.text(names).as_bytes()),
@@ -137,7 +137,7 @@ impl Row<'_> {
 
 impl Anchors {
     /// `4-6: 4ab 5cd 6ef`, `4ab` for one line, and `(4-6)` in dialects without hashes.
-    fn text(&self, dialect: &Dialect, doubtful: &Doubtful) -> String {
+    fn text(&self, dialect: &Dialect, ambiguous: &AmbiguousLines) -> String {
         let Anchors { first, last, lines, shift } = self;
         let range = if first == last { first.to_string() } else { format!("{first}-{last}") };
         let mut words = Vec::new();
@@ -148,7 +148,7 @@ impl Anchors {
                 if number > next {
                     words.push(GAP.to_owned());
                 }
-                words.push(anchor_text(dialect, number, hash, doubtful.edition(number)));
+                words.push(anchor_text(dialect, number, hash, ambiguous.edition(number)));
                 next = number + 1;
             }
         } else {
@@ -184,7 +184,7 @@ impl<'t> Section<'t> {
                 let mark_bytes = if hidden_bytes > 0 { cut_mark_bytes(hidden_bytes) } else { 0 };
                 dialect.anchor_bytes(line.number, line.hash) + 2 + line.text.len() + mark_bytes
             }
-            Row::Anchors(anchors) => anchors.text(dialect, &Doubtful::default()).len() + 1,
+            Row::Anchors(anchors) => anchors.text(dialect, &AmbiguousLines::default()).len() + 1,
             Row::Gap => GAP.len() + 1,
             Row::Note(note) => note.text(HunkNames::default()).len() + 1,
         };
@@ -281,12 +281,12 @@ impl<'t> Section<'t> {
     }
 
     /// The rendered rows. Each ends with a newline.
-    pub fn text(&self, doubtful: &Doubtful) -> String {
+    pub fn text(&self, ambiguous: &AmbiguousLines) -> String {
         let mut out = Vec::new();
         let dialect = self.hasher.dialect();
         self.rows
             .iter()
-            .for_each(|row| row.render(dialect, doubtful, HunkNames::default(), &mut out));
+            .for_each(|row| row.render(dialect, ambiguous, HunkNames::default(), &mut out));
         string_of(out)
     }
 
@@ -294,14 +294,14 @@ impl<'t> Section<'t> {
     pub fn fitting(
         &self,
         room_bytes: usize,
-        doubtful: &Doubtful,
+        ambiguous: &AmbiguousLines,
         names: HunkNames<'_>,
     ) -> FittingRows {
         let (mut out, mut shown) = (Vec::new(), ShownLines::default());
         let dialect = self.hasher.dialect();
         for (at, row) in self.rows.iter().enumerate() {
             let end = out.len();
-            row.render(dialect, doubtful, names, &mut out);
+            row.render(dialect, ambiguous, names, &mut out);
             if out.len() > room_bytes {
                 out.truncate(end);
                 let omitted = self.rows.len() - at;

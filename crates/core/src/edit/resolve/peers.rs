@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use super::window::HashWindow;
-use super::{Evidence, Group, moved};
+use super::{CurrentText, Group, moved};
 use hashline_lines::similarity::similarity;
 
 /// Within this distance, the text must be more like the found line than like the named one.
@@ -51,12 +51,12 @@ impl Peers {
     /// Whether `group` may be relocated by its only distance.
     pub(super) fn permits(
         &self,
-        evidence: &Evidence<'_>,
+        current_text: &CurrentText<'_>,
         group: &Group<'_>,
         distance: i64,
     ) -> bool {
         !self.holds_below(group, distance)
-            && (self.moves_along(group, distance) || text_permits(evidence, group, distance))
+            && (self.moves_along(group, distance) || text_permits(current_text, group, distance))
     }
 
     /// Whether an anchor of another operation, below both lines, matches its number: then no lines
@@ -77,13 +77,13 @@ impl Peers {
     }
 }
 
-fn text_permits(evidence: &Evidence<'_>, group: &Group<'_>, distance: i64) -> bool {
+fn text_permits(current_text: &CurrentText<'_>, group: &Group<'_>, distance: i64) -> bool {
     let named = u64::from(group.first.line);
     let found = moved(group.first.line, distance);
     let Some(text) = group.text else {
         return distance.unsigned_abs() > 1;
     };
-    let (named_alike, found_alike) = likeness(evidence, text, named, found);
+    let (named_alike, found_alike) = likeness(current_text, text, named, found);
     match distance.unsigned_abs() {
         ..=NEAR_LINES => found_alike > named_alike,
         _ => named_alike - found_alike <= FAR_MARGIN,
@@ -91,9 +91,18 @@ fn text_permits(evidence: &Evidence<'_>, group: &Group<'_>, distance: i64) -> bo
 }
 
 /// The similarities of the text with the named and the found line; 0 for a line past the end.
-pub(super) fn likeness(evidence: &Evidence<'_>, text: &str, named: u64, found: u64) -> (f64, f64) {
+pub(super) fn likeness(
+    current_text: &CurrentText<'_>,
+    text: &str,
+    named: u64,
+    found: u64,
+) -> (f64, f64) {
     let alike = |line: u64| {
-        if line <= evidence.count() { similarity(text, &evidence.line_text(line)) } else { 0.0 }
+        if line <= current_text.count() {
+            similarity(text, &current_text.line_text(line))
+        } else {
+            0.0
+        }
     };
     (alike(named), alike(found))
 }

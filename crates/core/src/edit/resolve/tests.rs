@@ -14,10 +14,10 @@ fn places(
     let dialect = Dialect::default_dialect();
     let operations =
         parse(dialect, PatchKind::Text, &edits.into(), &Cancel::default()).unwrap().edits;
-    let evidence = Evidence::new(dialect, text.as_bytes());
+    let current_text = CurrentText::new(dialect, text.as_bytes());
     let policy = RelocatePolicy { relocate, window_lines: RELOCATE_WINDOW_LINES };
     let operations: Vec<_> = operations.iter().collect();
-    match resolve(&evidence, &policy, &operations) {
+    match resolve(&current_text, &policy, &operations) {
         Ok(mut resolved) => {
             resolved.sort_by_key(|one| one.operation.index);
             Ok(resolved.iter().map(|one| one.spot).collect())
@@ -188,9 +188,9 @@ fn an_anchor_of_the_phantom_line_means_the_end() {
         let edits = json!([{"op": op, "anchor": anchor, "text": "x"}]);
         let operations =
             parse(dialect, PatchKind::Text, &edits.into(), &Cancel::default()).unwrap().edits;
-        let evidence = Evidence::new(dialect, text.as_bytes());
+        let current_text = CurrentText::new(dialect, text.as_bytes());
         let policy = RelocatePolicy { relocate: Relocate::Off, window_lines: 100 };
-        let resolved = resolve(&evidence, &policy, &[&operations[0]]).unwrap();
+        let resolved = resolve(&current_text, &policy, &[&operations[0]]).unwrap();
         assert_eq!(resolved[0].spot, Spot::Gap(2));
     }
 }
@@ -205,9 +205,9 @@ fn moved_brace(name: &str, operation: impl Fn(String) -> serde_json::Value) -> R
     let edits = json!([operation(anchor)]);
     let operations =
         parse(dialect, PatchKind::Text, &edits.into(), &Cancel::default()).unwrap().edits;
-    let evidence = Evidence::new(dialect, text.as_bytes());
+    let current_text = CurrentText::new(dialect, text.as_bytes());
     let policy = RelocatePolicy { relocate: Relocate::Unique, window_lines: RELOCATE_WINDOW_LINES };
-    let resolved = resolve(&evidence, &policy, &operations.iter().collect::<Vec<_>>());
+    let resolved = resolve(&current_text, &policy, &operations.iter().collect::<Vec<_>>());
     resolved.map(|found| found[0].spot).map_err(|refusals| refusals[0].code)
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::Evidence;
+use super::CurrentText;
 use hashline_lines::anchor::Anchor;
 use hashline_lines::dialect::Dialect;
 use hashline_lines::hash::{LineHasher, mixes_line_number};
@@ -12,7 +12,7 @@ const CHUNK_LINES: u64 = 128;
 
 /// Searches for hashes near a line. Computes each hash once for all anchors, if possible.
 pub(super) struct HashWindow<'e, 'a> {
-    evidence: &'e Evidence<'a>,
+    current_text: &'e CurrentText<'a>,
     size_lines: u64,
     hasher: LineHasher,
     /// Hashes with their lines, sorted, by number of the chunk. Not used if hashes depend on the
@@ -29,23 +29,23 @@ struct FoundLine<'a> {
 
 /// The lines from number `first` on.
 fn lines_from<'a>(
-    evidence: &Evidence<'a>,
+    current_text: &CurrentText<'a>,
     first: u64,
 ) -> impl Iterator<Item = (u64, &'a [u8])> + use<'a> {
-    let text = evidence.text;
-    let lines = evidence.index.from_line(text, first).into_iter().flatten();
+    let text = current_text.text;
+    let lines = current_text.index.from_line(text, first).into_iter().flatten();
     (first..).zip(lines).map(move |(number, span)| (number, span.text(text)))
 }
 
 impl<'e, 'a> HashWindow<'e, 'a> {
-    pub(super) fn new(evidence: &'e Evidence<'a>, size_lines: u64) -> Self {
-        let hasher = LineHasher::new(evidence.dialect);
-        HashWindow { evidence, size_lines, hasher, chunks: HashMap::new() }
+    pub(super) fn new(current_text: &'e CurrentText<'a>, size_lines: u64) -> Self {
+        let hasher = LineHasher::new(current_text.dialect);
+        HashWindow { current_text, size_lines, hasher, chunks: HashMap::new() }
     }
 
     /// The dialect of the hashes.
     pub(super) fn dialect(&self) -> &'static Dialect {
-        self.evidence.dialect
+        self.current_text.dialect
     }
 
     /// Whether line `number` matches the anchor's hash and hint. An anchor that names a version has
@@ -53,9 +53,9 @@ impl<'e, 'a> HashWindow<'e, 'a> {
     pub(super) fn agrees(&mut self, anchor: &Anchor, number: u64) -> bool {
         if anchor.tag.is_some() {
             return number == u64::from(anchor.line)
-                && (1..=self.evidence.count()).contains(&number);
+                && (1..=self.current_text.count()).contains(&number);
         }
-        let Some(line) = self.evidence.line(number) else {
+        let Some(line) = self.current_text.line(number) else {
             return false;
         };
         self.hash_of(anchor, number, line) == anchor.hash && self.hint_agrees(anchor, line)
@@ -63,7 +63,7 @@ impl<'e, 'a> HashWindow<'e, 'a> {
 
     /// Whether line `number` has the anchor's hash.
     pub(super) fn has_hash(&mut self, anchor: &Anchor, number: u64) -> bool {
-        let line = self.evidence.line(number);
+        let line = self.current_text.line(number);
         line.is_some_and(|line| self.hash_of(anchor, number, line) == anchor.hash)
     }
 
@@ -97,11 +97,11 @@ impl<'e, 'a> HashWindow<'e, 'a> {
         }
         let named = u64::from(anchor.line);
         let first = named.saturating_sub(self.size_lines).max(1);
-        let last = named.saturating_add(self.size_lines).min(self.evidence.count());
+        let last = named.saturating_add(self.size_lines).min(self.current_text.count());
         if first > last {
             return Vec::new();
         }
-        if mixes_line_number(self.evidence.dialect) {
+        if mixes_line_number(self.current_text.dialect) {
             self.hash_each_line(anchor, first, last)
         } else {
             self.cached_lines(anchor.hash, first, last)
@@ -111,7 +111,7 @@ impl<'e, 'a> HashWindow<'e, 'a> {
     /// Hashes each line, because hashes depend on the anchor.
     fn hash_each_line(&mut self, anchor: &Anchor, first: u64, last: u64) -> Vec<FoundLine<'a>> {
         let mut found = Vec::new();
-        for (number, text) in lines_from(self.evidence, first).take_while(|one| one.0 <= last) {
+        for (number, text) in lines_from(self.current_text, first).take_while(|one| one.0 <= last) {
             if self.hash_of(anchor, number, text) == anchor.hash {
                 found.push(FoundLine { number, text });
             }
@@ -132,11 +132,11 @@ impl<'e, 'a> HashWindow<'e, 'a> {
     }
 
     fn chunk(&mut self, number: u64) -> &[(u32, FoundLine<'a>)] {
-        let (evidence, hasher) = (self.evidence, &mut self.hasher);
+        let (current_text, hasher) = (self.current_text, &mut self.hasher);
         self.chunks.entry(number).or_insert_with(|| {
             let first = (number * CHUNK_LINES).max(1);
             let end = (number + 1) * CHUNK_LINES;
-            let lines = lines_from(evidence, first).take_while(|one| one.0 < end);
+            let lines = lines_from(current_text, first).take_while(|one| one.0 < end);
             let hashed =
                 lines.map(|(number, text)| (hasher.hash(number, text), FoundLine { number, text }));
             let mut chunk: Vec<_> = hashed.collect();
@@ -146,14 +146,17 @@ impl<'e, 'a> HashWindow<'e, 'a> {
     }
 
     fn hint_agrees(&self, anchor: &Anchor, line: &[u8]) -> bool {
-        anchor.hint.as_ref().is_none_or(|hint| hint.agrees(self.evidence.dialect, line))
+        anchor.hint.as_ref().is_none_or(|hint| hint.agrees(self.current_text.dialect, line))
     }
 
     /// The hash of a line. If the dialect hashes line numbers, uses the number of the anchor, which
     /// the line may have had when it was shown.
     fn hash_of(&mut self, anchor: &Anchor, number: u64, line: &[u8]) -> u32 {
-        let number =
-            if mixes_line_number(self.evidence.dialect) { u64::from(anchor.line) } else { number };
+        let number = if mixes_line_number(self.current_text.dialect) {
+            u64::from(anchor.line)
+        } else {
+            number
+        };
         self.hasher.hash(number, line)
     }
 }

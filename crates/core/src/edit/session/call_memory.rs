@@ -7,11 +7,11 @@ use std::path::Path;
 
 use super::locate::{Found, Locator, Placed, Target, Unseen};
 use super::patches::PatchState;
-use super::refusal::recalled_failure;
+use super::refusal::remembered_failure;
 use crate::edit::outcome::Failure;
 use crate::edit::report::{AnchorReport, anchor_failures, reported_lines};
 use crate::edit::request::{InsertAt, LineEdit, Operation, Transfer};
-use crate::edit::resolve::{Doubtful, Evidence, RelocatePolicy, Resolved, Spot, resolve};
+use crate::edit::resolve::{AmbiguousLines, CurrentText, RelocatePolicy, Resolved, Spot, resolve};
 use crate::view::excerpt::{RowPart, ShownRows};
 use hashline_base::cancel::Cancel;
 use hashline_lines::anchor::{Anchor, RowAnchor};
@@ -39,19 +39,19 @@ pub struct FileRefusal {
 /// Resolves operations against the current lines, without memory.
 pub fn resolve_plainly<'o>(
     path: &str,
-    evidence: &Evidence<'_>,
+    current_text: &CurrentText<'_>,
     policy: &RelocatePolicy,
     operations: &[&'o Operation],
 ) -> Settlement<'o> {
-    resolve(evidence, policy, operations).map_err(|refusals| {
-        let failures = anchor_failures(evidence, policy.window_lines, path, &refusals);
+    resolve(current_text, policy, operations).map_err(|refusals| {
+        let failures = anchor_failures(current_text, policy.window_lines, path, &refusals);
         Box::new(FileRefusal { failures, update: None })
     })
 }
 
 /// The memory of a session, for one call.
 #[derive(Clone, Copy)]
-pub struct Recall<'m> {
+pub struct CallMemory<'m> {
     /// The memory.
     pub memory: &'m SessionMemory,
     /// The state that earlier patches of the session left; `None` without a session.
@@ -64,25 +64,25 @@ pub struct Recall<'m> {
     pub cancel: &'m Cancel,
 }
 
-impl<'m> Recall<'m> {
+impl<'m> CallMemory<'m> {
     /// For a model that was shown the current file.
-    pub fn of_unchanged(memory: &'m SessionMemory, cancel: &'m Cancel) -> Recall<'m> {
+    pub fn of_unchanged(memory: &'m SessionMemory, cancel: &'m Cancel) -> CallMemory<'m> {
         let (patches, unseen, as_of) = (None, Unseen::Refuse, memory.now());
-        Recall { memory, patches, unseen, as_of, cancel }
+        CallMemory { memory, patches, unseen, as_of, cancel }
     }
 
     /// A refusal whose lines count as shown once it is final.
     pub fn refusal(
         &self,
         file: &Path,
-        evidence: &Evidence<'_>,
+        current_text: &CurrentText<'_>,
         failures: Vec<(Failure, AnchorReport)>,
     ) -> FileRefusal {
-        let Evidence { text, .. } = *evidence;
+        let CurrentText { text, .. } = *current_text;
         let numbers = failures.iter().flat_map(|(_, report)| report.numbers());
         let numbers: LineSet = numbers.map(|number| number..number + 1).collect();
-        let mut lines = reported_lines(numbers, |number| evidence.line(number));
-        lines.versioned = evidence.doubtful.lines().common(&lines.lines);
+        let mut lines = reported_lines(numbers, |number| current_text.line(number));
+        lines.versioned = current_text.ambiguous.lines().common(&lines.lines);
         let (file, text) = (file.to_owned(), self.memory.version(text, None));
         FileRefusal { failures, update: Some(MemoryUpdate::Shown { file, text, lines }) }
     }
@@ -92,22 +92,22 @@ impl<'m> Recall<'m> {
         &self,
         file: &Path,
         path: &str,
-        evidence: &Evidence<'_>,
+        current_text: &CurrentText<'_>,
         policy: &RelocatePolicy,
         operations: &[&'o Operation],
     ) -> Settlement<'o> {
-        let body = evidence.body();
+        let body = current_text.body();
         let record = self.memory.record(file);
-        let (dialect, as_of) = (evidence.dialect, Some(self.as_of));
+        let (dialect, as_of) = (current_text.dialect, Some(self.as_of));
         let mut locator = Locator::new(&record, body, dialect, self.unseen, as_of, self.cancel);
         let (mut resolved, mut refused, mut plain) = (Vec::new(), Vec::new(), Vec::new());
         let mut deleted = Vec::new();
-        let has_meaning = LazyCell::new(|| indentation_has_meaning(path, evidence.text));
+        let has_meaning = LazyCell::new(|| indentation_has_meaning(path, current_text.text));
         for &operation in operations {
             if self.cancel.is_cancelled() {
                 return Err(Box::default());
             }
-            let Some(target) = target_of(evidence, operation) else {
+            let Some(target) = target_of(current_text, operation) else {
                 // Without an anchor, memory is not needed.
                 plain.push(operation);
                 continue;
@@ -115,11 +115,11 @@ impl<'m> Recall<'m> {
             match locator.locate(&target) {
                 Found::Placed(placed) if is_rewriting(operation) && !placed.partly.is_empty() => {
                     let one = locator.partly_shown(target.first(), placed.partly);
-                    refused.push(recalled_failure(evidence, path, operation, &one));
+                    refused.push(remembered_failure(current_text, path, operation, &one));
                 }
                 Found::Placed(placed) if is_misindented(operation, &placed, &has_meaning) => {
                     let one = locator.reindented(target.first(), &placed);
-                    refused.push(recalled_failure(evidence, path, operation, &one));
+                    refused.push(remembered_failure(current_text, path, operation, &one));
                 }
                 Found::Placed(placed) => {
                     let is_deletion = matches!(operation.action, LineEdit::Replace { .. });
@@ -130,41 +130,43 @@ impl<'m> Recall<'m> {
                 }
                 Found::Unseen => plain.push(operation),
                 Found::Refused(anchors) => refused.extend(
-                    anchors.iter().map(|one| recalled_failure(evidence, path, operation, one)),
+                    anchors
+                        .iter()
+                        .map(|one| remembered_failure(current_text, path, operation, one)),
                 ),
             }
         }
-        match resolve_plainly(path, evidence, policy, &plain) {
+        match resolve_plainly(path, current_text, policy, &plain) {
             Ok(more) => resolved.extend(more),
             Err(more) => refused.extend(more.failures),
         }
         for (operation, spot, partly) in deleted {
-            if let Some(target) = target_of(evidence, operation)
+            if let Some(target) = target_of(current_text, operation)
                 && resolved.iter().any(|one| replaces_deleted(one, spot))
             {
                 let one = locator.partly_shown(target.first(), partly);
-                refused.push(recalled_failure(evidence, path, operation, &one));
+                refused.push(remembered_failure(current_text, path, operation, &one));
             }
         }
         if refused.is_empty() {
             return Ok(resolved);
         }
-        Err(Box::new(self.refusal(file, evidence, refused)))
+        Err(Box::new(self.refusal(file, current_text, refused)))
     }
 
     /// The lines of an answer whose number and hash could mean another line that was shown.
-    pub fn doubtful(
+    pub fn ambiguous(
         &self,
         dialect: &'static Dialect,
         file: &Path,
         text: Body<'_>,
         lines: impl IntoIterator<Item = u64>,
-    ) -> Doubtful {
-        doubtful_in(&self.memory.record(file), dialect, text, lines, self.cancel)
+    ) -> AmbiguousLines {
+        ambiguous_in(&self.memory.record(file), dialect, text, lines, self.cancel)
     }
 
-    /// A fast check: if false, no row of the text after an edit is doubtful.
-    pub fn may_be_doubtful(
+    /// A fast check: if false, no row of the text after an edit is ambiguous.
+    pub fn may_be_ambiguous(
         &self,
         dialect: &'static Dialect,
         file: &Path,
@@ -180,19 +182,21 @@ impl<'m> Recall<'m> {
         let mut locator = Locator::new(&record, before, dialect, unseen, as_of, self.cancel);
         let mut track = Track::identity();
         track.follow(changes);
-        locator.may_be_doubtful(anchors, &track)
+        locator.may_be_ambiguous(anchors, &track)
     }
 
-    /// As [`Recall::doubtful`], for the text after an edit that the session has not learned yet.
-    pub fn doubtful_after(
+    /// As [`CallMemory::ambiguous`], for the text after an edit that the session has not learned yet.
+    pub fn ambiguous_after(
         &self,
         dialect: &'static Dialect,
         update: &MemoryUpdate,
         lines: impl IntoIterator<Item = u64>,
-    ) -> Doubtful {
-        let MemoryUpdate::Edited { file, after, .. } = update else { return Doubtful::default() };
+    ) -> AmbiguousLines {
+        let MemoryUpdate::Edited { file, after, .. } = update else {
+            return AmbiguousLines::default();
+        };
         let record = self.memory.preview(file, update);
-        let of_text = |text| doubtful_in(&record, dialect, text, lines, self.cancel);
+        let of_text = |text| ambiguous_in(&record, dialect, text, lines, self.cancel);
         after.body().map(of_text).unwrap_or_default()
     }
 
@@ -202,15 +206,15 @@ impl<'m> Recall<'m> {
         &self,
         file: &Path,
         path: &str,
-        evidence: &Evidence<'_>,
+        current_text: &CurrentText<'_>,
         removed: &[Resolved<'_>],
     ) -> Vec<(Failure, AnchorReport)> {
         if removed.is_empty() {
             return Vec::new();
         }
-        let body = evidence.body();
+        let body = current_text.body();
         let record = self.memory.record(file);
-        let (dialect, as_of) = (evidence.dialect, Some(self.as_of));
+        let (dialect, as_of) = (current_text.dialect, Some(self.as_of));
         let mut locator = Locator::new(&record, body, dialect, self.unseen, as_of, self.cancel);
         let refused = removed.iter().filter_map(|one| {
             let (Spot::Lines(first, last), Some(anchor)) =
@@ -220,7 +224,7 @@ impl<'m> Recall<'m> {
             };
             let lines = (first, last);
             let refused = locator.unseen_around(anchor, lines, is_rewriting(one.operation))?;
-            Some(recalled_failure(evidence, path, one.operation, &refused))
+            Some(remembered_failure(current_text, path, one.operation, &refused))
         });
         refused.collect()
     }
@@ -228,30 +232,32 @@ impl<'m> Recall<'m> {
 
 /// The lines that a read or search shows whose number and hash could mean another line that was
 /// shown before.
-pub fn doubtful_to_show(
+pub fn ambiguous_to_show(
     memory: &SessionMemory,
     dialect: &'static Dialect,
     update: &MemoryUpdate,
     cancel: &Cancel,
-) -> Doubtful {
-    let MemoryUpdate::Shown { file, text, lines, .. } = update else { return Doubtful::default() };
-    let Some(body) = text.body() else { return Doubtful::default() };
+) -> AmbiguousLines {
+    let MemoryUpdate::Shown { file, text, lines, .. } = update else {
+        return AmbiguousLines::default();
+    };
+    let Some(body) = text.body() else { return AmbiguousLines::default() };
     let lines = lines.lines.ranges().iter().flat_map(Range::clone);
-    doubtful_in(&memory.record(file), dialect, body, lines, cancel)
+    ambiguous_in(&memory.record(file), dialect, body, lines, cancel)
 }
 
-fn doubtful_in(
+fn ambiguous_in(
     record: &FileRecord,
     dialect: &'static Dialect,
     text: Body<'_>,
     lines: impl IntoIterator<Item = u64>,
     cancel: &Cancel,
-) -> Doubtful {
+) -> AmbiguousLines {
     if !dialect.has_hashes() {
-        return Doubtful::default();
+        return AmbiguousLines::default();
     }
     let mut locator = Locator::new(record, text, dialect, Unseen::Refuse, None, cancel);
-    Doubtful::of(locator.doubtful(lines), text.hash)
+    AmbiguousLines::of(locator.ambiguous(lines), text.hash)
 }
 
 /// The lines of a text that rows show: those whose hash and text match.
@@ -386,7 +392,7 @@ fn replaces_deleted(one: &Resolved<'_>, deleted: Spot) -> bool {
 }
 
 /// What the anchors of an operation name; `None` without anchors.
-fn target_of<'o>(evidence: &Evidence<'_>, operation: &'o Operation) -> Option<Target<'o>> {
+fn target_of<'o>(current_text: &CurrentText<'_>, operation: &'o Operation) -> Option<Target<'o>> {
     match &operation.action {
         LineEdit::Replace { first, last: None, .. } => Some(Target::Line(first)),
         LineEdit::Replace { first, last: Some(last), .. } => Some(Target::Range(first, last)),
@@ -396,12 +402,14 @@ fn target_of<'o>(evidence: &Evidence<'_>, operation: &'o Operation) -> Option<Ta
         }
         LineEdit::Insert { .. } | LineEdit::Put(_) => match operation.action.place()? {
             InsertAt::Start | InsertAt::End => None,
-            InsertAt::After(anchor) | InsertAt::Before(anchor) if evidence.is_phantom(anchor) => {
+            InsertAt::After(anchor) | InsertAt::Before(anchor)
+                if current_text.is_phantom(anchor) =>
+            {
                 None
             }
             InsertAt::After(anchor) => Some(Target::After(anchor)),
             InsertAt::Before(anchor) => Some(Target::Before(anchor)),
-            InsertAt::Between(after, before) if evidence.is_phantom(before) => {
+            InsertAt::Between(after, before) if current_text.is_phantom(before) => {
                 Some(Target::After(after))
             }
             InsertAt::Between(after, before) => Some(Target::Between(after, before)),

@@ -3,7 +3,7 @@
 use std::cell::{Cell, OnceCell};
 use std::path::Path;
 
-use super::Recall;
+use super::CallMemory;
 use hashline_lines::anchor::RowAnchor;
 use hashline_lines::dialect::Dialect;
 use hashline_memory::{FileRecord, says_enough};
@@ -15,42 +15,42 @@ const COMPARISONS_LIMIT: usize = 1 << 20;
 /// The rows that a session showed of all files. They are collected for the first question.
 pub struct CopiedRows<'m> {
     dialect: &'static Dialect,
-    recall: Option<Recall<'m>>,
+    call_memory: Option<CallMemory<'m>>,
     records: OnceCell<Vec<FileRecord>>,
     comparisons: Cell<usize>,
 }
 
 impl<'m> CopiedRows<'m> {
     /// The rows of a session; none without a session.
-    pub fn new(dialect: &'static Dialect, recall: Option<Recall<'m>>) -> CopiedRows<'m> {
-        CopiedRows { dialect, recall, records: OnceCell::new(), comparisons: Cell::new(0) }
+    pub fn new(dialect: &'static Dialect, call_memory: Option<CallMemory<'m>>) -> CopiedRows<'m> {
+        CopiedRows { dialect, call_memory, records: OnceCell::new(), comparisons: Cell::new(0) }
     }
 
     /// Whether there is a session.
     pub fn is_remembered(&self) -> bool {
-        self.recall.is_some()
+        self.call_memory.is_some()
     }
 
     /// Whether the session showed exactly this row, of any file. Without a hash, a row is only a
     /// number, so the line must have enough letters or digits.
     pub fn has(&self, row: &RowAnchor<'_>) -> bool {
-        let Some(recall) = self.recall else { return false };
+        let Some(call_memory) = self.call_memory else { return false };
         let text = row.text.as_bytes();
         let is_numbered = !self.dialect.has_hashes() || self.dialect.is_bare(row.hash);
         if is_numbered && !says_enough(text) {
             return false;
         }
-        let records = self.records.get_or_init(|| recall.memory.records());
+        let records = self.records.get_or_init(|| call_memory.memory.records());
         let comparisons = self.comparisons.get() + records.len();
         self.comparisons.set(comparisons);
         comparisons <= COMPARISONS_LIMIT
-            && records.iter().any(|record| record.has_shown(row.line, text, recall.as_of))
+            && records.iter().any(|record| record.has_shown(row.line, text, call_memory.as_of))
     }
 
     /// Whether a known text of a file has lines that begin like a row.
     pub fn are_lines_of(&self, file: &Path) -> bool {
-        let Some(recall) = self.recall else { return false };
-        let record = recall.memory.record(file);
+        let Some(call_memory) = self.call_memory else { return false };
+        let record = call_memory.memory.record(file);
         record.texts().any(|body| body.lines().any(|line| begins_like_row(self.dialect, line)))
     }
 }

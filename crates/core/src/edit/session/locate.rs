@@ -287,17 +287,17 @@ impl<'a> Locator<'a> {
 
     /// The lines of an answer whose number and hash were also shown for another line, or for a line
     /// whose current place is uncertain.
-    pub fn doubtful(&mut self, lines: impl IntoIterator<Item = u64>) -> LineSet {
+    pub fn ambiguous(&mut self, lines: impl IntoIterator<Item = u64>) -> LineSet {
         let mut others = self.views();
         others.retain(|by| by.view.hash != self.current.hash);
         if others.is_empty() && self.file.is_none_or(|file| file.retired.is_empty()) {
             return LineSet::default();
         }
-        let lines = lines.into_iter().filter(|&line| self.is_doubtful(line, &others));
+        let lines = lines.into_iter().filter(|&line| self.is_ambiguous(line, &others));
         lines.map(|line| line..line + 1).collect()
     }
 
-    fn is_doubtful(&mut self, number: u64, others: &[KnownView<'a>]) -> bool {
+    fn is_ambiguous(&mut self, number: u64, others: &[KnownView<'a>]) -> bool {
         let (Ok(line), Some(text)) = (u32::try_from(number), self.current.line(number)) else {
             return false;
         };
@@ -316,9 +316,9 @@ impl<'a> Locator<'a> {
         self.file.is_some_and(|file| file.retired.contains(anchor.line.into(), anchor.hash))
     }
 
-    /// Whether rows with these numbers and hashes could be doubtful after an edit of the current
+    /// Whether rows with these numbers and hashes could be ambiguous after an edit of the current
     /// text. `track` is where lines are after the edit.
-    pub fn may_be_doubtful(&mut self, anchors: &[(u64, u32)], track: &Track) -> bool {
+    pub fn may_be_ambiguous(&mut self, anchors: &[(u64, u32)], track: &Track) -> bool {
         let views = self.views();
         anchors.iter().any(|&(number, hash)| {
             let Ok(line) = u32::try_from(number) else { return false };

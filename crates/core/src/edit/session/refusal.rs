@@ -6,7 +6,7 @@ use crate::edit::outcome::Failure;
 use crate::edit::report::rejected::{NUMBER_IS_LIKELIER, headline, is_far, not_blank};
 use crate::edit::report::{AnchorReport, CONTEXT_LINES, number_of};
 use crate::edit::request::Operation;
-use crate::edit::resolve::{Evidence, text_is_of_other};
+use crate::edit::resolve::{CurrentText, text_is_of_other};
 use crate::view::excerpt::ANSWER_LIMIT_BYTES;
 use hashline_base::error::{Code, Message};
 use hashline_lines::anchor::Anchor;
@@ -22,13 +22,13 @@ const UNSEEN_LIMIT_LINES: u64 = 200;
 const READ_ON_BYTES: usize = ANSWER_LIMIT_BYTES - 200;
 
 /// The failure of one refused anchor, with its report.
-pub fn recalled_failure(
-    evidence: &Evidence<'_>,
+pub fn remembered_failure(
+    current_text: &CurrentText<'_>,
     path: &str,
     operation: &Operation,
     refused: &Refused<'_>,
 ) -> (Failure, AnchorReport) {
-    let anchor = refused.anchor.text(evidence.dialect);
+    let anchor = refused.anchor.text(current_text.dialect);
     let headline = match (refused.code, refused.anchor.tag) {
         (Code::HashMismatch, Some(tag)) => {
             format!("Line {anchor} of [{path}#{tag}] cannot be edited.")
@@ -36,13 +36,13 @@ pub fn recalled_failure(
         _ if has_changed(&refused.reason) => format!("Changed lines at {anchor}."),
         (code, _) => headline(code, &anchor),
     };
-    let ranges = ranges(evidence, refused);
-    let mut report = AnchorReport::new(evidence, path, headline, &ranges, Message::default());
+    let ranges = ranges(current_text, refused);
+    let mut report = AnchorReport::new(current_text, path, headline, &ranges, Message::default());
     let shown = report.numbers().map(|number| number..number + 1).collect();
-    report.explanation = explanation(evidence, operation, refused, &shown).into();
+    report.explanation = explanation(current_text, operation, refused, &shown).into();
     let line = u64::from(refused.anchor.line);
     let suggestion = match &refused.reason {
-        Reason::NotShown(unknown) if is_only_line(unknown, line) => evidence.fresh(line),
+        Reason::NotShown(unknown) if is_only_line(unknown, line) => current_text.fresh(line),
         _ => None,
     };
     let failure = Failure { suggestion, ..report.failure(operation, refused.code, anchor) };
@@ -50,8 +50,8 @@ pub fn recalled_failure(
 }
 
 /// The current lines to show.
-fn ranges(evidence: &Evidence<'_>, refused: &Refused<'_>) -> Vec<(u64, u64)> {
-    let count = evidence.count();
+fn ranges(current_text: &CurrentText<'_>, refused: &Refused<'_>) -> Vec<(u64, u64)> {
+    let count = current_text.count();
     let around = |first: u64, last: u64| {
         let first = first.min(count).saturating_sub(CONTEXT_LINES).max(1);
         (first, last.min(count).saturating_add(CONTEXT_LINES).min(count))
@@ -94,13 +94,13 @@ fn ranges(evidence: &Evidence<'_>, refused: &Refused<'_>) -> Vec<(u64, u64)> {
 
 /// The cause, and what to do.
 fn explanation(
-    evidence: &Evidence<'_>,
+    current_text: &CurrentText<'_>,
     operation: &Operation,
     refused: &Refused<'_>,
     shown: &LineSet,
 ) -> String {
     let line = u64::from(refused.anchor.line);
-    let dialect = evidence.dialect;
+    let dialect = current_text.dialect;
     let hash = dialect.hash_text(refused.anchor.hash);
     let forgotten = if refused.forgotten {
         " (Some earlier reads of this file are no longer remembered.)"
@@ -109,44 +109,44 @@ fn explanation(
     };
     match &refused.reason {
         Reason::OwnEdit | Reason::OwnEditThenOthers | Reason::Changed | Reason::Forgotten
-            if evidence.count() == 0 =>
+            if current_text.count() == 0 =>
         {
-            format!("The file is empty now.{}", removed_rows(evidence, refused))
+            format!("The file is empty now.{}", removed_rows(current_text, refused))
         }
         Reason::NotShown(unknown) => {
-            format!("{}{forgotten}", not_shown(evidence, refused.anchor, unknown, shown))
+            format!("{}{forgotten}", not_shown(current_text, refused.anchor, unknown, shown))
         }
-        Reason::PartlyShown { lines } => partly_shown(evidence, lines),
+        Reason::PartlyShown { lines } => partly_shown(current_text, lines),
         Reason::OutOfRange => {
-            format!("The file has {}.{forgotten}", number_of(evidence.count(), "line"))
+            format!("The file has {}.{forgotten}", number_of(current_text.count(), "line"))
         }
         Reason::Forgotten => format!(
             "Your read of line {line} is no longer remembered, and the file changed since: use the lines above."
         ),
-        Reason::OtherVersion { is_known } => other_version(evidence, refused, *is_known),
+        Reason::OtherVersion { is_known } => other_version(current_text, refused, *is_known),
         Reason::OtherHash { near, is_current } => {
-            other_hash(evidence, operation, refused, (near, *is_current), &hash)
+            other_hash(current_text, operation, refused, (near, *is_current), &hash)
         }
-        Reason::RecomputedNumber { now } => recomputed_number(evidence, refused, *now, &hash),
+        Reason::RecomputedNumber { now } => recomputed_number(current_text, refused, *now, &hash),
         Reason::OtherText => {
             format!("Line {line} has that hash, but not the text after the anchor.")
         }
-        Reason::MovedOut { to, first, last } => moved_out(evidence, refused, to, *first, *last),
+        Reason::MovedOut { to, first, last } => moved_out(current_text, refused, to, *first, *last),
         Reason::OwnEdit => format!(
             "Your own edit changed these lines since you read them: use the lines above.{}",
-            removed_rows(evidence, refused)
+            removed_rows(current_text, refused)
         ),
         Reason::OwnEditThenOthers => format!(
             "Your own edit changed these lines since you read them, and another process changed the file after that: use the lines above.{}",
-            removed_rows(evidence, refused)
+            removed_rows(current_text, refused)
         ),
         Reason::Changed => format!(
-            "Another process changed these lines since you read them, or too much around them to find their place: use the lines above.{}",
-            removed_rows(evidence, refused)
+            "Another process changed these lines or too much around them since you read them: use the lines above.{}",
+            removed_rows(current_text, refused)
         ),
         Reason::Replaced => format!(
             "Another process replaced the file since you read it: less than a tenth of the lines that you know is left. Use the lines above, or read the file again.{}",
-            removed_rows(evidence, refused)
+            removed_rows(current_text, refused)
         ),
         Reason::Reindented => {
             "Another process re-indented these lines since you read them: use the lines above, and indent your text like them."
@@ -168,9 +168,9 @@ fn explanation(
 }
 
 /// Explains lines that the model knows only in part, and how to read the rest of the first one.
-fn partly_shown(evidence: &Evidence<'_>, lines: &[PartlyShown]) -> String {
+fn partly_shown(current_text: &CurrentText<'_>, lines: &[PartlyShown]) -> String {
     let Some(PartlyShown { line, parts }) = lines.first() else { return String::new() };
-    let text = evidence.line(*line).unwrap_or_default();
+    let text = current_text.line(*line).unwrap_or_default();
     let unseen = parts.first_unseen().unwrap_or_default();
     let start = text.len().min(unseen.start as usize);
     let end = text.len().min(unseen.end as usize).min(start + READ_ON_BYTES);
@@ -182,7 +182,7 @@ fn partly_shown(evidence: &Evidence<'_>, lines: &[PartlyShown]) -> String {
         count => format!(", and parts of {}", number_of(count as u64 - 1, "more line")),
     };
     // A patch in oh-my-pi's language has neither this operation nor this field.
-    let (instead, anyway) = match evidence.dialect.has_hashes() {
+    let (instead, anyway) = match current_text.dialect.has_hashes() {
         true => (
             "change a part of the line with replace_text, or ",
             ", or add \"verbatim\": true to replace it unseen",
@@ -198,7 +198,7 @@ fn partly_shown(evidence: &Evidence<'_>, lines: &[PartlyShown]) -> String {
 
 /// Explains lines that the model does not know.
 fn not_shown(
-    evidence: &Evidence<'_>,
+    current_text: &CurrentText<'_>,
     anchor: &Anchor,
     unknown: &UnknownLines,
     shown: &LineSet,
@@ -219,9 +219,9 @@ fn not_shown(
         (true, false) => since(),
         (false, false) => format!("{}, and {}", since(), never()),
     };
-    let fresh = evidence.fresh(line).filter(|_| is_only_line(unknown, line));
-    let is_other = |fresh: &String| *fresh != anchor.text(evidence.dialect);
-    if let Some(fresh) = fresh.filter(is_other).filter(|_| anchor.is_bare(evidence.dialect)) {
+    let fresh = current_text.fresh(line).filter(|_| is_only_line(unknown, line));
+    let is_other = |fresh: &String| *fresh != anchor.text(current_text.dialect);
+    if let Some(fresh) = fresh.filter(is_other).filter(|_| anchor.is_bare(current_text.dialect)) {
         return format!("{why}. {}", not_blank(line, &fresh));
     }
     if let Some(rest) = all.without(shown).ranges().first().map(|range| range.start) {
@@ -251,7 +251,7 @@ fn capitalized(text: &str) -> String {
 
 /// Explains lines that an own edit moved to another file.
 fn moved_out(
-    evidence: &Evidence<'_>,
+    current_text: &CurrentText<'_>,
     refused: &Refused<'_>,
     to: &str,
     first: u64,
@@ -261,8 +261,8 @@ fn moved_out(
     let anchor = |now: u64| {
         let number = u64::from(start) + (now - first);
         let shown = refused.shown.iter().find(|shown| shown.number == number)?;
-        let hash = hash_line(evidence.dialect, now, &String::from_utf8_lossy(&shown.text));
-        Some(evidence.dialect.anchor_text(now, hash))
+        let hash = hash_line(current_text.dialect, now, &String::from_utf8_lossy(&shown.text));
+        Some(current_text.dialect.anchor_text(now, hash))
     };
     let name = |now: u64| anchor(now).unwrap_or_else(|| format!("line {now}"));
     let to = one_line(to);
@@ -274,10 +274,10 @@ fn moved_out(
 }
 
 /// Explains an anchor of another version.
-fn other_version(evidence: &Evidence<'_>, refused: &Refused<'_>, is_known: bool) -> String {
+fn other_version(current_text: &CurrentText<'_>, refused: &Refused<'_>, is_known: bool) -> String {
     let line = refused.anchor.line;
     let tag = refused.anchor.tag.map_or_else(String::new, |tag| tag.to_string());
-    let now = Tag::of(evidence.text);
+    let now = Tag::of(current_text.text);
     let never = if is_known {
         format!("Line {line} of that version was never shown to you, and the file changed since")
     } else {
@@ -288,21 +288,21 @@ fn other_version(evidence: &Evidence<'_>, refused: &Refused<'_>, is_known: bool)
 
 /// Explains a hash with which the line was not shown.
 fn other_hash(
-    evidence: &Evidence<'_>,
+    current_text: &CurrentText<'_>,
     operation: &Operation,
     refused: &Refused<'_>,
     (near, is_current): (&[u64], bool),
     hash: &str,
 ) -> String {
     let line = u64::from(refused.anchor.line);
-    let own = own_hash(evidence, refused);
-    let fresh = |number: u64| evidence.fresh(number).unwrap_or_default();
-    if refused.anchor.is_bare(evidence.dialect) {
+    let own = own_hash(current_text, refused);
+    let fresh = |number: u64| current_text.fresh(number).unwrap_or_default();
+    if refused.anchor.is_bare(current_text.dialect) {
         return match is_current {
             true => not_blank(line, &fresh(line)),
             false => format!(
                 "Line {line} was not shown as a blank line: use the lines above.{}",
-                removed_rows(evidence, refused)
+                removed_rows(current_text, refused)
             ),
         };
     }
@@ -315,7 +315,7 @@ fn other_hash(
                 format!(
                     "{both}, and so is the text after it: use {other}, or {own} for line {line}."
                 )
-            } else if text_is_of_other(evidence, operation, line, found) {
+            } else if text_is_of_other(current_text, operation, line, found) {
                 format!(
                     "{both}, and your text is more like that line: use {other}, or {own} for line {line}."
                 )
@@ -334,7 +334,7 @@ fn other_hash(
         (&[found, ..], Some(own)) => format!(
             "Line {line} was shown {}; {hash} was the hash of line {found}: use the lines above.{}",
             how_shown(&own),
-            removed_rows(evidence, refused)
+            removed_rows(current_text, refused)
         ),
         _ => format!("Line {line} was shown with another hash: use the lines above."),
     }
@@ -342,16 +342,16 @@ fn other_hash(
 
 /// Explains a hash with which the line was not shown, but which the current line has.
 fn recomputed_number(
-    evidence: &Evidence<'_>,
+    current_text: &CurrentText<'_>,
     refused: &Refused<'_>,
     now: Option<u64>,
     hash: &str,
 ) -> String {
     let line = u64::from(refused.anchor.line);
-    let own = own_hash(evidence, refused).unwrap_or_else(|| "another hash".to_owned());
-    let fresh = |number: u64| evidence.fresh(number).unwrap_or_default();
+    let own = own_hash(current_text, refused).unwrap_or_else(|| "another hash".to_owned());
+    let fresh = |number: u64| current_text.fresh(number).unwrap_or_default();
     let shown = format!("Line {line} was shown {}", how_shown(&own));
-    let now_there = match refused.anchor.is_bare(evidence.dialect) {
+    let now_there = match refused.anchor.is_bare(current_text.dialect) {
         true => format!("line {line} is blank now"),
         false => format!("{hash} is the hash of the current line {line}"),
     };
@@ -374,23 +374,23 @@ fn how_shown(hash: &str) -> String {
 }
 
 /// The hash with which the line of an anchor was shown.
-fn own_hash(evidence: &Evidence<'_>, refused: &Refused<'_>) -> Option<String> {
+fn own_hash(current_text: &CurrentText<'_>, refused: &Refused<'_>) -> Option<String> {
     let line = u64::from(refused.anchor.line);
     let own = refused.shown.iter().find(|shown| shown.number == line)?;
     let text = String::from_utf8_lossy(&own.text);
-    Some(evidence.dialect.hash_text(hash_line(evidence.dialect, line, &text)))
+    Some(current_text.dialect.hash_text(hash_line(current_text.dialect, line, &text)))
 }
 
 /// The lines as they were shown, marked as removed.
-fn removed_rows(evidence: &Evidence<'_>, refused: &Refused<'_>) -> String {
+fn removed_rows(current_text: &CurrentText<'_>, refused: &Refused<'_>) -> String {
     if refused.shown.is_empty() {
         return String::new();
     }
     let row = |shown: &super::locate::ShownLine| {
         let text = String::from_utf8_lossy(&shown.text);
-        let hash = hash_line(evidence.dialect, shown.number, &text);
+        let hash = hash_line(current_text.dialect, shown.number, &text);
         let cut: String = text.chars().take(200).collect();
-        format!("\n- {}|{cut}", evidence.dialect.anchor_text(shown.number, hash))
+        format!("\n- {}|{cut}", current_text.dialect.anchor_text(shown.number, hash))
     };
     let rows: String = refused.shown.iter().map(row).collect();
     let of_lines = match refused.omitted_lines {

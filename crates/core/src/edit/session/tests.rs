@@ -99,12 +99,12 @@ impl Session {
     }
 
     /// The lines that an answer shows with their version.
-    fn doubtful(&self, first: u64, last: u64) -> LineSet {
+    fn ambiguous(&self, first: u64, last: u64) -> LineSet {
         with(&self.text, |body| {
             let record = self.memory.record(Path::new(FILE));
             let cancel = Cancel::default();
             let mut locator = Locator::new(&record, *body, pi(), Unseen::Refuse, None, &cancel);
-            locator.doubtful(first..=last)
+            locator.ambiguous(first..=last)
         })
     }
 
@@ -433,12 +433,12 @@ fn regression_a_line_that_was_read_again_is_named_by_its_version() {
     assert_eq!(session.spot(&Target::Line(&brace)), Spot::Lines(4, 4));
 }
 
-/// Lines whose anchors could mean other lines are doubtful. With the version they are unambiguous.
+/// Lines whose anchors could mean other lines are ambiguous. With the version they are unambiguous.
 #[test]
 fn regression_a_row_that_names_its_version_is_unambiguous() {
     let mut session = Session::showing("f } g } h");
     session.edit(1, 0, &["e", "}"]);
-    assert_eq!(session.doubtful(1, 7), [2..3, 4..5].into_iter().collect());
+    assert_eq!(session.ambiguous(1, 7), [2..3, 4..5].into_iter().collect());
     session.show(1, 3);
     let (plain, of_version) = (anchor(2, "}"), session.of_version(2, "}"));
     assert_eq!(session.refused(&Target::Line(&plain)).0, Code::AmbiguousAnchor);
@@ -465,7 +465,7 @@ fn regression_a_shown_line_whose_place_is_uncertain_makes_an_anchor_ambiguous() 
         session.line_refused(2, "}"),
         (Code::AmbiguousAnchor, Reason::Ambiguous { places: vec![2] })
     );
-    assert_eq!(session.doubtful(1, 5), LineSet::of(2, 2));
+    assert_eq!(session.ambiguous(1, 5), LineSet::of(2, 2));
     let of_version = session.of_version(2, "}");
     assert_eq!(session.spot(&Target::Line(&of_version)), Spot::Lines(2, 2));
     // The same holds once the model has requested the line.

@@ -4,8 +4,8 @@ use parking_lot::Mutex;
 use std::ops::Range;
 
 use super::{IMAGE_LIMIT_BYTES, ReadImage, ReadOn, ReadReport, Session, SessionLimits, canonical};
-use crate::edit::resolve::Doubtful;
-use crate::edit::session::{doubtful_to_show, shown_lines};
+use crate::edit::resolve::AmbiguousLines;
+use crate::edit::session::{ambiguous_to_show, shown_lines};
 use crate::view::excerpt::Limits;
 use crate::view::fold::{Folding, fold_name};
 use crate::view::read::{FileView, ReadRequest, TextView, ViewKind, read_hashed};
@@ -169,30 +169,30 @@ impl<'s> Reading<'s> {
         let workspace = self.session.reader_of(&request.name());
         workspace.scoped(cancel, |scope| {
             let mut read = self.read_in(scope, &request)?;
-            let mut doubtful = self.doubtful(&read, cancel);
-            let size_bytes = read.view.text.len() + doubtful.size_bytes();
-            if !doubtful.is_empty() && Some(size_bytes) > request.limits.max_bytes {
+            let mut ambiguous = self.ambiguous(&read, cancel);
+            let size_bytes = read.view.text.len() + ambiguous.size_bytes();
+            if !ambiguous.is_empty() && Some(size_bytes) > request.limits.max_bytes {
                 let max_bytes = request.limits.max_bytes.unwrap_or_default();
                 request.limits.max_bytes =
-                    Some(max_bytes.saturating_sub(doubtful.size_bytes()).max(1));
+                    Some(max_bytes.saturating_sub(ambiguous.size_bytes()).max(1));
                 read = self.read_in(scope, &request)?;
-                doubtful = self.doubtful(&read, cancel);
+                ambiguous = self.ambiguous(&read, cancel);
             }
             if let Some(MemoryUpdate::Shown { lines, .. }) = &mut read.update
-                && !doubtful.is_empty()
+                && !ambiguous.is_empty()
             {
-                read.view.text = with_versions(scope.dialect, &read.view.text, &doubtful);
-                lines.versioned = doubtful.lines().clone();
+                read.view.text = with_versions(scope.dialect, &read.view.text, &ambiguous);
+                lines.versioned = ambiguous.lines().clone();
             }
             Ok(read)
         })
     }
 
     /// The lines of a view whose rows must name the version.
-    fn doubtful(&self, read: &FileRead, cancel: &Cancel) -> Doubtful {
+    fn ambiguous(&self, read: &FileRead, cancel: &Cancel) -> AmbiguousLines {
         let Session { options, state, .. } = self.session;
         let dialect = options.workspace.dialect;
-        let of_update = |update| doubtful_to_show(&state.memory, dialect, update, cancel);
+        let of_update = |update| ambiguous_to_show(&state.memory, dialect, update, cancel);
         read.update.as_ref().map(of_update).unwrap_or_default()
     }
 
@@ -333,9 +333,9 @@ impl<'s> Reading<'s> {
 }
 
 /// Adds the version to rows of a view.
-fn with_versions(dialect: &Dialect, rows: &str, doubtful: &Doubtful) -> String {
-    let mut out = String::with_capacity(rows.len() + doubtful.size_bytes());
-    rows.split_inclusive('\n').for_each(|row| doubtful.push_row(dialect, row, &mut out));
+fn with_versions(dialect: &Dialect, rows: &str, ambiguous: &AmbiguousLines) -> String {
+    let mut out = String::with_capacity(rows.len() + ambiguous.size_bytes());
+    rows.split_inclusive('\n').for_each(|row| ambiguous.push_row(dialect, row, &mut out));
     out
 }
 

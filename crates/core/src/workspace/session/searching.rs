@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::{Session, canonical};
-use crate::edit::resolve::Doubtful;
-use crate::edit::session::{doubtful_to_show, shown_lines};
+use crate::edit::resolve::AmbiguousLines;
+use crate::edit::session::{ambiguous_to_show, shown_lines};
 use crate::view::scope::Scope;
 use crate::view::search::{FileMatches, SearchQuery, SearchResult, search_hashed};
 use crate::workspace::Workspace;
@@ -34,22 +34,22 @@ impl Session {
                     let found = result.files.iter().zip(texts);
                     let updates = found.map(|(file, text)| update_for(scope, file, text));
                     let updates = updates.collect::<Vec<_>>();
-                    let doubtful = self.doubtful_in_files(&updates, cancel);
-                    Ok((result, updates, doubtful))
+                    let ambiguous = self.ambiguous_in_files(&updates, cancel);
+                    Ok((result, updates, ambiguous))
                 };
-                let (mut result, mut updates, mut doubtful) = search(query)?;
-                let size_bytes = doubtful.iter().map(Doubtful::size_bytes).sum::<usize>();
+                let (mut result, mut updates, mut ambiguous) = search(query)?;
+                let size_bytes = ambiguous.iter().map(AmbiguousLines::size_bytes).sum::<usize>();
                 let max_bytes = query.max_bytes.unwrap_or(usize::MAX);
                 if size_bytes > 0 && result.text.len() + size_bytes > max_bytes {
                     let max_bytes = Some(max_bytes.saturating_sub(size_bytes).max(1));
-                    (result, updates, doubtful) =
+                    (result, updates, ambiguous) =
                         search(&SearchQuery { max_bytes, ..query.clone() })?;
                 }
-                if doubtful.iter().any(|one| !one.is_empty()) {
-                    result.text = with_versions(scope.dialect, &result, &doubtful);
-                    for (update, doubtful) in updates.iter_mut().zip(&doubtful) {
+                if ambiguous.iter().any(|one| !one.is_empty()) {
+                    result.text = with_versions(scope.dialect, &result, &ambiguous);
+                    for (update, ambiguous) in updates.iter_mut().zip(&ambiguous) {
                         if let Some(MemoryUpdate::Shown { lines, .. }) = update {
-                            lines.versioned = doubtful.lines().clone();
+                            lines.versioned = ambiguous.lines().clone();
                         }
                     }
                 }
@@ -85,13 +85,13 @@ impl Session {
     }
 
     /// For each file with matches, the lines whose rows must name the version.
-    fn doubtful_in_files(
+    fn ambiguous_in_files(
         &self,
         updates: &[Option<MemoryUpdate>],
         cancel: &Cancel,
-    ) -> Vec<Doubtful> {
+    ) -> Vec<AmbiguousLines> {
         let (memory, dialect) = (&self.state.memory, self.options.workspace.dialect);
-        let of_update = |update| doubtful_to_show(memory, dialect, update, cancel);
+        let of_update = |update| ambiguous_to_show(memory, dialect, update, cancel);
         updates.iter().map(|update| update.as_ref().map(of_update).unwrap_or_default()).collect()
     }
 
@@ -114,17 +114,17 @@ fn update_for(scope: &Scope<'_>, matches: &FileMatches, text: Version) -> Option
     Some(MemoryUpdate::Shown { file, text, lines })
 }
 
-/// The text of a result, with the version in the rows of doubtful lines of each file.
-fn with_versions(dialect: &Dialect, result: &SearchResult, doubtful: &[Doubtful]) -> String {
-    let mut files = result.files.iter().zip(doubtful).peekable();
+/// The text of a result, with the version in the rows of ambiguous lines of each file.
+fn with_versions(dialect: &Dialect, result: &SearchResult, ambiguous: &[AmbiguousLines]) -> String {
+    let mut files = result.files.iter().zip(ambiguous).peekable();
     let (mut out, mut of_file) = (String::new(), None);
     for row in result.text.split_inclusive('\n') {
         let is_header = |path: &str| row.trim_end_matches('\n') == file_header(path);
-        if let Some((_, doubtful)) = files.next_if(|(file, _)| is_header(&file.path)) {
-            of_file = Some(doubtful);
+        if let Some((_, ambiguous)) = files.next_if(|(file, _)| is_header(&file.path)) {
+            of_file = Some(ambiguous);
         }
         match of_file {
-            Some(doubtful) => doubtful.push_row(dialect, row, &mut out),
+            Some(ambiguous) => ambiguous.push_row(dialect, row, &mut out),
             None => out.push_str(row),
         }
     }

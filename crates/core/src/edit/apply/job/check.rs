@@ -12,8 +12,8 @@ use crate::edit::outcome::{Failure, Warning, WarningCode};
 use crate::edit::plan::Region;
 use crate::edit::report::{BreakMessage, BreakReport, reported_lines};
 use crate::edit::request::LineEdit;
-use crate::edit::resolve::Doubtful;
-use crate::edit::session::{PatchState, Recall};
+use crate::edit::resolve::AmbiguousLines;
+use crate::edit::session::{CallMemory, PatchState};
 use crate::edit::structure::{
     Checked, FILES_LIMIT, LineReplacement, Mistake, Revision, SOURCE_LIMIT_BYTES, Suggestion,
     TEXT_LIMIT_BYTES, check, is_checked,
@@ -223,14 +223,14 @@ impl FileCheck {
     }
 
     /// The suggested line, if its anchor could also name another line that was shown.
-    pub(in crate::edit::apply) fn doubtful(
+    pub(in crate::edit::apply) fn ambiguous(
         &self,
         dialect: &'static Dialect,
-        recall: &Recall<'_>,
-    ) -> Doubtful {
-        let Some((text, line)) = self.suggested_line() else { return Doubtful::default() };
+        call_memory: &CallMemory<'_>,
+    ) -> AmbiguousLines {
+        let Some((text, line)) = self.suggested_line() else { return AmbiguousLines::default() };
         let index = LineIndex::new(text, Unit::Byte);
-        recall.doubtful(dialect, &self.old_name, Body::new(text, &index), [line])
+        call_memory.ambiguous(dialect, &self.old_name, Body::new(text, &index), [line])
     }
 
     /// The suggested line as a memory update, for a patch that is not applied.
@@ -246,36 +246,36 @@ impl FileCheck {
         Some(MemoryUpdate::Shown { file, text, lines })
     }
 
-    /// The failure of a patch that breaks the file. `doubtful` are lines of the current file.
+    /// The failure of a patch that breaks the file. `ambiguous` are lines of the current file.
     pub(in crate::edit::apply) fn refusal(
         &self,
         dialect: &'static Dialect,
         operation: usize,
-        doubtful: &Doubtful,
+        ambiguous: &AmbiguousLines,
     ) -> Option<Failure> {
         let report = self.report(dialect)?;
-        let message = report.refusal(self.checked.text_before()?, doubtful);
+        let message = report.refusal(self.checked.text_before()?, ambiguous);
         let error = Error::new(Code::BreaksSyntax, message);
         Some(Failure::new(self.about.unwrap_or(operation), Some(&self.from), error))
     }
 
-    /// The text of the warning. `doubtful` are lines of the text after the patch.
+    /// The text of the warning. `ambiguous` are lines of the text after the patch.
     pub(super) fn warning_text(
         &self,
         dialect: &'static Dialect,
-        doubtful: &Doubtful,
+        ambiguous: &AmbiguousLines,
     ) -> Option<BreakMessage> {
-        Some(self.report(dialect)?.warning(self.checked.text()?, doubtful))
+        Some(self.report(dialect)?.warning(self.checked.text()?, ambiguous))
     }
 
-    /// The text of the warning of a dry run. `doubtful` are lines of the current file.
+    /// The text of the warning of a dry run. `ambiguous` are lines of the current file.
     pub(super) fn trial_text(
         &self,
         dialect: &'static Dialect,
-        doubtful: &Doubtful,
+        ambiguous: &AmbiguousLines,
     ) -> Option<BreakMessage> {
         let (before, after) = (self.checked.text_before()?, self.checked.text()?);
-        Some(self.report(dialect)?.dry_run(before, after, doubtful))
+        Some(self.report(dialect)?.dry_run(before, after, ambiguous))
     }
 
     /// The warning with a text.

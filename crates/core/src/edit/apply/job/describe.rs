@@ -8,7 +8,7 @@ use crate::edit::apply::lookup::{FileEdits, FileKey, FileTask, Task};
 use crate::edit::apply::planned_file::PlannedFile;
 use crate::edit::outcome::{Change, FileChange};
 use crate::edit::report::{AnswerOptions, BreakMessage, Note, RowStyle, Section, created_section};
-use crate::edit::resolve::Doubtful;
+use crate::edit::resolve::AmbiguousLines;
 use hashline_lines::dialect::Dialect;
 use hashline_lines::lines::{LineIndex, Unit, count_lines};
 use hashline_lines::tag::Tag;
@@ -30,7 +30,7 @@ pub(super) struct FileAnswer<'t> {
     pub(super) change: FileChange,
     pub(super) section: Section<'t>,
     /// The lines whose anchors need an edition to be unambiguous.
-    pub(super) doubtful: Doubtful,
+    pub(super) ambiguous: AmbiguousLines,
     /// The warning, if the patch breaks the syntax.
     pub(super) broken: Option<BreakMessage>,
 }
@@ -97,30 +97,37 @@ impl<'a> Job<'a> {
         let check = parts.checks.get(&key);
         if parts.is_dry_run {
             let broken = check.and_then(|check| {
-                let doubtful = self.doubtful_to_name(parts, key);
-                check.trial_text(self.scope.dialect, &doubtful)
+                let ambiguous = self.ambiguous_to_name(parts, key);
+                check.trial_text(self.scope.dialect, &ambiguous)
             });
-            return FileAnswer { key, change, section, doubtful: Doubtful::default(), broken };
+            return FileAnswer {
+                key,
+                change,
+                section,
+                ambiguous: AmbiguousLines::default(),
+                broken,
+            };
         }
-        let warning = |doubtful: &Doubtful| check?.warning_text(self.scope.dialect, doubtful);
-        let broken = warning(&Doubtful::default());
+        let warning =
+            |ambiguous: &AmbiguousLines| check?.warning_text(self.scope.dialect, ambiguous);
+        let broken = warning(&AmbiguousLines::default());
         let in_warning = broken.iter().flat_map(|warning| warning.anchors.iter().copied());
         let anchors: Vec<_> = section.anchored_lines().chain(in_warning).collect();
-        let doubtful = self.doubtful(file, parts, &anchors, &section);
-        let broken = if doubtful.is_empty() { broken } else { warning(&doubtful) };
-        FileAnswer { key, change, section, doubtful, broken }
+        let ambiguous = self.ambiguous(file, parts, &anchors, &section);
+        let broken = if ambiguous.is_empty() { broken } else { warning(&ambiguous) };
+        FileAnswer { key, change, section, ambiguous, broken }
     }
 
     /// The lines of an answer whose anchors could also name other lines that were shown.
-    fn doubtful(
+    fn ambiguous(
         &self,
         file: ChangedFile<'_>,
         parts: &AnswerParts<'_>,
         anchors: &[(u64, u32)],
         section: &Section<'_>,
-    ) -> Doubtful {
-        let Some(session) = parts.session else { return Doubtful::default() };
-        let recall = session.recall;
+    ) -> AmbiguousLines {
+        let Some(session) = parts.session else { return AmbiguousLines::default() };
+        let call_memory = session.call_memory;
         let (edits, planned) = match file {
             ChangedFile::Edited(edits, planned) => (edits, planned),
             ChangedFile::Whole(one) => match (&one.task, self.edits_of(one)) {
@@ -129,28 +136,32 @@ impl<'a> Job<'a> {
                     let index = LineIndex::new(text, Unit::Byte);
                     let body = Body::new(text, &index);
                     let lines = anchors.iter().map(|&(line, _)| line);
-                    return recall.doubtful(self.scope.dialect, &to.path(), body, lines);
+                    return call_memory.ambiguous(self.scope.dialect, &to.path(), body, lines);
                 }
                 (_, Some(edited)) => edited,
-                (_, None) => return Doubtful::default(),
+                (_, None) => return AmbiguousLines::default(),
             },
         };
         let name = edits.place.canonical();
         let changes = session.transfers.changes(edits.key(), planned);
         let before = planned.body_before();
-        if !recall.may_be_doubtful(self.scope.dialect, name, before, &changes, anchors) {
-            return Doubtful::default();
+        if !call_memory.may_be_ambiguous(self.scope.dialect, name, before, &changes, anchors) {
+            return AmbiguousLines::default();
         }
         let (file, shown) = (name.to_owned(), section.shown());
         let update = self.edited_update(session, (edits, planned), file, shown, false);
-        recall.doubtful_after(self.scope.dialect, &update, anchors.iter().map(|&(line, _)| line))
+        call_memory.ambiguous_after(
+            self.scope.dialect,
+            &update,
+            anchors.iter().map(|&(line, _)| line),
+        )
     }
 
     /// The line that a check suggests, if its anchor could also name another line that was shown.
-    fn doubtful_to_name(&self, parts: &AnswerParts<'_>, key: FileKey) -> Doubtful {
-        let doubtful = parts.checks.get(&key).zip(parts.session);
-        doubtful
-            .map(|(check, session)| check.doubtful(self.scope.dialect, session.recall))
+    fn ambiguous_to_name(&self, parts: &AnswerParts<'_>, key: FileKey) -> AmbiguousLines {
+        let ambiguous = parts.checks.get(&key).zip(parts.session);
+        ambiguous
+            .map(|(check, session)| check.ambiguous(self.scope.dialect, session.call_memory))
             .unwrap_or_default()
     }
 
@@ -160,11 +171,11 @@ impl<'a> Job<'a> {
         added: &AddedContents,
         session: SessionParts<'_>,
     ) -> HashMap<FileKey, LineSet> {
-        let SessionParts { recall, transfers } = session;
+        let SessionParts { call_memory, transfers } = session;
         let mut unread = HashMap::new();
         for (edits, file) in self.tasks.edits.iter().zip(self.files) {
             let mut lines = transfers.unread(edits.key());
-            lines.extend(&unread_parts(recall, edits, file));
+            lines.extend(&unread_parts(call_memory, edits, file));
             unread.insert(edits.key(), lines);
         }
         for key in added.keys() {

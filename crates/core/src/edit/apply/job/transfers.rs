@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::{AddedContents, FileKey, Job, NewContent, PlannedFile, Task};
 use crate::edit::apply::transfer::Taken;
-use crate::edit::session::Recall;
+use crate::edit::session::CallMemory;
 use hashline_memory::{LineChanges, LineSet, MovedLines, MovedOutLines};
 
 /// Lines at their destination.
@@ -32,7 +32,7 @@ pub(in crate::edit::apply) struct Transfers<'a>(Vec<Transferred<'a>>);
 /// A session, and the lines that the patch moves and copies.
 #[derive(Clone, Copy)]
 pub(in crate::edit::apply) struct SessionParts<'a> {
-    pub recall: &'a Recall<'a>,
+    pub call_memory: &'a CallMemory<'a>,
     pub transfers: &'a Transfers<'a>,
 }
 
@@ -53,7 +53,7 @@ impl<'a> Job<'a> {
     pub(in crate::edit::apply) fn transfers(
         &self,
         added: &AddedContents,
-        recall: &Recall<'_>,
+        call_memory: &CallMemory<'_>,
     ) -> Transfers<'a> {
         if self.files.iter().all(|file| file.taken.is_empty()) {
             return Transfers(Vec::new());
@@ -65,7 +65,7 @@ impl<'a> Job<'a> {
                 continue;
             }
             let (name, hash) = (edits.place.canonical(), file.body_before().hash);
-            let known = recall.memory.known_lines(name, hash, recall.as_of);
+            let known = call_memory.memory.known_lines(name, hash, call_memory.as_of);
             for (operation, taken) in &file.taken {
                 let Some(&destination) =
                     destinations.get(operation).filter(|destination| destination.count > 0)
