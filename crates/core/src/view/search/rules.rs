@@ -126,7 +126,7 @@ impl<'a> Filter<'a> {
 
     /// The rules of the user's global git ignore file, which is outside of any root.
     fn global_rules(&mut self, query: &SearchQuery) -> Option<Gitignore> {
-        if !query.gitignore || self.base.root_path().is_some() {
+        if !query.gitignore || self.base.root_path().is_some() || !self.base.has_disk() {
             return None;
         }
         // The library opens git's configuration files, which would block.
