@@ -6,6 +6,7 @@ use serde::Serialize;
 use crate::arguments::{Arguments, CallError, Fields, Repairs};
 use crate::json::READ_JSON;
 use crate::operations::{LINE_FIELDS, PatchReader, VALUE_FIELDS};
+use crate::path::plain_path;
 use crate::read::{self, PATH, READ};
 use crate::script;
 use crate::search::{self, SEARCH};
@@ -32,7 +33,7 @@ impl Tools {
                 let given = Arguments::of(given, &mut repairs)?;
                 match kind {
                     ToolKind::Read => of_read(call, given),
-                    ToolKind::ReadJson => of_json(given),
+                    ToolKind::ReadJson => of_json(call, given),
                     ToolKind::Search => of_search(call, given),
                     ToolKind::Apply if is_script => script::named_paths(given),
                     ToolKind::Apply => PatchReader::patch(call, LINE_FIELDS, given).map(of_patch),
@@ -62,9 +63,10 @@ fn of_read(call: &Call<'_>, mut given: Arguments<'_>) -> Result<Names, CallError
     Ok((paths.collect(), Vec::new()))
 }
 
-fn of_json(mut given: Arguments<'_>) -> Result<Names, CallError> {
+fn of_json(call: &Call<'_>, mut given: Arguments<'_>) -> Result<Names, CallError> {
     given.normalize(READ_JSON.fields)?;
-    Ok((given.optional_text(PATH.name)?.into_iter().collect(), Vec::new()))
+    let path = given.text(PATH.name, "the path of a file")?;
+    Ok((vec![plain_path(call, path, PATH.name, given.repairs)?], Vec::new()))
 }
 
 fn of_search(call: &Call<'_>, mut given: Arguments<'_>) -> Result<Names, CallError> {
