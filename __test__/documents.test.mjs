@@ -641,6 +641,109 @@ describe('tools over files of the host', () => {
     assert.deepEqual(['a', 'b', 'z', 'y'].map(text), ['one\n', undefined, 'typed\n', undefined])
   })
 
+  test('regression: a host that reports its documents a little later', async () => {
+    for (let turns = 0; turns < 6; turns += 1) {
+      const { files, host, text } = hostOf({ a: 'one\n' })
+      const session = inMemory()
+      const { apply } = toolsOf(host, session)
+      host.write = (path, content) => {
+        files.set(path, content)
+        const report = async () => {
+          for (let turn = 0; turn < turns; turn += 1) await new Promise(setImmediate)
+          if (turns % 2 === 0) session.setDocument(path, `typed\n${content}`)
+          else session.closeDocument(path)
+        }
+        void report()
+      }
+      const edit = { op: 'replace_text', path: 'a', old_text: 'one', new_text: '1' }
+      const result = await apply.execute({ operations: [edit] })
+      assert.equal(result.isError, false, result.text)
+      assert.equal(text('a'), '1\n')
+    }
+  })
+
+  test('regression: what is written is undone if the session is closed meanwhile', async () => {
+    const { files, host, text } = hostOf({ a: 'one\n' })
+    const session = inMemory()
+    const { apply } = toolsOf(host, session)
+    host.write = (path, content) => {
+      files.set(path, content)
+      session.close()
+    }
+    const edit = { op: 'replace_text', path: 'a', old_text: 'one', new_text: '1' }
+    const result = await apply.execute({ operations: [edit] })
+    assert.match(result.text, /session is closed.*Written back: .*\/a\./s)
+    assert.equal(text('a'), 'one\n')
+  })
+
+  test('regression: a host that changes its bytes in place', async () => {
+    const [a, b] = ['one\n', 'two\n'].map((text) => Buffer.from(text))
+    const { host } = hostOf({ a, b })
+    const { write } = host
+    const { apply } = toolsOf(host)
+    host.write = (path, content, context) => {
+      if (path.endsWith('/b')) throw new Error('full')
+      a.set(Buffer.from(content))
+      return write(path, a, context)
+    }
+    const operations = [
+      { op: 'replace_text', path: 'a', old_text: 'one', new_text: 'uno' },
+      { op: 'replace_text', path: 'b', old_text: 'two', new_text: 'dos' },
+    ]
+    const result = await apply.execute({ operations })
+    assert.match(result.text, /full\. Written back: .*\/a\./)
+    assert.deepEqual([a, b].map(String), ['one\n', 'two\n'])
+  })
+
+  test('regression: JSON is read as it is now, however its path is spelled', async () => {
+    const { files, host } = hostOf({ 'b.json': '{"k":"old"}\n' })
+    const { readJson } = hashTools(inMemory(), { files: host, json: true })
+    await readJson.execute({ path: 'b.json' })
+    files.set(`${ROOT}/b.json`, '{"k":"new"}\n')
+    assert.match((await readJson.execute({ path: '@b.json' })).text, /"new"/)
+  })
+
+  test('regression: what a formatter made of a text is undone after the signal', async () => {
+    const { files, host, text } = hostOf({ a: 'one\n' })
+    const { read, apply } = toolsOf(host)
+    const controller = new AbortController()
+    host.write = async (path, content) => {
+      controller.abort()
+      await new Promise(setImmediate)
+      files.set(path, String(content).replace('uno', 'uno;'))
+    }
+    const operations = [{ op: 'replace_text', path: 'a', old_text: 'one', new_text: 'uno' }]
+    const running = apply.execute({ operations }, { signal: controller.signal })
+    await assert.rejects(running, { name: 'AbortError' })
+    await read.execute({ path: 'a' })
+    assert.equal(text('a'), 'one\n')
+  })
+
+  test('regression: a text that cannot be restored exactly is reported', async () => {
+    const { files, host } = hostOf({ a: 'one \n', b: 'two\n' })
+    const { apply } = toolsOf(host)
+    host.write = (path, content) => {
+      if (path.endsWith('/b')) throw new Error('full')
+      files.set(path, String(content).replace(/ +$/gm, ''))
+    }
+    const operations = [
+      { op: 'replace_text', path: 'a', old_text: 'one', new_text: 'uno' },
+      { op: 'replace_text', path: 'b', old_text: 'two', new_text: 'dos' },
+    ]
+    const result = await apply.execute({ operations })
+    assert.match(result.text, /full\. Written back, and changed by the host: .*\/a\./)
+  })
+
+  test('regression: a document that the host set stays set', async () => {
+    const { files, host } = hostOf({ a: 'mine\n' })
+    const session = inMemory()
+    session.setDocument(`${ROOT}/a`, 'mine\n', { version: 4 })
+    host.list = () => [...files.keys()]
+    const { search } = toolsOf(host, session)
+    await search.execute({ pattern: 'mine' })
+    assert.deepEqual(session.documents(), [{ path: `${ROOT}/a`, version: 4 }])
+  })
+
   test('regression: searches show what the host has now', async () => {
     const { files, host } = hostOf({ a: 'needle\n', b: 'needle\n' })
     const { session, read, search } = toolsOf(host)

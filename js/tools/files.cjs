@@ -11,7 +11,7 @@ const { types } = require('node:util')
 
 const addon = require('../addon.cjs')
 const { abortable, asked } = require('./approval.cjs')
-const { HostError, isSame, stepsOf, write } = require('./writing.cjs')
+const { HostError, copyOf, isSame, stepsOf, undo, write } = require('./writing.cjs')
 
 /**
  * @import { HashSession } from '../..'
@@ -41,6 +41,9 @@ const SHOWN_FAILURES = 3
 
 /** At most this many files are read at a time. */
 const READS = 8
+
+/** A written edit is applied again if the host changes a document meanwhile, at most this often. */
+const APPLIES = 20
 
 /** An edit is planned again when its plan names further files, at most this many times. */
 const PLANS = 4
@@ -142,6 +145,8 @@ class Host {
     SIZES.set(tool.files, this.sizes)
     this.kept = LOADED.get(tool.session) ?? this.inherited()
     LOADED.set(tool.session, this.kept)
+    /** The documents that the host has set by itself. @type {Map<string, number | undefined>} */
+    this.own = new Map()
   }
 
   /** The documents that a new session was given by the one that it was forked from. */
@@ -163,6 +168,9 @@ class Host {
   /** @returns {Promise<ToolResult<any>>} */
   async call() {
     const { session, kind } = this.tool
+    for (const { path, version } of session.documents()) {
+      if (!this.kept.has(path)) this.own.set(absolute(session, path) ?? path, version)
+    }
     const { paths, globs } = JSON.parse(addon.tools.named(session, kind, this.args))
     if (kind === 'search') return await this.search(paths, globs)
     if (kind === 'apply' || kind === 'apply_json') {
@@ -227,7 +235,8 @@ class Host {
     const { files } = this.tool
     const content = await this.ask(path, 'read', () => files.read(path, { signal: this.signal }))
     const isContent = content === null || typeof content === 'string' || types.isUint8Array(content)
-    if (isContent) return content
+    // A host may change its bytes in place.
+    if (isContent) return copyOf(content)
     throw new HostError(`${path}: the host read ${typeof content}: expected text, bytes or null`)
   }
 
@@ -295,7 +304,9 @@ class Host {
 
   /** @param {string} path @param {string | Uint8Array} content */
   open(path, content) {
-    this.tool.session.setDocument(path, content)
+    const version = this.own.get(path)
+    this.tool.session.setDocument(path, content, version === undefined ? {} : { version })
+    if (this.own.has(path)) return
     this.kept.delete(path)
     this.kept.set(path, sizeOf(content))
     this.sizes.set(path, sizeOf(content))
@@ -388,13 +399,13 @@ class Host {
     const steps = stepsOf(this, this.tool.files, this.changes(planned))
     const failure = await write(this, steps)
     if (failure) return refusal('IO', failure)
-    // The host may have set and closed documents by itself while it wrote.
-    for (const [path, content] of this.contents) {
-      await this.set(path, content)
-      if (content === null) this.tool.session.closeDocument(path)
+    const result = await this.applied(planned.plan)
+    if (result.isError) {
+      return refusal(
+        result.structured.code,
+        `${result.text}\n${await undo(this, [...steps].reverse())}`,
+      )
     }
-    // The files are written, so the call cannot be cancelled any more.
-    const result = await this.run({ signal: undefined, plan: planned.plan })
     const formatted = steps.filter(({ isWritten, after, now }) => isWritten && !isSame(after, now))
     for (const { path, now } of steps) {
       this.contents.set(path, now)
@@ -404,6 +415,27 @@ class Host {
     const names = formatted.map(({ path }) => path).join(', ')
     const note = `(The host changed ${names} further, such as by a formatter. Anchors stay valid; read it to see the text.)`
     return withNotes(result, [], [note])
+  }
+
+  /**
+   * Applies an edit to the documents, once its files are written. It cannot be cancelled any more.
+   * @param {string | undefined} plan
+   */
+  async applied(plan) {
+    for (let applies = 1; ; applies += 1) {
+      try {
+        // The host may have set and closed documents by itself while it wrote.
+        for (const [path, content] of this.contents) {
+          await this.set(path, content)
+          if (content === null) this.tool.session.closeDocument(path)
+        }
+      } catch (error) {
+        return this.tool.refusal(codeOf(error) ?? 'IO', messageOf(error))
+      }
+      const result = await this.run({ signal: undefined, plan })
+      const isChanged = result.isError && result.structured.code === 'CONCURRENT_CHANGE'
+      if (!isChanged || applies === APPLIES) return result
+    }
   }
 
   /**
@@ -458,7 +490,13 @@ const sizeOf = (content) => (content === null ? 0 : Buffer.byteLength(content))
 const startsWith = (path) => (/** @type {string} */ other) => other.startsWith(path)
 
 /** @param {unknown} error */
-const messageOf = (error) => (error instanceof Error ? error.message : String(error))
+function messageOf(error) {
+  try {
+    return error instanceof Error ? error.message : String(error)
+  } catch {
+    return 'unknown error'
+  }
+}
 
 /** @param {unknown} error */
 const codeOf = (error) => /** @type {any} */ (error)?.code

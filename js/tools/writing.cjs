@@ -22,6 +22,10 @@
  * @property {(path: string) => Promise<Content>} read
  * @property {<T>(path: string, what: string, call: () => Promise<T> | T) => Promise<T>} ask
  * @property {<T>(call: () => Promise<T> | T) => Promise<T>} within
+ * @property {() => Uncancelled} uncancelled
+ *
+ * The host, for steps that are undone after the signal.
+ * @typedef {Pick<Asking, 'read' | 'within'> & { files: HostFiles }} Uncancelled
  *
  * @typedef {object} Step
  * @property {string} path
@@ -94,7 +98,7 @@ function step(files, what, path, before, after, edits, from) {
   const make = ({ signal }) => {
     if (what === 'rename') return files.rename?.(/** @type {string} */ (from), path, { signal })
     if (what === 'write') {
-      return files.write(path, /** @type {string | Uint8Array} */ (after), { edits, signal })
+      return files.write(path, given(after), { edits, signal })
     }
     if (files.remove === undefined) throw new Error('it has no function for that')
     return files.remove(path, { signal })
@@ -114,6 +118,7 @@ async function write(host, steps) {
   const begun = []
   /** @type {Promise<unknown>} */
   let last = Promise.resolve()
+  const uncancelled = host.uncancelled()
   try {
     for (const step of steps) {
       const { path, from, what, before, after, make } = step
@@ -130,13 +135,22 @@ async function write(host, steps) {
       })
       step.isWritten = true
       if (step === steps.at(-1)) host.isWritten = true
-      // What a formatter made of it.
-      step.now = await host.read(path).catch(() => step.after)
+      if (step.after !== null) {
+        step.now = await limited(uncancelled.read(path)).catch(() => step.after)
+      } else step.now = null
     }
     return undefined
   } catch (error) {
     // A host that does not know the signal may still write.
-    await limited(last.catch(() => undefined)).catch(() => undefined)
+    const isMade = await limited(last).then(
+      () => true,
+      () => false,
+    )
+    const [step] = begun
+    if (isMade && step !== undefined && !step.isWritten) {
+      step.isWritten = true
+      step.now = await limited(uncancelled.read(step.path)).catch(() => step.after)
+    }
     const undone = await undo(host, begun)
     if (!(error instanceof HostError)) throw error
     return `${error.message}.${undone}`
@@ -152,11 +166,12 @@ async function write(host, steps) {
 async function undo(host, steps) {
   const became = {
     restored: /** @type {Set<string>} */ (new Set()),
+    changed: /** @type {Set<string>} */ (new Set()),
     left: /** @type {Set<string>} */ (new Set()),
     failed: /** @type {Set<string>} */ (new Set()),
   }
   // What is undone must not be cancelled.
-  const asking = /** @type {any} */ (host).uncancelled()
+  const asking = host.uncancelled()
   for (const step of steps) {
     try {
       const state = await limited(restore(asking, step))
@@ -169,15 +184,16 @@ async function undo(host, steps) {
     paths.size > 0 ? ` ${what}: ${[...paths].join(', ')}${more}.` : ''
   return (
     said('Written back', became.restored) +
+    said('Written back, and changed by the host', became.changed) +
     said('Has another text meanwhile, so it was left', became.left) +
     said('NOT written back', became.failed, '; read them again')
   )
 }
 
 /**
- * @param {Asking & { files: HostFiles }} host
+ * @param {Uncancelled} host
  * @param {Step} step
- * @returns {Promise<'untouched' | 'restored' | 'left'>}
+ * @returns {Promise<'untouched' | 'restored' | 'changed' | 'left'>}
  */
 async function restore({ files, read, within }, { path, from, before, after, now, isWritten }) {
   const current = await read(path)
@@ -185,11 +201,11 @@ async function restore({ files, read, within }, { path, from, before, after, now
   if (!isSame(current, isWritten ? now : after)) return 'left'
   await within(() => {
     if (from !== undefined) return files.rename?.(path, from, {})
-    if (before !== null) return files.write(path, before, { edits: [] })
+    if (before !== null) return files.write(path, given(before), { edits: [] })
     if (files.remove === undefined) throw new Error('it has no function for that')
     return files.remove(path, {})
   })
-  return 'restored'
+  return from !== undefined || isSame(await read(path), before) ? 'restored' : 'changed'
 }
 
 /**
@@ -205,6 +221,13 @@ function limited(promise) {
   })
 }
 
+/** @param {Content} content @returns {Content} */
+const copyOf = (content) =>
+  content === null || typeof content === 'string' ? content : Buffer.from(content)
+
+/** What the host receives: it may change it. @param {Content} content */
+const given = (content) => /** @type {string | Uint8Array} */ (copyOf(content))
+
 /** @param {Content} one @param {Content} other */
 function isSame(one, other) {
   if (one === null || other === null || typeof one !== typeof other) return one === other
@@ -212,4 +235,4 @@ function isSame(one, other) {
   return Buffer.compare(one, other) === 0
 }
 
-module.exports = { HostError, isSame, stepsOf, write }
+module.exports = { HostError, copyOf, isSame, stepsOf, undo, write }
