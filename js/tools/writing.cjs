@@ -119,6 +119,12 @@ async function write(host, steps) {
   /** @type {Promise<unknown>} */
   let last = Promise.resolve()
   const uncancelled = host.uncancelled()
+  const finish = async (/** @type {Step} */ step) => {
+    step.isWritten = true
+    // What a formatter made of it.
+    const read = () => limited(uncancelled.read(step.path)).catch(() => step.after)
+    step.now = step.after === null ? null : await read()
+  }
   try {
     for (const step of steps) {
       const { path, from, what, before, after, make } = step
@@ -133,11 +139,8 @@ async function write(host, steps) {
         last = host.within(() => make({ signal: host.signal }))
         return last
       })
-      step.isWritten = true
       if (step === steps.at(-1)) host.isWritten = true
-      if (step.after !== null) {
-        step.now = await limited(uncancelled.read(path)).catch(() => step.after)
-      } else step.now = null
+      await finish(step)
     }
     return undefined
   } catch (error) {
@@ -147,10 +150,7 @@ async function write(host, steps) {
       () => false,
     )
     const [step] = begun
-    if (isMade && step !== undefined && !step.isWritten) {
-      step.isWritten = true
-      step.now = await limited(uncancelled.read(step.path)).catch(() => step.after)
-    }
+    if (isMade && step !== undefined && !step.isWritten) await finish(step)
     const undone = await undo(host, begun)
     if (!(error instanceof HostError)) throw error
     return `${error.message}.${undone}`
