@@ -83,6 +83,17 @@ test('a model reads, edits and gets a refusal', () =>
     assert.equal(again.structured.status, 'rejected')
   }))
 
+test('a file is replaced only where its lines may be replaced', () =>
+  withDir({ a: 'a\n' }, async (cwd, stateDir) => {
+    const add = { op: 'add_file', path: 'a', content: 'b\n', replace: true }
+    const session = new HashSession({ cwd, stateDir })
+    const { apply, read } = hashTools(session, { operations: ['add_file', 'delete_file'] })
+    await read.execute({ path: 'a' })
+    const refused = await apply.execute({ operations: [add] })
+    assert.match(refused.text, /operations\[0\] sets replace, but .* is not allowed/)
+    assert.equal(readFileSync(join(cwd, 'a'), 'utf8'), 'a\n')
+  }))
+
 test('a dry run has the diff, and writes nothing', () =>
   withDir({}, async (cwd, stateDir) => {
     const { apply } = toolsOf(cwd, stateDir)
@@ -818,6 +829,7 @@ test('fields, sentences and the example depend on the allowed operations', () =>
         'end_anchor',
         'block',
         'content',
+        'replace',
         'to',
         'to_anchor',
         'indent',
@@ -1256,7 +1268,12 @@ test('in a dialect without hashes, the tools show tags and accept patches', () =
     assert.deepEqual(rows, ['1:one', '2:two', '3:three'])
     const found = await search.execute({ pattern: 'tw' })
     assert.ok(found.text.startsWith(`${header}\n2:two`), found.text)
-    assert.deepEqual(Object.keys(apply.inputSchema.properties ?? {}), ['patch', 'path', 'content'])
+    assert.deepEqual(Object.keys(apply.inputSchema.properties ?? {}), [
+      'patch',
+      'path',
+      'content',
+      'replace',
+    ])
     const patch = `${header}\nPUT 2.=2:\n+TWO`
     assert.equal(apply.callTitle({ patch }), 'a.js')
     const done = await apply.execute({ patch })

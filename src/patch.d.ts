@@ -294,12 +294,17 @@ export interface DeletePath {
 /** An operation on the values of a JSON document. */
 export type JsonOperation = SetPath | InsertAtPath | DeletePath
 
-/** Creates a file, with its parent directories. */
+/** Creates a file, with its parent directories, or replaces the content of a file. */
 export interface AddFile {
   op: 'add_file'
   path: string
   /** The whole content. */
   content: string
+  /**
+   * Replaces the content of a file that exists, which keeps its encoding, line ends and attributes.
+   * In a session, the lines that it removes must have been shown.
+   */
+  replace?: boolean
 }
 
 /**

@@ -63,6 +63,12 @@ impl ShownLines {
         self.lines.extend(whole);
     }
 
+    /// The lines that were shown whole.
+    pub fn whole(&self) -> LineSet {
+        let parts = self.parts.iter().map(|part| part.line..part.line + 1);
+        self.lines.without(&parts.collect())
+    }
+
     /// Removes the lines that are not in `others`.
     #[must_use]
     pub fn common(mut self, others: &LineSet) -> ShownLines {

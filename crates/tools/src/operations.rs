@@ -31,7 +31,7 @@ static LINE_OPERATIONS: &[Operation] = &[
     Operation::new("move_lines", TRANSFER),
     Operation::new("copy_lines", TRANSFER),
     Operation::new("replace_text", &["old_text", "new_text", "all"]).writing("new_text"),
-    Operation::new("add_file", &["content"]).writing("content"),
+    Operation::new("add_file", &["content", REPLACE]).writing("content"),
     Operation::new("move_file", &["from", "to", "from_path", "to_path"]),
     Operation::new("delete_file", &[]),
 ];
@@ -42,6 +42,12 @@ static VALUE_OPERATIONS: &[Operation] = &[
     Operation::new("insert_at_path", &["anchor", VALUE, "key", "index"]),
     Operation::new("delete_path", &["anchor"]),
 ];
+
+/// The field of `add_file` by which it replaces the whole content of a file.
+pub const REPLACE: &str = "replace";
+
+/// The operation that must be allowed for that, because it can do the same.
+const REPLACE_NEEDS: &str = "replace_range";
 
 /// Fields that every operation may have.
 const COMMON: &[&str] = &["op", "path", "verbatim"];
@@ -73,6 +79,7 @@ pub static LINE_FIELDS: &[Field] = &[
     Field::new("all", Kind::Flag, "Replace every occurrence")
         .aliases(&["replace_all", "replaceAll"]),
     Field::new("content", Kind::Text, ""),
+    Field::new(REPLACE, Kind::Flag, "Overwrite the whole file").aliases(&["overwrite"]),
     Field::new("to", Kind::Path, "")
         .about_operations(&[
             (&["move_file"], "The new path"),
@@ -271,6 +278,7 @@ impl<'a> PatchReader<'a> {
             let held = std::mem::replace(value, Value::Null);
             *value = self.convert(name, held, &format!("{prefix}{name}"))?;
         }
+        self.check_replace(&fields, location)?;
         self.share_path(operation, &mut fields, shared, &prefix)?;
         Ok(Value::Object(fields.0))
     }
@@ -292,6 +300,16 @@ impl<'a> PatchReader<'a> {
             Some(text) => fields.rename_one(text, TEXT_NAMES, prefix, self.repairs),
             None => Ok(()),
         }
+    }
+
+    /// Refuses to replace a file where its lines cannot be replaced.
+    fn check_replace(&self, fields: &Fields, location: &str) -> Result<(), CallError> {
+        if fields.get(REPLACE) != Some(&Value::Bool(true)) || self.call.allowed.has(REPLACE_NEEDS) {
+            return Ok(());
+        }
+        Err(malformed(format!(
+            "{location} sets {REPLACE}, but replacing the lines of files is not allowed: use a path that does not exist"
+        )))
     }
 
     fn find_allowed(

@@ -7,6 +7,7 @@ use hashline_core::{Code, Dialect};
 
 use crate::apply::{OP, OPERATIONS, apply_patch};
 use crate::arguments::{Arguments, CallError, Fields, malformed};
+use crate::operations::REPLACE;
 use crate::path::plain_path;
 use crate::table::{Field, Kind, PATH_NAMES};
 use crate::title::PartialArguments;
@@ -23,9 +24,12 @@ const CONTENT: Field = Field::new("content", Kind::Text, "Of that file").aliases
     "fileText",
 ]);
 
+const REPLACES: Field =
+    Field::new(REPLACE, Kind::Flag, "Overwrite that file if it exists").aliases(&["overwrite"]);
+
 pub static SCRIPT: Tool = Tool {
     title: "Apply",
-    fields: &[PATCH, NEW_PATH, CONTENT],
+    fields: &[PATCH, NEW_PATH, CONTENT, REPLACES],
     text: tool_text,
     run: apply,
     title_of: title,
@@ -103,7 +107,9 @@ fn new_file(call: &Call<'_>, given: &mut Arguments<'_>) -> Result<Option<Value>,
             let fields = [("op", "add_file"), (NEW_PATH.name, &path), (CONTENT.name, &content)];
             let field =
                 |(name, text): (&str, &str)| (name.to_owned(), Value::String(text.to_owned()));
-            Ok(Some(Value::Object(fields.map(field).into())))
+            let replaces = given.flag(REPLACE)?;
+            let flag = (REPLACE.to_owned(), Value::Bool(replaces));
+            Ok(Some(Value::Object(fields.map(field).into_iter().chain([flag]).collect())))
         }
         _ => Err(malformed("give either patch, or path and content to create a file".to_owned())),
     }

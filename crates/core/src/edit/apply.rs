@@ -12,6 +12,7 @@ mod new_text;
 mod options;
 mod planned_file;
 mod reading;
+mod replaced_file;
 mod syntax;
 mod touched;
 mod transfer;

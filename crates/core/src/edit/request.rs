@@ -72,6 +72,14 @@ impl Operations {
         self.paths().filter(|&(_, named)| named == path).map(|(index, _)| index).chain(moves).min()
     }
 
+    /// Whether an operation deletes or moves the file with this path.
+    pub fn frees(&self, path: &str) -> bool {
+        let is_freed = |operation: &Operation<FileAction>| {
+            operation.path == path && !matches!(operation.action, FileAction::Add { .. })
+        };
+        self.files.iter().any(is_freed)
+    }
+
     fn paths(&self) -> impl Iterator<Item = (usize, &str)> {
         let edits = self.edits.iter().map(|operation| (operation.index, operation.path.as_str()));
         edits.chain(self.files.iter().map(|operation| (operation.index, operation.path.as_str())))
@@ -125,6 +133,11 @@ pub enum LineEdit {
         new_text: String,
         /// Whether to replace every occurrence instead of the only one.
         all: bool,
+    },
+    /// Replaces the whole content of the file, which is created if it does not exist.
+    ReplaceFile {
+        /// The new content.
+        content: String,
     },
     /// Edits a value of a JSON document.
     Json(JsonEdit),
@@ -182,7 +195,10 @@ impl LineEdit {
             LineEdit::Insert { .. } => true,
             LineEdit::Json(JsonEdit::Insert { slot, .. }) => !matches!(slot, JsonSlot::Key(_)),
             LineEdit::Take(transfer) | LineEdit::Put(transfer) => transfer.is_copy,
-            LineEdit::Replace { .. } | LineEdit::ReplaceText { .. } | LineEdit::Json(_) => false,
+            LineEdit::Replace { .. }
+            | LineEdit::ReplaceText { .. }
+            | LineEdit::ReplaceFile { .. }
+            | LineEdit::Json(_) => false,
         }
     }
 
@@ -192,7 +208,9 @@ impl LineEdit {
             LineEdit::Replace { block, .. } | LineEdit::Insert { block, .. } => *block,
             LineEdit::Take(transfer) => transfer.block,
             LineEdit::Put(transfer) => transfer.at_block,
-            LineEdit::ReplaceText { .. } | LineEdit::Json(_) => false,
+            LineEdit::ReplaceText { .. } | LineEdit::ReplaceFile { .. } | LineEdit::Json(_) => {
+                false
+            }
         }
     }
 
@@ -206,7 +224,9 @@ impl LineEdit {
                 Some(InsertAt::Between(one, other)) => (Some(one), Some(other)),
                 Some(InsertAt::Start | InsertAt::End) | None => (None, None),
             },
-            LineEdit::ReplaceText { .. } | LineEdit::Json(_) => (None, None),
+            LineEdit::ReplaceText { .. } | LineEdit::ReplaceFile { .. } | LineEdit::Json(_) => {
+                (None, None)
+            }
         };
         first.into_iter().chain(last)
     }
@@ -218,6 +238,7 @@ impl LineEdit {
             LineEdit::Put(transfer) => transfer.at.as_ref(),
             LineEdit::Replace { .. }
             | LineEdit::ReplaceText { .. }
+            | LineEdit::ReplaceFile { .. }
             | LineEdit::Json(_)
             | LineEdit::Take(_) => None,
         }

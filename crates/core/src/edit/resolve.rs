@@ -248,7 +248,9 @@ impl<'o> Group<'o> {
                 InsertAt::Between(after, before) => (after, Some(before), None),
                 InsertAt::Start | InsertAt::End => return None,
             },
-            LineEdit::ReplaceText { .. } | LineEdit::Json(_) => return None,
+            LineEdit::ReplaceText { .. } | LineEdit::ReplaceFile { .. } | LineEdit::Json(_) => {
+                return None;
+            }
         };
         Some(Group { operation, first, last, text, distances: Cow::default() })
     }

@@ -30,6 +30,7 @@ mod power;
 mod read;
 mod recovery;
 mod reindented;
+mod replaced_files;
 mod scripts;
 mod search;
 mod session;

@@ -31,6 +31,22 @@ fn two_files_are_edited_together_or_not_at_all() {
 }
 
 #[test]
+fn a_whole_file_is_replaced_if_its_lines_were_shown() {
+    let project = Project::new(&[("a.txt", LINES)]);
+    let write = |content: &str| {
+        let operation =
+            json!({"op": "add_file", "path": "a.txt", "content": content, "overwrite": "true"});
+        project.call("apply", &json!({"operations": [operation]}))
+    };
+    let refused = write("line 1\n");
+    assert!(refused.is_error && refused.text.contains("2hv|line 2\n"), "{}", refused.text);
+    let done = write("line 1\n");
+    assert!(!done.is_error, "{}", done.text);
+    assert!(done.text.contains("(operations[0].overwrite: taken as replace.)"), "{}", done.text);
+    assert_eq!(project.content("a.txt"), "line 1\n");
+}
+
+#[test]
 fn a_search_shows_lines_to_edit() {
     let project = Project::new(&[("a.txt", LINES), ("sub/b.txt", "other\nline 7\n")]);
     let found = project.call("search", &json!({"pattern": "LINE [27]"}));

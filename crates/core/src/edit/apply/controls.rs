@@ -26,7 +26,8 @@ pub(super) fn nul_failures(operations: &Operations) -> Vec<Failure> {
             LineEdit::Replace { lines, .. } | LineEdit::Insert { lines, .. } => {
                 line_with_nul(lines.iter().map(String::as_str))
             }
-            LineEdit::ReplaceText { new_text, .. } => line_with_nul(new_text.split('\n')),
+            LineEdit::ReplaceText { new_text: text, .. }
+            | LineEdit::ReplaceFile { content: text } => line_with_nul(text.split('\n')),
             // JSON escapes NUL.
             LineEdit::Json(_) | LineEdit::Take(_) | LineEdit::Put(_) => None,
         };
@@ -63,6 +64,8 @@ pub(super) fn warnings(
     operations: &[&Operation],
 ) -> Vec<Warning> {
     let by_line = edits.iter().filter_map(|edit| match edit {
+        // All of its edits have one warning, below.
+        edit if matches!(edit.operation().action, LineEdit::ReplaceFile { .. }) => None,
         Edit::Replace { operation, first, last, lines } => {
             let new = controls(lines.iter().map(String::as_str));
             warning(operation.index, path, new, || of_lines(subject, *first, *last))
@@ -81,12 +84,16 @@ pub(super) fn warnings(
         }
         Edit::Insert { .. } | Edit::Text { .. } => None,
     });
-    let by_text = operations.iter().filter_map(|operation| {
-        let LineEdit::ReplaceText { old_text, new_text, .. } = &operation.action else {
-            return None;
-        };
-        let old = || controls(old_text.split('\n'));
-        warning(operation.index, path, controls(new_text.split('\n')), old)
+    let by_text = operations.iter().filter_map(|operation| match &operation.action {
+        LineEdit::ReplaceText { old_text, new_text, .. } => {
+            let old = || controls(old_text.split('\n'));
+            warning(operation.index, path, controls(new_text.split('\n')), old)
+        }
+        LineEdit::ReplaceFile { content } => {
+            let old = || of_lines(subject, 1, subject.index.count());
+            warning(operation.index, path, controls(content.split('\n')), old)
+        }
+        _ => None,
     });
     let mut warnings: Vec<Warning> = by_line.chain(by_text).collect();
     // One operation on a value can be several edits.

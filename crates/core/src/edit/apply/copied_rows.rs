@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
+use std::collections::HashSet;
 use std::path::Path;
 
 use super::lookup::{NewContent, Task, Tasks};
@@ -53,14 +54,16 @@ pub(super) fn strip_new_files(
         return Vec::new();
     }
     let copied = CopiedRows::new(dialect, call_memory);
-    let is_verbatim =
-        |index| patch.files.iter().any(|operation| operation.index == index && operation.verbatim);
+    let files = patch.files.iter().map(|operation| (operation.index, operation.verbatim));
+    let edits = patch.edits.iter().map(|operation| (operation.index, operation.verbatim));
+    let verbatim: HashSet<usize> =
+        files.chain(edits).filter(|(_, verbatim)| *verbatim).map(|(index, _)| index).collect();
     let mut refused = Vec::new();
     for task in &mut tasks.files {
         let Task::Add { to, content: NewContent::Text(content), .. } = &mut task.task else {
             continue;
         };
-        if is_verbatim(task.operation) {
+        if verbatim.contains(&task.operation) {
             continue;
         }
         let path = to.path();

@@ -274,6 +274,14 @@ impl<'a> Lookups<'a> {
         let mut found: HashMap<&str, Result<usize>> = HashMap::new();
         let mut by_file: HashMap<(u64, u64), usize> = HashMap::new();
         for operation in &patch.edits {
+            if let LineEdit::ReplaceFile { content } = &operation.action
+                && patch.frees(&operation.path)
+            {
+                if let Err(error) = self.add_file(operation, content, &mut tasks) {
+                    failures.push(operation.index, Some(&operation.path), error);
+                }
+                continue;
+            }
             let found = found.entry(&operation.path).or_insert_with(|| {
                 self.find(&operation.path, &mut tasks, &mut by_file).inspect_err(|error| {
                     self.note_missing(error, &operation.path, &mut tasks);
@@ -286,7 +294,13 @@ impl<'a> Lookups<'a> {
                 }
                 Ok(at) => tasks.edits[at].operations.push(operation),
                 Err(error) if error.code == Code::FileNotFound && can_create_file(operation) => {
-                    if let Err(error) = self.add_file_of_lines(operation, &mut tasks) {
+                    let added = match &operation.action {
+                        LineEdit::ReplaceFile { content } => {
+                            self.add_file(operation, content, &mut tasks)
+                        }
+                        _ => self.add_file_of_lines(operation, &mut tasks),
+                    };
+                    if let Err(error) = added {
                         failures.push(operation.index, Some(&operation.path), error);
                     }
                 }
@@ -438,6 +452,16 @@ impl<'a> Lookups<'a> {
         Ok(())
     }
 
+    /// Creates a file that an operation would have replaced.
+    fn add_file(&self, operation: &Operation, content: &str, tasks: &mut Tasks<'_>) -> Result<()> {
+        let path = &operation.path;
+        let to = self.base.named(path)?;
+        let to_exists = self.stamp_if_exists(&to)?.is_some();
+        let task = Task::Add { to, to_exists, content: NewContent::Text(content.to_owned()) };
+        tasks.files.push(FileTask { operation: operation.index, path: path.clone(), task });
+        Ok(())
+    }
+
     /// Adds lines to a file that moved or copied lines create.
     fn add_file_of_lines<'o>(&self, operation: &'o Operation, tasks: &mut Tasks<'o>) -> Result<()> {
         let path = &operation.path;
@@ -494,11 +518,16 @@ fn lacks_position(operation: &Operation) -> bool {
     matches!(&operation.action, LineEdit::Put(transfer) if transfer.at.is_none())
 }
 
-/// Whether an operation puts lines without a position, or at the start or end of the file, so that
-/// it can create the file.
+/// Whether an operation can create the file: it has the whole content, or puts lines without a
+/// position, or at the start or end of the file.
 fn can_create_file(operation: &Operation) -> bool {
-    matches!(&operation.action, LineEdit::Put(transfer)
-        if matches!(transfer.at, None | Some(InsertAt::Start | InsertAt::End)))
+    match &operation.action {
+        LineEdit::ReplaceFile { .. } => true,
+        LineEdit::Put(transfer) => {
+            matches!(transfer.at, None | Some(InsertAt::Start | InsertAt::End))
+        }
+        _ => false,
+    }
 }
 
 fn missing_position(operation: &Operation, path: &str) -> Error {

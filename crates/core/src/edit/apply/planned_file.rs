@@ -14,6 +14,7 @@ use super::lookup::FileEdits;
 use super::new_text::NewText;
 use super::noop;
 use super::options::EditOptions;
+use super::replaced_file::{ReplacedFile, replaced_file};
 use super::touched::Touched;
 use super::transfer::{TakenLines, is_unmoved, put, taken};
 use super::values::{self, ValueEdits};
@@ -387,7 +388,7 @@ fn try_plan(
     for (operation, error) in invented {
         failures.push(operation, non_empty(path), error);
     }
-    let mut not_found = Vec::new();
+    let (mut not_found, mut unchanged_files) = (Vec::new(), Vec::new());
     for &operation in &forward {
         let repaired = match repaired_replacement(operation, &current_text, request, &rows) {
             Ok(repaired) => repaired,
@@ -398,6 +399,15 @@ fn try_plan(
         };
         let (new_text, repair) = repaired.unzip();
         repairs.extend(repair);
+        if let LineEdit::ReplaceFile { content } = &operation.action {
+            let content = new_text.as_deref().unwrap_or(content);
+            match replace_file(&subject, request, &current_text, operation, content) {
+                Ok(replaced) if replaced.is_empty() => unchanged_files.push(operation.index),
+                Ok(replaced) => edits.extend(replaced),
+                Err(refused) => failures.extend(refused),
+            }
+            continue;
+        }
         match find_matches(&subject, operation, new_text.as_deref()) {
             Ok(matches) => edits.extend(matches),
             Err(error) => {
@@ -449,6 +459,7 @@ fn try_plan(
     }
     plan.unchanged.extend(by_path.unchanged);
     plan.unchanged.extend(unmoved);
+    plan.unchanged.extend(unchanged_files);
     warnings.extend(plan.dropped_bom.map(|operation| bom_warning(path, operation, &document)));
     // A move within the file counts once, not as `Take` and `Put`.
     let counted: Vec<&Operation> =
@@ -500,6 +511,45 @@ fn try_plan(
         taken,
         operations: counted.len(),
     })
+}
+
+/// The edits of an operation that replaces the whole file. In a session it may remove only lines
+/// that the model knows.
+fn replace_file<'o>(
+    subject: &PlanText<'_>,
+    request: &PlanRequest<'_, 'o>,
+    current_text: &CurrentText<'_>,
+    operation: &'o Operation,
+    content: &str,
+) -> std::result::Result<Vec<Edit<'o>>, Failures> {
+    let path = request.path;
+    let refused = |error| {
+        let mut failures = Failures::default();
+        failures.push(operation.index, non_empty(path), error);
+        failures
+    };
+    if let Some(other) = request.operations.iter().find(|other| other.index != operation.index) {
+        let (one, two) = (operation.index.min(other.index), operation.index.max(other.index));
+        let message = Mention::Operations(one, two) + format!(" replace and edit {path}");
+        return Err(refused(Error::new(Code::OverlappingEdits, message)));
+    }
+    let ReplacedFile { edits, removed } =
+        replaced_file(subject, operation, content).map_err(refused)?;
+    let unknown = request.call_memory.as_ref().and_then(|(call_memory, file)| {
+        call_memory.unknown_removed(file, path, current_text, operation, &removed)
+    });
+    match unknown {
+        None => Ok(edits),
+        Some(failure) => {
+            let mut failures = Failures::default();
+            failures.push_refusal(refusal(
+                request.call_memory.as_ref(),
+                current_text,
+                vec![failure],
+            ));
+            Err(failures)
+        }
+    }
 }
 
 /// The error if the new content would be read back in another encoding or as binary, with the
@@ -665,6 +715,7 @@ fn reversed_range(operation: &Operation) -> Option<Error> {
         LineEdit::Replace { .. }
         | LineEdit::Insert { .. }
         | LineEdit::ReplaceText { .. }
+        | LineEdit::ReplaceFile { .. }
         | LineEdit::Json(_)
         | LineEdit::Take(_)
         | LineEdit::Put(_) => {
@@ -709,14 +760,19 @@ impl<'a> FileRows<'a> {
     }
 }
 
-/// The new text of a `replace_text` without copied anchors, if a session showed such rows.
+/// The new text of a `replace_text` or the new content of a file, without copied anchors, if a
+/// session showed such rows.
 fn repaired_replacement(
     operation: &Operation,
     current_text: &CurrentText<'_>,
     request: &PlanRequest<'_, '_>,
     rows: &FileRows<'_>,
 ) -> Result<Option<(String, Repair)>> {
-    let LineEdit::ReplaceText { new_text, .. } = &operation.action else { return Ok(None) };
+    let (LineEdit::ReplaceText { new_text, .. } | LineEdit::ReplaceFile { content: new_text }) =
+        &operation.action
+    else {
+        return Ok(None);
+    };
     let is_on = request.options.repairs.has(Rule::StripAnchors, current_text.dialect);
     if !is_on || operation.verbatim || !rows.copied.is_remembered() {
         return Ok(None);
@@ -860,6 +916,7 @@ fn place_of(resolved: &Resolved<'_>) -> EditSite {
         LineEdit::Insert { at: InsertAt::Before(_) | InsertAt::Start | InsertAt::End, .. }
         | LineEdit::Replace { .. }
         | LineEdit::ReplaceText { .. }
+        | LineEdit::ReplaceFile { .. }
         | LineEdit::Json(_)
         | LineEdit::Take(_)
         | LineEdit::Put(_) => EditSite::Before(line),

@@ -30,6 +30,7 @@ pub(super) fn edits<'o>(
         LineEdit::Replace { .. }
         | LineEdit::Insert { .. }
         | LineEdit::ReplaceText { .. }
+        | LineEdit::ReplaceFile { .. }
         | LineEdit::Take(_)
         | LineEdit::Put(_) => None,
     });

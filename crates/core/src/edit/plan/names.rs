@@ -83,7 +83,8 @@ pub fn find_conflicts(
         if let Some(other) = state.arrives.replace(*operation) {
             conflicts.push(conflict(*operation, other, &to.path, "both make"));
         } else if to.exists && state.leaves.is_none() {
-            conflicts.push(exists(*operation, to));
+            let is_new = matches!(change, NameChange::Add { .. });
+            conflicts.push(exists(*operation, to, is_new));
         }
     }
     conflicts.extend(files_as_directories(&states));
@@ -102,17 +103,19 @@ fn conflict(operation: usize, other: usize, path: &Path, what: &str) -> Conflict
     }
 }
 
-fn exists(operation: usize, to: &Name) -> Conflict {
+/// The conflict with a file that the patch does not remove.
+fn exists(operation: usize, to: &Name, is_new: bool) -> Conflict {
     let shown = &to.shown;
+    let way = match is_new {
+        true => "edit it, or set replace to replace its whole content",
+        false => "delete or move it in the same patch",
+    };
     Conflict {
         operation,
         error: Error::at(
             Code::FileExists,
             shown,
-            Mention::Operation(operation)
-                + format!(
-                    ": {shown} already exists; edit it, or delete or move it in the same patch"
-                ),
+            Mention::Operation(operation) + format!(": {shown} already exists: {way}"),
         ),
     }
 }

@@ -342,9 +342,10 @@ fn text_replaced(subject: &PlanText<'_>, cluster: &[Edit<'_>]) -> Region {
             _ => None,
         })
     };
+    // A text that is put after the last terminator is in a line that does not exist yet.
     let first = matches().map(|matched| matched.first).min().unwrap_or(1);
     let last = matches().map(|matched| matched.last).max().unwrap_or(first).min(index.count());
-    let start = index.span(body, first).map_or(0, |span| span.start);
+    let start = index.span(body, first).map_or(body.len(), |span| span.start);
     let end = index.span(body, last).map_or(body.len(), |span| span.end);
     let mut mixed = MixedLines::new(index.unit(), end - start);
     let mut at = start;
@@ -358,7 +359,7 @@ fn text_replaced(subject: &PlanText<'_>, cluster: &[Edit<'_>]) -> Region {
     let operations: BTreeSet<usize> = cluster.iter().map(|edit| edit.operation().index).collect();
     Region {
         after_line: first - 1,
-        old_lines: last - first + 1,
+        old_lines: (last + 1).saturating_sub(first),
         new_lines: Lines::new(&bytes, index.unit()).count() as u64,
         kept: (0, 0),
         start,

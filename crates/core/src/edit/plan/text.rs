@@ -160,6 +160,22 @@ impl<'a, 'd> TextEdits<'a, 'd> {
         let subject = self.lines.subject;
         let unit = subject.index.unit();
         let Range { start, end } = range;
+        if start == subject.body().len() && !subject.has_open_end() {
+            return subject.encode(operation, text).map(|replacement| {
+                let line = subject.index.count() + 1;
+                let (first, last, starts_line, takes_terminator) = (line, line, true, false);
+                let matched = TextMatch {
+                    start,
+                    end,
+                    replacement,
+                    first,
+                    last,
+                    starts_line,
+                    takes_terminator,
+                };
+                Edit::Text { operation, matched }
+            });
+        }
         let (first, first_span) = self.lines.at(start);
         let (last, last_span) = self.lines.at(end.saturating_sub(1).max(start));
         let has_terminator = last_span.terminator(unit) != Terminator::None;

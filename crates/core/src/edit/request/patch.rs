@@ -304,6 +304,13 @@ impl PatchOperation {
         PatchOperation::new("add_file", [path_field("path", path), text_field("content", content)])
     }
 
+    /// Replaces the whole content of a file, or creates the file. An existing file keeps its
+    /// encoding, line ends and attributes. In a [`Session`](crate::Session), all lines that it
+    /// removes must have been shown.
+    pub fn replace_file(path: impl AsRef<Path>, content: impl Into<String>) -> PatchOperation {
+        PatchOperation::add_file(path, content).with("replace", Value::Bool(true))
+    }
+
     /// Moves a file.
     pub fn move_file(from: impl AsRef<Path>, to: impl AsRef<Path>) -> PatchOperation {
         PatchOperation::new("move_file", [path_field("from", from), path_field("to", to)])

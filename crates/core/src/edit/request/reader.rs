@@ -226,7 +226,12 @@ impl OperationReader<'_> {
     /// Reads one operation and adds it to the patch.
     fn operation(&self, item: &Value, kind: ItemKind, patch: &mut Operations) -> Result<()> {
         let fields = Fields::of_operation(item, self.index, self.cancel)?;
-        let is_key = |key: &&str| fields.peek(key).is_some_and(|value| *value != Value::Null);
+        // As a flag, `replace` is a field of `add_file`.
+        let is_key = |key: &&str| match fields.peek(key) {
+            None | Some(Value::Null) => false,
+            Some(Value::Bool(_)) => *key != "replace",
+            Some(_) => true,
+        };
         let keys: Vec<&str> = KEYS.into_iter().filter(is_key).collect();
         let op = fields.peek("op");
         if keys.len() + usize::from(op.is_some()) > 1 {
@@ -329,6 +334,9 @@ impl OperationReader<'_> {
             }
             "replace_text" => replace_text(fields)?,
             "set_path" | "insert_at_path" | "delete_path" => json_edit(op, fields)?,
+            "add_file" if fields.flag("replace")? => {
+                LineEdit::ReplaceFile { content: file_content(fields)? }
+            }
             _ => return file_action(op, fields).map(Action::File),
         };
         Ok(Action::Lines(edit))
@@ -518,9 +526,7 @@ fn of_block(mut edit: LineEdit) -> LineEdit {
 /// `add_file`, `move_file` or `delete_file`; another `op` is unknown.
 fn file_action(op: &str, fields: &Fields<'_>) -> Result<FileAction> {
     Ok(match op {
-        "add_file" => FileAction::Add {
-            content: fields.text("content", "the whole content, a string")?.to_owned(),
-        },
+        "add_file" => FileAction::Add { content: file_content(fields)? },
         "move_file" => FileAction::Move { to: fields.either_path("to", "to_path")? },
         "delete_file" => FileAction::Delete,
         unknown => {
@@ -530,6 +536,11 @@ fn file_action(op: &str, fields: &Fields<'_>) -> Result<FileAction> {
             )));
         }
     })
+}
+
+/// The content of `add_file`.
+fn file_content(fields: &Fields<'_>) -> Result<String> {
+    fields.text("content", "the whole content, a string").map(str::to_owned)
 }
 
 /// `set_path`, `insert_at_path` or `delete_path`.

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::locate::{Found, Locator, Placed, Target, Unseen};
 use super::patches::PatchState;
-use super::refusal::remembered_failure;
+use super::refusal::{remembered_failure, unknown_file_failure};
 use crate::edit::outcome::Failure;
 use crate::edit::report::{AnchorReport, anchor_failures, reported_lines};
 use crate::edit::request::{InsertAt, LineEdit, Operation, Transfer};
@@ -230,6 +230,29 @@ impl<'m> CallMemory<'m> {
     }
 }
 
+impl CallMemory<'_> {
+    /// The refusal of an operation that replaces the whole file and would remove lines of the
+    /// current text that the model does not know whole.
+    pub fn unknown_removed(
+        &self,
+        file: &Path,
+        path: &str,
+        current_text: &CurrentText<'_>,
+        operation: &Operation,
+        removed: &LineSet,
+    ) -> Option<(Failure, AnchorReport)> {
+        if self.unseen == Unseen::Match || removed.is_empty() {
+            return None;
+        }
+        let known = self.memory.known_lines(file, current_text.body().hash, self.as_of);
+        let unknown = removed.without(&known);
+        if unknown.is_empty() {
+            return None;
+        }
+        Some(unknown_file_failure(current_text, path, operation, &unknown))
+    }
+}
+
 /// The lines that a read or search shows whose number and hash could mean another line that was
 /// shown before.
 pub fn ambiguous_to_show(
@@ -414,7 +437,7 @@ fn target_of<'o>(current_text: &CurrentText<'_>, operation: &'o Operation) -> Op
             }
             InsertAt::Between(after, before) => Some(Target::Between(after, before)),
         },
-        LineEdit::ReplaceText { .. } | LineEdit::Json(_) => None,
+        LineEdit::ReplaceText { .. } | LineEdit::ReplaceFile { .. } | LineEdit::Json(_) => None,
     }
 }
 

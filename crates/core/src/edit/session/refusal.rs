@@ -4,11 +4,11 @@
 use super::locate::{PartlyShown, Reason, Refused, UnknownLines};
 use crate::edit::outcome::Failure;
 use crate::edit::report::rejected::{NUMBER_IS_LIKELIER, headline, is_far, not_blank};
-use crate::edit::report::{AnchorReport, CONTEXT_LINES, number_of};
+use crate::edit::report::{AnchorReport, CONTEXT_LINES, number_of, reported_lines};
 use crate::edit::request::Operation;
 use crate::edit::resolve::{CurrentText, text_is_of_other};
 use crate::view::excerpt::ANSWER_LIMIT_BYTES;
-use hashline_base::error::{Code, Message};
+use hashline_base::error::{Code, Error, Mention, Message};
 use hashline_lines::anchor::Anchor;
 use hashline_lines::hash::hash_line;
 use hashline_lines::rows::one_line;
@@ -46,6 +46,42 @@ pub fn remembered_failure(
         _ => None,
     };
     let failure = Failure { suggestion, ..report.failure(operation, refused.code, anchor) };
+    (failure, report)
+}
+
+/// The failure of an operation that replaces a whole file, of which the model does not know some
+/// lines that would be removed.
+pub fn unknown_file_failure(
+    current_text: &CurrentText<'_>,
+    path: &str,
+    operation: &Operation,
+    unknown: &LineSet,
+) -> (Failure, AnchorReport) {
+    let mut ranges = Vec::new();
+    let mut left = UNSEEN_LIMIT_LINES;
+    for range in unknown.ranges() {
+        let length = (range.end - range.start).min(left);
+        if length > 0 {
+            ranges.push((range.start, range.start + length - 1));
+        }
+        left -= length;
+    }
+    let headline = format!("Not shown: {}.", spans(unknown));
+    let mut report = AnchorReport::new(current_text, path, headline, &ranges, Message::default());
+    let shown = report.numbers().map(|number| number..number + 1).collect();
+    let shown = reported_lines(shown, |number| current_text.line(number)).whole();
+    let rest = unknown.without(&shown).ranges().first().map(|range| range.start);
+    let subject = Message::from(Mention::Operation(operation.index))
+        + " would remove these lines, and you were not shown them whole as they are now. ";
+    report.explanation = subject
+        + match rest {
+            None => "They are shown above: send it again if you mean to remove them.".to_owned(),
+            Some(line) => format!("Read the file from line {line} on first."),
+        };
+    let named = (!path.is_empty()).then_some(path);
+    let message = report.headline.clone() + " " + report.explanation.clone();
+    let mut failure = Failure::new(operation.index, named, Error::new(Code::NotShown, message));
+    failure.lines = Some(report.rows());
     (failure, report)
 }
 
