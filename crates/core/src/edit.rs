@@ -13,6 +13,8 @@
 //! In a *session* an anchor means the line that the model saw, whatever happened to the file
 //! since: the crate `hashline-memory` knows which lines were shown.
 //!
+//! What undoes a patch is data as well (`undo`): it becomes operations of another patch.
+//!
 //! `structure` checks with `hashline-syntax` whether the files still parse afterwards.
 
 pub mod apply;
@@ -28,3 +30,4 @@ pub mod script;
 pub mod session;
 pub mod splice;
 pub mod structure;
+pub mod undo;

@@ -81,7 +81,7 @@ pub use self::{
     view::width::Columns,
     workspace::{
         IMAGE_LIMIT_BYTES, OpenDocumentInfo, Plan, ReadImage, ReadOn, ReadReport, Root, Session,
-        SessionLimits, SessionOptions, StoreOptions, Workspace, WorkspaceOptions,
+        SessionLimits, SessionOptions, StoreOptions, UndoablePatch, Workspace, WorkspaceOptions,
     },
 };
 

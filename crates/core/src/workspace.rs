@@ -45,7 +45,7 @@ pub use directories::Root;
 pub use roots::serves;
 pub use session::{
     Delivery, IMAGE_LIMIT_BYTES, Mark, OpenDocumentInfo, Plan, ReadImage, ReadOn, ReadReport,
-    Session, SessionLimits, SessionOptions, StoreOptions, Turn,
+    Session, SessionLimits, SessionOptions, StoreOptions, Turn, UndoablePatch,
 };
 pub use turns::Start;
 

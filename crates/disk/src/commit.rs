@@ -18,7 +18,7 @@ mod undo;
 
 use serde::Deserialize;
 
-use crate::fs::{Base, FileSystem, Lookup, Place, Stamp};
+use crate::fs::{Base, FileSystem, Lookup, Place, Rights, Stamp};
 use draft::Draft;
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Code, Error, Message, Result, Term};
@@ -61,6 +61,8 @@ pub enum Update<'a> {
         to: Lookup,
         /// Its content.
         content: Content<'a>,
+        /// Its mode and owner; `None` if the system chooses them.
+        rights: Option<Rights>,
     },
     /// Removes a file and creates a new one with its name and attributes.
     Recreate {

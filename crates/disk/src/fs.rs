@@ -45,6 +45,22 @@ pub enum NewAccess {
     Usual,
 }
 
+/// Who may do what with a file, on systems that have modes and owners.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Rights {
+    /// Permission bits.
+    pub mode: u32,
+    /// Owner and group.
+    pub owner: (u32, u32),
+}
+
+impl Rights {
+    /// The rights of a file.
+    pub fn of(stamp: &Stamp) -> Rights {
+        Rights { mode: stamp.mode, owner: stamp.owner }
+    }
+}
+
 /// The operations that the engine needs. Operations that change something take a name in an open
 /// directory, so that a directory that is moved or replaced by a link during a call cannot redirect
 /// a later operation.
@@ -77,6 +93,9 @@ pub trait FileSystem: Send + Sync {
     fn set_len(&self, file: &File, len_bytes: u64) -> io::Result<()>;
     /// Copies the mode, owner and extended attributes of `model` to `file`, as far as the user may.
     fn copy_attributes(&self, file: &File, model: &File, stamp: &Stamp) -> io::Result<()>;
+    /// Sets the mode and owner of a file, as far as the user may, so that no one gets access whom
+    /// they exclude.
+    fn set_rights(&self, file: &File, rights: Rights) -> io::Result<()>;
     /// Flushes the content and attributes of the file to the disk.
     fn sync(&self, file: &File) -> io::Result<()>;
     /// Flushes the entries of the directory of the place to the disk.
@@ -201,6 +220,10 @@ impl FileSystem for OsFileSystem {
 
     fn copy_attributes(&self, file: &File, model: &File, stamp: &Stamp) -> io::Result<()> {
         system::copy_attributes(file, model, stamp)
+    }
+
+    fn set_rights(&self, file: &File, rights: Rights) -> io::Result<()> {
+        system::set_rights(file, rights)
     }
 
     fn sync(&self, file: &File) -> io::Result<()> {

@@ -141,6 +141,11 @@ impl Version {
         self.count
     }
 
+    /// The hash of its text.
+    pub fn hash(&self) -> u128 {
+        self.hash
+    }
+
     /// Its size in memory.
     pub(super) fn bytes(&self) -> usize {
         self.kept.as_deref().map_or(0, KeptText::bytes)
@@ -153,7 +158,7 @@ pub fn hash_of(text: &[u8]) -> u128 {
 }
 
 /// Refers to a text by its hash.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct TextRef {
     #[serde(with = "hex")]
     pub(super) hash: u128,
@@ -163,6 +168,11 @@ pub(super) struct TextRef {
 }
 
 impl TextRef {
+    /// Refers to a version.
+    pub(super) fn of(text: &Version) -> TextRef {
+        TextRef { hash: text.hash, lines: text.count, tag: text.tag }
+    }
+
     /// A version without a copy of the text.
     pub(super) fn version(&self) -> Version {
         Version { hash: self.hash, count: self.lines, kept: None, tag: self.tag }
@@ -170,14 +180,16 @@ impl TextRef {
 }
 
 /// Hashes as 32 hexadecimal digits: JSON has no 128-bit numbers.
-pub(super) mod hex {
+pub mod hex {
     use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serializer};
 
+    /// Writes a hash.
     pub fn serialize<S: Serializer>(hash: &u128, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_str(&format!("{hash:032x}"))
     }
 
+    /// Reads a hash.
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<u128, D::Error> {
         let text = String::deserialize(from)?;
         u128::from_str_radix(&text, 16).map_err(D::Error::custom)

@@ -5,6 +5,8 @@
 //! change by another process, `carry` finds them by comparing two texts (`body`). An `update` is
 //! what a session learns from one answer.
 //!
+//! `undo` lists the patches that can be undone.
+//!
 //! The calls of a session share a memory (`session`, `mutex`). `store` keeps it on disk and shares
 //! it with other processes; `notes` lists problems with that. Everything else does no I/O.
 //! Rules: docs/protocol.md, "Sessions".
@@ -24,16 +26,17 @@ mod session;
 mod shown;
 mod store;
 mod track;
+mod undo;
 mod update;
 mod versions;
 
-pub use body::hash_of;
-pub use body::{Body, Version};
+pub use body::{Body, Version, hash_of, hex};
 pub use carry::{Carry, Reindentation, says_enough};
 pub use lines::LineSet;
 pub use session::SessionMemory;
 pub use shown::{Knowledge, SeenParts, ShownLines, ShownPart};
 pub use track::{LineChanges, MovedLines, MovedOutLines, Splice, Track};
+pub use undo::{AppliedPatch, UndoEntry};
 pub use update::MemoryUpdate;
 pub use versions::{FileMemory, Lineage, View};
 pub use versions::{FileRecord, Memory, MemoryLimits, Moment, RetiredAnchors};

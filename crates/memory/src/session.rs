@@ -9,6 +9,7 @@ use super::lines::LineSet;
 use super::mutex::{LockedMemory, MemoryMutex};
 use super::notes::Notes;
 use super::store::{Store, StoreLocked, lock_store};
+use super::undo::UndoEntry;
 use super::update::MemoryUpdate;
 use super::versions::{FileRecord, Memory, MemoryLimits, Moment};
 use hashline_base::cancel::Cancel;
@@ -22,6 +23,9 @@ pub struct SessionMemory {
     limits: MemoryLimits,
     /// Whether the model is shown tags of versions.
     shows_tags: bool,
+    /// Patches that were applied before this moment belong to the session from which this one was
+    /// forked, and cannot be undone here.
+    undo_since: Moment,
     kept: Option<DiskStore>,
 }
 
@@ -67,7 +71,8 @@ impl SessionMemory {
     /// An empty memory of rows in a dialect.
     pub fn new(limits: MemoryLimits, dialect: &'static Dialect) -> SessionMemory {
         let memory = MemoryMutex::new(Memory::new(limits).with_dialect(dialect));
-        SessionMemory { memory, limits, shows_tags: !dialect.has_hashes(), kept: None }
+        let (shows_tags, undo_since) = (!dialect.has_hashes(), Moment::default());
+        SessionMemory { memory, limits, shows_tags, undo_since, kept: None }
     }
 
     /// A memory that is kept on disk and shared with other processes.
@@ -90,7 +95,8 @@ impl SessionMemory {
             store.catch_up(&self.memory, None);
         }
         let &SessionMemory { limits, shows_tags, .. } = self;
-        SessionMemory { memory: self.memory.fork(), limits, shows_tags, kept: None }
+        let undo_since = self.now();
+        SessionMemory { memory: self.memory.fork(), limits, shows_tags, undo_since, kept: None }
     }
 
     fn lock(&self) -> LockedMemory<'_> {
@@ -184,8 +190,10 @@ impl SessionMemory {
     /// yet is not learned. An error says why something is still on disk.
     pub fn forget(&self, file: Option<PathBuf>) -> Result<()> {
         self.lock().forget_from_now(file.as_deref());
-        let update =
-            file.map_or(MemoryUpdate::AllForgotten, |file| MemoryUpdate::Forgotten { file });
+        let update = file.map_or(MemoryUpdate::AllForgotten, |file| MemoryUpdate::Forgotten {
+            file,
+            keeps_undo: false,
+        });
         match &self.kept {
             None => {
                 self.lock().learn(&update);
@@ -223,6 +231,23 @@ impl SessionMemory {
     /// Learns all updates at once.
     pub fn learn(&self, updates: Vec<MemoryUpdate>, cancel: &Cancel) {
         self.prepare(updates, None, cancel).learn();
+    }
+
+    /// The patches that can be undone, the oldest first.
+    pub fn undo_entries(&self) -> Vec<UndoEntry> {
+        let memory = self.lock();
+        let own = memory.undo_entries().iter().filter(|entry| entry.at > self.undo_since);
+        own.cloned().collect()
+    }
+
+    /// The text by which a patch is undone; `None` if it is no longer kept.
+    pub fn inverse(&self, entry: &UndoEntry) -> Option<Version> {
+        self.lock().version(entry.inverse?.hash)
+    }
+
+    /// A text of a file after a patch, by its hash; `None` if it is no longer kept.
+    pub fn text(&self, hash: u128) -> Option<Version> {
+        self.lock().version(hash)
     }
 
     /// The problems with the memory on disk.

@@ -11,12 +11,13 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::body::{TextRef, Version};
+use super::body::{TextRef, Version, hex};
 use super::lines::LineSet;
 use super::mutex::MemoryMutex;
 use super::notes::{Damage, Fault, Notes};
 use super::shown::{ShownLines, ShownPart, fit};
 use super::track::{LineChanges, Splice};
+use super::undo::{AppliedPatch, is_valid_size};
 use super::update::MemoryUpdate;
 use super::versions::{MAX_LINES, Memory, MemoryImage, MemoryLimits, Moment};
 use hashline_base::cancel::Cancel;
@@ -72,6 +73,27 @@ enum SessionRecord {
     },
     Forgotten {
         file: PathBuf,
+        #[serde(default, skip_serializing_if = "is_false")]
+        keeps_undo: bool,
+    },
+    #[serde(rename_all = "camelCase")]
+    Applied {
+        time_ms: u64,
+        files: Vec<PathBuf>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        inverse: Option<TextRef>,
+        #[serde(default)]
+        inverse_bytes: u64,
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        refused: String,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        after: Vec<TextRef>,
+    },
+    Undone {
+        #[serde(with = "hex")]
+        inverse: u128,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        after: Vec<TextRef>,
     },
     AllForgotten,
     Memory(MemoryImage),
@@ -98,13 +120,22 @@ impl SessionRecord {
                     && changes.fits(before.lines, after.lines)
                     && fit(shown, parts, after.lines)
             }
+            SessionRecord::Applied { inverse, inverse_bytes, after, .. } => {
+                is_valid_size(*inverse_bytes)
+                    && inverse.iter().chain(after).all(|text| text.lines <= MAX_LINES)
+            }
             SessionRecord::Memory(image) => image.is_valid(),
             SessionRecord::Moved { .. }
             | SessionRecord::Forgotten { .. }
+            | SessionRecord::Undone { .. }
             | SessionRecord::AllForgotten
             | SessionRecord::Limits(_) => true,
         }
     }
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// The lock of a store, or why it could not be taken.
@@ -470,6 +501,8 @@ fn text_refs(record: &SessionRecord) -> Box<dyn Iterator<Item = &TextRef> + '_> 
             Box::new([text].into_iter())
         }
         SessionRecord::Edited { before, after, .. } => Box::new([before, after].into_iter()),
+        SessionRecord::Applied { inverse, after, .. } => Box::new(inverse.iter().chain(after)),
+        SessionRecord::Undone { after, .. } => Box::new(after.iter()),
         SessionRecord::Memory(image) => Box::new(image.texts()),
         _ => Box::new(std::iter::empty()),
     }
@@ -479,33 +512,42 @@ fn texts(update: &MemoryUpdate) -> Vec<&Version> {
     match update {
         MemoryUpdate::Shown { text, .. } | MemoryUpdate::Written { text, .. } => vec![text],
         MemoryUpdate::Edited { before, after, .. } => vec![before, after],
+        MemoryUpdate::Applied(patch) => patch.inverse.iter().chain(&patch.after).collect(),
+        MemoryUpdate::Undone { after, .. } => after.iter().collect(),
         MemoryUpdate::Moved { .. }
         | MemoryUpdate::Forgotten { .. }
         | MemoryUpdate::AllForgotten => Vec::new(),
     }
 }
 
-fn text_ref(text: &Version) -> TextRef {
-    TextRef { hash: text.hash, lines: text.count, tag: text.tag }
-}
-
 fn record(update: &MemoryUpdate) -> SessionRecord {
     match update.clone() {
         MemoryUpdate::Shown { file, text, lines } => {
             let ShownLines { lines, parts, versioned } = lines;
-            SessionRecord::Shown { file, text: text_ref(&text), lines, parts, versioned }
+            SessionRecord::Shown { file, text: TextRef::of(&text), lines, parts, versioned }
         }
         MemoryUpdate::Written { file, text, shown, pasted } => {
-            let (text, ShownLines { lines: shown, parts, versioned }) = (text_ref(&text), shown);
+            let (text, ShownLines { lines: shown, parts, versioned }) = (TextRef::of(&text), shown);
             SessionRecord::Written { file, text, shown, parts, versioned, pasted }
         }
         MemoryUpdate::Edited { file, before, after, changes, shown } => {
-            let (before, after) = (text_ref(&before), text_ref(&after));
+            let (before, after) = (TextRef::of(&before), TextRef::of(&after));
             let ShownLines { lines: shown, parts, versioned } = shown;
             SessionRecord::Edited { file, before, after, changes, shown, parts, versioned }
         }
         MemoryUpdate::Moved { moves } => SessionRecord::Moved { moves },
-        MemoryUpdate::Forgotten { file } => SessionRecord::Forgotten { file },
+        MemoryUpdate::Forgotten { file, keeps_undo } => {
+            SessionRecord::Forgotten { file, keeps_undo }
+        }
+        MemoryUpdate::Applied(AppliedPatch { time_ms, files, inverse, inverse_bytes, after }) => {
+            let after = after.iter().map(TextRef::of).collect();
+            let refused = inverse.as_ref().err().cloned().unwrap_or_default();
+            let inverse = inverse.ok().as_ref().map(TextRef::of);
+            SessionRecord::Applied { time_ms, files, inverse, inverse_bytes, refused, after }
+        }
+        MemoryUpdate::Undone { inverse, after } => {
+            SessionRecord::Undone { inverse, after: after.iter().map(TextRef::of).collect() }
+        }
         MemoryUpdate::AllForgotten => SessionRecord::AllForgotten,
     }
 }
@@ -530,7 +572,18 @@ fn update(
             MemoryUpdate::Edited { file, before, after, changes, shown }
         }
         SessionRecord::Moved { moves } => MemoryUpdate::Moved { moves },
-        SessionRecord::Forgotten { file } => MemoryUpdate::Forgotten { file },
+        SessionRecord::Forgotten { file, keeps_undo } => {
+            MemoryUpdate::Forgotten { file, keeps_undo }
+        }
+        SessionRecord::Applied { time_ms, files, inverse, inverse_bytes, refused, after } => {
+            let inverse = inverse.as_ref().map(TextRef::version).ok_or(refused);
+            let after = after.iter().map(TextRef::version).collect();
+            MemoryUpdate::Applied(AppliedPatch { time_ms, files, inverse, inverse_bytes, after })
+        }
+        SessionRecord::Undone { inverse, after } => {
+            let after = after.iter().map(TextRef::version).collect();
+            MemoryUpdate::Undone { inverse, after }
+        }
         SessionRecord::AllForgotten => MemoryUpdate::AllForgotten,
         SessionRecord::Memory(_) | SessionRecord::Limits(_) => return None,
     })

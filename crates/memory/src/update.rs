@@ -1,11 +1,12 @@
 //! What a session learns from one answer about one file.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::body::Version;
 use super::lines::LineSet;
 use super::shown::ShownLines;
 use super::track::LineChanges;
+use super::undo::AppliedPatch;
 use super::versions::{Memory, Moment};
 
 /// What a session learns from one answer about one file.
@@ -53,6 +54,17 @@ pub enum MemoryUpdate {
     Forgotten {
         /// The file.
         file: PathBuf,
+        /// Whether patches of the file can still be undone.
+        keeps_undo: bool,
+    },
+    /// A patch was applied, after the updates about its files.
+    Applied(AppliedPatch),
+    /// A patch was undone.
+    Undone {
+        /// The hash of the text by which it was undone.
+        inverse: u128,
+        /// Texts of files after the patch before, as they would be without changes by others.
+        after: Vec<Version>,
     },
     /// The caller wants everything forgotten.
     AllForgotten,
@@ -67,19 +79,23 @@ impl MemoryUpdate {
             | MemoryUpdate::Edited { after: text, .. } => text.note_tag(),
             MemoryUpdate::Moved { .. }
             | MemoryUpdate::Forgotten { .. }
+            | MemoryUpdate::Applied(_)
+            | MemoryUpdate::Undone { .. }
             | MemoryUpdate::AllForgotten => {}
         }
     }
 
-    /// The file whose lines it describes.
-    fn file(&self) -> Option<&Path> {
+    /// The files whose contents it describes.
+    fn files(&self) -> &[PathBuf] {
         match self {
             MemoryUpdate::Shown { file, .. }
             | MemoryUpdate::Written { file, .. }
-            | MemoryUpdate::Edited { file, .. } => Some(file),
+            | MemoryUpdate::Edited { file, .. } => std::slice::from_ref(file),
+            MemoryUpdate::Applied(patch) => &patch.files,
             MemoryUpdate::Moved { .. }
             | MemoryUpdate::Forgotten { .. }
-            | MemoryUpdate::AllForgotten => None,
+            | MemoryUpdate::Undone { .. }
+            | MemoryUpdate::AllForgotten => &[],
         }
     }
 }
@@ -100,7 +116,14 @@ impl Memory {
                 self.show(file, after, shown);
             }
             MemoryUpdate::Moved { moves } => self.rename_all(moves),
-            MemoryUpdate::Forgotten { file } => self.forget(file),
+            MemoryUpdate::Forgotten { file, keeps_undo } => {
+                self.forget(file);
+                if !keeps_undo {
+                    self.forget_undo(file);
+                }
+            }
+            MemoryUpdate::Applied(patch) => self.applied(patch),
+            MemoryUpdate::Undone { inverse, after } => self.undone(*inverse, after),
             MemoryUpdate::AllForgotten => self.forget_all(),
         }
     }
@@ -121,7 +144,7 @@ impl Memory {
 
     /// Whether the file of an update was not forgotten since `as_of`.
     pub(super) fn still_counts(&self, update: &MemoryUpdate, as_of: Option<Moment>) -> bool {
-        let named = update.file().zip(as_of);
-        named.is_none_or(|(file, as_of)| !self.is_forgotten_since(file, as_of))
+        let Some(as_of) = as_of else { return true };
+        !update.files().iter().any(|file| self.is_forgotten_since(file, as_of))
     }
 }

@@ -22,6 +22,7 @@ use super::body::{Body, KeptText, Version, hash_of};
 use super::lines::LineSet;
 use super::shown::ShownLines;
 use super::track::{LineChanges, Track};
+use super::undo::{AppliedPatch, UndoEntry, UndoList};
 use hashline_base::error::{Error, Message, Result, Term};
 use hashline_base::shape::sized;
 use hashline_lines::dialect::Dialect;
@@ -230,6 +231,7 @@ pub struct Memory {
     now: u64,
     files: Files,
     texts: KeptTexts,
+    undo: UndoList,
     /// Hashes of the paths of forgotten files.
     forgotten: HashSet<u128>,
     /// The number of calls that are not over, by the moment in which they were made.
@@ -453,12 +455,50 @@ impl Memory {
         }
     }
 
+    /// Records a patch that can be undone.
+    pub fn applied(&mut self, patch: &AppliedPatch) {
+        let now = self.tick();
+        let released = self.undo.push(UndoEntry::of(patch, now));
+        for text in patch.inverse.iter().chain(&patch.after) {
+            self.keep(text);
+            self.texts.touch(text.hash, LastUse { at: now, was_tip: false });
+        }
+        self.release_texts(released);
+        self.enforce_byte_limit();
+    }
+
+    /// Records that a patch was undone. `after` are texts after the patch before.
+    pub fn undone(&mut self, inverse: u128, after: &[Version]) {
+        let now = self.tick();
+        let released = self.undo.remove(inverse);
+        for text in after {
+            if self.undo.refers_to(text.hash) {
+                self.keep(text);
+                self.texts.touch(text.hash, LastUse { at: now, was_tip: false });
+            }
+        }
+        self.release_texts(released);
+        self.enforce_byte_limit();
+    }
+
+    /// Forgets how to undo patches of a file.
+    pub fn forget_undo(&mut self, file: &Path) {
+        let released = self.undo.forget(file);
+        self.release_texts(released);
+    }
+
+    /// The patches that can be undone, the oldest first.
+    pub fn undo_entries(&self) -> &[UndoEntry] {
+        self.undo.entries()
+    }
+
     /// Forgets everything.
     pub fn forget_all(&mut self) {
         for (file, _) in std::mem::take(&mut self.files).iter() {
             self.note_forgotten(file);
         }
         self.texts = KeptTexts::default();
+        self.undo = UndoList::default();
     }
 
     /// Its size: each text once, and what is known of the lines.
@@ -533,7 +573,7 @@ impl Memory {
     /// Drops the given texts that no lineage refers to any more.
     fn release_texts(&mut self, hashes: impl IntoIterator<Item = u128>) {
         for hash in hashes {
-            if !self.files.refer_to(hash) {
+            if !self.files.refer_to(hash) && !self.undo.refers_to(hash) {
                 self.texts.remove(hash);
             }
         }

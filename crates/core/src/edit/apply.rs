@@ -13,6 +13,7 @@ mod options;
 mod planned_file;
 mod reading;
 mod replaced_file;
+mod restored;
 mod syntax;
 mod touched;
 mod transfer;
@@ -43,7 +44,7 @@ use hashline_disk::bytes::{Document, string_of};
 use hashline_disk::commit::{CommitError, StateDir, TransactionContext, concurrent_with_plan};
 use hashline_lines::dialect::Dialect;
 use hashline_lines::rows::buffer_with_capacity;
-use hashline_memory::LineSet;
+use hashline_memory::{LineSet, MemoryUpdate};
 use job::{FileChecks, Job, SessionParts, edited_change};
 use lookup::{FileEdits, Tasks};
 use planned_file::{
@@ -144,6 +145,11 @@ fn apply_patch(
         failures.extend(stale);
         return Ok(rejected(failures, &scope.host, HunkNames::of(&patch)));
     }
+    if let Some(checks) = &patch.undo {
+        for (operation, error) in tasks.changed_since(scope, &checks.deleted) {
+            failures.push(operation, patch.path_of(operation), error);
+        }
+    }
     for (operation, error) in
         copied_rows::strip_new_files(&mut tasks, &patch, scope.dialect, &options.edit, call_memory)
     {
@@ -236,8 +242,11 @@ fn apply_patch(
         let plan = Some(job.plan_id(&added, cancel)?);
         return Ok(Outcome::Applied(Applied { plan, ..applied }));
     }
-    let updates =
+    let mut updates =
         session.map(|session| job.memory_updates(session, patch_options.is_silent, &added, &shown));
+    if let Some(updates) = updates.as_mut().filter(|_| patch.undo.is_none()) {
+        updates.extend(job.applied_patch(&added, cancel).map(MemoryUpdate::Applied));
+    }
     match job.commit(&added, cancel) {
         Ok(()) => {
             if let (Some(call_memory), Some(updates)) = (call_memory, updates) {
@@ -252,6 +261,13 @@ fn apply_patch(
         Err(CommitError::Refused(error)) => refused(scope, &patch, error),
         Err(CommitError::Fault(error) | CommitError::Stuck(error)) => Err(error),
     }
+}
+
+/// The refusal to undo a patch.
+pub fn refused_undo(error: Error, host: &Host) -> Outcome {
+    let mut failures = Failures::default();
+    failures.push(0, None, error);
+    rejected(failures, host, HunkNames::default())
 }
 
 /// The registers that a patch fills. Lines that are not valid in their encoding are not kept.

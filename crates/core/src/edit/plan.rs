@@ -151,7 +151,17 @@ impl PlanText<'_> {
         own(number.max(1)).or_else(|| own(number.saturating_sub(1))).unwrap_or(Terminator::Lf)
     }
 
-    fn has_open_end(&self) -> bool {
+    /// The terminator of line `number` in the encoding of the file.
+    pub fn encoded_terminator(&self, number: u64) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let encoded =
+            self.document.charset().encode_into(self.terminator(number).as_str(), &mut bytes);
+        encoded.expect("every encoding has newline and carriage return");
+        bytes
+    }
+
+    /// Whether the last line has no terminator.
+    pub fn has_open_end(&self) -> bool {
         let last = self.index.span(self.body(), self.index.count());
         last.is_some_and(|span| span.terminator(self.index.unit()) == Terminator::None)
     }

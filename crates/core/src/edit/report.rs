@@ -21,7 +21,7 @@ use hashline_memory::{LineSet, ShownLines, ShownPart};
 pub use answer::{ANSWER_CONTEXT_MAX_LINES, AnswerForm, AnswerOptions};
 pub use applied::{FileReport, RowStyle, applied_text, created_section, reindented_message};
 pub use broken::{BreakMessage, BreakReport, fault_rows};
-pub use cut::{cut_row_failure, invented_row_error};
+pub use cut::{changed_since_failure, cut_row_failure, invented_row_error};
 pub use diff::{
     DELETED_LIMIT_BYTES, DIFF_LIMIT_REGIONS, created_hunks, deleted_hunks, edited_hunks,
     unshown_diff,
@@ -35,7 +35,7 @@ pub use section::{Note, Section};
 pub use text_edits::text_edits;
 
 /// Lines shown on either side of a failed anchor.
-pub(super) const CONTEXT_LINES: u64 = 2;
+pub(in crate::edit) const CONTEXT_LINES: u64 = 2;
 
 /// A longer line is cut in a report. Its anchor stays valid, because a hint may be the start of a
 /// line.

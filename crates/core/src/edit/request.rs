@@ -10,6 +10,7 @@ mod patch;
 mod reader;
 
 use crate::edit::outcome::Warning;
+use crate::edit::undo::{RestoredFile, RestoredLines, UndoChecks};
 use crate::json::{JsonEdit, JsonSlot};
 use hashline_lines::anchor::Anchor;
 use hashline_lines::checksum::Checksum;
@@ -39,6 +40,8 @@ pub struct Operations {
     pub captures: Vec<(String, usize)>,
     /// How ambiguous parts of such a patch were read.
     pub warnings: Vec<Warning>,
+    /// The checks of a patch that undoes another one.
+    pub undo: Option<UndoChecks>,
 }
 
 /// A version of a file that a section of such a patch names.
@@ -75,7 +78,8 @@ impl Operations {
     /// Whether an operation deletes or moves the file with this path.
     pub fn frees(&self, path: &str) -> bool {
         let is_freed = |operation: &Operation<FileAction>| {
-            operation.path == path && !matches!(operation.action, FileAction::Add { .. })
+            let frees = matches!(operation.action, FileAction::Move { .. } | FileAction::Delete);
+            operation.path == path && frees
         };
         self.files.iter().any(is_freed)
     }
@@ -139,6 +143,8 @@ pub enum LineEdit {
         /// The new content.
         content: String,
     },
+    /// Puts back the lines that a patch changed.
+    Restore(RestoredLines),
     /// Edits a value of a JSON document.
     Json(JsonEdit),
     /// The source of moved or copied lines. Moved lines are deleted here. The [`LineEdit::Put`]
@@ -198,6 +204,7 @@ impl LineEdit {
             LineEdit::Replace { .. }
             | LineEdit::ReplaceText { .. }
             | LineEdit::ReplaceFile { .. }
+            | LineEdit::Restore(_)
             | LineEdit::Json(_) => false,
         }
     }
@@ -208,9 +215,10 @@ impl LineEdit {
             LineEdit::Replace { block, .. } | LineEdit::Insert { block, .. } => *block,
             LineEdit::Take(transfer) => transfer.block,
             LineEdit::Put(transfer) => transfer.at_block,
-            LineEdit::ReplaceText { .. } | LineEdit::ReplaceFile { .. } | LineEdit::Json(_) => {
-                false
-            }
+            LineEdit::ReplaceText { .. }
+            | LineEdit::ReplaceFile { .. }
+            | LineEdit::Restore(_)
+            | LineEdit::Json(_) => false,
         }
     }
 
@@ -224,9 +232,10 @@ impl LineEdit {
                 Some(InsertAt::Between(one, other)) => (Some(one), Some(other)),
                 Some(InsertAt::Start | InsertAt::End) | None => (None, None),
             },
-            LineEdit::ReplaceText { .. } | LineEdit::ReplaceFile { .. } | LineEdit::Json(_) => {
-                (None, None)
-            }
+            LineEdit::ReplaceText { .. }
+            | LineEdit::ReplaceFile { .. }
+            | LineEdit::Restore(_)
+            | LineEdit::Json(_) => (None, None),
         };
         first.into_iter().chain(last)
     }
@@ -239,6 +248,7 @@ impl LineEdit {
             LineEdit::Replace { .. }
             | LineEdit::ReplaceText { .. }
             | LineEdit::ReplaceFile { .. }
+            | LineEdit::Restore(_)
             | LineEdit::Json(_)
             | LineEdit::Take(_) => None,
         }
@@ -260,6 +270,8 @@ pub enum FileAction {
     },
     /// Removes it.
     Delete,
+    /// Creates it as it was.
+    Restore(RestoredFile),
 }
 
 /// Where lines are inserted.

@@ -248,9 +248,10 @@ impl<'o> Group<'o> {
                 InsertAt::Between(after, before) => (after, Some(before), None),
                 InsertAt::Start | InsertAt::End => return None,
             },
-            LineEdit::ReplaceText { .. } | LineEdit::ReplaceFile { .. } | LineEdit::Json(_) => {
-                return None;
-            }
+            LineEdit::ReplaceText { .. }
+            | LineEdit::ReplaceFile { .. }
+            | LineEdit::Restore(_)
+            | LineEdit::Json(_) => return None,
         };
         Some(Group { operation, first, last, text, distances: Cow::default() })
     }

@@ -12,6 +12,7 @@ mod reading;
 mod repeats;
 mod searching;
 mod turn;
+mod undo;
 mod watch;
 
 use std::collections::BTreeSet;
@@ -24,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use super::shape::{self, base64};
 use super::turns::{Access, Turns};
 use super::{Root, Workspace, WorkspaceOptions, state_dir};
-use crate::edit::apply::PatchOptions;
+use crate::edit::apply::{PatchOptions, ReadPatch};
 use crate::edit::outcome::{Applied, Outcome};
 use crate::edit::request::Patch;
 use crate::edit::session::{CallMemory, PatchState, Unseen};
@@ -43,7 +44,7 @@ use hashline_disk::fs::{FileSystem, OsFileSystem, plain_path, unicode_path};
 use hashline_disk::overlay::Overlay;
 use hashline_disk::records::{RecordStore, sweep};
 use hashline_lines::dialect::Dialect;
-use hashline_memory::{MemoryLimits, MemoryUpdate, SessionMemory};
+use hashline_memory::{MemoryLimits, MemoryUpdate, Moment, SessionMemory};
 use observe::rows_by_header;
 use reading::Reading;
 use repeats::Repeats;
@@ -53,6 +54,7 @@ use watch::FileWatch;
 pub use delivery::{Delivery, Mark};
 pub use documents::OpenDocumentInfo;
 pub use turn::Turn;
+pub use undo::UndoablePatch;
 
 /// The output limits of one call of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -561,22 +563,43 @@ impl Session {
         let as_of = if read.is_malformed() {
             position.as_of
         } else {
-            position.wait(cancel)?;
-            self.check_files();
-            // No other call learns while this one runs.
-            position.delivery.note();
-            // The patch may refer to lines that other processes were shown before the call.
-            self.state.memory.catch_up(position.as_of)
+            self.start_writing(position, cancel)?
         };
+        let mut outcome = self.apply_read(read, as_of, patch_options, cancel)?;
+        self.state.repeats.note_patch(patch, patch_options, &mut outcome);
+        self.note_outcome(&outcome, patch_options);
+        Ok(outcome)
+    }
+
+    /// Waits for the turn of a call that writes. Its anchors can mean what was shown until the
+    /// returned moment.
+    fn start_writing(&self, position: &QueuePosition, cancel: &Cancel) -> Result<Moment> {
+        position.wait(cancel)?;
+        self.check_files();
+        // No other call learns while this one runs.
+        position.delivery.note();
+        // The patch may refer to lines that other processes were shown before the call.
+        Ok(self.state.memory.catch_up(position.as_of))
+    }
+
+    fn apply_read(
+        &self,
+        read: ReadPatch,
+        as_of: Moment,
+        patch_options: &PatchOptions,
+        cancel: &Cancel,
+    ) -> Result<Outcome> {
         let (memory, patches) = (&self.state.memory, Some(&self.state.patches));
         let unseen = self.options.unseen;
         let call_memory = Some(CallMemory { memory, patches, unseen, as_of, cancel });
-        let mut outcome =
-            self.workspace.apply_remembering(read, patch_options, call_memory, cancel)?;
-        self.state.repeats.note_patch(patch, patch_options, &mut outcome);
+        self.workspace.apply_remembering(read, patch_options, call_memory, cancel)
+    }
+
+    /// Notes which files a patch changed, or a refusal shows.
+    fn note_outcome(&self, outcome: &Outcome, patch_options: &PatchOptions) {
         // The session's own changes are not reported as changes, nor are files whose lines a
         // refusal shows.
-        let files = match &outcome {
+        let files = match outcome {
             Outcome::Applied(_) if patch_options.dry_run => Vec::new(),
             Outcome::Applied(applied) => self.note_written(applied),
             Outcome::Rejected(rejected) => {
@@ -586,7 +609,6 @@ impl Session {
             }
         };
         self.show_now(&files);
-        Ok(outcome)
     }
 
     /// Checks for files that changed or are still broken, at the start of a call.

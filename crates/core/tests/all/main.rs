@@ -38,3 +38,4 @@ mod session_store;
 mod shapes;
 mod syntax;
 mod tags;
+mod undo;

@@ -19,7 +19,7 @@ use hashline_core::{ApplyOptions, Durability};
 use hashline_core::{Session, SessionOptions, StoreOptions, WorkspaceOptions};
 use hashline_disk::bytes::snapshot;
 use hashline_disk::commit::StateDir;
-use hashline_disk::fs::{Directory, FileSystem, NewAccess, OsFileSystem, Place, Stamp};
+use hashline_disk::fs::{Directory, FileSystem, NewAccess, OsFileSystem, Place, Rights, Stamp};
 use hashline_disk::records::{RecordStore, StoreLock};
 use hashline_lines::anchor::Edition;
 use hashline_lines::dialect::Dialect;
@@ -246,7 +246,10 @@ fn records_larger_than_the_memory_are_compacted() {
     let gone = scene.dir.path().join("a-name-that-makes-records-long".repeat(60));
     let mut longest = 0;
     for _ in 0..600 {
-        keeper.learn(vec![MemoryUpdate::Forgotten { file: gone.clone() }], &Cancel::default());
+        keeper.learn(
+            vec![MemoryUpdate::Forgotten { file: gone.clone(), keeps_undo: false }],
+            &Cancel::default(),
+        );
         longest = longest.max(fs::metadata(scene.log()).unwrap().len());
     }
     let now = fs::metadata(scene.log()).unwrap().len();
@@ -428,6 +431,7 @@ impl FileSystem for RecordingFs {
         seek(file: &mut File, offset_bytes: u64) -> ();
         set_len(file: &File, len_bytes: u64) -> ();
         copy_attributes(file: &File, model: &File, stamp: &Stamp) -> ();
+        set_rights(file: &File, rights: Rights) -> ();
         sync_dir(place: &Place) -> ();
         rename_new(from: &Place, to: &Place) -> ();
         exchange(one: &Place, other: &Place) -> ();
@@ -688,7 +692,10 @@ fn regression_a_process_with_less_memory_does_not_affect_one_with_more() {
     let gone = scene.dir.path().join("a-name-that-makes-records-long".repeat(60));
     let mut longest = 0;
     for _ in 0..600 {
-        small.learn(vec![MemoryUpdate::Forgotten { file: gone.clone() }], &Cancel::default());
+        small.learn(
+            vec![MemoryUpdate::Forgotten { file: gone.clone(), keeps_undo: false }],
+            &Cancel::default(),
+        );
         longest = longest.max(fs::metadata(scene.log()).unwrap().len());
     }
     assert!(fs::metadata(scene.log()).unwrap().len() < longest);

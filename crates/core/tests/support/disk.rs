@@ -18,7 +18,7 @@ use std::sync::{Mutex, MutexGuard};
 use std::time::SystemTime;
 
 use hashline_disk::commit::TEMPORARY_PREFIX;
-use hashline_disk::fs::{Directory, FileSystem, NewAccess, OsFileSystem, Place, Stamp};
+use hashline_disk::fs::{Directory, FileSystem, NewAccess, OsFileSystem, Place, Rights, Stamp};
 
 use crate::support::errors::EIO;
 
@@ -682,6 +682,12 @@ impl FileSystem for Recorder {
     fn copy_attributes(&self, file: &File, model: &File, stamp: &Stamp) -> io::Result<()> {
         let mut log = self.step("copy attributes", On::File(file))?;
         OsFileSystem.copy_attributes(file, model, stamp)?;
+        log.version(file)
+    }
+
+    fn set_rights(&self, file: &File, rights: Rights) -> io::Result<()> {
+        let mut log = self.step("set rights", On::File(file))?;
+        OsFileSystem.set_rights(file, rights)?;
         log.version(file)
     }
 

@@ -19,7 +19,9 @@ use hashline_core::{ApplyOptions, Durability};
 use hashline_core::{FileView, ReadRequest, TextView};
 use hashline_core::{Session, SessionOptions, Workspace, WorkspaceOptions};
 use hashline_disk::commit::{RecoveryReport, StateDir, TEMPORARY_PREFIX, recover_transactions};
-use hashline_disk::fs::{Directory, FileSystem, NewAccess, OsFileSystem, Place, Stamp, plain};
+use hashline_disk::fs::{
+    Directory, FileSystem, NewAccess, OsFileSystem, Place, Rights, Stamp, plain,
+};
 use hashline_lines::dialect::Dialect;
 use hashline_lines::hash::hash_line;
 use serde_json::{Value, json};
@@ -456,6 +458,7 @@ forward! {
     set_len(file: &File, len_bytes: u64) -> ();
 
     copy_attributes(file: &File, model: &File, stamp: &Stamp) -> ();
+    set_rights(file: &File, rights: Rights) -> ();
     sync(file: &File) -> ();
     link(from: &Place, to: &Place) -> ();
     copy_link(from: &Place, to: &Place) -> ();

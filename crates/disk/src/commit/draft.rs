@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::step::Step;
 use super::{CommitOptions, Content, TEMPORARY_PREFIX, TransactionContext, Update};
-use crate::fs::{FileSystem, Lookup, Place, Stamp};
+use crate::fs::{FileSystem, Lookup, Place, Rights, Stamp};
 use hashline_base::error::{Code, Error, Result};
 
 /// A planned step with the names it will use, and the content of its new file.
@@ -14,13 +14,22 @@ pub(super) struct Draft<'a> {
     pub(super) step: Step<Lookup, Stamp>,
     /// The new content; `None` if the content does not change.
     pub(super) content: Option<&'a Content<'a>>,
-    /// The file whose attributes a created file gets.
-    pub(super) model: Option<(&'a Place, &'a Stamp)>,
+    /// The attributes that a created file gets, unless the system chooses them.
+    pub(super) attributes: Option<Attributes<'a>>,
+}
+
+/// The attributes of a new file.
+#[derive(Clone, Copy)]
+pub(super) enum Attributes<'a> {
+    /// Those of a file.
+    Of(&'a Place, &'a Stamp),
+    /// A mode and owner.
+    Rights(Rights),
 }
 
 impl<'a> Draft<'a> {
     fn new(step: Step<Lookup, Stamp>, content: Option<&'a Content<'a>>) -> Draft<'a> {
-        Draft { step, content, model: None }
+        Draft { step, content, attributes: None }
     }
 }
 
@@ -80,7 +89,10 @@ fn drafts_of<'a>(
         Update::Rewrite { place, stamp, content } => {
             Draft::new(rewrite(context, place, stamp, options)?, Some(content))
         }
-        Update::Create { to, content } => Draft::new(create(to), Some(content)),
+        Update::Create { to, content, rights } => {
+            let attributes = rights.map(Attributes::Rights);
+            Draft { attributes, ..Draft::new(create(to), Some(content)) }
+        }
         Update::Move { from, stamp, to, content } => {
             if content.is_some() {
                 check_rewritable(context.fs, from, stamp, options)?;
@@ -135,7 +147,7 @@ fn recreate<'a>(
         return Ok(vec![Draft::new(rewrite(context, place, stamp, options)?, Some(content))]);
     }
     let created = Draft::new(create(&Lookup::Found(place.clone())), Some(content));
-    let created = Draft { model: Some((place, stamp)), ..created };
+    let created = Draft { attributes: Some(Attributes::Of(place, stamp)), ..created };
     Ok(vec![Draft::new(delete(place, stamp), None), created])
 }
 

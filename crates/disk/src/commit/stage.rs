@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 
-use super::draft::Draft;
+use super::draft::{Attributes, Draft};
 use super::files::{
     copy_content, is_gone, remove_empty, sync_content, sync_directories, sync_removals,
 };
@@ -14,7 +14,7 @@ use super::journal::{JournalRecord, Mark};
 use super::step::Step;
 use super::{Content, Durability, ReadyStep, concurrent};
 use crate::bytes::snapshot_of_file;
-use crate::fs::{Base, FileKind, FileSystem, Lookup, NewAccess, Place, Stamp, is_refused_link};
+use crate::fs::{Base, FileKind, FileSystem, Lookup, NewAccess, Place, is_refused_link};
 use hashline_base::cancel::{Cancel, PIECE_BYTES};
 use hashline_base::error::{Error, Result};
 
@@ -174,7 +174,10 @@ impl<'a> Staged<'a> {
         match &step {
             Step::Rewrite { target: model, old, temporary, .. }
             | Step::Replace { from: model, old, temporary, .. } => match content {
-                Some(content) => self.write_content(temporary, content, Some((model, old)))?,
+                Some(content) => {
+                    let attributes = Some(Attributes::Of(model, old));
+                    self.write_content(temporary, content, attributes)?;
+                }
                 None => self.copy(model, temporary)?,
             },
             Step::RewriteInPlace { target, saved, ready, .. } => {
@@ -186,7 +189,7 @@ impl<'a> Staged<'a> {
             }
             Step::Create { temporary, .. } => {
                 let empty = Content::default();
-                self.write_content(temporary, content.unwrap_or(&empty), draft.model)?;
+                self.write_content(temporary, content.unwrap_or(&empty), draft.attributes)?;
             }
             Step::Rename { .. } | Step::Delete { .. } => {}
         }
@@ -238,15 +241,14 @@ impl<'a> Staged<'a> {
         Ok(())
     }
 
-    /// Writes a new content, with the attributes of the file that it replaces.
+    /// Writes a new content.
     fn write_content(
         &mut self,
         temporary: &Place,
         content: &Content<'_>,
-        model: Option<(&Place, &Stamp)>,
+        attributes: Option<Attributes<'_>>,
     ) -> Result<()> {
-        // The system chooses the mode of a new file; that of a replaced file is copied.
-        let access = if model.is_some() { NewAccess::OwnerOnly } else { NewAccess::Usual };
+        let access = if attributes.is_some() { NewAccess::OwnerOnly } else { NewAccess::Usual };
         let cancel = self.cancel;
         self.write(temporary, access, content.snapshot, |fs, file| {
             let pieces: Vec<&[u8]> =
@@ -257,8 +259,9 @@ impl<'a> Staged<'a> {
                 }
                 fs.write_pieces(file, pieces)?;
             }
-            match model {
-                Some((place, stamp)) => match fs.open(place) {
+            match attributes {
+                Some(Attributes::Rights(rights)) => fs.set_rights(file, rights),
+                Some(Attributes::Of(place, stamp)) => match fs.open(place) {
                     Ok(model) => fs.copy_attributes(file, &model, stamp),
                     // The access list cannot be read, so only the owner gets access.
                     Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => Ok(()),

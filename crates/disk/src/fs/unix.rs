@@ -7,7 +7,7 @@ use std::os::unix::fs::FileTypeExt;
 
 use cap_std::fs::OpenOptions;
 
-use super::{NewAccess, Place, Stamp};
+use super::{NewAccess, Place, Rights, Stamp};
 
 /// Reads while `out` has spare capacity, with as few system calls as possible. Returns the rest of
 /// the limit; 0 at the end of the file. The standard library starts with a small buffer and doubles
@@ -77,27 +77,10 @@ const ACCESS_LIST: &str = "system.posix_acl_access";
 
 /// Copies the mode, owner and extended attributes of `model` to `file`, as far as the user may.
 pub(super) fn copy_attributes(file: &File, model: &File, stamp: &Stamp) -> io::Result<()> {
-    use rustix::fs::{Gid, Uid, fchmod, fchown};
     use xattr::FileExt;
 
-    let (uid, gid) = stamp.owner;
-    // Ownership first: changing it clears the set-id bits. A user who may not change the owner may
-    // still set the group to one of their own.
-    let mut mode = stamp.mode;
-    if fchown(file, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid))).is_err() {
-        // Set-id bits are not given to a file of another owner.
-        mode &= 0o1777;
-        if uid != rustix::process::geteuid().as_raw() {
-            // The old owner is now among the group or the others.
-            mode &= 0o1700 | for_group_and_others(mode >> 6 & 0o7);
-        }
-        // Likewise, a group does not inherit rights of another group, except for those that
-        // everyone has; and members of the old group are now among the others.
-        if fchown(file, None, Some(Gid::from_raw(gid))).is_err() {
-            let group = mode >> 3 & group_rights(model)?.unwrap_or(0o7);
-            mode = mode & 0o1700 | for_group_and_others(mode & group & 0o7);
-        }
-    }
+    // Ownership first: changing it clears the set-id bits.
+    let mode = give(file, Rights::of(stamp), || group_rights(model))?;
     copy_access_list(file, model)?;
     // Security labels and the like are extended attributes. They are skipped if the file system has
     // none, or this user may not set one. Attributes that the new file inherited from its directory
@@ -113,8 +96,42 @@ pub(super) fn copy_attributes(file: &File, model: &File, stamp: &Stamp) -> io::R
             let _ = file.set_xattr(&name, &value);
         }
     }
-    fchmod(file, mode_bits(mode))?;
+    rustix::fs::fchmod(file, mode_bits(mode))?;
     Ok(())
+}
+
+/// Sets the mode and owner of a file, as far as the user may.
+pub(super) fn set_rights(file: &File, rights: Rights) -> io::Result<()> {
+    let mode = give(file, rights, || Ok(None))?;
+    rustix::fs::fchmod(file, mode_bits(mode))?;
+    Ok(())
+}
+
+/// Gives a file to an owner and group, as far as the user may. Returns the mode for the owner that
+/// it has then. `group_rights` are those of the group in an access list.
+fn give(
+    file: &File,
+    Rights { mut mode, owner: (uid, gid) }: Rights,
+    group_rights: impl FnOnce() -> io::Result<Option<u32>>,
+) -> io::Result<u32> {
+    use rustix::fs::{Gid, Uid, fchown};
+
+    // A user who may not change the owner may still set the group to one of their own.
+    if fchown(file, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid))).is_err() {
+        // Set-id bits are not given to a file of another owner.
+        mode &= 0o1777;
+        if uid != rustix::process::geteuid().as_raw() {
+            // The old owner is now among the group or the others.
+            mode &= 0o1700 | for_group_and_others(mode >> 6 & 0o7);
+        }
+        // Likewise, a group does not inherit rights of another group, except for those that
+        // everyone has; and members of the old group are now among the others.
+        if fchown(file, None, Some(Gid::from_raw(gid))).is_err() {
+            let group = mode >> 3 & group_rights()?.unwrap_or(0o7);
+            mode = mode & 0o1700 | for_group_and_others(mode & group & 0o7);
+        }
+    }
+    Ok(mode)
 }
 
 /// The mode bits that give the same rights to the group and to all others.

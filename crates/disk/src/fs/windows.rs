@@ -30,7 +30,7 @@ use windows_sys::Win32::Storage::FileSystem::{
 };
 use windows_sys::Win32::System::IO::{OVERLAPPED, OVERLAPPED_0, OVERLAPPED_0_0};
 
-use super::{NewAccess, Place, Stamp};
+use super::{NewAccess, Place, Rights, Stamp};
 
 /// How often an operation is tried if another process interferes: antivirus scanners and indexers
 /// open new files for a short time.
@@ -74,6 +74,11 @@ pub(super) fn create_new(place: &Place, _: NewAccess) -> io::Result<File> {
         Err(cause) if is(&cause, &[ERROR_ACCESS_DENIED]) => create(0),
         other => other,
     }
+}
+
+/// New files inherit the access list of their directory.
+pub(super) fn set_rights(_: &File, _: Rights) -> io::Result<()> {
+    Ok(())
 }
 
 /// Copies the access list, the attributes and the creation time of `model` to `file`.

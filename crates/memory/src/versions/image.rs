@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::files::Files;
 use super::{FileMemory, Memory};
 use crate::body::TextRef;
+use crate::undo::UndoEntry;
 
 /// A memory as it is stored. It refers to texts by their hashes.
 #[derive(Debug, Serialize, Deserialize)]
@@ -16,6 +17,8 @@ pub struct MemoryImage {
     pub(super) now: u64,
     pub(super) files: Vec<(PathBuf, FileMemory)>,
     pub(super) texts: Vec<TextRef>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) undo: Vec<UndoEntry>,
     forgotten: Vec<String>,
 }
 
@@ -39,6 +42,7 @@ impl Memory {
             now: self.now,
             files: files.map(|(file, known)| (file.to_owned(), (**known).clone())).collect(),
             texts: texts.collect(),
+            undo: self.undo.entries().to_vec(),
             forgotten: self.forgotten.iter().map(|hash| format!("{hash:032x}")).collect(),
         }
     }
@@ -49,6 +53,7 @@ impl Memory {
         let mut memory = Memory {
             now: image.now,
             files: Files::default(),
+            undo: image.undo.into(),
             forgotten: image.forgotten.into_iter().filter_map(hash).collect(),
             ..empty
         };

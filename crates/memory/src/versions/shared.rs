@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::path::Path;
 
+use super::texts::LastUse;
 use super::{FileMemory, Lineage, Memory, MemoryImage, MemoryLimits, Moment, View};
 use crate::body::Version;
 use crate::track::Splice;
@@ -73,6 +74,7 @@ impl Memory {
         lineages.sort_by_key(|one| Reverse(one.used));
         let mut seen = HashSet::new();
         let hashes = lineages.into_iter().flat_map(|one| [one.tip, one.base]);
+        let hashes = hashes.chain(self.undo.texts());
         hashes.filter(|hash| !self.texts.contains(*hash) && seen.insert(*hash)).collect()
     }
 
@@ -94,6 +96,9 @@ impl Memory {
     /// Enforces the limits after texts were added.
     fn enforce_text_limits(&mut self) {
         self.files.values().for_each(|file| file.touch(&mut self.texts));
+        for (hash, at) in self.undo.uses() {
+            self.texts.touch(hash, LastUse { at, was_tip: false });
+        }
         self.enforce_byte_limit();
     }
 }
@@ -105,6 +110,7 @@ impl MemoryImage {
         self.now <= MAX_MOMENT
             && self.texts.iter().all(|text| text.lines <= MAX_LINES)
             && self.files.iter().all(|(_, file)| file.is_valid(now))
+            && self.undo.iter().all(|entry| entry.is_valid(now))
     }
 }
 

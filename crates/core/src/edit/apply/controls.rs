@@ -29,7 +29,7 @@ pub(super) fn nul_failures(operations: &Operations) -> Vec<Failure> {
             LineEdit::ReplaceText { new_text: text, .. }
             | LineEdit::ReplaceFile { content: text } => line_with_nul(text.split('\n')),
             // JSON escapes NUL.
-            LineEdit::Json(_) | LineEdit::Take(_) | LineEdit::Put(_) => None,
+            LineEdit::Restore(_) | LineEdit::Json(_) | LineEdit::Take(_) | LineEdit::Put(_) => None,
         };
         Some(nul_failure(operation.index, &operation.path, line?))
     });

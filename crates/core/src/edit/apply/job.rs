@@ -3,6 +3,7 @@
 mod check;
 mod describe;
 mod documents;
+mod inverse;
 mod plan_id;
 mod transfers;
 
@@ -90,6 +91,10 @@ impl<'a> Job<'a> {
             let Task::Add { content, .. } = &one.task else { continue };
             let content = match content {
                 NewContent::Lines(operations) => gather(operations, taken)?,
+                NewContent::File(file) => {
+                    added.insert(one.key(), NewText::of_file(&file.content));
+                    continue;
+                }
                 NewContent::Text(content) => {
                     let bytes = charset.encode(content).map_err(|character| {
                         let (operation, name) = (one.operation, charset.name());
@@ -132,6 +137,10 @@ impl<'a> Job<'a> {
     /// copied from another file, and the operations on another file can be without effect.
     fn is_about_one_file(&self) -> bool {
         let edits = &self.tasks.edits;
+        // The caller of an undo has not named the file.
+        if edits.iter().any(|edits| edits.restored().is_some()) {
+            return false;
+        }
         let is_edited =
             |from: &Place| edits.iter().any(|edits| edits.place.canonical() == from.canonical());
         let whole = self
@@ -190,7 +199,7 @@ impl<'a> Job<'a> {
         let mut deleted = self.deleted();
         for one in self.tasks.files.iter().filter(|one| !one.is_off_disk()) {
             updates.push(match &one.task {
-                Task::Add { to, .. } => {
+                Task::Add { to, content: source, .. } => {
                     let content = added[&one.key()].content();
                     let path = to.path();
                     // A symbolic link has no attributes that a file could keep.
@@ -200,7 +209,13 @@ impl<'a> Job<'a> {
                             deleted.remove(path.as_path());
                             Update::Recreate { place: place.clone(), stamp, content }
                         }
-                        None => Update::Create { to: to.clone(), content },
+                        None => {
+                            let rights = match source {
+                                NewContent::File(file) => file.rights(),
+                                NewContent::Text(_) | NewContent::Lines(_) => None,
+                            };
+                            Update::Create { to: to.clone(), content, rights }
+                        }
                     }
                 }
                 Task::Move { from, stamp, to, .. } => {
@@ -314,6 +329,13 @@ impl<'a> Job<'a> {
             );
         };
         match &one.task {
+            Task::Add { content: NewContent::File(file), .. }
+                if file.content.len() > DELETED_LIMIT_BYTES || file.content.contains(&0) =>
+            {
+                let why = "its lines are not shown: it is large or binary";
+                let text = unshown_diff(None, Some(&change.path), why);
+                FileDiff { text, hunks: Vec::new() }
+            }
             Task::Add { .. } => {
                 let hunks = created_hunks(added[&key].text());
                 FileDiff::of(None, Some(&change.path), hunks)
@@ -379,7 +401,10 @@ impl<'a> Job<'a> {
             let mut known = shown_of(one.key());
             match &one.task {
                 Task::Delete { place, .. } => {
-                    updates.push(MemoryUpdate::Forgotten { file: place.canonical().to_owned() });
+                    updates.push(MemoryUpdate::Forgotten {
+                        file: place.canonical().to_owned(),
+                        keeps_undo: true,
+                    });
                 }
                 Task::Move { from, to, .. } => {
                     moves.push((from.canonical().to_owned(), to.path()));
@@ -387,9 +412,14 @@ impl<'a> Job<'a> {
                         arrivals.push(edited_update(edits, to.path(), known));
                     }
                 }
-                Task::Add { to, .. } => {
-                    let (shown, pasted) = (transfers.shown(one.key()), transfers.pasted(one.key()));
+                Task::Add { to, content, .. } => {
                     let text = added[&one.key()].version();
+                    let shown = transfers.shown(one.key());
+                    let pasted = match content {
+                        // The model need not know a file that it deleted.
+                        NewContent::File(_) => LineSet::of(1, text.count()),
+                        _ => transfers.pasted(one.key()),
+                    };
                     known.extend(&shown);
                     arrivals.push(MemoryUpdate::Written {
                         file: to.path(),
@@ -448,13 +478,14 @@ fn unread_parts(
     }
     let (name, hash) = (edits.place.canonical(), planned.body_before().hash);
     let known = call_memory.memory.known_lines(name, hash, call_memory.as_of);
+    let is_restored = edits.restored().is_some();
     let mut shift = 0;
     let unread = regions.iter().flat_map(|region| {
         let first = region.after_line + 1;
         let now = first.saturating_add_signed(shift);
         shift += region.shift();
         let is_known = known.missing(first..first + region.old_lines).is_empty();
-        let lines = region.partly_old.iter().filter(move |_| !is_known);
+        let lines = region.partly_old.iter().filter(move |_| is_restored || !is_known);
         lines.map(move |&line| now + line..now + line + 1)
     });
     unread.collect()

@@ -11,6 +11,8 @@ use crate::edit::outcome::{Noop, NoopReason, Repair, Warning};
 use crate::edit::plan::names::{Name, NameChange};
 use crate::edit::recurring::Recurring;
 use crate::edit::request::{FileAction, InsertAt, LineEdit, Operation, Operations};
+use crate::edit::undo::{RestoredFile, RestoredLines, snapshot_of_place};
+use crate::view::scope::Scope;
 use hashline_base::error::{Code, Error, Mention, Message, Result, Term};
 use hashline_disk::commit::LockKey;
 use hashline_disk::fs::{
@@ -54,6 +56,14 @@ impl FileEdits<'_> {
     pub(super) fn key(&self) -> FileKey {
         let first = self.operations[0];
         (first.index, matches!(first.action, LineEdit::Put(_)))
+    }
+
+    /// The lines that are put back, if the patch undoes another one.
+    pub(super) fn restored(&self) -> Option<&RestoredLines> {
+        match &self.operations.first()?.action {
+            LineEdit::Restore(restored) => Some(restored),
+            _ => None,
+        }
     }
 
     /// Whether an anchor of its operations has the tag of a version.
@@ -101,6 +111,8 @@ pub(super) enum NewContent<'o> {
     Text(String),
     /// Lines that these operations take from other files.
     Lines(Vec<&'o Operation>),
+    /// A file as it was.
+    File(&'o RestoredFile),
 }
 
 /// The kinds of operations on whole files, with the files that they name.
@@ -150,6 +162,31 @@ impl Tasks<'_> {
         }
         keys.sort();
         keys
+    }
+
+    /// The errors for files that an undone patch would delete although they were changed since.
+    /// `deleted` are operations, each with the snapshot of the content that the patch left.
+    pub(super) fn changed_since(
+        &self,
+        scope: &Scope<'_>,
+        deleted: &[(usize, String)],
+    ) -> Vec<(usize, Error)> {
+        let mut changed = Vec::new();
+        for task in &self.files {
+            let left = deleted.iter().find(|(operation, _)| *operation == task.operation);
+            let (Some((operation, left)), Task::Delete { place, .. }) = (left, &task.task) else {
+                continue;
+            };
+            if snapshot_of_place(scope, place).is_some_and(|now| now == *left) {
+                continue;
+            }
+            let message = format!(
+                "{}: was changed since the patch that should be undone: delete or edit it instead",
+                task.path
+            );
+            changed.push((*operation, Error::at(Code::ConcurrentChange, &task.path, message)));
+        }
+        changed
     }
 
     /// The errors for moves onto another name of the same inode that the patch frees: after a
@@ -427,6 +464,11 @@ impl<'a> Lookups<'a> {
                 let to = self.base.named(&operation.path)?;
                 let to_exists = self.stamp_if_exists(&to)?.is_some();
                 Task::Add { to, to_exists, content: NewContent::Text(content.clone()) }
+            }
+            FileAction::Restore(file) => {
+                let to = self.base.named(&operation.path)?;
+                let to_exists = self.stamp_if_exists(&to)?.is_some();
+                Task::Add { to, to_exists, content: NewContent::File(file) }
             }
             FileAction::Move { to } => self.move_file(&operation.path, to)?,
             FileAction::Delete => {

@@ -41,9 +41,21 @@ impl NewText {
         NewText { bytes, text, hash, snapshot, is_plain }
     }
 
+    /// A file as it was.
+    pub(super) fn of_file(bytes: &[u8]) -> NewText {
+        let is_plain = std::str::from_utf8(bytes).is_ok();
+        let charset = Charset::sniff(bytes).map_or(Charset::Utf8, |(charset, _)| charset);
+        NewText::of(bytes.to_vec(), charset, is_plain)
+    }
+
     /// The text.
     pub(super) fn text(&self) -> &Arc<Vec<u8>> {
         &self.text
+    }
+
+    /// The hash of the text.
+    pub(super) fn hash(&self) -> u128 {
+        self.hash
     }
 
     /// The snapshot of the file.

@@ -15,6 +15,7 @@ use super::new_text::NewText;
 use super::noop;
 use super::options::EditOptions;
 use super::replaced_file::{ReplacedFile, replaced_file};
+use super::restored::{RestoreRefusal, restored_regions};
 use super::touched::Touched;
 use super::transfer::{TakenLines, is_unmoved, put, taken};
 use super::values::{self, ValueEdits};
@@ -33,6 +34,7 @@ use crate::edit::resolve::{AmbiguousLines, CurrentText, Resolved, Spot};
 use crate::edit::session::{CallMemory, CopiedRows, FileRefusal, begins_like_row, resolve_plainly};
 use crate::edit::splice::splice;
 use crate::edit::structure::TrialParser;
+use crate::edit::undo::RestoredLines;
 use crate::view::scope::Scope;
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Code, Error, Mention, Result};
@@ -350,6 +352,11 @@ pub(super) fn plan_document(
     document: Document,
     request: &PlanRequest<'_, '_>,
 ) -> std::result::Result<PlannedFile, Failures> {
+    if let [operation] = request.operations
+        && let LineEdit::Restore(restored) = &operation.action
+    {
+        return plan_restored(document, request, operation, restored);
+    }
     let (document, failures) = match try_plan(document, request, AmbiguousLines::default()) {
         Ok(planned) => return Ok(planned),
         Err(refused) => *refused,
@@ -364,6 +371,60 @@ pub(super) fn plan_document(
         Ok(planned) => Ok(planned),
         Err(refused) => Err(refused.1),
     }
+}
+
+/// Plans to put back the lines that a patch changed.
+fn plan_restored(
+    document: Document,
+    request: &PlanRequest<'_, '_>,
+    operation: &Operation,
+    restored: &RestoredLines,
+) -> std::result::Result<PlannedFile, Failures> {
+    let current_text = request.current_text(document.text());
+    let own_index = own_index(&document);
+    let index = own_index.as_ref().unwrap_or(&current_text.index);
+    let subject = PlanText { document: &document, index, cancel: request.cancel };
+    let memory = request.call_memory.as_ref().map(|(call_memory, _)| call_memory.memory);
+    let regions = match restored_regions(&subject, &current_text, operation, restored, memory) {
+        Ok(regions) => regions,
+        Err(refusal) => {
+            let mut failures = Failures::default();
+            match refusal {
+                RestoreRefusal::Changed(failure) => {
+                    let call_memory = request.call_memory.as_ref();
+                    failures.push_refusal(self::refusal(
+                        call_memory,
+                        &current_text,
+                        vec![*failure],
+                    ));
+                }
+                RestoreRefusal::Error(error) => {
+                    failures.push(operation.index, non_empty(request.path), error);
+                }
+            }
+            return Err(failures);
+        }
+    };
+    let unchanged = if regions.is_empty() { vec![operation.index] } else { Vec::new() };
+    let noop = regions.is_empty().then(|| noop(operation, NoopReason::Unchanged));
+    let (index, hash) = (
+        current_text.index,
+        current_text.hash.into_inner().map(OnceLock::from).unwrap_or_default(),
+    );
+    Ok(PlannedFile {
+        document,
+        index,
+        hash,
+        plan: Plan { regions, unchanged, dropped_bom: None },
+        after: OnceLock::new(),
+        relocations: Vec::new(),
+        repairs: Vec::new(),
+        warnings: Vec::new(),
+        noops: noop.into_iter().collect(),
+        blocks: Vec::new(),
+        taken: TakenLines::new(),
+        operations: 1,
+    })
 }
 
 /// Plans the operations. On failure it returns the document as well. Refusals render the lines in
@@ -716,6 +777,7 @@ fn reversed_range(operation: &Operation) -> Option<Error> {
         | LineEdit::Insert { .. }
         | LineEdit::ReplaceText { .. }
         | LineEdit::ReplaceFile { .. }
+        | LineEdit::Restore(_)
         | LineEdit::Json(_)
         | LineEdit::Take(_)
         | LineEdit::Put(_) => {
@@ -917,6 +979,7 @@ fn place_of(resolved: &Resolved<'_>) -> EditSite {
         | LineEdit::Replace { .. }
         | LineEdit::ReplaceText { .. }
         | LineEdit::ReplaceFile { .. }
+        | LineEdit::Restore(_)
         | LineEdit::Json(_)
         | LineEdit::Take(_)
         | LineEdit::Put(_) => EditSite::Before(line),

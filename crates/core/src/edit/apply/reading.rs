@@ -35,6 +35,11 @@ impl ReadPatch {
         })
     }
 
+    /// The operations that undo a patch.
+    pub fn of_undo(operations: Operations) -> ReadPatch {
+        ReadPatch(Ok(PatchForm::Operations(operations)))
+    }
+
     /// Whether the patch is refused without waiting for its turn.
     pub fn is_malformed(&self) -> bool {
         self.0.is_err()

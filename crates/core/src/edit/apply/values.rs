@@ -31,6 +31,7 @@ pub(super) fn edits<'o>(
         | LineEdit::Insert { .. }
         | LineEdit::ReplaceText { .. }
         | LineEdit::ReplaceFile { .. }
+        | LineEdit::Restore(_)
         | LineEdit::Take(_)
         | LineEdit::Put(_) => None,
     });

@@ -56,6 +56,44 @@ impl Region {
         self.new_lines as i64 - self.old_lines as i64
     }
 
+    /// Replaces `lines` lines after line `after_line` by bytes that no model wrote.
+    pub fn of_lines(
+        subject: &PlanText<'_>,
+        operation: usize,
+        (after_line, lines): (u64, u64),
+        bytes: Vec<u8>,
+    ) -> Region {
+        let (body, index) = (subject.body(), subject.index);
+        let end_of = |line: u64| match line {
+            0 => 0,
+            line => index.span(body, line).map_or(body.len(), |span| span.end),
+        };
+        let (start, end) = (end_of(after_line), end_of(after_line + lines));
+        let texts = |bytes: &[u8]| -> Vec<Vec<u8>> {
+            Lines::new(bytes, index.unit()).map(|span| bytes[span.start..span.end].into()).collect()
+        };
+        let (old, new) = (texts(&body[start..end]), texts(&bytes));
+        let same_start = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
+        let rest = old.len().min(new.len()) - same_start;
+        let same_end = old.iter().rev().zip(new.iter().rev()).take(rest);
+        let same_end = same_end.take_while(|(old, new)| old == new).count();
+        let new_lines = new.len() as u64;
+        Region {
+            after_line,
+            old_lines: old.len() as u64,
+            new_lines,
+            kept: (same_start as u64, same_end as u64),
+            start,
+            end,
+            lead: Vec::new(),
+            bytes,
+            has_empty_last_line: false,
+            operations: vec![operation],
+            pasted: Vec::new(),
+            partly_old: (0..new_lines).collect(),
+        }
+    }
+
     /// Its effect on whole lines, without those that do not change.
     fn splice(&self) -> Splice {
         let kept = self.kept.0 + self.kept.1;

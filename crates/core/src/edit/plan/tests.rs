@@ -49,7 +49,10 @@ fn edits_of<'o>(subject: &PlanText<'_>, operation: &'o Operation) -> Result<Vec<
             vec![Edit::Insert { operation, gap, lines: NewLines::Text(lines.into()) }]
         }
         LineEdit::ReplaceText { .. } | LineEdit::Json(_) => find_matches(subject, operation, None)?,
-        LineEdit::Take(_) | LineEdit::Put(_) | LineEdit::ReplaceFile { .. } => {
+        LineEdit::Take(_)
+        | LineEdit::Put(_)
+        | LineEdit::Restore(_)
+        | LineEdit::ReplaceFile { .. } => {
             unreachable!("the tests neither move lines nor replace files")
         }
     })

@@ -1,4 +1,5 @@
-//! Refusals of texts that contain rows: the mark of a cut row, and invented anchors.
+//! Refusals that are not about an anchor: texts that contain rows (the mark of a cut row, or invented
+//! anchors), and lines that an undone patch cannot put back.
 
 use super::rejected::AnchorReport;
 use crate::edit::outcome::Failure;
@@ -31,4 +32,23 @@ pub fn invented_row_error(operation: usize, row: usize) -> Error {
         + Mention::Operation(operation)
         + " begins like an anchor, with a hash that no line has: send the text without anchors. If you mean the anchors themselves, add \"verbatim\": true.";
     Error::new(Code::InvalidOperation, message)
+}
+
+/// The failure of an operation that would put back lines where other changes were made, and its
+/// report, which shows the current lines.
+pub fn changed_since_failure(
+    current_text: &CurrentText<'_>,
+    path: &str,
+    operation: &Operation,
+    (first, last): (u64, u64),
+) -> (Failure, AnchorReport) {
+    let headline = format!("Changed since: lines {first}-{last}.");
+    let explanation = "Other changes touch the lines of the patch that should be undone: nothing was undone. Edit these lines instead.";
+    let report = AnchorReport::new(current_text, path, headline, &[(first, last)], explanation);
+    let named = (!path.is_empty()).then_some(path);
+    let message = report.headline.clone() + " " + report.explanation.clone();
+    let error = Error::new(Code::ConcurrentChange, message);
+    let mut failure = Failure::new(operation.index, named, error);
+    failure.lines = Some(report.rows());
+    (failure, report)
 }

@@ -282,7 +282,9 @@ impl OperationReader<'_> {
             (_, Some(path)) => Ok(path.to_owned()),
             _ => match action {
                 Action::File(FileAction::Move { .. }) => fields.either_path("from", "from_path"),
-                Action::File(FileAction::Add { .. } | FileAction::Delete)
+                Action::File(
+                    FileAction::Add { .. } | FileAction::Delete | FileAction::Restore(_),
+                )
                 | Action::Lines(_)
                 | Action::Transfer(_) => {
                     fields.text("path", "the path of the file").map(str::to_owned)

@@ -437,7 +437,10 @@ fn target_of<'o>(current_text: &CurrentText<'_>, operation: &'o Operation) -> Op
             }
             InsertAt::Between(after, before) => Some(Target::Between(after, before)),
         },
-        LineEdit::ReplaceText { .. } | LineEdit::ReplaceFile { .. } | LineEdit::Json(_) => None,
+        LineEdit::ReplaceText { .. }
+        | LineEdit::ReplaceFile { .. }
+        | LineEdit::Restore(_)
+        | LineEdit::Json(_) => None,
     }
 }
 

@@ -136,6 +136,16 @@ impl Turn {
         self.session.apply_at(&self.position, patch, patch_options, cancel)
     }
 
+    /// Like [`Session::undo`], for a turn of [`Session::writing`].
+    pub fn undo(
+        self,
+        turns: usize,
+        patch_options: &PatchOptions,
+        cancel: &Cancel,
+    ) -> Result<Vec<Outcome>> {
+        self.session.undo_at(&self.position, turns, patch_options, cancel)
+    }
+
     /// Like [`Session::plan`], for a turn of [`Session::writing`].
     pub fn plan(self, patch: Patch, patch_options: PatchOptions, cancel: &Cancel) -> Result<Plan> {
         let outcome = self.apply(&patch, &Plan::dry_run(&patch_options), cancel)?;

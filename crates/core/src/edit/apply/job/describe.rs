@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::{AddedContents, FileChecks, Job, SessionParts, unread_parts};
-use crate::edit::apply::lookup::{FileEdits, FileKey, FileTask, Task};
+use crate::edit::apply::lookup::{FileEdits, FileKey, FileTask, NewContent, Task};
 use crate::edit::apply::planned_file::PlannedFile;
 use crate::edit::outcome::{Change, FileChange};
 use crate::edit::report::{AnswerOptions, BreakMessage, Note, RowStyle, Section, created_section};
@@ -208,13 +208,17 @@ impl<'a> Job<'a> {
             document: self.whole_document(one, added),
         };
         match &one.task {
-            Task::Add { .. } => {
+            Task::Add { content, .. } => {
                 let new = &added[&one.key()];
                 change.change = Change::Created;
                 change.added = count_lines(new.text(), Unit::Byte);
                 change.line_count = Some(change.added);
                 change.snapshot = Some(new.snapshot().to_owned());
-                let mut section = created_section(dialect, new.text(), style);
+                let mut section = match content {
+                    // Its content may be large, or binary.
+                    NewContent::File(_) => Section::new(dialect),
+                    _ => created_section(dialect, new.text(), style),
+                };
                 section.tag = (!dialect.has_hashes()).then(|| Tag::of(new.text()));
                 (change, section)
             }

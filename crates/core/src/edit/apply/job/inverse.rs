@@ -1,0 +1,203 @@
+//! What undoes a patch, collected before it is committed: afterwards a mapped file shows its new
+//! content.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::{AddedContents, Job};
+use crate::edit::apply::lookup::{FileTask, Task};
+use crate::edit::apply::planned_file::PlannedFile;
+use crate::edit::undo::{Inverse, InverseFile, RestoredFile, RestoredLines, RestoredRegion};
+use hashline_base::cancel::Cancel;
+use hashline_base::error::{Error, Result};
+use hashline_disk::fs::{FileKind, Place, Stamp};
+use hashline_memory::{AppliedPatch, Version};
+
+/// A patch that replaced or deleted more cannot be undone.
+const LIMIT_BYTES: usize = 4 << 20;
+
+/// Why a patch cannot be undone.
+struct NotUndoable(String);
+
+impl From<Error> for NotUndoable {
+    fn from(error: Error) -> NotUndoable {
+        NotUndoable(error.message.to_string())
+    }
+}
+
+impl Job<'_> {
+    /// The patch as a session keeps it; `None` if it changes nothing.
+    pub(in crate::edit::apply) fn applied_patch(
+        &self,
+        added: &AddedContents,
+        cancel: &Cancel,
+    ) -> Option<AppliedPatch> {
+        let files = self.changed_names();
+        if files.is_empty() {
+            return None;
+        }
+        let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let inverse = self.inverse(added, cancel).and_then(encoded).map_err(|why| why.0);
+        let inverse_bytes = inverse.as_ref().map_or(0, |text| text.len() as u64);
+        let inverse = inverse.map(Version::owned);
+        let edited = self.edited.values().map(|&at| self.files[at].after().version());
+        let after = if inverse.is_ok() { edited.collect() } else { Vec::new() };
+        let time_ms = time.as_millis() as u64;
+        Some(AppliedPatch { time_ms, files, inverse, inverse_bytes, after })
+    }
+
+    /// The paths of all files that the patch changes, before and after it.
+    fn changed_names(&self) -> Vec<PathBuf> {
+        let edited = self.edited_in_place().map(|(edits, _)| edits.place.canonical().to_owned());
+        let whole = self.tasks.files.iter().flat_map(|one| match &one.task {
+            Task::Add { to, .. } => vec![to.path()],
+            Task::Move { from, to, .. } => vec![from.canonical().to_owned(), to.path()],
+            Task::Delete { place, .. } => vec![place.canonical().to_owned()],
+        });
+        let mut seen = HashSet::new();
+        edited.chain(whole).filter(|path| seen.insert(path.clone())).collect()
+    }
+
+    fn inverse(
+        &self,
+        added: &AddedContents,
+        cancel: &Cancel,
+    ) -> std::result::Result<Inverse, NotUndoable> {
+        let mut files = Vec::new();
+        for (edits, planned) in self.edited_in_place() {
+            let path = utf8(edits.place.canonical())?;
+            let restored = restored_lines(planned, cancel)?;
+            files.push(InverseFile::Edited { path, from: None, restored });
+        }
+        let mut deleted: HashMap<PathBuf, (&Place, Stamp)> = HashMap::new();
+        for one in &self.tasks.files {
+            if let Task::Delete { place, stamp } = &one.task {
+                deleted.insert(place.canonical().to_owned(), (place, *stamp));
+            }
+        }
+        let mut left_bytes = LIMIT_BYTES;
+        for one in &self.tasks.files {
+            match &one.task {
+                Task::Add { to, .. } => {
+                    let path = utf8(&to.path())?;
+                    let snapshot = added[&one.key()].snapshot().to_owned();
+                    files.push(match deleted.remove(&to.path()) {
+                        Some((place, stamp)) => {
+                            let file = self.restored_file(place, &stamp, &mut left_bytes)?;
+                            InverseFile::Replaced { path, snapshot, file }
+                        }
+                        None => InverseFile::Created { path, snapshot },
+                    });
+                }
+                Task::Move { from, to, .. } => {
+                    files.push(self.moved_file(one, from, &to.path(), cancel)?);
+                }
+                Task::Delete { .. } => {}
+            }
+        }
+        let mut deleted: Vec<_> = deleted.into_iter().collect();
+        deleted.sort_by(|(one, _), (other, _)| one.cmp(other));
+        for (path, (place, stamp)) in deleted {
+            let file = self.restored_file(place, &stamp, &mut left_bytes)?;
+            files.push(InverseFile::Deleted { path: utf8(&path)?, file });
+        }
+        Ok(Inverse { files })
+    }
+
+    fn moved_file(
+        &self,
+        one: &FileTask<'_>,
+        from: &Place,
+        to: &Path,
+        cancel: &Cancel,
+    ) -> std::result::Result<InverseFile, NotUndoable> {
+        let (path, from) = (utf8(to)?, utf8(from.canonical())?);
+        Ok(match self.edit_of(one) {
+            Some(planned) => {
+                let restored = restored_lines(planned, cancel)?;
+                InverseFile::Edited { path, from: Some(from), restored }
+            }
+            None => InverseFile::Moved { path, from },
+        })
+    }
+
+    /// A file that the patch removes.
+    fn restored_file(
+        &self,
+        place: &Place,
+        stamp: &Stamp,
+        left_bytes: &mut usize,
+    ) -> std::result::Result<RestoredFile, NotUndoable> {
+        let path = place.shown();
+        if stamp.kind != FileKind::File {
+            return Err(NotUndoable(format!("{path}: was a symbolic link")));
+        }
+        let content = match place.document() {
+            Some(document) => document.content.bytes.to_vec(),
+            None => self.content_of_file(place, *left_bytes)?,
+        };
+        let too_large = || NotUndoable(format!("{path}: is too large to be kept"));
+        *left_bytes = left_bytes.checked_sub(content.len()).ok_or_else(too_large)?;
+        let (mode, owner) = match place.document() {
+            Some(_) => (0, (0, 0)),
+            None => (stamp.mode, stamp.owner),
+        };
+        Ok(RestoredFile { content, mode, owner })
+    }
+
+    /// The content of a file, and one byte more than the limit if it is larger.
+    fn content_of_file(&self, place: &Place, limit_bytes: usize) -> Result<Vec<u8>> {
+        let fs = self.context.fs;
+        let mut content = Vec::new();
+        let read = fs
+            .open(place)
+            .and_then(|mut file| fs.read(&mut file, limit_bytes as u64 + 1, &mut content));
+        read.map_err(|cause| Error::io("read", place.shown(), &cause))?;
+        Ok(content)
+    }
+}
+
+fn utf8(path: &Path) -> std::result::Result<String, NotUndoable> {
+    let text = path.to_str().map(str::to_owned);
+    text.ok_or_else(|| NotUndoable(format!("{}: its name is not UTF-8", path.display())))
+}
+
+/// The old lines of an edited file.
+fn restored_lines(planned: &PlannedFile, cancel: &Cancel) -> Result<RestoredLines> {
+    let (document, after) = (&planned.document, planned.after());
+    let body = document.body();
+    let (mut shift, mut moved) = (0i64, 0i64);
+    let regions = planned.plan.regions.iter().map(|region| {
+        let new_bytes = region.lead.len() + region.bytes.len();
+        let start = region.start.saturating_add_signed(moved as isize);
+        moved += new_bytes as i64 - (region.end - region.start) as i64;
+        let after_line = region.after_line.saturating_add_signed(shift);
+        shift += region.shift();
+        RestoredRegion {
+            after_line,
+            lines: region.new_lines,
+            has_lead: !region.lead.is_empty(),
+            start,
+            end: start + new_bytes,
+            bytes: body[region.start..region.end].to_vec(),
+        }
+    });
+    let regions = regions.collect();
+    Ok(RestoredLines {
+        before: document.snapshot(cancel)?,
+        after: after.snapshot().to_owned(),
+        text: after.hash(),
+        charset: document.charset().name(),
+        regions,
+    })
+}
+
+fn encoded(inverse: Inverse) -> std::result::Result<Vec<u8>, NotUndoable> {
+    let bytes = serde_json::to_vec(&inverse).map_err(|cause| NotUndoable(cause.to_string()))?;
+    // Base64 needs a third more.
+    if bytes.len() > LIMIT_BYTES * 3 / 2 {
+        return Err(NotUndoable("its old lines are too large to be kept".to_owned()));
+    }
+    Ok(bytes)
+}

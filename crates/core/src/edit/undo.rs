@@ -1,0 +1,266 @@
+//! What undoes a patch, as data that a session keeps: the old bytes of the regions that it changed,
+//! and the whole content of files that it deleted or replaced.
+
+use serde::{Deserialize, Serialize};
+
+use super::request::{FileAction, LineEdit, Operation, Operations};
+use crate::view::scope::Scope;
+use hashline_disk::bytes::{snapshot, snapshot_of_file};
+use hashline_disk::fs::{Place, Rights};
+use hashline_memory::{Version, hex};
+
+/// What undoes a patch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Inverse {
+    /// The files that it changed. Paths are absolute, and those after the patch.
+    pub files: Vec<InverseFile>,
+}
+
+/// What undoes the change of one file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "change", rename_all = "lowercase")]
+pub enum InverseFile {
+    /// It was edited, and perhaps moved.
+    Edited {
+        /// Its path.
+        path: String,
+        /// Its path before, if it was moved.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<String>,
+        /// Its old lines.
+        #[serde(flatten)]
+        restored: RestoredLines,
+    },
+    /// It was moved, with the same content.
+    Moved {
+        /// Its path.
+        path: String,
+        /// Its path before.
+        from: String,
+    },
+    /// It was created.
+    Created {
+        /// Its path.
+        path: String,
+        /// The snapshot of its content.
+        snapshot: String,
+    },
+    /// It was deleted.
+    Deleted {
+        /// Its path.
+        path: String,
+        /// What it was.
+        #[serde(flatten)]
+        file: RestoredFile,
+    },
+    /// It was deleted, and another file was created there.
+    Replaced {
+        /// Its path.
+        path: String,
+        /// The snapshot of the new file.
+        snapshot: String,
+        /// What it was before.
+        #[serde(flatten)]
+        file: RestoredFile,
+    },
+}
+
+/// The old lines of an edited file.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct RestoredLines {
+    /// The snapshot of the file before the patch.
+    pub before: String,
+    /// The snapshot of the file after the patch.
+    pub after: String,
+    /// The hash of its text after the patch, as the session remembers it.
+    #[serde(with = "hex")]
+    pub text: u128,
+    /// The encoding of the bytes.
+    pub charset: String,
+    /// The changed regions, sorted and disjoint.
+    pub regions: Vec<RestoredRegion>,
+}
+
+/// A region of whole lines that a patch changed.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RestoredRegion {
+    /// The line before it, in the file after the patch; 0 at the start.
+    pub after_line: u64,
+    /// Its number of lines after the patch.
+    pub lines: u64,
+    /// Whether the patch ended the line before it, which had no terminator.
+    #[serde(default)]
+    pub has_lead: bool,
+    /// Its first byte after the patch, counted after the byte order mark.
+    pub start: usize,
+    /// One past its last byte.
+    pub end: usize,
+    /// Its bytes before the patch.
+    #[serde(with = "base64_bytes")]
+    pub bytes: Vec<u8>,
+}
+
+/// A whole file.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct RestoredFile {
+    /// Its content.
+    #[serde(with = "base64_bytes")]
+    pub content: Vec<u8>,
+    /// Its permission bits, and its owner and group.
+    pub mode: u32,
+    /// Its owner and group.
+    pub owner: (u32, u32),
+}
+
+impl RestoredFile {
+    /// Its mode and owner; `None` for a document, or a system that has none.
+    pub fn rights(&self) -> Option<Rights> {
+        let rights = Rights { mode: self.mode, owner: self.owner };
+        (self.mode != 0).then_some(rights)
+    }
+}
+
+/// The checks of a patch that undoes another one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UndoChecks {
+    /// Operations that delete a file, with the snapshot that its content must have.
+    pub deleted: Vec<(usize, String)>,
+}
+
+/// No file has more lines or bytes, and sums of such numbers do not overflow.
+const MAX_NUMBER: u64 = 1 << 53;
+
+impl Inverse {
+    /// Parses what a session kept. That its hash is right does not prove that a correct program
+    /// wrote it.
+    pub fn parse(text: &[u8]) -> Option<Inverse> {
+        let is_valid = |region: &RestoredRegion| {
+            let numbers = [region.after_line, region.lines, region.start as u64, region.end as u64];
+            numbers.iter().all(|&number| number < MAX_NUMBER)
+        };
+        let inverse: Inverse = serde_json::from_slice(text).ok()?;
+        let is_valid = inverse.files.iter().all(|file| match file {
+            InverseFile::Edited { restored, .. } => restored.regions.iter().all(is_valid),
+            _ => true,
+        });
+        is_valid.then_some(inverse)
+    }
+
+    /// The operations that undo the patch. `shown` is the name of a path for messages.
+    pub fn operations(self, shown: impl Fn(&str) -> String) -> Operations {
+        let (mut operations, mut checks) = (Operations::default(), UndoChecks::default());
+        let mut next = 0;
+        for file in self.files {
+            let mut add = |path: &str, action: FileAction| {
+                let (index, path) = (next, shown(path));
+                next += 1;
+                operations.files.push(Operation { index, path, verbatim: true, action });
+                index
+            };
+            match file {
+                InverseFile::Moved { path, from } => {
+                    add(&path, FileAction::Move { to: shown(&from) });
+                }
+                InverseFile::Created { path, snapshot } => {
+                    checks.deleted.push((add(&path, FileAction::Delete), snapshot));
+                }
+                InverseFile::Deleted { path, file } => {
+                    add(&path, FileAction::Restore(file));
+                }
+                InverseFile::Replaced { path, snapshot, file } => {
+                    checks.deleted.push((add(&path, FileAction::Delete), snapshot));
+                    add(&path, FileAction::Restore(file));
+                }
+                InverseFile::Edited { path, from, restored } => {
+                    if let Some(from) = from {
+                        add(&path, FileAction::Move { to: shown(&from) });
+                    }
+                    let action = LineEdit::Restore(restored);
+                    let (index, path) = (next, shown(&path));
+                    next += 1;
+                    operations.edits.push(Operation { index, path, verbatim: true, action });
+                }
+            }
+        }
+        operations.undo = Some(checks);
+        operations
+    }
+
+    /// Whether all files are as they were before the patch: a call that undid it may have died before
+    /// it could tell so.
+    pub fn is_undone(&self, scope: &Scope<'_>) -> bool {
+        let has =
+            |path: &str, expected: &str| content_snapshot(scope, path).as_deref() == Some(expected);
+        let is_free = |path: &str| scope.base.existing(path).is_err();
+        self.files.iter().all(|file| match file {
+            InverseFile::Edited { path, from, restored } => {
+                has(from.as_ref().unwrap_or(path), &restored.before)
+            }
+            InverseFile::Moved { path, from } => is_free(path) && !is_free(from),
+            InverseFile::Created { path, .. } => is_free(path),
+            InverseFile::Deleted { path, file } | InverseFile::Replaced { path, file, .. } => {
+                has(path, &snapshot(&file.content))
+            }
+        })
+    }
+
+    /// The text of each edited file before the patch, from its text after it. Without changes by
+    /// others these are the texts after the patch before.
+    pub fn texts_before(&self, text_after: impl Fn(u128) -> Option<Version>) -> Vec<Version> {
+        let edited = self.files.iter().filter_map(|file| match file {
+            InverseFile::Edited { restored, .. } => Some(restored),
+            _ => None,
+        });
+        edited.filter_map(|restored| restored.text_before(&text_after(restored.text)?)).collect()
+    }
+}
+
+impl RestoredLines {
+    /// The text before the patch. It is another one if the file is not in UTF-8, because the regions
+    /// are those of its bytes.
+    fn text_before(&self, after: &Version) -> Option<Version> {
+        let text = after.body()?.text;
+        let mut before = Vec::with_capacity(text.len());
+        let mut at = 0;
+        for region in &self.regions {
+            before.extend_from_slice(text.get(at..region.start)?);
+            before.extend_from_slice(&region.bytes);
+            at = region.end;
+        }
+        before.extend_from_slice(text.get(at..)?);
+        Some(Version::owned(before))
+    }
+}
+
+/// The snapshot of the file at a path, if it can be read.
+fn content_snapshot(scope: &Scope<'_>, path: &str) -> Option<String> {
+    let place = scope.base.existing(path).ok()?;
+    snapshot_of_place(scope, &place)
+}
+
+/// The snapshot of a file, if it can be read.
+pub fn snapshot_of_place(scope: &Scope<'_>, place: &Place) -> Option<String> {
+    match place.document() {
+        Some(document) => Some(snapshot(&document.content.bytes)),
+        None => {
+            let mut file = scope.fs.open(place).ok()?;
+            snapshot_of_file(scope.fs, &mut file, scope.cancel).ok()
+        }
+    }
+}
+
+/// Bytes in Base64.
+mod base64_bytes {
+    use base64::prelude::{BASE64_STANDARD, Engine};
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&BASE64_STANDARD.encode(bytes))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
+        BASE64_STANDARD.decode(String::deserialize(from)?).map_err(D::Error::custom)
+    }
+}
