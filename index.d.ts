@@ -645,6 +645,12 @@ export interface SessionApplyOptions extends TrialOptions {
   signal?: AbortSignal
 }
 
+/** How patches of a session are undone. */
+export interface SessionUndoOptions extends SessionApplyOptions {
+  /** How many patches are undone; 1 by default. A dry run undoes one. */
+  turns?: number
+}
+
 /** A file, and how much of it is shown. */
 export interface FileRequest {
   /** The file; relative to `root`, or to the working directory. */
@@ -1009,6 +1015,18 @@ export declare class HashSession {
    * outcome has a diff for each file.
    */
   apply(patch: Patch, options?: SessionApplyOptions): Promise<ApplyOutcome>
+  /**
+   * Undoes the newest patches of this session, the newest first: an outcome for each, of which the
+   * last may be a refusal. Each is undone completely or not at all. What others changed elsewhere
+   * in its files stays; where they changed its lines, it is refused with `CONCURRENT_CHANGE`. An
+   * undone patch cannot be redone.
+   */
+  undo(options?: SessionUndoOptions): Promise<Array<ApplyOutcome>>
+  /**
+   * The patches that can be undone, the newest first: at most 100, with at most 16 MiB of old
+   * lines.
+   */
+  undoable(): Array<UndoablePatch>
   /**
    * Plans a patch, to show it to a person first: `plan.outcome` has the diff, and `plan.apply()`
    * writes exactly that, or nothing if a file was changed meanwhile.
@@ -1578,6 +1596,16 @@ export interface TextRange {
   start: TextPosition
   /** Where it ends. */
   end: TextPosition
+}
+
+/** A patch that can be undone. */
+export interface UndoablePatch {
+  /** When it was applied, in milliseconds after the epoch. */
+  timeMs: number
+  /** The files that it changed, created, moved or deleted. */
+  files: Array<string>
+  /** Why it cannot be undone. */
+  refused?: string
 }
 
 /**

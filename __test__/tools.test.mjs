@@ -749,7 +749,7 @@ test('names of missing tools do not conflict', () => {
   const names = { read: 'read_json' }
   assert.equal(hashTools(session, { names }).read.name, 'read_json')
   const message =
-    'names are read_json, search, apply_hash, read_json and apply_json: expected five different ones'
+    'names are read_json, search, apply_hash, read_json and apply_json: expected 5 different ones'
   assert.throws(() => hashTools(session, { names, json: true }), { name: 'TypeError', message })
   assert.throws(() => hashTools(session, { names: { applyJson: 'a b' } }), TypeError)
 })

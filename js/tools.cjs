@@ -21,7 +21,7 @@ const vendors = require('./tools/vendors.cjs')
 function hashTools(session, options) {
   checkSession(session)
   const { names: given, files, approve, ...own } = options ?? {}
-  const names = toolNames(given, own.json)
+  const names = toolNames(given, own)
   // A later change of the caller's array must not change the tools.
   if (Array.isArray(own.operations)) own.operations = [...own.operations]
   if (files !== undefined) {
@@ -33,9 +33,13 @@ function hashTools(session, options) {
     throw new TypeError('options.approve is not a function: approve(plan) is needed')
   }
   const tool = (/** @type {Kind} */ kind) => makeTool(session, names, kind, own, { files, approve })
-  const ofLines = { read: tool('read'), search: tool('search'), apply: tool('apply') }
-  if (!own.json) return ofLines
-  return { ...ofLines, readJson: tool('read_json'), applyJson: tool('apply_json') }
+  return {
+    read: tool('read'),
+    search: tool('search'),
+    apply: tool('apply'),
+    ...(own.json && { readJson: tool('read_json'), applyJson: tool('apply_json') }),
+    ...(own.undo && { undo: tool('undo') }),
+  }
 }
 
 const FUNCTIONS = { read: true, write: true, remove: false, rename: false, list: false }

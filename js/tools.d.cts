@@ -23,7 +23,8 @@ import type {
 } from '..'
 
 /**
- * The names of the tools: by default `read`, `search`, `apply_hash`, `read_json` and `apply_json`.
+ * The names of the tools: by default `read`, `search`, `apply_hash`, `read_json`, `apply_json` and
+ * `undo_edit`.
  */
 export interface ToolNames {
   read?: string
@@ -31,6 +32,7 @@ export interface ToolNames {
   apply?: string
   readJson?: string
   applyJson?: string
+  undo?: string
 }
 
 export interface HashToolsOptions {
@@ -52,6 +54,8 @@ export interface HashToolsOptions {
    * `applyJson`. The model calls them `read_json` and `apply_json`.
    */
   json?: boolean
+  /** Adds a tool that undoes the last edit: `undo`. The model calls it `undo_edit`. */
+  undo?: boolean
   /**
    * The operations that `apply` and `applyJson` allow; all by default. Descriptions and schemas
    * list only these, and others are refused. Each tool needs at least one.
@@ -145,19 +149,25 @@ export type JsonTools = {
   applyJson: HashTool<ApplyData>
 }
 
-/** Creates the tools: three, or five with the option `json`. */
-export function hashTools(
+/** The tool that undoes the last edit of the session. */
+export type UndoTool = {
+  undo: HashTool<ApplyData>
+}
+
+/** Tools that an option creates. */
+type CreatedBy<Options, Name extends string, Tools> = Name extends keyof Options
+  ? Options[Name] extends true
+    ? Tools
+    : Options[Name] extends false | undefined
+      ? unknown
+      : Partial<Tools>
+  : unknown
+
+/** Creates the tools: three, two more with the option `json`, and one more with `undo`. */
+export function hashTools<Options extends HashToolsOptions = Record<never, never>>(
   session: HashSession,
-  options: HashToolsOptions & { json: true },
-): HashTools & JsonTools
-export function hashTools(
-  session: HashSession,
-  options?: HashToolsOptions & { json?: false },
-): HashTools
-export function hashTools(
-  session: HashSession,
-  options?: HashToolsOptions,
-): HashTools & Partial<JsonTools>
+  options?: Options & HashToolsOptions,
+): HashTools & CreatedBy<Options, 'json', JsonTools> & CreatedBy<Options, 'undo', UndoTool>
 
 /**
  * Learns from a call of an earlier run what the call showed: `session.observe`, with the path taken

@@ -29,6 +29,7 @@ mod shutdown;
 mod task;
 mod text;
 mod tools;
+mod undo;
 mod value;
 
 use napi::Env;

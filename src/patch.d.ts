@@ -645,6 +645,12 @@ export interface SessionApplyOptions extends TrialOptions {
   signal?: AbortSignal
 }
 
+/** How patches of a session are undone. */
+export interface SessionUndoOptions extends SessionApplyOptions {
+  /** How many patches are undone; 1 by default. A dry run undoes one. */
+  turns?: number
+}
+
 /** A file, and how much of it is shown. */
 export interface FileRequest {
   /** The file; relative to `root`, or to the working directory. */

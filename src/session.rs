@@ -27,6 +27,7 @@ use super::read;
 use super::search::{self, SearchResult};
 use super::task::{self, Call, Prepared};
 use super::text::Word;
+use super::undo::{UndoCall, UndoablePatch};
 use super::value::to_value;
 
 /// An image that was read.
@@ -201,6 +202,30 @@ impl HashSession {
         options: Js<'env>,
     ) -> napi::Result<Js<'env>> {
         task::later(env, || self.prepare_apply(patch, options))
+    }
+
+    /// Undoes the newest patches of this session, the newest first: an outcome for each, of which the
+    /// last may be a refusal. Each is undone completely or not at all. What others changed elsewhere
+    /// in its files stays; where they changed its lines, it is refused with `CONCURRENT_CHANGE`. An
+    /// undone patch cannot be redone.
+    #[napi(
+        ts_args_type = "options?: SessionUndoOptions",
+        ts_return_type = "Promise<Array<ApplyOutcome>>"
+    )]
+    pub fn undo<'env>(&self, env: &'env Env, options: Js<'env>) -> napi::Result<Js<'env>> {
+        task::later(env, || {
+            let (turns, options, signal) = options::undo_options(options)?;
+            let turn = CallTurn::of(self.for_call()?);
+            Ok((UndoCall { turn, turns, options }, signal))
+        })
+    }
+
+    /// The patches that can be undone, the newest first: at most 100, with at most 16 MiB of old
+    /// lines.
+    #[napi(ts_return_type = "Array<UndoablePatch>")]
+    pub fn undoable(&self, env: &Env) -> napi::Result<Vec<UndoablePatch>> {
+        let patches = self.query(env, Session::undoable)?;
+        Ok(patches.into_iter().map(UndoablePatch::from).collect())
     }
 
     /// Plans a patch, to show it to a person first: `plan.outcome` has the diff, and `plan.apply()`

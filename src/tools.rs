@@ -24,7 +24,7 @@ use super::value::{Strings, to_arguments};
 const SHARED: &[&str] = &["answer", "answerContext", "operations"];
 
 /// `HashToolsOptions`, without the names.
-const OF_TOOLS: OptionNames = &[SHARED, &["json"]];
+const OF_TOOLS: OptionNames = &[SHARED, &["json", "undo"]];
 
 /// `ExecuteOptions` and the shared options.
 const OF_CALL: OptionNames = &[SIGNAL, &["dryRun", "plan"], SHARED];
@@ -57,7 +57,9 @@ pub fn tool_definition<'env>(
         let options = Options::of(options, OF_TOOLS)?;
         options.read::<AnswerOptions>()?;
         let operations = allowed(&options)?;
-        options.one("json").map(Field::read::<bool>).transpose()?;
+        for name in ["json", "undo"] {
+            options.one(name).map(Field::read::<bool>).transpose()?;
+        }
         let kind = kind_of(kind)?;
         let dialect = session.for_call()?.options().workspace.dialect;
         operations.check(kind, dialect).map_err(of_operations)?;
@@ -225,16 +227,17 @@ fn kind_of(kind: Js<'_>) -> Result<ToolKind> {
         "apply" => Ok(ToolKind::Apply),
         "read_json" => Ok(ToolKind::ReadJson),
         "apply_json" => Ok(ToolKind::ApplyJson),
+        "undo" => Ok(ToolKind::Undo),
         _ => Err(Error::argument(format!("there is no tool {name:?}")).into()),
     }
 }
 
 /// The names of the tools for the model, in the order of [`ToolKind::ALL`].
 fn names_of(names: Vec<String>) -> Result<Names> {
-    let [read, search, apply, read_json, apply_json] =
+    let [read, search, apply, read_json, apply_json, undo] =
         <[String; ToolKind::ALL.len()]>::try_from(names)
             .map_err(|_| Error::argument("names must have one name for each tool"))?;
-    Ok(Names { read, search, apply, read_json, apply_json })
+    Ok(Names { read, search, apply, read_json, apply_json, undo })
 }
 
 /// The arguments of a call.

@@ -173,7 +173,7 @@ class Host {
     }
     const { paths, globs } = JSON.parse(addon.tools.named(session, kind, this.args))
     if (kind === 'search') return await this.search(paths, globs)
-    if (kind === 'apply' || kind === 'apply_json') {
+    if (kind === 'apply' || kind === 'apply_json' || kind === 'undo') {
       await this.load(paths)
       return this.options.dryRun ? await this.planned() : await this.apply()
     }

@@ -10,7 +10,7 @@ const { executeOn } = require('./files.cjs')
  * @import { HashSession } from '../..'
  * @import { Approve, ExecuteOptions, HashTool, HashToolsOptions, HostFiles, ToolNames, ToolResult } from '../tools.cjs'
  *
- * @typedef {'read' | 'search' | 'apply' | 'read_json' | 'apply_json'} Kind
+ * @typedef {'read' | 'search' | 'apply' | 'read_json' | 'apply_json' | 'undo'} Kind
  * @typedef {Omit<HashToolsOptions, 'names' | 'files' | 'approve'>} OwnOptions
  * @typedef {{ files?: HostFiles | undefined, approve?: Approve | undefined }} Functions of the host
  * @typedef {Omit<ToolResult<any>, 'structured'> & { structured: string }} Answer of the addon
@@ -22,6 +22,9 @@ const { executeOn } = require('./files.cjs')
  */
 const KINDS = new WeakMap()
 
+/** The kinds of tools that change files. @type {Set<Kind>} */
+const WRITING = new Set(['apply', 'apply_json', 'undo'])
+
 /**
  * @param {HashSession} session
  * @param {Required<ToolNames>} names
@@ -32,13 +35,13 @@ const KINDS = new WeakMap()
  */
 function makeTool(
   session,
-  { read, search, apply, readJson, applyJson },
+  { read, search, apply, readJson, applyJson, undo: undoName },
   kind,
   options = {},
   { files, approve } = {},
 ) {
-  const names = [read, search, apply, readJson, applyJson]
-  const { json, ...answer } = options
+  const names = [read, search, apply, readJson, applyJson, undoName]
+  const { json, undo, ...answer } = options
   const called = { session, names, kind, answer }
   const tool = {
     ...JSON.parse(addon.tools.definition(session, names, kind, options)),
@@ -56,7 +59,7 @@ function makeTool(
         const over = { session, files, approve, kind, run, refusal }
         return executeOn(over, args, options).catch((error) => refusedBy(error, options, refusal))
       }
-      const isWritten = kind === 'apply' || kind === 'apply_json'
+      const isWritten = WRITING.has(kind)
       const asks = approve !== undefined && isWritten && !options.dryRun && !options.plan
       const run = (/** @type {ExecuteOptions} */ options) => execute(called, args, options)
       return asks ? executeApproved(approve, run, options) : run(options)
@@ -69,7 +72,7 @@ function makeTool(
 /**
  * Runs a call. It throws only when the signal fires. It calls the session before it awaits
  * anything, so the session receives calls in the order in which they are made.
- * @param {{ session: HashSession, names: string[], kind: Kind, answer: Omit<OwnOptions, 'json'> }} tool
+ * @param {{ session: HashSession, names: string[], kind: Kind, answer: Omit<OwnOptions, 'json' | 'undo'> }} tool
  * @param {unknown} args
  * @param {ExecuteOptions} options
  * @param {unknown} [mark] when the model made the call

@@ -24,6 +24,9 @@ const OPTIONS: OptionNames = &[
 /// `SessionApplyOptions`.
 const APPLY: OptionNames = &[SIGNAL, &["dryRun", "context"]];
 
+/// `SessionUndoOptions`.
+const UNDO: OptionNames = &[SIGNAL, &["turns", "dryRun", "context"]];
+
 /// `DocumentOptions`.
 const DOCUMENT: OptionNames = &[&["version"]];
 
@@ -59,4 +62,13 @@ pub fn apply_options(value: Js<'_>) -> Result<(PatchOptions, Option<Field<'_>>)>
     let mut options: PatchOptions = given.read()?;
     options.diff_context_lines.get_or_insert(DIFF_CONTEXT_LINES);
     Ok((options, given.signal()))
+}
+
+/// How many patches are undone, the options, and the signal.
+pub fn undo_options(value: Js<'_>) -> Result<(usize, PatchOptions, Option<Field<'_>>)> {
+    let given = Options::of(value, UNDO)?;
+    let turns: Option<u32> = given.one("turns").map(Field::read).transpose()?;
+    let mut options: PatchOptions = given.read()?;
+    options.diff_context_lines.get_or_insert(DIFF_CONTEXT_LINES);
+    Ok((turns.unwrap_or(1) as usize, options, given.signal()))
 }

@@ -154,6 +154,8 @@ pub enum Command {
     /// Edit JSON documents by path, by a patch in JSON: all of it or nothing
     #[command(after_long_help = JSON_PATCH_HELP)]
     JsonApply(Apply),
+    /// Undo the last patches of a session: each of them completely or not at all
+    Undo(Undo),
     /// Check whether a shell command reads or writes files without the anchor tools
     Check(Check),
     /// Answer an agent that is about to call a tool
@@ -180,6 +182,7 @@ impl Command {
             Command::Search(search) => Some(&search.kept),
             Command::JsonRead(read) => Some(&read.kept),
             Command::Apply(apply) | Command::JsonApply(apply) => Some(&apply.kept),
+            Command::Undo(undo) => Some(&undo.kept),
             _ => None,
         }
     }
@@ -195,6 +198,7 @@ impl Command {
             Command::Apply(_) => "apply",
             Command::JsonRead(_) => "json-read",
             Command::JsonApply(_) => "json-apply",
+            Command::Undo(_) => "undo",
             Command::Check(_) => "check",
             Command::Hook(_) => "hook",
             Command::Mcp(_) => "mcp",
@@ -460,6 +464,21 @@ pub struct Apply {
 }
 
 #[derive(Debug, ClapArgs)]
+pub struct Undo {
+    /// How many patches to undo, from the newest
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u32).range(1..))]
+    pub turns: u32,
+    /// List the patches that can be undone, the newest first, and change nothing
+    #[arg(long, conflicts_with_all = ["turns", "dry_run"])]
+    pub list: bool,
+    /// Print the changes that one undo would make as a unified diff, and write nothing
+    #[arg(long, conflicts_with = "turns")]
+    pub dry_run: bool,
+    #[command(flatten)]
+    pub kept: Kept,
+}
+
+#[derive(Debug, ClapArgs)]
 pub struct JsonRead {
     /// The document; - is standard input
     #[arg(value_hint = ValueHint::FilePath)]
@@ -678,6 +697,9 @@ pub struct Mcp {
     /// Also offer read_json and apply_json, which read and edit values of JSON documents
     #[arg(long)]
     json_tools: bool,
+    /// Also offer undo_edit, which undoes the last edit of the session
+    #[arg(long = "undo")]
+    pub offers_undo: bool,
     /// The operations that the agent may use, such as set_line,insert_after. Tools without any of
     /// them are not offered [default: all]
     #[arg(long, value_name = "OPERATION,…", value_delimiter = ',')]

@@ -12,6 +12,7 @@ mod recover;
 mod search;
 mod setup;
 mod syntax;
+mod undo;
 
 use hashline_core::{ApplyOptions, Cancel};
 
@@ -48,6 +49,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         Command::Apply(args) => apply::apply(&mut call, args, Anchors::Lines)?,
         Command::JsonApply(args) => apply::apply(&mut call, args, Anchors::Values)?,
         Command::JsonRead(args) => json::read(&mut call, args)?,
+        Command::Undo(args) => undo::undo(&mut call, args)?,
         Command::Check(args) => guard::check(&mut call, args)?,
         Command::Hook(args) => hook::hook(&mut call, args)?,
         Command::Setup(args) => setup::setup(&mut call, args)?,

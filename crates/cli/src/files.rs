@@ -106,6 +106,15 @@ impl Files {
         }
     }
 
+    /// The session; an error if there is none. `command` needs it.
+    pub fn session(&self, command: &str) -> Result<&Session> {
+        let none = || {
+            let message = format!("{command} needs a session: name it by --session");
+            Error::argument(message)
+        };
+        self.session.as_ref().ok_or_else(none)
+    }
+
     /// Whether a session determines what anchors mean.
     pub fn has_memory(&self) -> bool {
         self.session.is_some()

@@ -117,13 +117,13 @@ fn example(names: &Names, dialect: &Dialect, allowed: &Allowed) -> String {
 
 /// The form of the answer. By default it has only the new anchors, because the model has just
 /// written the lines. If context lines are requested, the changed lines are shown with them.
-fn answer_options(requested: AnswerOptions) -> AnswerOptions {
+pub fn answer_options(requested: AnswerOptions) -> AnswerOptions {
     let form = requested.context_lines.map_or(AnswerForm::Brief, |_| AnswerForm::Region);
     requested.or(AnswerOptions { form: Some(form), context_lines: Some(1) })
 }
 
 /// How many unchanged lines diffs show around each change.
-const DIFF_CONTEXT_LINES: u64 = 3;
+pub const DIFF_CONTEXT_LINES: u64 = 3;
 
 fn apply(call: &Call<'_>, turn: Turn, given: Arguments<'_>) -> Result<Answer, CallError> {
     apply_operations(call, turn, given, LINE_FIELDS)
@@ -151,9 +151,13 @@ pub fn apply_patch(call: &Call<'_>, turn: Turn, patch: Value) -> Result<Answer, 
         diff_context_lines: Some(DIFF_CONTEXT_LINES),
         ..PatchOptions::default()
     };
-    let outcome = turn.apply(&patch, &options, call.cancel)?;
+    Ok(answer_of(turn.apply(&patch, &options, call.cancel)?))
+}
+
+/// The answer to a patch.
+pub fn answer_of(outcome: Outcome) -> Answer {
     let structured = without_text(&outcome);
-    Ok(match outcome {
+    match outcome {
         Outcome::Applied(applied) => Answer {
             text: applied.text,
             summary: match applied.files.as_slice() {
@@ -180,7 +184,7 @@ pub fn apply_patch(call: &Call<'_>, turn: Turn, patch: Value) -> Result<Answer, 
                 ..Answer::default()
             }
         }
-    })
+    }
 }
 
 fn diff(files: &[FileChange]) -> Option<String> {

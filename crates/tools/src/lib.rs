@@ -29,6 +29,7 @@ mod text;
 mod title;
 mod tool;
 mod tools;
+mod undo;
 mod vendors;
 
 pub use arguments::{Repair, Rule};

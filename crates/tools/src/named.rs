@@ -40,6 +40,10 @@ impl Tools {
                     ToolKind::ApplyJson => {
                         PatchReader::patch(call, VALUE_FIELDS, given).map(of_patch)
                     }
+                    ToolKind::Undo => {
+                        let last = call.session.undoable().into_iter().next();
+                        Ok((last.map(|last| last.files).unwrap_or_default(), Vec::new()))
+                    }
                 }
             })
             .unwrap_or_default();

@@ -21,8 +21,9 @@ impl Tools {
             match kind.unwrap_or_else(|| kind_of(&arguments.fields)) {
                 ToolKind::Read => read::only_file(call, arguments),
                 ToolKind::Apply | ToolKind::ApplyJson => apply::only_file(call, arguments),
-                // Answers of searches have headers; views of documents have no line anchors.
-                ToolKind::Search | ToolKind::ReadJson => None,
+                // Answers of searches and of undone edits have headers; views of documents have no
+                // line anchors.
+                ToolKind::Search | ToolKind::ReadJson | ToolKind::Undo => None,
             }
         });
         self.session().observe(text, path.as_deref().map(Path::new), &Cancel::default())

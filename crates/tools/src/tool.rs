@@ -26,16 +26,19 @@ pub enum ToolKind {
     ReadJson,
     /// Edits values of JSON documents.
     ApplyJson,
+    /// Undoes the last edit.
+    Undo,
 }
 
 impl ToolKind {
     /// All tools, in the order in which they are listed.
-    pub const ALL: [ToolKind; 5] = [
+    pub const ALL: [ToolKind; 6] = [
         ToolKind::Read,
         ToolKind::Search,
         ToolKind::Apply,
         ToolKind::ReadJson,
         ToolKind::ApplyJson,
+        ToolKind::Undo,
     ];
 
     /// Whether it is only for JSON documents.
@@ -45,7 +48,7 @@ impl ToolKind {
 
     /// Whether it changes files.
     pub fn writes(self) -> bool {
-        matches!(self, ToolKind::Apply | ToolKind::ApplyJson)
+        matches!(self, ToolKind::Apply | ToolKind::ApplyJson | ToolKind::Undo)
     }
 }
 
@@ -62,13 +65,15 @@ pub struct Names {
     pub read_json: String,
     /// The tool that edits values of JSON documents.
     pub apply_json: String,
+    /// The tool that undoes the last edit.
+    pub undo: String,
 }
 
 impl Default for Names {
     fn default() -> Names {
-        let [read, search, apply, read_json, apply_json] =
-            ["read", "search", "apply", "read_json", "apply_json"].map(str::to_owned);
-        Names { read, search, apply, read_json, apply_json }
+        let [read, search, apply, read_json, apply_json, undo] =
+            ["read", "search", "apply", "read_json", "apply_json", "undo_edit"].map(str::to_owned);
+        Names { read, search, apply, read_json, apply_json, undo }
     }
 }
 
@@ -81,6 +86,7 @@ impl Names {
             ToolKind::Apply => &self.apply,
             ToolKind::ReadJson => &self.read_json,
             ToolKind::ApplyJson => &self.apply_json,
+            ToolKind::Undo => &self.undo,
         }
     }
 }

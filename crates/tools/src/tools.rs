@@ -20,6 +20,7 @@ use crate::title::{PartialArguments, one_line};
 use crate::tool::{
     Answer, Call, CallOptions, NOTHING_WRITTEN, Names, Tool, ToolKind, ToolText, ToolsOptions,
 };
+use crate::undo::UNDO;
 
 impl ToolKind {
     /// The tool in a dialect. In a dialect without hashes, `apply` takes patches.
@@ -37,6 +38,7 @@ impl ToolKind {
             ToolKind::Apply => &APPLY,
             ToolKind::ReadJson => &READ_JSON,
             ToolKind::ApplyJson => &APPLY_JSON,
+            ToolKind::Undo => &UNDO,
         }
     }
 }

@@ -41,7 +41,7 @@ pub fn mcp(call: Call<'_>, args: &Mcp) -> Result<Exit, Failure> {
     }
     let useful = tools.useful(workspace.dialect);
     let settings = Settings {
-        offered: useful.filter(|&kind| args.json_tools() || !kind.is_of_json()).collect(),
+        offered: useful.filter(|&kind| is_offered(args, kind)).collect(),
         roots: roots_of(call.shared.root(), &args.roots)?,
         read_roots: args.read_roots.iter().map(|path| at_home(path)).collect::<Result<_, _>>()?,
         options: SessionOptions { workspace, ..SessionOptions::default() },
@@ -60,6 +60,15 @@ pub fn mcp(call: Call<'_>, args: &Mcp) -> Result<Exit, Failure> {
     // The thread that reads standard input may block there forever.
     runtime.shutdown_background();
     exit
+}
+
+/// Whether the server offers a tool.
+fn is_offered(args: &Mcp, kind: ToolKind) -> bool {
+    match kind {
+        ToolKind::ReadJson | ToolKind::ApplyJson => args.json_tools(),
+        ToolKind::Undo => args.offers_undo,
+        ToolKind::Read | ToolKind::Search | ToolKind::Apply => true,
+    }
 }
 
 /// The directories of the command line, which must exist. They are absolute, because the later ones

@@ -928,6 +928,27 @@ fn a_session_outlives_its_connection() {
     assert!(refused.is_error, "{}", refused.text);
 }
 
+#[test]
+fn the_last_edit_is_undone_if_the_server_offers_it() {
+    let project = Project::new(&[("a.txt", LINES)]);
+    let mut client = Client::connect(&project, &["--undo"]);
+    client.read("a.txt");
+    for (anchor, text) in [("2hv", "two"), ("3tr", "three")] {
+        assert!(!client.set_line("a.txt", anchor, text).is_error);
+    }
+    let undone = client.call("undo_edit", &json!({}));
+    assert!(!undone.is_error, "{}", undone.text);
+    let left = "\n(1 earlier edit can be undone; the next one changed a.txt.)";
+    assert!(undone.text.contains("3tr|line 3") && undone.text.ends_with(left), "{}", undone.text);
+    assert!(!client.call("undo_edit", &json!({})).is_error);
+    assert_eq!(project.content("a.txt"), LINES);
+    assert_eq!(client.call("undo_edit", &json!({})).text, "There is no edit to undo.");
+    assert_eq!(client.leave(), QUIETLY);
+    let mut client = Client::connect(&project, &[]);
+    let tools = client.request("tools/list", &json!({}));
+    assert!(!tools.to_string().contains("undo_edit"));
+}
+
 /// 2,000 reads whose answers were not read used 529 threads and a gigabyte.
 #[cfg(target_os = "linux")]
 #[test]

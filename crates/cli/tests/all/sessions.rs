@@ -66,6 +66,44 @@ fn a_line_changed_by_another_process_is_refused_with_its_old_text() {
 }
 
 #[test]
+fn the_last_patches_of_a_session_are_undone() {
+    let project = Project::new(&[("a", "one\ntwo\n")]);
+    let run = |arguments: &[&str]| project.run(&[arguments, &["--session", "s"]].concat());
+    for (line, text) in [("one", "ONE"), ("two", "TWO")] {
+        let edit = set_line(&anchor(&run(&["read", "a"]).stdout, line), text);
+        assert_eq!(project.run_with(&["apply", "--session", "s"], &edit).code, Some(0));
+    }
+    let listed = run(&["undo", "--list"]).stdout;
+    let is_entry = |row: &str| row.starts_with("20") && row.ends_with("Z  a");
+    assert!(listed.lines().count() == 2 && listed.lines().all(is_entry), "{listed}");
+    assert!(run(&["undo", "--dry-run"]).stdout.contains("-TWO\n+two\n"));
+    assert_eq!(run(&["undo"]).stdout, "undone: a restored\n");
+    assert_eq!(project.content("a"), "ONE\ntwo\n");
+    let done = run(&["undo", "--turns", "5", "--json"]).stdout;
+    let done: Value = serde_json::from_str(&done).unwrap();
+    assert_eq!((done.as_array().unwrap().len(), &done[0]["status"]), (1, &"applied".into()));
+    assert_eq!(project.content("a"), "one\ntwo\n");
+    assert_eq!(run(&["undo"]).stdout, "nothing to undo\n");
+    assert_eq!(run(&["undo", "--list"]).stdout, "nothing to undo\n");
+    let without = project.run(&["undo"]);
+    assert_eq!(without.code, Some(2));
+    assert!(without.stderr.contains("undo needs a session: name it by --session"));
+}
+
+#[test]
+fn an_undo_that_meets_changes_by_others_is_refused() {
+    let project = Project::new(&[("a", "one\ntwo\n")]);
+    let shown = project.run(&["read", "a", "--session", "s"]).stdout;
+    let edit = set_line(&anchor(&shown, "two"), "TWO");
+    assert_eq!(project.run_with(&["apply", "--session", "s"], &edit).code, Some(0));
+    project.write("a", b"one\n2\n");
+    let refused = project.run(&["undo", "--session", "s"]);
+    assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""));
+    assert!(refused.stderr.contains("|2\n"), "{}", refused.stderr);
+    assert_eq!(project.content("a"), "one\n2\n");
+}
+
+#[test]
 fn lines_that_were_never_shown_are_refused_once() {
     let project = Project::new(&[("a", &numbers(12))]);
     let hashes = project.run(&["hash", "a", "--dialect", "lean"]).stdout;
