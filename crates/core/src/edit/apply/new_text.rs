@@ -1,7 +1,7 @@
 //! The new content of a file, which is built and hashed only once for the parser, the answer, the
 //! memory and the commit.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use hashline_disk::bytes::{Charset, Document, hex, snapshot};
 use hashline_disk::commit::Content;
@@ -21,6 +21,8 @@ pub(super) struct NewText {
     snapshot: String,
     /// Whether the bytes are UTF-8.
     is_plain: bool,
+    /// The text with its lines, once it is needed.
+    version: OnceLock<Version>,
 }
 
 impl NewText {
@@ -38,7 +40,7 @@ impl NewText {
         };
         let hash = hash_of(&text);
         let snapshot = if Arc::ptr_eq(&bytes, &text) { hex(hash) } else { snapshot(&bytes) };
-        NewText { bytes, text, hash, snapshot, is_plain }
+        NewText { bytes, text, hash, snapshot, is_plain, version: OnceLock::new() }
     }
 
     /// A file as it was.
@@ -76,6 +78,7 @@ impl NewText {
 
     /// The text as a version for the memory.
     pub(super) fn version(&self) -> Version {
-        Version::shared(Arc::clone(&self.text), self.hash)
+        let version = || Version::shared(Arc::clone(&self.text), self.hash);
+        self.version.get_or_init(version).clone()
     }
 }

@@ -39,7 +39,7 @@ use crate::view::scope::Scope;
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Code, Error, Mention, Result};
 use hashline_disk::bytes::{
-    Document, HEAD_BYTES, Loaded, Misreading, contained, load_place, snapshot_of_pieces,
+    Document, HEAD_BYTES, Loaded, Misreading, contained, hex, load_place, snapshot_of_pieces,
 };
 use hashline_disk::commit::Content;
 use hashline_lines::dialect::Dialect;
@@ -101,6 +101,14 @@ impl PlannedFile {
     pub(super) fn body_before(&self) -> Body<'_> {
         let (text, index) = (self.document.text(), &self.index);
         Body { text, index, hash: *self.hash.get_or_init(|| hash_of(text)) }
+    }
+
+    /// The snapshot of the file before the patch.
+    pub(super) fn snapshot_before(&self, cancel: &Cancel) -> Result<String> {
+        match self.document.is_plain() && self.document.bom_bytes() == 0 {
+            true => Ok(hex(self.body_before().hash)),
+            false => self.document.snapshot(cancel),
+        }
     }
 
     /// The text before the patch, as a version for the memory.

@@ -166,7 +166,7 @@ fn utf8(path: &Path) -> std::result::Result<String, NotUndoable> {
 /// The old lines of an edited file.
 fn restored_lines(planned: &PlannedFile, cancel: &Cancel) -> Result<RestoredLines> {
     let (document, after) = (&planned.document, planned.after());
-    let body = document.body();
+    let (before, body) = (planned.snapshot_before(cancel)?, document.body());
     let (mut shift, mut moved) = (0i64, 0i64);
     let regions = planned.plan.regions.iter().map(|region| {
         let new_bytes = region.lead.len() + region.bytes.len();
@@ -185,7 +185,7 @@ fn restored_lines(planned: &PlannedFile, cancel: &Cancel) -> Result<RestoredLine
     });
     let regions = regions.collect();
     Ok(RestoredLines {
-        before: document.snapshot(cancel)?,
+        before,
         after: after.snapshot().to_owned(),
         text: after.hash(),
         charset: document.charset().name(),
