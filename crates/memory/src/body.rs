@@ -136,6 +136,11 @@ impl Version {
         }
     }
 
+    /// The hash of its text.
+    pub fn hash(&self) -> u128 {
+        self.hash
+    }
+
     /// The number of its lines.
     pub fn count(&self) -> u64 {
         self.count

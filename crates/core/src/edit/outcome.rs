@@ -9,6 +9,7 @@ use serde::{Serialize, Serializer};
 
 use crate::edit::repair::Rule;
 use crate::edit::structure::SyntaxState;
+use crate::edit::written::Written;
 use crate::view::scope::Host;
 use hashline_base::error::{Code, Error, Message};
 use hashline_disk::overlay::OpenContent;
@@ -45,6 +46,11 @@ pub struct Applied {
     /// Whether the patch is about one file alone. Then the report need not name it.
     #[serde(skip)]
     pub is_about_one_file: bool,
+    /// What was written, if the options ask for it ([`PatchOptions::keeps_written`]).
+    ///
+    /// [`PatchOptions::keeps_written`]: crate::PatchOptions::keeps_written
+    #[serde(skip)]
+    pub written: Option<Arc<Written>>,
     /// The message about a call that was repeated several times and changes nothing.
     #[serde(skip)]
     pub stop: Option<String>,

@@ -1,6 +1,7 @@
 //! Regions: ranges of whole lines that are replaced, and their new bytes.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use super::{Conflict, Edit, NewLines, PlanText};
 use crate::edit::request::Operation;
@@ -51,6 +52,29 @@ pub struct Pasted {
 }
 
 impl Region {
+    /// The replacement of whole lines in a text as UTF-8.
+    pub fn of_lines(
+        after_line: u64,
+        (old_lines, new_lines): (u64, u64),
+        old: Range<usize>,
+        bytes: Vec<u8>,
+    ) -> Region {
+        Region {
+            after_line,
+            old_lines,
+            new_lines,
+            kept: (0, 0),
+            start: old.start,
+            end: old.end,
+            lead: Vec::new(),
+            bytes,
+            has_empty_last_line: false,
+            operations: Vec::new(),
+            pasted: Vec::new(),
+            partly_old: Vec::new(),
+        }
+    }
+
     /// The change in the number of lines.
     pub fn shift(&self) -> i64 {
         self.new_lines as i64 - self.old_lines as i64
