@@ -149,11 +149,16 @@ pub fn apply_patch(call: &Call<'_>, turn: Turn, patch: Value) -> Result<Answer, 
         dry_run: call.options.dry_run,
         plan: call.options.plan.clone(),
         diff_context_lines: Some(DIFF_CONTEXT_LINES),
+        keeps_written: call.options.settles,
         ..PatchOptions::default()
     };
-    let outcome = turn.apply(&patch, &options, call.cancel)?;
+    Ok(answer_of(turn.apply(&patch, &options, call.cancel)?))
+}
+
+/// The answer with an outcome.
+pub fn answer_of(outcome: Outcome) -> Answer {
     let structured = without_text(&outcome);
-    Ok(match outcome {
+    match outcome {
         Outcome::Applied(applied) => Answer {
             text: applied.text,
             summary: match applied.files.as_slice() {
@@ -162,6 +167,7 @@ pub fn apply_patch(call: &Call<'_>, turn: Turn, patch: Value) -> Result<Answer, 
             },
             diff: diff(&applied.files),
             plan: applied.plan,
+            written: applied.written,
             structured,
             ..Answer::default()
         },
@@ -180,7 +186,7 @@ pub fn apply_patch(call: &Call<'_>, turn: Turn, patch: Value) -> Result<Answer, 
                 ..Answer::default()
             }
         }
-    })
+    }
 }
 
 fn diff(files: &[FileChange]) -> Option<String> {
