@@ -367,7 +367,7 @@ pub fn tool_settle<'env>(
     task::later(env, || {
         let returned = returned.text_if_any()?.unwrap_or_default();
         let mut after = after_write(&serde_json::from_str(&returned).unwrap_or_default());
-        after.note = note.text_if_any()?.map(|note| note_of(&note)).or(after.note);
+        after.notes.extend(note.text_if_any()?.map(|note| note_of(&note)));
         let answered = || Error::argument("written was answered already");
         let written = written.lock().take().ok_or_else(answered)?;
         let options = ToolsOptions { names: names_of(names)?, ..ToolsOptions::default() };

@@ -1,10 +1,11 @@
 //! Edits that are answered after the host has worked on the written files: it may format them and
 //! report diagnostics.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use hashline_core::host::Turn;
-use hashline_core::{AfterWrite, Cancel, Diagnostic, Error, Outcome, Written};
+use hashline_core::{AfterWrite, Cancel, Diagnostic, Error, Outcome, Session, Written};
 use serde::Serialize;
 use serde_json::Value as Json;
 
@@ -51,16 +52,12 @@ const NOTE_LIMIT_CHARS: usize = 400;
 impl Tools {
     /// The files of a call that is not answered yet.
     pub fn written_paths(&self, call: &WrittenCall) -> Vec<WrittenPath> {
-        let absolute = |path: &String| {
-            let absolute = self.session().absolute_path(path);
-            absolute.map_or_else(|_| path.clone(), |path| path.to_string_lossy().into_owned())
-        };
-        let files = call.written.files().iter().map(|file| WrittenPath {
-            path: absolute(&file.path),
-            change: file.change.as_str(),
-            from: file.from.as_ref().map(absolute),
-        });
-        files.collect()
+        written_paths(self.session(), &call.written)
+    }
+
+    /// The directory in which relative paths start.
+    pub fn directory(&self) -> Result<PathBuf, Error> {
+        self.session().absolute_path(".")
     }
 
     /// Answers a call that has written files, by what these files are now. If they cannot be read
@@ -81,6 +78,20 @@ impl Tools {
     }
 }
 
+/// The files that a patch of a session has written.
+pub fn written_paths(session: &Session, written: &Written) -> Vec<WrittenPath> {
+    let absolute = |path: &String| {
+        let absolute = session.absolute_path(path);
+        absolute.map_or_else(|_| path.clone(), |path| path.to_string_lossy().into_owned())
+    };
+    let files = written.files().iter().map(|file| WrittenPath {
+        path: absolute(&file.path),
+        change: file.change.as_str(),
+        from: file.from.as_ref().map(absolute),
+    });
+    files.collect()
+}
+
 /// The answer to a patch whose files could not be read again.
 fn unsettled(written: &Written, error: &Error) -> Answer {
     let answer = answer_of(Outcome::Applied(written.answer_before().clone()));
@@ -99,7 +110,7 @@ pub fn after_write(returned: &Json) -> AfterWrite {
         Json::Null => AfterWrite::default(),
         Json::Array(items) => read_diagnostics(items),
         _ => AfterWrite {
-            note: Some("afterWrite returned neither diagnostics nor nothing".to_owned()),
+            notes: vec!["afterWrite returned neither diagnostics nor nothing".to_owned()],
             diagnostics: Vec::new(),
         },
     }
@@ -116,7 +127,7 @@ fn read_diagnostics(items: &[Json]) -> AfterWrite {
     let malformed = items.len() - diagnostics.len();
     let note =
         (malformed > 0).then(|| format!("afterWrite returned {malformed} malformed diagnostics"));
-    AfterWrite { note, diagnostics }
+    AfterWrite { notes: note.into_iter().collect(), diagnostics }
 }
 
 /// A note about a host that failed, on one line.
@@ -140,15 +151,15 @@ mod tests {
     fn diagnostics_are_read_leniently() {
         let one = json!({"path": "file:///a.ts", "line": 3, "severity": "warning", "message": "m", "code": 1});
         let read = after_write(&json!({"diagnostics": [one, {"path": 1}, "x"]}));
-        assert_eq!(read.note.as_deref(), Some("afterWrite returned 2 malformed diagnostics"));
+        assert_eq!(read.notes, ["afterWrite returned 2 malformed diagnostics"]);
         let [Diagnostic { path, severity: Severity::Warning, line: 3, .. }] = &read.diagnostics[..]
         else {
             panic!("{read:?}");
         };
         assert_eq!(path, "/a.ts");
-        assert!(after_write(&json!([])).note.is_none());
-        assert!(after_write(&json!({"other": 1})).note.is_none());
-        assert!(after_write(&json!("done")).note.is_some());
+        assert!(after_write(&json!([])).notes.is_empty());
+        assert!(after_write(&json!({"other": 1})).notes.is_empty());
+        assert_eq!(after_write(&json!("done")).notes.len(), 1);
     }
 
     #[test]

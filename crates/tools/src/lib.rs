@@ -32,7 +32,7 @@ mod tool;
 mod tools;
 mod vendors;
 
-pub use after::{Step, WrittenCall, WrittenPath, after_write, note_of};
+pub use after::{Step, WrittenCall, WrittenPath, after_write, note_of, written_paths};
 pub use arguments::{Repair, Rule};
 pub use bounds::AnswerLimits;
 pub use named::NamedFiles;

@@ -81,7 +81,7 @@ pub fn settle(
     settling.replace_warnings(&mut applied, &mut parts);
     let limit_bytes = scope.host.answer_limit_bytes;
     let diagnosed = diagnosed::rows(scope, call_memory, &after.diagnostics, limit_bytes / 4);
-    let note = after.note.as_ref().map(|note| format!("\n({note}.)")).unwrap_or_default();
+    let note = notes(&after.notes);
     let room_bytes = limit_bytes.saturating_sub(note.len() + diagnosed.text.len());
     let (sections, rest): (Vec<_>, Vec<_>) = parts.into_iter().map(FilePart::split).unzip();
     let names = HunkNames::of_hunks(&written.hunks);
@@ -90,10 +90,25 @@ pub fn settle(
     let mut settled =
         Settled { applied, updates: Vec::new(), files: diagnosed.files, trees: Vec::new() };
     for (file, shown) in rest.into_iter().zip(shown) {
-        settled.learn(file, shown);
+        settled.learn(file, shown, written.is_silent);
     }
-    settled.updates.extend(diagnosed.updates);
+    if !written.is_silent {
+        settled.updates.extend(diagnosed.updates);
+    }
     settled
+}
+
+/// At most this many notes are shown.
+const NOTES_LIMIT: usize = 5;
+
+/// Notes, each on its line.
+fn notes(notes: &[String]) -> String {
+    let mut shown: String =
+        notes.iter().take(NOTES_LIMIT).map(|note| format!("\n({note}.)")).collect();
+    if notes.len() > NOTES_LIMIT {
+        shown += &format!("\n(And {} more notes.)", notes.len() - NOTES_LIMIT);
+    }
+    shown
 }
 
 /// What the memory learns of a file.
@@ -112,10 +127,13 @@ impl FilePart {
 }
 
 impl Settled {
-    fn learn(&mut self, file: Learned, mut shown: ShownLines) {
+    fn learn(&mut self, file: Learned, mut shown: ShownLines, is_silent: bool) {
         let Learned { update, known, in_warning, tree } = file;
         shown.lines.extend(&in_warning.lines);
         shown.parts.extend(in_warning.parts);
+        if is_silent {
+            shown = shown.common(&known);
+        }
         // A rendered line can be cut, but the model knows all of the text that it wrote.
         shown.extend(&shown.lines.common(&known));
         let update = update.map(|update| match update {
@@ -496,7 +514,9 @@ fn formatted_beyond(
     text: Body<'_>,
     written_ends: Ends,
 ) -> Formatted {
-    let shown = section.shown().lines;
+    let edited: LineSet =
+        ranges.iter().map(|range| range.new.start + 1..range.new.end + 1).collect();
+    let shown = section.shown().lines.common(&edited);
     let changed = alignment.changed.iter().map(|hunk| hunk.after.start + 1..hunk.after.end + 1);
     let changed: LineSet = changed.filter(|lines| !lines.is_empty()).collect();
     let is_apart =

@@ -23,6 +23,8 @@ pub struct Written {
     pub(crate) answer: AnswerOptions,
     /// The number of context lines of diffs; no diffs if `None`.
     pub(crate) diff_context_lines: Option<u64>,
+    /// Whether the report is not shown to a model.
+    pub(crate) is_silent: bool,
     /// Whether the syntax of files is checked.
     pub(crate) checks_syntax: bool,
 }
@@ -77,8 +79,8 @@ impl fmt::Debug for Written {
 /// What the host reports after it has worked on the files of a patch.
 #[derive(Clone, Debug, Default)]
 pub struct AfterWrite {
-    /// A sentence about a failure.
-    pub note: Option<String>,
+    /// Sentences about failures, without their full stops.
+    pub notes: Vec<String>,
     /// What a compiler or linter says.
     pub diagnostics: Vec<Diagnostic>,
 }

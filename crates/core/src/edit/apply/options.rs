@@ -62,7 +62,7 @@ pub struct PatchOptions {
     pub is_silent: bool,
     /// Keeps what was written in [`Applied::written`](crate::Applied::written), so that
     /// [`Session::settle`](crate::Session::settle) can answer once the host has formatted the files.
-    /// The report of success is not shown to a model. Without a session, it has no effect.
+    /// Its answer is the one that a model reads. Without a session, this has no effect.
     #[serde(skip)]
     pub keeps_written: bool,
     /// The form of the answer, where it differs from that of all patches.
