@@ -16,6 +16,11 @@ const { abortable } = require('./approval.cjs')
  * @property {AfterWrite} afterWrite
  * @property {number} limitMs
  *
+ * @typedef {object} Running a function that runs
+ * @property {HashSession} session
+ * @property {boolean} isRunning
+ * @property {Running | undefined} outer the function that made the call for which it runs
+ *
  * What an edit has written, before it is answered.
  * @typedef {{ files: string, written: unknown }} Written
  *
@@ -49,7 +54,7 @@ const QUEUES = new WeakMap()
 
 /**
  * The function that is running. A call that it makes does not wait for it.
- * @type {AsyncLocalStorage<{ session: HashSession, isRunning: boolean }>}
+ * @type {AsyncLocalStorage<Running>}
  */
 const RUNNING = new AsyncLocalStorage()
 
@@ -62,9 +67,8 @@ const RUNNING = new AsyncLocalStorage()
  */
 function executeWithHook(callable, hook, options) {
   const { session, writes, args, call } = callable
-  const running = RUNNING.getStore()
   // A call of the function itself: neither waits for it nor calls it again.
-  if (running?.isRunning && running.session === session) return call(args, options)
+  if (isRunning(session)) return call(args, options)
   const before = QUEUES.get(session)
   const isEdit = writes && !options.dryRun
   const run = (/** @type {Callable} */ callable, /** @type {unknown} */ mark) =>
@@ -76,6 +80,17 @@ function executeWithHook(callable, hook, options) {
   QUEUES.set(session, ended)
   ended.then(() => QUEUES.get(session) === ended && QUEUES.delete(session))
   return made
+}
+
+/**
+ * Whether a function for this session runs that made this call, directly or not.
+ * @param {HashSession} session
+ */
+function isRunning(session) {
+  for (let one = RUNNING.getStore(); one !== undefined; one = one.outer) {
+    if (one.isRunning && one.session === session) return true
+  }
+  return false
 }
 
 /**
@@ -120,7 +135,7 @@ async function edit({ session, args, call, settle }, hook, options, mark) {
  */
 async function called(session, { afterWrite, limitMs }, files, signal) {
   if (signal?.aborted) return { note: `${FAILED}: the call was cancelled` }
-  const running = { session, isRunning: true }
+  const running = { session, isRunning: true, outer: RUNNING.getStore() }
   const controller = new AbortController()
   const stopped = stop(controller, limitMs, signal)
   try {

@@ -21,6 +21,7 @@ mod verify;
 mod versions;
 
 use parking_lot::Mutex;
+use std::sync::Arc;
 
 use hashline_syntax::Budget;
 
@@ -77,7 +78,12 @@ pub fn apply_hash(scope: &Scope<'_>, how: &Application<'_>, patch: ReadPatch) ->
     let mut outcome = apply_patch(scope, how, patch, &mut recovered);
     // A recovery is reported only once, so every outcome reports it.
     match &mut outcome {
-        Ok(Outcome::Applied(applied)) => applied.text += &recovered,
+        Ok(Outcome::Applied(applied)) => {
+            applied.text += &recovered;
+            if let Some(written) = applied.written.as_mut().and_then(Arc::get_mut) {
+                written.recovered = recovered;
+            }
+        }
         Ok(Outcome::Rejected(rejected)) => rejected.text += &recovered,
         Err(error) => error.message += &recovered,
     }

@@ -86,7 +86,7 @@ pub fn settle(
     let (sections, rest): (Vec<_>, Vec<_>) = parts.into_iter().map(FilePart::split).unzip();
     let names = HunkNames::of_hunks(&written.hunks);
     let (text, shown) = applied_text(&applied, &sections, names, room_bytes);
-    applied.text = text + &note + &diagnosed.text;
+    applied.text = text + &written.recovered + &note + &diagnosed.text;
     let mut settled =
         Settled { applied, updates: Vec::new(), files: diagnosed.files, trees: Vec::new() };
     for (file, shown) in rest.into_iter().zip(shown) {
@@ -245,7 +245,7 @@ impl Settling<'_> {
         };
         let known = alignment.kept(&known_before);
         let ranges = alignment.ranges(&file.regions);
-        let section = self.final_section(file, text, &ranges, &known);
+        let (section, stated) = self.final_section(file, text, &ranges, &known);
         let update = self.update(file, name, written, &now.version, &alignment);
         let (warning, checked) = self.syntax(change, file, text);
         let change = self.final_change(change, file, now, &checked);
@@ -258,7 +258,12 @@ impl Settling<'_> {
         };
         self.warn(&mut part, warning, name, text);
         let written_ends = Ends::of(written_body.text);
-        let formatted = formatted_beyond(&alignment, &part.section, &ranges, text, written_ends);
+        let mut formatted = formatted_beyond(&alignment, &part.section, &ranges);
+        formatted.has_other_ends = Ends::of(text.text) != written_ends;
+        let before = file.before.as_ref().map(Version::count);
+        let shift = before.map(|before| text.count() as i64 - before as i64);
+        let is_below = alignment.changes_after(ranges.last().map_or(0, |range| range.new.end));
+        formatted.shift = shift.filter(|&shift| is_below && shift != stated);
         if !formatted.is_empty() {
             part.section.note(Note::Formatted(formatted));
         }
@@ -266,18 +271,19 @@ impl Settling<'_> {
         part
     }
 
+    /// The rows of the final text, and by how much they say that the old lines after them moved.
     fn final_section(
         &self,
         file: &WrittenFile,
         text: Body<'_>,
         ranges: &[FinalRange],
         known: &LineSet,
-    ) -> Section<'static> {
+    ) -> (Section<'static>, i64) {
         let unread = LineSet::of(1, text.count()).without(known);
         let style = RowStyle { answer: self.written.answer, unread: &unread };
         let is_created = file.before.is_none();
-        let section = if is_created {
-            created_section(self.dialect(), text.text, style)
+        let (section, stated) = if is_created {
+            (created_section(self.dialect(), text.text, style), 0)
         } else {
             let old_count = file.before.as_ref().map_or(0, Version::count);
             let (dialect, index) = (self.dialect(), text.index);
@@ -286,7 +292,7 @@ impl Settling<'_> {
         let notes = file.section.notes_above().into_iter();
         let mut section = section_like(file, section.with_notes_above(notes).into_owned());
         section.tag = (!self.dialect().has_hashes()).then(|| Tag::of(text.text));
-        section
+        (section, stated)
     }
 
     /// What the memory learns, without the lines that are shown. A change of lines that the patch
@@ -511,8 +517,6 @@ fn formatted_beyond(
     alignment: &Alignment,
     section: &Section<'_>,
     ranges: &[FinalRange],
-    text: Body<'_>,
-    written_ends: Ends,
 ) -> Formatted {
     let edited: LineSet =
         ranges.iter().map(|range| range.new.start + 1..range.new.end + 1).collect();
@@ -526,7 +530,7 @@ fn formatted_beyond(
     Formatted {
         lines: changed.without(&shown),
         removed_after: removed_after.collect(),
-        has_other_ends: Ends::of(text.text) != written_ends,
+        ..Formatted::default()
     }
 }
 

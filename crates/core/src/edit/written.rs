@@ -23,6 +23,8 @@ pub struct Written {
     pub(crate) answer: AnswerOptions,
     /// The number of context lines of diffs; no diffs if `None`.
     pub(crate) diff_context_lines: Option<u64>,
+    /// The report of an interrupted patch that this one recovered; its rows begin with newlines.
+    pub(crate) recovered: String,
     /// Whether the report is not shown to a model.
     pub(crate) is_silent: bool,
     /// Whether the syntax of files is checked.

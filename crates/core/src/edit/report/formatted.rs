@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::applied::{REGION_END_LINES, ROWS_LIMIT_BYTES, add_new_lines, anchors_suffice};
+use super::section::shift_text;
 use super::{Note, RowStyle, Section};
 use hashline_lines::dialect::Dialect;
 use hashline_lines::hash::mixes_line_number;
@@ -24,10 +25,6 @@ pub struct FinalRange {
 }
 
 impl FinalRange {
-    fn shift_before(&self) -> i64 {
-        self.new.start as i64 - self.old.start as i64
-    }
-
     fn shift_after(&self) -> i64 {
         self.new.end as i64 - self.old.end as i64
     }
@@ -50,9 +47,11 @@ pub struct FinalText<'s, 't> {
 }
 
 impl<'t> FinalText<'_, 't> {
-    /// The rows of the regions.
-    pub fn section(&self) -> Section<'t> {
+    /// The rows of the regions, and by how much these rows say that the old lines after the last
+    /// region have moved.
+    pub fn section(&self) -> (Section<'t>, i64) {
         let mut section = Section::new(self.dialect);
+        let mut stated = 0;
         let mut ranges = self.ranges;
         while let Some(first) = ranges.first() {
             if section.size_bytes() >= ROWS_LIMIT_BYTES {
@@ -62,10 +61,12 @@ impl<'t> FinalText<'_, 't> {
             }
             let together = ranges.windows(2).take_while(|two| self.share_block(&two[0], &two[1]));
             let (block, rest) = ranges.split_at(together.count() + 1);
-            section.group(!self.style.answer.is_brief(), |section| self.block(block, section));
+            section.group(!self.style.answer.is_brief(), |section| {
+                self.block(block, &mut stated, section);
+            });
             ranges = rest;
         }
-        section
+        (section, stated)
     }
 
     fn context_lines(&self) -> u64 {
@@ -77,7 +78,9 @@ impl<'t> FinalText<'_, 't> {
         !self.style.answer.is_brief() && between <= 2 * self.context_lines()
     }
 
-    fn block(&self, block: &[FinalRange], section: &mut Section<'t>) {
+    /// Adds one block of rows. `stated` is by how much the rows so far say that later lines have
+    /// moved.
+    fn block(&self, block: &[FinalRange], stated: &mut i64, section: &mut Section<'t>) {
         let (first, last) = (&block[0], &block[block.len() - 1]);
         let mut at = first.new.start.saturating_sub(self.context_lines());
         for range in block {
@@ -89,9 +92,10 @@ impl<'t> FinalText<'_, 't> {
         }
         self.lines(at..(at + self.context_lines()).min(self.index.count()), section);
         let by = last.shift_after();
-        if by == first.shift_before() || last.old.end >= self.old_count {
+        if by == *stated || last.old.end >= self.old_count {
             return;
         }
+        *stated = by;
         if self.anchors_suffice(last) && !mixes_line_number(self.dialect) {
             section.shift_below(by);
         } else {
@@ -127,6 +131,8 @@ pub struct Formatted {
     pub removed_after: Vec<u64>,
     /// Whether it has changed line ends.
     pub has_other_ends: bool,
+    /// By how much the old lines after the last place have moved, if no other row says so.
+    pub shift: Option<i64>,
 }
 
 impl Formatted {
@@ -158,7 +164,8 @@ impl Formatted {
         if self.has_other_ends {
             parts.push("line ends".to_owned());
         }
-        format!("formatted: {}", parts.join(", "))
+        let shift = self.shift.map(|by| format!(" {}", shift_text(by))).unwrap_or_default();
+        format!("formatted: {}{shift}", parts.join(", "))
     }
 }
 
@@ -170,7 +177,8 @@ mod tests {
     fn the_row_lists_places_and_counts_the_rest() {
         let lines = |lines: LineSet| Formatted { lines, ..Formatted::default() };
         assert_eq!(lines(LineSet::of(4, 4)).text(), "formatted: line 4");
-        assert_eq!(lines(LineSet::of(4, 9)).text(), "formatted: lines 4-9");
+        let shifted = Formatted { shift: Some(-2), ..lines(LineSet::of(4, 9)) };
+        assert_eq!(shifted.text(), "formatted: lines 4-9 (old lines below: -2)");
         let many: LineSet = (0..20).map(|at| at * 3 + 1..at * 3 + 2).collect();
         assert!(lines(many).text().ends_with("19, 22, 12 more places"));
         let other =

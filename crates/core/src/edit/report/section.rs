@@ -168,7 +168,7 @@ impl Anchors {
     }
 }
 
-fn shift_text(by: i64) -> String {
+pub(super) fn shift_text(by: i64) -> String {
     format!("(old lines below: {by:+})")
 }
 

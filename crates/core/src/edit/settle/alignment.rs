@@ -35,10 +35,7 @@ pub struct Hunk {
 
 /// The lines that differ between two texts, sorted.
 pub fn hunks_of<L: AsRef<[u8]> + Eq + std::hash::Hash>(old: &[L], new: &[L]) -> Vec<Hunk> {
-    let shorter = old.len().min(new.len());
-    let top = old.iter().zip(new).take_while(|(one, other)| one == other).count();
-    let ends = old.iter().rev().zip(new.iter().rev()).take(shorter - top);
-    let bottom = ends.take_while(|(one, other)| one == other).count();
+    let (top, bottom) = common_ends(old, new);
     let (old, new) = (&old[top..old.len() - bottom], &new[top..new.len() - bottom]);
     let at =
         |range: Range<u32>| top as u64 + u64::from(range.start)..top as u64 + u64::from(range.end);
@@ -51,6 +48,14 @@ pub fn hunks_of<L: AsRef<[u8]> + Eq + std::hash::Hash>(old: &[L], new: &[L]) -> 
     let mut diff = Diff::compute(Algorithm::Histogram, &input);
     diff.postprocess_lines(&input);
     diff.hunks().map(|hunk| Hunk { before: at(hunk.before), after: at(hunk.after) }).collect()
+}
+
+/// The numbers of equal lines at the start and at the end of two texts.
+fn common_ends<L: Eq>(old: &[L], new: &[L]) -> (usize, usize) {
+    let shorter = old.len().min(new.len());
+    let top = old.iter().zip(new).take_while(|(one, other)| one == other).count();
+    let ends = old.iter().rev().zip(new.iter().rev()).take(shorter - top);
+    (top, ends.take_while(|(one, other)| one == other).count())
 }
 
 /// The letters and digits of a line; the line without whitespace if it has none.
@@ -66,15 +71,22 @@ pub struct Alignment {
     pub changed: Vec<Hunk>,
     /// The lines with other letters and digits.
     rewritten: Vec<Hunk>,
-    /// The letters and digits of all lines.
+    /// The letters and digits of the lines; empty for equal lines at the ends of the texts.
     letters: [Vec<Vec<u8>>; 2],
 }
 
 impl Alignment {
     /// Compares two texts.
     pub fn of(written: &[&[u8]], now: &[&[u8]]) -> Alignment {
-        let letters = [written, now]
-            .map(|lines| lines.iter().map(|line| letters_of(line)).collect::<Vec<_>>());
+        let (top, bottom) = common_ends(written, now);
+        let letters = [written, now].map(|lines| {
+            let middle = top..lines.len() - bottom;
+            let letters = |(at, line): (usize, &&[u8])| match middle.contains(&at) {
+                true => letters_of(line),
+                false => Vec::new(),
+            };
+            lines.iter().enumerate().map(letters).collect::<Vec<_>>()
+        });
         let [old, new] = &letters;
         Alignment { changed: hunks_of(written, now), rewritten: hunks_of(old, new), letters }
     }
@@ -104,6 +116,11 @@ impl Alignment {
                 false => lines.missing(removed).is_empty(),
             }
         })
+    }
+
+    /// Whether lines after the first `count` final lines were changed.
+    pub fn changes_after(&self, count: u64) -> bool {
+        self.changed.last().is_some_and(|hunk| hunk.after.start >= count)
     }
 
     /// The changes, for the memory.

@@ -44,6 +44,7 @@ impl Job<'_> {
             hunks: self.names.hunks(),
             answer: patch_options.answer.or(self.options.edit.answer),
             diff_context_lines: patch_options.diff_context_lines,
+            recovered: String::new(),
             is_silent: patch_options.is_silent,
             checks_syntax: self.options.syntax != Some(SyntaxCheck::Off),
         };
