@@ -481,6 +481,42 @@ test('documents of a session without host functions', async () => {
   assert.equal(textEdits.length, 1)
 })
 
+test('edits of a document with a byte order mark make its final text', async () => {
+  const session = new HashSession({ root: '/nowhere', disk: false })
+  const before = '\ufeffone\ntwo\n'
+  session.setDocument('/nowhere/a.txt', before)
+  const { read, apply } = hashTools(session, {
+    afterWrite: ([{ path }]) => session.setDocument(path, '\ufeff1;\ntwo;\n'),
+  })
+  const { text } = await read.execute({ path: 'a.txt' })
+  const result = await apply.execute(setLine('a.txt', row(text, 'one'), '1'))
+  const [{ range, newText }] = change(result).textEdits
+  assert.deepEqual(range, { start: { line: 0, character: 1 }, end: { line: 2, character: 0 } })
+  assert.equal(before.slice(0, 1) + newText, '\ufeff1;\ntwo;\n')
+  assert.equal(change(result).content, '\ufeff1;\ntwo;\n')
+})
+
+test('a host that cannot read a file after its function', async () => {
+  const session = new HashSession({ root: '/nowhere', disk: false })
+  let isBroken = false
+  const tools = hashTools(session, {
+    files: {
+      read: () => {
+        if (isBroken) throw new Error('no connection')
+        return 'one\n'
+      },
+      write: () => {},
+    },
+    afterWrite: () => {
+      isBroken = true
+    },
+  })
+  const { text } = await tools.read.execute({ path: 'a.txt' })
+  const result = await tools.apply.execute(setLine('a.txt', row(text, 'one'), '1'))
+  assert.equal(result.isError, false)
+  assert.match(result.text, /\(Not read: .*no connection\.\)$/)
+})
+
 test('files of the host are read again through the host', async () => {
   const stored = new Map([['/nowhere/a.js', TEN]])
   /** @type {string[]} */

@@ -134,6 +134,22 @@ pub struct DocumentChange {
     pub version: Option<i64>,
 }
 
+impl DocumentChange {
+    /// Counts a byte order mark, the first character of the text that was set, in the edits of a
+    /// text without it.
+    pub(crate) fn count_byte_order_mark(&mut self) {
+        let Some(DocumentText::Text(text)) = &self.content else { return };
+        if !text.starts_with('\u{feff}') {
+            return;
+        }
+        let ranges = self.text_edits.iter_mut().map(|edit| &mut edit.range);
+        let positions = ranges.flat_map(|range| [&mut range.start, &mut range.end]);
+        positions
+            .filter(|position| position.line == 0)
+            .for_each(|position| position.character += 1);
+    }
+}
+
 /// The text of a document, as the host holds it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DocumentText {

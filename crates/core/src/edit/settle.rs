@@ -237,13 +237,10 @@ impl Settling<'_> {
             return self.without_rows(change, file, now_cannot_be_compared(change));
         };
         let alignment = Alignment::of(&lines_of(written_body), &lines_of(text));
-        let known_before = {
-            let memory = self.call_memory.memory;
-            let mut known = memory.known_lines(name, written.hash(), memory.now());
-            known.extend(&file.known);
-            known
-        };
-        let known = alignment.kept(&known_before);
+        let memory = self.call_memory.memory;
+        let mut known = memory.known_lines(name, written.hash(), memory.now());
+        known.extend(&file.known);
+        let known = alignment.kept(&known);
         let ranges = alignment.ranges(&file.regions);
         let (section, stated) = self.final_section(file, text, &ranges, &known);
         let update = self.update(file, name, written, &now.version, &alignment);
@@ -262,7 +259,7 @@ impl Settling<'_> {
         formatted.has_other_ends = Ends::of(text.text) != written_ends;
         let before = file.before.as_ref().map(Version::count);
         let shift = before.map(|before| text.count() as i64 - before as i64);
-        let is_below = alignment.changes_after(ranges.last().map_or(0, |range| range.new.end));
+        let is_below = alignment.moves_lines_after(ranges.last().map_or(0, |range| range.new.end));
         formatted.shift = shift.filter(|&shift| is_below && shift != stated);
         if !formatted.is_empty() {
             part.section.note(Note::Formatted(formatted));
@@ -310,7 +307,7 @@ impl Settling<'_> {
         let regions = file.regions.iter();
         let lines: LineSet =
             regions.map(|region| region.first..region.first + region.new_lines).collect();
-        if !self.call_memory.memory.knows(name) || !alignment.changes_only(&lines) {
+        if !self.is_last_text(name, written) || !alignment.changes_only(&lines) {
             return MemoryUpdate::Shown { file: file_name, text: now.clone(), lines: shown };
         }
         let splices = alignment.splices();
@@ -324,6 +321,15 @@ impl Settling<'_> {
         }
     }
 
+    /// Whether a text is the last one that the memory knows of a file. The host may have edited the
+    /// file in the same session meanwhile.
+    fn is_last_text(&self, name: &Path, text: &Version) -> bool {
+        let record = self.call_memory.memory.record(name);
+        let last = record.file().and_then(|file| file.lineages.last());
+        last.is_some_and(|last| last.tip == text.hash())
+    }
+
+    /// The first error, if the file does not parse any more, and the check.
     fn syntax(
         &self,
         change: &FileChange,
@@ -417,6 +423,7 @@ impl Settling<'_> {
             && !document_change.text_edits.is_empty()
         {
             document_change.text_edits = text_edits(&document, &plan);
+            document_change.count_byte_order_mark();
         }
         let Some(context_lines) = self.written.diff_context_lines else { return };
         let from = change.from.as_deref().unwrap_or(&change.path);

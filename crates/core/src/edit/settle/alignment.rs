@@ -118,9 +118,10 @@ impl Alignment {
         })
     }
 
-    /// Whether lines after the first `count` final lines were changed.
-    pub fn changes_after(&self, count: u64) -> bool {
-        self.changed.last().is_some_and(|hunk| hunk.after.start >= count)
+    /// Whether the last change is after the first `count` final lines and has lines below it.
+    pub fn moves_lines_after(&self, count: u64) -> bool {
+        let all = self.letters[1].len() as u64;
+        self.changed.last().is_some_and(|hunk| hunk.after.start >= count && hunk.after.end < all)
     }
 
     /// The changes, for the memory.
