@@ -641,6 +641,54 @@ test('anchors of the answer name their lines after any rewrite', async () => {
   assert.ok(checked > 100, `only ${checked} anchors`)
 })
 
+test('earlier anchors mean their own lines after several formatted edits, or are refused', async () => {
+  const file = '/nowhere/a.txt'
+  let accepted = 0
+  const scenario = fc.record({
+    count: fc.integer({ min: 3, max: 14 }),
+    edits: fc.array(fc.record({ at: fc.nat(), kinds: fc.array(fc.nat(6), { minLength: 1 }) }), {
+      minLength: 1,
+      maxLength: 4,
+    }),
+  })
+  const property = fc.asyncProperty(scenario, async ({ count, edits }) => {
+    // Each line has an identity, and most have repeated texts.
+    const lines = Array.from({ length: count }, (_, at) => (at % 3 === 2 ? '}' : `call(${at})`))
+    const session = new HashSession({ root: '/nowhere', disk: false })
+    const { files, stored } = hostOf({ [file]: `${lines.join('\n')}\n` })
+    /** @type {number[]} */
+    let kinds = []
+    const afterWrite = () => {
+      const written = stored.get(file)?.split('\n').slice(0, -1) ?? []
+      const made = written.flatMap((line, at) => REWRITES[kinds[at % kinds.length]](line, at))
+      stored.set(file, made.map((line) => `${line}\n`).join(''))
+    }
+    const { read, apply } = hashTools(session, { files, afterWrite })
+    const rows = (await read.execute({ path: 'a.txt' })).text.split('\n')
+    for (const edit of edits) {
+      kinds = edit.kinds
+      const anchor = rows[edit.at % rows.length].split('|')[0]
+      const operations = [{ op: 'insert_after', anchor, text: `new(${edit.at})`, verbatim: true }]
+      await apply.execute({ path: 'a.txt', operations })
+    }
+    const now = stored.get(file) ?? ''
+    for (const row of rows.filter((row) => row.includes('call'))) {
+      const next = hostOf({ [file]: now })
+      const tools = hashTools(session.fork(), { files: next.files })
+      const operations = [{ op: 'delete', anchor: row }]
+      const result = await tools.apply.execute({ path: 'a.txt', operations })
+      if (result.isError) continue
+      accepted += 1
+      const name = /** @type {string} */ (row.split('|')[1].match(/\d+/)?.[0])
+      const gone = [...(result.diff ?? '').matchAll(/^-(?!-)(.*)$/gm)].map(([, line]) => line)
+      assert.equal(gone.length, 1, result.diff)
+      assert.match(gone[0], new RegExp(`call\\(${name}`), `${row}\n${result.diff}\n${now}`)
+    }
+  })
+  await fc.assert(property, { numRuns: isEmulated ? 10 : 100, includeErrorInReport: true })
+  assert.ok(accepted > 50, `only ${accepted} anchors`)
+})
+
 /** A host with files in memory. @param {Record<string, string>} texts */
 function hostOf(texts) {
   const stored = new Map(Object.entries(texts))
