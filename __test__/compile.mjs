@@ -7,13 +7,14 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** The modules of the package, and their declarations. */
+/** The modules of the package and of its recipes, and their declarations. */
 const DECLARATIONS = {
   'hashline-native': 'index.d.ts',
   'hashline-native/bun': 'js/bun.d.mts',
   'hashline-native/omp': 'js/omp.d.mts',
   'hashline-native/omp13': 'js/omp13.d.mts',
   'hashline-native/tools': 'js/tools.d.mts',
+  prettier: 'node_modules/prettier/index.d.ts',
 }
 
 /**

@@ -3,6 +3,7 @@
 'use strict'
 
 const addon = require('./addon.cjs')
+const { hookOf } = require('./tools/after.cjs')
 const { guard } = require('./tools/guard.cjs')
 const { toolNames } = require('./tools/names.cjs')
 const { kindOf, makeTool } = require('./tools/tool.cjs')
@@ -20,7 +21,7 @@ const vendors = require('./tools/vendors.cjs')
  */
 function hashTools(session, options) {
   checkSession(session)
-  const { names: given, files, approve, ...own } = options ?? {}
+  const { names: given, files, approve, afterWrite, afterWriteTimeoutMs, ...own } = options ?? {}
   const names = toolNames(given, own)
   // A later change of the caller's array must not change the tools.
   if (Array.isArray(own.operations)) own.operations = [...own.operations]
@@ -32,7 +33,9 @@ function hashTools(session, options) {
   if (approve !== undefined && typeof approve !== 'function') {
     throw new TypeError('options.approve is not a function: approve(plan) is needed')
   }
-  const tool = (/** @type {Kind} */ kind) => makeTool(session, names, kind, own, { files, approve })
+  const hook = hookOf(afterWrite, afterWriteTimeoutMs)
+  const functions = { files, approve, hook }
+  const tool = (/** @type {Kind} */ kind) => makeTool(session, names, kind, own, functions)
   return {
     read: tool('read'),
     search: tool('search'),

@@ -71,6 +71,59 @@ export interface HashToolsOptions {
    * written is exactly what `plan` shows, or nothing if a file was changed meanwhile.
    */
   approve?: Approve
+  /**
+   * Works on the files of each edit after they are written and before the edit is answered: formats
+   * them, or returns diagnostics. Other calls of the session's tools wait for it.
+   */
+  afterWrite?: AfterWrite
+  /** How long `afterWrite` may take, in milliseconds: 10,000 by default. Then its signal fires. */
+  afterWriteTimeoutMs?: number
+}
+
+/**
+ * Works on written files. The answer then has the anchors, counts and diffs of the final texts. What
+ * it throws is reported to the model, and the edit stays written.
+ */
+export type AfterWrite = (
+  files: WrittenFile[],
+  context: {
+    /** Fires at the limit of time, and when the signal of the call fires. */
+    signal: AbortSignal
+  },
+) => Promise<AfterWriteResult> | AfterWriteResult
+
+/** What `afterWrite` returns: diagnostics, or nothing. */
+export type AfterWriteResult =
+  | undefined
+  // biome-ignore lint/suspicious/noConfusingVoidType: a function without `return` is accepted
+  | void
+  | readonly Diagnostic[]
+  | { diagnostics?: readonly Diagnostic[] | undefined }
+
+/** A file that an edit has written. */
+export interface WrittenFile {
+  /** Its absolute path; its last one if it was deleted. */
+  path: string
+  change: 'created' | 'edited' | 'moved' | 'deleted'
+  /** Its absolute path before, if it was moved. */
+  from?: string
+}
+
+/**
+ * A message about a line. The answer shows at most 20, the most serious first, each below its line
+ * with the anchor of the line. Those of files that the session cannot read are ignored.
+ */
+export interface Diagnostic {
+  /** The path, absolute or relative to the session's `cwd`. */
+  path: string
+  /** The line, from 1. */
+  line: number
+  /** The column, from 1. */
+  column?: number | undefined
+  /** `'error'` by default. */
+  severity?: 'error' | 'warning' | 'information' | 'hint' | undefined
+  /** What is wrong. It is shown on one line, without control characters. */
+  message: string
 }
 
 /**

@@ -3,10 +3,13 @@
 use parking_lot::Mutex;
 
 use hashline_core::host::{Mark, Turn};
-use hashline_core::{AnswerOptions, Cancel, Code, Error, PatchOptions, Result as CoreResult};
+use hashline_core::{
+    AfterWrite, AnswerOptions, Cancel, Code, Error, PatchOptions, Result as CoreResult,
+};
 use hashline_tools::{
-    Allowed, CallOptions, Given, Names, ToolKind, ToolResult, Tools, ToolsOptions, Unreadable,
-    anthropic, call_title, declined, describe, openai, refusal,
+    Allowed, CallOptions, Given, Names, Step, ToolKind, ToolResult, Tools, ToolsOptions,
+    Unreadable, WrittenCall, after_write, anthropic, call_title, declined, describe, note_of,
+    openai, refusal,
 };
 use napi::bindgen_prelude::{External, Object, ToNapiValue, TypeName};
 use napi::{Env, ValueType, sys};
@@ -27,7 +30,7 @@ const SHARED: &[&str] = &["answer", "answerContext", "operations"];
 const OF_TOOLS: OptionNames = &[SHARED, &["json", "undo"]];
 
 /// `ExecuteOptions` and the shared options.
-const OF_CALL: OptionNames = &[SIGNAL, &["dryRun", "plan"], SHARED];
+const OF_CALL: OptionNames = &[SIGNAL, &["dryRun", "plan", "settles"], SHARED];
 
 /// The option `operations`.
 fn allowed(options: &Options<'_>) -> Result<Allowed> {
@@ -255,6 +258,7 @@ impl<'env> Made<'_, 'env> {
         let given = Options::of(self.options, OF_CALL)?;
         let PatchOptions { dry_run, .. } = given.read()?;
         let plan = given.one("plan").map(Field::read).transpose()?;
+        let settles = given.one("settles").map(Field::read::<bool>).transpose()?;
         let answer = given.read()?;
         let operations = allowed(&given)?;
         let names = names_of(self.names)?;
@@ -267,7 +271,7 @@ impl<'env> Made<'_, 'env> {
             mark: self.mark.and_then(|mark| Some(mark.lock().as_ref()?.again())),
             turn: None,
             given: Mutex::new(to_arguments(self.arguments, Strings::Whole)),
-            options: CallOptions { dry_run, plan, answer },
+            options: CallOptions { dry_run, plan, answer, settles: settles.unwrap_or(false) },
         };
         Ok((call, given.signal()))
     }
@@ -285,8 +289,8 @@ struct ToolCall<const WRITES: bool> {
 }
 
 impl<const WRITES: bool> Call for ToolCall<WRITES> {
-    type Output = ToolResult;
-    type Answer = ToolAnswer;
+    type Output = ToolStep;
+    type Answer = ToolStep;
     const WRITES: bool = WRITES;
     const IS_REMEMBERED: bool = true;
 
@@ -295,13 +299,111 @@ impl<const WRITES: bool> Call for ToolCall<WRITES> {
         Some(self.turn.insert(turn).clone())
     }
 
-    fn run(&mut self, cancel: &Cancel) -> CoreResult<ToolResult> {
+    fn run(&mut self, cancel: &Cancel) -> CoreResult<ToolStep> {
         let none = || Error::new(Code::Internal, "a tool was called without a turn");
         let turn = self.turn.clone().ok_or_else(none)?;
         // Taken, not cloned: a call runs once, and its arguments may be long.
         let mut given = self.given.lock();
         let given = std::mem::replace(&mut *given, Err(Unreadable::NoData));
-        self.tools.run(self.kind, turn, given, &self.options, cancel, &|_, _| {})
+        let (tools, options) = (&self.tools, &self.options);
+        Ok(match tools.write(self.kind, turn, given, options, cancel, &|_, _| {})? {
+            Step::Answered(result) => ToolStep::Answered(ToolAnswer(*result)),
+            Step::Written(call) => {
+                let files = serde_json::to_string(&tools.written_paths(&call)).unwrap_or_default();
+                ToolStep::Written(files, call)
+            }
+        })
+    }
+
+    fn answer(step: ToolStep) -> ToolStep {
+        step
+    }
+}
+
+/// The result of a call, or what it wrote before it is answered.
+enum ToolStep {
+    Answered(ToolAnswer),
+    /// The written files as JSON, and the call.
+    Written(String, WrittenCall),
+}
+
+/// A call that is not answered yet, until it is.
+type HeldWritten = Mutex<Option<WrittenCall>>;
+
+impl TypeName for ToolStep {
+    fn type_name() -> &'static str {
+        "Object"
+    }
+
+    fn value_type() -> ValueType {
+        ValueType::Object
+    }
+}
+
+impl ToNapiValue for ToolStep {
+    unsafe fn to_napi_value(env: sys::napi_env, step: Self) -> napi::Result<sys::napi_value> {
+        match step {
+            // SAFETY: the environment is the caller's.
+            ToolStep::Answered(answer) => unsafe { ToolAnswer::to_napi_value(env, answer) },
+            ToolStep::Written(files, call) => {
+                let env = Env::from_raw(env);
+                let mut object = Object::new(&env)?;
+                object.set("files", Text::from(files))?;
+                object.set("written", External::new(Mutex::new(Some(call))))?;
+                Ok(Js::from_rust(&env, object)?.raw())
+            }
+        }
+    }
+}
+
+/// Answers a call that has written files, once the host has worked on them. `returned` is what its
+/// function returned, as JSON; `note` says why it failed.
+#[napi(namespace = "tools", js_name = "settle", skip_typescript)]
+pub fn tool_settle<'env>(
+    env: &'env Env,
+    session: &HashSession,
+    names: Vec<String>,
+    written: &External<HeldWritten>,
+    returned: Js<'env>,
+    note: Js<'env>,
+) -> napi::Result<Js<'env>> {
+    task::later(env, || {
+        let returned = returned.text_if_any()?.unwrap_or_default();
+        let mut after = after_write(&serde_json::from_str(&returned).unwrap_or_default());
+        after.notes.extend(note.text_if_any()?.map(|note| note_of(&note)));
+        let answered = || Error::argument("written was answered already");
+        let written = written.lock().take().ok_or_else(answered)?;
+        let options = ToolsOptions { names: names_of(names)?, ..ToolsOptions::default() };
+        let tools = Tools::new(&*session.for_call()?, options);
+        Ok((Settling { tools, written: Mutex::new(Some(written)), turn: None, after }, None))
+    })
+}
+
+/// The answer to a call that has written files.
+struct Settling {
+    tools: Tools,
+    written: Mutex<Option<WrittenCall>>,
+    /// Held until the answer is posted, as that of [`ToolCall`].
+    turn: Option<Turn>,
+    after: AfterWrite,
+}
+
+impl Call for Settling {
+    type Output = ToolResult;
+    type Answer = ToolAnswer;
+    const WRITES: bool = true;
+    const IS_REMEMBERED: bool = true;
+
+    fn enter(&mut self) -> Option<Turn> {
+        let turn = self.tools.enter(ToolKind::Apply, None);
+        Some(self.turn.insert(turn).clone())
+    }
+
+    fn run(&mut self, cancel: &Cancel) -> CoreResult<ToolResult> {
+        let turn = self.turn.clone().zip(self.written.lock().take());
+        let none = || Error::new(Code::Internal, "a call was answered twice");
+        let (turn, written) = turn.ok_or_else(none)?;
+        Ok(self.tools.settle(written, turn, &self.after, cancel))
     }
 
     fn answer(result: ToolResult) -> ToolAnswer {

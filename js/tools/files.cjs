@@ -10,22 +10,26 @@ const { AsyncLocalStorage } = require('node:async_hooks')
 const { types } = require('node:util')
 
 const addon = require('../addon.cjs')
+const { called, copied, messageOf } = require('./after.cjs')
 const { abortable, asked } = require('./approval.cjs')
-const { HostError, copyOf, isSame, stepsOf, undo, write } = require('./writing.cjs')
+const { HostError, copyOf, isSame, limited, stepsOf, undo, write } = require('./writing.cjs')
 
 /**
  * @import { HashSession } from '../..'
  * @import { Approve, ExecuteOptions, HostFiles, ToolResult } from '../tools.cjs'
- * @import { Kind } from './tool.cjs'
- * @import { Change, Content } from './writing.cjs'
+ * @import { Callable, Hook, Written } from './after.cjs'
+ * @import { CallOptions, Kind } from './tool.cjs'
+ * @import { Change, Content, Step } from './writing.cjs'
  *
  * @typedef {object} HostTool a tool over files of the host
  * @property {HashSession} session
  * @property {HostFiles} files
  * @property {Approve | undefined} approve
+ * @property {Hook | undefined} hook
  * @property {Kind} kind
- * @property {(args: unknown, options: ExecuteOptions, mark: unknown) => Promise<ToolResult<any>>} run
- *   runs a call on the documents of the session
+ * @property {(args: unknown, options: CallOptions, mark: unknown) => Promise<any>} run runs a call on
+ *   the documents of the session
+ * @property {Callable['settle']} settle answers an edit once its files are formatted
  * @property {(code: string, message: string) => ToolResult<any>} refusal
  */
 
@@ -113,16 +117,6 @@ async function executeOn(tool, args, options) {
   return await abortable(made, options.signal, () => !host.isWritten)
 }
 
-/** @param {unknown} args */
-function copied(args) {
-  try {
-    return structuredClone(args)
-  } catch {
-    // It is not data. The call reports it.
-    return args
-  }
-}
-
 /** One call over the files of the host. */
 class Host {
   /**
@@ -160,7 +154,7 @@ class Host {
     )
   }
 
-  /** @param {ExecuteOptions} [more] */
+  /** @param {CallOptions} [more] */
   run(more) {
     return this.tool.run(this.args, { ...this.options, ...more }, this.mark)
   }
@@ -411,6 +405,7 @@ class Host {
       this.contents.set(path, now)
       await this.set(path, now)
     }
+    if (result.written !== undefined) return await this.settled(result, steps)
     if (formatted.length === 0) return result
     const names = formatted.map(({ path }) => path).join(', ')
     const note = `(The host changed ${names} further, such as by a formatter. Anchors stay valid; read it to see the text.)`
@@ -432,10 +427,34 @@ class Host {
       } catch (error) {
         return this.tool.refusal(codeOf(error) ?? 'IO', messageOf(error))
       }
-      const result = await this.run({ signal: undefined, plan })
+      const settles = this.tool.hook !== undefined
+      const result = await this.run({ signal: undefined, plan, settles })
       const isChanged = result.isError && result.structured.code === 'CONCURRENT_CHANGE'
       if (!isChanged || applies === APPLIES) return result
     }
+  }
+
+  /**
+   * Calls the function that works on written files, reads them again, and answers the edit.
+   * @param {Written} written
+   * @param {Step[]} steps
+   */
+  async settled({ files, written }, steps) {
+    const { session, hook, settle } = this.tool
+    const call = () => called(session, /** @type {Hook} */ (hook), files, this.signal)
+    const { returned, note } = await this.within(call)
+    const host = this.uncancelled()
+    const failures = []
+    for (const { path } of steps) {
+      try {
+        const now = await limited(host.read(path))
+        this.contents.set(path, now)
+        await this.set(path, now)
+      } catch (error) {
+        failures.push(messageOf(error))
+      }
+    }
+    return withNotes(await settle(written, returned, note), failures, [])
   }
 
   /**
@@ -488,15 +507,6 @@ const sizeOf = (content) => (content === null ? 0 : Buffer.byteLength(content))
 
 /** @param {string} path */
 const startsWith = (path) => (/** @type {string} */ other) => other.startsWith(path)
-
-/** @param {unknown} error */
-function messageOf(error) {
-  try {
-    return error instanceof Error ? error.message : String(error)
-  } catch {
-    return 'unknown error'
-  }
-}
 
 /** @param {unknown} error */
 const codeOf = (error) => /** @type {any} */ (error)?.code

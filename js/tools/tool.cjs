@@ -3,17 +3,22 @@
 'use strict'
 
 const addon = require('../addon.cjs')
+const { executeWithHook } = require('./after.cjs')
 const { executeApproved } = require('./approval.cjs')
 const { executeOn } = require('./files.cjs')
 
 /**
  * @import { HashSession } from '../..'
+ * @import { Hook } from './after.cjs'
  * @import { Approve, ExecuteOptions, HashTool, HashToolsOptions, HostFiles, ToolNames, ToolResult } from '../tools.cjs'
  *
  * @typedef {'read' | 'search' | 'apply' | 'read_json' | 'apply_json' | 'undo'} Kind
- * @typedef {Omit<HashToolsOptions, 'names' | 'files' | 'approve'>} OwnOptions
- * @typedef {{ files?: HostFiles | undefined, approve?: Approve | undefined }} Functions of the host
+ * @typedef {Omit<HashToolsOptions, 'names' | 'files' | 'approve' | 'afterWrite' | 'afterWriteTimeoutMs'>} OwnOptions
+ * @typedef {{ files?: HostFiles | undefined, approve?: Approve | undefined, hook?: Hook | undefined }} Functions of the host
  * @typedef {Omit<ToolResult<any>, 'structured'> & { structured: string }} Answer of the addon
+ * @typedef {{ session: HashSession, names: string[], kind: Kind, answer: Omit<OwnOptions, 'json'> }} Called
+ * @typedef {ExecuteOptions & { settles?: boolean }} CallOptions with `settles`, an edit is answered
+ *   once its files are formatted
  */
 
 /**
@@ -38,7 +43,7 @@ function makeTool(
   { read, search, apply, readJson, applyJson, undo: undoName },
   kind,
   options = {},
-  { files, approve } = {},
+  { files, approve, hook } = {},
 ) {
   const names = [read, search, apply, readJson, applyJson, undoName]
   const { json, undo, ...answer } = options
@@ -48,20 +53,25 @@ function makeTool(
     callTitle: (/** @type {unknown} */ args) => addon.tools.title(kind, args),
     execute: (/** @type {unknown} */ args, /** @type {ExecuteOptions} */ given) => {
       const options = given ?? {}
+      const call = (
+        /** @type {unknown} */ args,
+        /** @type {CallOptions} */ options,
+        /** @type {unknown} */ mark,
+      ) => execute(called, args, options, mark)
       if (files !== undefined) {
-        const run = (
-          /** @type {unknown} */ args,
-          /** @type {ExecuteOptions} */ options,
-          /** @type {unknown} */ mark,
-        ) => execute(called, args, options, mark)
         const refusal = (/** @type {string} */ code, /** @type {string} */ message) =>
           result(addon.tools.refusal(names, kind, code, message))
-        const over = { session, files, approve, kind, run, refusal }
+        const settle = settleWith(called)
+        const over = { session, files, approve, hook, kind, run: call, settle, refusal }
         return executeOn(over, args, options).catch((error) => refusedBy(error, options, refusal))
       }
       const isWritten = WRITING.has(kind)
       const asks = approve !== undefined && isWritten && !options.dryRun && !options.plan
-      const run = (/** @type {ExecuteOptions} */ options) => execute(called, args, options)
+      const run = (/** @type {ExecuteOptions} */ options) => {
+        if (hook === undefined) return execute(called, args, options)
+        const callable = { session, writes: isWritten, args, call, settle: settleWith(called) }
+        return executeWithHook(callable, hook, options)
+      }
       return asks ? executeApproved(approve, run, options) : run(options)
     },
   }
@@ -72,21 +82,34 @@ function makeTool(
 /**
  * Runs a call. It throws only when the signal fires. It calls the session before it awaits
  * anything, so the session receives calls in the order in which they are made.
- * @param {{ session: HashSession, names: string[], kind: Kind, answer: Omit<OwnOptions, 'json' | 'undo'> }} tool
+ * @param {Called} tool
  * @param {unknown} args
- * @param {ExecuteOptions} options
+ * @param {CallOptions} given
  * @param {unknown} [mark] when the model made the call
- * @returns {Promise<ToolResult<any>>}
+ * @returns {Promise<any>} the result; with `settles` what was written, if there is any
  */
-async function execute({ session, names, kind, answer }, args, { signal, dryRun, plan }, mark) {
+async function execute({ session, names, kind, answer }, args, given, mark) {
+  const { signal, dryRun, plan, settles } = given
   try {
-    const options = { ...answer, signal, dryRun, ...(plan !== undefined && { plan }) }
-    return result(await addon.tools.call(session, names, kind, args, options, mark))
+    const more = { ...(plan !== undefined && { plan }), ...(settles && { settles }) }
+    const options = { ...answer, signal, dryRun, ...more }
+    const answered = await addon.tools.call(session, names, kind, args, options, mark)
+    return answered.written === undefined ? result(answered) : answered
   } catch (error) {
     return refusedBy(error, { signal }, (code, message) =>
       result(addon.tools.refusal(names, kind, code, message)),
     )
   }
+}
+
+/**
+ * Answers an edit once its files are formatted.
+ * @param {Called} called
+ * @returns {import('./after.cjs').Callable['settle']}
+ */
+function settleWith({ session, names }) {
+  return async (written, returned, note) =>
+    result(await addon.tools.settle(session, names, written, returned, note))
 }
 
 /**

@@ -235,4 +235,4 @@ function isSame(one, other) {
   return Buffer.compare(one, other) === 0
 }
 
-module.exports = { HostError, copyOf, isSame, stepsOf, undo, write }
+module.exports = { HostError, copyOf, isSame, limited, stepsOf, undo, write }

@@ -6,6 +6,7 @@ use clap::{
     ValueHint, value_parser,
 };
 use std::path::PathBuf;
+use std::time::Duration;
 
 use hashline_core::host::{ANSWER_LIMIT_BYTES, Host, Term};
 use hashline_core::{
@@ -16,6 +17,8 @@ use hashline_core::{
 };
 use hashline_guard::{CommandRule, Policy, Tools, Unparsed};
 use hashline_tools::Allowed;
+
+use crate::after::{AfterCommand, AfterCommands, TIMEOUT_SECONDS};
 
 /// The name of standard input.
 pub const STANDARD_INPUT: &str = "-";
@@ -461,6 +464,8 @@ pub struct Apply {
     pub kept: Kept,
     #[command(flatten)]
     pub editing: EditingArgs,
+    #[command(flatten)]
+    pub after: AfterArgs,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -536,6 +541,8 @@ pub struct Setup {
     /// Remove what a setup has written
     #[arg(long)]
     pub remove: bool,
+    #[command(flatten)]
+    pub after: AfterArgs,
 }
 
 /// An agent that can be set up.
@@ -708,6 +715,8 @@ pub struct Mcp {
     pub kept: Kept,
     #[command(flatten)]
     pub editing: EditingArgs,
+    #[command(flatten)]
+    pub after: AfterArgs,
 }
 
 impl Mcp {
@@ -760,6 +769,38 @@ pub struct Man {
     /// The directory for hashline.1, hashline-read.1 and so on
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub directory: Option<PathBuf>,
+}
+
+/// The commands that run on written files.
+#[derive(Clone, Debug, ClapArgs)]
+pub struct AfterArgs {
+    /// Run a command on each file that an edit has written, before it is answered, such as a
+    /// formatter: --after 'prettier --write {}'. No shell interprets it, and {} is the path, which
+    /// is otherwise the last argument. With a glob only on these files: --after '*.py=ruff format'
+    #[arg(long = "after", value_name = "[GLOB=]COMMAND")]
+    commands: Vec<AfterCommand>,
+    /// How long such a command may take
+    #[arg(long = "after-timeout", value_name = "SECONDS", default_value_t = TIMEOUT_SECONDS)]
+    #[arg(value_parser = value_parser!(u64).range(1..=86_400))]
+    timeout_seconds: u64,
+}
+
+impl AfterArgs {
+    /// The commands.
+    pub fn commands(&self) -> AfterCommands {
+        let timeout = Duration::from_secs(self.timeout_seconds);
+        AfterCommands::new(self.commands.clone(), timeout)
+    }
+
+    /// The arguments that give these options to another call of this program.
+    pub fn arguments(&self) -> Vec<String> {
+        let option = |name: &str, value: String| [name.to_owned(), value];
+        let commands = self.commands.iter();
+        let commands = commands.map(|command| option("--after", command.text().to_owned()));
+        let is_set = !self.commands.is_empty() && self.timeout_seconds != TIMEOUT_SECONDS;
+        let timeout = is_set.then(|| option("--after-timeout", self.timeout_seconds.to_string()));
+        commands.chain(timeout).flatten().collect()
+    }
 }
 
 /// How anchors are resolved, and how patches are written.

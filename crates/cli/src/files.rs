@@ -4,10 +4,13 @@
 //! Both print the same. A session only changes what anchors mean, and adds notes on its storage.
 
 use hashline_core::{
-    Cancel, Code, Error, FileView, JsonRequest, JsonView, Outcome, Patch, PatchOptions,
-    ReadRequest, Result, RowSink, SearchQuery, SearchResult, Session, SessionLimits,
-    SessionOptions, StoreOptions, Workspace, WorkspaceOptions,
+    AfterWrite, Applied, Cancel, Code, Error, FileView, JsonRequest, JsonView, Outcome, Patch,
+    PatchOptions, ReadRequest, Result, RowSink, SearchQuery, SearchResult, Session, SessionLimits,
+    SessionOptions, StoreOptions, SyntaxCheck, Unseen, Workspace, WorkspaceOptions,
 };
+use hashline_tools::written_paths;
+
+use crate::after::AfterCommands;
 
 /// Commands show everything that was requested.
 const UNLIMITED: SessionLimits = SessionLimits {
@@ -113,6 +116,43 @@ impl Files {
             Error::argument(message)
         };
         self.session.as_ref().ok_or_else(none)
+    }
+
+    /// Applies a patch and runs commands on the written files; the outcome is that of their final
+    /// texts. Returns it with what the commands reported.
+    pub fn apply_and_run(
+        &self,
+        patch: &Patch,
+        options: &PatchOptions,
+        commands: &AfterCommands,
+        cancel: &Cancel,
+    ) -> Result<(Outcome, AfterWrite)> {
+        let passing;
+        let session = match &self.session {
+            Some(session) => session,
+            None => {
+                passing = self.passing_session()?;
+                &passing
+            }
+        };
+        let directory = session.absolute_path(".")?;
+        let options = PatchOptions { keeps_written: true, ..options.clone() };
+        let outcome = session.apply_with(patch, &options, cancel)?;
+        let Outcome::Applied(Applied { written: Some(written), .. }) = &outcome else {
+            return Ok((outcome, AfterWrite::default()));
+        };
+        let after = commands.run(&written_paths(session, written), &directory, cancel);
+        // Ctrl-C at this point only ended the commands.
+        let outcome = session.settle(written, &after, &Cancel::default())?;
+        Ok((outcome, after))
+    }
+
+    /// A session for one patch, in which anchors mean what they mean without one.
+    fn passing_session(&self) -> Result<Session> {
+        let mut workspace = self.workspace.options().clone();
+        workspace.apply.syntax = workspace.apply.syntax.or(Some(SyntaxCheck::Off));
+        let (limits, unseen) = (UNLIMITED, Unseen::Match);
+        Session::new(SessionOptions { workspace, limits, unseen, ..SessionOptions::default() })
     }
 
     /// Whether a session determines what anchors mean.

@@ -4,6 +4,7 @@
 //! results on standard output, diagnostics on standard error. It ends with one of the codes of
 //! [`exit`].
 
+mod after;
 mod args;
 mod call;
 mod commands;

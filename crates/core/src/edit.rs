@@ -28,6 +28,8 @@ pub mod request;
 pub mod resolve;
 pub mod script;
 pub mod session;
+pub mod settle;
 pub mod splice;
 pub mod structure;
 pub mod undo;
+pub mod written;

@@ -70,6 +70,7 @@ pub use self::{
     edit::resolve::{RELOCATE_WINDOW_LINES, RELOCATE_WINDOW_MAX_LINES, Relocate},
     edit::session::Unseen,
     edit::structure::{SyntaxCheck, SyntaxState},
+    edit::written::{AfterWrite, Diagnostic, Severity, Written},
     json::{JsonRequest, JsonView},
     view::excerpt::{Context, Limits},
     view::fold::{FOLD_LINES, Folding},

@@ -149,12 +149,13 @@ pub fn apply_patch(call: &Call<'_>, turn: Turn, patch: Value) -> Result<Answer, 
         dry_run: call.options.dry_run,
         plan: call.options.plan.clone(),
         diff_context_lines: Some(DIFF_CONTEXT_LINES),
+        keeps_written: call.options.settles,
         ..PatchOptions::default()
     };
     Ok(answer_of(turn.apply(&patch, &options, call.cancel)?))
 }
 
-/// The answer to a patch.
+/// The answer with an outcome.
 pub fn answer_of(outcome: Outcome) -> Answer {
     let structured = without_text(&outcome);
     match outcome {
@@ -166,6 +167,7 @@ pub fn answer_of(outcome: Outcome) -> Answer {
             },
             diff: diff(&applied.files),
             plan: applied.plan,
+            written: applied.written,
             structured,
             ..Answer::default()
         },

@@ -5,7 +5,7 @@
 //! A tool is declared once, and its schema, the parsing of its arguments and the refusal of unknown
 //! fields are derived from the declaration. `table` defines fields, `tool` defines what a tool is,
 //! and `read`, `search`, `apply`, `script` and `json` declare the tools. `tools` lists them and
-//! runs calls; `named` finds the files that a call names. `text` parses JSON as models write it; `arguments`, `operations` and `path` accept
+//! runs calls; `after` answers edits once a formatter has run; `named` finds the files that a call names. `text` parses JSON as models write it; `arguments`, `operations` and `path` accept
 //! common mistakes in it. `bounds` limits the length of answers, `title` that of titles. `vendors`
 //! converts definitions to the formats of vendors.
 //!
@@ -13,6 +13,7 @@
 
 #![deny(missing_docs)]
 
+mod after;
 mod apply;
 mod arguments;
 mod bounds;
@@ -32,6 +33,7 @@ mod tools;
 mod undo;
 mod vendors;
 
+pub use after::{Step, WrittenCall, WrittenPath, after_write, note_of, written_paths};
 pub use arguments::{Repair, Rule};
 pub use bounds::AnswerLimits;
 pub use named::NamedFiles;

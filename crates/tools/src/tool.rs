@@ -1,7 +1,9 @@
 //! What a tool is: its texts, its arguments, the context of a call, and the answer.
 
+use std::sync::Arc;
+
 use hashline_core::host::Turn;
-use hashline_core::{AnswerOptions, Cancel, Code, Dialect, ReadImage, Session};
+use hashline_core::{AnswerOptions, Cancel, Code, Dialect, ReadImage, Session, Written};
 use serde::Serialize;
 use serde_json::Value as Json;
 
@@ -147,6 +149,8 @@ pub struct Answer {
     pub structured: Json,
     pub diff: Option<String>,
     pub plan: Option<String>,
+    /// What an edit wrote, if it is not answered yet.
+    pub written: Option<Arc<Written>>,
 }
 
 /// The form of a rendered line in a dialect, for descriptions.
@@ -179,6 +183,8 @@ pub struct CallOptions {
     /// The plan that an `apply` must follow: [`ToolResult::plan`](crate::ToolResult::plan) of a dry
     /// run with the same arguments.
     pub plan: Option<String>,
+    /// An `apply` that writes is answered by [`Tools::settle`](crate::Tools::settle).
+    pub settles: bool,
     /// The form of the answer to an `apply`; overrides the options of the session.
     pub answer: AnswerOptions,
 }

@@ -7,6 +7,7 @@ use hashline_core::{Cancel, Code, Dialect, Error, ReadImage, Root, Session};
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
+use crate::after::{Step, WrittenCall};
 use crate::apply::APPLY;
 use crate::arguments::{Arguments, CallError, Repair, Repairs};
 use crate::bounds::{AnswerLimits, bounded, bounded_notes};
@@ -213,6 +214,36 @@ impl Tools {
         cancel: &Cancel,
         progress: &dyn Fn(usize, usize),
     ) -> Result<ToolResult, Error> {
+        let (answer, repairs) = self.answer(kind, turn, given, options, cancel, progress)?;
+        Ok(self.result(kind, answer, &repairs))
+    }
+
+    /// Like [`Tools::run`]; with [`CallOptions::settles`], an edit that writes is not answered yet.
+    pub fn write(
+        &self,
+        kind: ToolKind,
+        turn: Turn,
+        given: Given,
+        options: &CallOptions,
+        cancel: &Cancel,
+        progress: &dyn Fn(usize, usize),
+    ) -> Result<Step, Error> {
+        let (mut answer, repairs) = self.answer(kind, turn, given, options, cancel, progress)?;
+        Ok(match answer.written.take() {
+            Some(written) => Step::Written(WrittenCall { kind, written, repairs }),
+            None => Step::Answered(Box::new(self.result(kind, answer, &repairs))),
+        })
+    }
+
+    fn answer(
+        &self,
+        kind: ToolKind,
+        turn: Turn,
+        given: Given,
+        options: &CallOptions,
+        cancel: &Cancel,
+        progress: &dyn Fn(usize, usize),
+    ) -> Result<(Answer, Repairs), Error> {
         let ToolsOptions { names, operations: allowed, .. } = &*self.options;
         let dialect = self.session.options().workspace.dialect;
         let call = Call { session: &self.session, names, allowed, options, cancel, progress };
@@ -224,7 +255,7 @@ impl Tools {
             Err(error) => failed(kind, names, &error),
             Ok(answer) => answer,
         };
-        Ok(self.result(kind, answer, &repairs))
+        Ok((answer, repairs))
     }
 
     pub(crate) fn session(&self) -> &Session {
@@ -239,8 +270,8 @@ impl Tools {
         look(&Call { session, names, allowed, options, cancel, progress: &|_, _| {} })
     }
 
-    fn result(&self, kind: ToolKind, answer: Answer, repairs: &Repairs) -> ToolResult {
-        let Answer { text, is_error, codes, images, summary, structured, diff, plan } = answer;
+    pub(crate) fn result(&self, kind: ToolKind, answer: Answer, repairs: &Repairs) -> ToolResult {
+        let Answer { text, is_error, codes, images, summary, structured, diff, plan, .. } = answer;
         let dialect = self.session.options().workspace.dialect;
         let advice = (kind.tool_in(dialect).text)(&self.options, dialect).advice;
         let advice = if is_error && !kind.writes() { String::new() } else { format!(" {advice}") };

@@ -1,6 +1,6 @@
 //! `apply`: applies a patch to files.
 
-use hashline_core::{Applied, Outcome, PatchOptions, Relocation};
+use hashline_core::{AfterWrite, Applied, Diagnostic, Outcome, PatchOptions, Relocation};
 
 use super::json;
 use crate::args::Apply;
@@ -37,7 +37,18 @@ pub fn apply(call: &mut Call<'_>, args: &Apply, anchors: Anchors) -> Result<Exit
         },
         ..PatchOptions::default()
     };
-    match call.files.apply(&patch, &options, &call.cancel)? {
+    let commands = args.after.commands();
+    let outcome = if args.dry_run || commands.is_empty() {
+        call.files.apply(&patch, &options, &call.cancel)?
+    } else {
+        let (outcome, after) =
+            call.files.apply_and_run(&patch, &options, &commands, &call.cancel)?;
+        if options.is_silent {
+            report_commands(&after);
+        }
+        outcome
+    };
+    match outcome {
         Outcome::Rejected(rejected) => mismatch::report(call, rejected),
         Outcome::Applied(applied) => {
             report_deviations(&applied);
@@ -49,6 +60,15 @@ pub fn apply(call: &mut Call<'_>, args: &Apply, anchors: Anchors) -> Result<Exit
             }
             Ok(Exit::Done)
         }
+    }
+}
+
+/// Reports what commands said about the written files, where the answer is not printed.
+fn report_commands(after: &AfterWrite) {
+    after.notes.iter().for_each(|note| say(note));
+    for Diagnostic { path, line, column, severity, message } in &after.diagnostics {
+        let column = column.map(|column| format!(":{column}")).unwrap_or_default();
+        say(&format!("{path}:{line}{column}: {}: {message}", severity.as_str()));
     }
 }
 

@@ -49,6 +49,7 @@ pub fn mcp(call: Call<'_>, args: &Mcp) -> Result<Exit, Failure> {
         tools,
         max_answer_bytes: args.max_answer_bytes(),
         is_structured: args.structured,
+        after: args.after.commands(),
     };
     // The server writes to standard output, which the call holds.
     drop(call);

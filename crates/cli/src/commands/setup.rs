@@ -20,7 +20,7 @@ use hashline_core::{Code, Error, Outcome, Patch, PatchOptions, Result};
 use serde_json::{Value, json};
 
 use super::apply;
-use crate::args::Setup;
+use crate::args::{Setup, SetupAgent};
 use crate::call::Call;
 use crate::exit::{Exit, Failure, say};
 use crate::{interrupt, mismatch};
@@ -39,6 +39,11 @@ pub fn setup(call: &mut Call<'_>, args: &Setup) -> std::result::Result<Exit, Fai
         Error::new(Code::Io, format!("cannot find the path of this program: {cause}"))
     })?)?;
     let plan = agents::plan(args.agent, project(call, args)?.as_deref(), &program)?;
+    let server_args = args.after.arguments();
+    if !plan.has_server && !server_args.is_empty() {
+        return Err(has_no_server(args).into());
+    }
+    let plan = plan.with_server_args(server_args);
     interrupt::asks(&call.cancel);
     let options = PatchOptions {
         dry_run: args.dry_run,
@@ -87,11 +92,22 @@ pub fn setup(call: &mut Call<'_>, args: &Setup) -> std::result::Result<Exit, Fai
     Ok(Exit::Done)
 }
 
+/// The refusal of commands for an agent that starts no server.
+fn has_no_server(args: &Setup) -> Error {
+    let agent = name_of(args.agent);
+    Error::argument(format!(
+        "--after is an option of the MCP server, and {agent} uses a plug-in instead of it, so no file was changed"
+    ))
+}
+
+fn name_of(agent: SetupAgent) -> String {
+    agent.to_possible_value().map_or_else(String::new, |one| one.get_name().to_owned())
+}
+
 /// The refusal to name a plug-in in a configuration that the agent could not load.
 fn not_installed(missing: &MissingPackage, args: &Setup) -> Error {
     let MissingPackage { name, path } = missing;
-    let agent =
-        args.agent.to_possible_value().map_or_else(String::new, |one| one.get_name().to_owned());
+    let agent = name_of(args.agent);
     Error::argument(format!(
         "the plug-in {name} is not installed next to this program ({path} does not exist), so no file was changed. Install both in one directory: `npm run plugin -- {agent} DIR` in a clone, else `npm install --prefix DIR hashline-native {name}`. Then run `DIR/node_modules/.bin/hashline setup {agent}`"
     ))

@@ -3,6 +3,8 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+#[cfg(unix)]
+mod after;
 mod bindings;
 mod files;
 mod hooks;

@@ -988,3 +988,99 @@ fn regression_an_endless_line_is_refused_and_the_next_one_answered() {
     assert!(!client.read("a.txt").is_error);
     assert_eq!(client.leave(), QUIETLY);
 }
+
+/// The commands of a server, as `--after` options.
+fn after(commands: &[&str]) -> Vec<String> {
+    commands.iter().flat_map(|command| ["--after".to_owned(), (*command).to_owned()]).collect()
+}
+
+fn connect_with(project: &Project, args: &[String]) -> Client {
+    Client::connect(project, &args.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+#[cfg(unix)]
+#[test]
+fn an_answer_has_the_anchors_of_the_text_that_a_command_made() {
+    let project = Project::new(&[("a.txt", LINES), ("$(touch x);.txt", LINES)]);
+    project.write("format.sh", b"{ echo '# formatted'; cat \"$1\"; } > tmp && mv tmp \"$1\"\n");
+    let commands = after(&["*.txt=sh format.sh {}", "*.py=sh -c 'exit 9'"]);
+    let mut client = connect_with(&project, &commands);
+    let shown = client.read("a.txt").text;
+    let anchors: Vec<&str> = shown.lines().map(|row| row.split('|').next().unwrap()).collect();
+    let done = client.set_line("a.txt", anchors[1], "two");
+    let rows: Vec<&str> = done.text.lines().collect();
+    assert_eq!((rows[0], rows[2]), ("1 edit, +2 -1", "formatted: line 1"), "{}", done.text);
+    assert_eq!(project.content("a.txt"), "# formatted\nline 1\ntwo\nline 3\n");
+    // The anchor of the answer, and an earlier one.
+    assert!(!client.set_line("a.txt", rows[1], "2").is_error, "{}", done.text);
+    assert!(!client.set_line("a.txt", anchors[2], "3").is_error);
+    assert!(project.content("a.txt").ends_with("line 1\n2\n3\n"));
+    // A path is one argument, and no shell reads it.
+    let odd = client.read("$(touch x);.txt").text;
+    let odd = client.set_line("$(touch x);.txt", odd.split('|').next().unwrap(), "one");
+    assert!(odd.text.ends_with("formatted: line 1"), "{}", odd.text);
+    assert!(!project.path("x").exists());
+    // A deleted file and an edit without effect start no command.
+    let deleted = json!({"operations": [{"op": "delete_file", "path": "$(touch x);.txt"}]});
+    assert!(!client.call("apply", &deleted).is_error);
+    assert_eq!(client.leave(), QUIETLY);
+}
+
+#[cfg(unix)]
+#[test]
+fn messages_of_a_linter_are_shown_with_their_lines() {
+    let project = Project::new(&[("a.txt", LINES)]);
+    let lint = "sh -c 'echo $1:3:6: warning: too \u{7}long; exit 1' sh {}";
+    let commands = after(&[lint, "sh -c 'echo it broke; echo badly; exit 2'", "/no/such/program"]);
+    let mut client = connect_with(&project, &commands);
+    let shown = client.read("a.txt").text;
+    let done = client.set_line("a.txt", shown.split('|').next().unwrap(), "one");
+    assert!(!done.is_error);
+    let rows: Vec<&str> = done.text.lines().skip(2).collect();
+    assert_eq!(rows[0], "(The edit is written, but sh on a.txt ended with exit code 1.)");
+    let broke = "(The edit is written, but sh on a.txt ended with exit code 2: it broke / badly.)";
+    assert_eq!(rows[1], broke);
+    assert!(rows[2].starts_with("(The edit is written, but /no/such/program on a.txt cannot be"));
+    assert_eq!(rows[3], "--- a.txt --- 1 warning");
+    assert!(rows[4].ends_with("|line 3"), "{}", done.text);
+    assert_eq!(rows[5], "  ^ warning, column 6: too long");
+    assert_eq!(client.leave(), QUIETLY);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_command_that_never_ends_is_killed() {
+    let project = Project::new(&[("a.txt", LINES)]);
+    let mut args = after(&["sh -c 'echo x >> $1; sleep 1000' sh {}"]);
+    args.extend(["--after-timeout", "1"].map(str::to_owned));
+    let mut client = connect_with(&project, &args);
+    let shown = client.read("a.txt").text;
+    let done = client.set_line("a.txt", shown.split('|').next().unwrap(), "one");
+    assert!(done.text.contains("sh on a.txt was ended after 1 s.)"), "{}", done.text);
+    assert!(done.text.contains("\nformatted: line 4\n"), "{}", done.text);
+    assert_eq!(project.content("a.txt"), "one\nline 2\nline 3\nx\n");
+    assert_eq!(client.leave(), QUIETLY);
+}
+
+#[cfg(unix)]
+#[test]
+fn calls_wait_for_a_command_and_lose_no_edit() {
+    let project = Project::new(&[("a.txt", LINES)]);
+    // A formatter that reads the file, and writes it later.
+    let slow = "sh -c 'text=$(cat $1); sleep 0.1; echo \"$text\" > $1' sh {}";
+    let mut client = connect_with(&project, &after(&[slow]));
+    let shown = client.read("a.txt").text;
+    let edit = |(row, text): (&str, &str)| {
+        let anchor = row.split('|').next().unwrap();
+        let operation = json!({"op": "set_line", "path": "a.txt", "anchor": anchor, "text": text});
+        json!({"name": "apply", "arguments": {"operations": [operation]}})
+    };
+    let edits = shown.lines().zip(["one", "two", "three"]).map(edit);
+    let ids: Vec<u64> = edits.map(|call| client.send("tools/call", &call)).collect();
+    for id in ids {
+        let answer = answer_of(&client.answer_to(id));
+        assert!(!answer.is_error, "{}", answer.text);
+    }
+    assert_eq!(project.content("a.txt"), "one\ntwo\nthree\n");
+    assert_eq!(client.leave(), QUIETLY);
+}

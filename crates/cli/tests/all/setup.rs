@@ -571,3 +571,37 @@ fn regression_a_configuration_must_be_a_regular_file() {
         }
     }
 }
+
+#[test]
+fn commands_that_run_after_edits_are_written_into_the_entry_of_the_server() {
+    for (agent, file) in [
+        ("claude", ".claude.json"),
+        ("codex", ".codex/config.toml"),
+        ("cursor", ".cursor/mcp.json"),
+        ("gemini", ".gemini/settings.json"),
+        ("omp", ".omp/agent/mcp.json"),
+    ] {
+        let project = Project::new(&[]);
+        let options = ["--after", "*.ts=prettier --write {}", "--after-timeout", "20"];
+        set_up(&project, &[&[agent], &options[..]].concat());
+        let content = project.content(file);
+        assert!(content.contains("*.ts=prettier --write {}"), "{content}");
+        assert!(content.contains("--after-timeout") && content.contains("20"), "{content}");
+        // The same again changes nothing, and without the options they are removed.
+        set_up(&project, &[&[agent], &options[..]].concat());
+        assert_eq!(project.content(file), content);
+        set_up(&project, &[agent]);
+        assert!(!project.content(file).contains("--after"), "{}", project.content(file));
+        set_up(&project, &[agent, "--remove"]);
+        assert!(!exists(&project.path(file)));
+    }
+    let project = Project::new(&[]);
+    for agent in ["opencode", "pi"] {
+        let refused = run(&project, &["setup", agent, "--after", "prettier"]);
+        assert_eq!(refused.code, Some(2));
+        assert!(refused.stderr.contains("an option of the MCP server"), "{refused:?}");
+    }
+    let malformed = run(&project, &["setup", "claude", "--after", "'"]);
+    assert!(malformed.stderr.contains("a quote is not closed"), "{malformed:?}");
+    assert!(!exists(&project.path(".claude.json")));
+}

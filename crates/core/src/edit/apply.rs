@@ -23,6 +23,7 @@ mod verify;
 mod versions;
 
 use parking_lot::Mutex;
+use std::sync::Arc;
 
 use hashline_syntax::Budget;
 
@@ -45,7 +46,7 @@ use hashline_disk::commit::{CommitError, StateDir, TransactionContext, concurren
 use hashline_lines::dialect::Dialect;
 use hashline_lines::rows::buffer_with_capacity;
 use hashline_memory::{LineSet, MemoryUpdate};
-use job::{FileChecks, Job, SessionParts, edited_change};
+use job::{AnswerReader, FileChecks, Job, SessionParts, edited_change};
 use lookup::{FileEdits, Tasks};
 use planned_file::{
     LoadedFile, PlanRequest, PlannedFile, lines_taken, load_file, plan_document, plan_file,
@@ -79,7 +80,12 @@ pub fn apply_hash(scope: &Scope<'_>, how: &Application<'_>, patch: ReadPatch) ->
     let mut outcome = apply_patch(scope, how, patch, &mut recovered);
     // A recovery is reported only once, so every outcome reports it.
     match &mut outcome {
-        Ok(Outcome::Applied(applied)) => applied.text += &recovered,
+        Ok(Outcome::Applied(applied)) => {
+            applied.text += &recovered;
+            if let Some(written) = applied.written.as_mut().and_then(Arc::get_mut) {
+                written.recovered = recovered;
+            }
+        }
         Ok(Outcome::Rejected(rejected)) => rejected.text += &recovered,
         Err(error) => error.message += &recovered,
     }
@@ -236,17 +242,23 @@ fn apply_patch(
     let transfers = call_memory.as_ref().map(|call_memory| job.transfers(&added, call_memory));
     let session = call_memory.as_ref().zip(transfers.as_ref());
     let session = session.map(|(call_memory, transfers)| SessionParts { call_memory, transfers });
-    let (applied, shown) = job.report(&added, patch_options, &checks, session);
+    let report = job.report(&added, patch_options, &checks, session);
     if patch_options.dry_run {
         learn_suggested(&checks, call_memory, cancel);
         let plan = Some(job.plan_id(&added, cancel)?);
-        return Ok(Outcome::Applied(Applied { plan, ..applied }));
+        return Ok(Outcome::Applied(Applied { plan, ..report.applied }));
     }
+    let reader = AnswerReader::of(patch_options);
     let mut updates =
-        session.map(|session| job.memory_updates(session, patch_options.is_silent, &added, &shown));
+        session.map(|session| job.memory_updates(session, reader, &added, &report.shown));
     if let Some(updates) = updates.as_mut().filter(|_| patch.undo.is_none()) {
         updates.extend(job.applied_patch(&added, cancel).map(MemoryUpdate::Applied));
     }
+    let keeps_written = patch_options.keeps_written && !report.applied.files.is_empty();
+    let applied = match session.filter(|_| keeps_written) {
+        Some(session) => job.keep_written(report, session, &added, patch_options)?,
+        None => report.applied,
+    };
     match job.commit(&added, cancel) {
         Ok(()) => {
             if let (Some(call_memory), Some(updates)) = (call_memory, updates) {

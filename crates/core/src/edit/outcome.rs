@@ -9,6 +9,7 @@ use serde::{Serialize, Serializer};
 
 use crate::edit::repair::Rule;
 use crate::edit::structure::SyntaxState;
+use crate::edit::written::Written;
 use crate::view::scope::Host;
 use hashline_base::error::{Code, Error, Message};
 use hashline_disk::overlay::OpenContent;
@@ -45,6 +46,11 @@ pub struct Applied {
     /// Whether the patch is about one file alone. Then the report need not name it.
     #[serde(skip)]
     pub is_about_one_file: bool,
+    /// What was written, if the options ask for it ([`PatchOptions::keeps_written`]).
+    ///
+    /// [`PatchOptions::keeps_written`]: crate::PatchOptions::keeps_written
+    #[serde(skip)]
+    pub written: Option<Arc<Written>>,
     /// The message about a call that was repeated several times and changes nothing.
     #[serde(skip)]
     pub stop: Option<String>,
@@ -126,6 +132,22 @@ pub struct DocumentChange {
     /// The version of the text that the edits are for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<i64>,
+}
+
+impl DocumentChange {
+    /// Counts a byte order mark, the first character of the text that was set, in the edits of a
+    /// text without it.
+    pub(crate) fn count_byte_order_mark(&mut self) {
+        let Some(DocumentText::Text(text)) = &self.content else { return };
+        if !text.starts_with('\u{feff}') {
+            return;
+        }
+        let ranges = self.text_edits.iter_mut().map(|edit| &mut edit.range);
+        let positions = ranges.flat_map(|range| [&mut range.start, &mut range.end]);
+        positions
+            .filter(|position| position.line == 0)
+            .for_each(|position| position.character += 1);
+    }
 }
 
 /// The text of a document, as the host holds it.

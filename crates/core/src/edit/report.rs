@@ -5,7 +5,9 @@ mod answer;
 mod applied;
 mod broken;
 mod cut;
+mod diagnostics;
 mod diff;
+mod formatted;
 mod hunks;
 mod nearest;
 mod no_block;
@@ -22,10 +24,12 @@ pub use answer::{ANSWER_CONTEXT_MAX_LINES, AnswerForm, AnswerOptions};
 pub use applied::{FileReport, RowStyle, applied_text, created_section, reindented_message};
 pub use broken::{BreakMessage, BreakReport, fault_rows};
 pub use cut::{changed_since_failure, cut_row_failure, invented_row_error};
+pub use diagnostics::{DiagnosedFile, diagnostic_rows};
 pub use diff::{
     DELETED_LIMIT_BYTES, DIFF_LIMIT_REGIONS, created_hunks, deleted_hunks, edited_hunks,
     unshown_diff,
 };
+pub use formatted::{FinalRange, FinalText, Formatted};
 pub use hunks::{HunkNames, stale_version};
 pub use nearest::nearest_failure;
 pub use no_block::no_block_failure;

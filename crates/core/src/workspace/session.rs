@@ -11,6 +11,7 @@ mod observe;
 mod reading;
 mod repeats;
 mod searching;
+mod settling;
 mod turn;
 mod undo;
 mod watch;

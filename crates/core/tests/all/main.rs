@@ -35,6 +35,7 @@ mod scripts;
 mod search;
 mod session;
 mod session_store;
+mod settle;
 mod shapes;
 mod syntax;
 mod tags;

@@ -12,8 +12,8 @@ use base64::engine::general_purpose::STANDARD;
 use hashline_core::host::{CALLS, PoolJob, Turn};
 use hashline_core::{Cancel, Code, Error, Root, Session, SessionOptions, StoreOptions};
 use hashline_tools::{
-    AnswerLimits, CallOptions, Definition, ToolKind, ToolResult, Tools, ToolsOptions, describe,
-    refusal,
+    AnswerLimits, CallOptions, Definition, Given, Step, ToolKind, ToolResult, Tools, ToolsOptions,
+    describe, refusal,
 };
 use rmcp::model::{
     CallToolRequestMethod, CallToolRequestParams, CallToolResponse, CallToolResult, ConstString,
@@ -29,6 +29,7 @@ use tokio::time::{Instant, Interval, interval_at};
 
 use super::intake::Taken;
 use super::{hosts, roots};
+use crate::after::AfterCommands;
 
 /// The options of the command line.
 pub struct Settings {
@@ -48,6 +49,8 @@ pub struct Settings {
     pub offered: Vec<ToolKind>,
     /// Whether answers have structured content.
     pub is_structured: bool,
+    /// The commands that run on written files.
+    pub after: AfterCommands,
 }
 
 /// The directories of a connection, and its tools.
@@ -108,6 +111,7 @@ impl Server {
             Err(error) => return Ok(refused(error)),
         };
         let busy = self.busy.clone();
+        let after = self.settings.after.clone();
         let (stop, call_progress) = (cancel.clone(), Arc::clone(&progress));
         // Cancelled while it waited for its turn.
         if context.ct.is_cancelled() {
@@ -117,7 +121,11 @@ impl Server {
         let job: PoolJob = Box::new(move || {
             let on_progress = |done, total| call_progress.set(done, total);
             let given = Ok(arguments.into());
-            let result = tools.run(kind, turn, given, &CallOptions::default(), &stop, &on_progress);
+            let result = if after.is_empty() {
+                tools.run(kind, turn, given, &CallOptions::default(), &stop, &on_progress)
+            } else {
+                run_with_commands(&tools, &after, kind, turn, given, (&stop, &on_progress))
+            };
             drop(busy);
             let _ = done.send(result);
         });
@@ -200,6 +208,26 @@ impl Server {
             None => Session::new(options),
         }
     }
+}
+
+/// Runs a call; if it writes files, runs the commands on them before it is answered. It keeps its
+/// turn meanwhile: a formatter would overwrite an edit that is made while it runs.
+fn run_with_commands(
+    tools: &Tools,
+    after: &AfterCommands,
+    kind: ToolKind,
+    turn: Turn,
+    given: Given,
+    (cancel, progress): (&Cancel, &dyn Fn(usize, usize)),
+) -> Result<ToolResult, Error> {
+    let directory = tools.directory()?;
+    let options = CallOptions { settles: true, ..CallOptions::default() };
+    let written = match tools.write(kind, turn.clone(), given, &options, cancel, progress)? {
+        Step::Answered(result) => return Ok(*result),
+        Step::Written(written) => written,
+    };
+    let after = after.run(&tools.written_paths(&written), &directory, cancel);
+    Ok(tools.settle(written, turn, &after, &Cancel::default()))
 }
 
 /// Waits until the answer to a request may be created.

@@ -38,9 +38,28 @@ pub struct Plan {
     /// The arguments of the hook, and an event to test it with.
     pub hook: Option<(Vec<&'static str>, Value)>,
     pub has_server: bool,
+    /// The arguments of the server after `mcp`.
+    pub server_args: Vec<String>,
     /// A package that the agent would not find.
     pub missing: Option<MissingPackage>,
 }
+
+impl Plan {
+    /// The plan with more arguments for the server.
+    pub fn with_server_args(mut self, args: Vec<String>) -> Plan {
+        let entries = self.targets.iter_mut().flat_map(|target| &mut target.entries);
+        for entry in entries.filter(|entry| entry.keys.last() == Some(&SERVER)) {
+            if let Some(Value::Array(all)) = entry.value.get_mut(ARGS) {
+                all.extend(args.iter().map(|arg| Value::from(arg.as_str())));
+            }
+        }
+        self.server_args.extend(args);
+        self
+    }
+}
+
+/// The field with the arguments of a server.
+const ARGS: &str = "args";
 
 /// A plug-in that is not installed where it would be loaded from.
 pub struct MissingPackage {
@@ -217,7 +236,7 @@ fn tool_call(event: &str, tool: &str) -> Value {
 }
 
 fn server(program: &str) -> Value {
-    json!({"command": program, "args": ["mcp"]})
+    json!({"command": program, ARGS: ["mcp"]})
 }
 
 /// A file with MCP servers in the form that most agents use.

@@ -24,7 +24,7 @@ pub fn run(plan: &Plan, program: &str) -> Result<Vec<String>> {
     }
     if plan.has_server {
         let mut server = Command::new(program);
-        server.arg("mcp");
+        server.arg("mcp").args(&plan.server_args);
         let answer = answer(server, &questions())?;
         let tools = tools(&answer).ok_or_else(|| failed("the server", &answer))?;
         lines.push(format!("the server works: it has the tools {}", tools.join(", ")));

@@ -6,6 +6,7 @@ mod documents;
 mod inverse;
 mod plan_id;
 mod transfers;
+mod written;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -19,8 +20,8 @@ use super::transfer::{GatheredLines, TakenLines, gather};
 use crate::edit::outcome::{Applied, FileChange, FileDiff, Warning, WarningCode};
 use crate::edit::report::BreakMessage;
 use crate::edit::report::{
-    DELETED_LIMIT_BYTES, DIFF_LIMIT_REGIONS, HunkNames, applied_text, created_hunks, deleted_hunks,
-    edited_hunks, unshown_diff,
+    DELETED_LIMIT_BYTES, DIFF_LIMIT_REGIONS, HunkNames, Section, applied_text, created_hunks,
+    deleted_hunks, edited_hunks, unshown_diff,
 };
 use crate::edit::session::CallMemory;
 use crate::view::scope::Scope;
@@ -41,8 +42,51 @@ pub(super) use transfers::SessionParts;
 /// The contents of files that the patch adds.
 pub(super) type AddedContents = HashMap<FileKey, NewText>;
 
+/// Who reads the report of success.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum AnswerReader {
+    /// The model.
+    Model,
+    /// Not the model: only the lines that the patch wrote count as shown.
+    NoModel,
+    /// The model, after the host has worked on the files: then more is learned.
+    NotYet,
+}
+
+impl AnswerReader {
+    pub(super) fn of(options: &PatchOptions) -> AnswerReader {
+        match options {
+            PatchOptions { keeps_written: true, .. } => AnswerReader::NotYet,
+            PatchOptions { is_silent: true, .. } => AnswerReader::NoModel,
+            _ => AnswerReader::Model,
+        }
+    }
+}
+
 /// The lines that an answer shows or names, by file.
 pub(super) type ShownInFiles = HashMap<FileKey, ShownLines>;
+
+/// The report of a patch.
+pub(super) struct Report<'t> {
+    pub(super) applied: Applied,
+    /// The lines of each file that the answer shows.
+    pub(super) shown: ShownInFiles,
+    /// The files of the answer, in its order.
+    files: Vec<ReportedFile<'t>>,
+}
+
+/// A file of a report.
+struct ReportedFile<'t> {
+    key: FileKey,
+    section: Section<'t>,
+    /// The lines that a warning shows.
+    in_warning: ShownLines,
+}
+
+/// The lines that a warning shows.
+fn in_warning(broken: Option<&BreakMessage>) -> ShownLines {
+    broken.map(|broken| broken.shown.clone()).unwrap_or_default()
+}
 
 /// A patch that is planned and ready to be written.
 pub(super) struct Job<'a> {
@@ -244,15 +288,17 @@ impl<'a> Job<'a> {
         deleted.collect()
     }
 
-    /// The report of the patch as if it were committed, and the lines of each file that the answer
-    /// shows.
-    pub(super) fn report(
+    /// The report of the patch as if it were committed.
+    pub(super) fn report<'t>(
         &self,
-        added: &AddedContents,
+        added: &'t AddedContents,
         patch_options: &PatchOptions,
-        checks: &FileChecks,
-        session: Option<SessionParts<'_>>,
-    ) -> (Applied, ShownInFiles) {
+        checks: &'t FileChecks,
+        session: Option<SessionParts<'t>>,
+    ) -> Report<'t>
+    where
+        'a: 't,
+    {
         let &PatchOptions { diff_context_lines, dry_run: is_dry_run, .. } = patch_options;
         let answer = patch_options.answer.or(self.options.edit.answer);
         let answer = if is_dry_run { answer.for_dry_run() } else { answer };
@@ -291,14 +337,18 @@ impl<'a> Job<'a> {
                 change.diff = Some(self.diff_of(*key, change, added, context_lines));
             }
         }
-        let (mut keys, mut sections) = (Vec::new(), Vec::new());
+        let (mut keys, mut sections_of_files) = (Vec::new(), Vec::new());
         for FileAnswer { key, change, section, ambiguous, broken } in files {
             applied.files.push(change);
-            sections.push((section, ambiguous));
+            sections_of_files.push((section, ambiguous));
             keys.push((key, broken));
         }
-        let (text, shown) =
-            applied_text(&applied, &sections, self.names, self.scope.host.answer_limit_bytes);
+        let (text, shown) = applied_text(
+            &applied,
+            &sections_of_files,
+            self.names,
+            self.scope.host.answer_limit_bytes,
+        );
         applied.text = text;
         let in_file = |((key, broken), mut shown): (_, ShownLines)| {
             if let Some(BreakMessage { shown: in_warning, .. }) = broken {
@@ -307,7 +357,12 @@ impl<'a> Job<'a> {
             }
             (key, shown)
         };
-        (applied, keys.into_iter().zip(shown).map(in_file).collect())
+        let sections = keys.iter().map(|(key, broken)| (*key, in_warning(broken.as_ref())));
+        let sections = sections
+            .zip(sections_of_files)
+            .map(|((key, in_warning), (section, _))| ReportedFile { key, section, in_warning });
+        let files = sections.collect();
+        Report { applied, files, shown: keys.into_iter().zip(shown).map(in_file).collect() }
     }
 
     /// The diff of a file.
@@ -382,14 +437,17 @@ impl<'a> Job<'a> {
     pub(super) fn memory_updates(
         &self,
         session: SessionParts<'_>,
-        is_silent: bool,
+        reader: AnswerReader,
         added: &AddedContents,
         shown: &ShownInFiles,
     ) -> Vec<MemoryUpdate> {
         let transfers = session.transfers;
         let edited_update =
-            |edits, file, shown| self.edited_update(session, edits, file, shown, is_silent);
-        let shown_of = |key: FileKey| shown.get(&key).cloned().unwrap_or_default();
+            |edits, file, shown| self.edited_update(session, edits, file, shown, reader);
+        let shown_of = |key: FileKey| match reader {
+            AnswerReader::NotYet => ShownLines::default(),
+            _ => shown.get(&key).cloned().unwrap_or_default(),
+        };
         let mut updates = Vec::new();
         for (edits, file) in self.edited_in_place() {
             let name = edits.place.canonical().to_owned();
@@ -442,14 +500,14 @@ impl<'a> Job<'a> {
         (edits, planned): (&FileEdits<'_>, &PlannedFile),
         file: PathBuf,
         mut shown: ShownLines,
-        is_silent: bool,
+        reader: AnswerReader,
     ) -> MemoryUpdate {
         let SessionParts { call_memory, transfers } = session;
         let memory = call_memory.memory;
         let after = planned.after().version();
         let mut changes = transfers.changes(edits.key(), planned);
         changes.pasted.extend(&unread_parts(call_memory, edits, planned));
-        if is_silent {
+        if reader == AnswerReader::NoModel {
             shown = shown.common(&changes.written());
         }
         // A rendered line can be cut, but the model knows all of the text that it wrote.

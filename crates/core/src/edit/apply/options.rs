@@ -60,6 +60,11 @@ pub struct PatchOptions {
     /// shown.
     #[serde(skip)]
     pub is_silent: bool,
+    /// Keeps what was written in [`Applied::written`](crate::Applied::written), so that
+    /// [`Session::settle`](crate::Session::settle) can answer once the host has formatted the files.
+    /// Its answer is the one that a model reads. Without a session, this has no effect.
+    #[serde(skip)]
+    pub keeps_written: bool,
     /// The form of the answer, where it differs from that of all patches.
     #[serde(skip)]
     pub answer: AnswerOptions,

@@ -182,7 +182,7 @@ fn region(
 ) -> Region {
     let &Located { after_line, lines } = at;
     if !has_lead || after_line == 0 {
-        return Region::of_lines(subject, operation, (after_line, lines), bytes);
+        return Region::restored(subject, operation, (after_line, lines), bytes);
     }
     let above = subject.index.span(subject.document.body(), after_line);
     let mut text = above.map_or(&[][..], |span| span.text(subject.document.body())).to_vec();
@@ -190,7 +190,7 @@ fn region(
         text.extend(subject.encoded_terminator(after_line));
     }
     text.extend_from_slice(&bytes);
-    Region::of_lines(subject, operation, (after_line - 1, lines + 1), text)
+    Region::restored(subject, operation, (after_line - 1, lines + 1), text)
 }
 
 /// The current lines near a region that is not found.

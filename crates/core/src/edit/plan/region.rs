@@ -1,6 +1,7 @@
 //! Regions: ranges of whole lines that are replaced, and their new bytes.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use super::{Conflict, Edit, NewLines, PlanText};
 use crate::edit::request::Operation;
@@ -51,13 +52,36 @@ pub struct Pasted {
 }
 
 impl Region {
+    /// The replacement of whole lines in a text as UTF-8.
+    pub fn of_lines(
+        after_line: u64,
+        (old_lines, new_lines): (u64, u64),
+        old: Range<usize>,
+        bytes: Vec<u8>,
+    ) -> Region {
+        Region {
+            after_line,
+            old_lines,
+            new_lines,
+            kept: (0, 0),
+            start: old.start,
+            end: old.end,
+            lead: Vec::new(),
+            bytes,
+            has_empty_last_line: false,
+            operations: Vec::new(),
+            pasted: Vec::new(),
+            partly_old: Vec::new(),
+        }
+    }
+
     /// The change in the number of lines.
     pub fn shift(&self) -> i64 {
         self.new_lines as i64 - self.old_lines as i64
     }
 
     /// Replaces `lines` lines after line `after_line` by bytes that no model wrote.
-    pub fn of_lines(
+    pub fn restored(
         subject: &PlanText<'_>,
         operation: usize,
         (after_line, lines): (u64, u64),
@@ -79,18 +103,10 @@ impl Region {
         let same_end = same_end.take_while(|(old, new)| old == new).count();
         let new_lines = new.len() as u64;
         Region {
-            after_line,
-            old_lines: old.len() as u64,
-            new_lines,
             kept: (same_start as u64, same_end as u64),
-            start,
-            end,
-            lead: Vec::new(),
-            bytes,
-            has_empty_last_line: false,
             operations: vec![operation],
-            pasted: Vec::new(),
             partly_old: (0..new_lines).collect(),
+            ..Region::of_lines(after_line, (old.len() as u64, new_lines), start..end, bytes)
         }
     }
 

@@ -26,13 +26,13 @@ const REGION_LIMIT_LINES: u64 = 16;
 const IN_MEMORY: &str = "text";
 
 /// Once the rows of a file have this size, its other changed regions are only counted.
-const ROWS_LIMIT_BYTES: usize = 50_000;
+pub(super) const ROWS_LIMIT_BYTES: usize = 50_000;
 
 /// The maximum number of regions in one block of rows.
 const BLOCK_LIMIT_REGIONS: usize = 1_000;
 
 /// The number of lines shown at each end of such a region.
-const REGION_END_LINES: u64 = 6;
+pub(super) const REGION_END_LINES: u64 = 6;
 
 /// The same for lines that were moved or copied, which exist elsewhere.
 const PASTED_END_LINES: u64 = 2;
@@ -215,13 +215,13 @@ impl<'a> FileRenderer<'_, 'a> {
 
 /// Whether `count` lines from `first` on are shown as anchors alone: the model knows all of them,
 /// and there is at least one.
-fn anchors_suffice(style: RowStyle<'_>, (first, count): (u64, u64)) -> bool {
+pub(super) fn anchors_suffice(style: RowStyle<'_>, (first, count): (u64, u64)) -> bool {
     count > 0 && style.answer.is_brief() && style.unread.is_apart_from(first..first + count)
 }
 
 /// Adds `count` new lines from the number `first` on. If there are many, it adds `ends` lines of
 /// each end.
-fn add_new_lines<'t>(
+pub(super) fn add_new_lines<'t>(
     lines: impl Iterator<Item = (u64, Cow<'t, [u8]>)>,
     (first, count): (u64, u64),
     ends: u64,

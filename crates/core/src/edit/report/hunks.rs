@@ -25,6 +25,16 @@ impl<'p> HunkNames<'p> {
         HunkNames(&patch.hunks)
     }
 
+    /// The names of hunks that were kept.
+    pub fn of_hunks(hunks: &'p [ScriptHunk]) -> Self {
+        HunkNames(hunks)
+    }
+
+    /// The hunks, to be kept.
+    pub fn hunks(self) -> Vec<ScriptHunk> {
+        self.0.to_vec()
+    }
+
     /// Whether there are no names.
     pub fn is_empty(self) -> bool {
         self.0.is_empty()

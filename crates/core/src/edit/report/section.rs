@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::{HunkNames, LINE_LIMIT_BYTES, number_of};
+use super::{Formatted, HunkNames, LINE_LIMIT_BYTES, number_of};
 use crate::edit::outcome::Relocation;
 use crate::edit::resolve::AmbiguousLines;
 use hashline_base::error::Mention;
@@ -29,6 +29,7 @@ pub struct Section<'t> {
     pub is_only_file: bool,
 }
 
+#[derive(Clone)]
 enum Row<'t> {
     /// A line with its anchor and its text, which may be cut.
     Line(Line<'t>),
@@ -40,6 +41,7 @@ enum Row<'t> {
     Note(Note),
 }
 
+#[derive(Clone)]
 struct Line<'t> {
     number: u64,
     hash: u32,
@@ -49,6 +51,7 @@ struct Line<'t> {
     whole_bytes: usize,
 }
 
+#[derive(Clone)]
 struct Anchors {
     first: u64,
     last: u64,
@@ -69,6 +72,10 @@ pub enum Note {
     Shift { after: u64, by: i64, has_new_hashes: bool },
     /// The number of changed regions that are not shown, and the line of the first.
     Unshown { places: usize, line: u64 },
+    /// What the host changed beyond the rows.
+    Formatted(Formatted),
+    /// Why there are no rows.
+    NoRows(String),
 }
 
 impl Note {
@@ -91,6 +98,8 @@ impl Note {
             Note::Unshown { places, line } => {
                 format!("{places} more changed places, from line {line} on, are not shown.")
             }
+            Note::Formatted(formatted) => formatted.text(),
+            Note::NoRows(reason) => reason.clone(),
         }
     }
 }
@@ -159,8 +168,17 @@ impl Anchors {
     }
 }
 
-fn shift_text(by: i64) -> String {
+pub(super) fn shift_text(by: i64) -> String {
     format!("(old lines below: {by:+})")
+}
+
+impl Clone for Section<'_> {
+    fn clone(&self) -> Self {
+        let &Section { ref hasher, ref rows, size_bytes, last, tag, is_only_file } = self;
+        // A hasher has nothing but its dialect that counts.
+        let hasher = LineHasher::new(hasher.dialect());
+        Section { hasher, rows: rows.clone(), size_bytes, last, tag, is_only_file }
+    }
 }
 
 impl<'t> Section<'t> {
@@ -238,6 +256,28 @@ impl<'t> Section<'t> {
     pub fn with_notes_above(mut self, notes: impl Iterator<Item = Note>) -> Section<'t> {
         self.rows.splice(..0, notes.map(Row::Note));
         self
+    }
+
+    /// The notes above its rows.
+    pub fn notes_above(&self) -> Vec<Note> {
+        let note = |row: &Row<'_>| match row {
+            Row::Note(note) => Some(note.clone()),
+            Row::Line(_) | Row::Anchors(_) | Row::Gap => None,
+        };
+        self.rows.iter().map_while(note).collect()
+    }
+
+    /// The section with its own copies of the texts.
+    pub fn into_owned(self) -> Section<'static> {
+        let owned = |row| match row {
+            Row::Line(line) => Row::Line(Line { text: Cow::Owned(line.text.into_owned()), ..line }),
+            Row::Anchors(anchors) => Row::Anchors(anchors),
+            Row::Gap => Row::Gap,
+            Row::Note(note) => Row::Note(note),
+        };
+        let Section { hasher, rows, size_bytes, last, tag, is_only_file } = self;
+        let rows = rows.into_iter().map(owned).collect();
+        Section { hasher, rows, size_bytes, last, tag, is_only_file }
     }
 
     /// Starts a new group with the rows of `add`, after a gap if `with_gap`. Adds nothing if `add`

@@ -7,6 +7,7 @@ use super::{Plan, ReadReport, Session, SessionState};
 use crate::edit::apply::PatchOptions;
 use crate::edit::outcome::Outcome;
 use crate::edit::request::Patch;
+use crate::edit::written::{AfterWrite, Written};
 use crate::json::{JsonRequest, JsonView};
 use crate::view::read::ReadRequest;
 use crate::view::search::{SearchQuery, SearchResult};
@@ -144,6 +145,11 @@ impl Turn {
         cancel: &Cancel,
     ) -> Result<Vec<Outcome>> {
         self.session.undo_at(&self.position, turns, patch_options, cancel)
+    }
+
+    /// Like [`Session::settle`], for a turn of [`Session::writing`].
+    pub fn settle(self, written: &Written, after: &AfterWrite, cancel: &Cancel) -> Result<Outcome> {
+        self.session.settle_at(&self.position, written, after, cancel)
     }
 
     /// Like [`Session::plan`], for a turn of [`Session::writing`].

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::{AddedContents, FileChecks, Job, SessionParts, unread_parts};
+use super::{AddedContents, AnswerReader, FileChecks, Job, SessionParts, unread_parts};
 use crate::edit::apply::lookup::{FileEdits, FileKey, FileTask, NewContent, Task};
 use crate::edit::apply::planned_file::PlannedFile;
 use crate::edit::outcome::{Change, FileChange};
@@ -149,7 +149,8 @@ impl<'a> Job<'a> {
             return AmbiguousLines::default();
         }
         let (file, shown) = (name.to_owned(), section.shown());
-        let update = self.edited_update(session, (edits, planned), file, shown, false);
+        let update =
+            self.edited_update(session, (edits, planned), file, shown, AnswerReader::Model);
         call_memory.ambiguous_after(
             self.scope.dialect,
             &update,
@@ -166,7 +167,7 @@ impl<'a> Job<'a> {
     }
 
     /// The new lines of each file that the model has neither written nor seen.
-    fn unread(
+    pub(super) fn unread(
         &self,
         added: &AddedContents,
         session: SessionParts<'_>,
