@@ -229,6 +229,10 @@ impl Tools {
         &self.session
     }
 
+    pub(crate) fn options(&self) -> &ToolsOptions {
+        &self.options
+    }
+
     /// Calls a function with a [`Call`] outside of any call of a model. All operations are allowed,
     /// because it interprets calls that have run already.
     pub(crate) fn with_call<T>(&self, look: impl FnOnce(&Call<'_>) -> T) -> T {

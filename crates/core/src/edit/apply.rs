@@ -128,7 +128,7 @@ fn apply_patch(
         scope.dialect,
         &patch,
         options.lock_timeout_ms,
-        patch_options.dry_run,
+        patch_options,
         cancel,
         recovered,
     ) {
@@ -187,12 +187,12 @@ fn apply_patch(
             return refused_plan(scope, rejected);
         }
         // From here on the answer is final, so the lines that it shows count as shown.
-        if let Some(call_memory) = call_memory {
+        if let Some(call_memory) = call_memory.filter(|_| !patch_options.is_preview) {
             call_memory.memory.learn_from_call(shown, call_memory.as_of, cancel);
         }
         return Ok(Outcome::Rejected(rejected));
     }
-    if call_memory.is_some() {
+    if call_memory.is_some() && !patch_options.is_preview {
         // The memory keeps each new text.
         for file in files.iter().filter(|file| !file.plan.regions.is_empty()) {
             file.after();
@@ -204,6 +204,11 @@ fn apply_patch(
         Ok(added) => added,
         Err(error) => return refused(scope, &patch, error),
     };
+    if patch_options.is_preview {
+        // No syntax check: the patch is not complete yet.
+        let (applied, _) = job.report(&added, patch_options, &FileChecks::new(), None);
+        return Ok(Outcome::Applied(applied));
+    }
     if let Some(plan) = &patch_options.plan
         && let Err(error) = job.check_plan(plan, &added, cancel)
     {

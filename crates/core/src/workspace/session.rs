@@ -155,6 +155,9 @@ const STORE_RETENTION: Duration = Duration::from_secs(14 * 86_400);
 /// The maximum length of an id.
 const MAX_ID_CHARS: usize = 200;
 
+/// The size limit of the files of a preview.
+pub const PREVIEW_FILE_BYTES: u64 = 2 << 20;
+
 /// An image that was read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -518,6 +521,31 @@ impl Session {
         cancel: &Cancel,
     ) -> Result<Outcome> {
         self.apply_at(&self.enqueue(Access::Writes), patch, patch_options, cancel)
+    }
+
+    /// What a patch would do as far as the model has written it: its diffs, or the refusal. Nothing
+    /// of it counts as shown, and it neither waits for calls nor delays any. It does not check the
+    /// syntax of files. Files over [`PREVIEW_FILE_BYTES`] are refused.
+    pub fn preview(
+        &self,
+        patch: &Patch,
+        diff_context_lines: u64,
+        cancel: &Cancel,
+    ) -> Result<Outcome> {
+        let read = self.workspace.read_patch(patch, cancel);
+        let options = PatchOptions {
+            dry_run: true,
+            is_preview: true,
+            diff_context_lines: Some(diff_context_lines),
+            ..PatchOptions::default()
+        };
+        // The model is writing the patch now, by what it has read until now.
+        let mark = self.mark();
+        let (memory, patches) = (&self.state.memory, Some(&self.state.patches));
+        let (unseen, as_of) = (self.options.unseen, mark.as_of);
+        let call_memory = Some(CallMemory { memory, patches, unseen, as_of, cancel });
+        let workspace = self.workspace.limited_to(PREVIEW_FILE_BYTES);
+        workspace.apply_remembering(read, &options, call_memory, cancel)
     }
 
     /// Plans a patch: its outcome as a dry run, which [`Session::apply_plan`] can apply later.
