@@ -26,6 +26,20 @@ pub(super) struct QueuePosition {
     pub(super) as_of: Moment,
     pub(super) delivery: Arc<Delivery>,
     state: Arc<SessionState>,
+    /// The last field, so that the answer counts as delivered before the next call starts.
+    _entry: QueueEntry,
+}
+
+/// An entry of the queue, which leaves it on drop.
+struct QueueEntry {
+    number: u64,
+    state: Arc<SessionState>,
+}
+
+impl Drop for QueueEntry {
+    fn drop(&mut self) {
+        self.state.turns.leave(self.number);
+    }
 }
 
 impl QueuePosition {
@@ -39,7 +53,6 @@ impl Drop for QueuePosition {
     fn drop(&mut self) {
         self.state.memory.release(self.as_of);
         self.state.memory.release(self.made_at);
-        self.state.turns.leave(self.number);
     }
 }
 
@@ -62,7 +75,8 @@ impl Session {
         let number = state.turns.enter(access);
         let made_at = state.memory.hold();
         let delivery = Arc::new(Delivery::new(number, Arc::clone(&state)));
-        QueuePosition { number, access, made_at, as_of, delivery, state }
+        let _entry = QueueEntry { number, state: Arc::clone(&state) };
+        QueuePosition { number, access, made_at, as_of, delivery, state, _entry }
     }
 
     /// Marks what the model has read until now, for a call that is queued later
