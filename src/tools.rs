@@ -342,7 +342,7 @@ impl TypeName for ToolAnswer {
 
 impl ToNapiValue for ToolAnswer {
     unsafe fn to_napi_value(env: sys::napi_env, answer: Self) -> napi::Result<sys::napi_value> {
-        let ToolResult { text, is_error, images, summary, structured, diff, plan } = answer.0;
+        let ToolResult { text, is_error, images, summary, structured, diff, plan, .. } = answer.0;
         let images: Vec<ReadImage> = images.into_iter().map(ReadImage::from).collect();
         let env = Env::from_raw(env);
         let mut object = Object::new(&env)?;
