@@ -471,7 +471,7 @@ test('a preview of documents does not ask the host for files', async () => {
   assert.deepEqual([calls.length, JSON.stringify(session.documents())], before)
 })
 
-test('a preview is no obstacle for calls that run, and waits for none', () =>
+test('a preview delays no call that runs, and waits for none', () =>
   withDir(FILES, async (cwd, stateDir) => {
     const { session, apply } = opened(cwd, stateDir)
     const [one, two] = anchorsOf(session, 'a.txt')

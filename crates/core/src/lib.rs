@@ -80,9 +80,9 @@ pub use self::{
     },
     view::width::Columns,
     workspace::{
-        IMAGE_LIMIT_BYTES, OpenDocumentInfo, PREVIEW_FILE_BYTES, Plan, ReadImage, ReadOn,
-        ReadReport, Root, Session, SessionLimits, SessionOptions, StoreOptions, Workspace,
-        WorkspaceOptions,
+        ChangedFile, IMAGE_LIMIT_BYTES, OpenDocumentInfo, PREVIEW_FILE_BYTES, Plan, ReadImage,
+        ReadOn, ReadReport, Root, Session, SessionChange, SessionLimits, SessionOptions,
+        StoreOptions, Subscription, Workspace, WorkspaceOptions,
     },
 };
 

@@ -44,8 +44,9 @@ use hashline_lines::dialect::Dialect;
 pub use directories::Root;
 pub use roots::serves;
 pub use session::{
-    Delivery, IMAGE_LIMIT_BYTES, Mark, OpenDocumentInfo, PREVIEW_FILE_BYTES, Plan, ReadImage,
-    ReadOn, ReadReport, Session, SessionLimits, SessionOptions, StoreOptions, Turn,
+    ChangedFile, Delivery, IMAGE_LIMIT_BYTES, Mark, OpenDocumentInfo, PREVIEW_FILE_BYTES, Plan,
+    ReadImage, ReadOn, ReadReport, Session, SessionChange, SessionLimits, SessionOptions,
+    StoreOptions, Subscription, Turn,
 };
 pub use turns::Start;
 

@@ -5,6 +5,7 @@
 //! line as shown. The rules: docs/protocol.md, "Sessions".
 
 mod broken;
+mod changes;
 mod delivery;
 mod documents;
 mod observe;
@@ -34,6 +35,7 @@ use crate::view::read::{FileView, MAX_MATCHES, ReadRequest};
 use crate::view::scope::Scope;
 use crate::view::search::{SearchQuery, SearchResult};
 use broken::BrokenFiles;
+use changes::ChangeListeners;
 use delivery::Undelivered;
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Code, Error, Result, Spelling};
@@ -50,6 +52,7 @@ use repeats::Repeats;
 use turn::QueuePosition;
 use watch::FileWatch;
 
+pub use changes::{ChangedFile, SessionChange, Subscription};
 pub use delivery::{Delivery, Mark};
 pub use documents::OpenDocumentInfo;
 pub use turn::Turn;
@@ -217,6 +220,7 @@ struct SessionState {
     watch: FileWatch,
     broken: BrokenFiles,
     repeats: Repeats,
+    changes: Arc<ChangeListeners>,
 }
 
 impl Session {
@@ -230,7 +234,8 @@ impl Session {
         let options = options.into().resolved()?;
         options.check_directories()?;
         let memory = SessionMemory::new(options.memory, options.workspace.dialect);
-        Ok(Session::with_state(options, memory, PatchState::default(), Overlay::default()))
+        let (patches, changes) = (PatchState::default(), Arc::default());
+        Ok(Session::with_state(options, memory, patches, Overlay::default(), changes))
     }
 
     /// The session on another file system.
@@ -260,13 +265,18 @@ impl Session {
         }
         let dir = store.dir.as_deref().or(options.workspace.state_dir.as_deref());
         let records = || {
-            sweep(&OsFileSystem, &state_dir(dir)?, STORE_RETENTION);
-            RecordStore::open(&OsFileSystem, state_dir(dir)?, &snapshot(id.as_bytes()))
+            let opened = state_dir(dir)?;
+            sweep(&OsFileSystem, &opened, STORE_RETENTION);
+            let changes = ChangeListeners::of_store(&OsFileSystem, opened.path(), id);
+            let records =
+                RecordStore::open(&OsFileSystem, state_dir(dir)?, &snapshot(id.as_bytes()))?;
+            Ok((records, changes))
         };
         let spelling = options.workspace.host.spelling;
-        let records = records().map_err(|error| error.spelled(spelling))?;
+        let (records, changes) = records().map_err(|error: Error| error.spelled(spelling))?;
         let memory = SessionMemory::kept_in(records, options.memory, options.workspace.dialect);
-        Ok(Session::with_state(options, memory, PatchState::default(), Overlay::default()))
+        let patches = PatchState::default();
+        Ok(Session::with_state(options, memory, patches, Overlay::default(), changes))
     }
 
     fn with_state(
@@ -274,6 +284,7 @@ impl Session {
         memory: SessionMemory,
         patches: PatchState,
         documents: Overlay,
+        changes: Arc<ChangeListeners>,
     ) -> Session {
         let state = Arc::new(SessionState {
             memory,
@@ -284,6 +295,7 @@ impl Session {
             watch: FileWatch::default(),
             broken: BrokenFiles::default(),
             repeats: Repeats::default(),
+            changes,
         });
         Session::with_shared_state(options, state)
     }
@@ -316,7 +328,8 @@ impl Session {
     /// A separate session with a copy of the memory and the documents, not stored on disk.
     pub fn fork(&self) -> Session {
         let (memory, patches) = (self.state.memory.fork(), self.state.patches.fork());
-        Session::with_state(self.options.clone(), memory, patches, self.state.documents.fork())
+        let (options, documents) = (self.options.clone(), self.state.documents.fork());
+        Session::with_state(options, memory, patches, documents, Arc::default())
     }
 
     /// The options of the session.
@@ -606,7 +619,10 @@ impl Session {
         // refusal shows.
         let files = match &outcome {
             Outcome::Applied(_) if patch_options.dry_run => Vec::new(),
-            Outcome::Applied(applied) => self.note_written(applied),
+            Outcome::Applied(applied) => {
+                position.change(self.change_of(applied));
+                self.note_written(applied)
+            }
             Outcome::Rejected(rejected) => {
                 let names = rejected.failures.iter().filter_map(|failure| failure.path.as_ref());
                 let names: BTreeSet<&String> = names.collect();

@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use parking_lot::Mutex;
+
+use super::changes::SessionChange;
 use super::delivery::{Delivery, Mark};
 use super::{Plan, ReadReport, Session, SessionState};
 use crate::edit::apply::PatchOptions;
@@ -25,6 +28,9 @@ pub(super) struct QueuePosition {
     /// delivered yet.
     pub(super) as_of: Moment,
     pub(super) delivery: Arc<Delivery>,
+    /// What its patch changed. Listeners are called when the call ends: after its answer, and before
+    /// the next call.
+    changed: Mutex<Option<SessionChange>>,
     state: Arc<SessionState>,
     /// The last field, so that the answer counts as delivered before the next call starts.
     _entry: QueueEntry,
@@ -47,10 +53,18 @@ impl QueuePosition {
     pub(super) fn wait(&self, cancel: &Cancel) -> Result<()> {
         self.state.turns.wait(self.number, cancel)
     }
+
+    /// Records what the patch of the call changed.
+    pub(super) fn change(&self, change: Option<SessionChange>) {
+        *self.changed.lock() = change;
+    }
 }
 
 impl Drop for QueuePosition {
     fn drop(&mut self) {
+        if let Some(change) = self.changed.get_mut().take() {
+            self.state.changes.call(&change);
+        }
         self.state.memory.release(self.as_of);
         self.state.memory.release(self.made_at);
     }
@@ -75,8 +89,9 @@ impl Session {
         let number = state.turns.enter(access);
         let made_at = state.memory.hold();
         let delivery = Arc::new(Delivery::new(number, Arc::clone(&state)));
-        let _entry = QueueEntry { number, state: Arc::clone(&state) };
-        QueuePosition { number, access, made_at, as_of, delivery, state, _entry }
+        let (changed, _entry) =
+            (Mutex::default(), QueueEntry { number, state: Arc::clone(&state) });
+        QueuePosition { number, access, made_at, as_of, delivery, changed, state, _entry }
     }
 
     /// Marks what the model has read until now, for a call that is queued later
