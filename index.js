@@ -26,6 +26,8 @@ const {
   version,
 } = require('./js/addon.cjs')
 
+require('./js/events.cjs')
+
 module.exports = {
   EditPlan,
   HashlineError,

@@ -232,6 +232,7 @@ declare global {
   const ask: (request: unknown) => Promise<Message>
   const session: api.HashSession
   const patch: api.Patch
+  const textSoFar: string
   const buffer: {
     text: string
     version: number

@@ -14,8 +14,10 @@ const { PLATFORMS, VERSION, platformError, platformName } = require('../js/platf
 
 test('the exports are the functions of the addon and of the declarations', () => {
   const exported = Object.keys(require('../index.js')).sort()
-  // The functions of `omp` are only for js/hashline, those of `tools` only for js/tools.
-  const { omp: _, tools: __, ...functions } = /** @type {any} */ (require('../js/addon.cjs'))
+  // The functions of `omp` are only for js/hashline, those of `tools` for js/tools, and those of
+  // `events` for js/events.cjs.
+  const { omp, tools, events, ...functions } = /** @type {any} */ (require('../js/addon.cjs'))
+  for (const inner of [omp, tools, events]) assert.equal(typeof inner, 'object')
   assert.deepEqual(exported, Object.keys(functions).sort())
   const declarations = readFileSync(path('index.d.ts'), 'utf8')
   const declared = declarations.matchAll(/^export declare (?:function|class|const) (\w+)/gm)

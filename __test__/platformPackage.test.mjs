@@ -21,7 +21,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const platform = platformName()
 const main = join('node_modules', 'hashline-native')
 const native = join('node_modules', `hashline-native-${platform}`)
-const RIGHT = `exports.version = () => '${version}'`
+const RIGHT = `exports.HashSession = class {}\nexports.version = () => '${version}'`
 const LOAD = `try { console.log(require('hashline-native').version()) }
   catch (error) { console.log(error.message) }`
 const noShell =

@@ -10,6 +10,7 @@
 import type {
   AppliedOutcome,
   CommandPolicy,
+  DiffHunk,
   FileChange,
   FileView,
   HashlineErrorCode,
@@ -193,13 +194,13 @@ export type OperationName = Operation['op']
 export type HashTools = {
   read: HashTool<ReadData>
   search: HashTool<SearchData>
-  apply: HashTool<ApplyData>
+  apply: EditTool
 }
 
 /** The tools for JSON documents over the same session. */
 export type JsonTools = {
   readJson: HashTool<ReadJsonData>
-  applyJson: HashTool<ApplyData>
+  applyJson: EditTool
 }
 
 /** The tool that undoes the last edit of the session. */
@@ -265,6 +266,97 @@ export interface HashTool<Data extends ToolData = ToolData> {
    * fires.
    */
   execute(args: unknown, options?: ExecuteOptions): Promise<ToolResult<Data>>
+}
+
+/** A tool that edits files. */
+export interface EditTool extends HashTool<ApplyData> {
+  /**
+   * What a call would do as far as it has arrived, for an interface: the diff of the operations
+   * that are complete. `args` is the JSON text received so far, or an object. Anything else gives an
+   * empty preview: it never throws.
+   *
+   * It is synchronous, writes nothing, and delays no call. Nothing of it counts as shown to the
+   * model.
+   *
+   * An operation is complete when its closing brace has arrived (in a patch of `omp`, when the next
+   * hunk begins). It is shown if it goes together with those before it that are shown, and it then
+   * stays in later previews, unless a file changes. Syntax is not checked.
+   */
+  preview(args: unknown, options?: PreviewOptions): EditPreview
+}
+
+export interface PreviewOptions {
+  /**
+   * Whether the last field and the last operation of an object may be incomplete: for frameworks
+   * that parse partial arguments. Default: false. Not needed for text.
+   */
+  partial?: boolean | undefined
+}
+
+/** What a call would do as far as it has arrived. */
+export interface EditPreview {
+  /** The files that the complete operations change. */
+  files: PreviewedFile[]
+  /** Where the operation that is still arriving points. */
+  pending?: PendingOperation
+  /** The complete operations that would be refused, and why. */
+  refused: PreviewRefusal[]
+  /** Operations that are not shown although they may be valid. */
+  omitted: PreviewOmission[]
+}
+
+/** A file that the complete operations change. */
+export interface PreviewedFile {
+  /** Its path after the edit. */
+  path: string
+  /** Its path before, if it is moved. */
+  from?: string
+  change: 'edited' | 'created' | 'moved' | 'deleted'
+  /** Lines added. */
+  added: number
+  /** Lines removed. */
+  removed: number
+  /** The diff in the unified format. */
+  diff: string
+  /** The diff as hunks. */
+  hunks: DiffHunk[]
+}
+
+/** An operation that is still arriving. Fields are missing until they have arrived. */
+export interface PendingOperation {
+  /** Its number in the call, from 0. */
+  operation: number
+  /** `set_line`; in a patch of `omp`, `PUT`. */
+  op?: string
+  path?: string
+  /** The anchor of its first line or of its value, as the model wrote it. */
+  anchor?: string
+  /** The lines that it names, or next to which it inserts, where they are now: from 1. */
+  lines?: { start: number; end: number }
+}
+
+/** A complete operation that would be refused. */
+export interface PreviewRefusal {
+  /** Its number in the call, from 0; missing if the call as a whole is refused. */
+  operation?: number
+  path?: string
+  code: HashlineErrorCode
+  /** Why, in words for the model. */
+  message: string
+}
+
+/** What a preview does not show. */
+export interface PreviewOmission {
+  /** The number of the operation, from 0; missing for all that follow. */
+  operation?: number
+  path?: string
+  /**
+   * `arguments-too-large`: only the first MiB of the text is read, and no larger object.
+   * `file-too-large`: the file has more than 2 MiB. `too-many-refused`: 16 operations are refused,
+   * and this one and those after it were not tried. `file-not-loaded`: the file is one of the
+   * host's (option `files`) that no call has read yet.
+   */
+  reason: 'arguments-too-large' | 'file-too-large' | 'too-many-refused' | 'file-not-loaded'
 }
 
 export interface ExecuteOptions {

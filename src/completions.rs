@@ -4,6 +4,9 @@
 //! completion through a thread-safe function of Node-API, which wakes the JavaScript thread up. The
 //! environment then settles the pending promise. JavaScript values never leave this thread.
 //!
+//! Changes of sessions take the same way to their listeners, after the answers of the calls that
+//! made them.
+//!
 //! An environment can end during calls, for example when a worker is terminated. Then its calls are
 //! cancelled, and calls that have not started never start. The environment waits for the others,
 //! which end soon or finish what they have begun to write.
@@ -18,6 +21,7 @@ use std::sync::Arc;
 
 use hashline_core::Cancel;
 use hashline_core::host::Delivery;
+use napi::bindgen_prelude::FunctionRef;
 use napi::{Env, check_status, sys};
 
 use super::abort::Subscription;
@@ -31,6 +35,19 @@ pub struct Pending {
     pub subscription: Option<Subscription>,
     /// Dropped once the promise is settled: only then can the caller have read the answer.
     delivery: Option<Arc<Delivery>>,
+}
+
+/// Called with the changes of a session, as JSON text.
+type ChangeListener = FunctionRef<String, ()>;
+
+/// What other threads post.
+enum Posted {
+    /// The completion of the promise with this number.
+    Completion(u64, Completion),
+    /// A change, for the listener with this number.
+    Change(u64, String),
+    /// A call has posted all of its changes.
+    Delivered,
 }
 
 /// Computes the value or the reason that settles a promise.
@@ -47,6 +64,10 @@ pub struct CompletionQueue {
     env: sys::napi_env,
     sender: Arc<CompletionSender>,
     pending: RefCell<HashMap<u64, Pending>>,
+    /// The listeners of sessions of this environment.
+    listeners: RefCell<HashMap<u64, ChangeListener>>,
+    /// The number of calls whose changes may still be posted.
+    undelivered: Cell<usize>,
     next_number: Cell<u64>,
 }
 
@@ -62,8 +83,14 @@ impl CompletionQueue {
             return Ok(queue);
         }
         let sender = Arc::new(CompletionSender::new(env)?);
-        let (pending, next_number) = (RefCell::default(), Cell::new(0));
-        let queue = Rc::new(CompletionQueue { env: env.raw(), sender, pending, next_number });
+        let queue = Rc::new(CompletionQueue {
+            env: env.raw(),
+            sender,
+            pending: RefCell::default(),
+            listeners: RefCell::default(),
+            undelivered: Cell::new(0),
+            next_number: Cell::new(0),
+        });
         let hook: unsafe extern "C" fn(*mut c_void) = close;
         // SAFETY: The environment is that of the running call; the hook receives its address. Hooks
         // run in reverse order, so this one runs before that of the thread-safe function.
@@ -99,11 +126,11 @@ impl CompletionQueue {
     ) -> Result<Js<'env>> {
         let (mut deferred, mut promise) = (ptr::null_mut(), ptr::null_mut());
         ask!(napi_create_promise(env.raw(), &raw mut deferred; promise))?;
-        let is_first = self.pending.borrow().is_empty();
+        let was_kept = self.keeps_environment();
         self.pending
             .borrow_mut()
             .insert(number, Pending { deferred, cancel, subscription, delivery: None });
-        if is_first {
+        if !was_kept {
             self.sender.keep_environment(env, true)?;
         }
         Ok(Js::new(env.raw(), promise))
@@ -120,10 +147,75 @@ impl CompletionQueue {
     fn complete(&self, env: &Env, number: u64, completion: Completion) -> napi::Result<()> {
         let pending = self.pending.borrow_mut().remove(&number);
         let settled = pending.map_or(Ok(()), |pending| settle(env, pending, completion));
-        if self.pending.borrow().is_empty() {
-            self.sender.keep_environment(env, false)?;
-        }
+        self.release_environment(env)?;
         settled
+    }
+
+    /// Whether anything is to be delivered.
+    fn keeps_environment(&self) -> bool {
+        !self.pending.borrow().is_empty() || self.undelivered.get() > 0
+    }
+
+    /// Lets the environment end once nothing is to be delivered.
+    fn release_environment(&self, env: &Env) -> napi::Result<()> {
+        if self.keeps_environment() {
+            return Ok(());
+        }
+        self.sender.keep_environment(env, false)
+    }
+
+    /// Adds a listener under a number.
+    pub fn listen(&self, number: u64, listener: ChangeListener) {
+        self.listeners.borrow_mut().insert(number, listener);
+    }
+
+    /// Removes a listener.
+    pub fn ignore(&self, number: u64) {
+        let removed = self.listeners.borrow_mut().remove(&number);
+        drop(removed);
+    }
+
+    /// Keeps the environment until the changes of a call are delivered; `None` if no one listens.
+    pub fn changes_of_call(env: &Env) -> napi::Result<Option<CallChanges>> {
+        let queue = CompletionQueue::find(env.raw());
+        let Some(queue) = queue.filter(|queue| !queue.listeners.borrow().is_empty()) else {
+            return Ok(None);
+        };
+        if !queue.keeps_environment() {
+            queue.sender.keep_environment(env, true)?;
+        }
+        queue.undelivered.set(queue.undelivered.get() + 1);
+        Ok(Some(CallChanges(queue.sender())))
+    }
+
+    /// Calls a listener. What it throws is an exception of JavaScript's own.
+    fn deliver(&self, env: &Env, number: u64, change: String) -> napi::Result<()> {
+        let listeners = self.listeners.borrow();
+        let Some(listener) = listeners.get(&number) else { return Ok(()) };
+        let listener = listener.borrow_back(env)?;
+        // The listener may change the listeners.
+        drop(listeners);
+        listener.call(change)
+    }
+
+    fn receive(&self, env: &Env, posted: Posted) -> napi::Result<()> {
+        match posted {
+            Posted::Completion(number, completion) => self.complete(env, number, completion),
+            Posted::Change(number, change) => self.deliver(env, number, change),
+            Posted::Delivered => {
+                self.undelivered.set(self.undelivered.get().saturating_sub(1));
+                self.release_environment(env)
+            }
+        }
+    }
+}
+
+/// A call that can change files while someone listens. Dropped after its turn has ended.
+pub struct CallChanges(Arc<CompletionSender>);
+
+impl Drop for CallChanges {
+    fn drop(&mut self) {
+        self.0.post(Posted::Delivered);
     }
 }
 
@@ -154,23 +246,21 @@ fn undefined(env: &Env) -> napi::Result<Js<'_>> {
     Ok(Js::new(env.raw(), raw))
 }
 
-/// Runs on the environment's thread for each completion; without an environment if it is ending.
+/// Runs on the environment's thread for all that is posted; without an environment if it is ending.
 unsafe extern "C" fn receive(
     env: sys::napi_env,
     _: sys::napi_value,
     _: *mut c_void,
-    completion: *mut c_void,
+    posted: *mut c_void,
 ) {
-    // SAFETY: The box comes from `send`, and this is its only use.
-    let (number, completion) = *unsafe { Box::from_raw(completion.cast::<(u64, Completion)>()) };
+    // SAFETY: The box comes from `post`, and this is its only use.
+    let posted = *unsafe { Box::from_raw(posted.cast::<Posted>()) };
     if !env.is_null()
         && let Some(queue) = CompletionQueue::find(env)
     {
         let env = Env::from_raw(env);
         // An error in settling a promise cannot be reported.
-        let _ = error::contained(|| {
-            queue.complete(&env, number, completion).map_err(error::CallError::from)
-        });
+        let _ = error::contained(|| queue.receive(&env, posted).map_err(error::CallError::from));
     }
 }
 
@@ -269,18 +359,27 @@ impl CompletionSender {
         }
     }
 
-    /// Posts the completion of a promise; dropped if the environment is ending.
+    /// Posts the completion of a promise.
     pub fn send(&self, number: u64, completion: Completion) {
+        self.post(Posted::Completion(number, completion));
+    }
+
+    /// Posts a change for a listener.
+    pub fn send_change(&self, number: u64, change: String) {
+        self.post(Posted::Change(number, change));
+    }
+
+    /// Posts anything; dropped if the environment is ending.
+    fn post(&self, posted: Posted) {
         let state = self.lock();
         let Some(Function(function)) = state.function else { return };
-        let completion = Box::into_raw(Box::new((number, completion)));
+        let posted = Box::into_raw(Box::new(posted));
         let mode = sys::ThreadsafeFunctionCallMode::nonblocking;
         // SAFETY: The function is open, and cannot be closed while the state is locked.
-        let status =
-            unsafe { sys::napi_call_threadsafe_function(function, completion.cast(), mode) };
+        let status = unsafe { sys::napi_call_threadsafe_function(function, posted.cast(), mode) };
         if status != sys::Status::napi_ok {
             // SAFETY: The function did not take the box.
-            drop(unsafe { Box::from_raw(completion) });
+            drop(unsafe { Box::from_raw(posted) });
         }
     }
 

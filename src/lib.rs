@@ -11,6 +11,7 @@ mod bulk;
 mod command;
 mod completions;
 mod error;
+mod events;
 mod external;
 mod in_memory;
 mod js;

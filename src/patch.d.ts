@@ -624,6 +624,51 @@ export interface HashSessionStore {
   dir?: string
 }
 
+/** What a committed patch changed. */
+export interface SessionChange {
+  /** The files, in the order of their first operation. */
+  files: ChangedFile[]
+}
+
+/** A file that a committed patch changed. */
+export interface ChangedFile {
+  /** Its absolute path, or its last one if it was deleted. */
+  path: string
+  /** Its absolute path before, if it was moved. */
+  from?: string
+  change: 'edited' | 'created' | 'moved' | 'deleted'
+  /** Lines added. */
+  added: number
+  /** Lines removed. */
+  removed: number
+  /** Its number of lines now, if they were counted. */
+  lineCount?: number
+  /** The hash of its content now, as in a view, if it was read. */
+  snapshot?: string
+  /** The diff of its text. */
+  hunks?: DiffHunk[]
+  /** Whether it is a document, which the host writes. */
+  document: boolean
+  /** The version of the document's text before the patch, if the host gave one. */
+  version?: number
+}
+
+export interface HashSession {
+  /**
+   * Calls a function once for each committed patch of this session, in the order of the commits:
+   * those of `apply`, of plans and of tools. Not for dry runs, refusals and patches without effect.
+   *
+   * Sessions of this process that were opened from the same store call each other's listeners, also
+   * in other threads (not in Bun). A fork has its own.
+   *
+   * The function is called after the answer of the call. What it throws is an uncaught exception.
+   * It does not keep the process alive.
+   */
+  on(event: 'change', listener: (this: HashSession, change: SessionChange) => void): this
+  /** Removes a function that was added. */
+  off(event: 'change', listener: (this: HashSession, change: SessionChange) => void): this
+}
+
 /** The properties of a document. */
 export interface DocumentOptions {
   /** A number that the outcome of an edit returns, such as the version of an editor's buffer. */

@@ -9,7 +9,7 @@ use napi::Env;
 use napi::bindgen_prelude::ToNapiValue;
 
 use super::abort::Signal;
-use super::completions::{CompletionQueue, CompletionSender, Pending, Settled};
+use super::completions::{CallChanges, CompletionQueue, CompletionSender, Pending, Settled};
 use super::error::{self, CallError, Result, contained, error_object, rejected};
 use super::external;
 use super::js::Js;
@@ -53,7 +53,10 @@ pub fn now<'env, C: Call>(
     error::returned(env, || match prepare()? {
         (_, Some(signal)) => Err(signal
             .wrong("none: a synchronous call cannot be aborted. Use the asynchronous function")),
-        (mut call, None) => {
+        (call, None) => {
+            // Dropped after the call.
+            let _changes = changes_of::<C>(env)?;
+            let mut call = call;
             // Waits for its turn by blocking: this thread has nothing else to do.
             call.enter();
             Ok(C::answer(call.run(&Cancel::default())?))
@@ -74,6 +77,11 @@ pub fn later<'env, C: Call>(
     started.or_else(|error: CallError| rejected(env, error.into_js(env)?))
 }
 
+/// Keeps the environment until listeners have the changes of a call that writes.
+fn changes_of<C: Call>(env: &Env) -> napi::Result<Option<CallChanges>> {
+    if C::WRITES { CompletionQueue::changes_of_call(env) } else { Ok(None) }
+}
+
 fn start<'env, C: Call>(env: &'env Env, call: C, signal: Option<Signal<'env>>) -> Result<Js<'env>> {
     let cancel = Cancel::default();
     if let Some(signal) = signal
@@ -86,6 +94,7 @@ fn start<'env, C: Call>(env: &'env Env, call: C, signal: Option<Signal<'env>>) -
     let number = queue.next_number();
     let in_flight = Arc::new(InFlight {
         call: Mutex::new(Some(call)),
+        changes: Mutex::new(changes_of::<C>(env)?),
         cancel: cancel.clone(),
         sender: queue.sender(),
         number,
@@ -115,6 +124,8 @@ fn start<'env, C: Call>(env: &'env Env, call: C, signal: Option<Signal<'env>>) -
 struct InFlight<C> {
     /// `None` once the call runs or was aborted.
     call: Mutex<Option<C>>,
+    /// Dropped after the call.
+    changes: Mutex<Option<CallChanges>>,
     cancel: Cancel,
     sender: Arc<CompletionSender>,
     number: u64,
@@ -137,6 +148,7 @@ impl<C: Call> InFlight<C> {
             let output = contained(|| self.call(&mut call));
             self.complete(output);
         }
+        drop(self.changes.lock().take());
         self.sender.end();
     }
 
@@ -151,6 +163,7 @@ impl<C: Call> InFlight<C> {
         self.cancel.cancel();
         if self.take().is_some() {
             self.complete(Err(aborted()));
+            drop(self.changes.lock().take());
         }
     }
 

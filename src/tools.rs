@@ -186,6 +186,27 @@ pub fn tool_remember<'env>(
     })
 }
 
+/// What an edit would do, from the part of its arguments that has arrived, as JSON.
+#[napi(namespace = "tools", js_name = "preview", skip_typescript)]
+pub fn tool_preview<'env>(
+    env: &'env Env,
+    session: &HashSession,
+    kind: Js<'env>,
+    arguments: Js<'env>,
+    options: Js<'env>,
+    is_partial: Js<'env>,
+) -> napi::Result<Js<'env>> {
+    error::returned(env, || {
+        let operations = allowed(&Options::of(options, OF_TOOLS)?)?;
+        let is_partial = Field::argument("partial", is_partial)?.read()?;
+        let given = to_arguments(arguments, Strings::Lossy);
+        let options = ToolsOptions { operations, ..ToolsOptions::default() };
+        let tools = Tools::new(&*session.for_call()?, options);
+        let preview = tools.preview(kind_of(kind)?, given, is_partial, &Cancel::default());
+        Ok(Text::from(serde_json::to_string(&preview).unwrap_or_default()))
+    })
+}
+
 /// A short title of a call, from the part of its arguments that has arrived.
 #[napi(namespace = "tools", js_name = "title", skip_typescript)]
 pub fn tool_title<'env>(
@@ -426,7 +447,7 @@ impl TypeName for ToolAnswer {
 
 impl ToNapiValue for ToolAnswer {
     unsafe fn to_napi_value(env: sys::napi_env, answer: Self) -> napi::Result<sys::napi_value> {
-        let ToolResult { text, is_error, images, summary, structured, diff, plan } = answer.0;
+        let ToolResult { text, is_error, images, summary, structured, diff, plan, .. } = answer.0;
         let images: Vec<ReadImage> = images.into_iter().map(ReadImage::from).collect();
         let env = Env::from_raw(env);
         let mut object = Object::new(&env)?;

@@ -6,7 +6,7 @@ import { truncateToWidth } from '@earendil-works/pi-tui'
 import { hashTools } from 'hashline-native/tools'
 import { prepared } from './arguments.js'
 import { passed } from './images.js'
-import { callRow, component, resultRows } from './rows.js'
+import { callRow, component, previewRows, resultRows } from './rows.js'
 import {
   addFiles,
   detailsOf,
@@ -21,7 +21,7 @@ import {
 
 /**
  * @import { ExtensionAPI, ExtensionContext, ToolDefinition } from '@earendil-works/pi-coding-agent'
- * @import { HashTool } from 'hashline-native/tools'
+ * @import { EditTool, HashTool } from 'hashline-native/tools'
  * @import { Resize } from './images.js'
  * @import { Details } from './session.js'
  */
@@ -75,7 +75,7 @@ export default function hashline(pi) {
 
 /**
  * @param {HashTool} tool
- * @param {() => HashTool} current returns the tool of the current session
+ * @param {() => HashTool | EditTool} current returns the tool of the current session
  * @returns {ToolDefinition<any, Details>}
  */
 function definition({ name, title, description, snippet, guidelines, inputSchema }, current) {
@@ -95,8 +95,17 @@ function definition({ name, title, description, snippet, guidelines, inputSchema
       const text = [result.text, ...notes].join('\n')
       return { content: [{ type: 'text', text }, ...content], details: detailsOf(result) }
     },
-    renderCall: (args, theme, { state }) =>
-      component(() => [callRow(current(), args, theme, state.details)], truncateToWidth),
+    renderCall(args, theme, { state, argsComplete, executionStarted, expanded }) {
+      const tool = current()
+      // Once it is written, the same edit would be refused.
+      const isAwaited = !executionStarted && state.details === undefined
+      if (isAwaited && 'preview' in tool) {
+        state.preview = tool.preview(args, { partial: !argsComplete })
+      }
+      const below = state.details === undefined && expanded ? previewRows(state.preview, theme) : []
+      const row = () => callRow(current(), args, theme, state.details, state.preview)
+      return component(() => [row(), ...below], truncateToWidth)
+    },
     renderResult({ content, details }, { expanded, isPartial }, theme, { state }) {
       if (!isPartial && details) state.details = details
       const rows = expanded ? resultRows(content, details, theme) : []

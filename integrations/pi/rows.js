@@ -2,7 +2,7 @@
 // diff or the text below it.
 
 /**
- * @import { HashTool } from 'hashline-native/tools'
+ * @import { EditPreview, HashTool } from 'hashline-native/tools'
  * @import { Details } from './session.js'
  *
  * @typedef {'accent' | 'error' | 'muted' | 'toolDiffAdded' | 'toolDiffContext' | 'toolDiffRemoved' | 'toolOutput' | 'toolTitle'} Colour
@@ -11,19 +11,31 @@
  */
 
 /**
- * The line of a call: its title, and its result once there is one.
+ * The line of a call: its title, and its result once there is one. Before that, how many lines an
+ * edit adds and removes as far as it has arrived.
  * @param {HashTool} tool
  * @param {unknown} args
  * @param {Theme} theme
  * @param {Details} [details]
+ * @param {EditPreview} [preview]
  */
-export function callRow(tool, args, theme, details) {
+export function callRow(tool, args, theme, details, preview) {
   const name = theme.fg('toolTitle', theme.bold(tool.name))
   const about = tool.callTitle(args)
   const title = theme.fg('accent', about || '…')
-  if (details === undefined) return ` ${name} ${title}`
+  if (details === undefined) {
+    const counts = countsOf(preview)
+    return ` ${name} ${title}${counts && theme.fg('muted', ` · ${counts}`)}`
+  }
   const colour = details.isError ? 'error' : 'muted'
   return ` ${name} ${title} ${theme.fg(colour, `· ${withoutName(details.summary, about)}`)}`
+}
+
+/** @param {EditPreview} [preview] */
+function countsOf({ files } = { files: [], refused: [], omitted: [] }) {
+  const added = files.reduce((sum, file) => sum + file.added, 0)
+  const removed = files.reduce((sum, file) => sum + file.removed, 0)
+  return [added && `+${added}`, removed && `-${removed}`].filter(Boolean).join(' ')
 }
 
 /** The summary without the file name that the title already has. */
@@ -46,6 +58,19 @@ export function resultRows(content, details, theme) {
     .split('\n')
     .map((row) => ` ${coloured(row, details?.diff !== undefined, theme)}`)
 }
+
+/**
+ * The rows below the line of an edit that is still arriving, when it is expanded: its diff so far.
+ * @param {EditPreview | undefined} preview
+ * @param {Theme} theme
+ */
+export const previewRows = (preview, theme) =>
+  (preview?.files ?? []).flatMap(({ diff }) =>
+    diff
+      .trimEnd()
+      .split('\n')
+      .map((row) => ` ${coloured(row, true, theme)}`),
+  )
 
 /**
  * @param {string} row

@@ -6,11 +6,12 @@ const addon = require('../addon.cjs')
 const { executeWithHook } = require('./after.cjs')
 const { executeApproved } = require('./approval.cjs')
 const { executeOn } = require('./files.cjs')
+const { preview } = require('./preview.cjs')
 
 /**
  * @import { HashSession } from '../..'
  * @import { Hook } from './after.cjs'
- * @import { Approve, ExecuteOptions, HashTool, HashToolsOptions, HostFiles, ToolNames, ToolResult } from '../tools.cjs'
+ * @import { Approve, ExecuteOptions, HashTool, HashToolsOptions, HostFiles, PreviewOptions, ToolNames, ToolResult } from '../tools.cjs'
  *
  * @typedef {'read' | 'search' | 'apply' | 'read_json' | 'apply_json' | 'undo'} Kind
  * @typedef {Omit<HashToolsOptions, 'names' | 'files' | 'approve' | 'afterWrite' | 'afterWriteTimeoutMs'>} OwnOptions
@@ -74,6 +75,13 @@ function makeTool(
       }
       return asks ? executeApproved(approve, run, options) : run(options)
     },
+  }
+  if (kind === 'apply' || kind === 'apply_json') {
+    const of = { session, kind, options, isOfHost: files !== undefined }
+    Object.assign(tool, {
+      preview: (/** @type {unknown} */ args, /** @type {PreviewOptions} */ given) =>
+        preview(of, args, given),
+    })
   }
   KINDS.set(tool, kind)
   return tool

@@ -19,6 +19,7 @@
 
 pub mod apply;
 mod block;
+mod line_diff;
 pub mod outcome;
 pub mod plan;
 mod recurring;

@@ -33,7 +33,7 @@ pub use data::{JsonFault, VALUE, Value, from_json, from_json_value, unique_keys}
 pub use path::{JsonAnchor, JsonPath, PathStep};
 pub use read::{JsonRequest, JsonView, read_json, read_json_bytes};
 pub use resolve::JsonAnchorRefusal;
-pub use value::JsonValue;
+pub use value::{JsonValue, PartialValue};
 
 /// An edit of a JSON document, by anchor.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

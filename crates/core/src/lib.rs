@@ -81,8 +81,9 @@ pub use self::{
     },
     view::width::Columns,
     workspace::{
-        IMAGE_LIMIT_BYTES, OpenDocumentInfo, Plan, ReadImage, ReadOn, ReadReport, Root, Session,
-        SessionLimits, SessionOptions, StoreOptions, UndoablePatch, Workspace, WorkspaceOptions,
+        ChangedFile, IMAGE_LIMIT_BYTES, OpenDocumentInfo, PREVIEW_FILE_BYTES, Plan, ReadImage,
+        ReadOn, ReadReport, Root, Session, SessionChange, SessionLimits, SessionOptions,
+        StoreOptions, Subscription, UndoablePatch, Workspace, WorkspaceOptions,
     },
 };
 
@@ -96,7 +97,9 @@ pub mod request {
 pub mod host {
     pub use crate::edit::outcome::reported_failures;
     pub use crate::edit::report::omitted_problems;
-    pub use crate::json::{JsonFault, VALUE, Value, from_json, from_json_value, unique_keys};
+    pub use crate::json::{
+        JsonFault, PartialValue, VALUE, Value, from_json, from_json_value, unique_keys,
+    };
     pub use crate::view::excerpt::{ANSWER_LIMIT_BYTES, ANSWER_LIMIT_LINES};
     pub use crate::view::scope::Host;
     pub use crate::workspace::{Delivery, Mark, Start, Turn, serves};
@@ -109,4 +112,5 @@ pub mod host {
     pub use hashline_lines::rows::{
         FormatOptions, GAP, file_header, one_line, recycle, version_path,
     };
+    pub use hashline_omp::{PartHead, ScriptPart, script_parts};
 }

@@ -44,8 +44,9 @@ use hashline_lines::dialect::Dialect;
 pub use directories::Root;
 pub use roots::serves;
 pub use session::{
-    Delivery, IMAGE_LIMIT_BYTES, Mark, OpenDocumentInfo, Plan, ReadImage, ReadOn, ReadReport,
-    Session, SessionLimits, SessionOptions, StoreOptions, Turn, UndoablePatch,
+    ChangedFile, Delivery, IMAGE_LIMIT_BYTES, Mark, OpenDocumentInfo, PREVIEW_FILE_BYTES, Plan,
+    ReadImage, ReadOn, ReadReport, Session, SessionChange, SessionLimits, SessionOptions,
+    StoreOptions, Subscription, Turn, UndoablePatch,
 };
 pub use turns::Start;
 
@@ -117,6 +118,14 @@ impl<'fs> Workspace<'fs> {
 
     fn on_other(self, fs: &'fs dyn FileSystem) -> Self {
         Workspace { fs, ..self }
+    }
+
+    /// The workspace with a lower size limit of files.
+    fn limited_to(&self, max_file_bytes: u64) -> Self {
+        let mut workspace = self.clone();
+        let limit = &mut workspace.options.max_file_bytes;
+        *limit = max_file_bytes.min(*limit);
+        workspace
     }
 
     fn has_disk(&self) -> bool {

@@ -34,9 +34,28 @@ pub struct AppliedPatch {
     /// The text by which it is undone, or why it cannot be undone.
     pub inverse: Result<Version, String>,
     /// The size of that text.
-    pub inverse_bytes: u64,
+    pub(super) inverse_bytes: u64,
     /// The texts of its files after the patch.
     pub after: Vec<Version>,
+}
+
+impl AppliedPatch {
+    /// A patch that was applied at a time, in milliseconds after the epoch.
+    pub fn new(
+        time_ms: u64,
+        files: Vec<PathBuf>,
+        inverse: Result<Version, String>,
+        after: Vec<Version>,
+    ) -> AppliedPatch {
+        let text = inverse.as_ref().ok().and_then(Version::body);
+        let inverse_bytes = text.map_or(0, |body| body.text.len() as u64);
+        AppliedPatch { time_ms, files, inverse, inverse_bytes, after }
+    }
+
+    /// The hash of the text by which it is undone.
+    pub fn inverse_hash(&self) -> Option<u128> {
+        self.inverse.as_ref().ok().map(Version::hash)
+    }
 }
 
 /// A patch that can be undone.

@@ -2,7 +2,7 @@
 //! their numbers in the version that has this tag. `hashline-core` applies them to files.
 //!
 //! `rows` classifies a row, `read` groups rows into sections, and `body` parses the new lines of a
-//! `hunk`. Deviations from the grammar that models write are accepted where they have one meaning,
+//! `hunk`. `parts` splits a text that is still arriving. Deviations from the grammar that models write are accepted where they have one meaning,
 //! and are reported in notes.
 
 #![deny(missing_docs)]
@@ -10,12 +10,14 @@
 
 mod body;
 mod hunk;
+mod parts;
 mod read;
 mod rows;
 
 use hashline_lines::tag::Tag;
 
 pub use hunk::{HunkAct, HunkGap, HunkLines, Register, ScriptHunk};
+pub use parts::{PartHead, ScriptPart, script_parts};
 pub use read::{HUNKS_LIMIT, ReadScript, read_script};
 
 /// A header and the hunks below it, which edit one file.

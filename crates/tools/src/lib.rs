@@ -5,8 +5,10 @@
 //! A tool is declared once, and its schema, the parsing of its arguments and the refusal of unknown
 //! fields are derived from the declaration. `table` defines fields, `tool` defines what a tool is,
 //! and `read`, `search`, `apply`, `script` and `json` declare the tools. `tools` lists them and
-//! runs calls; `after` answers edits once a formatter has run; `named` finds the files that a call names. `text` parses JSON as models write it; `arguments`, `operations` and `path` accept
-//! common mistakes in it. `bounds` limits the length of answers, `title` that of titles. `vendors`
+//! runs calls; `after` answers edits once a formatter has run; `named` finds the files that a call
+//! names, and `preview` shows what a call would do while it is still arriving. `text` parses JSON as
+//! models write it; `arguments`, `operations` and `path` accept common mistakes in it. `bounds` limits
+//! the length of answers, `title` that of titles. `vendors`
 //! converts definitions to the formats of vendors.
 //!
 //! The crate is synchronous and independent of JavaScript and of any protocol.
@@ -21,6 +23,7 @@ mod json;
 mod named;
 mod operations;
 mod path;
+mod preview;
 mod read;
 mod remember;
 mod script;
@@ -39,6 +42,10 @@ pub use bounds::AnswerLimits;
 pub use named::NamedFiles;
 pub use operations::operation_names;
 pub use path::path_of_url;
+pub use preview::{
+    LineSpan, Omission, OmissionReason, PREVIEW_TEXT_BYTES, PendingOperation, Preview,
+    PreviewedFile, Refusal,
+};
 pub use table::Allowed;
 pub use text::Unreadable;
 pub use tool::{CallOptions, Names, ToolKind, ToolsOptions};

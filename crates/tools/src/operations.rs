@@ -780,7 +780,7 @@ fn tagged_operation(op: &str, edit: &Fields) -> Option<&'static str> {
 }
 
 /// Whether the arguments are a single operation without a list around it.
-fn is_single_operation(fields: &Fields) -> bool {
+pub fn is_single_operation(fields: &Fields) -> bool {
     fields.given("op").is_some() || fields.given("type").is_some() || has_old_text(fields)
 }
 
@@ -789,7 +789,7 @@ fn has_old_text(fields: &Fields) -> bool {
 }
 
 /// Whether a value is an operation of the schema rather than an edit in the shape of another tool.
-fn is_operation(value: &Value) -> bool {
+pub fn is_operation(value: &Value) -> bool {
     let Value::Object(fields) = value else { return false };
     let word = |name: &str| fields.iter().find(|(field, _)| field == name).map(|(_, held)| held);
     match word("op").or_else(|| word("type")) {

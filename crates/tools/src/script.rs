@@ -64,12 +64,13 @@ fn tool_text(options: &ToolsOptions, _: &Dialect) -> ToolText {
     }
 }
 
-fn apply(call: &Call<'_>, turn: Turn, mut given: Arguments<'_>) -> Result<Answer, CallError> {
+/// The patch in the arguments of a call.
+pub fn patch(call: &Call<'_>, given: &mut Arguments<'_>) -> Result<Value, CallError> {
     given.normalize(SCRIPT.fields)?;
     if !call.allowed.is_all() {
         return Err(malformed(NOT_LIMITED.to_owned()));
     }
-    let patch = match new_file(call, &mut given)? {
+    Ok(match new_file(call, given)? {
         Some(operation) => {
             Value::Object(vec![(OPERATIONS.name.to_owned(), Value::Array(vec![operation]))])
         }
@@ -77,7 +78,11 @@ fn apply(call: &Call<'_>, turn: Turn, mut given: Arguments<'_>) -> Result<Answer
             let patch = given.text(PATCH.name, "a patch, which begins with [path#TAG]")?;
             Value::Object(vec![(PATCH.name.to_owned(), Value::String(patch))])
         }
-    };
+    })
+}
+
+fn apply(call: &Call<'_>, turn: Turn, mut given: Arguments<'_>) -> Result<Answer, CallError> {
+    let patch = patch(call, &mut given)?;
     let names_no_version = given.fields.string(PATCH.name).is_some_and(has_bare_header);
     let mut answer = apply_patch(call, turn, patch)?;
     if answer.codes.contains(&Code::FileNotFound) || answer.is_error && names_no_version {

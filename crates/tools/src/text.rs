@@ -1,7 +1,7 @@
 //! JSON text of arguments: its limits, and what a text that is still arriving holds so far.
 
 use hashline_core::Code;
-use hashline_core::host::Value;
+use hashline_core::host::{PartialValue, Value};
 
 /// The largest nesting depth of arguments.
 pub const MAX_DEPTH: usize = 64;
@@ -44,6 +44,93 @@ pub fn parse_partial(text: &str) -> Option<Value> {
         Some(end) => Value::from_part(&(text[..end].to_owned() + "\"")),
         None => Value::from_part(text),
     }
+}
+
+/// A field of an object.
+pub type ObjectField = (String, Value);
+
+/// A value of a JSON text that may not have arrived completely.
+#[derive(Debug)]
+pub struct Arriving {
+    /// What has arrived of it.
+    pub value: Value,
+    /// How many objects and arrays in it are open, with itself.
+    open: usize,
+    /// Whether its last value is a string, number or word that may go on.
+    ends_in_scalar: bool,
+}
+
+impl Arriving {
+    /// The start of a JSON text, with or without a code block around it.
+    pub fn of(text: &str) -> Option<Arriving> {
+        let text = within_fence(text);
+        let open_string = Extent::of(text).open_string;
+        let closed = open_string.map(|end| text[..end].to_owned() + "\"");
+        let text = closed.as_deref().unwrap_or(text);
+        let PartialValue { value, open, ends_in_scalar } = PartialValue::of(text)?;
+        let may_go_on = open_string.is_some() || !text.ends_with('"');
+        Some(Arriving { value, open, ends_in_scalar: ends_in_scalar && may_go_on })
+    }
+
+    /// A value that has arrived completely.
+    pub fn whole(value: Value) -> Arriving {
+        Arriving { value, open: 0, ends_in_scalar: false }
+    }
+
+    /// A value of which each last field and item may be incomplete.
+    pub fn unfinished(value: Value) -> Arriving {
+        Arriving { value, open: usize::MAX, ends_in_scalar: true }
+    }
+
+    /// Whether it has arrived completely.
+    pub fn is_whole(&self) -> bool {
+        self.open == 0 && !self.ends_in_scalar
+    }
+
+    /// Whether the last child of an object or array is incomplete.
+    fn has_open_child(&self) -> bool {
+        self.open > 1 || self.open == 1 && self.ends_in_scalar
+    }
+
+    fn child(&self, value: Value) -> Arriving {
+        Arriving { value, open: self.open.saturating_sub(1), ends_in_scalar: self.ends_in_scalar }
+    }
+
+    /// The complete fields of an object, and the one that is still arriving.
+    pub fn into_fields(mut self) -> (Vec<ObjectField>, Option<(String, Arriving)>) {
+        let Value::Object(mut fields) = std::mem::replace(&mut self.value, Value::Null) else {
+            return (Vec::new(), None);
+        };
+        let last = self.has_open_child().then(|| fields.pop()).flatten();
+        let last = last.map(|(name, value)| (name, self.child(value)));
+        (fields, last)
+    }
+
+    /// The complete items of an array, and the one that is still arriving.
+    pub fn into_items(mut self) -> (Vec<Value>, Option<Arriving>) {
+        let Value::Array(mut items) = std::mem::replace(&mut self.value, Value::Null) else {
+            return (Vec::new(), None);
+        };
+        let last = self.has_open_child().then(|| items.pop()).flatten();
+        let last = last.map(|value| self.child(value));
+        (items, last)
+    }
+}
+
+/// The text without the start of a Markdown code block, and without its end if that has arrived.
+fn within_fence(text: &str) -> &str {
+    if let Some(inside) = without_fence(text) {
+        return inside;
+    }
+    match text.trim_start().strip_prefix("```") {
+        Some(rest) => rest.trim_start_matches(|letter: char| letter.is_ascii_alphanumeric()),
+        None => text,
+    }
+}
+
+/// Whether a text is the start of a Markdown code block.
+pub fn has_open_fence(text: &str) -> bool {
+    text.trim_start().starts_with("```") && without_fence(text).is_none()
 }
 
 /// The content of a text that is one Markdown code block.
@@ -147,6 +234,40 @@ mod tests {
         assert_eq!(parse_partial(""), None);
         assert_eq!(parse_partial("x"), None);
         assert!(parse_partial(&"[".repeat(100_000)).is_some());
+    }
+
+    #[test]
+    fn a_child_is_complete_once_its_end_has_arrived() {
+        let whole = r#"{"a":"b","list":[{"x":1},[2],"s",4]}"#;
+        let count = |end: usize| {
+            let (fields, last) = Arriving::of(&whole[..end])?.into_fields();
+            let list = last.map_or((0, false), |(_, list)| {
+                let (items, open) = list.into_items();
+                (items.len(), open.is_some())
+            });
+            Some((fields.len(), list))
+        };
+        let counts: Vec<_> = (1..=whole.len()).filter_map(count).collect();
+        let mut distinct = counts.clone();
+        distinct.dedup();
+        let expected = [
+            (0, (0, false)),
+            (1, (0, false)),
+            (1, (0, true)),
+            (1, (1, false)),
+            (1, (1, true)),
+            (1, (2, false)),
+            (1, (2, true)),
+            (1, (3, false)),
+            (1, (3, true)),
+            (2, (0, false)),
+        ];
+        assert_eq!(distinct, expected);
+        assert!(Arriving::of(whole).unwrap().is_whole());
+        assert!(Arriving::of("```json\n{}\n").unwrap().is_whole());
+        // After a syntax error nothing is complete any more.
+        let (items, last) = Arriving::of("[1,,2]").unwrap().into_items();
+        assert_eq!((items.len(), last.is_some()), (1, false));
     }
 
     #[test]

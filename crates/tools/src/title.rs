@@ -71,6 +71,11 @@ impl PartialArguments {
         })
     }
 
+    /// Whether a field is true.
+    pub fn flag(&self, field: &Field) -> bool {
+        self.find(field, |value| Some(matches!(value, Value::Bool(true)))).unwrap_or_default()
+    }
+
     /// The items of the list in a field.
     pub fn list(&self, field: &Field) -> Vec<Value> {
         let items = self.find(field, |value| {

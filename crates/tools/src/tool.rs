@@ -128,6 +128,7 @@ pub struct ToolText {
 }
 
 /// The context of a call.
+#[derive(Clone, Copy)]
 pub struct Call<'a> {
     pub session: &'a Session,
     pub names: &'a Names,

@@ -162,6 +162,8 @@ pub struct ToolResult {
     pub text: String,
     /// Whether nothing was read, searched or written.
     pub is_error: bool,
+    /// The code of the first failure, if it is an error of the call or of its files.
+    pub code: Option<Code>,
     /// The images among the files that were read, in formats that models accept.
     pub images: Vec<ReadImage>,
     /// The outcome in a few words, for a line of a terminal.
@@ -262,6 +264,10 @@ impl Tools {
         &self.session
     }
 
+    pub(crate) fn options(&self) -> &ToolsOptions {
+        &self.options
+    }
+
     /// Calls a function with a [`Call`] outside of any call of a model. All operations are allowed,
     /// because it interprets calls that have run already.
     pub(crate) fn with_call<T>(&self, look: impl FnOnce(&Call<'_>) -> T) -> T {
@@ -295,6 +301,7 @@ impl Tools {
         ToolResult {
             text: bounded(text, max_bytes, dialect, &advice) + &bounded_notes(&notes),
             is_error,
+            code: codes.first().copied().filter(|_| is_error),
             images,
             summary: one_line(&summary),
             structured: with_repairs(structured, repairs.all()),
@@ -331,6 +338,7 @@ pub fn declined(reason: &str) -> ToolResult {
     ToolResult {
         text: format!("{NOTHING_WRITTEN}\nThe user did not approve this edit{reason}"),
         is_error: true,
+        code: None,
         images: Vec::new(),
         summary: "not approved".to_owned(),
         structured: with_repairs(json!({}), &[]),
@@ -341,10 +349,11 @@ pub fn declined(reason: &str) -> ToolResult {
 
 /// The result of a call that could not start or did not finish.
 pub fn refusal(kind: ToolKind, names: &Names, error: Error) -> ToolResult {
+    let code = Some(error.code);
     let Answer { text, is_error, summary, structured, .. } =
         failed(kind, names, &CallError::Engine(error));
-    let structured = with_repairs(structured, &[]);
-    ToolResult { text, is_error, images: Vec::new(), summary, structured, diff: None, plan: None }
+    let (structured, images) = (with_repairs(structured, &[]), Vec::new());
+    ToolResult { text, is_error, code, images, summary, structured, diff: None, plan: None }
 }
 
 /// The answer to a call that failed. Misuse certainly wrote nothing; the message of a disk fault

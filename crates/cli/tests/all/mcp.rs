@@ -190,6 +190,40 @@ fn a_client_reads_is_refused_and_edits() {
 }
 
 #[test]
+fn each_call_has_a_line_in_the_usage_log() {
+    let project = Project::new(&[("a.txt", LINES)]);
+    let log = project.path("log");
+    let mut command = project.command(&["mcp"]);
+    command.env("HASHLINE_USAGE_LOG", &log);
+    let mut client = Client::of(command);
+    client.shake_hands(&json!({}));
+    client.read("a.txt");
+    client.read("secret-name");
+    client.set_line("a.txt", "2hv", "line two");
+    client.set_line("a.txt", "2zz", "line two");
+    client.call("search", &json!(5));
+    client.request("tools/call", &json!({"name": "secret-name", "arguments": {}}));
+    client.leave();
+    let log = project.content("log");
+    let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let (last, calls) = lines.split_last().unwrap();
+    let logged: Vec<_> = calls.iter().map(|line| [&line["tool"], &line["code"]]).collect();
+    let expected = json!([
+        ["read", "OK"],
+        ["read", "FILE_NOT_FOUND"],
+        ["apply", "OK"],
+        ["apply", "HASH_MISMATCH"],
+        ["search", "INVALID_ARGUMENT"],
+        [null, "INVALID_ARGUMENT"]
+    ]);
+    assert_eq!(json!(logged), expected);
+    assert!(lines.iter().all(|line| line["command"] == "mcp" && line["timeMs"].is_u64()));
+    // The last line is that of the command.
+    assert_eq!(last["exitCode"], 0);
+    assert!(!log.contains("secret-name"));
+}
+
+#[test]
 fn regression_an_unquoted_number_is_the_anchor_of_a_blank_line() {
     let project = Project::new(&[("a.txt", "one\n\nthree\n\n")]);
     let mut client = Client::start(&project, &["--dialect", "lean"]);

@@ -136,7 +136,7 @@ fn apply_patch(
         scope.dialect,
         &patch,
         options.lock_timeout_ms,
-        patch_options.dry_run,
+        patch_options,
         cancel,
         recovered,
     ) {
@@ -200,12 +200,12 @@ fn apply_patch(
             return refused_plan(scope, rejected);
         }
         // From here on the answer is final, so the lines that it shows count as shown.
-        if let Some(call_memory) = call_memory {
+        if let Some(call_memory) = call_memory.filter(|_| !patch_options.is_preview) {
             call_memory.memory.learn_from_call(shown, call_memory.as_of, cancel);
         }
         return Ok(Outcome::Rejected(rejected));
     }
-    if call_memory.is_some() {
+    if call_memory.is_some() && !patch_options.is_preview {
         // The memory keeps each new text.
         for file in files.iter().filter(|file| !file.plan.regions.is_empty()) {
             file.after();
@@ -217,6 +217,12 @@ fn apply_patch(
         Ok(added) => added,
         Err(error) => return refused(scope, &patch, error),
     };
+    if patch_options.is_preview {
+        // No syntax check: the patch is not complete yet.
+        let checks = FileChecks::new();
+        let report = job.report(&added, patch_options, &checks, None);
+        return Ok(Outcome::Applied(report.applied));
+    }
     if let Some(plan) = &patch_options.plan
         && let Err(error) = job.check_plan(plan, &added, cancel)
     {
@@ -251,12 +257,16 @@ fn apply_patch(
     let reader = AnswerReader::of(patch_options);
     let mut updates =
         session.map(|session| job.memory_updates(session, reader, &added, &report.shown));
-    if let Some(updates) = updates.as_mut().filter(|_| patch.undo.is_none()) {
-        updates.extend(job.applied_patch(&added, cancel).map(MemoryUpdate::Applied));
+    let mut undone_by = None;
+    if let Some(updates) = updates.as_mut().filter(|_| patch.undo.is_none())
+        && let Some(applied) = job.applied_patch(&added, cancel)
+    {
+        undone_by = applied.inverse_hash();
+        updates.push(MemoryUpdate::Applied(applied));
     }
     let keeps_written = patch_options.keeps_written && !report.applied.files.is_empty();
     let applied = match session.filter(|_| keeps_written) {
-        Some(session) => job.keep_written(report, session, &added, patch_options)?,
+        Some(session) => job.keep_written(report, session, &added, patch_options, undone_by)?,
         None => report.applied,
     };
     match job.commit(&added, cancel) {

@@ -8,6 +8,7 @@ mod now;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::line_diff::{Hunk, hunks_of};
 use super::outcome::{Applied, Change, FileChange, FileDiff, Warning, WarningCode};
 use super::plan::{Plan, Region};
 use super::report::{
@@ -20,7 +21,7 @@ use super::session::CallMemory;
 use super::structure::{Break, Checked, Revision, SOURCE_LIMIT_BYTES, SyntaxTree, check};
 use super::written::{AfterWrite, Written, WrittenFile};
 use crate::view::scope::Scope;
-use alignment::{Alignment, hunks_of};
+use alignment::Alignment;
 use hashline_disk::bytes::Document;
 use hashline_lines::dialect::Dialect;
 use hashline_lines::lines::{LineIndex, Unit};
@@ -491,7 +492,7 @@ fn plan_between(before: Body<'_>, now: Body<'_>) -> Plan {
     let offset = |body: Body<'_>, line: u64| {
         body.index.span(body.text, line + 1).map_or(body.text.len(), |span| span.start)
     };
-    let region = |hunk: &alignment::Hunk| {
+    let region = |hunk: &Hunk| {
         let (old, new) = (&hunk.before, &hunk.after);
         let bytes = now.text[offset(now, new.start)..offset(now, new.end)].to_vec();
         let range = offset(before, old.start)..offset(before, old.end);

@@ -3,11 +3,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::line_diff::{Hunk, hunks_of};
 use super::request::{FileAction, LineEdit, Operation, Operations};
 use crate::view::scope::Scope;
-use hashline_disk::bytes::{snapshot, snapshot_of_file};
+use hashline_disk::bytes::{Charset, snapshot, snapshot_of_file};
 use hashline_disk::fs::{Place, Rights};
-use hashline_memory::{Version, hex};
+use hashline_memory::{Body, Version, hex};
 
 /// What undoes a patch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -128,6 +129,9 @@ pub struct UndoChecks {
     pub deleted: Vec<(usize, String)>,
 }
 
+/// A patch that replaced or deleted more cannot be undone.
+pub const UNDO_LIMIT_BYTES: usize = 4 << 20;
+
 /// No file has more lines or bytes, and sums of such numbers do not overflow.
 const MAX_NUMBER: u64 = 1 << 53;
 
@@ -145,6 +149,16 @@ impl Inverse {
             _ => true,
         });
         is_valid.then_some(inverse)
+    }
+
+    /// The text that a session keeps, or why it does not.
+    pub fn encoded(&self) -> Result<Version, String> {
+        let bytes = serde_json::to_vec(self).map_err(|cause| cause.to_string())?;
+        // Base64 needs a third more.
+        match bytes.len() > UNDO_LIMIT_BYTES * 3 / 2 {
+            true => Err("its old lines are too large to be kept".to_owned()),
+            false => Ok(Version::owned(bytes)),
+        }
     }
 
     /// The operations that undo the patch. `shown` is the name of a path for messages.
@@ -187,8 +201,40 @@ impl Inverse {
         operations
     }
 
+    /// Makes it undo what a formatter did to a file after the patch as well. `written` is the text
+    /// that the patch wrote; `now` and `snapshot` are the text of the file now and its content.
+    /// Returns whether it has changed: it has not if the file has another encoding.
+    pub fn follow(
+        &mut self,
+        path: &str,
+        written: Option<&Version>,
+        now: &Version,
+        snapshot: &str,
+    ) -> bool {
+        let file = self.files.iter_mut().find(|file| file.path() == path);
+        match file {
+            Some(
+                InverseFile::Created { snapshot: left, .. }
+                | InverseFile::Replaced { snapshot: left, .. },
+            ) => {
+                let is_other = left != snapshot;
+                snapshot.clone_into(left);
+                is_other
+            }
+            Some(InverseFile::Edited { restored, .. }) if restored.after != snapshot => {
+                let before = written.filter(|written| written.hash() == restored.text);
+                let before = before.and_then(|written| restored.text_before(written));
+                let lines = before.and_then(|before| {
+                    RestoredLines::between(&before, &restored.before, now, snapshot)
+                });
+                lines.map(|lines| *restored = lines).is_some()
+            }
+            Some(_) | None => false,
+        }
+    }
+
     /// Whether all files are as they were before the patch: a call that undid it may have died before
-    /// it could tell so.
+    /// that was recorded.
     pub fn is_undone(&self, scope: &Scope<'_>) -> bool {
         let has =
             |path: &str, expected: &str| content_snapshot(scope, path).as_deref() == Some(expected);
@@ -216,7 +262,66 @@ impl Inverse {
     }
 }
 
+impl InverseFile {
+    /// The path of the file.
+    fn path(&self) -> &str {
+        match self {
+            InverseFile::Edited { path, .. }
+            | InverseFile::Moved { path, .. }
+            | InverseFile::Created { path, .. }
+            | InverseFile::Deleted { path, .. }
+            | InverseFile::Replaced { path, .. } => path,
+        }
+    }
+}
+
+/// The bytes of a byte order mark.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Whether a content is a text in UTF-8, and whether it has a byte order mark; `None` if not.
+fn has_mark(text: &[u8], content: &str) -> Option<bool> {
+    match content {
+        content if content == snapshot(text) => Some(false),
+        content if content == snapshot(&[BYTE_ORDER_MARK, text].concat()) => Some(true),
+        _ => None,
+    }
+}
+
 impl RestoredLines {
+    /// The old lines where two texts differ, each with the snapshot of its content; `None` if they
+    /// are not both in UTF-8.
+    fn between(
+        before: &Version,
+        before_content: &str,
+        now: &Version,
+        now_content: &str,
+    ) -> Option<RestoredLines> {
+        let (old, new) = (before.body()?, now.body()?);
+        if has_mark(old.text, before_content)? != has_mark(new.text, now_content)? {
+            return None;
+        }
+        let lines = |text| <[u8]>::split_inclusive(text, |&byte| byte == b'\n').collect();
+        let (old_lines, new_lines): (Vec<_>, Vec<_>) = (lines(old.text), lines(new.text));
+        let offset = |body: Body<'_>, line: u64| {
+            body.index.span(body.text, line + 1).map_or(body.text.len(), |span| span.start)
+        };
+        let region = |Hunk { before, after }: Hunk| RestoredRegion {
+            after_line: after.start,
+            lines: after.end - after.start,
+            has_lead: false,
+            start: offset(new, after.start),
+            end: offset(new, after.end),
+            bytes: old.text[offset(old, before.start)..offset(old, before.end)].to_vec(),
+        };
+        Some(RestoredLines {
+            before: before_content.to_owned(),
+            after: now_content.to_owned(),
+            text: now.hash(),
+            charset: Charset::Utf8.name(),
+            regions: hunks_of(&old_lines, &new_lines).into_iter().map(region).collect(),
+        })
+    }
+
     /// The text before the patch. It is another one if the file is not in UTF-8, because the regions
     /// are those of its bytes.
     fn text_before(&self, after: &Version) -> Option<Version> {

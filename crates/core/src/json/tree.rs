@@ -107,10 +107,11 @@ impl<'t> Tree<'t> {
         builder::build(text, grammar, cancel)
     }
 
-    /// Parses the longest valid prefix of a text; none if it has no value.
-    pub fn parse_part(text: &'t str) -> Option<Tree<'t>> {
+    /// Parses the longest valid prefix of a text, and counts its open objects and arrays; none if
+    /// it has no value.
+    pub fn parse_part(text: &'t str) -> Option<(Tree<'t>, usize)> {
         check_length(text).ok()?;
-        Some(builder::build_part(text)).filter(|tree| tree.count() > 0)
+        Some(builder::build_part(text)).filter(|(tree, _)| tree.count() > 0)
     }
 
     /// Refuses a document with a duplicate key in an object.

@@ -58,17 +58,42 @@ impl Value {
     /// lone surrogates are replaced.
     pub fn from_part(text: &str) -> Option<Value> {
         let string = |raw: &str| Value::String(unescaped(raw).into_owned());
-        Tree::parse_part(text).map(|tree| request_value(&tree, ROOT, string))
+        Tree::parse_part(text).map(|(tree, _)| request_value(&tree, ROOT, string))
     }
 
     fn read(text: &str, grammar: JsonGrammar) -> Result<Value> {
         let tree = Tree::parse(text, grammar, &Cancel::default())?;
         tree.unique_keys()?;
-        let string = |raw: &str| match unescaped_and_well_formed(raw) {
-            (text, true) => Value::String(text.into_owned()),
-            (_, false) => Value::IllFormed,
-        };
-        Ok(request_value(&tree, ROOT, string))
+        Ok(request_value(&tree, ROOT, well_formed))
+    }
+}
+
+/// The longest valid prefix of a truncated or malformed text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PartialValue {
+    /// Its value. Keys may be duplicated.
+    pub value: Value,
+    /// How many objects and arrays are open at its end, from the outermost.
+    pub open: usize,
+    /// Whether its last value is a string, number or word that ends with the text.
+    pub ends_in_scalar: bool,
+}
+
+impl PartialValue {
+    /// Parses a text; none if it has no value.
+    pub fn of(text: &str) -> Option<PartialValue> {
+        let (tree, open) = Tree::parse_part(text)?;
+        let last = tree.count() - 1;
+        let ends_in_scalar = !tree.kind(last).is_container() && tree.end(last) == text.len();
+        Some(PartialValue { value: request_value(&tree, ROOT, well_formed), open, ends_in_scalar })
+    }
+}
+
+/// Decodes a string literal. A string with a lone surrogate is ill-formed.
+fn well_formed(raw: &str) -> Value {
+    match unescaped_and_well_formed(raw) {
+        (text, true) => Value::String(text.into_owned()),
+        (_, false) => Value::IllFormed,
     }
 }
 

@@ -5,6 +5,7 @@
 //! line as shown. The rules: docs/protocol.md, "Sessions".
 
 mod broken;
+mod changes;
 mod delivery;
 mod documents;
 mod observe;
@@ -36,6 +37,7 @@ use crate::view::read::{FileView, MAX_MATCHES, ReadRequest};
 use crate::view::scope::Scope;
 use crate::view::search::{SearchQuery, SearchResult};
 use broken::BrokenFiles;
+use changes::ChangeListeners;
 use delivery::Undelivered;
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Code, Error, Result, Spelling};
@@ -52,6 +54,7 @@ use repeats::Repeats;
 use turn::QueuePosition;
 use watch::FileWatch;
 
+pub use changes::{ChangedFile, SessionChange, Subscription};
 pub use delivery::{Delivery, Mark};
 pub use documents::OpenDocumentInfo;
 pub use turn::Turn;
@@ -158,6 +161,9 @@ const STORE_RETENTION: Duration = Duration::from_secs(14 * 86_400);
 /// The maximum length of an id.
 const MAX_ID_CHARS: usize = 200;
 
+/// The size limit of the files of a preview.
+pub const PREVIEW_FILE_BYTES: u64 = 2 << 20;
+
 /// An image that was read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -217,6 +223,7 @@ struct SessionState {
     watch: FileWatch,
     broken: BrokenFiles,
     repeats: Repeats,
+    changes: Arc<ChangeListeners>,
 }
 
 impl Session {
@@ -230,7 +237,8 @@ impl Session {
         let options = options.into().resolved()?;
         options.check_directories()?;
         let memory = SessionMemory::new(options.memory, options.workspace.dialect);
-        Ok(Session::with_state(options, memory, PatchState::default(), Overlay::default()))
+        let (patches, changes) = (PatchState::default(), Arc::default());
+        Ok(Session::with_state(options, memory, patches, Overlay::default(), changes))
     }
 
     /// The session on another file system.
@@ -260,13 +268,18 @@ impl Session {
         }
         let dir = store.dir.as_deref().or(options.workspace.state_dir.as_deref());
         let records = || {
-            sweep(&OsFileSystem, &state_dir(dir)?, STORE_RETENTION);
-            RecordStore::open(&OsFileSystem, state_dir(dir)?, &snapshot(id.as_bytes()))
+            let opened = state_dir(dir)?;
+            sweep(&OsFileSystem, &opened, STORE_RETENTION);
+            let changes = ChangeListeners::of_store(&OsFileSystem, opened.path(), id);
+            let records =
+                RecordStore::open(&OsFileSystem, state_dir(dir)?, &snapshot(id.as_bytes()))?;
+            Ok((records, changes))
         };
         let spelling = options.workspace.host.spelling;
-        let records = records().map_err(|error| error.spelled(spelling))?;
+        let (records, changes) = records().map_err(|error: Error| error.spelled(spelling))?;
         let memory = SessionMemory::kept_in(records, options.memory, options.workspace.dialect);
-        Ok(Session::with_state(options, memory, PatchState::default(), Overlay::default()))
+        let patches = PatchState::default();
+        Ok(Session::with_state(options, memory, patches, Overlay::default(), changes))
     }
 
     fn with_state(
@@ -274,6 +287,7 @@ impl Session {
         memory: SessionMemory,
         patches: PatchState,
         documents: Overlay,
+        changes: Arc<ChangeListeners>,
     ) -> Session {
         let state = Arc::new(SessionState {
             memory,
@@ -284,6 +298,7 @@ impl Session {
             watch: FileWatch::default(),
             broken: BrokenFiles::default(),
             repeats: Repeats::default(),
+            changes,
         });
         Session::with_shared_state(options, state)
     }
@@ -316,7 +331,8 @@ impl Session {
     /// A separate session with a copy of the memory and the documents, not stored on disk.
     pub fn fork(&self) -> Session {
         let (memory, patches) = (self.state.memory.fork(), self.state.patches.fork());
-        Session::with_state(self.options.clone(), memory, patches, self.state.documents.fork())
+        let (options, documents) = (self.options.clone(), self.state.documents.fork());
+        Session::with_state(options, memory, patches, documents, Arc::default())
     }
 
     /// The options of the session.
@@ -523,6 +539,31 @@ impl Session {
         self.apply_at(&self.enqueue(Access::Writes), patch, patch_options, cancel)
     }
 
+    /// What a patch would do as far as the model has written it: its diffs, or the refusal. Nothing
+    /// of it counts as shown, and it neither waits for calls nor delays any. It does not check the
+    /// syntax of files. Files over [`PREVIEW_FILE_BYTES`] are refused.
+    pub fn preview(
+        &self,
+        patch: &Patch,
+        diff_context_lines: u64,
+        cancel: &Cancel,
+    ) -> Result<Outcome> {
+        let read = self.workspace.read_patch(patch, cancel);
+        let options = PatchOptions {
+            dry_run: true,
+            is_preview: true,
+            diff_context_lines: Some(diff_context_lines),
+            ..PatchOptions::default()
+        };
+        // The model is writing the patch now, by what it has read until now.
+        let mark = self.mark();
+        let (memory, patches) = (&self.state.memory, Some(&self.state.patches));
+        let (unseen, as_of) = (self.options.unseen, mark.as_of);
+        let call_memory = Some(CallMemory { memory, patches, unseen, as_of, cancel });
+        let workspace = self.workspace.limited_to(PREVIEW_FILE_BYTES);
+        workspace.apply_remembering(read, &options, call_memory, cancel)
+    }
+
     /// Plans a patch: its outcome as a dry run, which [`Session::apply_plan`] can apply later.
     pub fn plan(
         &self,
@@ -568,7 +609,7 @@ impl Session {
         };
         let mut outcome = self.apply_read(read, as_of, patch_options, cancel)?;
         self.state.repeats.note_patch(patch, patch_options, &mut outcome);
-        self.note_outcome(&outcome, patch_options);
+        self.note_outcome(position, &outcome, patch_options);
         Ok(outcome)
     }
 
@@ -597,12 +638,20 @@ impl Session {
     }
 
     /// Notes which files a patch changed, or a refusal shows.
-    fn note_outcome(&self, outcome: &Outcome, patch_options: &PatchOptions) {
+    fn note_outcome(
+        &self,
+        position: &QueuePosition,
+        outcome: &Outcome,
+        patch_options: &PatchOptions,
+    ) {
         // The session's own changes are not reported as changes, nor are files whose lines a
         // refusal shows.
         let files = match outcome {
             Outcome::Applied(_) if patch_options.dry_run => Vec::new(),
-            Outcome::Applied(applied) => self.note_written(applied),
+            Outcome::Applied(applied) => {
+                position.change(self.change_of(applied));
+                self.note_written(applied)
+            }
             Outcome::Rejected(rejected) => {
                 let names = rejected.failures.iter().filter_map(|failure| failure.path.as_ref());
                 let names: BTreeSet<&String> = names.collect();

@@ -12,6 +12,7 @@ mod support;
 mod answers;
 mod apply;
 mod cancel;
+mod changes;
 mod code_blocks;
 mod control_characters;
 mod documents;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use hashline_core::{
-    Cancel, Change, Code, Outcome, Patch, PatchOperation, PatchOptions, Session, SessionOptions,
-    StoreOptions,
+    AfterWrite, Cancel, Change, Code, Outcome, Patch, PatchOperation, PatchOptions, Session,
+    SessionOptions, StoreOptions,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -274,6 +274,34 @@ fn documents_are_undone_like_files() {
         let document = undone.files[0].document.clone().unwrap();
         assert_eq!(document.content, Some(content.into()));
     }
+}
+
+/// Otherwise no edit of a project with a formatter could be undone.
+#[test]
+fn what_a_formatter_did_after_a_patch_is_undone_with_it() {
+    let before = "\u{feff}a\r\nb\r\nc";
+    let project = Project::new(&[("a.txt", before), ("b.txt", "b\n")]);
+    let session = project.session(&["a.txt", "b.txt"]);
+    let options = PatchOptions { keeps_written: true, ..PatchOptions::default() };
+    let patch = json!({"operations": [
+        {"op": "replace_text", "path": "a.txt", "old_text": "b", "new_text": "x=1"},
+        {"op": "delete_file", "path": "b.txt"},
+        {"op": "add_file", "path": "b.txt", "content": "B=1\n"},
+        {"op": "add_file", "path": "c.txt", "content": "c=1\n"},
+    ]});
+    let done = applied(session.apply_with(&patch.into(), &options, &Cancel::default()).unwrap());
+    project.write("a.txt", "\u{feff}a;\nx = 1;\n\nc;\n");
+    project.write("b.txt", "B = 1;\n");
+    project.write("c.txt", "c = 1;\n");
+    let written = done.written.unwrap();
+    applied(session.settle(&written, &AfterWrite::default(), &Cancel::default()).unwrap());
+    assert_eq!(session.undoable().len(), 1);
+    applied(undo(&session));
+    assert_eq!(
+        (project.content("a.txt").as_str(), project.content("b.txt").as_str()),
+        (before, "b\n")
+    );
+    assert!(!project.exists("c.txt") && session.undoable().is_empty());
 }
 
 fn text() -> impl Strategy<Value = String> {

@@ -30,6 +30,7 @@ use tokio::time::{Instant, Interval, interval_at};
 use super::intake::Taken;
 use super::{hosts, roots};
 use crate::after::AfterCommands;
+use crate::usage::Record;
 
 /// The options of the command line.
 pub struct Settings {
@@ -89,13 +90,29 @@ impl Server {
         Server { settings, workplace: Mutex::default(), has_moved: AtomicBool::new(false), busy }
     }
 
+    /// Runs a call of the client and appends its line to the usage log.
+    async fn logged_call(
+        &self,
+        name: &str,
+        arguments: Json,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResult, ErrorData> {
+        let record = Record::begin();
+        let result = self.call(name, arguments, context).await;
+        match &result {
+            Ok(result) => record.write_call(Some(name), result.code),
+            Err(_) => record.write_call(None, Some(Code::InvalidArgument)),
+        }
+        Ok(result_of(result?, self.settings.is_structured))
+    }
+
     /// Runs a call of the client; errors are results, too.
     async fn call(
         &self,
         name: &str,
         arguments: Json,
         context: &RequestContext<RoleServer>,
-    ) -> Result<CallToolResult, ErrorData> {
+    ) -> Result<ToolResult, ErrorData> {
         let Settings { tools: ToolsOptions { names, .. }, offered, .. } = &self.settings;
         let Some(&kind) = offered.iter().find(|&&kind| names.of(kind) == name) else {
             let known: Vec<&str> = offered.iter().map(|&kind| names.of(kind)).collect();
@@ -104,8 +121,7 @@ impl Server {
         };
         begin(context).await;
         let (cancel, progress) = (Cancel::default(), Arc::<Progress>::default());
-        let is_structured = self.settings.is_structured;
-        let refused = |error| result_of(refusal(kind, names, error), is_structured);
+        let refused = |error| refusal(kind, names, error);
         let (tools, turn) = match self.enter(kind, context).await {
             Ok(entered) => entered,
             Err(error) => return Ok(refused(error)),
@@ -150,7 +166,7 @@ impl Server {
         };
         let broke_off = |fault| Error::new(Code::Internal, format!("the call stopped: {fault}"));
         let result = finished.map_err(broke_off).flatten();
-        Ok(result.map_or_else(refused, |result| result_of(result, is_structured)))
+        Ok(result.unwrap_or_else(refused))
     }
 
     /// Takes the turn of a call. Calls that have to wait for the session queue up.
@@ -353,7 +369,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = request.arguments.map_or(Json::Null, Json::Object);
-        Ok(self.call(&request.name, arguments, &context).await?.into())
+        Ok(self.logged_call(&request.name, arguments, &context).await?.into())
     }
 
     /// Answers calls whose arguments are not an object, so that the model gets the error.
@@ -368,7 +384,7 @@ impl ServerHandler for Server {
         let Some(name) = params["name"].as_str() else {
             return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None));
         };
-        let mut result = self.call(name, params["arguments"].clone(), &context).await?;
+        let mut result = self.logged_call(name, params["arguments"].clone(), &context).await?;
         if context.protocol_version().is_none_or(|version| version < ProtocolVersion::V_2026_07_28)
         {
             result.result_type = None;

@@ -65,6 +65,10 @@ pub struct PatchOptions {
     /// Its answer is the one that a model reads. Without a session, this has no effect.
     #[serde(skip)]
     pub keeps_written: bool,
+    /// The outcome is shown to a person while the model is still writing the patch. It takes no
+    /// locks, and nothing of it counts as shown to the model. Only with `dry_run`.
+    #[serde(skip)]
+    pub is_preview: bool,
     /// The form of the answer, where it differs from that of all patches.
     #[serde(skip)]
     pub answer: AnswerOptions,

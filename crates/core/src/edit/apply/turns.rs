@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::failures::Failures;
 use super::lookup::{Lookups, Tasks};
+use super::options::PatchOptions;
 use crate::edit::report::recovery_rows;
 use crate::edit::request::Operations;
 use hashline_base::call_threads;
@@ -26,19 +27,19 @@ pub(super) struct Locked<'a, 'o> {
 /// freed for a moment. Paths are resolved again once the locks are held, because another call may
 /// have put other files there, which have other locks. An interrupted patch of these files is
 /// recovered first, except by a dry run, which writes nothing. Documents need no locks: their
-/// session takes turns.
+/// session takes turns. A preview takes none, so that no call waits for it.
 pub(super) fn lock<'a, 'o>(
     context: TransactionContext<'a>,
     dialect: &'static Dialect,
     patch: &'o Operations,
     timeout_ms: u64,
-    dry_run: bool,
+    &PatchOptions { dry_run, is_preview, .. }: &PatchOptions,
     cancel: &Cancel,
     recovered: &mut String,
 ) -> Result<Locked<'a, 'o>> {
     let deadline = Instant::now() + Duration::from_millis(timeout_ms);
     let TransactionContext { fs, base, state } = context;
-    if !base.has_disk() {
+    if is_preview || !base.has_disk() {
         base.forget();
         let (tasks, failures) = Lookups::new(fs, base, dialect).tasks(patch);
         let _locks = Locks::take(fs, state, Vec::new(), deadline, cancel)?;

@@ -19,17 +19,17 @@ pub(super) fn build<'t>(text: &'t str, grammar: JsonGrammar, cancel: &Cancel) ->
 }
 
 /// Parses such a text up to its first syntax error; open objects and arrays extend to the end of
-/// the text.
-pub(super) fn build_part(text: &str) -> Tree<'_> {
+/// the text. Also returns how many they are.
+pub(super) fn build_part(text: &str) -> (Tree<'_>, usize) {
     let mut builder = Builder::of(text, JsonGrammar::WithSurrogates);
     let _ = builder.run(&Cancel::default());
-    let count = builder.tree.nodes.len();
+    let (count, open) = (builder.tree.nodes.len(), builder.open.len());
     for id in builder.open {
         let node = &mut builder.tree.nodes[id];
         node.end = text.len() as u32;
         node.size = (count - id) as u32;
     }
-    builder.tree
+    (builder.tree, open)
 }
 
 /// What the grammar allows next.

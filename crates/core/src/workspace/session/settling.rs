@@ -48,10 +48,12 @@ impl Session {
         let (patches, unseen, as_of) =
             (Some(&self.state.patches), self.options.unseen, memory.now());
         let call_memory = CallMemory { memory, patches, unseen, as_of, cancel };
-        let settled = self.workspace.scoped(cancel, |scope| {
+        let mut settled = self.workspace.scoped(cancel, |scope| {
             let settled = settle(scope, &call_memory, written, after);
             cancel.check().map(|()| settled)
         })?;
+        let undo = self.undo_after(written, &settled.applied, &settled.updates);
+        settled.updates.extend(undo);
         memory.learn_from_call(settled.updates, as_of, cancel);
         for (file, tree) in settled.trees {
             self.state.patches.trees().keep(file, tree);

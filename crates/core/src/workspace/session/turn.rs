@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use parking_lot::Mutex;
+
+use super::changes::SessionChange;
 use super::delivery::{Delivery, Mark};
 use super::{Plan, ReadReport, Session, SessionState};
 use crate::edit::apply::PatchOptions;
@@ -26,7 +29,24 @@ pub(super) struct QueuePosition {
     /// delivered yet.
     pub(super) as_of: Moment,
     pub(super) delivery: Arc<Delivery>,
+    /// What its patches changed. Listeners are called when the call ends: after its answer, and before
+    /// the next call.
+    changed: Mutex<Vec<SessionChange>>,
     state: Arc<SessionState>,
+    /// The last field, so that the answer counts as delivered before the next call starts.
+    _entry: QueueEntry,
+}
+
+/// An entry of the queue, which leaves it on drop.
+struct QueueEntry {
+    number: u64,
+    state: Arc<SessionState>,
+}
+
+impl Drop for QueueEntry {
+    fn drop(&mut self) {
+        self.state.turns.leave(self.number);
+    }
 }
 
 impl QueuePosition {
@@ -34,13 +54,20 @@ impl QueuePosition {
     pub(super) fn wait(&self, cancel: &Cancel) -> Result<()> {
         self.state.turns.wait(self.number, cancel)
     }
+
+    /// Records what a patch of the call changed.
+    pub(super) fn change(&self, change: Option<SessionChange>) {
+        self.changed.lock().extend(change);
+    }
 }
 
 impl Drop for QueuePosition {
     fn drop(&mut self) {
+        for change in self.changed.get_mut().drain(..) {
+            self.state.changes.call(&change);
+        }
         self.state.memory.release(self.as_of);
         self.state.memory.release(self.made_at);
-        self.state.turns.leave(self.number);
     }
 }
 
@@ -63,7 +90,9 @@ impl Session {
         let number = state.turns.enter(access);
         let made_at = state.memory.hold();
         let delivery = Arc::new(Delivery::new(number, Arc::clone(&state)));
-        QueuePosition { number, access, made_at, as_of, delivery, state }
+        let (changed, _entry) =
+            (Mutex::default(), QueueEntry { number, state: Arc::clone(&state) });
+        QueuePosition { number, access, made_at, as_of, delivery, changed, state, _entry }
     }
 
     /// Marks what the model has read until now, for a call that is queued later

@@ -1,15 +1,18 @@
 //! Undoing the patches of a session, the newest first.
 
+use std::path::Path;
+
 use serde::Serialize;
 
 use super::{QueuePosition, Session};
 use crate::edit::apply::{PatchOptions, ReadPatch, refused_undo};
 use crate::edit::outcome::{Applied, Outcome};
 use crate::edit::undo::Inverse;
+use crate::edit::written::Written;
 use crate::workspace::turns::Access;
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Code, Error, Result};
-use hashline_memory::{MemoryUpdate, Moment, UndoEntry};
+use hashline_memory::{AppliedPatch, MemoryUpdate, Moment, UndoEntry, Version};
 
 /// A patch that can be undone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -78,7 +81,7 @@ impl Session {
                     outcome
                 }
             };
-            self.note_outcome(&outcome, patch_options);
+            self.note_outcome(position, &outcome, patch_options);
             let is_refused = matches!(outcome, Outcome::Rejected(_));
             outcomes.push(outcome);
             if is_refused {
@@ -107,6 +110,42 @@ impl Session {
         Ok(Outcome::Applied(Applied { text, ..Applied::default() }))
     }
 
+    /// The updates by which an undo of the last patch undoes the changes of a formatter as well.
+    /// `updates` are what the memory learns of the files that it formatted.
+    pub(super) fn undo_after(
+        &self,
+        written: &Written,
+        applied: &Applied,
+        updates: &[MemoryUpdate],
+    ) -> Vec<MemoryUpdate> {
+        let last = self.state.memory.undo_entries().pop().filter(|_| written.undone_by.is_some());
+        let Some((entry, (mut inverse, hash))) =
+            last.and_then(|entry| Some((entry.clone(), self.inverse_of(&entry).ok()?)))
+        else {
+            return Vec::new();
+        };
+        if written.undone_by != Some(hash) {
+            return Vec::new();
+        }
+        let (mut is_changed, mut after) = (false, Vec::new());
+        for (file, change) in written.files.iter().zip(&applied.files) {
+            let now = file.name.as_deref().and_then(|name| text_of(updates, name));
+            let (Some(name), Some(now), Some(snapshot)) = (&file.name, now, &change.snapshot)
+            else {
+                continue;
+            };
+            let Some(path) = name.to_str() else { continue };
+            is_changed |= inverse.follow(path, file.after.as_ref(), now, snapshot);
+            after.push(now.clone());
+        }
+        if !is_changed {
+            return Vec::new();
+        }
+        let patch = AppliedPatch::new(entry.time_ms, entry.files, inverse.encoded(), after);
+        let replaced = MemoryUpdate::Undone { inverse: hash, after: Vec::new() };
+        vec![replaced, MemoryUpdate::Applied(patch)]
+    }
+
     /// What undoes a patch, with the hash of its text.
     fn inverse_of(&self, entry: &UndoEntry) -> Result<(Inverse, u128)> {
         let why = match (&entry.refused, self.state.memory.inverse(entry)) {
@@ -129,4 +168,16 @@ impl Session {
     fn shown_name(&self, path: &str) -> String {
         self.relative(&[path.into()]).pop().unwrap_or_default()
     }
+}
+
+/// The text of a file that updates name.
+fn text_of<'u>(updates: &'u [MemoryUpdate], name: &Path) -> Option<&'u Version> {
+    updates.iter().find_map(|update| match update {
+        MemoryUpdate::Edited { file, after: text, .. } | MemoryUpdate::Shown { file, text, .. }
+            if file == name =>
+        {
+            Some(text)
+        }
+        _ => None,
+    })
 }

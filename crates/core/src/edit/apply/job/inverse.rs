@@ -8,14 +8,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::{AddedContents, Job};
 use crate::edit::apply::lookup::{FileTask, Task};
 use crate::edit::apply::planned_file::PlannedFile;
-use crate::edit::undo::{Inverse, InverseFile, RestoredFile, RestoredLines, RestoredRegion};
+use crate::edit::undo::{
+    Inverse, InverseFile, RestoredFile, RestoredLines, RestoredRegion, UNDO_LIMIT_BYTES,
+};
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Error, Result};
 use hashline_disk::fs::{FileKind, Place, Stamp};
-use hashline_memory::{AppliedPatch, Version};
-
-/// A patch that replaced or deleted more cannot be undone.
-const LIMIT_BYTES: usize = 4 << 20;
+use hashline_memory::AppliedPatch;
 
 /// Why a patch cannot be undone.
 struct NotUndoable(String);
@@ -38,13 +37,11 @@ impl Job<'_> {
             return None;
         }
         let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let inverse = self.inverse(added, cancel).and_then(encoded).map_err(|why| why.0);
-        let inverse_bytes = inverse.as_ref().map_or(0, |text| text.len() as u64);
-        let inverse = inverse.map(Version::owned);
+        let inverse = self.inverse(added, cancel).map_err(|why| why.0);
+        let inverse = inverse.and_then(|inverse| inverse.encoded());
         let edited = self.edited.values().map(|&at| self.files[at].after().version());
         let after = if inverse.is_ok() { edited.collect() } else { Vec::new() };
-        let time_ms = time.as_millis() as u64;
-        Some(AppliedPatch { time_ms, files, inverse, inverse_bytes, after })
+        Some(AppliedPatch::new(time.as_millis() as u64, files, inverse, after))
     }
 
     /// The paths of all files that the patch changes, before and after it.
@@ -76,7 +73,7 @@ impl Job<'_> {
                 deleted.insert(place.canonical().to_owned(), (place, *stamp));
             }
         }
-        let mut left_bytes = LIMIT_BYTES;
+        let mut left_bytes = UNDO_LIMIT_BYTES;
         for one in &self.tasks.files {
             match &one.task {
                 Task::Add { to, .. } => {
@@ -191,13 +188,4 @@ fn restored_lines(planned: &PlannedFile, cancel: &Cancel) -> Result<RestoredLine
         charset: document.charset().name(),
         regions,
     })
-}
-
-fn encoded(inverse: Inverse) -> std::result::Result<Vec<u8>, NotUndoable> {
-    let bytes = serde_json::to_vec(&inverse).map_err(|cause| NotUndoable(cause.to_string()))?;
-    // Base64 needs a third more.
-    if bytes.len() > LIMIT_BYTES * 3 / 2 {
-        return Err(NotUndoable("its old lines are too large to be kept".to_owned()));
-    }
-    Ok(bytes)
 }

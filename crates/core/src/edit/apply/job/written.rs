@@ -34,6 +34,7 @@ impl Job<'_> {
         session: SessionParts<'_>,
         added: &AddedContents,
         patch_options: &PatchOptions,
+        undone_by: Option<u128>,
     ) -> Result<Applied> {
         let Report { applied, files, .. } = report;
         let unread = self.unread(added, session);
@@ -44,6 +45,7 @@ impl Job<'_> {
             hunks: self.names.hunks(),
             answer: patch_options.answer.or(self.options.edit.answer),
             diff_context_lines: patch_options.diff_context_lines,
+            undone_by,
             recovered: String::new(),
             is_silent: patch_options.is_silent,
             checks_syntax: self.options.syntax != Some(SyntaxCheck::Off),
