@@ -180,7 +180,7 @@ test('links in pages lead to existing files and headings', () => {
 })
 
 /** Pages about one kind of host: most readers need none of them. */
-const PAGES_FOR_HOSTS = ['docs/approval.md', 'docs/documents.md', 'docs/remote.md']
+const PAGES_FOR_HOSTS = ['docs/lifecycle.md', 'docs/documents.md', 'docs/remote.md']
 
 test('no page is long, and neither are all together', () => {
   const written = filesBelow('docs').filter((file) => file.endsWith('.md'))

@@ -312,7 +312,7 @@ test(
 
 test('the listener of the documentation', () =>
   withDir(FILES, async (cwd, stateDir) => {
-    const page = readFileSync(new URL('../docs/approval.md', import.meta.url), 'utf8')
+    const page = readFileSync(new URL('../docs/lifecycle.md', import.meta.url), 'utf8')
     const code = page.split('```js\n').find((part) => part.startsWith("session.on('change'"))
     assert.ok(code)
     const session = opened(cwd, stateDir)

@@ -136,7 +136,7 @@ test('an approval that never comes ends with the signal', () =>
 
 test('the approval in a terminal of the documentation', () =>
   withDir({ 'a.txt': 'one\ntwo\n' }, async (cwd, stateDir) => {
-    const page = readFileSync(new URL('../docs/approval.md', import.meta.url), 'utf8')
+    const page = readFileSync(new URL('../docs/lifecycle.md', import.meta.url), 'utf8')
     const code = page.split('```js\n').find((part) => part.startsWith('import { createInterface'))
     assert.ok(code)
     const body = `${code.slice(0, code.indexOf('```')).replace(/^import .*$/gm, '')}\nreturn tools`

@@ -1,4 +1,4 @@
-// The recipe of docs/approval.md that formats files with the real prettier.
+// The recipe of docs/lifecycle.md that formats files with the real prettier.
 
 import assert from 'node:assert/strict'
 import * as promises from 'node:fs/promises'
@@ -9,7 +9,7 @@ import { hashTools } from 'hashline-native/tools'
 import * as prettier from 'prettier'
 import { withDir } from './support.mjs'
 
-const PAGE = new URL('../docs/approval.md', import.meta.url)
+const PAGE = new URL('../docs/lifecycle.md', import.meta.url)
 
 /** The tools of the recipe. @param {HashSession} session */
 async function toolsOf(session) {

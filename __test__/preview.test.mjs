@@ -486,7 +486,7 @@ test('a preview delays no call that runs, and waits for none', () =>
 
 test('the preview of the documentation', () =>
   withDir(FILES, (cwd, stateDir) => {
-    const page = readFileSync(new URL('../docs/approval.md', import.meta.url), 'utf8')
+    const page = readFileSync(new URL('../docs/lifecycle.md', import.meta.url), 'utf8')
     const code = page.split('```js\n').find((part) => part.includes('apply.preview(textSoFar)'))
     assert.ok(code)
     const { session } = opened(cwd, stateDir)

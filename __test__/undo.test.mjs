@@ -117,3 +117,19 @@ test('files of the host are undone like others', async () => {
   assert.equal((await undo.execute({})).isError, false)
   assert.deepEqual([...host], [['/nowhere/a.txt', 'one\n']])
 })
+
+test('the undo of the documentation', () =>
+  withDir({ 'a.txt': 'one\n' }, async (cwd, stateDir) => {
+    const session = sessionOf(cwd, stateDir)
+    await edit(session, 'one', 'ONE')
+    const page = readFileSync(new URL('../docs/lifecycle.md', import.meta.url), 'utf8')
+    const code = page.slice(page.indexOf('## Undo')).split('```js\n')[1]
+    const body = `return (async () => { ${code.slice(0, code.indexOf('```'))} return outcome })()`
+    /** @type {unknown[][]} */
+    const printed = []
+    const log = (/** @type {unknown[]} */ ...values) => printed.push(values)
+    const outcome = await new Function('session', 'console', body)(session, { log })
+    assert.equal(outcome.status, 'applied')
+    assert.deepEqual([printed.length, printed[0][1]], [1, ['a.txt']])
+    assert.equal(readFileSync(join(cwd, 'a.txt'), 'utf8'), 'one\n')
+  }))

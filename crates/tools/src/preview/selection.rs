@@ -35,6 +35,9 @@ pub fn select(count: usize, attempt: Try<'_>, frees_name: &dyn Fn(usize) -> bool
     for failure in failures {
         suspects.entry(failure.operation).or_insert(failure);
     }
+    if let Some(selection) = without_suspects(&all, &suspects, attempt) {
+        return selection;
+    }
     let mut search =
         Search { attempt, frees_name, suspects, kept: Vec::new(), selection: Selection::default() };
     while search.selection.tried < count && !search.is_at_limit() {
@@ -43,6 +46,35 @@ pub fn select(count: usize, attempt: Try<'_>, frees_name: &dyn Fn(usize) -> bool
         search.extend(at..next.max(at + 1).min(count));
     }
     search.selection
+}
+
+/// The selection without the suspects, if each of them is refused whatever the others do: one more
+/// attempt instead of one for each.
+fn without_suspects(
+    all: &[usize],
+    suspects: &BTreeMap<usize, Failure>,
+    attempt: Try<'_>,
+) -> Option<Selection> {
+    let is_own_fault = |failure: &Failure| {
+        matches!(
+            failure.code,
+            Code::HashMismatch
+                | Code::AmbiguousAnchor
+                | Code::NotShown
+                | Code::PartlyShown
+                | Code::LineOutOfRange
+                | Code::InvalidAnchor
+                | Code::TextNotFound
+                | Code::TextNotUnique
+        )
+    };
+    if suspects.len() > MAX_REFUSED || !suspects.values().all(is_own_fault) {
+        return None;
+    }
+    let others: Vec<usize> = all.iter().copied().filter(|at| !suspects.contains_key(at)).collect();
+    let files = if others.is_empty() { Vec::new() } else { attempt(&others).ok()? };
+    let refused = suspects.iter().map(|(&at, failure)| (at, failure.clone())).collect();
+    Some(Selection { files, refused, tried: all.len() })
 }
 
 struct Search<'t> {
