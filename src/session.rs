@@ -214,9 +214,9 @@ impl HashSession {
     )]
     pub fn undo<'env>(&self, env: &'env Env, options: Js<'env>) -> napi::Result<Js<'env>> {
         task::later(env, || {
-            let (turns, options, signal) = options::undo_options(options)?;
+            let (request, options, signal) = options::undo_options(options)?;
             let turn = CallTurn::of(self.for_call()?);
-            Ok((UndoCall { turn, turns, options }, signal))
+            Ok((UndoCall { turn, request, options }, signal))
         })
     }
 

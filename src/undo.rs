@@ -1,7 +1,9 @@
 //! `HashSession.undo` and `HashSession.undoable`.
 
 use hashline_core::host::Turn;
-use hashline_core::{self as core, Cancel, Outcome, PatchOptions, Result as CoreResult, Session};
+use hashline_core::{
+    self as core, Cancel, Outcome, PatchOptions, Result as CoreResult, Session, UndoRequest,
+};
 use napi_derive::napi;
 
 use super::outcome::{ApplyOutcome, apply_outcome};
@@ -29,7 +31,7 @@ impl From<core::UndoablePatch> for UndoablePatch {
 /// A call that undoes patches.
 pub struct UndoCall {
     pub turn: CallTurn,
-    pub turns: usize,
+    pub request: UndoRequest,
     pub options: PatchOptions,
 }
 
@@ -43,7 +45,7 @@ impl Call for UndoCall {
     }
 
     fn run(&mut self, cancel: &Cancel) -> CoreResult<Vec<Outcome>> {
-        self.turn.turn()?.undo(self.turns, &self.options, cancel)
+        self.turn.turn()?.undo(&self.request, &self.options, cancel)
     }
 
     fn answer(outcomes: Vec<Outcome>) -> Vec<ApplyOutcome> {

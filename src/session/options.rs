@@ -1,6 +1,6 @@
 //! The options of a session and of its calls.
 
-use hashline_core::{Error, PatchOptions, SessionOptions, StoreOptions};
+use hashline_core::{Error, PatchOptions, SessionOptions, StoreOptions, UndoRequest};
 use serde::Deserialize;
 
 use crate::apply::DIFF_CONTEXT_LINES;
@@ -25,7 +25,7 @@ const OPTIONS: OptionNames = &[
 const APPLY: OptionNames = &[SIGNAL, &["dryRun", "context"]];
 
 /// `SessionUndoOptions`.
-const UNDO: OptionNames = &[SIGNAL, &["turns", "dryRun", "context"]];
+const UNDO: OptionNames = &[SIGNAL, &["turns", "discard", "dryRun", "context"]];
 
 /// `DocumentOptions`.
 const DOCUMENT: OptionNames = &[&["version"]];
@@ -64,11 +64,13 @@ pub fn apply_options(value: Js<'_>) -> Result<(PatchOptions, Option<Field<'_>>)>
     Ok((options, given.signal()))
 }
 
-/// How many patches are undone, the options, and the signal.
-pub fn undo_options(value: Js<'_>) -> Result<(usize, PatchOptions, Option<Field<'_>>)> {
+/// What is undone, the options, and the signal.
+pub fn undo_options(value: Js<'_>) -> Result<(UndoRequest, PatchOptions, Option<Field<'_>>)> {
     let given = Options::of(value, UNDO)?;
     let turns: Option<u32> = given.one("turns").map(Field::read).transpose()?;
+    let discard = given.one("discard").map(Field::read).transpose()?.unwrap_or_default();
     let mut options: PatchOptions = given.read()?;
     options.diff_context_lines.get_or_insert(DIFF_CONTEXT_LINES);
-    Ok((turns.unwrap_or(1) as usize, options, given.signal()))
+    let request = UndoRequest { turns: turns.unwrap_or(1) as usize, discard };
+    Ok((request, options, given.signal()))
 }

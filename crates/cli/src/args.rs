@@ -476,6 +476,9 @@ pub struct Undo {
     /// List the patches that can be undone, the newest first, and change nothing
     #[arg(long, conflicts_with_all = ["turns", "dry_run"])]
     pub list: bool,
+    /// Remove the patches from the list instead, and leave the files as they are
+    #[arg(long, conflicts_with_all = ["list", "dry_run"])]
+    pub discard: bool,
     /// Print the changes that one undo would make as a unified diff, and write nothing
     #[arg(long, conflicts_with = "turns")]
     pub dry_run: bool,

@@ -83,7 +83,7 @@ pub use self::{
     workspace::{
         ChangedFile, IMAGE_LIMIT_BYTES, OpenDocumentInfo, PREVIEW_FILE_BYTES, Plan, ReadImage,
         ReadOn, ReadReport, Root, Session, SessionChange, SessionLimits, SessionOptions,
-        StoreOptions, Subscription, UndoablePatch, Workspace, WorkspaceOptions,
+        StoreOptions, Subscription, UndoRequest, UndoablePatch, Workspace, WorkspaceOptions,
     },
 };
 

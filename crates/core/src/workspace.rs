@@ -46,7 +46,7 @@ pub use roots::serves;
 pub use session::{
     ChangedFile, Delivery, IMAGE_LIMIT_BYTES, Mark, OpenDocumentInfo, PREVIEW_FILE_BYTES, Plan,
     ReadImage, ReadOn, ReadReport, Session, SessionChange, SessionLimits, SessionOptions,
-    StoreOptions, Subscription, Turn, UndoablePatch,
+    StoreOptions, Subscription, Turn, UndoRequest, UndoablePatch,
 };
 pub use turns::Start;
 

@@ -55,8 +55,7 @@ pub struct Rights {
 }
 
 impl Rights {
-    /// The rights of a file.
-    pub fn of(stamp: &Stamp) -> Rights {
+    fn of(stamp: &Stamp) -> Rights {
         Rights { mode: stamp.mode, owner: stamp.owner }
     }
 }
@@ -93,8 +92,11 @@ pub trait FileSystem: Send + Sync {
     fn set_len(&self, file: &File, len_bytes: u64) -> io::Result<()>;
     /// Copies the mode, owner and extended attributes of `model` to `file`, as far as the user may.
     fn copy_attributes(&self, file: &File, model: &File, stamp: &Stamp) -> io::Result<()>;
+    /// The mode and owner of a file; `None` if the system has none. With an access control list, the
+    /// mode gives the group only what the list gives it.
+    fn rights(&self, file: &File) -> io::Result<Option<Rights>>;
     /// Sets the mode and owner of a file, as far as the user may, so that no one gets access whom
-    /// they exclude.
+    /// they exclude. An access control list that it inherited is removed.
     fn set_rights(&self, file: &File, rights: Rights) -> io::Result<()>;
     /// Flushes the content and attributes of the file to the disk.
     fn sync(&self, file: &File) -> io::Result<()>;
@@ -220,6 +222,10 @@ impl FileSystem for OsFileSystem {
 
     fn copy_attributes(&self, file: &File, model: &File, stamp: &Stamp) -> io::Result<()> {
         system::copy_attributes(file, model, stamp)
+    }
+
+    fn rights(&self, file: &File) -> io::Result<Option<Rights>> {
+        system::rights(file, Rights::of(&Stamp::of_file(file)?))
     }
 
     fn set_rights(&self, file: &File, rights: Rights) -> io::Result<()> {

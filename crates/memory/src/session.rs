@@ -3,6 +3,7 @@
 
 use parking_lot::{Mutex, MutexGuard};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::body::{Body, Version, hash_of};
 use super::lines::LineSet;
@@ -234,10 +235,16 @@ impl SessionMemory {
     }
 
     /// The patches that can be undone, the oldest first.
-    pub fn undo_entries(&self) -> Vec<UndoEntry> {
+    pub fn undo_entries(&self) -> Vec<Arc<UndoEntry>> {
         let memory = self.lock();
         let own = memory.undo_entries().iter().filter(|entry| entry.at > self.undo_since);
         own.cloned().collect()
+    }
+
+    /// The newest patch that can be undone.
+    pub fn last_undo_entry(&self) -> Option<Arc<UndoEntry>> {
+        let last = self.lock().undo_entries().last().cloned();
+        last.filter(|entry| entry.at > self.undo_since)
     }
 
     /// The text by which a patch is undone; `None` if it is no longer kept.

@@ -78,6 +78,8 @@ enum SessionRecord {
     },
     #[serde(rename_all = "camelCase")]
     Applied {
+        #[serde(with = "hex")]
+        id: u128,
         time_ms: u64,
         files: Vec<PathBuf>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -91,7 +93,7 @@ enum SessionRecord {
     },
     Undone {
         #[serde(with = "hex")]
-        inverse: u128,
+        id: u128,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         after: Vec<TextRef>,
     },
@@ -539,14 +541,21 @@ fn record(update: &MemoryUpdate) -> SessionRecord {
         MemoryUpdate::Forgotten { file, keeps_undo } => {
             SessionRecord::Forgotten { file, keeps_undo }
         }
-        MemoryUpdate::Applied(AppliedPatch { time_ms, files, inverse, inverse_bytes, after }) => {
+        MemoryUpdate::Applied(AppliedPatch {
+            id,
+            time_ms,
+            files,
+            inverse,
+            inverse_bytes,
+            after,
+        }) => {
             let after = after.iter().map(TextRef::of).collect();
             let refused = inverse.as_ref().err().cloned().unwrap_or_default();
             let inverse = inverse.ok().as_ref().map(TextRef::of);
-            SessionRecord::Applied { time_ms, files, inverse, inverse_bytes, refused, after }
+            SessionRecord::Applied { id, time_ms, files, inverse, inverse_bytes, refused, after }
         }
-        MemoryUpdate::Undone { inverse, after } => {
-            SessionRecord::Undone { inverse, after: after.iter().map(TextRef::of).collect() }
+        MemoryUpdate::Undone { id, after } => {
+            SessionRecord::Undone { id, after: after.iter().map(TextRef::of).collect() }
         }
         MemoryUpdate::AllForgotten => SessionRecord::AllForgotten,
     }
@@ -575,14 +584,21 @@ fn update(
         SessionRecord::Forgotten { file, keeps_undo } => {
             MemoryUpdate::Forgotten { file, keeps_undo }
         }
-        SessionRecord::Applied { time_ms, files, inverse, inverse_bytes, refused, after } => {
+        SessionRecord::Applied { id, time_ms, files, inverse, inverse_bytes, refused, after } => {
             let inverse = inverse.as_ref().map(TextRef::version).ok_or(refused);
             let after = after.iter().map(TextRef::version).collect();
-            MemoryUpdate::Applied(AppliedPatch { time_ms, files, inverse, inverse_bytes, after })
+            MemoryUpdate::Applied(AppliedPatch {
+                id,
+                time_ms,
+                files,
+                inverse,
+                inverse_bytes,
+                after,
+            })
         }
-        SessionRecord::Undone { inverse, after } => {
+        SessionRecord::Undone { id, after } => {
             let after = after.iter().map(TextRef::version).collect();
-            MemoryUpdate::Undone { inverse, after }
+            MemoryUpdate::Undone { id, after }
         }
         SessionRecord::AllForgotten => MemoryUpdate::AllForgotten,
         SessionRecord::Memory(_) | SessionRecord::Limits(_) => return None,

@@ -61,8 +61,8 @@ pub enum MemoryUpdate {
     Applied(AppliedPatch),
     /// A patch was undone.
     Undone {
-        /// The hash of the text by which it was undone.
-        inverse: u128,
+        /// Its id.
+        id: u128,
         /// Texts of files after the patch before, as they would be without changes by others.
         after: Vec<Version>,
     },
@@ -123,7 +123,7 @@ impl Memory {
                 }
             }
             MemoryUpdate::Applied(patch) => self.applied(patch),
-            MemoryUpdate::Undone { inverse, after } => self.undone(*inverse, after),
+            MemoryUpdate::Undone { id, after } => self.undone(*id, after),
             MemoryUpdate::AllForgotten => self.forget_all(),
         }
     }

@@ -445,6 +445,7 @@ impl Memory {
             hashes.extend(replaced.iter().flat_map(|file| file.hashes()));
         }
         self.release_texts(hashes);
+        self.undo.rename_all(moves);
     }
 
     /// Forgets a file.
@@ -458,27 +459,28 @@ impl Memory {
     /// Records a patch that can be undone.
     pub fn applied(&mut self, patch: &AppliedPatch) {
         let now = self.tick();
-        let released = self.undo.push(UndoEntry::of(patch, now));
-        for text in patch.inverse.iter().chain(&patch.after) {
-            self.keep(text);
-            self.texts.touch(text.hash, LastUse { at: now, was_tip: false });
-        }
+        let released = self.undo.add(patch, now);
+        self.keep_for_undo(patch.inverse.iter().chain(&patch.after), now);
         self.release_texts(released);
         self.enforce_byte_limit();
     }
 
     /// Records that a patch was undone. `after` are texts after the patch before.
-    pub fn undone(&mut self, inverse: u128, after: &[Version]) {
+    pub fn undone(&mut self, id: u128, after: &[Version]) {
         let now = self.tick();
-        let released = self.undo.remove(inverse);
-        for text in after {
+        let released = self.undo.remove(id);
+        self.keep_for_undo(after, now);
+        self.release_texts(released);
+        self.enforce_byte_limit();
+    }
+
+    fn keep_for_undo<'v>(&mut self, texts: impl IntoIterator<Item = &'v Version>, now: Moment) {
+        for text in texts {
             if self.undo.refers_to(text.hash) {
                 self.keep(text);
                 self.texts.touch(text.hash, LastUse { at: now, was_tip: false });
             }
         }
-        self.release_texts(released);
-        self.enforce_byte_limit();
     }
 
     /// Forgets how to undo patches of a file.
@@ -488,7 +490,7 @@ impl Memory {
     }
 
     /// The patches that can be undone, the oldest first.
-    pub fn undo_entries(&self) -> &[UndoEntry] {
+    pub fn undo_entries(&self) -> &[Arc<UndoEntry>] {
         self.undo.entries()
     }
 
@@ -503,7 +505,7 @@ impl Memory {
 
     /// Its size: each text once, and what is known of the lines.
     pub fn bytes(&self) -> usize {
-        self.texts.bytes() + self.files.bytes()
+        self.texts.bytes() + self.files.bytes() + self.undo.size_bytes()
     }
 
     /// The number of files.

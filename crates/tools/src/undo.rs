@@ -1,7 +1,7 @@
 //! The tool `undo_edit`: undoes the last edit of the session.
 
 use hashline_core::host::Turn;
-use hashline_core::{Dialect, Outcome, PatchOptions};
+use hashline_core::{Dialect, Outcome, PatchOptions, UndoRequest};
 
 use crate::apply::{DIFF_CONTEXT_LINES, answer_of, answer_options};
 use crate::arguments::{Arguments, CallError};
@@ -41,7 +41,7 @@ fn undo(call: &Call<'_>, turn: Turn, mut given: Arguments<'_>) -> Result<Answer,
         diff_context_lines: Some(DIFF_CONTEXT_LINES),
         ..PatchOptions::default()
     };
-    let Some(outcome) = turn.undo(1, &options, call.cancel)?.pop() else {
+    let Some(outcome) = turn.undo(&UndoRequest::default(), &options, call.cancel)?.pop() else {
         let text = "There is no edit to undo.".to_owned();
         return Ok(Answer { text, summary: "nothing to undo".to_owned(), ..Answer::default() });
     };
@@ -56,10 +56,12 @@ fn undo(call: &Call<'_>, turn: Turn, mut given: Arguments<'_>) -> Result<Answer,
 /// What further calls would undo.
 fn left(call: &Call<'_>) -> String {
     let left = call.session.undoable();
-    let Some(next) = left.first() else { return String::new() };
-    let edits = match left.len() {
+    // They are undone in sequence.
+    let count = left.iter().take_while(|patch| patch.refused.is_none()).count();
+    let Some(next) = left.first().filter(|_| count > 0) else { return String::new() };
+    let edits = match count {
         1 => "1 earlier edit".to_owned(),
         count => format!("{count} earlier edits"),
     };
-    format!("\n({edits} can be undone; the next one changed {}.)", next.files.join(", "))
+    format!("\n({edits} can be undone; the next one changed {}.)", next.files_in_short())
 }

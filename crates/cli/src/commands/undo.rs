@@ -2,7 +2,9 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use hashline_core::{Applied, Change, FileChange, Outcome, PatchOptions, UndoablePatch};
+use hashline_core::{
+    Applied, Change, FileChange, Outcome, PatchOptions, UndoRequest, UndoablePatch,
+};
 use humantime::format_rfc3339_seconds;
 
 use super::apply::show_diff;
@@ -27,8 +29,9 @@ pub fn undo(call: &mut Call<'_>, args: &Undo) -> Result<Exit, Failure> {
         is_silent: true,
         ..PatchOptions::default()
     };
+    let request = UndoRequest { turns: args.turns as usize, discard: args.discard };
     let session = call.files.session("undo")?;
-    let mut outcomes = session.undo(args.turns as usize, &options, &call.cancel)?;
+    let mut outcomes = session.undo(&request, &options, &call.cancel)?;
     if call.shared.json {
         let is_refused = matches!(outcomes.last(), Some(Outcome::Rejected(_)));
         call.out.json(&outcomes)?;
@@ -88,7 +91,7 @@ fn summary(applied: &Applied) -> String {
         (change, _) => format!("{} {}", file.path, change.as_str()),
     };
     if applied.files.is_empty() {
-        return "the files are as they were before the patch".to_owned();
+        return applied.text.clone();
     }
     format!("undone: {}", applied.files.iter().map(part).collect::<Vec<_>>().join(", "))
 }

@@ -261,8 +261,11 @@ fn apply_patch(
     if let Some(updates) = updates.as_mut().filter(|_| patch.undo.is_none())
         && let Some(applied) = job.applied_patch(&added, cancel)
     {
-        undone_by = applied.inverse_hash();
+        undone_by = Some(applied.id);
         updates.push(MemoryUpdate::Applied(applied));
+    }
+    if let (Some(updates), Some(call_memory)) = (&mut updates, &call_memory) {
+        updates.extend(call_memory.learned.iter().cloned());
     }
     let keeps_written = patch_options.keeps_written && !report.applied.files.is_empty();
     let applied = match session.filter(|_| keeps_written) {

@@ -23,7 +23,8 @@ pub fn hunks_of<L: AsRef<[u8]> + Eq + std::hash::Hash>(old: &[L], new: &[L]) -> 
     let at =
         |range: Range<u32>| top as u64 + u64::from(range.start)..top as u64 + u64::from(range.end);
     if old.len() + new.len() > COMPARED_LINES {
-        return vec![Hunk { before: at(0..old.len() as u32), after: at(0..new.len() as u32) }];
+        let whole = |lines: usize| top as u64..(top + lines) as u64;
+        return vec![Hunk { before: whole(old.len()), after: whole(new.len()) }];
     }
     let mut input: InternedInput<&[u8]> = InternedInput::default();
     input.update_before(old.iter().map(AsRef::as_ref));

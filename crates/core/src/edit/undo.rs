@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::line_diff::{Hunk, hunks_of};
 use super::request::{FileAction, LineEdit, Operation, Operations};
 use crate::view::scope::Scope;
+use hashline_base::error::Code;
 use hashline_disk::bytes::{Charset, snapshot, snapshot_of_file};
 use hashline_disk::fs::{Place, Rights};
 use hashline_memory::{Body, Version, hex};
@@ -108,17 +109,19 @@ pub struct RestoredFile {
     /// Its content.
     #[serde(with = "base64_bytes")]
     pub content: Vec<u8>,
-    /// Its permission bits, and its owner and group.
-    pub mode: u32,
-    /// Its owner and group.
-    pub owner: (u32, u32),
+    /// Its mode, and its owner and group; `None` for a document, or a system that has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rights: Option<(u32, (u32, u32))>,
 }
 
 impl RestoredFile {
-    /// Its mode and owner; `None` for a document, or a system that has none.
+    /// Its mode and owner.
     pub fn rights(&self) -> Option<Rights> {
-        let rights = Rights { mode: self.mode, owner: self.owner };
-        (self.mode != 0).then_some(rights)
+        self.rights.map(|(mode, owner)| Rights { mode, owner })
+    }
+
+    fn is_valid(&self) -> bool {
+        self.rights.is_none_or(|(mode, _)| mode <= 0o7777)
     }
 }
 
@@ -129,7 +132,7 @@ pub struct UndoChecks {
     pub deleted: Vec<(usize, String)>,
 }
 
-/// A patch that replaced or deleted more cannot be undone.
+/// A patch that replaced or deleted more bytes cannot be undone.
 pub const UNDO_LIMIT_BYTES: usize = 4 << 20;
 
 /// No file has more lines or bytes, and sums of such numbers do not overflow.
@@ -139,26 +142,32 @@ impl Inverse {
     /// Parses what a session kept. That its hash is right does not prove that a correct program
     /// wrote it.
     pub fn parse(text: &[u8]) -> Option<Inverse> {
-        let is_valid = |region: &RestoredRegion| {
-            let numbers = [region.after_line, region.lines, region.start as u64, region.end as u64];
-            numbers.iter().all(|&number| number < MAX_NUMBER)
-        };
         let inverse: Inverse = serde_json::from_slice(text).ok()?;
         let is_valid = inverse.files.iter().all(|file| match file {
-            InverseFile::Edited { restored, .. } => restored.regions.iter().all(is_valid),
-            _ => true,
+            InverseFile::Edited { restored, .. } => restored.is_valid(),
+            InverseFile::Deleted { file, .. } | InverseFile::Replaced { file, .. } => {
+                file.is_valid()
+            }
+            InverseFile::Moved { .. } | InverseFile::Created { .. } => true,
         });
         is_valid.then_some(inverse)
     }
 
     /// The text that a session keeps, or why it does not.
     pub fn encoded(&self) -> Result<Version, String> {
-        let bytes = serde_json::to_vec(self).map_err(|cause| cause.to_string())?;
-        // Base64 needs a third more.
-        match bytes.len() > UNDO_LIMIT_BYTES * 3 / 2 {
-            true => Err("its old lines are too large to be kept".to_owned()),
-            false => Ok(Version::owned(bytes)),
+        let bytes = |file: &InverseFile| match file {
+            InverseFile::Edited { restored, .. } => {
+                restored.regions.iter().map(|region| region.bytes.len()).sum()
+            }
+            InverseFile::Deleted { file, .. } | InverseFile::Replaced { file, .. } => {
+                file.content.len()
+            }
+            InverseFile::Moved { .. } | InverseFile::Created { .. } => 0,
+        };
+        if self.files.iter().map(bytes).sum::<usize>() > UNDO_LIMIT_BYTES {
+            return Err("its old lines are too large to be kept".to_owned());
         }
+        serde_json::to_vec(self).map(Version::owned).map_err(|cause| cause.to_string())
     }
 
     /// The operations that undo the patch. `shown` is the name of a path for messages.
@@ -202,53 +211,71 @@ impl Inverse {
     }
 
     /// Makes it undo what a formatter did to a file after the patch as well. `written` is the text
-    /// that the patch wrote; `now` and `snapshot` are the text of the file now and its content.
+    /// that the patch wrote; `now` is the text of the file now, `snapshot_now` its content.
     /// Returns whether it has changed: it has not if the file has another encoding.
     pub fn follow(
         &mut self,
         path: &str,
         written: Option<&Version>,
         now: &Version,
-        snapshot: &str,
+        snapshot_now: &str,
     ) -> bool {
-        let file = self.files.iter_mut().find(|file| file.path() == path);
-        match file {
+        let mut file = self.files.iter_mut().find(|file| file.path() == path);
+        match file.as_deref_mut() {
             Some(
                 InverseFile::Created { snapshot: left, .. }
                 | InverseFile::Replaced { snapshot: left, .. },
             ) => {
-                let is_other = left != snapshot;
-                snapshot.clone_into(left);
+                let is_other = left != snapshot_now;
+                snapshot_now.clone_into(left);
                 is_other
             }
-            Some(InverseFile::Edited { restored, .. }) if restored.after != snapshot => {
+            Some(InverseFile::Edited { restored, .. }) if restored.after != snapshot_now => {
                 let before = written.filter(|written| written.hash() == restored.text);
                 let before = before.and_then(|written| restored.text_before(written));
                 let lines = before.and_then(|before| {
-                    RestoredLines::between(&before, &restored.before, now, snapshot)
+                    RestoredLines::between(&before, &restored.before, now, snapshot_now)
                 });
                 lines.map(|lines| *restored = lines).is_some()
+            }
+            Some(InverseFile::Moved { path, from }) => {
+                let lines = written.and_then(|written| {
+                    let left = snapshot(written.body()?.text);
+                    RestoredLines::between(written, &left, now, snapshot_now)
+                });
+                let Some(restored) = lines.filter(|lines| !lines.regions.is_empty()) else {
+                    return false;
+                };
+                let (path, from) = (std::mem::take(path), Some(std::mem::take(from)));
+                *file.expect("it was found") = InverseFile::Edited { path, from, restored };
+                true
             }
             Some(_) | None => false,
         }
     }
 
-    /// Whether all files are as they were before the patch: a call that undid it may have died before
-    /// that was recorded.
-    pub fn is_undone(&self, scope: &Scope<'_>) -> bool {
-        let has =
-            |path: &str, expected: &str| content_snapshot(scope, path).as_deref() == Some(expected);
-        let is_free = |path: &str| scope.base.existing(path).is_err();
-        self.files.iter().all(|file| match file {
-            InverseFile::Edited { path, from, restored } => {
-                has(from.as_ref().unwrap_or(path), &restored.before)
+    /// Without the files that are as they were before the patch: a call that undid it may have died
+    /// before that was recorded, or others have done the same.
+    pub fn pending(&self, scope: &Scope<'_>) -> Inverse {
+        let has = |path: &str, expected: &str| {
+            snapshot_of_path(scope, path).is_some_and(|now| now == expected)
+        };
+        let is_free = |path: &str| {
+            scope.base.existing(path).is_err_and(|error| error.code == Code::FileNotFound)
+        };
+        let is_undone = |file: &InverseFile| match file {
+            InverseFile::Edited { path, from: None, restored } => has(path, &restored.before),
+            InverseFile::Edited { path, from: Some(from), restored } => {
+                is_free(path) && has(from, &restored.before)
             }
             InverseFile::Moved { path, from } => is_free(path) && !is_free(from),
             InverseFile::Created { path, .. } => is_free(path),
             InverseFile::Deleted { path, file } | InverseFile::Replaced { path, file, .. } => {
                 has(path, &snapshot(&file.content))
             }
-        })
+        };
+        let files = self.files.iter().filter(|file| !is_undone(file)).cloned().collect();
+        Inverse { files }
     }
 
     /// The text of each edited file before the patch, from its text after it. Without changes by
@@ -288,6 +315,18 @@ fn has_mark(text: &[u8], content: &str) -> Option<bool> {
 }
 
 impl RestoredLines {
+    /// Whether the regions are sorted and disjoint.
+    fn is_valid(&self) -> bool {
+        let (mut line, mut byte) = (0, 0);
+        self.regions.iter().all(|region| {
+            let RestoredRegion { after_line, lines, start, end, .. } = *region;
+            let is_after = after_line >= line && start >= byte && end >= start;
+            let is_small = [after_line, lines, end as u64].iter().all(|&one| one < MAX_NUMBER);
+            (line, byte) = (after_line.saturating_add(lines), end);
+            is_after && is_small
+        })
+    }
+
     /// The old lines where two texts differ, each with the snapshot of its content; `None` if they
     /// are not both in UTF-8.
     fn between(
@@ -339,7 +378,7 @@ impl RestoredLines {
 }
 
 /// The snapshot of the file at a path, if it can be read.
-fn content_snapshot(scope: &Scope<'_>, path: &str) -> Option<String> {
+fn snapshot_of_path(scope: &Scope<'_>, path: &str) -> Option<String> {
     let place = scope.base.existing(path).ok()?;
     snapshot_of_place(scope, &place)
 }

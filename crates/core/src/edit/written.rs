@@ -23,7 +23,7 @@ pub struct Written {
     pub(crate) answer: AnswerOptions,
     /// The number of context lines of diffs; no diffs if `None`.
     pub(crate) diff_context_lines: Option<u64>,
-    /// The hash of the text by which the patch is undone, if a session keeps one.
+    /// The id by which a session can undo the patch.
     pub(crate) undone_by: Option<u128>,
     /// The report of an interrupted patch that this one recovered; its rows begin with newlines.
     pub(crate) recovered: String,

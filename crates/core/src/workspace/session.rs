@@ -58,7 +58,7 @@ pub use changes::{ChangedFile, SessionChange, Subscription};
 pub use delivery::{Delivery, Mark};
 pub use documents::OpenDocumentInfo;
 pub use turn::Turn;
-pub use undo::UndoablePatch;
+pub use undo::{UndoRequest, UndoablePatch};
 
 /// The output limits of one call of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -559,7 +559,7 @@ impl Session {
         let mark = self.mark();
         let (memory, patches) = (&self.state.memory, Some(&self.state.patches));
         let (unseen, as_of) = (self.options.unseen, mark.as_of);
-        let call_memory = Some(CallMemory { memory, patches, unseen, as_of, cancel });
+        let call_memory = Some(CallMemory { memory, patches, unseen, as_of, learned: &[], cancel });
         let workspace = self.workspace.limited_to(PREVIEW_FILE_BYTES);
         workspace.apply_remembering(read, &options, call_memory, cancel)
     }
@@ -607,7 +607,7 @@ impl Session {
         } else {
             self.start_writing(position, cancel)?
         };
-        let mut outcome = self.apply_read(read, as_of, patch_options, cancel)?;
+        let mut outcome = self.apply_read(read, as_of, patch_options, &[], cancel)?;
         self.state.repeats.note_patch(patch, patch_options, &mut outcome);
         self.note_outcome(position, &outcome, patch_options);
         Ok(outcome)
@@ -629,11 +629,12 @@ impl Session {
         read: ReadPatch,
         as_of: Moment,
         patch_options: &PatchOptions,
+        learned: &[MemoryUpdate],
         cancel: &Cancel,
     ) -> Result<Outcome> {
         let (memory, patches) = (&self.state.memory, Some(&self.state.patches));
         let unseen = self.options.unseen;
-        let call_memory = Some(CallMemory { memory, patches, unseen, as_of, cancel });
+        let call_memory = Some(CallMemory { memory, patches, unseen, as_of, learned, cancel });
         self.workspace.apply_remembering(read, patch_options, call_memory, cancel)
     }
 

@@ -431,6 +431,7 @@ impl FileSystem for RecordingFs {
         seek(file: &mut File, offset_bytes: u64) -> ();
         set_len(file: &File, len_bytes: u64) -> ();
         copy_attributes(file: &File, model: &File, stamp: &Stamp) -> ();
+        rights(file: &File) -> Option<Rights>;
         set_rights(file: &File, rights: Rights) -> ();
         sync_dir(place: &Place) -> ();
         rename_new(from: &Place, to: &Place) -> ();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use hashline_core::{
     AfterWrite, Cancel, Change, Code, Outcome, Patch, PatchOperation, PatchOptions, Session,
-    SessionOptions, StoreOptions,
+    SessionOptions, StoreOptions, UndoRequest,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -12,9 +12,16 @@ use serde_json::{Value, json};
 use crate::support::{Interrupted, Project, applied, refused, show, snapshot};
 
 fn undo(session: &Session) -> Outcome {
-    let mut outcomes = session.undo(1, &PatchOptions::default(), &Cancel::default()).unwrap();
+    let mut outcomes = session
+        .undo(&UndoRequest::default(), &PatchOptions::default(), &Cancel::default())
+        .unwrap();
     assert_eq!(outcomes.len(), 1);
     outcomes.remove(0)
+}
+
+fn turns(session: &Session, turns: usize) -> Vec<Outcome> {
+    let request = UndoRequest { turns, ..UndoRequest::default() };
+    session.undo(&request, &PatchOptions::default(), &Cancel::default()).unwrap()
 }
 
 fn apply(session: &Session, operations: Value) {
@@ -46,7 +53,7 @@ fn patches_are_undone_from_the_newest_and_not_redone() {
     );
     assert_eq!(files_of(&session), [vec!["a.txt", "b.txt", "c/d.txt"], vec!["a.txt"]]);
     let dry = PatchOptions { dry_run: true, ..PatchOptions::default() };
-    session.undo(1, &dry, &Cancel::default()).unwrap();
+    session.undo(&UndoRequest::default(), &dry, &Cancel::default()).unwrap();
     assert!(!project.exists("b.txt"));
     let undone = applied(undo(&session));
     let changes: Vec<_> =
@@ -62,7 +69,12 @@ fn patches_are_undone_from_the_newest_and_not_redone() {
     assert_eq!(files_of(&session), [["a.txt"]]);
     applied(undo(&session));
     assert_eq!(project.content("a.txt"), "one\ntwo\n");
-    assert!(session.undo(1, &PatchOptions::default(), &Cancel::default()).unwrap().is_empty());
+    assert!(
+        session
+            .undo(&UndoRequest::default(), &PatchOptions::default(), &Cancel::default())
+            .unwrap()
+            .is_empty()
+    );
     let edit = PatchOperation::set_line("a.txt", row, "2");
     applied(session.apply(Patch::from([edit])).unwrap());
 }
@@ -110,7 +122,7 @@ fn changes_by_others_stay_where_they_touch_no_line_of_the_patch() {
     let others = others.replace("line 39", "LINE 39");
     project.write("a.txt", others.as_str());
     // Both, though the second one meets a file that is not as it left it either.
-    let outcomes = session.undo(2, &PatchOptions::default(), &Cancel::default()).unwrap();
+    let outcomes = turns(&session, 2);
     outcomes.into_iter().for_each(|outcome| drop(applied(outcome)));
     let expected = content(&|lines| {
         lines[38] = "LINE 39".to_owned();
@@ -138,7 +150,7 @@ fn where_others_changed_the_lines_nothing_is_undone() {
     // The lines of the refusal count as shown.
     let edit = json!([{"op": "replace_text", "path": "a.txt", "old_text": "2", "new_text": "TWO"}]);
     apply(&session, edit);
-    let outcomes = session.undo(5, &PatchOptions::default(), &Cancel::default()).unwrap();
+    let outcomes = turns(&session, 5);
     assert_eq!(outcomes.len(), 2);
     assert_eq!(refused(outcomes[1].clone()).code, Code::ConcurrentChange);
 }
@@ -245,7 +257,7 @@ fn only_own_patches_within_the_limit_are_kept() {
     set(&fork, "a.txt", 1, "fork");
     assert_eq!((fork.undoable().len(), session.undoable().len()), (1, 100));
     applied(undo(&fork));
-    let outcomes = session.undo(200, &PatchOptions::default(), &Cancel::default()).unwrap();
+    let outcomes = turns(&session, 200);
     assert_eq!(outcomes.len(), 100);
     assert_eq!(project.content("a.txt"), "10\n");
 }
@@ -304,12 +316,138 @@ fn what_a_formatter_did_after_a_patch_is_undone_with_it() {
     assert!(!project.exists("c.txt") && session.undoable().is_empty());
 }
 
+/// The line that others appended was joined to the last one of the file.
+#[test]
+fn regression_lines_that_others_append_after_a_patch_stay_lines() {
+    for (before, others) in [("alpha line", "\ngamma line"), ("alpha line", "\ngamma line\n")] {
+        let project = Project::new(&[("a.txt", before)]);
+        let session = project.session(&["a.txt"]);
+        apply(
+            &session,
+            json!([{"op": "insert_after", "path": "a.txt", "anchor": "EOF", "text": "beta line"}]),
+        );
+        assert_eq!(project.content("a.txt"), "alpha line\nbeta line");
+        project.write("a.txt", &format!("alpha line\nbeta line{others}"));
+        applied(undo(&session));
+        assert_eq!(project.content("a.txt"), format!("alpha line{others}"));
+    }
+}
+
+#[test]
+fn restored_lines_get_line_ends_that_were_converted_since() {
+    let lines: String = (1..=9).map(|number| format!("line {number}\n")).collect();
+    let project = Project::new(&[("a.txt", lines.as_str())]);
+    let session = project.session(&["a.txt"]);
+    let edit = json!([{"op": "replace_text", "path": "a.txt", "old_text": "line 4\nline 5\n", "new_text": ""}]);
+    apply(&session, edit);
+    project.write("a.txt", &project.content("a.txt").replace('\n', "\r\n"));
+    applied(undo(&session));
+    assert_eq!(project.content("a.txt"), lines.replace('\n', "\r\n"));
+}
+
+#[test]
+fn a_patch_that_cannot_be_undone_is_discarded() {
+    let project = Project::new(&[("a.txt", "one\n"), ("b.txt", &"x".repeat(5 << 20))]);
+    let session = project.session(&["a.txt"]);
+    set(&session, "a.txt", 1, "ONE");
+    apply(&session, json!([{"op": "delete_file", "path": "b.txt"}]));
+    assert!(refused(undo(&session)).text.contains("discard it first"));
+    let request = UndoRequest { discard: true, ..UndoRequest::default() };
+    let discarded = session.undo(&request, &PatchOptions::default(), &Cancel::default());
+    assert!(applied(discarded.unwrap().remove(0)).files.is_empty());
+    applied(undo(&session));
+    assert_eq!((project.content("a.txt").as_str(), project.exists("b.txt")), ("one\n", false));
+}
+
+/// What others have undone already refused the rest.
+#[test]
+fn regression_files_that_are_undone_already_do_not_refuse_others() {
+    let project = Project::new(&[("a.txt", "one\n"), ("b.txt", "b\n"), ("c.txt", "c\n")]);
+    let session = project.session(&["a.txt"]);
+    apply(
+        &session,
+        json!([
+            {"op": "replace_text", "path": "a.txt", "old_text": "one", "new_text": "ONE"},
+            {"op": "delete_file", "path": "b.txt"},
+            {"op": "move_file", "from": "c.txt", "to": "d.txt"},
+            {"op": "add_file", "path": "e.txt", "content": "e\n"},
+        ]),
+    );
+    project.write("b.txt", "b\n");
+    let path = |name: &str| project.dir.path().join(name);
+    std::fs::rename(path("d.txt"), path("c.txt")).unwrap();
+    std::fs::remove_file(path("e.txt")).unwrap();
+    let undone = applied(undo(&session));
+    assert_eq!((undone.files.len(), project.content("a.txt").as_str()), (1, "one\n"));
+}
+
+#[test]
+fn regression_equal_changes_are_undone_one_after_the_other() {
+    let project = Project::new(&[("a.txt", "one\n")]);
+    let (session, other) = (stored(&project), stored(&project));
+    show(&session, "a.txt", 1, 1);
+    for text in ["ONE", "one", "ONE"] {
+        set(&session, "a.txt", 1, text);
+    }
+    applied(undo(&session));
+    assert_eq!(other.undoable().len(), 2);
+    applied(undo(&other));
+    assert_eq!((session.undoable().len(), project.content("a.txt").as_str()), (1, "ONE\n"));
+    applied(undo(&session));
+    assert_eq!(project.content("a.txt"), "one\n");
+}
+
 fn text() -> impl Strategy<Value = String> {
     "([ab]{0,2}(\n|\r\n)){0,6}[ab]{0,2}"
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
+    /// What others insert elsewhere stays, and the lines of the patch are what they were, or nothing
+    /// is undone.
+    #[test]
+    fn lines_of_others_stay(
+        content in prop::collection::vec("[abc]{0,6}", 1..12),
+        is_open: bool,
+        edit in (0u8..3, 0u64..12, "[abc]{0,3}(\n[abc]{0,3})?"),
+        inserted in prop::collection::vec(0usize..16, 1..4),
+    ) {
+        let before = content.join("\n") + if is_open { "" } else { "\n" };
+        let project = Project::new(&[("a.txt", before.as_str())]);
+        let session = project.session(&["a.txt"]);
+        let (kind, line, text) = edit;
+        let rows = session.read("a.txt").unwrap().text;
+        let anchor = rows.lines().nth(line as usize).unwrap_or("EOF");
+        let operation = match kind {
+            0 => json!({"op": "insert_after", "path": "a.txt", "anchor": anchor, "text": text}),
+            1 => json!({"op": "set_line", "path": "a.txt", "anchor": anchor, "text": text}),
+            _ => json!({"op": "delete", "path": "a.txt", "anchor": anchor}),
+        };
+        let outcome = session.apply(json!({"operations": [operation]})).unwrap();
+        if !matches!(&outcome, Outcome::Applied(done) if !done.files.is_empty()) {
+            return Ok(());
+        }
+        let after = project.content("a.txt");
+        let mut lines: Vec<String> = after.split_inclusive('\n').map(str::to_owned).collect();
+        for (number, at) in inserted.iter().enumerate() {
+            let at = (*at).min(lines.len().saturating_sub(1));
+            lines.insert(at, format!("by others {number}\n"));
+        }
+        let changed = lines.concat();
+        project.write("a.txt", changed.as_str());
+        let now = match undo(&session) {
+            Outcome::Rejected(_) => {
+                prop_assert_eq!(project.content("a.txt"), changed);
+                return Ok(());
+            }
+            Outcome::Applied(_) => project.content("a.txt"),
+        };
+        let of_others = |line: &&str| line.starts_with("by others");
+        prop_assert_eq!(now.lines().filter(of_others).count(), inserted.len());
+        let own: Vec<&str> = now.lines().filter(|line| !of_others(line)).collect();
+        prop_assert_eq!(own, before.lines().collect::<Vec<_>>());
+    }
+
     /// Every byte comes back, whatever the patches did.
     #[test]
     fn the_bytes_of_every_file_come_back(
@@ -377,7 +515,8 @@ fn an_undo_that_fails_is_repeated_later() {
             ]),
         );
         is_full_at.store(fs.count() + step, Ordering::Relaxed);
-        let failed = session.undo(1, &PatchOptions::default(), &Cancel::default());
+        let failed =
+            session.undo(&UndoRequest::default(), &PatchOptions::default(), &Cancel::default());
         is_full_at.store(u64::MAX, Ordering::Relaxed);
         let is_refused = !matches!(failed.as_deref(), Ok([Outcome::Applied(_)]));
         refusals += u64::from(is_refused);

@@ -685,6 +685,10 @@ impl FileSystem for Recorder {
         log.version(file)
     }
 
+    fn rights(&self, file: &File) -> io::Result<Option<Rights>> {
+        OsFileSystem.rights(file)
+    }
+
     fn set_rights(&self, file: &File, rights: Rights) -> io::Result<()> {
         let mut log = self.step("set rights", On::File(file))?;
         OsFileSystem.set_rights(file, rights)?;

@@ -458,6 +458,7 @@ forward! {
     set_len(file: &File, len_bytes: u64) -> ();
 
     copy_attributes(file: &File, model: &File, stamp: &Stamp) -> ();
+    rights(file: &File) -> Option<Rights>;
     set_rights(file: &File, rights: Rights) -> ();
     sync(file: &File) -> ();
     link(from: &Place, to: &Place) -> ();

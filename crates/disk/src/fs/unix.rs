@@ -100,9 +100,18 @@ pub(super) fn copy_attributes(file: &File, model: &File, stamp: &Stamp) -> io::R
     Ok(())
 }
 
-/// Sets the mode and owner of a file, as far as the user may.
+/// The mode and owner of a file. With an access control list, the group bits of its mode are the mask
+/// of the list, which may be more than the rights of the group.
+pub(super) fn rights(file: &File, rights: Rights) -> io::Result<Option<Rights>> {
+    let group = group_rights(file)?.unwrap_or(0o7);
+    Ok(Some(Rights { mode: rights.mode & (0o7707 | group << 3), ..rights }))
+}
+
+/// Sets the mode and owner of a file, as far as the user may, without an access control list.
 pub(super) fn set_rights(file: &File, rights: Rights) -> io::Result<()> {
     let mode = give(file, rights, || Ok(None))?;
+    // The mode would be the mask of a list that the file inherited from its directory.
+    remove_access_list(file)?;
     rustix::fs::fchmod(file, mode_bits(mode))?;
     Ok(())
 }
@@ -167,10 +176,16 @@ fn group_rights(file: &File) -> io::Result<Option<u32>> {
 /// of the mode are its mask, so without the list they could admit others. So could a list that the
 /// new file inherited from its directory.
 fn copy_access_list(file: &File, model: &File) -> io::Result<()> {
-    use xattr::FileExt;
     match access_list(model)? {
-        Some(wanted) => file.set_xattr(ACCESS_LIST, &wanted),
-        None if access_list(file)?.is_some() => file.remove_xattr(ACCESS_LIST),
+        Some(wanted) => xattr::FileExt::set_xattr(file, ACCESS_LIST, &wanted),
+        None => remove_access_list(file),
+    }
+}
+
+/// Removes the access control list of a file, if it has one.
+fn remove_access_list(file: &File) -> io::Result<()> {
+    match access_list(file)? {
+        Some(_) => xattr::FileExt::remove_xattr(file, ACCESS_LIST),
         None => Ok(()),
     }
 }

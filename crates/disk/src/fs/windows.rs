@@ -76,6 +76,11 @@ pub(super) fn create_new(place: &Place, _: NewAccess) -> io::Result<File> {
     }
 }
 
+/// Files have access lists instead of modes.
+pub(super) fn rights(_: &File, _: Rights) -> io::Result<Option<Rights>> {
+    Ok(None)
+}
+
 /// New files inherit the access list of their directory.
 pub(super) fn set_rights(_: &File, _: Rights) -> io::Result<()> {
     Ok(())

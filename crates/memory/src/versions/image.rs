@@ -42,7 +42,7 @@ impl Memory {
             now: self.now,
             files: files.map(|(file, known)| (file.to_owned(), (**known).clone())).collect(),
             texts: texts.collect(),
-            undo: self.undo.entries().to_vec(),
+            undo: self.undo.entries().iter().map(|entry| (**entry).clone()).collect(),
             forgotten: self.forgotten.iter().map(|hash| format!("{hash:032x}")).collect(),
         }
     }

@@ -74,7 +74,7 @@ impl Memory {
         lineages.sort_by_key(|one| Reverse(one.used));
         let mut seen = HashSet::new();
         let hashes = lineages.into_iter().flat_map(|one| [one.tip, one.base]);
-        let hashes = hashes.chain(self.undo.texts());
+        let hashes = hashes.chain(self.undo.uses().map(|(hash, _)| hash));
         hashes.filter(|hash| !self.texts.contains(*hash) && seen.insert(*hash)).collect()
     }
 

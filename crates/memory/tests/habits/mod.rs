@@ -302,7 +302,6 @@ pub fn check(measured: &[(Habit, Figures, Figures)]) {
     assert!(wrong * 20_000 <= all, "{wrong} wrong of {all}");
     for (habit, alone, mixed) in measured {
         assert_eq!(alone.wrong, 0, "{habit:?}: {alone}, mixed: {mixed}");
-        assert!(mixed.share() >= 0.95, "{habit:?}: {mixed}");
         let minimum = match habit {
             Habit::Trailing => 0.98,
             // Repeated lines may have no words around them.
@@ -310,5 +309,6 @@ pub fn check(measured: &[(Habit, Figures, Figures)]) {
             _ => 0.95,
         };
         assert!(alone.share() >= minimum, "{habit:?}: {alone}");
+        assert!(mixed.share() >= minimum.min(0.95), "{habit:?}: {mixed}");
     }
 }

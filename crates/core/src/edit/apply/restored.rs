@@ -11,7 +11,7 @@ use crate::edit::request::Operation;
 use crate::edit::resolve::CurrentText;
 use crate::edit::undo::{RestoredLines, RestoredRegion};
 use hashline_base::error::{Code, Error};
-use hashline_lines::lines::Lines;
+use hashline_lines::lines::{Lines, Terminator, Unit};
 use hashline_memory::{Body, Carry, SessionMemory, Version};
 
 /// How many lines above a place that is not found are searched for one that is.
@@ -103,7 +103,7 @@ fn regions_now(
         let located = locate(one, after, current, carry).filter(|at| at.after_line >= bottom);
         let Some(located) = located else { return Err(unlocated(one, current, carry)) };
         bottom = located.after_line + located.lines;
-        let bytes = fitted(subject, &located, &one.bytes);
+        let bytes = fitted(subject, &located, &one.bytes, PlaceAfter::of(after, one));
         regions.push(region(subject, operation, &located, one.has_lead, bytes));
     }
     // A region that begins within the last line of the one above would need its new text.
@@ -143,26 +143,52 @@ fn gap(line: u64, after: Body<'_>, current: Body<'_>, carry: &Carry<'_>) -> Opti
     }
 }
 
-/// Old bytes with the line ends that their place needs: what was at the end of the file may be
-/// within it now, and the other way round.
-fn fitted(subject: &PlanText<'_>, at: &Located, bytes: &[u8]) -> Vec<u8> {
+/// The end of a place in the file as the patch left it.
+struct PlaceAfter {
+    /// The terminator of its last line, or of a line next to it.
+    terminator: Terminator,
+    /// Whether the file ended there without a terminator.
+    is_open: bool,
+}
+
+impl PlaceAfter {
+    fn of(after: Body<'_>, region: &RestoredRegion) -> PlaceAfter {
+        let own = |line: u64| Some(after.index.span(after.text, line)?.terminator(Unit::Byte));
+        let is_ended = |found: &Terminator| *found != Terminator::None;
+        let bottom = region.after_line + region.lines;
+        let terminator = own(bottom.max(1)).filter(is_ended);
+        let terminator = terminator.or_else(|| own(bottom.saturating_sub(1)).filter(is_ended));
+        PlaceAfter {
+            terminator: terminator.unwrap_or(Terminator::Lf),
+            is_open: bottom == after.count() && own(bottom) == Some(Terminator::None),
+        }
+    }
+}
+
+/// Old bytes with the line ends that their place needs now: what was at the end of the file may be
+/// within it, and the other way round; others may have ended the last line, or converted all line
+/// ends.
+fn fitted(subject: &PlanText<'_>, at: &Located, bytes: &[u8], was: PlaceAfter) -> Vec<u8> {
     let unit = subject.index.unit();
-    let mut bytes = bytes.to_vec();
+    let bottom = at.after_line + at.lines;
+    let terminator = subject.encoded_terminator(bottom.max(1));
+    let mut bytes = match was.terminator == subject.terminator(bottom.max(1)) {
+        true => bytes.to_vec(),
+        false => with_terminator(bytes, unit, &terminator),
+    };
     if bytes.is_empty() {
         return bytes;
     }
-    let bottom = at.after_line + at.lines;
     let is_end = bottom == subject.index.count();
     let is_open = is_end && subject.has_open_end();
-    let terminator = subject.encoded_terminator(bottom.max(1));
-    let is_ended = unit.ends_with(&bytes, b'\n');
-    match (is_ended, is_open) {
-        (true, true) => {
-            let ended = bytes.len();
+    match unit.ends_with(&bytes, b'\n') {
+        // Others have removed the end of the last line, or the lines after it.
+        true if is_open && !was.is_open => {
             let last = Lines::new(&bytes, unit).last();
-            bytes.truncate(last.map_or(ended, |last| last.text_end));
+            bytes.truncate(last.map_or(0, |last| last.text_end));
         }
-        (false, false) if !is_end || at.lines > 0 => bytes.extend_from_slice(&terminator),
+        // The file goes on, or others have ended its last line.
+        false if !is_end || !is_open && was.is_open => bytes.extend_from_slice(&terminator),
         _ => {}
     }
     if at.lines == 0 && is_open && at.after_line > 0 {
@@ -171,8 +197,20 @@ fn fitted(subject: &PlanText<'_>, at: &Located, bytes: &[u8]) -> Vec<u8> {
     bytes
 }
 
+/// Lines with another terminator. A last line without one has none afterwards.
+fn with_terminator(bytes: &[u8], unit: Unit, terminator: &[u8]) -> Vec<u8> {
+    let mut converted = Vec::with_capacity(bytes.len());
+    for line in Lines::new(bytes, unit) {
+        converted.extend_from_slice(line.text(bytes));
+        if line.terminator(unit) != Terminator::None {
+            converted.extend_from_slice(terminator);
+        }
+    }
+    converted
+}
+
 /// A region that is replaced by old bytes. With `has_lead`, the line before it loses the terminator
-/// that the patch gave it.
+/// that the patch gave it, if it becomes the last line again.
 fn region(
     subject: &PlanText<'_>,
     operation: usize,
@@ -181,15 +219,12 @@ fn region(
     bytes: Vec<u8>,
 ) -> Region {
     let &Located { after_line, lines } = at;
-    if !has_lead || after_line == 0 {
+    let becomes_last = bytes.is_empty() && after_line + lines == subject.index.count();
+    if !(has_lead && becomes_last) || after_line == 0 {
         return Region::restored(subject, operation, (after_line, lines), bytes);
     }
     let above = subject.index.span(subject.document.body(), after_line);
-    let mut text = above.map_or(&[][..], |span| span.text(subject.document.body())).to_vec();
-    if !bytes.is_empty() {
-        text.extend(subject.encoded_terminator(after_line));
-    }
-    text.extend_from_slice(&bytes);
+    let text = above.map_or(&[][..], |span| span.text(subject.document.body())).to_vec();
     Region::restored(subject, operation, (after_line - 1, lines + 1), text)
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::{Conflict, Edit, NewLines, PlanText};
+use crate::edit::line_diff::common_ends;
 use crate::edit::request::Operation;
 use hashline_base::cancel::CancelWatch;
 use hashline_base::error::{Code, Error, Mention};
@@ -93,20 +94,17 @@ impl Region {
             line => index.span(body, line).map_or(body.len(), |span| span.end),
         };
         let (start, end) = (end_of(after_line), end_of(after_line + lines));
-        let texts = |bytes: &[u8]| -> Vec<Vec<u8>> {
-            Lines::new(bytes, index.unit()).map(|span| bytes[span.start..span.end].into()).collect()
-        };
-        let (old, new) = (texts(&body[start..end]), texts(&bytes));
-        let same_start = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
-        let rest = old.len().min(new.len()) - same_start;
-        let same_end = old.iter().rev().zip(new.iter().rev()).take(rest);
-        let same_end = same_end.take_while(|(old, new)| old == new).count();
+        let unit = index.unit();
+        let old = lines_of(&body[start..end], unit);
+        let new = lines_of(&bytes, unit);
+        let (same_start, same_end) = common_ends(&old, &new);
+        let old_lines = old.len() as u64;
         let new_lines = new.len() as u64;
         Region {
             kept: (same_start as u64, same_end as u64),
             operations: vec![operation],
             partly_old: (0..new_lines).collect(),
-            ..Region::of_lines(after_line, (old.len() as u64, new_lines), start..end, bytes)
+            ..Region::of_lines(after_line, (old_lines, new_lines), start..end, bytes)
         }
     }
 
@@ -119,6 +117,11 @@ impl Region {
             inserted: self.new_lines.saturating_sub(kept),
         }
     }
+}
+
+/// The lines of a text with their terminators.
+fn lines_of(bytes: &[u8], unit: Unit) -> Vec<&[u8]> {
+    Lines::new(bytes, unit).map(|span| &bytes[span.start..span.end]).collect()
 }
 
 /// The changes of one file: sorted, disjoint regions, and the operations without effect.

@@ -42,7 +42,10 @@ pub fn changed_since_failure(
     operation: &Operation,
     (first, last): (u64, u64),
 ) -> (Failure, AnchorReport) {
-    let headline = format!("Changed since: lines {first}-{last}.");
+    let headline = match last {
+        0 => "Changed since: the file is empty.".to_owned(),
+        _ => format!("Changed since: lines {first}-{last}."),
+    };
     let explanation = "Other changes touch the lines of the patch that should be undone: nothing was undone. Edit these lines instead.";
     let report = AnchorReport::new(current_text, path, headline, &[(first, last)], explanation);
     let named = (!path.is_empty()).then_some(path);

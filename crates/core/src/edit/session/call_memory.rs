@@ -60,6 +60,8 @@ pub struct CallMemory<'m> {
     pub unseen: Unseen,
     /// When the call was made. Its anchors cannot mean lines that were shown later.
     pub as_of: Moment,
+    /// What the memory learns as well if the patch is committed.
+    pub learned: &'m [MemoryUpdate],
     /// Checked between steps, and by the caller before it reports a refusal.
     pub cancel: &'m Cancel,
 }
@@ -68,7 +70,7 @@ impl<'m> CallMemory<'m> {
     /// For a model that was shown the current file.
     pub fn of_unchanged(memory: &'m SessionMemory, cancel: &'m Cancel) -> CallMemory<'m> {
         let (patches, unseen, as_of) = (None, Unseen::Refuse, memory.now());
-        CallMemory { memory, patches, unseen, as_of, cancel }
+        CallMemory { memory, patches, unseen, as_of, learned: &[], cancel }
     }
 
     /// A refusal whose lines count as shown once it is final.

@@ -47,7 +47,7 @@ impl Session {
         let memory = &self.state.memory;
         let (patches, unseen, as_of) =
             (Some(&self.state.patches), self.options.unseen, memory.now());
-        let call_memory = CallMemory { memory, patches, unseen, as_of, cancel };
+        let call_memory = CallMemory { memory, patches, unseen, as_of, learned: &[], cancel };
         let mut settled = self.workspace.scoped(cancel, |scope| {
             let settled = settle(scope, &call_memory, written, after);
             cancel.check().map(|()| settled)

@@ -6,6 +6,7 @@ use parking_lot::Mutex;
 
 use super::changes::SessionChange;
 use super::delivery::{Delivery, Mark};
+use super::undo::UndoRequest;
 use super::{Plan, ReadReport, Session, SessionState};
 use crate::edit::apply::PatchOptions;
 use crate::edit::outcome::Outcome;
@@ -169,11 +170,11 @@ impl Turn {
     /// Like [`Session::undo`], for a turn of [`Session::writing`].
     pub fn undo(
         self,
-        turns: usize,
+        request: &UndoRequest,
         patch_options: &PatchOptions,
         cancel: &Cancel,
     ) -> Result<Vec<Outcome>> {
-        self.session.undo_at(&self.position, turns, patch_options, cancel)
+        self.session.undo_at(&self.position, request, patch_options, cancel)
     }
 
     /// Like [`Session::settle`], for a turn of [`Session::writing`].

@@ -12,7 +12,11 @@ use crate::edit::written::Written;
 use crate::workspace::turns::Access;
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Code, Error, Result};
+use hashline_lines::rows::one_line;
 use hashline_memory::{AppliedPatch, MemoryUpdate, Moment, UndoEntry, Version};
+
+/// A message names at most this many files of a patch.
+const NAMED_FILES: usize = 3;
 
 /// A patch that can be undone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -27,59 +31,99 @@ pub struct UndoablePatch {
     pub refused: Option<String>,
 }
 
+impl UndoablePatch {
+    /// Its files in a few words.
+    pub fn files_in_short(&self) -> String {
+        let named = self.files.iter().take(NAMED_FILES).map(|file| one_line(file).into_owned());
+        let named = named.collect::<Vec<_>>().join(", ");
+        match self.files.len().saturating_sub(NAMED_FILES) {
+            0 => named,
+            more => format!("{named} and {more} more"),
+        }
+    }
+}
+
+/// What is undone, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UndoRequest {
+    /// How many patches, from the newest.
+    pub turns: usize,
+    /// Whether they are only removed from the list, and the files stay as they are.
+    pub discard: bool,
+}
+
+impl Default for UndoRequest {
+    fn default() -> UndoRequest {
+        UndoRequest { turns: 1, discard: false }
+    }
+}
+
+impl UndoRequest {
+    fn check(&self, is_dry_run: bool) -> Result<()> {
+        let UndoRequest { turns, discard } = self;
+        let expected = match turns {
+            0 => "at least 1",
+            2.. if is_dry_run => "1 for a dry run",
+            _ if *discard && is_dry_run => {
+                return Err(Error::argument(
+                    "discard and a dry run are both given: a dry run changes nothing",
+                ));
+            }
+            _ => return Ok(()),
+        };
+        Err(Error::argument(format!("turns is {turns}: expected {expected}")))
+    }
+}
+
 impl Session {
     /// The patches that can be undone, the newest first: at most 100, and 16 MiB of old lines.
     pub fn undoable(&self) -> Vec<UndoablePatch> {
         let memory = &self.state.memory;
         memory.catch_up(memory.now());
-        let entries = memory.undo_entries().into_iter().rev();
-        let patch = |entry: UndoEntry| UndoablePatch {
-            time_ms: entry.time_ms,
-            files: self.relative(&entry.files),
-            refused: entry.refused,
-        };
-        entries.map(patch).collect()
+        memory.undo_entries().iter().rev().map(|entry| self.undoable_patch(entry)).collect()
     }
 
-    /// Undoes the newest `turns` patches of this session, the newest first. Returns an outcome for
-    /// each; the last one is the first refusal. Each is undone completely or not at all: what others
-    /// changed elsewhere in its files stays, and where they changed its lines it is refused with
+    fn undoable_patch(&self, entry: &UndoEntry) -> UndoablePatch {
+        UndoablePatch {
+            time_ms: entry.time_ms,
+            files: self.relative(&entry.files),
+            refused: entry.refused.clone(),
+        }
+    }
+
+    /// Undoes the newest patches of this session, the newest first. Returns an outcome for each; the
+    /// last one is the first refusal. Each is undone completely or not at all: what others changed
+    /// elsewhere in its files stays, and where they changed its lines it is refused with
     /// `CONCURRENT_CHANGE`.
     pub fn undo(
         &self,
-        turns: usize,
+        request: &UndoRequest,
         patch_options: &PatchOptions,
         cancel: &Cancel,
     ) -> Result<Vec<Outcome>> {
-        self.undo_at(&self.enqueue(Access::Writes), turns, patch_options, cancel)
+        self.undo_at(&self.enqueue(Access::Writes), request, patch_options, cancel)
     }
 
     pub(super) fn undo_at(
         &self,
         position: &QueuePosition,
-        turns: usize,
+        request: &UndoRequest,
         patch_options: &PatchOptions,
         cancel: &Cancel,
     ) -> Result<Vec<Outcome>> {
-        if turns == 0 || turns > 1 && patch_options.dry_run {
-            let expected = if turns == 0 { "at least 1" } else { "1 for a dry run" };
-            return Err(Error::argument(format!("turns is {turns}: expected {expected}")));
-        }
+        request.check(patch_options.dry_run)?;
         let as_of = self.start_writing(position, cancel)?;
         let mut outcomes = Vec::new();
-        for _ in 0..turns {
-            let Some(entry) = self.state.memory.undo_entries().pop() else { break };
-            let outcome = match self.inverse_of(&entry) {
-                Err(error) => refused_undo(error, &self.options.workspace.host),
-                Ok((inverse, hash)) => {
-                    let memory = &self.state.memory;
-                    let after = inverse.texts_before(|text| memory.text(text));
-                    let outcome = self.undo_patch(inverse, as_of, patch_options, cancel)?;
-                    if matches!(outcome, Outcome::Applied(_)) && !patch_options.dry_run {
-                        memory.learn(vec![MemoryUpdate::Undone { inverse: hash, after }], cancel);
-                    }
-                    outcome
-                }
+        for _ in 0..request.turns {
+            let Some(entry) = self.state.memory.last_undo_entry() else { break };
+            let outcome = match request.discard {
+                true => Ok(self.discard(&entry, cancel)),
+                false => self.undo_entry(&entry, as_of, patch_options, cancel),
+            };
+            let outcome = match outcome {
+                // What was undone before must be reported.
+                Err(error) if !outcomes.is_empty() => self.refused(error),
+                outcome => outcome?,
             };
             self.note_outcome(position, &outcome, patch_options);
             let is_refused = matches!(outcome, Outcome::Rejected(_));
@@ -91,42 +135,66 @@ impl Session {
         Ok(outcomes)
     }
 
-    fn undo_patch(
+    fn refused(&self, error: Error) -> Outcome {
+        refused_undo(error, &self.options.workspace.host)
+    }
+
+    /// Removes a patch from the list.
+    fn discard(&self, entry: &UndoEntry, cancel: &Cancel) -> Outcome {
+        self.state.memory.learn(vec![undone(entry, Vec::new())], cancel);
+        let files = self.undoable_patch(entry).files_in_short();
+        applied_nothing(format!("Not undone, and not listed any more: the patch of {files}."))
+    }
+
+    fn undo_entry(
         &self,
-        inverse: Inverse,
+        entry: &UndoEntry,
         as_of: Moment,
         patch_options: &PatchOptions,
         cancel: &Cancel,
     ) -> Result<Outcome> {
-        let operations = inverse.clone().operations(|path| self.shown_name(path));
-        let read = ReadPatch::of_undo(operations);
-        let outcome = self.apply_read(read, as_of, patch_options, cancel)?;
-        let is_undone = || self.workspace.scoped(cancel, |scope| Ok(inverse.is_undone(scope)));
-        let has_files = matches!(&outcome, Outcome::Applied(applied) if !applied.files.is_empty());
-        if has_files || !is_undone()? {
-            return Ok(outcome);
+        let inverse = match self.inverse_of(entry) {
+            Ok(inverse) => inverse,
+            Err(error) => return Ok(self.refused(error)),
+        };
+        let memory = &self.state.memory;
+        let after = match patch_options.dry_run {
+            true => Vec::new(),
+            false => inverse.texts_before(|text| memory.text(text)),
+        };
+        let learned = [undone(entry, after)];
+        let mut before = None;
+        loop {
+            let pending = self.workspace.scoped(cancel, |scope| Ok(inverse.pending(scope)))?;
+            if pending.files.is_empty() {
+                if !patch_options.dry_run {
+                    memory.learn(learned.into(), cancel);
+                }
+                let text = "Nothing to undo: the files are as they were before this patch.";
+                return Ok(applied_nothing(text.to_owned()));
+            }
+            let operations = pending.clone().operations(|path| self.shown_name(path));
+            let read = ReadPatch::of_undo(operations);
+            let outcome = self.apply_read(read, as_of, patch_options, &learned, cancel)?;
+            // The call may have recovered an undo that was interrupted.
+            if matches!(outcome, Outcome::Applied(_)) || before.as_ref() == Some(&pending) {
+                return Ok(outcome);
+            }
+            before = Some(pending);
         }
-        let text = "Nothing to undo: the files are as they were before this patch.".to_owned();
-        Ok(Outcome::Applied(Applied { text, ..Applied::default() }))
     }
 
-    /// The updates by which an undo of the last patch undoes the changes of a formatter as well.
+    /// The updates by which an undo of a patch undoes the changes of a formatter as well.
     /// `updates` are what the memory learns of the files that it formatted.
     pub(super) fn undo_after(
         &self,
         written: &Written,
         applied: &Applied,
         updates: &[MemoryUpdate],
-    ) -> Vec<MemoryUpdate> {
-        let last = self.state.memory.undo_entries().pop().filter(|_| written.undone_by.is_some());
-        let Some((entry, (mut inverse, hash))) =
-            last.and_then(|entry| Some((entry.clone(), self.inverse_of(&entry).ok()?)))
-        else {
-            return Vec::new();
-        };
-        if written.undone_by != Some(hash) {
-            return Vec::new();
-        }
+    ) -> Option<MemoryUpdate> {
+        let entries = self.state.memory.undo_entries();
+        let entry = entries.iter().rev().find(|entry| written.undone_by == Some(entry.id))?;
+        let mut inverse = self.inverse_of(entry).ok()?;
         let (mut is_changed, mut after) = (false, Vec::new());
         for (file, change) in written.files.iter().zip(&applied.files) {
             let now = file.name.as_deref().and_then(|name| text_of(updates, name));
@@ -138,29 +206,24 @@ impl Session {
             is_changed |= inverse.follow(path, file.after.as_ref(), now, snapshot);
             after.push(now.clone());
         }
-        if !is_changed {
-            return Vec::new();
-        }
-        let patch = AppliedPatch::new(entry.time_ms, entry.files, inverse.encoded(), after);
-        let replaced = MemoryUpdate::Undone { inverse: hash, after: Vec::new() };
-        vec![replaced, MemoryUpdate::Applied(patch)]
+        let patch = || AppliedPatch::changed(entry, inverse.encoded(), after);
+        is_changed.then(|| MemoryUpdate::Applied(patch()))
     }
 
-    /// What undoes a patch, with the hash of its text.
-    fn inverse_of(&self, entry: &UndoEntry) -> Result<(Inverse, u128)> {
+    /// What undoes a patch.
+    fn inverse_of(&self, entry: &UndoEntry) -> Result<Inverse> {
         let why = match (&entry.refused, self.state.memory.inverse(entry)) {
             (Some(why), _) => why.clone(),
             (None, None) => "its old lines are no longer remembered".to_owned(),
-            (None, Some(text)) => {
-                let inverse = text.body().and_then(|body| Inverse::parse(body.text));
-                match inverse {
-                    Some(inverse) => return Ok((inverse, text.hash())),
-                    None => "its record is damaged".to_owned(),
-                }
-            }
+            (None, Some(text)) => match text.body().and_then(|body| Inverse::parse(body.text)) {
+                Some(inverse) => return Ok(inverse),
+                None => "its record is damaged".to_owned(),
+            },
         };
-        let files = self.relative(&entry.files).join(", ");
-        let message = format!("the last patch ({files}) cannot be undone: {why}");
+        let files = self.undoable_patch(entry).files_in_short();
+        let message = format!(
+            "the last patch ({files}) cannot be undone: {why}. To undo the one before, discard it first"
+        );
         Err(Error::new(Code::InvalidOperation, message))
     }
 
@@ -168,6 +231,14 @@ impl Session {
     fn shown_name(&self, path: &str) -> String {
         self.relative(&[path.into()]).pop().unwrap_or_default()
     }
+}
+
+fn undone(entry: &UndoEntry, after: Vec<Version>) -> MemoryUpdate {
+    MemoryUpdate::Undone { id: entry.id, after }
+}
+
+fn applied_nothing(text: String) -> Outcome {
+    Outcome::Applied(Applied { text, ..Applied::default() })
 }
 
 /// The text of a file that updates name.

@@ -3,7 +3,6 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::{AddedContents, Job};
 use crate::edit::apply::lookup::{FileTask, Task};
@@ -13,7 +12,7 @@ use crate::edit::undo::{
 };
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Error, Result};
-use hashline_disk::fs::{FileKind, Place, Stamp};
+use hashline_disk::fs::{FileKind, Place, Rights, Stamp};
 use hashline_memory::AppliedPatch;
 
 /// Why a patch cannot be undone.
@@ -36,12 +35,11 @@ impl Job<'_> {
         if files.is_empty() {
             return None;
         }
-        let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let inverse = self.inverse(added, cancel).map_err(|why| why.0);
         let inverse = inverse.and_then(|inverse| inverse.encoded());
         let edited = self.edited.values().map(|&at| self.files[at].after().version());
         let after = if inverse.is_ok() { edited.collect() } else { Vec::new() };
-        Some(AppliedPatch::new(time.as_millis() as u64, files, inverse, after))
+        Some(AppliedPatch::new(files, inverse, after))
     }
 
     /// The paths of all files that the patch changes, before and after it.
@@ -61,10 +59,10 @@ impl Job<'_> {
         added: &AddedContents,
         cancel: &Cancel,
     ) -> std::result::Result<Inverse, NotUndoable> {
-        let mut files = Vec::new();
+        let (mut files, mut left_bytes) = (Vec::new(), UNDO_LIMIT_BYTES);
         for (edits, planned) in self.edited_in_place() {
             let path = utf8(edits.place.canonical())?;
-            let restored = restored_lines(planned, cancel)?;
+            let restored = restored_lines(planned, &mut left_bytes, cancel)?;
             files.push(InverseFile::Edited { path, from: None, restored });
         }
         let mut deleted: HashMap<PathBuf, (&Place, Stamp)> = HashMap::new();
@@ -73,7 +71,6 @@ impl Job<'_> {
                 deleted.insert(place.canonical().to_owned(), (place, *stamp));
             }
         }
-        let mut left_bytes = UNDO_LIMIT_BYTES;
         for one in &self.tasks.files {
             match &one.task {
                 Task::Add { to, .. } => {
@@ -88,7 +85,8 @@ impl Job<'_> {
                     });
                 }
                 Task::Move { from, to, .. } => {
-                    files.push(self.moved_file(one, from, &to.path(), cancel)?);
+                    let moved = self.moved_file(one, from, &to.path(), &mut left_bytes, cancel)?;
+                    files.push(moved);
                 }
                 Task::Delete { .. } => {}
             }
@@ -107,12 +105,13 @@ impl Job<'_> {
         one: &FileTask<'_>,
         from: &Place,
         to: &Path,
+        left_bytes: &mut usize,
         cancel: &Cancel,
     ) -> std::result::Result<InverseFile, NotUndoable> {
         let (path, from) = (utf8(to)?, utf8(from.canonical())?);
         Ok(match self.edit_of(one) {
             Some(planned) => {
-                let restored = restored_lines(planned, cancel)?;
+                let restored = restored_lines(planned, left_bytes, cancel)?;
                 InverseFile::Edited { path, from: Some(from), restored }
             }
             None => InverseFile::Moved { path, from },
@@ -130,29 +129,46 @@ impl Job<'_> {
         if stamp.kind != FileKind::File {
             return Err(NotUndoable(format!("{path}: was a symbolic link")));
         }
-        let content = match place.document() {
-            Some(document) => document.content.bytes.to_vec(),
-            None => self.content_of_file(place, *left_bytes)?,
+        let (content, rights) = match place.document() {
+            Some(document) => {
+                charge(left_bytes, document.content.bytes.len(), path)?;
+                (document.content.bytes.to_vec(), None)
+            }
+            None => {
+                let (content, rights) = self.content_of_file(place, *left_bytes)?;
+                charge(left_bytes, content.len(), path)?;
+                (content, rights)
+            }
         };
-        let too_large = || NotUndoable(format!("{path}: is too large to be kept"));
-        *left_bytes = left_bytes.checked_sub(content.len()).ok_or_else(too_large)?;
-        let (mode, owner) = match place.document() {
-            Some(_) => (0, (0, 0)),
-            None => (stamp.mode, stamp.owner),
-        };
-        Ok(RestoredFile { content, mode, owner })
+        Ok(RestoredFile { content, rights: rights.map(|rights| (rights.mode, rights.owner)) })
     }
 
-    /// The content of a file, and one byte more than the limit if it is larger.
-    fn content_of_file(&self, place: &Place, limit_bytes: usize) -> Result<Vec<u8>> {
+    /// The content of a file, and one byte more than the limit if it is larger; and its rights.
+    fn content_of_file(
+        &self,
+        place: &Place,
+        limit_bytes: usize,
+    ) -> Result<(Vec<u8>, Option<Rights>)> {
         let fs = self.context.fs;
-        let mut content = Vec::new();
-        let read = fs
-            .open(place)
-            .and_then(|mut file| fs.read(&mut file, limit_bytes as u64 + 1, &mut content));
-        read.map_err(|cause| Error::io("read", place.shown(), &cause))?;
-        Ok(content)
+        let read = || {
+            let mut content = Vec::new();
+            let mut file = fs.open(place)?;
+            fs.read(&mut file, limit_bytes as u64 + 1, &mut content)?;
+            Ok((content, fs.rights(&file)?))
+        };
+        read().map_err(|cause| Error::io("read", place.shown(), &cause))
     }
+}
+
+/// Subtracts old bytes from what a patch may keep.
+fn charge(
+    left_bytes: &mut usize,
+    bytes: usize,
+    path: &str,
+) -> std::result::Result<(), NotUndoable> {
+    let too_large = || NotUndoable(format!("{path}: its old lines are too large to be kept"));
+    *left_bytes = left_bytes.checked_sub(bytes).ok_or_else(too_large)?;
+    Ok(())
 }
 
 fn utf8(path: &Path) -> std::result::Result<String, NotUndoable> {
@@ -161,7 +177,14 @@ fn utf8(path: &Path) -> std::result::Result<String, NotUndoable> {
 }
 
 /// The old lines of an edited file.
-fn restored_lines(planned: &PlannedFile, cancel: &Cancel) -> Result<RestoredLines> {
+fn restored_lines(
+    planned: &PlannedFile,
+    left_bytes: &mut usize,
+    cancel: &Cancel,
+) -> std::result::Result<RestoredLines, NotUndoable> {
+    for region in &planned.plan.regions {
+        charge(left_bytes, region.end - region.start, "a file")?;
+    }
     let (document, after) = (&planned.document, planned.after());
     let (before, body) = (planned.snapshot_before(cancel)?, document.body());
     let (mut shift, mut moved) = (0i64, 0i64);
