@@ -694,6 +694,8 @@ export interface SessionApplyOptions extends TrialOptions {
 export interface SessionUndoOptions extends SessionApplyOptions {
   /** How many patches are undone; 1 by default. A dry run undoes one. */
   turns?: number
+  /** Removes the patches from the list instead, and leaves the files as they are. */
+  discard?: boolean
 }
 
 /** A file, and how much of it is shown. */

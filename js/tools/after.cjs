@@ -6,7 +6,7 @@
 const { AsyncLocalStorage } = require('node:async_hooks')
 
 const addon = require('../addon.cjs')
-const { abortable } = require('./approval.cjs')
+const { abortable, messageOf } = require('./approval.cjs')
 
 /**
  * @import { HashSession } from '../..'
@@ -43,7 +43,7 @@ const MAX_LIMIT_MS = 2 ** 31 - 1
 const FAILED = 'The edit is written, but afterWrite failed'
 
 /** More diagnostics are not read. */
-const READ_DIAGNOSTICS = 1_000
+const READ_DIAGNOSTICS = 10_000
 
 /**
  * The last edit of each session whose function may still run. Other calls wait for it: a formatter
@@ -200,15 +200,6 @@ function copied(args) {
   } catch {
     // It is not data. The call reports it.
     return args
-  }
-}
-
-/** @param {unknown} error */
-function messageOf(error) {
-  try {
-    return error instanceof Error ? error.message : String(error)
-  } catch {
-    return 'unknown error'
   }
 }
 

@@ -40,11 +40,23 @@ async function asked(approve, planned, signal) {
     answer = await abortable(Promise.resolve(approve(plan, { signal })), signal)
   } catch (error) {
     signal?.throwIfAborted()
-    answer = error instanceof Error ? error.message : String(error)
+    answer = messageOf(error)
   }
   if (answer === true) return undefined
   const refused = addon.tools.declined(typeof answer === 'string' ? answer : '')
   return { ...refused, structured: JSON.parse(refused.structured), diff }
+}
+
+/**
+ * What was thrown, in words. It may be any value.
+ * @param {unknown} error
+ */
+function messageOf(error) {
+  try {
+    return (error instanceof Error ? error.message : String(error)) || 'unknown error'
+  } catch {
+    return 'unknown error'
+  }
 }
 
 /**
@@ -66,4 +78,4 @@ function abortable(promise, signal, isAbortable = () => true) {
   })
 }
 
-module.exports = { abortable, asked, executeApproved }
+module.exports = { abortable, asked, executeApproved, messageOf }

@@ -7,7 +7,7 @@ mod messages;
 mod process;
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hashline_core::{AfterWrite, Cancel};
 use hashline_tools::{WrittenPath, note_of};
@@ -15,8 +15,8 @@ use hashline_tools::{WrittenPath, note_of};
 pub use command::AfterCommand;
 use process::{Ended, Limits, run};
 
-/// How long a command may take, in seconds, by default.
-pub const TIMEOUT_SECONDS: u64 = 10;
+/// How long the commands of one edit may take together, in seconds, by default.
+pub const TIMEOUT_SECONDS: u64 = 30;
 
 /// The commands of a call of the program.
 #[derive(Clone, Debug, Default)]
@@ -29,7 +29,7 @@ pub struct AfterCommands {
 const NOTE_LINES: usize = 3;
 
 impl AfterCommands {
-    /// Commands, each of which may take `timeout`.
+    /// Commands that may take `timeout` together.
     pub fn new(commands: Vec<AfterCommand>, timeout: Duration) -> AfterCommands {
         AfterCommands { commands, timeout }
     }
@@ -43,37 +43,52 @@ impl AfterCommands {
     /// fails does not keep the others from running; cancellation does.
     pub fn run(&self, files: &[WrittenPath], directory: &Path, cancel: &Cancel) -> AfterWrite {
         let mut after = AfterWrite::default();
+        let started = Instant::now();
         let existing = files.iter().filter(|file| file.change != "deleted");
-        let calls = existing.flat_map(|file| self.commands.iter().map(move |one| (one, file)));
-        for (command, WrittenPath { path, .. }) in calls {
-            let relative = relative(path, directory);
-            if !command.is_for(&relative) {
-                continue;
-            }
+        let calls = existing.flat_map(|file| {
+            let relative = relative(&file.path, directory);
+            let own = self.commands.iter().filter(|one| one.is_for(&relative));
+            own.map(|one| (one, file, relative.clone())).collect::<Vec<_>>()
+        });
+        let mut skipped = 0;
+        for (command, WrittenPath { path, .. }, relative) in calls {
+            let timeout = self.timeout.saturating_sub(started.elapsed());
             if cancel.is_cancelled() {
                 after.notes.push("The edit is written, but --after was cancelled".to_owned());
                 break;
             }
-            let arguments = command.arguments(path);
-            let limits = Limits { timeout: self.timeout, cancel };
-            let (ended, output) = run(&arguments, directory, limits);
+            if timeout.is_zero() {
+                skipped += 1;
+                continue;
+            }
+            let limits = Limits { timeout, cancel };
+            let (ended, output) = run(&command.arguments(path), directory, limits);
             let diagnostics = messages::read(&output, directory);
             let name = format!("{} on {relative}", command.name());
             let has_messages = !diagnostics.is_empty();
-            after.notes.extend(note(&name, &ended, if has_messages { "" } else { &output }));
+            let said = if has_messages { "" } else { &output };
+            after.notes.extend(note(&name, &ended, self.timeout, said));
             after.diagnostics.extend(diagnostics);
+        }
+        if skipped > 0 {
+            let limit = self.timeout.as_secs_f64();
+            after
+                .notes
+                .push(format!("{skipped} more runs of --after had no time within {limit} s"));
         }
         after
     }
 }
 
 /// The note about a command that did not succeed.
-fn note(name: &str, ended: &Ended, output: &str) -> Option<String> {
+fn note(name: &str, ended: &Ended, limit: Duration, output: &str) -> Option<String> {
     let why = match ended {
         Ended::Succeeded => return None,
         Ended::Failed(status) => status.clone(),
         Ended::NotStarted(cause) => format!("cannot be started: {cause}"),
-        Ended::TimedOut(limit) => format!("was ended after {} s", limit.as_secs_f64()),
+        Ended::TimedOut => {
+            format!("was ended: --after takes at most {} s for an edit", limit.as_secs_f64())
+        }
         Ended::Cancelled => "was cancelled".to_owned(),
     };
     let lines = output.lines().map(str::trim).filter(|line| !line.is_empty());

@@ -782,7 +782,7 @@ pub struct AfterArgs {
     /// is otherwise the last argument. With a glob only on these files: --after '*.py=ruff format'
     #[arg(long = "after", value_name = "[GLOB=]COMMAND")]
     commands: Vec<AfterCommand>,
-    /// How long such a command may take
+    /// How long the commands of one edit may take together
     #[arg(long = "after-timeout", value_name = "SECONDS", default_value_t = TIMEOUT_SECONDS)]
     #[arg(value_parser = value_parser!(u64).range(1..=86_400))]
     timeout_seconds: u64,

@@ -141,9 +141,15 @@ impl Files {
         let Outcome::Applied(Applied { written: Some(written), .. }) = &outcome else {
             return Ok((outcome, AfterWrite::default()));
         };
-        let after = commands.run(&written_paths(session, written), &directory, cancel);
+        let mut after = commands.run(&written_paths(session, written), &directory, cancel);
         // Ctrl-C at this point only ended the commands.
-        let outcome = session.settle(written, &after, &Cancel::default())?;
+        let settled = session.settle(written, &after, &Cancel::default());
+        // The edit is written in any case.
+        let outcome = settled.unwrap_or_else(|error| {
+            let note = format!("the files were not read again: {}", error.message);
+            after.notes.push(note);
+            Outcome::Applied(written.answer_before().clone())
+        });
         Ok((outcome, after))
     }
 

@@ -193,7 +193,7 @@ impl UndoList {
             let entry = UndoEntry::of(patch, at);
             match entries.iter().position(|known| known.id == patch.id) {
                 Some(place) => {
-                    entries[place] = Arc::new(UndoEntry { at: entries[place].at, ..entry })
+                    entries[place] = Arc::new(UndoEntry { at: entries[place].at, ..entry });
                 }
                 None => entries.push(Arc::new(entry)),
             }

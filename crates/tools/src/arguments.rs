@@ -288,6 +288,7 @@ impl<'a> Arguments<'a> {
             None => Ok(()),
             Some(name) => {
                 let known = names_of(table);
+                let known = if known.is_empty() { "no fields" } else { &known };
                 Err(malformed(format!("there is no field {name}: expected {known}")))
             }
         }

@@ -332,8 +332,13 @@ impl Tools {
     }
 }
 
+/// The longest reason against an edit that is shown.
+const REASON_LIMIT_CHARS: usize = 4_000;
+
 /// The result of an edit that a person did not approve; the reason may be empty.
 pub fn declined(reason: &str) -> ToolResult {
+    let end = reason.char_indices().nth(REASON_LIMIT_CHARS).map_or(reason.len(), |(end, _)| end);
+    let reason = &reason[..end];
     let reason = if reason.is_empty() { String::new() } else { format!(": {reason}") };
     ToolResult {
         text: format!("{NOTHING_WRITTEN}\nThe user did not approve this edit{reason}"),

@@ -3,14 +3,16 @@
 
 use std::str::FromStr;
 
+use globset::{GlobBuilder, GlobMatcher};
+
 /// Where the path of the file goes.
 const PLACE: &str = "{}";
 
 /// A command that runs on written files.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct AfterCommand {
     /// The files on which it runs; `None` means all.
-    glob: Option<String>,
+    glob: Option<Glob>,
     /// The program and its arguments, at least one.
     words: Vec<String>,
     /// As it was written.
@@ -27,11 +29,45 @@ impl FromStr for AfterCommand {
             }
             _ => (None, text),
         };
+        let glob = glob.map(|glob| Glob::of(&glob)).transpose()?;
         let words = shlex::split(command).ok_or("a quote is not closed")?;
         if words.first().is_none_or(String::is_empty) {
             return Err("expected a command, such as 'prettier --write {}'".to_owned());
         }
         Ok(AfterCommand { glob, words, text: text.to_owned() })
+    }
+}
+
+/// Chooses files by their paths. Without `/`, it is compared with the name of the file.
+#[derive(Clone, Debug)]
+struct Glob {
+    matcher: GlobMatcher,
+    has_directory: bool,
+}
+
+impl Glob {
+    fn of(text: &str) -> Result<Glob, String> {
+        let is_name = |text: &str| {
+            let mut characters = text.chars();
+            characters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
+                && characters.all(|other| other.is_ascii_alphanumeric() || other == '_')
+        };
+        if is_name(text) {
+            return Err(format!(
+                "{text}=… is neither a glob nor sets a variable. For a variable, use env {text}=…; for the file {text}, the glob ./{text}"
+            ));
+        }
+        let glob = GlobBuilder::new(text.trim_start_matches("./")).literal_separator(true).build();
+        let matcher = glob.map_err(|cause| format!("the glob is invalid: {cause}"))?;
+        Ok(Glob {
+            matcher: matcher.compile_matcher(),
+            has_directory: text.trim_start_matches("./").contains('/'),
+        })
+    }
+
+    fn is_for(&self, path: &str) -> bool {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        self.matcher.is_match(if self.has_directory { path } else { name })
     }
 }
 
@@ -46,12 +82,9 @@ impl AfterCommand {
         &self.words[0]
     }
 
-    /// Whether it runs on a file. A glob without `/` is compared with the name of the file.
+    /// Whether it runs on a file.
     pub fn is_for(&self, path: &str) -> bool {
-        let Some(glob) = &self.glob else { return true };
-        let name = path.rsplit('/').next().unwrap_or(path);
-        let compared = if glob.contains('/') { path } else { name };
-        fast_glob::glob_match(glob.trim_start_matches("./"), compared)
+        self.glob.as_ref().is_none_or(|glob| glob.is_for(path))
     }
 
     /// The program and its arguments for a file. Without `{}`, the path is the last argument.
@@ -94,7 +127,7 @@ mod tests {
 
     #[test]
     fn malformed_commands_are_refused() {
-        for text in ["", "  ", "*.ts=", "fmt 'open", "''"] {
+        for text in ["", "  ", "*.ts=", "fmt 'open", "''", "[=x", "{a,b=x", "NODE_ENV=test x"] {
             AfterCommand::from_str(text).unwrap_err();
         }
     }

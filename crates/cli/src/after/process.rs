@@ -35,7 +35,7 @@ pub enum Ended {
     /// With another status, in words.
     Failed(String),
     NotStarted(String),
-    TimedOut(Duration),
+    TimedOut,
     Cancelled,
 }
 
@@ -83,7 +83,7 @@ fn wait(child: &mut Child, limits: Limits<'_>) -> Ended {
         let is_cancelled = limits.cancel.is_cancelled();
         if is_cancelled || started.elapsed() >= limits.timeout {
             kill(child);
-            return if is_cancelled { Ended::Cancelled } else { Ended::TimedOut(limits.timeout) };
+            return if is_cancelled { Ended::Cancelled } else { Ended::TimedOut };
         }
         thread::sleep(pause);
         pause = (pause * 2).min(LONGEST_PAUSE);
@@ -121,7 +121,7 @@ impl Output {
         let Some(mut stream) = stream else { return };
         let output = self.clone();
         output.open.fetch_add(1, Ordering::AcqRel);
-        thread::spawn(move || {
+        let read = move || {
             let mut piece = [0; 4096];
             while let Ok(count @ 1..) = stream.read(&mut piece) {
                 let mut bytes = output.bytes.lock();
@@ -129,7 +129,11 @@ impl Output {
                 bytes.extend_from_slice(&piece[..count.min(room)]);
             }
             output.open.fetch_sub(1, Ordering::AcqRel);
-        });
+        };
+        // Without a thread, the command runs without its output.
+        if thread::Builder::new().spawn(read).is_err() {
+            self.open.fetch_sub(1, Ordering::AcqRel);
+        }
     }
 
     /// Waits until the streams end, but not for long.
@@ -175,14 +179,25 @@ mod tests {
         assert_eq!(output.len(), OUTPUT_LIMIT_BYTES);
     }
 
+    /// The script says that its child runs by creating a file, and only then the call is cancelled.
     #[test]
-    fn a_command_that_never_ends_is_killed_with_its_children() {
-        let limit = Duration::from_millis(50);
-        let (ended, output) = shell("sleep 1000 & echo $!; wait", limit, &Cancel::default());
-        assert_eq!(ended, Ended::TimedOut(limit));
-        let sleeper: libc::pid_t = output.trim().parse().unwrap();
+    fn a_cancelled_command_is_killed_with_its_children() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("pid");
+        let script =
+            format!("sleep 1000 & echo $! > {0}.new; mv {0}.new {0}; wait", file.display());
+        let cancel = Cancel::default();
+        let sleeper = thread::scope(|scope| {
+            let call = scope.spawn(|| shell(&script, LONG, &cancel).0);
+            while !file.exists() {
+                thread::sleep(Duration::from_millis(1));
+            }
+            cancel.cancel();
+            assert_eq!(call.join().unwrap(), Ended::Cancelled);
+            std::fs::read_to_string(&file).unwrap().trim().parse::<libc::pid_t>().unwrap()
+        });
         // A killed process exists until its new parent has waited for it.
-        for _ in 0..1_000 {
+        for _ in 0..10_000 {
             // SAFETY: signal 0 only checks whether a process exists.
             if unsafe { libc::kill(sleeper, 0) } != 0 || is_zombie(sleeper) {
                 return;
@@ -190,6 +205,12 @@ mod tests {
             thread::sleep(Duration::from_millis(5));
         }
         panic!("{sleeper} still runs");
+    }
+
+    #[test]
+    fn a_command_that_never_ends_is_killed_at_the_limit() {
+        let limit = Duration::from_millis(1);
+        assert_eq!(shell("sleep 1000", limit, &Cancel::default()).0, Ended::TimedOut);
     }
 
     fn is_zombie(process: libc::pid_t) -> bool {
@@ -208,7 +229,10 @@ mod tests {
 
     #[test]
     fn a_process_that_keeps_the_output_open_does_not_block() {
-        let (ended, output) = shell("(sleep 2; echo late) & echo now", LONG, &Cancel::default());
-        assert_eq!((ended, output.as_str()), (Ended::Succeeded, "now\n"));
+        let (ended, output) = shell("sleep 1000 & echo $!", LONG, &Cancel::default());
+        assert_eq!(ended, Ended::Succeeded);
+        let sleeper = output.trim().parse().unwrap();
+        // SAFETY: a system call with numbers. The process was started above.
+        assert_eq!(unsafe { libc::kill(sleeper, libc::SIGKILL) }, 0);
     }
 }

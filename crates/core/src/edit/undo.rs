@@ -230,13 +230,32 @@ impl Inverse {
                 snapshot_now.clone_into(left);
                 is_other
             }
-            Some(InverseFile::Edited { restored, .. }) if restored.after != snapshot_now => {
+            Some(InverseFile::Edited { path, from, restored })
+                if restored.after != snapshot_now =>
+            {
                 let before = written.filter(|written| written.hash() == restored.text);
-                let before = before.and_then(|written| restored.text_before(written));
-                let lines = before.and_then(|before| {
-                    RestoredLines::between(&before, &restored.before, now, snapshot_now)
-                });
-                lines.map(|lines| *restored = lines).is_some()
+                let Some(before) = before.and_then(|written| restored.text_before(written)) else {
+                    return false;
+                };
+                let lines = RestoredLines::between(&before, &restored.before, now, snapshot_now);
+                match (lines, from.is_none()) {
+                    (Some(lines), _) => {
+                        *restored = lines;
+                        true
+                    }
+                    // It has another encoding or byte order mark now.
+                    (None, true) => {
+                        let Some(content) = content_of(&before, &restored.before) else {
+                            return false;
+                        };
+                        let (path, snapshot) = (std::mem::take(path), snapshot_now.to_owned());
+                        let old = RestoredFile { content, rights: None };
+                        *file.expect("it was found") =
+                            InverseFile::Replaced { path, snapshot, file: old };
+                        true
+                    }
+                    (None, false) => false,
+                }
             }
             Some(InverseFile::Moved { path, from }) => {
                 let lines = written.and_then(|written| {
@@ -312,6 +331,15 @@ fn has_mark(text: &[u8], content: &str) -> Option<bool> {
         content if content == snapshot(&[BYTE_ORDER_MARK, text].concat()) => Some(true),
         _ => None,
     }
+}
+
+/// The content with a snapshot, from its text; `None` if it is not in UTF-8.
+fn content_of(text: &Version, content: &str) -> Option<Vec<u8>> {
+    let text = text.body()?.text;
+    Some(match has_mark(text, content)? {
+        true => [BYTE_ORDER_MARK, text].concat(),
+        false => text.to_vec(),
+    })
 }
 
 impl RestoredLines {

@@ -151,6 +151,9 @@ fn attributes_stay_and_links_are_followed() {
     applied(session.apply(replace("link.sh", "two\n")).unwrap());
     assert_eq!((project.content("a.sh").as_str(), rights()), ("two\n", before));
     assert!(project.dir.path().join("link.sh").is_symlink());
+    symlink("nowhere", project.dir.path().join("dangling")).unwrap();
+    let dangling = refused(session.apply(replace("dangling", "x\n")).unwrap());
+    assert_eq!(dangling.code, Code::FileNotFound);
 }
 
 proptest! {

@@ -397,6 +397,48 @@ fn regression_equal_changes_are_undone_one_after_the_other() {
     assert_eq!(project.content("a.txt"), "one\n");
 }
 
+#[test]
+fn a_missing_final_newline_comes_back_next_to_changes_by_others() {
+    let project = Project::new(&[("a.txt", "a one\nb two\nc three")]);
+    let session = project.session(&["a.txt"]);
+    let add =
+        json!({"op": "add_file", "path": "a.txt", "content": "NEW LINE\nOTHER\n", "replace": true});
+    apply(&session, json!([add]));
+    project.write("a.txt", "by others\nNEW LINE\nOTHER\n");
+    applied(undo(&session));
+    assert_eq!(project.content("a.txt"), "by others\na one\nb two\nc three");
+}
+
+/// A formatter may change the encoding, so that no line can be compared.
+#[test]
+fn regression_a_byte_order_mark_that_a_formatter_removed_comes_back() {
+    let project = Project::new(&[("a.txt", "\u{feff}a one\nb two\n")]);
+    let session = project.session(&["a.txt"]);
+    let options = PatchOptions { keeps_written: true, ..PatchOptions::default() };
+    let patch = json!({"operations": [{"op": "replace_text", "path": "a.txt", "old_text": "b", "new_text": "B"}]});
+    let done = applied(session.apply_with(&patch.into(), &options, &Cancel::default()).unwrap());
+    project.write("a.txt", "a one\nB two\n");
+    let written = done.written.unwrap();
+    applied(session.settle(&written, &AfterWrite::default(), &Cancel::default()).unwrap());
+    applied(undo(&session));
+    assert_eq!(project.content("a.txt"), "\u{feff}a one\nb two\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn regression_a_file_without_permissions_comes_back_without_them() {
+    use std::os::unix::fs::PermissionsExt;
+    let project = Project::new(&[("a.txt", "a\n")]);
+    let path = project.dir.path().join("a.txt");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o0)).unwrap();
+    let session = project.session(&[]);
+    apply(&session, json!([{"op": "delete_file", "path": "a.txt"}]));
+    // Only root could read it.
+    if let Outcome::Applied(_) = undo(&session) {
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o7777, 0);
+    }
+}
+
 fn text() -> impl Strategy<Value = String> {
     "([ab]{0,2}(\n|\r\n)){0,6}[ab]{0,2}"
 }

@@ -9,6 +9,9 @@ use hashline_core::{Code, Failure, FileChange};
 /// At most this many operations are refused; further ones are not tried.
 pub const MAX_REFUSED: usize = 16;
 
+/// At most this many attempts are made: each plans all operations that it tries.
+pub const MAX_ATTEMPTS: usize = 64;
+
 /// Tries some operations together: the files that they change, or why they are refused.
 pub type Try<'t> = &'t dyn Fn(&[usize]) -> Result<Vec<FileChange>, Vec<Failure>>;
 
@@ -38,8 +41,14 @@ pub fn select(count: usize, attempt: Try<'_>, frees_name: &dyn Fn(usize) -> bool
     if let Some(selection) = without_suspects(&all, &suspects, attempt) {
         return selection;
     }
-    let mut search =
-        Search { attempt, frees_name, suspects, kept: Vec::new(), selection: Selection::default() };
+    let mut search = Search {
+        attempt,
+        frees_name,
+        suspects,
+        kept: Vec::new(),
+        attempts: 0,
+        selection: Selection::default(),
+    };
     while search.selection.tried < count && !search.is_at_limit() {
         let at = search.selection.tried;
         let next = search.suspects.range(at..).next().map_or(count, |(&next, _)| next);
@@ -83,6 +92,7 @@ struct Search<'t> {
     /// The operations that fail when all are tried. Further ones may, when these are gone.
     suspects: BTreeMap<usize, Failure>,
     kept: Vec<usize>,
+    attempts: usize,
     selection: Selection,
 }
 
@@ -113,7 +123,7 @@ impl Search<'_> {
     }
 
     fn is_at_limit(&self) -> bool {
-        self.selection.refused.len() >= MAX_REFUSED
+        self.selection.refused.len() >= MAX_REFUSED || self.attempts >= MAX_ATTEMPTS
     }
 
     /// Keeps more operations, if all go together.
@@ -121,6 +131,7 @@ impl Search<'_> {
         let mut together = self.kept.clone();
         together.extend(more);
         together.sort_unstable();
+        self.attempts += 1;
         self.selection.files = (self.attempt)(&together)?;
         self.kept = together;
         Ok(())

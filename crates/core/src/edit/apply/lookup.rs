@@ -332,9 +332,9 @@ impl<'a> Lookups<'a> {
                 Ok(at) => tasks.edits[at].operations.push(operation),
                 Err(error) if error.code == Code::FileNotFound && can_create_file(operation) => {
                     let added = match &operation.action {
-                        LineEdit::ReplaceFile { content } => {
-                            self.add_file(operation, content, &mut tasks)
-                        }
+                        LineEdit::ReplaceFile { content } => self
+                            .refuse_dangling_link(&operation.path)
+                            .and_then(|()| self.add_file(operation, content, &mut tasks)),
                         _ => self.add_file_of_lines(operation, &mut tasks),
                     };
                     if let Err(error) = added {
@@ -504,14 +504,19 @@ impl<'a> Lookups<'a> {
         Ok(())
     }
 
+    /// Refuses the name of a file that was not found, if it is a link.
+    fn refuse_dangling_link(&self, path: &str) -> Result<()> {
+        match self.stamp_if_exists(&self.base.named(path)?)? {
+            Some(_) => Err(Error::io("find", path, &std::io::ErrorKind::NotFound.into())),
+            None => Ok(()),
+        }
+    }
+
     /// Adds lines to a file that moved or copied lines create.
     fn add_file_of_lines<'o>(&self, operation: &'o Operation, tasks: &mut Tasks<'o>) -> Result<()> {
         let path = &operation.path;
+        self.refuse_dangling_link(path)?;
         let to = self.base.named(path)?;
-        // A dangling link.
-        if self.stamp_if_exists(&to)?.is_some() {
-            return Err(Error::io("find", path, &std::io::ErrorKind::NotFound.into()));
-        }
         let known = tasks.files.iter_mut().find_map(|task| match &mut task.task {
             Task::Add { to: known, content: NewContent::Lines(lines), .. }
                 if known.path() == to.path() =>

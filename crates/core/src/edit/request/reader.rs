@@ -226,11 +226,11 @@ impl OperationReader<'_> {
     /// Reads one operation and adds it to the patch.
     fn operation(&self, item: &Value, kind: ItemKind, patch: &mut Operations) -> Result<()> {
         let fields = Fields::of_operation(item, self.index, self.cancel)?;
-        // As a flag, `replace` is a field of `add_file`.
+        // `replace` is also a field of `add_file`, a flag.
         let is_key = |key: &&str| match fields.peek(key) {
             None | Some(Value::Null) => false,
-            Some(Value::Bool(_)) => *key != "replace",
-            Some(_) => true,
+            Some(Value::Object(_)) => true,
+            Some(_) => *key != "replace",
         };
         let keys: Vec<&str> = KEYS.into_iter().filter(is_key).collect();
         let op = fields.peek("op");

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::Session;
 use super::turn::QueuePosition;
-use crate::edit::outcome::Outcome;
+use crate::edit::outcome::{Applied, Outcome};
 use crate::edit::session::CallMemory;
 use crate::edit::settle::settle;
 use crate::edit::written::{AfterWrite, Written};
@@ -57,6 +57,12 @@ impl Session {
         memory.learn_from_call(settled.updates, as_of, cancel);
         for (file, tree) in settled.trees {
             self.state.patches.trees().keep(file, tree);
+        }
+        let snapshots = |applied: &Applied| -> Vec<Option<String>> {
+            applied.files.iter().map(|file| file.snapshot.clone()).collect()
+        };
+        if snapshots(&settled.applied) != snapshots(&written.applied) {
+            position.change(self.change_of(&settled.applied));
         }
         self.note_written(&settled.applied);
         self.show_now(&settled.files);
