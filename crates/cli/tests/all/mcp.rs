@@ -1085,12 +1085,12 @@ fn messages_of_a_linter_are_shown_with_their_lines() {
 #[test]
 fn a_command_that_never_ends_is_killed() {
     let project = Project::new(&[("a.txt", LINES)]);
-    let mut args = after(&["sleep 1000", "false"]);
+    let mut args = after(&["sh -c 'sleep 1000'", "false"]);
     args.extend(["--after-timeout", "1"].map(str::to_owned));
     let mut client = connect_with(&project, &args);
     let shown = client.read("a.txt").text;
     let done = client.set_line("a.txt", shown.split('|').next().unwrap(), "one");
-    let ended = "sleep on a.txt was ended: --after takes at most 1 s for an edit.)";
+    let ended = "sh on a.txt was ended: --after takes at most 1 s for an edit.)";
     assert!(done.text.contains(ended), "{}", done.text);
     assert!(
         done.text.contains("\n(1 more runs of --after had no time within 1 s.)"),
