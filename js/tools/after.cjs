@@ -42,9 +42,6 @@ const MAX_LIMIT_MS = 2 ** 31 - 1
 /** The start of a note in the answer. */
 const FAILED = 'The edit is written, but afterWrite failed'
 
-/** More diagnostics are not read. */
-const READ_DIAGNOSTICS = 10_000
-
 /**
  * The last edit of each session whose function may still run. Other calls wait for it: a formatter
  * would overwrite an edit that is made while it runs.
@@ -142,7 +139,7 @@ async function called(session, { afterWrite, limitMs }, files, signal) {
     const result = RUNNING.run(running, async () =>
       afterWrite(/** @type {WrittenFile[]} */ (JSON.parse(files)), { signal: controller.signal }),
     )
-    return { returned: json(await Promise.race([result, stopped.promise])) }
+    return { returned: JSON.stringify(await Promise.race([result, stopped.promise])) }
   } catch (error) {
     return { note: `${FAILED}: ${messageOf(error)}` }
   } finally {
@@ -183,16 +180,6 @@ function stop(controller, limitMs, signal) {
   return { promise, release }
 }
 
-/**
- * What the function returned, as JSON.
- * @param {unknown} returned
- */
-function json(returned) {
-  const given = Array.isArray(returned) ? returned : /** @type {any} */ (returned)?.diagnostics
-  const isList = Array.isArray(given)
-  return JSON.stringify(isList ? given.slice(0, READ_DIAGNOSTICS) : returned)
-}
-
 /** @param {unknown} args */
 function copied(args) {
   try {
@@ -222,4 +209,4 @@ function hookOf(afterWrite, limitMs = LIMIT_MS) {
   return { afterWrite: /** @type {AfterWrite} */ (afterWrite), limitMs }
 }
 
-module.exports = { called, copied, executeWithHook, hookOf, messageOf }
+module.exports = { called, copied, executeWithHook, hookOf }

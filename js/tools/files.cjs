@@ -10,8 +10,8 @@ const { AsyncLocalStorage } = require('node:async_hooks')
 const { types } = require('node:util')
 
 const addon = require('../addon.cjs')
-const { called, copied, messageOf } = require('./after.cjs')
-const { abortable, asked } = require('./approval.cjs')
+const { called, copied } = require('./after.cjs')
+const { abortable, asked, messageOf } = require('./approval.cjs')
 const { HostError, copyOf, isSame, limited, stepsOf, undo, write } = require('./writing.cjs')
 
 /**

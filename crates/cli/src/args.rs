@@ -458,7 +458,7 @@ pub struct Apply {
     #[arg(long)]
     pub dry_run: bool,
     /// The unchanged lines that a diff shows around each change
-    #[arg(long, value_name = "N", default_value_t = 3)]
+    #[arg(long, value_name = "N", default_value_t = DIFF_CONTEXT_LINES)]
     pub context: u64,
     #[command(flatten)]
     pub kept: Kept,
@@ -740,6 +740,9 @@ impl Mcp {
         self.operations.as_ref().map_or_else(|| Ok(Allowed::default()), only).map_err(refused)
     }
 }
+
+/// The unchanged lines that a diff shows around each change by default.
+pub const DIFF_CONTEXT_LINES: u64 = 3;
 
 /// The environment variable that names a session.
 pub const SESSION_VARIABLE: &str = "HASHLINE_SESSION";

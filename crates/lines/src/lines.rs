@@ -318,6 +318,14 @@ impl LineIndex {
         self.from_line(bytes, line)?.next()
     }
 
+    /// The bytes of lines with their terminators, or for no lines the place between two of them. The
+    /// lines are counted from 0.
+    pub fn bytes_of(&self, bytes: &[u8], lines: &Range<u64>) -> Range<usize> {
+        let start_of =
+            |line: u64| self.span(bytes, line + 1).map_or(bytes.len(), |span| span.start);
+        start_of(lines.start)..start_of(lines.end)
+    }
+
     /// The lines from number `line`; `None` for 0 and after the end.
     pub fn from_line<'a>(&self, bytes: &'a [u8], line: u64) -> Option<Lines<'a>> {
         if line == 0 || line > self.count {

@@ -63,7 +63,7 @@ fn hunk<'t>(row: &'t str, head: Option<&HunkHead>) -> PartHead<'t> {
     let verb = row.split_whitespace().next().unwrap_or_default();
     let (lines, has_body) = match head {
         Some(HunkHead::PutLines(lines, register, _)) => (Some(*lines), register.is_none()),
-        Some(HunkHead::PutGap(gap, _, colon)) => (beside(*gap), *colon),
+        Some(HunkHead::PutGap(gap, _, colon)) => (next_to(*gap), *colon),
         Some(HunkHead::Cut(lines, ..)) => (Some(*lines), false),
         Some(HunkHead::Remove | HunkHead::Move(_)) => (None, false),
         None => (None, true),
@@ -72,7 +72,7 @@ fn hunk<'t>(row: &'t str, head: Option<&HunkHead>) -> PartHead<'t> {
 }
 
 /// The lines next to a gap.
-fn beside(gap: HunkGap) -> Option<HunkLines> {
+fn next_to(gap: HunkGap) -> Option<HunkLines> {
     match gap {
         HunkGap::Before(line) | HunkGap::After(line) => Some(HunkLines::Range(line, line)),
         HunkGap::AfterBlock(line) => Some(HunkLines::Block(line)),

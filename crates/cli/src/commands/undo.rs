@@ -8,13 +8,10 @@ use hashline_core::{
 use humantime::format_rfc3339_seconds;
 
 use super::apply::show_diff;
-use crate::args::Undo;
+use crate::args::{DIFF_CONTEXT_LINES, Undo};
 use crate::call::Call;
 use crate::exit::{Exit, Failure};
 use crate::{interrupt, mismatch};
-
-/// The lines of context in a diff.
-const DIFF_CONTEXT_LINES: u64 = 3;
 
 /// `hashline undo`
 pub fn undo(call: &mut Call<'_>, args: &Undo) -> Result<Exit, Failure> {

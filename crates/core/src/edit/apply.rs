@@ -182,13 +182,7 @@ fn apply_patch(
             Err(more) => failures.extend(more),
         }
     }
-    for mut conflict in names::find_conflicts(&tasks.name_changes(), &tasks.edited_names()) {
-        if patch.undo.is_some() && conflict.error.code == Code::FileExists {
-            let path = patch.path_of(conflict.operation).unwrap_or_default();
-            let message =
-                format!("{path}: another file has this name now: move or delete it first");
-            conflict.error = Error::at(Code::FileExists, path, message);
-        }
+    for conflict in names::find_conflicts(&tasks.name_changes(), &tasks.edited_names()) {
         failures.push(conflict.operation, patch.path_of(conflict.operation), conflict.error);
     }
     // Without the path of the state directory, a patch could change files in it.

@@ -34,6 +34,13 @@ pub fn hunks_of<L: AsRef<[u8]> + Eq + std::hash::Hash>(old: &[L], new: &[L]) -> 
     diff.hunks().map(|hunk| Hunk { before: at(hunk.before), after: at(hunk.after) }).collect()
 }
 
+/// The lines that differ between two texts, with their terminators.
+pub fn text_hunks(old: &[u8], new: &[u8]) -> Vec<Hunk> {
+    let [old, new] = [old, new]
+        .map(|text| -> Vec<&[u8]> { text.split_inclusive(|&byte| byte == b'\n').collect() });
+    hunks_of(&old, &new)
+}
+
 /// The numbers of equal lines at the start and at the end of two texts.
 pub fn common_ends<L: Eq>(old: &[L], new: &[L]) -> (usize, usize) {
     let shorter = old.len().min(new.len());

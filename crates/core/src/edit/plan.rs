@@ -17,6 +17,7 @@ use hashline_base::error::{Code, Error, Mention, Result};
 use hashline_disk::bytes::Document;
 use hashline_lines::lines::{LineIndex, Terminator};
 
+pub use mark::BYTE_ORDER_MARK;
 pub use region::{Plan, Region};
 pub use text::{TextEdits, find_matches};
 

@@ -8,7 +8,7 @@ mod now;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::line_diff::{Hunk, hunks_of};
+use super::line_diff::{Hunk, text_hunks};
 use super::outcome::{Applied, Change, FileChange, FileDiff, Warning, WarningCode};
 use super::plan::{Plan, Region};
 use super::report::{
@@ -487,18 +487,13 @@ fn section_like(file: &WrittenFile, mut section: Section<'static>) -> Section<'s
 
 /// The changes between two texts, as a plan.
 fn plan_between(before: Body<'_>, now: Body<'_>) -> Plan {
-    let whole = |text| text_lines(text).collect::<Vec<_>>();
-    let hunks = hunks_of(&whole(before.text), &whole(now.text));
-    let offset = |body: Body<'_>, line: u64| {
-        body.index.span(body.text, line + 1).map_or(body.text.len(), |span| span.start)
-    };
-    let region = |hunk: &Hunk| {
-        let (old, new) = (&hunk.before, &hunk.after);
-        let bytes = now.text[offset(now, new.start)..offset(now, new.end)].to_vec();
-        let range = offset(before, old.start)..offset(before, old.end);
+    let region = |Hunk { before: old, after: new }: Hunk| {
+        let bytes = now.text[now.index.bytes_of(now.text, &new)].to_vec();
+        let range = before.index.bytes_of(before.text, &old);
         Region::of_lines(old.start, (old.end - old.start, new.end - new.start), range, bytes)
     };
-    Plan { regions: hunks.iter().map(region).collect(), ..Plan::default() }
+    let hunks = text_hunks(before.text, now.text).into_iter();
+    Plan { regions: hunks.map(region).collect(), ..Plan::default() }
 }
 
 /// The lines of a text with their terminators.

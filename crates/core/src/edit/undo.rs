@@ -3,13 +3,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::line_diff::{Hunk, hunks_of};
+use super::line_diff::{Hunk, text_hunks};
 use super::request::{FileAction, LineEdit, Operation, Operations};
 use crate::view::scope::Scope;
 use hashline_base::error::Code;
 use hashline_disk::bytes::{Charset, snapshot, snapshot_of_file};
 use hashline_disk::fs::{Place, Rights};
-use hashline_memory::{Body, Version, hex};
+use hashline_memory::{Version, hex};
 
 /// What undoes a patch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -367,25 +367,23 @@ impl RestoredLines {
         if has_mark(old.text, before_content)? != has_mark(new.text, now_content)? {
             return None;
         }
-        let lines = |text| <[u8]>::split_inclusive(text, |&byte| byte == b'\n').collect();
-        let (old_lines, new_lines): (Vec<_>, Vec<_>) = (lines(old.text), lines(new.text));
-        let offset = |body: Body<'_>, line: u64| {
-            body.index.span(body.text, line + 1).map_or(body.text.len(), |span| span.start)
-        };
-        let region = |Hunk { before, after }: Hunk| RestoredRegion {
-            after_line: after.start,
-            lines: after.end - after.start,
-            has_lead: false,
-            start: offset(new, after.start),
-            end: offset(new, after.end),
-            bytes: old.text[offset(old, before.start)..offset(old, before.end)].to_vec(),
+        let region = |Hunk { before, after }: Hunk| {
+            let range = new.index.bytes_of(new.text, &after);
+            RestoredRegion {
+                after_line: after.start,
+                lines: after.end - after.start,
+                has_lead: false,
+                start: range.start,
+                end: range.end,
+                bytes: old.text[old.index.bytes_of(old.text, &before)].to_vec(),
+            }
         };
         Some(RestoredLines {
             before: before_content.to_owned(),
             after: now_content.to_owned(),
             text: now.hash(),
             charset: Charset::Utf8.name(),
-            regions: hunks_of(&old_lines, &new_lines).into_iter().map(region).collect(),
+            regions: text_hunks(old.text, new.text).into_iter().map(region).collect(),
         })
     }
 

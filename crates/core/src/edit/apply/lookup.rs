@@ -259,9 +259,10 @@ impl Tasks<'_> {
     /// The effects of the operations on file names.
     pub(super) fn name_changes(&self) -> Vec<(usize, NameChange)> {
         let change = |task: &FileTask<'_>| match &task.task {
-            Task::Add { to, to_exists, .. } => {
-                NameChange::Add { to: name(to, &task.path, *to_exists) }
-            }
+            Task::Add { to, to_exists, content } => NameChange::Add {
+                to: name(to, &task.path, *to_exists),
+                comes_back: matches!(content, NewContent::File(_)),
+            },
             Task::Move { from, to, to_path, to_exists, .. } => NameChange::Move {
                 from: from.canonical().to_owned(),
                 to: name(to, to_path, *to_exists),

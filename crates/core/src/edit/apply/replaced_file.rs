@@ -5,14 +5,11 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::edit::line_diff::{Hunk, hunks_of};
-use crate::edit::plan::{Edit, NewLines, PlanText, TextEdits};
+use crate::edit::plan::{BYTE_ORDER_MARK, Edit, NewLines, PlanText, TextEdits};
 use crate::edit::request::Operation;
 use hashline_base::error::Result;
-use hashline_lines::lines::{LineIndex, Terminator};
+use hashline_lines::lines::{Span, Terminator};
 use hashline_memory::LineSet;
-
-/// The byte order mark as a character.
-const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// The edits that give a file a new content.
 #[derive(Default)]
@@ -47,7 +44,7 @@ pub(super) fn replaced_file<'o>(
         let is_end = after.end == new.len() as u64 && before.end == old.len() as u64;
         let tokens = &new[after.start as usize..after.end as usize];
         replaced.edits.push(if operation.verbatim || is_end && !keeps_end {
-            let range = bytes_of(subject.index, subject.document.body(), &before);
+            let range = subject.index.bytes_of(subject.document.body(), &before);
             text_edits.edit(operation, range, &text_of(subject, operation, &before, tokens))?
         } else {
             line_edit(operation, &before, tokens)
@@ -61,7 +58,7 @@ fn old_tokens<'t>(subject: &'t PlanText<'_>, is_verbatim: bool) -> Vec<Token<'t>
         (subject.document.body(), subject.index.unit(), subject.document.charset());
     let is_plain = subject.document.is_plain();
     let spans = subject.index.from_line(body, 1).into_iter().flatten();
-    let token = |span: hashline_lines::lines::Span| -> Token<'t> {
+    let token = |span: Span| -> Token<'t> {
         let terminator = span.terminator(unit);
         if is_plain && (is_verbatim || terminator != Terminator::CrLf) {
             return Cow::Borrowed(&body[span.start..span.end]);
@@ -108,12 +105,6 @@ fn line_edit<'o>(operation: &'o Operation, before: &Range<u64>, new: &[Token<'_>
         true => Edit::Insert { operation, gap, lines: NewLines::Text(lines) },
         false => Edit::Replace { operation, first: gap + 1, last, lines },
     }
-}
-
-/// The bytes of old lines in the body; for no lines, the place between two of them.
-fn bytes_of(index: &LineIndex, body: &[u8], lines: &Range<u64>) -> Range<usize> {
-    let start_of = |line: u64| index.span(body, line + 1).map_or(body.len(), |span| span.start);
-    start_of(lines.start)..start_of(lines.end)
 }
 
 /// New lines as one text, with the terminator of the lines that they replace, or with their own if

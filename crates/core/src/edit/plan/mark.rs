@@ -3,14 +3,15 @@
 use super::{Edit, NewLines, PlanText};
 use hashline_disk::bytes::Charset;
 
-const MARK: char = '\u{feff}';
+/// The byte order mark as a character.
+pub const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Removes U+FEFF from the text that becomes the start of the file. Returns the index of the
 /// operation with this text, if there was a mark. Edits of lines neither add nor remove a byte
 /// order mark. `edits` are sorted by position.
 pub(super) fn drop_bom(subject: &PlanText<'_>, edits: &mut [Edit<'_>]) -> Option<usize> {
     let (body, index) = (subject.body(), subject.index);
-    let mark = subject.document.charset().encode(MARK.encode_utf8(&mut [0; 4])).ok()?;
+    let mark = subject.document.charset().encode(BYTE_ORDER_MARK.encode_utf8(&mut [0; 4])).ok()?;
     // In other encodings it is an ordinary character. A mark in line 1 itself is content of the
     // file.
     if Charset::sniff(&mark).is_none() || body.starts_with(&mark) {
@@ -50,10 +51,10 @@ fn is_deletion(edit: &Edit<'_>) -> bool {
 fn strip(edit: &mut Edit<'_>, mark: &[u8]) -> bool {
     let bytes = match edit {
         Edit::Replace { lines, .. } | Edit::Insert { lines: NewLines::Text(lines), .. } => {
-            let is_marked = lines.first().is_some_and(|line| line.starts_with(MARK));
+            let is_marked = lines.first().is_some_and(|line| line.starts_with(BYTE_ORDER_MARK));
             if is_marked {
                 let line = &mut lines.to_mut()[0];
-                *line = line.trim_start_matches(MARK).to_owned();
+                *line = line.trim_start_matches(BYTE_ORDER_MARK).to_owned();
             }
             return is_marked;
         }

@@ -14,6 +14,8 @@ pub enum NameChange {
     Add {
         /// Its name.
         to: Name,
+        /// Whether it existed before, and comes back.
+        comes_back: bool,
     },
     /// A file gets another name.
     Move {
@@ -76,15 +78,21 @@ pub fn find_conflicts(
         }
     }
     for (operation, change) in changes {
-        let (NameChange::Add { to } | NameChange::Move { to, .. }) = change else {
+        let (NameChange::Add { to, .. } | NameChange::Move { to, .. }) = change else {
             continue;
         };
         let state = states.entry(&to.path).or_default();
         if let Some(other) = state.arrives.replace(*operation) {
             conflicts.push(conflict(*operation, other, &to.path, "both make"));
         } else if to.exists && state.leaves.is_none() {
-            let is_new = matches!(change, NameChange::Add { .. });
-            conflicts.push(exists(*operation, to, is_new));
+            let way = match change {
+                NameChange::Add { comes_back: false, .. } => {
+                    "edit it, or set replace to replace its whole content"
+                }
+                NameChange::Add { comes_back: true, .. } => "move or delete it first",
+                _ => "delete or move it in the same patch",
+            };
+            conflicts.push(exists(*operation, to, way));
         }
     }
     conflicts.extend(files_as_directories(&states));
@@ -103,13 +111,9 @@ fn conflict(operation: usize, other: usize, path: &Path, what: &str) -> Conflict
     }
 }
 
-/// The conflict with a file that the patch does not remove.
-fn exists(operation: usize, to: &Name, is_new: bool) -> Conflict {
+/// The conflict with a file that the patch does not remove; `way` is the way out.
+fn exists(operation: usize, to: &Name, way: &str) -> Conflict {
     let shown = &to.shown;
-    let way = match is_new {
-        true => "edit it, or set replace to replace its whole content",
-        false => "delete or move it in the same patch",
-    };
     Conflict {
         operation,
         error: Error::at(
@@ -142,7 +146,7 @@ mod tests {
     }
 
     fn add(to: &str) -> NameChange {
-        NameChange::Add { to: name(to) }
+        NameChange::Add { to: name(to), comes_back: false }
     }
 
     fn rename(from: &str, to: &str) -> NameChange {

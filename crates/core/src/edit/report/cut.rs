@@ -48,10 +48,5 @@ pub fn changed_since_failure(
     };
     let explanation = "Other changes touch the lines of the patch that should be undone: nothing was undone. Edit these lines instead.";
     let report = AnchorReport::new(current_text, path, headline, &[(first, last)], explanation);
-    let named = (!path.is_empty()).then_some(path);
-    let message = report.headline.clone() + " " + report.explanation.clone();
-    let error = Error::new(Code::ConcurrentChange, message);
-    let mut failure = Failure::new(operation.index, named, error);
-    failure.lines = Some(report.rows());
-    (failure, report)
+    (report.failure(operation, Code::ConcurrentChange, None), report)
 }

@@ -92,14 +92,14 @@ impl AnchorReport {
         &self,
         operation: &Operation,
         code: Code,
-        anchor: String,
+        anchor: impl Into<Option<String>>,
     ) -> Failure {
         Failure {
             operation: operation.index,
             path: (!self.path.is_empty()).then(|| self.path.clone()),
             code,
             message: self.headline.clone() + " " + self.explanation.clone(),
-            anchor: Some(anchor),
+            anchor: anchor.into(),
             lines: Some(self.rows()),
             suggestion: None,
         }

@@ -8,7 +8,7 @@ use crate::edit::report::{AnchorReport, CONTEXT_LINES, number_of, reported_lines
 use crate::edit::request::Operation;
 use crate::edit::resolve::{CurrentText, text_is_of_other};
 use crate::view::excerpt::ANSWER_LIMIT_BYTES;
-use hashline_base::error::{Code, Error, Mention, Message};
+use hashline_base::error::{Code, Mention, Message};
 use hashline_lines::anchor::Anchor;
 use hashline_lines::hash::hash_line;
 use hashline_lines::rows::one_line;
@@ -78,11 +78,7 @@ pub fn unknown_file_failure(
             None => "They are shown above: send it again if you mean to remove them.".to_owned(),
             Some(line) => format!("Read the file from line {line} on first."),
         };
-    let named = (!path.is_empty()).then_some(path);
-    let message = report.headline.clone() + " " + report.explanation.clone();
-    let mut failure = Failure::new(operation.index, named, Error::new(Code::NotShown, message));
-    failure.lines = Some(report.rows());
-    (failure, report)
+    (report.failure(operation, Code::NotShown, None), report)
 }
 
 /// The current lines to show.

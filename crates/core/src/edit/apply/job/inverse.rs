@@ -62,7 +62,7 @@ impl Job<'_> {
         let (mut files, mut left_bytes) = (Vec::new(), UNDO_LIMIT_BYTES);
         for (edits, planned) in self.edited_in_place() {
             let path = utf8(edits.place.canonical())?;
-            let restored = restored_lines(planned, &mut left_bytes, cancel)?;
+            let restored = restored_lines(edits.place.shown(), planned, &mut left_bytes, cancel)?;
             files.push(InverseFile::Edited { path, from: None, restored });
         }
         let mut deleted: HashMap<PathBuf, (&Place, Stamp)> = HashMap::new();
@@ -111,7 +111,7 @@ impl Job<'_> {
         let (path, from) = (utf8(to)?, utf8(from.canonical())?);
         Ok(match self.edit_of(one) {
             Some(planned) => {
-                let restored = restored_lines(planned, left_bytes, cancel)?;
+                let restored = restored_lines(&one.path, planned, left_bytes, cancel)?;
                 InverseFile::Edited { path, from: Some(from), restored }
             }
             None => InverseFile::Moved { path, from },
@@ -178,12 +178,13 @@ fn utf8(path: &Path) -> std::result::Result<String, NotUndoable> {
 
 /// The old lines of an edited file.
 fn restored_lines(
+    path: &str,
     planned: &PlannedFile,
     left_bytes: &mut usize,
     cancel: &Cancel,
 ) -> std::result::Result<RestoredLines, NotUndoable> {
     for region in &planned.plan.regions {
-        charge(left_bytes, region.end - region.start, "a file")?;
+        charge(left_bytes, region.end - region.start, path)?;
     }
     let (document, after) = (&planned.document, planned.after());
     let (before, body) = (planned.snapshot_before(cancel)?, document.body());
