@@ -774,7 +774,8 @@ export interface SearchQuery extends MatchOptions {
   paths?: string | readonly string[]
   /**
    * Globs of the files to search, as in a `.gitignore`, relative to the start of paths. Globs that
-   * start with `!` exclude; the last matching glob decides.
+   * start with `!` exclude; the last matching glob decides. `./src/*.ts`, `src/` and absolute globs
+   * are understood; so are globs relative to `paths`, and `*.ts,*.tsx`.
    */
   globs?: string | readonly string[]
   /** The most matches shown of all files together: 1000 by default. */
@@ -1611,6 +1612,8 @@ export interface SearchResult {
   errors: Array<SearchError>
   /** Ignore files that are truncated at a limit, and files whose names are not UTF-8, by path. */
   warnings: Array<SearchWarning>
+  /** Globs of the query that match no file. */
+  unmatchedGlobs: Array<string>
 }
 
 /** Something the caller might not expect, such as an ignore file that was truncated. */

@@ -774,7 +774,8 @@ export interface SearchQuery extends MatchOptions {
   paths?: string | readonly string[]
   /**
    * Globs of the files to search, as in a `.gitignore`, relative to the start of paths. Globs that
-   * start with `!` exclude; the last matching glob decides.
+   * start with `!` exclude; the last matching glob decides. `./src/*.ts`, `src/` and absolute globs
+   * are understood; so are globs relative to `paths`, and `*.ts,*.tsx`.
    */
   globs?: string | readonly string[]
   /** The most matches shown of all files together: 1000 by default. */

@@ -33,6 +33,8 @@ pub struct SearchResult {
     pub errors: Vec<SearchError>,
     /// Ignore files that are truncated at a limit, and files whose names are not UTF-8, by path.
     pub warnings: Vec<SearchWarning>,
+    /// Globs of the query that match no file.
+    pub unmatched_globs: Vec<String>,
 }
 
 /// The matches in one file.
@@ -141,6 +143,7 @@ impl From<core::SearchResult> for SearchResult {
             truncated: result.truncated,
             errors: result.errors.into_iter().map(SearchError::from).collect(),
             warnings: result.warnings.into_iter().map(SearchWarning::from).collect(),
+            unmatched_globs: result.unmatched_globs,
         }
     }
 }

@@ -103,6 +103,7 @@ fn answer(names: &Names, query: &SearchQuery, found: &SearchResult) -> Answer {
         });
     }
     rows.extend(found.truncated.then(|| next_step(names, found)));
+    rows.extend(found.unmatched_globs_note().map(|note| format!("({note})")));
     rows.extend(
         found.errors.iter().map(|error| format!("{}: {}", error.code.as_str(), error.message)),
     );

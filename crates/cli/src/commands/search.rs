@@ -29,6 +29,9 @@ pub fn search(call: &mut Call<'_>, args: &Search) -> Result<Exit, Failure> {
         complain(error, false);
     }
     report_omitted(&found);
+    if let Some(note) = found.unmatched_globs_note() {
+        say(&note);
+    }
     if found.match_count == 0 && args.looks_like_a_regex() {
         say(
             "no file contains this literal text. Use --regex to search for it as a regular expression.",

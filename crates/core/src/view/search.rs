@@ -5,6 +5,8 @@
 
 mod display;
 mod files;
+mod globs;
+mod notes;
 mod query;
 mod rules;
 mod walk;
@@ -47,7 +49,9 @@ pub struct SearchQuery {
     /// The number of lines around each match.
     pub context: Context,
     /// Globs of the files to search, with the syntax of `.gitignore`, relative to the base of
-    /// paths. A glob that starts with `!` excludes; the last matching glob decides.
+    /// paths. A glob that starts with `!` excludes; the last matching glob decides. Spellings that
+    /// can match nothing there are understood: `./src/*.ts`, absolute paths below the base, `src/`,
+    /// and globs relative to `paths`; also `*.ts,*.tsx` and `src`, if they match no file.
     pub globs: Vec<String>,
     /// How many matches to show for all files together.
     pub max_matches: u64,
@@ -150,6 +154,8 @@ pub struct SearchResult {
     /// Ignore files that were not applied in full, and paths that no request can name, sorted by
     /// path.
     pub warnings: Vec<SearchWarning>,
+    /// Globs of the query that match no file.
+    pub unmatched_globs: Vec<String>,
 }
 
 /// Something the caller might not expect, such as an ignore file that was truncated.
@@ -180,8 +186,9 @@ pub fn search_hashed<W: Send + Sync>(
     let cancel = scope.cancel;
     cancel.check()?;
     let pattern = Pattern::new(&query.search, cancel)?;
-    let Walked { files, errors, warnings } = walk(scope.fs, scope.base, query, cancel)?;
-    let result = SearchResult { errors, warnings, ..SearchResult::default() };
+    let Walked { files, errors, warnings, unmatched_globs } =
+        walk(scope.fs, scope.base, query, cancel)?;
+    let result = SearchResult { errors, warnings, unmatched_globs, ..SearchResult::default() };
     let mut partial = PartialResult { result, witnessed: Vec::new(), text_bytes: 0, sink };
     let load = LoadOptions { releases_pages: true, ..scope.load_options() };
     let search = Search { scope, query, pattern, load, files, witness };

@@ -1,6 +1,8 @@
 //! Searches in directories: which files are searched and what is shown. Time, threads and files
 //! outside of the root do not affect the result.
 
+mod globs;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -385,7 +387,8 @@ fn globs_decide_in_order() {
         (&["src/**"], &["src/c.rs", "src/gen/d.rs"]),
         (&["/*.txt", "*.md"], &["b.txt"]),
         (&["src/**", "!gen"], &["src/c.rs"]),
-        (&["!src", "*.txt", "src"], &["b.txt"]),
+        (&["!src", "*.txt", "src"], &["b.txt", "src/c.rs", "src/gen/d.rs"]),
+        (&["src", "!src"], &[]),
         (&["*.rs"], &[".hidden.rs", "a.rs", "skipped.rs", "src/c.rs", "src/gen/d.rs"]),
         (&["*.{txt,md}"], &["b.txt"]),
     ] {
@@ -816,8 +819,8 @@ proptest! {
         prop_assume!(start_path.is_dir());
         let [hidden, gitignore, ignore_files, parents] = switches.map(|switch| !switch);
         let mut overrides = ignore::overrides::OverrideBuilder::new(&tree.path);
-        for glob in globs {
-            overrides.add(glob).unwrap();
+        for glob in globs.iter().flat_map(|glob| as_of_ripgrep(glob, start)) {
+            overrides.add(&glob).unwrap();
         }
         let mut expected: Vec<String> = ignore::WalkBuilder::new(&start_path)
             .hidden(!hidden)
@@ -851,6 +854,20 @@ proptest! {
             prop_assert_eq!(&found, &expected);
         }
     }
+}
+
+/// A glob of [`the_walk_agrees_with_ripgrep`] for ripgrep, which enters no ignored or hidden
+/// directory that a glob names, and has no globs relative to the start.
+fn as_of_ripgrep(glob: &str, start: &str) -> Vec<String> {
+    let globs = match glob {
+        "a/**" if ["b", ".h"].contains(&start) => {
+            vec!["/a", glob, "/b/a", "/b/a/**", "/.h/a", "/.h/a/**"]
+        }
+        "a/**" => vec!["/a", glob],
+        "**/.h/**" => vec!["**/.h", glob],
+        glob => vec![glob],
+    };
+    globs.into_iter().map(str::to_owned).collect()
 }
 
 /// With forward slashes, as in results.

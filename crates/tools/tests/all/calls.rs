@@ -68,6 +68,27 @@ fn a_search_shows_lines_to_edit() {
 }
 
 #[test]
+fn globs_of_other_tools_are_understood_and_those_that_match_no_file_are_named() {
+    let project = Project::new(&[("src/a.ts", LINES), ("src/b.tsx", LINES), ("c.md", "other\n")]);
+    let search = |globs: Json, paths: Json| {
+        project.call("search", &json!({"pattern": "line 2", "globs": globs, "paths": paths})).text
+    };
+    let absolute = format!("{}/src/*.ts", project.dir());
+    for glob in ["./src/*.ts", &absolute, "src/*.ts,*.md"] {
+        assert_eq!(search(json!([glob]), json!([])), "--- src/a.ts ---\n2hv|line 2", "{glob}");
+    }
+    assert_eq!(search(json!(["src/", "!*.tsx"]), json!([])), "--- src/a.ts ---\n2hv|line 2");
+    assert_eq!(
+        search(json!(["*.ts", "*.zig"]), json!(["src"])),
+        "--- src/a.ts ---\n2hv|line 2\n(no file matches the glob \"*.zig\")"
+    );
+    assert_eq!(
+        search(json!(["*.zig"]), json!([])),
+        "(no match for \"line 2\" in 0 files)\n(no file matches the glob \"*.zig\")"
+    );
+}
+
+#[test]
 fn values_of_documents_are_edited_by_path() {
     let project = Project::new(&[("a.json", "{\n  \"a\": 1, // one\n  \"b\": [1, 2]\n}\n")]);
     let shown = project.call("read_json", &json!({"path": "a.json"}));

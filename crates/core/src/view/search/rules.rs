@@ -12,12 +12,12 @@ use std::sync::Arc;
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder, gitconfig_excludes_path};
-use ignore::overrides::{Override, OverrideBuilder};
 
 use super::display::tidy;
+use super::globs::{GlobVerdict, Globs};
 use super::{SearchQuery, SearchWarning};
-use hashline_base::error::{Error, Result};
-use hashline_disk::fs::{Base, FileSystem, Listed, may_wait, plain};
+use hashline_base::error::Result;
+use hashline_disk::fs::{Base, FileSystem, Listed, may_wait};
 use hashline_lines::anchor::quote;
 use hashline_lines::lines::{Lines, Unit};
 
@@ -33,9 +33,6 @@ pub(super) const IGNORE_TOTAL_LIMIT_BYTES: usize = 1 << 20;
 /// which ones nest.
 pub(super) const GLOB_BRACES_LIMIT: usize = 64;
 
-/// The total size limit of the globs of a query.
-pub(super) const GLOBS_LIMIT_BYTES: usize = 64 << 10;
-
 /// The maximum number of warnings.
 const WARNINGS_LIMIT: usize = 100;
 
@@ -45,7 +42,7 @@ const GIT_POINTER_LIMIT_BYTES: u64 = 64 << 10;
 /// The filter of a query.
 pub(super) struct Filter<'a> {
     base: &'a Base,
-    globs: Override,
+    globs: Globs,
     /// The user's global git ignore file.
     global: Option<Gitignore>,
     hidden: bool,
@@ -104,19 +101,21 @@ impl<'a> Filter<'a> {
         base: &'a Base,
         query: &SearchQuery,
     ) -> Result<Filter<'a>> {
-        let start_dir = base.start_dir()?;
+        let given_dir = base.start_dir()?;
+        let start_dir = match base.has_disk() {
+            true => fs.canonicalize(&given_dir).unwrap_or_else(|_| given_dir.clone()),
+            false => given_dir.clone(),
+        };
+        let paths: Vec<&str> = query.paths.iter().filter_map(|path| path.to_str()).collect();
         let mut filter = Filter {
             base,
-            globs: globs(&start_dir, &query.globs)?,
+            globs: Globs::new([&given_dir, &start_dir], &paths, &query.globs)?,
             global: None,
             hidden: query.hidden,
             gitignore: query.gitignore,
             ignore_files: query.ignore_files,
             parent_ignore_files: query.parent_ignore_files,
-            start_dir: match base.has_disk() {
-                true => fs.canonicalize(&start_dir).unwrap_or(start_dir),
-                false => start_dir,
-            },
+            start_dir,
             remaining_bytes: IGNORE_TOTAL_LIMIT_BYTES,
             warnings: Vec::new(),
         };
@@ -141,11 +140,21 @@ impl<'a> Filter<'a> {
         rules
     }
 
+    /// The globs of the query.
+    pub(super) fn globs(&self) -> &Globs {
+        &self.globs
+    }
+
+    /// The same filter with other globs, before a walk.
+    pub(super) fn with_globs(self, globs: Globs) -> Filter<'a> {
+        Filter { globs, ..self }
+    }
+
     /// The warnings, sorted by path.
-    pub(super) fn into_warnings(mut self) -> Vec<SearchWarning> {
+    pub(super) fn take_warnings(&mut self) -> Vec<SearchWarning> {
         self.warnings.sort();
         self.warnings.dedup();
-        self.warnings
+        std::mem::take(&mut self.warnings)
     }
 
     /// Adds warnings.
@@ -334,9 +343,9 @@ impl<'a> Filter<'a> {
         path: &Path,
         shown: &str,
     ) -> bool {
-        let by_glob = self.globs.matched(shown, is_dir);
-        if !by_glob.is_none() {
-            return by_glob.is_whitelist();
+        match self.globs.verdict(shown, is_dir) {
+            GlobVerdict::Silent => {}
+            verdict => return verdict == GlobVerdict::Include,
         }
         match self.by_ignore_files(rules, path, is_dir) {
             IgnoreVerdict::Ignore => false,
@@ -410,33 +419,7 @@ fn git_configurations() -> impl Iterator<Item = PathBuf> {
     .flatten()
 }
 
-fn globs(start_dir: &Path, globs: &[String]) -> Result<Override> {
-    let size_bytes: usize = globs.iter().map(String::len).sum();
-    if size_bytes > GLOBS_LIMIT_BYTES {
-        return Err(Error::argument(format!(
-            "globs have {size_bytes} bytes together: the limit is {GLOBS_LIMIT_BYTES}"
-        )));
-    }
-    if let Some(glob) = globs.iter().find(|glob| has_too_many_braces(glob.as_bytes())) {
-        return Err(Error::argument(format!(
-            "the glob {} has more than {GLOB_BRACES_LIMIT} braces: write several globs",
-            quote(glob)
-        )));
-    }
-    // Globs match paths as results show them.
-    let shown_dir = start_dir.to_str().map(plain);
-    let shown_dir = shown_dir.as_deref().map_or(start_dir, Path::new);
-    let mut builder = OverrideBuilder::new(shown_dir);
-    let invalid = |glob: &str, cause: &ignore::Error| {
-        Error::argument(format!("invalid glob {glob:?}: {cause}"))
-    };
-    for glob in globs {
-        builder.add(glob).map_err(|cause| invalid(glob, &cause))?;
-    }
-    builder.build().map_err(|cause| invalid(&globs.join(", "), &cause))
-}
-
-fn has_too_many_braces(glob: &[u8]) -> bool {
+pub(super) fn has_too_many_braces(glob: &[u8]) -> bool {
     memchr::memchr_iter(b'{', glob).count() > GLOB_BRACES_LIMIT
 }
 

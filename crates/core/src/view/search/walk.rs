@@ -23,6 +23,8 @@ pub(super) struct Walked {
     pub(super) errors: Vec<Error>,
     /// Ignore files that were not applied in full, sorted by path.
     pub(super) warnings: Vec<SearchWarning>,
+    /// Globs that match no file.
+    pub(super) unmatched_globs: Vec<String>,
 }
 
 /// Directories per batch; the contents of their ignore files are in memory at the same time.
@@ -31,14 +33,27 @@ const BATCH_DIRECTORIES: usize = 256;
 /// Entries read between two checks of the cancellation flag.
 const ENTRIES_PER_CANCEL_CHECK: usize = 1024;
 
-/// Lists the files of a query; fails only for invalid arguments and cancellation.
+/// Lists the files of a query; fails only for invalid arguments and cancellation. If a glob matches
+/// nothing and has another reading, lists again.
 pub(super) fn walk(
     fs: &dyn FileSystem,
     base: &Base,
     query: &SearchQuery,
     cancel: &Cancel,
 ) -> Result<Walked> {
-    let mut filter = Filter::new(fs, base, query)?;
+    let (walked, filter) = walk_with(Filter::new(fs, base, query)?, base, query, cancel)?;
+    let Some(globs) = filter.globs().reread(&walked.files) else { return Ok(walked) };
+    let filter = Filter::new(fs, base, query)?.with_globs(globs);
+    Ok(walk_with(filter, base, query, cancel)?.0)
+}
+
+/// Lists the files that a filter admits; also returns the filter, which knows what it used.
+fn walk_with<'a>(
+    mut filter: Filter<'a>,
+    base: &'a Base,
+    query: &SearchQuery,
+    cancel: &Cancel,
+) -> Result<(Walked, Filter<'a>)> {
     let mut walked = Walked::default();
     let here = [PathBuf::from(".")];
     let paths = if query.paths.is_empty() { &here[..] } else { &query.paths };
@@ -60,8 +75,9 @@ pub(super) fn walk(
         level = below;
     }
     walked.files.sort();
-    walked.warnings = filter.into_warnings();
-    Ok(walked)
+    walked.warnings = filter.take_warnings();
+    walked.unmatched_globs = filter.globs().unmatched(&walked.files);
+    Ok((walked, filter))
 }
 
 /// Resolves a path of the query; returns the directory to list, if it is one.

@@ -59,6 +59,7 @@ impl Session {
         let reader = |path: &PathBuf| (path.clone(), self.reader_of(&path.to_string_lossy()));
         let paths: Vec<_> = query.paths.iter().map(reader).collect();
         let (mut result, mut updates) = (SearchResult::default(), Vec::new());
+        let mut is_first = true;
         for workspace in self.readers() {
             let own_paths = paths.iter().filter(|(_, reader)| std::ptr::eq(*reader, workspace));
             let own_paths: Vec<PathBuf> = own_paths.map(|(path, _)| path.clone()).collect();
@@ -73,7 +74,8 @@ impl Session {
                 ..query.clone()
             };
             let (more, learned) = search(workspace, &rest)?;
-            append(&mut result, more);
+            append(&mut result, more, is_first);
+            is_first = false;
             updates.extend(learned);
             // Without paths, only the session's own workspace is searched. If no room is left, the
             // result is marked as truncated.
@@ -131,8 +133,8 @@ fn with_versions(dialect: &Dialect, result: &SearchResult, ambiguous: &[Ambiguou
     out
 }
 
-/// Appends another result.
-fn append(result: &mut SearchResult, more: SearchResult) {
+/// Appends the result of the first or of another directory.
+fn append(result: &mut SearchResult, more: SearchResult, is_first: bool) {
     result.errors.extend(more.errors);
     if !result.text.is_empty() && !more.text.is_empty() {
         result.text.push('\n');
@@ -145,4 +147,9 @@ fn append(result: &mut SearchResult, more: SearchResult) {
     result.truncated |= more.truncated;
     result.ran_out |= more.ran_out;
     result.warnings.extend(more.warnings);
+    // A glob matches if it does in one of the directories.
+    match is_first {
+        true => result.unmatched_globs = more.unmatched_globs,
+        false => result.unmatched_globs.retain(|glob| more.unmatched_globs.contains(glob)),
+    }
 }

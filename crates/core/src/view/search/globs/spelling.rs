@@ -1,0 +1,325 @@
+//! A glob as written → lines of a `.gitignore`.
+//!
+//! Other tools take globs that can match nothing in a `.gitignore`: `./src/*.ts`, absolute ones,
+//! `src/` for the files below it, globs relative to `paths`. These are always rewritten. A glob
+//! that has a meaning in a `.gitignore` is read in another way only if it matched no file.
+
+use super::super::display::tidy;
+
+/// A line for the matcher.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct GlobLine {
+    pub(super) text: String,
+    /// It names a directory: files below it are searched by the usual rules. Other globs also
+    /// include ignored and hidden files.
+    pub(super) is_scope: bool,
+}
+
+/// Where the globs of a query start.
+#[derive(Clone)]
+pub(super) struct GlobBase {
+    /// The spellings of the base of relative paths, with `/`.
+    starts: Vec<String>,
+    /// The paths of the query, relative to the base if they are below it.
+    paths: Vec<String>,
+}
+
+/// The parts of a glob that the parser of the matcher does not need to see.
+struct Glob<'g> {
+    excludes: bool,
+    body: &'g str,
+}
+
+impl GlobBase {
+    pub(super) fn new(starts: Vec<String>, paths: &[&str]) -> GlobBase {
+        let mut base = GlobBase { starts, paths: Vec::new() };
+        base.paths = paths.iter().map(|path| base.relative_path(&tidy(path))).collect();
+        base
+    }
+
+    fn relative_path(&self, path: &str) -> String {
+        let below = self.starts.iter().find_map(|start| below(start, path));
+        below.unwrap_or(path).to_owned()
+    }
+
+    /// The lines of a glob.
+    pub(super) fn lines(&self, glob: &str) -> Vec<GlobLine> {
+        let glob = Glob::parse(glob);
+        let body = self.relative(glob.body);
+        if glob.excludes {
+            return self.anchored(&body, true, false);
+        }
+        match body.strip_suffix('/') {
+            Some(dir) if !dir.ends_with('\\') => self.anchored(&below_dir(dir), false, true),
+            _ => self.anchored(&body, false, false),
+        }
+    }
+
+    /// The lines of the other readings of a glob that matched nothing.
+    pub(super) fn other_lines(&self, given: &str) -> Vec<GlobLine> {
+        let glob = Glob::parse(given);
+        let sign = if glob.excludes { "!" } else { "" };
+        let mut lines = Vec::new();
+        for part in list_items(glob.body) {
+            // `!a,b` excludes both.
+            let part =
+                if part.starts_with('!') { part.to_owned() } else { format!("{sign}{part}") };
+            lines.extend(self.lines(&part));
+            lines.extend(self.other_readings(&part));
+        }
+        lines.extend(self.other_readings(given));
+        lines
+    }
+
+    fn other_readings(&self, glob: &str) -> Vec<GlobLine> {
+        let Glob { excludes, body } = Glob::parse(glob);
+        let mut lines = Vec::new();
+        let body = self.relative(body);
+        if body.contains('\\') {
+            let sign = if excludes { "!" } else { "" };
+            lines.extend(self.lines(&format!("{sign}{}", body.replace('\\', "/"))));
+        }
+        if excludes {
+            return lines;
+        }
+        if body.rsplit('/').next().is_some_and(is_plain_name) {
+            lines.extend(self.anchored(&below_dir(&body), false, true));
+        }
+        if has_inner_slash(&body) && !body.starts_with("**/") {
+            let paths = self.paths.iter().filter(|path| !path.is_empty());
+            lines.extend(paths.map(|path| line(&below_path(path, &body), false, false)));
+        }
+        lines
+    }
+
+    /// A body without the start of the base, and without `./`.
+    fn relative(&self, body: &str) -> String {
+        let slashed = if cfg!(windows) && body.as_bytes().get(1) == Some(&b':') {
+            body.replace('\\', "/")
+        } else {
+            body.to_owned()
+        };
+        if let Some(rest) = self.starts.iter().find_map(|start| below(start, &slashed)) {
+            return format!("/{rest}");
+        }
+        let (mut rest, mut has_dot) = (body, body == ".");
+        while let Some(after) = rest.strip_prefix("./") {
+            (rest, has_dot) = (after.trim_start_matches('/'), true);
+        }
+        match rest {
+            "." => "/".to_owned(),
+            rest if has_dot => format!("/{rest}"),
+            rest => rest.to_owned(),
+        }
+    }
+
+    /// The line of a body and, for each path below which it can match nothing, that of the same
+    /// glob relative to the path.
+    fn anchored(&self, body: &str, excludes: bool, is_scope: bool) -> Vec<GlobLine> {
+        let mut lines = vec![line(body, excludes, is_scope)];
+        if has_inner_slash(body) {
+            let paths = self.paths.iter().filter(|path| !can_match_below(body, path));
+            lines.extend(paths.map(|path| line(&below_path(path, body), excludes, is_scope)));
+        }
+        lines
+    }
+}
+
+impl<'g> Glob<'g> {
+    fn parse(glob: &'g str) -> Glob<'g> {
+        match glob.strip_prefix('!') {
+            Some(body) => Glob { excludes: true, body },
+            None => Glob { excludes: false, body: glob },
+        }
+    }
+}
+
+fn line(body: &str, excludes: bool, is_scope: bool) -> GlobLine {
+    let sign = if excludes { "!" } else { "" };
+    GlobLine { text: format!("{sign}{body}"), is_scope }
+}
+
+/// The rest of `path` below `start`; empty for `start` itself.
+fn below<'p>(start: &str, path: &'p str) -> Option<&'p str> {
+    let start = start.trim_end_matches('/');
+    let rest = path.strip_prefix(start).filter(|_| !start.is_empty())?;
+    if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
+}
+
+/// The glob of the files below a directory.
+fn below_dir(dir: &str) -> String {
+    match dir {
+        "" | "/" | "**" | "/**" => "**".to_owned(),
+        dir if dir.contains('/') => format!("{dir}/**"),
+        dir => format!("**/{dir}/**"),
+    }
+}
+
+fn below_path(path: &str, body: &str) -> String {
+    format!("/{}/{}", escaped(path), body.trim_start_matches('/'))
+}
+
+/// Whether a glob has a slash that ties it to the base.
+fn has_inner_slash(body: &str) -> bool {
+    body.strip_suffix('/').unwrap_or(body).contains('/')
+}
+
+/// Whether a glob, relative to the base, can match something below a path.
+fn can_match_below(body: &str, path: &str) -> bool {
+    let mut dirs = path.split('/').filter(|name| !name.is_empty());
+    for part in components(body.trim_start_matches('/')) {
+        let Some(dir) = dirs.next() else { return true };
+        if !part.contains(WILDCARDS) && !part.contains(['{', '\\']) {
+            if part != dir {
+                return false;
+            }
+        } else if part.contains("**") || part.contains('{') {
+            return true;
+        }
+    }
+    dirs.next().is_none()
+}
+
+const WILDCARDS: [char; 3] = ['*', '?', '['];
+
+/// Whether a component has no wildcard; it may have alternatives.
+fn is_plain_name(part: &str) -> bool {
+    !part.is_empty() && !part.contains(WILDCARDS)
+}
+
+/// The components of a glob; a slash in braces does not separate.
+fn components(glob: &str) -> Vec<&str> {
+    split_outside(glob, |c| c == '/')
+}
+
+/// The directories that a line names without a wildcard, as lines: `/a` and `/a/b` of `a/b/*.c`.
+pub(super) fn named_dirs(line: &str) -> Vec<String> {
+    let body = line.trim_start_matches('/');
+    let parts = components(body);
+    let (_, dirs) = parts.split_last().unwrap_or((&"", &[]));
+    let named = (0..dirs.len()).filter(|&at| is_plain_name(dirs[at]));
+    named.map(|at| format!("/{}", dirs[..=at].join("/"))).collect()
+}
+
+/// The items of a list that was written as one glob: `*.ts,*.tsx`, or `*.ts *.tsx`.
+fn list_items(body: &str) -> Vec<&str> {
+    let items = |is_separator: fn(char) -> bool| -> Vec<&str> {
+        let items = split_outside(body, is_separator).into_iter().map(str::trim);
+        items.filter(|item| !item.is_empty()).collect()
+    };
+    let by_comma = items(|c| c == ',');
+    if by_comma.len() > 1 {
+        return by_comma;
+    }
+    // Names have blanks, too, but a list of globs has a wildcard in each.
+    let by_blank = items(|c| c == '|' || c.is_whitespace());
+    let is_list = by_blank.len() > 1 && by_blank.iter().all(|item| item.contains('*'));
+    if is_list { by_blank } else { Vec::new() }
+}
+
+/// Splits a glob at separators that are not in braces, in a class or escaped.
+fn split_outside(glob: &str, is_separator: impl Fn(char) -> bool) -> Vec<&str> {
+    let (mut parts, mut start, mut depth, mut is_escaped) = (Vec::new(), 0, 0_u32, false);
+    for (at, c) in glob.char_indices() {
+        match c {
+            _ if is_escaped => {}
+            '{' | '[' => depth += 1,
+            '}' | ']' => depth = depth.saturating_sub(1),
+            c if depth == 0 && is_separator(c) => {
+                parts.push(&glob[start..at]);
+                start = at + c.len_utf8();
+            }
+            _ => {}
+        }
+        is_escaped = c == '\\' && !is_escaped;
+    }
+    parts.push(&glob[start..]);
+    parts
+}
+
+/// A path as a glob that matches only it.
+fn escaped(path: &str) -> String {
+    let mut glob = String::with_capacity(path.len());
+    for c in path.chars() {
+        if matches!(c, '*' | '?' | '[' | ']' | '{' | '}' | '\\' | '!') {
+            glob.push('\\');
+        }
+        glob.push(c);
+    }
+    glob
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(lines: Vec<GlobLine>) -> Vec<String> {
+        let shown = |line: GlobLine| line.text + if line.is_scope { " (scope)" } else { "" };
+        lines.into_iter().map(shown).collect()
+    }
+
+    #[test]
+    fn spellings_become_lines() {
+        for (glob, paths, expected) in [
+            ("*.ts", &["src"][..], &["*.ts"][..]),
+            ("src/*.ts", &["src"], &["src/*.ts"]),
+            ("./src/*.ts", &[], &["/src/*.ts"]),
+            (".//./src/*.ts", &[], &["/src/*.ts"]),
+            ("./*.ts", &[], &["/*.ts"]),
+            (".env", &[], &[".env"]),
+            ("!./src/*.ts", &[], &["!/src/*.ts"]),
+            ("/r/src/*.ts", &[], &["/src/*.ts"]),
+            ("!/r/src/**", &[], &["!/src/**"]),
+            ("/rest/*.ts", &[], &["/rest/*.ts"]),
+            ("/r", &[], &["** (scope)"]),
+            ("/r/", &[], &["** (scope)"]),
+            (".", &[], &["** (scope)"]),
+            ("./", &[], &["** (scope)"]),
+            ("src/", &[], &["**/src/** (scope)"]),
+            ("./src/", &[], &["/src/** (scope)"]),
+            ("!src/", &[], &["!src/"]),
+            ("sub/*.ts", &["a/b", "/r/c", "sub"], &["sub/*.ts", "/a/b/sub/*.ts", "/c/sub/*.ts"]),
+            ("!sub/*.ts", &["x[1]"], &["!sub/*.ts", "!/x\\[1\\]/sub/*.ts"]),
+            ("*/a.ts", &["src"], &["*/a.ts"]),
+            ("**/a.ts", &["src"], &["**/a.ts"]),
+            ("src/*.ts", &[".", "/r", "src/deep"], &["src/*.ts"]),
+            ("src/a/*.ts", &["src/b"], &["src/a/*.ts", "/src/b/src/a/*.ts"]),
+        ] {
+            let base = GlobBase::new(vec!["/r".to_owned()], paths);
+            assert_eq!(texts(base.lines(glob)), expected, "{glob}");
+        }
+    }
+
+    #[test]
+    fn other_readings_are_for_globs_that_match_nothing() {
+        for (glob, paths, expected) in [
+            ("*.ts", &["src"][..], &[][..]),
+            ("*.ts,*.tsx", &[], &["*.ts", "*.tsx"]),
+            ("*.ts, !a.ts", &[], &["*.ts", "!a.ts"]),
+            ("!*.ts,*.tsx", &[], &["!*.ts", "!*.tsx"]),
+            ("*.{ts,tsx}", &[], &[]),
+            ("*.ts *.tsx", &[], &["*.ts", "*.tsx"]),
+            ("src", &[], &["**/src/** (scope)"]),
+            ("{src,lib}", &[], &["**/{src,lib}/** (scope)"]),
+            ("packages/*/src", &[], &["packages/*/src/** (scope)"]),
+            ("*/a/*.ts", &["src"], &["/src/*/a/*.ts"]),
+            (r"src\*.ts", &[], &["src/*.ts"]),
+        ] {
+            let base = GlobBase::new(vec!["/r".to_owned()], paths);
+            assert_eq!(texts(base.other_lines(glob)), expected, "{glob}");
+        }
+    }
+
+    #[test]
+    fn directories_without_wildcards_are_named() {
+        for (line, expected) in [
+            ("*.ts", &[][..]),
+            (".github/workflows/*.yml", &["/.github", "/.github/workflows"]),
+            ("**/.h/**", &["/**/.h"]),
+            ("{.a,b/c}/*/d/e", &["/{.a,b/c}", "/{.a,b/c}/*/d"]),
+            ("a*/b/**", &["/a*/b"]),
+        ] {
+            assert_eq!(named_dirs(line), expected, "{line}");
+        }
+    }
+}

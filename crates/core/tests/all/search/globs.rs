@@ -1,0 +1,140 @@
+//! Globs as other tools take them, and globs that match no file.
+
+use super::*;
+
+fn tree() -> Tree {
+    Tree::new(&[
+        (".git/", ""),
+        (".gitignore", "dist/\n*.log\n"),
+        ("a.ts", "needle"),
+        ("src/b.ts", "needle"),
+        ("src/c.tsx", "needle"),
+        ("src/debug.log", "needle"),
+        ("src/.cache/x.ts", "needle"),
+        ("src/deep/d.ts", "needle"),
+        ("lib/e.md", "needle"),
+        ("dist/f.js", "needle"),
+        ("dist/deep/g.js", "needle"),
+        (".github/workflows/ci.yml", "needle"),
+        ("packages/one/src/h.ts", "needle"),
+        ("packages/one/dist/i.ts", "needle"),
+    ])
+}
+
+fn with(globs: &[&str], paths: &[&str]) -> SearchQuery {
+    SearchQuery {
+        globs: globs.iter().map(|&glob| glob.to_owned()).collect(),
+        paths: paths.iter().map(PathBuf::from).collect(),
+        ..text("needle")
+    }
+}
+
+#[track_caller]
+fn assert_found(tree: &Tree, globs: &[&str], in_paths: &[&str], expected: &[&str]) {
+    let found = tree.search(&with(globs, in_paths));
+    assert_eq!(paths(&found), expected, "{globs:?} in {in_paths:?}");
+    let includes = globs.iter().filter(|glob| !glob.starts_with('!'));
+    let unmatched: Vec<_> =
+        includes.filter(|_| expected.is_empty()).map(|&glob| glob.to_owned()).collect();
+    assert_eq!(found.unmatched_globs, unmatched, "{globs:?} in {in_paths:?}");
+}
+
+#[test]
+fn globs_with_a_dot_are_relative_to_the_base() {
+    let tree = tree();
+    assert_found(&tree, &["./src/*.ts"], &[], &["src/b.ts"]);
+    assert_found(&tree, &["././src/*.ts"], &[], &["src/b.ts"]);
+    assert_found(&tree, &["./*.ts"], &[], &["a.ts"]);
+    assert_found(&tree, &["!./src/**", "!packages"], &[], &["a.ts", "lib/e.md"]);
+}
+
+#[test]
+fn absolute_globs_in_the_root_are_understood() {
+    let tree = tree();
+    assert_found(&tree, &[&tree.full("src/*.ts")], &[], &["src/b.ts"]);
+    assert_found(&tree, &[&tree.full("src/*.ts")], &["src"], &["src/b.ts"]);
+    assert_found(&tree, &[&tree.full("src/deep/")], &[], &["src/deep/d.ts"]);
+    assert_found(&tree, &["/src/*.ts"], &[], &["src/b.ts"]);
+    let all = ["a.ts", "lib/e.md", "packages/one/src/h.ts"];
+    assert_found(&tree, &[&format!("!{}", tree.full("src"))], &[], &all);
+    assert_found(&tree, &["/nowhere/src/*.ts"], &[], &[]);
+}
+
+#[test]
+fn a_directory_as_a_glob_means_the_files_below_it_by_the_usual_rules() {
+    let tree = tree();
+    let src = ["src/b.ts", "src/c.tsx", "src/deep/d.ts"];
+    let anywhere = [&["packages/one/src/h.ts"][..], &src].concat();
+    for glob in ["src/", "src"] {
+        assert_found(&tree, &[glob], &[], &anywhere);
+    }
+    for glob in ["./src/", "/src/", "/src"] {
+        assert_found(&tree, &[glob], &[], &src);
+    }
+    assert_found(&tree, &["{lib,deep}"], &[], &["lib/e.md", "src/deep/d.ts"]);
+    assert_found(&tree, &["packages/*/src"], &[], &["packages/one/src/h.ts"]);
+    assert_found(&tree, &["packages/"], &[], &["packages/one/src/h.ts"]);
+    assert_found(&tree, &["./", "!packages"], &["src"], &src);
+}
+
+#[test]
+fn a_list_in_one_glob_is_split_if_it_matches_no_file() {
+    let tree = tree();
+    for glob in ["*.tsx,*.md", "*.tsx, *.md", "*.tsx *.md", "*.tsx|*.md", "{*.tsx,*.md}"] {
+        assert_found(&tree, &[glob], &[], &["lib/e.md", "src/c.tsx"]);
+    }
+    assert_found(&tree, &["!*.ts,*.tsx"], &[], &["lib/e.md"]);
+    assert_found(&tree, &["*.ts,!packages/**", "!src"], &[], &["a.ts"]);
+    let named = Tree::new(&[("a,b.ts", "needle"), ("b.ts", "needle")]);
+    assert_found(&named, &["a,b.ts"], &[], &["a,b.ts"]);
+}
+
+#[test]
+fn globs_may_be_relative_to_paths() {
+    let tree = tree();
+    assert_found(&tree, &["deep/*.ts"], &["src"], &["src/deep/d.ts"]);
+    assert_found(&tree, &["./deep/*.ts"], &["./src/"], &["src/deep/d.ts"]);
+    assert_found(&tree, &["deep/*.ts"], &[&tree.full("src")], &[&tree.full("src/deep/d.ts")]);
+    assert_found(&tree, &["one/src/*.ts"], &["src", "packages"], &["packages/one/src/h.ts"]);
+    assert_found(&tree, &["*/src/*.ts"], &["packages"], &["packages/one/src/h.ts"]);
+    assert_found(&tree, &["src/*.ts"], &["packages/one"], &["packages/one/src/h.ts"]);
+    assert_found(&tree, &["!deep/**"], &["src"], &["src/b.ts", "src/c.tsx"]);
+    // Relative to the base, as before.
+    assert_found(&tree, &["src/*.ts"], &["src"], &["src/b.ts"]);
+    let twice = Tree::new(&[("src/a.ts", "needle"), ("src/src/b.ts", "needle")]);
+    assert_found(&twice, &["src/*.ts"], &["src"], &["src/a.ts"]);
+}
+
+#[test]
+fn directories_that_a_glob_names_are_searched_although_ignored_or_hidden() {
+    let tree = tree();
+    let ci = &[".github/workflows/ci.yml"];
+    for glob in [".github/**", ".github/workflows/*.yml", "**/.github/**", ".github/*/ci.yml"] {
+        assert_found(&tree, &[glob], &[], ci);
+    }
+    assert_found(&tree, &[".github/"], &[], ci);
+    assert_found(&tree, &[".github"], &[], ci);
+    assert_found(&tree, &["{.github,lib}/**"], &[], &[ci, &["lib/e.md"][..]].concat());
+    assert_found(&tree, &["dist/*.js"], &[], &["dist/f.js"]);
+    assert_found(&tree, &["packages/*/dist/*.ts"], &[], &["packages/one/dist/i.ts"]);
+    // A wildcard names no directory.
+    assert_found(&tree, &["*/f.js"], &[], &[]);
+    assert_found(&tree, &[".github/**", "!.github"], &[], &[]);
+}
+
+#[test]
+fn globs_that_match_no_file_are_reported() {
+    let tree = tree();
+    let unmatched = |globs: &[&str]| tree.search(&with(globs, &[])).unmatched_globs;
+    assert_eq!(unmatched(&["*.ts", "*.zig"]), ["*.zig"]);
+    assert_eq!(unmatched(&["*.zig", "*.odin,*.nim"]), ["*.zig", "*.odin,*.nim"]);
+    // The last glob decides, but both match.
+    assert_eq!(unmatched(&["src/*.ts", "*.ts"]), Vec::<String>::new());
+    assert_eq!(unmatched(&["!*.zig"]), Vec::<String>::new());
+    let found = tree.search(&with(&["*.zig"], &[]));
+    assert_eq!(found.unmatched_globs_note().unwrap(), "no file matches the glob \"*.zig\"");
+    let many: Vec<String> = (0..7).map(|number| format!("*.{number}")).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    let note = tree.search(&with(&many, &[])).unmatched_globs_note().unwrap();
+    assert!(note.ends_with("\"*.3\", \"*.4\", …"), "{note}");
+}
