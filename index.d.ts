@@ -1612,6 +1612,8 @@ export interface SearchResult {
   errors: Array<SearchError>
   /** Ignore files that are truncated at a limit, and files whose names are not UTF-8, by path. */
   warnings: Array<SearchWarning>
+  /** What was not searched, by reason. */
+  skipped: Skipped
   /** Globs of the query that match no file. */
   unmatchedGlobs: Array<string>
 }
@@ -1622,6 +1624,32 @@ export interface SearchWarning {
   path: string
   /** What happened, and why; names the file. */
   message: string
+}
+
+/** What a search did not cover. Files in a skipped directory are not counted. */
+export interface Skipped {
+  /** Directories that ignore files exclude. */
+  ignoredDirectories: SkippedDirectories
+  /** Hidden directories, without those of version control such as `.git`. */
+  hiddenDirectories: SkippedDirectories
+  /** Files that ignore files exclude. */
+  ignoredFiles: number
+  /** Hidden files. */
+  hiddenFiles: number
+  /** Symbolic links that were not followed. */
+  links: number
+  /** Files that are not text. */
+  binary: number
+  /** Files over the size limit; `errors` names them. */
+  tooLarge: number
+}
+
+/** The directories that were skipped for a reason. */
+export interface SkippedDirectories {
+  /** How many. */
+  count: number
+  /** The paths of at most five, with different names. */
+  names: Array<string>
 }
 
 /** An edit of a text, as the Language Server Protocol defines it. */

@@ -661,7 +661,7 @@ test('the data of a call has exactly the fields of its type', () =>
     const ofSearch = {
       ...{ repairs, code, files: true, matchCount: true, filesSearched: true },
       ...{ binarySkipped: true, truncated: true, errors: true, warnings: true },
-      unmatchedGlobs: true,
+      ...{ skipped: true, unmatchedGlobs: true },
     }
     /** @type {Record<keyof ReadJsonData, boolean>} */
     const ofReadJson = {

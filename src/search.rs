@@ -33,8 +33,38 @@ pub struct SearchResult {
     pub errors: Vec<SearchError>,
     /// Ignore files that are truncated at a limit, and files whose names are not UTF-8, by path.
     pub warnings: Vec<SearchWarning>,
+    /// What was not searched, by reason.
+    pub skipped: Skipped,
     /// Globs of the query that match no file.
     pub unmatched_globs: Vec<String>,
+}
+
+/// What a search did not cover. Files in a skipped directory are not counted.
+#[napi(object, object_from_js = false)]
+pub struct Skipped {
+    /// Directories that ignore files exclude.
+    pub ignored_directories: SkippedDirectories,
+    /// Hidden directories, without those of version control such as `.git`.
+    pub hidden_directories: SkippedDirectories,
+    /// Files that ignore files exclude.
+    pub ignored_files: f64,
+    /// Hidden files.
+    pub hidden_files: f64,
+    /// Symbolic links that were not followed.
+    pub links: f64,
+    /// Files that are not text.
+    pub binary: f64,
+    /// Files over the size limit; `errors` names them.
+    pub too_large: f64,
+}
+
+/// The directories that were skipped for a reason.
+#[napi(object, object_from_js = false)]
+pub struct SkippedDirectories {
+    /// How many.
+    pub count: f64,
+    /// The paths of at most five, with different names.
+    pub names: Vec<String>,
 }
 
 /// The matches in one file.
@@ -143,8 +173,29 @@ impl From<core::SearchResult> for SearchResult {
             truncated: result.truncated,
             errors: result.errors.into_iter().map(SearchError::from).collect(),
             warnings: result.warnings.into_iter().map(SearchWarning::from).collect(),
+            skipped: result.skipped.into(),
             unmatched_globs: result.unmatched_globs,
         }
+    }
+}
+
+impl From<core::Skipped> for Skipped {
+    fn from(skipped: core::Skipped) -> Skipped {
+        Skipped {
+            ignored_directories: skipped.ignored_directories.into(),
+            hidden_directories: skipped.hidden_directories.into(),
+            ignored_files: skipped.ignored_files as f64,
+            hidden_files: skipped.hidden_files as f64,
+            links: skipped.links as f64,
+            binary: skipped.binary as f64,
+            too_large: skipped.too_large as f64,
+        }
+    }
+}
+
+impl From<core::SkippedDirectories> for SkippedDirectories {
+    fn from(directories: core::SkippedDirectories) -> SkippedDirectories {
+        SkippedDirectories { count: directories.count as f64, names: directories.names }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The tool `search`: matching lines of files, with anchors.
 
 use hashline_core::host::Turn;
-use hashline_core::{Context, Dialect, MAX_MATCHES, Query, SearchQuery, SearchResult};
+use hashline_core::{Code, Context, Dialect, Error, MAX_MATCHES, Query, SearchQuery, SearchResult};
 use serde_json::Value as Json;
 
 use crate::arguments::{Arguments, CallError};
@@ -104,9 +104,9 @@ fn answer(names: &Names, query: &SearchQuery, found: &SearchResult) -> Answer {
     }
     rows.extend(found.truncated.then(|| next_step(names, found)));
     rows.extend(found.unmatched_globs_note().map(|note| format!("({note})")));
-    rows.extend(
-        found.errors.iter().map(|error| format!("{}: {}", error.code.as_str(), error.message)),
-    );
+    rows.extend(found.skipped_note().filter(|_| !is_error).map(|note| format!("({note})")));
+    let errors = found.errors.iter().filter(|error| is_error || !is_counted(query, error));
+    rows.extend(errors.map(|error| format!("{}: {}", error.code.as_str(), error.message)));
     rows.extend(found.warnings.iter().map(|warning| warning.message.clone()));
     let mut structured = without_text(found);
     let code = found.errors.first().filter(|_| is_error).map(|error| error.code.as_str());
@@ -123,6 +123,12 @@ fn answer(names: &Names, query: &SearchQuery, found: &SearchResult) -> Answer {
         structured,
         ..Answer::default()
     }
+}
+
+/// Whether a file was skipped because of its size: the note about what was skipped counts these.
+fn is_counted(query: &SearchQuery, error: &Error) -> bool {
+    let is_named = error.path.as_ref().is_some_and(|path| query.paths.contains(&path.into()));
+    error.code == Code::FileTooLarge && !is_named
 }
 
 fn no_match(query: &SearchQuery, found: &SearchResult) -> String {

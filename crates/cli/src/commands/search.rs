@@ -29,7 +29,8 @@ pub fn search(call: &mut Call<'_>, args: &Search) -> Result<Exit, Failure> {
         complain(error, false);
     }
     report_omitted(&found);
-    if let Some(note) = found.unmatched_globs_note() {
+    let skipped = found.skipped_note().filter(|_| found.match_count == 0);
+    for note in found.unmatched_globs_note().into_iter().chain(skipped) {
         say(&note);
     }
     if found.match_count == 0 && args.looks_like_a_regex() {

@@ -9,6 +9,7 @@ mod globs;
 mod notes;
 mod query;
 mod rules;
+mod skipped;
 mod walk;
 
 use std::ops::ControlFlow;
@@ -29,6 +30,8 @@ use hashline_base::parallel;
 use hashline_disk::bytes::{Document, LoadOptions, Loaded, with_file};
 use hashline_lines::rows::{header_of_rows, header_size_bytes};
 use walk::{Walked, walk};
+
+pub use skipped::{Skipped, SkippedDirectories};
 
 /// The default limit of matches for all files together.
 pub const SEARCH_MATCHES: u64 = 1000;
@@ -154,8 +157,13 @@ pub struct SearchResult {
     /// Ignore files that were not applied in full, and paths that no request can name, sorted by
     /// path.
     pub warnings: Vec<SearchWarning>,
+    /// What was not searched, by reason.
+    pub skipped: Skipped,
     /// Globs of the query that match no file.
     pub unmatched_globs: Vec<String>,
+    /// The largest file size that was accepted.
+    #[serde(skip)]
+    pub max_file_bytes: u64,
 }
 
 /// Something the caller might not expect, such as an ignore file that was truncated.
@@ -186,9 +194,16 @@ pub fn search_hashed<W: Send + Sync>(
     let cancel = scope.cancel;
     cancel.check()?;
     let pattern = Pattern::new(&query.search, cancel)?;
-    let Walked { files, errors, warnings, unmatched_globs } =
+    let Walked { files, errors, warnings, skipped, unmatched_globs } =
         walk(scope.fs, scope.base, query, cancel)?;
-    let result = SearchResult { errors, warnings, unmatched_globs, ..SearchResult::default() };
+    let result = SearchResult {
+        errors,
+        warnings,
+        skipped,
+        unmatched_globs,
+        max_file_bytes: scope.max_file_bytes,
+        ..SearchResult::default()
+    };
     let mut partial = PartialResult { result, witnessed: Vec::new(), text_bytes: 0, sink };
     let load = LoadOptions { releases_pages: true, ..scope.load_options() };
     let search = Search { scope, query, pattern, load, files, witness };
@@ -331,7 +346,10 @@ impl<W: Send + Sync, F: Fn(&Document) -> W + Sync> Search<'_, F> {
         let result = &mut partial.result;
         match outcome {
             Ok(FileOutcome::Gone) => {}
-            Ok(FileOutcome::Binary) => result.binary_skipped += 1,
+            Ok(FileOutcome::Binary) => {
+                result.binary_skipped += 1;
+                result.skipped.binary += 1;
+            }
             Ok(FileOutcome::NoMatch) => result.files_searched += 1,
             Ok(FileOutcome::Hits(hits)) => {
                 result.files_searched += 1;
@@ -341,7 +359,11 @@ impl<W: Send + Sync, F: Fn(&Document) -> W + Sync> Search<'_, F> {
                     return ControlFlow::Break(());
                 }
             }
-            Err(error) => result.errors.push(error),
+            Err(error) => {
+                let is_too_large = error.code == Code::FileTooLarge && !file.is_named();
+                result.skipped.too_large += u64::from(is_too_large);
+                result.errors.push(error);
+            }
         }
         ControlFlow::Continue(())
     }

@@ -2,6 +2,7 @@
 //! outside of the root do not affect the result.
 
 mod globs;
+mod skipped;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -82,7 +83,9 @@ impl Tree {
             },
             ..query.clone()
         };
-        let without = self.search_as(&absolute, &WorkspaceOptions::unbounded());
+        let unbounded =
+            WorkspaceOptions { cwd: Some(self.path.clone()), ..WorkspaceOptions::unbounded() };
+        let without = self.search_as(&absolute, &unbounded);
         // On Windows, results have forward slashes and no prefix before the drive.
         let top = format!("{}/", plain(self.path.to_str().unwrap()).replace('\\', "/"));
         let without: Vec<_> = paths(&without)
@@ -818,17 +821,34 @@ proptest! {
         let start_path = tree.path.join(start);
         prop_assume!(start_path.is_dir());
         let [hidden, gitignore, ignore_files, parents] = switches.map(|switch| !switch);
+        let walker = |start: &Path, parents: bool| {
+            let mut walker = ignore::WalkBuilder::new(start);
+            walker
+                .git_ignore(gitignore)
+                .git_exclude(gitignore)
+                .git_global(gitignore)
+                .ignore(ignore_files)
+                .parents(parents);
+            walker
+        };
+        // A directory that the query names is searched although ignore files exclude it: those
+        // above do not apply.
+        let is_found = |walker: &ignore::WalkBuilder| {
+            walker.build().filter_map(std::result::Result::ok).any(|entry| entry.path() == start_path)
+        };
+        let is_named = !start.is_empty();
+        let parents_apply = parents && (!is_named || is_found(walker(&tree.path, true).hidden(false)));
+        // So is one all of whose visible entries are excluded, which ripgrep has no option for.
+        let count = |walker: &mut ignore::WalkBuilder| walker.max_depth(Some(1)).build().count();
+        let is_emptied = count(&mut walker(&start_path, parents_apply)) == 1;
+        let visible = count(ignore::WalkBuilder::new(&start_path).standard_filters(false).hidden(true));
+        prop_assume!(!is_named || !is_emptied || visible == 1);
         let mut overrides = ignore::overrides::OverrideBuilder::new(&tree.path);
         for glob in globs.iter().flat_map(|glob| as_of_ripgrep(glob, start)) {
             overrides.add(&glob).unwrap();
         }
-        let mut expected: Vec<String> = ignore::WalkBuilder::new(&start_path)
+        let mut expected: Vec<String> = walker(&start_path, parents_apply)
             .hidden(!hidden)
-            .git_ignore(gitignore)
-            .git_exclude(gitignore)
-            .git_global(gitignore)
-            .ignore(ignore_files)
-            .parents(parents)
             .overrides(overrides.build().unwrap())
             .build()
             .filter_map(std::result::Result::ok)

@@ -89,6 +89,35 @@ fn globs_of_other_tools_are_understood_and_those_that_match_no_file_are_named() 
 }
 
 #[test]
+fn a_search_says_what_it_skipped() {
+    let project = Project::new(&[
+        (".ignore", "dist\n"),
+        ("a.txt", LINES),
+        ("dist/b.txt", "line 9\n"),
+        (".github/ci.yml", "line 9\n"),
+    ]);
+    let search = |arguments: Json| project.call("search", &arguments).text;
+    assert_eq!(
+        search(json!({"pattern": "line 9"})),
+        "(no match for \"line 9\" in 1 file)\n(skipped: 1 ignored directory (dist), \
+         1 hidden directory (.github), 1 hidden file; name a path to search it)"
+    );
+    assert_eq!(
+        search(json!({"pattern": "line 2"})),
+        "--- a.txt ---\n2hv|line 2\n\
+         (skipped: 1 ignored directory, 1 hidden directory, 1 hidden file)"
+    );
+    for (arguments, path) in [
+        (json!({"pattern": "line 9", "paths": ["dist"]}), "dist/b.txt"),
+        (json!({"pattern": "line 9", "paths": [".github"]}), ".github/ci.yml"),
+        (json!({"pattern": "line 9", "globs": [".github/**"]}), ".github/ci.yml"),
+    ] {
+        let found = search(arguments);
+        assert!(found.starts_with(&format!("--- {path} ---\n")), "{found}");
+    }
+}
+
+#[test]
 fn values_of_documents_are_edited_by_path() {
     let project = Project::new(&[("a.json", "{\n  \"a\": 1, // one\n  \"b\": [1, 2]\n}\n")]);
     let shown = project.call("read_json", &json!({"path": "a.json"}));

@@ -2,7 +2,7 @@
 
 use hashline_lines::anchor::quote;
 
-use super::SearchResult;
+use super::{SearchResult, SkippedDirectories};
 
 /// The maximum number of globs that a note names.
 const GLOBS_NAMED: usize = 5;
@@ -17,4 +17,53 @@ impl SearchResult {
         let named = named.collect::<Vec<_>>().join(", ");
         (!globs.is_empty()).then(|| format!("no file matches the {noun} {named}{more}"))
     }
+
+    /// A note of what was skipped, by reason. If there are matches, it is brief: it has no names.
+    pub fn skipped_note(&self) -> Option<String> {
+        let skipped = &self.skipped;
+        let is_brief = self.match_count > 0;
+        let directories = |kind: &str, directories: &SkippedDirectories| {
+            let (one, many) = (format!("{kind} directory"), format!("{kind} directories"));
+            let names = if is_brief { String::new() } else { names(directories) };
+            counted(directories.count, &one, &many).map(|count| count + &names)
+        };
+        let kinds = [
+            directories("ignored", &skipped.ignored_directories),
+            directories("hidden", &skipped.hidden_directories),
+            counted(skipped.ignored_files, "ignored file", "ignored files"),
+            counted(skipped.hidden_files, "hidden file", "hidden files"),
+            counted(skipped.links, "symbolic link", "symbolic links"),
+        ];
+        let can_be_named = kinds.iter().any(Option::is_some);
+        let over = format!("over {}", size(self.max_file_bytes));
+        let others =
+            [counted(skipped.binary, "binary", "binary"), counted(skipped.too_large, &over, &over)];
+        let parts: Vec<String> = kinds.into_iter().chain(others).flatten().collect();
+        let advice = if can_be_named && !is_brief { "; name a path to search it" } else { "" };
+        (!parts.is_empty()).then(|| format!("skipped: {}{advice}", parts.join(", ")))
+    }
+}
+
+fn counted(count: u64, one: &str, many: &str) -> Option<String> {
+    (count > 0).then(|| format!("{count} {}", if count == 1 { one } else { many }))
+}
+
+fn names(directories: &SkippedDirectories) -> String {
+    // A name must not forge a line of the answer.
+    let named = directories.names.iter().map(|name| match name.contains(char::is_control) {
+        true => quote(name),
+        false => name.clone(),
+    });
+    let more = if directories.has_more { ", …" } else { "" };
+    format!(" ({}{more})", named.collect::<Vec<_>>().join(", "))
+}
+
+/// A size in the largest unit that gives a whole number.
+fn size(bytes: u64) -> String {
+    let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
+    let whole = units.into_iter().find(|(shift, _)| bytes > 0 && bytes % (1 << shift) == 0);
+    whole.map_or_else(
+        || format!("{bytes} bytes"),
+        |(shift, unit)| format!("{} {unit}", bytes >> shift),
+    )
 }

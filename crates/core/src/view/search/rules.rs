@@ -17,7 +17,7 @@ use super::display::tidy;
 use super::globs::{GlobVerdict, Globs};
 use super::{SearchQuery, SearchWarning};
 use hashline_base::error::Result;
-use hashline_disk::fs::{Base, FileSystem, Listed, may_wait};
+use hashline_disk::fs::{Base, FileKind, FileSystem, Listed, may_wait};
 use hashline_lines::anchor::quote;
 use hashline_lines::lines::{Lines, Unit};
 
@@ -94,6 +94,13 @@ struct IgnoreText {
     content: Vec<u8>,
 }
 
+impl IgnoreRules {
+    /// Rules that exclude nothing. Those of directories below still apply.
+    pub(super) fn without_files(&self) -> Arc<IgnoreRules> {
+        Arc::new(IgnoreRules { in_repository: self.in_repository, ..IgnoreRules::default() })
+    }
+}
+
 impl<'a> Filter<'a> {
     /// The filter of a query; fails if a glob is invalid.
     pub(super) fn new(
@@ -163,11 +170,14 @@ impl<'a> Filter<'a> {
         self.warnings.truncate(WARNINGS_LIMIT);
     }
 
-    /// The rules that apply in `dir` because of its parents.
-    pub(super) fn above(&mut self, dir: &Path) -> Arc<IgnoreRules> {
+    /// The rules that apply in `dir` because of its parents. If the query names `dir` although they
+    /// exclude it or a directory above it, they do not apply.
+    pub(super) fn above(&mut self, dir: &Path, is_named: bool) -> Arc<IgnoreRules> {
         let mut rules = Arc::default();
-        let above: Vec<&Path> = dir.ancestors().skip(1).collect();
-        for dir in above.into_iter().rev() {
+        let mut is_excluded = false;
+        let above: Vec<&Path> = dir.ancestors().collect();
+        for pair in above.windows(2).rev() {
+            let &[below, dir] = pair else { continue };
             let root = self.base.root_path();
             let wanted = self.parent_ignore_files && root.is_none_or(|root| dir.starts_with(root));
             let sources = Sources {
@@ -183,8 +193,15 @@ impl<'a> Filter<'a> {
             let mut warnings = Vec::new();
             rules = self.enter(&rules, dir, &texts, &mut warnings);
             self.warn(warnings);
+            is_excluded |=
+                is_named && self.by_ignore_files(&rules, below, true) == IgnoreVerdict::Ignore;
         }
-        rules
+        if is_excluded { rules.without_files() } else { rules }
+    }
+
+    /// Whether a path of the query is more than the place where searches start anyway.
+    pub(super) fn names_a_part(&self, path: &Path) -> bool {
+        !self.start_dir.starts_with(path)
     }
 
     /// Reads the ignore files of `dir`, whose entries are `listed`.
@@ -342,16 +359,29 @@ impl<'a> Filter<'a> {
         is_dir: bool,
         path: &Path,
         shown: &str,
-    ) -> bool {
+    ) -> Admission {
         match self.globs.verdict(shown, is_dir) {
             GlobVerdict::Silent => {}
-            verdict => return verdict == GlobVerdict::Include,
+            GlobVerdict::Include => return Admission::Admitted,
+            GlobVerdict::Exclude => return Admission::Unwanted,
         }
         match self.by_ignore_files(rules, path, is_dir) {
-            IgnoreVerdict::Ignore => false,
-            IgnoreVerdict::Keep => true,
-            IgnoreVerdict::Silent => self.hidden || !entry.hidden,
+            IgnoreVerdict::Ignore => Admission::Ignored,
+            IgnoreVerdict::Silent if entry.hidden && !self.hidden => Admission::Hidden,
+            IgnoreVerdict::Keep | IgnoreVerdict::Silent => Admission::Admitted,
         }
+    }
+
+    /// Whether the ignore files exclude all entries of a directory. Hidden ones do not count: a
+    /// directory whose contents git ignores often keeps a `.gitkeep`.
+    pub(super) fn exclude_all(&self, rules: &IgnoreRules, dir: &Path, entries: &[Listed]) -> bool {
+        let mut visible = entries.iter().filter(|entry| !entry.hidden).peekable();
+        visible.peek().is_some()
+            && visible.all(|entry| {
+                let is_dir = entry.kind == FileKind::Directory;
+                let path = dir.join(&entry.name);
+                self.by_ignore_files(rules, &path, is_dir) == IgnoreVerdict::Ignore
+            })
     }
 
     /// For each kind of ignore file the closest one with a matching rule decides; kinds are tried
@@ -378,6 +408,16 @@ impl<'a> Filter<'a> {
             None => IgnoreVerdict::Silent,
         }
     }
+}
+
+/// Whether a search includes an entry, and why not.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Admission {
+    Admitted,
+    /// The query excludes it.
+    Unwanted,
+    Ignored,
+    Hidden,
 }
 
 /// The verdict of ignore files on an entry.

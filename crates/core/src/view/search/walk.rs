@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use super::display::{join, tidy};
 use super::files::{DirectoryPaths, FileList, FileNames};
-use super::rules::{Filter, IgnoreRules, IgnoreTexts};
+use super::rules::{Admission, Filter, IgnoreRules, IgnoreTexts};
+use super::skipped::{Skip, Skipped};
 use super::{SearchQuery, SearchWarning};
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Code, Error, Result};
@@ -23,6 +24,8 @@ pub(super) struct Walked {
     pub(super) errors: Vec<Error>,
     /// Ignore files that were not applied in full, sorted by path.
     pub(super) warnings: Vec<SearchWarning>,
+    /// What was not searched.
+    pub(super) skipped: Skipped,
     /// Globs that match no file.
     pub(super) unmatched_globs: Vec<String>,
 }
@@ -103,8 +106,10 @@ fn start(
     }
     let trail =
         query.follow_links.then(|| Trail { canonical: found.canonical.clone(), above: None });
+    let is_named = filter.names_a_part(&found.canonical);
     Some(QueuedDirectory {
-        rules: filter.above(&found.canonical),
+        rules: filter.above(&found.canonical, is_named),
+        is_named,
         origin: walked.files.push_origin(found.canonical, shown),
         below: "".into(),
         depth: 0,
@@ -126,6 +131,8 @@ struct QueuedDirectory {
     below: Box<str>,
     /// 0 for a directory that the query names.
     depth: u32,
+    /// The query names it.
+    is_named: bool,
     /// The rules that apply because of its parents.
     rules: Arc<IgnoreRules>,
     /// Its ancestors, if links are followed.
@@ -180,10 +187,11 @@ impl Walk<'_> {
         };
         let listing = parallel::map(&contents, filter_one);
         for ((directory, ..), listing) in contents.into_iter().zip(listing) {
-            let Listing { files, directories, errors, warnings } = listing?;
+            let Listing { files, directories, errors, warnings, skipped } = listing?;
             walked.files.extend(directory.origin, &directory.below, files);
             walked.errors.extend(errors);
             filter.warn(warnings);
+            walked.skipped.add(skipped);
             below.extend(directories);
         }
         Ok(())
@@ -226,7 +234,10 @@ impl Walk<'_> {
     ) -> Result<Listing> {
         self.cancel.check()?;
         let (mut listing, mut names) = (Listing::default(), Vec::new());
-        let rules = filter.enter(&directory.rules, &paths.path, texts, &mut listing.warnings);
+        let mut rules = filter.enter(&directory.rules, &paths.path, texts, &mut listing.warnings);
+        if directory.is_named && filter.exclude_all(&rules, &paths.path, entries) {
+            rules = rules.without_files();
+        }
         for (index, entry) in entries.iter().enumerate() {
             if index % ENTRIES_PER_CANCEL_CHECK == ENTRIES_PER_CANCEL_CHECK - 1 {
                 self.cancel.check()?;
@@ -235,11 +246,13 @@ impl Walk<'_> {
                 Ok(Some(WalkEntry::File(name))) => names.push(name),
                 Ok(Some(WalkEntry::Directory(below))) => listing.directories.push(below),
                 Ok(Some(WalkEntry::Unnameable(shown))) => listing.warnings.push(unnameable(shown)),
+                Ok(Some(WalkEntry::Skipped(skip, shown))) => listing.skipped.count(skip, shown),
                 Ok(None) => {}
                 Err(error) => listing.errors.push(error),
             }
         }
         listing.files = FileNames::new(names);
+        listing.skipped.name_directories();
         Ok(listing)
     }
 
@@ -254,24 +267,34 @@ impl Walk<'_> {
     ) -> Result<Option<WalkEntry<'e>>> {
         let kind = match entry.kind {
             FileKind::Special => return Ok(None),
-            FileKind::Link if !self.query.follow_links => return Ok(None),
             kind => kind,
         };
         let path = paths.path.join(&entry.name);
         let shown = join(&paths.shown, &entry.name);
+        let admission = |is_dir| filter.admits(rules, entry, is_dir, &path, &shown);
         let (kind, canonical) = match kind {
+            FileKind::Link if !self.query.follow_links => {
+                let is_link = admission(false) == Admission::Admitted;
+                return Ok(is_link.then_some(WalkEntry::Skipped(Skip::Link, shown)));
+            }
             FileKind::Link => match self.base.find(&path, &shown) {
                 Ok(found) => (found.kind, Some(found.canonical)),
-                Err(_) if !filter.admits(rules, entry, false, &path, &shown) => {
-                    return Ok(None);
-                }
+                Err(_) if admission(false) != Admission::Admitted => return Ok(None),
                 Err(error) => return Err(error),
             },
             kind => (kind, None),
         };
         let is_dir = kind == FileKind::Directory;
-        if !filter.admits(rules, entry, is_dir, &path, &shown) {
-            return Ok(None);
+        let skip = match (admission(is_dir), is_dir) {
+            (Admission::Admitted, _) => None,
+            (Admission::Unwanted, _) => return Ok(None),
+            (Admission::Ignored, true) => Some(Skip::IgnoredDirectory),
+            (Admission::Ignored, false) => Some(Skip::IgnoredFile),
+            (Admission::Hidden, true) => Some(Skip::HiddenDirectory),
+            (Admission::Hidden, false) => Some(Skip::HiddenFile),
+        };
+        if let Some(skip) = skip {
+            return Ok(Some(WalkEntry::Skipped(skip, shown)));
         }
         let Some(name) = entry.name.to_str() else {
             return Ok(Some(WalkEntry::Unnameable(shown)));
@@ -283,6 +306,7 @@ impl Walk<'_> {
                 origin: directory.origin,
                 below: join(&directory.below, &entry.name).into_boxed_str(),
                 depth: directory.depth + 1,
+                is_named: false,
                 rules: Arc::clone(rules),
             })),
             FileKind::Link | FileKind::Special => None,
@@ -297,6 +321,7 @@ struct Listing {
     directories: Vec<QueuedDirectory>,
     errors: Vec<Error>,
     warnings: Vec<SearchWarning>,
+    skipped: Skipped,
 }
 
 /// An entry that the walk continues with.
@@ -305,6 +330,8 @@ enum WalkEntry<'e> {
     Directory(QueuedDirectory),
     /// An entry whose path no request can name, as results show it.
     Unnameable(String),
+    /// An entry that is not searched, as results show it.
+    Skipped(Skip, String),
 }
 
 /// Extends a trail; `canonical` is the target of the link, if the entry is one.

@@ -147,6 +147,8 @@ fn append(result: &mut SearchResult, more: SearchResult, is_first: bool) {
     result.truncated |= more.truncated;
     result.ran_out |= more.ran_out;
     result.warnings.extend(more.warnings);
+    result.skipped.add(more.skipped);
+    result.max_file_bytes = result.max_file_bytes.max(more.max_file_bytes);
     // A glob matches if it does in one of the directories.
     match is_first {
         true => result.unmatched_globs = more.unmatched_globs,

@@ -1,0 +1,147 @@
+//! What a search skips is counted by reason; what the query names is searched.
+
+use hashline_core::{Skipped, SkippedDirectories};
+
+use super::*;
+
+fn tree() -> Tree {
+    Tree::new(&[
+        (".git/config", "needle"),
+        (".gitignore", "node_modules/\ntarget/\n/scripts/*\n*.log\ndata/*\n!data/.gitkeep\n"),
+        (".github/ci.yml", "needle"),
+        (".env", "needle"),
+        ("a.txt", "hay"),
+        ("a.log", "needle"),
+        ("b.log", "needle"),
+        ("b.bin", "needle\0"),
+        ("data/.gitkeep", ""),
+        ("data/big.csv", "needle"),
+        ("logs/c.log", "needle"),
+        ("node_modules/x/index.js", "needle"),
+        ("packages/one/node_modules/y.js", "needle"),
+        ("packages/one/target/z.o", "needle"),
+        ("scripts/run.sh", "needle"),
+        ("scripts/deep/walk.sh", "needle"),
+        ("target/debug.log", "needle"),
+        ("target/out/a.txt", "needle"),
+        ("venv/.gitignore", "*\n"),
+        ("venv/lib/site.py", "needle"),
+        ("venv/nested/.gitignore", "skip.py\n"),
+        ("venv/nested/skip.py", "needle"),
+    ])
+}
+
+fn in_paths(search: &str, paths: &[&str]) -> SearchQuery {
+    SearchQuery { paths: paths.iter().map(PathBuf::from).collect(), ..text(search) }
+}
+
+fn directories(count: u64, names: &[&str]) -> SkippedDirectories {
+    let names = names.iter().map(|&name| name.to_owned()).collect();
+    SkippedDirectories { count, names, has_more: false }
+}
+
+#[test]
+fn what_is_skipped_is_counted_by_reason() {
+    let found = tree().search(&text("needle"));
+    assert_eq!(paths(&found), Vec::<String>::new());
+    let expected = Skipped {
+        // Of directories with one name, the first is named.
+        ignored_directories: directories(
+            7,
+            &["node_modules", "target", "scripts/deep", "venv/lib", "venv/nested"],
+        ),
+        hidden_directories: directories(1, &[".github"]),
+        ignored_files: 6,
+        hidden_files: 2,
+        links: 0,
+        binary: 1,
+        too_large: 0,
+    };
+    assert_eq!(found.skipped, expected);
+    assert_eq!(
+        found.skipped_note().unwrap(),
+        "skipped: 7 ignored directories (node_modules, target, scripts/deep, venv/lib, \
+         venv/nested), 1 hidden directory (.github), 6 ignored files, 2 hidden files, 1 binary; \
+         name a path to search it"
+    );
+}
+
+#[test]
+fn an_answer_with_matches_has_a_brief_note() {
+    let tree = Tree::new(&[("a.txt", "needle"), (".ignore", "dist\n"), ("dist/b.txt", "needle")]);
+    let note = tree.search(&text("needle")).skipped_note().unwrap();
+    assert_eq!(note, "skipped: 1 ignored directory, 1 hidden file");
+    let nothing = Tree::new(&[("a.txt", "hay"), (".git/HEAD", "needle")]);
+    let found = nothing.search(&text("needle"));
+    assert_eq!((found.skipped_note(), found.skipped), (None, Skipped::default()));
+}
+
+#[test]
+fn many_directories_are_named_in_part() {
+    let files: Vec<String> = (0..9).map(|number| format!("d{number}/a.txt")).collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|path| (path.as_str(), "needle")).collect();
+    let tree = Tree::new(&[&files[..], &[(".ignore", "d*/\n")]].concat());
+    let note = tree.search(&text("needle")).skipped_note().unwrap();
+    assert!(note.starts_with("skipped: 9 ignored directories (d0, d1, d2, d3, d4, …), "), "{note}");
+}
+
+#[test]
+fn files_over_the_limit_are_counted() {
+    let tree = Tree::new(&[("a.txt", "hay"), ("b.txt", &"needle\n".repeat(500))]);
+    let options = WorkspaceOptions { max_file_bytes: 2048, ..tree.options() };
+    let found = tree.search_as(&text("needle"), &options);
+    assert_eq!(found.skipped_note().unwrap(), "skipped: 1 over 2 KiB");
+    let found = tree.search_as(&in_paths("needle", &["b.txt"]), &options);
+    assert_eq!((found.skipped.too_large, found.errors.len()), (0, 1));
+}
+
+#[test]
+fn what_the_query_excludes_is_not_skipped() {
+    let globs = vec!["*.txt".to_owned(), "!dist".to_owned(), "!.cache".to_owned()];
+    let tree = Tree::new(&[
+        (".ignore", "dist\n"),
+        ("a.txt", "hay"),
+        ("b.md", "needle"),
+        (".cache/c.txt", "needle"),
+        ("dist/d.txt", "needle"),
+    ]);
+    let found = tree.search(&SearchQuery { globs, ..text("needle") });
+    assert_eq!(found.skipped, Skipped::default());
+}
+
+#[test]
+fn paths_that_the_query_names_are_searched_although_ignored() {
+    let tree = tree();
+    for (path, expected) in [
+        (".github", &[".github/ci.yml"][..]),
+        ("node_modules", &["node_modules/x/index.js"]),
+        ("node_modules/x", &["node_modules/x/index.js"]),
+        // The directory is excluded, so a rule for its files says nothing.
+        ("target", &["target/debug.log", "target/out/a.txt"]),
+        ("target/out", &["target/out/a.txt"]),
+        // All its entries are.
+        ("scripts", &["scripts/deep/walk.sh", "scripts/run.sh"]),
+        ("scripts/deep", &["scripts/deep/walk.sh"]),
+        ("logs", &["logs/c.log"]),
+        ("data", &["data/big.csv"]),
+        // By its own ignore file; those below still apply.
+        ("venv", &["venv/lib/site.py"]),
+        ("a.log", &["a.log"]),
+        // The directories in it are not named.
+        ("packages", &[]),
+        (".", &[]),
+    ] {
+        assert_eq!(paths(&tree.search(&in_paths("needle", &[path]))), expected, "{path}");
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn links_that_are_not_followed_are_counted() {
+    let tree = Tree::new(&[("real/a.txt", "hay"), (".ignore", "hidden-link\n")]);
+    for link in ["link", "hidden-link", ".link"] {
+        std::os::unix::fs::symlink("real", tree.path.join(link)).unwrap();
+    }
+    let skipped = tree.search(&text("needle")).skipped;
+    assert_eq!((skipped.links, skipped.hidden_files), (1, 1));
+}
