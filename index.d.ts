@@ -770,7 +770,7 @@ export interface JsonRequest extends FileRequest {
 export interface SearchQuery extends MatchOptions {
   /** The text or pattern; a match is within one line. */
   search: string
-  /** Files and directories: by default the start of relative paths. */
+  /** Files and directories, even ignored ones: by default the start of relative paths. */
   paths?: string | readonly string[]
   /**
    * Globs of the files to search, as in a `.gitignore`, relative to the start of paths. Globs that
@@ -1414,6 +1414,18 @@ export interface OpenDocument {
   version?: number
 }
 
+/** The other readings of a pattern that matches nothing. */
+export interface PatternExplanation {
+  /** What the pattern means. */
+  meaning: string
+  /** The lines that contain the pattern as literal text. */
+  literalMatches: number
+  /** The pattern as `grep` reads it, if that is another one. */
+  grepPattern?: string
+  /** The lines that match it. */
+  grepMatches?: number
+}
+
 /**
  * Reads files in parallel: each line preceded by its anchor. Views are in the order of the
  * requests. A file that cannot be read has the reason in its view and does not fail the others.
@@ -1616,6 +1628,8 @@ export interface SearchResult {
   skipped: Skipped
   /** Globs of the query that match no file. */
   unmatchedGlobs: Array<string>
+  /** If there are no matches: what the pattern means, if it may be meant in another way. */
+  explanation?: PatternExplanation
 }
 
 /** Something the caller might not expect, such as an ignore file that was truncated. */

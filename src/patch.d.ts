@@ -770,7 +770,7 @@ export interface JsonRequest extends FileRequest {
 export interface SearchQuery extends MatchOptions {
   /** The text or pattern; a match is within one line. */
   search: string
-  /** Files and directories: by default the start of relative paths. */
+  /** Files and directories, even ignored ones: by default the start of relative paths. */
   paths?: string | readonly string[]
   /**
    * Globs of the files to search, as in a `.gitignore`, relative to the start of paths. Globs that

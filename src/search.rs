@@ -37,6 +37,21 @@ pub struct SearchResult {
     pub skipped: Skipped,
     /// Globs of the query that match no file.
     pub unmatched_globs: Vec<String>,
+    /// If there are no matches: what the pattern means, if it may be meant in another way.
+    pub explanation: Option<PatternExplanation>,
+}
+
+/// The other readings of a pattern that matches nothing.
+#[napi(object, object_from_js = false)]
+pub struct PatternExplanation {
+    /// What the pattern means.
+    pub meaning: String,
+    /// The lines that contain the pattern as literal text.
+    pub literal_matches: f64,
+    /// The pattern as `grep` reads it, if that is another one.
+    pub grep_pattern: Option<String>,
+    /// The lines that match it.
+    pub grep_matches: Option<f64>,
 }
 
 /// What a search did not cover. Files in a skipped directory are not counted.
@@ -175,6 +190,18 @@ impl From<core::SearchResult> for SearchResult {
             warnings: result.warnings.into_iter().map(SearchWarning::from).collect(),
             skipped: result.skipped.into(),
             unmatched_globs: result.unmatched_globs,
+            explanation: result.explanation.map(PatternExplanation::from),
+        }
+    }
+}
+
+impl From<core::PatternExplanation> for PatternExplanation {
+    fn from(explanation: core::PatternExplanation) -> PatternExplanation {
+        PatternExplanation {
+            meaning: explanation.meaning,
+            literal_matches: explanation.literal_matches as f64,
+            grep_pattern: explanation.grep_pattern,
+            grep_matches: explanation.grep_matches.map(|count| count as f64),
         }
     }
 }

@@ -77,8 +77,8 @@ pub use self::{
     view::pattern::Query,
     view::read::{FileView, LineEnding, MAX_MATCHES, ReadRequest, TextView, ViewKind},
     view::search::{
-        FileMatches, RowSink, SEARCH_MATCHES, SearchQuery, SearchResult, SearchWarning, Skipped,
-        SkippedDirectories,
+        FileMatches, PatternExplanation, RowSink, SEARCH_MATCHES, SearchQuery, SearchResult,
+        SearchWarning, Skipped, SkippedDirectories,
     },
     view::width::Columns,
     workspace::{

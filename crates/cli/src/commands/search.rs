@@ -30,7 +30,8 @@ pub fn search(call: &mut Call<'_>, args: &Search) -> Result<Exit, Failure> {
     }
     report_omitted(&found);
     let skipped = found.skipped_note().filter(|_| found.match_count == 0);
-    for note in found.unmatched_globs_note().into_iter().chain(skipped) {
+    let explanation = found.explanation_note("omit --regex");
+    for note in [explanation, found.unmatched_globs_note(), skipped].into_iter().flatten() {
         say(&note);
     }
     if found.match_count == 0 && args.looks_like_a_regex() {

@@ -357,7 +357,18 @@ fn search_walks_directories() {
     assert_eq!(globs.stdout, "--- src/a.rs ---\n1:60|one\n2:f4|two\n");
     let all = project.run(&["search", "two", "--hidden", "--no-ignore-files", "."]);
     assert_eq!(all.stdout.matches("--- ").count(), 4, "{}", all.stdout);
-    assert_eq!(project.run(&["search", "three"]), printed(""));
+    let none = project.run(&["search", "three"]);
+    assert_eq!((none.code, none.stdout.as_str()), (Some(0), ""));
+    let skipped = "hashline: skipped: 1 ignored file, 2 hidden files; name a path to search it\n";
+    assert_eq!(none.stderr, skipped);
+    let no_file = project.run(&["search", "two", "-g", "*.zig"]);
+    assert_eq!(no_file.stderr, "hashline: no file matches the glob \"*.zig\"\n");
+    let as_in_grep = project.run(&["search", r"one\|three", "--regex", "src"]);
+    assert_eq!(
+        as_in_grep.stderr,
+        "hashline: here `\\|` is the character |; as in grep, \"one|three\", it matches 1 line; \
+         as literal text it matches no line\n"
+    );
     let as_it_stands = project.run(&["search", "t.o|one"]);
     assert!(as_it_stands.stderr.contains("--regex"), "{}", as_it_stands.stderr);
     let piped = project.run_with(&["search", "two", "-"], "one\ntwo\n");

@@ -8,6 +8,7 @@ mod backtrack;
 mod budget;
 mod line;
 mod literal;
+mod readings;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -25,6 +26,8 @@ use hashline_lines::anchor::quote;
 use hashline_lines::lines::{Lines, Span, Unit, line_around};
 use line::LineSearch;
 use literal::Literal;
+
+pub(crate) use readings::readings;
 
 /// The maximum length of a search. Compiled patterns can be thousands of times larger.
 pub const SEARCH_LIMIT_BYTES: usize = 32 << 10;

@@ -4,6 +4,7 @@
 //! So neither timing nor the number of threads affects the result.
 
 mod display;
+mod explanation;
 mod files;
 mod globs;
 mod notes;
@@ -24,6 +25,7 @@ use crate::view::pattern::{Pattern, Query};
 use crate::view::read::{ViewStart, count_lines_while, into_string, show_matches};
 use crate::view::scope::Scope;
 use crate::view::width::Width;
+use explanation::explain;
 use files::{FileList, ListedFile};
 use hashline_base::error::{Code, Error, Result};
 use hashline_base::parallel;
@@ -31,6 +33,7 @@ use hashline_disk::bytes::{Document, LoadOptions, Loaded, with_file};
 use hashline_lines::rows::{header_of_rows, header_size_bytes};
 use walk::{Walked, walk};
 
+pub use explanation::PatternExplanation;
 pub use skipped::{Skipped, SkippedDirectories};
 
 /// The default limit of matches for all files together.
@@ -47,7 +50,8 @@ const LAST_BATCH_FILES: usize = 1024;
 pub struct SearchQuery {
     /// The text or pattern.
     pub search: Query,
-    /// Files and directories; empty means the base of relative paths.
+    /// Files and directories, searched even if ignored or hidden; empty means the base of relative
+    /// paths.
     pub paths: Vec<PathBuf>,
     /// The number of lines around each match.
     pub context: Context,
@@ -161,6 +165,9 @@ pub struct SearchResult {
     pub skipped: Skipped,
     /// Globs of the query that match no file.
     pub unmatched_globs: Vec<String>,
+    /// If there are no matches: what the pattern means, if it may be meant in another way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub explanation: Option<PatternExplanation>,
     /// The largest file size that was accepted.
     #[serde(skip)]
     pub max_file_bytes: u64,
@@ -210,6 +217,9 @@ pub fn search_hashed<W: Send + Sync>(
     search.search_in_batches(&mut partial, progress)?;
     cancel.check()?;
     let PartialResult { mut result, witnessed, .. } = partial;
+    if result.match_count == 0 && !result.truncated {
+        result.explanation = explain(scope, &query.search, &search.files, &search.load)?;
+    }
     result.errors =
         result.errors.into_iter().map(|error| error.spelled(scope.host.spelling)).collect();
     result

@@ -1,6 +1,7 @@
 //! Searches in directories: which files are searched and what is shown. Time, threads and files
 //! outside of the root do not affect the result.
 
+mod explanation;
 mod globs;
 mod skipped;
 

@@ -118,6 +118,22 @@ fn a_search_says_what_it_skipped() {
 }
 
 #[test]
+fn a_pattern_in_the_spelling_of_grep_is_explained() {
+    let project = Project::new(&[("a.txt", "json\ntool f(x)\n")]);
+    let search = |pattern: &str| project.call("search", &json!({"pattern": pattern})).text;
+    assert_eq!(
+        search(r"json\|tool"),
+        "(no match for \"json\\\\|tool\" in 1 file)\n(here `\\|` is the character |; as in grep, \
+         \"json|tool\", it matches 2 lines; as literal text it matches no line)"
+    );
+    assert_eq!(
+        search("f(x)"),
+        "(no match for \"f(x)\" in 1 file)\n\
+         (here ( ) is a group; as literal text it matches 1 line: set literal to true)"
+    );
+}
+
+#[test]
 fn values_of_documents_are_edited_by_path() {
     let project = Project::new(&[("a.json", "{\n  \"a\": 1, // one\n  \"b\": [1, 2]\n}\n")]);
     let shown = project.call("read_json", &json!({"path": "a.json"}));

@@ -18,6 +18,27 @@ impl SearchResult {
         (!globs.is_empty()).then(|| format!("no file matches the {noun} {named}{more}"))
     }
 
+    /// A note of what the pattern means, and of the matches of its other readings. `literal` says
+    /// how to search for literal text.
+    pub fn explanation_note(&self, literal: &str) -> Option<String> {
+        let explanation = self.explanation.as_ref()?;
+        let lines = |count| match count {
+            0 => "no line".to_owned(),
+            1 => "1 line".to_owned(),
+            count => format!("{count} lines"),
+        };
+        let mut note = format!("here {}", explanation.meaning);
+        if let (Some(pattern), Some(count)) = (&explanation.grep_pattern, explanation.grep_matches)
+        {
+            note += &format!("; as in grep, {}, it matches {}", quote(pattern), lines(count));
+        }
+        note += &format!("; as literal text it matches {}", lines(explanation.literal_matches));
+        if explanation.literal_matches > 0 {
+            note += &format!(": {literal}");
+        }
+        Some(note)
+    }
+
     /// A note of what was skipped, by reason. If there are matches, it is brief: it has no names.
     pub fn skipped_note(&self) -> Option<String> {
         let skipped = &self.skipped;
@@ -61,7 +82,7 @@ fn names(directories: &SkippedDirectories) -> String {
 /// A size in the largest unit that gives a whole number.
 fn size(bytes: u64) -> String {
     let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
-    let whole = units.into_iter().find(|(shift, _)| bytes > 0 && bytes % (1 << shift) == 0);
+    let whole = units.into_iter().find(|(shift, _)| bytes > 0 && bytes.is_multiple_of(1 << shift));
     whole.map_or_else(
         || format!("{bytes} bytes"),
         |(shift, unit)| format!("{} {unit}", bytes >> shift),

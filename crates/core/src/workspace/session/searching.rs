@@ -147,6 +147,11 @@ fn append(result: &mut SearchResult, more: SearchResult, is_first: bool) {
     result.truncated |= more.truncated;
     result.ran_out |= more.ran_out;
     result.warnings.extend(more.warnings);
+    match (&mut result.explanation, more.explanation) {
+        (Some(explanation), Some(more)) => explanation.add(&more),
+        (explanation, more) => *explanation = explanation.take().or(more),
+    }
+    result.explanation.take_if(|_| result.match_count > 0);
     result.skipped.add(more.skipped);
     result.max_file_bytes = result.max_file_bytes.max(more.max_file_bytes);
     // A glob matches if it does in one of the directories.
