@@ -3,10 +3,10 @@
 //! The rules are ripgrep's, in its order of precedence: globs of the query; then `.ignore`,
 //! `.gitignore`, `.git/info/exclude` and git's global file, each from the directory of the entry
 //! upwards; then whether the name is hidden. Unlike there, ignore files do not exclude what the query
-//! names: [`Filter::above`] and [`Filter::exclude_all`]. The matchers are those of the crate `ignore`, but not
-//! its walker: that reads the ignore files of all directories up to `/`, and through links, whereas
-//! a search with a root must not read outside of it. A test compares both on generated trees,
-//! without a root.
+//! names: see [`Filter::above`] and [`Filter::exclude_all`]. The matchers are those of the crate
+//! `ignore`, but not its walker: that reads the ignore files of all directories up to `/`, and
+//! through links, whereas a search with a root must not read outside of it. A test compares both on
+//! generated trees, without a root.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
