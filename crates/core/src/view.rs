@@ -8,6 +8,7 @@
 pub mod enclosing;
 pub mod excerpt;
 pub mod fold;
+pub mod near;
 pub mod pattern;
 pub mod read;
 pub mod scope;

@@ -5,6 +5,7 @@
 //! `stamp`, and to `unix` and `windows`, which have the same functions.
 
 mod named;
+mod neighbours;
 mod off_disk;
 mod place;
 mod stamp;
@@ -23,6 +24,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::{Dir, DirBuilder, OpenOptions};
 
 pub use named::{may_wait, open_input, read_start};
+pub use neighbours::{NEIGHBOURS_LIMIT, Neighbours};
 pub use off_disk::Opened;
 pub use place::{
     Base, Directory, Lookup, Place, differ_in_case_only, not_a_file, plain, plain_path,

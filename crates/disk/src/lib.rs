@@ -15,5 +15,6 @@ pub mod bytes;
 pub mod commit;
 #[allow(clippy::disallowed_methods, reason = "the only module that touches files")]
 pub mod fs;
+pub mod names;
 pub mod overlay;
 pub mod records;

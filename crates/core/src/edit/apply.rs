@@ -36,6 +36,7 @@ use crate::edit::session::{CallMemory, PatchState, renamed};
 use crate::edit::splice::splice;
 use crate::edit::structure::SyntaxCheck;
 use crate::view::excerpt::ANSWER_LIMIT_BYTES;
+use crate::view::near::near_names;
 use crate::view::scope::{Host, Scope};
 use failures::{Failures, rejected};
 use hashline_base::cancel::Cancel;
@@ -146,6 +147,7 @@ fn apply_patch(
     if let Some(call_memory) = call_memory {
         failures.note_renamed(|path| renamed(scope, call_memory.memory, path));
     }
+    failures.note_near_names(|path| near_names(scope.base, path));
     let stale = versions::stale(scope, &patch, call_memory.is_some())?;
     if !stale.is_empty() {
         failures.extend(stale);

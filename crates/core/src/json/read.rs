@@ -10,6 +10,7 @@ use super::canonical::all_hashes;
 use super::path::PathStep;
 use super::tree::{JsonGrammar, NodeId, Tree, ValueKind};
 use crate::view::excerpt::Limits;
+use crate::view::near::with_near_names;
 use crate::view::scope::Scope;
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Code, Error, Message, Result, Term};
@@ -106,9 +107,9 @@ pub struct JsonView {
 /// Reads a document. Fails if the file cannot be read or is not JSON.
 pub fn read_json(scope: &Scope<'_>, request: &JsonRequest) -> Result<JsonView> {
     let load = prepare(scope, request)?;
-    with_file(scope.fs, scope.base, &request.name(), &load, |loaded| {
-        view_loaded(scope, request, loaded)
-    })
+    let name = request.name();
+    with_file(scope.fs, scope.base, &name, &load, |loaded| view_loaded(scope, request, loaded))
+        .map_err(|error| with_near_names(scope.base, &name, error))
 }
 
 /// Like [`read_json`], for bytes in memory; the path is only their name.

@@ -15,6 +15,7 @@ use serde::Serialize;
 use crate::view::enclosing::Enclosing;
 use crate::view::excerpt::{Context, Excerpt, Limits, Page, ShownRows};
 use crate::view::fold::{FOLD_LINES, Folding};
+use crate::view::near::with_near_names;
 use crate::view::pattern::{Pattern, Query};
 use crate::view::scope::Scope;
 use crate::view::width::{Columns, Width};
@@ -260,6 +261,9 @@ impl FileView {
     }
 }
 
+/// The first requests of a call, whose missing files get near names.
+const NEAR_REQUESTS: usize = 64;
+
 /// Reads many files in parallel. Views are in the order of the requests. A file that cannot be read
 /// has an error in its view. Fails only if cancelled.
 ///
@@ -272,11 +276,26 @@ pub fn read_hashed<T: Send>(
     witness: impl Fn(usize, &Loaded, &FileView) + Sync,
     convert: impl Fn(FileView) -> T + Sync,
 ) -> Result<Vec<T>> {
+    read_hashed_near(scope, requests, NEAR_REQUESTS, witness, convert)
+}
+
+/// Like [`read_hashed`]; missing files of only the first `near` requests get near names.
+pub fn read_hashed_near<T: Send>(
+    scope: &Scope<'_>,
+    requests: &[ReadRequest],
+    near: usize,
+    witness: impl Fn(usize, &Loaded, &FileView) + Sync,
+    convert: impl Fn(FileView) -> T + Sync,
+) -> Result<Vec<T>> {
     let numbered: Vec<_> = requests.iter().enumerate().collect();
     let view = |&(at, request): &(usize, &ReadRequest)| {
         scope.cancel.check()?;
         let witness = |loaded: &Loaded, view: &FileView| witness(at, loaded, view);
-        view_or_error(scope, request, read_one(scope, request, witness)).map(&convert)
+        let view = read_one(scope, request, witness).map_err(|error| match at < near {
+            true => with_near_names(scope.base, &request.name(), error),
+            false => error,
+        });
+        view_or_error(scope, request, view).map(&convert)
     };
     let views = parallel::map(&numbered, view).into_iter().collect();
     scope.cancel.check()?;

@@ -24,6 +24,7 @@ mod json;
 mod lean;
 mod long_lines;
 mod moves;
+mod near_names;
 mod offers;
 mod partly_shown;
 mod plans;

@@ -134,7 +134,7 @@ fn listed(entry: io::Result<std::fs::DirEntry>) -> io::Result<Listed> {
     Ok(Listed { kind, hidden: is_hidden(&name, attributes), name })
 }
 
-fn listed_beneath(entry: io::Result<cap_std::fs::DirEntry>) -> io::Result<Listed> {
+pub(super) fn listed_beneath(entry: io::Result<cap_std::fs::DirEntry>) -> io::Result<Listed> {
     let entry = entry?;
     let name = entry.file_name();
     let kind = match entry.file_type()? {
@@ -153,7 +153,7 @@ fn listed_beneath(entry: io::Result<cap_std::fs::DirEntry>) -> io::Result<Listed
 }
 
 /// A name is hidden if it starts with a dot, or on Windows if it has the attribute.
-fn is_hidden(name: &OsStr, attributes: u32) -> bool {
+pub(super) fn is_hidden(name: &OsStr, attributes: u32) -> bool {
     const FILE_ATTRIBUTE_HIDDEN: u32 = 0x2;
     name.as_encoded_bytes().starts_with(b".") || attributes & FILE_ATTRIBUTE_HIDDEN != 0
 }

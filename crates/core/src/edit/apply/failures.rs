@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use crate::edit::outcome::{Failure, Outcome, Rejected, reported_failures};
 use crate::edit::report::{AnchorReport, HunkNames, rejected_text};
 use crate::edit::session::FileRefusal;
+use crate::view::near::MISSING_LIMIT;
 use crate::view::scope::Host;
 use hashline_base::error::{Code, Error};
 use hashline_lines::rows::one_line;
@@ -12,6 +13,9 @@ use hashline_memory::{LineSet, MemoryUpdate};
 
 /// The most missing files whose new name is looked up.
 const RENAMED_LIMIT: usize = 8;
+
+/// The start of the note about a new name.
+const RENAMED: &str = ". A file with the content that you know is ";
 
 /// The failures so far, each with the report of its anchor, if it is about one.
 #[derive(Debug, Default)]
@@ -58,10 +62,27 @@ impl Failures {
             }
             if let Some(now) = names.entry(path.clone()).or_insert_with(|| name_now(path)) {
                 let note = format!(
-                    ". A file with the content that you know is {}: if it was renamed, read that file and edit it.",
+                    "{RENAMED}{}: if it was renamed, read that file and edit it.",
                     one_line(now)
                 );
                 failure.message = std::mem::take(&mut failure.message) + note;
+            }
+        }
+    }
+
+    /// Adds near names to the messages about the first files that were not found and whose new name
+    /// is not known.
+    pub(super) fn note_near_names(&mut self, near: impl Fn(&str) -> Option<String>) {
+        let failures = self.all.iter_mut().map(|(failure, _)| failure);
+        let mut notes: HashMap<String, Option<String>> = HashMap::new();
+        for failure in failures.filter(|failure| failure.code == Code::FileNotFound) {
+            let Some(path) = &failure.path else { continue };
+            let is_renamed = failure.message.contains(RENAMED);
+            if is_renamed || notes.len() == MISSING_LIMIT && !notes.contains_key(path) {
+                continue;
+            }
+            if let Some(note) = notes.entry(path.clone()).or_insert_with(|| near(path)) {
+                failure.message = std::mem::take(&mut failure.message) + note.as_str();
             }
         }
     }

@@ -11,6 +11,7 @@ use super::files::{DirectoryPaths, FileList, FileNames};
 use super::rules::{Admission, Filter, IgnoreRules, IgnoreTexts};
 use super::skipped::{Skip, Skipped};
 use super::{SearchQuery, SearchWarning};
+use crate::view::near::{MISSING_LIMIT, with_near_names};
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Code, Error, Result};
 use hashline_base::parallel;
@@ -95,7 +96,12 @@ fn start(
     let (found, name) = match found {
         Ok(found) => found,
         Err(error) => {
-            walked.errors.push(error);
+            let has_room = walked.errors.len() < MISSING_LIMIT;
+            let name = path.to_str().filter(|_| has_room);
+            walked.errors.push(match name {
+                Some(name) => with_near_names(base, name, error),
+                None => error,
+            });
             return None;
         }
     };

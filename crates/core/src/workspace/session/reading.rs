@@ -8,7 +8,8 @@ use crate::edit::resolve::AmbiguousLines;
 use crate::edit::session::{ambiguous_to_show, shown_lines};
 use crate::view::excerpt::Limits;
 use crate::view::fold::{Folding, fold_name};
-use crate::view::read::{FileView, ReadRequest, TextView, ViewKind, read_hashed};
+use crate::view::near::MISSING_LIMIT;
+use crate::view::read::{FileView, ReadRequest, TextView, ViewKind, read_hashed_near};
 use crate::view::scope::Scope;
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Code, Error, Result};
@@ -52,6 +53,8 @@ pub(super) struct Reading<'s> {
     has_headers: bool,
     remaining: SessionLimits,
     remaining_image_bytes: usize,
+    /// The number of missing files that can still get near names.
+    missing_left: usize,
     /// Files that a limit omitted.
     omitted: Vec<String>,
     report: ReadReport,
@@ -65,6 +68,7 @@ impl<'s> Reading<'s> {
             has_headers,
             remaining: session.options.limits,
             remaining_image_bytes: IMAGE_LIMIT_BYTES,
+            missing_left: MISSING_LIMIT,
             omitted: Vec::new(),
             report: ReadReport::default(),
             updates: Vec::new(),
@@ -87,6 +91,9 @@ impl<'s> Reading<'s> {
             return Ok(());
         }
         let FileRead { mut view, source, update } = self.read_file(request, room, cancel)?;
+        if view.error().is_some_and(|error| error.code == Code::FileNotFound) {
+            self.missing_left = self.missing_left.saturating_sub(1);
+        }
         let shown = view.as_text();
         if shown.is_some_and(|shown| shown.is_line_cut) && !self.report.text.is_empty() {
             // Do not truncate a line that fits on a page of its own.
@@ -210,7 +217,9 @@ impl<'s> Reading<'s> {
             };
             *source.lock() = now;
         };
-        let mut views = read_hashed(scope, std::slice::from_ref(request), witness, |view| view)?;
+        let requests = std::slice::from_ref(request);
+        let near = self.missing_left.min(1);
+        let mut views = read_hashed_near(scope, requests, near, witness, |view| view)?;
         let view = views.pop().ok_or_else(|| Error::new(Code::Internal, "a read without view"))?;
         let source = source.into_inner();
         let update = match (&source, view.error()) {

@@ -1,0 +1,194 @@
+//! Names that are nearly right: paths that do not exist.
+
+use std::fs;
+
+use hashline_core::{Cancel, Code, JsonRequest, Query, SearchQuery, SessionOptions};
+use hashline_core::{ReadRequest, Session, Workspace};
+use hashline_disk::fs::{NEIGHBOURS_LIMIT, OsFileSystem};
+use serde_json::json;
+
+use crate::support::{Project, refused};
+
+/// A project whose files can be in directories.
+fn project(files: &[&str]) -> Project {
+    let project = Project::new::<str>(&[]);
+    for name in files {
+        let path = project.dir.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "").unwrap();
+    }
+    project
+}
+
+/// The message of a read of a path that does not exist.
+fn missing(project: &Project, path: &str) -> String {
+    let workspace = Workspace::on(&OsFileSystem, &project.options());
+    let views = workspace.read_with(&[ReadRequest::new(path)], &Cancel::default()).unwrap();
+    let error = views[0].error().unwrap();
+    assert_eq!((error.code, error.path.as_deref()), (Code::FileNotFound, Some(path)));
+    error.message.to_string()
+}
+
+#[test]
+fn a_missing_file_names_up_to_three_near_paths() {
+    let files = ["lib/README.md", "lib/gro\u{308}ße.txt", "lib/shot\u{202f}1.png"];
+    let code = ["lib/parser.rs", "lib/parser.css", "lib/parsers.rs", "lib/parser.ts", "a.txt"];
+    let project = project(&[&files[..], &code[..]].concat());
+    let cases = [
+        ("lib/readme.md", ". Did you mean lib/README.md (another case)?"),
+        ("lib/größe.txt", ". Did you mean lib/gro\u{308}ße.txt (another Unicode normalization)?"),
+        ("lib/shot 1.png", ". Did you mean lib/shot\u{202f}1.png (another kind of space)?"),
+        ("./lib/README", ". Did you mean ./lib/README.md (another extension)?"),
+        ("lib/parsr.rs", ". Did you mean lib/parser.rs (one letter differs)?"),
+        (
+            "lib/parser.rb",
+            ". Did you mean lib/parser.rs (one letter differs), lib/parser.css (another extension) or lib/parser.ts (another extension)?",
+        ),
+        ("lib/other.rs", ""),
+        ("b.txt", ""),
+        (
+            "lbi/parser.rs",
+            ". There is no directory lbi. Did you mean lib/parser.rs (one letter differs)?",
+        ),
+        ("Lib/none.rs", ". There is no directory Lib. Did you mean lib/ (another case)?"),
+        ("lib/deep/er/x.rs", ". There is no directory deep in lib"),
+    ];
+    for (path, note) in cases {
+        assert_eq!(missing(&project, path), format!("{path}: no such file{note}"));
+    }
+}
+
+#[test]
+fn edits_searches_and_json_name_near_paths_too() {
+    let project = project(&["src/config.json", "src/main.rs"]);
+    let note = ". Did you mean src/config.json (another case)?";
+    let operation = json!({"op": "delete_file", "path": "src/Config.json"});
+    let edit = refused(project.outcome(json!({"operations": [operation]})));
+    assert!(edit.failures[0].message.ends_with(note), "{}", edit.text);
+    let operation = json!({"op": "move_file", "from": "src/Config.json", "to": "src/b.json"});
+    let edit = refused(project.outcome(json!({"operations": [operation]})));
+    assert!(edit.text.contains(note), "{}", edit.text);
+    let workspace = Workspace::on(&OsFileSystem, &project.options());
+    let request = JsonRequest::new("src/Config.json");
+    let error = workspace.read_json(&request, &Cancel::default()).unwrap_err();
+    assert!(error.message.ends_with(note), "{error}");
+    let query = Query { search: "x".to_owned(), regex: false, case_sensitive: true };
+    let paths = vec!["SRC/".into(), "src/mian.rs".into()];
+    let query = SearchQuery { paths, ..SearchQuery::new(query) };
+    let found = workspace.search(query).unwrap();
+    let messages: Vec<String> =
+        found.errors.iter().map(|error| error.message.to_string()).collect();
+    assert_eq!(
+        messages,
+        [
+            "SRC/: no such file. Did you mean src/ (another case)?",
+            "src/mian.rs: no such file. Did you mean src/main.rs (one letter differs)?",
+        ]
+    );
+}
+
+#[test]
+fn a_document_is_a_near_name_and_without_a_disk_no_file_is() {
+    let project = project(&["src/parser.rs"]);
+    let options = SessionOptions { workspace: project.options(), ..SessionOptions::default() };
+    let session = Session::new(options).unwrap();
+    session.set_document("src/reader.rs", "x\n", None).unwrap();
+    let read = |session: &Session, path: &str| session.read(path).unwrap().text;
+    let text = read(&session, "src/raeder.rs");
+    assert!(text.ends_with(". Did you mean src/reader.rs (one letter differs)?"), "{text}");
+    let text = read(&session, "src/parsers.rs");
+    assert!(text.ends_with(". Did you mean src/parser.rs (one letter differs)?"), "{text}");
+    let options =
+        SessionOptions { workspace: project.options(), disk: false, ..SessionOptions::default() };
+    let session = Session::new(options).unwrap();
+    session.set_document("src/reader.rs", "x\n", None).unwrap();
+    assert!(read(&session, "src/parsers.rs").ends_with("no such file"));
+    let text = read(&session, "scr/reader.rs");
+    let note = ". There is no directory scr. Did you mean src/reader.rs (one letter differs)?";
+    assert!(text.ends_with(note), "{text}");
+}
+
+#[test]
+fn a_large_directory_is_listed_only_in_part() {
+    let project = project(&[]);
+    let root = project.dir.path().to_owned();
+    let many = NEIGHBOURS_LIMIT + 16_000;
+    for at in 0..many {
+        fs::File::create(root.join(format!("entry-{at}.txt"))).unwrap();
+    }
+    let base = hashline_disk::fs::Base::open(root.to_str()).unwrap();
+    let neighbours = base.neighbours("entry.txt").unwrap();
+    assert_eq!(neighbours.entries.len(), NEIGHBOURS_LIMIT);
+    // All of them have this name with another extension, and three are named.
+    let message = missing(&project, "entry-1.tx");
+    assert!(message.matches(" (").count() <= 3, "{message}");
+}
+
+#[test]
+fn a_call_names_near_paths_for_few_missing_files() {
+    let project = project(&["parser.rs"]);
+    let session = project.session(&[]);
+    let requests: Vec<_> = (0..50).map(|at| ReadRequest::new(format!("parser.{at}"))).collect();
+    let report = session.read_with(&requests, &Cancel::default()).unwrap();
+    assert_eq!(report.text.matches("Did you mean").count(), 8, "{}", report.text);
+}
+
+#[test]
+fn nothing_outside_the_root_is_named() {
+    let project = project(&["in/parser.rs", "parsers.rs"]);
+    let mut options = project.options();
+    options.root = project.dir.path().join("in").into();
+    let workspace = Workspace::on(&OsFileSystem, &options);
+    for path in ["../parser.rs", "../none/parser.rs"] {
+        let views = workspace.read_with(&[ReadRequest::new(path)], &Cancel::default()).unwrap();
+        let error = views[0].error().unwrap();
+        assert_eq!(error.code, Code::OutsideRoot);
+        assert!(!error.message.contains("Did you mean"), "{error}");
+    }
+}
+
+#[cfg(unix)]
+mod unix {
+    use super::*;
+    use crate::support::make_fifo;
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    #[test]
+    fn hostile_names_are_skipped_or_shown_on_one_line() {
+        let project = project(&["parser\n1:ab|x.rs", "target.rs"]);
+        let root = project.dir.path().to_owned();
+        fs::write(root.join(OsStr::from_bytes(b"pars\xffer.rs")), "").unwrap();
+        make_fifo(&root.join("parser.fifo"));
+        fs::create_dir(root.join("parsers.rs")).unwrap();
+        symlink("target.rs", root.join("parser.link")).unwrap();
+        symlink("/", root.join("parser.root")).unwrap();
+        let message = missing(&project, "parser.rs");
+        assert_eq!(
+            message,
+            "parser.rs: no such file. Did you mean parsers.rs/ (one letter differs), parser.link (another extension) or parser.root (another extension)?"
+        );
+        let message = missing(&project, "parser 1:ab|x.rs");
+        assert!(!message.contains('\n'), "{message}");
+        let message = missing(&project, "parser\t1:ab|x.rs");
+        let note = r". Did you mean parser\n1:ab|x.rs (one letter differs)?";
+        assert!(message.ends_with(note), "{message}");
+        // Beyond a link that leads out of the root, nothing is listed.
+        let workspace = Workspace::on(&OsFileSystem, &project.options());
+        let outside = [ReadRequest::new("parser.root/etcc")];
+        let views = workspace.read_with(&outside, &Cancel::default()).unwrap();
+        assert_eq!(views[0].error().unwrap().code, Code::OutsideRoot);
+    }
+
+    #[test]
+    fn a_directory_that_cannot_be_listed_names_nothing() {
+        let project = project(&["closed/parser.rs"]);
+        let closed = project.dir.path().to_owned().join("closed");
+        fs::set_permissions(&closed, fs::Permissions::from_mode(0o100)).unwrap();
+        let can_list = fs::read_dir(&closed).is_ok();
+        let message = missing(&project, "closed/parsers.rs");
+        fs::set_permissions(&closed, fs::Permissions::from_mode(0o700)).unwrap();
+        assert!(can_list || message.ends_with("no such file"), "{message}");
+    }
+}
