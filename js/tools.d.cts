@@ -450,7 +450,8 @@ export interface ArgumentRepair {
   /**
    * `json-text` (a string holding JSON instead of its value), `code-fence` (JSON in a code block),
    * `wrapped` (a single value instead of a list), `unwrapped` (a list instead of a single value),
-   * `at-path` (`@src/a.ts`), `file-url` (`file:///…`), `other-name` (a field under the name that
+   * `at-path` (`@src/a.ts`), `file-url` (`file:///…`), `path-lines` (`src/a.ts:10-20`),
+   * `path-blanks` (`src/a.ts\n`), `path-separator` (`src\\a.ts`), `other-name` (a field under the name that
    * other tools use), `implied-op` (an operation without `op`, whose fields fit only one), `number`
    * (digits as a string, or a line 0), `json-string` (plain words instead of JSON text),
    * `move-path` (`path` of a move instead of `from`), `unused` (an empty field). The text does not
@@ -463,6 +464,9 @@ export interface ArgumentRepair {
     | 'unwrapped'
     | 'at-path'
     | 'file-url'
+    | 'path-lines'
+    | 'path-blanks'
+    | 'path-separator'
     | 'other-name'
     | 'implied-op'
     | 'number'

@@ -139,6 +139,11 @@ const PATHS = [
   'a\nb',
   './a.txt',
   'sub/../a.txt',
+  'a.txt:2',
+  'a.txt:2-3',
+  'a.txt#L2-L3',
+  'a.txt:2:7',
+  ' a.txt\n',
   'ü x.txt',
 ]
 

@@ -80,6 +80,12 @@ pub enum Rule {
     AtPath,
     /// A path is a `file:` URL.
     FileUrl,
+    /// A path ends in line numbers.
+    PathLines,
+    /// A path has blanks or line ends around it.
+    PathBlanks,
+    /// A path has the separators of another system.
+    PathSeparator,
     /// A field under the name that other tools use.
     OtherName,
     /// An operation without `op` whose fields belong to only one operation.

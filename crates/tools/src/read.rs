@@ -9,10 +9,11 @@ use hashline_core::{
 };
 use serde_json::{Value as Json, json};
 
-use crate::arguments::{Arguments, CallError, MAX_COUNT, Rule};
+use crate::arguments::{Arguments, CallError, MAX_COUNT, Rule, TAKEN_AS_JSON};
 use crate::bounds::plural;
-use crate::path::plain_path;
+use crate::path::{PathLines, path_and_lines};
 use crate::table::{Field, Kind, PATH_NAMES};
+use crate::text::parse_json;
 use crate::title::PartialArguments;
 use crate::tool::{
     Answer, Call, Names, Tool, ToolText, ToolsOptions, anchor_form, blank_form, line_form,
@@ -78,7 +79,7 @@ fn read(call: &Call<'_>, turn: Turn, mut given: Arguments<'_>) -> Result<Answer,
 /// The requests of a call. Line range, columns and folds apply to the first file; the others are
 /// shown as far as the limits allow.
 pub fn requests(call: &Call<'_>, given: &mut Arguments<'_>) -> Result<Vec<ReadRequest>, CallError> {
-    let mut paths = first_paths(given)?;
+    let mut paths = first_paths(call, given)?;
     paths.extend(
         given
             .texts(MORE_PATHS.name)?
@@ -97,20 +98,31 @@ pub fn requests(call: &Call<'_>, given: &mut Arguments<'_>) -> Result<Vec<ReadRe
     let open = given.texts(OPEN.name)?;
     let mut requests = Vec::with_capacity(paths.len());
     for (field, path) in paths {
-        let path = plain_path(call, path, &field, given.repairs)?;
-        requests.push(ReadRequest::new(path));
+        let (path, lines) = path_and_lines(call, path, &field, given.repairs)?;
+        let mut request = ReadRequest::new(path);
+        if let Some(PathLines { first, last }) = lines {
+            request.start_line = Some(first);
+            request.limits.max_lines = last.map(|last| last - first + 1);
+        }
+        requests.push(request);
     }
     if let Some(first) = requests.first_mut() {
-        first.start_line = start_line;
+        if start_line.is_some() || max_lines.is_some() {
+            // Fields take precedence over lines in the path.
+            first.start_line = start_line;
+            first.limits = Limits { max_lines, max_bytes: None };
+        }
         first.columns = columns.map(|[from, to]| Columns { from, to });
         (first.fold, first.open) = (fold, open);
-        first.limits = Limits { max_lines, max_bytes: None };
     }
     Ok(requests)
 }
 
 /// The paths in the field `path`, where models also write lists.
-fn first_paths(given: &mut Arguments<'_>) -> Result<Vec<(String, String)>, CallError> {
+fn first_paths(
+    call: &Call<'_>,
+    given: &mut Arguments<'_>,
+) -> Result<Vec<(String, String)>, CallError> {
     let name = PATH.name;
     if let Some(Value::Array(_)) = given.fields.given(name) {
         let paths = given.texts(name)?;
@@ -120,7 +132,27 @@ fn first_paths(given: &mut Arguments<'_>) -> Result<Vec<(String, String)>, CallE
         return Ok(paths.into_iter().enumerate().map(entry).collect());
     }
     let path = given.optional_text(name)?.filter(|path| !path.is_empty());
+    if let Some(paths) = path.as_deref().and_then(|path| listed_paths(call, path)) {
+        given.repairs.add(Rule::JsonText, name, TAKEN_AS_JSON);
+        let entry = |(at, path)| (format!("{name}[{at}]"), path);
+        return Ok(paths.into_iter().enumerate().map(entry).collect());
+    }
     Ok(path.into_iter().map(|path| (name.to_owned(), path)).collect())
+}
+
+/// The paths in a JSON list of strings, unless a file has that name.
+fn listed_paths(call: &Call<'_>, path: &str) -> Option<Vec<String>> {
+    // A path can look like the start of JSON: `[id]/page.tsx`.
+    if !path.trim_start().starts_with('[') || call.session.has(path) {
+        return None;
+    }
+    let Ok(Value::Array(items)) = parse_json(path) else { return None };
+    let path = |item| match item {
+        Value::String(path) if !path.is_empty() => Some(path),
+        _ => None,
+    };
+    let paths: Option<Vec<String>> = items.into_iter().map(path).collect();
+    paths.filter(|paths| !paths.is_empty())
 }
 
 /// The image formats that vendors accept.

@@ -1,6 +1,7 @@
 //! Calls of each tool, and deviations from the schema that models write.
 
 use hashline_core::{DIALECTS, WorkspaceOptions};
+use hashline_tools::ToolResult;
 use serde_json::{Value as Json, json};
 
 use crate::support::{Project, kind_of};
@@ -327,4 +328,90 @@ fn the_example_of_a_patch_works() {
     assert!(!done.is_error, "{}", done.text);
     let edited = lines.replace("line 2", "  log('Hello')").replace("line 7\n", "");
     assert_eq!(project.content("a.js"), edited);
+}
+
+fn rules(result: &ToolResult) -> Vec<&str> {
+    let repairs = result.structured["repairs"].as_array().unwrap();
+    repairs.iter().map(|repair| repair["rule"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn paths_with_lines_blanks_and_backslashes_are_understood() {
+    let project = Project::new(&[("src/x.ts", LINES), ("b.txt", "b\n")]);
+    let rows = |rows: &[&str]| rows.join("\n");
+    let (one, two) = (rows(&["1ac|line 1", "2hv|line 2"]), rows(&["2hv|line 2", "3tr|line 3"]));
+    let cases = [
+        ("src/x.ts:2-3", &two, "path-lines"),
+        ("src/x.ts:2", &two, "path-lines"),
+        ("src/x.ts:2:7", &two, "path-lines"),
+        ("src/x.ts#L2-L3", &two, "path-lines"),
+        ("src/x.ts:1-2", &one, "path-lines"),
+    ];
+    for (path, text, rule) in cases {
+        let shown = project.call("read", &json!({"path": path}));
+        assert!(!shown.is_error && shown.text.starts_with(text.as_str()), "{path}: {}", shown.text);
+        assert!(shown.text.ends_with("(path: taken as \"src/x.ts\".)"), "{path}: {}", shown.text);
+        assert_eq!(shown.structured["repairs"][0]["rule"], rule);
+    }
+    for path in ["src/x.ts ", "src/x.ts\n", "\tsrc/x.ts\r\n"] {
+        let shown = project.call("read", &json!({"path": path}));
+        assert!(!shown.is_error, "{}", shown.text);
+        assert_eq!(shown.structured["repairs"][0]["rule"], "path-blanks");
+    }
+    // Fields take precedence; other files of a call have lines of their own.
+    let arguments = json!({"path": "src/x.ts:1", "start_line": 3, "more_paths": ["src/x.ts:2-2"]});
+    let shown = project.call("read", &arguments);
+    assert!(!shown.text.contains("1ac|") && shown.text.contains("3tr|"), "{}", shown.text);
+    assert!(shown.text.contains("2hv|"), "{}", shown.text);
+    let found = project.call("search", &json!({"pattern": "line 2", "paths": ["src/x.ts:1 "]}));
+    assert!(found.text.contains("2hv|line 2"), "{}", found.text);
+    let operation = json!({"op": "set_line", "path": "src/x.ts:2", "anchor": "2hv", "text": "two"});
+    let done = project.call("apply", &json!({"operations": [operation]}));
+    assert!(!done.is_error, "{}", done.text);
+    assert_eq!(project.content("src/x.ts"), "line 1\ntwo\nline 3\n");
+}
+
+#[test]
+fn a_list_of_paths_as_text_is_read() {
+    let project = Project::new(&[("a.txt", "a\n"), ("b.txt", "b\n")]);
+    let shown = project.call("read", &json!({"path": "[\"a.txt\", \"b.txt:1\"]"}));
+    assert!(!shown.is_error, "{}", shown.text);
+    assert!(shown.text.contains("--- a.txt ---\n") && shown.text.contains("--- b.txt ---\n"));
+    assert_eq!(rules(&shown), ["json-text", "path-lines"]);
+    for path in ["[id]", "[]", "[1]", "[\"\"]", "[\"a.txt\"", "{}"] {
+        assert!(project.call("read", &json!({"path": path})).is_error, "{path}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_with_the_literal_name_is_meant() {
+    let names = ["x.ts", "x.ts:2", "x.ts#L1", "b ", "b", "s\\b", "s/b", "[\"b\"]"];
+    let files: Vec<_> = names.iter().map(|name| (*name, *name)).collect();
+    let project = Project::new(&files);
+    for name in names {
+        let shown = project.call("read", &json!({"path": name}));
+        assert!(shown.text.ends_with(&format!("|{name}")), "{name}: {}", shown.text);
+        assert!(rules(&shown).is_empty());
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn backslashes_are_separators_where_that_names_a_file_or_directory() {
+    let project = Project::new(&[("src/deep/x.ts", LINES)]);
+    let shown = project.call("read", &json!({"path": "src\\deep\\x.ts:2-2\n"}));
+    assert!(shown.text.starts_with("2hv|line 2\n"), "{}", shown.text);
+    assert_eq!(rules(&shown), ["path-blanks", "path-separator", "path-lines"]);
+    let add = |path: &str| {
+        let operation = json!({"op": "add_file", "path": path, "content": "x"});
+        project.call("apply", &json!({"operations": [operation]}))
+    };
+    assert!(!add("src\\deep\\new.ts\n").is_error);
+    assert_eq!(project.content("src/deep/new.ts"), "x");
+    // Without such a directory, the backslash can be part of a name.
+    assert!(!add("a\\ b.txt").is_error);
+    assert_eq!(project.content("a\\ b.txt"), "x");
+    let outside = project.call("read", &json!({"path": "..\\..\\x:1"}));
+    assert!(outside.is_error, "{}", outside.text);
 }
