@@ -7,6 +7,7 @@ mod controls;
 mod copied_rows;
 mod failures;
 mod job;
+mod look_alikes;
 mod lookup;
 mod new_text;
 mod options;
@@ -194,6 +195,7 @@ fn apply_patch(
     };
     let refused_names = tasks.moves_within_one_inode().into_iter();
     let refused_names = refused_names.chain(tasks.moves_onto_documents()).chain(below_state);
+    let refused_names = refused_names.chain(look_alikes::refused(scope.base, &tasks));
     for (operation, error) in refused_names {
         failures.push(operation, patch.path_of(operation), error);
     }

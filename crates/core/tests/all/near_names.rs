@@ -3,11 +3,11 @@
 use std::fs;
 
 use hashline_core::{Cancel, Code, JsonRequest, Query, SearchQuery, SessionOptions};
-use hashline_core::{ReadRequest, Session, Workspace};
+use hashline_core::{PatchOptions, ReadRequest, Session, Workspace};
 use hashline_disk::fs::{NEIGHBOURS_LIMIT, OsFileSystem};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::support::{Project, refused};
+use crate::support::{Project, applied, refused};
 
 /// A project whose files can be in directories.
 fn project(files: &[&str]) -> Project {
@@ -145,6 +145,107 @@ fn nothing_outside_the_root_is_named() {
         assert_eq!(error.code, Code::OutsideRoot);
         assert!(!error.message.contains("Did you mean"), "{error}");
     }
+}
+
+fn add(path: &str) -> Value {
+    json!({"op": "add_file", "path": path, "content": "new\n"})
+}
+
+fn verbatim(mut operation: Value) -> Value {
+    operation["verbatim"] = true.into();
+    operation
+}
+
+/// Whether the names are two files here, and not on a file system that ignores case or normalization.
+fn are_two(project: &Project, one: &str, other: &str) -> bool {
+    project.exists(one) && !project.exists(other)
+}
+
+#[test]
+fn a_new_name_that_only_looks_different_is_refused() {
+    let project = project(&["src/README.md", "src/gro\u{308}ße.txt", "a.txt"]);
+    if !are_two(&project, "src/README.md", "src/readme.md") {
+        return;
+    }
+    let moved = |to: &str| json!({"op": "move_file", "from": "a.txt", "to": to});
+    let copied =
+        json!({"op": "move_lines", "path": "a.txt", "anchor": "1:00", "to": "src/Readme.md"});
+    let cases = [
+        (
+            add("src/readme.md"),
+            "src/readme.md differs from src/README.md, which exists, only by case",
+        ),
+        (add("src/größe.txt"), ", which exists, only by Unicode normalization"),
+        (add("src/GRÖßE.txt"), ", which exists, only by case"),
+        (moved("src/readme.md"), "src/readme.md differs from src/README.md"),
+        (add("SRC/deep/new.txt"), "SRC differs from src, which exists, only by case"),
+        (copied, "src/Readme.md differs from src/README.md"),
+    ];
+    for (operation, message) in cases {
+        let edit = refused(project.outcome(json!({"operations": [operation]})));
+        let found = edit.failures.iter().find(|failure| failure.code == Code::FileExists);
+        assert!(found.is_some_and(|failure| failure.message.contains(message)), "{}", edit.text);
+        assert!(edit.text.contains("set verbatim to have both"), "{}", edit.text);
+    }
+    assert!(!project.exists("src/readme.md"));
+}
+
+#[test]
+fn similar_names_are_allowed_where_they_are_meant() {
+    let project = project(&["README.md", "a.txt", "A.txt", "Name.txt"]);
+    if !are_two(&project, "README.md", "readme.md") {
+        return;
+    }
+    let apply = |operations: &[Value]| applied(project.outcome(json!({"operations": operations})));
+    // Only the spelling changes, or the patch frees the other name.
+    apply(&[json!({"op": "move_file", "from": "Name.txt", "to": "name.txt"})]);
+    apply(&[json!({"op": "delete_file", "path": "README.md"}), add("Readme.md")]);
+    apply(&[json!({"op": "move_file", "from": "Readme.md", "to": "b.md"}), add("README.md")]);
+    // Both are meant.
+    apply(&[verbatim(add("readme.md"))]);
+    assert!(project.exists("README.md") && project.exists("readme.md"));
+    // Two files that differ by case already are edited, replaced and moved like others.
+    apply(&[json!({"op": "move_file", "from": "a.txt", "to": "c.txt"})]);
+    apply(&[json!({"op": "delete_file", "path": "README.md"}), add("README.md")]);
+}
+
+#[test]
+fn undoing_a_patch_puts_back_a_name_that_looks_like_another_one() {
+    let project = project(&["a.txt", "A.txt"]);
+    if project.dir.path().read_dir().unwrap().count() < 2 {
+        return;
+    }
+    let session = project.session(&["a.txt", "A.txt"]);
+    let operations = json!([
+        {"op": "delete_file", "path": "a.txt"},
+        {"op": "move_file", "from": "A.txt", "to": "b.txt"},
+    ]);
+    applied(session.apply(json!({"operations": operations})).unwrap());
+    for undone in session.undo(1, &PatchOptions::default(), &Cancel::default()).unwrap() {
+        applied(undone);
+    }
+    assert!(project.exists("a.txt") && project.exists("A.txt") && !project.exists("b.txt"));
+}
+
+#[test]
+fn a_new_document_may_not_look_like_a_file() {
+    let project = project(&["src/Parser.rs"]);
+    let options =
+        SessionOptions { workspace: project.options(), disk: false, ..SessionOptions::default() };
+    let session = Session::new(options).unwrap();
+    let outcome = session.apply(json!({"operations": [add("src/parser.rs")]})).unwrap();
+    applied(outcome);
+    let edit = refused(session.apply(json!({"operations": [add("src/Parser.rs")]})).unwrap());
+    assert_eq!(edit.code, Code::FileExists);
+}
+
+#[test]
+fn a_name_in_a_large_directory_is_compared_with_some() {
+    let project = project(&[]);
+    for at in 0..NEIGHBOURS_LIMIT + 16_000 {
+        fs::File::create(project.dir.path().join(format!("entry-{at}.txt"))).unwrap();
+    }
+    applied(project.outcome(json!({"operations": [add("new.txt")]})));
 }
 
 #[cfg(unix)]

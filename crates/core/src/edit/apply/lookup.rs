@@ -82,6 +82,39 @@ impl FileEdits<'_> {
     }
 }
 
+impl<'o> FileTask<'o> {
+    /// A file that an operation on lines or contents creates.
+    fn of(operation: &Operation, task: Task<'o>) -> FileTask<'o> {
+        let path = operation.path.clone();
+        FileTask { operation: operation.index, path, task, is_verbatim: operation.verbatim }
+    }
+
+    /// The destination, with the path as the request wrote it.
+    pub(super) fn destination(&self) -> Option<(&Lookup, &str)> {
+        match &self.task {
+            Task::Add { to, .. } => Some((to, &self.path)),
+            Task::Move { to, to_path, .. } => Some((to, to_path)),
+            Task::Delete { .. } => None,
+        }
+    }
+
+    /// The name that the patch frees.
+    pub(super) fn freed(&self) -> Option<&Path> {
+        match &self.task {
+            Task::Move { from: place, .. } | Task::Delete { place, .. } => Some(place.canonical()),
+            Task::Add { .. } => None,
+        }
+    }
+
+    /// Whether a file with the name of the destination exists.
+    pub(super) fn is_taken(&self) -> bool {
+        match &self.task {
+            Task::Add { to_exists, .. } | Task::Move { to_exists, .. } => *to_exists,
+            Task::Delete { .. } => false,
+        }
+    }
+}
+
 impl FileTask<'_> {
     pub(super) fn key(&self) -> FileKey {
         let is_destination = matches!(self.task, Task::Add { content: NewContent::Lines(_), .. });
@@ -103,6 +136,8 @@ pub(super) struct FileTask<'o> {
     pub(super) operation: usize,
     pub(super) path: String,
     pub(super) task: Task<'o>,
+    /// Whether its new name may be almost that of another file.
+    pub(super) is_verbatim: bool,
 }
 
 /// The content of a new file.
@@ -490,7 +525,9 @@ impl<'a> Lookups<'a> {
             tasks.noops.push(noop);
         } else {
             let path = operation.path.clone();
-            tasks.files.push(FileTask { operation: operation.index, path, task });
+            let is_verbatim =
+                operation.verbatim || matches!(operation.action, FileAction::Restore(_));
+            tasks.files.push(FileTask { operation: operation.index, path, task, is_verbatim });
         }
         Ok(())
     }
@@ -501,7 +538,7 @@ impl<'a> Lookups<'a> {
         let to = self.base.named(path)?;
         let to_exists = self.stamp_if_exists(&to)?.is_some();
         let task = Task::Add { to, to_exists, content: NewContent::Text(content.to_owned()) };
-        tasks.files.push(FileTask { operation: operation.index, path: path.clone(), task });
+        tasks.files.push(FileTask::of(operation, task));
         Ok(())
     }
 
@@ -531,7 +568,7 @@ impl<'a> Lookups<'a> {
             None => {
                 let content = NewContent::Lines(vec![operation]);
                 let task = Task::Add { to, to_exists: false, content };
-                tasks.files.push(FileTask { operation: operation.index, path: path.clone(), task });
+                tasks.files.push(FileTask::of(operation, task));
             }
         }
         Ok(())
