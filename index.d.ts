@@ -681,6 +681,28 @@ export interface SessionReadOptions {
   signal?: AbortSignal
 }
 
+/** How much of the files that an output names is shown. */
+export interface AnnotateOptions extends SessionReadOptions {
+  /**
+   * Where the command ran: the base of relative paths in its output. Paths that do not exist there
+   * start where those of the session do.
+   */
+  cwd?: string
+  /** How many lines are shown before and after each place; 0 by default. */
+  context?: number
+  /**
+   * When the command started, in milliseconds after the epoch, as `Date.now()` returns them. The
+   * answer names the files that are newer.
+   */
+  since?: number
+  /** The most files; 20 by default. */
+  maxFiles?: number
+  /** The most lines, at most as many as a read shows; 100 by default. */
+  maxLines?: number
+  /** The most bytes of text, at most as many as a read shows; 16,384 by default. */
+  maxBytes?: number
+}
+
 /** How one patch of a session is applied. */
 export interface SessionApplyOptions extends TrialOptions {
   /**
@@ -1054,6 +1076,14 @@ export declare class HashSession {
   read(requests: string | ReadRequest | readonly (string | ReadRequest)[], options?: SessionReadOptions): Promise<ReadReport>
   /** As `read`, but synchronous: throws where `read` rejects its promise. */
   readSync(requests: string | ReadRequest | readonly (string | ReadRequest)[]): ReadReport
+  /**
+   * Shows the lines that the output of a program names, such as a compiler, a linter, a test, a
+   * stack trace or `grep -n`: each once, with its anchor, and only those of existing text files
+   * that the session may read. The text is empty if there are none.
+   */
+  annotate(output: string | Uint8Array, options?: AnnotateOptions): Promise<ReadReport>
+  /** As `annotate`, but synchronous: throws where `annotate` rejects its promise. */
+  annotateSync(output: string | Uint8Array, options?: Omit<AnnotateOptions, 'signal'>): ReadReport
   /** Searches files, within the limits of one call. */
   search(query: SearchQuery, options?: SessionReadOptions): Promise<SearchResult>
   /** As `search`, but synchronous: throws where `search` rejects its promise. */
@@ -1480,6 +1510,8 @@ export interface ReadReport {
   images: Array<ReadImage>
   /** Where to continue, for each request that a limit cut. */
   next?: Array<ReadOn>
+  /** With `annotate`: the files that are newer than `since`. */
+  changed?: Array<string>
 }
 
 /**

@@ -51,6 +51,7 @@ const CALLS = {
     (value) => session.read([], value),
     (value) => session.search({ search: 'a' }, value),
   ],
+  AnnotateOptions: [(value) => session.annotate('', value)],
   SessionApplyOptions: [(value) => session.apply({ operations: [] }, value)],
 }
 

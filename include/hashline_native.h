@@ -179,6 +179,16 @@ bool hashline_session_search(uint64_t session,
                              struct HashlineBuffer *answer,
                              struct HashlineError *error);
 
+// Shows the lines that the output of a program names; `options` is an `AnnotateOptions`. Answers a
+// `ReadReport`.
+bool hashline_session_annotate(uint64_t session,
+                               const uint8_t *output,
+                               size_t output_len,
+                               const uint8_t *options,
+                               size_t options_len,
+                               struct HashlineBuffer *answer,
+                               struct HashlineError *error);
+
 // Applies a patch whose anchors name the lines that the session has shown: options are `dryRun` and
 // `context`. Answers an `ApplyOutcome`.
 bool hashline_session_apply(uint64_t session,

@@ -29,7 +29,7 @@ export declare function readText(
 export interface HashSession
   extends Omit<
     addon.HashSession,
-    'apply' | 'applyJson' | 'fork' | 'plan' | 'read' | 'readJson' | 'search'
+    'annotate' | 'apply' | 'applyJson' | 'fork' | 'plan' | 'read' | 'readJson' | 'search'
   > {
   /** A separate session that remembers everything that this one does. */
   fork(): HashSession

@@ -681,6 +681,28 @@ export interface SessionReadOptions {
   signal?: AbortSignal
 }
 
+/** How much of the files that an output names is shown. */
+export interface AnnotateOptions extends SessionReadOptions {
+  /**
+   * Where the command ran: the base of relative paths in its output. Paths that do not exist there
+   * start where those of the session do.
+   */
+  cwd?: string
+  /** How many lines are shown before and after each place; 0 by default. */
+  context?: number
+  /**
+   * When the command started, in milliseconds after the epoch, as `Date.now()` returns them. The
+   * answer names the files that are newer.
+   */
+  since?: number
+  /** The most files; 20 by default. */
+  maxFiles?: number
+  /** The most lines, at most as many as a read shows; 100 by default. */
+  maxLines?: number
+  /** The most bytes of text, at most as many as a read shows; 16,384 by default. */
+  maxBytes?: number
+}
+
 /** How one patch of a session is applied. */
 export interface SessionApplyOptions extends TrialOptions {
   /**

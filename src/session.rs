@@ -65,6 +65,8 @@ pub struct ReadReport {
     pub images: Vec<ReadImage>,
     /// Where to continue, for each request that a limit cut.
     pub next: Option<Vec<ReadOn>>,
+    /// With `annotate`: the files that are newer than `since`.
+    pub changed: Option<Vec<String>>,
 }
 
 /// A document that is set.
@@ -100,6 +102,7 @@ impl From<core::ReadReport> for ReadReport {
             views,
             images: report.images.into_iter().map(ReadImage::from).collect(),
             next: (!next.is_empty()).then_some(next),
+            changed: (!report.changed.is_empty()).then_some(report.changed),
         }
     }
 }
@@ -162,6 +165,36 @@ impl HashSession {
         options: Js<'env>,
     ) -> napi::Result<Js<'env>> {
         task::now(env, || self.prepare_read(requests, options))
+    }
+
+    /// Shows the lines that the output of a program names, such as a compiler, a linter, a test, a
+    /// stack trace or `grep -n`: each once, with its anchor, and only those of existing text files
+    /// that the session may read. The text is empty if there are none.
+    #[napi(
+        ts_args_type = "output: string | Uint8Array, options?: AnnotateOptions",
+        ts_return_type = "Promise<ReadReport>"
+    )]
+    pub fn annotate<'env>(
+        &self,
+        env: &'env Env,
+        output: Js<'env>,
+        options: Js<'env>,
+    ) -> napi::Result<Js<'env>> {
+        task::later(env, || self.prepare_annotate(output, options))
+    }
+
+    /// As `annotate`, but synchronous: throws where `annotate` rejects its promise.
+    #[napi(
+        ts_args_type = "output: string | Uint8Array, options?: Omit<AnnotateOptions, 'signal'>",
+        ts_return_type = "ReadReport"
+    )]
+    pub fn annotate_sync<'env>(
+        &self,
+        env: &'env Env,
+        output: Js<'env>,
+        options: Js<'env>,
+    ) -> napi::Result<Js<'env>> {
+        task::now(env, || self.prepare_annotate(output, options))
     }
 
     /// Searches files, within the limits of one call.
@@ -469,6 +502,17 @@ impl HashSession {
         Ok((ReadCall { turn: CallTurn::of(session), requests }, signal))
     }
 
+    fn prepare_annotate<'env>(
+        &self,
+        output: Js<'env>,
+        options: Js<'env>,
+    ) -> Result<Prepared<'env, AnnotateCall>> {
+        let (options, signal) = options::annotate_options(options)?;
+        let output = output_text(output)?;
+        let session = self.for_call()?;
+        Ok((AnnotateCall { turn: CallTurn::of(session), output, options }, signal))
+    }
+
     fn prepare_read_json<'env>(
         &self,
         request: Js<'env>,
@@ -500,6 +544,16 @@ impl HashSession {
         let patch = to_value("patch", patch)?.into();
         let session = self.for_call()?;
         Ok((ApplyCall { turn: CallTurn::of(session), patch, options }, signal))
+    }
+}
+
+/// The output of a program. What is not Unicode in it names no file.
+fn output_text(output: Js<'_>) -> Result<String> {
+    let field = Field::argument("output", output)?;
+    match output.bytes()? {
+        Some((bytes, _)) => Ok(String::from_utf8_lossy(bytes).into_owned()),
+        None if field.is(ValueType::String) => Ok(output.text_and_is_whole()?.0),
+        None => Err(field.wrong("a string or a Uint8Array")),
     }
 }
 
@@ -557,6 +611,31 @@ impl Call for ReadCall {
 
     fn run(&mut self, cancel: &Cancel) -> CoreResult<core::ReadReport> {
         self.turn.turn()?.read(&self.requests, cancel)
+    }
+
+    fn answer(report: core::ReadReport) -> ReadReport {
+        report.into()
+    }
+}
+
+struct AnnotateCall {
+    turn: CallTurn,
+    output: String,
+    options: core::AnnotateOptions,
+}
+
+impl Call for AnnotateCall {
+    type Output = core::ReadReport;
+    type Answer = ReadReport;
+    const WRITES: bool = false;
+    const IS_REMEMBERED: bool = true;
+
+    fn enter(&mut self) -> Option<Turn> {
+        self.turn.take(Session::reading)
+    }
+
+    fn run(&mut self, cancel: &Cancel) -> CoreResult<core::ReadReport> {
+        self.turn.turn()?.annotate(&self.output, &self.options, cancel)
     }
 
     fn answer(report: core::ReadReport) -> ReadReport {

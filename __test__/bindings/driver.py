@@ -86,6 +86,8 @@ def made(library, session, directory, state, call):
     )
     if kind == "write":
         return write(directory, given)
+    if kind == "annotate":
+        return library.data("session_annotate", session, given.encode(), written(options))
     if kind == "observe":
         path = (options or {}).get("path")
         named = None if path is None else path.encode()

@@ -28,7 +28,7 @@ import { dirname, join } from 'node:path'
  * use the session.
  * @typedef {object} Call
  * @property {'read' | 'search' | 'apply' | 'readJson' | 'applyToText' | 'format' | 'hashLines'
- *   | 'checkCommand' | 'recover' | 'observe' | 'forget' | 'setDocument' | 'closeDocument'
+ *   | 'checkCommand' | 'recover' | 'annotate' | 'observe' | 'forget' | 'setDocument' | 'closeDocument'
  *   | 'documents' | 'write'} call
  * @property {any} given for `write`: files that another process writes; for `setDocument`: its path
  *   and content
@@ -123,6 +123,8 @@ function made({ call, given, text = '', options }, binding, session, dir, stateD
       return binding.checkCommand(given, options)
     case 'recover':
       return binding.recoverTransactionsSync({ stateDir })
+    case 'annotate':
+      return session.annotateSync(given, options)
     case 'observe':
       return session.observe(given, options?.path)
     case 'forget':

@@ -68,6 +68,17 @@ export function sessions() {
       [{ call: 'read', given: ['a.txt', 'b.txt'] }],
       { limits: { maxLines: 3 } },
     ],
+    [
+      'places of an output, and an edit',
+      [
+        {
+          call: 'annotate',
+          given: 'a.txt:2:1: error: x\nb.txt(1): note\nnone.txt:1: x\nimage.png:1: x\n',
+          options: { context: 1, maxFiles: 1 },
+        },
+        apply([set]),
+      ],
+    ],
     ['a search and an edit', [{ call: 'search', given: { search: 'TWO' } }, apply([set])]],
     [
       'an edit after others inserted lines',

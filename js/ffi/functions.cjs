@@ -159,6 +159,15 @@ function functionsOver({ call, open, close }) {
     }
 
     /**
+     * @param {string | Uint8Array} output
+     * @param {Omit<Addon.AnnotateOptions, 'signal'>} [options]
+     */
+    annotateSync(output, options) {
+      const inputs = [bytesOf('output', output), optionsOf(options)]
+      return answer('hashline_session_annotate', inputs, this.#open)
+    }
+
+    /**
      * @param {Addon.Patch | Addon.JsonPatch} patch
      * @param {Omit<Addon.SessionApplyOptions, 'signal'>} [options]
      */

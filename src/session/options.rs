@@ -1,6 +1,8 @@
 //! The options of a session and of its calls.
 
-use hashline_core::{Error, PatchOptions, SessionOptions, StoreOptions, UndoRequest};
+use hashline_core::{
+    AnnotateOptions, Error, PatchOptions, SessionOptions, StoreOptions, UndoRequest,
+};
 use serde::Deserialize;
 
 use crate::apply::DIFF_CONTEXT_LINES;
@@ -20,6 +22,10 @@ const OPTIONS: OptionNames = &[
     COMMIT,
     STATE,
 ];
+
+/// `AnnotateOptions`.
+const ANNOTATE: OptionNames =
+    &[SIGNAL, &["cwd", "context", "since", "maxFiles", "maxLines", "maxBytes"]];
 
 /// `SessionApplyOptions`.
 const APPLY: OptionNames = &[SIGNAL, &["dryRun", "context"]];
@@ -54,6 +60,12 @@ pub fn session_options(value: Js<'_>) -> Result<(SessionOptions, Option<StoreOpt
 /// The signal of a read or a search.
 pub fn read_options(value: Js<'_>) -> Result<Option<Field<'_>>> {
     Ok(Options::of(value, &[SIGNAL])?.signal())
+}
+
+/// The options of an annotation, and its signal.
+pub fn annotate_options(value: Js<'_>) -> Result<(AnnotateOptions, Option<Field<'_>>)> {
+    let given = Options::of(value, ANNOTATE)?;
+    Ok((given.read()?, given.signal()))
 }
 
 /// The options of an apply, and its signal.

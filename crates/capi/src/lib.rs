@@ -366,6 +366,31 @@ pub unsafe extern "C" fn hashline_session_search(
     }
 }
 
+/// Shows the lines that the output of a program names; `options` is an `AnnotateOptions`. Answers a
+/// `ReadReport`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hashline_session_annotate(
+    session: u64,
+    output: *const u8,
+    output_len: usize,
+    options: *const u8,
+    options_len: usize,
+    answer: *mut HashlineBuffer,
+    error: *mut HashlineError,
+) -> bool {
+    // SAFETY: The caller keeps the rules at the head of this file.
+    unsafe {
+        answered(answer, error, || {
+            sessions::annotate(
+                session,
+                Input::new("output", output, output_len)?,
+                Input::new("options", options, options_len)?,
+            )
+            .map(HashlineBuffer::of)
+        })
+    }
+}
+
 /// Applies a patch whose anchors name the lines that the session has shown: options are `dryRun` and
 /// `context`. Answers an `ApplyOutcome`.
 #[unsafe(no_mangle)]

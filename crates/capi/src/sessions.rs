@@ -7,8 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hashline_core::{
-    Cancel, DocumentText, Error, JsonRequest, PatchOptions, Result, SearchQuery, Session,
-    SessionOptions, StoreOptions,
+    AnnotateOptions, Cancel, DocumentText, Error, JsonRequest, PatchOptions, Result, SearchQuery,
+    Session, SessionOptions, StoreOptions,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -82,6 +82,12 @@ pub(crate) fn close(number: u64) -> bool {
 pub(crate) fn read(number: u64, input: Input<'_>) -> Result<Vec<u8>> {
     let (session, requests) = (session(number)?, requests(input)?);
     data(&session.read_with(&requests, &Cancel::default())?)
+}
+
+pub(crate) fn annotate(number: u64, output: Input<'_>, options: Input<'_>) -> Result<Vec<u8>> {
+    let (session, output) = (session(number)?, String::from_utf8_lossy(output.bytes()?));
+    let options: AnnotateOptions = options.object_or_default()?;
+    data(&session.annotate(&output, &options, &Cancel::default())?)
 }
 
 pub(crate) fn read_json(number: u64, input: Input<'_>) -> Result<Vec<u8>> {

@@ -289,6 +289,7 @@ impl Read {
             fold: self.fold.map(|lines| Folding::To(lines.unwrap_or(FOLD_LINES))),
             open: self.open.clone(),
             search: search.clone(),
+            lines: Vec::new(),
             context: self.matching.context(),
             max_matches: Some(self.max_matches),
             encoding: None,

@@ -82,9 +82,10 @@ pub use self::{
     },
     view::width::Columns,
     workspace::{
-        ChangedFile, IMAGE_LIMIT_BYTES, OpenDocumentInfo, PREVIEW_FILE_BYTES, Plan, ReadImage,
-        ReadOn, ReadReport, Root, Session, SessionChange, SessionLimits, SessionOptions,
-        StoreOptions, Subscription, UndoRequest, UndoablePatch, Workspace, WorkspaceOptions,
+        AnnotateOptions, ChangedFile, IMAGE_LIMIT_BYTES, OpenDocumentInfo, PREVIEW_FILE_BYTES,
+        Plan, ReadImage, ReadOn, ReadReport, Root, Session, SessionChange, SessionLimits,
+        SessionOptions, StoreOptions, Subscription, UndoRequest, UndoablePatch, Workspace,
+        WorkspaceOptions,
     },
 };
 
@@ -102,6 +103,7 @@ pub mod host {
         JsonFault, PartialValue, VALUE, Value, from_json, from_json_value, unique_keys,
     };
     pub use crate::view::excerpt::{ANSWER_LIMIT_BYTES, ANSWER_LIMIT_LINES};
+    pub use crate::view::places::{Mention, mentions, read_places};
     pub use crate::view::scope::Host;
     pub use crate::workspace::{Delivery, Mark, Start, Turn, serves};
     pub use hashline_base::call_threads::{CALLS, PoolJob};

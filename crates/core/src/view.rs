@@ -10,6 +10,7 @@ pub mod excerpt;
 pub mod fold;
 pub mod near;
 pub mod pattern;
+pub mod places;
 pub mod read;
 pub mod scope;
 pub mod search;

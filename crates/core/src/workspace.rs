@@ -44,9 +44,9 @@ use hashline_lines::dialect::Dialect;
 pub use directories::Root;
 pub use roots::serves;
 pub use session::{
-    ChangedFile, Delivery, IMAGE_LIMIT_BYTES, Mark, OpenDocumentInfo, PREVIEW_FILE_BYTES, Plan,
-    ReadImage, ReadOn, ReadReport, Session, SessionChange, SessionLimits, SessionOptions,
-    StoreOptions, Subscription, Turn, UndoRequest, UndoablePatch,
+    AnnotateOptions, ChangedFile, Delivery, IMAGE_LIMIT_BYTES, Mark, OpenDocumentInfo,
+    PREVIEW_FILE_BYTES, Plan, ReadImage, ReadOn, ReadReport, Session, SessionChange, SessionLimits,
+    SessionOptions, StoreOptions, Subscription, Turn, UndoRequest, UndoablePatch,
 };
 pub use turns::Start;
 

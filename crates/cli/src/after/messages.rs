@@ -1,7 +1,9 @@
-//! Lines of compilers and linters → diagnostics: `PATH:LINE[:COLUMN]: [SEVERITY[:]] MESSAGE`.
+//! Lines of compilers and linters → diagnostics: `PATH:LINE[:COLUMN]: [SEVERITY[:]] MESSAGE`, or
+//! `PATH(LINE,COLUMN): …`.
 
 use std::path::Path;
 
+use hashline_core::host::{Mention, mentions};
 use hashline_core::{Diagnostic, Severity};
 
 /// At most this many lines are read.
@@ -15,28 +17,17 @@ pub fn read(output: &str, directory: &Path) -> Vec<Diagnostic> {
 }
 
 fn diagnostic(line: &str) -> Option<Diagnostic> {
-    // A drive of Windows has a colon, too.
-    let from = if line.as_bytes().get(1) == Some(&b':') { 2 } else { 0 };
-    let colon = from + line.get(from..)?.find(':')?;
-    let path = line[..colon].trim_start();
-    let (number, rest) = number(&line[colon + 1..])?;
-    let rest = rest.strip_prefix(':')?;
-    let (column, rest) = match self::number(rest) {
-        Some((column, rest)) => (Some(column), rest.strip_prefix(':').unwrap_or(rest)),
-        None => (None, rest),
-    };
-    let (severity, message) = severity(rest.trim_start());
-    if path.is_empty() || message.is_empty() || number == 0 {
+    let Mention { before, line, column, rest } = mentions(line).next()?;
+    // A message without a colon is that of another form, such as a stack trace.
+    let has_no_colon = column.is_some() && !rest.starts_with(':');
+    let message = if has_no_colon { rest } else { rest.strip_prefix(':')? };
+    let (severity, message) = severity(message.trim_start());
+    let path = before.trim_start();
+    if path.is_empty() || message.is_empty() {
         return None;
     }
     let (path, message) = (path.to_owned(), message.replace(char::is_control, ""));
-    Some(Diagnostic { path, line: number, column, severity, message })
-}
-
-/// A number at the start of a text, and the rest.
-fn number(text: &str) -> Option<(u64, &str)> {
-    let end = text.find(|digit: char| !digit.is_ascii_digit()).unwrap_or(text.len());
-    Some((text[..end].parse().ok()?, &text[end..]))
+    Some(Diagnostic { path, line, column, severity, message })
 }
 
 /// The severity at the start of a message, and the message.
@@ -80,6 +71,7 @@ mod tests {
             found("a.js", 1, Some(2), error, "Missing. [Error/x]")
         );
         assert_eq!(of(r"C:\a.c:3:7: m"), found(r"C:\a.c", 3, Some(7), error, "m"));
+        assert_eq!(of("a.ts(3,7): error TS1: m"), found("a.ts", 3, Some(7), error, "TS1: m"));
         for other in ["", "a.ts 30ms", "a:b", "a.c:3", "a.c:0: m", ":1: m", "a.c:1:", "é:x"] {
             assert_eq!(of(other), None, "{other}");
         }

@@ -27,6 +27,7 @@ use hashline_disk::bytes::{
 };
 use hashline_disk::fs::unicode_path;
 use hashline_lines::checksum::Checksum;
+use hashline_lines::lines::{Lines, Unit};
 use hashline_lines::rows::{header_of_rows, recycled_buffer_bytes, rendered_size_bound};
 
 pub(crate) use lines::count_lines_while;
@@ -58,7 +59,9 @@ pub struct ReadRequest {
     pub open: Vec<String>,
     /// Shows only the matches.
     pub search: Option<Query>,
-    /// The number of lines around each match.
+    /// Shows only these lines of the file, in ascending order. Lines that do not exist are ignored.
+    pub lines: Vec<u64>,
+    /// The number of lines around each match, and around each of `lines`.
     pub context: Context,
     /// How many matches to show; `None` means [`MAX_MATCHES`].
     pub max_matches: Option<u64>,
@@ -207,10 +210,11 @@ pub struct TextView {
     /// The folded lines.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "shape::folds")]
     pub folds: Vec<Range<u64>>,
-    /// The numbers of the matching lines shown, with `search`.
+    /// The numbers of the matching lines shown, with `search`; of those requested, with `lines`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub match_lines: Option<Vec<u64>>,
-    /// The number of matching lines from `start_line` on, shown or not, with `search`.
+    /// The number of matching lines from `start_line` on, shown or not, with `search`; of the
+    /// requested lines that exist, with `lines`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub match_count: Option<u64>,
     /// The line terminators.
@@ -426,6 +430,7 @@ fn view_lines(
     let start_line = request.start_line.unwrap_or(1);
     let width = request.width();
     let is_whole = pattern.is_none()
+        && request.lines.is_empty()
         && start_line == 1
         && request.folding().is_none()
         && request.limits == Limits::default()
@@ -458,6 +463,10 @@ fn view_lines(
         return finish_view(scope, document, request, line_count, start_line, shown);
     }
     let shown = match pattern {
+        None if !request.lines.is_empty() => {
+            let page = Page::new(dialect, request.limits, 0).with_width(width);
+            show_lines(text, line_count, page, request, cancel)?
+        }
         None => {
             let lines = request.limits.max_lines.map_or(lines_left, |max| max.min(lines_left));
             let end = if lines == lines_left {
@@ -559,6 +568,39 @@ fn show_window(
         page.push(page.shown_lines() + from.line, b"");
     }
     Ok(Shown::of_window(page))
+}
+
+/// Renders the lines that a request names. A compiler names the end of a file as the line after the
+/// last one, for which the last one is shown.
+fn show_lines(
+    text: &[u8],
+    line_count: u64,
+    page: Page,
+    request: &ReadRequest,
+    cancel: &Cancel,
+) -> Result<Shown> {
+    let mut lines: Vec<u64> = request.lines.clone();
+    lines.iter_mut().for_each(|line| *line -= u64::from(*line == line_count + 1));
+    lines.retain(|line| (1..=line_count).contains(line));
+    lines.sort_unstable();
+    lines.dedup();
+    let mut excerpt = Excerpt::new(text, request.context, page, 1, 0);
+    let (mut number, mut offset) = (1, 0);
+    let mut shown = 0;
+    for &line in &lines {
+        offset = offset_after_lines(text, offset, line - number, cancel)?;
+        number = line;
+        let span = Lines::starting_at(text, Unit::Byte, offset).next();
+        if !span.is_some_and(|span| excerpt.push_match(line, span, None)) {
+            break;
+        }
+        shown += 1;
+    }
+    let page = excerpt.finish();
+    let next_line = page.next_line().or_else(|| lines.get(shown).copied());
+    let match_count = Some(lines.len() as u64);
+    lines.truncate(shown);
+    Ok(Shown { page, next_line, folds: Vec::new(), match_lines: Some(lines), match_count })
 }
 
 /// The length of whole lines of about one piece.

@@ -4,6 +4,7 @@
 //! reads and searches, in the new anchors of an outcome, in a refusal). An anchor refers to the
 //! line as shown. The rules: docs/protocol.md, "Sessions".
 
+mod annotating;
 mod broken;
 mod changes;
 mod delivery;
@@ -54,6 +55,7 @@ use repeats::Repeats;
 use turn::QueuePosition;
 use watch::FileWatch;
 
+pub use annotating::AnnotateOptions;
 pub use changes::{ChangedFile, SessionChange, Subscription};
 pub use delivery::{Delivery, Mark};
 pub use documents::OpenDocumentInfo;
@@ -202,6 +204,21 @@ pub struct ReadReport {
     /// Where to continue, for each request that a limit truncated.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub next: Vec<ReadOn>,
+    /// The files that are newer than the output that [`Session::annotate`] read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<String>,
+}
+
+impl ReadReport {
+    /// The report whose views all have their texts.
+    fn with_texts(mut self) -> ReadReport {
+        for (view, span) in self.views.iter_mut().zip(&self.spans) {
+            if view.text.is_empty() {
+                self.text[span.clone()].clone_into(&mut view.text);
+            }
+        }
+        self
+    }
 }
 
 /// The files that one model works on, with the memory of what it was shown.
@@ -408,13 +425,8 @@ impl Session {
 
     /// Reads files, within the limits of one call, with cancellation.
     pub fn read_with(&self, requests: &[ReadRequest], cancel: &Cancel) -> Result<ReadReport> {
-        let mut report = self.read_at(&self.enqueue(Access::Reads), requests, cancel)?;
-        for (view, span) in report.views.iter_mut().zip(&report.spans) {
-            if view.text.is_empty() {
-                report.text[span.clone()].clone_into(&mut view.text);
-            }
-        }
-        Ok(report)
+        let report = self.read_at(&self.enqueue(Access::Reads), requests, cancel)?;
+        Ok(report.with_texts())
     }
 
     /// Like [`Session::read_with`], but the text of a view at the start of the page is only in the
@@ -425,14 +437,24 @@ impl Session {
         requests: &[ReadRequest],
         cancel: &Cancel,
     ) -> Result<ReadReport> {
+        self.report_at(position, cancel, || {
+            let mut reading = Reading::new(self, requests.len() > 1);
+            requests.iter().try_for_each(|request| reading.add(request, cancel))?;
+            Ok(reading)
+        })
+    }
+
+    /// The answer of a call that reads files, which counts as shown.
+    fn report_at<'s>(
+        &'s self,
+        position: &QueuePosition,
+        cancel: &Cancel,
+        read: impl FnOnce() -> Result<Reading<'s>>,
+    ) -> Result<ReadReport> {
         position.wait(cancel)?;
         self.check_files();
         self.state.repeats.note_other();
-        let mut reading = Reading::new(self, requests.len() > 1);
-        for request in requests {
-            reading.add(request, cancel)?;
-        }
-        let (report, updates) = reading.finish();
+        let (report, updates) = read()?.finish();
         let files = shown_files(&updates);
         let learning = self.state.memory.prepare(updates, Some(position.made_at), cancel);
         // A cancelled call has shown nothing.

@@ -9,6 +9,7 @@ mod habits;
 #[path = "../support/mod.rs"]
 mod support;
 
+mod annotate;
 mod answers;
 mod apply;
 mod cancel;

@@ -83,6 +83,7 @@ impl From<RequestShape> for ReadRequest {
             fold: given.fold.and_then(|shape| shape.0),
             open: given.open.unwrap_or_default().0,
             search: given.search.map(|search| Query { search, regex, case_sensitive }),
+            lines: Vec::new(),
             context: Context {
                 before: given.context_before.unwrap_or_default(),
                 after: given.context_after.unwrap_or_default(),

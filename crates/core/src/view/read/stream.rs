@@ -90,7 +90,10 @@ fn stream(
 
 /// Whether the request is for consecutive lines, limited only by their number.
 fn is_a_window(request: &ReadRequest) -> bool {
-    request.search.is_none() && request.folding().is_none() && request.limits.max_bytes.is_none()
+    request.search.is_none()
+        && request.lines.is_empty()
+        && request.folding().is_none()
+        && request.limits.max_bytes.is_none()
 }
 
 /// The part of a text to stream.

@@ -47,6 +47,13 @@ struct FileRead {
     update: Option<MemoryUpdate>,
 }
 
+/// Requested lines of a file: how many were added to a page, and how many there are.
+#[derive(Clone, Copy, Default)]
+pub(super) struct LinesAdded {
+    pub(super) shown: u64,
+    pub(super) existing: u64,
+}
+
 /// A page under construction.
 pub(super) struct Reading<'s> {
     session: &'s Session,
@@ -75,38 +82,101 @@ impl<'s> Reading<'s> {
         }
     }
 
+    /// A page with smaller limits than those of the session.
+    pub(super) fn limited_to(mut self, max_lines: u64, max_bytes: usize) -> Self {
+        let remaining = &mut self.remaining;
+        remaining.max_lines = remaining.max_lines.min(max_lines);
+        remaining.max_bytes = remaining.max_bytes.min(max_bytes);
+        self
+    }
+
     /// Adds one file, as far as it fits.
     pub(super) fn add(&mut self, request: &ReadRequest, cancel: &Cancel) -> Result<()> {
+        let header = self.header(request);
+        let Some(room) = self.room_below(&header) else {
+            self.omit(request);
+            return Ok(());
+        };
+        let read = self.read_file(request, room, cancel)?;
+        if self.fits_only_alone(&read) {
+            self.omit(request);
+            return Ok(());
+        }
+        self.show(request, &header, read);
+        Ok(())
+    }
+
+    /// Adds the requested lines of a file, as far as they fit. Returns how many were added, and how
+    /// many exist; without any, the page stays as it is. `None` if the page is full already.
+    pub(super) fn add_lines(
+        &mut self,
+        request: &ReadRequest,
+        cancel: &Cancel,
+    ) -> Result<Option<LinesAdded>> {
+        let header = self.header(request);
+        let Some(room) = self.room_below(&header) else { return Ok(None) };
+        let read = self.read_file(request, room, cancel)?;
+        let Some(view) = read.view.as_text() else { return Ok(Some(LinesAdded::default())) };
+        let shown = view.match_lines.as_ref().map_or(0, Vec::len) as u64;
+        let added = LinesAdded { shown, existing: view.match_count.unwrap_or_default() };
+        if shown == 0 || self.fits_only_alone(&read) {
+            return Ok(Some(LinesAdded { shown: 0, ..added }));
+        }
+        self.show(request, &header, read);
+        Ok(Some(added))
+    }
+
+    /// Adds a line of the page that is no part of a file.
+    pub(super) fn add_note(&mut self, note: &str) {
+        self.begin_block();
+        self.report.text += note;
+    }
+
+    /// Records that a file changed after the output that names it was made.
+    pub(super) fn note_changed(&mut self, path: &str) {
+        let shown = one_line(path);
+        self.add_note(&format!(
+            "({shown} changed after the command started: its lines are shown as they are now.)"
+        ));
+        self.report.changed.push(path.to_owned());
+    }
+
+    fn header(&self, request: &ReadRequest) -> String {
         // Without hashes, each view starts with its own header.
         let has_header = self.has_headers && self.session.options.workspace.dialect.has_hashes();
-        let header = if has_header { file_header(&request.name()) + "\n" } else { String::new() };
+        if has_header { file_header(&request.name()) + "\n" } else { String::new() }
+    }
+
+    /// The bytes that are left below a header; `None` if the page is full.
+    fn room_below(&self, header: &str) -> Option<usize> {
         let mut room = self.remaining.max_bytes.saturating_sub(header.len());
         if room == 0 && self.report.text.is_empty() {
             // Ignore the size of a header that leaves no room on an otherwise empty page; otherwise
             // the next read would stop here, too.
             room = self.remaining.max_bytes;
         }
-        if room == 0 || self.remaining.max_lines == 0 {
-            self.omit(request);
-            return Ok(());
-        }
-        let FileRead { mut view, source, update } = self.read_file(request, room, cancel)?;
+        (room > 0 && self.remaining.max_lines > 0).then_some(room)
+    }
+
+    /// Whether a view is one truncated line that may fit on a page of its own.
+    fn fits_only_alone(&self, read: &FileRead) -> bool {
+        let is_line_cut = read.view.as_text().is_some_and(|shown| shown.is_line_cut);
+        is_line_cut && !self.report.text.is_empty()
+    }
+
+    fn show(&mut self, request: &ReadRequest, header: &str, read: FileRead) {
+        let FileRead { mut view, source, update } = read;
         if view.error().is_some_and(|error| error.code == Code::FileNotFound) {
             self.missing_left = self.missing_left.saturating_sub(1);
         }
-        let shown = view.as_text();
-        if shown.is_some_and(|shown| shown.is_line_cut) && !self.report.text.is_empty() {
-            // Do not truncate a line that fits on a page of its own.
-            self.omit(request);
-            return Ok(());
-        }
         let before = self.report.text.len();
         self.begin_block();
-        self.report.text += &header;
+        self.report.text += header;
         if header.is_empty() && self.has_headers && view.text.is_empty() {
             self.report.text += &(file_header(&request.name()) + "\n");
         }
-        let matches = shown.and_then(|shown| shown.match_lines.as_ref()).map_or(0, Vec::len) as u64;
+        let matches = view.as_text().and_then(|shown| shown.match_lines.as_ref());
+        let matches = matches.map_or(0, Vec::len) as u64;
         let lines = match view.text.len() {
             0 => 0,
             // The number of remaining lines only matters if more files follow.
@@ -121,7 +191,6 @@ impl<'s> Reading<'s> {
         self.report.views.push(view);
         self.report.spans.push(span);
         self.updates.extend(update);
-        Ok(())
     }
 
     /// Starts a new line, unless the page is empty.
@@ -313,7 +382,8 @@ impl<'s> Reading<'s> {
                 end = report.text.len();
             }
         }
-        if let Some(start_line) = shown.next_line {
+        // Who requested single lines knows which they are.
+        if let Some(start_line) = shown.next_line.filter(|_| request.lines.is_empty()) {
             report.next.push(ReadOn { path: request.name().into_owned(), start_line });
             if report.text.len() > start {
                 report.text.push('\n');
@@ -353,5 +423,6 @@ fn is_unlimited(request: &ReadRequest) -> bool {
     request.start_line.is_none()
         && request.limits == Limits::default()
         && request.search.is_none()
+        && request.lines.is_empty()
         && request.columns.is_none()
 }

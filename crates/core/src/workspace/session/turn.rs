@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use super::changes::SessionChange;
 use super::delivery::{Delivery, Mark};
 use super::undo::UndoRequest;
-use super::{Plan, ReadReport, Session, SessionState};
+use super::{AnnotateOptions, Plan, ReadReport, Session, SessionState};
 use crate::edit::apply::PatchOptions;
 use crate::edit::outcome::Outcome;
 use crate::edit::request::Patch;
@@ -137,6 +137,16 @@ impl Turn {
     /// page, at its span: a host need not convert it twice.
     pub fn read(self, requests: &[ReadRequest], cancel: &Cancel) -> Result<ReadReport> {
         self.session.read_at(&self.position, requests, cancel)
+    }
+
+    /// Like [`Session::annotate`], with the texts of views as [`Turn::read`] returns them.
+    pub fn annotate(
+        self,
+        output: &str,
+        options: &AnnotateOptions,
+        cancel: &Cancel,
+    ) -> Result<ReadReport> {
+        self.session.annotate_at(&self.position, output, options, cancel)
     }
 
     /// Like [`Session::read_json`].

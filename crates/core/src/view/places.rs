@@ -1,0 +1,243 @@
+//! Places that the output of a program names: `src/a.ts:12:5`, `a.cpp(12,5)`, `File "x.py", line 4`.
+//!
+//! Nothing marks where a path begins, and paths may have spaces. So a place has several possible
+//! paths, of which the caller takes the first that is a file. `output` reads whole outputs.
+
+mod output;
+
+use std::ops::Range;
+
+pub use output::read_places;
+
+/// The bytes of a line that are read.
+const LINE_LIMIT_BYTES: usize = 4_096;
+
+/// The longest path.
+const PATH_LIMIT_BYTES: usize = 1_024;
+
+/// How many places of a line are read.
+const LINE_PLACES: usize = 100;
+
+/// A longer number is no line of a file.
+const MAX_DIGITS: usize = 9;
+
+/// How many words before a number can be the start of a path with spaces.
+const PATH_WORDS: usize = 5;
+
+/// A line of a file that a text names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mention<'t> {
+    /// The text that ends with the path.
+    pub before: &'t str,
+    /// The line, from 1.
+    pub line: u64,
+    /// The column, as the program counts.
+    pub column: Option<u64>,
+    /// The text after the numbers.
+    pub rest: &'t str,
+}
+
+/// The places that a line names, from left to right.
+pub fn mentions(line: &str) -> impl Iterator<Item = Mention<'_>> {
+    let line = &line[..line.floor_char_boundary(LINE_LIMIT_BYTES)];
+    let mut from = 0;
+    let next = move || {
+        while let Some(digits) = digits_from(line, from) {
+            from = digits.end;
+            if let Some(mention) = mention_at(line, digits) {
+                from = line.len() - mention.rest.len();
+                return Some(mention);
+            }
+        }
+        None
+    };
+    std::iter::from_fn(next).take(LINE_PLACES)
+}
+
+/// The next number that does not end a word.
+fn digits_from(line: &str, mut from: usize) -> Option<Range<usize>> {
+    let bytes = line.as_bytes();
+    loop {
+        let start = from + bytes.get(from..)?.iter().position(u8::is_ascii_digit)?;
+        let end = start + leading_digits(&line[start..]);
+        let is_in_word =
+            start > 0 && (bytes[start - 1] == b'_' || bytes[start - 1].is_ascii_alphabetic());
+        // `#L12` is a line, too.
+        if !is_in_word || line[..start].ends_with("#L") {
+            return Some(start..end);
+        }
+        from = end;
+    }
+}
+
+/// The place whose line number is at `digits`.
+fn mention_at(line: &str, digits: Range<usize>) -> Option<Mention<'_>> {
+    let (before, after) = (&line[..digits.start], &line[digits.end..]);
+    let number = number(&line[digits]).filter(|&number| number > 0)?;
+    let forms =
+        [after_colon, in_brackets, in_parentheses, after_word, after_space, in_link, after_message];
+    let (before, column, rest) = forms.iter().find_map(|form| form(before, after))?;
+    (!before.is_empty()).then_some(Mention { before, line: number, column, rest })
+}
+
+/// What is around a line number: the text before it, the column, and the rest.
+type Around<'t> = (&'t str, Option<u64>, &'t str);
+
+/// `PATH:12`, `PATH:12:5`.
+fn after_colon<'t>(before: &'t str, after: &'t str) -> Option<Around<'t>> {
+    let path = before.strip_suffix(':').filter(|path| !path.ends_with([':', ' ', '\t']))?;
+    let (column, rest) = match after.strip_prefix(':').and_then(number_and_rest) {
+        Some((column, rest)) => (Some(column), rest),
+        None => (None, after),
+    };
+    // `host:80/path`, `1:2x`.
+    let goes_on = |next: char| next.is_alphanumeric() || matches!(next, '/' | '\\' | '_' | '%');
+    (!rest.starts_with(goes_on)).then_some((path, column, rest))
+}
+
+/// Maven's `PATH:[12,5]`, Kotlin's `PATH: (12, 5)`, GHC's `PATH:(12,5)-(13,1)`.
+fn in_brackets<'t>(before: &'t str, after: &'t str) -> Option<Around<'t>> {
+    let forms = [(":[", ']'), (":(", ')'), (": (", ')')];
+    let (path, close) =
+        forms.iter().find_map(|&(open, close)| Some((before.strip_suffix(open)?, close)))?;
+    let (column, rest) = number_and_rest(after.strip_prefix(',')?.trim_start())?;
+    Some((path, Some(column), rest.strip_prefix(close)?))
+}
+
+/// `PATH(12)`, `PATH(12,5)`, `PATH(12,5,12,9)`, as MSVC, tsc and .NET print.
+fn in_parentheses<'t>(before: &'t str, after: &'t str) -> Option<Around<'t>> {
+    let path = before.strip_suffix('(').filter(|path| !path.ends_with([' ', '\t']))?;
+    let (mut column, mut rest) = (None, after);
+    while let Some(next) = rest.strip_prefix([',', '-']) {
+        let (number, more) = number_and_rest(next.trim_start())?;
+        (column, rest) = (column.or(Some(number)), more);
+    }
+    Some((path, column, rest.strip_prefix(')')?))
+}
+
+/// `"PATH", line 12`, `PATH on line 12`, `PATH: line 12`, `PATH:line 12`, `file=PATH,line=12`.
+fn after_word<'t>(before: &'t str, after: &'t str) -> Option<Around<'t>> {
+    let words = ["line ", "lines ", "line="];
+    let path = words.iter().find_map(|word| before.strip_suffix(word))?;
+    if !path.ends_with([' ', ':', ',']) || after.starts_with(|next: char| next.is_alphanumeric()) {
+        return None;
+    }
+    let path = path.trim_end();
+    let path = path.strip_suffix(" on").unwrap_or(path);
+    Some((path.trim_end_matches([',', ':', ' ']), None, after))
+}
+
+/// webpack's `PATH 12:5-10`.
+fn after_space<'t>(before: &'t str, after: &'t str) -> Option<Around<'t>> {
+    let path = before.strip_suffix(' ')?.trim_end();
+    let word = path.rsplit(char::is_whitespace).next()?;
+    let (column, rest) = number_and_rest(after.strip_prefix(':')?)?;
+    let is_end = rest.is_empty() || rest.starts_with([' ', '-']);
+    (is_end && word.contains(['/', '\\'])).then_some((path, Some(column), rest))
+}
+
+/// `PATH#L12`.
+fn in_link<'t>(before: &'t str, after: &'t str) -> Option<Around<'t>> {
+    Some((before.strip_suffix("#L")?, None, after))
+}
+
+/// Babel's and Prettier's `PATH: MESSAGE (12:5)`.
+fn after_message<'t>(before: &'t str, after: &'t str) -> Option<Around<'t>> {
+    let text = before.strip_suffix(" (")?;
+    let (column, rest) = number_and_rest(after.strip_prefix(':')?)?;
+    let ends = text.match_indices(": ").map(|(at, _)| &text[..at]);
+    let is_path = |start: &&str| {
+        let word = start.rsplit(char::is_whitespace).next();
+        word.is_some_and(|word| word.contains(['.', '/', '\\']))
+    };
+    Some((ends.take(PATH_WORDS).find(is_path)?, Some(column), rest.strip_prefix(')')?))
+}
+
+fn leading_digits(text: &str) -> usize {
+    text.bytes().take_while(u8::is_ascii_digit).count()
+}
+
+fn number(digits: &str) -> Option<u64> {
+    (digits.len() <= MAX_DIGITS).then(|| digits.parse().ok())?
+}
+
+/// A number at the start of a text, and the rest.
+fn number_and_rest(text: &str) -> Option<(u64, &str)> {
+    let (digits, rest) = text.split_at(leading_digits(text));
+    Some((number(digits)?, rest))
+}
+
+/// Whether a character separates a path from the text before it, other than a space.
+fn is_delimiter(next: char) -> bool {
+    matches!(
+        next,
+        '(' | '[' | '{' | '<' | '>' | '"' | '\'' | '`' | '=' | '|' | '│' | '❯' | ',' | ';' | '\t'
+    )
+}
+
+impl<'t> Mention<'t> {
+    /// The possible paths, the likeliest first.
+    pub fn paths(&self) -> Vec<&'t str> {
+        let before = self.before;
+        let excess = before.len().saturating_sub(PATH_LIMIT_BYTES);
+        let text = &before[before.ceil_char_boundary(excess)..];
+        if let Some(quoted) = quoted_end(text) {
+            return path_from(quoted, 0).into_iter().collect();
+        }
+        let mut paths = Vec::new();
+        let mut add = |start: usize| {
+            let path = path_from(text, start).filter(|path| !paths.contains(path));
+            paths.extend(path);
+        };
+        let delimiter = text.rfind(is_delimiter).map_or(0, |at| text.ceil_char_boundary(at + 1));
+        add(delimiter);
+        let words = text.rmatch_indices(char::is_whitespace).take(PATH_WORDS);
+        words.for_each(|(at, space)| add(at + space.len()));
+        add(0);
+        paths
+    }
+}
+
+/// The text in the quotes that end a text.
+fn quoted_end(text: &str) -> Option<&str> {
+    let quote = text.chars().next_back().filter(|last| matches!(last, '"' | '\'' | '`'))?;
+    let inner = &text[..text.len() - 1];
+    Some(&inner[inner.rfind(quote)? + 1..])
+}
+
+/// The path that begins at an offset of a text, if it can be one.
+fn path_from(text: &str, start: usize) -> Option<&str> {
+    let path = text[start..].trim();
+    let is_name = path.contains(char::is_alphabetic) && !path.contains(char::is_control);
+    let is_address = || {
+        let scheme = path.split_once("://").map(|(scheme, _)| scheme);
+        scheme.is_some_and(|scheme| !matches!(scheme, "file" | "webpack" | "webpack-internal"))
+    };
+    (is_name && !is_address()).then_some(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(line: &str) -> Vec<(&str, u64, Option<u64>)> {
+        let mentions = mentions(line);
+        mentions.filter_map(|one| Some((*one.paths().first()?, one.line, one.column))).collect()
+    }
+
+    #[test]
+    fn drives_of_windows_belong_to_the_path() {
+        assert_eq!(of(r"C:\a b\x.c:3:7: m"), [(r"C:\a b\x.c", 3, Some(7))]);
+        assert_eq!(of(r"C:\a\x.cpp(12,5): error C2065: m"), [(r"C:\a\x.cpp", 12, Some(5))]);
+        assert_eq!(of(r#"  File "C:\a\x.py", line 4, in f"#), [(r"C:\a\x.py", 4, None)]);
+        let dotnet = mentions(r"   at N.C.M() in C:\a\x.cs:line 12").next().unwrap();
+        assert!(dotnet.paths().contains(&r"C:\a\x.cs"), "{:?}", dotnet.paths());
+    }
+
+    #[test]
+    fn numbers_without_a_path_are_no_places() {
+        for line in ["", "12:30:05 INFO", "http://x:80/", "a:0", ":3:4", "1.5s", "f(x, 1)"] {
+            assert_eq!(of(line), [], "{line}");
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! Reads the output of a program: lines that name a place, and lines below the name of their file.
+
+use std::borrow::Cow;
+use std::ops::ControlFlow;
+
+use anstream::adapter::strip_str;
+use percent_encoding::percent_decode_str;
+
+use super::{Mention, mentions, number_and_rest};
+use hashline_base::cancel::Cancel;
+use hashline_base::error::Result;
+
+/// How much of an output is read: half of it from its start, half from its end.
+const OUTPUT_LIMIT_BYTES: usize = 4 << 20;
+
+/// How many lines are read between two checks of the cancellation flag.
+const LINES_BETWEEN_CHECKS: usize = 1_024;
+
+/// A line that ends before this column was not wrapped by a terminal.
+const WRAPPED_MIN_COLUMNS: usize = 40;
+
+/// Where the classes of Java and its relatives are in a project.
+const SOURCE_ROOTS: [&str; 8] = [
+    "src/main/java/",
+    "src/test/java/",
+    "src/main/kotlin/",
+    "src/test/kotlin/",
+    "app/src/main/java/",
+    "app/src/test/java/",
+    "src/",
+    "",
+];
+
+/// How many directories of the path of a Go package are tried.
+const PACKAGE_DIRECTORIES: usize = 4;
+
+/// Calls `found` with the possible paths of each place, the likeliest first, and its line, in the
+/// order of the output, until it breaks.
+pub fn read_places(
+    output: &str,
+    cancel: &Cancel,
+    mut found: impl FnMut(&[Cow<'_, str>], u64) -> ControlFlow<()>,
+) -> Result<()> {
+    let (start, end) = limited(output);
+    let packages = go_packages(start, end);
+    let mut reader = Reader { heading: None, above: String::new(), packages };
+    for (at, line) in lines(start, end).enumerate() {
+        if at % LINES_BETWEEN_CHECKS == 0 {
+            cancel.check()?;
+        }
+        let plain = match line.contains('\x1b') {
+            true => Cow::Owned(strip_str(line).to_string()),
+            false => Cow::Borrowed(line),
+        };
+        if reader.read(at, plain.trim_end(), &mut found).is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The start and the end of an output that is too long, as whole lines.
+fn limited(output: &str) -> (&str, &str) {
+    if output.len() <= OUTPUT_LIMIT_BYTES {
+        return (output, "");
+    }
+    let half = OUTPUT_LIMIT_BYTES / 2;
+    let start = &output[..output.floor_char_boundary(half)];
+    let end = &output[output.ceil_char_boundary(output.len() - half)..];
+    let start = start.rfind('\n').map_or(start, |newline| &start[..newline]);
+    (start, end.find('\n').map_or(end, |newline| &end[newline + 1..]))
+}
+
+/// Lines that end with `\n`, `\r\n`, or with the `\r` of a progress bar.
+fn lines<'t>(start: &'t str, end: &'t str) -> impl Iterator<Item = &'t str> {
+    let all = start.lines().chain(end.lines());
+    all.flat_map(|line| line.trim_end_matches('\r').split('\r'))
+}
+
+/// The packages that `go test` names below their output, with the numbers of these lines.
+fn go_packages<'t>(start: &'t str, end: &'t str) -> Vec<(usize, &'t str)> {
+    let package = |(at, line): (usize, &'t str)| {
+        let rest = ["FAIL\t", "ok  \t"].iter().find_map(|word| line.strip_prefix(word))?;
+        Some((at, rest.split(['\t', ' ']).next()?))
+    };
+    lines(start, end).enumerate().filter_map(package).collect()
+}
+
+/// The name of a file above the lines of its places.
+struct Heading {
+    path: String,
+    /// Whether it is marked as the heading of a table, whose rows begin with only a line number.
+    is_table: bool,
+}
+
+struct Reader<'t> {
+    heading: Option<Heading>,
+    /// The line above.
+    above: String,
+    packages: Vec<(usize, &'t str)>,
+}
+
+impl Reader<'_> {
+    fn read(
+        &mut self,
+        at: usize,
+        line: &str,
+        found: &mut impl FnMut(&[Cow<'_, str>], u64) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        if let Some(heading) = &self.heading
+            && let Some(number) = line_below(line, heading.is_table)
+        {
+            found(&[located(&heading.path)], number)?;
+        } else if line.trim().is_empty() {
+            self.heading = None;
+        } else if !is_rule(line) && !self.heading.as_ref().is_some_and(|heading| heading.is_table) {
+            self.heading = heading(line);
+        }
+        for mention in mentions(line) {
+            let paths = self.paths(at, line, &mention);
+            if !paths.is_empty() {
+                found(&paths, mention.line)?;
+            }
+        }
+        self.above.clear();
+        self.above.push_str(line);
+        ControlFlow::Continue(())
+    }
+
+    fn paths<'m>(&self, at: usize, line: &str, mention: &Mention<'m>) -> Vec<Cow<'m, str>> {
+        let written = mention.paths();
+        let mut paths = Vec::new();
+        if let Some(&name) = written.first() {
+            paths.extend(java_paths(mention.before, name).into_iter().map(Cow::Owned));
+            paths.extend(self.go_paths(at, name).into_iter().map(Cow::Owned));
+        }
+        paths.extend(written.iter().map(|path| located(path)));
+        // A terminal breaks a line anywhere, and does not indent the rest.
+        let is_rest =
+            line.starts_with(mention.before) && !mention.before.contains(char::is_whitespace);
+        if is_rest && self.above.len() >= WRAPPED_MIN_COLUMNS {
+            let is_start = |next: char| next.is_whitespace() || super::is_delimiter(next);
+            let start = self.above.rsplit(is_start).next().unwrap_or_default();
+            paths.push(Cow::Owned(format!("{start}{}", mention.before)));
+        }
+        paths
+    }
+
+    /// `go test` names files by their names in the package, which it names afterwards.
+    fn go_paths(&self, at: usize, name: &str) -> Vec<String> {
+        if !name.ends_with(".go") || name.contains(['/', '\\']) {
+            return Vec::new();
+        }
+        let next = self.packages.partition_point(|(line, _)| *line < at);
+        let Some((_, package)) = self.packages.get(next) else { return Vec::new() };
+        let directories = package.match_indices('/').map(|(slash, _)| &package[slash + 1..]);
+        let directories: Vec<&str> = std::iter::once(*package).chain(directories).collect();
+        let last = &directories[directories.len().saturating_sub(PACKAGE_DIRECTORIES)..];
+        last.iter().map(|directory| format!("{directory}/{name}")).collect()
+    }
+}
+
+/// The line number at the start of a line below a heading: eslint's `  12:5  error`, ripgrep's
+/// `12:text`, a table's `  12  text`.
+fn line_below(line: &str, is_table: bool) -> Option<u64> {
+    let (number, rest) = number_and_rest(line.trim_start())?;
+    let is_row = rest.starts_with(':') || (is_table && rest.starts_with(' '));
+    (is_row && number > 0).then_some(number)
+}
+
+/// Whether a line only separates others.
+fn is_rule(line: &str) -> bool {
+    line.chars().all(|next| matches!(next, '-' | '=' | '─' | '━' | '+' | ' '))
+}
+
+/// The heading that a line may be: the path of a file, with nothing else but a marker or a colon.
+fn heading(line: &str) -> Option<Heading> {
+    let text = line.trim();
+    // The markers of PHP_CodeSniffer and PHPStan.
+    let marked = ["FILE: ", "Line "].iter().find_map(|marker| text.strip_prefix(marker));
+    let path = marked.unwrap_or(text).trim().trim_end_matches(':');
+    let is_path = !path.is_empty() && path.len() <= super::PATH_LIMIT_BYTES;
+    is_path.then(|| Heading { path: path.to_owned(), is_table: marked.is_some() })
+}
+
+/// The files of a class that a stack trace names as `at pkg.Class.method(File.java:12)`.
+fn java_paths(before: &str, name: &str) -> Vec<String> {
+    let is_source = [".java", ".kt", ".scala", ".groovy"].iter().any(|end| name.ends_with(end));
+    let Some(method) = before.strip_suffix(name).and_then(|before| before.strip_suffix('(')) else {
+        return Vec::new();
+    };
+    let method = method.rsplit([' ', '\t', '/']).next().unwrap_or_default();
+    let package: Vec<&str> = method.split('.').collect();
+    // The last two names are those of the class and the method.
+    let Some(package) = package.len().checked_sub(2).map(|end| package[..end].join("/")) else {
+        return Vec::new();
+    };
+    if !is_source || name.contains(['/', '\\']) || package.is_empty() {
+        return Vec::new();
+    }
+    SOURCE_ROOTS.iter().map(|root| format!("{root}{package}/{name}")).collect()
+}
+
+/// The path that a program means: of a `file:` URL, of a module of webpack or Vite.
+fn located(path: &str) -> Cow<'_, str> {
+    if let Some(path) = path.strip_prefix("file://") {
+        let path = percent_decode_str(path.strip_prefix("localhost").unwrap_or(path));
+        let path = path.decode_utf8_lossy();
+        let is_drive = path.as_bytes().get(2) == Some(&b':');
+        return match path.strip_prefix('/').filter(|_| cfg!(windows) && is_drive) {
+            Some(path) => Cow::Owned(path.to_owned()),
+            None => Cow::Owned(path.into_owned()),
+        };
+    }
+    let path = match path.starts_with("webpack") {
+        true => path.rsplit_once("/./").map_or(path, |(_, path)| path),
+        false => path,
+    };
+    // Vite's `a.ts?t=17000`.
+    Cow::Borrowed(path.split_once('?').map_or(path, |(path, _)| path))
+}

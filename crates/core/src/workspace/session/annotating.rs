@@ -1,0 +1,241 @@
+//! The lines that the output of a compiler, linter, test or stack trace names, with anchors.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::reading::{LinesAdded, Reading};
+use super::turn::QueuePosition;
+use super::{ReadReport, Session};
+use crate::view::excerpt::Context;
+use crate::view::places::read_places;
+use crate::view::read::ReadRequest;
+use crate::workspace::turns::Access;
+use hashline_base::cancel::Cancel;
+use hashline_base::error::{Error, Result};
+use hashline_base::shape::sized;
+use hashline_disk::fs::{Base, FileKind, FileSystem, Stamp, unicode_path};
+
+/// How much of the files that an output names is shown.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, rename_all = "camelCase", deny_unknown_fields)]
+pub struct AnnotateOptions {
+    /// Where the command ran: the base of relative paths in its output, before that of the session.
+    pub cwd: Option<PathBuf>,
+    /// How many lines around each place are shown.
+    pub context: u64,
+    /// When the command started, in milliseconds after the epoch: files that are newer are reported.
+    #[serde(rename = "since")]
+    pub since_ms: Option<u64>,
+    /// The most files.
+    #[serde(deserialize_with = "sized")]
+    pub max_files: usize,
+    /// The most lines, at most as many as a read shows.
+    pub max_lines: u64,
+    /// The most bytes of text, at most as many as a read shows.
+    #[serde(deserialize_with = "sized")]
+    pub max_bytes: usize,
+}
+
+impl Default for AnnotateOptions {
+    fn default() -> AnnotateOptions {
+        AnnotateOptions {
+            cwd: None,
+            context: 0,
+            since_ms: None,
+            max_files: 20,
+            max_lines: 100,
+            max_bytes: 16 << 10,
+        }
+    }
+}
+
+/// How many different paths of an output are looked up.
+const LOOKUP_LIMIT: usize = 2_000;
+
+/// How many different places of an output are counted.
+const PLACES_LIMIT: usize = 10_000;
+
+/// Whether a path below a root leads to a directory whose files no one edits, but of which stack
+/// traces are full; or to a file of secrets, which is shown only if the model asks for it.
+fn is_skipped(path: &Path) -> bool {
+    const DIRECTORIES: [&str; 4] = [".git", ".hg", "node_modules", "site-packages"];
+    let mut names = path.components().filter_map(|name| name.as_os_str().to_str());
+    names.any(|name| DIRECTORIES.contains(&name) || name == ".env" || name.starts_with(".env."))
+}
+
+impl Session {
+    /// Shows the lines that the output of a program names, such as a compiler, a linter, a test or
+    /// `grep -n`: each once, within limits, and only those of existing text files that the session
+    /// may read. They count as shown. The text is empty if there are none.
+    pub fn annotate(
+        &self,
+        output: &str,
+        options: &AnnotateOptions,
+        cancel: &Cancel,
+    ) -> Result<ReadReport> {
+        let position = self.enqueue(Access::Reads);
+        Ok(self.annotate_at(&position, output, options, cancel)?.with_texts())
+    }
+
+    pub(super) fn annotate_at(
+        &self,
+        position: &QueuePosition,
+        output: &str,
+        options: &AnnotateOptions,
+        cancel: &Cancel,
+    ) -> Result<ReadReport> {
+        let cwd = options.cwd.as_deref().map(|cwd| unicode_path("cwd", cwd)).transpose()?;
+        self.report_at(position, cancel, || {
+            let mut named = NamedPlaces::new(self, cwd)?;
+            read_places(output, cancel, |paths, line| named.add(paths, line, options))?;
+            named.reading(self, options, cancel)
+        })
+    }
+}
+
+/// A file that an output names.
+struct NamedFile {
+    name: PathBuf,
+    stamp: Stamp,
+    /// The lines to show, in the order in which they are named.
+    lines: Vec<u64>,
+}
+
+/// The existing files that an output names, and their lines.
+struct NamedPlaces<'s> {
+    fs: &'s dyn FileSystem,
+    /// The directories that may be read, opened once.
+    bases: Vec<Base>,
+    cwd: Option<&'s str>,
+    /// The numbers of files by the paths that were looked up.
+    by_path: HashMap<String, Option<usize>>,
+    by_name: HashMap<PathBuf, usize>,
+    files: Vec<NamedFile>,
+    /// All places, also those that are too many to show.
+    places: HashSet<(usize, u64)>,
+    chosen: u64,
+    stopped: bool,
+}
+
+impl<'s> NamedPlaces<'s> {
+    fn new(session: &'s Session, cwd: Option<&'s str>) -> Result<Self> {
+        let spelled = |error: Error| error.spelled(session.options.workspace.host.spelling);
+        let own = session.workspace.base().map_err(spelled)?;
+        // A read root that does not exist contains nothing.
+        let others = session.readable.iter().filter_map(|workspace| workspace.base().ok());
+        Ok(NamedPlaces {
+            fs: session.workspace.fs,
+            bases: std::iter::once(own).chain(others).collect(),
+            cwd,
+            by_path: HashMap::new(),
+            by_name: HashMap::new(),
+            files: Vec::new(),
+            places: HashSet::new(),
+            chosen: 0,
+            stopped: false,
+        })
+    }
+
+    /// Adds a place: a line of the first path that is a file.
+    fn add(
+        &mut self,
+        paths: &[Cow<'_, str>],
+        line: u64,
+        options: &AnnotateOptions,
+    ) -> ControlFlow<()> {
+        let Some(file) = paths.iter().find_map(|path| self.file(path)) else {
+            return ControlFlow::Continue(());
+        };
+        if self.places.insert((file, line))
+            && file < options.max_files
+            && self.chosen < options.max_lines
+        {
+            self.files[file].lines.push(line);
+            self.chosen += 1;
+        }
+        self.stopped = self.places.len() >= PLACES_LIMIT;
+        if self.stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    /// The number of the file that a path leads to.
+    fn file(&mut self, path: &str) -> Option<usize> {
+        if let Some(known) = self.by_path.get(path) {
+            return *known;
+        }
+        if self.by_path.len() == LOOKUP_LIMIT {
+            return None;
+        }
+        let file = self.look_up(path);
+        self.by_path.insert(path.to_owned(), file);
+        file
+    }
+
+    fn look_up(&mut self, path: &str) -> Option<usize> {
+        let in_cwd = self.cwd.map(|cwd| Path::new(cwd).join(path).to_string_lossy().into_owned());
+        // Programs on Windows may print `\`, which is not a separator elsewhere.
+        let slashes = path.contains('\\').then(|| path.replace('\\', "/"));
+        let spellings = in_cwd.as_deref().into_iter().chain([path]).chain(slashes.as_deref());
+        let (name, stamp) = spellings.into_iter().find_map(|path| self.existing(path))?;
+        let files = &mut self.files;
+        Some(*self.by_name.entry(name.clone()).or_insert_with(|| {
+            files.push(NamedFile { name, stamp, lines: Vec::new() });
+            files.len() - 1
+        }))
+    }
+
+    /// The regular file at a path that may be read. It is not opened.
+    fn existing(&self, path: &str) -> Option<(PathBuf, Stamp)> {
+        let found = self.bases.iter().find_map(|base| Some((base, base.existing(path).ok()?)));
+        let (base, place) = found?;
+        let (stamp, name) = (self.fs.stamp(&place).ok()?, place.canonical());
+        let below = base.root_path().and_then(|root| name.strip_prefix(root).ok());
+        let is_shown = stamp.kind == FileKind::File && !is_skipped(below.unwrap_or(name));
+        is_shown.then(|| (name.to_owned(), stamp))
+    }
+
+    /// The page of the places.
+    fn reading<'p>(
+        self,
+        session: &'p Session,
+        options: &AnnotateOptions,
+        cancel: &Cancel,
+    ) -> Result<Reading<'p>> {
+        let mut reading =
+            Reading::new(session, true).limited_to(options.max_lines, options.max_bytes);
+        let names: Vec<PathBuf> = self.files.iter().map(|file| file.name.clone()).collect();
+        let context = Context { before: options.context, after: options.context };
+        let mut missing = self.places.len() as u64 - self.chosen;
+        for (file, path) in self.files.into_iter().zip(session.relative(&names)) {
+            let named = file.lines.len() as u64;
+            if named == 0 {
+                continue;
+            }
+            let request = ReadRequest { lines: file.lines, context, ..ReadRequest::new(&path) };
+            let added = reading.add_lines(&request, cancel)?;
+            let full = LinesAdded { shown: 0, existing: named };
+            let LinesAdded { shown, existing } = added.unwrap_or(full);
+            missing += existing - shown;
+            if shown > 0 && is_newer(&file.stamp, options.since_ms) {
+                reading.note_changed(&path);
+            }
+        }
+        if missing > 0 {
+            let at_least = if self.stopped { "at least " } else { "" };
+            let (noun, are) = if missing == 1 { ("place", "is") } else { ("places", "are") };
+            reading.add_note(&format!(
+                "({at_least}{missing} more {noun} of the output {are} not shown.)"
+            ));
+        }
+        Ok(reading)
+    }
+}
+
+/// Whether a file was written after a time. The revision of a document is no time.
+fn is_newer(stamp: &Stamp, since_ms: Option<u64>) -> bool {
+    !stamp.is_document()
+        && since_ms.is_some_and(|since| stamp.modified_ns / 1_000_000 > since.into())
+}

@@ -1,0 +1,298 @@
+//! The places that outputs of programs name, as lines with anchors.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+use hashline_core::{
+    AnnotateOptions, Cancel, Code, Outcome, PatchOperation, ReadReport, ReadRequest, Session,
+    SessionOptions, ViewKind,
+};
+use serde_json::Value;
+
+/// The lines of each file of a scene.
+const LINES: u64 = 60;
+
+struct Scene {
+    dir: tempfile::TempDir,
+    session: Session,
+}
+
+impl Scene {
+    fn new(files: &[&str]) -> Scene {
+        Scene::with(files, |options| options)
+    }
+
+    fn with(files: &[&str], change: impl FnOnce(SessionOptions) -> SessionOptions) -> Scene {
+        let dir = tempfile::tempdir().unwrap();
+        let session = Session::new(change(SessionOptions::in_dir(dir.path()))).unwrap();
+        let scene = Scene { dir, session };
+        files.iter().for_each(|file| scene.write(file));
+        scene
+    }
+
+    fn write(&self, file: &str) {
+        let path = self.dir.path().join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, (1..=LINES).map(|line| format!("{file} {line}\n")).collect::<String>())
+            .unwrap();
+    }
+
+    fn annotate(&self, output: &str) -> ReadReport {
+        self.annotate_with(output, &AnnotateOptions::default())
+    }
+
+    fn annotate_with(&self, output: &str, options: &AnnotateOptions) -> ReadReport {
+        let output = output.replace("<dir>", &self.dir.path().to_string_lossy());
+        self.session.annotate(&output, options, &Cancel::default()).unwrap()
+    }
+}
+
+fn shown(report: &ReadReport) -> Vec<(String, u64)> {
+    let of_view = |view: &hashline_core::FileView| {
+        let lines = view.as_text().unwrap().match_lines.clone().unwrap();
+        let path = view.path.replace('\\', "/");
+        lines.into_iter().map(|line| (path.clone(), line)).collect::<Vec<_>>()
+    };
+    report.views.iter().flat_map(of_view).collect()
+}
+
+fn lines(report: &ReadReport) -> Vec<u64> {
+    shown(report).into_iter().map(|(_, line)| line).collect()
+}
+
+#[test]
+fn outputs_of_tools_name_their_places() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/outputs.jsonl");
+    let text = fs::read_to_string(path).unwrap();
+    let mut wrong = String::new();
+    for row in text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()) {
+        let place =
+            |place: &Value| (place[0].as_str().unwrap().to_owned(), place[1].as_u64().unwrap());
+        let expected: Vec<_> = row["places"].as_array().unwrap().iter().map(place).collect();
+        let files: Vec<&str> = expected.iter().map(|(file, _)| file.as_str()).collect();
+        let scene = Scene::new(&files);
+        scene.write("node_modules/x/index.js");
+        let report = scene.annotate(row["output"].as_str().unwrap());
+        let found = shown(&report);
+        if found != expected {
+            writeln!(wrong, "{}: {found:?}, expected {expected:?}", row["tool"]).unwrap();
+        }
+        for (file, line) in found {
+            assert!(report.text.contains(&format!("|{file} {line}")), "{}", report.text);
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+fn rows_are_those_of_a_read_and_count_as_shown() {
+    let scene = Scene::new(&["a.ts"]);
+    let other = Session::in_dir(scene.dir.path()).unwrap();
+    let read = other.read(ReadRequest { lines: vec![3], ..ReadRequest::from("a.ts") }).unwrap();
+    let report = scene.annotate("a.ts:3:7: error\n");
+    assert_eq!(report.text, format!("--- a.ts ---\n{}", read.text));
+    assert_eq!(report.views[0].text, read.text);
+    let edit =
+        |line: &str| scene.session.apply(PatchOperation::set_line("a.ts", line, "x")).unwrap();
+    assert!(matches!(edit(&read.text), Outcome::Applied(_)));
+    let unseen = other.read("a.ts").unwrap().text.lines().nth(8).unwrap().to_owned();
+    let Outcome::Rejected(rejected) = edit(unseen.split('|').next().unwrap()) else { panic!() };
+    assert_eq!(rejected.failures[0].code, Code::NotShown);
+}
+
+#[test]
+fn context_lines_are_shown_by_option() {
+    let scene = Scene::new(&["a.ts"]);
+    let options = AnnotateOptions { context: 1, ..AnnotateOptions::default() };
+    let report = scene.annotate_with("a.ts:3: x\na.ts:4: x\na.ts:9: x\n", &options);
+    let rows = report.text.lines().map(|row| row.split('|').next_back().unwrap());
+    let expected = [
+        "--- a.ts ---",
+        "a.ts 2",
+        "a.ts 3",
+        "a.ts 4",
+        "a.ts 5",
+        "...",
+        "a.ts 8",
+        "a.ts 9",
+        "a.ts 10",
+    ];
+    assert_eq!(rows.collect::<Vec<_>>(), expected);
+    assert_eq!(lines(&report), [3, 4, 9]);
+}
+
+#[test]
+fn a_file_that_is_newer_than_the_command_is_named() {
+    let scene = Scene::new(&["a.ts", "b.ts"]);
+    let hour = std::time::Duration::from_secs(3_600);
+    let now = std::time::SystemTime::now();
+    let file = fs::File::options().write(true).open(scene.dir.path().join("a.ts")).unwrap();
+    file.set_modified(now - hour).unwrap();
+    let since = now.duration_since(std::time::UNIX_EPOCH).unwrap() - hour / 2;
+    let since_ms = Some(since.as_millis() as u64);
+    let options = AnnotateOptions { since_ms, ..AnnotateOptions::default() };
+    let report = scene.annotate_with("a.ts:3: x\nb.ts:3: x\n", &options);
+    assert_eq!(report.changed, ["b.ts"]);
+    let note = "(b.ts changed after the command started: its lines are shown as they are now.)";
+    assert!(report.text.ends_with(note), "{}", report.text);
+    assert!(scene.annotate("b.ts:3: x\n").changed.is_empty());
+}
+
+#[test]
+fn relative_paths_start_where_the_command_ran() {
+    let scene = Scene::new(&["a.ts", "sub/a.ts", "sub/b.ts"]);
+    let options = AnnotateOptions { cwd: Some("sub".into()), ..AnnotateOptions::default() };
+    let report = scene.annotate_with("a.ts:3: x\nb.ts:4: x\nsub/b.ts:5: x\n", &options);
+    let expected = [("sub/a.ts", 3), ("sub/b.ts", 4), ("sub/b.ts", 5)];
+    assert_eq!(shown(&report), expected.map(|(path, line)| (path.to_owned(), line)));
+}
+
+#[test]
+fn only_existing_lines_of_readable_text_files_are_shown() {
+    let scene = Scene::new(&["a.ts", ".env", ".env.local", "empty.ts"]);
+    let outside = tempfile::tempdir().unwrap();
+    fs::write(outside.path().join("secret.ts"), "secret\n").unwrap();
+    fs::write(scene.dir.path().join("empty.ts"), "").unwrap();
+    fs::write(scene.dir.path().join("image.png"), b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR").unwrap();
+    fs::write(scene.dir.path().join("binary.bin"), b"a\0b\n").unwrap();
+    fs::create_dir(scene.dir.path().join("dir.ts")).unwrap();
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(
+            outside.path().join("secret.ts"),
+            scene.dir.path().join("link.ts"),
+        )
+        .unwrap();
+        let fifo = scene.dir.path().join("fifo.ts");
+        rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, 0o600.into(), 0)
+            .unwrap();
+    }
+    let secret = outside.path().join("secret.ts").to_string_lossy().into_owned();
+    let names = [
+        "link.ts",
+        "fifo.ts",
+        "dir.ts",
+        "image.png",
+        "binary.bin",
+        "empty.ts",
+        ".env",
+        ".env.local",
+        "none.ts",
+        "../secret.ts",
+        ".",
+        "/",
+        &secret,
+    ];
+    let output: String = names.iter().map(|name| format!("{name}:1:1: x\n")).collect();
+    let report = scene.annotate(&output);
+    assert_eq!((report.text.as_str(), report.views.len(), report.images.len()), ("", 0, 0));
+    let report = scene.annotate("a.ts:0: x\na.ts:999: x\na.ts:99999999999999999999: x\na.ts:60\n");
+    assert_eq!(lines(&report), [60]);
+    assert!(!report.text.contains("not shown"), "{}", report.text);
+    // The end of the file, as compilers name it.
+    assert_eq!(lines(&scene.annotate("a.ts:61:1: error: unexpected end of file\n")), [60]);
+}
+
+#[test]
+fn read_roots_are_readable() {
+    let outside = tempfile::tempdir().unwrap();
+    fs::write(outside.path().join("lib.ts"), "one\ntwo\n").unwrap();
+    let read_roots = vec![outside.path().to_owned()];
+    let scene = Scene::with(&[], |options| SessionOptions { read_roots, ..options });
+    let output = format!("    at f ({}:2:1)\n", outside.path().join("lib.ts").display());
+    let report = scene.annotate(&output);
+    assert_eq!(lines(&report), [2]);
+    assert!(report.text.ends_with("|two"), "{}", report.text);
+}
+
+#[test]
+fn documents_are_shown_in_place_of_files() {
+    let scene = Scene::new(&["a.ts"]);
+    scene.session.set_document("a.ts", "one\ntwo\n", None).unwrap();
+    let options = AnnotateOptions { since_ms: Some(0), ..AnnotateOptions::default() };
+    let report = scene.annotate_with("a.ts:2:1: x", &options);
+    assert!(report.text.ends_with("|two"), "{}", report.text);
+    assert!(report.changed.is_empty());
+}
+
+#[test]
+fn limits_bound_files_lines_and_bytes() {
+    let names: Vec<String> = (0..30).map(|file| format!("f{file}.ts")).collect();
+    let files: Vec<&str> = names.iter().map(String::as_str).collect();
+    let scene = Scene::new(&files);
+    let output: String = (1..=LINES)
+        .flat_map(|line| files.iter().map(move |file| format!("{file}:{line}:1: x\n")))
+        .collect();
+    let default = AnnotateOptions::default;
+    let all = scene.annotate(&output);
+    assert_eq!((all.views.len(), shown(&all).len()), (20, 100));
+    assert!(all.text.ends_with("(1700 more places of the output are not shown.)"), "{}", all.text);
+    let few = scene.annotate_with(&output, &AnnotateOptions { max_lines: 5, ..default() });
+    assert_eq!(shown(&few).len(), 5);
+    let short = scene.annotate_with(&output, &AnnotateOptions { max_bytes: 60, ..default() });
+    assert!(short.views.len() == 1 && short.text.len() < 120, "{}", short.text);
+    let one = scene.annotate_with(&output, &AnnotateOptions { max_files: 1, ..default() });
+    assert_eq!(one.views.len(), 1);
+    let none = scene.annotate_with("f1.ts:1: x", &AnnotateOptions { max_files: 0, ..default() });
+    assert_eq!(none.text, "(1 more place of the output is not shown.)");
+}
+
+#[test]
+fn hostile_outputs_are_bounded() {
+    let scene = Scene::new(&["a.ts"]);
+    let mut million = String::new();
+    for place in 0..1_000_000 {
+        writeln!(million, "x{place}.ts:{place}:1: x").unwrap();
+    }
+    let digits = "1:".repeat(5 << 20);
+    let one_line = "a.ts:1 ".repeat(10 << 17);
+    let lines_of_a = (1..200_000).map(|line| format!("a.ts:{line}\n")).collect::<String>();
+    let garbage: String =
+        (0..1_000_000_u64).map(|at| char::from((at * 7919 % 256) as u8)).collect();
+    let escapes = "\x1b[".repeat(1 << 20) + "\x1b]8;;";
+    let returns = "\r".repeat(1 << 20);
+    for output in [&million, &digits, &one_line, &lines_of_a, &garbage, &escapes, &returns] {
+        let report = scene.annotate(output);
+        assert!(report.text.len() < 16 << 10);
+        assert!(shown(&report).iter().all(|(path, _)| path == "a.ts"));
+    }
+    // The start and the end are read.
+    let long = format!("a.ts:3: x\n{}\na.ts:9: x\n", "filler\n".repeat(2 << 20));
+    assert_eq!(lines(&scene.annotate(&long)), [3, 9]);
+}
+
+#[test]
+fn no_line_makes_the_parser_panic() {
+    let scene = Scene::new(&["a.ts"]);
+    let pieces = [
+        "a.ts", ":", "3", "(", ")", "é", "│", "\"", " ", "line ", "#L", "\x1b[0m", ",", "\\",
+        "://", "[", "]: ", "\r", "\n",
+    ];
+    let mut state = 1_u64;
+    let mut output = String::new();
+    for _ in 0..20_000 {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        output += pieces[(state >> 33) as usize % pieces.len()];
+    }
+    scene.annotate(&output);
+}
+
+#[test]
+fn a_cancelled_call_shows_nothing() {
+    let scene = Scene::new(&["a.ts"]);
+    let cancel = Cancel::default();
+    cancel.cancel();
+    let error = scene.session.annotate("a.ts:3", &AnnotateOptions::default(), &cancel).unwrap_err();
+    assert_eq!(error.code, Code::Aborted);
+}
+
+#[test]
+fn a_read_of_single_lines_ignores_those_that_do_not_exist() {
+    let scene = Scene::new(&["a.ts"]);
+    let lines = vec![900, 7, 0, 7, 2];
+    let request = ReadRequest { lines, ..ReadRequest::from(Path::new("a.ts")) };
+    let report = scene.session.read(request).unwrap();
+    let ViewKind::Text(view) = &report.views[0].kind else { panic!("{report:?}") };
+    assert_eq!((view.match_lines.as_deref(), view.match_count), (Some(&[2, 7][..]), Some(2)));
+}
