@@ -30,7 +30,7 @@ test('the lines that an output names can be edited at once', () =>
     assert.deepEqual(after.changed, [normalize('src/a.js')])
   }))
 
-test('outputs that are no valid Unicode, and misuse', () =>
+test('outputs that are not valid Unicode, and misuse', () =>
   withDir({ 'a.js': 'a\n' }, async (dir) => {
     const session = new HashSession({ cwd: dir })
     const rows = (/** @type {any} */ output) => session.annotateSync(output).views.length

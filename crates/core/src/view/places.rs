@@ -18,7 +18,7 @@ const PATH_LIMIT_BYTES: usize = 1_024;
 /// How many places of a line are read.
 const LINE_PLACES: usize = 100;
 
-/// A longer number is no line of a file.
+/// The most digits of a line number.
 const MAX_DIGITS: usize = 9;
 
 /// How many words before a number can be the start of a path with spaces.

@@ -53,7 +53,7 @@ impl Default for AnnotateOptions {
     }
 }
 
-/// How many different paths of an output are looked up.
+/// How many different paths of an output are checked.
 const LOOKUP_LIMIT: usize = 2_000;
 
 /// How many different places of an output are counted.
@@ -111,7 +111,7 @@ struct NamedPlaces<'s> {
     /// The directories that may be read, opened once.
     bases: Vec<Base>,
     cwd: Option<&'s str>,
-    /// The numbers of files by the paths that were looked up.
+    /// The numbers of files by the paths that were checked.
     by_path: HashMap<String, Option<usize>>,
     by_name: HashMap<PathBuf, usize>,
     files: Vec<NamedFile>,
@@ -234,7 +234,7 @@ impl<'s> NamedPlaces<'s> {
     }
 }
 
-/// Whether a file was written after a time. The revision of a document is no time.
+/// Whether a file was written after a time. Documents have a revision in place of the time.
 fn is_newer(stamp: &Stamp, since_ms: Option<u64>) -> bool {
     !stamp.is_document()
         && since_ms.is_some_and(|since| stamp.modified_ns / 1_000_000 > since.into())

@@ -126,7 +126,7 @@ impl<'s> Reading<'s> {
         Ok(Some(added))
     }
 
-    /// Adds a line of the page that is no part of a file.
+    /// Adds a line below the files.
     pub(super) fn add_note(&mut self, note: &str) {
         self.begin_block();
         self.report.text += note;
