@@ -3,7 +3,7 @@
 use std::fs;
 
 use hashline_core::{Cancel, Code, JsonRequest, Query, SearchQuery, SessionOptions};
-use hashline_core::{PatchOptions, ReadRequest, Session, Workspace};
+use hashline_core::{PatchOptions, ReadRequest, Session, UndoRequest, Workspace};
 use hashline_disk::fs::{NEIGHBOURS_LIMIT, OsFileSystem};
 use serde_json::{Value, json};
 
@@ -221,7 +221,9 @@ fn undoing_a_patch_puts_back_a_name_that_looks_like_another_one() {
         {"op": "move_file", "from": "A.txt", "to": "b.txt"},
     ]);
     applied(session.apply(json!({"operations": operations})).unwrap());
-    for undone in session.undo(1, &PatchOptions::default(), &Cancel::default()).unwrap() {
+    for undone in
+        session.undo(&UndoRequest::default(), &PatchOptions::default(), &Cancel::default()).unwrap()
+    {
         applied(undone);
     }
     assert!(project.exists("a.txt") && project.exists("A.txt") && !project.exists("b.txt"));

@@ -27,7 +27,7 @@ pub(crate) fn readings(pattern: &str) -> Option<Readings> {
         let part = match c {
             '\\' => {
                 let escaped = chars.next();
-                // An escape such as `\w` is no literal character that a repetition could follow.
+                // A repetition after an escape such as `\w` is not meant literally.
                 here = None;
                 escaped.filter(|c| SWAPPED.contains(c) && !is_in_class).map(|escaped| {
                     (is_grep, is_likely) = (true, true);
