@@ -33,7 +33,9 @@ pub(crate) fn outline(source: &Source) -> Outline {
             });
         }
         outline.definitions.push(Definition {
+            qualifier: String::new(),
             name: heading.title.clone(),
+            is_extension: false,
             first: heading.first,
             last,
             is_test: false,

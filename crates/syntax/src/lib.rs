@@ -22,6 +22,7 @@ mod rows;
 mod scanner;
 mod source;
 mod structure;
+mod symbol;
 mod walk;
 
 pub use block::{NoBlock, NoBlockReason};
@@ -30,4 +31,5 @@ pub use detect::language_of;
 pub use language::{LANGUAGES, Language};
 pub use parse::{SOURCE_LIMIT_BYTES, SourceText};
 pub use source::Source;
-pub use structure::{Block, Definition, Fault, Fold, Outline};
+pub use structure::{Block, Definition, Fault, Fold, Outline, Symbol};
+pub use symbol::SymbolName;

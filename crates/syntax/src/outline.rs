@@ -240,7 +240,7 @@ impl<'a> Outliner<'a> {
 
     fn definition(&mut self, node: Node<'_>, depth: u32) {
         let is_marked_as_test = self.is_marked_as_test(node, depth);
-        let Some(name) = name_of(self.source, node) else { return };
+        let Some((qualifier, name)) = name_of(self.source, node) else { return };
         let last = self.source.row_of(extent(self.source, node).1.saturating_sub(1));
         let first = self.source.row_of(own_start(node, self.source.kinds()));
         if self.source.kinds().only_long && first == last {
@@ -249,9 +249,11 @@ impl<'a> Outliner<'a> {
         let outer = self.ancestors.last().map(|&(_, index)| &self.outline.definitions[index]);
         let is_test = outer.is_some_and(|outer| outer.is_test)
             || is_marked_as_test
-            || is_test_by_itself(self.source, node, &name);
+            || (qualifier.is_empty() && is_test_by_itself(self.source, node, &name));
         self.outline.definitions.push(Definition {
+            qualifier,
             name,
+            is_extension: is_one_of(node, self.source.kinds().extensions),
             first: first as u32 + 1,
             last: last as u32 + 1,
             is_test,
@@ -328,8 +330,9 @@ fn name_folds(outline: &mut Outline) {
     }
 }
 
-/// The name of a definition; `None` if the node is not one.
-fn name_of(source: &Source, node: Node<'_>) -> Option<String> {
+/// The qualifier and the name of a definition; `None` if the node is not one.
+fn name_of(source: &Source, node: Node<'_>) -> Option<(String, String)> {
+    let unqualified = |name| (String::new(), name);
     let kinds = source.kinds();
     let kind = node.kind();
     if let Some((_, fields)) = kinds.definitions.iter().find(|(definition, _)| *definition == kind)
@@ -338,21 +341,23 @@ fn name_of(source: &Source, node: Node<'_>) -> Option<String> {
             return None;
         }
         if fields.is_empty() {
-            return Some(cut(source
-                .slice(node)
+            let first = source.slice(node);
+            return Some(unqualified(cut(first
                 .lines()
                 .next()?
-                .trim_end_matches(['{', ' ', '\r'])));
+                .trim_end_matches(['{', ' ', '\r']))));
         }
         let parts = fields.iter().filter_map(|name| field(node, name));
-        let parts: Vec<String> =
+        let mut parts: Vec<String> =
             parts.map(|part| unquoted(&source.slice(declared(part)))).collect();
-        return Some(parts.join(" "));
+        let name = parts.pop().unwrap_or_default();
+        return Some((parts.join(" "), name));
     }
     if let Some((_, name, value)) = kinds.bindings.iter().find(|(binding, _, _)| *binding == kind) {
         let value = field(node, value)?;
         let name = field(node, name)?;
-        return is_one_of(value, kinds.functions).then(|| cut(&source.slice(name)));
+        let is_definition = is_one_of(value, kinds.functions);
+        return is_definition.then(|| unqualified(cut(&source.slice(name))));
     }
     let Tests::Calls(calls) = kinds.tests else { return None };
     if kind != "call_expression" {
@@ -362,7 +367,7 @@ fn name_of(source: &Source, node: Node<'_>) -> Option<String> {
     let callee_text = cut(&source.slice(callee));
     let first = callee_text.split(['.', '(', '`']).next()?;
     let title = field(node, "arguments")?.named_child(0)?;
-    calls.contains(&first).then(|| unquoted(&source.slice(title)))
+    calls.contains(&first).then(|| unqualified(unquoted(&source.slice(title))))
 }
 
 /// The name in a C declarator, which may be nested.

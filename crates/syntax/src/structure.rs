@@ -29,8 +29,12 @@ pub struct Fold {
 /// A function, type, section or the like.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Definition {
+    /// What belongs to it by its name: the receiver of a Go method, the trait of a Rust `impl`.
+    pub qualifier: String,
     /// Its name, or its start if it has none.
     pub name: String,
+    /// Whether it adds to a type that is defined elsewhere, as a Rust `impl` does.
+    pub is_extension: bool,
     /// The line where it starts, after decorators and annotations.
     pub first: u32,
     /// Its last line.
@@ -39,6 +43,19 @@ pub struct Definition {
     pub is_test: bool,
     /// The number of definitions around it.
     pub depth: u32,
+}
+
+/// A definition that was found by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Symbol {
+    /// Its name after those of the definitions around it: `Class.method`.
+    pub path: String,
+    /// Its first line, including comments, attributes and decorators above it.
+    pub first: u32,
+    /// The line where the definition itself starts.
+    pub start: u32,
+    /// Its last line.
+    pub last: u32,
 }
 
 /// The definitions and folds of a text, each sorted by their starts.

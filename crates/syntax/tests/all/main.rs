@@ -1,4 +1,4 @@
-//! Tests of the public interface: languages, errors, blocks, outlines, hostile texts.
+//! Tests of the public interface: languages, errors, blocks, outlines, symbols, hostile texts.
 
 mod blocks;
 mod clean;
@@ -6,6 +6,7 @@ mod hostile;
 mod languages;
 mod outlines;
 mod samples;
+mod symbols;
 
 use hashline_syntax::{Budget, Source, language_of};
 

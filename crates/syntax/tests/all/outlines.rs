@@ -12,7 +12,8 @@ fn definitions(name: &str, text: &str) -> Vec<String> {
     let line = |one: &hashline_syntax::Definition| {
         let mark = if one.is_test { "*" } else { "" };
         let indent = " ".repeat(one.depth as usize);
-        format!("{indent}{}{mark} {}-{}", one.name, one.first, one.last)
+        let name = [&*one.qualifier, &*one.name].join(" ");
+        format!("{indent}{}{mark} {}-{}", name.trim_start(), one.first, one.last)
     };
     outline.definitions.iter().map(line).collect()
 }

@@ -1,0 +1,149 @@
+//! Definitions by name: `Class.method`, `module::Type::function`, the title of a section.
+
+use crate::budget::Budget;
+use crate::source::Source;
+use crate::structure::{Definition, Symbol};
+
+/// What separates the parts of a name, in any language.
+const SEPARATORS: [&str; 4] = ["::", "->", ".", "#"];
+
+/// How many definitions around one are compared, from the innermost.
+const PATH_LIMIT: usize = 64;
+
+/// The name of a definition, which the names of some definitions around it can precede, as in
+/// `Class.method`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SymbolName {
+    text: String,
+    parts: Vec<String>,
+}
+
+impl SymbolName {
+    /// Reads a name; `None` if it has no part, as `""` and `"."`.
+    pub fn parse(text: &str) -> Option<SymbolName> {
+        let text = text.trim().trim_end_matches("()");
+        let parts = parts(text);
+        (!parts.is_empty()).then(|| SymbolName { text: text.to_owned(), parts })
+    }
+
+    /// The last part, which the text of a definition contains.
+    pub fn last(&self) -> &str {
+        self.parts.last().map_or("", String::as_str)
+    }
+
+    /// Whether it names a definition within others: it has the same last part, and its other parts
+    /// are among theirs, in the same order.
+    fn matches(&self, around: &[&Definition], definition: &Definition) -> bool {
+        if definition.name == self.text {
+            return true;
+        }
+        let Some((last, before)) = self.parts.split_last() else { return false };
+        let mut path = parts_of(definition);
+        if path.pop().as_ref() != Some(last) {
+            return false;
+        }
+        let around = around.iter().flat_map(|outer| parts_of(outer));
+        let mut path = around.chain(path);
+        before.iter().all(|part| path.any(|of_path| of_path == *part))
+    }
+}
+
+impl Source {
+    /// The definitions with a name, sorted by their first lines; `None` if the search exceeds the
+    /// budget. Tests count only if nothing else has the name, and so do extensions of a type.
+    pub fn symbols(&self, name: &SymbolName, budget: &Budget<'_>) -> Option<Vec<Symbol>> {
+        let outline = self.outline(budget)?;
+        let mut found: Vec<(&Definition, String)> = Vec::new();
+        let mut around: Vec<&Definition> = Vec::new();
+        for definition in &outline.definitions {
+            around.truncate(definition.depth as usize);
+            let inner = &around[around.len().saturating_sub(PATH_LIMIT)..];
+            if name.matches(inner, definition) {
+                found.push((definition, joined(inner, definition)));
+            }
+            around.push(definition);
+        }
+        let rank = |definition: &Definition| (definition.is_extension, definition.is_test);
+        let best = found.iter().map(|(definition, _)| rank(definition)).min();
+        found.retain(|(definition, _)| Some(rank(definition)) == best);
+        let mut symbols: Vec<Symbol> = Vec::new();
+        for (definition, path) in found {
+            let symbol = self.symbol(definition, path, budget);
+            match symbols.last_mut() {
+                // Overloads, and the constructor of a class with the same name.
+                Some(above) if above.is_continued_by(&symbol) => {
+                    above.last = above.last.max(symbol.last);
+                }
+                _ => symbols.push(symbol),
+            }
+        }
+        Some(symbols)
+    }
+
+    /// The whole lines of a definition, with the comments and attributes above it.
+    fn symbol(&self, definition: &Definition, path: String, budget: &Budget<'_>) -> Symbol {
+        let &Definition { first: start, last, .. } = definition;
+        let block = self.block(start, budget).ok();
+        let block = block.filter(|block| block.start == start && block.last >= last);
+        let (first, last) = block.map_or((start, last), |block| (block.first, block.last));
+        Symbol { path, first, start, last }
+    }
+}
+
+impl Symbol {
+    fn is_continued_by(&self, next: &Symbol) -> bool {
+        next.first <= self.last || (next.path == self.path && next.first == self.last + 1)
+    }
+}
+
+fn joined(path: &[&Definition], definition: &Definition) -> String {
+    let names = path.iter().copied().chain([definition]).flat_map(|one| {
+        let mut names = parts(&one.name);
+        if one.is_extension {
+            // The type alone: `impl From<T> for Pool` is `Pool`.
+            names.truncate(1);
+        } else if let Some(receiver) = receiver(&one.qualifier) {
+            names.insert(0, receiver);
+        }
+        names
+    });
+    names.collect::<Vec<_>>().join(".")
+}
+
+/// The type in `(s *Stack[T])`.
+fn receiver(qualifier: &str) -> Option<String> {
+    words(qualifier.split('[').next()?).pop()
+}
+
+fn words(text: &str) -> Vec<String> {
+    let is_part = |char: char| char.is_alphanumeric() || char == '_';
+    let words = text.split(|char| !is_part(char)).filter(|word| !word.is_empty());
+    words.map(str::to_owned).collect()
+}
+
+/// The parts of a definition's own name, after those of its qualifier.
+fn parts_of(definition: &Definition) -> Vec<String> {
+    let Definition { qualifier, name, is_extension, .. } = definition;
+    let own = if *is_extension { words(name) } else { parts(name) };
+    words(qualifier).into_iter().chain(own).collect()
+}
+
+/// The parts of a name. A title is one part, however many dots it has.
+fn parts(name: &str) -> Vec<String> {
+    if name.contains(char::is_whitespace) {
+        return vec![name.to_owned()];
+    }
+    let (mut parts, mut rest) = (Vec::new(), name.trim_matches(['[', ']']));
+    while !rest.is_empty() {
+        let ends = SEPARATORS.iter().filter_map(|by| Some((rest.find(by)?, by.len())));
+        let (end, separator) = ends.min().unwrap_or((rest.len(), 0));
+        let part = &rest[..end];
+        // Type parameters are not part of the name.
+        let part = part.find('<').filter(|&at| at > 0).map_or(part, |at| &part[..at]);
+        if !part.is_empty() {
+            parts.push(part.to_owned());
+        }
+        rest = &rest[end + separator..];
+    }
+    parts
+}

@@ -1,0 +1,77 @@
+//! Definitions by name.
+
+use hashline_syntax::SymbolName;
+
+use crate::samples::*;
+use crate::{budget, parse};
+
+/// `path first-last` of the definitions with a name.
+fn found(file: &str, text: &str, name: &str) -> Vec<String> {
+    let name = SymbolName::parse(name).unwrap();
+    let symbols = parse(file, text).symbols(&name, &budget()).unwrap();
+    symbols.iter().map(|one| format!("{} {}-{}", one.path, one.first, one.last)).collect()
+}
+
+#[test]
+fn definitions_are_found_by_their_names() {
+    for (file, text, name, expected) in [
+        ("a.js", JAVASCRIPT, "Queue.push", &["Queue.push 7-18"][..]),
+        ("a.js", JAVASCRIPT, "Queue#push()", &["Queue.push 7-18"]),
+        ("a.js", JAVASCRIPT, "load", &["load 21-26"]),
+        ("a.js", JAVASCRIPT, "takes items", &["Queue.takes items 47-49"]),
+        ("a.ts", TYPESCRIPT, "Store", &["Store 3-17"]),
+        ("a.ts", TYPESCRIPT, "Inner.cast", &["Inner.cast 34-36"]),
+        ("a.py", PYTHON, "Ledger", &["Ledger 6-35"]),
+        ("a.py", PYTHON, "Ledger.add", &["Ledger.add 16-24"]),
+        ("a.py", PYTHON, "test_total", &["test_total 45-46"]),
+        ("a.rs", RUST, "Pool::take", &["Pool.take 16-26"]),
+        ("a.rs", RUST, "From.from", &["Pool.from 37-43"]),
+        ("a.go", GO, "Router.Find", &["Router.Find 15-30"]),
+        ("A.java", JAVA, "Basket.iterator", &["Basket.iterator 12-21"]),
+        ("a.json", JSON, "scripts", &["scripts 3-6"]),
+        ("a.css", CSS, ".wide::after", &["@media (min-width: 40em).wide.after 11-13"]),
+        ("a.toml", TOML, "target.linux", &["target.linux 4-10"]),
+    ] {
+        assert_eq!(found(file, text, name), expected, "{file} {name}");
+    }
+}
+
+#[test]
+fn names_are_compared_as_wholes() {
+    for name in ["Que", "queue", "ush", "push.Queue", "Stack.push", "Queue.push.push", "items"] {
+        assert_eq!(found("a.js", JAVASCRIPT, name), [] as [&str; 0], "{name}");
+    }
+    for nothing in ["", " ", ".", "()", "::", "[]"] {
+        assert_eq!(SymbolName::parse(nothing), None, "{nothing}");
+    }
+}
+
+#[test]
+fn a_class_is_preferred_to_its_tests_and_extensions() {
+    assert_eq!(found("a.js", JAVASCRIPT, "Queue"), ["Queue 3-19"]);
+    assert_eq!(found("a.rs", RUST, "Pool"), ["Pool 5-13"]);
+    let only = "impl A for Pool {\n    fn a() {\n    }\n}\n\nimpl Pool {\n    fn b() {\n    }\n}\n";
+    assert_eq!(found("a.rs", only, "Pool"), ["Pool 1-4", "Pool 6-9"]);
+}
+
+#[test]
+fn overloads_are_one_definition_and_others_are_listed() {
+    let overloads =
+        "// All.\nfunction f(a: 1): 1\nfunction f(a: 2): 2\nfunction f(a) {\n  return a\n}\n";
+    assert_eq!(found("a.ts", overloads, "f"), ["f 2-6"]);
+    let two =
+        "class A {\n  f() {\n    return 1\n  }\n}\nclass B {\n  f() {\n    return 2\n  }\n}\n";
+    assert_eq!(found("a.js", two, "f"), ["A.f 2-4", "B.f 7-9"]);
+    assert_eq!(found("a.js", two, "B.f"), ["B.f 7-9"]);
+    let java = "class Box {\n  Box() {\n  }\n}\n";
+    assert_eq!(found("Box.java", java, "Box"), ["Box 1-4"]);
+    assert_eq!(found("Box.java", java, "Box.Box"), ["Box.Box 2-3"]);
+}
+
+#[test]
+fn sections_are_found_by_their_titles() {
+    let text = "# Guide v1.2\n\n## Install the tool\n\nRun it.\n\n## Next\n\nEnd.\n";
+    assert_eq!(found("a.md", text, "Install the tool"), ["Guide v1.2.Install the tool 3-5"]);
+    assert_eq!(found("a.md", text, "Guide v1.2"), ["Guide v1.2 1-9"]);
+    assert_eq!(found("a.md", text, "tool"), [] as [&str; 0]);
+}
