@@ -39,6 +39,7 @@ pub struct FileView {
     next_line: Option<f64>,
     match_lines: Option<Vec<f64>>,
     match_count: Option<f64>,
+    symbols: Option<Vec<SymbolPlace>>,
     mime_type: Option<Word>,
     error: Option<ViewError>,
 }
@@ -61,6 +62,7 @@ bulk!(FileView {
     next_line: "nextLine",
     match_lines: "matchLines",
     match_count: "matchCount",
+    symbols: "symbols",
     mime_type: "mimeType",
     checksum: "checksum",
     error: "error"
@@ -80,6 +82,29 @@ impl From<Error> for ViewError {
     fn from(error: Error) -> ViewError {
         ViewError { code: Word(error.code.as_str()), message: error.message.into() }
     }
+}
+
+/// Where a definition is.
+#[napi(object, object_from_js = false)]
+pub struct SymbolPlace {
+    /// Its name after those of the definitions around it: `Class.method`.
+    pub name: String,
+    /// Its first line, including comments, attributes and decorators above it.
+    pub start_line: f64,
+    /// Its last line.
+    pub end_line: f64,
+}
+
+impl From<core::SymbolPlace> for SymbolPlace {
+    fn from(place: core::SymbolPlace) -> SymbolPlace {
+        let core::SymbolPlace { name, start_line, end_line, .. } = place;
+        SymbolPlace { name, start_line: start_line as f64, end_line: end_line as f64 }
+    }
+}
+
+/// The definitions; `None` if there are none.
+pub fn symbols_of(symbols: Vec<core::SymbolPlace>) -> Option<Vec<SymbolPlace>> {
+    (!symbols.is_empty()).then(|| symbols.into_iter().map(SymbolPlace::from).collect())
 }
 
 /// The first and the last line of each fold; `None` if there are none.
@@ -111,6 +136,7 @@ impl FileView {
                     .match_lines
                     .map(|lines| lines.into_iter().map(|line| line as f64).collect()),
                 match_count: shown.match_count.map(|count| count as f64),
+                symbols: symbols_of(shown.symbols),
                 checksum: shown.checksum.map(|checksum| checksum.to_string()),
                 ..bare
             },

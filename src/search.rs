@@ -71,6 +71,8 @@ pub struct Skipped {
     pub binary: f64,
     /// Files over the size limit; `errors` names them.
     pub too_large: f64,
+    /// Files that contain the name of the symbol, but whose structure is not known.
+    pub unknown_structure: f64,
 }
 
 /// The directories that were skipped for a reason.
@@ -95,6 +97,8 @@ pub struct FileMatches {
     pub line_count: f64,
     /// Whether a limit omitted matches or lines around them.
     pub truncated: bool,
+    /// With `symbol`: the definitions shown.
+    pub symbols: Option<Vec<read::SymbolPlace>>,
 }
 
 /// Why something could not be searched.
@@ -216,6 +220,7 @@ impl From<core::Skipped> for Skipped {
             links: skipped.links as f64,
             binary: skipped.binary as f64,
             too_large: skipped.too_large as f64,
+            unknown_structure: skipped.unknown_structure as f64,
         }
     }
 }
@@ -235,6 +240,7 @@ impl From<core::FileMatches> for FileMatches {
             match_count: matches.match_count as f64,
             line_count: matches.line_count as f64,
             truncated: matches.truncated,
+            symbols: read::symbols_of(matches.symbols),
         }
     }
 }

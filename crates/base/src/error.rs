@@ -60,6 +60,8 @@ codes! {
     NoBlock = "NO_BLOCK",
     /// The file parses, but would no longer do so after the patch.
     BreaksSyntax = "BREAKS_SYNTAX",
+    /// A file has no definition with the name.
+    SymbolNotFound = "SYMBOL_NOT_FOUND",
     /// `old_text` of a `replace_text` does not occur.
     TextNotFound = "TEXT_NOT_FOUND",
     /// `old_text` of a `replace_text` without `all` occurs more than once.

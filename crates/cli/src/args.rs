@@ -267,6 +267,9 @@ pub struct Read {
     /// Show only lines with this text
     #[arg(id = SEARCH, long, value_name = "TEXT")]
     search: Option<String>,
+    /// Show only the definition with this name, such as Parser.parse
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["start_line", "fold", "open", SEARCH])]
+    symbol: Option<String>,
     #[command(flatten)]
     matching: Matching,
     /// The most matches to show per file
@@ -289,6 +292,7 @@ impl Read {
             fold: self.fold.map(|lines| Folding::To(lines.unwrap_or(FOLD_LINES))),
             open: self.open.clone(),
             search: search.clone(),
+            symbol: self.symbol.clone(),
             lines: Vec::new(),
             context: self.matching.context(),
             max_matches: Some(self.max_matches),
@@ -352,6 +356,9 @@ pub struct Search {
     /// Files and directories; - is standard input [default: the start of relative paths]
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub paths: Vec<String>,
+    /// PATTERN is the name of a definition, such as Parser.parse
+    #[arg(long, conflicts_with_all = ["regex", "case_sensitive", "after", "before", "context", "enclosing"])]
+    symbol: bool,
     #[command(flatten)]
     matching: Matching,
     /// Search only files that match this glob; a glob that starts with ! excludes files
@@ -397,7 +404,9 @@ pub struct Search {
 impl Search {
     /// Whether the text, which is searched literally, has characters of regular expressions.
     pub fn looks_like_a_regex(&self) -> bool {
-        !self.matching.regex && self.pattern.contains(['|', '*', '+', '[', '^', '$', '\\'])
+        !self.matching.regex
+            && !self.symbol
+            && self.pattern.contains(['|', '*', '+', '[', '^', '$', '\\'])
     }
 
     /// The search query.
@@ -417,7 +426,8 @@ impl Search {
             parent_ignore_files: !self.no_parent_ignore_files,
             follow_links: self.follow_links,
             max_depth: self.max_depth,
-            ..SearchQuery::new(self.matching.query(&self.pattern))
+            symbol: self.symbol.then(|| self.pattern.clone()),
+            ..SearchQuery::new(self.matching.query(if self.symbol { "" } else { &self.pattern }))
         }
     }
 }

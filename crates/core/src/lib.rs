@@ -80,6 +80,7 @@ pub use self::{
         FileMatches, PatternExplanation, RowSink, SEARCH_MATCHES, SearchQuery, SearchResult,
         SearchWarning, Skipped, SkippedDirectories,
     },
+    view::symbols::SymbolPlace,
     view::width::Columns,
     workspace::{
         AnnotateOptions, ChangedFile, IMAGE_LIMIT_BYTES, OpenDocumentInfo, PREVIEW_FILE_BYTES,

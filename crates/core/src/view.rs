@@ -14,4 +14,5 @@ pub mod places;
 pub mod read;
 pub mod scope;
 pub mod search;
+pub mod symbols;
 pub mod width;

@@ -56,6 +56,11 @@ impl<'n> NameMatcher<'n> {
         NameMatcher { name, composed, folded, spaced, stem }
     }
 
+    /// The prepared name.
+    pub fn name(&self) -> &str {
+        self.name
+    }
+
     /// In what a name differs; `None` if it is the same name, or is not alike.
     pub fn difference(&self, other: &str) -> Option<Difference> {
         if other == self.name {

@@ -26,6 +26,11 @@ impl SymbolName {
         (!parts.is_empty()).then(|| SymbolName { text: text.to_owned(), parts })
     }
 
+    /// The whole name.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// The last part, which the text of a definition contains.
     pub fn last(&self) -> &str {
         self.parts.last().map_or("", String::as_str)

@@ -29,12 +29,13 @@ const MORE_PATHS: Field =
     Field::new("more_paths", Kind::Texts, "").aliases(&["paths", "files", "morePaths"]);
 const COLUMNS: Field = Field::new("columns", Kind::Counts, "Of long lines, like [2001, 4000]");
 
+const SYMBOL: Field = Field::new("symbol", Kind::Text, "Like Parser.parse");
 const FOLD: Field = Field::new("fold", Kind::Flag, "Definitions alone");
 const OPEN: Field = Field::new("open", Kind::Texts, "Folded lines, like [\"14-80\"]");
 
 pub static READ: Tool = Tool {
     title: "Read",
-    fields: &[PATH, START_LINE, MAX_LINES, FOLD, OPEN, COLUMNS, MORE_PATHS],
+    fields: &[PATH, SYMBOL, START_LINE, MAX_LINES, FOLD, OPEN, COLUMNS, MORE_PATHS],
     text: tool_text,
     run: read,
     title_of: title,
@@ -96,6 +97,7 @@ pub fn requests(call: &Call<'_>, given: &mut Arguments<'_>) -> Result<Vec<ReadRe
     let columns = given.pair(COLUMNS.name)?;
     let fold = given.flag(FOLD.name)?.then_some(Folding::To(FOLD_LINES));
     let open = given.texts(OPEN.name)?;
+    let symbol = given.optional_text(SYMBOL.name)?.filter(|name| !name.is_empty());
     let mut requests = Vec::with_capacity(paths.len());
     for (field, path) in paths {
         let (path, lines) = path_and_lines(call, path, &field, given.repairs)?;
@@ -113,7 +115,7 @@ pub fn requests(call: &Call<'_>, given: &mut Arguments<'_>) -> Result<Vec<ReadRe
             first.limits = Limits { max_lines, max_bytes: None };
         }
         first.columns = columns.map(|[from, to]| Columns { from, to });
-        (first.fold, first.open) = (fold, open);
+        (first.fold, first.open, first.symbol) = (fold, open, symbol);
     }
     Ok(requests)
 }

@@ -13,8 +13,9 @@ use crate::tool::{
     Answer, Call, Names, Tool, ToolText, ToolsOptions, line_form, locator_noun, without_text,
 };
 
-const PATTERN: Field =
-    Field::new("pattern", Kind::Text, "").required().aliases(&["query", "search"]);
+const PATTERN: Field = Field::new("pattern", Kind::Text, "").aliases(&["query", "search"]);
+const SYMBOL: Field =
+    Field::new("symbol", Kind::Text, "Definitions, like Parser.parse").aliases(&["name"]);
 const LITERAL: Field = Field::new("literal", Kind::Flag, "");
 const CASE_SENSITIVE: Field =
     Field::new("case_sensitive", Kind::Flag, "").aliases(&["caseSensitive"]);
@@ -37,7 +38,18 @@ const HIDDEN: Field = Field::new("hidden", Kind::Flag, "");
 
 pub static SEARCH: Tool = Tool {
     title: "Search",
-    fields: &[PATTERN, LITERAL, CASE_SENSITIVE, PATHS, GLOBS, CONTEXT, MATCHES, ENCLOSING, HIDDEN],
+    fields: &[
+        PATTERN,
+        SYMBOL,
+        LITERAL,
+        CASE_SENSITIVE,
+        PATHS,
+        GLOBS,
+        CONTEXT,
+        MATCHES,
+        ENCLOSING,
+        HIDDEN,
+    ],
     text: tool_text,
     run: search,
     title_of: title,
@@ -77,12 +89,19 @@ pub fn query(call: &Call<'_>, given: &mut Arguments<'_>) -> Result<SearchQuery, 
         *path = plain_path(call, std::mem::take(path), &field, given.repairs)?;
     }
     let globs = given.texts(GLOBS.name)?;
+    let symbol = given.optional_text(SYMBOL.name)?.filter(|name| !name.is_empty());
+    let search = match &symbol {
+        // Some models fill in every field.
+        Some(_) => given.optional_text(PATTERN.name)?.filter(|text| Some(text) != symbol.as_ref()),
+        None => Some(given.text(PATTERN.name, "what to search for")?),
+    };
     let pattern = Query {
-        search: given.text(PATTERN.name, "what to search for")?,
+        search: search.unwrap_or_default(),
         regex: !given.flag(LITERAL.name)?,
         case_sensitive: given.flag(CASE_SENSITIVE.name)?,
     };
     Ok(SearchQuery {
+        symbol,
         paths: paths.into_iter().map(Into::into).collect(),
         globs,
         context: Context { before: context, after: context },
@@ -134,8 +153,11 @@ fn is_counted(query: &SearchQuery, error: &Error) -> bool {
 }
 
 fn no_match(query: &SearchQuery, found: &SearchResult) -> String {
-    let pattern = Json::from(query.search.search.as_str());
-    format!("(no match for {pattern} in {})", plural(found.files_searched, "file", "files"))
+    let files = plural(found.files_searched, "file", "files");
+    match &query.symbol {
+        Some(name) => format!("(no definition of {} in {files})", Json::from(name.as_str())),
+        None => format!("(no match for {} in {files})", Json::from(query.search.search.as_str())),
+    }
 }
 
 /// How a model can see the matches that a limit cut off.
@@ -153,7 +175,9 @@ fn next_step(names: &Names, found: &SearchResult) -> String {
 }
 
 fn title(given: &PartialArguments) -> String {
-    let Some(pattern) = given.scalar(&PATTERN) else { return String::new() };
+    let Some(pattern) = given.scalar(&SYMBOL).or_else(|| given.scalar(&PATTERN)) else {
+        return String::new();
+    };
     let paths = match given.strings(&PATHS) {
         none if none.is_empty() => given.scalar(&PATHS).into_iter().collect(),
         paths => paths,

@@ -99,7 +99,8 @@ fn add_standard_input(
 ) -> Result<(), Failure> {
     let left = query.max_matches.saturating_sub(found.match_count);
     let request = ReadRequest {
-        search: Some(query.search.clone()),
+        search: query.symbol.is_none().then(|| query.search.clone()),
+        symbol: query.symbol.clone(),
         context: query.context,
         max_matches: Some(query.max_matches_per_file.unwrap_or(u64::MAX).min(left)),
         limits: Limits { max_lines: None, max_bytes: query.max_bytes },
@@ -138,6 +139,7 @@ fn add_standard_input(
         match_count: shown.match_count.unwrap_or_default(),
         line_count: shown.line_count,
         truncated,
+        symbols: shown.symbols,
         rows: shown.rows,
     });
     Ok(())

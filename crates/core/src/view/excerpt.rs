@@ -447,6 +447,27 @@ impl<'a> Excerpt<'a> {
         self.show_until(number, gap, None)
     }
 
+    /// Adds lines that are not shown yet. Returns false if they did not all fit; no later line is
+    /// added then.
+    pub fn push_lines(&mut self, lines: Range<u64>) -> bool {
+        self.push_enclosing(lines.start) && self.show_until(lines.end - 1, false, None)
+    }
+
+    /// Adds a row for the lines that follow those shown. Returns false if it did not fit; no later
+    /// line is added then.
+    pub fn push_fold(&mut self, lines: &Range<u64>) -> bool {
+        self.render();
+        if !self.page.push_fold(lines) {
+            return false;
+        }
+        let below = self.text.get(self.next.offset..).unwrap_or_default();
+        let skipped = (lines.end - self.next.number) as usize;
+        let end = memchr::memchr_iter(b'\n', below).nth(skipped - 1);
+        let offset = self.next.offset + end.map_or(below.len(), |newline| newline + 1);
+        self.next = LineStart { number: lines.end, offset };
+        true
+    }
+
     /// Adds the context after the last match and returns the page.
     pub fn finish(mut self) -> Page {
         self.show_pending(u64::MAX);

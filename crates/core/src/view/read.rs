@@ -5,6 +5,7 @@ mod lines;
 mod shape;
 mod shared;
 mod stream;
+mod symbol;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -18,6 +19,7 @@ use crate::view::fold::{FOLD_LINES, Folding};
 use crate::view::near::with_near_names;
 use crate::view::pattern::{Pattern, Query};
 use crate::view::scope::Scope;
+use crate::view::symbols::SymbolPlace;
 use crate::view::width::{Columns, Width};
 use hashline_base::cancel::{Cancel, PIECE_BYTES};
 use hashline_base::error::{Code, Error, Message, Result, Term};
@@ -59,6 +61,9 @@ pub struct ReadRequest {
     pub open: Vec<String>,
     /// Shows only the matches.
     pub search: Option<Query>,
+    /// Shows only the definition with this name, such as `Class.method`; if there are several, the
+    /// first line of each.
+    pub symbol: Option<String>,
     /// Shows only these lines of the file, in ascending order. Lines that do not exist are ignored.
     pub lines: Vec<u64>,
     /// The number of lines around each match, and around each of `lines`.
@@ -217,6 +222,9 @@ pub struct TextView {
     /// requested lines that exist, with `lines`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub match_count: Option<u64>,
+    /// With `symbol`, the definitions that have the name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub symbols: Vec<SymbolPlace>,
     /// The line terminators.
     pub line_ending: LineEnding,
     /// Whether the last line has a terminator.
@@ -364,6 +372,7 @@ fn prepare(scope: &Scope<'_>, request: &ReadRequest) -> Result<(LoadOptions, Opt
         )));
     }
     folded::check(request)?;
+    symbol::check(request)?;
     Ok((load, pattern))
 }
 
@@ -431,6 +440,7 @@ fn view_lines(
     let width = request.width();
     let is_whole = pattern.is_none()
         && request.lines.is_empty()
+        && request.symbol.is_none()
         && start_line == 1
         && request.folding().is_none()
         && request.limits == Limits::default()
@@ -451,6 +461,10 @@ fn view_lines(
         return finish_view(scope, document, request, shown.page.last_line(), 1, shown);
     }
     let line_count = count_lines_while(text, cancel, &|_| {})?;
+    if let Some(name) = &request.symbol {
+        let shown = symbol::show(scope, text, line_count, request, name)?;
+        return finish_view(scope, document, request, line_count, start_line, shown);
+    }
     if start_line > line_count.max(1) {
         return Err(line_out_of_range(request, line_count, start_line));
     }
@@ -526,13 +540,15 @@ pub(crate) struct Shown {
     pub(crate) folds: Vec<Range<u64>>,
     pub(crate) match_lines: Option<Vec<u64>>,
     pub(crate) match_count: Option<u64>,
+    pub(crate) symbols: Vec<SymbolPlace>,
 }
 
 impl Shown {
     /// Consecutive lines.
     fn of_window(page: Page) -> Shown {
         let (folds, match_lines, match_count) = (Vec::new(), None, None);
-        Shown { next_line: page.next_line(), page, folds, match_lines, match_count }
+        let (next_line, symbols) = (page.next_line(), Vec::new());
+        Shown { next_line, page, folds, match_lines, match_count, symbols }
     }
 }
 
@@ -600,7 +616,8 @@ fn show_lines(
     let next_line = page.next_line().or_else(|| lines.get(shown).copied());
     let match_count = Some(lines.len() as u64);
     lines.truncate(shown);
-    Ok(Shown { page, next_line, folds: Vec::new(), match_lines: Some(lines), match_count })
+    let match_lines = Some(lines);
+    Ok(Shown { next_line, match_lines, match_count, ..Shown::of_window(page) })
 }
 
 /// The length of whole lines of about one piece.
@@ -660,8 +677,8 @@ pub(crate) fn show_matches(
     }
     let page = excerpt.finish();
     let next_line = page.next_line().or(first_omitted);
-    let (folds, match_lines, match_count) = (Vec::new(), Some(lines), Some(count));
-    let shown = Shown { page, next_line, folds, match_lines, match_count };
+    let (match_lines, match_count) = (Some(lines), Some(count));
+    let shown = Shown { next_line, match_lines, match_count, ..Shown::of_window(page) };
     Ok((shown, ViewStart { line: number, offset }))
 }
 
@@ -680,7 +697,7 @@ fn finish_view(
         _ => shown.page.last_line(),
     };
     let wants_checksum = request.checksum
-        && request.search.is_none()
+        && shown.match_lines.is_none()
         && shown.folds.is_empty()
         && end_line >= first_line;
     let checksum = if wants_checksum {
@@ -705,6 +722,7 @@ fn finish_view(
         folds: shown.folds,
         match_lines: shown.match_lines,
         match_count: shown.match_count,
+        symbols: shown.symbols,
         line_ending: line_ending(document.text(), cancel)?,
         final_newline: document.text().ends_with(b"\n"),
         encoding: document.charset().name(),

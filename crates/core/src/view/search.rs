@@ -3,6 +3,7 @@
 //! Files are searched in parallel, in batches sorted by path, and limits count in the same order.
 //! So neither timing nor the number of threads affects the result.
 
+mod definitions;
 mod display;
 mod explanation;
 mod files;
@@ -24,13 +25,16 @@ use crate::view::excerpt::{Context, Limits, Page, ShownRows};
 use crate::view::pattern::{Pattern, Query};
 use crate::view::read::{ViewStart, count_lines_while, into_string, show_matches};
 use crate::view::scope::Scope;
+use crate::view::symbols::SymbolPlace;
 use crate::view::width::Width;
 use explanation::explain;
 use files::{FileList, ListedFile};
+use hashline_base::cancel::Cancel;
 use hashline_base::error::{Code, Error, Result};
 use hashline_base::parallel;
 use hashline_disk::bytes::{Document, LoadOptions, Loaded, with_file};
 use hashline_lines::rows::{header_of_rows, header_size_bytes};
+use hashline_syntax::SymbolName;
 use walk::{Walked, walk};
 
 pub use explanation::PatternExplanation;
@@ -48,8 +52,11 @@ const LAST_BATCH_FILES: usize = 1024;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(from = "query::QueryShape")]
 pub struct SearchQuery {
-    /// The text or pattern.
+    /// The text or pattern; ignored with `symbol`.
     pub search: Query,
+    /// Searches for definitions with this name, such as `Class.method`, instead of for text. They
+    /// are shown whole while they have at most 200 lines together, otherwise by their first lines.
+    pub symbol: Option<String>,
     /// Files and directories, searched even if ignored or hidden; empty means the base of relative
     /// paths.
     pub paths: Vec<PathBuf>,
@@ -92,6 +99,7 @@ impl SearchQuery {
     pub fn new(search: impl Into<Query>) -> SearchQuery {
         SearchQuery {
             search: search.into(),
+            symbol: None,
             paths: Vec::new(),
             context: Context::default(),
             globs: Vec::new(),
@@ -130,6 +138,9 @@ pub struct FileMatches {
     pub line_count: u64,
     /// Whether a limit omitted matches or context.
     pub truncated: bool,
+    /// With `symbol`, the definitions shown.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub symbols: Vec<SymbolPlace>,
     /// The lines shown.
     #[serde(skip)]
     pub rows: ShownRows,
@@ -200,7 +211,7 @@ pub fn search_hashed<W: Send + Sync>(
 ) -> Result<(SearchResult, Vec<W>)> {
     let cancel = scope.cancel;
     cancel.check()?;
-    let pattern = Pattern::new(&query.search, cancel)?;
+    let wanted = Wanted::new(query, cancel)?;
     let Walked { files, errors, warnings, skipped, unmatched_globs } =
         walk(scope.fs, scope.base, query, cancel)?;
     let result = SearchResult {
@@ -211,13 +222,14 @@ pub fn search_hashed<W: Send + Sync>(
         max_file_bytes: scope.max_file_bytes,
         ..SearchResult::default()
     };
-    let mut partial = PartialResult { result, witnessed: Vec::new(), text_bytes: 0, sink };
+    let mut partial =
+        PartialResult { result, witnessed: Vec::new(), text_bytes: 0, whole_lines: 0, sink };
     let load = LoadOptions { releases_pages: true, ..scope.load_options() };
-    let search = Search { scope, query, pattern, load, files, witness };
+    let search = Search { scope, query, wanted, load, files, witness };
     search.search_in_batches(&mut partial, progress)?;
     cancel.check()?;
     let PartialResult { mut result, witnessed, .. } = partial;
-    if result.match_count == 0 && !result.truncated {
+    if result.match_count == 0 && !result.truncated && query.symbol.is_none() {
         result.explanation = explain(scope, &query.search, &search.files, &search.load)?;
     }
     result.errors =
@@ -238,10 +250,25 @@ const READABLE_CHARS: u64 = 200;
 struct Search<'a, F> {
     scope: &'a Scope<'a>,
     query: &'a SearchQuery,
-    pattern: Pattern,
+    wanted: Wanted,
     load: LoadOptions,
     files: FileList,
     witness: F,
+}
+
+/// What is searched for.
+enum Wanted {
+    Lines(Pattern),
+    Definitions(SymbolName),
+}
+
+impl Wanted {
+    fn new(query: &SearchQuery, cancel: &Cancel) -> Result<Wanted> {
+        match &query.symbol {
+            Some(name) => Ok(Wanted::Definitions(definitions::check(query, name)?)),
+            None => Ok(Wanted::Lines(Pattern::new(&query.search, cancel)?)),
+        }
+    }
 }
 
 /// The outcome for one file.
@@ -250,7 +277,9 @@ enum FileOutcome<W> {
     Gone,
     Binary,
     NoMatch,
-    Hits(Hits<W>),
+    /// It contains the name of the symbol, but its structure is not known.
+    UnknownStructure,
+    Hits(Box<Hits<W>>),
 }
 
 /// The matches of a file.
@@ -259,6 +288,8 @@ struct Hits<W> {
     text: String,
     matches: FileMatches,
     witnessed: W,
+    /// The lines of definitions that are shown whole.
+    whole_lines: u64,
     /// Whether the text is a single line that the byte limit truncated.
     is_cut: bool,
     /// Whether the remaining limits of the whole search truncated it.
@@ -271,6 +302,8 @@ struct PartialResult<'a, W> {
     witnessed: Vec<W>,
     /// The size of the text, wherever it was written.
     text_bytes: usize,
+    /// The lines of definitions that are shown whole.
+    whole_lines: u64,
     sink: Option<RowSink<'a>>,
 }
 
@@ -279,6 +312,8 @@ struct PartialResult<'a, W> {
 struct RemainingLimits {
     matches: u64,
     bytes: usize,
+    /// The lines of definitions that can be shown whole.
+    whole_lines: u64,
 }
 
 impl<W: Send + Sync, F: Fn(&Document) -> W + Sync> Search<'_, F> {
@@ -336,6 +371,7 @@ impl<W: Send + Sync, F: Fn(&Document) -> W + Sync> Search<'_, F> {
         RemainingLimits {
             matches: self.query.max_matches.saturating_sub(partial.result.match_count),
             bytes: max_bytes.saturating_sub(partial.text_bytes + newline),
+            whole_lines: definitions::WHOLE_LINES.saturating_sub(partial.whole_lines),
         }
     }
 
@@ -361,11 +397,15 @@ impl<W: Send + Sync, F: Fn(&Document) -> W + Sync> Search<'_, F> {
                 result.skipped.binary += 1;
             }
             Ok(FileOutcome::NoMatch) => result.files_searched += 1,
+            Ok(FileOutcome::UnknownStructure) => {
+                result.files_searched += 1;
+                result.skipped.unknown_structure += 1;
+            }
             Ok(FileOutcome::Hits(hits)) => {
                 result.files_searched += 1;
                 result.truncated |= hits.matches.truncated;
                 let ran_out = hits.ran_out;
-                if !partial.append(hits, room) || ran_out {
+                if !partial.append(*hits, room) || ran_out {
                     return ControlFlow::Break(());
                 }
             }
@@ -387,7 +427,10 @@ impl<W: Send + Sync, F: Fn(&Document) -> W + Sync> Search<'_, F> {
         let outcome =
             with_file(self.scope.fs, self.scope.base, path, &self.load, |loaded| match loaded {
                 Loaded::Binary(_) => Ok(FileOutcome::Binary),
-                Loaded::Text(document) => self.search_document(document, path, room),
+                Loaded::Text(document) => match &self.wanted {
+                    Wanted::Lines(pattern) => self.search_document(document, path, pattern, room),
+                    Wanted::Definitions(name) => self.find_definitions(document, path, name, room),
+                },
             });
         match outcome {
             Err(error) if error.code == Code::FileNotFound && !file.is_named() => {
@@ -400,26 +443,29 @@ impl<W: Send + Sync, F: Fn(&Document) -> W + Sync> Search<'_, F> {
         }
     }
 
+    /// An empty page for the rows of a file.
+    fn page(&self, path: &str, room: RemainingLimits) -> Page {
+        let header_bytes = header_size_bytes(self.scope.dialect, path);
+        let max_bytes = Some(room.bytes.saturating_sub(header_bytes + 1));
+        Page::new(self.scope.dialect, Limits { max_lines: None, max_bytes }, 0)
+            .with_width(Width::of(None, self.max_line_chars()))
+    }
+
     fn search_document(
         &self,
         document: &Document,
         path: &str,
+        pattern: &Pattern,
         room: RemainingLimits,
     ) -> Result<FileOutcome<W>> {
         let text = document.text();
-        let header_bytes = header_size_bytes(self.scope.dialect, path);
-        let limits = Limits {
-            max_lines: None,
-            max_bytes: Some(room.bytes.saturating_sub(header_bytes + 1)),
-        };
         let per_file = self.query.max_matches_per_file.unwrap_or(u64::MAX);
         let enclosing = self.query.enclosing.then(|| Enclosing::new(path, text, self.scope.budget));
         let (mut shown, last) = show_matches(
             document,
             ViewStart { line: 1, offset: 0 },
-            Page::new(self.scope.dialect, limits, 0)
-                .with_width(Width::of(None, self.max_line_chars())),
-            &self.pattern,
+            self.page(path, room),
+            pattern,
             (self.query.context, enclosing),
             room.matches.min(per_file),
             self.scope.cancel,
@@ -436,7 +482,8 @@ impl<W: Send + Sync, F: Fn(&Document) -> W + Sync> Search<'_, F> {
         let shown_matches = match_lines.len() as u64;
         let is_cut = shown.page.is_cut();
         let rows = shown.page.take_rows();
-        Ok(FileOutcome::Hits(Hits {
+        Ok(FileOutcome::Hits(Box::new(Hits {
+            whole_lines: 0,
             is_cut,
             ran_out: is_cut
                 || shown.page.next_line().is_some()
@@ -449,10 +496,11 @@ impl<W: Send + Sync, F: Fn(&Document) -> W + Sync> Search<'_, F> {
                 match_count,
                 line_count,
                 truncated: is_cut || shown.next_line.is_some(),
+                symbols: Vec::new(),
                 rows,
             },
             witnessed: (self.witness)(document),
-        }))
+        })))
     }
 }
 
@@ -462,7 +510,9 @@ impl<W> Hits<W> {
     }
 
     fn fit(&self, room: RemainingLimits) -> bool {
-        self.matches.match_lines.len() as u64 <= room.matches && self.bytes() <= room.bytes
+        self.matches.match_lines.len() as u64 <= room.matches
+            && self.bytes() <= room.bytes
+            && self.whole_lines <= room.whole_lines
     }
 }
 
@@ -480,6 +530,7 @@ impl<W> PartialResult<'_, W> {
         }
         let newline = usize::from(self.text_bytes > 0);
         self.text_bytes += newline + hits.bytes();
+        self.whole_lines += hits.whole_lines;
         self.result.match_count += hits.matches.match_lines.len() as u64;
         let goes_on = match &mut self.sink {
             Some(sink) => sink(&hits.header, &hits.text),

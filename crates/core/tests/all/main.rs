@@ -40,6 +40,7 @@ mod session;
 mod session_store;
 mod settle;
 mod shapes;
+mod symbols;
 mod syntax;
 mod tags;
 mod undo;

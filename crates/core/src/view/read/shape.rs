@@ -34,6 +34,7 @@ struct RequestShape {
     fold: Option<FoldShape>,
     open: Option<OneOrMany>,
     search: Option<String>,
+    symbol: Option<String>,
     regex: Option<bool>,
     case_sensitive: Option<bool>,
     context_before: Option<u64>,
@@ -83,6 +84,7 @@ impl From<RequestShape> for ReadRequest {
             fold: given.fold.and_then(|shape| shape.0),
             open: given.open.unwrap_or_default().0,
             search: given.search.map(|search| Query { search, regex, case_sensitive }),
+            symbol: given.symbol,
             lines: Vec::new(),
             context: Context {
                 before: given.context_before.unwrap_or_default(),

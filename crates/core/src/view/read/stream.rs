@@ -92,6 +92,7 @@ fn stream(
 fn is_a_window(request: &ReadRequest) -> bool {
     request.search.is_none()
         && request.lines.is_empty()
+        && request.symbol.is_none()
         && request.folding().is_none()
         && request.limits.max_bytes.is_none()
 }

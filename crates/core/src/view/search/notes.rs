@@ -57,8 +57,12 @@ impl SearchResult {
         ];
         let can_be_named = kinds.iter().any(Option::is_some);
         let over = format!("over {}", size(self.max_file_bytes));
-        let others =
-            [counted(skipped.binary, "binary", "binary"), counted(skipped.too_large, &over, &over)];
+        let unknown = "with the name, but without known structure";
+        let others = [
+            counted(skipped.binary, "binary", "binary"),
+            counted(skipped.too_large, &over, &over),
+            counted(skipped.unknown_structure, unknown, unknown),
+        ];
         let parts: Vec<String> = kinds.into_iter().chain(others).flatten().collect();
         let advice = if can_be_named && !is_brief { "; name a path to search it" } else { "" };
         (!parts.is_empty()).then(|| format!("skipped: {}{advice}", parts.join(", ")))

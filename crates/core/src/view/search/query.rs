@@ -12,7 +12,8 @@ use hashline_base::shape::{OneOrMany, size};
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct QueryShape {
-    search: String,
+    search: Option<String>,
+    symbol: Option<String>,
     paths: Option<OneOrMany<PathBuf>>,
     regex: Option<bool>,
     case_sensitive: Option<bool>,
@@ -35,11 +36,12 @@ pub(super) struct QueryShape {
 impl From<QueryShape> for SearchQuery {
     fn from(given: QueryShape) -> SearchQuery {
         let defaults = SearchQuery::new(Query {
-            search: given.search,
+            search: given.search.unwrap_or_default(),
             regex: given.regex.unwrap_or_default(),
             case_sensitive: given.case_sensitive.unwrap_or_default(),
         });
         SearchQuery {
+            symbol: given.symbol,
             paths: given.paths.unwrap_or_default().0,
             context: Context {
                 before: given.context_before.unwrap_or_default(),

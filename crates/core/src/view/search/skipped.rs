@@ -26,6 +26,8 @@ pub struct Skipped {
     pub binary: u64,
     /// Files over the size limit; `errors` names them.
     pub too_large: u64,
+    /// Files that contain the name of the symbol, but whose structure is not known.
+    pub unknown_structure: u64,
 }
 
 /// The directories that were skipped for a reason.
@@ -81,6 +83,7 @@ impl Skipped {
         self.links += more.links;
         self.binary += more.binary;
         self.too_large += more.too_large;
+        self.unknown_structure += more.unknown_structure;
     }
 }
 

@@ -11,6 +11,7 @@ use crate::view::fold::{Folding, fold_name};
 use crate::view::near::MISSING_LIMIT;
 use crate::view::read::{FileView, ReadRequest, TextView, ViewKind, read_hashed_near};
 use crate::view::scope::Scope;
+use crate::view::symbols::SymbolPlace;
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Code, Error, Result};
 use hashline_disk::bytes::{Document, Loaded};
@@ -20,6 +21,9 @@ use hashline_memory::{MemoryUpdate, ShownLines, Version};
 
 /// The maximum number of omitted files that are named.
 const MAX_LISTED_FILES: usize = 10;
+
+/// The maximum number of definitions with one name that are named.
+const SYMBOLS_NAMED: usize = 20;
 
 /// The content from which a view was made, kept until it is known that this view is returned.
 #[derive(Default)]
@@ -400,6 +404,9 @@ impl<'s> Reading<'s> {
                 None => format!("({lines} lines. Continue from line {start_line}.)"),
             };
         }
+        if shown.symbols.len() > 1 {
+            report.text += &format!("\n({})", same_names(&shown.symbols));
+        }
         if let Some(first) = shown.folds.first() {
             let folded: u64 = shown.folds.iter().map(|lines| lines.end - lines.start).sum();
             let name = fold_name(first);
@@ -409,6 +416,19 @@ impl<'s> Reading<'s> {
         }
         end
     }
+}
+
+/// Where several definitions with one name are.
+fn same_names(symbols: &[SymbolPlace]) -> String {
+    let place = |one: &SymbolPlace| {
+        format!("{} in lines {}-{}", one_line(&one.name), one.start_line, one.end_line)
+    };
+    let named: Vec<String> = symbols.iter().take(SYMBOLS_NAMED).map(place).collect();
+    let more = if symbols.len() > SYMBOLS_NAMED { ", …" } else { "" };
+    let (count, named) = (symbols.len(), named.join(", "));
+    format!(
+        "{count} definitions have this name: {named}{more}. Read one by its full name, or by its lines."
+    )
 }
 
 /// Adds the version to rows of a view.
@@ -424,5 +444,6 @@ fn is_unlimited(request: &ReadRequest) -> bool {
         && request.limits == Limits::default()
         && request.search.is_none()
         && request.lines.is_empty()
+        && request.symbol.is_none()
         && request.columns.is_none()
 }

@@ -45,6 +45,7 @@ fn what_is_skipped_is_counted_by_reason() {
     let found = tree().search(&text("needle"));
     assert_eq!(paths(&found), Vec::<String>::new());
     let expected = Skipped {
+        unknown_structure: 0,
         // Of directories with one name, the first is named.
         ignored_directories: directories(
             7,

@@ -1,0 +1,131 @@
+//! Searches for definitions by name.
+
+use std::ops::Range;
+
+use memchr::memmem;
+
+use super::{FileMatches, FileOutcome, Hits, RemainingLimits, Search, SearchQuery};
+use crate::view::excerpt::{Context, Excerpt};
+use crate::view::fold::FOLD_LINES;
+use crate::view::read::{count_lines_while, into_string};
+use crate::view::symbols::{SymbolPlace, parse_symbol, places, structure_of};
+use hashline_base::error::{Error, Result};
+use hashline_disk::bytes::Document;
+use hashline_lines::rows::header_of_rows;
+use hashline_syntax::SymbolName;
+
+/// How many lines of definitions are shown whole, for all files together: as many as a folded view
+/// has.
+pub(super) const WHOLE_LINES: u64 = FOLD_LINES;
+
+/// Validates a query for a definition.
+pub(super) fn check(query: &SearchQuery, name: &str) -> Result<SymbolName> {
+    let given = [
+        (!query.search.search.is_empty(), "search"),
+        (query.context != Context::default(), "context"),
+        (query.enclosing, "enclosing"),
+    ];
+    match given.iter().find(|(is_given, _)| *is_given) {
+        Some((_, other)) => Err(Error::argument(format!(
+            "symbol and {other} are both given: definitions are found by their names, and shown whole if there is room"
+        ))),
+        None => parse_symbol(name),
+    }
+}
+
+impl<W: Send + Sync, F: Fn(&Document) -> W + Sync> Search<'_, F> {
+    pub(super) fn find_definitions(
+        &self,
+        document: &Document,
+        path: &str,
+        name: &SymbolName,
+        room: RemainingLimits,
+    ) -> Result<FileOutcome<W>> {
+        let text = document.text();
+        document.mark_scanned(text.len());
+        if !contains_word(text, name.last()) {
+            return Ok(FileOutcome::NoMatch);
+        }
+        let budget = self.scope.budget;
+        let source = structure_of(path, text, budget);
+        let found = source.as_ref().and_then(|source| places(source, name, budget));
+        self.scope.cancel.check()?;
+        let Some(places) = found else { return Ok(FileOutcome::UnknownStructure) };
+        if places.is_empty() {
+            return Ok(FileOutcome::NoMatch);
+        }
+        self.show_definitions(document, path, places, room)
+    }
+
+    fn show_definitions(
+        &self,
+        document: &Document,
+        path: &str,
+        mut places: Vec<SymbolPlace>,
+        room: RemainingLimits,
+    ) -> Result<FileOutcome<W>> {
+        let (text, match_count) = (document.text(), places.len() as u64);
+        let limit = room.matches.min(self.query.max_matches_per_file.unwrap_or(u64::MAX));
+        places.truncate(limit.try_into().unwrap_or(usize::MAX));
+        let mut excerpt = Excerpt::new(text, Context::default(), self.page(path, room), 1, 0);
+        let (mut whole_lines, mut shown) = (0, 0);
+        for place in &places {
+            let lines = place.start_line..place.end_line + 1;
+            let count = lines.end - lines.start;
+            let is_whole = whole_lines + count <= room.whole_lines;
+            let fits = match is_whole {
+                true => excerpt.push_lines(lines),
+                false => push_first_line(&mut excerpt, place),
+            };
+            if !fits {
+                break;
+            }
+            whole_lines += if is_whole { count } else { 0 };
+            shown += 1;
+        }
+        let mut page = excerpt.finish();
+        let is_full = page.next_line().is_some() || page.is_cut();
+        // A definition of which some lines fitted is shown, too.
+        let last = page.last_line();
+        places.retain(|place| place.own_line <= last);
+        let match_lines: Vec<u64> = places.iter().map(|place| place.own_line).collect();
+        let (rows, is_cut) = (page.take_rows(), page.is_cut());
+        Ok(FileOutcome::Hits(Box::new(Hits {
+            is_cut,
+            ran_out: is_full || (shown < match_count && shown == room.matches),
+            text: into_string(self.scope, path, page.into_text())?.0,
+            header: header_of_rows(self.scope.dialect, path, text, self.scope.cancel)?,
+            whole_lines,
+            matches: FileMatches {
+                path: path.to_owned(),
+                match_lines,
+                match_count,
+                line_count: count_lines_while(text, self.scope.cancel, &|_| {})?,
+                truncated: is_full || shown < match_count,
+                symbols: places,
+                rows,
+            },
+            witnessed: (self.witness)(document),
+        })))
+    }
+}
+
+/// Shows the line where a definition starts, and a row for the lines below it.
+fn push_first_line(excerpt: &mut Excerpt<'_>, place: &SymbolPlace) -> bool {
+    let rest: Range<u64> = place.own_line + 1..place.end_line + 1;
+    excerpt.push_lines(place.own_line..place.own_line + 1)
+        && (rest.is_empty() || excerpt.push_fold(&rest))
+}
+
+/// Whether a text contains a name that is not a part of a longer word.
+fn contains_word(text: &[u8], name: &str) -> bool {
+    let is_word = |byte: Option<&u8>| {
+        byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_' || !byte.is_ascii())
+    };
+    let finder = memmem::Finder::new(name);
+    let mut found = finder.find_iter(text);
+    found.any(|at| {
+        let before = at.checked_sub(1).and_then(|before| text.get(before));
+        !is_word(before) && !is_word(text.get(at + name.len()))
+    })
+}

@@ -1,0 +1,97 @@
+//! Definitions by name in the text of a file.
+
+use hashline_syntax::{Budget, Source, Symbol, SymbolName, language_of};
+use serde::Serialize;
+
+use hashline_base::error::{Code, Error, Result};
+use hashline_disk::names::NameMatcher;
+use hashline_lines::anchor::quote;
+
+/// The most near names of one message.
+const NEAR_NAMES: usize = 3;
+
+/// Where a definition is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SymbolPlace {
+    /// Its name after those of the definitions around it: `Class.method`.
+    pub name: String,
+    /// Its first line, including comments, attributes and decorators above it.
+    pub start_line: u64,
+    /// Its last line.
+    pub end_line: u64,
+    /// The line where the definition itself starts.
+    #[serde(skip)]
+    pub own_line: u64,
+}
+
+impl SymbolPlace {
+    fn of(symbol: Symbol) -> SymbolPlace {
+        let Symbol { path, first, start, last } = symbol;
+        let (start_line, end_line, own_line) = (first.into(), last.into(), start.into());
+        SymbolPlace { name: path, start_line, end_line, own_line }
+    }
+}
+
+/// A name as the user gave it.
+pub fn parse_symbol(text: &str) -> Result<SymbolName> {
+    SymbolName::parse(text).ok_or_else(|| {
+        Error::argument(format!(
+            "symbol is {}: use the name of a definition, such as \"parse\" or \"Parser.parse\"",
+            quote(text)
+        ))
+    })
+}
+
+/// The structure of a text; `None` if it is not known.
+pub fn structure_of(path: &str, text: &[u8], budget: &Budget<'_>) -> Option<Source> {
+    let language = language_of(path, text)?;
+    budget.extend(text.len());
+    Source::parse(language, text, budget)
+}
+
+/// The definitions with a name; `None` if finding them exceeds the budget.
+pub fn places(source: &Source, name: &SymbolName, budget: &Budget<'_>) -> Option<Vec<SymbolPlace>> {
+    Some(source.symbols(name, budget)?.into_iter().map(SymbolPlace::of).collect())
+}
+
+/// The definitions with a name in a file, at least one.
+pub fn find(
+    path: &str,
+    text: &[u8],
+    name: &SymbolName,
+    budget: &Budget<'_>,
+) -> Result<Vec<SymbolPlace>> {
+    let missing = |what: &str| Error::at(Code::SymbolNotFound, path, format!("{path}: {what}"));
+    let unknown = || {
+        missing("the structure of this file is not known, so search it for the text of the name")
+    };
+    let source = structure_of(path, text, budget).ok_or_else(unknown)?;
+    let found = places(&source, name, budget).ok_or_else(unknown)?;
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    let near = near_names(&source, name, budget);
+    let advice = match near.as_slice() {
+        [] => "; read it with fold to see its definitions".to_owned(),
+        [one] => format!(". Did you mean {one}?"),
+        [names @ .., last] => format!(". Did you mean {} or {last}?", names.join(", ")),
+    };
+    Err(missing(&format!("no definition is named {}{advice}", quote(name.text()))))
+}
+
+/// The names of definitions that are most like a name.
+fn near_names(source: &Source, name: &SymbolName, budget: &Budget<'_>) -> Vec<String> {
+    let Some(outline) = source.outline(budget) else { return Vec::new() };
+    let matcher = NameMatcher::new(name.last());
+    let near = |name: &str| {
+        // The parts before the last one are wrong, or it differs in case or in one letter.
+        let difference = matcher.difference(name);
+        (difference.is_some() || name == matcher.name()).then_some((difference, quote(name)))
+    };
+    let names = outline.definitions.iter().map(|definition| definition.name.as_str());
+    let mut found: Vec<_> = names.filter_map(near).collect();
+    found.sort();
+    found.dedup_by(|one, other| one.1 == other.1);
+    found.into_iter().take(NEAR_NAMES).map(|(_, name)| name).collect()
+}

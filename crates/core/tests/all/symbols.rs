@@ -1,0 +1,217 @@
+//! Reads and searches of definitions by name.
+
+use std::fs;
+
+use hashline_core::{
+    Cancel, Code, FileView, Folding, ReadRequest, SearchQuery, SearchResult, Session,
+    SessionLimits, SessionOptions, WorkspaceOptions,
+};
+use serde_json::json;
+
+use crate::support::{Project, applied};
+
+const PARSER: &str = "\
+import re
+
+
+class Parser:
+    \"\"\"Parses.\"\"\"
+
+    # Takes one.
+    @cached
+    def take(self):
+        return self.next()
+
+    def next(self):
+        return 1
+
+
+class Lexer:
+    def next(self):
+        return 2
+";
+
+fn project() -> Project {
+    let project = Project::new(&[("parser.py", PARSER), ("notes.txt", "take\n")]);
+    fs::create_dir(project.dir.path().join("src")).unwrap();
+    let text = "pub fn take() -> u32 {\n    1\n}\n\nfn main() {\n    take();\n}\n";
+    fs::write(project.dir.path().join("src/main.rs"), text).unwrap();
+    project
+}
+
+fn session(project: &Project, limits: SessionLimits) -> Session {
+    let workspace = WorkspaceOptions { ..project.options() };
+    Session::new(SessionOptions { workspace, limits, ..SessionOptions::default() }).unwrap()
+}
+
+fn of_symbol(path: &str, name: &str) -> ReadRequest {
+    ReadRequest { symbol: Some(name.to_owned()), ..ReadRequest::new(path) }
+}
+
+fn read(session: &Session, request: ReadRequest) -> (String, FileView) {
+    let mut report = session.read_with(&[request], &Cancel::default()).unwrap();
+    (report.text, report.views.pop().unwrap())
+}
+
+fn search(session: &Session, name: &str) -> SearchResult {
+    let query = SearchQuery { symbol: Some(name.to_owned()), ..SearchQuery::new("") };
+    session.search_with(&query, &Cancel::default()).unwrap()
+}
+
+/// The lines of rows, without anchors; other rows are whole.
+fn texts(rows: &str) -> Vec<&str> {
+    rows.lines().map(|row| row.split_once('|').map_or(row, |(_, text)| text)).collect()
+}
+
+#[test]
+fn a_read_shows_one_definition_and_it_can_be_edited() {
+    let project = project();
+    let session = session(&project, SessionLimits::default());
+    let (text, view) = read(&session, of_symbol("parser.py", "Parser.take"));
+    assert_eq!(
+        texts(&text),
+        ["    # Takes one.", "    @cached", "    def take(self):", "        return self.next()"]
+    );
+    let shown = view.as_text().unwrap();
+    assert_eq!((shown.start_line, shown.end_line, shown.next_line), (7, 10, None));
+    assert_eq!(shown.symbols.len(), 1);
+    assert_eq!(
+        json!(shown.symbols[0]),
+        json!({"name": "Parser.take", "startLine": 7, "endLine": 10})
+    );
+    let anchor = text.lines().nth(3).unwrap().split_once('|').unwrap().0;
+    let patch = json!({"operations": [
+        {"path": "parser.py", "op": "set_line", "anchor": anchor, "text": "        return 3"},
+    ]});
+    applied(session.apply(patch).unwrap());
+    assert!(project.content("parser.py").contains("    def take(self):\n        return 3\n"));
+}
+
+#[test]
+fn a_name_of_several_definitions_lists_them() {
+    let project = project();
+    let session = session(&project, SessionLimits::default());
+    let (text, view) = read(&session, of_symbol("parser.py", "next"));
+    assert_eq!(
+        texts(&text),
+        [
+            "    def next(self):",
+            "...",
+            "    def next(self):",
+            "(2 definitions have this name: Parser.next in lines 12-13, Lexer.next in lines 17-18. \
+             Read one by its full name, or by its lines.)"
+        ]
+    );
+    let names: Vec<&str> =
+        view.as_text().unwrap().symbols.iter().map(|place| place.name.as_str()).collect();
+    assert_eq!(names, ["Parser.next", "Lexer.next"]);
+}
+
+#[test]
+fn a_missing_definition_names_those_that_are_alike() {
+    let project = project();
+    let session = session(&project, SessionLimits::default());
+    for (path, name, expected) in [
+        (
+            "parser.py",
+            "Parser.tak",
+            "no definition is named \"Parser.tak\". Did you mean \"take\"?",
+        ),
+        ("parser.py", "lexer", "no definition is named \"lexer\". Did you mean \"Lexer\"?"),
+        ("parser.py", "Lexer.take", "Did you mean \"take\"?"),
+        ("parser.py", "other", "\"other\"; read it with fold to see its definitions"),
+        ("notes.txt", "take", "the structure of this file is not known"),
+    ] {
+        let (text, view) = read(&session, of_symbol(path, name));
+        let error = view.error().unwrap();
+        assert_eq!(error.code, Code::SymbolNotFound, "{name}");
+        assert!(text.contains(expected), "{text}");
+    }
+}
+
+#[test]
+fn symbol_excludes_other_ways_to_choose_lines() {
+    let project = project();
+    let session = session(&project, SessionLimits::default());
+    for request in [
+        ReadRequest { start_line: Some(1), ..of_symbol("parser.py", "next") },
+        ReadRequest { search: Some("next".into()), ..of_symbol("parser.py", "next") },
+        ReadRequest { fold: Some(Folding::To(5)), ..of_symbol("parser.py", "next") },
+        ReadRequest { open: vec!["1-2".to_owned()], ..of_symbol("parser.py", "next") },
+        of_symbol("parser.py", " . "),
+    ] {
+        let (_, view) = read(&session, request);
+        assert_eq!(view.error().unwrap().code, Code::InvalidArgument);
+    }
+    let query = SearchQuery { symbol: Some("next".to_owned()), ..SearchQuery::new("next") };
+    let error = session.search_with(&query, &Cancel::default()).unwrap_err();
+    assert_eq!(error.code, Code::InvalidArgument);
+}
+
+#[test]
+fn a_search_shows_definitions_in_all_files() {
+    let project = project();
+    let session = session(&project, SessionLimits::default());
+    let found = search(&session, "take");
+    assert_eq!(
+        texts(&found.text),
+        [
+            "--- parser.py ---",
+            "    # Takes one.",
+            "    @cached",
+            "    def take(self):",
+            "        return self.next()",
+            "--- src/main.rs ---",
+            "pub fn take() -> u32 {",
+            "    1",
+            "}",
+        ]
+    );
+    assert_eq!((found.match_count, found.truncated), (2, false));
+    assert_eq!(found.files[0].match_lines, [9]);
+    // The name is in a file without structure.
+    assert_eq!(found.skipped.unknown_structure, 1);
+    let anchor = found.text.lines().nth(7).unwrap().split_once('|').unwrap().0;
+    let patch = json!({"operations": [
+        {"path": "src/main.rs", "op": "set_line", "anchor": anchor, "text": "    2"},
+    ]});
+    applied(session.apply(patch).unwrap());
+    assert_eq!(search(&session, "tak").match_count, 0);
+    assert_eq!(search(&session, "Lexer.take").match_count, 0);
+}
+
+#[test]
+fn definitions_beyond_the_limit_of_lines_show_their_first_lines() {
+    let body = "    work();\n".repeat(150);
+    let text = format!("/// One.\nfn run() {{\n{body}}}\n");
+    let files: Vec<(String, &str)> =
+        (0..80).map(|at| (format!("f{at:02}.rs"), text.as_str())).collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (&**name, *text)).collect();
+    let project = Project::new(&files);
+    let session = session(&project, SessionLimits::default());
+    let found = search(&session, "run");
+    let rows = texts(&found.text);
+    // The first definition is whole, the others do not fit into 200 lines.
+    assert_eq!(rows[..3], ["--- f00.rs ---", "/// One.", "fn run() {"]);
+    assert_eq!(
+        rows[154..158],
+        ["--- f01.rs ---", "fn run() {", "3-153 … 151 lines", "--- f02.rs ---"]
+    );
+    assert_eq!((found.match_count, found.files.len()), (80, 80));
+    let again = search(&session, "run");
+    assert_eq!(again.text, found.text);
+}
+
+#[test]
+fn limits_of_a_search_apply_to_definitions() {
+    let project = project();
+    let session = session(&project, SessionLimits::default());
+    let query =
+        SearchQuery { symbol: Some("next".to_owned()), max_matches: 1, ..SearchQuery::new("") };
+    let found = session.search_with(&query, &Cancel::default()).unwrap();
+    assert_eq!((found.match_count, found.truncated), (1, true));
+    assert_eq!(found.files[0].symbols.len(), 1);
+    let query = SearchQuery { max_bytes: Some(60), max_matches: 10, ..query };
+    let found = session.search_with(&query, &Cancel::default()).unwrap();
+    assert!(found.text.len() <= 60 && found.truncated, "{}", found.text);
+}
