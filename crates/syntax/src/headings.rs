@@ -35,7 +35,7 @@ pub(crate) fn outline(source: &Source) -> Outline {
         outline.definitions.push(Definition {
             qualifier: String::new(),
             name: heading.title.clone(),
-            is_extension: false,
+            is_secondary: false,
             first: heading.first,
             last,
             is_test: false,

@@ -69,6 +69,8 @@ pub(crate) struct Kinds {
     pub definitions: &'static [(&'static str, &'static [&'static str])],
     /// Definitions that add to a type which is defined elsewhere.
     pub extensions: &'static [&'static str],
+    /// What is next to the name of a definition; `None` if that can be anything.
+    pub names: Option<NameForms>,
     /// Nodes that are definitions if their value is a function or class: kind, name, value.
     pub bindings: &'static [(&'static str, &'static str, &'static str)],
     pub functions: &'static [&'static str],
@@ -87,6 +89,23 @@ pub(crate) enum Tests {
     Names(&'static [&'static str]),
     /// By a call of one of these functions with a string as its name.
     Calls(&'static [&'static str]),
+}
+
+/// What is next to the name of a definition.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NameForms {
+    /// Words before the name.
+    pub words: &'static [&'static str],
+    /// Whether a parenthesis can follow the name of a function, without a word before it.
+    pub is_before_parenthesis: bool,
+    /// Whether a name can be the first word of its line, or follow a parenthesis.
+    pub begins_line: bool,
+    /// Whether a name can be at the end of a `typedef`.
+    pub is_typedef: bool,
+}
+
+const fn names(words: &'static [&'static str]) -> NameForms {
+    NameForms { words, is_before_parenthesis: false, begins_line: false, is_typedef: false }
 }
 
 const NAME: &[&str] = &["name"];
@@ -123,6 +142,10 @@ const JAVASCRIPT: Kinds = Kinds {
         ("module", NAME),
     ],
     extensions: &[],
+    names: Some(NameForms {
+        is_before_parenthesis: true,
+        ..names(&["function", "class", "interface", "enum", "type", "namespace", "module"])
+    }),
     bindings: &[
         ("variable_declarator", "name", "value"),
         ("assignment_expression", "left", "right"),
@@ -156,6 +179,7 @@ const PYTHON: Kinds = Kinds {
     bodies: &["block"],
     definitions: &[("function_definition", NAME), ("class_definition", NAME)],
     extensions: &[],
+    names: Some(names(&["def", "class"])),
     bindings: &[("assignment", "left", "right")],
     functions: &["lambda"],
     only_long: false,
@@ -195,6 +219,19 @@ const RUST: Kinds = Kinds {
         ("type_item", NAME),
     ],
     extensions: &["impl_item"],
+    names: Some(names(&[
+        "fn",
+        "struct",
+        "enum",
+        "union",
+        "trait",
+        "mod",
+        "macro_rules",
+        "const",
+        "static",
+        "mut",
+        "type",
+    ])),
     bindings: &[],
     functions: &[],
     only_long: false,
@@ -224,6 +261,7 @@ const GO: Kinds = Kinds {
         ("type_alias", NAME),
     ],
     extensions: &[],
+    names: Some(NameForms { begins_line: true, ..names(&["func", "type"]) }),
     bindings: &[],
     functions: &[],
     only_long: false,
@@ -260,6 +298,10 @@ const JAVA: Kinds = Kinds {
         ("compact_constructor_declaration", NAME),
     ],
     extensions: &[],
+    names: Some(NameForms {
+        is_before_parenthesis: true,
+        ..names(&["class", "interface", "enum", "record"])
+    }),
     bindings: &[],
     functions: &[],
     only_long: false,
@@ -294,6 +336,11 @@ const C: Kinds = Kinds {
         ("concept_definition", NAME),
     ],
     extensions: &[],
+    names: Some(NameForms {
+        is_before_parenthesis: true,
+        is_typedef: true,
+        ..names(&["struct", "union", "enum", "class", "namespace", "concept"])
+    }),
     bindings: &[],
     functions: &[],
     only_long: false,
@@ -309,6 +356,7 @@ const JSON: Kinds = Kinds {
     bodies: &[],
     definitions: &[("pair", &["key"])],
     extensions: &[],
+    names: None,
     bindings: &[],
     functions: &[],
     only_long: true,
@@ -331,6 +379,7 @@ const CSS: Kinds = Kinds {
         ("at_rule", &[]),
     ],
     extensions: &[],
+    names: None,
     bindings: &[],
     functions: &[],
     only_long: true,
@@ -346,6 +395,7 @@ const TOML: Kinds = Kinds {
     bodies: &["table", "table_array_element"],
     definitions: &[("table", &[]), ("table_array_element", &[])],
     extensions: &[],
+    names: None,
     bindings: &[],
     functions: &[],
     only_long: false,
@@ -361,6 +411,7 @@ const YAML: Kinds = Kinds {
     bodies: &["block_mapping", "block_sequence"],
     definitions: &[("block_mapping_pair", &["key"])],
     extensions: &[],
+    names: None,
     bindings: &[],
     functions: &[],
     only_long: true,
@@ -376,6 +427,7 @@ const MARKDOWN: Kinds = Kinds {
     bodies: &[],
     definitions: &[],
     extensions: &[],
+    names: None,
     bindings: &[],
     functions: &[],
     only_long: false,

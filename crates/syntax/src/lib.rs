@@ -16,6 +16,7 @@ mod headings;
 mod indentation;
 mod language;
 mod lookup;
+mod occurrence;
 mod outline;
 mod parse;
 mod rows;

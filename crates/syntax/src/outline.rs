@@ -253,7 +253,8 @@ impl<'a> Outliner<'a> {
         self.outline.definitions.push(Definition {
             qualifier,
             name,
-            is_extension: is_one_of(node, self.source.kinds().extensions),
+            is_secondary: is_one_of(node, self.source.kinds().extensions)
+                || node.kind() == "call_expression",
             first: first as u32 + 1,
             last: last as u32 + 1,
             is_test,

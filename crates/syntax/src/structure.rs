@@ -33,8 +33,9 @@ pub struct Definition {
     pub qualifier: String,
     /// Its name, or its start if it has none.
     pub name: String,
-    /// Whether it adds to a type that is defined elsewhere, as a Rust `impl` does.
-    pub is_extension: bool,
+    /// Whether it has the name of something that is defined elsewhere: a Rust `impl`, a call such as
+    /// `describe('Parser', …)`.
+    pub is_secondary: bool,
     /// The line where it starts, after decorators and annotations.
     pub first: u32,
     /// Its last line.
@@ -50,6 +51,8 @@ pub struct Definition {
 pub struct Symbol {
     /// Its name after those of the definitions around it: `Class.method`.
     pub path: String,
+    /// Whether it has the name of something that is defined elsewhere.
+    pub is_secondary: bool,
     /// Its first line, including comments, attributes and decorators above it.
     pub first: u32,
     /// The line where the definition itself starts.

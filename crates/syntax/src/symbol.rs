@@ -55,7 +55,7 @@ impl SymbolName {
 
 impl Source {
     /// The definitions with a name, sorted by their first lines; `None` if the search exceeds the
-    /// budget. Tests count only if nothing else has the name, and so do extensions of a type.
+    /// budget. Tests count only if nothing else has the name, and so do secondary definitions.
     pub fn symbols(&self, name: &SymbolName, budget: &Budget<'_>) -> Option<Vec<Symbol>> {
         let outline = self.outline(budget)?;
         let mut found: Vec<(&Definition, String)> = Vec::new();
@@ -68,7 +68,7 @@ impl Source {
             }
             around.push(definition);
         }
-        let rank = |definition: &Definition| (definition.is_extension, definition.is_test);
+        let rank = |definition: &Definition| (definition.is_secondary, definition.is_test);
         let best = found.iter().map(|(definition, _)| rank(definition)).min();
         found.retain(|(definition, _)| Some(rank(definition)) == best);
         let mut symbols: Vec<Symbol> = Vec::new();
@@ -91,7 +91,7 @@ impl Source {
         let block = self.block(start, budget).ok();
         let block = block.filter(|block| block.start == start && block.last >= last);
         let (first, last) = block.map_or((start, last), |block| (block.first, block.last));
-        Symbol { path, first, start, last }
+        Symbol { path, is_secondary: definition.is_secondary, first, start, last }
     }
 }
 
@@ -104,10 +104,8 @@ impl Symbol {
 fn joined(path: &[&Definition], definition: &Definition) -> String {
     let names = path.iter().copied().chain([definition]).flat_map(|one| {
         let mut names = parts(&one.name);
-        if one.is_extension {
-            // The type alone: `impl From<T> for Pool` is `Pool`.
-            names.truncate(1);
-        } else if let Some(receiver) = receiver(&one.qualifier) {
+        // `impl From<T> for Pool` is `Pool`.
+        if let Some(receiver) = receiver(&one.qualifier).filter(|_| !one.is_secondary) {
             names.insert(0, receiver);
         }
         names
@@ -128,17 +126,20 @@ fn words(text: &str) -> Vec<String> {
 
 /// The parts of a definition's own name, after those of its qualifier.
 fn parts_of(definition: &Definition) -> Vec<String> {
-    let Definition { qualifier, name, is_extension, .. } = definition;
-    let own = if *is_extension { words(name) } else { parts(name) };
-    words(qualifier).into_iter().chain(own).collect()
+    words(&definition.qualifier).into_iter().chain(parts(&definition.name)).collect()
 }
 
 /// The parts of a name. A title is one part, however many dots it has.
 fn parts(name: &str) -> Vec<String> {
+    // `impl Trait for &'a mut Type`.
+    let name = match name.starts_with('&') {
+        true => name.rsplit(char::is_whitespace).next().unwrap_or(name),
+        false => name,
+    };
     if name.contains(char::is_whitespace) {
         return vec![name.to_owned()];
     }
-    let (mut parts, mut rest) = (Vec::new(), name.trim_matches(['[', ']']));
+    let (mut parts, mut rest) = (Vec::new(), name.trim_matches(['[', ']', '&']));
     while !rest.is_empty() {
         let ends = SEPARATORS.iter().filter_map(|by| Some((rest.find(by)?, by.len())));
         let (end, separator) = ends.min().unwrap_or((rest.len(), 0));

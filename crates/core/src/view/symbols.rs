@@ -20,6 +20,9 @@ pub struct SymbolPlace {
     pub start_line: u64,
     /// Its last line.
     pub end_line: u64,
+    /// Whether it has the name of something that is defined elsewhere, as a Rust `impl` does.
+    #[serde(skip)]
+    pub is_secondary: bool,
     /// The line where the definition itself starts.
     #[serde(skip)]
     pub own_line: u64,
@@ -27,9 +30,9 @@ pub struct SymbolPlace {
 
 impl SymbolPlace {
     fn of(symbol: Symbol) -> SymbolPlace {
-        let Symbol { path, first, start, last } = symbol;
+        let Symbol { path, is_secondary, first, start, last } = symbol;
         let (start_line, end_line, own_line) = (first.into(), last.into(), start.into());
-        SymbolPlace { name: path, start_line, end_line, own_line }
+        SymbolPlace { name: path, start_line, end_line, is_secondary, own_line }
     }
 }
 

@@ -35,6 +35,7 @@ fn project() -> Project {
     let project = Project::new(&[("parser.py", PARSER), ("notes.txt", "take\n")]);
     fs::create_dir(project.dir.path().join("src")).unwrap();
     let text = "pub fn take() -> u32 {\n    1\n}\n\nfn main() {\n    take();\n}\n";
+    fs::write(project.dir.path().join("src/impl.rs"), "impl Lexer {}\nimpl take {}\n").unwrap();
     fs::write(project.dir.path().join("src/main.rs"), text).unwrap();
     project
 }

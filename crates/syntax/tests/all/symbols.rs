@@ -4,6 +4,7 @@ use hashline_syntax::SymbolName;
 
 use crate::samples::*;
 use crate::{budget, parse};
+use hashline_syntax::language_of;
 
 /// `path first-last` of the definitions with a name.
 fn found(file: &str, text: &str, name: &str) -> Vec<String> {
@@ -66,6 +67,60 @@ fn overloads_are_one_definition_and_others_are_listed() {
     let java = "class Box {\n  Box() {\n  }\n}\n";
     assert_eq!(found("Box.java", java, "Box"), ["Box 1-4"]);
     assert_eq!(found("Box.java", java, "Box.Box"), ["Box.Box 2-3"]);
+}
+
+#[test]
+fn every_definition_is_seen_without_parsing() {
+    let others = [
+        (
+            "a.h",
+            "typedef struct {\n  int a;\n} Point, *PointRef;\ntypedef void (*Done)(int);\n#define MAX(a) a\n",
+        ),
+        ("b.go", "package a\n\ntype (\n\tBox struct {\n\t}\n)\n\nfunc Map[T any](a T) {\n}\n"),
+        (
+            "c.ts",
+            "export default class {\n  'a-b'() {\n  }\n  get size() {\n    return 1\n  }\n  *walk() {\n  }\n  on?: () => void = () => {\n  }\n}\n",
+        ),
+        ("d.rs", "macro_rules! all {\n    () => {};\n}\nstatic mut A: u8 = 1;\nconst fn b() {}\n"),
+        #[cfg(feature = "cpp")]
+        (
+            "e.cpp",
+            "template <class T>\nint Box<T>::size() const {\n  return 1;\n}\nBox::~Box() {\n}\n",
+        ),
+        ("f.py", "add: F = lambda a: a\nasync def g():\n    pass\n"),
+    ];
+    for (file, text) in SAMPLES.iter().chain(&others) {
+        let outline = parse(file, text).outline(&budget()).unwrap();
+        let language = language_of(file, text.as_bytes()).unwrap();
+        for definition in outline.definitions.iter().filter(|one| !one.is_secondary) {
+            let Some(name) = SymbolName::parse(&definition.name) else { continue };
+            assert!(name.is_in(text.as_bytes()), "{file} {name:?}");
+            assert!(name.may_be_defined_in(text.as_bytes(), language), "{file} {name:?}");
+        }
+    }
+}
+
+#[test]
+fn uses_of_a_name_are_not_definitions() {
+    for (file, text) in [
+        (
+            "a.rs",
+            "use a::load;\nfn main() {\n    a.load();\n    load(1);\n    let b = Self::load;\n}\n",
+        ),
+        ("a.py", "from a import load\nload(1)\na.load(b)\n"),
+        (
+            "a.ts",
+            "import { load, Other } from 'a'\nreturn load(1)\na.load(1)\nf(load(1))\nconst b = load(1)\n",
+        ),
+        ("A.java", "import a.load;\nclass A {\n  load x;\n  int y = a.load(1) + load(2);\n}\n"),
+        ("a.go", "package a\n\nfunc f() {\n\tx := load(1)\n\ta.load(x)\n}\n"),
+        ("a.c", "int main(void) {\n  return load(a.load);\n}\n"),
+        ("a.js", "const reload = loads => downloaded\n"),
+    ] {
+        let language = language_of(file, text.as_bytes()).unwrap();
+        let name = SymbolName::parse("load").unwrap();
+        assert!(!name.may_be_defined_in(text.as_bytes(), language), "{file}");
+    }
 }
 
 #[test]

@@ -2,8 +2,6 @@
 
 use std::ops::Range;
 
-use memchr::memmem;
-
 use super::{FileMatches, FileOutcome, Hits, RemainingLimits, Search, SearchQuery};
 use crate::view::excerpt::{Context, Excerpt};
 use crate::view::fold::FOLD_LINES;
@@ -12,7 +10,7 @@ use crate::view::symbols::{SymbolPlace, parse_symbol, places, structure_of};
 use hashline_base::error::{Error, Result};
 use hashline_disk::bytes::Document;
 use hashline_lines::rows::header_of_rows;
-use hashline_syntax::SymbolName;
+use hashline_syntax::{SymbolName, language_of};
 
 /// How many lines of definitions are shown whole, for all files together: as many as a folded view
 /// has.
@@ -43,14 +41,19 @@ impl<W: Send + Sync, F: Fn(&Document) -> W + Sync> Search<'_, F> {
     ) -> Result<FileOutcome<W>> {
         let text = document.text();
         document.mark_scanned(text.len());
-        if !contains_word(text, name.last()) {
+        let may_have_it = match language_of(path, text) {
+            Some(language) => name.may_be_defined_in(text, language),
+            None => name.is_in(text),
+        };
+        if !may_have_it {
             return Ok(FileOutcome::NoMatch);
         }
         let budget = self.scope.budget;
         let source = structure_of(path, text, budget);
         let found = source.as_ref().and_then(|source| places(source, name, budget));
         self.scope.cancel.check()?;
-        let Some(places) = found else { return Ok(FileOutcome::UnknownStructure) };
+        let Some(mut places) = found else { return Ok(FileOutcome::UnknownStructure) };
+        places.retain(|place| !place.is_secondary);
         if places.is_empty() {
             return Ok(FileOutcome::NoMatch);
         }
@@ -115,17 +118,4 @@ fn push_first_line(excerpt: &mut Excerpt<'_>, place: &SymbolPlace) -> bool {
     let rest: Range<u64> = place.own_line + 1..place.end_line + 1;
     excerpt.push_lines(place.own_line..place.own_line + 1)
         && (rest.is_empty() || excerpt.push_fold(&rest))
-}
-
-/// Whether a text contains a name that is not a part of a longer word.
-fn contains_word(text: &[u8], name: &str) -> bool {
-    let is_word = |byte: Option<&u8>| {
-        byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_' || !byte.is_ascii())
-    };
-    let finder = memmem::Finder::new(name);
-    let mut found = finder.find_iter(text);
-    found.any(|at| {
-        let before = at.checked_sub(1).and_then(|before| text.get(before));
-        !is_word(before) && !is_word(text.get(at + name.len()))
-    })
 }
