@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::view::fold::fold_row;
+use crate::view::fold::{Fold, fold_row};
 use crate::view::width::{Amount, Width, window_around};
 use hashline_lines::dialect::Dialect;
 use hashline_lines::hash::{BlockHasher, LineHasher, with_block_hasher};
@@ -189,8 +189,8 @@ impl Page {
     }
 
     /// Adds a row for folded lines. Returns false if it did not fit; no later line is added then.
-    pub fn push_fold(&mut self, lines: &Range<u64>) -> bool {
-        let row = fold_row(lines);
+    pub fn push_fold(&mut self, fold: &Fold) -> bool {
+        let (row, lines) = (fold_row(fold), &fold.lines);
         let has_room = self.shown_lines == 0 || self.has_room_for(1, row.len() + 1);
         if self.next_line.is_some() || !has_room {
             self.next_line.get_or_insert(lines.start);
@@ -455,9 +455,11 @@ impl<'a> Excerpt<'a> {
 
     /// Adds a row for the lines that follow those shown. Returns false if it did not fit; no later
     /// line is added then.
-    pub fn push_fold(&mut self, lines: &Range<u64>) -> bool {
+    pub fn push_fold(&mut self, lines: Range<u64>) -> bool {
         self.render();
-        if !self.page.push_fold(lines) {
+        let fold = Fold { lines, names: Vec::new() };
+        let lines = &fold.lines;
+        if !self.page.push_fold(&fold) {
             return false;
         }
         let below = self.text.get(self.next.offset..).unwrap_or_default();

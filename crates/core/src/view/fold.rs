@@ -13,7 +13,8 @@ use hashline_lines::anchor::{Anchor, quote};
 use hashline_lines::dialect::Dialect;
 use hashline_lines::hash::hash_line;
 use hashline_lines::lines::{LineIndex, Unit};
-use layout::FoldableText;
+use hashline_lines::rows::one_line;
+use layout::{FoldableText, NamedLine};
 use tree::FoldTree;
 
 /// The default number of lines of a folded view.
@@ -38,6 +39,13 @@ impl Folding {
     }
 }
 
+/// Folded lines, and the outermost definitions that start in them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fold {
+    pub lines: Range<u64>,
+    pub names: Vec<String>,
+}
+
 /// A text to fold.
 pub struct FoldedText<'a> {
     /// The path, from which the language is derived.
@@ -60,7 +68,7 @@ impl FoldedText<'_> {
         folding: Folding,
         max_lines: Option<u64>,
         open: &[String],
-    ) -> Result<Option<Vec<Range<u64>>>> {
+    ) -> Result<Option<Vec<Fold>>> {
         let lines = folding.lines().min(max_lines.unwrap_or(u64::MAX));
         let layout = match (FoldableText::of_source(self.path, self.text, self.budget), folding) {
             (Some(layout), _) => layout,
@@ -71,9 +79,12 @@ impl FoldedText<'_> {
         if index.count() <= lines {
             return Ok(Some(Vec::new()));
         }
+        let mut layout = layout;
+        let names = std::mem::take(&mut layout.names);
         let folds = merged(FoldTree::new(layout, index.count()).folded_to(lines));
         let open = self.opened(&index, &folds, open)?;
-        Ok(Some(folds.into_iter().flat_map(|fold| subtract(fold, &open)).collect()))
+        let folds = folds.into_iter().flat_map(|fold| subtract(fold, &open));
+        Ok(Some(folds.map(|lines| Fold { names: names_in(&names, &lines), lines }).collect()))
     }
 
     /// The lines to show in full, sorted.
@@ -117,9 +128,34 @@ impl FoldedText<'_> {
     }
 }
 
+/// The most bytes of names in the row of a fold.
+const NAMES_LIMIT_BYTES: usize = 60;
+
+/// The names of the outermost definitions that start in folded lines.
+fn names_in(names: &[NamedLine], lines: &Range<u64>) -> Vec<String> {
+    let from = names.partition_point(|named| named.line < lines.start);
+    let to = names.partition_point(|named| named.line < lines.end);
+    let inside = &names[from..to];
+    let Some(outermost) = inside.iter().map(|named| named.depth).min() else { return Vec::new() };
+    let outer = inside.iter().filter(|named| named.depth == outermost);
+    outer.map(|named| named.name.clone()).collect()
+}
+
 /// The row that replaces folded lines.
-pub fn fold_row(lines: &Range<u64>) -> String {
-    format!("{} … {} lines", fold_name(lines), lines.end - lines.start)
+pub fn fold_row(fold: &Fold) -> String {
+    let Fold { lines, names } = fold;
+    let mut row = format!("{} … {} lines", fold_name(lines), lines.end - lines.start);
+    let names_start = row.len();
+    for (at, name) in names.iter().enumerate() {
+        let (separator, name) = (if at == 0 { ": " } else { ", " }, one_line(name));
+        if row.len() - names_start + separator.len() + name.len() > NAMES_LIMIT_BYTES {
+            row += if at == 0 { "" } else { ", …" };
+            break;
+        }
+        row += separator;
+        row += &name;
+    }
+    row
 }
 
 /// The name of a fold, by which a request opens it.
@@ -176,7 +212,9 @@ mod tests {
     fn fold_names_round_trip() {
         assert_eq!(parse_fold_name("14-80"), Some(14..81));
         assert_eq!(parse_fold_name(" 14 - 80 … 67 lines"), Some(14..81));
-        assert_eq!(parse_fold_name(&fold_row(&(14..81))), Some(14..81));
+        let fold = Fold { lines: 14..81, names: vec!["a".to_owned(), "b".repeat(60)] };
+        assert_eq!(fold_row(&fold), "14-80 … 67 lines: a, …");
+        assert_eq!(parse_fold_name(&fold_row(&fold)), Some(14..81));
         for wrong in ["14", "14:a3", "0-3", "9-3", "-", "a-b", "14-80:a3", "-3-5"] {
             assert_eq!(parse_fold_name(wrong), None, "{wrong}");
         }

@@ -55,12 +55,26 @@ fn shown_lines(content: &str, view: &FileView) -> Vec<u64> {
             continue;
         }
         let Range { start, end } = folds.next().unwrap_or_else(|| panic!("{row}")).clone();
-        assert_eq!(row, format!("{start}-{} … {} lines", end - 1, end - start));
+        let of_lines = format!("{start}-{} … {} lines", end - 1, end - start);
+        let names = row.strip_prefix(&of_lines).unwrap_or_else(|| panic!("{row}"));
+        assert!(names.is_empty() || names.starts_with(": "), "{row}");
         assert!(start == line && end - start > 1, "{row} at {line}");
         line = end;
     }
     assert_eq!((folds.next(), line), (None, facts.end_line + 1));
     shown
+}
+
+#[test]
+fn folds_name_the_outermost_definitions_in_them() {
+    let inner = functions(3, 2).replace("fn f", "fn g");
+    let text = format!("mod inner {{\n{inner}}}\n\n{}", functions(6, 4));
+    let view = view(&text, &folded("a.rs", 3));
+    let rows = rows(&view);
+    assert_eq!(rows.last(), Some(&"2-60 … 59 lines: f0, f1, f2, f3, f4, f5"), "{}", view.text);
+    let alone = self::view(&functions(40, 2), &folded("a.rs", 1));
+    let names = "f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, …";
+    assert!(alone.text.contains(names), "{}", alone.text);
 }
 
 fn definitions_shown(view: &FileView) -> usize {

@@ -25,6 +25,17 @@ pub struct FoldableText {
     pub ranges: Vec<FoldableLines>,
     /// The first line of each definition.
     pub definitions: Vec<u64>,
+    /// The names of definitions, by their first lines.
+    pub names: Vec<NamedLine>,
+}
+
+/// The first line of a definition.
+#[derive(Debug)]
+pub struct NamedLine {
+    pub line: u64,
+    /// The number of definitions around it.
+    pub depth: u32,
+    pub name: String,
 }
 
 /// A foldable range.
@@ -50,7 +61,15 @@ impl FoldableText {
             outline.definitions.iter().map(|definition| u64::from(definition.first)).collect();
         definitions.sort_unstable();
         definitions.dedup();
-        let layout = FoldableText { ranges: ranges.collect(), definitions };
+        let ranges = ranges.collect();
+        let named = outline.definitions.into_iter().map(|definition| NamedLine {
+            line: definition.first.into(),
+            depth: definition.depth,
+            name: definition.name,
+        });
+        let mut names: Vec<NamedLine> = named.collect();
+        names.sort_by_key(|named| named.line);
+        let layout = FoldableText { ranges, definitions, names };
         (!layout.ranges.is_empty()).then_some(layout)
     }
 
@@ -116,6 +135,6 @@ impl IndentedRanges {
         self.close(0);
         self.ranges.sort_by_key(|range| (range.lines.start, u64::MAX - range.lines.end));
         let definitions = self.ranges.iter().map(|range| range.lines.start - 1).collect();
-        FoldableText { ranges: self.ranges, definitions }
+        FoldableText { ranges: self.ranges, definitions, names: Vec::new() }
     }
 }

@@ -40,10 +40,17 @@ pub fn show(
     let ViewStart { mut line, mut offset } = from;
     let mut shown: Vec<Range<u64>> = Vec::new();
     // A single line takes no more room than the row of a fold.
-    let below = folds.into_iter().map(|fold| fold.start.max(from.line)..fold.end);
-    for fold in below.filter(|fold| fold.end > fold.start + 1) {
+    for mut named in folds {
+        if named.lines.start < from.line {
+            named.lines.start = from.line;
+            named.names.clear();
+        }
+        let fold = named.lines.clone();
+        if fold.end <= fold.start + 1 {
+            continue;
+        }
         let end = offset_after_lines(text, offset, fold.start - line, cancel)?;
-        if !page.push_lines(line, &text[offset..end]) || !page.push_fold(&fold) {
+        if !page.push_lines(line, &text[offset..end]) || !page.push_fold(&named) {
             break;
         }
         offset = offset_after_lines(text, end, fold.end - fold.start, cancel)?;

@@ -117,5 +117,5 @@ impl<W: Send + Sync, F: Fn(&Document) -> W + Sync> Search<'_, F> {
 fn push_first_line(excerpt: &mut Excerpt<'_>, place: &SymbolPlace) -> bool {
     let rest: Range<u64> = place.own_line + 1..place.end_line + 1;
     excerpt.push_lines(place.own_line..place.own_line + 1)
-        && (rest.is_empty() || excerpt.push_fold(&rest))
+        && (rest.is_empty() || excerpt.push_fold(rest))
 }
