@@ -77,8 +77,9 @@ pub use self::{
     view::pattern::Query,
     view::read::{FileView, LineEnding, MAX_MATCHES, ReadRequest, TextView, ViewKind},
     view::search::{
-        FileMatches, PatternExplanation, RowSink, SEARCH_MATCHES, SearchQuery, SearchResult,
-        SearchWarning, Skipped, SkippedDirectories,
+        FileMatches, FoundFile, FoundFiles, PatternExplanation, RowSink, SEARCH_FILES,
+        SEARCH_MATCHES, SearchOutput, SearchQuery, SearchResult, SearchWarning, Skipped,
+        SkippedDirectories,
     },
     view::symbols::SymbolPlace,
     view::width::Columns,

@@ -8,6 +8,7 @@ mod display;
 mod explanation;
 mod files;
 mod globs;
+mod list;
 mod notes;
 mod query;
 mod rules;
@@ -35,28 +36,57 @@ use hashline_base::parallel;
 use hashline_disk::bytes::{Document, LoadOptions, Loaded, with_file};
 use hashline_lines::rows::{header_of_rows, header_size_bytes};
 use hashline_syntax::SymbolName;
+use list::PartialList;
 use walk::{Walked, walk};
 
 pub use explanation::PatternExplanation;
+pub use list::{FoundFile, FoundFiles};
 pub use skipped::{Skipped, SkippedDirectories};
 
 /// The default limit of matches for all files together.
 pub const SEARCH_MATCHES: u64 = 1000;
+
+/// The default limit of files in a list.
+pub const SEARCH_FILES: u64 = 1000;
 
 /// The number of files in the first batch; each further batch is twice as large. So a common word
 /// stops early, and a rare one seldom waits for the slowest file.
 const FIRST_BATCH_FILES: usize = 64;
 const LAST_BATCH_FILES: usize = 1024;
 
+/// What the text of a search shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SearchOutput {
+    /// The matching lines with their anchors.
+    #[default]
+    Lines,
+    /// The paths of the files with a match. A file is searched up to its first match.
+    Files,
+    /// The path and the number of matching lines of each file with a match.
+    Count,
+    /// The paths of the files that would be searched; there is no pattern.
+    #[serde(skip)]
+    List,
+}
+
 /// What to search for, and where.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(from = "query::QueryShape")]
 pub struct SearchQuery {
-    /// The text or pattern; ignored with `symbol`.
+    /// The text or pattern; empty with `symbol` and with [`SearchOutput::List`].
     pub search: Query,
     /// Searches for definitions with this name, such as `Class.method`, instead of for text. They
     /// are shown whole while they have at most 200 lines together, otherwise by their first lines.
     pub symbol: Option<String>,
+    /// What is shown.
+    pub output: SearchOutput,
+    /// Whether a list has the sizes of its files.
+    pub sizes: bool,
+    /// How many files a list shows.
+    pub max_files: u64,
+    /// How many files of a list to omit before the first one shown.
+    pub skip: u64,
     /// Files and directories, searched even if ignored or hidden; empty means the base of relative
     /// paths.
     pub paths: Vec<PathBuf>,
@@ -100,6 +130,10 @@ impl SearchQuery {
         SearchQuery {
             search: search.into(),
             symbol: None,
+            output: SearchOutput::Lines,
+            sizes: false,
+            max_files: SEARCH_FILES,
+            skip: 0,
             paths: Vec::new(),
             context: Context::default(),
             globs: Vec::new(),
@@ -115,6 +149,11 @@ impl SearchQuery {
             follow_links: false,
             max_depth: None,
         }
+    }
+
+    /// A query without a pattern, which lists files, with the defaults.
+    pub fn list() -> SearchQuery {
+        SearchQuery { output: SearchOutput::List, ..SearchQuery::new("") }
     }
 }
 
@@ -151,10 +190,13 @@ pub struct FileMatches {
 #[serde(rename_all = "camelCase")]
 pub struct SearchResult {
     /// For each file a line `--- path ---`, then the lines with their anchors, with `...` between
-    /// groups; joined by `\n`.
+    /// groups; joined by `\n`. For each file of a list its path, with its count and size.
     pub text: String,
-    /// The files shown, sorted by path.
+    /// The files whose matches are shown, sorted by path.
     pub files: Vec<FileMatches>,
+    /// The files of a list, in place of matches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub list: Option<FoundFiles>,
     /// The matches shown.
     pub match_count: u64,
     /// Text files searched, with or without matches.
@@ -184,6 +226,13 @@ pub struct SearchResult {
     pub max_file_bytes: u64,
 }
 
+impl SearchResult {
+    /// Whether any matches or files are shown or counted.
+    pub fn has_results(&self) -> bool {
+        self.match_count > 0 || self.list.as_ref().is_some_and(|list| list.file_count > 0)
+    }
+}
+
 /// Something the caller might not expect, such as an ignore file that was truncated.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct SearchWarning {
@@ -199,8 +248,8 @@ pub type RowSink<'a> = &'a mut dyn FnMut(&str, &str) -> bool;
 
 /// Searches files and directories. Reports what cannot be searched in the result; fails only for
 /// invalid arguments and cancellation. `progress` is called periodically with the number of files
-/// searched and the total. With a `sink`, the result has no text: the sink receives it file by
-/// file. `witness` is called with the text of each file with matches; its results are in the order
+/// searched and the total. With a `sink`, the result has no text, except of a list: the sink
+/// receives it file by file. `witness` is called with the text of each file with matches; its results are in the order
 /// of the result's files.
 pub fn search_hashed<W: Send + Sync>(
     scope: &Scope<'_>,
@@ -222,16 +271,30 @@ pub fn search_hashed<W: Send + Sync>(
         max_file_bytes: scope.max_file_bytes,
         ..SearchResult::default()
     };
+    let list = (query.output != SearchOutput::Lines).then(|| PartialList::new(scope, query));
     let mut partial =
-        PartialResult { result, witnessed: Vec::new(), text_bytes: 0, whole_lines: 0, sink };
+        PartialResult { result, list, witnessed: Vec::new(), text_bytes: 0, whole_lines: 0, sink };
     let load = LoadOptions { releases_pages: true, ..scope.load_options() };
-    let search = Search { scope, query, wanted, load, files, witness };
-    search.search_in_batches(&mut partial, progress)?;
-    cancel.check()?;
-    let PartialResult { mut result, witnessed, .. } = partial;
-    if result.match_count == 0 && !result.truncated && query.symbol.is_none() {
-        result.explanation = explain(scope, &query.search, &search.files, &search.load)?;
+    match wanted {
+        Some(wanted) => {
+            let search = Search { scope, query, wanted, load, files, witness };
+            search.search_in_batches(&mut partial, progress)?;
+            partial.finish_list();
+            cancel.check()?;
+            let has_nothing = !partial.result.has_results() && !partial.result.truncated;
+            if has_nothing && query.symbol.is_none() {
+                let explained = explain(scope, &query.search, &search.files, &search.load)?;
+                partial.result.explanation = explained;
+            }
+        }
+        None => {
+            if let Some(list) = &mut partial.list {
+                list.add_all(scope, query, &files)?;
+            }
+            partial.finish_list();
+        }
     }
+    let PartialResult { mut result, witnessed, .. } = partial;
     result.errors =
         result.errors.into_iter().map(|error| error.spelled(scope.host.spelling)).collect();
     result
@@ -263,11 +326,13 @@ enum Wanted {
 }
 
 impl Wanted {
-    fn new(query: &SearchQuery, cancel: &Cancel) -> Result<Wanted> {
-        match &query.symbol {
-            Some(name) => Ok(Wanted::Definitions(definitions::check(query, name)?)),
-            None => Ok(Wanted::Lines(Pattern::new(&query.search, cancel)?)),
-        }
+    /// `None` if all files are listed.
+    fn new(query: &SearchQuery, cancel: &Cancel) -> Result<Option<Wanted>> {
+        Ok(match &query.symbol {
+            Some(name) => Some(Wanted::Definitions(definitions::check(query, name)?)),
+            None if query.output == SearchOutput::List => None,
+            None => Some(Wanted::Lines(Pattern::new(&query.search, cancel)?)),
+        })
     }
 }
 
@@ -279,6 +344,8 @@ enum FileOutcome<W> {
     NoMatch,
     /// It contains the name of the symbol, but its structure is not known.
     UnknownStructure,
+    /// A file for a list.
+    Listed(FoundFile),
     Hits(Box<Hits<W>>),
 }
 
@@ -299,6 +366,7 @@ struct Hits<W> {
 /// The result so far.
 struct PartialResult<'a, W> {
     result: SearchResult,
+    list: Option<PartialList>,
     witnessed: Vec<W>,
     /// The size of the text, wherever it was written.
     text_bytes: usize,
@@ -401,6 +469,12 @@ impl<W: Send + Sync, F: Fn(&Document) -> W + Sync> Search<'_, F> {
                 result.files_searched += 1;
                 result.skipped.unknown_structure += 1;
             }
+            Ok(FileOutcome::Listed(found)) => {
+                result.files_searched += 1;
+                if let Some(list) = &mut partial.list {
+                    list.push(found);
+                }
+            }
             Ok(FileOutcome::Hits(hits)) => {
                 result.files_searched += 1;
                 result.truncated |= hits.matches.truncated;
@@ -428,7 +502,10 @@ impl<W: Send + Sync, F: Fn(&Document) -> W + Sync> Search<'_, F> {
             with_file(self.scope.fs, self.scope.base, path, &self.load, |loaded| match loaded {
                 Loaded::Binary(_) => Ok(FileOutcome::Binary),
                 Loaded::Text(document) => match &self.wanted {
-                    Wanted::Lines(pattern) => self.search_document(document, path, pattern, room),
+                    Wanted::Lines(pattern) if self.query.output == SearchOutput::Lines => {
+                        self.search_document(document, path, pattern, room)
+                    }
+                    Wanted::Lines(pattern) => self.count_matches(document, path, pattern),
                     Wanted::Definitions(name) => self.find_definitions(document, path, name, room),
                 },
             });
@@ -449,6 +526,29 @@ impl<W: Send + Sync, F: Fn(&Document) -> W + Sync> Search<'_, F> {
         let max_bytes = Some(room.bytes.saturating_sub(header_bytes + 1));
         Page::new(self.scope.dialect, Limits { max_lines: None, max_bytes }, 0)
             .with_width(Width::of(None, self.max_line_chars()))
+    }
+
+    /// Counts the matching lines, or finds the first one, for a list.
+    fn count_matches(
+        &self,
+        document: &Document,
+        path: &str,
+        pattern: &Pattern,
+    ) -> Result<FileOutcome<W>> {
+        let progress = |bytes| document.mark_scanned(bytes);
+        let lines = pattern.matching_lines(document.text(), 0, self.scope.cancel);
+        let mut lines = lines.with_progress(&progress);
+        if lines.next().transpose()?.is_none() {
+            return Ok(FileOutcome::NoMatch);
+        }
+        let mut found = FoundFile { path: path.to_owned(), ..FoundFile::default() };
+        if self.query.output == SearchOutput::Count {
+            found.match_count = Some(1 + lines.try_fold(0, |count, line| line.map(|_| count + 1))?);
+        }
+        if self.query.sizes {
+            found.bytes = Some(document.raw().len() as u64);
+        }
+        Ok(FileOutcome::Listed(found))
     }
 
     fn search_document(
@@ -517,6 +617,15 @@ impl<W> Hits<W> {
 }
 
 impl<W> PartialResult<'_, W> {
+    /// Moves the list, if there is one, to the result.
+    fn finish_list(&mut self) {
+        if let Some((text, found)) = self.list.take().map(PartialList::finish) {
+            self.result.truncated |= found.next.is_some();
+            self.result.text = text;
+            self.result.list = Some(found);
+        }
+    }
+
     /// Adds the matches of a file, if any are to be shown. Returns false if they do not fit or the
     /// sink stops.
     fn append(&mut self, hits: Hits<W>, room: RemainingLimits) -> bool {

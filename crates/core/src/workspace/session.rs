@@ -514,6 +514,7 @@ impl Session {
         let limits = &self.options.limits;
         let mut query = query.clone();
         query.max_matches = query.max_matches.min(limits.max_matches);
+        query.max_files = query.max_files.min(limits.max_lines);
         query.max_bytes = Some(query.max_bytes.unwrap_or(usize::MAX).min(limits.max_bytes));
         query.max_line_chars = Some(limits.line_chars(query.max_line_chars));
         self.check_files();

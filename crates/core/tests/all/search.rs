@@ -3,6 +3,7 @@
 
 mod explanation;
 mod globs;
+mod lists;
 mod skipped;
 
 use std::collections::BTreeMap;
@@ -69,6 +70,7 @@ impl Tree {
         let result = search(query, options).unwrap();
         check_text(&result, query, options);
         check_streamed(&result, query, options);
+        lists::check_lists(&result, query, options);
         result
     }
 

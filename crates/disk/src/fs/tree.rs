@@ -104,6 +104,20 @@ impl Base {
         self.has_disk() && path.exists() || is_document()
     }
 
+    /// The size of the regular file at an absolute path. Follows links.
+    pub fn size_bytes(&self, path: &Path) -> io::Result<u64> {
+        if let Some(document) = self.documents().and_then(|known| known.get(path).cloned()) {
+            return Ok(document.content.bytes.len() as u64);
+        }
+        if !self.has_disk() {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        match self.beneath(path) {
+            Some((root, relative)) => root.metadata(relative).map(|metadata| metadata.len()),
+            None => std::fs::metadata(path).map(|metadata| metadata.len()),
+        }
+    }
+
     /// The start of the regular file at an absolute path, at most `limit_bytes`. Follows links.
     pub fn read_start(&self, path: &Path, limit_bytes: u64) -> io::Result<Vec<u8>> {
         if let Some(document) = self.documents().and_then(|known| known.get(path).cloned()) {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{FileMatches, FileOutcome, Hits, RemainingLimits, Search, SearchQuery};
+use super::{FileMatches, FileOutcome, Hits, RemainingLimits, Search, SearchOutput, SearchQuery};
 use crate::view::excerpt::{Context, Excerpt};
 use crate::view::fold::FOLD_LINES;
 use crate::view::read::{count_lines_while, into_string};
@@ -22,6 +22,7 @@ pub(super) fn check(query: &SearchQuery, name: &str) -> Result<SymbolName> {
         (!query.search.search.is_empty(), "search"),
         (query.context != Context::default(), "context"),
         (query.enclosing, "enclosing"),
+        (query.output != SearchOutput::Lines, "output"),
     ];
     match given.iter().find(|(is_given, _)| *is_given) {
         Some((_, other)) => Err(Error::argument(format!(

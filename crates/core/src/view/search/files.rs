@@ -157,6 +157,17 @@ impl FileList {
         shown
     }
 
+    /// The absolute path of a file; below a followed link, the path through the link.
+    pub(super) fn path(&self, file: ListedFile) -> PathBuf {
+        let group = self.group(file);
+        let mut path = self.origins[group.origin as usize].path.to_path_buf();
+        path.extend(self.below(group).split_terminator('/'));
+        if !file.is_named() {
+            path.push(self.name(file));
+        }
+        path
+    }
+
     /// The paths of a directory.
     pub(super) fn directory(&self, origin: u32, below: &str) -> DirectoryPaths {
         let mut path = self.origins[origin as usize].path.to_path_buf();

@@ -39,10 +39,25 @@ impl SearchResult {
         Some(note)
     }
 
+    /// A note of how many files a list has, and of how many matching lines.
+    pub fn list_note(&self) -> Option<String> {
+        let list = self.list.as_ref()?;
+        let lines = list.match_count.map(|count| match count {
+            1 => "1 matching line in ".to_owned(),
+            count => format!("{count} matching lines in "),
+        });
+        let files = if list.file_count == 1 { "file" } else { "files" };
+        let shown = match list.files.len() as u64 {
+            shown if shown < list.file_count => format!(", {shown} shown"),
+            _ => String::new(),
+        };
+        Some(format!("{}{} {files}{shown}", lines.unwrap_or_default(), list.file_count))
+    }
+
     /// A note of what was skipped, by reason. If there are matches, it is brief: it has no names.
     pub fn skipped_note(&self) -> Option<String> {
         let skipped = &self.skipped;
-        let is_brief = self.match_count > 0;
+        let is_brief = self.has_results();
         let directories = |kind: &str, directories: &SkippedDirectories| {
             let (one, many) = (format!("{kind} directory"), format!("{kind} directories"));
             let names = if is_brief { String::new() } else { names(directories) };
@@ -90,5 +105,15 @@ fn size(bytes: u64) -> String {
     whole.map_or_else(
         || format!("{bytes} bytes"),
         |(shift, unit)| format!("{} {unit}", bytes >> shift),
+    )
+}
+
+/// A size in the unit that gives a short number: `512 B`, `1.5 KiB`.
+pub(super) fn short_size(bytes: u64) -> String {
+    let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
+    let unit = units.into_iter().find(|(shift, _)| bytes >> shift > 0);
+    unit.map_or_else(
+        || format!("{bytes} B"),
+        |(shift, unit)| format!("{:.1} {unit}", bytes as f64 / (1_u64 << shift) as f64),
     )
 }

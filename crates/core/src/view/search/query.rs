@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use super::SearchQuery;
+use super::{SearchOutput, SearchQuery};
 use crate::view::excerpt::Context;
 use crate::view::pattern::Query;
 use hashline_base::shape::{OneOrMany, size};
@@ -14,6 +14,10 @@ use hashline_base::shape::{OneOrMany, size};
 pub(super) struct QueryShape {
     search: Option<String>,
     symbol: Option<String>,
+    output: Option<SearchOutput>,
+    sizes: Option<bool>,
+    max_files: Option<u64>,
+    skip: Option<u64>,
     paths: Option<OneOrMany<PathBuf>>,
     regex: Option<bool>,
     case_sensitive: Option<bool>,
@@ -35,6 +39,10 @@ pub(super) struct QueryShape {
 
 impl From<QueryShape> for SearchQuery {
     fn from(given: QueryShape) -> SearchQuery {
+        let output = match (&given.search, &given.symbol) {
+            (None, None) => SearchOutput::List,
+            _ => given.output.unwrap_or_default(),
+        };
         let defaults = SearchQuery::new(Query {
             search: given.search.unwrap_or_default(),
             regex: given.regex.unwrap_or_default(),
@@ -42,6 +50,10 @@ impl From<QueryShape> for SearchQuery {
         });
         SearchQuery {
             symbol: given.symbol,
+            output,
+            sizes: given.sizes.unwrap_or_default(),
+            max_files: given.max_files.unwrap_or(defaults.max_files),
+            skip: given.skip.unwrap_or_default(),
             paths: given.paths.unwrap_or_default().0,
             context: Context {
                 before: given.context_before.unwrap_or_default(),

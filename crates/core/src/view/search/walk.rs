@@ -15,7 +15,7 @@ use crate::view::near::{MISSING_LIMIT, with_near_names};
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Code, Error, Result};
 use hashline_base::parallel;
-use hashline_disk::fs::{Base, FileKind, FileSystem, Listed, unicode_path};
+use hashline_disk::fs::{Base, FileKind, FileSystem, Listed, not_a_file, unicode_path};
 
 /// The result of a walk.
 #[derive(Debug, Default)]
@@ -106,6 +106,10 @@ fn start(
         }
     };
     let shown = tidy(name);
+    if matches!(found.kind, FileKind::Special | FileKind::Link) {
+        walked.errors.push(not_a_file(&shown, found.kind.noun()));
+        return None;
+    }
     if found.kind != FileKind::Directory {
         walked.files.push_named(found.canonical, shown);
         return None;

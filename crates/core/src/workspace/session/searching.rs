@@ -7,7 +7,7 @@ use super::{Session, canonical};
 use crate::edit::resolve::AmbiguousLines;
 use crate::edit::session::{ambiguous_to_show, shown_lines};
 use crate::view::scope::Scope;
-use crate::view::search::{FileMatches, SearchQuery, SearchResult, search_hashed};
+use crate::view::search::{FileMatches, FoundFiles, SearchQuery, SearchResult, search_hashed};
 use crate::workspace::Workspace;
 use hashline_base::cancel::Cancel;
 use hashline_base::error::Result;
@@ -67,8 +67,11 @@ impl Session {
                 continue;
             }
             let used = result.text.len() + usize::from(!result.text.is_empty());
+            let (skip, max_files) = rest_of_list(query, &result);
             let rest = SearchQuery {
                 paths: own_paths,
+                skip,
+                max_files,
                 max_matches: query.max_matches.saturating_sub(result.match_count),
                 max_bytes: query.max_bytes.map(|bytes| bytes.saturating_sub(used)),
                 ..query.clone()
@@ -82,6 +85,9 @@ impl Session {
             if paths.is_empty() || result.ran_out {
                 break;
             }
+        }
+        if let Some(list) = result.list.as_mut().filter(|list| list.next.is_some()) {
+            list.next = Some(query.skip.saturating_add(list.files.len() as u64));
         }
         Ok((result, updates))
     }
@@ -133,6 +139,24 @@ fn with_versions(dialect: &Dialect, result: &SearchResult, ambiguous: &[Ambiguou
     out
 }
 
+/// The files of a list to skip in the next directory, and how many to show.
+fn rest_of_list(query: &SearchQuery, result: &SearchResult) -> (u64, u64) {
+    let Some(list) = &result.list else { return (query.skip, query.max_files) };
+    let shown = list.files.len() as u64;
+    let is_full =
+        list.next.is_some() || query.max_bytes.is_some_and(|max| result.text.len() >= max);
+    let max_files = if is_full { 0 } else { query.max_files.saturating_sub(shown) };
+    (query.skip.saturating_sub(list.file_count), max_files)
+}
+
+/// Adds the list of another directory.
+fn append_list(list: &mut FoundFiles, more: FoundFiles) {
+    list.files.extend(more.files);
+    list.file_count += more.file_count;
+    list.match_count = list.match_count.zip(more.match_count).map(|(one, other)| one + other);
+    list.next = list.next.or(more.next);
+}
+
 /// Appends the result of the first or of another directory.
 fn append(result: &mut SearchResult, more: SearchResult, is_first: bool) {
     result.errors.extend(more.errors);
@@ -141,6 +165,10 @@ fn append(result: &mut SearchResult, more: SearchResult, is_first: bool) {
     }
     result.text += &more.text;
     result.files.extend(more.files);
+    match (&mut result.list, more.list) {
+        (Some(list), Some(more)) => append_list(list, more),
+        (list, more) => *list = list.take().or(more),
+    }
     result.match_count += more.match_count;
     result.files_searched += more.files_searched;
     result.binary_skipped += more.binary_skipped;
@@ -151,7 +179,9 @@ fn append(result: &mut SearchResult, more: SearchResult, is_first: bool) {
         (Some(explanation), Some(more)) => explanation.add(&more),
         (explanation, more) => *explanation = explanation.take().or(more),
     }
-    result.explanation.take_if(|_| result.match_count > 0);
+    if result.has_results() {
+        result.explanation = None;
+    }
     result.skipped.add(more.skipped);
     result.max_file_bytes = result.max_file_bytes.max(more.max_file_bytes);
     // A glob matches if it does in one of the directories.

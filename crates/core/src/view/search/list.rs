@@ -1,0 +1,138 @@
+//! A list of files: those that a query without a pattern names, or those with a match.
+
+use serde::Serialize;
+
+use super::files::{FileList, ListedFile};
+use super::notes::short_size;
+use super::{SearchOutput, SearchQuery};
+use crate::view::scope::Scope;
+use hashline_base::error::Result;
+use hashline_base::parallel;
+use hashline_lines::rows::one_line;
+
+/// Files that are added between two checks of the cancellation flag.
+const BATCH_FILES: usize = 1024;
+
+/// The files that a search lists, in place of matching lines.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FoundFiles {
+    /// The files shown, sorted by path.
+    pub files: Vec<FoundFile>,
+    /// All files found, shown or not.
+    pub file_count: u64,
+    /// The matching lines of all files found, if they are counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub match_count: Option<u64>,
+    /// If a limit cut the list: the `skip` of the query that continues it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<u64>,
+}
+
+/// A file of a list.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FoundFile {
+    /// The path, as accepted by reads and edits with the same root.
+    pub path: String,
+    /// Its matching lines, if they are counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub match_count: Option<u64>,
+    /// Its size, if requested; `None` also if it was removed meanwhile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+}
+
+impl FoundFile {
+    /// Appends the row of the file.
+    fn push_row(&self, row: &mut String) {
+        let path = one_line(&self.path);
+        row.push_str(&path);
+        if let Some(count) = self.match_count {
+            *row += &format!(":{count}");
+        }
+        if let Some(bytes) = self.bytes {
+            *row += &format!(" ({})", short_size(bytes));
+        }
+    }
+}
+
+/// A list under construction.
+pub(super) struct PartialList {
+    text: String,
+    found: FoundFiles,
+    skip: u64,
+    max_files: u64,
+    max_bytes: usize,
+}
+
+impl PartialList {
+    pub(super) fn new(scope: &Scope<'_>, query: &SearchQuery) -> PartialList {
+        let counts = query.output == SearchOutput::Count;
+        PartialList {
+            text: String::new(),
+            found: FoundFiles { match_count: counts.then_some(0), ..FoundFiles::default() },
+            skip: query.skip,
+            max_files: query.max_files,
+            max_bytes: query.max_bytes.unwrap_or(usize::MAX).min(scope.host.text_limit_units),
+        }
+    }
+
+    /// Adds the next file. It is counted even if it is not shown.
+    pub(super) fn push(&mut self, file: FoundFile) {
+        self.found.file_count += 1;
+        if let (Some(total), Some(count)) = (&mut self.found.match_count, file.match_count) {
+            *total += count;
+        }
+        if self.found.file_count > self.skip && self.found.next.is_none() {
+            self.show(file);
+        }
+    }
+
+    /// Shows a file if it fits. The first one always does: so a list can be continued.
+    fn show(&mut self, file: FoundFile) {
+        let (before, shown) = (self.text.len(), self.found.files.len() as u64);
+        if before > 0 {
+            self.text.push('\n');
+        }
+        file.push_row(&mut self.text);
+        if shown >= self.max_files || (shown > 0 && self.text.len() > self.max_bytes) {
+            self.text.truncate(before);
+            self.found.next = Some(self.skip.saturating_add(shown));
+        } else {
+            self.found.files.push(file);
+        }
+    }
+
+    /// Adds all files of a walk; reads the sizes of those that may be shown.
+    pub(super) fn add_all(
+        &mut self,
+        scope: &Scope<'_>,
+        query: &SearchQuery,
+        files: &FileList,
+    ) -> Result<()> {
+        let listed = files.files();
+        let skipped = usize::try_from(query.skip).unwrap_or(usize::MAX).min(listed.len());
+        self.found.file_count = skipped as u64;
+        let bytes = |file: &ListedFile| scope.base.size_bytes(&files.path(*file)).ok();
+        for batch in listed[skipped..].chunks(BATCH_FILES) {
+            scope.cancel.check()?;
+            if self.found.next.is_some() {
+                break;
+            }
+            let sizes = match query.sizes {
+                true => parallel::map(batch, bytes),
+                false => vec![None; batch.len()],
+            };
+            for (file, bytes) in batch.iter().zip(sizes) {
+                self.push(FoundFile { path: files.shown(*file), match_count: None, bytes });
+            }
+        }
+        self.found.file_count = listed.len() as u64;
+        scope.cancel.check()
+    }
+
+    pub(super) fn finish(self) -> (String, FoundFiles) {
+        (self.text, self.found)
+    }
+}
