@@ -77,9 +77,9 @@ pub use self::{
     view::pattern::Query,
     view::read::{FileView, LineEnding, MAX_MATCHES, ReadRequest, TextView, ViewKind},
     view::search::{
-        FileMatches, FoundFile, FoundFiles, PatternExplanation, RowSink, SEARCH_FILES,
-        SEARCH_MATCHES, SearchOutput, SearchQuery, SearchResult, SearchWarning, Skipped,
-        SkippedDirectories,
+        DirectoryView, FileMatches, FoundFile, FoundFiles, PatternExplanation, RowSink,
+        SEARCH_FILES, SEARCH_MATCHES, SearchOutput, SearchQuery, SearchResult, SearchWarning,
+        Skipped, SkippedDirectories,
     },
     view::symbols::SymbolPlace,
     view::width::Columns,

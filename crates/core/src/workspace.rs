@@ -30,7 +30,7 @@ use crate::view::read::{
     FileView, ReadRequest, read_bytes, read_hashed, stream_bytes, stream_file,
 };
 use crate::view::scope::{Host, Scope};
-use crate::view::search::{RowSink, SearchQuery, SearchResult, search_hashed};
+use crate::view::search::{RowSink, SearchQuery, SearchResult, directory_view, search_hashed};
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Code, Error, Result, Term};
 use hashline_disk::bytes::{Charset, Loaded, MAX_FILE_BYTES};
@@ -157,6 +157,16 @@ impl<'fs> Workspace<'fs> {
     /// read has an error in its view. Fails only for invalid options and cancellation.
     pub fn read_with(&self, requests: &[ReadRequest], cancel: &Cancel) -> Result<Vec<FileView>> {
         self.read_as(requests, cancel, |view| view)
+    }
+
+    /// The view of the directory that a request names, if it names one and asks for no lines. Reads
+    /// of sessions list directories; for other reads they are an error.
+    pub fn list_directory(
+        &self,
+        request: &ReadRequest,
+        cancel: &Cancel,
+    ) -> Result<Option<FileView>> {
+        self.scoped(cancel, |scope| directory_view(scope, request))
     }
 
     /// Like [`Workspace::read_with`]; converts each view on the thread that made it.

@@ -19,6 +19,7 @@ use crate::view::fold::{FOLD_LINES, Folding};
 use crate::view::near::with_near_names;
 use crate::view::pattern::{Pattern, Query};
 use crate::view::scope::Scope;
+use crate::view::search::DirectoryView;
 use crate::view::symbols::SymbolPlace;
 use crate::view::width::{Columns, Width};
 use hashline_base::cancel::{Cancel, PIECE_BYTES};
@@ -147,7 +148,8 @@ impl LineEnding {
 pub struct FileView {
     /// The path as requested.
     pub path: String,
-    /// The lines with their anchors, joined by `\n`; empty if the file is not text. In a dialect
+    /// The lines with their anchors, joined by `\n`; empty if the file is not text. For a directory,
+    /// a row for each name, indented in its directory; directories end in `/`. In a dialect
     /// without hashes, a header with the tag of the file precedes them.
     pub text: String,
     /// Whether `text` is known to be ASCII, so that a binding need not scan it again.
@@ -175,6 +177,8 @@ pub enum ViewKind {
         /// The hash of the whole content.
         snapshot: String,
     },
+    /// A directory; only reads of sessions list it.
+    Directory(DirectoryView),
     /// Not read, because a limit of the call was reached before.
     Unread {
         /// The line to continue at.
@@ -249,6 +253,7 @@ impl ViewKind {
             ViewKind::Text(_) => "text",
             ViewKind::Binary { .. } => "binary",
             ViewKind::Image { .. } => "image",
+            ViewKind::Directory(_) => "directory",
             ViewKind::Unread { .. } => "unread",
             ViewKind::Error { .. } => "error",
         }

@@ -4,6 +4,7 @@
 //! So neither timing nor the number of threads affects the result.
 
 mod definitions;
+mod directory;
 mod display;
 mod explanation;
 mod files;
@@ -39,6 +40,7 @@ use hashline_syntax::SymbolName;
 use list::PartialList;
 use walk::{Walked, walk};
 
+pub use directory::{DirectoryView, directory_view};
 pub use explanation::PatternExplanation;
 pub use list::{FoundFile, FoundFiles};
 pub use skipped::{Skipped, SkippedDirectories};

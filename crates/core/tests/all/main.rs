@@ -16,6 +16,7 @@ mod cancel;
 mod changes;
 mod code_blocks;
 mod control_characters;
+mod directory;
 mod documents;
 mod enclosing;
 mod faults;

@@ -157,6 +157,11 @@ impl FileList {
         shown
     }
 
+    /// The path of the directory of a file below its origin, and its name.
+    pub(super) fn parts(&self, file: ListedFile) -> (&str, &str) {
+        (self.below(self.group(file)), self.name(file))
+    }
+
     /// The absolute path of a file; below a followed link, the path through the link.
     pub(super) fn path(&self, file: ListedFile) -> PathBuf {
         let group = self.group(file);

@@ -44,16 +44,16 @@ pub struct FoundFile {
 }
 
 impl FoundFile {
-    /// Appends the row of the file.
-    fn push_row(&self, row: &mut String) {
-        let path = one_line(&self.path);
-        row.push_str(&path);
+    /// The row of the file in a text: its path, count and size.
+    pub fn row(&self) -> String {
+        let mut row = one_line(&self.path).into_owned();
         if let Some(count) = self.match_count {
-            *row += &format!(":{count}");
+            row += &format!(":{count}");
         }
         if let Some(bytes) = self.bytes {
-            *row += &format!(" ({})", short_size(bytes));
+            row += &format!(" ({})", short_size(bytes));
         }
+        row
     }
 }
 
@@ -91,17 +91,15 @@ impl PartialList {
 
     /// Shows a file if it fits. The first one always does: so a list can be continued.
     fn show(&mut self, file: FoundFile) {
-        let (before, shown) = (self.text.len(), self.found.files.len() as u64);
-        if before > 0 {
-            self.text.push('\n');
-        }
-        file.push_row(&mut self.text);
-        if shown >= self.max_files || (shown > 0 && self.text.len() > self.max_bytes) {
-            self.text.truncate(before);
+        let (row, shown) = (file.row(), self.found.files.len() as u64);
+        let is_over = shown > 0 && self.text.len() + 1 + row.len() > self.max_bytes;
+        if shown >= self.max_files || is_over {
             self.found.next = Some(self.skip.saturating_add(shown));
-        } else {
-            self.found.files.push(file);
+            return;
         }
+        let newline = if shown > 0 { "\n" } else { "" };
+        self.text.extend([newline, &row]);
+        self.found.files.push(file);
     }
 
     /// Adds all files of a walk; reads the sizes of those that may be shown.

@@ -2,10 +2,13 @@
 
 use hashline_lines::anchor::quote;
 
-use super::{SearchResult, SkippedDirectories};
+use super::{DirectoryView, SearchResult, Skipped, SkippedDirectories};
 
 /// The maximum number of globs that a note names.
 const GLOBS_NAMED: usize = 5;
+
+/// The maximum number of errors that the notes on a directory have.
+const ERRORS_NAMED: usize = 5;
 
 impl SearchResult {
     /// A note that names the globs that match no file.
@@ -54,33 +57,57 @@ impl SearchResult {
         Some(format!("{}{} {files}{shown}", lines.unwrap_or_default(), list.file_count))
     }
 
-    /// A note of what was skipped, by reason. If there are matches, it is brief: it has no names.
+    /// A note of what was skipped, by reason. If there are results, it is brief: it has no names.
     pub fn skipped_note(&self) -> Option<String> {
-        let skipped = &self.skipped;
-        let is_brief = self.has_results();
+        let (named, advice) = (!self.has_results(), "; name a path to search it");
+        self.skipped
+            .note(named, self.max_file_bytes)
+            .map(|(note, can_be_named)| note + if can_be_named && named { advice } else { "" })
+    }
+}
+
+impl DirectoryView {
+    /// Notes of how many files there are, what was skipped, and what could not be listed.
+    pub fn notes(&self) -> Vec<String> {
+        let more = if self.partial { "more than " } else { "" };
+        let files = if self.file_count == 1 { "file" } else { "files" };
+        let advice = if self.truncated {
+            ". To see more, read a directory in it, or list its files with a search"
+        } else {
+            ""
+        };
+        let skipped = self.skipped.note(true, 0).map(|(note, _)| note);
+        let errors = self.errors.iter().take(ERRORS_NAMED).map(|error| error.message.to_string());
+        let count = format!("{more}{} {files}{advice}", self.file_count);
+        std::iter::once(count).chain(skipped).chain(errors).collect()
+    }
+}
+
+impl Skipped {
+    /// What was skipped, by reason, with or without names; and whether a path could name it.
+    fn note(&self, has_names: bool, max_file_bytes: u64) -> Option<(String, bool)> {
         let directories = |kind: &str, directories: &SkippedDirectories| {
             let (one, many) = (format!("{kind} directory"), format!("{kind} directories"));
-            let names = if is_brief { String::new() } else { names(directories) };
+            let names = if has_names { names(directories) } else { String::new() };
             counted(directories.count, &one, &many).map(|count| count + &names)
         };
         let kinds = [
-            directories("ignored", &skipped.ignored_directories),
-            directories("hidden", &skipped.hidden_directories),
-            counted(skipped.ignored_files, "ignored file", "ignored files"),
-            counted(skipped.hidden_files, "hidden file", "hidden files"),
-            counted(skipped.links, "symbolic link", "symbolic links"),
+            directories("ignored", &self.ignored_directories),
+            directories("hidden", &self.hidden_directories),
+            counted(self.ignored_files, "ignored file", "ignored files"),
+            counted(self.hidden_files, "hidden file", "hidden files"),
+            counted(self.links, "symbolic link", "symbolic links"),
         ];
         let can_be_named = kinds.iter().any(Option::is_some);
-        let over = format!("over {}", size(self.max_file_bytes));
+        let over = format!("over {}", size(max_file_bytes));
         let unknown = "with the name, but without known structure";
         let others = [
-            counted(skipped.binary, "binary", "binary"),
-            counted(skipped.too_large, &over, &over),
-            counted(skipped.unknown_structure, unknown, unknown),
+            counted(self.binary, "binary", "binary"),
+            counted(self.too_large, &over, &over),
+            counted(self.unknown_structure, unknown, unknown),
         ];
         let parts: Vec<String> = kinds.into_iter().chain(others).flatten().collect();
-        let advice = if can_be_named && !is_brief { "; name a path to search it" } else { "" };
-        (!parts.is_empty()).then(|| format!("skipped: {}{advice}", parts.join(", ")))
+        (!parts.is_empty()).then(|| (format!("skipped: {}", parts.join(", ")), can_be_named))
     }
 }
 

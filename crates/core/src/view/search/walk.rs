@@ -45,10 +45,44 @@ pub(super) fn walk(
     query: &SearchQuery,
     cancel: &Cancel,
 ) -> Result<Walked> {
-    let (walked, filter) = walk_with(Filter::new(fs, base, query)?, base, query, cancel)?;
+    let (walked, filter) = walk_with(Filter::new(fs, base, query)?, base, query, None, cancel)?;
     let Some(globs) = filter.globs().reread(&walked.files) else { return Ok(walked) };
     let filter = Filter::new(fs, base, query)?.with_globs(globs);
-    Ok(walk_with(filter, base, query, cancel)?.0)
+    Ok(walk_with(filter, base, query, None, cancel)?.0)
+}
+
+/// Lists the directory that a query names; also returns the directories below it. Ends once there
+/// are this many entries.
+pub(super) fn walk_directory(
+    fs: &dyn FileSystem,
+    base: &Base,
+    query: &SearchQuery,
+    max_entries: usize,
+    cancel: &Cancel,
+) -> Result<(Walked, Directories)> {
+    let mut directories = Directories { max_entries, ..Directories::default() };
+    let filter = Filter::new(fs, base, query)?;
+    let (walked, _) = walk_with(filter, base, query, Some(&mut directories), cancel)?;
+    Ok((walked, directories))
+}
+
+/// The directories that a walk met, by their paths below its start.
+#[derive(Debug, Default)]
+pub(super) struct Directories {
+    pub(super) listed: Vec<Box<str>>,
+    /// Those that were not listed, because there were enough entries.
+    pub(super) unlisted: Vec<Box<str>>,
+    max_entries: usize,
+}
+
+impl Directories {
+    /// Notes the directories that are listed next. Returns false if there are enough entries.
+    fn note(&mut self, batch: &[QueuedDirectory], files: usize) -> bool {
+        let has_room = self.listed.len() + files < self.max_entries;
+        let noted = if has_room { &mut self.listed } else { &mut self.unlisted };
+        noted.extend(batch.iter().map(|directory| directory.below.clone()));
+        has_room
+    }
 }
 
 /// Lists the files that a filter admits; also returns the filter, which knows what it used.
@@ -56,6 +90,7 @@ fn walk_with<'a>(
     mut filter: Filter<'a>,
     base: &'a Base,
     query: &SearchQuery,
+    mut directories: Option<&mut Directories>,
     cancel: &Cancel,
 ) -> Result<(Walked, Filter<'a>)> {
     let mut walked = Walked::default();
@@ -70,7 +105,11 @@ fn walk_with<'a>(
         let mut below = Vec::new();
         let mut rest = level.into_iter();
         while rest.len() > 0 {
-            let batch = rest.by_ref().take(BATCH_DIRECTORIES).collect();
+            let batch: Vec<_> = rest.by_ref().take(BATCH_DIRECTORIES).collect();
+            let files = walked.files.files().len();
+            if directories.as_deref_mut().is_some_and(|noted| !noted.note(&batch, files)) {
+                continue;
+            }
             Walk { base, query, cancel }.batch(batch, &mut filter, &mut walked, &mut below)?;
         }
         below.sort_unstable_by(|one, other| {

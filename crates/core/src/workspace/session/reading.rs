@@ -11,6 +11,7 @@ use crate::view::fold::{Folding, fold_name};
 use crate::view::near::MISSING_LIMIT;
 use crate::view::read::{FileView, ReadRequest, TextView, ViewKind, read_hashed_near};
 use crate::view::scope::Scope;
+use crate::view::search::{DirectoryView, directory_view};
 use crate::view::symbols::SymbolPlace;
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Code, Error, Result};
@@ -176,7 +177,8 @@ impl<'s> Reading<'s> {
         let before = self.report.text.len();
         self.begin_block();
         self.report.text += header;
-        if header.is_empty() && self.has_headers && view.text.is_empty() {
+        let is_directory = matches!(view.kind, ViewKind::Directory(_));
+        if header.is_empty() && self.has_headers && (view.text.is_empty() || is_directory) {
             self.report.text += &(file_header(&request.name()) + "\n");
         }
         let matches = view.as_text().and_then(|shown| shown.match_lines.as_ref());
@@ -294,6 +296,9 @@ impl<'s> Reading<'s> {
         let near = self.missing_left.min(1);
         let mut views = read_hashed_near(scope, requests, near, witness, |view| view)?;
         let view = views.pop().ok_or_else(|| Error::new(Code::Internal, "a read without view"))?;
+        let is_no_file = view.error().is_some_and(|error| error.code == Code::NotAFile);
+        let directory = if is_no_file { directory_view(scope, request)? } else { None };
+        let view = directory.unwrap_or(view);
         let source = source.into_inner();
         let update = match (&source, view.error()) {
             // A file that was removed meanwhile is not remembered: it cannot be edited either.
@@ -329,6 +334,9 @@ impl<'s> Reading<'s> {
             (ViewKind::Text(shown), _) => {
                 return start..self.describe_text(request, &mut view.text, shown);
             }
+            (ViewKind::Directory(shown), _) => {
+                return start..self.describe_directory(&view.text, shown);
+            }
             (ViewKind::Image { .. }, ViewSource::Image(mime_type, data)) => {
                 report.text += &format!("(image, {mime_type}, {} bytes)", data.len());
                 self.remaining_image_bytes -= data.len();
@@ -348,6 +356,18 @@ impl<'s> Reading<'s> {
             (ViewKind::Unread { .. }, _) => {}
         }
         start..start
+    }
+
+    /// Returns the end of the view's text.
+    fn describe_directory(&mut self, text: &str, shown: &DirectoryView) -> usize {
+        let page = &mut self.report.text;
+        *page += text;
+        let end = page.len();
+        for note in shown.notes() {
+            let newline = if page.is_empty() || page.ends_with('\n') { "" } else { "\n" };
+            *page += &format!("{newline}({note})");
+        }
+        end
     }
 
     /// Returns the end of the view's text.
