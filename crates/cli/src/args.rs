@@ -13,7 +13,7 @@ use hashline_core::{
     ANSWER_CONTEXT_MAX_LINES, AnswerForm, AnswerOptions, ApplyOptions, Columns, Context, DIALECTS,
     Dialect, Durability, EditOptions, Error, FOLD_LINES, Folding, JsonRequest, LOCK_TIMEOUT_MS,
     Limits, MAX_MATCHES, Query, RELOCATE_WINDOW_LINES, ReadRequest, Relocate, Result, Root,
-    SEARCH_MATCHES, SearchQuery, StoreOptions, SyntaxCheck, WorkspaceOptions,
+    SEARCH_MATCHES, SearchOutput, SearchQuery, StoreOptions, SyntaxCheck, WorkspaceOptions,
 };
 use hashline_guard::{CommandRule, Policy, Tools, Unparsed};
 use hashline_tools::Allowed;
@@ -240,8 +240,8 @@ const JSON_PATCH_HELP: &str = r#"A patch names values by their anchors, as json-
 
 #[derive(Debug, ClapArgs)]
 pub struct Read {
-    /// The files; - is standard input
-    #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    /// The files; - is standard input. A directory is listed
+    #[arg(required = true, value_name = "FILE", value_hint = ValueHint::AnyPath)]
     pub files: Vec<String>,
     /// The first line to show
     #[arg(long, value_name = "N")]
@@ -351,13 +351,13 @@ impl Matching {
 #[derive(Debug, ClapArgs)]
 pub struct Search {
     /// The text to find; literal unless --regex, ignoring case unless --case-sensitive
-    #[arg(id = SEARCH, value_name = "PATTERN")]
-    pattern: String,
+    #[arg(id = SEARCH, value_name = "PATTERN", required_unless_present = "files")]
+    pattern: Option<String>,
     /// Files and directories; - is standard input [default: the start of relative paths]
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub paths: Vec<String>,
     /// PATTERN is the name of a definition, such as Parser.parse
-    #[arg(long, conflicts_with_all = ["regex", "case_sensitive", "after", "before", "context", "enclosing"])]
+    #[arg(long, conflicts_with_all = ["regex", "case_sensitive", "after", "before", "context", "enclosing", "files"])]
     symbol: bool,
     #[command(flatten)]
     matching: Matching,
@@ -379,6 +379,24 @@ pub struct Search {
     /// Also show the lines that open the blocks around each match
     #[arg(long)]
     enclosing: bool,
+    /// List the files that would be searched; there is no pattern, only paths
+    #[arg(long, conflicts_with_all = ["files_with_matches", "count"])]
+    files: bool,
+    /// Show only the paths of files with a match
+    #[arg(long, short = 'l', conflicts_with = "count")]
+    files_with_matches: bool,
+    /// Show the path and the number of matching lines of each file with a match
+    #[arg(long, short = 'c')]
+    count: bool,
+    /// Show the sizes of listed files
+    #[arg(long)]
+    sizes: bool,
+    /// The most files to list
+    #[arg(long, value_name = "N")]
+    max_files: Option<u64>,
+    /// The number of files to omit at the start of a list
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    skip: u64,
     /// Search hidden files and directories too
     #[arg(long)]
     hidden: bool,
@@ -404,15 +422,33 @@ pub struct Search {
 impl Search {
     /// Whether the text, which is searched literally, has characters of regular expressions.
     pub fn looks_like_a_regex(&self) -> bool {
-        !self.matching.regex
-            && !self.symbol
-            && self.pattern.contains(['|', '*', '+', '[', '^', '$', '\\'])
+        let pattern = match self.files || self.symbol {
+            true => "",
+            false => self.pattern.as_deref().unwrap_or_default(),
+        };
+        !self.matching.regex && pattern.contains(['|', '*', '+', '[', '^', '$', '\\'])
+    }
+
+    fn output(&self) -> SearchOutput {
+        match self {
+            Search { files: true, .. } => SearchOutput::List,
+            Search { files_with_matches: true, .. } => SearchOutput::Files,
+            Search { count: true, .. } => SearchOutput::Count,
+            _ => SearchOutput::Lines,
+        }
     }
 
     /// The search query.
     pub fn query(&self) -> SearchQuery {
+        // Without a pattern, all arguments are paths.
+        let first = self.pattern.as_ref().filter(|_| self.files);
+        let pattern = self.pattern.as_deref().filter(|_| !self.files).unwrap_or_default();
         SearchQuery {
-            paths: self.paths.iter().map(Into::into).collect(),
+            paths: first.into_iter().chain(&self.paths).map(Into::into).collect(),
+            output: self.output(),
+            sizes: self.sizes,
+            max_files: self.max_files.unwrap_or(u64::MAX),
+            skip: self.skip,
             context: self.matching.context(),
             globs: self.globs.clone(),
             max_matches: self.max_matches,
@@ -426,8 +462,8 @@ impl Search {
             parent_ignore_files: !self.no_parent_ignore_files,
             follow_links: self.follow_links,
             max_depth: self.max_depth,
-            symbol: self.symbol.then(|| self.pattern.clone()),
-            ..SearchQuery::new(self.matching.query(if self.symbol { "" } else { &self.pattern }))
+            symbol: self.symbol.then(|| pattern.to_owned()),
+            ..SearchQuery::new(self.matching.query(if self.symbol { "" } else { pattern }))
         }
     }
 }

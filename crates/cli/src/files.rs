@@ -78,6 +78,15 @@ impl Files {
         Ok(view)
     }
 
+    /// Lists the directory that a request names, if it names one.
+    pub fn list_directory(
+        &self,
+        request: &ReadRequest,
+        cancel: &Cancel,
+    ) -> Result<Option<FileView>> {
+        self.workspace.list_directory(request, cancel)
+    }
+
     /// Searches files and directories. The text goes to `sink`, if there is one; a session returns
     /// it in the result, because it remembers the whole text.
     pub fn search(

@@ -55,7 +55,15 @@ fn show(
         let bytes = piped.bytes(files.workspace().options().max_file_bytes)?;
         files.workspace().stream_bytes(request, bytes, cancel, &mut pass_on)?
     } else {
-        files.stream(request, cancel, &mut pass_on)?
+        match files.stream(request, cancel, &mut pass_on) {
+            Err(Failure::Engine(error)) if error.code == Code::NotAFile => {
+                let directory = files.list_directory(request, cancel)?.ok_or(error)?;
+                let newline = if directory.text.is_empty() { "" } else { "\n" };
+                pass_on(format!("{}{newline}", directory.text).as_bytes())?;
+                directory
+            }
+            streamed => streamed?,
+        }
     };
     if let Some(error) = error_of(&view) {
         return Err(error.into());
@@ -141,13 +149,17 @@ fn error_of(view: &FileView) -> Option<Error> {
     Some(Error::at(Code::BinaryFile, path, message))
 }
 
-/// Reports that a limit omitted matches. Lines outside of the requested range are not reported.
+/// Reports that a limit omitted matches, and what is not shown of a directory. Lines outside of the requested range are not reported.
 fn report_omitted(call: &mut Call<'_>, view: &FileView) -> Result<(), Failure> {
     if let Some(&TextView { match_count: Some(count), next_line: Some(next), .. }) = view.as_text()
     {
         let path = &view.path;
         call.out.flush()?;
         say(&format!("{path}: {count} lines match. Continue with --start-line {next}."));
+    }
+    if let ViewKind::Directory(shown) = &view.kind {
+        call.out.flush()?;
+        shown.notes().iter().for_each(|note| say(note));
     }
     Ok(())
 }

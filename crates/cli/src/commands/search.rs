@@ -4,7 +4,8 @@ use std::cell::RefCell;
 
 use hashline_core::host::file_header;
 use hashline_core::{
-    FileMatches, Limits, ReadRequest, RowSink, SearchQuery, SearchResult, ViewKind,
+    Error, FileMatches, FoundFile, FoundFiles, Limits, ReadRequest, RowSink, SearchOutput,
+    SearchQuery, SearchResult, ViewKind,
 };
 
 use crate::args::{STANDARD_INPUT, Search};
@@ -29,12 +30,12 @@ pub fn search(call: &mut Call<'_>, args: &Search) -> Result<Exit, Failure> {
         complain(error, false);
     }
     report_omitted(&found);
-    let skipped = found.skipped_note().filter(|_| found.match_count == 0);
+    let skipped = found.skipped_note().filter(|_| !found.has_results());
     let explanation = found.explanation_note("omit --regex");
     for note in [explanation, found.unmatched_globs_note(), skipped].into_iter().flatten() {
         say(&note);
     }
-    if found.match_count == 0 && args.looks_like_a_regex() {
+    if !found.has_results() && args.looks_like_a_regex() {
         say(
             "no file contains this literal text. Use --regex to search for it as a regular expression.",
         );
@@ -49,12 +50,18 @@ fn find(call: &mut Call<'_>, args: &Search) -> Result<SearchResult, Failure> {
     let named = query.paths.len();
     query.paths.retain(|path| !is_standard_input(path));
     let is_piped = query.paths.len() < named;
+    if is_piped && query.output == SearchOutput::List {
+        let message = "standard input is in no directory: --files lists files on disk";
+        return Err(Error::argument(message).into());
+    }
     if is_piped && query.paths.is_empty() {
-        let mut found = SearchResult::default();
+        let list = (query.output != SearchOutput::Lines).then(FoundFiles::default);
+        let mut found = SearchResult { list, ..SearchResult::default() };
         add_standard_input(call, &query, &mut found)?;
         return Ok(found);
     }
-    let is_printed = !is_piped && !call.shared.json;
+    let is_lines = query.output == SearchOutput::Lines;
+    let is_printed = is_lines && !is_piped && !call.shared.json;
     let mut found = find_in_files(call, &query, is_printed)?;
     if is_piped {
         add_standard_input(call, &query, &mut found)?;
@@ -121,6 +128,10 @@ fn add_standard_input(
         }
     };
     found.files_searched += 1;
+    if query.output != SearchOutput::Lines {
+        add_to_list(query, found, shown.match_count.unwrap_or_default(), bytes.len());
+        return Ok(());
+    }
     let truncated = shown.next_line.is_some() || shown.is_line_cut;
     found.truncated |= truncated;
     let match_lines = shown.match_lines.unwrap_or_default();
@@ -145,12 +156,46 @@ fn add_standard_input(
     Ok(())
 }
 
+/// Adds standard input to a list if it has matches.
+fn add_to_list(query: &SearchQuery, found: &mut SearchResult, match_count: u64, bytes: usize) {
+    let Some(list) = found.list.as_mut().filter(|_| match_count > 0) else { return };
+    let counts = query.output == SearchOutput::Count;
+    let file = FoundFile {
+        path: STANDARD_INPUT.to_owned(),
+        match_count: counts.then_some(match_count),
+        bytes: query.sizes.then_some(bytes as u64),
+    };
+    list.file_count += 1;
+    if counts {
+        list.match_count = Some(list.match_count.unwrap_or_default() + match_count);
+    }
+    let is_shown = list.file_count > query.skip && (list.files.len() as u64) < query.max_files;
+    if !is_shown || list.next.is_some() {
+        let next = query.skip + list.files.len() as u64;
+        list.next = list.next.or((list.file_count > query.skip).then_some(next));
+        found.truncated |= list.next.is_some();
+        return;
+    }
+    if !found.text.is_empty() {
+        found.text.push('\n');
+    }
+    found.text += &file.row();
+    list.files.push(file);
+}
+
 fn exit_of(found: &SearchResult) -> Exit {
     if found.errors.is_empty() { Exit::Done } else { Exit::Error }
 }
 
 fn report_omitted(found: &SearchResult) {
-    if found.truncated {
+    if let Some(list) = &found.list {
+        let note = found.list_note().unwrap_or_default();
+        match list.next {
+            Some(next) => say(&format!("{note}. Continue with --skip {next}.")),
+            None if list.match_count.is_some() => say(&note),
+            None => {}
+        }
+    } else if found.truncated {
         let (shown, files) = (found.match_count, found.files.len());
         say(&format!(
             "a limit omitted matches: {shown} in {files} files are shown. \
