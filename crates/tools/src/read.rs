@@ -59,7 +59,7 @@ fn tool_text(options: &ToolsOptions, dialect: &Dialect) -> ToolText {
         if dialect.has_hashes() { "have anchors to edit by" } else { "can be edited" };
     ToolText {
         description: format!(
-            "Reads files. {rows} \
+            "Reads files, and lists directories. {rows} \
              A source over {limits} is folded to definitions and rows like 14-80 … 67 lines; open shows those. Images are shown."
         ),
         snippet: format!("Read files, each line with {locator} that {apply} edits by"),
@@ -216,6 +216,9 @@ fn summary(view: &FileView) -> String {
         }
         ViewKind::Text(TextView { start_line, end_line, line_count, .. }) => {
             format!("{path}: lines {start_line}–{end_line} of {line_count}")
+        }
+        ViewKind::Directory(shown) => {
+            format!("{path}: {}", plural(shown.file_count, "file", "files"))
         }
         kind => format!("{path}: {}", kind.as_str()),
     }

@@ -35,7 +35,7 @@ fn kind_of(fields: &Fields) -> ToolKind {
     let has = |names: &[&str]| names.iter().any(|name| fields.get(name).is_some());
     match () {
         () if has(&["operations", "edits", "op", "patch"]) => ToolKind::Apply,
-        () if has(&["pattern", "query"]) => ToolKind::Search,
+        () if has(&["pattern", "query", "globs"]) => ToolKind::Search,
         () => ToolKind::Read,
     }
 }

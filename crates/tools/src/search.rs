@@ -1,10 +1,13 @@
-//! The tool `search`: matching lines of files, with anchors.
+//! The tool `search`: matching lines of files, with anchors, and lists of files.
 
-use hashline_core::host::Turn;
-use hashline_core::{Code, Context, Dialect, Error, MAX_MATCHES, Query, SearchQuery, SearchResult};
+use hashline_core::host::{Turn, Value};
+use hashline_core::{
+    Code, Context, Dialect, Error, FoundFiles, MAX_MATCHES, Query, SearchOutput, SearchQuery,
+    SearchResult,
+};
 use serde_json::Value as Json;
 
-use crate::arguments::{Arguments, CallError};
+use crate::arguments::{Arguments, CallError, MAX_COUNT, malformed, wrong};
 use crate::bounds::{MAX_LINES, plural};
 use crate::path::plain_path;
 use crate::table::{Field, Kind};
@@ -13,7 +16,8 @@ use crate::tool::{
     Answer, Call, Names, Tool, ToolText, ToolsOptions, line_form, locator_noun, without_text,
 };
 
-const PATTERN: Field = Field::new("pattern", Kind::Text, "").aliases(&["query", "search"]);
+const PATTERN: Field = Field::new("pattern", Kind::Text, "Without one, files are listed")
+    .aliases(&["query", "search"]);
 const SYMBOL: Field =
     Field::new("symbol", Kind::Text, "Definitions, like Parser.parse").aliases(&["name"]);
 const LITERAL: Field = Field::new("literal", Kind::Flag, "");
@@ -35,6 +39,10 @@ const MATCHES: Field = Field::new("max_matches", Kind::Count, "At most {}")
     .aliases(&["limit", "maxMatches"]);
 const ENCLOSING: Field = Field::new("enclosing", Kind::Flag, "Show what encloses each match");
 const HIDDEN: Field = Field::new("hidden", Kind::Flag, "");
+const OUTPUT: Field = Field::new("output", Kind::Word(&["lines", "files", "count"]), "")
+    .aliases(&["output_mode", "outputMode"]);
+const SIZES: Field = Field::new("sizes", Kind::Flag, "");
+const SKIP: Field = Field::new("skip", Kind::Count, "Of a list").aliases(&["offset"]);
 
 pub static SEARCH: Tool = Tool {
     title: "Search",
@@ -49,6 +57,9 @@ pub static SEARCH: Tool = Tool {
         MATCHES,
         ENCLOSING,
         HIDDEN,
+        OUTPUT,
+        SIZES,
+        SKIP,
     ],
     text: tool_text,
     run: search,
@@ -56,6 +67,9 @@ pub static SEARCH: Tool = Tool {
 };
 
 const MAX_CONTEXT_LINES: u64 = 20;
+
+/// The most files of a list; without `max_matches` there are as many as matches.
+const MAX_FILES: u64 = 1000;
 
 fn tool_text(options: &ToolsOptions, dialect: &Dialect) -> ToolText {
     let Names { read, search, apply, .. } = &options.names;
@@ -90,38 +104,88 @@ pub fn query(call: &Call<'_>, given: &mut Arguments<'_>) -> Result<SearchQuery, 
     }
     let globs = given.texts(GLOBS.name)?;
     let symbol = given.optional_text(SYMBOL.name)?.filter(|name| !name.is_empty());
-    let search = match &symbol {
-        // Some models fill in every field.
-        Some(_) => given.optional_text(PATTERN.name)?.filter(|text| Some(text) != symbol.as_ref()),
-        None => Some(given.text(PATTERN.name, "what to search for")?),
-    };
+    let is_limited = !paths.is_empty() || !globs.is_empty();
+    let (search, output) = pattern_and_output(given, symbol.as_deref(), is_limited)?;
     let pattern = Query {
-        search: search.unwrap_or_default(),
+        search,
         regex: !given.flag(LITERAL.name)?,
         case_sensitive: given.flag(CASE_SENSITIVE.name)?,
     };
+    let is_list = output != SearchOutput::Lines;
+    let limit = given.count(MATCHES.name, 1, if is_list { MAX_FILES } else { max })?;
+    let skip = given.count(SKIP.name, 0, MAX_COUNT)?.unwrap_or(0);
+    if skip > 0 && !is_list {
+        let message = "the field skip is for lists of files: narrow pattern, paths or globs";
+        return Err(malformed(message.to_owned()));
+    }
     Ok(SearchQuery {
         symbol,
         paths: paths.into_iter().map(Into::into).collect(),
         globs,
         context: Context { before: context, after: context },
-        max_matches: given.count(MATCHES.name, 1, max)?.unwrap_or(max),
+        max_matches: limit.unwrap_or(max),
+        max_files: limit.unwrap_or(MAX_MATCHES),
+        output,
+        sizes: given.flag(SIZES.name)?,
+        skip,
         enclosing: given.flag(ENCLOSING.name)?,
         hidden: given.flag(HIDDEN.name)?,
         ..SearchQuery::new(pattern)
     })
 }
 
-fn answer(names: &Names, query: &SearchQuery, found: &SearchResult) -> Answer {
-    let is_error = found.match_count == 0 && found.files_searched == 0 && !found.errors.is_empty();
-    let mut rows = Vec::new();
-    if !is_error {
-        rows.push(match found.text.as_str() {
-            "" => no_match(query, found),
-            text => text.to_owned(),
-        });
+/// The pattern and what to show. Without a pattern, files are listed if the call says which, or that
+/// it wants files.
+fn pattern_and_output(
+    given: &Arguments<'_>,
+    symbol: Option<&str>,
+    is_limited: bool,
+) -> Result<(String, SearchOutput), CallError> {
+    let output = match given.optional_text(OUTPUT.name)?.as_deref() {
+        None | Some("") => None,
+        Some("lines" | "content") => Some(SearchOutput::Lines),
+        Some("files" | "files_with_matches") => Some(SearchOutput::Files),
+        Some("count") => Some(SearchOutput::Count),
+        Some(other) => {
+            return Err(wrong(
+                OUTPUT.name,
+                &Value::String(other.to_owned()),
+                "lines, files or count",
+            ));
+        }
+    };
+    let pattern = given.optional_text(PATTERN.name)?.filter(|pattern| !pattern.is_empty());
+    match pattern {
+        // Some models fill in every field.
+        pattern if symbol.is_some() => {
+            let pattern = pattern.filter(|pattern| Some(pattern.as_str()) != symbol);
+            Ok((pattern.unwrap_or_default(), output.unwrap_or_default()))
+        }
+        Some(pattern) => Ok((pattern, output.unwrap_or_default())),
+        None if is_limited || output == Some(SearchOutput::Files) => {
+            Ok((String::new(), SearchOutput::List))
+        }
+        None => {
+            let what = "what to search for, or globs or paths whose files to list";
+            given.text(PATTERN.name, what).map(|pattern| (pattern, SearchOutput::Lines))
+        }
     }
-    rows.extend(found.truncated.then(|| next_step(names, found)));
+}
+
+fn answer(names: &Names, query: &SearchQuery, found: &SearchResult) -> Answer {
+    let is_error = !found.has_results() && found.files_searched == 0 && !found.errors.is_empty();
+    let mut rows = Vec::new();
+    let has_pattern = query.output != SearchOutput::List;
+    if has_pattern && !is_error && !found.has_results() {
+        rows.push(no_match(query, found));
+    } else if !found.text.is_empty() {
+        rows.push(found.text.clone());
+    }
+    let count = found.list_note().filter(|_| !is_error && (!has_pattern || found.has_results()));
+    match &found.list {
+        Some(list) => rows.extend(count.as_ref().map(|count| list_end(count, list))),
+        None => rows.extend(found.truncated.then(|| next_step(names, found))),
+    }
     let literal = format!("set {} to true", LITERAL.name);
     rows.extend(found.explanation_note(&literal).map(|note| format!("({note})")));
     rows.extend(found.unmatched_globs_note().map(|note| format!("({note})")));
@@ -136,11 +200,12 @@ fn answer(names: &Names, query: &SearchQuery, found: &SearchResult) -> Answer {
     }
     let matches = plural(found.match_count, "match", "matches");
     let files = plural(found.files.len() as u64, "file", "files");
+    let summary = found.list_note().unwrap_or_else(|| format!("{matches} in {files}"));
     Answer {
         text: rows.join("\n"),
         is_error,
         codes: found.errors.iter().map(|error| error.code).collect(),
-        summary: code.map_or_else(|| format!("{matches} in {files}"), str::to_owned),
+        summary: code.map_or(summary, str::to_owned),
         structured,
         ..Answer::default()
     }
@@ -160,6 +225,14 @@ fn no_match(query: &SearchQuery, found: &SearchResult) -> String {
     }
 }
 
+/// The last row of a list: how many files there are, and how to see the others.
+fn list_end(count: &str, list: &FoundFiles) -> String {
+    match list.next {
+        Some(next) => format!("({count}. Go on with {} {next}.)", SKIP.name),
+        None => format!("({count})"),
+    }
+}
+
 /// How a model can see the matches that a limit cut off.
 fn next_step(names: &Names, found: &SearchResult) -> String {
     let shown = plural(found.match_count, "match is", "matches are");
@@ -175,13 +248,19 @@ fn next_step(names: &Names, found: &SearchResult) -> String {
 }
 
 fn title(given: &PartialArguments) -> String {
-    let Some(pattern) = given.scalar(&SYMBOL).or_else(|| given.scalar(&PATTERN)) else {
-        return String::new();
+    let list = |field| match given.strings(field) {
+        none if none.is_empty() => given.scalar(field).into_iter().collect(),
+        list => list,
     };
-    let paths = match given.strings(&PATHS) {
-        none if none.is_empty() => given.scalar(&PATHS).into_iter().collect(),
-        paths => paths,
+    let (pattern, globs, paths) =
+        (given.scalar(&SYMBOL).or_else(|| given.scalar(&PATTERN)), list(&GLOBS), list(&PATHS));
+    let what = match pattern.filter(|pattern| !pattern.is_empty()) {
+        Some(pattern) => Json::from(pattern).to_string(),
+        None => globs.join(", "),
     };
-    let paths = if paths.is_empty() { String::new() } else { format!(" in {}", paths.join(", ")) };
-    format!("{}{paths}", Json::from(pattern))
+    match (what.is_empty(), paths.is_empty()) {
+        (_, true) => what,
+        (true, false) => paths.join(", "),
+        (false, false) => format!("{what} in {}", paths.join(", ")),
+    }
 }

@@ -86,6 +86,8 @@ pub enum Kind {
     Op(&'static [Operation]),
     /// The path of a file.
     Path,
+    /// One of these words; an empty string counts as absent.
+    Word(&'static [&'static str]),
     /// A string; an empty one counts as absent.
     Name,
     /// A string; an empty one is a text, too.
@@ -172,6 +174,7 @@ impl Field {
                 let allowed = operations.iter().filter(|operation| allowed.has(operation.name));
                 json!({"type": "string", "enum": op_names(allowed)})
             }
+            Kind::Word(words) => json!({"type": "string", "enum": words}),
             Kind::Path | Kind::Name | Kind::Text | Kind::Value => json!({"type": "string"}),
             Kind::Texts => json!({"type": "array", "items": {"type": "string"}}),
             Kind::Count => json!({"type": "integer"}),
