@@ -235,7 +235,22 @@ fn read_words(given: &Value, words: &mut Vec<String>) -> Option<()> {
 fn search_words(given: &Value, words: &mut Vec<String>) -> Option<()> {
     words.push("search".to_owned());
     let mut options = Options { left: given.as_object()?.clone(), words };
-    let pattern = options.left.remove("search")?.as_str()?.to_owned();
+    let pattern = match options.left.remove("search") {
+        Some(pattern) => Some(pattern.as_str()?.to_owned()),
+        None => {
+            options.words.push("--files".to_owned());
+            None
+        }
+    };
+    match options.left.remove("output").as_ref().and_then(Value::as_str) {
+        Some("files") => options.words.push("-l".to_owned()),
+        Some("count") => options.words.push("-c".to_owned()),
+        Some(_) => return None,
+        None => {}
+    }
+    options.flag("sizes", "--sizes", false);
+    options.value("maxFiles", "--max-files");
+    options.value("skip", "--skip");
     let paths = many(options.left.remove("paths"));
     matching(&mut options);
     options.value("maxMatchesPerFile", "--max-matches-per-file");
@@ -248,7 +263,8 @@ fn search_words(given: &Value, words: &mut Vec<String>) -> Option<()> {
     options.flag("ignoreFiles", "--no-ignore-files", true);
     options.flag("parentIgnoreFiles", "--no-parent-ignore-files", true);
     options.end()?;
-    words.extend(["--".to_owned(), pattern]);
+    words.push("--".to_owned());
+    words.extend(pattern);
     words.extend(paths);
     Some(())
 }

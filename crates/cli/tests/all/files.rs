@@ -343,6 +343,60 @@ fn windows_matches_and_their_limits() {
 }
 
 #[test]
+fn search_lists_files() {
+    let project = Project::new(&[
+        ("src/a.rs", "one\ntwo\ntwo\n"),
+        ("src/b.txt", "two\n"),
+        ("c.txt", "one\n"),
+        (".ignore", "ignored\n"),
+        ("ignored", "two\n"),
+    ]);
+    assert_eq!(project.run(&["search", "--files"]), printed("c.txt\nsrc/a.rs\nsrc/b.txt\n"));
+    let sizes = project.run(&["search", "--files", "--sizes", "src", "ignored"]);
+    assert_eq!(sizes, printed("ignored (4 B)\nsrc/a.rs (12 B)\nsrc/b.txt (4 B)\n"));
+    let some = project.run(&["search", "--files", "--skip", "1", "--max-files", "1"]);
+    assert_eq!(some.stdout, "src/a.rs\n");
+    assert_eq!(some.stderr, "hashline: 3 files, 1 shown. Continue with --skip 2.\n");
+    for option in ["-l", "--files-with-matches"] {
+        assert_eq!(project.run(&["search", "two", option]), printed("src/a.rs\nsrc/b.txt\n"));
+    }
+    for option in ["-c", "--count"] {
+        let counts = project.run(&["search", "two", option]);
+        assert_eq!(counts.stdout, "src/a.rs:2\nsrc/b.txt:1\n");
+        assert_eq!(counts.stderr, "hashline: 3 matching lines in 2 files\n");
+    }
+    let piped = project.run_with(&["search", "two", "-c", "-", "src/a.rs"], "two\n");
+    assert_eq!(piped.stdout, "src/a.rs:2\n-:1\n");
+    assert_eq!(piped.stderr, "hashline: 3 matching lines in 2 files\n");
+    let piped = project.run_with(&["search", "two", "-l", "-"], "two\n");
+    assert_eq!(piped, printed("-\n"));
+    let cut = ["search", "two", "-l", "--max-files", "1", "-", "src"];
+    let cut = project.run_with(&cut, "two\n");
+    assert_eq!(cut.stdout, "src/a.rs\n");
+    assert_eq!(cut.stderr, "hashline: 3 files, 1 shown. Continue with --skip 1.\n");
+    assert_eq!(project.run(&["search", "--files", "-"]).code, Some(2));
+    assert_eq!(project.run(&["search"]).code, Some(2));
+    assert_eq!(project.run(&["search", "-l", "-c", "two"]).code, Some(2));
+    let none = project.run(&["search", "--files", "-g", "*.zig"]);
+    assert_eq!((none.code, none.stdout.as_str()), (Some(0), ""));
+    assert!(none.stderr.contains("no file matches the glob"), "{}", none.stderr);
+}
+
+#[test]
+fn read_lists_directories() {
+    let project = Project::new(&[("src/a.rs", "one\n"), ("src/b/c.txt", "two\n"), (".env", "x\n")]);
+    let tree = project.run(&["read", "."]);
+    assert_eq!(tree.stdout, "src/\n  b/\n    c.txt\n  a.rs\n");
+    assert_eq!(tree.stderr, "hashline: 2 files\nhashline: skipped: 1 hidden file\n");
+    let in_session = project.run(&["read", ".", "--session", "s"]);
+    assert_eq!((in_session.stdout, in_session.stderr), (tree.stdout, tree.stderr));
+    let folded = project.run(&["read", "src", "--fold=2", ".env"]);
+    assert!(folded.stdout.starts_with("--- src ---\nb/ (1 file)\na.rs\n--- .env ---\n1:"));
+    let absent = project.run(&["read", "src/none"]);
+    assert_eq!(absent.code, Some(2));
+}
+
+#[test]
 fn search_walks_directories() {
     let project = Project::new(&[
         ("src/a.rs", "one\ntwo\n"),
