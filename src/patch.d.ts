@@ -797,7 +797,10 @@ export interface JsonRequest extends FileRequest {
 
 /** What to search for, and where. */
 export interface SearchQuery extends MatchOptions {
-  /** The text or pattern; a match is within one line. Required without `symbol`. */
+  /**
+   * The text or pattern; a match is within one line. Without it and without `symbol`, the
+   * files that would be searched are listed.
+   */
   search?: string
   /**
    * Searches for definitions with this name, such as `parse` or `Parser.parse`, in files whose
@@ -805,6 +808,17 @@ export interface SearchQuery extends MatchOptions {
    * their first lines otherwise.
    */
   symbol?: string
+  /**
+   * What is shown: `'lines'` (the default), the paths of the `'files'` with a match, or the paths
+   * with the `'count'` of their matching lines.
+   */
+  output?: 'lines' | 'files' | 'count'
+  /** Whether a list has the sizes of its files: false by default. */
+  sizes?: boolean
+  /** The most files shown of a list: 1000 by default. */
+  maxFiles?: number
+  /** How many files of a list to omit before the first one shown: 0 by default. */
+  skip?: number
   /** Files and directories, even ignored ones: by default the start of relative paths. */
   paths?: string | readonly string[]
   /**
@@ -1002,6 +1016,29 @@ export interface ImageView extends NoText {
   error?: never
 }
 
+/** A directory that a session listed, by the rules of a search. */
+export interface DirectoryView extends NoText {
+  kind: 'directory'
+  /** The path as requested. */
+  path: string
+  /** A row for each name, indented in its directory; directories end in `/`. */
+  text: string
+  /** The files below the directory. */
+  fileCount: number
+  /** Whether there are too many files to count: then all counts are minimums. */
+  partial: boolean
+  /** Whether any of the files are not shown. */
+  truncated: boolean
+  /** What was not listed, by reason. */
+  skipped: Skipped
+  /** Directories that could not be listed, by path. */
+  errors: SearchError[]
+  snapshot?: never
+  nextLine?: never
+  mimeType?: never
+  error?: never
+}
+
 /** A file that a session did not read, because a limit of the call was used up. */
 export interface UnreadView extends NoText {
   kind: 'unread'
@@ -1033,7 +1070,13 @@ export interface FailedView extends NoText {
 }
 
 /** The result of reading one file; `kind` says which. */
-export type FileView = TextView | BinaryView | ImageView | UnreadView | FailedView
+export type FileView =
+  | TextView
+  | BinaryView
+  | ImageView
+  | DirectoryView
+  | UnreadView
+  | FailedView
 
 /** The fields that only a success has. */
 interface NotApplied {

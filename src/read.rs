@@ -12,6 +12,7 @@ use super::js::Js;
 use super::options::{
     DIALECT, FILES, OptionNames, Place, ROOT, SIGNAL, request, workspace_options,
 };
+use super::search::{SearchError, Skipped};
 use super::task::{self, Call, Prepared};
 use super::text::{Text, Word};
 
@@ -41,6 +42,10 @@ pub struct FileView {
     match_count: Option<f64>,
     symbols: Option<Vec<SymbolPlace>>,
     mime_type: Option<Word>,
+    file_count: Option<f64>,
+    partial: Option<bool>,
+    skipped: Option<Skipped>,
+    errors: Option<Vec<SearchError>>,
     error: Option<ViewError>,
 }
 
@@ -65,6 +70,10 @@ bulk!(FileView {
     symbols: "symbols",
     mime_type: "mimeType",
     checksum: "checksum",
+    file_count: "fileCount",
+    partial: "partial",
+    skipped: "skipped",
+    errors: "errors",
     error: "error"
 });
 
@@ -144,6 +153,14 @@ impl FileView {
             ViewKind::Image { mime_type, snapshot } => {
                 FileView { mime_type: Some(Word(mime_type)), snapshot: Some(snapshot), ..bare }
             }
+            ViewKind::Directory(shown) => FileView {
+                file_count: Some(shown.file_count as f64),
+                partial: Some(shown.partial),
+                truncated: Some(shown.truncated),
+                skipped: Some(shown.skipped.into()),
+                errors: Some(shown.errors.into_iter().map(SearchError::from).collect()),
+                ..bare
+            },
             ViewKind::Unread { next_line, truncated } => {
                 let next_line = Some(next_line as f64);
                 FileView { next_line, truncated: Some(truncated), ..bare }

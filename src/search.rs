@@ -15,11 +15,14 @@ use super::text::{Text, Word};
 #[napi(object, object_from_js = false)]
 pub struct SearchResult {
     /// For each file a line `--- path ---`, then the lines with their anchors and `...` between
-    /// groups.
+    /// groups. For each file of a list its path, with its count and size.
     #[napi(ts_type = "string")]
     pub text: Text,
-    /// The files shown, by path.
+    /// The files whose matches are shown, by path.
     pub files: Vec<FileMatches>,
+    /// Without `search`, and with the outputs `'files'` and `'count'`: the files, in place of
+    /// matches.
+    pub list: Option<FoundFiles>,
     /// The matches shown.
     pub match_count: f64,
     /// Text files that were searched, with matches or without.
@@ -39,6 +42,30 @@ pub struct SearchResult {
     pub unmatched_globs: Vec<String>,
     /// If there are no matches: what the pattern means, if it may be meant in another way.
     pub explanation: Option<PatternExplanation>,
+}
+
+/// The files that a search lists.
+#[napi(object, object_from_js = false)]
+pub struct FoundFiles {
+    /// The files shown, by path.
+    pub files: Vec<FoundFile>,
+    /// All files found, shown or not.
+    pub file_count: f64,
+    /// The matching lines of all files found, if they are counted.
+    pub match_count: Option<f64>,
+    /// If a limit cut the list: the `skip` of the query that continues it.
+    pub next: Option<f64>,
+}
+
+/// A file of a list.
+#[napi(object, object_from_js = false)]
+pub struct FoundFile {
+    /// The path, as reads and edits with the same root accept it.
+    pub path: String,
+    /// Its matching lines, if they are counted.
+    pub match_count: Option<f64>,
+    /// Its size, with `sizes`; not if it was removed meanwhile.
+    pub bytes: Option<f64>,
 }
 
 /// The other readings of a pattern that matches nothing.
@@ -123,7 +150,7 @@ pub struct SearchWarning {
 }
 
 /// Searches files, and directories recursively, in parallel: returns the matching lines with their
-/// anchors. Paths that cannot be searched are named in the result and do not fail the others.
+/// anchors, or lists files. Paths that cannot be searched are named in the result and do not fail the others.
 ///
 /// Rejects with an error that has a `code` for misuse of the arguments, a pattern that does
 /// not compile, and when cancelled.
@@ -186,6 +213,7 @@ impl From<core::SearchResult> for SearchResult {
         SearchResult {
             text: result.text.into(),
             files: result.files.into_iter().map(FileMatches::from).collect(),
+            list: result.list.map(FoundFiles::from),
             match_count: result.match_count as f64,
             files_searched: result.files_searched as f64,
             binary_skipped: result.binary_skipped as f64,
@@ -195,6 +223,27 @@ impl From<core::SearchResult> for SearchResult {
             skipped: result.skipped.into(),
             unmatched_globs: result.unmatched_globs,
             explanation: result.explanation.map(PatternExplanation::from),
+        }
+    }
+}
+
+impl From<core::FoundFiles> for FoundFiles {
+    fn from(list: core::FoundFiles) -> FoundFiles {
+        FoundFiles {
+            files: list.files.into_iter().map(FoundFile::from).collect(),
+            file_count: list.file_count as f64,
+            match_count: list.match_count.map(|count| count as f64),
+            next: list.next.map(|next| next as f64),
+        }
+    }
+}
+
+impl From<core::FoundFile> for FoundFile {
+    fn from(file: core::FoundFile) -> FoundFile {
+        FoundFile {
+            path: file.path,
+            match_count: file.match_count.map(|count| count as f64),
+            bytes: file.bytes.map(|bytes| bytes as f64),
         }
     }
 }

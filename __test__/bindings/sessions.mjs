@@ -125,6 +125,27 @@ export function sessions() {
       { limits: { maxMatches: 2 } },
     ],
     [
+      'lists, which show no lines',
+      [
+        { call: 'search', given: { globs: '*.txt', sizes: true } },
+        { call: 'search', given: { search: 'two', output: 'count' } },
+        { call: 'search', given: { search: 'two', output: 'files', maxFiles: 1 } },
+        apply([set]),
+      ],
+    ],
+    [
+      'directories',
+      [
+        write({ 'src/deep/c.txt': 'c\n' }),
+        write({ 'src/.ignore': '*.log\n' }),
+        write({ 'src/d.log': 'd\n' }),
+        { call: 'read', given: '.' },
+        { call: 'read', given: { path: 'src/', fold: 1 } },
+        { call: 'read', given: { path: 'src', search: 'c' } },
+        { call: 'read', given: ['src/deep', 'b.txt'] },
+      ],
+    ],
+    [
       'a search in a file of one long line, and an edit by what it shows',
       [
         write({ 'a.txt': `${'a();'.repeat(2000)}needle${'b();'.repeat(2000)}` }),

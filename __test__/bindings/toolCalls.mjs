@@ -82,6 +82,9 @@ const READING = /** @type {const} */ ([
       'max_matches',
       'enclosing',
       'hidden',
+      'output',
+      'sizes',
+      'skip',
     ],
   ],
   ['read_json', { path: 'd.json' }, ['path', 'start_line', 'max_lines']],
@@ -92,6 +95,32 @@ function fields() {
     names.flatMap((name) => VALUES.map((value) => withField(tool, args, name, value))),
   )
 }
+
+/** Lists of files, and directories. */
+const lists = () => [
+  ...[
+    { globs: ['*.txt'] },
+    { paths: ['sub', 'none'] },
+    { globs: ['*.txt'], max_matches: 2 },
+    { globs: ['*.txt'], max_matches: 2, skip: 2, sizes: true },
+    { globs: ['*.txt'], offset: 4 },
+    { globs: ['*.zig'] },
+    { pattern: '', globs: ['*.js'] },
+    { pattern: '', output: 'files' },
+    { pattern: '', output: 'count' },
+    { pattern: 'o', output: 'files' },
+    { pattern: 'o', output: 'count' },
+    { pattern: 'o', output_mode: 'files_with_matches', max_matches: 1 },
+    { pattern: 'o', output_mode: 'content' },
+    { pattern: 'o', output: 'json' },
+    { pattern: 'f(x)', output: 'count' },
+    { pattern: 'o', skip: 1 },
+    { output: '' },
+  ].map((args) => call('search', args)),
+  ...['.', 'sub', 'sub/', './sub'].map((path) => call('read', { path })),
+  call('read', { path: '.', max_lines: 2 }),
+  call('read', { path: 'sub', more_paths: ['empty.txt'] }),
+]
 
 /** Names that other tools use, with values. */
 const OTHER_NAMES = /** @type {const} */ ([
@@ -405,6 +434,7 @@ function values() {
 export const toolCalls = () => [
   ...fields(),
   ...otherNames(),
+  ...lists(),
   ...paths(),
   ...operations(),
   ...texts(),
