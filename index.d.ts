@@ -31,7 +31,6 @@ export type HashlineErrorCode =
   | 'REPEATS_NEIGHBOURS'
   | 'NO_BLOCK'
   | 'BREAKS_SYNTAX'
-  | 'SYMBOL_NOT_FOUND'
   | 'TEXT_NOT_FOUND'
   | 'TEXT_NOT_UNIQUE'
   | 'KEY_EXISTS'
@@ -777,12 +776,6 @@ export interface ReadRequest extends FileRequest, MatchOptions {
   open?: string | readonly string[]
   /** Shows only the lines that match this text or pattern. */
   search?: string
-  /**
-   * Shows only the definition with this name, such as `parse` or `Parser.parse`, with the comments
-   * above it. If several have the name, shows the line where each starts; `symbols` of the view says
-   * where they are.
-   */
-  symbol?: string
   /** The most matches listed: 200 by default. */
   maxMatches?: number
   /** Whether the view includes the checksum of its lines: false by default. */
@@ -797,14 +790,22 @@ export interface JsonRequest extends FileRequest {
 
 /** What to search for, and where. */
 export interface SearchQuery extends MatchOptions {
-  /** The text or pattern; a match is within one line. Required without `symbol`. */
+  /**
+   * The text or pattern; a match is within one line. Without it, the files that would be searched
+   * are listed.
+   */
   search?: string
   /**
-   * Searches for definitions with this name, such as `parse` or `Parser.parse`, in files whose
-   * structure is known. They are shown whole while they have at most 200 lines together, and by
-   * their first lines otherwise.
+   * What is shown: `'lines'` (the default), the paths of the `'files'` with a match, or the paths
+   * with the `'count'` of their matching lines.
    */
-  symbol?: string
+  output?: 'lines' | 'files' | 'count'
+  /** Whether a list has the sizes of its files: false by default. */
+  sizes?: boolean
+  /** The most files shown of a list: 1000 by default. */
+  maxFiles?: number
+  /** How many files of a list to omit before the first one shown: 0 by default. */
+  skip?: number
   /** Files and directories, even ignored ones: by default the start of relative paths. */
   paths?: string | readonly string[]
   /**
@@ -932,8 +933,6 @@ export interface TextView {
   matchLines?: number[]
   /** With `search`: how many lines match from `startLine` on, shown or not. */
   matchCount?: number
-  /** With `symbol`: the definitions with this name. */
-  symbols?: SymbolPlace[]
   /** How lines end. */
   lineEnding: 'lf' | 'crlf' | 'mixed' | 'none'
   /** Whether the last line has a terminator. */
@@ -963,7 +962,6 @@ interface NoText {
   endLine?: never
   matchLines?: never
   matchCount?: never
-  symbols?: never
   lineEnding?: never
   finalNewline?: never
   encoding?: never
@@ -1002,6 +1000,29 @@ export interface ImageView extends NoText {
   error?: never
 }
 
+/** A directory that a session listed, by the rules of a search. */
+export interface DirectoryView extends NoText {
+  kind: 'directory'
+  /** The path as requested. */
+  path: string
+  /** A row for each name, indented in its directory; directories end in `/`. */
+  text: string
+  /** The files below the directory. */
+  fileCount: number
+  /** Whether there are too many files to count: then all counts are minimums. */
+  partial: boolean
+  /** Whether any of the files are not shown. */
+  truncated: boolean
+  /** What was not listed, by reason. */
+  skipped: Skipped
+  /** Directories that could not be listed, by path. */
+  errors: SearchError[]
+  snapshot?: never
+  nextLine?: never
+  mimeType?: never
+  error?: never
+}
+
 /** A file that a session did not read, because a limit of the call was used up. */
 export interface UnreadView extends NoText {
   kind: 'unread'
@@ -1033,7 +1054,13 @@ export interface FailedView extends NoText {
 }
 
 /** The result of reading one file; `kind` says which. */
-export type FileView = TextView | BinaryView | ImageView | UnreadView | FailedView
+export type FileView =
+  | TextView
+  | BinaryView
+  | ImageView
+  | DirectoryView
+  | UnreadView
+  | FailedView
 
 /** The fields that only a success has. */
 interface NotApplied {
@@ -1395,8 +1422,6 @@ export interface FileMatches {
   lineCount: number
   /** Whether a limit omitted matches or lines around them. */
   truncated: boolean
-  /** With `symbol`: the definitions shown. */
-  symbols?: Array<SymbolPlace>
 }
 
 /**
@@ -1405,6 +1430,28 @@ export interface FileMatches {
  * Bytes are taken as UTF-8; invalid sequences are shown (and hashed) as U+FFFD.
  */
 export declare function formatHashed(text: string | Uint8Array, options?: FormatOptions): string
+
+/** A file of a list. */
+export interface FoundFile {
+  /** The path, as reads and edits with the same root accept it. */
+  path: string
+  /** Its matching lines, if they are counted. */
+  matchCount?: number
+  /** Its size, with `sizes`; not if it was removed meanwhile. */
+  bytes?: number
+}
+
+/** The files that a search lists. */
+export interface FoundFiles {
+  /** The files shown, by path. */
+  files: Array<FoundFile>
+  /** All files found, shown or not. */
+  fileCount: number
+  /** The matching lines of all files found, if they are counted. */
+  matchCount?: number
+  /** If a limit cut the list: the `skip` of the query that continues it. */
+  next?: number
+}
 
 /**
  * The hash of each line of a text in memory, without line numbers.
@@ -1640,7 +1687,7 @@ export interface SearchError {
 
 /**
  * Searches files, and directories recursively, in parallel: returns the matching lines with their
- * anchors. Paths that cannot be searched are named in the result and do not fail the others.
+ * anchors, or lists files. Paths that cannot be searched are named in the result and do not fail the others.
  *
  * Rejects with an error that has a `code` for misuse of the arguments, a pattern that does
  * not compile, and when cancelled.
@@ -1654,11 +1701,16 @@ export declare function searchHashedSync(query: SearchQuery, options?: Omit<Sear
 export interface SearchResult {
   /**
    * For each file a line `--- path ---`, then the lines with their anchors and `...` between
-   * groups.
+   * groups. For each file of a list its path, with its count and size.
    */
   text: string
-  /** The files shown, by path. */
+  /** The files whose matches are shown, by path. */
   files: Array<FileMatches>
+  /**
+   * Without `search`, and with the outputs `'files'` and `'count'`: the files, in place of
+   * matches.
+   */
+  list?: FoundFiles
   /** The matches shown. */
   matchCount: number
   /** Text files that were searched, with matches or without. */
@@ -1706,8 +1758,6 @@ export interface Skipped {
   binary: number
   /** Files over the size limit; `errors` names them. */
   tooLarge: number
-  /** Files that contain the name of the symbol, but whose structure is not known. */
-  unknownStructure: number
 }
 
 /** The directories that were skipped for a reason. */
@@ -1716,16 +1766,6 @@ export interface SkippedDirectories {
   count: number
   /** The paths of at most five, with different names. */
   names: Array<string>
-}
-
-/** Where a definition is. */
-export interface SymbolPlace {
-  /** Its name after those of the definitions around it: `Class.method`. */
-  name: string
-  /** Its first line, including comments, attributes and decorators above it. */
-  startLine: number
-  /** Its last line. */
-  endLine: number
 }
 
 /** An edit of a text, as the Language Server Protocol defines it. */
