@@ -1070,13 +1070,7 @@ export interface FailedView extends NoText {
 }
 
 /** The result of reading one file; `kind` says which. */
-export type FileView =
-  | TextView
-  | BinaryView
-  | ImageView
-  | DirectoryView
-  | UnreadView
-  | FailedView
+export type FileView = TextView | BinaryView | ImageView | DirectoryView | UnreadView | FailedView
 
 /** The fields that only a success has. */
 interface NotApplied {

@@ -189,7 +189,6 @@ function searches() {
     ['lists within bytes', { search: undefined, maxBytes: 20 }],
     ['lists of named paths', { search: undefined, paths: ['src/dist', 'none', 'binary.bin'] }],
     ['lists of nothing', { search: undefined, globs: '*.zig' }],
-    ['an output that is none', { output: 'matches' }],
     ...ALL_DIALECTS.map(
       (dialect) => /** @type {[string, object, object]} */ ([`in ${dialect}`, {}, { dialect }]),
     ),
