@@ -35,6 +35,8 @@ function summaryOf(view) {
       return view.snapshot
     case 'image':
       return view.mimeType
+    case 'directory':
+      return view.fileCount
     case 'unread':
       return view.nextLine
     case 'error':
