@@ -126,6 +126,8 @@ pub struct FileMatches {
     pub truncated: bool,
     /// With `symbol`: the definitions shown.
     pub symbols: Option<Vec<read::SymbolPlace>>,
+    /// The name of the encoding, if a session found that it is not UTF-8.
+    pub encoding: Option<String>,
 }
 
 /// Why something could not be searched.
@@ -290,6 +292,7 @@ impl From<core::FileMatches> for FileMatches {
             line_count: matches.line_count as f64,
             truncated: matches.truncated,
             symbols: read::symbols_of(matches.symbols),
+            encoding: matches.encoding,
         }
     }
 }

@@ -29,7 +29,7 @@ use crate::json::{JsonRequest, JsonView, read_json, read_json_bytes};
 use crate::view::read::{
     FileView, ReadRequest, read_bytes, read_hashed, stream_bytes, stream_file,
 };
-use crate::view::scope::{Host, Scope};
+use crate::view::scope::{Encodings, Host, Scope};
 use crate::view::search::{RowSink, SearchQuery, SearchResult, directory_view, search_hashed};
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Code, Error, Result, Term};
@@ -40,6 +40,7 @@ use hashline_disk::commit::{
 use hashline_disk::fs::{Base, FileSystem, OsFileSystem, unicode_path};
 use hashline_disk::overlay::Overlay;
 use hashline_lines::dialect::Dialect;
+use hashline_memory::SessionMemory;
 
 pub use directories::Root;
 pub use roots::serves;
@@ -96,24 +97,31 @@ pub struct Workspace<'fs> {
     options: WorkspaceOptions,
     /// The documents of a session, and whether it has a disk.
     documents: Option<(Arc<Overlay>, bool)>,
+    /// The memory of a session, which knows the encodings of files.
+    memory: Option<Arc<SessionMemory>>,
 }
 
 impl Workspace<'static> {
     /// A workspace on the system's files.
     pub fn new(options: WorkspaceOptions) -> Self {
-        Workspace { fs: &OsFileSystem, options, documents: None }
+        Workspace { fs: &OsFileSystem, options, documents: None, memory: None }
     }
 }
 
 impl<'fs> Workspace<'fs> {
     /// A workspace on another file system.
     pub fn on(fs: &'fs dyn FileSystem, options: &WorkspaceOptions) -> Self {
-        Workspace { fs, options: options.clone(), documents: None }
+        Workspace { fs, options: options.clone(), documents: None, memory: None }
     }
 
     /// The workspace with the documents of a session, and with or without a disk.
     fn with_documents(self, overlay: Arc<Overlay>, has_disk: bool) -> Self {
         Workspace { documents: Some((overlay, has_disk)), ..self }
+    }
+
+    /// The workspace with the memory of a session. It guesses the encodings of files.
+    fn with_memory(self, memory: Arc<SessionMemory>) -> Self {
+        Workspace { memory: Some(memory), ..self }
     }
 
     fn on_other(self, fs: &'fs dyn FileSystem) -> Self {
@@ -350,7 +358,10 @@ impl<'fs> Workspace<'fs> {
         // Without a disk, the directory is not used, so it need not be known.
         let state = &if self.has_disk() { self.state_dir()? } else { StateDir::new(Some("/"))? };
         let how = Application { state, options: &self.options.apply, patch_options, call_memory };
-        self.scoped(cancel, |scope| apply_hash(scope, &how, patch))
+        let given = patch_options.encoding.as_deref().map(Charset::by_label).transpose()?;
+        self.scoped(cancel, |scope| {
+            apply_hash(&Scope { charset: given.or(scope.charset), ..*scope }, &how, patch)
+        })
     }
 
     /// Recovers the journals of dead processes in the state directory; with a root, only journals
@@ -392,11 +403,14 @@ impl<'fs> Workspace<'fs> {
         let base = self.base()?;
         let is_cancelled = || cancel.is_cancelled();
         let budget = &Budget::new(&is_cancelled);
+        let memory = self.memory.as_deref();
+        let encodings = &memory.map(Encodings::of_session).unwrap_or_default();
         work(&Scope {
             fs: self.fs,
             base: &base,
             dialect: options.dialect,
             charset,
+            encodings,
             max_file_bytes: options.max_file_bytes,
             host: options.host,
             cancel,

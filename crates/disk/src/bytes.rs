@@ -5,6 +5,7 @@
 
 mod charset;
 mod content;
+mod guess;
 mod offsets;
 mod pieces;
 #[cfg(target_os = "linux")]
@@ -17,6 +18,7 @@ use std::sync::Arc;
 
 pub use charset::{Charset, Decoded};
 use content::{Content, FileVersion, LoadFailure, Purpose};
+pub use guess::{GUESS_LIMIT_BYTES, Utf8Tally};
 pub use strings::{string_of, string_with_cancel, valid_utf8};
 
 use crate::fs::{Base, FileKind, FileSystem, Opened, Place, Stamp, is_refused_link, not_a_file};
@@ -38,8 +40,13 @@ const READ_ATTEMPTS: u32 = 8;
 /// Options for loading files.
 #[derive(Clone, Debug)]
 pub struct LoadOptions {
-    /// The encoding of files without a byte order mark; UTF-8 if `None`.
+    /// The encoding of files without a byte order mark. `None` is UTF-8, unless encodings are
+    /// guessed.
     pub charset: Option<Charset>,
+    /// Whether to guess the encoding of a file that is not UTF-8.
+    pub guesses: bool,
+    /// The encoding in which the file was shown, which counts before a guess.
+    pub known: Option<Charset>,
     /// The limit on the size of a file; larger files are refused.
     pub max_file_bytes: u64,
     /// Checked between pieces of a file.
@@ -49,10 +56,19 @@ pub struct LoadOptions {
     pub releases_pages: bool,
 }
 
+impl LoadOptions {
+    /// The encoding in which a file with NULs is text.
+    fn text_charset(&self) -> Option<Charset> {
+        self.charset.or(self.known.filter(|known| known.unit() != Unit::Byte))
+    }
+}
+
 impl Default for LoadOptions {
     fn default() -> Self {
         LoadOptions {
             charset: None,
+            guesses: false,
+            known: None,
             max_file_bytes: MAX_FILE_BYTES,
             cancel: Cancel::default(),
             releases_pages: false,
@@ -114,8 +130,22 @@ pub struct Document {
     /// The text as UTF-8; `None` if the bytes of the file are UTF-8 already.
     decoded: Option<Vec<u8>>,
     lossy: bool,
+    origin: CharsetOrigin,
     /// The hash of the content, for files whose stamp may not change with their content.
     fingerprint: Option<u128>,
+}
+
+/// Where the encoding of a document is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum CharsetOrigin {
+    /// A byte order mark.
+    Mark,
+    /// The caller.
+    Given,
+    /// The bytes: UTF-8, or a guess.
+    Guessed,
+    /// It is UTF-8 by default.
+    Default,
 }
 
 impl Document {
@@ -130,13 +160,18 @@ impl Document {
     }
 
     fn of(content: Content, charset: Option<Charset>) -> Document {
-        Document::new(content, charset, &Cancel::default()).expect("it is not cancelled")
+        let options = LoadOptions { charset, ..LoadOptions::default() };
+        Document::new(content, &options).expect("it is not cancelled")
     }
 
-    fn new(content: Content, charset: Option<Charset>, cancel: &Cancel) -> Result<Document> {
-        let (charset, bom_bytes) = match Charset::sniff(content.bytes()) {
-            Some(found) => found,
-            None => (charset.unwrap_or(Charset::Utf8), 0),
+    fn new(content: Content, options: &LoadOptions) -> Result<Document> {
+        let cancel = &options.cancel;
+        let (charset, bom_bytes, origin) = match (Charset::sniff(content.bytes()), options.charset)
+        {
+            (Some((charset, bom_bytes)), _) => (charset, bom_bytes, CharsetOrigin::Mark),
+            (None, Some(charset)) => (charset, 0, CharsetOrigin::Given),
+            (None, None) if options.guesses => return Document::guessed(content, options),
+            (None, None) => (Charset::Utf8, 0, CharsetOrigin::Default),
         };
         let Decoded { text, is_lossy: lossy } =
             pieces::decode(charset, &content.bytes()[bom_bytes..], cancel, &|bytes| {
@@ -146,7 +181,30 @@ impl Document {
             Cow::Borrowed(_) => None,
             Cow::Owned(text) => Some(text),
         };
-        Ok(Document { content, charset, bom_bytes, decoded, lossy, fingerprint: None })
+        Ok(Document { content, charset, bom_bytes, decoded, lossy, origin, fingerprint: None })
+    }
+
+    /// A document whose encoding is guessed, unless it is UTF-8.
+    fn guessed(content: Content, options: &LoadOptions) -> Result<Document> {
+        let (bytes, cancel) = (content.bytes(), &options.cancel);
+        let is_utf8 = pieces::is_utf8(bytes, cancel, &|bytes| content.mark_scanned(bytes))?;
+        let found = match options.known {
+            None if is_utf8 => None,
+            Some(known) if is_utf8 => {
+                guess::ascii_in(known, bytes, cancel)?.map(|text| (known, text))
+            }
+            known => guess::guess(bytes, known, cancel)?,
+        };
+        let (charset, decoded, lossy) = match found {
+            Some((charset, text)) => (charset, Some(text), false),
+            None if is_utf8 => (Charset::Utf8, None, false),
+            None => {
+                let text = pieces::decode(Charset::Utf8, bytes, cancel, &|_| {})?.text;
+                (Charset::Utf8, Some(text.into_owned()), true)
+            }
+        };
+        let (bom_bytes, origin, fingerprint) = (0, CharsetOrigin::Guessed, None);
+        Ok(Document { content, charset, bom_bytes, decoded, lossy, origin, fingerprint })
     }
 
     /// The whole file, byte order mark included.
@@ -187,6 +245,27 @@ impl Document {
     /// The encoding.
     pub fn charset(&self) -> Charset {
         self.charset
+    }
+
+    /// The encoding to remember for the file: one that its bytes alone may not say the next time.
+    pub fn own_charset(&self) -> Option<Charset> {
+        let is_own = match self.origin {
+            CharsetOrigin::Mark | CharsetOrigin::Default => false,
+            CharsetOrigin::Given => true,
+            CharsetOrigin::Guessed => self.charset != Charset::Utf8,
+        };
+        is_own.then_some(self.charset)
+    }
+
+    /// Whether the encoding may be another one than the caller expects: it was guessed.
+    pub fn is_guessed(&self) -> bool {
+        self.origin == CharsetOrigin::Guessed
+    }
+
+    /// Whether the file was to be guessed, and is in an encoding that is not known.
+    pub fn is_of_unknown_charset(&self, cancel: &Cancel) -> Result<bool> {
+        let is_unguessed = self.is_guessed() && self.lossy && self.charset == Charset::Utf8;
+        Ok(is_unguessed && Utf8Tally::of(self.body(), cancel)?.is_other())
     }
 
     /// The unit of line terminators in [`Document::body`].
@@ -407,7 +486,7 @@ pub fn is_shown(
     }
     let mut probe = Vec::new();
     fs.read(&mut file, HEAD_BYTES as u64, &mut probe).map_err(failed)?;
-    Ok(detect_binary(&probe, options.charset).is_none())
+    Ok(detect_binary(&probe, options.text_charset()).is_none())
 }
 
 /// Loads bytes that do not come from a file (but from a pipe) as if they were its content.
@@ -441,8 +520,11 @@ fn load_document(document: &OpenDocument, path: &str, options: &LoadOptions) -> 
     }
     let content = Content::shared(Arc::clone(&document.content.bytes));
     // The encoding of files does not matter for a text.
-    let charset = options.charset.filter(|_| !document.content.is_text);
-    of_content(content, &LoadOptions { charset, ..options.clone() })
+    let is_text = document.content.is_text;
+    let of_bytes = |charset: Option<Charset>| charset.filter(|_| !is_text);
+    let (charset, known) = (of_bytes(options.charset), of_bytes(options.known));
+    let guesses = options.guesses && !is_text;
+    of_content(content, &LoadOptions { charset, guesses, known, ..options.clone() })
 }
 
 /// Loads an open file once.
@@ -474,10 +556,10 @@ fn load(
 }
 
 fn of_content(content: Content, options: &LoadOptions) -> Result<Loaded> {
-    if let Some(image_type) = detect_binary(content.bytes(), options.charset) {
+    if let Some(image_type) = detect_binary(content.bytes(), options.text_charset()) {
         return Ok(Loaded::Binary(Binary { image_type, content }));
     }
-    Ok(Loaded::Text(Document::new(content, options.charset, &options.cancel)?))
+    Ok(Loaded::Text(Document::new(content, options)?))
 }
 
 /// `None` for text; otherwise the media type if it is an image.

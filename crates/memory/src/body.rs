@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_128;
 
+use hashline_disk::bytes::Charset;
 use hashline_lines::lines::{LineIndex, Lines, Unit};
 use hashline_lines::tag::Tag;
 
@@ -75,16 +76,28 @@ pub struct Version {
     pub(super) kept: Option<Arc<KeptText>>,
     /// Its tag, if the model is shown tags: a patch may name it after the text was dropped.
     pub(super) tag: Option<Tag>,
+    /// The encoding of the file, if its bytes alone may not say it the next time.
+    pub(super) charset: Option<Charset>,
 }
 
 impl Version {
+    fn without_copy(hash: u128, count: u64) -> Version {
+        Version { hash, count, kept: None, tag: None, charset: None }
+    }
+
+    /// The version with the encoding of the file.
+    #[must_use]
+    pub fn in_charset(self, charset: Option<Charset>) -> Version {
+        Version { charset, ..self }
+    }
+
     /// Copies a text if it is within the limit. The copy is hashed, because a mapped file can
     /// change between two reads.
     pub fn of(text: &[u8], limit_bytes: usize) -> Version {
         if text.len() > limit_bytes {
             let index = LineIndex::new(text, Unit::Byte);
             let body = Body::new(text, &index);
-            return Version { hash: body.hash, count: body.count(), kept: None, tag: None };
+            return Version::without_copy(body.hash, body.count());
         }
         Version::owned(text.to_vec())
     }
@@ -93,7 +106,7 @@ impl Version {
     pub(super) fn copy_of(body: Body<'_>, limit_bytes: usize) -> Version {
         let Body { text, index, hash } = body;
         if text.len() > limit_bytes {
-            return Version { hash, count: index.count(), kept: None, tag: None };
+            return Version::without_copy(hash, index.count());
         }
         Version::kept(Arc::new(KeptText {
             text: Arc::new(text.into()),
@@ -115,7 +128,8 @@ impl Version {
     }
 
     pub(super) fn kept(kept: Arc<KeptText>) -> Version {
-        Version { hash: kept.hash, count: kept.index.count(), kept: Some(kept), tag: None }
+        let (hash, count) = (kept.hash, kept.index.count());
+        Version { kept: Some(kept), ..Version::without_copy(hash, count) }
     }
 
     /// Computes the tag of the text, unless it is known.
@@ -165,17 +179,21 @@ pub(super) struct TextRef {
     pub(super) lines: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) tag: Option<Tag>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) charset: Option<Charset>,
 }
 
 impl TextRef {
     /// Refers to a version.
     pub(super) fn of(text: &Version) -> TextRef {
-        TextRef { hash: text.hash, lines: text.count, tag: text.tag }
+        let &Version { hash, count: lines, tag, charset, .. } = text;
+        TextRef { hash, lines, tag, charset }
     }
 
     /// A version without a copy of the text.
     pub(super) fn version(&self) -> Version {
-        Version { hash: self.hash, count: self.lines, kept: None, tag: self.tag }
+        let &TextRef { hash, lines, tag, charset } = self;
+        Version { tag, charset, ..Version::without_copy(hash, lines) }
     }
 }
 

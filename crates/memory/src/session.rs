@@ -15,6 +15,7 @@ use super::update::MemoryUpdate;
 use super::versions::{FileRecord, Memory, MemoryLimits, Moment};
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Result, Spelling};
+use hashline_disk::bytes::Charset;
 use hashline_disk::records::{RecordStore, StoreLock};
 use hashline_lines::dialect::Dialect;
 
@@ -150,6 +151,11 @@ impl SessionMemory {
         let lineages = record.file().map(|file| file.lineages.as_slice()).unwrap_or_default();
         let tip = lineages.iter().rev().find(|one| one.tip == hash);
         tip.map(|tip| tip.known(Some(as_of)).whole()).unwrap_or_default()
+    }
+
+    /// The files whose encodings are known, with these.
+    pub fn charsets(&self) -> Vec<(PathBuf, Charset)> {
+        self.lock().charsets()
     }
 
     /// Whether anything is known of a file.

@@ -25,6 +25,7 @@ use super::track::{LineChanges, Track};
 use super::undo::{AppliedPatch, UndoEntry, UndoList};
 use hashline_base::error::{Error, Message, Result, Term};
 use hashline_base::shape::sized;
+use hashline_disk::bytes::Charset;
 use hashline_lines::dialect::Dialect;
 
 pub(super) use image::MemoryImage;
@@ -94,6 +95,9 @@ pub struct FileMemory {
     /// Numbers and hashes of rows in views that were dropped.
     #[serde(default, skip_serializing_if = "RetiredAnchors::is_empty")]
     pub retired: RetiredAnchors,
+    /// The encoding in which it was shown or written last, if its bytes alone may not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    charset: Option<Charset>,
     /// Views that were just dropped, each with the hash of its lineage's tip.
     #[serde(skip)]
     evicted: Vec<(u128, View)>,
@@ -359,6 +363,12 @@ impl Memory {
         self.files.iter().map(|(file, _)| self.record(file)).collect()
     }
 
+    /// The files whose encodings are known, with these.
+    pub fn charsets(&self) -> Vec<(PathBuf, Charset)> {
+        let files = self.files.iter();
+        files.filter_map(|(file, known)| Some((file.to_owned(), known.charset?))).collect()
+    }
+
     /// Whether anything is known of a file.
     pub fn knows(&self, file: &Path) -> bool {
         self.files.contains(file)
@@ -380,6 +390,7 @@ impl Memory {
             let TipView { view, evicted } = lineage.view_of_tip(now, waiting);
             view.show(shown, now, waiting);
             view.tag = view.tag.or(text.tag);
+            known.charset = text.charset.or(known.charset);
             known.forgotten |= evicted.is_some();
             known.evicted.extend(evicted.map(|view| (text.hash, view)));
         });
@@ -398,6 +409,7 @@ impl Memory {
         let before = self.change(file, |known| {
             let written = LineSet::of(1, text.count).without(pasted);
             known.lineage(text.hash, now, &limits).written = written;
+            known.charset = text.charset;
         });
         self.keep(text);
         self.retire_evicted(file);
@@ -424,6 +436,7 @@ impl Memory {
         let mut known_before = self.change(file, |known| {
             let lineage = known.lineage(before.hash, now, &limits);
             lineage.follow(before.body(), after.hash, changes, now);
+            known.charset = after.charset.or(known.charset);
         });
         self.keep(before);
         self.keep(after);

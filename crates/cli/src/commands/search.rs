@@ -151,6 +151,7 @@ fn add_standard_input(
         line_count: shown.line_count,
         truncated,
         symbols: shown.symbols,
+        encoding: None,
         rows: shown.rows,
     });
     Ok(())

@@ -7,6 +7,7 @@ mod controls;
 mod copied_rows;
 mod failures;
 mod job;
+mod kept_bytes;
 mod look_alikes;
 mod lookup;
 mod new_text;
@@ -393,6 +394,7 @@ pub fn apply_to_text(
         cancel: &Cancel::default(),
         budget: &Budget::unattended(),
         refusal_limit_bytes: ANSWER_LIMIT_BYTES,
+        is_of_session: false,
         incoming: &TakenLines::new(),
     };
     let file = match plan_document(document, &request) {

@@ -180,14 +180,18 @@ impl PlanText<'_> {
             Error::new(
                 Code::UnencodableText,
                 Mention::Operation(operation.index) + format!(
-                    ": the character {character:?} (U+{:04X}) does not exist in the file's encoding, {}",
+                    ": the character {character:?} (U+{:04X}) does not exist in the file's encoding, {}{}",
                     character as u32,
-                    charset.name()
+                    charset.name(),
+                    if self.document.is_guessed() { CONVERT } else { "" }
                 ),
             )
         })
     }
 }
+
+/// How text that the encoding of a file lacks can be written.
+const CONVERT: &str = ": write it with other characters, or make the file UTF-8 (`delete_file` and `add_file` of its whole content in one patch)";
 
 /// A conflict between two operations.
 #[derive(Clone, Debug)]

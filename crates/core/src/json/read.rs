@@ -123,7 +123,8 @@ fn prepare(scope: &Scope<'_>, request: &JsonRequest) -> Result<LoadOptions> {
     scope.cancel.check()?;
     unicode_path("path", &request.path)?;
     let own = request.encoding.as_deref().map(Charset::by_label).transpose()?;
-    let load = LoadOptions { charset: own.or(scope.charset), ..scope.load_options() };
+    let charset = own.or(scope.charset);
+    let load = LoadOptions { charset, ..scope.load_options_of(&request.name()) };
     if request.start_line == Some(0) {
         return Err(Error::argument(
             Message::from(Term::StartLine) + " is 0: lines are numbered from 1",

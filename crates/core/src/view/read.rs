@@ -235,6 +235,9 @@ pub struct TextView {
     pub final_newline: bool,
     /// The name of the encoding.
     pub encoding: String,
+    /// Whether a session found the encoding, and not a caller or a byte order mark.
+    #[serde(skip)]
+    pub is_guessed: bool,
     /// Whether the file starts with a byte order mark.
     pub bom: bool,
     /// Whether invalid sequences were replaced with U+FFFD.
@@ -361,7 +364,8 @@ fn view_or_error(
 fn prepare(scope: &Scope<'_>, request: &ReadRequest) -> Result<(LoadOptions, Option<Pattern>)> {
     unicode_path("path", &request.path)?;
     let own = request.encoding.as_deref().map(Charset::by_label).transpose()?;
-    let load = LoadOptions { charset: own.or(scope.charset), ..scope.load_options() };
+    let charset = own.or(scope.charset);
+    let load = LoadOptions { charset, ..scope.load_options_of(&request.name()) };
     let pattern =
         request.search.as_ref().map(|search| Pattern::new(search, scope.cancel)).transpose()?;
     if request.start_line == Some(0) {
@@ -731,6 +735,7 @@ fn finish_view(
         line_ending: line_ending(document.text(), cancel)?,
         final_newline: document.text().ends_with(b"\n"),
         encoding: document.charset().name(),
+        is_guessed: document.is_guessed(),
         bom: document.bom_bytes() > 0,
         lossy: document.lossy(),
         snapshot: document.snapshot(cancel)?,

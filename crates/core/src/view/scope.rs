@@ -1,6 +1,9 @@
 //! The settings that all files of one call share: root, dialect, limits, cancellation. The
 //! workspace creates it.
 
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
 use hashline_syntax::Budget;
 
 use super::excerpt::ANSWER_LIMIT_BYTES;
@@ -9,6 +12,7 @@ use hashline_base::error::{Spelling, Term};
 use hashline_disk::bytes::{Charset, LoadOptions};
 use hashline_disk::fs::{Base, FileSystem};
 use hashline_lines::dialect::Dialect;
+use hashline_memory::SessionMemory;
 
 /// The conventions of a binding and its language.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +38,26 @@ impl Default for Host {
     }
 }
 
+/// The encodings of files that are not UTF-8.
+#[derive(Default)]
+pub struct Encodings<'a> {
+    memory: Option<&'a SessionMemory>,
+    known: OnceLock<Vec<(PathBuf, Charset)>>,
+}
+
+impl<'a> Encodings<'a> {
+    /// Encodings are guessed, unless the session knows in which one it showed a file.
+    pub fn of_session(memory: &'a SessionMemory) -> Encodings<'a> {
+        Encodings { memory: Some(memory), known: OnceLock::new() }
+    }
+
+    /// The files whose encodings are known, as they were when the call first asked.
+    fn known(&self) -> &[(PathBuf, Charset)] {
+        let Some(memory) = self.memory else { return &[] };
+        self.known.get_or_init(|| memory.charsets())
+    }
+}
+
 /// The settings of one call that reads, searches or edits.
 #[derive(Clone, Copy)]
 pub struct Scope<'a> {
@@ -44,6 +68,8 @@ pub struct Scope<'a> {
     pub dialect: &'static Dialect,
     /// The encoding of new files and of files without a byte order mark; `None` is UTF-8.
     pub charset: Option<Charset>,
+    /// How other encodings are found.
+    pub encodings: &'a Encodings<'a>,
     /// The largest file size that is accepted.
     pub max_file_bytes: u64,
     /// The conventions of the binding.
@@ -55,13 +81,44 @@ pub struct Scope<'a> {
 }
 
 impl Scope<'_> {
+    /// Whether the call is of a session.
+    pub fn is_of_session(&self) -> bool {
+        self.encodings.memory.is_some()
+    }
+
     /// How this call loads files.
     pub fn load_options(&self) -> LoadOptions {
         LoadOptions {
             charset: self.charset,
+            guesses: self.is_of_session(),
+            known: None,
             max_file_bytes: self.max_file_bytes,
             cancel: self.cancel.clone(),
             releases_pages: false,
         }
+    }
+
+    /// How this call loads the file with a canonical path.
+    pub fn load_options_at(&self, file: &Path) -> LoadOptions {
+        let known = self.encodings.known().iter().find(|(known, _)| known == file);
+        LoadOptions { known: known.map(|(_, charset)| *charset), ..self.load_options() }
+    }
+
+    /// How this call loads the file at a path.
+    pub fn load_options_of(&self, path: &str) -> LoadOptions {
+        LoadOptions { known: self.known_charset(path), ..self.load_options() }
+    }
+
+    /// The known encoding of the file at a path. Only paths with the name of such a file are looked
+    /// up.
+    pub fn known_charset(&self, path: &str) -> Option<Charset> {
+        let known = self.encodings.known();
+        if known.is_empty() {
+            return None;
+        }
+        let name = Path::new(path).file_name()?;
+        known.iter().find(|(known, _)| known.file_name() == Some(name))?;
+        let place = self.base.existing(path).ok()?;
+        known.iter().find(|(known, _)| known == place.canonical()).map(|(_, charset)| *charset)
     }
 }

@@ -16,6 +16,7 @@ mod rules;
 mod skipped;
 mod walk;
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -34,7 +35,7 @@ use files::{FileList, ListedFile};
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Code, Error, Result};
 use hashline_base::parallel;
-use hashline_disk::bytes::{Document, LoadOptions, Loaded, with_file};
+use hashline_disk::bytes::{Charset, Document, LoadOptions, Loaded, with_file};
 use hashline_lines::rows::{header_of_rows, header_size_bytes};
 use hashline_syntax::SymbolName;
 use list::PartialList;
@@ -124,6 +125,9 @@ pub struct SearchQuery {
     pub follow_links: bool,
     /// The maximum depth below a path; 1 is the files in the directory itself.
     pub max_depth: Option<usize>,
+    /// The label of the encoding of files without a byte order mark; overrides that of the
+    /// workspace.
+    pub encoding: Option<String>,
 }
 
 impl SearchQuery {
@@ -150,6 +154,7 @@ impl SearchQuery {
             parent_ignore_files: true,
             follow_links: false,
             max_depth: None,
+            encoding: None,
         }
     }
 
@@ -182,6 +187,9 @@ pub struct FileMatches {
     /// With `symbol`, the definitions shown.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub symbols: Vec<SymbolPlace>,
+    /// The name of the encoding, if a session found that it is not UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub encoding: Option<String>,
     /// The lines shown.
     #[serde(skip)]
     pub rows: ShownRows,
@@ -276,7 +284,8 @@ pub fn search_hashed<W: Send + Sync>(
     let list = (query.output != SearchOutput::Lines).then(|| PartialList::new(scope, query));
     let mut partial =
         PartialResult { result, list, witnessed: Vec::new(), text_bytes: 0, whole_lines: 0, sink };
-    let load = LoadOptions { releases_pages: true, ..scope.load_options() };
+    let charset = query.encoding.as_deref().map(Charset::by_label).transpose()?.or(scope.charset);
+    let load = LoadOptions { charset, releases_pages: true, ..scope.load_options() };
     match wanted {
         Some(wanted) => {
             let search = Search { scope, query, wanted, load, files, witness };
@@ -500,8 +509,9 @@ impl<W: Send + Sync, F: Fn(&Document) -> W + Sync> Search<'_, F> {
         }
         let path = self.files.shown(file);
         let path = path.as_str();
+        let load = load_of(self.scope, path, &self.load);
         let outcome =
-            with_file(self.scope.fs, self.scope.base, path, &self.load, |loaded| match loaded {
+            with_file(self.scope.fs, self.scope.base, path, &load, |loaded| match loaded {
                 Loaded::Binary(_) => Ok(FileOutcome::Binary),
                 Loaded::Text(document) => match &self.wanted {
                     Wanted::Lines(pattern) if self.query.output == SearchOutput::Lines => {
@@ -599,11 +609,26 @@ impl<W: Send + Sync, F: Fn(&Document) -> W + Sync> Search<'_, F> {
                 line_count,
                 truncated: is_cut || shown.next_line.is_some(),
                 symbols: Vec::new(),
+                encoding: guessed_encoding(document),
                 rows,
             },
             witnessed: (self.witness)(document),
         })))
     }
+}
+
+/// How a file of a search is loaded.
+fn load_of<'l>(scope: &Scope<'_>, path: &str, load: &'l LoadOptions) -> Cow<'l, LoadOptions> {
+    match scope.known_charset(path) {
+        None => Cow::Borrowed(load),
+        known => Cow::Owned(LoadOptions { known, ..load.clone() }),
+    }
+}
+
+/// The name of the encoding of a text, if it was found that it is not UTF-8.
+fn guessed_encoding(document: &Document) -> Option<String> {
+    let is_guessed = document.is_guessed() && document.charset() != Charset::Utf8;
+    is_guessed.then(|| document.charset().name())
 }
 
 impl<W> Hits<W> {

@@ -232,7 +232,7 @@ pub struct Session {
 
 /// The state of a session, shared by copies of it with other message spellings.
 struct SessionState {
-    memory: SessionMemory,
+    memory: Arc<SessionMemory>,
     patches: PatchState,
     documents: Arc<Overlay>,
     undelivered: Undelivered,
@@ -307,7 +307,7 @@ impl Session {
         changes: Arc<ChangeListeners>,
     ) -> Session {
         let state = Arc::new(SessionState {
-            memory,
+            memory: Arc::new(memory),
             patches,
             documents: Arc::new(documents),
             undelivered: Undelivered::default(),
@@ -323,7 +323,9 @@ impl Session {
     fn with_shared_state(options: SessionOptions, state: Arc<SessionState>) -> Session {
         let has_disk = options.disk;
         let workspace = |options| {
-            Workspace::new(options).with_documents(Arc::clone(&state.documents), has_disk)
+            Workspace::new(options)
+                .with_documents(Arc::clone(&state.documents), has_disk)
+                .with_memory(Arc::clone(&state.memory))
         };
         let readable = options.read_roots.iter().map(|root| {
             let root = Root::At(root.clone());

@@ -19,6 +19,7 @@ mod control_characters;
 mod directory;
 mod documents;
 mod enclosing;
+mod encodings;
 mod faults;
 mod folds;
 mod hostile;

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use encoding_rs::{EncoderResult, Encoding};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use hashline_base::error::{Code, Error, Result};
 use hashline_lines::lines::Unit;
@@ -72,6 +73,16 @@ impl Charset {
             Charset::Utf16Le => "utf-16le".to_owned(),
             Charset::Utf16Be => "utf-16be".to_owned(),
             Charset::Legacy(encoding) => encoding.name().to_ascii_lowercase(),
+        }
+    }
+
+    /// The name as the standard writes it, e.g. `Shift_JIS`.
+    pub fn standard_name(self) -> &'static str {
+        match self {
+            Charset::Utf8 => encoding_rs::UTF_8.name(),
+            Charset::Utf16Le => encoding_rs::UTF_16LE.name(),
+            Charset::Utf16Be => encoding_rs::UTF_16BE.name(),
+            Charset::Legacy(encoding) => encoding.name(),
         }
     }
 
@@ -155,6 +166,20 @@ impl Charset {
             Charset::Legacy(encoding) => encode_legacy(encoding, text, out)?,
         }
         Ok(())
+    }
+}
+
+/// By its name.
+impl Serialize for Charset {
+    fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
+        to.serialize_str(&self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for Charset {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<Charset, D::Error> {
+        let label = String::deserialize(from)?;
+        Charset::by_label(&label).map_err(|error| serde::de::Error::custom(&error.message))
     }
 }
 

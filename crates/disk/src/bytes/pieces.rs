@@ -83,7 +83,7 @@ pub(super) fn decode<'t>(
 
 /// Splits UTF-8 text into pieces that end at the border of a character. Where there is no such
 /// border, the bytes are invalid, and splitting them anywhere gives the same result.
-fn between_characters(mut rest: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub(super) fn between_characters(mut rest: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
         if rest.is_empty() {
             return None;

@@ -36,7 +36,7 @@ impl Memory {
         let files = self.files.iter().filter(|(file, _)| file.to_str().is_some());
         let texts = self.texts.iter().map(|(hash, kept)| {
             let lines = kept.body().count();
-            TextRef { hash, lines, tag: None }
+            TextRef { hash, lines, tag: None, charset: None }
         });
         MemoryImage {
             now: self.now,

@@ -154,7 +154,10 @@ impl<'a> Job<'a> {
                 return Err(error.about(&one.path));
             }
             let GatheredLines { charset, bytes } = content;
-            added.insert(one.key(), NewText::of(bytes, charset, charset == Charset::Utf8));
+            let is_plain = charset == Charset::Utf8;
+            let own_charset = (!is_plain && Charset::sniff(&bytes).is_none()).then_some(charset);
+            let text = NewText::of(bytes, charset, is_plain).in_charset(own_charset);
+            added.insert(one.key(), text);
         }
         Ok(added)
     }
@@ -423,7 +426,7 @@ impl<'a> Job<'a> {
     fn deleted_diff(&self, place: &Place, path: &str) -> FileDiff {
         let unshown =
             |why: &str| FileDiff { text: unshown_diff(Some(path), None, why), hunks: Vec::new() };
-        match load_place(self.scope.fs, place, &self.scope.load_options()) {
+        match load_place(self.scope.fs, place, &self.scope.load_options_at(place.canonical())) {
             Ok(Loaded::Text(document)) if document.text().len() <= DELETED_LIMIT_BYTES => {
                 FileDiff::of(Some(path), None, deleted_hunks(document.text()))
             }

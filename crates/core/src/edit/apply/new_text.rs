@@ -21,6 +21,8 @@ pub(super) struct NewText {
     snapshot: String,
     /// Whether the bytes are UTF-8.
     is_plain: bool,
+    /// The encoding to remember for the file.
+    own_charset: Option<Charset>,
     /// The text with its lines, once it is needed.
     version: OnceLock<Version>,
 }
@@ -40,7 +42,13 @@ impl NewText {
         };
         let hash = hash_of(&text);
         let snapshot = if Arc::ptr_eq(&bytes, &text) { hex(hash) } else { snapshot(&bytes) };
-        NewText { bytes, text, hash, snapshot, is_plain, version: OnceLock::new() }
+        let (own_charset, version) = (None, OnceLock::new());
+        NewText { bytes, text, hash, snapshot, is_plain, own_charset, version }
+    }
+
+    /// The text with the encoding to remember for the file.
+    pub(super) fn in_charset(self, own_charset: Option<Charset>) -> NewText {
+        NewText { own_charset, ..self }
     }
 
     /// A file as it was.
@@ -78,7 +86,10 @@ impl NewText {
 
     /// The text as a version for the memory.
     pub(super) fn version(&self) -> Version {
-        let version = || Version::shared(Arc::clone(&self.text), self.hash);
+        let version = || {
+            let version = Version::shared(Arc::clone(&self.text), self.hash);
+            version.in_charset(self.own_charset)
+        };
         self.version.get_or_init(version).clone()
     }
 }

@@ -69,6 +69,10 @@ pub struct PatchOptions {
     /// locks, and nothing of it counts as shown to the model. Only with `dry_run`.
     #[serde(skip)]
     pub is_preview: bool,
+    /// The label of the encoding of new files and of files without a byte order mark; overrides
+    /// that of the workspace.
+    #[serde(skip)]
+    pub encoding: Option<String>,
     /// The form of the answer, where it differs from that of all patches.
     #[serde(skip)]
     pub answer: AnswerOptions,

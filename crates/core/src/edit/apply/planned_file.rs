@@ -10,6 +10,7 @@ use std::sync::OnceLock;
 use super::controls;
 use super::copied_rows::without_rows;
 use super::failures::Failures;
+use super::kept_bytes::mixed_bytes;
 use super::lookup::FileEdits;
 use super::new_text::NewText;
 use super::noop;
@@ -77,6 +78,7 @@ impl PlannedFile {
         self.after.get_or_init(|| {
             let bytes = splice(&self.document, &self.plan).concat();
             NewText::of(bytes, self.document.charset(), self.document.is_plain())
+                .in_charset(self.document.own_charset())
         })
     }
 
@@ -113,11 +115,12 @@ impl PlannedFile {
 
     /// The text before the patch, as a version for the memory.
     pub(super) fn version_before(&self, memory: &SessionMemory) -> Version {
-        if self.document.is_stable() {
+        let version = if self.document.is_stable() {
             memory.version_of(self.body_before())
         } else {
             memory.version(self.document.text(), self.hash.get().copied())
-        }
+        };
+        version.in_charset(self.document.own_charset())
     }
 
     /// The number of operations that change something.
@@ -140,7 +143,8 @@ pub(super) fn load_file(
     is_remembered: bool,
 ) -> std::result::Result<LoadedFile, Failures> {
     let path = edits.place.shown();
-    let document = match load_place(scope.fs, &edits.place, &scope.load_options()) {
+    let load = scope.load_options_at(edits.place.canonical());
+    let document = match load_place(scope.fs, &edits.place, &load) {
         Ok(loaded) => editable(loaded, path),
         Err(error) => Err(error),
     };
@@ -259,6 +263,8 @@ pub(super) struct PlanRequest<'a, 'o> {
     pub(super) budget: &'a Budget<'a>,
     /// How long the text of a refusal may be.
     pub(super) refusal_limit_bytes: usize,
+    /// Whether a session edits, for which encodings are guessed.
+    pub(super) is_of_session: bool,
     /// Lines that are moved or copied from other files.
     pub(super) incoming: &'a TakenLines,
 }
@@ -293,6 +299,7 @@ impl<'a, 'o> PlanRequest<'a, 'o> {
             cancel: scope.cancel,
             budget: scope.budget,
             refusal_limit_bytes: scope.host.refusal_limit_bytes,
+            is_of_session: scope.is_of_session(),
             incoming,
         }
     }
@@ -522,7 +529,8 @@ fn try_plan(
             return Err(Box::new((document, failures)));
         }
     };
-    if let Some((operation, error)) = misread(&document, &plan) {
+    let refused = misread(&document, &plan).or_else(|| mixed_bytes(&document, &plan, request));
+    if let Some((operation, error)) = refused {
         failures.push(operation, non_empty(path), error);
         return Err(Box::new((document, failures)));
     }

@@ -30,7 +30,7 @@ pub struct SyntaxReport {
 
 /// Parses a file.
 pub fn check_syntax(scope: &Scope<'_>, path: &str) -> Result<SyntaxReport> {
-    with_file(scope.fs, scope.base, path, &scope.load_options(), |loaded| {
+    with_file(scope.fs, scope.base, path, &scope.load_options_of(path), |loaded| {
         Ok(check(scope, path, loaded))
     })
 }

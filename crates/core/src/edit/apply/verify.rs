@@ -13,7 +13,7 @@ use hashline_lines::anchor::Anchor;
 
 /// The refusal of the anchors that are not valid in a file, if there are any.
 pub fn verify_file(scope: &Scope<'_>, path: &str, anchors: &[String]) -> Result<Option<Rejected>> {
-    with_file(scope.fs, scope.base, path, &scope.load_options(), |loaded| {
+    with_file(scope.fs, scope.base, path, &scope.load_options_of(path), |loaded| {
         verify(scope, path, loaded, anchors)
     })
 }

@@ -44,7 +44,7 @@ fn is_in(version: &NamedVersion, operation: usize) -> bool {
 
 fn stale_file(scope: &Scope<'_>, patch: &Operations, version: &NamedVersion) -> Option<Failures> {
     let place = scope.base.existing(&version.path).ok()?;
-    let loaded = load_place(scope.fs, &place, &scope.load_options()).ok()?;
+    let loaded = load_place(scope.fs, &place, &scope.load_options_at(place.canonical())).ok()?;
     let found = contained(&version.path, || {
         let Loaded::Text(document) = loaded else {
             let message = format!("{}: is a binary file, and has no tag", version.path);

@@ -39,9 +39,9 @@ pub fn file_now(scope: &Scope<'_>, memory: &SessionMemory, path: &str, name: &Pa
             return Ok(FileNow::Unreadable(format!("{path} is a link to another file")));
         }
         let document = place.document().map(|document| (&document.content).into());
-        with_file(scope.fs, scope.base, path, &scope.load_options(), |loaded| match loaded {
+        with_file(scope.fs, scope.base, path, &scope.load_options_at(name), |loaded| match loaded {
             Loaded::Text(text) => Ok(FileNow::Text(TextNow {
-                version: memory.version(text.text(), None),
+                version: memory.version(text.text(), None).in_charset(text.own_charset()),
                 snapshot: text.snapshot(scope.cancel)?,
                 document: document.clone(),
             })),

@@ -2,7 +2,10 @@
 
 use std::ops::Range;
 
-use super::{FileMatches, FileOutcome, Hits, RemainingLimits, Search, SearchOutput, SearchQuery};
+use super::{
+    FileMatches, FileOutcome, Hits, RemainingLimits, Search, SearchOutput, SearchQuery,
+    guessed_encoding,
+};
 use crate::view::excerpt::{Context, Excerpt};
 use crate::view::fold::FOLD_LINES;
 use crate::view::read::{count_lines_while, into_string};
@@ -107,6 +110,7 @@ impl<W: Send + Sync, F: Fn(&Document) -> W + Sync> Search<'_, F> {
                 line_count: count_lines_while(text, self.scope.cancel, &|_| {})?,
                 truncated: is_full || shown < match_count,
                 symbols: places,
+                encoding: guessed_encoding(document),
                 rows,
             },
             witnessed: (self.witness)(document),

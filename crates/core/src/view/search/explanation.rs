@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::files::{FileList, ListedFile};
+use super::load_of;
 use crate::view::pattern::{Pattern, Query, readings};
 use crate::view::scope::Scope;
 use hashline_base::error::Result;
@@ -95,7 +96,8 @@ fn count_in_file(
     path: &str,
     load: &LoadOptions,
 ) -> Result<Vec<u64>> {
-    with_file(scope.fs, scope.base, path, load, |loaded| {
+    let load = load_of(scope, path, load);
+    with_file(scope.fs, scope.base, path, &load, |loaded| {
         let Loaded::Text(document) = loaded else { return Ok(Vec::new()) };
         let text = document.text();
         let lines = |pattern: &&Pattern| {

@@ -1,8 +1,12 @@
 //! What a search did not cover, in a line for the reader.
 
 use hashline_lines::anchor::quote;
+use hashline_lines::rows::one_line;
 
-use super::{DirectoryView, SearchResult, Skipped, SkippedDirectories};
+use super::{DirectoryView, FileMatches, SearchResult, Skipped, SkippedDirectories};
+
+/// The maximum number of files that a note about encodings names.
+const FILES_NAMED: usize = 5;
 
 /// The maximum number of globs that a note names.
 const GLOBS_NAMED: usize = 5;
@@ -19,6 +23,18 @@ impl SearchResult {
         let more = if globs.len() > GLOBS_NAMED { ", …" } else { "" };
         let named = named.collect::<Vec<_>>().join(", ");
         (!globs.is_empty()).then(|| format!("no file matches the {noun} {named}{more}"))
+    }
+
+    /// A note that names the files that are not UTF-8, with their encodings.
+    pub fn encodings_note(&self) -> Option<String> {
+        let named =
+            |file: &FileMatches| Some((file.path.clone(), file.encoding.as_deref()?.to_owned()));
+        let found: Vec<_> = self.files.iter().filter_map(named).collect();
+        let more = if found.len() > FILES_NAMED { ", …" } else { "" };
+        let named = found.iter().take(FILES_NAMED);
+        let named: Vec<String> =
+            named.map(|(path, encoding)| format!("{} is {encoding}", one_line(path))).collect();
+        (!found.is_empty()).then(|| format!("encoding: {}{more}", named.join(", ")))
     }
 
     /// A note of what the pattern means, and of the matches of its other readings. `literal` says

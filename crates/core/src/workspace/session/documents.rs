@@ -106,9 +106,11 @@ impl Session {
         let (Some(known), Some(path)) = (known(), file.to_str()) else { return false };
         let cancel = Cancel::default();
         let is_known = self.reader_of(path).scoped(&cancel, |scope| {
-            with_file(scope.fs, scope.base, path, &scope.load_options(), |loaded| match loaded {
-                Loaded::Text(document) => Ok(hash_of(document.text()) == known),
-                Loaded::Binary(_) => Ok(false),
+            with_file(scope.fs, scope.base, path, &scope.load_options_at(file), |loaded| {
+                match loaded {
+                    Loaded::Text(document) => Ok(hash_of(document.text()) == known),
+                    Loaded::Binary(_) => Ok(false),
+                }
             })
         });
         is_known.unwrap_or(false)

@@ -62,10 +62,11 @@ impl Session {
         file: PathBuf,
         rows: &str,
     ) -> Result<Option<MemoryUpdate>> {
-        let load = scope.load_options();
+        let load = scope.load_options_at(&file);
         let read = with_file(scope.fs, scope.base, path, &load, |loaded| {
             let Loaded::Text(document) = loaded else { return Ok(None) };
             let text = self.state.memory.version(document.text(), None);
+            let text = text.in_charset(document.own_charset());
             let rows = |body: &Body<'_>| rows_shown(scope.dialect, body, rows);
             let lines = text.with_body(document.text(), rows);
             Ok(Some((text, lines)))

@@ -15,7 +15,7 @@ use crate::view::search::{DirectoryView, directory_view};
 use crate::view::symbols::SymbolPlace;
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Code, Error, Result};
-use hashline_disk::bytes::{Document, Loaded};
+use hashline_disk::bytes::{Charset, Document, Loaded};
 use hashline_lines::dialect::Dialect;
 use hashline_lines::rows::{file_header, one_line};
 use hashline_memory::{MemoryUpdate, ShownLines, Version};
@@ -317,6 +317,7 @@ impl<'s> Reading<'s> {
         let Some(shown) = view.as_text() else { return ViewSource::Nothing };
         let hash = hash_of_view(document, shown);
         let text = self.session.state.memory.version(document.text(), hash);
+        let text = text.in_charset(document.own_charset());
         ViewSource::Text { text, shown: shown_lines(&shown.rows) }
     }
 
@@ -434,6 +435,9 @@ impl<'s> Reading<'s> {
                 "\n(The file has {lines} lines, {folded} of them folded. To see some, read with open: [\"{name}\"].)"
             );
         }
+        if let Some(note) = encoding_note(shown) {
+            report.text += &format!("\n({note})");
+        }
         end
     }
 }
@@ -449,6 +453,18 @@ fn same_names(symbols: &[SymbolPlace]) -> String {
     format!(
         "{count} definitions have this name: {named}{more}. Read one by its full name, or by its lines."
     )
+}
+
+/// What a reader must know of the encoding of a file.
+fn encoding_note(shown: &TextView) -> Option<String> {
+    let name = Charset::by_label(&shown.encoding).ok()?.standard_name();
+    if shown.lossy {
+        return Some(format!(
+            "Some bytes are invalid in {name}: � shows them, and edits keep them. If the file has another encoding, read it with encoding."
+        ));
+    }
+    let is_other = shown.is_guessed && name != Charset::Utf8.standard_name();
+    is_other.then(|| format!("encoding: {name}; edits keep it"))
 }
 
 /// Adds the version to rows of a view.

@@ -28,7 +28,9 @@ impl Session {
         let kept = AtomicUsize::new(0);
         let search = |workspace: &Workspace<'static>, query: &SearchQuery| {
             workspace.scoped(cancel, |scope| {
-                let version = |document: &Document| self.version_of(document, &kept);
+                let version = |document: &Document| {
+                    self.version_of(document, &kept).in_charset(document.own_charset())
+                };
                 let search = |query: &SearchQuery| {
                     let (result, texts) = search_hashed(scope, query, progress, None, version)?;
                     let found = result.files.iter().zip(texts);

@@ -101,7 +101,7 @@ impl Job<'_> {
 
     /// The text of a file that is moved and not edited; none if it is not text.
     fn moved_texts(&self, memory: &SessionMemory, from: &Place, to: PathBuf) -> Texts {
-        let loaded = load_place(self.scope.fs, from, &self.scope.load_options());
+        let loaded = load_place(self.scope.fs, from, &self.scope.load_options_at(from.canonical()));
         let text = match loaded {
             Ok(Loaded::Text(document)) => Some(memory.version(document.text(), None)),
             _ => None,

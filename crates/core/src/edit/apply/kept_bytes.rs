@@ -1,0 +1,91 @@
+//! Refuses edits that would write two encodings into one file, or U+FFFD over the bytes that it
+//! stands for. Only in sessions: elsewhere the caller chooses the encoding.
+
+use std::ops::Range;
+
+use super::planned_file::PlanRequest;
+use crate::edit::plan::{Plan, Region};
+use hashline_base::error::{Code, Error, Mention, Result};
+use hashline_disk::bytes::{Charset, Document, Utf8Tally};
+
+/// The operation that would mix encodings in a file or overwrite its invalid bytes, with the error.
+pub(super) fn mixed_bytes(
+    document: &Document,
+    plan: &Plan,
+    request: &PlanRequest<'_, '_>,
+) -> Option<(usize, Error)> {
+    if !request.is_of_session || !document.lossy() {
+        return None;
+    }
+    let is_verbatim =
+        |index: &usize| request.operations.iter().any(|one| one.index == *index && one.verbatim);
+    let marks = |region: &&Region| {
+        adds_marks(document, region) && !region.operations.iter().all(is_verbatim)
+    };
+    if let Some(region) = plan.regions.iter().find(marks) {
+        let operation = *region.operations.first()?;
+        return Some((operation, mark_error(operation, document.charset())));
+    }
+    match foreign_text(document, plan, request) {
+        Ok(found) => {
+            found.map(|(operation, character)| (operation, foreign_error(operation, character)))
+        }
+        Err(error) => Some((*plan.regions.first()?.operations.first()?, error)),
+    }
+}
+
+fn old_bytes<'d>(document: &'d Document, region: &Region) -> &'d [u8] {
+    let Range { start, end } = region.start..region.end;
+    document.body().get(start..end).unwrap_or_default()
+}
+
+/// Whether the new bytes of a region have more U+FFFD than the old ones.
+fn adds_marks(document: &Document, region: &Region) -> bool {
+    let Ok(mark) = document.charset().encode("\u{fffd}") else { return false };
+    let count = |bytes| memchr::memmem::find_iter(bytes, &mark).count();
+    count(&region.bytes) > count(old_bytes(document, region))
+}
+
+/// The operation that brings UTF-8 into a file of an unknown encoding, with a character. A patch
+/// that replaces all bytes that are not UTF-8 makes the file UTF-8.
+fn foreign_text(
+    document: &Document,
+    plan: &Plan,
+    request: &PlanRequest<'_, '_>,
+) -> Result<Option<(usize, char)>> {
+    let cancel = request.cancel;
+    if !document.is_of_unknown_charset(cancel)? {
+        return Ok(None);
+    }
+    let mut left = Utf8Tally::of(document.body(), cancel)?.invalid;
+    let mut found = None;
+    for region in &plan.regions {
+        let old = Utf8Tally::of(old_bytes(document, region), cancel)?;
+        let new = Utf8Tally::of(&region.bytes, cancel)?;
+        left = (left + new.invalid).saturating_sub(old.invalid);
+        if new.valid > old.valid && found.is_none() {
+            let text = region.bytes.utf8_chunks().flat_map(|chunk| chunk.valid().chars());
+            let character = text.into_iter().find(|character| !character.is_ascii());
+            found = region.operations.first().copied().zip(character);
+        }
+    }
+    Ok(found.filter(|_| left > 0))
+}
+
+fn foreign_error(operation: usize, character: char) -> Error {
+    let message = Mention::Operation(operation)
+        + format!(
+            ": the file is not UTF-8 and its encoding is unknown, so {character:?} (U+{:04X}) cannot be written in it. Read the file with its `encoding`, such as \"windows-1252\", then edit it; or write only ASCII.",
+            u32::from(character)
+        );
+    Error::new(Code::UnencodableText, message)
+}
+
+fn mark_error(operation: usize, charset: Charset) -> Error {
+    let message = Mention::Operation(operation)
+        + format!(
+            ": the text has U+FFFD (\u{fffd}), which only shows bytes that are invalid in {}: it would overwrite them. Edit the text next to it with `replace_text`, or read the file with its `encoding`. To write U+FFFD itself, set \"verbatim\": true.",
+            charset.standard_name()
+        );
+    Error::new(Code::UnsupportedEncoding, message)
+}
