@@ -8,6 +8,7 @@ use serde_json::{Value as Json, json};
 
 use crate::arguments::{Arguments, CallError, Fields};
 use crate::operations::{LINE_FIELDS, PatchReader, arguments, usage};
+use crate::read::encoding;
 use crate::table::{Allowed, Field, Kind, PATH_NAMES, operations_of};
 use crate::title::PartialArguments;
 use crate::tool::{
@@ -136,12 +137,18 @@ pub fn apply_operations(
     given: Arguments<'_>,
     schema: &'static [Field],
 ) -> Result<Answer, CallError> {
+    let encoding = encoding(&given)?;
     let patch = PatchReader::patch(call, schema, given)?;
-    apply_patch(call, turn, patch)
+    apply_patch(call, turn, patch, encoding)
 }
 
 /// Applies a patch.
-pub fn apply_patch(call: &Call<'_>, turn: Turn, patch: Value) -> Result<Answer, CallError> {
+pub fn apply_patch(
+    call: &Call<'_>,
+    turn: Turn,
+    patch: Value,
+    encoding: Option<String>,
+) -> Result<Answer, CallError> {
     let patch = patch.into();
     let of_session = call.session.options().workspace.apply.edit.answer;
     let options = PatchOptions {
@@ -150,6 +157,7 @@ pub fn apply_patch(call: &Call<'_>, turn: Turn, patch: Value) -> Result<Answer, 
         plan: call.options.plan.clone(),
         diff_context_lines: Some(DIFF_CONTEXT_LINES),
         keeps_written: call.options.settles,
+        encoding,
         ..PatchOptions::default()
     };
     Ok(answer_of(turn.apply(&patch, &options, call.cancel)?))

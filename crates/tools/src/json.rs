@@ -9,12 +9,14 @@ use crate::arguments::{Arguments, CallError, MAX_COUNT};
 use crate::bounds;
 use crate::operations::{VALUE_FIELDS, arguments};
 use crate::path::plain_path;
-use crate::read::{MAX_LINES, PATH, START_LINE, title as title_of_read};
+use crate::read::{
+    MAX_LINES, PATH, START_LINE, UNLISTED_ENCODING, encoding, title as title_of_read,
+};
 use crate::tool::{Answer, Call, Names, Tool, ToolText, ToolsOptions, without_text};
 
 pub static READ_JSON: Tool = Tool {
     title: "Read JSON",
-    fields: &[PATH, START_LINE, MAX_LINES.about("Those of anchors count")],
+    fields: &[PATH, START_LINE, MAX_LINES.about("Those of anchors count"), UNLISTED_ENCODING],
     text: read_text,
     run: read_json,
     title_of: title_of_read,
@@ -87,6 +89,7 @@ fn read_json(call: &Call<'_>, turn: Turn, mut given: Arguments<'_>) -> Result<An
     let path = plain_path(call, path, PATH.name, given.repairs)?;
     let request = JsonRequest {
         start_line,
+        encoding: encoding(&given)?,
         limits: Limits {
             max_lines: Some(max_lines),
             max_bytes: Some(call.session.options().limits.max_bytes),

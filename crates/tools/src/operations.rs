@@ -10,6 +10,7 @@ use crate::arguments::{
     lone_surrogate, malformed, missing, noun, parse_nested, quoted, whole_number, wrong,
 };
 use crate::path::plain_path;
+use crate::read::ENCODING;
 use crate::table::{Allowed, Field, Kind, Operation, PATH_NAMES, op_names, operations_of};
 use crate::text::{Unreadable, parse_json, without_fence};
 use crate::tool::Call;
@@ -163,6 +164,8 @@ impl<'a> PatchReader<'a> {
         given: Arguments<'a>,
     ) -> Result<Value, CallError> {
         let Arguments { mut fields, repairs } = given;
+        // An option of the call, not of the patch.
+        fields.take(ENCODING.name);
         let mut reader = PatchReader { call, repairs, schema };
         if let Some(edits) = reader.take_edits(&mut fields)? {
             if fields.given(LIST).is_some_and(|list| !is_unset(list)) {

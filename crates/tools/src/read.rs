@@ -33,9 +33,15 @@ const SYMBOL: Field = Field::new("symbol", Kind::Text, "Like Parser.parse");
 const FOLD: Field = Field::new("fold", Kind::Flag, "Definitions alone");
 const OPEN: Field = Field::new("open", Kind::Texts, "Folded lines, like [\"14-80\"]");
 
+/// For files that do not say their encoding.
+pub const ENCODING: Field = Field::new("encoding", Kind::Name, "If the guess is wrong");
+
+/// The same in tools whose calls rarely need it: what a read has shown is known.
+pub const UNLISTED_ENCODING: Field = Field::unlisted(ENCODING.name, ENCODING.kind);
+
 pub static READ: Tool = Tool {
     title: "Read",
-    fields: &[PATH, SYMBOL, START_LINE, MAX_LINES, FOLD, OPEN, COLUMNS, MORE_PATHS],
+    fields: &[PATH, SYMBOL, START_LINE, MAX_LINES, FOLD, OPEN, COLUMNS, ENCODING, MORE_PATHS],
     text: tool_text,
     run: read,
     title_of: title,
@@ -98,10 +104,11 @@ pub fn requests(call: &Call<'_>, given: &mut Arguments<'_>) -> Result<Vec<ReadRe
     let fold = given.flag(FOLD.name)?.then_some(Folding::To(FOLD_LINES));
     let open = given.texts(OPEN.name)?;
     let symbol = given.optional_text(SYMBOL.name)?.filter(|name| !name.is_empty());
+    let encoding = encoding(given)?;
     let mut requests = Vec::with_capacity(paths.len());
     for (field, path) in paths {
         let (path, lines) = path_and_lines(call, path, &field, given.repairs)?;
-        let mut request = ReadRequest::new(path);
+        let mut request = ReadRequest { encoding: encoding.clone(), ..ReadRequest::new(path) };
         if let Some(PathLines { first, last }) = lines {
             request.start_line = Some(first);
             request.limits.max_lines = last.map(|last| last - first + 1);
@@ -118,6 +125,11 @@ pub fn requests(call: &Call<'_>, given: &mut Arguments<'_>) -> Result<Vec<ReadRe
         (first.fold, first.open, first.symbol) = (fold, open, symbol);
     }
     Ok(requests)
+}
+
+/// The encoding that a call names.
+pub fn encoding(given: &Arguments<'_>) -> Result<Option<String>, CallError> {
+    Ok(given.optional_text(ENCODING.name)?.filter(|label| !label.is_empty()))
 }
 
 /// The paths in the field `path`, where models also write lists.

@@ -9,6 +9,7 @@ use crate::apply::{OP, OPERATIONS, apply_patch};
 use crate::arguments::{Arguments, CallError, Fields, malformed};
 use crate::operations::REPLACE;
 use crate::path::plain_path;
+use crate::read::{UNLISTED_ENCODING, encoding};
 use crate::table::{Field, Kind, PATH_NAMES};
 use crate::title::PartialArguments;
 use crate::tool::{Answer, Call, Names, Tool, ToolText, ToolsOptions};
@@ -29,7 +30,7 @@ const REPLACES: Field =
 
 pub static SCRIPT: Tool = Tool {
     title: "Apply",
-    fields: &[PATCH, NEW_PATH, CONTENT, REPLACES],
+    fields: &[PATCH, NEW_PATH, CONTENT, REPLACES, UNLISTED_ENCODING],
     text: tool_text,
     run: apply,
     title_of: title,
@@ -84,7 +85,7 @@ pub fn patch(call: &Call<'_>, given: &mut Arguments<'_>) -> Result<Value, CallEr
 fn apply(call: &Call<'_>, turn: Turn, mut given: Arguments<'_>) -> Result<Answer, CallError> {
     let patch = patch(call, &mut given)?;
     let names_no_version = given.fields.string(PATCH.name).is_some_and(has_bare_header);
-    let mut answer = apply_patch(call, turn, patch)?;
+    let mut answer = apply_patch(call, turn, patch, encoding(&given)?)?;
     if answer.codes.contains(&Code::FileNotFound) || answer.is_error && names_no_version {
         let apply = &call.names.apply;
         answer.text += &format!("\nTo create a file, call {apply} with its path and content.");

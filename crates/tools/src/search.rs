@@ -10,6 +10,7 @@ use serde_json::Value as Json;
 use crate::arguments::{Arguments, CallError, MAX_COUNT, malformed, wrong};
 use crate::bounds::{MAX_LINES, plural};
 use crate::path::plain_path;
+use crate::read::{UNLISTED_ENCODING, encoding};
 use crate::table::{Field, Kind};
 use crate::title::PartialArguments;
 use crate::tool::{
@@ -60,6 +61,7 @@ pub static SEARCH: Tool = Tool {
         OUTPUT,
         SIZES,
         SKIP,
+        UNLISTED_ENCODING,
     ],
     text: tool_text,
     run: search,
@@ -130,6 +132,7 @@ pub fn query(call: &Call<'_>, given: &mut Arguments<'_>) -> Result<SearchQuery, 
         skip,
         enclosing: given.flag(ENCLOSING.name)?,
         hidden: given.flag(HIDDEN.name)?,
+        encoding: encoding(given)?,
         ..SearchQuery::new(pattern)
     })
 }
@@ -188,6 +191,7 @@ fn answer(names: &Names, query: &SearchQuery, found: &SearchResult) -> Answer {
     }
     let literal = format!("set {} to true", LITERAL.name);
     rows.extend(found.explanation_note(&literal).map(|note| format!("({note})")));
+    rows.extend(found.encodings_note().map(|note| format!("({note})")));
     rows.extend(found.unmatched_globs_note().map(|note| format!("({note})")));
     rows.extend(found.skipped_note().filter(|_| !is_error).map(|note| format!("({note})")));
     let errors = found.errors.iter().filter(|error| is_error || !is_counted(query, error));

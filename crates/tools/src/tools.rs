@@ -372,7 +372,8 @@ fn failed(kind: ToolKind, names: &Names, error: &CallError) -> Answer {
             (error.code, format!("{}: {}", error.code.as_str(), error.message))
         }
     };
-    let is_misuse = matches!(code, Code::InvalidArgument | Code::UnencodableText);
+    let is_misuse =
+        matches!(code, Code::InvalidArgument | Code::UnencodableText | Code::UnsupportedEncoding);
     let is_untouched = kind.writes() && is_misuse;
     Answer {
         text: if is_untouched { format!("{NOTHING_WRITTEN}\n{text}") } else { text },

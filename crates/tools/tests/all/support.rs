@@ -55,6 +55,14 @@ impl Project {
         fs::write(path, content).unwrap();
     }
 
+    pub fn write_bytes(&self, name: &str, content: &[u8]) {
+        fs::write(self.dir.join(name), content).unwrap();
+    }
+
+    pub fn bytes(&self, name: &str) -> Vec<u8> {
+        fs::read(self.dir.join(name)).unwrap()
+    }
+
     pub fn content(&self, name: &str) -> String {
         fs::read_to_string(self.dir.join(name)).unwrap()
     }

@@ -1,5 +1,6 @@
 //! What a search did not cover, in a line for the reader.
 
+use hashline_disk::bytes::Charset;
 use hashline_lines::anchor::quote;
 use hashline_lines::rows::one_line;
 
@@ -27,14 +28,14 @@ impl SearchResult {
 
     /// A note that names the files that are not UTF-8, with their encodings.
     pub fn encodings_note(&self) -> Option<String> {
-        let named =
-            |file: &FileMatches| Some((file.path.clone(), file.encoding.as_deref()?.to_owned()));
-        let found: Vec<_> = self.files.iter().filter_map(named).collect();
-        let more = if found.len() > FILES_NAMED { ", …" } else { "" };
-        let named = found.iter().take(FILES_NAMED);
-        let named: Vec<String> =
-            named.map(|(path, encoding)| format!("{} is {encoding}", one_line(path))).collect();
-        (!found.is_empty()).then(|| format!("encoding: {}{more}", named.join(", ")))
+        let named = |file: &FileMatches| {
+            let charset = Charset::by_label(file.encoding.as_deref()?).ok()?;
+            Some(format!("{} is {}", one_line(&file.path), charset.standard_name()))
+        };
+        let named: Vec<String> = self.files.iter().filter_map(named).collect();
+        let more = if named.len() > FILES_NAMED { ", …" } else { "" };
+        let first = &named[..named.len().min(FILES_NAMED)];
+        (!first.is_empty()).then(|| format!("encoding: {}{more}", first.join(", ")))
     }
 
     /// A note of what the pattern means, and of the matches of its other readings. `literal` says
