@@ -1416,6 +1416,8 @@ export interface FileMatches {
   lineCount: number
   /** Whether a limit omitted matches or lines around them. */
   truncated: boolean
+  /** The name of the encoding, if a session found that it is not UTF-8. */
+  encoding?: string
 }
 
 /**
