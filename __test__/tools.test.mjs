@@ -1467,6 +1467,7 @@ test('a zod shape creates a zod type for each field', () => {
     columns: '[integer]? described',
     fold: 'boolean? described',
     open: '[string]? described',
+    encoding: 'string? described',
     more_paths: '[string]?',
   })
   assert.deepEqual(texts(apply), { path: 'string? described', operations: '[{op,path}]' })

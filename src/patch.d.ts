@@ -448,7 +448,7 @@ export interface FormatOptions extends DialectOptions {
 export interface FileOptions extends DialectOptions {
   /**
    * The WHATWG label of the encoding of files without byte order mark, and of new files: UTF-8 by
-   * default.
+   * default. Without it, sessions guess the encoding of files that are not UTF-8.
    */
   encoding?: string
   /** Larger files are refused: 1 GiB by default. */
@@ -861,6 +861,11 @@ export interface SearchQuery extends MatchOptions {
   followLinks?: boolean
   /** The depth of the search below a path; 1 is the files in the directory itself. */
   maxDepth?: number
+  /**
+   * The WHATWG label of the encoding of files without byte order mark. Overrides the option of the
+   * same name.
+   */
+  encoding?: string
 }
 
 /** What `checkCommand` reports. */

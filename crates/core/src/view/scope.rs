@@ -109,8 +109,8 @@ impl Scope<'_> {
         LoadOptions { known: self.known_charset(path), ..self.load_options() }
     }
 
-    /// The known encoding of the file at a path. Only paths with the name of such a file are looked
-    /// up.
+    /// The known encoding of the file at a path. Only paths with the name of such a file are
+    /// resolved.
     pub fn known_charset(&self, path: &str) -> Option<Charset> {
         let known = self.encodings.known();
         if known.is_empty() {

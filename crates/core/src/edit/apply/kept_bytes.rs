@@ -1,5 +1,5 @@
 //! Refuses edits that would write two encodings into one file, or U+FFFD over the bytes that it
-//! stands for. Only in sessions: elsewhere the caller chooses the encoding.
+//! shows. Only in sessions: elsewhere the caller chooses the encoding.
 
 use std::ops::Range;
 

@@ -35,6 +35,7 @@ pub(super) struct QueryShape {
     parent_ignore_files: Option<bool>,
     follow_links: Option<bool>,
     max_depth: Option<u64>,
+    encoding: Option<String>,
 }
 
 impl From<QueryShape> for SearchQuery {
@@ -71,6 +72,7 @@ impl From<QueryShape> for SearchQuery {
             parent_ignore_files: given.parent_ignore_files.unwrap_or(defaults.parent_ignore_files),
             follow_links: given.follow_links.unwrap_or(defaults.follow_links),
             max_depth: given.max_depth.map(size),
+            encoding: given.encoding,
             ..defaults
         }
     }
