@@ -14,7 +14,7 @@ mod strings;
 
 use std::borrow::Cow;
 use std::fs::File;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 pub use charset::{Charset, Decoded};
 use content::{Content, FileVersion, LoadFailure, Purpose};
@@ -131,6 +131,8 @@ pub struct Document {
     decoded: Option<Vec<u8>>,
     lossy: bool,
     origin: CharsetOrigin,
+    /// Whether the encoding is unknown, computed on demand.
+    is_unknown: OnceLock<bool>,
     /// The hash of the content, for files whose stamp may not change with their content.
     fingerprint: Option<u128>,
 }
@@ -181,7 +183,17 @@ impl Document {
             Cow::Borrowed(_) => None,
             Cow::Owned(text) => Some(text),
         };
-        Ok(Document { content, charset, bom_bytes, decoded, lossy, origin, fingerprint: None })
+        let (is_unknown, fingerprint) = (OnceLock::new(), None);
+        Ok(Document {
+            content,
+            charset,
+            bom_bytes,
+            decoded,
+            lossy,
+            origin,
+            is_unknown,
+            fingerprint,
+        })
     }
 
     /// A document whose encoding is guessed, unless it is UTF-8.
@@ -203,8 +215,18 @@ impl Document {
                 (Charset::Utf8, Some(text.into_owned()), true)
             }
         };
-        let (bom_bytes, origin, fingerprint) = (0, CharsetOrigin::Guessed, None);
-        Ok(Document { content, charset, bom_bytes, decoded, lossy, origin, fingerprint })
+        let (bom_bytes, origin) = (0, CharsetOrigin::Guessed);
+        let (is_unknown, fingerprint) = (OnceLock::new(), None);
+        Ok(Document {
+            content,
+            charset,
+            bom_bytes,
+            decoded,
+            lossy,
+            origin,
+            is_unknown,
+            fingerprint,
+        })
     }
 
     /// The whole file, byte order mark included.
@@ -265,7 +287,14 @@ impl Document {
     /// Whether the file was to be guessed, and is in an encoding that is not known.
     pub fn is_of_unknown_charset(&self, cancel: &Cancel) -> Result<bool> {
         let is_unguessed = self.is_guessed() && self.lossy && self.charset == Charset::Utf8;
-        Ok(is_unguessed && Utf8Tally::of(self.body(), cancel)?.is_other())
+        if !is_unguessed {
+            return Ok(false);
+        }
+        if let Some(&known) = self.is_unknown.get() {
+            return Ok(known);
+        }
+        let is_other = Utf8Tally::of(self.body(), cancel)?.is_other();
+        Ok(*self.is_unknown.get_or_init(|| is_other))
     }
 
     /// The unit of line terminators in [`Document::body`].

@@ -100,7 +100,7 @@ impl Scope<'_> {
 
     /// How this call loads the file with a canonical path.
     pub fn load_options_at(&self, file: &Path) -> LoadOptions {
-        let known = self.encodings.known().iter().find(|(known, _)| known == file);
+        let known = self.known_charsets().iter().find(|(known, _)| known == file);
         LoadOptions { known: known.map(|(_, charset)| *charset), ..self.load_options() }
     }
 
@@ -109,10 +109,15 @@ impl Scope<'_> {
         LoadOptions { known: self.known_charset(path), ..self.load_options() }
     }
 
+    /// The known encodings of files, unless the caller says the encoding of all.
+    fn known_charsets(&self) -> &[(PathBuf, Charset)] {
+        if self.charset.is_some() { &[] } else { self.encodings.known() }
+    }
+
     /// The known encoding of the file at a path. Only paths with the name of such a file are
     /// resolved.
     pub fn known_charset(&self, path: &str) -> Option<Charset> {
-        let known = self.encodings.known();
+        let known = self.known_charsets();
         if known.is_empty() {
             return None;
         }

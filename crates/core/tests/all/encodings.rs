@@ -13,6 +13,11 @@ fn encode(label: &str, text: &str) -> Vec<u8> {
     Charset::by_label(label).unwrap().encode(text).unwrap()
 }
 
+/// A line in two encodings, so that no guess is right, and more lines.
+fn unknown(more: &str) -> Vec<u8> {
+    [&encode("shift_jis", "日本語の文章")[..], b"\x81\x8d \xff\xfe\n", more.as_bytes()].concat()
+}
+
 fn project(label: &str, text: &str) -> Project {
     Project::new(&[("a.txt", &encode(label, text))])
 }
@@ -184,10 +189,9 @@ fn regression_a_copied_replacement_character_overwrites_no_byte() {
     assert_eq!(project.content("a.txt"), "\u{fffd}\ngrößer\n");
 }
 
-/// Two encodings in one file, so that no guess is right.
 #[test]
 fn regression_no_utf8_is_written_into_a_file_of_an_unknown_encoding() {
-    let bytes = [&encode("shift_jis", "日本語の文章\n")[..], b"\x81\x8d \xff\xfe\nname\n"].concat();
+    let bytes = unknown("name\n");
     let project = Project::new(&[("a.txt", &bytes)]);
     let session = project.session(&[]);
     assert_eq!(encoding(&session), ("utf-8".into(), true));
@@ -304,6 +308,28 @@ fn lines_move_between_encodings() {
     assert_eq!(refused(apply(&session, copy("ü"))).code, Code::UnencodableText);
     applied(apply(&session, copy("値")));
     assert_eq!(project.bytes("a.txt"), encode("shift_jis", &format!("{JAPANESE}値\n")));
+}
+
+#[test]
+fn lines_in_an_unknown_encoding_stay_out_of_utf8() {
+    let unknown = unknown("ascii\n");
+    let project = Project::new(&[("a.txt", &unknown[..]), ("b.txt", "値\n".as_bytes())]);
+    let session = project.session(&["a.txt", "b.txt"]);
+    let report = session.read("a.txt").unwrap();
+    let rows: Vec<&str> =
+        report.text.lines().map(|row| row.split_once('|').unwrap_or_default().0).collect();
+    let copy = |anchor: &str, to: &str| json!({"op": "copy_lines", "path": "a.txt", "anchor": anchor, "to": to, "to_anchor": "EOF"});
+    let refusal = refused(apply(&session, copy(rows[0], "b.txt")));
+    assert!(refusal.text.contains("invalid in utf-8"), "{}", refusal.text);
+    for (row, to) in [(1, "b.txt"), (0, "a.txt"), (0, "new.txt")] {
+        applied(apply(&session, copy(rows[row], to)));
+    }
+    assert_eq!(project.content("b.txt"), "値\nascii\n");
+    let row = session.read("b.txt").unwrap().text.split_once('|').unwrap().0.to_owned();
+    let back = json!({"op": "copy_lines", "path": "b.txt", "anchor": row, "to": "a.txt", "to_anchor": "EOF"});
+    let refusal = refused(apply(&session, back));
+    assert!(refusal.text.contains("its encoding is unknown, so '値'"), "{}", refusal.text);
+    assert_eq!(project.bytes("new.txt"), unknown[..unknown.len() - 6]);
 }
 
 #[test]

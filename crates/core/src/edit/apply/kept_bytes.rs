@@ -1,12 +1,14 @@
 //! Refuses edits that would write two encodings into one file, or U+FFFD over the bytes that it
 //! shows. Only in sessions: elsewhere the caller chooses the encoding.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::planned_file::PlanRequest;
 use crate::edit::plan::{Plan, Region};
 use hashline_base::error::{Code, Error, Mention, Result};
 use hashline_disk::bytes::{Charset, Document, Utf8Tally};
+use hashline_lines::lines::Lines;
 
 /// The operation that would mix encodings in a file or overwrite its invalid bytes, with the error.
 pub(super) fn mixed_bytes(
@@ -39,11 +41,25 @@ fn old_bytes<'d>(document: &'d Document, region: &Region) -> &'d [u8] {
     document.body().get(start..end).unwrap_or_default()
 }
 
+/// The new bytes of a region, without lines that were moved or copied: these are checked where they
+/// are taken.
+fn written<'r>(document: &Document, region: &'r Region) -> Cow<'r, [u8]> {
+    if region.pasted.is_empty() {
+        return Cow::Borrowed(&region.bytes);
+    }
+    let is_pasted = |line: u64| {
+        region.pasted.iter().any(|part| (part.above..part.above + part.lines).contains(&line))
+    };
+    let lines = Lines::new(&region.bytes, document.unit()).zip(0..);
+    let own = lines.filter(|(_, line)| !is_pasted(*line));
+    Cow::Owned(own.flat_map(|(span, _)| span.text(&region.bytes)).copied().collect())
+}
+
 /// Whether the new bytes of a region have more U+FFFD than the old ones.
 fn adds_marks(document: &Document, region: &Region) -> bool {
     let Ok(mark) = document.charset().encode("\u{fffd}") else { return false };
     let count = |bytes| memchr::memmem::find_iter(bytes, &mark).count();
-    count(&region.bytes) > count(old_bytes(document, region))
+    count(&written(document, region)) > count(old_bytes(document, region))
 }
 
 /// The operation that brings UTF-8 into a file of an unknown encoding, with a character. A patch
@@ -63,16 +79,18 @@ fn foreign_text(
         let old = Utf8Tally::of(old_bytes(document, region), cancel)?;
         let new = Utf8Tally::of(&region.bytes, cancel)?;
         left = (left + new.invalid).saturating_sub(old.invalid);
-        if new.valid > old.valid && found.is_none() {
-            let text = region.bytes.utf8_chunks().flat_map(|chunk| chunk.valid().chars());
-            let character = text.into_iter().find(|character| !character.is_ascii());
+        let written = written(document, region);
+        if found.is_none() && Utf8Tally::of(&written, cancel)?.valid > old.valid {
+            let mut text = written.utf8_chunks().flat_map(|chunk| chunk.valid().chars());
+            let character = text.find(|character| !character.is_ascii());
             found = region.operations.first().copied().zip(character);
         }
     }
     Ok(found.filter(|_| left > 0))
 }
 
-fn foreign_error(operation: usize, character: char) -> Error {
+/// The error for text beyond ASCII in a file of an unknown encoding.
+pub(super) fn foreign_error(operation: usize, character: char) -> Error {
     let message = Mention::Operation(operation)
         + format!(
             ": the file is not UTF-8 and its encoding is unknown, so {character:?} (U+{:04X}) cannot be written in it. Read the file with its `encoding`, such as \"windows-1252\", then edit it; or write only ASCII.",

@@ -1,8 +1,10 @@
 //! Moved and copied lines: their bytes at the source, and their encoding and indentation at the
 //! destination.
 
+use std::cell::LazyCell;
 use std::collections::HashMap;
 
+use super::kept_bytes::foreign_error;
 use crate::edit::plan::{Edit, NewLines, PlanText};
 use crate::edit::request::{InsertAt, LineEdit, MovedIndent, Operation, Transfer};
 use crate::edit::resolve::{Resolved, Spot};
@@ -21,6 +23,8 @@ pub(super) struct Taken {
     /// The terminator for a line that has none in the source file.
     usual: Terminator,
     charset: Charset,
+    /// Whether the lines are only shown as UTF-8, because a session did not find their encoding.
+    is_unknown_charset: bool,
     byte_order_mark: Vec<u8>,
 }
 
@@ -32,6 +36,10 @@ pub(super) fn taken(subject: &PlanText<'_>, resolved: &[Resolved<'_>]) -> TakenL
     let (document, index) = (subject.document, subject.index);
     let (body, unit) = (document.body(), index.unit());
     let mut all = TakenLines::new();
+    let is_unknown_charset = LazyCell::new(|| {
+        // A cancelled call reports nothing of this.
+        document.is_of_unknown_charset(subject.cancel).unwrap_or_default()
+    });
     for one in resolved {
         let (LineEdit::Take(transfer), Spot::Lines(first, last)) =
             (&one.operation.action, one.spot)
@@ -50,6 +58,7 @@ pub(super) fn taken(subject: &PlanText<'_>, resolved: &[Resolved<'_>]) -> TakenL
             terminators,
             usual: subject.terminator(first),
             charset: document.charset(),
+            is_unknown_charset: *is_unknown_charset,
             byte_order_mark: document.raw()[..document.bom_bytes()].to_vec(),
         };
         all.insert(one.operation.index, taken);
@@ -72,9 +81,14 @@ impl Taken {
         self.texts.iter().map(line).collect()
     }
 
-    /// The lines in another encoding.
-    fn in_charset(&self, operation: &Operation, charset: Charset) -> Result<Vec<Vec<u8>>> {
-        if charset == self.charset {
+    /// The lines in the encoding of a file, which may be unknown.
+    fn in_charset(
+        &self,
+        operation: &Operation,
+        charset: Charset,
+        is_unknown: bool,
+    ) -> Result<Vec<Vec<u8>>> {
+        if charset == self.charset && is_unknown == self.is_unknown_charset {
             let whole = |text: &Vec<u8>| text.len().is_multiple_of(charset.unit().width_bytes());
             return match self.texts.iter().all(whole) {
                 true => Ok(self.texts.clone()),
@@ -85,6 +99,10 @@ impl Taken {
             let decoded = self.charset.decode(text);
             let decoded = std::str::from_utf8(&decoded.text).ok().filter(|_| !decoded.is_lossy);
             let decoded = decoded.ok_or_else(|| self.unreadable(operation))?;
+            let other = decoded.chars().find(|character| is_unknown && !character.is_ascii());
+            if let Some(character) = other {
+                return Err(foreign_error(operation.index, character));
+            }
             charset.encode(decoded).map_err(|character| {
                 let message = Mention::Operation(operation.index) + format!(
                     ": the character {character:?} (U+{:04X}) of the lines does not exist in the encoding of {}, {}",
@@ -119,7 +137,9 @@ pub(super) fn put<'o>(
 ) -> Result<Option<Edit<'o>>> {
     let Spot::Gap(gap) = one.spot else { return Ok(None) };
     let operation = one.operation;
-    let mut lines = taken.in_charset(operation, subject.document.charset())?;
+    let (charset, cancel) = (subject.document.charset(), subject.cancel);
+    let is_unknown = subject.document.is_of_unknown_charset(cancel)?;
+    let mut lines = taken.in_charset(operation, charset, is_unknown)?;
     if transfer.indent == MovedIndent::Fit {
         let neighbour = match transfer.at {
             Some(InsertAt::After(_)) => one.anchor_line,
@@ -200,12 +220,14 @@ pub(super) fn gather(operations: &[&Operation], taken: &TakenLines) -> Result<Ga
     let Some((_, first)) = parts.first() else {
         return Ok(GatheredLines { charset: Charset::Utf8, bytes: Vec::new() });
     };
-    let charset = first.charset;
+    let (charset, is_unknown) = (first.charset, first.is_unknown_charset);
     let mut bytes = Vec::new();
     let lines: usize = parts.iter().map(|(_, taken)| taken.texts.len()).sum();
     let mut at = 0;
     for (operation, part) in &parts {
-        for (text, &own) in part.in_charset(operation, charset)?.iter().zip(&part.terminators) {
+        for (text, &own) in
+            part.in_charset(operation, charset, is_unknown)?.iter().zip(&part.terminators)
+        {
             at += 1;
             bytes.extend_from_slice(text);
             let end = match own {
