@@ -97,6 +97,11 @@ impl RecordStore {
         Ok(RecordStore { fs, state, name, shown, position, max_log_bytes: MAX_LOG_BYTES, compared })
     }
 
+    /// Whether a store was opened before, and not removed since.
+    pub fn exists(fs: &'static dyn FileSystem, state: &StateDir, name: &str) -> Result<bool> {
+        Ok(state.store_file_if_made(fs, name, LOG)?.is_some())
+    }
+
     /// The same store, with nothing read so far.
     pub fn unread(&self) -> RecordStore {
         RecordStore {

@@ -269,7 +269,25 @@ impl Session {
     /// Opens a stored session with all that it remembers. Processes that have it open share its
     /// memory.
     pub fn open(options: impl Into<SessionOptions>, store: &StoreOptions) -> Result<Session> {
-        let options = options.into().resolved()?;
+        let absent = || Error::new(Code::Internal, "a session that was not created");
+        Session::open_stored(options.into(), store, true)?.ok_or_else(absent)
+    }
+
+    /// Opens a stored session as [`Session::open`], but does not create it: `None` if no process
+    /// has opened it before.
+    pub fn open_existing(
+        options: impl Into<SessionOptions>,
+        store: &StoreOptions,
+    ) -> Result<Option<Session>> {
+        Session::open_stored(options.into(), store, false)
+    }
+
+    fn open_stored(
+        options: SessionOptions,
+        store: &StoreOptions,
+        creates: bool,
+    ) -> Result<Option<Session>> {
+        let options = options.resolved()?;
         options.check_directories()?;
         if !options.disk {
             return Err(Error::argument(
@@ -284,19 +302,24 @@ impl Session {
             )));
         }
         let dir = store.dir.as_deref().or(options.workspace.state_dir.as_deref());
+        let name = snapshot(id.as_bytes());
         let records = || {
             let opened = state_dir(dir)?;
+            if !creates && !RecordStore::exists(&OsFileSystem, &opened, &name)? {
+                return Ok(None);
+            }
             sweep(&OsFileSystem, &opened, STORE_RETENTION);
             let changes = ChangeListeners::of_store(&OsFileSystem, opened.path(), id);
-            let records =
-                RecordStore::open(&OsFileSystem, state_dir(dir)?, &snapshot(id.as_bytes()))?;
-            Ok((records, changes))
+            let records = RecordStore::open(&OsFileSystem, state_dir(dir)?, &name)?;
+            Ok(Some((records, changes)))
         };
         let spelling = options.workspace.host.spelling;
-        let (records, changes) = records().map_err(|error: Error| error.spelled(spelling))?;
+        let opened = records().map_err(|error: Error| error.spelled(spelling))?;
+        let Some((records, changes)) = opened else { return Ok(None) };
         let memory = SessionMemory::kept_in(records, options.memory, options.workspace.dialect);
         let patches = PatchState::default();
-        Ok(Session::with_state(options, memory, patches, Overlay::default(), changes))
+        let documents = Overlay::default();
+        Ok(Some(Session::with_state(options, memory, patches, documents, changes)))
     }
 
     fn with_state(
