@@ -72,6 +72,12 @@ function possible({ remove, rename }, allowed) {
   return all.filter((name) => !missing.includes(name))
 }
 
+/** @type {typeof import('./tools.cjs').annotation} */
+async function annotation(session, output, options) {
+  checkSession(session)
+  return addon.tools.annotation(session, output, options)
+}
+
 /** @type {typeof import('./tools.cjs').remember} */
 function remember(session, tool, args, text) {
   checkSession(session)
@@ -87,4 +93,4 @@ function checkSession(session) {
 }
 
 /** @type {typeof import('./tools.cjs')} */
-module.exports = { guard, hashTools, remember, ...vendors }
+module.exports = { annotation, guard, hashTools, remember, ...vendors }

@@ -236,6 +236,28 @@ export function remember(
   text: string,
 ): number
 
+/** What is known about the command of an output. */
+export interface AnnotationOptions {
+  /** The command line: a `cd` at its start is followed. */
+  command?: string
+  /** Where it ran. */
+  cwd?: string
+  /** When it started, as `Date.now()` returns it. */
+  since?: number
+  signal?: AbortSignal | undefined
+}
+
+/**
+ * The lines that the output of a shell command names, to append to it: `session.annotate` with a
+ * heading, and limits that no agent cuts (20 files, 60 lines, 6 KiB). Empty if it names none, or if
+ * it shows all of them with their anchors itself.
+ */
+export function annotation(
+  session: HashSession,
+  output: string | Uint8Array,
+  options?: AnnotationOptions,
+): Promise<string>
+
 /** One tool, for any framework: pass its schema to the model, and the model's call to `execute`. */
 export interface HashTool<Data extends ToolData = ToolData> {
   /** The name by which the model calls it. */

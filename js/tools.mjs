@@ -3,6 +3,7 @@
 import tools from './tools.cjs'
 
 export const {
+  annotation,
   guard,
   hashTools,
   remember,

@@ -548,7 +548,7 @@ impl HashSession {
 }
 
 /// The output of a program. What is not Unicode in it names no file.
-fn output_text(output: Js<'_>) -> Result<String> {
+pub(crate) fn output_text(output: Js<'_>) -> Result<String> {
     let field = Field::argument("output", output)?;
     match output.bytes()? {
         Some((bytes, _)) => Ok(String::from_utf8_lossy(bytes).into_owned()),

@@ -4,12 +4,12 @@ use parking_lot::Mutex;
 
 use hashline_core::host::{Mark, Turn};
 use hashline_core::{
-    AfterWrite, AnswerOptions, Cancel, Code, Error, PatchOptions, Result as CoreResult,
+    AfterWrite, AnswerOptions, Cancel, Code, Error, PatchOptions, Result as CoreResult, Session,
 };
 use hashline_tools::{
-    Allowed, CallOptions, Given, Names, Step, ToolKind, ToolResult, Tools, ToolsOptions,
-    Unreadable, WrittenCall, after_write, anthropic, call_title, declined, describe, note_of,
-    openai, refusal,
+    Allowed, CallOptions, Given, Names, ShellCall, Step, ToolKind, ToolResult, Tools, ToolsOptions,
+    Unreadable, WrittenCall, after_write, annotation, anthropic, call_title, declined, describe,
+    note_of, openai, refusal,
 };
 use napi::bindgen_prelude::{External, Object, ToNapiValue, TypeName};
 use napi::{Env, ValueType, sys};
@@ -18,7 +18,7 @@ use napi_derive::napi;
 use super::error::{self, CallError, Result};
 use super::js::Js;
 use super::options::{Field, OptionNames, Options, SIGNAL};
-use super::session::{HashSession, ReadImage};
+use super::session::{CallTurn, HashSession, ReadImage, output_text};
 use super::task::{self, Call, Prepared};
 use super::text::Text;
 use super::value::{Strings, to_arguments};
@@ -31,6 +31,9 @@ const OF_TOOLS: OptionNames = &[SHARED, &["json", "undo"]];
 
 /// `ExecuteOptions` and the shared options.
 const OF_CALL: OptionNames = &[SIGNAL, &["dryRun", "plan", "settles"], SHARED];
+
+/// `AnnotationOptions`.
+const OF_ANNOTATION: OptionNames = &[SIGNAL, &["command", "cwd", "since"]];
 
 /// The option `operations`.
 fn allowed(options: &Options<'_>) -> Result<Allowed> {
@@ -184,6 +187,47 @@ pub fn tool_remember<'env>(
         let tools = Tools::new(&*session.for_call()?, ToolsOptions::default());
         Ok(tools.remember(kind, arguments, &text)? as f64)
     })
+}
+
+/// The lines that the output of a shell command names, to append to it.
+#[napi(namespace = "tools", js_name = "annotation", skip_typescript)]
+pub fn tool_annotation<'env>(
+    env: &'env Env,
+    session: &HashSession,
+    output: Js<'env>,
+    options: Js<'env>,
+) -> napi::Result<Js<'env>> {
+    task::later(env, || {
+        let given = Options::of(options, OF_ANNOTATION)?;
+        let (call, output) = (given.read()?, output_text(output)?);
+        let turn = CallTurn::of(session.for_call()?);
+        Ok((AnnotationCall { turn, output, call }, given.signal()))
+    })
+}
+
+struct AnnotationCall {
+    turn: CallTurn,
+    output: String,
+    call: ShellCall,
+}
+
+impl Call for AnnotationCall {
+    type Output = String;
+    type Answer = Text;
+    const WRITES: bool = false;
+    const IS_REMEMBERED: bool = true;
+
+    fn enter(&mut self) -> Option<Turn> {
+        self.turn.take(Session::reading)
+    }
+
+    fn run(&mut self, cancel: &Cancel) -> CoreResult<String> {
+        annotation(self.turn.turn()?, &self.output, &self.call, cancel)
+    }
+
+    fn answer(text: String) -> Text {
+        text.into()
+    }
 }
 
 /// What an edit would do, from the part of its arguments that has arrived, as JSON.

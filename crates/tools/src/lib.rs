@@ -8,14 +8,15 @@
 //! runs calls; `after` answers edits once a formatter has run; `named` finds the files that a call
 //! names, and `preview` shows what a call would do while it is still arriving. `text` parses JSON as
 //! models write it; `arguments`, `operations` and `path` accept common mistakes in it. `bounds` limits
-//! the length of answers, `title` that of titles. `vendors`
-//! converts definitions to the formats of vendors.
+//! the length of answers, `title` that of titles. `annotation` adds lines to the output of a shell
+//! command. `vendors` converts definitions to the formats of vendors.
 //!
 //! The crate is synchronous and independent of JavaScript and of any protocol.
 
 #![deny(missing_docs)]
 
 mod after;
+mod annotation;
 mod apply;
 mod arguments;
 mod bounds;
@@ -37,6 +38,7 @@ mod undo;
 mod vendors;
 
 pub use after::{Step, WrittenCall, WrittenPath, after_write, note_of, written_paths};
+pub use annotation::{ShellCall, annotation};
 pub use arguments::{Repair, Rule};
 pub use bounds::AnswerLimits;
 pub use named::NamedFiles;

@@ -1,0 +1,132 @@
+//! What a host appends to the output of a shell command: the lines that the output names, with
+//! anchors.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use hashline_core::host::Turn;
+use hashline_core::{AnnotateOptions, Cancel, Error, ReadReport};
+use serde::Deserialize;
+
+/// What is known about the command of an output.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, rename_all = "camelCase", deny_unknown_fields)]
+pub struct ShellCall {
+    /// The command line: a `cd` at its start is followed.
+    pub command: Option<String>,
+    /// Where it ran.
+    pub cwd: Option<PathBuf>,
+    /// When it started, in milliseconds after the epoch.
+    #[serde(rename = "since")]
+    pub since_ms: Option<u64>,
+}
+
+/// Precedes the lines.
+const HEADING: &str = "Lines that this output names, with their anchors:";
+
+/// The limits are far below those of all hosts: a line that the host cuts would count as shown.
+/// Claude Code may cut additional context at 8,000 characters, and Codex at about 10,000.
+const MAX_FILES: usize = 20;
+const MAX_LINES: u64 = 60;
+const MAX_BYTES: usize = 6 << 10;
+
+/// The lines that the output of a shell command names, for the model; they count as shown. Empty if
+/// it names none, or if it shows all of them with these anchors itself.
+pub fn annotation(
+    turn: Turn,
+    output: &str,
+    call: &ShellCall,
+    cancel: &Cancel,
+) -> Result<String, Error> {
+    let options = AnnotateOptions {
+        cwd: directory(call),
+        since_ms: call.since_ms,
+        context: 0,
+        max_files: MAX_FILES,
+        max_lines: MAX_LINES,
+        max_bytes: MAX_BYTES,
+    };
+    let report = turn.annotate(output, &options, cancel)?;
+    let is_empty = report.views.is_empty() || repeats(output, &report);
+    Ok(if is_empty { String::new() } else { format!("{HEADING}\n{}", report.text) })
+}
+
+/// Whether an output has all the lines of a report, as a read prints them.
+fn repeats(output: &str, report: &ReadReport) -> bool {
+    let spans = report.spans.iter().filter_map(|span| report.text.get(span.clone()));
+    let mut missing: HashSet<&str> = spans.flat_map(str::lines).collect();
+    for line in output.lines() {
+        missing.remove(line);
+    }
+    missing.is_empty()
+}
+
+/// Where a command runs, after the `cd` at the start of its line: `cd app && npm test`.
+fn directory(call: &ShellCall) -> Option<PathBuf> {
+    let mut directory = call.cwd.clone();
+    let mut rest = call.command.as_deref().unwrap_or_default();
+    while let Some((path, after)) = leading_cd(rest) {
+        directory = Some(directory.as_deref().unwrap_or(Path::new("")).join(path));
+        rest = after;
+    }
+    directory
+}
+
+/// The path of a `cd` with a literal path at the start of a command line, and the rest of the line.
+fn leading_cd(line: &str) -> Option<(&str, &str)> {
+    let line = line.trim_start_matches(|next: char| next == '(' || next.is_whitespace());
+    let rest = line.strip_prefix("cd")?.strip_prefix([' ', '\t'])?.trim_start();
+    let rest = rest.strip_prefix("-- ").unwrap_or(rest).trim_start();
+    let quote = rest.chars().next().filter(|first| matches!(first, '"' | '\''));
+    let (path, rest) = match quote {
+        Some(quote) => rest[1..].split_once(quote)?,
+        None => rest.split_at(rest.find([' ', '\t', ';', '&', '\n'])?),
+    };
+    let is_active = |next: char| match quote {
+        Some('\'') => false,
+        Some(_) => matches!(next, '$' | '`' | '\\'),
+        None => "$`\\\"'*?[{~(|<>".contains(next),
+    };
+    let rest = rest.trim_start_matches([' ', '\t']);
+    let rest = ["&&", ";", "\n"].iter().find_map(|end| rest.strip_prefix(end))?;
+    (!path.is_empty() && path != "-" && !path.contains(is_active)).then_some((path, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn directory_of(command: &str, cwd: Option<&str>) -> Option<String> {
+        let (command, cwd) = (Some(command.to_owned()), cwd.map(PathBuf::from));
+        let call = ShellCall { command, cwd, since_ms: None };
+        directory(&call).map(|path| path.to_string_lossy().replace('\\', "/"))
+    }
+
+    #[test]
+    fn a_cd_at_the_start_of_a_command_is_followed() {
+        for (command, expected) in [
+            ("cd app && npm test", "/p/app"),
+            ("cd app; cd lib\nmake", "/p/app/lib"),
+            ("  (cd 'my app' && make)", "/p/my app"),
+            ("cd \"my app\"&&make", "/p/my app"),
+            ("cd -- app && make", "/p/app"),
+            ("cd /other && make", "/other"),
+            ("make", "/p"),
+            ("cd", "/p"),
+            ("cd app", "/p"),
+            ("cd app || make", "/p"),
+            ("cd app | make", "/p"),
+            ("cd - && make", "/p"),
+            ("cd ~/app && make", "/p"),
+            ("cd \"$app\" && make", "/p"),
+            ("cd 'app", "/p"),
+            ("cd \"é", "/p"),
+            ("cdé app && make", "/p"),
+            ("echo cd app && make", "/p"),
+        ] {
+            assert_eq!(directory_of(command, Some("/p")).as_deref(), Some(expected), "{command}");
+        }
+        assert_eq!(directory_of("cd app && make", None).as_deref(), Some("app"));
+        assert_eq!(directory_of("make", None), None);
+    }
+}
