@@ -615,6 +615,13 @@ pub struct Hook {
     /// Tools of the agent to deny, by name
     #[arg(long, value_name = "TOOL", value_delimiter = ',')]
     pub deny: Vec<String>,
+    /// Answer the event after a shell call instead, with the lines that its output names (claude,
+    /// codex). They are added to the session of `hashline mcp` if there is one: --session, or the
+    /// agent's own
+    #[arg(long, conflicts_with = "deny")]
+    pub annotate: bool,
+    #[command(flatten)]
+    pub kept: Kept,
     #[command(flatten)]
     pub guard: Guard,
 }
@@ -761,8 +768,12 @@ pub struct Mcp {
     /// them are not offered [default: all]
     #[arg(long, value_name = "OPERATION,…", value_delimiter = ',')]
     operations: Option<Vec<String>>,
+    /// Use the session that this environment variable names, if it is set: an agent's own name of
+    /// the conversation, which its hooks know, too. --session takes precedence
+    #[arg(long, value_name = "NAME")]
+    session_variable: Option<String>,
     #[command(flatten)]
-    pub kept: Kept,
+    kept: Kept,
     #[command(flatten)]
     pub editing: EditingArgs,
     #[command(flatten)]
@@ -773,6 +784,13 @@ impl Mcp {
     /// Whether tools for JSON documents are offered: by option, or because their operations are.
     pub fn json_tools(&self) -> bool {
         self.json_tools || self.operations.is_some()
+    }
+
+    /// The store of the session, if there is one.
+    pub fn store(&self) -> Option<StoreOptions> {
+        let of_agent = || std::env::var(self.session_variable.as_ref()?).ok();
+        let id = self.kept.session.clone().or_else(of_agent);
+        Kept { session: id }.store()
     }
 
     /// How long an answer may be, if that is given.

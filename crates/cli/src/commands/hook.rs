@@ -3,7 +3,9 @@
 //! `tests/hooks` records what each agent sends and accepts, and the packages where this was found.
 //! An event that is not about tools gets an empty object, which leaves the decision to the agent.
 //! An unreadable event is an error, which agents treat as a refusal. A shell call without a
-//! readable command is refused.
+//! readable command is refused. `annotate` answers after a shell call.
+
+mod annotate;
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -43,6 +45,9 @@ enum ShellCommand<'e> {
 
 /// `hashline hook`
 pub fn hook(call: &mut Call<'_>, args: &Hook) -> Result<Exit, Failure> {
+    if args.annotate {
+        return annotate::annotate(call, args);
+    }
     let bytes = standard_input(EVENT_LIMIT_BYTES)?;
     let event: Value = from_json(without_mark(&bytes)).map_err(|fault| match fault {
         JsonFault::Malformed(cause) => Error::argument(format!("the event is not JSON: {cause}")),

@@ -18,7 +18,7 @@ use std::path::Path;
 use std::pin::pin;
 use std::sync::Arc;
 
-use hashline_core::{Code, Error, SessionOptions};
+use hashline_core::{Code, Error, Session, SessionOptions};
 use hashline_tools::{ToolKind, ToolsOptions};
 use rmcp::ServiceExt;
 use rmcp::service::{QuitReason, ServerInitializeError};
@@ -45,12 +45,16 @@ pub fn mcp(call: Call<'_>, args: &Mcp) -> Result<Exit, Failure> {
         roots: roots_of(call.shared.root(), &args.roots)?,
         read_roots: args.read_roots.iter().map(|path| at_home(path)).collect::<Result<_, _>>()?,
         options: SessionOptions { workspace, ..SessionOptions::default() },
-        store: args.kept.store(),
+        store: args.store(),
         tools,
         max_answer_bytes: args.max_answer_bytes(),
         is_structured: args.structured,
         after: args.after.commands(),
     };
+    // Hooks add to a session that exists, even before the first call. A fault is reported there.
+    if let Some(store) = &settings.store {
+        let _ = Session::open(settings.options.clone(), store);
+    }
     // The server writes to standard output, which the call holds.
     drop(call);
     let runtime = tokio::runtime::Builder::new_current_thread()

@@ -5,6 +5,7 @@ mod support;
 
 #[cfg(unix)]
 mod after;
+mod annotate;
 mod bindings;
 mod files;
 mod hooks;

@@ -8,7 +8,7 @@ use crate::support::Project;
 use serde_json::{Value, json};
 
 /// A client that exchanges single messages.
-struct Client {
+pub(crate) struct Client {
     child: Child,
     stdin: Option<ChildStdin>,
     stdout: BufReader<ChildStdout>,
@@ -21,9 +21,9 @@ struct Client {
 
 /// The answer of a tool.
 #[derive(Debug)]
-struct Answer {
-    text: String,
-    is_error: bool,
+pub(crate) struct Answer {
+    pub(crate) text: String,
+    pub(crate) is_error: bool,
     result: Value,
 }
 
@@ -35,7 +35,7 @@ impl Client {
         Client::of(command)
     }
 
-    fn of(mut command: Command) -> Client {
+    pub(crate) fn of(mut command: Command) -> Client {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let stdin = child.stdin.take();
@@ -44,13 +44,13 @@ impl Client {
     }
 
     /// Starts the program, with the handshake.
-    fn connect(project: &Project, args: &[&str]) -> Client {
+    pub(crate) fn connect(project: &Project, args: &[&str]) -> Client {
         let mut client = Client::start(project, args);
         client.shake_hands(&json!({}));
         client
     }
 
-    fn shake_hands(&mut self, capabilities: &Value) -> Value {
+    pub(crate) fn shake_hands(&mut self, capabilities: &Value) -> Value {
         self.shake_hands_as("test", capabilities)
     }
 
@@ -134,13 +134,13 @@ impl Client {
         self.call("read", &json!({"path": path}))
     }
 
-    fn set_line(&mut self, path: &str, anchor: &str, text: &str) -> Answer {
+    pub(crate) fn set_line(&mut self, path: &str, anchor: &str, text: &str) -> Answer {
         let operation = json!({"op": "set_line", "path": path, "anchor": anchor, "text": text});
         self.call("apply", &json!({"operations": [operation]}))
     }
 
     /// Closes the program's input, and returns its exit code and the rest of its output.
-    fn leave(mut self) -> (Option<i32>, String, String) {
+    pub(crate) fn leave(mut self) -> (Option<i32>, String, String) {
         drop(self.stdin.take());
         let mut rest = String::new();
         std::io::Read::read_to_string(&mut self.stdout, &mut rest).unwrap();

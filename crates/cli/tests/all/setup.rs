@@ -116,6 +116,12 @@ fn the_configuration_names_this_program_and_its_hook_answers() {
     let settings: Value = serde_json::from_str(&project.content(".claude/settings.json")).unwrap();
     let hook = &settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"];
     assert!(hook.as_str().unwrap().starts_with(&format!("{program} hook claude ")), "{hook}");
+    for event in ["PostToolUse", "PostToolUseFailure"] {
+        let hook = &settings["hooks"][event][0]["hooks"][0]["command"];
+        assert_eq!(*hook, format!("{program} hook claude --annotate"), "{event}");
+    }
+    let args = json!(["mcp", "--session-variable=CLAUDE_CODE_SESSION_ID"]);
+    assert_eq!(servers["mcpServers"]["hashline"]["args"], args);
     assert!(done.stderr.contains("the hook works: it refused `cat README.md`"), "{done:?}");
     assert!(done.stderr.contains("the server works: it has the tools read, search, apply"));
 }

@@ -110,17 +110,26 @@ fn claude(project: Option<&Path>, program: &str) -> Result<Plan> {
         value: tool.into(),
         kind: Kind::Text,
     };
+    let command = command_line(program, &["hook", "claude", "--annotate"]);
+    let after = json!({
+        "matcher": "Bash",
+        "hooks": [{"type": "command", "command": command, "timeout": 10}],
+    });
     let entries = vec![
         hook(&["hooks", "PreToolUse"], entry, "claude"),
+        hook(&["hooks", "PostToolUse"], after.clone(), "claude"),
+        hook(&["hooks", "PostToolUseFailure"], after, "claude"),
         allow("mcp__hashline__read"),
         allow("mcp__hashline__search"),
     ];
-    Ok(Plan {
+    let plan = Plan {
         targets: vec![servers(servers_path, program), json_file(settings, entries)],
         hook: Some((CLAUDE_HOOK.to_vec(), tool_call("PreToolUse", "Bash"))),
         has_server: true,
         ..Plan::default()
-    })
+    };
+    // The hooks add lines to the session of the conversation.
+    Ok(plan.with_server_args(vec!["--session-variable=CLAUDE_CODE_SESSION_ID".to_owned()]))
 }
 
 fn codex(project: Option<&Path>, program: &str) -> Result<Plan> {
