@@ -173,6 +173,35 @@ test('the shell and the tools that edit by text cannot access files', { skip }, 
   })
 })
 
+/** A failing command names a line. The model edits it without a read. @param {string} command */
+const editsAfter = (command) => {
+  /** @type {Step[]} */
+  const steps = [
+    () => bash(command),
+    (turn) => {
+      const rows = JSON.stringify(turn.body.messages).match(/2[a-z]+\|  return 'Hello, ' \+ name/g)
+      assert.equal(rows?.length, 1, JSON.stringify(turn.body.messages.at(-1)))
+      return setLine(turn, rows[0].split('|')[0], "  return 'Hi, ' + name")
+    },
+    ({ results: [report] }) => {
+      assert.match(report, /1 edit, \+1 -1\n/)
+      return { text: 'Done.' }
+    },
+  ]
+  return withAgent(steps, programDirectory(), (dir, output) => {
+    assert.match(output, /"result":"Done\."/)
+    assert.match(readFileSync(join(dir, 'greet.js'), 'utf8'), /'Hi, '/)
+  })
+}
+
+test('the lines that a command names can be edited at once', { skip }, () =>
+  editsAfter('echo greet.js:2:3: no exclamation mark'),
+)
+
+test('the lines that a failing command names can be edited at once', { skip }, () =>
+  editsAfter('echo greet.js:2:3: no exclamation mark; exit 3'),
+)
+
 test('a failing hook denies the call', { skip }, () => {
   /** @type {Step[]} */
   const steps = [
