@@ -126,6 +126,26 @@ test('the extension agrees with the types of pi', { skip }, () => {
   assert.equal(status, 0, stdout)
 })
 
+test('the lines that a failing command names can be edited at once', { skip }, () => {
+  /** @type {Step[]} */
+  const steps = [
+    () => call('bash', { command: 'echo greet.js:2:3: no exclamation mark; exit 3' }),
+    ({ results: [output] }) => {
+      assert.match(output, /^greet\.js:2:3: no exclamation mark\n/)
+      assert.match(output, /\n\nLines .*\n--- greet\.js ---\n2:\w\w\| {2}return 'Hello, ' \+ name$/)
+      return setLine(anchorOf(output, '|  return'), "  return 'Hi, ' + name")
+    },
+    ({ results: [report] }) => {
+      assert.match(report, /^--- greet\.js --- 1 edit, \+1 -1\n/)
+      return { text: 'Done.' }
+    },
+  ]
+  return withAgent(steps, async ({ cwd, run }) => {
+    await run('Greet.')
+    assert.match(readFileSync(join(cwd, 'greet.js'), 'utf8'), /'Hi, '/)
+  })
+})
+
 /** @type {Step[]} */
 const STEPS = [
   ({ tools, system }) => {

@@ -8,6 +8,7 @@ import { prepared } from './arguments.js'
 import { passed } from './images.js'
 import { callRow, component, previewRows, resultRows } from './rows.js'
 import {
+  Annotator,
   addFiles,
   detailsOf,
   EDIT_TOOLS,
@@ -28,29 +29,38 @@ import {
 
 /** @param {ExtensionAPI} pi */
 export default function hashline(pi) {
-  let tools = hashTools(newSession())
+  let session = newSession()
+  let tools = hashTools(session)
+  const annotator = new Annotator()
   const names = Object.values(tools).map(({ name }) => name)
 
   for (const kind of /** @type {const} */ (['read', 'search', 'apply'])) {
     pi.registerTool(definition(tools[kind], () => tools[kind]))
   }
 
+  /** @param {ExtensionContext} ctx */
+  const open = (ctx) => {
+    session = newSession({ cwd: ctx.cwd })
+    tools = hashTools(session)
+    rememberBranch(session, ctx.sessionManager.getBranch(), tools)
+  }
+
   pi.on('session_start', (_, ctx) => {
-    tools = rememberedTools(ctx)
+    open(ctx)
     const active = pi.getActiveTools()
     pi.setActiveTools(active.filter((name) => !EDIT_TOOLS.includes(name)))
     if (ctx.mode === 'tui') ctx.ui.setToolsExpanded(false)
   })
   // Another branch has shown other lines.
-  pi.on('session_tree', (_, ctx) => {
-    tools = rememberedTools(ctx)
-  })
+  pi.on('session_tree', (_, ctx) => open(ctx))
 
   pi.on('before_agent_start', (event) => withoutShellAdvice(event))
 
-  pi.on('tool_call', ({ toolName, input }, ctx) => {
-    const reason = reasonAgainst(toolName, input, tools, guardPolicy(ctx.cwd))
-    return reason === undefined ? undefined : { block: true, reason }
+  pi.on('tool_call', (event, ctx) => {
+    const reason = reasonAgainst(event.toolName, event.input, tools, guardPolicy(ctx.cwd))
+    if (reason !== undefined) return { block: true, reason }
+    annotator.begin(event)
+    return undefined
   })
 
   // The model sees the output of `!` commands, but not of `!!` commands.
@@ -61,10 +71,12 @@ export default function hashline(pi) {
     return { result: { output, exitCode: 1, cancelled: false, truncated: false } }
   })
 
-  // A thrown error would lose the details.
-  pi.on('tool_result', ({ toolName, details }) => {
-    const isOwn = names.includes(toolName) && isDetails(details)
-    return isOwn ? { isError: details.isError } : undefined
+  pi.on('tool_result', async (event, ctx) => {
+    const { toolName, details } = event
+    // A thrown error would lose the details.
+    if (names.includes(toolName) && isDetails(details)) return { isError: details.isError }
+    const content = await annotator.content(event, session, ctx.cwd, ctx.signal)
+    return content && { content }
   })
 
   pi.on('session_before_compact', ({ preparation }) => {
@@ -112,17 +124,6 @@ function definition({ name, title, description, snippet, guidelines, inputSchema
       return component(() => rows, truncateToWidth)
     },
   }
-}
-
-/**
- * Tools over a session that remembers what the current branch of the conversation has shown.
- * @param {ExtensionContext} ctx
- */
-function rememberedTools(ctx) {
-  const session = newSession({ cwd: ctx.cwd })
-  const tools = hashTools(session)
-  rememberBranch(session, ctx.sessionManager.getBranch(), tools)
-  return tools
 }
 
 /**

@@ -1,14 +1,15 @@
 // oh-my-pi extension: reads, searches and edits files by line anchors. `read` and `grep` replace
 // oh-my-pi's own tools, `apply_hash` replaces `edit` and `write`.
 
-import { resolve } from 'node:path'
 import { truncateToWidth } from '@oh-my-pi/pi-tui'
 import { hashTools } from 'hashline-native/tools'
 import { isPlanning } from './planning.js'
 import { callRow, component, resultRows } from './rows.js'
 import {
+  Annotator,
   addFiles,
   detailsOf,
+  directoryOf,
   EDIT_TOOLS,
   guardPolicy,
   insteadOfTyped,
@@ -48,7 +49,9 @@ const conversations = new Map()
 
 /** @param {ExtensionAPI} pi */
 export default function hashline(pi) {
-  let tools = toolsOver(newSession())
+  let session = newSession()
+  let tools = toolsOver(session)
+  const annotator = new Annotator()
   const { read, search, apply } = tools
   const names = [read.name, search.name, apply.name]
   let mayEdit = false
@@ -66,7 +69,9 @@ export default function hashline(pi) {
   const open = async (_, ctx) => {
     forget(id)
     id = ctx.sessionManager.getSessionId()
-    tools = rememberedTools(ctx)
+    session = sessionOf(ctx)
+    tools = toolsOver(session)
+    rememberBranch(session, ctx.sessionManager.getBranch(), tools)
     const active = pi.getActiveTools()
     // An agent without the edit tool, such as a scout, does not get this one either.
     mayEdit ||= active.includes('edit')
@@ -89,12 +94,15 @@ export default function hashline(pi) {
     return { systemPrompt: [...systemPrompt, ['# Files', ...rules].join('\n')] }
   })
 
-  pi.on('tool_call', ({ toolName, input }, ctx) => {
+  pi.on('tool_call', (event, ctx) => {
+    const { toolName, input } = event
     const reason =
       toolName === apply.name && isPlanning(ctx.sessionManager.getBranch())
         ? 'Plan mode: files cannot be changed until the plan is approved.'
         : reasonAgainst(toolName, input, tools, guardPolicy(ctx.cwd, directoryOf(input, ctx.cwd)))
-    return reason === undefined ? undefined : { block: true, reason }
+    if (reason !== undefined) return { block: true, reason }
+    annotator.begin(event)
+    return undefined
   })
 
   // The model sees the output of `!` commands, but not of `!!` commands.
@@ -104,10 +112,12 @@ export default function hashline(pi) {
     return output === undefined ? undefined : { result: resultOfTyped(output) }
   })
 
-  // A thrown error would lose the details.
-  pi.on('tool_result', ({ toolName, details }) => {
-    const isOwn = names.includes(toolName) && isDetails(details)
-    return isOwn ? { isError: details.isError } : undefined
+  pi.on('tool_result', async (event, ctx) => {
+    const { toolName, details } = event
+    // A thrown error would lose the details.
+    if (names.includes(toolName) && isDetails(details)) return { isError: details.isError }
+    const content = await annotator.content(event, session, ctx.cwd)
+    return content && { content }
   })
 
   pi.on('session_before_compact', ({ preparation }) => {
@@ -120,19 +130,17 @@ export default function hashline(pi) {
 const toolsOver = (session) => hashTools(session, { names: NAMES })
 
 /**
- * Tools over a session that remembers what the current branch of the conversation has shown.
+ * The session of a conversation.
  * @param {ExtensionContext} ctx
  */
-function rememberedTools({ cwd, sessionManager }) {
+function sessionOf({ cwd, sessionManager }) {
   const id = sessionManager.getSessionId()
   const directory = sessionManager.getArtifactsDir() ?? ''
   const parent = conversations.get(directory)
   // A parent may pass its subagent anchors of lines that the parent has seen.
   const session = parent?.cwd === cwd ? parent.session.fork() : newSession({ cwd, limits: LIMITS })
   if (directory && !parent) conversations.set(directory, { id, cwd, session })
-  const tools = toolsOver(session)
-  rememberBranch(session, sessionManager.getBranch(), tools)
-  return tools
+  return session
 }
 
 /** Forgets a conversation whose memory subagents may copy. @param {string} id */
@@ -217,15 +225,6 @@ function isForHost({ kind, path, error }) {
   return (
     error?.code === 'NOT_A_FILE' || (error !== undefined && /^[a-z][a-z\d+.-]*:\/\//i.test(path))
   )
-}
-
-/**
- * The directory in which a command runs.
- * @param {object} input
- * @param {string} cwd
- */
-function directoryOf(input, cwd) {
-  return 'cwd' in input && typeof input.cwd === 'string' ? resolve(cwd, input.cwd) : cwd
 }
 
 /** The result for a command that was not run. @param {string} output */

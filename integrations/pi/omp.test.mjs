@@ -138,6 +138,56 @@ test('the shell is guarded in its directory, and plan mode blocks edits', () =>
     assert.equal(await emit('user_bash', { ...typed, excludeFromContext: true }), undefined)
   }))
 
+test('lines that the output of the shell names are appended, and can be edited at once', () =>
+  withMess({ 'greet.js': SOURCE, 'sub/b.js': SOURCE }, async (dir) => {
+    const { emit, run } = agentIn(dir)
+    await emit('session_start')
+    const resultOf = async (/** @type {string} */ text, /** @type {object} */ input = {}) => {
+      const call = { toolName: 'bash', toolCallId: 'b', input: { command: 'make', ...input } }
+      assert.equal(await emit('tool_call', call), undefined)
+      return emit('tool_result', { ...call, content: [{ type: 'text', text }], isError: true })
+    }
+    assert.equal(await resultOf('all good'), undefined)
+    const { content } = await resultOf('greet.js:2:3: error')
+    assert.deepEqual(content[0], { type: 'text', text: 'greet.js:2:3: error' })
+    assert.match(content[1].text, /^\nLines .*:\n--- greet\.js ---\n2:\w\w\| {2}return 'Hello/)
+    const operations = [{ op: 'delete', path: 'greet.js', anchor: anchorOf(content[1].text, '|') }]
+    assert.match((await run('apply_hash', { operations })).text, /1 edit/)
+    // In the directory of the command.
+    for (const input of [{ cwd: 'sub' }, { command: 'cd sub && make' }]) {
+      assert.match((await resultOf('b.js:1: error', input)).content[1].text, /--- sub\/b\.js ---/)
+    }
+    assert.match((await resultOf('sub/b.js:1: x')).content[1].text, /--- sub\/b\.js ---/)
+    process.env.HASHLINE_ANNOTATE = 'off'
+    try {
+      assert.equal(await resultOf('greet.js:2:3: error'), undefined)
+    } finally {
+      delete process.env.HASHLINE_ANNOTATE
+    }
+  }))
+
+test('appended lines are remembered when a conversation continues', () =>
+  withMess({ 'greet.js': SOURCE }, async (dir) => {
+    const call = { toolName: 'bash', toolCallId: 'b', input: { command: 'make' } }
+    const output = [{ type: 'text', text: 'greet.js:2: error' }]
+    const first = agentIn(dir)
+    await first.emit('session_start')
+    const { content } = await first.emit('tool_result', { ...call, content: output })
+    const anchor = anchorOf(content[1].text, 'return')
+    for (const [shown, answer] of [
+      [content, FOUND],
+      [output, UNKNOWN],
+    ]) {
+      writeFileSync(join(dir, 'greet.js'), SOURCE)
+      const branch = [{ type: 'message', message: { role: 'toolResult', ...call, content: shown } }]
+      const next = agentIn(dir, { branch })
+      await next.emit('session_start')
+      moveLines(dir)
+      const operations = [{ op: 'set_line', path: 'greet.js', anchor, text: '  return 1' }]
+      assert.match((await next.run('apply_hash', { operations })).text, answer)
+    }
+  }))
+
 test('files without lines are forwarded, and errors of the host tool are reported', () =>
   withMess({ 'greet.js': SOURCE, 'dot.png': PNG, 'bad.bin': '\0', 'sub/b.js': '' }, async (dir) => {
     const { emit, run } = agentIn(dir)

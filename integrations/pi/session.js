@@ -1,8 +1,9 @@
 // Shared by the plug-ins for pi and oh-my-pi: tools over a session that remembers what the
 // conversation has shown, the guard of the shell, and the stored details of a result.
 
+import { resolve } from 'node:path'
 import { HashSession } from 'hashline-native'
-import { guard, remember } from 'hashline-native/tools'
+import { annotation, guard, remember } from 'hashline-native/tools'
 import { powershellGuard } from './powershell.js'
 
 /**
@@ -19,12 +20,21 @@ import { powershellGuard } from './powershell.js'
  * @property {string} [toolCallId]
  * @property {unknown} [details]
  *
+ * @typedef {object} ShellResult the part of the result of a tool that is used
+ * @property {string} toolName
+ * @property {string} toolCallId
+ * @property {Record<string, unknown>} input
+ * @property {any[]} content
+ *
  * @typedef {{ type: string, message?: Message }} Entry one of a conversation
  * @typedef {{ read: Set<string>, edited: Set<string> }} FileOps
  */
 
 /** The tools of the agents, and of other extensions, that edit files. */
 export const EDIT_TOOLS = ['edit', 'write', 'apply_patch', 'ast_edit']
+
+/** The tools of the agents that run commands. */
+const SHELLS = ['bash', 'powershell']
 
 /**
  * A session for a conversation. Like the agents' own tools, it can access all files that the user
@@ -59,10 +69,14 @@ export function rememberBranch(session, branch, tools) {
       }
     }
     const tool = toolOf(tools, message)
-    if (tool === undefined) continue
+    const isOfShell = message?.role === 'toolResult' && SHELLS.includes(message.toolName ?? '')
+    if (tool === undefined && !isOfShell) continue
     const call = calls.get(message?.toolCallId)
     for (const part of message?.content ?? []) {
-      if (part.type === 'text') remember(session, tool, call, part.text)
+      if (part.type !== 'text') continue
+      if (tool !== undefined) remember(session, tool, call, part.text)
+      // The lines that were appended have headers, which name their files.
+      else session.observe(part.text)
     }
   }
 }
@@ -85,12 +99,69 @@ function toolOf(tools, message) {
  * @param {CommandPolicy | undefined} policy undefined if nothing is blocked
  */
 export function reasonAgainst(toolName, input, tools, policy) {
-  if (policy === undefined || (toolName !== 'bash' && toolName !== 'powershell')) return undefined
+  if (policy === undefined || !SHELLS.includes(toolName)) return undefined
   const command = 'command' in input ? input.command : undefined
   if (typeof command !== 'string') return 'Blocked: the command is not a string.'
   const names = namesOf(tools)
   if (toolName === 'bash') return guard(command, { names, policy })
   return powershellGuard(command, { names, guard, policy })
+}
+
+/**
+ * The directory in which a command runs.
+ * @param {object} input
+ * @param {string} cwd
+ */
+export function directoryOf(input, cwd) {
+  return 'cwd' in input && typeof input.cwd === 'string' ? resolve(cwd, input.cwd) : cwd
+}
+
+/** Appends the lines that the output of a shell call names, with anchors. */
+export class Annotator {
+  /** When the calls that are running began. @type {Map<string, number>} */
+  #begun = new Map()
+
+  /** Records that a call begins. @param {{ toolName: string, toolCallId: string }} call */
+  begin({ toolName, toolCallId }) {
+    if (!SHELLS.includes(toolName) || !isAnnotating()) return
+    // A call that was aborted has no result.
+    if (this.#begun.size >= MAX_RUNNING) this.#begun.clear()
+    this.#begun.set(toolCallId, Date.now())
+  }
+
+  /**
+   * The content of a result with the lines; undefined if it stays as it is.
+   * @param {ShellResult} result
+   * @param {HashSession} session
+   * @param {string} cwd the directory of the conversation
+   * @param {AbortSignal} [signal]
+   */
+  async content({ toolName, toolCallId, input, content }, session, cwd, signal) {
+    const since = this.#begun.get(toolCallId)
+    this.#begun.delete(toolCallId)
+    if (!SHELLS.includes(toolName) || !isAnnotating()) return undefined
+    const output = content.map(({ text }) => text ?? '').join('\n')
+    const command = typeof input.command === 'string' ? { command: input.command } : {}
+    const directory = directoryOf(input, cwd)
+    const options = { ...command, cwd: directory, ...(since !== undefined && { since }), signal }
+    // The command has run: its result must not be lost.
+    const text = await annotation(session, output, options).catch(() => '')
+    return text === ''
+      ? undefined
+      : [...content, { type: /** @type {const} */ ('text'), text: `\n${text}` }]
+  }
+}
+
+/** More calls than an agent runs at once. */
+const MAX_RUNNING = 100
+
+/**
+ * Whether lines are appended to outputs: as the variable `HASHLINE_ANNOTATE` says (`on`, `off`), by
+ * default where the guard is on.
+ */
+function isAnnotating() {
+  const given = process.env.HASHLINE_ANNOTATE
+  return given === 'on' || (given !== 'off' && process.env.HASHLINE_GUARD !== 'off')
 }
 
 /**
