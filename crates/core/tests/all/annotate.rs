@@ -150,7 +150,7 @@ fn relative_paths_start_where_the_command_ran() {
 
 #[test]
 fn only_existing_lines_of_readable_text_files_are_shown() {
-    let scene = Scene::new(&["a.ts", ".env", ".env.local", "empty.ts"]);
+    let scene = Scene::new(&["a.ts", ".env", ".env.local", "prod.env", "empty.ts"]);
     let outside = tempfile::tempdir().unwrap();
     fs::write(outside.path().join("secret.ts"), "secret\n").unwrap();
     fs::write(scene.dir.path().join("empty.ts"), "").unwrap();
@@ -178,6 +178,7 @@ fn only_existing_lines_of_readable_text_files_are_shown() {
         "empty.ts",
         ".env",
         ".env.local",
+        "prod.env",
         "none.ts",
         "../secret.ts",
         ".",

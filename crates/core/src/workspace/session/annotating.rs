@@ -64,7 +64,8 @@ const PLACES_LIMIT: usize = 10_000;
 fn is_skipped(path: &Path) -> bool {
     const DIRECTORIES: [&str; 4] = [".git", ".hg", "node_modules", "site-packages"];
     let mut names = path.components().filter_map(|name| name.as_os_str().to_str());
-    names.any(|name| DIRECTORIES.contains(&name) || name == ".env" || name.starts_with(".env."))
+    let is_secret = |name: &str| name.ends_with(".env") || name.starts_with(".env.");
+    names.any(|name| DIRECTORIES.contains(&name) || is_secret(name))
 }
 
 impl Session {
