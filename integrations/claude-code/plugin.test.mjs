@@ -179,7 +179,9 @@ const editsAfter = (command) => {
   const steps = [
     () => bash(command),
     (turn) => {
-      const rows = JSON.stringify(turn.body.messages).match(/2[a-z]+\|  return 'Hello, ' \+ name/g)
+      const rows = JSON.stringify(turn.body.messages).match(
+        /2[a-z]+\| {2}return 'Hello, ' \+ name/g,
+      )
       assert.equal(rows?.length, 1, JSON.stringify(turn.body.messages.at(-1)))
       return setLine(turn, rows[0].split('|')[0], "  return 'Hi, ' + name")
     },

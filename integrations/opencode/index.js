@@ -5,9 +5,9 @@ import { mkdirSync } from 'node:fs'
 import { isAbsolute, join, relative, resolve } from 'node:path'
 import { tool } from '@opencode-ai/plugin'
 import { HashSession } from 'hashline-native'
-import { guard, hashTools, remember, toZodShape } from 'hashline-native/tools'
+import { annotation, guard, hashTools, remember, toZodShape } from 'hashline-native/tools'
 import { outputDirectory } from './output.js'
-import { giveEditPermission } from './permissions.js'
+import { giveEditPermission, mayReadAll } from './permissions.js'
 import { isAboutPlans, plansDirectory, rulesOfPlan } from './plans.js'
 import { policyFor } from './policy.js'
 
@@ -25,6 +25,7 @@ const NAMES = { read: 'read', search: 'grep', apply: 'apply_hash' }
 /** @type {Plugin} */
 const server = async (input, options = {}) => {
   const sessions = new Sessions(input)
+  const isAnnotating = options.annotate ?? options.guard !== false
   const describing = hashTools(new HashSession(), { names: NAMES })
   const define = (/** @type {keyof typeof describing} */ kind) =>
     definition(kind, describing[kind], (context, args) => sessions.of(context.sessionID, args))
@@ -34,8 +35,10 @@ const server = async (input, options = {}) => {
       [NAMES.search]: define('search'),
       [NAMES.apply]: define('apply'),
     },
-    config: async (config) =>
-      giveEditPermission(config, NAMES.apply, rulesOfPlan(input.worktree, sessions.plans)),
+    config: async (config) => {
+      sessions.mayReadAll = mayReadAll(config)
+      giveEditPermission(config, NAMES.apply, rulesOfPlan(input.worktree, sessions.plans))
+    },
     event: async ({ event }) => sessions.hear(event),
     'experimental.chat.system.transform': async (_, { system }) => {
       system.push(
@@ -44,18 +47,33 @@ const server = async (input, options = {}) => {
           .join('\n'),
       )
     },
-    'tool.execute.before': async ({ tool }, { args }) => {
+    'tool.execute.before': async ({ tool, callID }, { args }) => {
+      if (tool === 'bash') sessions.begin(callID)
       if (tool !== 'bash' || options.guard === false) return
       if (typeof args.command !== 'string') throw new Error('Blocked: the command is not a string.')
       const { cwd } = sessions.options
       const given = /** @type {CommandPolicy | undefined} */ (options.guard)
-      const start = typeof args.workdir === 'string' ? resolve(cwd, args.workdir) : cwd
+      const start = startOf(args, cwd)
       const policy = policyFor(sessions.options, start, given)
       const reason = guard(args.command, { names: NAMES, policy })
       if (reason !== undefined) throw new Error(reason)
     },
+    'tool.execute.after': async ({ tool, sessionID, callID, args }, result) => {
+      // The tools ask before they show a file that a rule is about, which is impossible here.
+      if (tool !== 'bash' || !isAnnotating || !sessions.mayReadAll) return
+      // The command has run: its result must not be lost.
+      const text = await sessions.annotation(sessionID, callID, args, result.output).catch(() => '')
+      if (text !== '') result.output += `\n\n${text}`
+    },
   }
 }
+
+/**
+ * Where a command starts.
+ * @param {Record<string, any>} args of opencode's `bash`
+ * @param {string} cwd
+ */
+const startOf = ({ workdir }, cwd) => (typeof workdir === 'string' ? resolve(cwd, workdir) : cwd)
 
 /**
  * @param {'read' | 'search' | 'apply'} kind
@@ -159,6 +177,9 @@ function shown(own, args, { text, summary, images, diff, structured, isError }) 
   }
 }
 
+/** More commands than opencode runs at once. */
+const MAX_RUNNING = 100
+
 /** The sessions of the conversations. */
 class Sessions {
   /** @param {PluginInput} input */
@@ -170,6 +191,35 @@ class Sessions {
     this.plans = plansDirectory()
     /** @type {Map<string, Promise<HashSession>>} */
     this.sessions = new Map()
+    this.mayReadAll = false
+    /** When the commands that are running began. @type {Map<string, number>} */
+    this.begun = new Map()
+  }
+
+  /** Records that a command begins. @param {string} callID */
+  begin(callID) {
+    // A call that was aborted has no result.
+    if (this.begun.size >= MAX_RUNNING) this.begun.clear()
+    this.begun.set(callID, Date.now())
+  }
+
+  /**
+   * The lines that the output of a command names, for its result.
+   * @param {string} id of the conversation
+   * @param {string} callID
+   * @param {Record<string, any>} args
+   * @param {string} output
+   */
+  async annotation(id, callID, args, output) {
+    const since = this.begun.get(callID)
+    this.begun.delete(callID)
+    const session = await this.of(id, {})
+    const cwd = startOf(args, this.options.cwd)
+    return annotation(session, output, {
+      cwd,
+      ...(typeof args.command === 'string' && { command: args.command }),
+      ...(since !== undefined && { since }),
+    })
   }
 
   /**
@@ -201,9 +251,11 @@ class Sessions {
     const session = new HashSession(options)
     const { data = [] } = await this.client.session.messages({ path: { id } })
     for (const part of data.flatMap(({ parts }) => parts)) {
-      if (part.type !== 'tool' || !Object.values(NAMES).includes(part.tool)) continue
-      if (part.state.status !== 'completed') continue
-      remember(session, part.tool, part.state.input, part.state.output)
+      if (part.type !== 'tool' || part.state.status !== 'completed') continue
+      const { input, output } = part.state
+      if (Object.values(NAMES).includes(part.tool)) remember(session, part.tool, input, output)
+      // The lines that were appended have headers, which name their files.
+      if (part.tool === 'bash') session.observe(output)
     }
     return session
   }

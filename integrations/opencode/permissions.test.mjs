@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { giveEditPermission } from './permissions.js'
+import { giveEditPermission, mayReadAll } from './permissions.js'
 import { isAboutPlans, plansDirectory, rulesOfPlan } from './plans.js'
 
 const OF_PLAN = { '*': 'deny', '.opencode/plans/*.md': 'allow' }
@@ -90,4 +90,25 @@ test('a call about plans names only plans', () => {
     { operations: 'x' },
   ])
     assert.ok(!isAboutPlans(args, plans), JSON.stringify(args))
+})
+
+test('lines are appended to outputs only if no rule is about reading', () => {
+  for (const config of [
+    {},
+    { permission: 'allow', agent: { plan: { permission: { edit: 'deny' } } } },
+    { permission: { read: { '*': 'allow' }, bash: 'ask' } },
+    { permission: { '*': 'ask', read: 'allow' } },
+  ]) {
+    assert.equal(mayReadAll(config), true, JSON.stringify(config))
+  }
+  for (const config of [
+    { permission: 'ask' },
+    { permission: { read: 'ask' } },
+    { permission: { read: { '*': 'allow', 'secret/*': 'deny' } } },
+    { permission: { read: 'allow', '*': 'ask' } },
+    { agent: { scout: { permission: { read: { 'a.txt': 'deny' } } } } },
+    { mode: { look: { tools: { read: false } } } },
+  ]) {
+    assert.equal(mayReadAll(config), false, JSON.stringify(config))
+  }
 })

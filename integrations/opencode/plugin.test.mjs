@@ -182,6 +182,39 @@ test('folds, shows the blocks around a match, and moves a block', { skip }, () =
   })
 })
 
+test('the lines that a command names can be edited at once, also in another process', {
+  skip,
+}, () => {
+  const command = 'echo greet.js:2:3: no exclamation mark; exit 3'
+  /** @type {Step[]} */
+  const steps = [
+    () => call('bash', { command, description: 'Fails' }),
+    ({ results: [output] }) => {
+      assert.match(output, /^greet\.js:2:3: no exclamation mark\n/)
+      assert.match(output, /\n\nLines .*:\n--- greet\.js ---\n2\w\w\| {2}return 'Hello, ' \+ name$/)
+      return setLine(anchorOf(output, '|  return'), "  return 'Hi, ' + name")
+    },
+    ({ results: [report] }) => {
+      assert.match(report, /^--- greet\.js --- 1 edit, \+1 -1\n/)
+      return call('bash', { command: 'echo greet.js:3: no semicolon', description: 'Fails' })
+    },
+    () => ({ text: 'Done.' }),
+    ({ body }) => {
+      const row = JSON.stringify(body.messages).match(/3\w\w\|}/)?.[0] ?? ''
+      return setLine(row, '} // end')
+    },
+    ({ results: [report] }) => {
+      assert.match(report, /^--- greet\.js --- 1 edit, \+1 -1\n/)
+      return { text: 'Done again.' }
+    },
+  ]
+  return withAgent(steps, async (dir, run) => {
+    assert.match(await run('Greet.'), /Done\./)
+    assert.match(await run('--continue', 'Again.'), /Done again\./)
+    assert.match(readFileSync(join(dir, 'greet.js'), 'utf8'), /'Hi, '.*\n\} \/\/ end/)
+  })
+})
+
 test('the plug-in agrees with the types of opencode', { skip }, () => {
   placePlugin(FOLDER, AGENT)
   const { status, stdout } = spawnSync(process.execPath, [TSC, '-p', AGENT], { encoding: 'utf8' })
