@@ -95,7 +95,7 @@ struct Heading {
 
 struct Reader<'t> {
     heading: Option<Heading>,
-    /// The line above.
+    /// The end of the line above, at most as long as a path.
     above: String,
     packages: Vec<(usize, &'t str)>,
 }
@@ -123,7 +123,8 @@ impl Reader<'_> {
             }
         }
         self.above.clear();
-        self.above.push_str(line);
+        let excess = line.len().saturating_sub(super::PATH_LIMIT_BYTES);
+        self.above.push_str(&line[line.ceil_char_boundary(excess)..]);
         ControlFlow::Continue(())
     }
 
