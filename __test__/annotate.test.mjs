@@ -6,6 +6,7 @@ import { execFileSync } from 'node:child_process'
 import { join, normalize } from 'node:path'
 import { test } from 'node:test'
 import { HashSession } from 'hashline-native'
+import { annotation } from 'hashline-native/tools'
 import { assertRejects, withDir } from './support.mjs'
 
 test('the lines that an output names can be edited at once', () =>
@@ -43,4 +44,35 @@ test('outputs that are not valid Unicode, and misuse', () =>
     }
     const signal = AbortSignal.abort()
     await assert.rejects(session.annotate('a.js:1', { signal }), { name: 'AbortError' })
+  }))
+
+test('the text for a host to append', () =>
+  withDir({ 'a.js': 'one\ntwo\n', 'sub/b.js': 'three\n' }, async (dir) => {
+    const session = new HashSession({ cwd: dir })
+    const shown = /^Lines .*:\n--- a\.js ---\n2[a-z]+\|two$/
+    const text = await annotation(session, Buffer.from('a.js:2: error'))
+    assert.match(text, shown)
+    const anchor = text.split('\n')[2]
+    const outcome = await session.apply({ operations: [{ op: 'delete', path: 'a.js', anchor }] })
+    assert.equal(outcome.status, 'applied')
+    for (const options of [{ command: 'cd sub && make' }, { cwd: join(dir, 'sub') }]) {
+      assert.match(await annotation(session, 'b.js:1: error', options), /--- sub[/\\]b\.js ---/)
+    }
+    assert.match(await annotation(session, 'a.js:1: error', { since: 0 }), /changed after/)
+    for (const output of ['', 'fine', 'b.js:1: error', 'a.js:99: error']) {
+      assert.equal(await annotation(session, output), '')
+    }
+    // The output shows the line itself.
+    const { text: rows } = await session.read('a.js')
+    assert.equal(await annotation(session, `${rows}\na.js:1: error\n`), '')
+    for (const args of [
+      [1, 'a'],
+      [session, 5],
+      [session, '', { x: 1 }],
+      [session, '', { cwd: 1 }],
+    ]) {
+      await assert.rejects(Reflect.apply(annotation, undefined, args))
+    }
+    const signal = AbortSignal.abort()
+    await assert.rejects(annotation(session, 'a.js:1', { signal }), { name: 'AbortError' })
   }))
