@@ -88,7 +88,8 @@ fn go_packages<'t>(start: &'t str, end: &'t str) -> Vec<(usize, &'t str)> {
 
 /// The name of a file above the lines of its places.
 struct Heading {
-    path: String,
+    /// The possible paths: as written, and with the line above, if a terminal wrapped it.
+    paths: Vec<String>,
     /// Whether it is marked as the heading of a table, whose rows begin with only a line number.
     is_table: bool,
 }
@@ -110,11 +111,12 @@ impl Reader<'_> {
         if let Some(heading) = &self.heading
             && let Some(number) = line_below(line, heading.is_table)
         {
-            found(&[located(&heading.path)], number)?;
+            let paths: Vec<_> = heading.paths.iter().map(|path| located(path)).collect();
+            found(&paths, number)?;
         } else if line.trim().is_empty() {
             self.heading = None;
         } else if !is_rule(line) && !self.heading.as_ref().is_some_and(|heading| heading.is_table) {
-            self.heading = heading(line);
+            self.heading = heading(line).map(|heading| self.unwrapped(heading, line));
         }
         for mention in mentions(line) {
             let paths = self.paths(at, line, &mention);
@@ -136,15 +138,28 @@ impl Reader<'_> {
             paths.extend(self.go_paths(at, name).into_iter().map(Cow::Owned));
         }
         paths.extend(written.iter().map(|path| located(path)));
-        // A terminal breaks a line anywhere, and does not indent the rest.
         let is_rest =
             line.starts_with(mention.before) && !mention.before.contains(char::is_whitespace);
-        if is_rest && self.above.len() >= WRAPPED_MIN_COLUMNS {
-            let is_start = |next: char| next.is_whitespace() || super::is_delimiter(next);
-            let start = self.above.rsplit(is_start).next().unwrap_or_default();
-            paths.push(Cow::Owned(format!("{start}{}", mention.before)));
-        }
+        // The quote that ends a path is not part of it.
+        let rest = mention.before.trim_end_matches(['"', '\'', '`']);
+        paths.extend(is_rest.then(|| self.wrapped(rest)).flatten().map(Cow::Owned));
         paths
+    }
+
+    /// A path whose start is at the end of the line above: a terminal breaks a line anywhere, and
+    /// does not indent the rest.
+    fn wrapped(&self, rest: &str) -> Option<String> {
+        let is_start = |next: char| next.is_whitespace() || super::is_delimiter(next);
+        let start = self.above.rsplit(is_start).next()?;
+        (self.above.len() >= WRAPPED_MIN_COLUMNS).then(|| format!("{start}{rest}"))
+    }
+
+    /// A heading with the path that it ends, if a terminal wrapped it.
+    fn unwrapped(&self, mut heading: Heading, line: &str) -> Heading {
+        let is_rest = heading.paths.first().is_some_and(|path| line.starts_with(path.as_str()));
+        let wrapped = heading.paths.first().filter(|_| is_rest).and_then(|path| self.wrapped(path));
+        heading.paths.extend(wrapped);
+        heading
     }
 
     /// `go test` names files by their names in the package, which it names afterwards.
@@ -181,7 +196,7 @@ fn heading(line: &str) -> Option<Heading> {
     let marked = ["FILE: ", "Line "].iter().find_map(|marker| text.strip_prefix(marker));
     let path = marked.unwrap_or(text).trim().trim_end_matches(':');
     let is_path = !path.is_empty() && path.len() <= super::PATH_LIMIT_BYTES;
-    is_path.then(|| Heading { path: path.to_owned(), is_table: marked.is_some() })
+    is_path.then(|| Heading { paths: vec![path.to_owned()], is_table: marked.is_some() })
 }
 
 /// The files of a class that a stack trace names as `at pkg.Class.method(File.java:12)`.
