@@ -31,6 +31,7 @@ export type HashlineErrorCode =
   | 'REPEATS_NEIGHBOURS'
   | 'NO_BLOCK'
   | 'BREAKS_SYNTAX'
+  | 'SYMBOL_NOT_FOUND'
   | 'TEXT_NOT_FOUND'
   | 'TEXT_NOT_UNIQUE'
   | 'KEY_EXISTS'
@@ -776,6 +777,12 @@ export interface ReadRequest extends FileRequest, MatchOptions {
   open?: string | readonly string[]
   /** Shows only the lines that match this text or pattern. */
   search?: string
+  /**
+   * Shows only the definition with this name, such as `parse` or `Parser.parse`, with the comments
+   * above it. If several have the name, shows the line where each starts; `symbols` of the view says
+   * where they are.
+   */
+  symbol?: string
   /** The most matches listed: 200 by default. */
   maxMatches?: number
   /** Whether the view includes the checksum of its lines: false by default. */
@@ -791,10 +798,16 @@ export interface JsonRequest extends FileRequest {
 /** What to search for, and where. */
 export interface SearchQuery extends MatchOptions {
   /**
-   * The text or pattern; a match is within one line. Without it, the files that would be searched
-   * are listed.
+   * The text or pattern; a match is within one line. Without it and without `symbol`, the
+   * files that would be searched are listed.
    */
   search?: string
+  /**
+   * Searches for definitions with this name, such as `parse` or `Parser.parse`, in files whose
+   * structure is known. They are shown whole while they have at most 200 lines together, and by
+   * their first lines otherwise.
+   */
+  symbol?: string
   /**
    * What is shown: `'lines'` (the default), the paths of the `'files'` with a match, or the paths
    * with the `'count'` of their matching lines.
@@ -938,6 +951,8 @@ export interface TextView {
   matchLines?: number[]
   /** With `search`: how many lines match from `startLine` on, shown or not. */
   matchCount?: number
+  /** With `symbol`: the definitions with this name. */
+  symbols?: SymbolPlace[]
   /** How lines end. */
   lineEnding: 'lf' | 'crlf' | 'mixed' | 'none'
   /** Whether the last line has a terminator. */
@@ -967,6 +982,7 @@ interface NoText {
   endLine?: never
   matchLines?: never
   matchCount?: never
+  symbols?: never
   lineEnding?: never
   finalNewline?: never
   encoding?: never
@@ -1421,6 +1437,8 @@ export interface FileMatches {
   lineCount: number
   /** Whether a limit omitted matches or lines around them. */
   truncated: boolean
+  /** With `symbol`: the definitions shown. */
+  symbols?: Array<SymbolPlace>
   /** The name of the encoding, if a session found that it is not UTF-8. */
   encoding?: string
 }
@@ -1759,6 +1777,8 @@ export interface Skipped {
   binary: number
   /** Files over the size limit; `errors` names them. */
   tooLarge: number
+  /** Files that contain the name of the symbol, but whose structure is not known. */
+  unknownStructure: number
 }
 
 /** The directories that were skipped for a reason. */
@@ -1767,6 +1787,16 @@ export interface SkippedDirectories {
   count: number
   /** The paths of at most five, with different names. */
   names: Array<string>
+}
+
+/** Where a definition is. */
+export interface SymbolPlace {
+  /** Its name after those of the definitions around it: `Class.method`. */
+  name: string
+  /** Its first line, including comments, attributes and decorators above it. */
+  startLine: number
+  /** Its last line. */
+  endLine: number
 }
 
 /** An edit of a text, as the Language Server Protocol defines it. */
