@@ -1462,6 +1462,7 @@ test('a zod shape creates a zod type for each field', () => {
     Object.fromEntries(Object.entries(toZodShape(z, tool)).map(([name, { text }]) => [name, text]))
   assert.deepEqual(texts(read), {
     path: 'string',
+    symbol: 'string? described',
     start_line: 'integer?',
     max_lines: 'integer?',
     columns: '[integer]? described',

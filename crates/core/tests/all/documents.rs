@@ -139,7 +139,11 @@ fn a_session_without_a_disk_needs_no_directory_and_reads_no_file() {
     // This file exists on the disk.
     let here = std::env::current_exe().unwrap();
     assert_eq!(code_of(&session, here.to_str().unwrap()), Code::OutsideRoot);
-    assert_eq!(code_of(&session, "src"), Code::NotAFile);
+    let listed = session.read("src").unwrap();
+    assert_eq!(
+        (listed.views[0].kind.as_str(), listed.text.as_str()),
+        ("directory", "a.rs\n(1 file)")
+    );
     assert_eq!(code_of(&session, "src/b.rs"), Code::FileNotFound);
     assert_eq!(code_of(&session, "../other"), Code::OutsideRoot);
     assert!(session.has("src/a.rs") && !session.has("b") && !session.has("../../bin"));
