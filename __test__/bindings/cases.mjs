@@ -105,6 +105,46 @@ function folds() {
   }))
 }
 
+/** Definitions by name. @returns {Given[]} */
+function symbols() {
+  const files = {
+    'a.js': 'class A {\n  // One.\n  run() {\n    return 1\n  }\n}\n',
+    'b.py':
+      'class B:\n    def run(self):\n        pass\n\n    def run(self):\n        return 2\n\ndef other():\n    pass\n',
+    notes: 'run\n',
+  }
+  /** @type {[string, object[]][]} */
+  const asked = [
+    ['of one', [{ path: 'a.js', symbol: 'A.run' }]],
+    ['of some lines', [{ path: 'a.js', symbol: 'A', maxLines: 2 }]],
+    ['of several', [{ path: 'b.py', symbol: 'run' }]],
+    ['of none', [{ path: 'b.py', symbol: 'Run' }]],
+    ['without structure', [{ path: 'notes', symbol: 'run' }]],
+    ['and a line', [{ path: 'a.js', symbol: 'run', startLine: 1 }]],
+    ['of nothing', [{ path: 'a.js', symbol: '' }]],
+  ]
+  const reads = asked.map(([name, given]) => ({
+    name: `read a symbol ${name}`,
+    files,
+    calls: [{ call: 'read', given }],
+  }))
+  /** @type {[string, object][]} */
+  const queries = [
+    ['everywhere', { symbol: 'run' }],
+    ['in one class', { symbol: 'A::run' }],
+    ['once', { symbol: 'run', maxMatches: 1 }],
+    ['of none', { symbol: 'walk' }],
+    ['and a text', { symbol: 'run', search: 'run' }],
+    ['counted', { symbol: 'run', output: 'count' }],
+  ]
+  const searches = queries.map(([name, given]) => ({
+    name: `search a symbol ${name}`,
+    files,
+    calls: [{ call: 'search', given }],
+  }))
+  return [...reads, ...searches]
+}
+
 /** Lines that are partly shown, with characters of one to four bytes. @returns {Given[]} */
 function longLines() {
   const text = `short\n${'ä€\u{1f600}x'.repeat(30)}needle${' and'.repeat(30)}\r\nneedle ${'y'.repeat(90)}\n`
@@ -293,6 +333,7 @@ export function cases() {
   return [
     ...reads(),
     ...folds(),
+    ...symbols(),
     ...longLines(),
     ...searches(),
     ...texts(),

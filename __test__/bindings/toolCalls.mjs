@@ -68,12 +68,17 @@ function withField(tool, args, field, value) {
 
 /** The fields of each tool, and a call to insert them into. */
 const READING = /** @type {const} */ ([
-  ['read', PATH, ['path', 'start_line', 'max_lines', 'fold', 'open', 'columns', 'more_paths']],
+  [
+    'read',
+    PATH,
+    ['path', 'symbol', 'start_line', 'max_lines', 'fold', 'open', 'columns', 'more_paths'],
+  ],
   [
     'search',
     { pattern: 'one' },
     [
       'pattern',
+      'symbol',
       'literal',
       'case_sensitive',
       'paths',
@@ -120,6 +125,19 @@ const lists = () => [
   ...['.', 'sub', 'sub/', './sub'].map((path) => call('read', { path })),
   call('read', { path: '.', max_lines: 2 }),
   call('read', { path: 'sub', more_paths: ['empty.txt'] }),
+]
+
+/** Definitions by name. */
+const symbols = () => [
+  ...['f', 'g', '', '.'].map((symbol) => call('read', { path: 'b.js', symbol })),
+  call('read', { path: 'a.txt', symbol: 'one' }),
+  call('read', { path: 'b.js', symbol: 'f', start_line: 1 }),
+  ...[
+    { symbol: 'f' },
+    { symbol: 'f', pattern: 'f' },
+    { symbol: 'f', pattern: 'x' },
+    { symbol: 'one' },
+  ].map((args) => call('search', args)),
 ]
 
 /** Names that other tools use, with values. */
@@ -435,6 +453,7 @@ export const toolCalls = () => [
   ...fields(),
   ...otherNames(),
   ...lists(),
+  ...symbols(),
   ...paths(),
   ...operations(),
   ...texts(),

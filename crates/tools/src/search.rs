@@ -160,10 +160,14 @@ fn pattern_and_output(
     let pattern = given.optional_text(PATTERN.name)?.filter(|pattern| !pattern.is_empty());
     match pattern {
         // Some models fill in every field.
-        pattern if symbol.is_some() => {
-            let pattern = pattern.filter(|pattern| Some(pattern.as_str()) != symbol);
-            Ok((pattern.unwrap_or_default(), output.unwrap_or_default()))
-        }
+        pattern if symbol.is_some() => match pattern.as_deref() {
+            pattern if pattern.is_none() || pattern == symbol => {
+                Ok((String::new(), output.unwrap_or_default()))
+            }
+            _ => Err(malformed(
+                "the fields symbol and pattern are both given: use one of them".to_owned(),
+            )),
+        },
         Some(pattern) => Ok((pattern, output.unwrap_or_default())),
         None if is_limited || output == Some(SearchOutput::Files) => {
             Ok((String::new(), SearchOutput::List))
