@@ -126,7 +126,7 @@ function symbols() {
   const reads = asked.map(([name, given]) => ({
     name: `read a symbol ${name}`,
     files,
-    calls: [{ call: 'read', given }],
+    calls: [{ call: /** @type {const} */ ('read'), given }],
   }))
   /** @type {[string, object][]} */
   const queries = [
@@ -140,7 +140,7 @@ function symbols() {
   const searches = queries.map(([name, given]) => ({
     name: `search a symbol ${name}`,
     files,
-    calls: [{ call: 'search', given }],
+    calls: [{ call: /** @type {const} */ ('search'), given }],
   }))
   return [...reads, ...searches]
 }
