@@ -798,7 +798,7 @@ export interface JsonRequest extends FileRequest {
 /** What to search for, and where. */
 export interface SearchQuery extends MatchOptions {
   /**
-   * The text or pattern; a match is within one line. Without it and without `symbol`, the
+   * The text or pattern; a match is within one line. With `globs` or `paths` instead, the
    * files that would be searched are listed.
    */
   search?: string

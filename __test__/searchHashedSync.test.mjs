@@ -95,6 +95,8 @@ test('misuse is refused with the reason', () => {
     [undefined, 'query is undefined', 'an object with search'],
     [null, 'query is null'],
     ['find', 'query is the string "find"'],
+    [{}, 'query.search is undefined'],
+    [{ search: undefined, output: 'files' }, 'query.search is undefined'],
     [{ search: /a/ }, 'query.search is an object'],
     [{ search: '' }, 'search is empty'],
     [{ search: 'a', path: '.' }, 'query has the unknown name "path"', 'paths'],

@@ -74,8 +74,7 @@ pub enum SearchOutput {
 }
 
 /// What to search for, and where.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(from = "query::QueryShape")]
+#[derive(Clone, Debug)]
 pub struct SearchQuery {
     /// The text or pattern; empty with `symbol` and with [`SearchOutput::List`].
     pub search: Query,

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use serde::Deserialize;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 
 use super::{SearchOutput, SearchQuery};
 use crate::view::excerpt::Context;
@@ -11,7 +12,7 @@ use hashline_base::shape::{OneOrMany, size};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct QueryShape {
+struct QueryShape {
     search: Option<String>,
     symbol: Option<String>,
     output: Option<SearchOutput>,
@@ -36,6 +37,18 @@ pub(super) struct QueryShape {
     follow_links: Option<bool>,
     max_depth: Option<u64>,
     encoding: Option<String>,
+}
+
+impl<'de> Deserialize<'de> for SearchQuery {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let given = QueryShape::deserialize(deserializer)?;
+        let QueryShape { search, symbol, paths, globs, .. } = &given;
+        // A text that is undefined by mistake must not list all files.
+        match search.is_none() && symbol.is_none() && paths.is_none() && globs.is_none() {
+            true => Err(D::Error::missing_field("search")),
+            false => Ok(given.into()),
+        }
+    }
 }
 
 impl From<QueryShape> for SearchQuery {
