@@ -224,7 +224,6 @@ function searches() {
     ['some counts', { output: 'count', maxFiles: 1, skip: 1 }],
     ['files without matches', { output: 'files', search: 'f(x)', regex: true }],
     ['lists', { search: undefined, paths: '.' }],
-    ['for nothing', { search: undefined }],
     ['lists by globs, with sizes', { search: undefined, globs: '*.js', sizes: true }],
     ['lists of some files', { search: undefined, paths: '.', skip: 2, maxFiles: 3 }],
     ['lists within bytes', { search: undefined, paths: '.', maxBytes: 20 }],
