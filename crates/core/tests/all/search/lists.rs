@@ -250,7 +250,10 @@ fn a_query_as_data() {
     ] {
         assert_eq!(query(json!({"search": "a", "output": output})).unwrap().output, expected);
         // Without a pattern there is only one output.
-        assert_eq!(query(json!({"paths": ".", "output": output})).unwrap().output, SearchOutput::List);
+        assert_eq!(
+            query(json!({"paths": ".", "output": output})).unwrap().output,
+            SearchOutput::List
+        );
     }
     assert!(query(json!({"search": "a", "output": "list"})).is_err());
 }
