@@ -357,7 +357,7 @@ pub struct Search {
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub paths: Vec<String>,
     /// PATTERN is the name of a definition, such as Parser.parse
-    #[arg(long, conflicts_with_all = ["regex", "case_sensitive", "after", "before", "context", "enclosing", "files"])]
+    #[arg(long, conflicts_with_all = ["regex", "case_sensitive", "after", "before", "context", "enclosing", "files", "files_with_matches", "count"])]
     symbol: bool,
     #[command(flatten)]
     matching: Matching,

@@ -74,7 +74,7 @@ impl Source {
         self.find_block(line, meter).ok().map(|block| block.start).filter(|&start| start == line)
     }
 
-    fn find_block(&self, line: u32, meter: &Meter<'_>) -> Result<Block, NoBlockReason> {
+    pub(crate) fn find_block(&self, line: u32, meter: &Meter<'_>) -> Result<Block, NoBlockReason> {
         if line == 0 || line > self.lines() {
             return Err(NoBlockReason::Blank);
         }
@@ -96,6 +96,22 @@ impl Source {
             Some(Err(reason @ (NoBlockReason::Error | NoBlockReason::Shared))) => Err(reason),
             _ => own_block(self, lead, row),
         }
+    }
+}
+
+impl Source {
+    /// The first line of the comments and attributes above what starts at a line, even if that is a
+    /// single line or has a syntax error.
+    pub(crate) fn first_line_above(&self, line: u32, meter: &Meter<'_>) -> Option<u32> {
+        let lookup = Lookup { source: self, tree: self.tree.as_ref()?, meter };
+        let at = self.first_byte(line.checked_sub(1)? as usize)?;
+        let path = lookup.path_to(at);
+        let starting = nodes_starting_at(&path, at, self.kinds());
+        let is_block =
+            |node: &&Node<'_>| node.parent().is_some() && !is_one_of(**node, self.kinds().lists);
+        let node = *starting.iter().find(is_block)?;
+        let row = self.row_of(extent(self, node).0);
+        Some(first_row(lookup, node, row) as u32 + 1)
     }
 }
 

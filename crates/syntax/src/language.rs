@@ -135,6 +135,7 @@ const JAVASCRIPT: Kinds = Kinds {
         ("method_definition", NAME),
         ("function_signature", NAME),
         ("abstract_method_signature", NAME),
+        ("method_signature", NAME),
         ("interface_declaration", NAME),
         ("enum_declaration", NAME),
         ("type_alias_declaration", NAME),

@@ -85,8 +85,10 @@ fn is_definition(forms: &NameForms, can_be_bound: bool, before: &[u8], after: &[
     let is_typedef = forms.is_typedef
         && matches!(next, b';' | b',' | b')' | b'[')
         && (last == b'}' || contains_on_line(before, b"typedef") || contains_on_line(before, b"}"));
-    // `class EXPORT Name {`
-    let is_marked = forms.is_typedef && is_word(last) && matches!(next, b'{' | b':');
+    // `class EXPORT Name {`, `struct __attribute__((packed)) Name {`
+    let is_marked = forms.is_typedef
+        && (is_word(last) || matches!(last, b')' | b']'))
+        && matches!(next, b'{' | b':');
     is_declared || is_bound || is_first || is_typedef || is_marked
 }
 
@@ -100,7 +102,11 @@ fn last_word(text: &[u8]) -> &[u8] {
     &text[text.len() - word..]
 }
 
+/// How far before a name its `typedef` is searched.
+const TYPEDEF_BYTES: usize = 256;
+
 fn contains_on_line(before: &[u8], what: &[u8]) -> bool {
-    let start = memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
-    memmem::find(&before[start..], what).is_some()
+    let near = &before[before.len().saturating_sub(TYPEDEF_BYTES)..];
+    let start = memchr::memrchr(b'\n', near).map_or(0, |newline| newline + 1);
+    memmem::find(&near[start..], what).is_some()
 }

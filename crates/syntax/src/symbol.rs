@@ -1,6 +1,6 @@
 //! Definitions by name: `Class.method`, `module::Type::function`, the title of a section.
 
-use crate::budget::Budget;
+use crate::budget::{Budget, Meter};
 use crate::source::Source;
 use crate::structure::{Definition, Symbol};
 
@@ -71,9 +71,10 @@ impl Source {
         let rank = |definition: &Definition| (definition.is_secondary, definition.is_test);
         let best = found.iter().map(|(definition, _)| rank(definition)).min();
         found.retain(|(definition, _)| Some(rank(definition)) == best);
+        let meter = &budget.meter();
         let mut symbols: Vec<Symbol> = Vec::new();
         for (definition, path) in found {
-            let symbol = self.symbol(definition, path, budget);
+            let symbol = self.symbol(definition, path, meter);
             match symbols.last_mut() {
                 // Overloads, and the constructor of a class with the same name.
                 Some(above) if above.is_continued_by(&symbol) => {
@@ -82,15 +83,18 @@ impl Source {
                 _ => symbols.push(symbol),
             }
         }
-        Some(symbols)
+        (!meter.is_spent()).then_some(symbols)
     }
 
     /// The whole lines of a definition, with the comments and attributes above it.
-    fn symbol(&self, definition: &Definition, path: String, budget: &Budget<'_>) -> Symbol {
+    fn symbol(&self, definition: &Definition, path: String, meter: &Meter<'_>) -> Symbol {
         let &Definition { first: start, last, .. } = definition;
-        let block = self.block(start, budget).ok();
+        let block = self.find_block(start, meter).ok();
         let block = block.filter(|block| block.start == start && block.last >= last);
-        let (first, last) = block.map_or((start, last), |block| (block.first, block.last));
+        let (first, last) = match block {
+            Some(block) => (block.first, block.last),
+            None => (self.first_line_above(start, meter).unwrap_or(start), last),
+        };
         Symbol { path, is_secondary: definition.is_secondary, first, start, last }
     }
 }

@@ -149,7 +149,7 @@ fn invalid_arguments_are_refused_with_a_reason() {
             "options: dialect: unknown dialect \"hex\"",
         ),
         (two(hashline_read, "[]", "[]"), "options is an array"),
-        (two(hashline_search, "{}", ""), "query: missing field `search`"),
+        (two(hashline_search, "{}", ""), "query: nothing to search for"),
         (two(hashline_read, r#"[{"path": "a", "path": "b"}]"#, ""), "requests: "),
         (
             two(hashline_apply, r#"{"operations": [], "operations": []}"#, ""),

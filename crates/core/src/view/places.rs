@@ -192,8 +192,17 @@ impl<'t> Mention<'t> {
         let delimiter = text.rfind(is_delimiter).map_or(0, |at| text.ceil_char_boundary(at + 1));
         add(delimiter);
         let words = text.rmatch_indices(char::is_whitespace).take(PATH_WORDS);
-        words.for_each(|(at, space)| add(at + space.len()));
-        add(0);
+        let mut starts: Vec<usize> = words.map(|(at, space)| at + space.len()).collect();
+        starts.push(0);
+        for start in starts {
+            add(start);
+            // Paths can have brackets: `(app/[id]/page.tsx:2:1)`.
+            let opening = text[start..].len()
+                - text[start..].trim_start_matches(['(', '[', '<', '"', '\'', '`']).len();
+            if opening > 0 {
+                add(start + opening);
+            }
+        }
         paths
     }
 }
@@ -232,6 +241,16 @@ mod tests {
         assert_eq!(of(r#"  File "C:\a\x.py", line 4, in f"#), [(r"C:\a\x.py", 4, None)]);
         let dotnet = mentions(r"   at N.C.M() in C:\a\x.cs:line 12").next().unwrap();
         assert!(dotnet.paths().contains(&r"C:\a\x.cs"), "{:?}", dotnet.paths());
+    }
+
+    #[test]
+    fn paths_can_have_brackets() {
+        for line in
+            ["at P (app/[id]/page.tsx:2:1)", "'app/[id]/page.tsx:2'", "app/[id]/page.tsx(2,1)"]
+        {
+            let paths = mentions(line).next().unwrap().paths();
+            assert!(paths.contains(&"app/[id]/page.tsx"), "{line}: {paths:?}");
+        }
     }
 
     #[test]

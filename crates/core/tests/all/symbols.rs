@@ -216,3 +216,16 @@ fn limits_of_a_search_apply_to_definitions() {
     let found = session.search_with(&query, &Cancel::default()).unwrap();
     assert!(found.text.len() <= 60 && found.truncated, "{}", found.text);
 }
+
+#[test]
+fn a_directory_has_no_symbols_and_no_lines() {
+    let project = project();
+    let session = session(&project, SessionLimits::default());
+    for request in
+        [of_symbol("src", "take"), ReadRequest { start_line: Some(2), ..ReadRequest::new("src") }]
+    {
+        let error = session.read_with(&[request], &Cancel::default()).map(|report| report.text);
+        let text = error.unwrap_or_else(|error| error.message.to_string());
+        assert!(text.contains("src is a directory"), "{text}");
+    }
+}

@@ -59,7 +59,7 @@ fn a_class_is_preferred_to_its_tests_and_extensions() {
 fn overloads_are_one_definition_and_others_are_listed() {
     let overloads =
         "// All.\nfunction f(a: 1): 1\nfunction f(a: 2): 2\nfunction f(a) {\n  return a\n}\n";
-    assert_eq!(found("a.ts", overloads, "f"), ["f 2-6"]);
+    assert_eq!(found("a.ts", overloads, "f"), ["f 1-6"]);
     let two =
         "class A {\n  f() {\n    return 1\n  }\n}\nclass B {\n  f() {\n    return 2\n  }\n}\n";
     assert_eq!(found("a.js", two, "f"), ["A.f 2-4", "B.f 7-9"]);
@@ -81,6 +81,7 @@ fn every_definition_is_seen_without_parsing() {
             "c.ts",
             "export default class {\n  'a-b'() {\n  }\n  get size() {\n    return 1\n  }\n  *walk() {\n  }\n  on?: () => void = () => {\n  }\n}\n",
         ),
+        ("b.h", "struct __attribute__((packed)) Pair {\n  int a;\n};\n"),
         ("d.rs", "macro_rules! all {\n    () => {};\n}\nstatic mut A: u8 = 1;\nconst fn b() {}\n"),
         #[cfg(feature = "cpp")]
         (
@@ -121,6 +122,29 @@ fn uses_of_a_name_are_not_definitions() {
         let name = SymbolName::parse("load").unwrap();
         assert!(!name.may_be_defined_in(text.as_bytes(), language), "{file}");
     }
+}
+
+#[test]
+fn comments_and_attributes_belong_to_a_definition_of_any_length() {
+    for (file, text, name, expected) in [
+        ("a.rs", "use a;\n\n#[derive(Debug)]\npub struct B;\n", "B", "B 3-4"),
+        ("a.rs", "/// One.\nfn b() {}\n", "b", "b 1-2"),
+        ("a.ts", "/** One. */\nexport class B {}\n", "B", "B 1-2"),
+        (
+            "a.ts",
+            "class A {\n  x = 1\n\n  /** One. */\n  @Host('c')\n  on() {}\n}\n",
+            "A.on",
+            "A.on 4-6",
+        ),
+        ("a.go", "package a\n\n// One.\nfunc B() {}\n", "B", "B 3-4"),
+        ("a.py", "# One.\n@cached\ndef b(): pass\n", "b", "b 1-3"),
+    ] {
+        assert_eq!(found(file, text, name), [expected], "{text}");
+    }
+    let overloads =
+        "class A {\n  f(a: string): void\n  f(a: number): void\n  f(a: any) { return a }\n}\n";
+    assert_eq!(found("a.ts", overloads, "A.f"), ["A.f 2-4"]);
+    assert_eq!(found("a.ts", "interface I {\n  m(): void\n}\n", "I.m"), ["I.m 2-2"]);
 }
 
 #[test]

@@ -37,7 +37,8 @@ pub fn show(
         several => {
             let lines = several.iter().map(|place| place.own_line).collect();
             let request = ReadRequest { lines, context: Context::default(), ..request.clone() };
-            show_lines(text, line_count, page, &request, scope.cancel)?
+            let shown = show_lines(text, line_count, page, &request, scope.cancel)?;
+            Shown { match_lines: None, match_count: None, ..shown }
         }
     };
     Ok(Shown { symbols, ..shown })

@@ -14,7 +14,7 @@ use super::walk::{Directories, Walked, walk_directory};
 use crate::view::fold::{FOLD_LINES, Folding};
 use crate::view::read::{FileView, ReadRequest, ViewKind};
 use crate::view::scope::Scope;
-use hashline_base::error::{Error, Result};
+use hashline_base::error::{Error, Message, Result, Term};
 use hashline_disk::fs::FileKind;
 use hashline_lines::rows::one_line;
 
@@ -50,13 +50,21 @@ pub fn directory_view(scope: &Scope<'_>, request: &ReadRequest) -> Result<Option
     if asks_for_lines || !found.is_ok_and(|found| found.kind == FileKind::Directory) {
         return Ok(None);
     }
+    check(request)?;
     let query = SearchQuery { paths: vec![request.path.clone()], ..SearchQuery::list() };
     let (walked, directories) =
         walk_directory(scope.fs, scope.base, &query, ENTRIES_LIMIT, scope.cancel)?;
     let Walked { files, mut errors, skipped, .. } = walked;
     let shown = tidy(path);
     let shown = if shown.is_empty() { "." } else { &shown };
-    if let Some(at) = errors.iter().position(|error| error.path.as_deref() == Some(shown)) {
+    let of_itself = |error: &Error| error.path.as_deref().is_some_and(|path| tidy(path) == *shown);
+    let at = errors.iter().position(of_itself);
+    // It can be replaced by a file meanwhile.
+    let is_gone = directories.listed.is_empty() && directories.unlisted.is_empty();
+    if is_gone && errors.is_empty() {
+        return Ok(None);
+    }
+    if let Some(at) = at.or(is_gone.then_some(0)) {
         // The directory itself cannot be listed.
         let error = errors.swap_remove(at).spelled(scope.host.spelling);
         return Ok(Some(FileView::bare(request, ViewKind::Error { error })));
@@ -81,6 +89,18 @@ pub fn directory_view(scope: &Scope<'_>, request: &ReadRequest) -> Result<Option
         errors: errors.into_iter().map(|error| error.spelled(scope.host.spelling)).collect(),
     });
     Ok(Some(FileView { text: rows.text, ..FileView::bare(request, kind) }))
+}
+
+/// Refuses options that choose parts of a file.
+fn check(request: &ReadRequest) -> Result<()> {
+    let option = match request {
+        ReadRequest { symbol: Some(_), .. } => Message::from("symbol"),
+        ReadRequest { start_line: Some(_), .. } => Term::StartLine.into(),
+        ReadRequest { columns: Some(_), .. } => "columns".into(),
+        _ => return Ok(()),
+    };
+    let path = request.name();
+    Err(Error::argument(Message::from(format!("{path} is a directory, which has no ")) + option))
 }
 
 /// The index of the directory itself.

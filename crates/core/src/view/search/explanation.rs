@@ -6,7 +6,7 @@ use super::files::{FileList, ListedFile};
 use super::load_of;
 use crate::view::pattern::{Pattern, Query, readings};
 use crate::view::scope::Scope;
-use hashline_base::error::Result;
+use hashline_base::error::{Code, Result};
 use hashline_base::parallel;
 use hashline_disk::bytes::{LoadOptions, Loaded, with_file};
 
@@ -50,7 +50,10 @@ pub(super) fn explain(
         return Ok(None);
     }
     let Some(readings) = readings(&query.search) else { return Ok(None) };
-    let literal = Pattern::new(&Query { regex: false, ..query.clone() }, scope.cancel)?;
+    // A pattern of several lines has no literal reading.
+    let literal = Pattern::new(&Query { regex: false, ..query.clone() }, scope.cancel);
+    scope.cancel.check()?;
+    let Ok(literal) = literal else { return Ok(None) };
     let grep = readings.grep.and_then(|search| {
         let pattern =
             Pattern::new(&Query { search: search.clone(), ..query.clone() }, scope.cancel);
@@ -58,7 +61,7 @@ pub(super) fn explain(
     });
     let patterns: Vec<&Pattern> =
         [Some(&literal), grep.as_ref().map(|(_, pattern)| pattern)].into_iter().flatten().collect();
-    let counts = count_lines(scope, &patterns, files, load)?;
+    let Some(counts) = count_lines(scope, &patterns, files, load)? else { return Ok(None) };
     let is_worth_it = readings.is_likely || counts.iter().any(|&count| count > 0);
     Ok(is_worth_it.then(|| PatternExplanation {
         meaning: readings.meaning,
@@ -68,26 +71,30 @@ pub(super) fn explain(
     }))
 }
 
-/// The lines in all files that match each pattern.
+/// The lines in all files that match each pattern; `None` if a pattern exceeds its limit.
 fn count_lines(
     scope: &Scope<'_>,
     patterns: &[&Pattern],
     files: &FileList,
     load: &LoadOptions,
-) -> Result<Vec<u64>> {
+) -> Result<Option<Vec<u64>>> {
     let mut counts = vec![0; patterns.len()];
     let count = |file: &ListedFile| count_in_file(scope, patterns, &files.shown(*file), load);
     for batch in files.files().chunks(BATCH_FILES) {
         scope.cancel.check()?;
         for in_file in parallel::map(batch, count) {
-            // What cannot be searched is reported already.
-            for (total, count) in counts.iter_mut().zip(in_file.unwrap_or_default()) {
+            let in_file = match in_file {
+                Err(error) if error.code == Code::InvalidPattern => return Ok(None),
+                // What cannot be searched is reported already.
+                in_file => in_file.unwrap_or_default(),
+            };
+            for (total, count) in counts.iter_mut().zip(in_file) {
                 *total += count;
             }
         }
     }
     scope.cancel.check()?;
-    Ok(counts)
+    Ok(Some(counts))
 }
 
 fn count_in_file(
@@ -101,9 +108,9 @@ fn count_in_file(
         let Loaded::Text(document) = loaded else { return Ok(Vec::new()) };
         let text = document.text();
         let lines = |pattern: &&Pattern| {
-            let matching = pattern.matching_lines(text, 0, scope.cancel);
-            matching.take_while(Result::is_ok).count() as u64
+            let mut matching = pattern.matching_lines(text, 0, scope.cancel);
+            matching.try_fold(0, |count, line| line.map(|_| count + 1))
         };
-        Ok(patterns.iter().map(lines).collect())
+        patterns.iter().map(lines).collect()
     })
 }

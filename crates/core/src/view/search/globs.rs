@@ -15,6 +15,12 @@ use hashline_disk::fs::plain;
 use hashline_lines::anchor::quote;
 use spelling::{GlobBase, GlobLine, named_dirs};
 
+/// How many globs are checked one by one whether they match a file.
+const CHECKED_GLOBS: usize = 64;
+
+/// The total size limit of the lines of all globs: a glob has one for each path of the query.
+const LINES_LIMIT_BYTES: usize = 1 << 20;
+
 /// The total size limit of the globs of a query.
 pub(super) const GLOBS_LIMIT_BYTES: usize = 64 << 10;
 
@@ -66,8 +72,18 @@ impl Globs {
             lines: base.lines(glob),
             is_used: AtomicBool::new(false),
         };
-        let given = globs.iter().map(given).collect();
-        Globs::compile(given, base, shown_dir)
+        let mut size_bytes = 0;
+        let mut compiled = Vec::with_capacity(globs.len());
+        for glob in globs.iter().map(given) {
+            size_bytes += glob.lines.iter().map(|line| line.text.len()).sum::<usize>();
+            if size_bytes > LINES_LIMIT_BYTES {
+                return Err(Error::argument(format!(
+                    "globs have more than {LINES_LIMIT_BYTES} bytes together, counted once for each of the paths: use fewer globs or paths"
+                )));
+            }
+            compiled.push(glob);
+        }
+        Globs::compile(compiled, base, shown_dir)
     }
 
     fn compile(given: Vec<GivenGlob>, base: GlobBase, shown_dir: PathBuf) -> Result<Globs> {
@@ -139,9 +155,9 @@ impl Globs {
     /// no other readings.
     pub(super) fn reread(&self, files: &FileList) -> Option<Globs> {
         let mut is_reread = false;
-        let given = self.given.iter().map(|glob| {
+        let given = self.given.iter().enumerate().map(|(at, glob)| {
             let mut lines = glob.lines.clone();
-            if !self.is_matched(glob, files) {
+            if at < CHECKED_GLOBS && !self.is_matched(glob, files) {
                 let other = self.base.other_lines(&glob.text);
                 let valid = other.into_iter().filter(|line| is_valid(&line.text));
                 lines.extend(valid.filter(|line| !glob.lines.contains(line)));
@@ -159,6 +175,7 @@ impl Globs {
         let unmatched = self
             .given
             .iter()
+            .take(CHECKED_GLOBS)
             .filter(|glob| !glob.text.starts_with('!') && !self.is_matched(glob, files));
         unmatched.map(|glob| glob.text.clone()).collect()
     }
@@ -168,7 +185,8 @@ impl Globs {
         if glob.is_used.load(Ordering::Relaxed) {
             return true;
         }
-        if self.given.len() == 1 || glob.text.starts_with('!') {
+        let has_named = || files.files().iter().any(|file| file.is_named());
+        if glob.text.starts_with('!') || (self.given.len() == 1 && !has_named()) {
             return false;
         }
         let mut alone = builder(&self.shown_dir);
@@ -176,8 +194,7 @@ impl Globs {
             let _ = alone.add_line(None, &line.text);
         }
         let Ok(alone) = alone.build() else { return true };
-        let mut unnamed = files.files().iter().filter(|file| !file.is_named());
-        unnamed.any(|&file| alone.matched(files.shown(file), false).is_ignore())
+        files.files().iter().any(|&file| alone.matched(files.shown(file), false).is_ignore())
     }
 }
 

@@ -89,7 +89,7 @@ impl PartialList {
         }
     }
 
-    /// Shows a file if it fits. The first one always does: so a list can be continued.
+    /// Shows a file if it fits. The first one always fits into the bytes: so a list can be continued.
     fn show(&mut self, file: FoundFile) {
         let (row, shown) = (file.row(), self.found.files.len() as u64);
         let is_over = shown > 0 && self.text.len() + 1 + row.len() > self.max_bytes;

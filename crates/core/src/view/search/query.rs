@@ -45,7 +45,9 @@ impl<'de> Deserialize<'de> for SearchQuery {
         let QueryShape { search, symbol, paths, globs, .. } = &given;
         // A text that is undefined by mistake must not list all files.
         match search.is_none() && symbol.is_none() && paths.is_none() && globs.is_none() {
-            true => Err(D::Error::missing_field("search")),
+            true => Err(D::Error::custom(
+                "nothing to search for: set search or symbol, or globs or paths to list files",
+            )),
             false => Ok(given.into()),
         }
     }

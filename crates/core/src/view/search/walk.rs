@@ -166,6 +166,14 @@ fn start(
     })
 }
 
+/// The rules for the entries of a directory.
+struct EntryRules {
+    rules: Arc<IgnoreRules>,
+    /// The rules for those that `rules` ignore, if the query names the directory and they ignore all
+    /// visible ones. What they admit although it is hidden stays admitted.
+    of_ignored: Option<Arc<IgnoreRules>>,
+}
+
 struct Walk<'a> {
     base: &'a Base,
     query: &'a SearchQuery,
@@ -283,10 +291,10 @@ impl Walk<'_> {
     ) -> Result<Listing> {
         self.cancel.check()?;
         let (mut listing, mut names) = (Listing::default(), Vec::new());
-        let mut rules = filter.enter(&directory.rules, &paths.path, texts, &mut listing.warnings);
-        if directory.is_named && filter.exclude_all(&rules, &paths.path, entries) {
-            rules = rules.without_files();
-        }
+        let rules = filter.enter(&directory.rules, &paths.path, texts, &mut listing.warnings);
+        let is_emptied = directory.is_named && filter.exclude_all(&rules, &paths.path, entries);
+        let of_ignored = is_emptied.then(|| rules.without_files());
+        let rules = EntryRules { rules, of_ignored };
         for (index, entry) in entries.iter().enumerate() {
             if index % ENTRIES_PER_CANCEL_CHECK == ENTRIES_PER_CANCEL_CHECK - 1 {
                 self.cancel.check()?;
@@ -311,7 +319,7 @@ impl Walk<'_> {
         directory: &QueuedDirectory,
         paths: &DirectoryPaths,
         filter: &Filter<'_>,
-        rules: &Arc<IgnoreRules>,
+        rules: &EntryRules,
         entry: &'e Listed,
     ) -> Result<Option<WalkEntry<'e>>> {
         let kind = match entry.kind {
@@ -320,7 +328,16 @@ impl Walk<'_> {
         };
         let path = paths.path.join(&entry.name);
         let shown = join(&paths.shown, &entry.name);
-        let admission = |is_dir| filter.admits(rules, entry, is_dir, &path, &shown);
+        let admitted = |is_dir| {
+            let admission = filter.admits(&rules.rules, entry, is_dir, &path, &shown);
+            match &rules.of_ignored {
+                Some(others) if admission == Admission::Ignored => {
+                    (filter.admits(others, entry, is_dir, &path, &shown), others)
+                }
+                _ => (admission, &rules.rules),
+            }
+        };
+        let admission = |is_dir| admitted(is_dir).0;
         let (kind, canonical) = match kind {
             FileKind::Link if !self.query.follow_links => {
                 let is_link = admission(false) == Admission::Admitted;
@@ -334,7 +351,8 @@ impl Walk<'_> {
             kind => (kind, None),
         };
         let is_dir = kind == FileKind::Directory;
-        let skip = match (admission(is_dir), is_dir) {
+        let (admission, rules) = admitted(is_dir);
+        let skip = match (admission, is_dir) {
             (Admission::Admitted, _) => None,
             (Admission::Unwanted, _) => return Ok(None),
             (Admission::Ignored, true) => Some(Skip::IgnoredDirectory),

@@ -59,12 +59,20 @@ const LOOKUP_LIMIT: usize = 2_000;
 /// How many different places of an output are counted.
 const PLACES_LIMIT: usize = 10_000;
 
-/// Whether a path below a root leads to a directory whose files no one edits, but of which stack
-/// traces are full; or to a file of secrets, which is shown only if the model asks for it.
+/// Whether a path below a root leads to a directory of dependencies, of which stack traces are full;
+/// or to a file of secrets, which is shown only if the model asks for it.
 fn is_skipped(path: &Path) -> bool {
     const DIRECTORIES: [&str; 4] = [".git", ".hg", "node_modules", "site-packages"];
     let mut names = path.components().filter_map(|name| name.as_os_str().to_str());
-    let is_secret = |name: &str| name.ends_with(".env") || name.starts_with(".env.");
+    const SECRETS: [&str; 8] =
+        [".envrc", ".npmrc", ".netrc", ".pgpass", ".git-credentials", ".aws", ".ssh", ".gnupg"];
+    let is_secret = |name: &str| {
+        let name = name.to_ascii_lowercase();
+        name.ends_with(".env")
+            || name.starts_with(".env.")
+            || name.ends_with(".pem")
+            || SECRETS.contains(&name.as_str())
+    };
     names.any(|name| DIRECTORIES.contains(&name) || is_secret(name))
 }
 
@@ -120,6 +128,8 @@ struct NamedPlaces<'s> {
     places: HashSet<(usize, u64)>,
     chosen: u64,
     stopped: bool,
+    /// Whether paths were not checked, because there are too many.
+    is_unchecked: bool,
 }
 
 impl<'s> NamedPlaces<'s> {
@@ -138,6 +148,7 @@ impl<'s> NamedPlaces<'s> {
             places: HashSet::new(),
             chosen: 0,
             stopped: false,
+            is_unchecked: false,
         })
     }
 
@@ -168,6 +179,7 @@ impl<'s> NamedPlaces<'s> {
             return *known;
         }
         if self.by_path.len() == LOOKUP_LIMIT {
+            self.is_unchecked = true;
             return None;
         }
         let file = self.look_up(path);
@@ -230,6 +242,9 @@ impl<'s> NamedPlaces<'s> {
             reading.add_note(&format!(
                 "({at_least}{missing} more {noun} of the output {are} not shown.)"
             ));
+        }
+        if self.is_unchecked && !reading.is_empty() {
+            reading.add_note("(The output names too many paths: some were not checked.)");
         }
         Ok(reading)
     }

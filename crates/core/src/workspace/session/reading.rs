@@ -137,6 +137,10 @@ impl<'s> Reading<'s> {
         self.report.text += note;
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.report.text.is_empty()
+    }
+
     /// Records that a file changed after the output that names it was made.
     pub(super) fn note_changed(&mut self, path: &str) {
         let shown = one_line(path);
@@ -407,8 +411,9 @@ impl<'s> Reading<'s> {
                 end = report.text.len();
             }
         }
-        // Who requested single lines knows which they are.
-        if let Some(start_line) = shown.next_line.filter(|_| request.lines.is_empty()) {
+        // The caller knows the lines it requested, and those of several definitions are listed.
+        let is_listed = !request.lines.is_empty() || shown.symbols.len() > 1;
+        if let Some(start_line) = shown.next_line.filter(|_| !is_listed) {
             report.next.push(ReadOn { path: request.name().into_owned(), start_line });
             if report.text.len() > start {
                 report.text.push('\n');

@@ -49,6 +49,13 @@ fn other_readings_are_counted_if_nothing_matches() {
 }
 
 #[test]
+fn a_pattern_of_several_lines_is_searched_without_explanation() {
+    let tree = Tree::new(&[("a.txt", "one\n")]);
+    let found = tree.search(&regex("(?x)\nfoo(bar)"));
+    assert_eq!((found.match_count, found.explanation), (0, None));
+}
+
+#[test]
 fn what_has_one_meaning_or_a_match_is_not_explained() {
     let tree = Tree::new(&[("a.txt", "json|tool\nfoobar\n")]);
     for query in [

@@ -40,6 +40,30 @@ fn assert_found(tree: &Tree, globs: &[&str], in_paths: &[&str], expected: &[&str
 }
 
 #[test]
+fn a_glob_that_matches_a_named_file_is_not_unmatched() {
+    let tree = Tree::new(&[("src/a.ts", "needle\n"), ("src/b.ts", "needle\n")]);
+    let query = SearchQuery {
+        paths: vec!["src/a.ts".into()],
+        globs: vec!["*.ts".to_owned()],
+        ..text("needle")
+    };
+    let found = tree.search(&query);
+    assert_eq!((paths(&found), found.unmatched_globs.len()), (vec!["src/a.ts".to_owned()], 0));
+}
+
+#[test]
+fn globs_are_limited_with_the_paths_to_which_they_are_relative() {
+    let tree = Tree::new(&[("a/b/c.ts", "needle\n")]);
+    let query = SearchQuery {
+        paths: (0..1_000).map(|at| format!("a/{at}").into()).collect(),
+        globs: vec!["a/b".to_owned(); 1_000],
+        ..text("needle")
+    };
+    let workspace = Workspace::new(tree.options());
+    assert_eq!(workspace.search(query).unwrap_err().code, Code::InvalidArgument);
+}
+
+#[test]
 fn globs_with_a_dot_are_relative_to_the_base() {
     let tree = tree();
     assert_found(&tree, &["./src/*.ts"], &[], &["src/b.ts"]);

@@ -41,6 +41,21 @@ fn directories(count: u64, names: &[&str]) -> SkippedDirectories {
 }
 
 #[test]
+fn a_hidden_entry_that_rules_admit_is_found_in_a_named_directory() {
+    let tree = Tree::new(&[
+        ("c/.ignore", "/*\n!/.github\n"),
+        ("c/.github/w.yml", "needle\n"),
+        ("c/README", "needle\n"),
+        ("d/.ignore", "*\n!.gitkeep\n"),
+        ("d/.gitkeep", ""),
+        ("d/a.txt", "needle\n"),
+    ]);
+    let named = |path: &str| SearchQuery { paths: vec![path.into()], ..text("needle") };
+    assert_eq!(paths(&tree.search(&named("c"))), ["c/.github/w.yml", "c/README"]);
+    assert_eq!(paths(&tree.search(&named("d"))), ["d/a.txt"]);
+}
+
+#[test]
 fn what_is_skipped_is_counted_by_reason() {
     let found = tree().search(&text("needle"));
     assert_eq!(paths(&found), Vec::<String>::new());
