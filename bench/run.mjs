@@ -79,7 +79,7 @@ const OTHERS = {
   },
   tokens: {
     run: 'node bench/tokens/run.mjs',
-    does: '[NAME=]REPOSITORY…: tokens that a model reads and writes for whole tasks, in several ways of editing; --write writes bench/tokens.md',
+    does: '[NAME=]REPOSITORY…: tokens that a model reads and writes for whole tasks, in several ways of editing; --outputs plays only those that start from the output of a tool; --write writes bench/tokens.md',
     needs: 'the addon, git, patch, diff; network and 400 MB the first time',
     takes: '10 minutes for 200 commits',
   },

@@ -1,6 +1,6 @@
 // The page of `npm run bench -- tokens`.
 
-import { LINES_READ } from './tasks.mjs'
+import { LINES_NEAR, LINES_READ } from './tasks.mjs'
 
 /** @import { End, Task } from './tasks.mjs' */
 
@@ -10,8 +10,11 @@ import { LINES_READ } from './tasks.mjs'
  * @property {string} task
  * @property {string} scheme
  * @property {Tokens[]} tokens by tokenizer
+ * @property {number[]} given the tokens of an output, by tokenizer
  * @property {Record<End, number>} ends
  * @property {number} rounds edit calls per task
+ * @property {number} calls all calls per task
+ * @property {number} atOnce tasks that one call completes
  */
 
 /** The scheme that the others are compared with. */
@@ -41,6 +44,24 @@ ${sections.join('\n\n')}
 `
 }
 
+/**
+ * A page with other sections for tasks at its end.
+ * @param {string} page
+ * @param {Row[]} rows
+ * @param {Task[]} tasks
+ */
+export function withSections(page, rows, tasks) {
+  const at = page.indexOf(`\n\n${headingOf(tasks[0])}`)
+  const before = at < 0 ? page.trimEnd() : page.slice(0, at)
+  return `${[before, ...tasks.map((task) => sectionOf(task, rows))].join('\n\n')}\n`
+}
+
+/** @param {Task} task */
+const headingOf = ({ name }) => `## ${name[0].toUpperCase()}${name.slice(1)}\n`
+
+const OUTPUTS =
+  'A tool printed an output about one mistake in a file ([failures.jsonl](tokens/failures.jsonl): the outputs, files and commands). The mistakes were made by hand. Hosts append to the output the lines that it names, with anchors, which are counted as *read*.'
+
 /** @type {Record<string, string>} */
 const ABOUT = {
   'one edit': `One change of the commit, after reading ${LINES_READ} lines with it in the middle.`,
@@ -51,37 +72,49 @@ const ABOUT = {
     'Functions of 36 to 44 lines, all calls counted as *read*. All find the function by the same search. Anchors move its block, with the comments directly above it, in one operation; the file tag cuts and puts a block, whose end it is given. Exact text and the diff read the function and the end of the other file.',
   'a function found and changed':
     'Files of 800 to 1,300 lines, of each the first three functions, which get one more line. Anchors read the file folded, then the function. The others read the whole file.',
+  'from the output of a tool to the edit, with reads of whole files': `${OUTPUTS} All schemes read the whole file that they edit, anchors only if the output does not name the lines.`,
+  'from the output of a tool to the edit, with reads of 30 lines': `As before, but all read ${LINES_NEAR} lines, with the edit in the middle, also where the output does not say where that is.`,
+  'from the output of a tool to the edit, quoting the output':
+    'As before, but exact text is written without a read where the output quotes all lines that it needs. Some agents, such as Claude Code, refuse that.',
 }
 
 /** @param {Task} task @param {Row[]} rows */
-function sectionOf({ name, count }, rows) {
+function sectionOf(task, rows) {
+  const { name, count, outputs } = task
   const own = rows.filter(({ task }) => task === name)
   const peer = own.find(({ scheme }) => scheme === PEER)
   if (!peer) throw new Error(`there is no row for ${PEER}`)
-  const table = own.map(({ scheme, tokens, ends, rounds }) => {
+  const table = own.map(({ scheme, tokens, given, ends, rounds, calls }) => {
     const [{ read, write, answer }] = tokens
     const totals = tokens.map(totalOf)
-    const ratios = totals.map((total, at) => (total / totalOf(peer.tokens[at])).toFixed(2))
+    const ratiosWith = (/** @type {(at: number) => number} */ more) =>
+      totals.map((total, at) => (total + more(at)) / (totalOf(peer.tokens[at]) + more(at)))
+    const shown = (/** @type {number[]} */ ratios) => ratios.map((one) => one.toFixed(2)).join(', ')
     const cells = [
       scheme,
       ...[read, write, answer].map(Math.round),
       totals.map(Math.round).join(', '),
-      ratios.join(', '),
-      rounds === 0 ? '' : rounds.toFixed(2),
+      shown(ratiosWith(() => 0)),
+      ...(outputs ? [shown(ratiosWith((at) => given[at])), calls.toFixed(2)] : []),
+      ...(outputs ? [] : [rounds === 0 ? '' : rounds.toFixed(2)]),
       ends.right,
       ends.wrong,
       ends.refused,
     ]
     return `| ${cells.join(' | ')} |`
   })
-  return `## ${name[0].toUpperCase()}${name.slice(1)}
+  const columns = outputs ? 'ratio with the output | calls' : 'calls that edit'
+  return `${headingOf(task)}
+${ABOUT[name]} ${count} cases.${outputs ? ` ${givenOf(own)}` : ''}
 
-${ABOUT[name]} ${count} cases.
-
-| scheme | read | write | answer | total (o200k, Llama 3) | ratio | calls that edit | right | wrong | refused |
-|---|---|---|---|---|---|---|---|---|---|
+| scheme | read | write | answer | total (o200k, Llama 3) | ratio | ${columns} | right | wrong | refused |
+|---|---|---|---|---|---|${outputs ? '---|' : ''}---|---|---|---|
 ${table.join('\n')}`
 }
 
 /** @param {Tokens} tokens */
 const totalOf = ({ read, write, answer }) => read + write + answer
+
+/** What the cases start from. @param {Row[]} rows */
+const givenOf = ([{ given, atOnce }]) =>
+  `An output has ${given.map(Math.round).join(', ')} tokens, which only the ratio with the output counts. After ${atOnce} of the outputs anchors edit at once.`

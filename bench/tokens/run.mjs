@@ -4,23 +4,24 @@
 //
 //   --commits N commits in total: 200
 //   --seed TEXT draws others
-//   --write     writes bench/tokens.md
+//   --outputs   only the tasks that start from the output of a tool, without repositories
+//   --write     writes bench/tokens.md, or with --outputs the sections of these tasks
 
 import { execFileSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { installPackages } from '../../scripts/packages.mjs'
 import { randomFrom } from '../edit/history/random.mjs'
 import { changeOf, functionsIn, pairsIn } from './draw.mjs'
-import { pageOf } from './page.mjs'
+import { pageOf, withSections } from './page.mjs'
 import { diff } from './players/diff.mjs'
 import { exact } from './players/exact.mjs'
 import { hashline } from './players/hashline.mjs'
 import { publishedIn } from './players/published.mjs'
 import { arrows, numbered, plain } from './players/views.mjs'
-import { editing, finding, moving } from './tasks.mjs'
+import { editing, finding, fixing, moving } from './tasks.mjs'
 
 /** @import { Found } from './draw.mjs' */
 /** @import { Row } from './page.mjs' */
@@ -38,6 +39,7 @@ const { values, positionals } = parseArgs({
   options: {
     commits: { type: 'string', default: '200' },
     seed: { type: 'string', default: '1' },
+    outputs: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
   },
 })
@@ -71,20 +73,35 @@ const schemes = [
   publishedIn(packages),
 ]
 
-const tasks = await tasksOf(randomFrom(values.seed, 'tokens'))
+/** Outputs as the tools printed them. */
+const failures = readFileSync(new URL('failures.jsonl', import.meta.url), 'utf8')
+  .trimEnd()
+  .split('\n')
+  .map((row) => JSON.parse(row))
+const fixes = [
+  fixing('from the output of a tool to the edit, with reads of whole files', failures, 'whole'),
+  fixing('from the output of a tool to the edit, with reads of 30 lines', failures, 'near'),
+  fixing('from the output of a tool to the edit, quoting the output', failures, 'quoted'),
+]
+const drawn = values.outputs ? [] : await tasksOf(randomFrom(values.seed, 'tokens'))
+const tasks = [...drawn, ...fixes]
 /** @type {Row[]} */
 const rows = []
 for (const task of tasks) {
-  for (const scheme of schemes) rows.push(await rowOf(task, scheme))
+  for (const scheme of [...schemes, ...(task.schemes ?? [])]) rows.push(await rowOf(task, scheme))
 }
 for (const { end } of schemes) end?.()
-const heads = repositories.map(({ name, path }) => {
-  const args = ['-C', path, 'rev-parse', '--short=10', 'HEAD']
-  return `${name} at ${execFileSync('git', args, { encoding: 'utf8' }).trim()}`
-})
-const text = pageOf(rows, tasks, { heads, seed: values.seed, commits: Number(values.commits) })
+const text = values.outputs ? withSections(readFileSync(page, 'utf8'), rows, tasks) : wholePage()
 if (values.write) writeFileSync(page, text)
 else console.log(text)
+
+function wholePage() {
+  const heads = repositories.map(({ name, path }) => {
+    const args = ['-C', path, 'rev-parse', '--short=10', 'HEAD']
+    return `${name} at ${execFileSync('git', args, { encoding: 'utf8' }).trim()}`
+  })
+  return pageOf(rows, tasks, { heads, seed: values.seed, commits: Number(values.commits) })
+}
 
 /** @param {ReturnType<typeof randomFrom>} random @returns {Promise<Task[]>} */
 async function tasksOf(random) {
@@ -129,11 +146,15 @@ async function rowOf(task, scheme) {
   /** @type {Record<End, number>} */
   const ends = { right: 0, wrong: 0, refused: 0 }
   const sums = tokenizers.map(() => ({ read: 0, write: 0, answer: 0 }))
-  let rounds = 0
+  const given = tokenizers.map((count) => mean(task.outputs ?? [], count))
+  let [rounds, calls, atOnce] = [0, 0, 0]
   for (let at = 0; at < task.count; at++) {
     const { reads, edits, end } = await task.play(scheme, at)
     ends[end]++
     rounds += edits.length
+    const ofCase = reads.filter(({ args }) => args !== '').length + edits.length
+    calls += ofCase
+    atOnce += ofCase === 1 && end === 'right' ? 1 : 0
     for (const [which, count] of tokenizers.entries()) {
       const sum = (/** @type {string[]} */ texts) => texts.reduce((all, one) => all + count(one), 0)
       sums[which].read += sum(reads.flatMap(({ args, text }) => [args, text]))
@@ -146,5 +167,11 @@ async function rowOf(task, scheme) {
     write: write / task.count,
     answer: answer / task.count,
   }))
-  return { task: task.name, scheme: scheme.name, tokens, ends, rounds: rounds / task.count }
+  const means = { rounds: rounds / task.count, calls: calls / task.count }
+  return { task: task.name, scheme: scheme.name, tokens, given, ends, atOnce, ...means }
+}
+
+/** @param {string[]} texts @param {(text: string) => number} count */
+function mean(texts, count) {
+  return texts.reduce((sum, text) => sum + count(text), 0) / Math.max(1, texts.length)
 }

@@ -1,6 +1,7 @@
 // Replacement of exact text with the edit tool of pi, for texts shown in several ways.
 
 import { fileURLToPath } from 'node:url'
+import { stripVTControlCharacters } from 'node:util'
 import { installPackages, laterNode } from '../../../scripts/packages.mjs'
 import { edited } from '../../edit/history/text.mjs'
 import { uniqueTextOf } from '../../misplacement/subjects/exact.mjs'
@@ -33,6 +34,10 @@ export function exact(name, view) {
       return {
         read,
         edit: (path, lines, edits) => replace(path, replacementsOf(lines, edits)),
+        canQuote: (output, lines, edits) =>
+          replacementsOf(lines, edits)
+            .flatMap(({ old_text }) => old_text.split('\n'))
+            .every((line) => stripVTControlCharacters(output).includes(line)),
         move: async (body, other) => {
           const { path, first, last } = body
           const { lines } = linesIn(cwd, path)

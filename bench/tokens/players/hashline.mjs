@@ -2,7 +2,8 @@
 
 import { join } from 'node:path'
 import { HashSession } from 'hashline-native'
-import { hashTools } from 'hashline-native/tools'
+import { annotation, hashTools } from 'hashline-native/tools'
+import { startOf } from '../../edit/history/text.mjs'
 
 /** @import { Edit } from '../../edit/history/text.mjs' */
 /** @import { Body, Exchange, Player, Scheme, Window } from './player.mjs' */
@@ -13,6 +14,12 @@ import { hashTools } from 'hashline-native/tools'
  * @returns {Scheme}
  */
 export const hashline = (name, options) => ({ name, playerIn: (cwd) => playerIn(cwd, options) })
+
+/** Without the lines that a host appends to the output of a tool. @type {Scheme} */
+export const unannotated = {
+  name: 'anchors, without annotation',
+  playerIn: (cwd) => ({ ...playerIn(cwd, {}), annotated: undefined }),
+}
 
 /** @param {string} cwd @param {object} options @returns {Player} */
 function playerIn(cwd, options) {
@@ -67,6 +74,14 @@ function playerIn(cwd, options) {
 
   return {
     read,
+    annotated: async (output) => {
+      const text = await annotation(session, output)
+      for (const part of text.split(/^--- /m).slice(1))
+        learn(part.slice(0, part.indexOf(' ---')), part)
+      return { args: '', text }
+    },
+    hasSeen: (path, edits) =>
+      edits.every((edit) => linesOf(edit).every((line) => anchors.get(path)?.has(line))),
     edit: (path, _lines, edits) => {
       const operations = edits.map((edit) => operationOf(edit, (line) => anchorOf(path, line)))
       return call('apply', { path, operations })
@@ -84,6 +99,12 @@ function playerIn(cwd, options) {
     ],
   }
 }
+
+/** The lines whose anchors an edit needs, and those between. @param {Edit} edit */
+const linesOf = (edit) =>
+  'after' in edit
+    ? [edit.after]
+    : Array.from({ length: edit.last - startOf(edit) }, (_, at) => edit.first + at)
 
 /**
  * An edit as a model writes it: text as a string, and one line by one anchor. The path is given

@@ -19,6 +19,12 @@ import { split } from '../../edit/history/text.mjs'
  * @property {(path: string, window: Window) => Promise<Exchange>} read
  * @property {(path: string, lines: string[], edits: Edit[]) => Promise<Edited>} edit lines as they
  * were read
+ * @property {(output: string) => Promise<Exchange>} [annotated] what the host appends to the output
+ * of a tool
+ * @property {(path: string, edits: Edit[]) => boolean} [hasSeen] whether all lines were shown that
+ * edits replace
+ * @property {(output: string, lines: string[], edits: Edit[]) => boolean} [canQuote] whether an
+ * output has all lines that edits quote
  * @property {(body: Body, other: string) => Promise<Exchange[]>} move a function to the end of
  * another file, starting with a search for it
  * @property {(path: string, body: Body) => Promise<Exchange[]>} overview the reads that find a
