@@ -58,6 +58,7 @@ const GROUPS = {
   search: async () => (await import('./cases/search.mjs')).searchRows,
   apply: async () => (await import('./cases/apply.mjs')).applyRows,
   session: async () => (await import('./cases/session.mjs')).sessionRows,
+  tools: async () => (await import('./cases/tools.mjs')).toolRows,
   load: async () => (await import('./cases/load.mjs')).loadRows,
   ffi: async () => (await import('./cases/ffi.mjs')).ffiRows,
   cli: async () => (await import('./cases/cli.mjs')).cliRows,
