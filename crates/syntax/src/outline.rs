@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use memchr::memmem;
 use tree_sitter::Node;
 
 use crate::block::{extent, is_alone_at_start};
@@ -31,6 +32,22 @@ impl Source {
         let meter = &budget.meter();
         let outline = Outliner::new(self).run(meter);
         (!meter.is_spent()).then_some(outline)
+    }
+
+    /// The definitions whose text contains a part of a name, and so do those around them; `None` if
+    /// the search exceeds the budget. Most of the tree is not visited.
+    pub(crate) fn definitions_with(
+        &self,
+        part: &str,
+        budget: &Budget<'_>,
+    ) -> Option<Vec<Definition>> {
+        // Names have U+FFFD in place of invalid bytes.
+        if self.tree.is_none() || part.contains('\u{fffd}') {
+            return Some(self.outline(budget)?.definitions);
+        }
+        let meter = &budget.meter();
+        let definitions = Outliner::new(self).definitions_with(part, meter);
+        (!meter.is_spent()).then_some(definitions)
     }
 
     /// The first lines of the blocks around a line, outermost first; empty if the search exceeds
@@ -124,11 +141,43 @@ impl<'a> Outliner<'a> {
         self.finish()
     }
 
-    fn visit(&mut self, node: Node<'_>, depth: u32) {
-        let kinds = self.source.kinds();
+    fn definitions_with(mut self, part: &str, meter: &Meter<'_>) -> Vec<Definition> {
+        let Some(root) = self.source.root() else { return Vec::new() };
+        let found: Vec<usize> = memmem::find_iter(&self.source.text, part).collect();
+        // The matches do not overlap, so another one in a node overlaps with one of them.
+        let has_part = |node: Node<'_>| {
+            let next = found.partition_point(|at| at + part.len() <= node.start_byte());
+            found.get(next).is_some_and(|&at| at < node.end_byte())
+        };
+        let mut walk = Walk::new(root, meter);
+        loop {
+            let (node, depth) = (walk.node(), walk.depth());
+            self.leave_to(depth);
+            let has_next = if has_part(node) {
+                self.definition(node, depth);
+                walk.advance()
+            } else {
+                // It can be an attribute of the next node.
+                self.is_marked_as_test(node, depth);
+                walk.advance_past()
+            };
+            if !has_next {
+                break;
+            }
+        }
+        self.outline.definitions
+    }
+
+    /// Ends the definitions that do not contain the next node.
+    fn leave_to(&mut self, depth: u32) {
         while self.ancestors.last().is_some_and(|&(open, _)| open >= depth) {
             self.ancestors.pop();
         }
+    }
+
+    fn visit(&mut self, node: Node<'_>, depth: u32) {
+        let kinds = self.source.kinds();
+        self.leave_to(depth);
         if is_one_of(node, kinds.comments) {
             self.comment(node);
             return;
@@ -263,9 +312,12 @@ impl<'a> Outliner<'a> {
         self.ancestors.push((depth, self.outline.definitions.len() - 1));
     }
 
-    /// Whether an attribute above marks this as a test.
+    /// Whether an attribute above marks this as a test. Comments may be between them.
     fn is_marked_as_test(&mut self, node: Node<'_>, depth: u32) -> bool {
         let Tests::Attributes(words) = self.source.kinds().tests else { return false };
+        if is_one_of(node, self.source.kinds().comments) {
+            return false;
+        }
         if is_one_of(node, self.source.kinds().attributes) {
             if names_test(&self.source.slice(node), words) {
                 self.test_attribute_depth = Some(depth);

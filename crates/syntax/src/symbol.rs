@@ -57,10 +57,10 @@ impl Source {
     /// The definitions with a name, sorted by their first lines; `None` if the search exceeds the
     /// budget. Tests count only if nothing else has the name, and so do secondary definitions.
     pub fn symbols(&self, name: &SymbolName, budget: &Budget<'_>) -> Option<Vec<Symbol>> {
-        let outline = self.outline(budget)?;
+        let definitions = self.definitions_with(name.last(), budget)?;
         let mut found: Vec<(&Definition, String)> = Vec::new();
         let mut around: Vec<&Definition> = Vec::new();
-        for definition in &outline.definitions {
+        for definition in &definitions {
             around.truncate(definition.depth as usize);
             let inner = &around[around.len().saturating_sub(PATH_LIMIT)..];
             if name.matches(inner, definition) {

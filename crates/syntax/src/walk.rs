@@ -35,6 +35,16 @@ impl<'tree, 'm> Walk<'tree, 'm> {
             self.depth += 1;
             return true;
         }
+        self.leave()
+    }
+
+    /// Moves to the next node that is not within this one; `false` at the end, or if the budget is
+    /// spent.
+    pub fn advance_past(&mut self) -> bool {
+        self.meter.step() && self.leave()
+    }
+
+    fn leave(&mut self) -> bool {
         while !self.cursor.goto_next_sibling() {
             if !self.cursor.goto_parent() {
                 return false;

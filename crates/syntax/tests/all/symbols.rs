@@ -38,6 +38,37 @@ fn definitions_are_found_by_their_names() {
 }
 
 #[test]
+fn every_definition_of_an_outline_is_found() {
+    for (file, text) in SAMPLES {
+        let source = parse(file, text);
+        let definitions = source.outline(&budget()).unwrap().definitions;
+        for one in &definitions {
+            let Some(name) = SymbolName::parse(&one.name) else { continue };
+            // Tests and secondary definitions count only if nothing else has the name.
+            let rank = (one.is_secondary, one.is_test);
+            let others = definitions.iter().filter(|other| other.name == one.name);
+            if others.map(|other| (other.is_secondary, other.is_test)).min() != Some(rank) {
+                continue;
+            }
+            let symbols = source.symbols(&name, &budget()).unwrap();
+            let has_it =
+                symbols.iter().any(|symbol| (symbol.start..=symbol.last).contains(&one.first));
+            assert!(has_it, "{file}: {} in line {}: {symbols:?}", one.name, one.first);
+        }
+    }
+}
+
+#[test]
+fn only_nodes_with_the_name_are_visited_and_tests_are_known() {
+    let text =
+        "fn aba() {}\nmod m {\n    // ababa\n    #[test]\n    // Why.\n    fn ababa() {}\n}\n";
+    assert_eq!(found("a.rs", text, "aba"), ["aba 1-1"]);
+    assert_eq!(found("a.rs", text, "ababa"), ["m.ababa 6-6"]);
+    let text = format!("{text}mod n {{\n    fn ababa() {{}}\n}}\n");
+    assert_eq!(found("a.rs", &text, "ababa"), ["n.ababa 9-9"]);
+}
+
+#[test]
 fn names_are_compared_as_wholes() {
     for name in ["Que", "queue", "ush", "push.Queue", "Stack.push", "Queue.push.push", "items"] {
         assert_eq!(found("a.js", JAVASCRIPT, name), [] as [&str; 0], "{name}");
