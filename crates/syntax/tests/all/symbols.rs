@@ -63,7 +63,7 @@ fn only_nodes_with_the_name_are_visited_and_tests_are_known() {
     let text =
         "fn aba() {}\nmod m {\n    // ababa\n    #[test]\n    // Why.\n    fn ababa() {}\n}\n";
     assert_eq!(found("a.rs", text, "aba"), ["aba 1-1"]);
-    assert_eq!(found("a.rs", text, "ababa"), ["m.ababa 6-6"]);
+    assert_eq!(found("a.rs", text, "ababa"), ["m.ababa 3-6"]);
     let text = format!("{text}mod n {{\n    fn ababa() {{}}\n}}\n");
     assert_eq!(found("a.rs", &text, "ababa"), ["n.ababa 9-9"]);
 }
