@@ -221,7 +221,7 @@ async function contentOf(answer) {
  * @param {{ kind: string, path: string, error?: { code: string } }} file
  */
 function isForHost({ kind, path, error }) {
-  if (kind === 'image' || kind === 'binary') return true
+  if (kind === 'image' || kind === 'binary' || kind === 'directory') return true
   return (
     error?.code === 'NOT_A_FILE' || (error !== undefined && /^[a-z][a-z\d+.-]*:\/\//i.test(path))
   )
