@@ -1462,13 +1462,13 @@ test('a zod shape creates a zod type for each field', () => {
     Object.fromEntries(Object.entries(toZodShape(z, tool)).map(([name, { text }]) => [name, text]))
   assert.deepEqual(texts(read), {
     path: 'string',
-    symbol: 'string? described',
+    symbol: 'string?',
     start_line: 'integer?',
     max_lines: 'integer?',
     columns: '[integer]? described',
-    fold: 'boolean? described',
-    open: '[string]? described',
-    encoding: 'string? described',
+    fold: 'boolean?',
+    open: '[string]?',
+    encoding: 'string?',
     more_paths: '[string]?',
   })
   assert.deepEqual(texts(apply), { path: 'string? described', operations: '[{op,path}]' })

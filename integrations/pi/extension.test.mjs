@@ -93,11 +93,11 @@ const withAgent = (steps, body, place = () => join(placePlugin(FOLDER, AGENT), '
 
 /**
  * Prints the number of characters in the descriptions of the tools of pi that the extension
- * replaces; with its lists of files, also `find` and `ls`.
+ * replaces.
  */
 const SIZE_OF_PI = `
 let sum = 0
-for (const name of ['Read', 'Grep', 'Find', 'Ls', 'Edit', 'Write']) {
+for (const name of ['Read', 'Grep', 'Edit', 'Write']) {
   const path = './node_modules/@earendil-works/pi-coding-agent/dist/core/tools/'
   const module = await import(path + name.toLowerCase() + '.js')
   const { description, parameters } = module['create' + name + 'Tool']('.')

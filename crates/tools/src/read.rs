@@ -27,14 +27,14 @@ pub const MAX_LINES: Field =
     Field::new("max_lines", Kind::Count, "").aliases(&["limit", "maxLines"]);
 const MORE_PATHS: Field =
     Field::new("more_paths", Kind::Texts, "").aliases(&["paths", "files", "morePaths"]);
-const COLUMNS: Field = Field::new("columns", Kind::Counts, "Of long lines, like [2001, 4000]");
+const COLUMNS: Field = Field::new("columns", Kind::Counts, "Like [2001, 4000]");
 
-const SYMBOL: Field = Field::new("symbol", Kind::Text, "Like Parser.parse");
-const FOLD: Field = Field::new("fold", Kind::Flag, "Definitions alone");
-const OPEN: Field = Field::new("open", Kind::Texts, "Folded lines, like [\"14-80\"]");
+const SYMBOL: Field = Field::new("symbol", Kind::Text, "");
+const FOLD: Field = Field::new("fold", Kind::Flag, "");
+const OPEN: Field = Field::new("open", Kind::Texts, "");
 
 /// For files that do not say their encoding.
-pub const ENCODING: Field = Field::new("encoding", Kind::Name, "If the guess is wrong");
+pub const ENCODING: Field = Field::new("encoding", Kind::Name, "");
 
 /// The same in tools whose calls rarely need it: what a read has shown is known.
 pub const UNLISTED_ENCODING: Field = Field::unlisted(ENCODING.name, ENCODING.kind);
@@ -66,7 +66,7 @@ fn tool_text(options: &ToolsOptions, dialect: &Dialect) -> ToolText {
     ToolText {
         description: format!(
             "Reads files, and lists directories. {rows} \
-             A source over {limits} is folded to definitions and rows like 14-80 … 67 lines; open shows those. Images are shown."
+             A source over {limits} is folded to definitions and rows like 14-80 … 67 lines; open shows those."
         ),
         snippet: format!("Read files, each line with {locator} that {apply} edits by"),
         guidelines: vec![format!(

@@ -2,8 +2,8 @@
 
 use hashline_core::host::{Turn, Value};
 use hashline_core::{
-    Code, Context, Dialect, Error, FoundFiles, MAX_MATCHES, Query, SearchOutput, SearchQuery,
-    SearchResult,
+    Code, Context, Dialect, Error, FoundFiles, MAX_MATCHES, Query, SEARCH_FILES, SearchOutput,
+    SearchQuery, SearchResult,
 };
 use serde_json::Value as Json;
 
@@ -17,10 +17,10 @@ use crate::tool::{
     Answer, Call, Names, Tool, ToolText, ToolsOptions, line_form, locator_noun, without_text,
 };
 
-const PATTERN: Field = Field::new("pattern", Kind::Text, "Without one, files are listed")
-    .aliases(&["query", "search"]);
+const PATTERN: Field =
+    Field::new("pattern", Kind::Text, "Without: lists files").aliases(&["query", "search"]);
 const SYMBOL: Field =
-    Field::new("symbol", Kind::Text, "Definitions, like Parser.parse").aliases(&["name"]);
+    Field::new("symbol", Kind::Text, "Definitions, like A.run").aliases(&["name"]);
 const LITERAL: Field = Field::new("literal", Kind::Flag, "");
 const CASE_SENSITIVE: Field =
     Field::new("case_sensitive", Kind::Flag, "").aliases(&["caseSensitive"]);
@@ -38,12 +38,13 @@ const CONTEXT: Field = Field::new("context", Kind::Count, "");
 const MATCHES: Field = Field::new("max_matches", Kind::Count, "At most {}")
     .counting(MAX_MATCHES)
     .aliases(&["limit", "maxMatches"]);
-const ENCLOSING: Field = Field::new("enclosing", Kind::Flag, "Show what encloses each match");
-const HIDDEN: Field = Field::new("hidden", Kind::Flag, "");
+const ENCLOSING: Field = Field::new("enclosing", Kind::Flag, "");
+// A path that a call names is searched although it is hidden.
+const HIDDEN: Field = Field::unlisted("hidden", Kind::Flag);
 const OUTPUT: Field = Field::new("output", Kind::Word(&["lines", "files", "count"]), "")
     .aliases(&["output_mode", "outputMode"]);
-const SIZES: Field = Field::new("sizes", Kind::Flag, "");
-const SKIP: Field = Field::new("skip", Kind::Count, "Of a list").aliases(&["offset"]);
+const SIZES: Field = Field::unlisted("sizes", Kind::Flag);
+const SKIP: Field = Field::new("skip", Kind::Count, "").aliases(&["offset"]);
 
 pub static SEARCH: Tool = Tool {
     title: "Search",
@@ -70,15 +71,12 @@ pub static SEARCH: Tool = Tool {
 
 const MAX_CONTEXT_LINES: u64 = 20;
 
-/// The most files of a list; without `max_matches` there are as many as matches.
-const MAX_FILES: u64 = 1000;
-
 fn tool_text(options: &ToolsOptions, dialect: &Dialect) -> ToolText {
     let Names { read, search, apply, .. } = &options.names;
     let (line, locator) = (line_form(dialect), locator_noun(dialect));
     ToolText {
         description: format!(
-            "Searches files for lines that match a regular expression; skips ignored and binary ones. \
+            "Searches files for lines that match a regular expression; skips ignored ones. \
              Lines come as {line}, so {apply} can edit them without a {read}."
         ),
         snippet: format!("Search files for lines, each shown with {locator} that {apply} edits by"),
@@ -114,7 +112,7 @@ pub fn query(call: &Call<'_>, given: &mut Arguments<'_>) -> Result<SearchQuery, 
         case_sensitive: given.flag(CASE_SENSITIVE.name)?,
     };
     let is_list = output != SearchOutput::Lines;
-    let limit = given.count(MATCHES.name, 1, if is_list { MAX_FILES } else { max })?;
+    let limit = given.count(MATCHES.name, 1, if is_list { SEARCH_FILES } else { max })?;
     let skip = given.count(SKIP.name, 0, MAX_COUNT)?.unwrap_or(0);
     if skip > 0 && !is_list {
         let message = "the field skip is for lists of files: narrow pattern, paths or globs";
@@ -236,7 +234,7 @@ fn no_match(query: &SearchQuery, found: &SearchResult) -> String {
 /// The last row of a list: how many files there are, and how to see the others.
 fn list_end(count: &str, list: &FoundFiles) -> String {
     match list.next {
-        Some(next) => format!("({count}. Go on with {} {next}.)", SKIP.name),
+        Some(next) => format!("({count}. Continue with {} {next}.)", SKIP.name),
         None => format!("({count})"),
     }
 }
