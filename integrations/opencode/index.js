@@ -48,8 +48,9 @@ const server = async (input, options = {}) => {
       )
     },
     'tool.execute.before': async ({ tool, callID }, { args }) => {
-      if (tool === 'bash') sessions.begin(callID)
-      if (tool !== 'bash' || options.guard === false) return
+      if (tool !== 'bash') return
+      sessions.begin(callID)
+      if (options.guard === false) return
       if (typeof args.command !== 'string') throw new Error('Blocked: the command is not a string.')
       const { cwd } = sessions.options
       const given = /** @type {CommandPolicy | undefined} */ (options.guard)
@@ -199,7 +200,8 @@ class Sessions {
   /** Records that a command begins. @param {string} callID */
   begin(callID) {
     // A call that was aborted has no result.
-    if (this.begun.size >= MAX_RUNNING) this.begun.clear()
+    const [oldest] = this.begun.keys()
+    if (this.begun.size >= MAX_RUNNING) this.begun.delete(oldest)
     this.begun.set(callID, Date.now())
   }
 

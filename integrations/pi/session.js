@@ -125,7 +125,8 @@ export class Annotator {
   begin({ toolName, toolCallId }) {
     if (!SHELLS.includes(toolName) || !isAnnotating()) return
     // A call that was aborted has no result.
-    if (this.#begun.size >= MAX_RUNNING) this.#begun.clear()
+    const [oldest] = this.#begun.keys()
+    if (this.#begun.size >= MAX_RUNNING) this.#begun.delete(oldest)
     this.#begun.set(toolCallId, Date.now())
   }
 
