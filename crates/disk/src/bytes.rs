@@ -183,17 +183,7 @@ impl Document {
             Cow::Borrowed(_) => None,
             Cow::Owned(text) => Some(text),
         };
-        let (is_unknown, fingerprint) = (OnceLock::new(), None);
-        Ok(Document {
-            content,
-            charset,
-            bom_bytes,
-            decoded,
-            lossy,
-            origin,
-            is_unknown,
-            fingerprint,
-        })
+        Ok(Document::decoded(content, (charset, origin), bom_bytes, decoded, lossy))
     }
 
     /// A document whose encoding is guessed, unless it is UTF-8.
@@ -215,18 +205,19 @@ impl Document {
                 (Charset::Utf8, Some(text.into_owned()), true)
             }
         };
-        let (bom_bytes, origin) = (0, CharsetOrigin::Guessed);
+        Ok(Document::decoded(content, (charset, CharsetOrigin::Guessed), 0, decoded, lossy))
+    }
+
+    /// A document whose text is `decoded`, or the bytes after the byte order mark.
+    fn decoded(
+        content: Content,
+        (charset, origin): (Charset, CharsetOrigin),
+        bom_bytes: usize,
+        decoded: Option<Vec<u8>>,
+        lossy: bool,
+    ) -> Document {
         let (is_unknown, fingerprint) = (OnceLock::new(), None);
-        Ok(Document {
-            content,
-            charset,
-            bom_bytes,
-            decoded,
-            lossy,
-            origin,
-            is_unknown,
-            fingerprint,
-        })
+        Document { content, charset, bom_bytes, decoded, lossy, origin, is_unknown, fingerprint }
     }
 
     /// The whole file, byte order mark included.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use unicode_normalization::UnicodeNormalization;
 
-/// In what a name differs from another one. The first kinds are the likelier mistakes.
+/// How a name differs from another one, the most likely mistakes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Difference {
     /// The Unicode normalization: `ü` is one code point in NFC and two in NFD.
@@ -61,7 +61,7 @@ impl<'n> NameMatcher<'n> {
         self.name
     }
 
-    /// In what a name differs; `None` if it is the same name, or is not alike.
+    /// How another name differs from this one; `None` if it is the same or not similar.
     pub fn difference(&self, other: &str) -> Option<Difference> {
         if other == self.name {
             return None;

@@ -11,9 +11,9 @@ use serde_json::Value as Json;
 
 use crate::apply::answer_of;
 use crate::arguments::Repairs;
-use crate::path::path_of_url;
 use crate::tool::{Answer, ToolKind};
 use crate::tools::{ToolResult, Tools};
+use hashline_core::host::path_of_url;
 
 /// The result of a call, or an edit that is written and not answered yet.
 pub enum Step {

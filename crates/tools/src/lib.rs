@@ -43,7 +43,6 @@ pub use arguments::{Repair, Rule};
 pub use bounds::AnswerLimits;
 pub use named::NamedFiles;
 pub use operations::operation_names;
-pub use path::path_of_url;
 pub use preview::{
     LineSpan, Omission, OmissionReason, PREVIEW_TEXT_BYTES, PendingOperation, Preview,
     PreviewedFile, Refusal,

@@ -2,8 +2,7 @@
 
 use std::path::is_separator;
 
-use hashline_core::host::Value;
-use percent_encoding::percent_decode_str;
+use hashline_core::host::{Value, path_of_url};
 use serde_json::Value as Json;
 
 use crate::arguments::{CallError, Repairs, Rule, malformed, noun};
@@ -172,27 +171,6 @@ fn unmentioned(
 
 fn is_file_url(path: &str) -> bool {
     path.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("file://"))
-}
-
-/// The path of a `file:` URL of this machine.
-pub fn path_of_url(url: &str) -> Option<String> {
-    let (scheme, rest) = url.split_once("://")?;
-    let (host, path) = rest.split_at(rest.find('/')?);
-    let is_local = host.is_empty() || host.eq_ignore_ascii_case("localhost");
-    if !scheme.eq_ignore_ascii_case("file") || !is_local {
-        return None;
-    }
-    let path = path.split(['?', '#']).next()?;
-    // An escaped slash would be part of a file name, where no system allows one.
-    if path.to_ascii_lowercase().contains("%2f") {
-        return None;
-    }
-    let path = percent_decode_str(path).decode_utf8().ok()?;
-    if path.contains('\0') {
-        return None;
-    }
-    let is_drive = cfg!(windows) && path.as_bytes().get(2) == Some(&b':');
-    Some(path[usize::from(is_drive)..].to_owned())
 }
 
 #[cfg(test)]

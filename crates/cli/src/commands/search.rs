@@ -51,7 +51,7 @@ fn find(call: &mut Call<'_>, args: &Search) -> Result<SearchResult, Failure> {
     query.paths.retain(|path| !is_standard_input(path));
     let is_piped = query.paths.len() < named;
     if is_piped && query.output == SearchOutput::List {
-        let message = "standard input is in no directory: --files lists files on disk";
+        let message = "--files lists files on disk, and standard input is not one";
         return Err(Error::argument(message).into());
     }
     if is_piped && query.paths.is_empty() {
@@ -129,7 +129,15 @@ fn add_standard_input(
     };
     found.files_searched += 1;
     if query.output != SearchOutput::Lines {
-        add_to_list(query, found, shown.match_count.unwrap_or_default(), bytes.len());
+        if let Some(match_count) = shown.match_count.filter(|&count| count > 0) {
+            let counts = query.output == SearchOutput::Count;
+            let file = FoundFile {
+                path: STANDARD_INPUT.to_owned(),
+                match_count: counts.then_some(match_count),
+                bytes: query.sizes.then_some(bytes.len() as u64),
+            };
+            found.list_file(query, file);
+        }
         return Ok(());
     }
     let truncated = shown.next_line.is_some() || shown.is_line_cut;
@@ -155,33 +163,6 @@ fn add_standard_input(
         rows: shown.rows,
     });
     Ok(())
-}
-
-/// Adds standard input to a list if it has matches.
-fn add_to_list(query: &SearchQuery, found: &mut SearchResult, match_count: u64, bytes: usize) {
-    let Some(list) = found.list.as_mut().filter(|_| match_count > 0) else { return };
-    let counts = query.output == SearchOutput::Count;
-    let file = FoundFile {
-        path: STANDARD_INPUT.to_owned(),
-        match_count: counts.then_some(match_count),
-        bytes: query.sizes.then_some(bytes as u64),
-    };
-    list.file_count += 1;
-    if counts {
-        list.match_count = Some(list.match_count.unwrap_or_default() + match_count);
-    }
-    let is_shown = list.file_count > query.skip && (list.files.len() as u64) < query.max_files;
-    if !is_shown || list.next.is_some() {
-        let next = query.skip + list.files.len() as u64;
-        list.next = list.next.or((list.file_count > query.skip).then_some(next));
-        found.truncated |= list.next.is_some();
-        return;
-    }
-    if !found.text.is_empty() {
-        found.text.push('\n');
-    }
-    found.text += &file.row();
-    list.files.push(file);
 }
 
 fn exit_of(found: &SearchResult) -> Exit {

@@ -128,7 +128,7 @@ impl FoldedText<'_> {
     }
 }
 
-/// The most bytes of names in the row of a fold.
+/// Maximum number of bytes of names in the row of a fold.
 const NAMES_LIMIT_BYTES: usize = 60;
 
 /// The names of the outermost definitions that start in folded lines.

@@ -25,6 +25,15 @@ pub fn with_near_names(base: &Base, path: &str, error: Error) -> Error {
     }
 }
 
+/// The question whether one of these names was meant, to append to a message; `None` without names.
+pub fn did_you_mean(names: &[String]) -> Option<String> {
+    match names {
+        [] => None,
+        [one] => Some(format!(". Did you mean {one}?")),
+        [names @ .., last] => Some(format!(". Did you mean {} or {last}?", names.join(", "))),
+    }
+}
+
 /// What to append to the message that there is no file at `path`.
 pub fn near_names(base: &Base, path: &str) -> Option<String> {
     // A search may name a directory with a separator at the end.
@@ -40,11 +49,7 @@ pub fn near_names(base: &Base, path: &str) -> Option<String> {
     let alike = most_alike(&name, &entries, missing_below > 0);
     let shown: Vec<String> =
         alike.into_iter().map(|near| shown(base, &near, first, below)).collect();
-    let meant = match shown.as_slice() {
-        [] => String::new(),
-        [one] => format!(". Did you mean {one}?"),
-        [names @ .., last] => format!(". Did you mean {} or {last}?", names.join(", ")),
-    };
+    let meant = did_you_mean(&shown).unwrap_or_default();
     let lacking = if missing_below > 0 { no_directory(first) } else { String::new() };
     Some(lacking + &meant).filter(|note| !note.is_empty())
 }

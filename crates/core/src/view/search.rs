@@ -305,13 +305,17 @@ pub fn search_hashed<W: Send + Sync>(
         }
     }
     let PartialResult { mut result, witnessed, .. } = partial;
-    result.errors =
-        result.errors.into_iter().map(|error| error.spelled(scope.host.spelling)).collect();
-    result
-        .errors
-        .sort_by(|one, other| (&one.path, &*one.message).cmp(&(&other.path, &*other.message)));
+    result.errors = sorted_errors(scope, result.errors);
     result.errors.dedup_by(|one, other| one.message == other.message);
     Ok((result, witnessed))
+}
+
+/// Errors in the spelling of the host, by path.
+fn sorted_errors(scope: &Scope<'_>, errors: Vec<Error>) -> Vec<Error> {
+    let mut errors: Vec<Error> =
+        errors.into_iter().map(|error| error.spelled(scope.host.spelling)).collect();
+    errors.sort_by(|a, b| (&a.path, &*a.message).cmp(&(&b.path, &*b.message)));
+    errors
 }
 
 /// At least about this number of truncated lines should fit into the text of a search.

@@ -3,6 +3,7 @@
 use hashline_syntax::{Budget, Source, Symbol, SymbolName, language_of};
 use serde::Serialize;
 
+use super::near::did_you_mean;
 use hashline_base::error::{Code, Error, Result};
 use hashline_disk::names::NameMatcher;
 use hashline_lines::anchor::quote;
@@ -75,11 +76,8 @@ pub fn find(
         return Ok(found);
     }
     let near = near_names(&source, name, budget);
-    let advice = match near.as_slice() {
-        [] => "; read it with fold to see its definitions".to_owned(),
-        [one] => format!(". Did you mean {one}?"),
-        [names @ .., last] => format!(". Did you mean {} or {last}?", names.join(", ")),
-    };
+    let advice = did_you_mean(&near)
+        .unwrap_or_else(|| "; read it with fold to see its definitions".to_owned());
     Err(missing(&format!("no definition is named {}{advice}", quote(name.text()))))
 }
 

@@ -23,7 +23,7 @@ const LEAD_BYTES: usize = 256;
 /// How much of a text is encoded at a time.
 const ENCODE_BYTES: usize = 1 << 16;
 
-/// What a text has of UTF-8.
+/// Valid and invalid UTF-8 in a text.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Utf8Tally {
     /// Valid characters of several bytes.
@@ -80,7 +80,7 @@ pub(super) fn guess(
     let tally = Utf8Tally::of(bytes, cancel)?;
     let encoding = detect(bytes);
     let is_safe = match is_western(encoding) {
-        // No text has the letter that is 0xFF there.
+        // In Western text the letter 0xFF is rarer than binary data.
         true => tally.has_no_utf8() && memchr::memchr(0xFF, bytes).is_none(),
         false => tally.is_other(),
     };

@@ -33,12 +33,12 @@ impl Base {
             Lookup::Found(place) => (place, 0),
             Lookup::Missing { first, rest } => (first, rest.len()),
         };
-        let entries = self.entries_beside(&place);
+        let entries = self.siblings(&place);
         Some(Neighbours { name: place.name().to_owned(), missing_below, entries })
     }
 
     /// The entries of the directory of a place, of which at most [`NEIGHBOURS_LIMIT`] are listed.
-    pub fn entries_beside(&self, place: &Place) -> Vec<Listed> {
+    pub fn siblings(&self, place: &Place) -> Vec<Listed> {
         let above = place.canonical().parent();
         let mut entries = above.map(|above| self.documents_in(above)).unwrap_or_default();
         if let Ok(on_disk) = place.dir().and_then(cap_std::fs::Dir::entries) {

@@ -4,8 +4,8 @@
 use std::path::Path;
 use std::time::Duration;
 
+use hashline_core::host::path_of_url;
 use hashline_core::{Error, Result};
-use hashline_tools::path_of_url;
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 

@@ -29,16 +29,16 @@ pub(super) fn refused(base: &Base, tasks: &Tasks<'_>) -> Vec<(usize, Error)> {
         };
         let directory = new.canonical().parent()?;
         let names =
-            directories.entry(directory.to_owned()).or_insert_with(|| names_beside(base, new));
+            directories.entry(directory.to_owned()).or_insert_with(|| sibling_names(base, new));
         let (existing, difference) = look_alike(names, new, &freed)?;
         Some((task.operation, error(task.operation, shown, below, &existing, difference)))
     };
     tasks.files.iter().filter_map(&mut refusal).collect()
 }
 
-fn names_beside(base: &Base, place: &Place) -> Names {
+fn sibling_names(base: &Base, place: &Place) -> Names {
     let mut names = Names::new();
-    for entry in base.entries_beside(place) {
+    for entry in base.siblings(place) {
         if let Ok(name) = entry.name.into_string() {
             names.entry(folded(&name)).or_default().push(name);
         }

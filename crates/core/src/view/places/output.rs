@@ -219,14 +219,8 @@ fn java_paths(before: &str, name: &str) -> Vec<String> {
 
 /// The path that a program means: of a `file:` URL, of a module of webpack or Vite.
 fn located(path: &str) -> Cow<'_, str> {
-    if let Some(path) = path.strip_prefix("file://") {
-        let path = percent_decode_str(path.strip_prefix("localhost").unwrap_or(path));
-        let path = path.decode_utf8_lossy();
-        let is_drive = path.as_bytes().get(2) == Some(&b':');
-        return match path.strip_prefix('/').filter(|_| cfg!(windows) && is_drive) {
-            Some(path) => Cow::Owned(path.to_owned()),
-            None => Cow::Owned(path.into_owned()),
-        };
+    if let Some(path) = path_of_url(path) {
+        return Cow::Owned(path);
     }
     let path = match path.starts_with("webpack") {
         true => path.rsplit_once("/./").map_or(path, |(_, path)| path),
@@ -234,4 +228,25 @@ fn located(path: &str) -> Cow<'_, str> {
     };
     // Vite's `a.ts?t=17000`.
     Cow::Borrowed(path.split_once('?').map_or(path, |(path, _)| path))
+}
+
+/// The path of a `file:` URL of this machine.
+pub fn path_of_url(url: &str) -> Option<String> {
+    let (scheme, rest) = url.split_once("://")?;
+    let (host, path) = rest.split_at(rest.find('/')?);
+    let is_local = host.is_empty() || host.eq_ignore_ascii_case("localhost");
+    if !scheme.eq_ignore_ascii_case("file") || !is_local {
+        return None;
+    }
+    let path = path.split(['?', '#']).next()?;
+    // An escaped slash would be part of a file name, where no system allows one.
+    if path.to_ascii_lowercase().contains("%2f") {
+        return None;
+    }
+    let path = percent_decode_str(path).decode_utf8().ok()?;
+    if path.contains('\0') {
+        return None;
+    }
+    let is_drive = cfg!(windows) && path.as_bytes().get(2) == Some(&b':');
+    Some(path[usize::from(is_drive)..].to_owned())
 }

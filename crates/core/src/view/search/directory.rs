@@ -6,11 +6,11 @@ use std::collections::{BinaryHeap, HashMap};
 
 use serde::Serialize;
 
-use super::SearchQuery;
 use super::display::tidy;
 use super::files::FileList;
 use super::skipped::Skipped;
 use super::walk::{Directories, Walked, walk_directory};
+use super::{SearchQuery, sorted_errors};
 use crate::view::fold::{FOLD_LINES, Folding};
 use crate::view::read::{FileView, ReadRequest, ViewKind};
 use crate::view::scope::Scope;
@@ -69,7 +69,6 @@ pub fn directory_view(scope: &Scope<'_>, request: &ReadRequest) -> Result<Option
         let error = errors.swap_remove(at).spelled(scope.host.spelling);
         return Ok(Some(FileView::bare(request, ViewKind::Error { error })));
     }
-    errors.sort_by(|one, other| (&one.path, &*one.message).cmp(&(&other.path, &*other.message)));
     let budget = match request.fold {
         Some(Folding::To(rows)) => rows,
         _ => FOLD_LINES,
@@ -86,7 +85,7 @@ pub fn directory_view(scope: &Scope<'_>, request: &ReadRequest) -> Result<Option
         partial: tree.nodes[ROOT].is_partial,
         truncated: rows.truncated,
         skipped,
-        errors: errors.into_iter().map(|error| error.spelled(scope.host.spelling)).collect(),
+        errors: sorted_errors(scope, errors),
     });
     Ok(Some(FileView { text: rows.text, ..FileView::bare(request, kind) }))
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::files::{FileList, ListedFile};
 use super::notes::short_size;
-use super::{SearchOutput, SearchQuery};
+use super::{SearchOutput, SearchQuery, SearchResult};
 use crate::view::scope::Scope;
 use hashline_base::error::Result;
 use hashline_base::parallel;
@@ -57,6 +57,22 @@ impl FoundFile {
     }
 }
 
+impl SearchResult {
+    /// Adds a file that was searched separately to the list, such as standard input.
+    pub fn list_file(&mut self, query: &SearchQuery, file: FoundFile) {
+        let mut list = PartialList::limited(query, usize::MAX);
+        list.text = std::mem::take(&mut self.text);
+        list.found = self.list.take().unwrap_or(list.found);
+        if file.match_count.is_some() {
+            list.found.match_count.get_or_insert(0);
+        }
+        list.push(file);
+        let (text, found) = list.finish();
+        self.truncated |= found.next.is_some();
+        (self.text, self.list) = (text, Some(found));
+    }
+}
+
 /// A list under construction.
 pub(super) struct PartialList {
     text: String,
@@ -68,13 +84,17 @@ pub(super) struct PartialList {
 
 impl PartialList {
     pub(super) fn new(scope: &Scope<'_>, query: &SearchQuery) -> PartialList {
+        PartialList::limited(query, scope.host.text_limit_units)
+    }
+
+    fn limited(query: &SearchQuery, max_bytes: usize) -> PartialList {
         let counts = query.output == SearchOutput::Count;
         PartialList {
             text: String::new(),
             found: FoundFiles { match_count: counts.then_some(0), ..FoundFiles::default() },
             skip: query.skip,
             max_files: query.max_files,
-            max_bytes: query.max_bytes.unwrap_or(usize::MAX).min(scope.host.text_limit_units),
+            max_bytes: query.max_bytes.unwrap_or(usize::MAX).min(max_bytes),
         }
     }
 

@@ -142,10 +142,12 @@ fn names(directories: &SkippedDirectories) -> String {
     format!(" ({}{more})", named.collect::<Vec<_>>().join(", "))
 }
 
+/// Units of sizes, as powers of two.
+const UNITS: [(u32, &str); 3] = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
+
 /// A size in the largest unit that gives a whole number.
 fn size(bytes: u64) -> String {
-    let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
-    let whole = units.into_iter().find(|(shift, _)| bytes > 0 && bytes.is_multiple_of(1 << shift));
+    let whole = UNITS.into_iter().find(|(shift, _)| bytes > 0 && bytes.is_multiple_of(1 << shift));
     whole.map_or_else(
         || format!("{bytes} bytes"),
         |(shift, unit)| format!("{} {unit}", bytes >> shift),
@@ -154,8 +156,7 @@ fn size(bytes: u64) -> String {
 
 /// A size in the unit that gives a short number: `512 B`, `1.5 KiB`.
 pub(super) fn short_size(bytes: u64) -> String {
-    let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
-    let unit = units.into_iter().find(|(shift, _)| bytes >> shift > 0);
+    let unit = UNITS.into_iter().find(|(shift, _)| bytes >> shift > 0);
     unit.map_or_else(
         || format!("{bytes} B"),
         |(shift, unit)| format!("{:.1} {unit}", bytes as f64 / (1_u64 << shift) as f64),

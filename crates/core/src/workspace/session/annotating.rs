@@ -30,12 +30,12 @@ pub struct AnnotateOptions {
     /// When the command started, in milliseconds after the epoch: files that are newer are reported.
     #[serde(rename = "since")]
     pub since_ms: Option<u64>,
-    /// The most files.
+    /// Maximum number of files.
     #[serde(deserialize_with = "sized")]
     pub max_files: usize,
-    /// The most lines, at most as many as a read shows.
+    /// Maximum number of lines, not more than a read shows.
     pub max_lines: u64,
-    /// The most bytes of text, at most as many as a read shows.
+    /// Maximum number of bytes of text, not more than a read shows.
     #[serde(deserialize_with = "sized")]
     pub max_bytes: usize,
 }
