@@ -49,15 +49,15 @@ const server = async (input, options = {}) => {
     },
     'tool.execute.before': async ({ tool, callID }, { args }) => {
       if (tool !== 'bash') return
+      if (options.guard !== false) {
+        if (typeof args.command !== 'string')
+          throw new Error('Blocked: the command is not a string.')
+        const given = /** @type {CommandPolicy | undefined} */ (options.guard)
+        const policy = policyFor(sessions.options, startOf(args, sessions.options.cwd), given)
+        const reason = guard(args.command, { names: NAMES, policy })
+        if (reason !== undefined) throw new Error(reason)
+      }
       sessions.begin(callID)
-      if (options.guard === false) return
-      if (typeof args.command !== 'string') throw new Error('Blocked: the command is not a string.')
-      const { cwd } = sessions.options
-      const given = /** @type {CommandPolicy | undefined} */ (options.guard)
-      const start = startOf(args, cwd)
-      const policy = policyFor(sessions.options, start, given)
-      const reason = guard(args.command, { names: NAMES, policy })
-      if (reason !== undefined) throw new Error(reason)
     },
     'tool.execute.after': async ({ tool, sessionID, callID, args }, result) => {
       // The tools ask before they show a file that a rule is about, which is impossible here.
