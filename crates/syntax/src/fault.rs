@@ -37,6 +37,11 @@ pub(crate) fn has_error(source: &Source, meter: &Meter<'_>) -> bool {
     })
 }
 
+/// The number of nodes where the parser skipped text or inserted missing tokens.
+pub(crate) fn count(source: &Source, meter: &Meter<'_>) -> usize {
+    source.root().map_or(0, |root| errors(source, root, meter).count())
+}
+
 /// The nodes where the parser skipped text or inserted missing tokens.
 fn errors<'t>(
     source: &Source,
@@ -116,7 +121,7 @@ fn brackets(source: &Source, root: Node<'_>, meter: &Meter<'_>) -> Option<Fault>
         let node = walk.node();
         if node.child_count() == 0 && !node.is_missing() {
             let found = match bracket_of(node) {
-                Some((bracket, true)) => pairs.open(bracket, node.start_position().row),
+                Some((bracket, true)) => pairs.open(bracket, source.row_of(node.start_byte())),
                 Some((bracket, false)) => pairs.close(bracket, node.start_byte()),
                 None => None,
             };
@@ -290,7 +295,7 @@ fn first_error(source: &Source, root: Node<'_>, meter: &Meter<'_>) -> Option<Fau
             format!("`{shown}` is not expected here")
         }
     };
-    Some(Fault { line: node.start_position().row as u32 + 1, what, opened: None })
+    Some(Fault { line: source.row_of(node.start_byte()) as u32 + 1, what, opened: None })
 }
 
 /// The start of a text, long enough to recognize it.

@@ -61,6 +61,11 @@ impl Allowance {
         self.reports
     }
 
+    /// Permits as much error recovery as another allowance, for another parse.
+    pub fn renew_recovery(&mut self, other: Allowance) {
+        self.recovering = other.recovering;
+    }
+
     /// Counts a report; returns `false` when the allowance is exceeded.
     fn spend(&mut self, is_recovering: bool) -> bool {
         let reports = self.reports.checked_sub(1);

@@ -38,7 +38,7 @@ pub(crate) fn fault(source: &Source, meter: &Meter<'_>) -> Option<Fault> {
                 return Some(fault);
             }
         }
-        if let Some(fault) = without_body(node).or_else(|| swallowed(source, node)) {
+        if let Some(fault) = without_body(source, node).or_else(|| swallowed(source, node)) {
             return Some(fault);
         }
         if matches!(node.kind(), "module" | "block" | "block_mapping" | "block_sequence") {
@@ -63,7 +63,7 @@ fn misplaced(
     if !begins {
         return None;
     }
-    let depth = depth_of(source.row(node.start_position().row));
+    let depth = depth_of(source.row(source.row_of(node.start_byte())));
     let is_first = level.depth.is_none();
     let is_even = outer.is_none_or(|outer| (depth.0 > outer.0) == (depth.1 > outer.1));
     let what = match *level.depth.get_or_insert(depth) == depth {
@@ -71,14 +71,18 @@ fn misplaced(
         true => "whether this is deeper depends on the width of tabs",
         false => "the indentation is not that of the lines around it",
     };
-    Some(Fault { line: node.start_position().row as u32 + 1, what: what.into(), opened: None })
+    Some(Fault {
+        line: source.row_of(node.start_byte()) as u32 + 1,
+        what: what.into(),
+        opened: None,
+    })
 }
 
 /// Python's grammar allows a body to be empty.
-fn without_body(node: Node<'_>) -> Option<Fault> {
+fn without_body(source: &Source, node: Node<'_>) -> Option<Fault> {
     let is_empty = node.kind() == "block" && node.start_byte() == node.end_byte();
     is_empty.then(|| Fault {
-        line: node.start_position().row as u32 + 1,
+        line: source.row_of(node.start_byte()) as u32 + 1,
         what: "an indented body is missing below".into(),
         opened: None,
     })
@@ -87,7 +91,7 @@ fn without_body(node: Node<'_>) -> Option<Fault> {
 /// In YAML, a list item that is more indented than the item above it becomes part of that item's
 /// text.
 fn swallowed(source: &Source, node: Node<'_>) -> Option<Fault> {
-    let (first, last) = (node.start_position().row, node.end_position().row);
+    let (first, last) = (source.row_of(node.start_byte()), source.row_of(node.end_byte()));
     if node.kind() != "plain_scalar" || first == last {
         return None;
     }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use tree_sitter_language::LanguageFn;
 
+use crate::mask::{self, Masks};
 use crate::scanner;
 
 /// A language: how it is detected and parsed, and the kinds of its nodes.
@@ -25,6 +26,8 @@ pub struct Language {
     pub is_indented: bool,
     /// Whether a comma may follow the last value, although the grammar has no rule for it.
     pub(crate) allows_trailing_commas: bool,
+    /// Valid constructs that the grammar lacks.
+    pub(crate) masks: &'static Masks,
     pub(crate) kinds: &'static Kinds,
 }
 
@@ -447,6 +450,7 @@ const fn row(name: &'static str, grammar: LanguageFn, kinds: &'static Kinds) -> 
         is_checked: true,
         is_indented: false,
         allows_trailing_commas: false,
+        masks: &mask::NONE,
         kinds,
     }
 }
@@ -463,11 +467,13 @@ pub static LANGUAGES: &[Language] = &[
         extensions: &["ts", "mts", "cts"],
         interpreters: &["deno", "bun", "ts-node", "tsx"],
         modes: &["typescript"],
+        masks: &mask::TYPESCRIPT,
         ..row("TypeScript", tree_sitter_typescript::LANGUAGE_TYPESCRIPT, &JAVASCRIPT)
     },
     Language {
         extensions: &["tsx"],
         modes: &["typescriptreact"],
+        masks: &mask::TSX,
         ..row("TSX", tree_sitter_typescript::LANGUAGE_TSX, &JAVASCRIPT)
     },
     Language {
@@ -477,11 +483,17 @@ pub static LANGUAGES: &[Language] = &[
         is_indented: true,
         ..row("Python", scanner::PYTHON, &PYTHON)
     },
-    Language { extensions: &["rs"], modes: &["rust"], ..row("Rust", scanner::RUST, &RUST) },
+    Language {
+        extensions: &["rs"],
+        modes: &["rust"],
+        masks: &mask::RUST,
+        ..row("Rust", scanner::RUST, &RUST)
+    },
     Language { extensions: &["go"], modes: &["go"], ..row("Go", tree_sitter_go::LANGUAGE, &GO) },
     Language {
         extensions: &["java"],
         modes: &["java"],
+        masks: &mask::JAVA,
         ..row("Java", tree_sitter_java::LANGUAGE, &JAVA)
     },
     Language {
@@ -500,6 +512,7 @@ pub static LANGUAGES: &[Language] = &[
     Language {
         extensions: &["css"],
         modes: &["css"],
+        masks: &mask::CSS,
         ..row("CSS", tree_sitter_css::LANGUAGE, &CSS)
     },
     Language {
@@ -513,6 +526,7 @@ pub static LANGUAGES: &[Language] = &[
         extensions: &["yaml", "yml"],
         modes: &["yaml"],
         is_indented: true,
+        masks: &mask::YAML,
         ..row("YAML", scanner::YAML, &YAML)
     },
     Language {
@@ -532,12 +546,14 @@ pub static LANGUAGES: &[Language] = &[
         extensions: &["vue"],
         modes: &["vue"],
         grammar: SCRIPT,
+        masks: &mask::TYPESCRIPT,
         ..row("Vue", tree_sitter_javascript::LANGUAGE, &JAVASCRIPT)
     },
     Language {
         extensions: &["svelte"],
         modes: &["svelte"],
         grammar: SCRIPT,
+        masks: &mask::TYPESCRIPT,
         ..row("Svelte", tree_sitter_javascript::LANGUAGE, &JAVASCRIPT)
     },
     Language {

@@ -16,6 +16,7 @@ mod headings;
 mod indentation;
 mod language;
 mod lookup;
+mod mask;
 mod occurrence;
 mod outline;
 mod parse;

@@ -72,7 +72,7 @@ impl Source {
             }
             let start = self.row_of(own_start(node, kinds));
             let is_block = !is_one_of(node, kinds.lists) && is_alone_at_start(lookup, node);
-            if is_block && start < row && node.end_position().row >= row {
+            if is_block && start < row && self.row_of(node.end_byte()) >= row {
                 rows.push(start as u32 + 1);
             }
         }
@@ -183,7 +183,8 @@ impl<'a> Outliner<'a> {
             return;
         }
         self.definition(node, depth);
-        let (first, last) = (node.start_position().row, node.end_position().row);
+        let (first, last) =
+            (self.source.row_of(node.start_byte()), self.source.row_of(node.end_byte()));
         if depth == 1 && node.is_named() {
             self.top_level(node);
         }
@@ -233,19 +234,19 @@ impl<'a> Outliner<'a> {
                 node.child(0).zip(node.child_count().checked_sub(1).and_then(|at| node.child(at)));
             if let Some((open, close)) = inside {
                 self.fold(
-                    open.end_position().row + 1,
-                    close.start_position().row.saturating_sub(1),
+                    self.source.row_of(open.end_byte()) + 1,
+                    self.source.row_of(close.start_byte()).saturating_sub(1),
                 );
             }
         } else if self.source.kinds().definitions.iter().any(|(kind, _)| *kind == node.kind()) {
-            self.fold(node.start_position().row + 1, last);
+            self.fold(self.source.row_of(node.start_byte()) + 1, last);
         } else if !self.ancestors.is_empty() || self.source.begins_with_depth(node) {
             self.fold(self.token_row + 1, last);
         }
     }
 
     fn comment(&mut self, node: Node<'_>) {
-        let first = node.start_position().row;
+        let first = self.source.row_of(node.start_byte());
         let end = self.source.text[..node.end_byte()].trim_ascii_end().len();
         let last = self.source.row_of(end.saturating_sub(1));
         match &mut self.comments {
@@ -266,7 +267,7 @@ impl<'a> Outliner<'a> {
 
     /// Handles imports, rows of tables and the like.
     fn top_level(&mut self, node: Node<'_>) {
-        let row = node.start_position().row;
+        let row = self.source.row_of(node.start_byte());
         let is_line = self.source.row_of(node.end_byte().saturating_sub(1)) == row;
         match &mut self.similar {
             Some(run) if is_line && run.kind == node.kind_id() && run.last + 1 == row => {

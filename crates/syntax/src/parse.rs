@@ -4,7 +4,7 @@
 use std::sync::{Arc, OnceLock};
 
 use memchr::memmem;
-use tree_sitter::Range;
+use tree_sitter::{InputEdit, Range};
 use tree_sitter_language::LanguageFn;
 
 use crate::bounded::BoundedTree;
@@ -60,6 +60,19 @@ impl From<Arc<Vec<u8>>> for SourceText<'_> {
     }
 }
 
+/// A text and the offsets of its lines.
+struct Text {
+    bytes: Arc<Vec<u8>>,
+    rows: Arc<Rows>,
+}
+
+impl Text {
+    fn of(bytes: Arc<Vec<u8>>) -> Text {
+        let rows = Arc::new(Rows::of(&bytes));
+        Text { bytes, rows }
+    }
+}
+
 impl Source {
     /// Parses a text. `None` if it is too long, or parsing it would take too much time or memory. A
     /// text that is too long is not copied.
@@ -68,9 +81,8 @@ impl Source {
         text: impl Into<SourceText<'a>>,
         budget: &Budget<'_>,
     ) -> Option<Source> {
-        let text = text.into().into_shared()?;
-        let rows = Rows::of(&text);
-        Source::build(language, (text, rows), None, &mut Allowance::full(), budget)
+        let text = Text::of(text.into().into_shared()?);
+        Source::build(language, &text, &mut Allowance::full(), budget)
     }
 
     /// Parses an edited version of this text, reusing unchanged parts of the tree.
@@ -79,17 +91,13 @@ impl Source {
         text: impl Into<SourceText<'a>>,
         budget: &Budget<'_>,
     ) -> Option<Source> {
-        let text = text.into().into_shared()?;
-        let rows = Rows::of(&text);
-        let full = &mut Allowance::full();
-        let old = self.reusable();
-        let source = Source::build(self.language, (text, rows), old, full, budget)?;
+        let text = Text::of(text.into().into_shared()?);
+        let source = self.reuse(&text, &mut Allowance::full(), budget);
         // For a text with errors, a tree with reused parts may differ from a new one.
-        if source.is_clean || old.is_none() {
-            return Some(source);
+        if source.as_ref().is_some_and(Source::is_clean) || budget.is_spent() {
+            return source;
         }
-        let text = (source.text, source.rows);
-        Source::build(self.language, text, None, &mut Allowance::full(), budget)
+        Source::build(self.language, &text, &mut Allowance::full(), budget)
     }
 
     /// Whether an edited version of this text would be free of errors. Returns false as well if
@@ -102,38 +110,80 @@ impl Source {
         budget: &Budget<'_>,
     ) -> bool {
         let Some(text) = text.into().into_shared() else { return false };
-        let rows = Rows::of(&text);
+        let text = Text::of(text);
         let mut allowance = Allowance::for_check(*reports);
-        let source =
-            Source::build(self.language, (text, rows), self.reusable(), &mut allowance, budget);
+        let source = if self.is_masked {
+            Source::build(self.language, &text, &mut allowance, budget)
+        } else {
+            self.reuse(&text, &mut allowance, budget)
+        };
         *reports = allowance.reports();
         source.is_some_and(|source| source.is_clean)
     }
 
-    /// This text with its tree, if its nodes may be reused.
-    fn reusable(&self) -> Option<(&Source, &BoundedTree)> {
-        let tree = self.tree.as_ref().filter(|tree| tree.is_shareable())?;
-        matches!(self.language.grammar, Grammar::Whole(_)).then_some((self, tree))
+    /// Parses an edited version of this text, with the nodes of this tree if these may be reused.
+    fn reuse(&self, text: &Text, allowance: &mut Allowance, budget: &Budget<'_>) -> Option<Source> {
+        let is_whole = matches!(self.language.grammar, Grammar::Whole(_)) && !self.is_masked;
+        let tree = self.tree.as_ref().filter(|tree| is_whole && tree.is_shareable());
+        let edit = edit_between((&self.text, &self.rows), (&text.bytes, &text.rows));
+        let old = tree.map(|tree| (tree, edit));
+        Source::attempt(self.language, text, None, old, allowance, budget)
     }
 
+    /// Parses a text as it is, and with masked constructs if it has errors.
     fn build(
         language: &'static Language,
-        (text, rows): (Arc<Vec<u8>>, Rows),
-        old: Option<(&Source, &BoundedTree)>,
+        text: &Text,
         allowance: &mut Allowance,
         budget: &Budget<'_>,
     ) -> Option<Source> {
-        let tree = match parser_of(language, &text, &rows) {
+        let recovery = *allowance;
+        let plain = Source::attempt(language, text, None, None, allowance, budget);
+        if plain.as_ref().is_some_and(Source::is_clean) || budget.is_spent() {
+            return plain;
+        }
+        let Some(input) = language.masks.masked(&text.bytes) else { return plain };
+        allowance.renew_recovery(recovery);
+        let masked = Source::attempt(language, text, Some(&input), None, allowance, budget);
+        let meter = &budget.meter();
+        match (plain, masked) {
+            (Some(plain), Some(masked))
+                if !masked.is_clean
+                    && fault::count(&plain, meter) < fault::count(&masked, meter) =>
+            {
+                Some(plain)
+            }
+            (plain, masked) => masked.or(plain),
+        }
+    }
+
+    /// Parses a text, or `masked` in its place.
+    fn attempt(
+        language: &'static Language,
+        text: &Text,
+        masked: Option<&[u8]>,
+        old: Option<(&BoundedTree, InputEdit)>,
+        allowance: &mut Allowance,
+        budget: &Budget<'_>,
+    ) -> Option<Source> {
+        let input = masked.unwrap_or(&text.bytes);
+        let tree = match parser_of(language, input, &text.rows) {
             Some((grammar, ranges)) => {
-                let edit = |old: &Source| edit_between((&old.text, &old.rows), (&text, &rows));
-                let old = old.map(|(source, tree)| (tree, edit(source)));
-                let job = Job { text: &text, grammar, ranges: ranges?, old };
+                let job = Job { text: input, grammar, ranges: ranges?, old };
                 Some(grammar::parse(&job, allowance, budget)?)
             }
             None => None,
         };
-        let (headings, firsts) = (Vec::new(), OnceLock::new());
-        let mut source = Source { language, text, tree, headings, rows, firsts, is_clean: true };
+        let mut source = Source {
+            language,
+            text: Arc::clone(&text.bytes),
+            rows: Arc::clone(&text.rows),
+            tree,
+            headings: Vec::new(),
+            firsts: OnceLock::new(),
+            is_masked: masked.is_some(),
+            is_clean: true,
+        };
         if source.tree.is_none() {
             source.headings = headings::headings(&source);
         }

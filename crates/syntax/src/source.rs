@@ -20,10 +20,12 @@ pub struct Source {
     /// `None` for languages without a parser.
     pub(crate) tree: Option<BoundedTree>,
     pub(crate) headings: Vec<Heading>,
-    pub(crate) rows: Rows,
+    pub(crate) rows: Arc<Rows>,
     /// The offset of the first non-whitespace character of each line, or of its end. Computed on
     /// demand, because most checks for errors do not need it.
     pub(crate) firsts: OnceLock<Vec<u32>>,
+    /// Whether the tree is that of a text in which constructs are masked.
+    pub(crate) is_masked: bool,
     pub(crate) is_clean: bool,
 }
 

@@ -35,9 +35,12 @@ static COUNTING: Counting = Counting;
 /// The peak memory during one parse. Checks that all of it is freed afterwards.
 fn peak_bytes(language: &'static Language, text: &str) -> usize {
     let name = language.name;
+    let parse = |text| Source::parse(language, text, &Budget::unattended());
+    // The first parse allocates static data, such as the patterns of masks.
+    drop(parse(&text[..text.len().min(100)]));
     let before = HELD_BYTES.load(Ordering::Relaxed);
     PEAK_BYTES.store(before, Ordering::Relaxed);
-    let source = Source::parse(language, text, &Budget::unattended());
+    let source = parse(text);
     let peak = PEAK_BYTES.load(Ordering::Relaxed) - before;
     if let Some(source) = source {
         let held = HELD_BYTES.load(Ordering::Relaxed) - before;
@@ -48,7 +51,6 @@ fn peak_bytes(language: &'static Language, text: &str) -> usize {
             source.size_bytes()
         );
     }
-    // The library allocates static data during the first parse.
     let left = HELD_BYTES.load(Ordering::Relaxed).saturating_sub(before);
     assert!(left <= 4096, "{name}: {left} bytes are left");
     peak

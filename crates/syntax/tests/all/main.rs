@@ -4,6 +4,7 @@ mod blocks;
 mod clean;
 mod hostile;
 mod languages;
+mod masks;
 mod outlines;
 mod samples;
 mod symbols;
