@@ -81,7 +81,7 @@ fn parse(input: &mut Unstructured<'_>) -> Result<()> {
     let start = usize::from(from).min(text.len());
     let end = (start + usize::from(length)).min(text.len());
     text.splice(start..end, edit);
-    if let Some(changed) = source.reparse(text, &budget()) {
+    if let Ok(changed) = source.reparse(text, &budget()) {
         query_all(&changed);
     }
     Ok(())

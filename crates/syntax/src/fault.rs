@@ -4,6 +4,7 @@ use tree_sitter::Node;
 
 use crate::budget::Meter;
 use crate::indentation;
+use crate::required;
 use crate::source::Source;
 use crate::structure::Fault;
 use crate::walk::Walk;
@@ -23,7 +24,7 @@ struct OpenBracket {
 pub(crate) fn first(source: &Source, meter: &Meter<'_>) -> Option<Fault> {
     let root = source.root()?;
     if !has_error(source, meter) {
-        return indentation::fault(source, meter);
+        return indentation::fault(source, meter).or_else(|| required::fault(source, meter));
     }
     brackets(source, root, meter).or_else(|| first_error(source, root, meter))
 }
@@ -43,7 +44,7 @@ pub(crate) fn count(source: &Source, meter: &Meter<'_>) -> usize {
 }
 
 /// The nodes where the parser skipped text or inserted missing tokens.
-fn errors<'t>(
+pub(crate) fn errors<'t>(
     source: &Source,
     root: Node<'t>,
     meter: &Meter<'_>,
@@ -114,7 +115,7 @@ impl<'t> TrailingCommas<'t> {
 
 /// Checks brackets. Parsers report these errors late: a parser that misses `}` reports it at the
 /// end.
-fn brackets(source: &Source, root: Node<'_>, meter: &Meter<'_>) -> Option<Fault> {
+pub(crate) fn brackets(source: &Source, root: Node<'_>, meter: &Meter<'_>) -> Option<Fault> {
     let mut pairs = Pairs::new(source);
     let mut walk = Walk::new(root, meter);
     loop {
@@ -285,6 +286,11 @@ fn first_error(source: &Source, root: Node<'_>, meter: &Meter<'_>) -> Option<Fau
         let what = format!("`{shown}` is not expected here");
         return Some(Fault { line: source.row_of(at) as u32 + 1, what, opened: None });
     }
+    Some(describe(source, node))
+}
+
+/// The fault of a node where the parser skipped text or inserted a missing token.
+pub(crate) fn describe(source: &Source, node: Node<'_>) -> Fault {
     let what = if node.is_missing() {
         format!("`{}` is missing", node.kind())
     } else {
@@ -295,7 +301,7 @@ fn first_error(source: &Source, root: Node<'_>, meter: &Meter<'_>) -> Option<Fau
             format!("`{shown}` is not expected here")
         }
     };
-    Some(Fault { line: source.row_of(node.start_byte()) as u32 + 1, what, opened: None })
+    Fault { line: source.row_of(node.start_byte()) as u32 + 1, what, opened: None }
 }
 
 /// The start of a text, long enough to recognize it.

@@ -43,22 +43,29 @@ pub(crate) struct Job<'a> {
 pub(crate) struct Allowance {
     reports: u32,
     recovering: u32,
+    /// Whether the parser could only skip text at some point.
+    met_error: bool,
 }
 
 impl Allowance {
     /// For parsing a text, including one with errors.
     pub fn full() -> Allowance {
-        Allowance { reports: PROGRESS_LIMIT, recovering: RECOVERY_LIMIT }
+        Allowance { reports: PROGRESS_LIMIT, recovering: RECOVERY_LIMIT, met_error: false }
     }
 
     /// For checking whether a text is free of errors.
     pub fn for_check(reports: u32) -> Allowance {
-        Allowance { reports, recovering: 0 }
+        Allowance { reports, recovering: 0, met_error: false }
     }
 
     /// The remaining reports.
     pub fn reports(self) -> u32 {
         self.reports
+    }
+
+    /// Whether the parser reported an error in the text, even if it gave up later.
+    pub fn met_error(self) -> bool {
+        self.met_error
     }
 
     /// Permits as much error recovery as another allowance, for another parse.
@@ -68,6 +75,7 @@ impl Allowance {
 
     /// Counts a report; returns `false` when the allowance is exceeded.
     fn spend(&mut self, is_recovering: bool) -> bool {
+        self.met_error |= is_recovering;
         let reports = self.reports.checked_sub(1);
         let recovering = self.recovering.checked_sub(u32::from(is_recovering));
         (self.reports, self.recovering) = (reports.unwrap_or(0), recovering.unwrap_or(0));
@@ -91,7 +99,8 @@ pub(crate) fn parse(
         let tree = parse_here(job, &mut shallow, budget);
         // If the limit was not reached, the result is final.
         if tree.is_some() || shallow.reports > 0 {
-            allowance.reports -= before - shallow.reports;
+            *allowance =
+                Allowance { reports: allowance.reports + shallow.reports - before, ..shallow };
             return tree;
         }
     }

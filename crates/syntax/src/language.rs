@@ -5,6 +5,7 @@ use std::fmt;
 use tree_sitter_language::LanguageFn;
 
 use crate::mask::{self, Masks};
+use crate::required::{self, Rules};
 use crate::scanner;
 
 /// A language: how it is detected and parsed, and the kinds of its nodes.
@@ -28,6 +29,10 @@ pub struct Language {
     pub(crate) allows_trailing_commas: bool,
     /// Valid constructs that the grammar lacks.
     pub(crate) masks: &'static Masks,
+    /// Whether it is data, in which a mapping has each key once.
+    pub(crate) has_keys: bool,
+    /// What the grammar lets be missing.
+    pub(crate) required: &'static Rules,
     pub(crate) kinds: &'static Kinds,
 }
 
@@ -451,6 +456,8 @@ const fn row(name: &'static str, grammar: LanguageFn, kinds: &'static Kinds) -> 
         is_indented: false,
         allows_trailing_commas: false,
         masks: &mask::NONE,
+        required: &required::NONE,
+        has_keys: false,
         kinds,
     }
 }
@@ -461,6 +468,7 @@ pub static LANGUAGES: &[Language] = &[
         extensions: &["js", "mjs", "cjs", "jsx"],
         interpreters: &["node", "nodejs"],
         modes: &["javascript", "js", "js2", "jsx", "rjsx", "javascriptreact"],
+        required: &required::JAVASCRIPT,
         ..row("JavaScript", tree_sitter_javascript::LANGUAGE, &JAVASCRIPT)
     },
     Language {
@@ -468,12 +476,14 @@ pub static LANGUAGES: &[Language] = &[
         interpreters: &["deno", "bun", "ts-node", "tsx"],
         modes: &["typescript"],
         masks: &mask::TYPESCRIPT,
+        required: &required::JAVASCRIPT,
         ..row("TypeScript", tree_sitter_typescript::LANGUAGE_TYPESCRIPT, &JAVASCRIPT)
     },
     Language {
         extensions: &["tsx"],
         modes: &["typescriptreact"],
         masks: &mask::TSX,
+        required: &required::JAVASCRIPT,
         ..row("TSX", tree_sitter_typescript::LANGUAGE_TSX, &JAVASCRIPT)
     },
     Language {
@@ -481,6 +491,7 @@ pub static LANGUAGES: &[Language] = &[
         interpreters: &["python", "pypy"],
         modes: &["python"],
         is_indented: true,
+        required: &required::PYTHON,
         ..row("Python", scanner::PYTHON, &PYTHON)
     },
     Language {
@@ -489,7 +500,12 @@ pub static LANGUAGES: &[Language] = &[
         masks: &mask::RUST,
         ..row("Rust", scanner::RUST, &RUST)
     },
-    Language { extensions: &["go"], modes: &["go"], ..row("Go", tree_sitter_go::LANGUAGE, &GO) },
+    Language {
+        extensions: &["go"],
+        modes: &["go"],
+        required: &required::GO,
+        ..row("Go", tree_sitter_go::LANGUAGE, &GO)
+    },
     Language {
         extensions: &["java"],
         modes: &["java"],
@@ -500,6 +516,8 @@ pub static LANGUAGES: &[Language] = &[
         files: &[".babelrc", ".eslintrc", ".prettierrc", "composer.lock"],
         extensions: &["json", "geojson", "webmanifest"],
         modes: &["json"],
+        required: &required::JSON,
+        has_keys: true,
         ..row("JSON", tree_sitter_json::LANGUAGE, &JSON)
     },
     Language {
@@ -507,6 +525,8 @@ pub static LANGUAGES: &[Language] = &[
         extensions: &["jsonc", "code-workspace"],
         modes: &["jsonc"],
         allows_trailing_commas: true,
+        required: &required::JSON,
+        has_keys: true,
         ..row("JSON with comments", tree_sitter_json::LANGUAGE, &JSON)
     },
     Language {
@@ -519,6 +539,7 @@ pub static LANGUAGES: &[Language] = &[
         files: &["Cargo.lock", "poetry.lock", "uv.lock", "Pipfile"],
         extensions: &["toml"],
         modes: &["toml", "conf-toml"],
+        has_keys: true,
         ..row("TOML", tree_sitter_toml_ng::LANGUAGE, &TOML)
     },
     Language {
@@ -527,6 +548,7 @@ pub static LANGUAGES: &[Language] = &[
         modes: &["yaml"],
         is_indented: true,
         masks: &mask::YAML,
+        has_keys: true,
         ..row("YAML", scanner::YAML, &YAML)
     },
     Language {
@@ -547,6 +569,7 @@ pub static LANGUAGES: &[Language] = &[
         modes: &["vue"],
         grammar: SCRIPT,
         masks: &mask::TYPESCRIPT,
+        required: &required::JAVASCRIPT,
         ..row("Vue", tree_sitter_javascript::LANGUAGE, &JAVASCRIPT)
     },
     Language {
@@ -554,6 +577,7 @@ pub static LANGUAGES: &[Language] = &[
         modes: &["svelte"],
         grammar: SCRIPT,
         masks: &mask::TYPESCRIPT,
+        required: &required::JAVASCRIPT,
         ..row("Svelte", tree_sitter_javascript::LANGUAGE, &JAVASCRIPT)
     },
     Language {

@@ -15,6 +15,7 @@ use crate::grammar::{self, Allowance, Job};
 use crate::headings;
 use crate::indentation;
 use crate::language::{Grammar, Language};
+use crate::required;
 use crate::rows::Rows;
 use crate::source::Source;
 use crate::structure::Fault;
@@ -85,19 +86,32 @@ impl Source {
         Source::build(language, &text, &mut Allowance::full(), budget)
     }
 
-    /// Parses an edited version of this text, reusing unchanged parts of the tree.
+    /// Parses an edited version of this text, reusing unchanged parts of the tree. If the parser
+    /// gives up because of errors that the edit brought into a text without errors, the result is a
+    /// fault at the first edited line.
     pub fn reparse<'a>(
         &self,
         text: impl Into<SourceText<'a>>,
         budget: &Budget<'_>,
-    ) -> Option<Source> {
-        let text = Text::of(text.into().into_shared()?);
+    ) -> Result<Source, Option<Fault>> {
+        let text = Text::of(text.into().into_shared().ok_or(None)?);
         let source = self.reuse(&text, &mut Allowance::full(), budget);
         // For a text with errors, a tree with reused parts may differ from a new one.
-        if source.as_ref().is_some_and(Source::is_clean) || budget.is_spent() {
-            return source;
+        if let Some(source) = source.filter(Source::is_clean) {
+            return Ok(source);
         }
-        Source::build(self.language, &text, &mut Allowance::full(), budget)
+        let mut allowance = Allowance::full();
+        let source = Source::build(self.language, &text, &mut allowance, budget);
+        source.ok_or_else(|| {
+            let is_broken = self.is_clean && allowance.met_error() && !budget.is_spent();
+            is_broken.then(|| {
+                let edit = edit_between((&self.text, &self.rows), (&text.bytes, &text.rows));
+                let line = text.rows.row_of(edit.start_byte) as u32 + 1;
+                let what = "a bracket or quote seems to be missing in the edited lines that start \
+                            here; the rest of the file cannot be parsed";
+                Fault { line, what: what.into(), opened: None }
+            })
+        })
     }
 
     /// Whether an edited version of this text would be free of errors. Returns false as well if
@@ -188,8 +202,9 @@ impl Source {
             source.headings = headings::headings(&source);
         }
         let meter = &budget.meter();
-        source.is_clean =
-            !fault::has_error(&source, meter) && indentation::fault(&source, meter).is_none();
+        source.is_clean = !fault::has_error(&source, meter)
+            && indentation::fault(&source, meter).is_none()
+            && required::fault(&source, meter).is_none();
         (!meter.is_spent()).then_some(source)
     }
 

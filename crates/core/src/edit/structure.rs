@@ -64,9 +64,22 @@ impl SyntaxState {
     }
 }
 
+/// Whether a file parsed before a patch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Earlier {
+    /// It did.
+    Clean,
+    /// It did not, or it still does: the error is one that parsers accept.
+    Unclean,
+    /// There was no file, or it was not checked.
+    New,
+}
+
 /// The first syntax error of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Break {
+    /// Whether the file parsed before the patch.
+    pub earlier: Earlier,
     /// Its line.
     pub line: u64,
     /// What is wrong there.
@@ -75,10 +88,10 @@ pub struct Break {
     pub opened: Option<u64>,
 }
 
-impl From<Fault> for Break {
-    fn from(fault: Fault) -> Break {
+impl Break {
+    fn of(fault: Fault, earlier: Earlier) -> Break {
         let Fault { line, what, opened } = fault;
-        Break { line: line.into(), what, opened: opened.map(u64::from) }
+        Break { earlier, line: line.into(), what, opened: opened.map(u64::from) }
     }
 }
 
@@ -103,9 +116,10 @@ pub struct Checked {
     pub confirms_indentation: bool,
     /// The edit that was probably intended, if [`Checked::suggest`] found one.
     pub suggestion: Option<Suggestion>,
-    /// The tree of the text before, if that parsed.
+    /// The tree of the text before.
     before: Option<SyntaxTree>,
     tree: Option<SyntaxTree>,
+    text: Option<Arc<Vec<u8>>>,
 }
 
 /// A parsed text that can be kept for the next edit.
@@ -132,6 +146,7 @@ impl Checked {
             suggestion: None,
             before: None,
             tree: None,
+            text: None,
         }
     }
 
@@ -142,18 +157,19 @@ impl Checked {
         edits: impl ExactSizeIterator<Item = LineReplacement<'a>>,
         budget: &Budget<'_>,
     ) {
-        if let (Some(before), Some(fault)) = (&self.before, &self.fault) {
+        let before = self.before.as_ref().filter(|before| before.0.is_clean());
+        if let (Some(before), Some(fault)) = (before, &self.fault) {
             let is_unclosed = fault.opened.is_some() && !before.0.language().is_indented;
             self.suggestion = variants::suggestion(before, is_unclosed, edits, budget);
         }
     }
 
-    /// The text after the patch, if the file was parsed.
+    /// The text after the patch, if the file was checked.
     pub fn text(&self) -> Option<&[u8]> {
-        self.tree.as_ref().map(|tree| tree.0.text())
+        self.text.as_ref().map(|text| &text[..])
     }
 
-    /// The text before the patch, if it parsed.
+    /// The text before the patch, if it was checked.
     pub fn text_before(&self) -> Option<&[u8]> {
         self.before.as_ref().map(|tree| tree.0.text())
     }
@@ -173,8 +189,9 @@ pub fn is_checked(path: &str, text: &[u8]) -> bool {
 /// version of it, which saves the first parse if its text is still the same.
 pub fn check(change: Revision<'_>, kept: Option<SyntaxTree>, budget: &Budget<'_>) -> Checked {
     let Revision { before, path, text } = change;
+    let escaped = if before.is_none() { escaped_line(&text) } else { None };
     let Some(language) = language_of(path, &text).filter(|language| language.is_checked) else {
-        return Checked::unknown();
+        return Checked { fault: escaped, text: Some(text), ..Checked::unknown() };
     };
     let has_same_language = |(path, text)| language_of(path, text) == Some(language);
     let old = before.filter(|&before| has_same_language(before)).and_then(|(_, text)| {
@@ -183,29 +200,70 @@ pub fn check(change: Revision<'_>, kept: Option<SyntaxTree>, budget: &Budget<'_>
         kept.map(|SyntaxTree(kept)| kept)
             .or_else(|| Source::parse(language, text, budget).map(Arc::new))
     });
-    let new = match &old {
-        Some(old) => old.reparse(text, budget),
-        None => Source::parse(language, text, budget),
+    let parsed = match &old {
+        Some(old) => old.reparse(Arc::clone(&text), budget),
+        None => Source::parse(language, Arc::clone(&text), budget).ok_or(None),
     };
-    let Some(new) = new else { return Checked::unknown() };
     let was_clean = old.as_ref().map(|old| old.is_clean());
-    let fault = if was_clean == Some(true) { new.fault(budget) } else { None };
-    let state = match (new.is_clean(), was_clean) {
-        (true, _) => SyntaxState::Ok,
-        (false, Some(true)) if fault.is_some() => SyntaxState::Broken,
-        (false, Some(true)) => SyntaxState::Unknown,
-        (false, Some(false)) => SyntaxState::Unclean,
-        (false, None) if before.is_none() => SyntaxState::Unclean,
-        (false, None) => SyntaxState::Unknown,
+    let (new, fault) = match (parsed, &old) {
+        (Ok(new), Some(old)) => {
+            let fault = new.new_fault(old, budget);
+            (Some(new), fault)
+        }
+        (Ok(new), None) => {
+            let fault = if before.is_none() { new.fault(budget) } else { None };
+            (Some(new), fault)
+        }
+        (Err(fault), _) => (None, fault.filter(|_| was_clean == Some(true))),
     };
+    let is_clean = new.as_ref().map(Source::is_clean);
+    let state = match (is_clean, was_clean) {
+        (_, Some(_)) if fault.is_some() => SyntaxState::Broken,
+        (Some(true), _) => SyntaxState::Ok,
+        (Some(false), Some(false)) => SyntaxState::Unclean,
+        (Some(false), None) if before.is_none() => SyntaxState::Unclean,
+        _ => SyntaxState::Unknown,
+    };
+    let earlier = match was_clean {
+        Some(true) if is_clean != Some(true) => Earlier::Clean,
+        Some(_) => Earlier::Unclean,
+        None => Earlier::New,
+    };
+    let escaped = escaped.filter(|_| fault.is_some());
     Checked {
         state,
-        fault: fault.map(Break::from),
+        fault: escaped.or(fault.map(|fault| Break::of(fault, earlier))),
         confirms_indentation: state == SyntaxState::Ok && !language.is_indented,
         suggestion: None,
-        before: old.filter(|old| old.is_clean()).map(SyntaxTree),
-        tree: Some(SyntaxTree(Arc::new(new))),
+        before: old.map(SyntaxTree),
+        tree: new.map(|new| SyntaxTree(Arc::new(new))),
+        text: Some(text),
     }
+}
+
+/// The error of a new file whose only line has escapes in place of line ends, because its text was
+/// escaped twice.
+fn escaped_line(text: &[u8]) -> Option<Break> {
+    let line = text.trim_ascii_end();
+    let first = memchr::memmem::find(line, br"\n")?;
+    let is_quoted = b"\"'`"
+        .iter()
+        .any(|quote| line[..first].iter().filter(|byte| *byte == quote).count() % 2 == 1);
+    let has_other_escapes = line.windows(2).any(|pair| {
+        pair[0] == b'\\' && pair[1].is_ascii_alphabetic() && !b"nrt".contains(&pair[1])
+    });
+    let count = memchr::memmem::find_iter(line, br"\n").count();
+    if count < 2 || is_quoted || has_other_escapes || line.contains(&b'\n') {
+        return None;
+    }
+    let what =
+        format!("its only line contains `\\n` {count} times: the text seems to be escaped twice");
+    Some(Break { earlier: Earlier::New, line: 1, what, opened: None })
+}
+
+/// Whether a new file is checked although its language is unknown.
+pub fn is_escaped(text: &[u8]) -> bool {
+    escaped_line(text).is_some()
 }
 
 /// Parses a file; returns whether it parses, and its first error.
@@ -214,7 +272,9 @@ pub fn state_of(path: &str, text: &[u8], budget: &Budget<'_>) -> (SyntaxState, O
     match language.and_then(|language| Source::parse(language, text, budget)) {
         None => (SyntaxState::Unknown, None),
         Some(source) if source.is_clean() => (SyntaxState::Ok, None),
-        Some(source) => (SyntaxState::Unclean, source.fault(budget).map(Break::from)),
+        Some(source) => {
+            (SyntaxState::Unclean, source.fault(budget).map(|fault| Break::of(fault, Earlier::New)))
+        }
     }
 }
 

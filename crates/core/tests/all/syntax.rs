@@ -182,6 +182,57 @@ fn a_patch_that_breaks_a_file_can_be_refused() {
 }
 
 #[test]
+fn a_new_error_in_a_file_with_older_ones_is_reported() {
+    let code = "@future one;\n\nfn a() {\n    f(1);\n}\n";
+    let scene = Scene::new(&[("a.rs", code)], None);
+    let same = scene.in_session(json!([set("a.rs", 4, "    f(1);", "    f(2);")]));
+    assert_eq!(same.files[0].syntax, Some(SyntaxState::Unclean));
+    assert!(same.warnings.is_empty(), "{:?}", same.warnings);
+    let broken = scene.in_session(json!([set("a.rs", 4, "    f(2);", "    f(2;")]));
+    assert_eq!(broken.files[0].syntax, Some(SyntaxState::Broken));
+    let message = &broken.warnings[0].message;
+    assert!(
+        message.starts_with("a.rs has a new syntax error: line 5: `)` is missing"),
+        "{message}"
+    );
+    let scene = Scene::new(&[("a.rs", code)], Some(SyntaxCheck::Refuse));
+    let refused = rejected(scene.plainly(json!([set("a.rs", 4, "    f(1);", "    f(1;")])));
+    let message = &refused.failures[0].message;
+    assert!(message.starts_with("a.rs would have a new syntax error after the patch"), "{message}");
+    applied(scene.plainly(json!([set("a.rs", 4, "    f(1);", "    f(3);")])));
+}
+
+#[test]
+fn a_new_file_that_does_not_parse_is_reported() {
+    let scene = Scene::new(&[], Some(SyntaxCheck::Refuse));
+    let add = |path: &str, text: &str| json!([{"op": "add_file", "path": path, "content": text}]);
+    for (path, text, expected) in [
+        ("a.js", "f(\n", "a.js does not parse: line 1: `)` is missing"),
+        (
+            "b.py",
+            "a = 1\\nb = 2\\n",
+            "line 1: its only line contains `\\n` 2 times: the text seems to be escaped twice",
+        ),
+        ("c.txt", "one\\ntwo\\nthree", "c.txt does not parse: line 1: its only line contains"),
+    ] {
+        let done = scene.in_session(add(path, text));
+        assert_eq!(scene.content(path), text);
+        let [warning] = &done.warnings[..] else { panic!("{path}: {:?}", done.warnings) };
+        assert!(warning.message.contains(expected), "{}", warning.message);
+    }
+    for (path, text) in [
+        ("d.js", "f('a\\nb\\n')\n"),
+        ("e.txt", "print \"a\\nb\\n\""),
+        ("f.txt", "C:\\new\\name\\docs"),
+        ("g.tex", "\\newcommand{\\name}{\\emph{x}}"),
+        ("h.txt", "one\\ntwo\\n\nthree\n"),
+    ] {
+        let done = scene.in_session(add(path, text));
+        assert!(done.warnings.is_empty(), "{path}: {:?}", done.warnings);
+    }
+}
+
+#[test]
 fn files_without_a_known_language_are_unknown() {
     let long = format!("let a\n{}", "// x\n".repeat(60_000));
     let scene = Scene::new(&[("f", CODE), ("a.c", CODE), ("long.js", &long)], None);
@@ -229,7 +280,7 @@ fn new_moved_and_deleted_files() {
         ]
     );
     let paths: Vec<_> = done.warnings.iter().map(|warning| warning.path.as_str()).collect();
-    assert_eq!(paths, ["d.js"]);
+    assert_eq!(paths, ["d.js", "f.js"]);
     // Its syntax tree was moved with the file.
     let mended = scene.in_session(json!([{
         "op": "insert_after", "path": "d.js", "anchor": anchor(3, "    return 4"), "text": "  }",

@@ -2,6 +2,7 @@
 
 mod blocks;
 mod clean;
+mod difference;
 mod hostile;
 mod languages;
 mod masks;

@@ -3,7 +3,7 @@
 
 use super::{Section, number_of};
 use crate::edit::resolve::AmbiguousLines;
-use crate::edit::structure::{Break, Mistake, Suggestion};
+use crate::edit::structure::{Break, Earlier, Mistake, Suggestion};
 use crate::json::quoted;
 use hashline_base::error::{Mention, Message};
 use hashline_lines::dialect::Dialect;
@@ -103,14 +103,18 @@ impl BreakReport<'_> {
 
     /// The error, and these lines of the text after the patch.
     fn fault(&self, after: &QuotedText<'_>, numbers: Vec<u64>) -> BreakMessage {
-        let Break { line, what, .. } = self.found;
+        let Break { earlier, line, what, .. } = self.found;
         let section = after.section(numbers);
         let path = one_line(self.path);
         let (shown, anchors) = (section.shown(), section.anchored_lines().collect());
         let text = section.text(after.ambiguous);
         let rows = text.trim_end_matches('\n');
-        let message =
-            format!("{path} parsed before and does not now: line {line}: {what}.\n{rows}");
+        let how = match earlier {
+            Earlier::Clean => "parsed before and does not now",
+            Earlier::Unclean => "has a new syntax error",
+            Earlier::New => "does not parse",
+        };
+        let message = format!("{path} {how}: line {line}: {what}.\n{rows}");
         BreakMessage { message: message.into(), shown, anchors }
     }
 
@@ -129,12 +133,16 @@ impl BreakReport<'_> {
 
     /// The refusal of a patch that would break the file.
     pub fn refusal(&self, before: &[u8], ambiguous: &AmbiguousLines) -> Message {
-        let Break { line, what, .. } = self.found;
+        let Break { earlier, line, what, .. } = self.found;
         let path = one_line(self.path);
         let correction = self.suggestion.map(|one| self.correction(before, one, ambiguous));
         let correction = correction.map(|correction| Message::from(". ") + correction);
+        let how = match earlier {
+            Earlier::Clean => "parses now and would not after the patch",
+            Earlier::Unclean | Earlier::New => "would have a new syntax error after the patch",
+        };
         Message::from(format!(
-            "{path} parses now and would not after the patch: line {line} of the result: {what}. Fix the text or the range, or set the syntax check to warn"
+            "{path} {how}: line {line} of the result: {what}. Fix the text or the range, or set the syntax check to warn"
         )) + correction.unwrap_or_default()
     }
 

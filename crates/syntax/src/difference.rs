@@ -1,0 +1,90 @@
+//! What an edit broke: the faults of a text that its earlier version did not have. A text whose
+//! errors are all older may be in a newer version of its language than the grammar.
+
+use std::collections::HashMap;
+
+use crate::budget::{Budget, Meter};
+use crate::edit::edit_between;
+use crate::fault;
+use crate::keys;
+use crate::source::Source;
+use crate::structure::Fault;
+
+/// With more errors than this, texts are not compared.
+const ERRORS_LIMIT: usize = 1_000;
+
+/// An error, by what stays the same if the text around it changes.
+#[derive(PartialEq, Eq, Hash)]
+struct Error {
+    what: String,
+    length: usize,
+}
+
+impl Source {
+    /// The first fault that an earlier version of the text in the same language did not have;
+    /// `None` if there is none, or the search exceeds the budget.
+    pub fn new_fault(&self, before: &Source, budget: &Budget<'_>) -> Option<Fault> {
+        let meter = &budget.meter();
+        let found = match (before.is_clean, self.is_clean) {
+            (true, true) => keys::new_duplicate(before, self, meter),
+            (false, true) => None,
+            (true, false) => fault::first(self, meter),
+            (false, false) => new_error(before, self, meter),
+        };
+        found.filter(|_| !meter.is_spent())
+    }
+}
+
+/// The first new error of two texts with errors.
+fn new_error(before: &Source, after: &Source, meter: &Meter<'_>) -> Option<Fault> {
+    let (old_root, new_root) = (before.root()?, after.root()?);
+    if !fault::has_error(after, meter) {
+        return None;
+    }
+    if !fault::has_error(before, meter) {
+        return fault::first(after, meter);
+    }
+    let brackets = |source, root| fault::brackets(source, root, meter);
+    let old_bracket = brackets(before, old_root);
+    let new_bracket = brackets(after, new_root).filter(|_| old_bracket.is_none());
+    if new_bracket.is_some() || old_root.is_error() || new_root.is_error() {
+        return new_bracket;
+    }
+    let (old, new) = (errors(before, meter)?, errors(after, meter)?);
+    let mut known: HashMap<&Error, usize> = HashMap::new();
+    for (error, _) in &old {
+        *known.entry(error).or_default() += 1;
+    }
+    // An error inside the edited text may only look different.
+    let edit = edit_between((&before.text, &before.rows), (&after.text, &after.rows));
+    let mut gone = old.iter().filter(|(_, at)| (edit.start_byte..=edit.old_end_byte).contains(at));
+    let is_new = |(error, _): &&(Error, usize)| match known.get_mut(error) {
+        Some(count @ 1..) => {
+            *count -= 1;
+            false
+        }
+        _ => !old.iter().any(|(known, _)| known.what == error.what) && gone.next().is_none(),
+    };
+    let (_, at) = new.iter().find(is_new)?;
+    let node = fault::errors(after, new_root, meter).find(|node| node.start_byte() == *at)?;
+    Some(fault::describe(after, node))
+}
+
+/// The outermost errors of a text, with their offsets; `None` if there are too many.
+fn errors(source: &Source, meter: &Meter<'_>) -> Option<Vec<(Error, usize)>> {
+    let mut found: Vec<(Error, usize)> = Vec::new();
+    let mut end = 0;
+    for node in fault::errors(source, source.root()?, meter) {
+        if !found.is_empty() && node.start_byte() < end {
+            continue;
+        }
+        end = node.end_byte();
+        let error =
+            Error { what: fault::describe(source, node).what, length: end - node.start_byte() };
+        found.push((error, node.start_byte()));
+        if found.len() > ERRORS_LIMIT {
+            return None;
+        }
+    }
+    Some(found)
+}
