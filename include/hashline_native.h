@@ -189,6 +189,28 @@ bool hashline_session_annotate(uint64_t session,
                                struct HashlineBuffer *answer,
                                struct HashlineError *error);
 
+// Describes the tools of an agent over this session; `options` is a `HashToolsOptions` without
+// functions. Answers an array of definitions: `name`, `title`, `description`, `inputSchema` and
+// others.
+bool hashline_session_tools(uint64_t session,
+                            const uint8_t *options,
+                            size_t options_len,
+                            struct HashlineBuffer *answer,
+                            struct HashlineError *error);
+
+// Calls a tool of an agent: `name` is that of its definition, `arguments` the JSON text that the
+// model wrote; options are those of `hashline_session_tools` and `dryRun`. Answers an object with
+// `text` for the model, `isError`, `summary`, `images`, `structured` and `diff`.
+bool hashline_session_call_tool(uint64_t session,
+                                const uint8_t *name,
+                                size_t name_len,
+                                const uint8_t *arguments,
+                                size_t arguments_len,
+                                const uint8_t *options,
+                                size_t options_len,
+                                struct HashlineBuffer *answer,
+                                struct HashlineError *error);
+
 // Applies a patch whose anchors name the lines that the session has shown: options are `dryRun` and
 // `context`. Answers an `ApplyOutcome`.
 bool hashline_session_apply(uint64_t session,

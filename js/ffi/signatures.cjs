@@ -31,6 +31,8 @@ const SIGNATURES = {
   hashline_session_read: sessionCall(1),
   hashline_session_search: sessionCall(1),
   hashline_session_annotate: sessionCall(2),
+  hashline_session_tools: sessionCall(1),
+  hashline_session_call_tool: sessionCall(3),
   hashline_session_apply: sessionCall(2),
   hashline_session_observe: sessionCall(2),
   hashline_session_forget: sessionCall(1),

@@ -197,9 +197,18 @@ impl<'a> Input<'a> {
         })
     }
 
-    /// Deserializes a required argument in JSON.
+    /// Deserializes a required request in JSON: a path or an object.
     pub(crate) fn json<T: DeserializeOwned>(self) -> Result<T> {
-        parsed(self.name, self.text()?)
+        let text = self.text()?;
+        // The error of the JSON parser would not say that a path needs quotes.
+        if !without_space(text).starts_with(['{', '"']) {
+            let start: String = text.chars().take(40).collect();
+            return Err(Error::argument(format!(
+                "{} is {start:?}: expected JSON, which is a path in quotes or an object",
+                self.name
+            )));
+        }
+        parsed(self.name, text)
     }
 
     /// Deserializes a required JSON object.

@@ -51,7 +51,7 @@ pub(crate) fn requests(input: Input<'_>) -> Result<Vec<ReadRequest>> {
     if text.trim_start().starts_with('[') {
         return parsed(input.name(), text);
     }
-    Ok(vec![parsed(input.name(), text)?])
+    Ok(vec![input.json()?])
 }
 
 /// A patch in JSON; the core validates its operations.

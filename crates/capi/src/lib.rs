@@ -16,6 +16,7 @@ mod buffer;
 mod calls;
 mod panics;
 mod sessions;
+mod tools;
 
 use std::ffi::c_char;
 
@@ -384,6 +385,55 @@ pub unsafe extern "C" fn hashline_session_annotate(
             sessions::annotate(
                 session,
                 Input::new("output", output, output_len)?,
+                Input::new("options", options, options_len)?,
+            )
+            .map(HashlineBuffer::of)
+        })
+    }
+}
+
+/// Describes the tools of an agent over this session; `options` is a `HashToolsOptions` without
+/// functions. Answers an array of definitions: `name`, `title`, `description`, `inputSchema` and
+/// others.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hashline_session_tools(
+    session: u64,
+    options: *const u8,
+    options_len: usize,
+    answer: *mut HashlineBuffer,
+    error: *mut HashlineError,
+) -> bool {
+    // SAFETY: The caller keeps the rules at the head of this file.
+    unsafe {
+        answered(answer, error, || {
+            tools::definitions(session, Input::new("options", options, options_len)?)
+                .map(HashlineBuffer::of)
+        })
+    }
+}
+
+/// Calls a tool of an agent: `name` is that of its definition, `arguments` the JSON text that the
+/// model wrote; options are those of `hashline_session_tools` and `dryRun`. Answers an object with
+/// `text` for the model, `isError`, `summary`, `images`, `structured` and `diff`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hashline_session_call_tool(
+    session: u64,
+    name: *const u8,
+    name_len: usize,
+    arguments: *const u8,
+    arguments_len: usize,
+    options: *const u8,
+    options_len: usize,
+    answer: *mut HashlineBuffer,
+    error: *mut HashlineError,
+) -> bool {
+    // SAFETY: The caller keeps the rules at the head of this file.
+    unsafe {
+        answered(answer, error, || {
+            tools::call(
+                session,
+                Input::new("name", name, name_len)?,
+                Input::new("arguments", arguments, arguments_len)?,
                 Input::new("options", options, options_len)?,
             )
             .map(HashlineBuffer::of)

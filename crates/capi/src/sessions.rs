@@ -35,7 +35,7 @@ fn register(session: Session) -> u64 {
     number
 }
 
-fn session(number: u64) -> Result<Arc<Session>> {
+pub(crate) fn session(number: u64) -> Result<Arc<Session>> {
     let session = sessions().open.as_ref().and_then(|open| open.get(&number).cloned());
     session.ok_or_else(|| Error::argument(format!("session {number} is not open")))
 }

@@ -141,7 +141,7 @@ fn texts_in_memory() {
 #[test]
 fn invalid_arguments_are_refused_with_a_reason() {
     let cases = [
-        (two(hashline_read, "", ""), "requests: EOF while parsing"),
+        (two(hashline_read, "", ""), "requests is \"\": expected JSON"),
         (two(hashline_read, r#"{"path": "a", "startline": 1}"#, ""), "unknown field `startline`"),
         (two(hashline_read, r#"["a", 1]"#, ""), "a path, or an object with a path"),
         (
@@ -409,6 +409,85 @@ fn two_of(function: ObserveFunction, session: u64, text: &str) -> Result<String,
     called(|answer, error| unsafe {
         function(session, text.as_ptr(), text.len(), ptr::null(), 0, answer, error)
     })
+}
+
+#[test]
+fn regression_a_path_without_quotes_is_explained() {
+    for function in [hashline_read as TwoInputs, hashline_read_text, hashline_read_json] {
+        let (code, message) = refusal(two(function, "src/a.c", "{}"));
+        assert_eq!(code, "INVALID_ARGUMENT");
+        assert!(
+            message.contains("is \"src/a.c\": expected JSON, which is a path in quotes"),
+            "{message}"
+        );
+    }
+}
+
+fn call_tool(session: u64, name: &str, arguments: &str, options: &str) -> Result<String, Failure> {
+    // SAFETY: All pointers are valid during the call.
+    called(|answer, error| unsafe {
+        hashline_session_call_tool(
+            session,
+            name.as_ptr(),
+            name.len(),
+            arguments.as_ptr(),
+            arguments.len(),
+            options.as_ptr(),
+            options.len(),
+            answer,
+            error,
+        )
+    })
+}
+
+#[test]
+fn tools_of_an_agent() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("a.txt"), "one\ntwo\n").unwrap();
+    let state = dir.path().join("state");
+    let options =
+        json!({"root": dir.path(), "cwd": dir.path(), "stateDir": state, "durability": "process"});
+    let session = open(&options.to_string()).unwrap();
+    let options = r#"{"names": {"apply": "edit"}, "operations": ["set_line", "replace_range"], "undo": true}"#;
+    let tools = data(one(hashline_session_tools, session, options));
+    let names: Vec<_> = tools.as_array().unwrap().iter().map(|tool| tool["name"].clone()).collect();
+    assert_eq!(names, ["read", "search", "edit", "undo_edit"]);
+    let schema = tools[2]["inputSchema"].to_string();
+    assert!(schema.contains("set_line") && !schema.contains("delete_file"), "{schema}");
+
+    let read = data(call_tool(session, "read", r#"{"file_path": "a.txt"}"#, options));
+    assert_eq!((&read["isError"], &read["diff"]), (&json!(false), &Value::Null));
+    let row = read["text"].as_str().unwrap().lines().find(|line| line.ends_with("two")).unwrap();
+    let edit =
+        json!({"operations": [{"op": "set_line", "path": "a.txt", "anchor": row, "text": "2"}]});
+    let planned = r#"{"names": {"apply": "edit"}, "dryRun": true}"#;
+    let dry = data(call_tool(session, "edit", &edit.to_string(), planned));
+    assert!(dry["diff"].as_str().unwrap().contains("\n-two\n+2\n"), "{dry}");
+    assert_eq!(std::fs::read_to_string(dir.path().join("a.txt")).unwrap(), "one\ntwo\n");
+    // As models write it: in a fence.
+    let fenced = format!("```json\n{edit}\n```");
+    let done = data(call_tool(session, "edit", &fenced, options));
+    assert_eq!(done["isError"], false, "{done}");
+    assert_eq!(std::fs::read_to_string(dir.path().join("a.txt")).unwrap(), "one\n2\n");
+
+    let stale = data(call_tool(session, "edit", &edit.to_string(), options));
+    assert!(stale["text"].as_str().unwrap().starts_with("Nothing was written."), "{stale}");
+    for (name, arguments, options, expected) in [
+        (
+            "write",
+            "{}",
+            options,
+            "there is no tool \"write\": use one of read, search, edit, undo_edit",
+        ),
+        ("read", "{}", r#"{"tools": 1}"#, "unknown field `tools`"),
+        ("read", "{}", r#"{"operations": ["fly"]}"#, "options: "),
+    ] {
+        let (code, message) = refusal(call_tool(session, name, arguments, options));
+        assert!(code == "INVALID_ARGUMENT" && message.contains(expected), "{message}");
+    }
+    let failed = data(call_tool(session, "read", "no JSON", options));
+    assert_eq!(failed["isError"], true, "{failed}");
+    assert!(hashline_session_close(session));
 }
 
 fn set_document(session: u64, path: &str, text: &[u8], options: &str) -> Result<String, Failure> {
