@@ -116,6 +116,6 @@ function suggestedEdit(edit, warnings) {
   if (!named) return undefined
   if (named.startsWith('without the first')) return { ...edit, lines: edit.lines.slice(1) }
   if (named.startsWith('without the last')) return { ...edit, lines: edit.lines.slice(0, -1) }
-  const line = Number(/at (\d+)/.exec(named)?.[1])
+  const line = Number(/at `?(\d+)/.exec(named)?.[1])
   return named.includes('ended') ? { ...edit, last: line } : { ...edit, first: line }
 }
