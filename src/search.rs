@@ -27,7 +27,7 @@ pub struct SearchResult {
     pub match_count: f64,
     /// Text files that were searched, with matches or without.
     pub files_searched: f64,
-    /// Files that were skipped because they are binary.
+    /// The same as `skipped.binary`.
     pub binary_skipped: f64,
     /// Whether a limit omitted anything. The remaining files are then not searched, unless it was
     /// the limit per file.
@@ -100,6 +100,8 @@ pub struct Skipped {
     pub too_large: f64,
     /// Files that contain the name of the symbol, but whose structure is not known.
     pub unknown_structure: f64,
+    /// Files with bytes that are invalid in their encoding: only the other bytes were searched.
+    pub lossy: f64,
 }
 
 /// The directories that were skipped for a reason.
@@ -109,6 +111,8 @@ pub struct SkippedDirectories {
     pub count: f64,
     /// The paths of at most five, with different names.
     pub names: Vec<String>,
+    /// Whether there are more names.
+    pub has_more: bool,
 }
 
 /// The matches in one file.
@@ -272,13 +276,18 @@ impl From<core::Skipped> for Skipped {
             binary: skipped.binary as f64,
             too_large: skipped.too_large as f64,
             unknown_structure: skipped.unknown_structure as f64,
+            lossy: skipped.lossy as f64,
         }
     }
 }
 
 impl From<core::SkippedDirectories> for SkippedDirectories {
     fn from(directories: core::SkippedDirectories) -> SkippedDirectories {
-        SkippedDirectories { count: directories.count as f64, names: directories.names }
+        SkippedDirectories {
+            count: directories.count as f64,
+            names: directories.names,
+            has_more: directories.has_more,
+        }
     }
 }
 

@@ -124,10 +124,12 @@ fn add_standard_input(
         }
         _ => {
             found.binary_skipped += 1;
+            found.skipped.binary += 1;
             return Ok(());
         }
     };
     found.files_searched += 1;
+    found.skipped.lossy += u64::from(shown.lossy);
     if query.output != SearchOutput::Lines {
         if let Some(match_count) = shown.match_count.filter(|&count| count > 0) {
             let counts = query.output == SearchOutput::Count;

@@ -210,7 +210,7 @@ pub struct SearchResult {
     pub match_count: u64,
     /// Text files searched, with or without matches.
     pub files_searched: u64,
-    /// Files skipped because they are not text.
+    /// The same as [`Skipped::binary`].
     pub binary_skipped: u64,
     /// Whether a limit omitted anything. The remaining files are not searched then, unless it was
     /// the limit for each file.
@@ -350,6 +350,9 @@ impl Wanted {
     }
 }
 
+/// The outcome for one file, and whether some of its bytes are invalid in its encoding.
+type Searched<W> = (FileOutcome<W>, bool);
+
 /// The outcome for one file.
 enum FileOutcome<W> {
     /// It was removed after it was listed.
@@ -408,7 +411,7 @@ impl<W: Send + Sync, F: Fn(&Document) -> W + Sync> Search<'_, F> {
         let files = self.files.files();
         let mut rest = files;
         let mut batch_files = FIRST_BATCH_FILES;
-        let mut searched: (&[ListedFile], Vec<Result<FileOutcome<W>>>) = Default::default();
+        let mut searched: (&[ListedFile], Vec<Result<Searched<W>>>) = Default::default();
         let is_full = AtomicBool::new(false);
         loop {
             progress(files.len() - rest.len(), files.len());
@@ -416,7 +419,7 @@ impl<W: Send + Sync, F: Fn(&Document) -> W + Sync> Search<'_, F> {
             let room = self.remaining_limits(partial);
             let search = |file: &ListedFile| {
                 if is_full.load(Ordering::Relaxed) {
-                    return Ok(FileOutcome::Gone);
+                    return Ok((FileOutcome::Gone, false));
                 }
                 self.search_file(*file, room)
             };
@@ -461,18 +464,20 @@ impl<W: Send + Sync, F: Fn(&Document) -> W + Sync> Search<'_, F> {
     fn add_outcome(
         &self,
         file: ListedFile,
-        outcome: Result<FileOutcome<W>>,
+        outcome: Result<Searched<W>>,
         partial: &mut PartialResult<'_, W>,
     ) -> ControlFlow<()> {
         let room = self.remaining_limits(partial);
         let outcome = match outcome {
             // The batch started with more room than now remains. Search the one file that crosses a
             // limit again, with the exact room.
-            Ok(FileOutcome::Hits(hits)) if !hits.fit(room) => self.search_file(file, room),
+            Ok((FileOutcome::Hits(hits), _)) if !hits.fit(room) => self.search_file(file, room),
             outcome => outcome,
         };
         let result = &mut partial.result;
-        match outcome {
+        let is_lossy = outcome.as_ref().is_ok_and(|&(_, is_lossy)| is_lossy);
+        result.skipped.lossy += u64::from(is_lossy);
+        match outcome.map(|(outcome, _)| outcome) {
             Ok(FileOutcome::Gone) => {}
             Ok(FileOutcome::Binary) => {
                 result.binary_skipped += 1;
@@ -506,27 +511,28 @@ impl<W: Send + Sync, F: Fn(&Document) -> W + Sync> Search<'_, F> {
         ControlFlow::Continue(())
     }
 
-    fn search_file(&self, file: ListedFile, room: RemainingLimits) -> Result<FileOutcome<W>> {
+    fn search_file(&self, file: ListedFile, room: RemainingLimits) -> Result<Searched<W>> {
         if self.scope.cancel.is_cancelled() {
-            return Ok(FileOutcome::Gone);
+            return Ok((FileOutcome::Gone, false));
         }
         let path = self.files.shown(file);
         let path = path.as_str();
         let load = load_of(self.scope, path, &self.load);
         let outcome =
             with_file(self.scope.fs, self.scope.base, path, &load, |loaded| match loaded {
-                Loaded::Binary(_) => Ok(FileOutcome::Binary),
+                Loaded::Binary(_) => Ok((FileOutcome::Binary, false)),
                 Loaded::Text(document) => match &self.wanted {
                     Wanted::Lines(pattern) if self.query.output == SearchOutput::Lines => {
                         self.search_document(document, path, pattern, room)
                     }
                     Wanted::Lines(pattern) => self.count_matches(document, path, pattern),
                     Wanted::Definitions(name) => self.find_definitions(document, path, name, room),
-                },
+                }
+                .map(|outcome| (outcome, document.lossy())),
             });
         match outcome {
             Err(error) if error.code == Code::FileNotFound && !file.is_named() => {
-                Ok(FileOutcome::Gone)
+                Ok((FileOutcome::Gone, false))
             }
             Err(error) if error.path.is_none() => {
                 Err(error.within(format!("{path}: "), "").about(path))

@@ -122,6 +122,7 @@ impl Skipped {
             counted(self.binary, "binary", "binary"),
             counted(self.too_large, &over, &over),
             counted(self.unknown_structure, unknown, unknown),
+            counted(self.lossy, "file", "files").map(|files| format!("invalid bytes in {files}")),
         ];
         let parts: Vec<String> = kinds.into_iter().chain(others).flatten().collect();
         (!parts.is_empty()).then(|| (format!("skipped: {}", parts.join(", ")), can_be_named))

@@ -28,17 +28,19 @@ pub struct Skipped {
     pub too_large: u64,
     /// Files that contain the name of the symbol, but whose structure is not known.
     pub unknown_structure: u64,
+    /// Files with bytes that are invalid in their encoding: only the other bytes were searched.
+    pub lossy: u64,
 }
 
 /// The directories that were skipped for a reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct SkippedDirectories {
     /// How many.
     pub count: u64,
     /// The paths of at most five, with different names; those near the start of the search first.
     pub names: Vec<String>,
     /// Whether there are more names.
-    #[serde(skip)]
     pub has_more: bool,
 }
 
@@ -84,6 +86,7 @@ impl Skipped {
         self.binary += more.binary;
         self.too_large += more.too_large;
         self.unknown_structure += more.unknown_structure;
+        self.lossy += more.lossy;
     }
 }
 

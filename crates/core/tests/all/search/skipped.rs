@@ -72,6 +72,7 @@ fn what_is_skipped_is_counted_by_reason() {
         links: 0,
         binary: 1,
         too_large: 0,
+        lossy: 0,
     };
     assert_eq!(found.skipped, expected);
     assert_eq!(
@@ -99,6 +100,9 @@ fn many_directories_are_named_in_part() {
     let tree = Tree::new(&[&files[..], &[(".ignore", "d*/\n")]].concat());
     let note = tree.search(&text("needle")).skipped_note().unwrap();
     assert!(note.starts_with("skipped: 9 ignored directories (d0, d1, d2, d3, d4, …), "), "{note}");
+    let skipped = serde_json::to_value(tree.search(&text("needle")).skipped).unwrap();
+    assert_eq!(skipped["ignoredDirectories"]["hasMore"], true);
+    assert_eq!(skipped["hiddenDirectories"]["hasMore"], false);
 }
 
 #[test]
@@ -109,6 +113,37 @@ fn files_over_the_limit_are_counted() {
     assert_eq!(found.skipped_note().unwrap(), "skipped: 1 over 2 KiB");
     let found = tree.search_as(&in_paths("needle", &["b.txt"]), &options);
     assert_eq!((found.skipped.too_large, found.errors.len()), (0, 1));
+}
+
+#[test]
+fn files_with_invalid_bytes_are_counted() {
+    let tree = Tree::new(&[("a.txt", "hay\n")]);
+    let mut mixed = "日本語のテキスト\n".repeat(4).into_bytes();
+    mixed.extend(b"\x93\xfa\x96\x7b needle\n");
+    tree.write("mixed.txt", &mixed);
+    tree.write("cut.txt", b"needle \xe6\x97\n");
+    for (query, found) in [(text("needle"), 2), (text("nothing"), 0)] {
+        let result = tree.search(&query);
+        assert_eq!((result.match_count, result.skipped.lossy), (found, 2));
+        assert_eq!(result.skipped_note().unwrap(), "skipped: invalid bytes in 2 files");
+    }
+    // A limit ends the search before the second file.
+    let result = tree.search(&SearchQuery { max_matches: 1, ..text("needle") });
+    assert_eq!((result.match_count, result.truncated), (1, true));
+}
+
+#[test]
+fn a_session_counts_invalid_bytes_only_if_it_finds_no_encoding() {
+    let tree = Tree::new(&[]);
+    let shift_jis = hashline_disk::bytes::Charset::by_label("shift_jis").unwrap();
+    let japanese = shift_jis.encode("これは日本語の文章です。検索できます。\n").unwrap();
+    tree.write("japanese.txt", &japanese);
+    tree.write("both.txt", [&*japanese, "日本語です。これも日本語です。\n".as_bytes()].concat());
+    let session = hashline_core::Session::in_dir(&tree.path).unwrap();
+    let result = session.search(text("検索")).unwrap();
+    assert_eq!(paths(&result), ["japanese.txt"]);
+    assert_eq!(result.skipped.lossy, 1);
+    assert_eq!(result.skipped_note().unwrap(), "skipped: invalid bytes in 1 file");
 }
 
 #[test]
