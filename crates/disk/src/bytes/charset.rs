@@ -32,7 +32,8 @@ pub struct Decoded<'t> {
 }
 
 impl Charset {
-    /// The encoding of a WHATWG label, e.g. `windows-1252` or `shift_jis`.
+    /// The encoding of a WHATWG label, e.g. `windows-1252` or `shift_jis`, or of a name that Windows,
+    /// Java or Python have for it, e.g. `cp932`.
     pub fn by_label(label: &str) -> Result<Charset> {
         let unsupported = |why: &str| {
             Error::new(
@@ -42,8 +43,7 @@ impl Charset {
                 ),
             )
         };
-        let encoding =
-            Encoding::for_label(label.as_bytes()).ok_or_else(|| unsupported("is unknown"))?;
+        let encoding = labelled(label).ok_or_else(|| unsupported("is unknown"))?;
         Ok(match encoding {
             known if known == encoding_rs::UTF_8 => Charset::Utf8,
             known if known == encoding_rs::UTF_16LE => Charset::Utf16Le,
@@ -169,6 +169,45 @@ impl Charset {
     }
 }
 
+/// Code pages of Windows whose numbers are not labels of the standard.
+const CODE_PAGES: [(&str, &Encoding); 9] = [
+    ("874", encoding_rs::WINDOWS_874),
+    ("932", encoding_rs::SHIFT_JIS),
+    ("936", encoding_rs::GBK),
+    ("949", encoding_rs::EUC_KR),
+    ("950", encoding_rs::BIG5),
+    ("1200", encoding_rs::UTF_16LE),
+    ("1201", encoding_rs::UTF_16BE),
+    ("54936", encoding_rs::GB18030),
+    ("65001", encoding_rs::UTF_8),
+];
+
+/// What code pages are called by Python, Java and Windows, and some encodings by ICU.
+const CODE_PAGE_PREFIXES: [&str; 4] = ["cp", "ms", "windows-", "windows"];
+
+/// Names in Python that differ from a label in more than `_` for `-`.
+const PYTHON_NAMES: [(&str, &Encoding); 4] = [
+    ("latin-1", encoding_rs::WINDOWS_1252),
+    ("uhc", encoding_rs::EUC_KR),
+    ("utf-16-le", encoding_rs::UTF_16LE),
+    ("utf-16-be", encoding_rs::UTF_16BE),
+];
+
+/// The encoding of a label or of another usual name.
+fn labelled(label: &str) -> Option<&'static Encoding> {
+    let standard = |label: &str| Encoding::for_label(label.as_bytes());
+    standard(label).or_else(|| {
+        let name = label.trim().to_ascii_lowercase().replace('_', "-");
+        let named = |names: &[(&str, &'static Encoding)], name: &str| {
+            names.iter().find(|(known, _)| *known == name).map(|&(_, encoding)| encoding)
+        };
+        let mut numbers = CODE_PAGE_PREFIXES.iter().filter_map(|prefix| name.strip_prefix(prefix));
+        standard(&name)
+            .or_else(|| named(&PYTHON_NAMES, &name))
+            .or_else(|| numbers.find_map(|number| named(&CODE_PAGES, number)))
+    })
+}
+
 /// By its name.
 impl Serialize for Charset {
     fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
@@ -208,8 +247,37 @@ mod tests {
     fn labels() {
         assert_eq!(Charset::by_label("UTF-16").unwrap(), Charset::Utf16Le);
         assert_eq!(Charset::by_label("latin1").unwrap().name(), "windows-1252");
-        for label in ["klingon", "", "iso-2022-kr"] {
+        for label in ["klingon", "", "iso-2022-kr", "cp", "cp0", "932", "mscp932", "cp9321"] {
             assert_eq!(Charset::by_label(label).unwrap_err().code, Code::UnsupportedEncoding);
+        }
+    }
+
+    #[test]
+    fn regression_names_of_windows_java_and_python_are_labels() {
+        for (label, name) in [
+            ("cp932", "shift_jis"),
+            ("MS932", "shift_jis"),
+            ("windows-31j", "shift_jis"),
+            ("windows_31j", "shift_jis"),
+            ("windows-932", "shift_jis"),
+            ("cp936", "gbk"),
+            ("ms949", "euc-kr"),
+            ("euc_kr", "euc-kr"),
+            ("cp950", "big5"),
+            ("cp1252", "windows-1252"),
+            ("windows_1251", "windows-1251"),
+            ("latin_1", "windows-1252"),
+            (" Latin-1 ", "windows-1252"),
+            ("iso8859_15", "iso-8859-15"),
+            ("cp874", "windows-874"),
+            ("cp866", "ibm866"),
+            ("koi8_r", "koi8-r"),
+            ("euc_jp", "euc-jp"),
+            ("cp65001", "utf-8"),
+            ("utf_8", "utf-8"),
+            ("utf_16_le", "utf-16le"),
+        ] {
+            assert_eq!(Charset::by_label(label).map(Charset::name).as_deref(), Ok(name), "{label}");
         }
     }
 
