@@ -14,13 +14,12 @@ use hashline_memory::{LineSet, MemoryUpdate};
 /// The most missing files whose new name is looked up.
 const RENAMED_LIMIT: usize = 8;
 
-/// The start of the note about a new name.
-const RENAMED: &str = ". A file with the content that you know is ";
-
 /// The failures so far, each with the report of its anchor, if it is about one.
 #[derive(Debug, Default)]
 pub(super) struct Failures {
     all: Vec<(Failure, Option<AnchorReport>)>,
+    /// The paths of files that were renamed, if their failures say so.
+    renamed: BTreeSet<String>,
     /// What a session learns from the reports of a file, with the paths in them.
     updates: Vec<(BTreeSet<String>, MemoryUpdate)>,
     /// Whether the failures are about anchors to verify, not about operations.
@@ -62,12 +61,13 @@ impl Failures {
             }
             if let Some(now) = names.entry(path.clone()).or_insert_with(|| name_now(path)) {
                 let note = format!(
-                    "{RENAMED}{}: if it was renamed, read that file and edit it.",
+                    ". A file with the content that you know is {}: if it was renamed, read that file and edit it.",
                     one_line(now)
                 );
                 failure.message = std::mem::take(&mut failure.message) + note;
             }
         }
+        self.renamed.extend(names.into_iter().filter_map(|(path, now)| now.map(|_| path)));
     }
 
     /// Adds near names to the messages about the first files that were not found and whose new name
@@ -77,8 +77,9 @@ impl Failures {
         let mut notes: HashMap<String, Option<String>> = HashMap::new();
         for failure in failures.filter(|failure| failure.code == Code::FileNotFound) {
             let Some(path) = &failure.path else { continue };
-            let is_renamed = failure.message.contains(RENAMED);
-            if is_renamed || notes.len() == MISSING_LIMIT && !notes.contains_key(path) {
+            if self.renamed.contains(path)
+                || notes.len() == MISSING_LIMIT && !notes.contains_key(path)
+            {
                 continue;
             }
             if let Some(note) = notes.entry(path.clone()).or_insert_with(|| near(path)) {
@@ -89,6 +90,7 @@ impl Failures {
 
     pub(super) fn extend(&mut self, other: Failures) {
         self.all.extend(other.all);
+        self.renamed.extend(other.renamed);
         self.updates.extend(other.updates);
     }
 
