@@ -42,6 +42,15 @@ struct Origin {
     shown: Box<str>,
 }
 
+impl Origin {
+    fn path_bytes(&self) -> &[u8] {
+        self.path.as_os_str().as_encoded_bytes()
+    }
+}
+
+/// The start of a path that is compared: of the absolute one, or of the one in results.
+type Start = fn(&Origin) -> &[u8];
+
 /// The paths of a directory.
 pub(super) struct DirectoryPaths {
     /// The absolute path; below a followed link, the path through the link.
@@ -131,8 +140,8 @@ impl FileList {
         (self.groups.len() - 1) as u32
     }
 
-    /// Sorts files by path. If several paths lead to one file, keeps the one that the query names
-    /// first.
+    /// Sorts files by the path that results show. If several paths lead to one file, keeps the one
+    /// that the query names first.
     pub(super) fn sort(&mut self) {
         let mut files = std::mem::take(&mut self.files);
         // The files of one depth are sorted already; this stable sort takes them as one run.
@@ -141,6 +150,10 @@ impl FileList {
                 .then_with(|| self.group(one).origin.cmp(&self.group(other).origin))
         });
         files.dedup_by(|later, first| self.compare_paths(*later, *first).is_eq());
+        // Below one origin, both orders are the same.
+        if self.origins.len() > 1 {
+            files.sort_by(|&one, &other| self.compare_shown(one, other));
+        }
         files.shrink_to_fit();
         self.files = files;
     }
@@ -192,7 +205,8 @@ impl FileList {
     /// Compares directories by their absolute paths; for the same path, the origin that the query
     /// names first is less.
     pub(super) fn compare_directories(&self, one: (u32, &str), other: (u32, &str)) -> Ordering {
-        self.compare_parts((one.0, [one.1, ""]), (other.0, [other.1, ""])).then(one.0.cmp(&other.0))
+        let (below, other_below) = ((one.0, [one.1, ""]), (other.0, [other.1, ""]));
+        self.compare_parts(below, other_below, Origin::path_bytes).then(one.0.cmp(&other.0))
     }
 
     fn group(&self, file: ListedFile) -> &FileGroup {
@@ -215,6 +229,15 @@ impl FileList {
 
     /// Compares files by their absolute paths.
     fn compare_paths(&self, one: ListedFile, other: ListedFile) -> Ordering {
+        self.compare_files(one, other, Origin::path_bytes)
+    }
+
+    /// Compares files by their paths as results show them.
+    fn compare_shown(&self, one: ListedFile, other: ListedFile) -> Ordering {
+        self.compare_files(one, other, |origin| origin.shown.as_bytes())
+    }
+
+    fn compare_files(&self, one: ListedFile, other: ListedFile, start: Start) -> Ordering {
         let (name, other_name) = (self.name(one), self.name(other));
         if one.group == other.group {
             return name.cmp(other_name);
@@ -224,17 +247,23 @@ impl FileList {
         self.compare_parts(
             (group.origin, parts(group, name)),
             (other_group.origin, parts(other_group, other_name)),
+            start,
         )
     }
 
     /// Compares paths, each given as an origin and two parts below it.
-    fn compare_parts(&self, one: (u32, [&str; 2]), other: (u32, [&str; 2])) -> Ordering {
+    fn compare_parts(
+        &self,
+        one: (u32, [&str; 2]),
+        other: (u32, [&str; 2]),
+        start: Start,
+    ) -> Ordering {
         let (parts, other_parts) = (one.1.map(str::as_bytes), other.1.map(str::as_bytes));
         if one.0 == other.0 {
             return compare_components(parts, other_parts);
         }
         let whole = |origin: u32, [below, name]: [_; 2]| {
-            [self.origins[origin as usize].path.as_os_str().as_encoded_bytes(), below, name]
+            [start(&self.origins[origin as usize]), below, name]
         };
         compare_components(whole(one.0, parts), whole(other.0, other_parts))
     }
@@ -365,7 +394,7 @@ mod tests {
         found.extend(root, "r", names(&["0", "a"]));
         found.sort();
         let shown: Vec<String> = found.files().iter().map(|&file| found.shown(file)).collect();
-        assert_eq!(shown, ["/r/0", "a", "below/c/e/d", "b/x", "below/y", "b.txt", "z"]);
+        assert_eq!(shown, ["/r/0", "a", "b/x", "b.txt", "below/c/e/d", "below/y", "z"]);
         assert!(found.files().iter().all(|file| !file.is_named()));
         let DirectoryPaths { path, shown } = found.directory(root, "r/b");
         assert_eq!((path.to_str(), shown.as_str()), (Some("/r/b"), "/r/b"));

@@ -76,6 +76,30 @@ fn named(paths: &[&str]) -> SearchQuery {
 }
 
 #[test]
+fn regression_files_of_several_paths_are_sorted_by_the_names_shown() {
+    let tree = Tree::new(&[
+        ("a/one.txt", "needle\n"),
+        ("b/two.txt", "needle\n"),
+        ("b/three.txt", "needle\n"),
+        ("c.txt", "needle\n"),
+    ]);
+    let (mut given, mut expected) = (vec!["c.txt", "b", "a"], vec!["a/one.txt"]);
+    expected.extend(["b/three.txt", "b/two.txt", "c.txt"]);
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("a", tree.path.join("link")).unwrap();
+        // A link that the query names is followed; its file is found once.
+        (given[2], expected) =
+            ("link", ["b/three.txt", "b/two.txt", "c.txt", "link/one.txt"].to_vec());
+    }
+    let query = SearchQuery { max_files: u64::MAX, ..named(&given) };
+    let (list, _) = listing(&query, &tree.options());
+    assert_eq!(paths_of(&list), expected);
+    let matches = tree.search(&SearchQuery { paths: query.paths, ..text("needle") });
+    assert_eq!(paths(&matches), expected);
+}
+
+#[test]
 fn a_query_without_a_pattern_lists_what_a_search_would_search() {
     let tree = tree();
     let (list, found) = listing(&SearchQuery::list(), &tree.options());
