@@ -40,6 +40,31 @@ fn assert_found(tree: &Tree, globs: &[&str], in_paths: &[&str], expected: &[&str
 }
 
 #[test]
+fn regression_a_glob_of_wildcards_opens_no_hidden_or_ignored_directory() {
+    let tree = tree();
+    tree.write(".git/config", "needle");
+    tree.write("src/.env", "needle");
+    let all =
+        ["a.ts", "lib/e.md", "packages/one/src/h.ts", "src/b.ts", "src/c.tsx", "src/deep/d.ts"];
+    for glob in ["**", "**/*", "*", "./**", "./*", "*.*", "**/*.*", "?*", "[a-z]*", "{*,**/*}"] {
+        let expected: Vec<&str> =
+            all.into_iter().filter(|path| glob != "./*" || *path == "a.ts").collect();
+        assert_found(&tree, &[glob], &[], &expected);
+    }
+    assert_found(&tree, &[&tree.full("**")], &[], &all);
+    assert_found(&tree, &["*/*"], &["src"], &all[3..5]);
+    // What a path or another glob names is searched.
+    assert_found(&tree, &["**"], &["dist"], &["dist/deep/g.js", "dist/f.js"]);
+    for globs in [["**", ".github/**"], [".github/**", "**"]] {
+        assert_found(&tree, &globs, &[], &[&[".github/workflows/ci.yml"], &all[..]].concat());
+    }
+    assert_found(&tree, &["dist/*.js"], &[], &["dist/f.js"]);
+    assert_found(&tree, &["**/.*"], &[], &["src/.env"]);
+    let found = tree.search(&SearchQuery { hidden: true, ..with(&["**"], &[]) });
+    assert!(paths(&found).contains(&"src/.env".to_owned()));
+}
+
+#[test]
 fn a_glob_that_matches_a_named_file_is_not_unmatched() {
     let tree = Tree::new(&[("src/a.ts", "needle\n"), ("src/b.ts", "needle\n")]);
     let query = SearchQuery {

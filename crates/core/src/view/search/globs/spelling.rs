@@ -10,8 +10,8 @@ use super::super::display::tidy;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct GlobLine {
     pub(super) text: String,
-    /// It names a directory: files below it are searched by the usual rules. Other globs also
-    /// include ignored and hidden files.
+    /// It names a directory, or nothing at all: files are searched by the usual rules. Other globs
+    /// also include ignored and hidden files.
     pub(super) is_scope: bool,
 }
 
@@ -51,7 +51,7 @@ impl GlobBase {
         }
         match body.strip_suffix('/') {
             Some(dir) if !dir.ends_with('\\') => self.anchored(&below_dir(dir), false, true),
-            _ => self.anchored(&body, false, false),
+            _ => self.anchored(&body, false, names_nothing(&body)),
         }
     }
 
@@ -87,7 +87,8 @@ impl GlobBase {
         }
         if has_inner_slash(&body) && !body.starts_with("**/") {
             let paths = self.paths.iter().filter(|path| !path.is_empty());
-            lines.extend(paths.map(|path| line(&below_path(path, &body), false, false)));
+            let is_scope = names_nothing(&body);
+            lines.extend(paths.map(|path| line(&below_path(path, &body), false, is_scope)));
         }
         lines
     }
@@ -187,6 +188,25 @@ fn is_plain_name(part: &str) -> bool {
     !part.is_empty() && !part.contains(WILDCARDS)
 }
 
+/// Whether a glob has only wildcards, like `**/*` or `*.*`, so that any name matches. `.*` names
+/// hidden files.
+fn names_nothing(body: &str) -> bool {
+    components(body).into_iter().all(|part| {
+        let mut is_in_class = false;
+        let is_wild = |c: char| {
+            let is_content = is_in_class && c != ']';
+            is_in_class = c == '[' || is_content;
+            is_content || matches!(c, '*' | '?' | '[' | ']' | '{' | '}' | ',' | '.' | '/')
+        };
+        part.chars().all(is_wild) && !split_alternatives(part).any(|name| name.starts_with('.'))
+    })
+}
+
+/// What can start a name in a component: the parts between braces and commas.
+fn split_alternatives(part: &str) -> impl Iterator<Item = &str> {
+    part.split(['{', '}', ',', '/'])
+}
+
 /// The components of a glob; a slash in braces does not separate.
 fn components(glob: &str) -> Vec<&str> {
     split_outside(glob, |c| c == '/')
@@ -280,6 +300,17 @@ mod tests {
             ("!src/", &[], &["!src/"]),
             ("sub/*.ts", &["a/b", "/r/c", "sub"], &["sub/*.ts", "/a/b/sub/*.ts", "/c/sub/*.ts"]),
             ("!sub/*.ts", &["x[1]"], &["!sub/*.ts", "!/x\\[1\\]/sub/*.ts"]),
+            ("**", &[], &["** (scope)"]),
+            ("*", &["src"], &["* (scope)"]),
+            ("./**/*", &["src"], &["/**/* (scope)"]),
+            ("/r/*.*", &[], &["/*.* (scope)"]),
+            ("*/*", &["a/b/c"], &["*/* (scope)", "/a/b/c/*/* (scope)"]),
+            ("?[a-z]*", &[], &["?[a-z]* (scope)"]),
+            ("{*,**/*}", &[], &["{*,**/*} (scope)"]),
+            ("!**", &[], &["!**"]),
+            (".*", &[], &[".*"]),
+            ("{*,.*}", &[], &["{*,.*}"]),
+            ("**/.*/*", &[], &["**/.*/*"]),
             ("*/a.ts", &["src"], &["*/a.ts"]),
             ("**/a.ts", &["src"], &["**/a.ts"]),
             ("src/*.ts", &[".", "/r", "src/deep"], &["src/*.ts"]),
