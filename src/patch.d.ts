@@ -1038,6 +1038,8 @@ export interface DirectoryView extends NoText {
   skipped: Skipped
   /** Directories that could not be listed, by path. */
   errors: SearchError[]
+  /** Names that are not UTF-8, and ignore files that are truncated at a limit, by path. */
+  warnings: SearchWarning[]
   snapshot?: never
   nextLine?: never
   mimeType?: never

@@ -12,7 +12,7 @@ use super::js::Js;
 use super::options::{
     DIALECT, FILES, OptionNames, Place, ROOT, SIGNAL, request, workspace_options,
 };
-use super::search::{SearchError, Skipped};
+use super::search::{SearchError, SearchWarning, Skipped};
 use super::task::{self, Call, Prepared};
 use super::text::{Text, Word};
 
@@ -46,6 +46,7 @@ pub struct FileView {
     partial: Option<bool>,
     skipped: Option<Skipped>,
     errors: Option<Vec<SearchError>>,
+    warnings: Option<Vec<SearchWarning>>,
     error: Option<ViewError>,
 }
 
@@ -74,6 +75,7 @@ bulk!(FileView {
     partial: "partial",
     skipped: "skipped",
     errors: "errors",
+    warnings: "warnings",
     error: "error"
 });
 
@@ -159,6 +161,7 @@ impl FileView {
                 truncated: Some(shown.truncated),
                 skipped: Some(shown.skipped.into()),
                 errors: Some(shown.errors.into_iter().map(SearchError::from).collect()),
+                warnings: Some(shown.warnings.into_iter().map(SearchWarning::from).collect()),
                 ..bare
             },
             ViewKind::Unread { next_line, truncated } => {

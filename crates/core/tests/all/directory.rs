@@ -274,15 +274,37 @@ fn a_cancelled_read_of_a_directory_stops() {
 #[cfg(unix)]
 fn directories_that_cannot_be_listed_are_named() {
     use std::os::unix::fs::PermissionsExt;
-    let (dir, session) = session(&["closed/a.txt", "b.txt"]);
+    let (dir, session) =
+        session(&["closed/a.txt", "b.txt", "sub/deep/closed/a.txt", "sub/deep/c.txt"]);
     let closed = dir.path().join("closed");
-    fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
+    let below = dir.path().join("sub/deep/closed");
+    for closed in [&closed, &below] {
+        fs::set_permissions(closed, fs::Permissions::from_mode(0o000)).unwrap();
+    }
     if fs::read_dir(&closed).is_ok() {
         return; // The superuser may list it.
     }
     let text = session.read(".").unwrap().text;
+    let sub = session.read("./sub/deep").unwrap().text;
     let report = session.read("closed").unwrap();
-    fs::set_permissions(&closed, fs::Permissions::from_mode(0o700)).unwrap();
-    assert!(text.starts_with("closed/ (0 files)\nb.txt\n(1 file)\n(closed: "), "{text}");
+    for closed in [&closed, &below] {
+        fs::set_permissions(closed, fs::Permissions::from_mode(0o700)).unwrap();
+    }
+    let rows = "closed/ (cannot be read)\nsub/\n  deep/\n    closed/ (cannot be read)\n    c.txt\nb.txt\n(2 files)\n(closed: ";
+    assert!(text.starts_with(rows), "{text}");
+    assert!(sub.starts_with("closed/ (cannot be read)\nc.txt\n(1 file)\n("), "{sub}");
     assert_eq!(report.views[0].error().unwrap().code, Code::PermissionDenied);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn regression_names_that_are_not_utf8_are_reported() {
+    use std::os::unix::ffi::OsStrExt;
+    let (dir, session) = session(&["a.txt"]);
+    fs::write(dir.path().join(std::ffi::OsStr::from_bytes(b"b\xff.txt")), "").unwrap();
+    let report = session.read(".").unwrap();
+    let message = "b\\xFF.txt: was not searched: its name is not UTF-8, so no path can name it";
+    assert_eq!(report.text, format!("a.txt\n(1 file)\n({message})"));
+    let warnings = &directory(&report, 0).warnings;
+    assert_eq!((warnings.len(), &*warnings[0].message), (1, message));
 }

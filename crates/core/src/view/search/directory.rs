@@ -3,6 +3,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
+use std::path::is_separator;
 
 use serde::Serialize;
 
@@ -10,7 +11,7 @@ use super::display::tidy;
 use super::files::FileList;
 use super::skipped::Skipped;
 use super::walk::{Directories, Walked, walk_directory};
-use super::{SearchQuery, sorted_errors};
+use super::{SearchQuery, SearchWarning, sorted_errors};
 use crate::view::fold::{FOLD_LINES, Folding};
 use crate::view::read::{FileView, ReadRequest, ViewKind};
 use crate::view::scope::Scope;
@@ -38,6 +39,9 @@ pub struct DirectoryView {
     pub skipped: Skipped,
     /// Directories that could not be listed, sorted by path.
     pub errors: Vec<Error>,
+    /// Paths that no request can name, and ignore files that were not applied in full, sorted by
+    /// path.
+    pub warnings: Vec<SearchWarning>,
 }
 
 /// The view of the directory that a request names; `None` if it names none, or asks for lines of a
@@ -54,7 +58,7 @@ pub fn directory_view(scope: &Scope<'_>, request: &ReadRequest) -> Result<Option
     let query = SearchQuery { paths: vec![request.path.clone()], ..SearchQuery::list() };
     let (walked, directories) =
         walk_directory(scope.fs, scope.base, &query, ENTRIES_LIMIT, scope.cancel)?;
-    let Walked { files, mut errors, skipped, .. } = walked;
+    let Walked { files, mut errors, warnings, skipped, .. } = walked;
     let shown = tidy(path);
     let shown = if shown.is_empty() { "." } else { &shown };
     let of_itself = |error: &Error| error.path.as_deref().is_some_and(|path| tidy(path) == *shown);
@@ -76,6 +80,7 @@ pub fn directory_view(scope: &Scope<'_>, request: &ReadRequest) -> Result<Option
     let budget = budget.min(request.limits.max_lines.unwrap_or(u64::MAX));
     let max_bytes = request.limits.max_bytes.unwrap_or(usize::MAX).min(scope.host.text_limit_units);
     let mut tree = Tree::new(&files, &directories);
+    tree.mark_unreadable(shown, &errors);
     tree.open(budget);
     let mut rows =
         Rows { text: String::new(), left: budget, max_bytes, truncated: tree.has_closed() };
@@ -86,6 +91,7 @@ pub fn directory_view(scope: &Scope<'_>, request: &ReadRequest) -> Result<Option
         truncated: rows.truncated,
         skipped,
         errors: sorted_errors(scope, errors),
+        warnings,
     });
     Ok(Some(FileView { text: rows.text, ..FileView::bare(request, kind) }))
 }
@@ -123,6 +129,8 @@ struct Node<'a> {
     file_count: u64,
     /// Whether a directory in it was not listed.
     is_partial: bool,
+    /// Whether it could not be listed.
+    is_unreadable: bool,
     is_open: bool,
 }
 
@@ -162,6 +170,23 @@ impl<'a> Tree<'a> {
         }
         tree.count(&parents);
         tree
+    }
+
+    /// Marks the directories that errors are about, once they are sorted. `shown` is the path of the tree.
+    fn mark_unreadable(&mut self, shown: &str, errors: &[Error]) {
+        let start = if shown == "." { "" } else { shown };
+        for path in errors.iter().filter_map(|error| error.path.as_deref()) {
+            let below = path.strip_prefix(start).unwrap_or_default();
+            let names = below.split(is_separator).filter(|name| !name.is_empty());
+            let node = names.fold(Some(ROOT), |node, name| {
+                let directories = &self.nodes[node?].directories;
+                let at = directories.binary_search_by_key(&name, |&at| self.nodes[at].name);
+                at.ok().map(|at| directories[at])
+            });
+            if let Some(at) = node {
+                self.nodes[at].is_unreadable = true;
+            }
+        }
     }
 
     /// Counts the files of each directory, and sorts what is in it.
@@ -215,7 +240,10 @@ impl<'a> Tree<'a> {
                 let (count, more) =
                     (directory.file_count, if directory.is_partial { "+" } else { "" });
                 let noun = if count == 1 && !directory.is_partial { "file" } else { "files" };
-                note = format!(" ({count}{more} {noun})");
+                note = match directory.is_unreadable {
+                    true => " (cannot be read)".to_owned(),
+                    false => format!(" ({count}{more} {noun})"),
+                };
             }
             if !rows.push(&format!("{indent}{name}/{note}")) {
                 return false;

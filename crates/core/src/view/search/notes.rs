@@ -12,7 +12,7 @@ const FILES_NAMED: usize = 5;
 /// The maximum number of globs that a note names.
 const GLOBS_NAMED: usize = 5;
 
-/// The maximum number of errors that the notes on a directory have.
+/// The maximum number of errors, and of warnings, that the notes on a directory have.
 const ERRORS_NAMED: usize = 5;
 
 impl SearchResult {
@@ -95,8 +95,10 @@ impl DirectoryView {
         };
         let skipped = self.skipped.note(true, 0).map(|(note, _)| note);
         let errors = self.errors.iter().take(ERRORS_NAMED).map(|error| error.message.to_string());
+        let warnings =
+            self.warnings.iter().take(ERRORS_NAMED).map(|warning| warning.message.clone());
         let count = format!("{more}{} {files}{advice}", self.file_count);
-        std::iter::once(count).chain(skipped).chain(errors).collect()
+        std::iter::once(count).chain(skipped).chain(errors).chain(warnings).collect()
     }
 }
 
