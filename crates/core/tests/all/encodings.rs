@@ -252,6 +252,18 @@ fn a_file_that_became_utf8_is_utf8() {
 }
 
 #[test]
+fn a_file_whose_content_becomes_ascii_keeps_its_encoding() {
+    let project = project("shift_jis", JAPANESE);
+    let session = project.session(&["a.txt"]);
+    let replace = json!({"op": "add_file", "path": "a.txt", "content": "ascii\n", "replace": true});
+    applied(apply(&session, replace));
+    assert_eq!(encoding(&session), ("shift_jis".into(), false));
+    let add = json!({"op": "insert_after", "path": "a.txt", "anchor": "EOF", "text": "値"});
+    applied(apply(&session, add));
+    assert_eq!(project.bytes("a.txt"), encode("shift_jis", "ascii\n値\n"));
+}
+
+#[test]
 fn an_encoding_that_a_read_names_counts_for_later_calls() {
     let bytes = encode("iso-8859-5", "мир\n");
     let project = Project::new(&[("a.txt", &bytes), ("j.json", &b"{\"a\": \"\xe9\"}\n".to_vec())]);
