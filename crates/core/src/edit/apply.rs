@@ -196,7 +196,8 @@ fn apply_patch(
     };
     let refused_names = tasks.moves_within_one_inode().into_iter();
     let refused_names = refused_names.chain(tasks.moves_onto_documents()).chain(below_state);
-    let refused_names = refused_names.chain(look_alikes::refused(scope.base, &tasks));
+    let look_alikes = look_alikes::refused(scope.base, &tasks, patch_options.is_preview, cancel)?;
+    let refused_names = refused_names.chain(look_alikes);
     for (operation, error) in refused_names {
         failures.push(operation, patch.path_of(operation), error);
     }

@@ -242,12 +242,69 @@ fn a_new_document_may_not_look_like_a_file() {
 }
 
 #[test]
-fn a_name_in_a_large_directory_is_compared_with_some() {
+fn regression_a_name_in_a_large_directory_is_compared_with_all() {
     let project = project(&[]);
-    for at in 0..NEIGHBOURS_LIMIT + 16_000 {
+    let many = NEIGHBOURS_LIMIT + 1_000;
+    for at in 0..many {
         fs::File::create(project.dir.path().join(format!("entry-{at}.txt"))).unwrap();
     }
+    if !are_two(&project, "entry-1.txt", "Entry-1.txt") {
+        return;
+    }
     applied(project.outcome(json!({"operations": [add("new.txt")]})));
+    // Whatever the order of the entries is, some of these are listed last.
+    let all: Vec<Value> = (0..many).map(|at| add(&format!("Entry-{at}.txt"))).collect();
+    let edit = refused(project.outcome(json!({"operations": all})));
+    assert!(edit.failures.iter().all(|failure| failure.code == Code::FileExists));
+    assert_eq!(edit.failures.len(), many);
+}
+
+#[test]
+fn regression_new_names_of_one_patch_that_only_look_different_are_refused() {
+    let project = project(&["a.txt", "src/b.txt"]);
+    let moved = |to: &str| json!({"op": "move_file", "from": "a.txt", "to": to});
+    for (operations, message) in [
+        (
+            [add("Name.txt"), add("name.txt")],
+            "operation 1: name.txt differs from Name.txt, which operation 0 adds, only by case: ",
+        ),
+        (
+            [add("src/größe"), add("src/gro\u{308}ße")],
+            ", which operation 0 adds, only by Unicode normalization",
+        ),
+        ([add("N.txt"), moved("n.txt")], "n.txt differs from N.txt, which operation 0 adds"),
+        ([add("new/a.txt"), add("New/b.txt")], "New differs from new, which operation 0 adds"),
+        ([add("x/y/a"), add("x/Y/a")], "x/Y differs from x/y, which operation 0 adds"),
+        ([verbatim(add("x/y/a")), add("x/y/A")], "x/y/A differs from x/y/a, which operation 0"),
+    ] {
+        let edit = refused(project.outcome(json!({"operations": operations})));
+        let found = edit.failures.iter().find(|failure| failure.code == Code::FileExists);
+        assert!(found.is_some_and(|failure| failure.message.contains(message)), "{}", edit.text);
+    }
+    assert!(!project.exists("Name.txt") && !project.exists("x"));
+    if are_two(&project, "a.txt", "A.txt") {
+        let both = [add("Name.txt"), verbatim(add("name.txt")), add("x/y/a"), add("x/y/b")];
+        applied(project.outcome(json!({"operations": both})));
+    }
+}
+
+#[test]
+fn a_cancelled_comparison_with_a_large_directory_stops() {
+    let project = project(&[]);
+    for at in 0..3_000 {
+        fs::File::create(project.dir.path().join(format!("entry-{at}.txt"))).unwrap();
+    }
+    let workspace = Workspace::on(&OsFileSystem, &project.options());
+    let patch = json!({"operations": [add("new.txt")]}).into();
+    let apply = |cancel: &Cancel| workspace.apply_with(&patch, &PatchOptions::default(), cancel);
+    let counting = Cancel::counting();
+    let dry = PatchOptions { dry_run: true, ..PatchOptions::default() };
+    workspace.apply_with(&patch, &dry, &counting).unwrap();
+    for nth in 1..=counting.checks() {
+        let outcome = apply(&Cancel::at_check(nth));
+        assert!(outcome.is_err_and(|error| error.code == Code::Aborted), "{nth}");
+        assert!(!project.exists("new.txt"));
+    }
 }
 
 #[cfg(unix)]

@@ -1,6 +1,6 @@
 //! What is in the directory of a name that does not exist, for the messages about it.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use super::FileKind;
@@ -37,8 +37,20 @@ impl Base {
         Some(Neighbours { name: place.name().to_owned(), missing_below, entries })
     }
 
+    /// Passes the name of each entry in the directory of a place to `each`, until that returns false.
+    pub fn each_sibling(&self, place: &Place, each: &mut dyn FnMut(&OsStr) -> bool) {
+        let documents = place.canonical().parent().zip(self.documents());
+        let documents = documents.map(|(dir, documents)| documents.children(dir));
+        if !documents.into_iter().flatten().all(|(name, _)| each(&name)) {
+            return;
+        }
+        if let Ok(on_disk) = place.dir().and_then(cap_std::fs::Dir::entries) {
+            let _ = on_disk.filter_map(Result::ok).all(|entry| each(&entry.file_name()));
+        }
+    }
+
     /// The entries of the directory of a place, of which at most [`NEIGHBOURS_LIMIT`] are listed.
-    pub fn siblings(&self, place: &Place) -> Vec<Listed> {
+    fn siblings(&self, place: &Place) -> Vec<Listed> {
         let above = place.canonical().parent();
         let mut entries = above.map(|above| self.documents_in(above)).unwrap_or_default();
         if let Ok(on_disk) = place.dir().and_then(cap_std::fs::Dir::entries) {
