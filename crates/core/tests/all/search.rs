@@ -844,8 +844,9 @@ proptest! {
         // So is one all of whose visible entries are excluded, which ripgrep has no option for. An
         // ignore file can admit a hidden entry.
         let has_visible = |walker: &mut ignore::WalkBuilder| {
-            let entries = walker.max_depth(Some(1)).build().skip(1).filter_map(std::result::Result::ok);
-            entries.map(|entry| entry.file_name().to_owned()).any(|name| !name.as_encoded_bytes().starts_with(b"."))
+            // An invalid rule is an error before the start itself.
+            let entries = walker.max_depth(Some(1)).build().filter_map(std::result::Result::ok);
+            entries.filter(|entry| entry.depth() == 1).map(|entry| entry.file_name().to_owned()).any(|name| !name.as_encoded_bytes().starts_with(b"."))
         };
         let is_emptied = !has_visible(&mut walker(&start_path, parents_apply));
         let was_empty = !has_visible(ignore::WalkBuilder::new(&start_path).standard_filters(false));
