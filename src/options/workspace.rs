@@ -60,6 +60,8 @@ fn spelling(term: Term) -> &'static str {
         Term::MaxLines => "maxLines",
         Term::MaxBytes => "maxBytes",
         Term::MaxFiles => "maxFiles",
+        Term::CaseSensitive => "caseSensitive",
+        Term::Literal => term.name(),
         Term::MaxVersions => "maxVersions",
         Term::Recover => "recoverTransactions()",
     }

@@ -13,7 +13,8 @@ use hashline_core::{
     ANSWER_CONTEXT_MAX_LINES, AnswerForm, AnswerOptions, ApplyOptions, Columns, Context, DIALECTS,
     Dialect, Durability, EditOptions, Error, FOLD_LINES, Folding, JsonRequest, LOCK_TIMEOUT_MS,
     Limits, MAX_MATCHES, Query, RELOCATE_WINDOW_LINES, ReadRequest, Relocate, Result, Root,
-    SEARCH_MATCHES, SearchOutput, SearchQuery, StoreOptions, SyntaxCheck, WorkspaceOptions,
+    SEARCH_FILES, SEARCH_MATCHES, SearchOutput, SearchQuery, StoreOptions, SyntaxCheck,
+    WorkspaceOptions,
 };
 use hashline_guard::{CommandRule, Policy, Tools, Unparsed};
 use hashline_tools::Allowed;
@@ -131,8 +132,11 @@ pub fn spelling(term: Term) -> &'static str {
         Term::StartLine => "--start-line",
         Term::MaxLines => "--lines",
         Term::MaxBytes => "--max-bytes",
+        Term::MaxFiles => "--max-files",
         // The memory of a session has fixed limits here.
-        Term::MaxFiles | Term::MaxVersions => term.name(),
+        Term::MaxVersions => term.name(),
+        Term::CaseSensitive => "--case-sensitive",
+        Term::Literal => "omit --regex",
         Term::Recover => "`hashline recover`",
     }
 }
@@ -440,6 +444,7 @@ impl Search {
 
     /// The search query.
     pub fn query(&self) -> SearchQuery {
+        let is_list = self.output() != SearchOutput::Lines;
         // Without a pattern, all arguments are paths.
         let first = self.pattern.as_ref().filter(|_| self.files);
         let pattern = self.pattern.as_deref().filter(|_| !self.files).unwrap_or_default();
@@ -447,7 +452,7 @@ impl Search {
             paths: first.into_iter().chain(&self.paths).map(Into::into).collect(),
             output: self.output(),
             sizes: self.sizes,
-            max_files: self.max_files.unwrap_or(u64::MAX),
+            max_files: self.max_files.unwrap_or(if is_list { u64::MAX } else { SEARCH_FILES }),
             skip: self.skip,
             context: self.matching.context(),
             globs: self.globs.clone(),

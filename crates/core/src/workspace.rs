@@ -313,7 +313,7 @@ impl<'fs> Workspace<'fs> {
 
     /// Like [`Workspace::search`]. Calls `progress` periodically with the number of files searched
     /// and the total. With a `sink`, the text of each file goes there as soon as it is final, and
-    /// the result has no text, except of a list; the search ends early if the sink returns false.
+    /// the result has no text; the search ends early if the sink returns false.
     pub fn search_with_progress(
         &self,
         query: &SearchQuery,

@@ -103,20 +103,29 @@ pub fn query(call: &Call<'_>, given: &mut Arguments<'_>) -> Result<SearchQuery, 
         *path = plain_path(call, std::mem::take(path), &field, given.repairs)?;
     }
     let globs = given.texts(GLOBS.name)?;
-    let symbol = given.optional_text(SYMBOL.name)?.filter(|name| !name.is_empty());
+    let symbol = given.optional_text(SYMBOL.name)?;
+    // Some models fill in every field. A name that is empty by mistake must not list files.
+    let symbol = symbol.filter(|name| !name.is_empty() || given.fields.get(PATTERN.name).is_none());
     let is_limited = !paths.is_empty() || !globs.is_empty();
     let (search, output) = pattern_and_output(given, symbol.as_deref(), is_limited)?;
+    let is_literal = given.flag(LITERAL.name)?;
+    if is_literal && symbol.is_some() {
+        return Err(both(SYMBOL.name, LITERAL.name));
+    }
     let pattern = Query {
         search,
-        regex: !given.flag(LITERAL.name)?,
+        regex: !is_literal && symbol.is_none(),
         case_sensitive: given.flag(CASE_SENSITIVE.name)?,
     };
     let is_list = output != SearchOutput::Lines;
     let limit = given.count(MATCHES.name, 1, if is_list { SEARCH_FILES } else { max })?;
     let skip = given.count(SKIP.name, 0, MAX_COUNT)?.unwrap_or(0);
-    if skip > 0 && !is_list {
-        let message = "the field skip is for lists of files: narrow pattern, paths or globs";
-        return Err(malformed(message.to_owned()));
+    let sizes = given.flag(SIZES.name)?;
+    let for_lists = [(skip > 0, SKIP.name), (sizes, SIZES.name)];
+    if let Some((_, field)) = for_lists.iter().find(|(is_given, _)| *is_given && !is_list) {
+        let message =
+            format!("the field {field} is for lists of files: narrow pattern, paths or globs");
+        return Err(malformed(message));
     }
     Ok(SearchQuery {
         symbol,
@@ -124,15 +133,19 @@ pub fn query(call: &Call<'_>, given: &mut Arguments<'_>) -> Result<SearchQuery, 
         globs,
         context: Context { before: context, after: context },
         max_matches: limit.unwrap_or(max),
-        max_files: limit.unwrap_or(MAX_MATCHES),
+        max_files: if is_list { limit.unwrap_or(MAX_MATCHES) } else { SEARCH_FILES },
         output,
-        sizes: given.flag(SIZES.name)?,
+        sizes,
         skip,
         enclosing: given.flag(ENCLOSING.name)?,
         hidden: given.flag(HIDDEN.name)?,
         encoding: encoding(given)?,
         ..SearchQuery::new(pattern)
     })
+}
+
+fn both(one: &str, other: &str) -> CallError {
+    malformed(format!("the fields {one} and {other} are both given: use one of them"))
 }
 
 /// The pattern and what to show. Without a pattern, files are listed if the call says which, or that
@@ -162,9 +175,7 @@ fn pattern_and_output(
             pattern if pattern.is_none() || pattern == symbol => {
                 Ok((String::new(), output.unwrap_or_default()))
             }
-            _ => Err(malformed(
-                "the fields symbol and pattern are both given: use one of them".to_owned(),
-            )),
+            _ => Err(both(SYMBOL.name, PATTERN.name)),
         },
         Some(pattern) => Ok((pattern, output.unwrap_or_default())),
         None if is_limited || output == Some(SearchOutput::Files) => {

@@ -22,8 +22,12 @@ pub enum Term {
     MaxLines,
     /// The limit on the bytes of a view, or of a memory.
     MaxBytes,
-    /// The limit on the files of a memory.
+    /// The limit on the files of a list, or of a memory.
     MaxFiles,
+    /// The option that makes the case of letters count.
+    CaseSensitive,
+    /// What to do to search for a pattern as literal text.
+    Literal,
     /// The limit on the versions of a file in a memory.
     MaxVersions,
     /// The call that recovers interrupted patches.
@@ -41,6 +45,8 @@ impl Term {
             Term::MaxLines => "max_lines",
             Term::MaxBytes => "max_bytes",
             Term::MaxFiles => "max_files",
+            Term::CaseSensitive => "case_sensitive",
+            Term::Literal => "set regex to false",
             Term::MaxVersions => "max_versions",
             Term::Recover => "recover()",
         }

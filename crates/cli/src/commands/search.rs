@@ -50,8 +50,16 @@ fn find(call: &mut Call<'_>, args: &Search) -> Result<SearchResult, Failure> {
     let named = query.paths.len();
     query.paths.retain(|path| !is_standard_input(path));
     let is_piped = query.paths.len() < named;
-    if is_piped && query.output == SearchOutput::List {
-        let message = "--files lists files on disk, and standard input is not one";
+    let only_on_disk = match (query.output, &query.symbol) {
+        (SearchOutput::List, _) => {
+            Some("--files lists files on disk, and standard input is not one")
+        }
+        (_, Some(_)) => Some(
+            "--symbol needs the name of a file, which says its language, and standard input has none",
+        ),
+        _ => None,
+    };
+    if let Some(message) = only_on_disk.filter(|_| is_piped) {
         return Err(Error::argument(message).into());
     }
     if is_piped && query.paths.is_empty() {
@@ -60,8 +68,7 @@ fn find(call: &mut Call<'_>, args: &Search) -> Result<SearchResult, Failure> {
         add_standard_input(call, &query, &mut found)?;
         return Ok(found);
     }
-    let is_lines = query.output == SearchOutput::Lines;
-    let is_printed = is_lines && !is_piped && !call.shared.json;
+    let is_printed = !is_piped && !call.shared.json;
     let mut found = find_in_files(call, &query, is_printed)?;
     if is_piped {
         add_standard_input(call, &query, &mut found)?;
@@ -106,8 +113,7 @@ fn add_standard_input(
 ) -> Result<(), Failure> {
     let left = query.max_matches.saturating_sub(found.match_count);
     let request = ReadRequest {
-        search: query.symbol.is_none().then(|| query.search.clone()),
-        symbol: query.symbol.clone(),
+        search: Some(query.search.clone()),
         context: query.context,
         max_matches: Some(query.max_matches_per_file.unwrap_or(u64::MAX).min(left)),
         limits: Limits { max_lines: None, max_bytes: query.max_bytes },
@@ -160,7 +166,7 @@ fn add_standard_input(
         match_count: shown.match_count.unwrap_or_default(),
         line_count: shown.line_count,
         truncated,
-        symbols: shown.symbols,
+        symbols: Vec::new(),
         encoding: None,
         rows: shown.rows,
     });

@@ -28,7 +28,7 @@ use crate::view::excerpt::{Context, Limits, Page, ShownRows};
 use crate::view::pattern::{Pattern, Query};
 use crate::view::read::{ViewStart, count_lines_while, into_string, show_matches};
 use crate::view::scope::Scope;
-use crate::view::symbols::SymbolPlace;
+use crate::view::symbols::{SymbolPlace, parse_symbol};
 use crate::view::width::Width;
 use explanation::explain;
 use files::{FileList, ListedFile};
@@ -85,7 +85,7 @@ pub struct SearchQuery {
     pub output: SearchOutput,
     /// Whether a list has the sizes of its files.
     pub sizes: bool,
-    /// How many files a list shows.
+    /// How many files a list shows, at least one.
     pub max_files: u64,
     /// How many files of a list to omit before the first one shown.
     pub skip: u64,
@@ -251,15 +251,15 @@ pub struct SearchWarning {
     pub message: String,
 }
 
-/// Receives the rows of a file as soon as they are final: the header, then the lines. Returns
-/// whether to continue.
+/// Receives the rows of a file as soon as they are final: the header, then the lines; or its row in
+/// a list, then nothing. Returns whether to continue.
 pub type RowSink<'a> = &'a mut dyn FnMut(&str, &str) -> bool;
 
 /// Searches files and directories. Reports what cannot be searched in the result; fails only for
 /// invalid arguments and cancellation. `progress` is called periodically with the number of files
-/// searched and the total. With a `sink`, the result has no text, except of a list: the sink
-/// receives it file by file. `witness` is called with the text of each file with matches; its results are in the order
-/// of the result's files.
+/// searched and the total. With a `sink`, the result has no text: the sink receives it file by file.
+/// `witness` is called with the text of each file with matches; its results are in the order of the
+/// result's files.
 pub fn search_hashed<W: Send + Sync>(
     scope: &Scope<'_>,
     query: &SearchQuery,
@@ -269,6 +269,7 @@ pub fn search_hashed<W: Send + Sync>(
 ) -> Result<(SearchResult, Vec<W>)> {
     let cancel = scope.cancel;
     cancel.check()?;
+    query.check()?;
     let wanted = Wanted::new(query, cancel)?;
     let Walked { files, errors, warnings, skipped, unmatched_globs } =
         walk(scope.fs, scope.base, query, cancel)?;
@@ -299,7 +300,7 @@ pub fn search_hashed<W: Send + Sync>(
         }
         None => {
             if let Some(list) = &mut partial.list {
-                list.add_all(scope, query, &files)?;
+                list.add_all(scope, query, &files, &mut partial.sink)?;
             }
             partial.finish_list();
         }
@@ -343,7 +344,7 @@ impl Wanted {
     /// `None` if all files are listed.
     fn new(query: &SearchQuery, cancel: &Cancel) -> Result<Option<Wanted>> {
         Ok(match &query.symbol {
-            Some(name) => Some(Wanted::Definitions(definitions::check(query, name)?)),
+            Some(name) => Some(Wanted::Definitions(parse_symbol(name)?)),
             None if query.output == SearchOutput::List => None,
             None => Some(Wanted::Lines(Pattern::new(&query.search, cancel)?)),
         })
@@ -490,8 +491,10 @@ impl<W: Send + Sync, F: Fn(&Document) -> W + Sync> Search<'_, F> {
             }
             Ok(FileOutcome::Listed(found)) => {
                 result.files_searched += 1;
-                if let Some(list) = &mut partial.list {
-                    list.push(found);
+                if let Some(list) = &mut partial.list
+                    && !list.push(found, &mut partial.sink)
+                {
+                    return ControlFlow::Break(());
                 }
             }
             Ok(FileOutcome::Hits(hits)) => {

@@ -36,7 +36,7 @@ use crate::json::{JsonRequest, JsonView};
 use crate::view::excerpt::{ANSWER_LIMIT_BYTES, ANSWER_LIMIT_LINES};
 use crate::view::read::{FileView, MAX_MATCHES, ReadRequest};
 use crate::view::scope::Scope;
-use crate::view::search::{SearchQuery, SearchResult};
+use crate::view::search::{SearchOutput, SearchQuery, SearchResult};
 use broken::BrokenFiles;
 use changes::ChangeListeners;
 use delivery::Undelivered;
@@ -539,7 +539,9 @@ impl Session {
         let limits = &self.options.limits;
         let mut query = query.clone();
         query.max_matches = query.max_matches.min(limits.max_matches);
-        query.max_files = query.max_files.min(limits.max_lines);
+        if query.output != SearchOutput::Lines {
+            query.max_files = query.max_files.min(limits.max_lines.max(1));
+        }
         query.max_bytes = Some(query.max_bytes.unwrap_or(usize::MAX).min(limits.max_bytes));
         query.max_line_chars = Some(limits.line_chars(query.max_line_chars));
         self.check_files();

@@ -2,15 +2,12 @@
 
 use std::ops::Range;
 
-use super::{
-    FileMatches, FileOutcome, Hits, RemainingLimits, Search, SearchOutput, SearchQuery,
-    guessed_encoding,
-};
+use super::{FileMatches, FileOutcome, Hits, RemainingLimits, Search, guessed_encoding};
 use crate::view::excerpt::{Context, Excerpt};
 use crate::view::fold::FOLD_LINES;
 use crate::view::read::{count_lines_while, into_string};
-use crate::view::symbols::{SymbolPlace, parse_symbol, places, structure_of};
-use hashline_base::error::{Error, Result};
+use crate::view::symbols::{SymbolPlace, places, structure_of};
+use hashline_base::error::Result;
 use hashline_disk::bytes::Document;
 use hashline_lines::rows::header_of_rows;
 use hashline_syntax::{SymbolName, language_of};
@@ -18,22 +15,6 @@ use hashline_syntax::{SymbolName, language_of};
 /// How many lines of definitions are shown whole, for all files together: as many as a folded view
 /// has.
 pub(super) const WHOLE_LINES: u64 = FOLD_LINES;
-
-/// Validates a query for a definition.
-pub(super) fn check(query: &SearchQuery, name: &str) -> Result<SymbolName> {
-    let given = [
-        (!query.search.search.is_empty(), "search"),
-        (query.context != Context::default(), "context"),
-        (query.enclosing, "enclosing"),
-        (query.output != SearchOutput::Lines, "output"),
-    ];
-    match given.iter().find(|(is_given, _)| *is_given) {
-        Some((_, other)) => Err(Error::argument(format!(
-            "symbol and {other} are both given: definitions are found by their names, and shown whole if there is room"
-        ))),
-        None => parse_symbol(name),
-    }
-}
 
 impl<W: Send + Sync, F: Fn(&Document) -> W + Sync> Search<'_, F> {
     pub(super) fn find_definitions(

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::files::{FileList, ListedFile};
 use super::notes::short_size;
-use super::{SearchOutput, SearchQuery, SearchResult};
+use super::{RowSink, SearchOutput, SearchQuery, SearchResult};
 use crate::view::scope::Scope;
 use hashline_base::error::Result;
 use hashline_base::parallel;
@@ -62,11 +62,12 @@ impl SearchResult {
     pub fn list_file(&mut self, query: &SearchQuery, file: FoundFile) {
         let mut list = PartialList::limited(query, usize::MAX);
         list.text = std::mem::take(&mut self.text);
+        list.text_bytes = list.text.len();
         list.found = self.list.take().unwrap_or(list.found);
         if file.match_count.is_some() {
             list.found.match_count.get_or_insert(0);
         }
-        list.push(file);
+        list.push(file, &mut None);
         let (text, found) = list.finish();
         self.truncated |= found.next.is_some();
         (self.text, self.list) = (text, Some(found));
@@ -76,6 +77,8 @@ impl SearchResult {
 /// A list under construction.
 pub(super) struct PartialList {
     text: String,
+    /// The size of the text, wherever it was written.
+    text_bytes: usize,
     found: FoundFiles,
     skip: u64,
     max_files: u64,
@@ -91,6 +94,7 @@ impl PartialList {
         let counts = query.output == SearchOutput::Count;
         PartialList {
             text: String::new(),
+            text_bytes: 0,
             found: FoundFiles { match_count: counts.then_some(0), ..FoundFiles::default() },
             skip: query.skip,
             max_files: query.max_files,
@@ -98,28 +102,37 @@ impl PartialList {
         }
     }
 
-    /// Adds the next file. It is counted even if it is not shown.
-    pub(super) fn push(&mut self, file: FoundFile) {
+    /// Adds the next file. It is counted even if it is not shown. Returns false if the sink stops.
+    pub(super) fn push(&mut self, file: FoundFile, sink: &mut Option<RowSink<'_>>) -> bool {
         self.found.file_count += 1;
         if let (Some(total), Some(count)) = (&mut self.found.match_count, file.match_count) {
             *total += count;
         }
         if self.found.file_count > self.skip && self.found.next.is_none() {
-            self.show(file);
+            return self.show(file, sink);
         }
+        true
     }
 
     /// Shows a file if it fits. The first one always fits into the bytes: so a list can be continued.
-    fn show(&mut self, file: FoundFile) {
+    fn show(&mut self, file: FoundFile, sink: &mut Option<RowSink<'_>>) -> bool {
         let (row, shown) = (file.row(), self.found.files.len() as u64);
-        let is_over = shown > 0 && self.text.len() + 1 + row.len() > self.max_bytes;
+        let newline = if shown > 0 { "\n" } else { "" };
+        let more_bytes = newline.len() + row.len();
+        let is_over = shown > 0 && self.text_bytes + more_bytes > self.max_bytes;
         if shown >= self.max_files || is_over {
             self.found.next = Some(self.skip.saturating_add(shown));
-            return;
+            return true;
         }
-        let newline = if shown > 0 { "\n" } else { "" };
-        self.text.extend([newline, &row]);
+        self.text_bytes += more_bytes;
         self.found.files.push(file);
+        match sink {
+            Some(sink) => sink(&row, ""),
+            None => {
+                self.text.extend([newline, &row]);
+                true
+            }
+        }
     }
 
     /// Adds all files of a walk; reads the sizes of those that may be shown.
@@ -128,6 +141,7 @@ impl PartialList {
         scope: &Scope<'_>,
         query: &SearchQuery,
         files: &FileList,
+        sink: &mut Option<RowSink<'_>>,
     ) -> Result<()> {
         let listed = files.files();
         let skipped = usize::try_from(query.skip).unwrap_or(usize::MAX).min(listed.len());
@@ -143,7 +157,10 @@ impl PartialList {
                 false => vec![None; batch.len()],
             };
             for (file, bytes) in batch.iter().zip(sizes) {
-                self.push(FoundFile { path: files.shown(*file), match_count: None, bytes });
+                let found = FoundFile { path: files.shown(*file), match_count: None, bytes };
+                if !self.push(found, sink) {
+                    return scope.cancel.check();
+                }
             }
         }
         self.found.file_count = listed.len() as u64;

@@ -1,14 +1,61 @@
-//! A query as data (`serde`).
+//! A query as data (`serde`), and which options exclude each other.
 
 use std::path::PathBuf;
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
-use super::{SearchOutput, SearchQuery};
+use super::{SEARCH_FILES, SearchOutput, SearchQuery};
 use crate::view::excerpt::Context;
 use crate::view::pattern::Query;
+use crate::view::symbols::parse_symbol;
+use hashline_base::error::{Message, Result as CoreResult, Term};
 use hashline_base::shape::{OneOrMany, size};
+
+impl SearchQuery {
+    /// Refuses options that would be ignored.
+    pub(super) fn check(&self) -> CoreResult<()> {
+        let refuse = |message| Err(hashline_base::error::Error::argument(message));
+        if let Some(name) = &self.symbol {
+            if let Some(option) = self.option_besides_symbol() {
+                return refuse(
+                    Message::from("symbol and ")
+                        + option
+                        + " are both given: definitions are found by their names, and shown whole if there is room",
+                );
+            }
+            parse_symbol(name)?;
+        }
+        if self.max_files == 0 {
+            return refuse(Message::from(Term::MaxFiles) + " is 0: a list shows at least one file");
+        }
+        match self.option_of_lists().filter(|_| self.output == SearchOutput::Lines) {
+            Some(option) => refuse(option + " is for lists of files, and this search shows lines"),
+            None => Ok(()),
+        }
+    }
+
+    fn option_besides_symbol(&self) -> Option<Message> {
+        let given = [
+            (!self.search.search.is_empty(), "search".into()),
+            (self.search.regex, "regex".into()),
+            (self.search.case_sensitive, Term::CaseSensitive.into()),
+            (self.context != Context::default(), "context".into()),
+            (self.enclosing, "enclosing".into()),
+            (self.output != SearchOutput::Lines, "output".into()),
+        ];
+        given.into_iter().find_map(|(is_given, option)| is_given.then_some(option))
+    }
+
+    fn option_of_lists(&self) -> Option<Message> {
+        let given = [
+            (self.skip > 0, "skip".into()),
+            (self.sizes, "sizes".into()),
+            (self.max_files != SEARCH_FILES, Term::MaxFiles.into()),
+        ];
+        given.into_iter().find_map(|(is_given, option)| is_given.then_some(option))
+    }
+}
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

@@ -88,8 +88,10 @@ impl Session {
                 break;
             }
         }
-        if let Some(list) = result.list.as_mut().filter(|list| list.next.is_some()) {
-            list.next = Some(query.skip.saturating_add(list.files.len() as u64));
+        if let Some(list) = &mut result.list {
+            let end = query.skip.saturating_add(list.files.len() as u64);
+            list.next = (end < list.file_count).then_some(end);
+            result.truncated |= list.next.is_some();
         }
         Ok((result, updates))
     }
@@ -144,11 +146,12 @@ fn with_versions(dialect: &Dialect, result: &SearchResult, ambiguous: &[Ambiguou
 /// The files of a list to skip in the next directory, and how many to show.
 fn rest_of_list(query: &SearchQuery, result: &SearchResult) -> (u64, u64) {
     let Some(list) = &result.list else { return (query.skip, query.max_files) };
-    let shown = list.files.len() as u64;
-    let is_full =
-        list.next.is_some() || query.max_bytes.is_some_and(|max| result.text.len() >= max);
-    let max_files = if is_full { 0 } else { query.max_files.saturating_sub(shown) };
-    (query.skip.saturating_sub(list.file_count), max_files)
+    let left = query.max_files.saturating_sub(list.files.len() as u64);
+    let is_full = left == 0
+        || list.next.is_some()
+        || query.max_bytes.is_some_and(|max| result.text.len() >= max);
+    // Without room the files are only counted.
+    if is_full { (u64::MAX, 1) } else { (query.skip.saturating_sub(list.file_count), left) }
 }
 
 /// Adds the list of another directory.

@@ -191,9 +191,6 @@ fn limits_at_their_ends() {
         let (list, found) = listing(&query, &tree.options());
         (found.text.clone(), list.file_count, list.next, found.list_note().unwrap())
     };
-    // A count alone.
-    let none = SearchQuery { max_files: 0, ..SearchQuery::list() };
-    assert_eq!(of(none), (String::new(), 5, Some(0), "5 files, 0 shown".to_owned()));
     // One row is shown although it does not fit: so a list can be continued.
     let tiny = SearchQuery { max_bytes: Some(1), skip: 1, ..SearchQuery::list() };
     assert_eq!(of(tiny), ("b/c.txt".to_owned(), 5, Some(2), "5 files, 1 shown".to_owned()));
@@ -346,7 +343,7 @@ fn a_list_over_several_roots_has_one_sequence() {
         let all = session.search(query.clone()).unwrap();
         let rows: Vec<&str> = all.text.lines().collect();
         assert_eq!(rows.len(), 4);
-        for max_files in 0..=4 {
+        for max_files in 1..=4 {
             for skip in 0..=5 {
                 let found = session.search(SearchQuery { max_files, skip, ..query.clone() });
                 let found = found.unwrap();
@@ -358,6 +355,80 @@ fn a_list_over_several_roots_has_one_sequence() {
                 assert_eq!(list.next, (last < 4).then_some(last as u64), "{max_files} {skip}");
                 assert_eq!(found.truncated, last < 4);
             }
+        }
+    }
+}
+
+#[test]
+fn regression_a_list_is_streamed_row_by_row() {
+    let tree = tree();
+    let workspace = Workspace::on(&OsFileSystem, &tree.options());
+    let list = SearchQuery { sizes: true, ..SearchQuery::list() };
+    let counts = SearchQuery { output: SearchOutput::Count, ..text("needle") };
+    let limited = SearchQuery { max_bytes: Some(9), max_files: 2, skip: 1, ..list.clone() };
+    for query in [list, counts, limited] {
+        let whole = search(&query, &tree.options()).unwrap();
+        let mut rows = Vec::new();
+        let mut stops_after = |limit: usize| {
+            rows.clear();
+            let mut sink = |row: &str, more: &str| {
+                rows.push(row.to_owned() + more);
+                rows.len() < limit
+            };
+            let none = Cancel::default();
+            workspace.search_with_progress(&query, &none, &|_, _| {}, Some(&mut sink)).unwrap()
+        };
+        let streamed = stops_after(usize::MAX);
+        assert_eq!((streamed.text.as_str(), &streamed.list), ("", &whole.list));
+        let stopped = stops_after(1);
+        assert_eq!(stopped.list.unwrap().files.len(), 1);
+        stops_after(usize::MAX);
+        assert_eq!(rows.join("\n"), whole.text);
+    }
+}
+
+#[test]
+fn regression_options_that_would_be_ignored_are_refused() {
+    let tree = tree();
+    let named = |name: &str| SearchQuery { symbol: Some(name.into()), ..SearchQuery::new("") };
+    let pattern = |query: Query| SearchQuery { search: query, ..named("f") };
+    let lines = || text("needle");
+    for (query, message) in [
+        (
+            SearchQuery { max_files: 0, ..SearchQuery::list() },
+            "max_files is 0: a list shows at least one file",
+        ),
+        (SearchQuery { max_files: 0, ..lines() }, "max_files is 0: a list shows at least one file"),
+        (
+            SearchQuery { skip: 1, ..lines() },
+            "skip is for lists of files, and this search shows lines",
+        ),
+        (
+            SearchQuery { sizes: true, ..named("f") },
+            "sizes is for lists of files, and this search shows lines",
+        ),
+        (
+            SearchQuery { max_files: 5, ..lines() },
+            "max_files is for lists of files, and this search shows lines",
+        ),
+        (named(""), "symbol is \"\": use the name of a definition"),
+        (
+            pattern(Query { case_sensitive: true, ..Query::default() }),
+            "symbol and case_sensitive are both given",
+        ),
+        (pattern(Query { regex: true, ..Query::default() }), "symbol and regex are both given"),
+        (pattern(Query::text("g")), "symbol and search are both given"),
+        (
+            SearchQuery { output: SearchOutput::Files, ..named("f") },
+            "symbol and output are both given",
+        ),
+    ] {
+        let session = Session::in_dir(&tree.path).unwrap();
+        for error in
+            [search(&query, &tree.options()).unwrap_err(), session.search(query).unwrap_err()]
+        {
+            assert_eq!(error.code, Code::InvalidArgument);
+            assert!(error.message.starts_with(message), "{error}");
         }
     }
 }
