@@ -40,7 +40,8 @@ pub struct SearchResult {
     pub skipped: Skipped,
     /// Globs of the query that match no file.
     pub unmatched_globs: Vec<String>,
-    /// If there are no matches: what the pattern means, if it may be meant in another way.
+    /// What the pattern means, if it may be meant in another way: there are no matches, or it has a
+    /// word as a set of characters.
     pub explanation: Option<PatternExplanation>,
 }
 
@@ -68,13 +69,13 @@ pub struct FoundFile {
     pub bytes: Option<f64>,
 }
 
-/// The other readings of a pattern that matches nothing.
+/// The other readings of a pattern.
 #[napi(object, object_from_js = false)]
 pub struct PatternExplanation {
     /// What the pattern means.
     pub meaning: String,
-    /// The lines that contain the pattern as literal text.
-    pub literal_matches: f64,
+    /// The lines that contain the pattern as literal text; counted only if the pattern has no match.
+    pub literal_matches: Option<f64>,
     /// The pattern as `grep` reads it, if that is another one.
     pub grep_pattern: Option<String>,
     /// The lines that match it.
@@ -258,7 +259,7 @@ impl From<core::PatternExplanation> for PatternExplanation {
     fn from(explanation: core::PatternExplanation) -> PatternExplanation {
         PatternExplanation {
             meaning: explanation.meaning,
-            literal_matches: explanation.literal_matches as f64,
+            literal_matches: explanation.literal_matches.map(|count| count as f64),
             grep_pattern: explanation.grep_pattern,
             grep_matches: explanation.grep_matches.map(|count| count as f64),
         }

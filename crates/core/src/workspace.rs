@@ -30,7 +30,7 @@ use crate::view::read::{
     FileView, ReadRequest, read_bytes, read_hashed, stream_bytes, stream_file,
 };
 use crate::view::scope::{Encodings, Host, Scope};
-use crate::view::search::{RowSink, SearchQuery, SearchResult, directory_view, search_hashed};
+use crate::view::search::{RowSink, SearchQuery, SearchResult, directory_view, search_and_explain};
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Code, Error, Result, Term};
 use hashline_disk::bytes::{Charset, Loaded, MAX_FILE_BYTES};
@@ -322,8 +322,7 @@ impl<'fs> Workspace<'fs> {
         sink: Option<RowSink<'_>>,
     ) -> Result<SearchResult> {
         cancel.check()?;
-        let search = |scope: &Scope<'_>| search_hashed(scope, query, progress, sink, |_| ());
-        self.scoped(cancel, search).map(|(result, _)| result)
+        self.scoped(cancel, |scope| search_and_explain(scope, query, progress, sink))
     }
 
     /// Applies a patch to files, all of it or nothing. Fails only for invalid options, and for

@@ -183,11 +183,18 @@ pub struct Tools {
     options: Arc<ToolsOptions>,
 }
 
+/// Messages of the core spell option names as the fields of calls do.
+fn spelling(term: Term) -> &'static str {
+    match term {
+        Term::Literal => "set literal to true",
+        term => term.name(),
+    }
+}
+
 impl Tools {
     /// The tools over a session, which remembers what they show.
     pub fn new(session: &Session, options: ToolsOptions) -> Tools {
-        // Messages of the core spell option names as the fields of calls do.
-        Tools { session: Arc::new(session.spelled(Term::name)), options: Arc::new(options) }
+        Tools { session: Arc::new(session.spelled(spelling)), options: Arc::new(options) }
     }
 
     /// The definition of a tool, for a harness and a model.

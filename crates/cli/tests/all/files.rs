@@ -375,6 +375,20 @@ fn search_lists_files() {
     assert_eq!(cut.stdout, "src/a.rs\n");
     assert_eq!(cut.stderr, "hashline: 3 files, 1 shown. Continue with --skip 1.\n");
     assert_eq!(project.run(&["search", "--files", "-"]).code, Some(2));
+    let symbol = project.run_with(&["search", "--symbol", "two", "-"], "fn two() {}\n");
+    assert_eq!((symbol.code, symbol.stdout.as_str()), (Some(2), ""));
+    assert!(symbol.stderr.contains("standard input has none"), "{}", symbol.stderr);
+    for option in [&["--sizes"][..], &["--skip", "1"], &["--max-files", "1"]] {
+        let ignored = project.run(&[&["search", "two"], option].concat());
+        assert_eq!((ignored.code, ignored.stdout.as_str()), (Some(2), ""));
+        assert!(ignored.stderr.contains("is for lists of files"), "{}", ignored.stderr);
+    }
+    let none = project.run(&["search", "--files", "--max-files", "0"]);
+    assert_eq!(none.code, Some(2));
+    assert!(none.stderr.contains("--max-files is 0"), "{}", none.stderr);
+    let invalid = project.run(&["search", "-e", "two("]);
+    assert_eq!(invalid.code, Some(2));
+    assert!(invalid.stderr.contains("As literal text it matches no line"), "{}", invalid.stderr);
     assert_eq!(project.run(&["search"]).code, Some(2));
     assert_eq!(project.run(&["search", "-l", "-c", "two"]).code, Some(2));
     let none = project.run(&["search", "--files", "-g", "*.zig"]);

@@ -30,7 +30,6 @@ use crate::view::read::{ViewStart, count_lines_while, into_string, show_matches}
 use crate::view::scope::Scope;
 use crate::view::symbols::{SymbolPlace, parse_symbol};
 use crate::view::width::Width;
-use explanation::explain;
 use files::{FileList, ListedFile};
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Code, Error, Result};
@@ -43,6 +42,7 @@ use walk::{Walked, walk};
 
 pub use directory::{DirectoryView, directory_view};
 pub use explanation::PatternExplanation;
+pub(crate) use explanation::{Unexplained, literal_lines, with_literal_lines};
 pub use list::{FoundFile, FoundFiles};
 pub use skipped::{Skipped, SkippedDirectories};
 
@@ -227,7 +227,8 @@ pub struct SearchResult {
     pub skipped: Skipped,
     /// Globs of the query that match no file.
     pub unmatched_globs: Vec<String>,
-    /// If there are no matches: what the pattern means, if it may be meant in another way.
+    /// What the pattern means, if it may be meant in another way: there are no matches, or it has a
+    /// word as a set of characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explanation: Option<PatternExplanation>,
     /// The largest file size that was accepted.
@@ -259,14 +260,14 @@ pub type RowSink<'a> = &'a mut dyn FnMut(&str, &str) -> bool;
 /// invalid arguments and cancellation. `progress` is called periodically with the number of files
 /// searched and the total. With a `sink`, the result has no text: the sink receives it file by file.
 /// `witness` is called with the text of each file with matches; its results are in the order of the
-/// result's files.
+/// result's files. Also returns the files in which a pattern without a match can be explained.
 pub fn search_hashed<W: Send + Sync>(
     scope: &Scope<'_>,
     query: &SearchQuery,
     progress: &dyn Fn(usize, usize),
     sink: Option<RowSink<'_>>,
     witness: impl Fn(&Document) -> W + Sync,
-) -> Result<(SearchResult, Vec<W>)> {
+) -> Result<(SearchResult, Vec<W>, Option<Unexplained>)> {
     let cancel = scope.cancel;
     cancel.check()?;
     query.check()?;
@@ -284,8 +285,8 @@ pub fn search_hashed<W: Send + Sync>(
     let list = (query.output != SearchOutput::Lines).then(|| PartialList::new(scope, query));
     let mut partial =
         PartialResult { result, list, witnessed: Vec::new(), text_bytes: 0, whole_lines: 0, sink };
-    let charset = query.encoding.as_deref().map(Charset::by_label).transpose()?.or(scope.charset);
-    let load = LoadOptions { charset, releases_pages: true, ..scope.load_options() };
+    let load = load_options(scope, query)?;
+    let mut unexplained = None;
     match wanted {
         Some(wanted) => {
             let search = Search { scope, query, wanted, load, files, witness };
@@ -293,10 +294,9 @@ pub fn search_hashed<W: Send + Sync>(
             partial.finish_list();
             cancel.check()?;
             let has_nothing = !partial.result.has_results() && !partial.result.truncated;
-            if has_nothing && query.symbol.is_none() {
-                let explained = explain(scope, &query.search, &search.files, &search.load)?;
-                partial.result.explanation = explained;
-            }
+            let Search { files, load, .. } = search;
+            unexplained =
+                (has_nothing && query.symbol.is_none()).then_some(Unexplained { files, load });
         }
         None => {
             if let Some(list) = &mut partial.list {
@@ -308,7 +308,35 @@ pub fn search_hashed<W: Send + Sync>(
     let PartialResult { mut result, witnessed, .. } = partial;
     result.errors = sorted_errors(scope, result.errors);
     result.errors.dedup_by(|one, other| one.message == other.message);
-    Ok((result, witnessed))
+    Ok((result, witnessed, unexplained))
+}
+
+/// How the files of a search are loaded.
+fn load_options(scope: &Scope<'_>, query: &SearchQuery) -> Result<LoadOptions> {
+    let charset = query.encoding.as_deref().map(Charset::by_label).transpose()?.or(scope.charset);
+    Ok(LoadOptions { charset, releases_pages: true, ..scope.load_options() })
+}
+
+/// Searches one place, and explains a pattern without a match and an invalid one.
+pub fn search_and_explain(
+    scope: &Scope<'_>,
+    query: &SearchQuery,
+    progress: &dyn Fn(usize, usize),
+    sink: Option<RowSink<'_>>,
+) -> Result<SearchResult> {
+    match search_hashed(scope, query, progress, sink, |_| ()) {
+        Ok((mut result, _, unexplained)) => {
+            result.explain_matches(query);
+            if let Some(unexplained) = unexplained {
+                result.explain_no_match(scope, query, &unexplained)?;
+            }
+            Ok(result)
+        }
+        Err(error) => Err(match literal_lines(scope, query, &error)? {
+            Some(lines) => with_literal_lines(error, lines),
+            None => error,
+        }),
+    }
 }
 
 /// Errors in the spelling of the host, by path.

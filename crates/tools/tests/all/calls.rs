@@ -66,6 +66,44 @@ fn a_search_shows_lines_to_edit() {
     let wrong = project.call("search", &json!({"pattern": "a(b"}));
     assert!(wrong.is_error);
     assert!(wrong.text.starts_with("INVALID_PATTERN: "), "{}", wrong.text);
+    assert!(wrong.text.ends_with("As literal text it matches no line"), "{}", wrong.text);
+}
+
+#[test]
+fn regression_a_search_refuses_fields_that_it_would_ignore() {
+    let project = Project::new(&[("a.rs", "fn f() {}\nf(x)\n")]);
+    for (arguments, message) in [
+        (json!({"symbol": "", "paths": ["."]}), "symbol is \"\": use the name of a definition"),
+        (json!({"symbol": ""}), "symbol is \"\": use the name of a definition"),
+        (json!({"symbol": "f", "literal": true}), "the fields symbol and literal are both given"),
+        (
+            json!({"symbol": "f", "case_sensitive": true}),
+            "symbol and case_sensitive are both given",
+        ),
+        (json!({"symbol": "f", "sizes": true}), "the field sizes is for lists of files"),
+        (json!({"pattern": "f", "sizes": true}), "the field sizes is for lists of files"),
+        (json!({"pattern": "f", "skip": 1}), "the field skip is for lists of files"),
+        (json!({"pattern": "f("}), "As literal text it matches 2 lines: set literal to true"),
+    ] {
+        let refused = project.call("search", &arguments);
+        assert!(
+            refused.is_error && refused.text.contains(message),
+            "{arguments}: {}",
+            refused.text
+        );
+    }
+    // Some models fill in every field.
+    let filled = json!({
+        "pattern": "", "symbol": "", "literal": false, "case_sensitive": false, "skip": 0,
+        "globs": ["*.rs"], "context": 0, "enclosing": false, "sizes": false,
+    });
+    assert!(project.call("search", &filled).text.starts_with("a.rs\n"));
+    let filled = json!({
+        "pattern": "", "symbol": "f", "literal": false, "case_sensitive": false, "skip": 0,
+        "context": 0, "enclosing": false, "sizes": false, "max_matches": 9,
+    });
+    let found = project.call("search", &filled);
+    assert!(found.text.starts_with("--- a.rs ---\n1"), "{}", found.text);
 }
 
 #[test]

@@ -11,16 +11,54 @@ pub(crate) struct Readings {
     /// Whether the other readings are likely. The remaining patterns, such as `a+b`, are only worth
     /// a note if another reading has matches.
     pub(crate) is_likely: bool,
+    /// Whether a set of characters is a word, as in `[ERROR]`: then most matches are unwanted.
+    pub(crate) has_word_as_set: bool,
 }
 
 /// The characters whose escapes have the opposite meaning in `grep`.
 const SWAPPED: [char; 7] = ['|', '(', ')', '{', '}', '+', '?'];
 
+/// Escapes that can start a name in a Windows path, such as `C:\dir`.
+const LETTER_ESCAPES: [(char, &str); 13] = [
+    ('d', "a digit"),
+    ('D', "a character that is not a digit"),
+    ('s', "a whitespace character"),
+    ('S', "a character that is not whitespace"),
+    ('w', "a letter, a digit or _"),
+    ('W', "a character that is no letter, digit or _"),
+    ('b', "the start or end of a word"),
+    ('B', "a place that is not the start or end of a word"),
+    ('t', "a tab"),
+    ('r', "a carriage return"),
+    ('f', "a form feed"),
+    ('v', "a vertical tab"),
+    ('a', "a bell"),
+];
+
+/// The shortest set of characters that is taken for a word if each occurs once.
+const MIN_WORD_CHARS: usize = 4;
+
+/// Whether a set of characters, with what follows its opening bracket, is rather a word: its
+/// characters are not in the order of a list, or one occurs twice. No repetition follows it.
+fn is_word_as_set(rest: &str) -> bool {
+    let Some((word, after)) = rest.split_once(']') else { return false };
+    let chars: Vec<char> = word.chars().flat_map(char::to_lowercase).collect();
+    let is_sorted = chars.windows(2).all(|pair| pair[0] < pair[1]);
+    let mut unique = chars.clone();
+    unique.sort_unstable();
+    unique.dedup();
+    let min_chars = MIN_WORD_CHARS - usize::from(unique.len() < chars.len());
+    chars.len() >= min_chars
+        && !is_sorted
+        && chars.iter().all(|&c| c.is_alphabetic() || c == '_')
+        && !after.starts_with(['+', '*', '?', '{'])
+}
+
 /// The other readings of a pattern; `None` if there is only one.
 pub(crate) fn readings(pattern: &str) -> Option<Readings> {
     let (mut parts, mut is_likely, mut is_grep) = (Vec::new(), false, false);
-    let (mut before, mut chars) = (None, pattern.chars().peekable());
-    let mut is_in_class = false;
+    let (mut before, mut chars) = (None, pattern.chars());
+    let (mut is_in_class, mut has_word_as_set) = (false, false);
     while let Some(c) = chars.next() {
         let after_word = before.is_some_and(is_word);
         let mut here = Some(c);
@@ -29,13 +67,21 @@ pub(crate) fn readings(pattern: &str) -> Option<Readings> {
                 let escaped = chars.next();
                 // A repetition after an escape such as `\w` is not meant literally.
                 here = None;
-                escaped.filter(|c| SWAPPED.contains(c) && !is_in_class).map(|escaped| {
-                    (is_grep, is_likely) = (true, true);
-                    match escaped {
-                        ')' | '}' => String::new(),
-                        escaped => format!("`\\{escaped}` is the character {escaped}"),
+                match escaped.filter(|_| !is_in_class) {
+                    Some(escaped) if SWAPPED.contains(&escaped) => {
+                        (is_grep, is_likely) = (true, true);
+                        let is_shown = ![')', '}'].contains(&escaped);
+                        is_shown.then(|| format!("`\\{escaped}` is the character {escaped}"))
                     }
-                })
+                    // Between letters, or in `C:\dir`.
+                    Some(escaped) if after_word || before == Some(':') => {
+                        let is_name = next_of(&chars).is_some_and(is_word);
+                        let known = LETTER_ESCAPES.iter().find(|(c, _)| is_name && *c == escaped);
+                        is_likely |= known.is_some() && before == Some(':');
+                        known.map(|(_, meaning)| format!("`\\{escaped}` is {meaning}"))
+                    }
+                    _ => None,
+                }
             }
             ']' => {
                 is_in_class = false;
@@ -44,14 +90,16 @@ pub(crate) fn readings(pattern: &str) -> Option<Readings> {
             _ if is_in_class => None,
             '[' => {
                 is_in_class = true;
-                after_word.then(|| "[ ] is a set of characters".to_owned())
+                let is_word = is_word_as_set(chars.as_str());
+                (is_likely, has_word_as_set) = (is_likely | is_word, has_word_as_set | is_word);
+                (after_word || is_word).then(|| "[ ] is a set of characters".to_owned())
             }
             '(' if after_word => {
                 // With alternatives it is surely meant as a group.
                 is_likely |= !pattern.contains('|');
                 Some("( ) is a group".to_owned())
             }
-            '$' if chars.peek().is_some_and(|&next| is_word(next) || next == '{') => {
+            '$' if next_of(&chars).is_some_and(|next| is_word(next) || next == '{') => {
                 is_likely = true;
                 Some("$ is the end of a line".to_owned())
             }
@@ -67,7 +115,11 @@ pub(crate) fn readings(pattern: &str) -> Option<Readings> {
     }
     let grep = is_grep.then(|| as_grep(pattern));
     let is_one = parts.is_empty() && grep.is_none();
-    (!is_one).then(|| Readings { meaning: parts.join("; "), grep, is_likely })
+    (!is_one).then(|| Readings { meaning: parts.join("; "), grep, is_likely, has_word_as_set })
+}
+
+fn next_of(chars: &std::str::Chars<'_>) -> Option<char> {
+    chars.clone().next()
 }
 
 fn is_word(c: char) -> bool {
@@ -110,13 +162,19 @@ mod tests {
             ("$5", "$ is the end of a line", None),
             ("${name}", "$ is the end of a line", None),
             ("a^b", "^ is the start of a line", None),
+            (r"C:\dir", r"`\d` is a digit", None),
+            ("[ERROR]", "[ ] is a set of characters", None),
+            ("[info] done", "[ ] is a set of characters", None),
         ] {
             let grep = grep.map(str::to_owned);
-            let expected = Readings { meaning: meaning.into(), grep, is_likely: true };
+            let has_word_as_set = pattern.starts_with('[');
+            let expected =
+                Readings { meaning: meaning.into(), grep, is_likely: true, has_word_as_set };
             assert_eq!(readings(pattern), Some(expected), "{pattern}");
         }
         for (pattern, meaning) in [
             ("items[0]", "[ ] is a set of characters"),
+            (r"src\bin", r"`\b` is the start or end of a word"),
             ("i++", "+ repeats what precedes it"),
             ("a?.b", "? repeats what precedes it"),
         ] {
@@ -138,6 +196,12 @@ mod tests {
             "[a(|]+",
             r"a\.b",
             r"[\|]",
+            "[aeiou]",
+            "[A-Za-z_]",
+            "[word]+",
+            "[eE]",
+            r"C:\\dir",
+            r"\bfoo\b",
             "",
         ] {
             assert_eq!(readings(pattern), None, "{pattern}");

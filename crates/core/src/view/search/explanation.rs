@@ -1,26 +1,37 @@
-//! Why a pattern has no match: its meaning, and how many lines match if it is read in another way.
+//! What a pattern means, if it may be meant in another way: because it has no match, is invalid, or
+//! has a word as a set of characters. The lines that match its other readings are counted.
 
 use serde::Serialize;
 
 use super::files::{FileList, ListedFile};
-use super::load_of;
-use crate::view::pattern::{Pattern, Query, readings};
+use super::notes::lines_noun;
+use super::walk::walk;
+use super::{SearchQuery, SearchResult, load_of, load_options};
+use crate::view::pattern::{Pattern, Query, Readings, readings};
 use crate::view::scope::Scope;
-use hashline_base::error::{Code, Result};
+use hashline_base::error::{Code, Error, Message, Result, Term};
 use hashline_base::parallel;
 use hashline_disk::bytes::{LoadOptions, Loaded, with_file};
 
 /// Files that are searched between two checks of the cancellation flag.
 const BATCH_FILES: usize = 1024;
 
-/// The other readings of a pattern that matches nothing.
+/// The files that a pattern without a match was searched in, to count its other readings.
+#[derive(Debug)]
+pub(crate) struct Unexplained {
+    pub(super) files: FileList,
+    pub(super) load: LoadOptions,
+}
+
+/// The other readings of a pattern.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PatternExplanation {
     /// What the pattern means.
     pub meaning: String,
-    /// The lines that contain the pattern as literal text.
-    pub literal_matches: u64,
+    /// The lines that contain the pattern as literal text; counted only if the pattern has no match.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub literal_matches: Option<u64>,
     /// The pattern as `grep` reads it, if that is another one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grep_pattern: Option<String>,
@@ -32,28 +43,86 @@ pub struct PatternExplanation {
 impl PatternExplanation {
     /// Adds the matches in another directory.
     pub(crate) fn add(&mut self, more: &PatternExplanation) {
-        self.literal_matches += more.literal_matches;
-        if let (Some(matches), Some(more)) = (&mut self.grep_matches, more.grep_matches) {
-            *matches += more;
+        let counts = [
+            (&mut self.literal_matches, more.literal_matches),
+            (&mut self.grep_matches, more.grep_matches),
+        ];
+        for (matches, more) in counts {
+            *matches = matches.zip(more).map(|(one, other)| one + other).or(*matches);
         }
     }
 }
 
-/// Explains a query without matches, unless it has only one reading.
-pub(super) fn explain(
+impl SearchResult {
+    /// Explains the pattern if it has matches, but has a word as a set of characters, as in
+    /// `[ERROR]`. The matches of that text are not counted: it would take longer than the search.
+    pub(crate) fn explain_matches(&mut self, query: &SearchQuery) {
+        let readings = readings_of(query).filter(|readings| readings.has_word_as_set);
+        self.explanation = readings.filter(|_| self.has_results()).map(|readings| {
+            PatternExplanation { meaning: readings.meaning, ..PatternExplanation::default() }
+        });
+    }
+
+    /// Adds the explanation of a pattern without a match in these files.
+    pub(crate) fn explain_no_match(
+        &mut self,
+        scope: &Scope<'_>,
+        query: &SearchQuery,
+        unexplained: &Unexplained,
+    ) -> Result<()> {
+        let Unexplained { files, load } = unexplained;
+        let more = explain(scope, query, files, load)?;
+        match (&mut self.explanation, more) {
+            (Some(explanation), Some(more)) => explanation.add(&more),
+            (explanation, more) => *explanation = explanation.take().or(more),
+        }
+        Ok(())
+    }
+}
+
+/// The lines that contain an invalid pattern as literal text. `None` if the error is about another
+/// thing, or the pattern has no literal reading.
+pub(crate) fn literal_lines(
     scope: &Scope<'_>,
-    query: &Query,
+    query: &SearchQuery,
+    error: &Error,
+) -> Result<Option<u64>> {
+    if error.code != Code::InvalidPattern || !query.search.regex {
+        return Ok(None);
+    }
+    let Some(literal) = literal(scope, &query.search)? else { return Ok(None) };
+    let files = walk(scope.fs, scope.base, query, scope.cancel)?.files;
+    let counts = count_lines(scope, &[&literal], &files, &load_options(scope, query)?)?;
+    Ok(counts.map(|counts| counts[0]))
+}
+
+/// The error of an invalid pattern, with the number of lines that contain it as literal text.
+pub(crate) fn with_literal_lines(error: Error, lines: u64) -> Error {
+    let note = Message::from(format!(". As literal text it matches {}", lines_noun(lines)));
+    error.within("", if lines > 0 { note + ": " + Term::Literal } else { note })
+}
+
+fn readings_of(query: &SearchQuery) -> Option<Readings> {
+    if query.search.regex { readings(&query.search.search) } else { None }
+}
+
+/// The pattern as literal text, unless it has several lines.
+fn literal(scope: &Scope<'_>, query: &Query) -> Result<Option<Pattern>> {
+    let literal = Pattern::new(&Query { regex: false, ..query.clone() }, scope.cancel);
+    scope.cancel.check()?;
+    Ok(literal.ok())
+}
+
+/// Explains a query without matches, unless it has only one reading.
+fn explain(
+    scope: &Scope<'_>,
+    query: &SearchQuery,
     files: &FileList,
     load: &LoadOptions,
 ) -> Result<Option<PatternExplanation>> {
-    if !query.regex {
-        return Ok(None);
-    }
-    let Some(readings) = readings(&query.search) else { return Ok(None) };
-    // A pattern of several lines has no literal reading.
-    let literal = Pattern::new(&Query { regex: false, ..query.clone() }, scope.cancel);
-    scope.cancel.check()?;
-    let Ok(literal) = literal else { return Ok(None) };
+    let Some(readings) = readings_of(query) else { return Ok(None) };
+    let query = &query.search;
+    let Some(literal) = literal(scope, query)? else { return Ok(None) };
     let grep = readings.grep.and_then(|search| {
         let pattern =
             Pattern::new(&Query { search: search.clone(), ..query.clone() }, scope.cancel);
@@ -65,7 +134,7 @@ pub(super) fn explain(
     let is_worth_it = readings.is_likely || counts.iter().any(|&count| count > 0);
     Ok(is_worth_it.then(|| PatternExplanation {
         meaning: readings.meaning,
-        literal_matches: counts[0],
+        literal_matches: Some(counts[0]),
         grep_matches: counts.get(1).copied(),
         grep_pattern: grep.map(|(search, _)| search),
     }))

@@ -42,20 +42,16 @@ impl SearchResult {
     /// how to search for literal text.
     pub fn explanation_note(&self, literal: &str) -> Option<String> {
         let explanation = self.explanation.as_ref()?;
-        let lines = |count| match count {
-            0 => "no line".to_owned(),
-            1 => "1 line".to_owned(),
-            count => format!("{count} lines"),
-        };
         let mut note = format!("here {}", explanation.meaning);
         if let (Some(pattern), Some(count)) = (&explanation.grep_pattern, explanation.grep_matches)
         {
-            note += &format!("; as in grep, {}, it matches {}", quote(pattern), lines(count));
+            note += &format!("; as in grep, {}, it matches {}", quote(pattern), lines_noun(count));
         }
-        note += &format!("; as literal text it matches {}", lines(explanation.literal_matches));
-        if explanation.literal_matches > 0 {
-            note += &format!(": {literal}");
-        }
+        note += &match explanation.literal_matches {
+            None => format!("; to search for it as literal text, {literal}"),
+            Some(0) => format!("; as literal text it matches {}", lines_noun(0)),
+            Some(count) => format!("; as literal text it matches {}: {literal}", lines_noun(count)),
+        };
         Some(note)
     }
 
@@ -128,6 +124,15 @@ impl Skipped {
         ];
         let parts: Vec<String> = kinds.into_iter().chain(others).flatten().collect();
         (!parts.is_empty()).then(|| (format!("skipped: {}", parts.join(", ")), can_be_named))
+    }
+}
+
+/// A number of lines, in words.
+pub(super) fn lines_noun(count: u64) -> String {
+    match count {
+        0 => "no line".to_owned(),
+        1 => "1 line".to_owned(),
+        count => format!("{count} lines"),
     }
 }
 

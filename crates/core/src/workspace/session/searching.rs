@@ -7,10 +7,13 @@ use super::{Session, canonical};
 use crate::edit::resolve::AmbiguousLines;
 use crate::edit::session::{ambiguous_to_show, shown_lines};
 use crate::view::scope::Scope;
-use crate::view::search::{FileMatches, FoundFiles, SearchQuery, SearchResult, search_hashed};
+use crate::view::search::{
+    FileMatches, FoundFiles, SearchQuery, SearchResult, literal_lines, search_hashed,
+    with_literal_lines,
+};
 use crate::workspace::Workspace;
 use hashline_base::cancel::Cancel;
-use hashline_base::error::Result;
+use hashline_base::error::{Error, Result};
 use hashline_disk::bytes::Document;
 use hashline_lines::dialect::Dialect;
 use hashline_lines::rows::file_header;
@@ -32,19 +35,20 @@ impl Session {
                     self.version_of(document, &kept).in_charset(document.own_charset())
                 };
                 let search = |query: &SearchQuery| {
-                    let (result, texts) = search_hashed(scope, query, progress, None, version)?;
+                    let (result, texts, unexplained) =
+                        search_hashed(scope, query, progress, None, version)?;
                     let found = result.files.iter().zip(texts);
                     let updates = found.map(|(file, text)| update_for(scope, file, text));
                     let updates = updates.collect::<Vec<_>>();
                     let ambiguous = self.ambiguous_in_files(&updates, cancel);
-                    Ok((result, updates, ambiguous))
+                    Ok((result, updates, ambiguous, unexplained))
                 };
-                let (mut result, mut updates, mut ambiguous) = search(query)?;
+                let (mut result, mut updates, mut ambiguous, mut unexplained) = search(query)?;
                 let size_bytes = ambiguous.iter().map(AmbiguousLines::size_bytes).sum::<usize>();
                 let max_bytes = query.max_bytes.unwrap_or(usize::MAX);
                 if size_bytes > 0 && result.text.len() + size_bytes > max_bytes {
                     let max_bytes = Some(max_bytes.saturating_sub(size_bytes).max(1));
-                    (result, updates, ambiguous) =
+                    (result, updates, ambiguous, unexplained) =
                         search(&SearchQuery { max_bytes, ..query.clone() })?;
                 }
                 if ambiguous.iter().any(|one| !one.is_empty()) {
@@ -55,37 +59,40 @@ impl Session {
                         }
                     }
                 }
-                Ok((result, updates.into_iter().flatten().collect::<Vec<_>>()))
+                Ok((result, updates.into_iter().flatten().collect::<Vec<_>>(), unexplained))
             })
         };
-        let reader = |path: &PathBuf| (path.clone(), self.reader_of(&path.to_string_lossy()));
-        let paths: Vec<_> = query.paths.iter().map(reader).collect();
+        let places = self.places(query);
         let (mut result, mut updates) = (SearchResult::default(), Vec::new());
-        let mut is_first = true;
-        for workspace in self.readers() {
-            let own_paths = paths.iter().filter(|(_, reader)| std::ptr::eq(*reader, workspace));
-            let own_paths: Vec<PathBuf> = own_paths.map(|(path, _)| path.clone()).collect();
-            if own_paths.is_empty() && !paths.is_empty() {
-                continue;
-            }
+        let mut without_match = Vec::new();
+        for (at, (workspace, paths)) in places.iter().enumerate() {
             let used = result.text.len() + usize::from(!result.text.is_empty());
             let (skip, max_files) = rest_of_list(query, &result);
             let rest = SearchQuery {
-                paths: own_paths,
+                paths: paths.clone(),
                 skip,
                 max_files,
                 max_matches: query.max_matches.saturating_sub(result.match_count),
                 max_bytes: query.max_bytes.map(|bytes| bytes.saturating_sub(used)),
                 ..query.clone()
             };
-            let (more, learned) = search(workspace, &rest)?;
-            append(&mut result, more, is_first);
-            is_first = false;
+            let (more, learned, unexplained) = match search(workspace, &rest) {
+                Err(error) if at == 0 => return Err(self.explained(error, query, &places, cancel)?),
+                found => found?,
+            };
+            append(&mut result, more, at == 0);
             updates.extend(learned);
-            // Without paths, only the session's own workspace is searched. If no room is left, the
-            // result is marked as truncated.
-            if paths.is_empty() || result.ran_out {
+            without_match.extend(unexplained.map(|unexplained| (*workspace, unexplained)));
+            // If no room is left, the result is marked as truncated.
+            if result.ran_out {
                 break;
+            }
+        }
+        result.explain_matches(query);
+        if !result.has_results() && !result.truncated {
+            for (workspace, unexplained) in without_match {
+                workspace
+                    .scoped(cancel, |scope| result.explain_no_match(scope, query, &unexplained))?;
             }
         }
         if let Some(list) = &mut result.list {
@@ -94,6 +101,42 @@ impl Session {
             result.truncated |= list.next.is_some();
         }
         Ok((result, updates))
+    }
+
+    /// The workspaces that are searched, with the paths in them: without paths, the session's own.
+    fn places(&self, query: &SearchQuery) -> Vec<(&Workspace<'static>, Vec<PathBuf>)> {
+        if query.paths.is_empty() {
+            return vec![(&self.workspace, Vec::new())];
+        }
+        let reader = |path: &PathBuf| (path.clone(), self.reader_of(&path.to_string_lossy()));
+        let paths: Vec<_> = query.paths.iter().map(reader).collect();
+        let own_paths = |workspace: &Workspace<'static>| -> Vec<PathBuf> {
+            let own = paths.iter().filter(|(_, reader)| std::ptr::eq(*reader, workspace));
+            own.map(|(path, _)| path.clone()).collect()
+        };
+        let places = self.readers().map(|workspace| (workspace, own_paths(workspace)));
+        places.filter(|(_, paths)| !paths.is_empty()).collect()
+    }
+
+    /// The error of a search; that of an invalid pattern counts the lines that contain it as text.
+    fn explained(
+        &self,
+        error: Error,
+        query: &SearchQuery,
+        places: &[(&Workspace<'static>, Vec<PathBuf>)],
+        cancel: &Cancel,
+    ) -> Result<Error> {
+        let mut lines = 0;
+        for (workspace, paths) in places {
+            let query = SearchQuery { paths: paths.clone(), ..query.clone() };
+            let count = |scope: &Scope<'_>| literal_lines(scope, &query, &error);
+            match workspace.scoped(cancel, count)? {
+                Some(more) => lines += more,
+                None => return Ok(error),
+            }
+        }
+        let spelling = self.options.workspace.host.spelling;
+        Ok(with_literal_lines(error, lines).spelled(spelling))
     }
 
     /// For each file with matches, the lines whose rows must name the version.
@@ -180,13 +223,6 @@ fn append(result: &mut SearchResult, more: SearchResult, is_first: bool) {
     result.truncated |= more.truncated;
     result.ran_out |= more.ran_out;
     result.warnings.extend(more.warnings);
-    match (&mut result.explanation, more.explanation) {
-        (Some(explanation), Some(more)) => explanation.add(&more),
-        (explanation, more) => *explanation = explanation.take().or(more),
-    }
-    if result.has_results() {
-        result.explanation = None;
-    }
     result.skipped.add(more.skipped);
     result.max_file_bytes = result.max_file_bytes.max(more.max_file_bytes);
     // A glob matches if it does in one of the directories.

@@ -1,6 +1,6 @@
 //! A pattern without a match is explained if it may be meant as in `grep` or as text.
 
-use hashline_core::PatternExplanation;
+use hashline_core::{PatternExplanation, SearchOutput};
 
 use super::*;
 
@@ -40,7 +40,7 @@ fn other_readings_are_counted_if_nothing_matches() {
         assert_eq!(found.explanation_note("set it").as_deref(), Some(note), "{pattern}");
         let expected = PatternExplanation {
             meaning: found.explanation.as_ref().unwrap().meaning.clone(),
-            literal_matches,
+            literal_matches: Some(literal_matches),
             grep_pattern: grep.map(|(pattern, _)| pattern.to_owned()),
             grep_matches: grep.map(|(_, count)| count),
         };
@@ -69,4 +69,84 @@ fn what_has_one_meaning_or_a_match_is_not_explained() {
     ] {
         assert_eq!(tree.search(&query).explanation, None, "{query:?}");
     }
+}
+
+#[test]
+fn regression_an_invalid_pattern_counts_the_lines_with_its_text() {
+    let tree = Tree::new(&[
+        ("a.txt", "foo(x)\nfoo(y)\n*star*\nC:\\Users\n"),
+        ("b.txt", "call foo(z)\na\\nb\n"),
+        (".ignore", "skipped\n"),
+        ("skipped/c.txt", "foo(\n"),
+    ]);
+    let session = hashline_core::Session::in_dir(&tree.path).unwrap();
+    for (pattern, note) in [
+        ("foo(", ". As literal text it matches 3 lines: set regex to false"),
+        ("*star*", ". As literal text it matches 1 line: set regex to false"),
+        (r"C:\Users", ". As literal text it matches 1 line: set regex to false"),
+        (r"a\nb", ". As literal text it matches 1 line: set regex to false"),
+        ("a{", ". As literal text it matches no line"),
+        ("[", ". As literal text it matches no line"),
+    ] {
+        let query = regex(pattern);
+        for output in [SearchOutput::Lines, SearchOutput::Count] {
+            let query = SearchQuery { output, ..query.clone() };
+            let errors = [search(&query, &tree.options()), session.search(query)];
+            for error in errors.map(|found| found.unwrap_err()) {
+                assert_eq!(error.code, Code::InvalidPattern);
+                assert!(error.message.ends_with(note), "{error}");
+            }
+        }
+    }
+    let in_skipped = SearchQuery { paths: vec!["skipped".into()], ..regex("foo(") };
+    let error = search(&in_skipped, &tree.options()).unwrap_err();
+    assert!(error.message.ends_with("it matches 1 line: set regex to false"), "{error}");
+    // Too long for a literal text, too.
+    let error = search(&regex(&"(".repeat(40 << 10)), &tree.options()).unwrap_err();
+    assert!(!error.message.contains("literal"), "{error}");
+}
+
+#[test]
+fn regression_text_that_is_a_valid_pattern_is_explained() {
+    let tree = Tree::new(&[
+        ("a.txt", "open C:\\dir\\sub and x a.b(c)\n"),
+        ("b.txt", "[ERROR] disk\nno letter\n"),
+    ]);
+    for (pattern, note) in [
+        (r"C:\dir", r"here `\d` is a digit; as literal text it matches 1 line: set it"),
+        ("a.b(c)", "here ( ) is a group; as literal text it matches 1 line: set it"),
+    ] {
+        let found = tree.search(&regex(pattern));
+        assert_eq!(found.explanation_note("set it").as_deref(), Some(note), "{pattern}");
+    }
+    // It has matches, so the lines with the text are not counted.
+    let found = tree.search(&SearchQuery::new(Query::regex("[ERROR]")));
+    assert_eq!(found.match_count, 3);
+    let note = "here [ ] is a set of characters; to search for it as literal text, set it";
+    assert_eq!(found.explanation_note("set it").as_deref(), Some(note));
+    assert_eq!(tree.search(&regex("[aeiou]")).explanation, None);
+    assert_eq!(tree.search(&text("[ERROR]")).explanation, None);
+}
+
+#[test]
+fn a_pattern_is_explained_once_for_all_directories() {
+    let (tree, other) = (Tree::new(&[("a.txt", "f(x)\n")]), Tree::new(&[("b.txt", "f(x) fx\n")]));
+    let options = hashline_core::SessionOptions {
+        workspace: tree.options(),
+        read_roots: vec![other.path.clone()],
+        ..hashline_core::SessionOptions::default()
+    };
+    let session = hashline_core::Session::new(options).unwrap();
+    let paths = vec![".".into(), other.path.clone()];
+    let search =
+        |pattern: &str| session.search(SearchQuery { paths: paths.clone(), ..regex(pattern) });
+    // The second directory has a match.
+    assert_eq!(search("f(x)").unwrap().explanation, None);
+    assert_eq!(search(r"f(x)$[^a]").unwrap().explanation.unwrap().literal_matches, Some(0));
+    assert_eq!(search("f(x)(y)?z").unwrap().explanation.unwrap().literal_matches, Some(0));
+    let error = search("f(x").unwrap_err();
+    assert!(
+        error.message.ends_with("As literal text it matches 2 lines: set regex to false"),
+        "{error}"
+    );
 }
