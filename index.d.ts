@@ -1038,6 +1038,8 @@ export interface DirectoryView extends NoText {
   skipped: Skipped
   /** Directories that could not be listed, by path. */
   errors: SearchError[]
+  /** Names that are not UTF-8, and ignore files that are truncated at a limit, by path. */
+  warnings: SearchWarning[]
   snapshot?: never
   nextLine?: never
   mimeType?: never
@@ -1528,12 +1530,12 @@ export interface OpenDocument {
   version?: number
 }
 
-/** The other readings of a pattern that matches nothing. */
+/** The other readings of a pattern. */
 export interface PatternExplanation {
   /** What the pattern means. */
   meaning: string
-  /** The lines that contain the pattern as literal text. */
-  literalMatches: number
+  /** The lines that contain the pattern as literal text; counted only if the pattern has no match. */
+  literalMatches?: number
   /** The pattern as `grep` reads it, if that is another one. */
   grepPattern?: string
   /** The lines that match it. */
@@ -1734,7 +1736,7 @@ export interface SearchResult {
   matchCount: number
   /** Text files that were searched, with matches or without. */
   filesSearched: number
-  /** Files that were skipped because they are binary. */
+  /** The same as `skipped.binary`. */
   binarySkipped: number
   /**
    * Whether a limit omitted anything. The remaining files are then not searched, unless it was
@@ -1749,7 +1751,10 @@ export interface SearchResult {
   skipped: Skipped
   /** Globs of the query that match no file. */
   unmatchedGlobs: Array<string>
-  /** If there are no matches: what the pattern means, if it may be meant in another way. */
+  /**
+   * What the pattern means, if it may be meant in another way: there are no matches, or it has a
+   * word as a set of characters.
+   */
   explanation?: PatternExplanation
 }
 
@@ -1779,6 +1784,8 @@ export interface Skipped {
   tooLarge: number
   /** Files that contain the name of the symbol, but whose structure is not known. */
   unknownStructure: number
+  /** Files with bytes that are invalid in their encoding: only the other bytes were searched. */
+  lossy: number
 }
 
 /** The directories that were skipped for a reason. */
@@ -1787,6 +1794,8 @@ export interface SkippedDirectories {
   count: number
   /** The paths of at most five, with different names. */
   names: Array<string>
+  /** Whether there are more names. */
+  hasMore: boolean
 }
 
 /** Where a definition is. */

@@ -25,14 +25,14 @@ const LETTER_ESCAPES: [(char, &str); 13] = [
     ('s', "a whitespace character"),
     ('S', "a character that is not whitespace"),
     ('w', "a letter, a digit or _"),
-    ('W', "a character that is no letter, digit or _"),
+    ('W', "a character that is not a letter, a digit or _"),
     ('b', "the start or end of a word"),
     ('B', "a place that is not the start or end of a word"),
     ('t', "a tab"),
     ('r', "a carriage return"),
     ('f', "a form feed"),
     ('v', "a vertical tab"),
-    ('a', "a bell"),
+    ('a', "U+0007"),
 ];
 
 /// The shortest set of characters that is taken for a word if each occurs once.
