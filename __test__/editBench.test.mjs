@@ -317,7 +317,7 @@ describe('a model that does not follow the task', () => {
     ]) {
       const { log, ...counts } = await attempted('hashline', [
         ['read', { path: 'src/a.txt' }],
-        ['apply_hash', { operations: [operation] }],
+        ['apply', { operations: [operation] }],
         ['read', { path: 'src/a.txt' }],
       ])
       assert.equal(log[1].results[0].isError, false, log[1].results[0].text)
@@ -332,15 +332,15 @@ describe('a model that does not follow the task', () => {
     const operations = [byText, byAnchor, { op: 'add_file', path: 'b', content: '' }]
     const refused = [{ ...byText, old_text: 'never there' }]
     const { byAnchor: anchors, byText: texts } = await attempted('hashline', [
-      ['apply_hash', { operations: refused }],
-      ['apply_hash', { operations }],
+      ['apply', { operations: refused }],
+      ['apply', { operations }],
       [
-        'apply_hash',
+        'apply',
         JSON.stringify({
           operations: JSON.stringify([{ ...byText, old_text: 'c', new_text: 'e' }]),
         }),
       ],
-      ['apply_hash', 7],
+      ['apply', 7],
     ])
     assert.deepEqual([anchors, texts], [1, 2])
   })
@@ -364,7 +364,7 @@ describe('a model that does not follow the task', () => {
     const right = { op: 'replace_text', path: 'src/a.txt', old_text: 'b', new_text: 'B' }
     const more = { op: 'add_file', path: 'src/notes.md', content: 'What I did' }
     const calls = (/** @type {unknown[]} */ ...operations) =>
-      attempted('hashline', [['apply_hash', { operations }]])
+      attempted('hashline', [['apply', { operations }]])
     assert.equal((await calls(right)).solved, true)
     const { solved, wrong } = await calls(right, more)
     assert.deepEqual([solved, wrong], [false, true])

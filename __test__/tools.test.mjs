@@ -298,7 +298,7 @@ test('regression: an edit in the shape of another tool does not delete if its te
     for (const [edit, message] of cases) {
       for (const edits of [[edit], JSON.stringify([edit]), [JSON.stringify(edit)]]) {
         const refused = await apply.execute({ path: 'a.txt', edits })
-        assert.match(refused.text, /^Nothing was written\.\napply_hash: /)
+        assert.match(refused.text, /^Nothing was written\.\napply: /)
         assert.match(refused.text, message)
       }
     }
@@ -393,7 +393,7 @@ test('regression: an operation without its text, or with that of another operati
     ]
     for (const [operation, message] of cases) {
       const refused = await apply.execute({ operations: [operation] })
-      assert.match(refused.text, /^Nothing was written\.\napply_hash: /)
+      assert.match(refused.text, /^Nothing was written\.\napply: /)
       assert.match(refused.text, message)
       assert.deepEqual([refused.isError, refused.structured.code], [true, 'INVALID_ARGUMENT'])
     }
@@ -438,7 +438,7 @@ test('regression: arguments that are not plain data are refused without an excep
       for (const tool of Object.values(tools)) {
         const result = await tool.execute(args)
         assert.deepEqual([result.isError, result.structured.code], [true, 'INVALID_ARGUMENT'])
-        if (tool === tools.apply) assert.match(result.text, /^Nothing was written\.\napply_hash: /)
+        if (tool === tools.apply) assert.match(result.text, /^Nothing was written\.\napply: /)
       }
     }
     assert.match((await tools.apply.execute(text)).text, /^Nothing was written\.\n.*nest deeper/)
@@ -598,7 +598,7 @@ test('tools for JSON documents are created on request', () => {
   const ofLines = [
     ['read', 'read'],
     ['search', 'search'],
-    ['apply', 'apply_hash'],
+    ['apply', 'apply'],
   ]
   const session = new HashSession()
   for (const options of [undefined, {}, { json: undefined }, { json: false }]) {
@@ -752,7 +752,7 @@ test('names of missing tools do not conflict', () => {
   const names = { read: 'read_json' }
   assert.equal(hashTools(session, { names }).read.name, 'read_json')
   const message =
-    'names are read_json, search, apply_hash, read_json and apply_json: expected 5 different ones'
+    'names are read_json, search, apply, read_json and apply_json: expected 5 different ones'
   assert.throws(() => hashTools(session, { names, json: true }), { name: 'TypeError', message })
   assert.throws(() => hashTools(session, { names: { applyJson: 'a b' } }), TypeError)
 })
@@ -945,7 +945,7 @@ test('an operation is refused in every shape if it is not allowed, and accepted 
         const args = { path, ...call }
         const refused = hashTools(session, { operations: lists.refused }).apply
         const { text, structured } = await refused.execute(args, { dryRun: true })
-        assert.match(text, /^Nothing was written\.\napply_hash: /, JSON.stringify(call))
+        assert.match(text, /^Nothing was written\.\napply: /, JSON.stringify(call))
         const why = ` ${name}, which is not allowed: expected one of ${others.join(', ')}`
         assert.ok(
           text.split('\n').some((line) => line.endsWith(why)),
@@ -1144,13 +1144,9 @@ test('malformed calls return results with the names of the schema', () =>
       [read, { path: 'file://[' }, /^read: path is the string "file:\/\/\["/],
       [search, { pattern: 'x', literal: 1 }, /literal is the number 1: expected true or false/],
       [search, { pattern: 'x', globs: [1] }, /globs is an array: expected an array of strings/],
-      [apply, '', /^Nothing was written\.\napply_hash: the field operations is missing/],
+      [apply, '', /^Nothing was written\.\napply: the field operations is missing/],
       [apply, { operations: '[{' }, /operations is a string that is not valid JSON at /],
-      [
-        apply,
-        { operations: ['x'] },
-        /^Nothing was written\.\napply_hash: the field operations\[0\]/,
-      ],
+      [apply, { operations: ['x'] }, /^Nothing was written\.\napply: the field operations\[0\]/],
       [
         apply,
         { operations: [7] },
@@ -1311,7 +1307,7 @@ test('descriptions have the configured names of tools, and correct anchors', () 
       .flatMap(({ description, snippet, guidelines }) => [description, snippet, ...guidelines])
       .join('\n')
     assert.match(texts, /peek.*seek.*poke/s)
-    assert.doesNotMatch(texts, /apply_hash|\bread\b(?! again| first)/)
+    assert.doesNotMatch(texts, /apply|\bread\b(?! again| first)/)
     assert.ok(texts.length < 3000, `${texts.length}`)
     const { description } = tools.apply
     const [, code, call] = /showed of a\.js\n(.*)\nTo .*:\n(\{.*\})$/s.exec(description) ?? []
@@ -1480,7 +1476,7 @@ test('the guard names the tool to use, and allows programs', () => {
     /^Blocked: .*\n`cat` reads `greet\.js`: .* `read`/,
   )
   assert.match(guard('grep -n x greet.js') ?? '', /`grep` searches `greet\.js`: .* `search`/)
-  assert.match(guard("echo 'x' > greet.js") ?? '', /`greet\.js`: .* `apply_hash`/)
+  assert.match(guard("echo 'x' > greet.js") ?? '', /`greet\.js`: .* `apply`/)
   const both = guard('sed -i s/a/b/ a.js && cat a.js', { names: { read: 'peek', apply: 'poke' } })
   assert.match(both ?? '', /`poke`.*\n.*`peek`/)
   for (const command of ['git log | head', 'npm test 2>&1 | tail -20', 'ls -l', '']) {

@@ -24,7 +24,7 @@ import type {
 } from '..'
 
 /**
- * The names of the tools: by default `read`, `search`, `apply_hash`, `read_json`, `apply_json` and
+ * The names of the tools: by default `read`, `search`, `apply`, `read_json`, `apply_json` and
  * `undo_edit`.
  */
 export interface ToolNames {

@@ -67,7 +67,7 @@ const ANSWERS = [
 const STOP_REASONS = { length: 'max_tokens', content_filter: 'refusal' }
 
 /** @type {Record<string, ToolKind>} */
-const KINDS = { read: 'read', search: 'search', apply_hash: 'edit' }
+const KINDS = { read: 'read', search: 'search', apply: 'edit' }
 
 /** @type {Record<string, ToolKind>} */
 const KINDS_OF_CHANGES = { moved: 'move', deleted: 'delete' }

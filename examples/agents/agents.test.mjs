@@ -29,7 +29,7 @@ const SOURCE = "function greet(name) {\n  return 'Hello, ' + name\n}\n"
 /** @type {Step[]} */
 const STEPS = [
   ({ tools, prompt }) => {
-    assert.deepEqual(tools.map(({ name }) => name).sort(), ['apply_hash', 'read', 'search'])
+    assert.deepEqual(tools.map(({ name }) => name).sort(), ['apply', 'read', 'search'])
     assert.equal(prompt, PROMPT)
     return {
       calls: [

@@ -11,7 +11,7 @@ export function anchorOf(shown, text) {
 }
 
 /** @param {...object} operations */
-export const apply = (...operations) => call('apply_hash', { operations })
+export const apply = (...operations) => call('apply', { operations })
 
 /** @param {string} path @param {string} anchor @param {string} text */
 export const setLine = (path, anchor, text) => apply({ op: 'set_line', path, anchor, text })

@@ -27,10 +27,13 @@ import {
  * @import { Details } from './session.js'
  */
 
+/** pi has other tools beside these, so the name says what is applied. */
+const NAMES = { apply: 'apply_hash' }
+
 /** @param {ExtensionAPI} pi */
 export default function hashline(pi) {
   let session = newSession()
-  let tools = hashTools(session)
+  let tools = hashTools(session, { names: NAMES })
   const annotator = new Annotator()
   const names = Object.values(tools).map(({ name }) => name)
 
@@ -41,7 +44,7 @@ export default function hashline(pi) {
   /** @param {ExtensionContext} ctx */
   const open = (ctx) => {
     session = newSession({ cwd: ctx.cwd })
-    tools = hashTools(session)
+    tools = hashTools(session, { names: NAMES })
     rememberBranch(session, ctx.sessionManager.getBranch(), tools)
   }
 

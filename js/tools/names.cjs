@@ -11,7 +11,7 @@
  * @returns {Required<ToolNames>}
  */
 function toolNames(names, { json, undo: hasUndo } = {}) {
-  const { read = 'read', search = 'search', apply = 'apply_hash' } = names ?? {}
+  const { read = 'read', search = 'search', apply = 'apply' } = names ?? {}
   const { readJson = 'read_json', applyJson = 'apply_json', undo = 'undo_edit' } = names ?? {}
   const all = { read, search, apply, readJson, applyJson, undo }
   for (const [kind, name] of Object.entries(all)) {

@@ -72,5 +72,5 @@ export const WRITERS = {
   exact: ({ files }) =>
     files.flatMap((file) => call('edit', { path: file.path, edits: exactEdits(file) }).calls),
   diff: ({ files }) => call('apply_diff', { patch: files.map(diffOf).join('') }).calls,
-  hashline: ({ files }) => call('apply_hash', { operations: files.flatMap(operationsIn) }).calls,
+  hashline: ({ files }) => call('apply', { operations: files.flatMap(operationsIn) }).calls,
 }

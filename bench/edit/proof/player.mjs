@@ -23,7 +23,7 @@ import { SLIPS } from './slips.mjs'
  */
 
 /** The tool that identifies a scheme. @type {Record<string, string>} */
-const EDIT_TOOLS = { edit: 'exact', apply_diff: 'diff', apply_hash: 'hashline' }
+const EDIT_TOOLS = { edit: 'exact', apply_diff: 'diff', apply: 'hashline' }
 const LINES_AROUND = 20
 
 /**

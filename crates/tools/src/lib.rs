@@ -41,6 +41,8 @@ pub use after::{Step, WrittenCall, WrittenPath, after_write, note_of, written_pa
 pub use annotation::{ShellCall, annotation};
 pub use arguments::{Repair, Rule};
 pub use bounds::AnswerLimits;
+/// The arguments of a call, and other JSON that keeps its spelling.
+pub use hashline_core::host::Value;
 pub use named::NamedFiles;
 pub use operations::operation_names;
 pub use preview::{
@@ -57,3 +59,8 @@ pub use vendors::{anthropic, openai};
 
 #[cfg(doc)]
 use hashline_core::Session;
+
+/// Compiles and runs the code of the page.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/rust.md")]
+mod page {}

@@ -177,9 +177,9 @@ impl<'a> Tree<'a> {
         let start = if shown == "." { "" } else { shown };
         for path in errors.iter().filter_map(|error| error.path.as_deref()) {
             let below = path.strip_prefix(start).unwrap_or_default();
-            let names = below.split(is_separator).filter(|name| !name.is_empty());
-            let node = names.fold(Some(ROOT), |node, name| {
-                let directories = &self.nodes[node?].directories;
+            let mut names = below.split(is_separator).filter(|name| !name.is_empty());
+            let node = names.try_fold(ROOT, |node, name| {
+                let directories = &self.nodes[node].directories;
                 let at = directories.binary_search_by_key(&name, |&at| self.nodes[at].name);
                 at.ok().map(|at| directories[at])
             });
