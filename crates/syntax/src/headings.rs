@@ -36,6 +36,7 @@ pub(crate) fn outline(source: &Source) -> Outline {
             qualifier: String::new(),
             name: heading.title.clone(),
             is_secondary: false,
+            is_minor: false,
             first: heading.first,
             last,
             is_test: false,

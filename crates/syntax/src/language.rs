@@ -82,9 +82,65 @@ pub(crate) struct Kinds {
     /// Nodes that are definitions if their value is a function or class: kind, name, value.
     pub bindings: &'static [(&'static str, &'static str, &'static str)],
     pub functions: &'static [&'static str],
+    /// Definitions that only a lookup by name finds: an outline with all variables, constants and
+    /// members would be long.
+    pub values: &'static [Value],
+    /// Functions: variables in them are local.
+    pub scopes: &'static [&'static str],
     /// Whether only definitions of more than one line count, as in data.
     pub only_long: bool,
     pub tests: Tests,
+}
+
+/// A kind of node that defines variables, constants or members.
+pub(crate) struct Value {
+    pub kind: &'static str,
+    /// The field with the names, with patterns of them or with declarators; the first child if empty.
+    pub names: &'static str,
+    pub role: Role,
+    pub when: When,
+}
+
+/// What a name is in its file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// It is a definition unless it is in a function.
+    Variable,
+    /// It can be assigned several times; only the first time in each class or module counts.
+    Assigned,
+    /// It has no scope, such as a macro.
+    Global,
+    /// It belongs to a type. Something else with its name in the same file is preferred to it.
+    Member,
+    /// The same, and only the lines of the name belong to it.
+    Listed,
+}
+
+impl Role {
+    /// Whether it is local in a function.
+    pub fn has_scope(self) -> bool {
+        matches!(self, Role::Variable | Role::Assigned)
+    }
+}
+
+/// Which nodes of a kind are definitions.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum When {
+    Always,
+    /// Not what is imported: `const fs = require('fs')`.
+    NotImported,
+    /// `exports.name = …`, unless the value is just another name.
+    Exported,
+    /// A parameter that is also a field: `constructor(private name: string)`.
+    HasModifier,
+    /// The declaration of a function.
+    IsPrototype,
+    /// The name starts with `--`.
+    IsCustomProperty,
+}
+
+const fn value(kind: &'static str, names: &'static str, role: Role) -> Value {
+    Value { kind, names, role, when: When::Always }
 }
 
 /// How tests are recognized.
@@ -110,10 +166,36 @@ pub(crate) struct NameForms {
     pub begins_line: bool,
     /// Whether a name can be at the end of a `typedef`.
     pub is_typedef: bool,
+    /// Whether an `enum` lists its members in braces.
+    pub has_enums: bool,
+    /// What the names of variables are next to.
+    pub variables: Variables,
+}
+
+/// What is next to the name of a variable or field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Variables {
+    /// Only one of the words before names.
+    Words,
+    /// Words, or a word and more names with commas.
+    Lists,
+    /// It starts the line, alone or with others, and `=` or `:` follows.
+    Lines,
+    /// A type precedes it.
+    Typed,
+    /// A value or type follows, or it is in a pattern or a class.
+    Bound,
 }
 
 const fn names(words: &'static [&'static str]) -> NameForms {
-    NameForms { words, is_before_parenthesis: false, begins_line: false, is_typedef: false }
+    NameForms {
+        words,
+        is_before_parenthesis: false,
+        begins_line: false,
+        is_typedef: false,
+        has_enums: false,
+        variables: Variables::Words,
+    }
 }
 
 const NAME: &[&str] = &["name"];
@@ -153,7 +235,20 @@ const JAVASCRIPT: Kinds = Kinds {
     extensions: &[],
     names: Some(NameForms {
         is_before_parenthesis: true,
-        ..names(&["function", "class", "interface", "enum", "type", "namespace", "module"])
+        has_enums: true,
+        variables: Variables::Bound,
+        ..names(&[
+            "function",
+            "class",
+            "interface",
+            "enum",
+            "type",
+            "namespace",
+            "module",
+            "const",
+            "let",
+            "var",
+        ])
     }),
     bindings: &[
         ("variable_declarator", "name", "value"),
@@ -163,6 +258,26 @@ const JAVASCRIPT: Kinds = Kinds {
         ("public_field_definition", "name", "value"),
     ],
     functions: &["arrow_function", "function_expression", "generator_function", "class"],
+    values: &[
+        Value { when: When::NotImported, ..value("variable_declarator", "name", Role::Variable) },
+        Value { when: When::Exported, ..value("assignment_expression", "left", Role::Variable) },
+        value("field_definition", "property", Role::Member),
+        value("public_field_definition", "name", Role::Member),
+        Value { when: When::HasModifier, ..value("required_parameter", "pattern", Role::Member) },
+        value("property_signature", "name", Role::Variable),
+        value("enum_body", "name", Role::Listed),
+        value("enum_assignment", "name", Role::Member),
+    ],
+    scopes: &[
+        "function_declaration",
+        "generator_function_declaration",
+        "function_expression",
+        "generator_function",
+        "arrow_function",
+        "method_definition",
+        "class_static_block",
+        "for_statement",
+    ],
     only_long: false,
     tests: Tests::Calls(&[
         "describe",
@@ -188,9 +303,14 @@ const PYTHON: Kinds = Kinds {
     bodies: &["block"],
     definitions: &[("function_definition", NAME), ("class_definition", NAME)],
     extensions: &[],
-    names: Some(names(&["def", "class"])),
+    names: Some(NameForms { variables: Variables::Lines, ..names(&["def", "class", "type"]) }),
     bindings: &[("assignment", "left", "right")],
     functions: &["lambda"],
+    values: &[
+        value("assignment", "left", Role::Assigned),
+        value("type_alias_statement", "left", Role::Variable),
+    ],
+    scopes: &["function_definition"],
     only_long: false,
     tests: Tests::Names(&["test", "Test"]),
 };
@@ -228,21 +348,28 @@ const RUST: Kinds = Kinds {
         ("type_item", NAME),
     ],
     extensions: &["impl_item"],
-    names: Some(names(&[
-        "fn",
-        "struct",
-        "enum",
-        "union",
-        "trait",
-        "mod",
-        "macro_rules",
-        "const",
-        "static",
-        "mut",
-        "type",
-    ])),
+    names: Some(NameForms {
+        has_enums: true,
+        ..names(&[
+            "fn",
+            "struct",
+            "enum",
+            "union",
+            "trait",
+            "mod",
+            "macro_rules",
+            "const",
+            "static",
+            "type",
+        ])
+    }),
     bindings: &[],
     functions: &[],
+    values: &[
+        value("enum_variant", "name", Role::Member),
+        value("associated_type", "name", Role::Member),
+    ],
+    scopes: &[],
     only_long: false,
     tests: Tests::Attributes(&["test", "rstest", "test_case"]),
 };
@@ -270,9 +397,19 @@ const GO: Kinds = Kinds {
         ("type_alias", NAME),
     ],
     extensions: &[],
-    names: Some(NameForms { begins_line: true, ..names(&["func", "type"]) }),
+    names: Some(NameForms {
+        begins_line: true,
+        variables: Variables::Lists,
+        ..names(&["func", "type", "var", "const"])
+    }),
     bindings: &[],
     functions: &[],
+    values: &[
+        value("const_spec", "name", Role::Variable),
+        value("var_spec", "name", Role::Variable),
+        value("method_elem", "name", Role::Member),
+    ],
+    scopes: &["function_declaration", "method_declaration", "func_literal"],
     only_long: false,
     tests: Tests::Names(&["Test", "Benchmark", "Fuzz", "Example"]),
 };
@@ -309,10 +446,19 @@ const JAVA: Kinds = Kinds {
     extensions: &[],
     names: Some(NameForms {
         is_before_parenthesis: true,
+        has_enums: true,
+        variables: Variables::Typed,
         ..names(&["class", "interface", "enum", "record"])
     }),
     bindings: &[],
     functions: &[],
+    values: &[
+        value("field_declaration", "declarator", Role::Member),
+        value("constant_declaration", "declarator", Role::Member),
+        value("enum_constant", "name", Role::Member),
+        value("annotation_type_element_declaration", "name", Role::Member),
+    ],
+    scopes: &[],
     only_long: false,
     tests: Tests::Attributes(&["Test", "ParameterizedTest", "RepeatedTest", "TestFactory"]),
 };
@@ -348,10 +494,21 @@ const C: Kinds = Kinds {
     names: Some(NameForms {
         is_before_parenthesis: true,
         is_typedef: true,
-        ..names(&["struct", "union", "enum", "class", "namespace", "concept"])
+        has_enums: true,
+        variables: Variables::Typed,
+        ..names(&["struct", "union", "enum", "class", "namespace", "concept", "define", "using"])
     }),
     bindings: &[],
     functions: &[],
+    values: &[
+        value("declaration", "declarator", Role::Variable),
+        Value { when: When::IsPrototype, ..value("field_declaration", "declarator", Role::Member) },
+        value("type_definition", "declarator", Role::Global),
+        value("alias_declaration", "name", Role::Global),
+        value("preproc_def", "name", Role::Global),
+        value("enumerator", "name", Role::Member),
+    ],
+    scopes: &["function_definition", "lambda_expression"],
     only_long: false,
     tests: Tests::None,
 };
@@ -368,6 +525,8 @@ const JSON: Kinds = Kinds {
     names: None,
     bindings: &[],
     functions: &[],
+    values: &[],
+    scopes: &[],
     only_long: true,
     tests: Tests::None,
 };
@@ -391,6 +550,8 @@ const CSS: Kinds = Kinds {
     names: None,
     bindings: &[],
     functions: &[],
+    values: &[Value { when: When::IsCustomProperty, ..value("declaration", "", Role::Global) }],
+    scopes: &[],
     only_long: true,
     tests: Tests::None,
 };
@@ -407,6 +568,8 @@ const TOML: Kinds = Kinds {
     names: None,
     bindings: &[],
     functions: &[],
+    values: &[],
+    scopes: &[],
     only_long: false,
     tests: Tests::None,
 };
@@ -423,6 +586,8 @@ const YAML: Kinds = Kinds {
     names: None,
     bindings: &[],
     functions: &[],
+    values: &[],
+    scopes: &[],
     only_long: true,
     tests: Tests::None,
 };
@@ -439,6 +604,8 @@ const MARKDOWN: Kinds = Kinds {
     names: None,
     bindings: &[],
     functions: &[],
+    values: &[],
+    scopes: &[],
     only_long: false,
     tests: Tests::None,
 };

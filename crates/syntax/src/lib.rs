@@ -28,6 +28,7 @@ mod scanner;
 mod source;
 mod structure;
 mod symbol;
+mod value;
 mod walk;
 
 pub use block::{NoBlock, NoBlockReason};

@@ -86,15 +86,23 @@ pub(crate) fn is_one_of(node: Node<'_>, kinds: &[&str]) -> bool {
 /// The child of a node in this field. (The library's own function is recursive for long lists that
 /// are not balanced.)
 pub(crate) fn field<'tree>(node: Node<'tree>, name: &str) -> Option<Node<'tree>> {
+    fields(node, name).next()
+}
+
+/// The children of a node in this field.
+pub(crate) fn fields<'tree>(node: Node<'tree>, name: &str) -> impl Iterator<Item = Node<'tree>> {
     let mut cursor = node.walk();
     let mut has_next = cursor.goto_first_child();
-    while has_next {
-        if cursor.field_name() == Some(name) {
-            return Some(cursor.node());
+    std::iter::from_fn(move || {
+        while has_next {
+            let found = (cursor.field_name() == Some(name)).then(|| cursor.node());
+            has_next = cursor.goto_next_sibling();
+            if found.is_some() {
+                return found;
+            }
         }
-        has_next = cursor.goto_next_sibling();
-    }
-    None
+        None
+    })
 }
 
 /// The start of a node after its decorators and annotations.

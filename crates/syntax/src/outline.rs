@@ -1,6 +1,6 @@
 //! The outline of a text: its definitions, and the lines that a view may fold.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use memchr::memmem;
 use tree_sitter::Node;
@@ -8,10 +8,11 @@ use tree_sitter::Node;
 use crate::block::{extent, is_alone_at_start};
 use crate::budget::{Budget, Meter};
 use crate::headings;
-use crate::language::Tests;
+use crate::language::{Role, Tests, Value};
 use crate::lookup::{Lookup, field, is_one_of, own_start};
 use crate::source::Source;
 use crate::structure::{Definition, Fold, Outline};
+use crate::value::{ValueName, value_names};
 use crate::walk::Walk;
 
 /// The minimum number of lines of a fold.
@@ -32,6 +33,12 @@ impl Source {
         let meter = &budget.meter();
         let outline = Outliner::new(self).run(meter);
         (!meter.is_spent()).then_some(outline)
+    }
+
+    /// All definitions, including those that outlines do not have; `None` if the search exceeds the
+    /// budget.
+    pub fn definitions(&self, budget: &Budget<'_>) -> Option<Vec<Definition>> {
+        self.definitions_with("", budget)
     }
 
     /// The definitions whose text contains a part of a name, and so do those around them; `None` if
@@ -95,6 +102,12 @@ struct Run {
     last: usize,
 }
 
+/// A function, in which variables are local, or another definition.
+struct Scope {
+    depth: u32,
+    is_function: bool,
+}
+
 /// A traversal of a tree.
 struct Outliner<'a> {
     source: &'a Source,
@@ -102,6 +115,10 @@ struct Outliner<'a> {
     /// The enclosing definitions, each with its depth in the tree.
     ancestors: Vec<(u32, usize)>,
     brackets: Vec<OpenBracket>,
+    /// For a lookup, the functions and definitions around, each with its depth in the tree.
+    scopes: Vec<Scope>,
+    /// The names that were assigned, each with the definition around it.
+    assigned: HashSet<(Option<usize>, String)>,
     /// The depth at which the next node is a test, according to an attribute.
     test_attribute_depth: Option<u32>,
     /// The last line of the last token that is not a comment.
@@ -119,6 +136,8 @@ impl<'a> Outliner<'a> {
             outline: Outline::default(),
             ancestors: Vec::new(),
             brackets: Vec::new(),
+            scopes: Vec::new(),
+            assigned: HashSet::new(),
             test_attribute_depth: None,
             token_row: 0,
             comments: None,
@@ -143,9 +162,15 @@ impl<'a> Outliner<'a> {
 
     fn definitions_with(mut self, part: &str, meter: &Meter<'_>) -> Vec<Definition> {
         let Some(root) = self.source.root() else { return Vec::new() };
-        let found: Vec<usize> = memmem::find_iter(&self.source.text, part).collect();
+        let found: Vec<usize> = match part {
+            "" => Vec::new(),
+            part => memmem::find_iter(&self.source.text, part).collect(),
+        };
         // The matches do not overlap, so another one in a node overlaps with one of them.
         let has_part = |node: Node<'_>| {
+            if part.is_empty() {
+                return true;
+            }
             let next = found.partition_point(|at| at + part.len() <= node.start_byte());
             found.get(next).is_some_and(|&at| at < node.end_byte())
         };
@@ -154,7 +179,8 @@ impl<'a> Outliner<'a> {
             let (node, depth) = (walk.node(), walk.depth());
             self.leave_to(depth);
             let has_next = if has_part(node) {
-                self.definition(node, depth);
+                let own = self.definition(node, depth);
+                self.values(node, own, depth, meter);
                 walk.advance()
             } else {
                 // It can be an attribute of the next node.
@@ -172,6 +198,9 @@ impl<'a> Outliner<'a> {
     fn leave_to(&mut self, depth: u32) {
         while self.ancestors.last().is_some_and(|&(open, _)| open >= depth) {
             self.ancestors.pop();
+        }
+        while self.scopes.last().is_some_and(|open| open.depth >= depth) {
+            self.scopes.pop();
         }
     }
 
@@ -288,13 +317,14 @@ impl<'a> Outliner<'a> {
         }
     }
 
-    fn definition(&mut self, node: Node<'_>, depth: u32) {
+    /// Adds the definition that a node is, and returns its index.
+    fn definition(&mut self, node: Node<'_>, depth: u32) -> Option<usize> {
         let is_marked_as_test = self.is_marked_as_test(node, depth);
-        let Some((qualifier, name)) = name_of(self.source, node) else { return };
+        let (qualifier, name) = name_of(self.source, node)?;
         let last = self.source.row_of(extent(self.source, node).1.saturating_sub(1));
         let first = self.source.row_of(own_start(node, self.source.kinds()));
         if self.source.kinds().only_long && first == last {
-            return;
+            return None;
         }
         let outer = self.ancestors.last().map(|&(_, index)| &self.outline.definitions[index]);
         let is_test = outer.is_some_and(|outer| outer.is_test)
@@ -305,12 +335,78 @@ impl<'a> Outliner<'a> {
             name,
             is_secondary: is_one_of(node, self.source.kinds().extensions)
                 || node.kind() == "call_expression",
+            is_minor: false,
             first: first as u32 + 1,
             last: last as u32 + 1,
             is_test,
             depth: self.ancestors.len() as u32,
         });
-        self.ancestors.push((depth, self.outline.definitions.len() - 1));
+        let index = self.outline.definitions.len() - 1;
+        self.ancestors.push((depth, index));
+        Some(index)
+    }
+
+    /// Adds the variables, constants and members that a node defines. `own` is the definition that the node itself is.
+    fn values(&mut self, node: Node<'_>, own: Option<usize>, depth: u32, meter: &Meter<'_>) {
+        let kinds = self.source.kinds();
+        let around = self.ancestors.iter().rev().find(|&&(open, _)| open < depth);
+        let around = around.map(|&(_, index)| index);
+        if let Some(own) = own {
+            self.assigned.insert((around, self.outline.definitions[own].name.clone()));
+        }
+        let is_local = self.scopes.last().is_some_and(|scope| scope.is_function);
+        let value = kinds.values.iter().find(|value| value.kind == node.kind());
+        if let Some(value) = value.filter(|value| !is_local || !value.role.has_scope()) {
+            // `typedef struct Node {} Node, *NodeRef;` has more names than the first one.
+            let has_more = own.is_none() || value.role == Role::Global;
+            let names = value_names(self.source, node, value, meter);
+            let names = names.into_iter().filter(|_| has_more);
+            let before = self.outline.definitions.len();
+            for name in names {
+                self.value(node, value, name, around);
+            }
+            // `const api = { load() {} }` has an `api.load`.
+            if self.outline.definitions.len() == before + 1 && field(node, "value").is_some() {
+                self.ancestors.push((depth, before));
+            }
+        }
+        let is_function = is_one_of(node, kinds.scopes);
+        if is_function || kinds.definitions.iter().any(|(kind, _)| *kind == node.kind()) {
+            self.scopes.push(Scope { depth, is_function });
+        }
+    }
+
+    fn value(
+        &mut self,
+        node: Node<'_>,
+        value: &Value,
+        found: ValueName<'_>,
+        around: Option<usize>,
+    ) {
+        let name = unquoted(&self.source.slice(found.node));
+        let is_same = |last: &Definition| last.name == name && value.role == Role::Global;
+        if name == "_"
+            || self.outline.definitions.last().is_some_and(is_same)
+            || (value.role == Role::Assigned && !self.assigned.insert((around, name.clone())))
+        {
+            return;
+        }
+        let place = if value.role == Role::Listed { found.node } else { node };
+        let first = self.source.row_of(own_start(place, self.source.kinds()));
+        let last = self.source.row_of(extent(self.source, place).1.saturating_sub(1));
+        let is_free = value.role == Role::Global || (value.role.has_scope() && around.is_none());
+        let is_test = around.is_some_and(|index| self.outline.definitions[index].is_test);
+        let depth = around.map_or(0, |index| self.outline.definitions[index].depth + 1);
+        self.outline.definitions.push(Definition {
+            qualifier: String::new(),
+            name,
+            is_secondary: false,
+            is_minor: found.is_declared || !is_free,
+            first: first as u32 + 1,
+            last: last as u32 + 1,
+            is_test,
+            depth,
+        });
     }
 
     /// Whether an attribute above marks this as a test. Comments may be between them.

@@ -36,6 +36,8 @@ pub struct Definition {
     /// Whether it has the name of something that is defined elsewhere: a Rust `impl`, a call such as
     /// `describe('Parser', …)`.
     pub is_secondary: bool,
+    /// Whether something else with its name is preferred: a member of a type, a prototype.
+    pub is_minor: bool,
     /// The line where it starts, after decorators and annotations.
     pub first: u32,
     /// Its last line.

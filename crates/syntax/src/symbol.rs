@@ -55,7 +55,8 @@ impl SymbolName {
 
 impl Source {
     /// The definitions with a name, sorted by their first lines; `None` if the search exceeds the
-    /// budget. Tests count only if nothing else has the name, and so do secondary definitions.
+    /// budget. Tests, members and prototypes count only if nothing else has the name, and so do
+    /// secondary definitions.
     pub fn symbols(&self, name: &SymbolName, budget: &Budget<'_>) -> Option<Vec<Symbol>> {
         let definitions = self.definitions_with(name.last(), budget)?;
         let mut found: Vec<(&Definition, String)> = Vec::new();
@@ -68,7 +69,7 @@ impl Source {
             }
             around.push(definition);
         }
-        let rank = |definition: &Definition| (definition.is_secondary, definition.is_test);
+        let rank = |one: &Definition| (one.is_secondary, one.is_test, one.is_minor);
         let best = found.iter().map(|(definition, _)| rank(definition)).min();
         found.retain(|(definition, _)| Some(rank(definition)) == best);
         let meter = &budget.meter();

@@ -83,14 +83,14 @@ pub fn find(
 
 /// The names of definitions that are most like a name.
 fn near_names(source: &Source, name: &SymbolName, budget: &Budget<'_>) -> Vec<String> {
-    let Some(outline) = source.outline(budget) else { return Vec::new() };
+    let Some(definitions) = source.definitions(budget) else { return Vec::new() };
     let matcher = NameMatcher::new(name.last());
     let near = |name: &str| {
         // The parts before the last one are wrong, or it differs in case or in one letter.
         let difference = matcher.difference(name);
         (difference.is_some() || name == matcher.name()).then_some((difference, quote(name)))
     };
-    let names = outline.definitions.iter().map(|definition| definition.name.as_str());
+    let names = definitions.iter().map(|definition| definition.name.as_str());
     let mut found: Vec<_> = names.filter_map(near).collect();
     found.sort();
     found.dedup_by(|one, other| one.1 == other.1);

@@ -1,10 +1,185 @@
 //! Definitions by name.
 
-use hashline_syntax::SymbolName;
+use hashline_syntax::{Definition, SymbolName};
 
 use crate::samples::*;
 use crate::{budget, parse};
 use hashline_syntax::language_of;
+
+const VARIABLES_JAVASCRIPT: &str = "\
+/** All. */
+export const config = {
+  port: 1,
+}
+const Button = forwardRef((a, b) => a), other = 2
+export const slice = createSlice({
+  reducers: {
+    add(state) {
+      const local = 1
+    },
+  },
+})
+let late
+var old = 1
+const { a, b: renamed, c = 3, ...rest } = use(), [x, , y = 2] = pair
+const { readFile } = require('fs'), path = await import('path')
+const debug = require('debug')('app')
+exports.helper = 5
+exports.again = config
+slice.late = 2
+for (let i = 0; i < 1; i++) {}
+function f(param, { field }) {
+  const inside = 1
+  var { deep } = param
+}
+export default function main() {}
+";
+
+const VARIABLES_TYPESCRIPT: &str = "\
+export const limit: number = 1
+declare const version: string
+declare global {
+  var shared: number
+}
+export namespace Space {
+  export const inner = 1
+}
+const enum Kind {
+  First,
+  // Why.
+  Second = 2,
+  'third-one',
+}
+class Store {
+  static max = 3
+  #secret: string
+  readonly name?: string
+  @Input() on: () => void
+  constructor(private readonly api: Api, plain: number) {}
+}
+interface Options {
+  /** In ms. */
+  timeout?: number
+}
+type Props = {
+  title: string
+}
+function f(a: { nested: number }) {}
+";
+
+const VARIABLES_PYTHON: &str = "\
+# The limit.
+LIMIT = 10
+LIMIT = 20
+LIMIT: int = 30
+first, (second, *others) = make()
+one = two = 3
+os.path = None
+table['key'] = 1
+total += 1
+type Alias[T] = list[T]
+try:
+    import fast
+    HAS_FAST = True
+except ImportError:
+    HAS_FAST = False
+class Item:
+    name: str
+    size = 1
+    size = 2
+    def run(self):
+        local = 1
+        self.state = 2
+        class Inner:
+            flag = True
+    run = wrap(run)
+def run(): pass
+";
+
+const VARIABLES_GO: &str = "\
+package a
+
+// Why.
+var Default = New()
+
+const (
+	// One.
+	First, Second = 1, 2
+	_ = 3
+)
+
+var a, b int
+
+type Reader interface {
+	Read(p []byte) (int, error)
+}
+
+type box struct {
+	field int
+}
+
+func f() {
+	var local = 1
+	const inner = 2
+}
+";
+
+const VARIABLES_JAVA: &str = "\
+class Box {
+  /** One. */
+  @Inject
+  private static final int LIMIT = 1, OTHER = 2;
+  int size;
+  enum Kind { SMALL, LARGE(2) { } }
+  int size() { int local = 1; return size; }
+}
+interface Names { String NAME = \"a\"; }
+@interface Mark { String value() default \"\"; }
+";
+
+const VARIABLES_RUST: &str = "\
+enum Token {
+    // One.
+    Word(String),
+    End,
+}
+trait Walk {
+    type Item;
+}
+struct Word {
+    field: u8,
+}
+fn f() {
+    let local = 1;
+}
+";
+
+const VARIABLES_C: &str = "\
+#define LIMIT 10
+#define MAX(a) a
+typedef int (*Done)(int);
+typedef struct Node {
+  int field;
+} Node, *NodeRef;
+enum Kind { SMALL, LARGE = 2 };
+/* All. */
+static const struct Kind table[] = {
+  1,
+};
+int first, *second = 0;
+void (*callback)(int);
+extern int shared;
+int shared = 1;
+int declared(int);
+static int
+both(int a,
+     int b);
+struct Node *make(void);
+int both(int a, int b) {
+  int local = 1;
+  return local;
+}
+";
 
 /// `path first-last` of the definitions with a name.
 fn found(file: &str, text: &str, name: &str) -> Vec<String> {
@@ -70,7 +245,7 @@ fn only_nodes_with_the_name_are_visited_and_tests_are_known() {
 
 #[test]
 fn names_are_compared_as_wholes() {
-    for name in ["Que", "queue", "ush", "push.Queue", "Stack.push", "Queue.push.push", "items"] {
+    for name in ["Que", "queue", "ush", "push.Queue", "Stack.push", "Queue.push.push", "item"] {
         assert_eq!(found("a.js", JAVASCRIPT, name), [] as [&str; 0], "{name}");
     }
     for nothing in ["", " ", ".", "()", "::", "[]"] {
@@ -120,11 +295,19 @@ fn every_definition_is_seen_without_parsing() {
             "template <class T>\nint Box<T>::size() const {\n  return 1;\n}\nBox::~Box() {\n}\n",
         ),
         ("f.py", "add: F = lambda a: a\nasync def g():\n    pass\n"),
+        ("g.js", VARIABLES_JAVASCRIPT),
+        ("g.ts", VARIABLES_TYPESCRIPT),
+        ("g.py", VARIABLES_PYTHON),
+        ("g.go", VARIABLES_GO),
+        ("G.java", VARIABLES_JAVA),
+        ("g.rs", VARIABLES_RUST),
+        ("g.c", VARIABLES_C),
+        ("h.js", "var a,\n    b,\n    c\nlet d\nconst {\n  e,\n  f: { g, h: [i] },\n} = j\n"),
     ];
     for (file, text) in SAMPLES.iter().chain(&others) {
-        let outline = parse(file, text).outline(&budget()).unwrap();
+        let definitions = parse(file, text).definitions(&budget()).unwrap();
         let language = language_of(file, text.as_bytes()).unwrap();
-        for definition in outline.definitions.iter().filter(|one| !one.is_secondary) {
+        for definition in definitions.iter().filter(|one| !one.is_secondary) {
             let Some(name) = SymbolName::parse(&definition.name) else { continue };
             assert!(name.is_in(text.as_bytes()), "{file} {name:?}");
             assert!(name.may_be_defined_in(text.as_bytes(), language), "{file} {name:?}");
@@ -184,4 +367,191 @@ fn sections_are_found_by_their_titles() {
     assert_eq!(found("a.md", text, "Install the tool"), ["Guide v1.2.Install the tool 3-5"]);
     assert_eq!(found("a.md", text, "Guide v1.2"), ["Guide v1.2 1-9"]);
     assert_eq!(found("a.md", text, "tool"), [] as [&str; 0]);
+}
+
+/// `path` of the definitions with a name, each with its lines, for a table.
+fn assert_found(file: &str, text: &str, expected: &[(&str, &str)]) {
+    for &(name, places) in expected {
+        assert_eq!(found(file, text, name).join(", "), places, "{file} {name}");
+    }
+}
+
+#[test]
+fn regression_variables_of_a_module_are_definitions() {
+    assert_found(
+        "a.js",
+        VARIABLES_JAVASCRIPT,
+        &[
+            ("config", "config 1-4"),
+            ("Button", "Button 5-5"),
+            ("other", "other 5-5"),
+            ("slice", "slice 6-12"),
+            ("slice.add", "slice.add 8-10"),
+            ("late", "late 13-13"),
+            ("old", "old 14-14"),
+            ("a", "a 15-15"),
+            ("b", ""),
+            ("renamed", "renamed 15-15"),
+            ("c", "c 15-15"),
+            ("rest", "rest 15-15"),
+            ("x", "x 15-15"),
+            ("y", "y 15-15"),
+            ("readFile", ""),
+            ("path", ""),
+            ("debug", "debug 17-17"),
+            ("helper", "helper 18-18"),
+            ("again", ""),
+            ("i", ""),
+            ("local", ""),
+            ("param", ""),
+            ("field", ""),
+            ("inside", ""),
+            ("deep", ""),
+            ("main", "main 26-26"),
+        ],
+    );
+    assert_found(
+        "a.ts",
+        VARIABLES_TYPESCRIPT,
+        &[
+            ("limit", "limit 1-1"),
+            ("version", "version 2-2"),
+            ("shared", "shared 4-4"),
+            ("Space.inner", "Space.inner 7-7"),
+            ("Kind.First", "Kind.First 10-10"),
+            ("Second", "Kind.Second 11-12"),
+            ("third-one", "Kind.third-one 13-13"),
+            ("Store.max", "Store.max 16-16"),
+            ("#secret", "Store.secret 17-17"),
+            ("name", "Store.name 18-18"),
+            ("on", "Store.on 19-19"),
+            ("Store.api", "Store.constructor.api 20-20"),
+            ("plain", ""),
+            ("Options.timeout", "Options.timeout 23-24"),
+            ("Props.title", "Props.title 27-27"),
+            ("nested", ""),
+        ],
+    );
+}
+
+#[test]
+fn regression_the_first_assignment_of_a_module_or_class_is_a_definition() {
+    assert_found(
+        "a.py",
+        VARIABLES_PYTHON,
+        &[
+            ("LIMIT", "LIMIT 1-2"),
+            ("first", "first 5-5"),
+            ("second", "second 5-5"),
+            ("others", "others 5-5"),
+            ("one", "one 6-6"),
+            ("two", "two 6-6"),
+            ("path", ""),
+            ("key", ""),
+            ("total", ""),
+            ("Alias", "Alias 10-10"),
+            ("HAS_FAST", "HAS_FAST 13-13"),
+            ("Item.name", "Item.name 17-17"),
+            ("size", "Item.size 18-18"),
+            ("local", ""),
+            ("state", ""),
+            ("flag", "Item.run.Inner.flag 24-24"),
+            ("Item.run", "Item.run 20-24"),
+        ],
+    );
+}
+
+#[test]
+fn regression_variables_and_members_are_definitions_in_other_languages() {
+    assert_found(
+        "a.go",
+        VARIABLES_GO,
+        &[
+            ("Default", "Default 3-4"),
+            ("First", "First 7-8"),
+            ("Second", "Second 7-8"),
+            ("_", ""),
+            ("b", "b 12-12"),
+            ("Reader.Read", "Reader.Read 15-15"),
+            ("field", ""),
+            ("local", ""),
+            ("inner", ""),
+        ],
+    );
+    assert_found(
+        "A.java",
+        VARIABLES_JAVA,
+        &[
+            ("Box.LIMIT", "Box.LIMIT 2-4"),
+            ("OTHER", "Box.OTHER 2-4"),
+            ("size", "Box.size 7-7"),
+            ("Kind.SMALL", "Box.Kind.SMALL 6-6"),
+            ("LARGE", "Box.Kind.LARGE 6-6"),
+            ("local", ""),
+            ("NAME", "Names.NAME 9-9"),
+            ("Mark.value", "Mark.value 10-10"),
+        ],
+    );
+    assert_found(
+        "a.rs",
+        VARIABLES_RUST,
+        &[
+            ("Token::End", "Token.End 4-4"),
+            ("Token::Word", "Token.Word 2-3"),
+            ("Word", "Word 9-11"),
+            ("Walk::Item", "Walk.Item 7-7"),
+            ("field", ""),
+            ("local", ""),
+        ],
+    );
+}
+
+#[test]
+fn regression_declarations_of_c_are_definitions() {
+    assert_found(
+        "a.c",
+        VARIABLES_C,
+        &[
+            ("LIMIT", "LIMIT 1-1"),
+            ("MAX", "MAX 2-2"),
+            ("Done", "Done 3-3"),
+            ("Node", "Node 4-6"),
+            ("NodeRef", "NodeRef 4-6"),
+            ("field", ""),
+            ("Kind.LARGE", "Kind.LARGE 7-7"),
+            ("table", "table 8-11"),
+            ("first", "first 12-12"),
+            ("second", "second 12-12"),
+            ("callback", "callback 13-13"),
+            ("shared", "shared 15-15"),
+            ("declared", "declared 16-16"),
+            ("both", "both 21-24"),
+            ("make", "make 20-20"),
+            ("local", ""),
+        ],
+    );
+    #[cfg(feature = "cpp")]
+    assert_found(
+        "a.cpp",
+        "using Name = int;\nnamespace n {\nconstexpr int LIMIT = 1;\n}\nclass A {\n  int size() const;\n  int field_;\n};\n",
+        &[
+            ("Name", "Name 1-1"),
+            ("n::LIMIT", "n.LIMIT 3-3"),
+            ("A::size", "A.size 6-6"),
+            ("field_", ""),
+        ],
+    );
+    let css = ":root {\n  --accent: red;\n}\na {\n  color: var(--accent);\n}\n";
+    assert_found("a.css", css, &[("--accent", ":root.--accent 2-2"), ("color", "")]);
+}
+
+#[test]
+fn outlines_have_no_variables() {
+    let text = "const a = 1\nclass B {\n  c = 2\n}\n";
+    let source = parse("a.js", text);
+    let names = |definitions: Vec<Definition>| -> Vec<String> {
+        definitions.into_iter().map(|one| one.name).collect()
+    };
+    assert_eq!(names(source.outline(&budget()).unwrap().definitions), ["B"]);
+    assert_eq!(names(source.definitions(&budget()).unwrap()), ["a", "B", "c"]);
 }
