@@ -87,6 +87,9 @@ pub(crate) struct Kinds {
     pub values: &'static [Value],
     /// Functions: variables in them are local.
     pub scopes: &'static [&'static str],
+    /// Whether a text is a list of items with the tokens of Rust, each of which can be parsed
+    /// alone.
+    pub has_items: bool,
     /// Whether only definitions of more than one line count, as in data.
     pub only_long: bool,
     pub tests: Tests,
@@ -278,6 +281,7 @@ const JAVASCRIPT: Kinds = Kinds {
         "class_static_block",
         "for_statement",
     ],
+    has_items: false,
     only_long: false,
     tests: Tests::Calls(&[
         "describe",
@@ -311,6 +315,7 @@ const PYTHON: Kinds = Kinds {
         value("type_alias_statement", "left", Role::Variable),
     ],
     scopes: &["function_definition"],
+    has_items: false,
     only_long: false,
     tests: Tests::Names(&["test", "Test"]),
 };
@@ -370,6 +375,7 @@ const RUST: Kinds = Kinds {
         value("associated_type", "name", Role::Member),
     ],
     scopes: &[],
+    has_items: true,
     only_long: false,
     tests: Tests::Attributes(&["test", "rstest", "test_case"]),
 };
@@ -410,6 +416,7 @@ const GO: Kinds = Kinds {
         value("method_elem", "name", Role::Member),
     ],
     scopes: &["function_declaration", "method_declaration", "func_literal"],
+    has_items: false,
     only_long: false,
     tests: Tests::Names(&["Test", "Benchmark", "Fuzz", "Example"]),
 };
@@ -459,6 +466,7 @@ const JAVA: Kinds = Kinds {
         value("annotation_type_element_declaration", "name", Role::Member),
     ],
     scopes: &[],
+    has_items: false,
     only_long: false,
     tests: Tests::Attributes(&["Test", "ParameterizedTest", "RepeatedTest", "TestFactory"]),
 };
@@ -509,6 +517,7 @@ const C: Kinds = Kinds {
         value("enumerator", "name", Role::Member),
     ],
     scopes: &["function_definition", "lambda_expression"],
+    has_items: false,
     only_long: false,
     tests: Tests::None,
 };
@@ -527,6 +536,7 @@ const JSON: Kinds = Kinds {
     functions: &[],
     values: &[],
     scopes: &[],
+    has_items: false,
     only_long: true,
     tests: Tests::None,
 };
@@ -552,6 +562,7 @@ const CSS: Kinds = Kinds {
     functions: &[],
     values: &[Value { when: When::IsCustomProperty, ..value("declaration", "", Role::Global) }],
     scopes: &[],
+    has_items: false,
     only_long: true,
     tests: Tests::None,
 };
@@ -570,6 +581,7 @@ const TOML: Kinds = Kinds {
     functions: &[],
     values: &[],
     scopes: &[],
+    has_items: false,
     only_long: false,
     tests: Tests::None,
 };
@@ -588,6 +600,7 @@ const YAML: Kinds = Kinds {
     functions: &[],
     values: &[],
     scopes: &[],
+    has_items: false,
     only_long: true,
     tests: Tests::None,
 };
@@ -606,6 +619,7 @@ const MARKDOWN: Kinds = Kinds {
     functions: &[],
     values: &[],
     scopes: &[],
+    has_items: false,
     only_long: false,
     tests: Tests::None,
 };

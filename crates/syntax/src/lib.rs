@@ -15,6 +15,7 @@ mod fault;
 mod grammar;
 mod headings;
 mod indentation;
+mod items;
 mod keys;
 mod language;
 mod lookup;

@@ -38,14 +38,23 @@ impl SymbolName {
     /// Whether a text in a language may have a definition with this name that is not secondary. A
     /// comment between a keyword and its name hides it.
     pub fn may_be_defined_in(&self, text: &[u8], language: &Language) -> bool {
+        self.possible_definitions(text, language).next().is_some()
+    }
+
+    /// Where the name of a definition that is not secondary may be.
+    pub(crate) fn possible_definitions(
+        &self,
+        text: &[u8],
+        language: &Language,
+    ) -> impl Iterator<Item = usize> {
         let name = self.last();
-        let Some(forms) = language.kinds.names.filter(|_| name.chars().all(is_part)) else {
-            return self.is_in(text);
-        };
+        let forms = language.kinds.names.filter(|_| name.chars().all(is_part));
         let mut brackets = Brackets { remaining_bytes: BRACKET_BYTES };
-        occurrences(text, name).any(|at| {
+        occurrences(text, name).filter(move |&at| {
             let place = Place::new(&text[..at], &text[at + name.len()..]);
-            place.is_definition(&forms) || place.is_value(&forms, &mut brackets)
+            forms.is_none_or(|forms| {
+                place.is_definition(&forms) || place.is_value(&forms, &mut brackets)
+            })
         })
     }
 }

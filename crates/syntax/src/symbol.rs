@@ -1,6 +1,9 @@
 //! Definitions by name: `Class.method`, `module::Type::function`, the title of a section.
 
 use crate::budget::{Budget, Meter};
+use crate::items::items_at;
+use crate::language::Language;
+use crate::parse::SOURCE_LIMIT_BYTES;
 use crate::source::Source;
 use crate::structure::{Definition, Symbol};
 
@@ -54,37 +57,47 @@ impl SymbolName {
 }
 
 impl Source {
+    /// The definitions with a name in a text that are not secondary, as [`Source::symbols`]; `None`
+    /// also if the text cannot be parsed. Only items that may have one are parsed, if possible.
+    pub fn symbols_in(
+        language: &'static Language,
+        text: &[u8],
+        name: &SymbolName,
+        budget: &Budget<'_>,
+    ) -> Option<Vec<Symbol>> {
+        if text.len() > SOURCE_LIMIT_BYTES {
+            return None;
+        }
+        let found = match found_in_items(language, text, name, budget) {
+            Some(found) => found,
+            None => Source::parse(language, text, budget)?.found(name, budget)?,
+        };
+        let found = found.into_iter().filter(|found| !found.symbol.is_secondary);
+        Some(best(found.collect()))
+    }
+
     /// The definitions with a name, sorted by their first lines; `None` if the search exceeds the
     /// budget. Tests, members and prototypes count only if nothing else has the name, and so do
     /// secondary definitions.
     pub fn symbols(&self, name: &SymbolName, budget: &Budget<'_>) -> Option<Vec<Symbol>> {
+        self.found(name, budget).map(best)
+    }
+
+    fn found(&self, name: &SymbolName, budget: &Budget<'_>) -> Option<Vec<Found>> {
         let definitions = self.definitions_with(name.last(), budget)?;
-        let mut found: Vec<(&Definition, String)> = Vec::new();
+        let meter = &budget.meter();
+        let mut found: Vec<Found> = Vec::new();
         let mut around: Vec<&Definition> = Vec::new();
         for definition in &definitions {
             around.truncate(definition.depth as usize);
             let inner = &around[around.len().saturating_sub(PATH_LIMIT)..];
             if name.matches(inner, definition) {
-                found.push((definition, joined(inner, definition)));
+                let symbol = self.symbol(definition, joined(inner, definition), meter);
+                found.push(Found { symbol, rank: (definition.is_test, definition.is_minor) });
             }
             around.push(definition);
         }
-        let rank = |one: &Definition| (one.is_secondary, one.is_test, one.is_minor);
-        let best = found.iter().map(|(definition, _)| rank(definition)).min();
-        found.retain(|(definition, _)| Some(rank(definition)) == best);
-        let meter = &budget.meter();
-        let mut symbols: Vec<Symbol> = Vec::new();
-        for (definition, path) in found {
-            let symbol = self.symbol(definition, path, meter);
-            match symbols.last_mut() {
-                // Overloads, and the constructor of a class with the same name.
-                Some(above) if above.is_continued_by(&symbol) => {
-                    above.last = above.last.max(symbol.last);
-                }
-                _ => symbols.push(symbol),
-            }
-        }
-        (!meter.is_spent()).then_some(symbols)
+        (!meter.is_spent()).then_some(found)
     }
 
     /// The whole lines of a definition, with the comments and attributes above it.
@@ -98,6 +111,58 @@ impl Source {
         };
         Symbol { path, is_secondary: definition.is_secondary, first, start, last }
     }
+}
+
+/// A definition with the name.
+struct Found {
+    symbol: Symbol,
+    /// Whether it is a test, and whether it is minor.
+    rank: (bool, bool),
+}
+
+/// The definitions in the items of a text that may have one; `None` if it cannot be divided, or an
+/// item has an error: it may be cut in the wrong place.
+fn found_in_items(
+    language: &'static Language,
+    text: &[u8],
+    name: &SymbolName,
+    budget: &Budget<'_>,
+) -> Option<Vec<Found>> {
+    if !language.kinds.has_items {
+        return None;
+    }
+    let places: Vec<usize> = name.possible_definitions(text, language).collect();
+    let mut found = Vec::new();
+    for item in items_at(text, &places)? {
+        let source = Source::parse(language, &text[item.bytes], budget)?;
+        if !source.is_clean() {
+            return None;
+        }
+        for mut one in source.found(name, budget)? {
+            let Symbol { first, start, last, .. } = &mut one.symbol;
+            [first, start, last].into_iter().for_each(|line| *line += item.lines_above);
+            found.push(one);
+        }
+    }
+    Some(found)
+}
+
+/// The definitions that are preferred to the others.
+fn best(mut found: Vec<Found>) -> Vec<Symbol> {
+    let rank = |one: &Found| (one.symbol.is_secondary, one.rank);
+    let best = found.iter().map(rank).min();
+    found.retain(|one| Some(rank(one)) == best);
+    let mut symbols: Vec<Symbol> = Vec::new();
+    for Found { symbol, .. } in found {
+        match symbols.last_mut() {
+            // Overloads, and the constructor of a class with the same name.
+            Some(above) if above.is_continued_by(&symbol) => {
+                above.last = above.last.max(symbol.last);
+            }
+            _ => symbols.push(symbol),
+        }
+    }
+    symbols
 }
 
 impl Symbol {

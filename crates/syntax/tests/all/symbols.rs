@@ -1,6 +1,6 @@
 //! Definitions by name.
 
-use hashline_syntax::{Definition, SymbolName};
+use hashline_syntax::{Definition, Source, SymbolName};
 
 use crate::samples::*;
 use crate::{budget, parse};
@@ -554,4 +554,35 @@ fn outlines_have_no_variables() {
     };
     assert_eq!(names(source.outline(&budget()).unwrap().definitions), ["B"]);
     assert_eq!(names(source.definitions(&budget()).unwrap()), ["a", "B", "c"]);
+}
+
+#[test]
+fn definitions_in_items_are_those_of_the_whole_text() {
+    let others = [
+        ("a.rs", "/*\n}\n*/\nfn name() {\n}\n/* fn name() {\n}\nfn b() {}\n*/\nfn c() {}\n"),
+        ("b.rs", "const A: &str = \"\nfn name() {\n}\nfn b() {}\n\";\nfn name() {\n}\nfn c() {}\n"),
+        ("c.rs", "fn name() {\n}\n\nfn broken( {\n}\n\nfn name() {\n}\n\nfn d() {}\n"),
+        (
+            "e.rs",
+            "mod a {\nfn name() {\n}\n\n#[cfg(test)]\nmod tests {\n    fn name() {\n    }\n}\n}\n\nmod b {\n    fn name() {}\n}\n",
+        ),
+        (
+            "f.rs",
+            "const A: u8 = if true {\n    1\n} else {\n    fn name() {}\n    2\n};\nfn name() {}\n",
+        ),
+        ("g.rs", VARIABLES_RUST),
+        ("d.go", "package a\n\nfunc name() {\n}\n\nvar x = `\n}\nname\n}\na`\n\nfunc b() {\n}\n"),
+    ];
+    for (file, text) in SAMPLES.iter().chain(&others) {
+        let source = parse(file, text);
+        let names = source.definitions(&budget()).unwrap().into_iter().map(|one| one.name);
+        for name in names.chain(["name".to_owned()]) {
+            let Some(name) = SymbolName::parse(&name) else { continue };
+            let mut whole = source.symbols(&name, &budget()).unwrap();
+            whole.retain(|symbol| !symbol.is_secondary);
+            let language = language_of(file, text.as_bytes()).unwrap();
+            let found = Source::symbols_in(language, text.as_bytes(), &name, &budget());
+            assert_eq!(found, Some(whole), "{file} {name:?}");
+        }
+    }
 }
