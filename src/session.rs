@@ -5,7 +5,7 @@ pub(crate) mod options;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use hashline_core::host::Turn;
+use hashline_core::host::{OUTPUT_LIMIT_BYTES, Turn, output_text as decoded_output};
 use hashline_core::{
     self as core, Cancel, Code, DocumentText, Error, Outcome, Patch, PatchOptions,
     Result as CoreResult, SearchResult as Found, Session,
@@ -547,14 +547,23 @@ impl HashSession {
     }
 }
 
-/// The output of a program. What is not Unicode in it names no file.
+/// The output of a program, of which no more than is read is copied.
 pub(crate) fn output_text(output: Js<'_>) -> Result<String> {
     let field = Field::argument("output", output)?;
-    match output.bytes()? {
-        Some((bytes, _)) => Ok(String::from_utf8_lossy(bytes).into_owned()),
-        None if field.is(ValueType::String) => Ok(output.text_and_is_whole()?.0),
-        None => Err(field.wrong("a string or a Uint8Array")),
+    if let Some((bytes, _)) = output.bytes()? {
+        return Ok(decoded_output(bytes).into_owned());
     }
+    if !field.is(ValueType::String) {
+        return Err(field.wrong("a string or a Uint8Array"));
+    }
+    let units = output.units()?;
+    if units <= 2 * OUTPUT_LIMIT_BYTES {
+        return Ok(output.lossy_text()?);
+    }
+    // A unit takes at least a byte, so these parts have at least as much as is read.
+    let start = output.slice(0..OUTPUT_LIMIT_BYTES)?.lossy_text()?;
+    let end = output.slice(units - OUTPUT_LIMIT_BYTES..units)?.lossy_text()?;
+    Ok(format!("{start}\n{end}"))
 }
 
 /// The text of a document: a string, or the bytes of a file.

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use hashline_core::host::output_text;
 use hashline_core::{
     AnnotateOptions, Cancel, DocumentText, Error, JsonRequest, PatchOptions, Result, SearchQuery,
     Session, SessionOptions, StoreOptions,
@@ -85,7 +86,7 @@ pub(crate) fn read(number: u64, input: Input<'_>) -> Result<Vec<u8>> {
 }
 
 pub(crate) fn annotate(number: u64, output: Input<'_>, options: Input<'_>) -> Result<Vec<u8>> {
-    let (session, output) = (session(number)?, String::from_utf8_lossy(output.bytes()?));
+    let (session, output) = (session(number)?, output_text(output.bytes()?));
     let options: AnnotateOptions = options.object_or_default()?;
     data(&session.annotate(&output, &options, &Cancel::default())?)
 }

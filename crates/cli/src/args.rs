@@ -298,6 +298,7 @@ impl Read {
             search: search.clone(),
             symbol: self.symbol.clone(),
             lines: Vec::new(),
+            columns_at: Vec::new(),
             context: self.matching.context(),
             max_matches: Some(self.max_matches),
             encoding: None,

@@ -105,7 +105,9 @@ pub mod host {
         JsonFault, PartialValue, VALUE, Value, from_json, from_json_value, unique_keys,
     };
     pub use crate::view::excerpt::{ANSWER_LIMIT_BYTES, ANSWER_LIMIT_LINES};
-    pub use crate::view::places::{Mention, mentions, path_of_url, read_places};
+    pub use crate::view::places::{
+        LinePlace, Mention, OUTPUT_LIMIT_BYTES, mentions, output_text, path_of_url, read_places,
+    };
     pub use crate::view::scope::Host;
     pub use crate::workspace::{Delivery, Mark, Start, Turn, serves};
     pub use hashline_base::call_threads::{CALLS, PoolJob};

@@ -7,7 +7,7 @@ mod output;
 
 use std::ops::Range;
 
-pub use output::{path_of_url, read_places};
+pub use output::{LinePlace, OUTPUT_LIMIT_BYTES, output_text, path_of_url, read_places};
 
 /// The bytes of a line that are read.
 const LINE_LIMIT_BYTES: usize = 4_096;

@@ -67,7 +67,9 @@ pub struct ReadRequest {
     pub symbol: Option<String>,
     /// Shows only these lines of the file, in ascending order. Lines that do not exist are ignored.
     pub lines: Vec<u64>,
-    /// The number of lines around each match, and around each of `lines`.
+    /// Lines with a column, from 1. If such a line is not shown whole, the part around it is.
+    pub columns_at: Vec<(u64, u64)>,
+    /// The number of lines around each match, and around each of `lines`: fewer if they do not fit.
     pub context: Context,
     /// How many matches to show; `None` means [`MAX_MATCHES`].
     pub max_matches: Option<u64>,
@@ -487,7 +489,7 @@ fn view_lines(
     }
     let shown = match pattern {
         None if !request.lines.is_empty() => {
-            let page = Page::new(dialect, request.limits, 0).with_width(width);
+            let page = || Page::new(dialect, request.limits, 0).with_width(width);
             show_lines(text, line_count, page, request, cancel)?
         }
         None => {
@@ -595,12 +597,12 @@ fn show_window(
     Ok(Shown::of_window(page))
 }
 
-/// Renders the lines that a request names. A compiler names the end of a file as the line after the
-/// last one, for which the last one is shown.
+/// Renders the lines that a request names, with the most context with which all of them fit. A
+/// compiler names the end of a file as the line after the last one, for which the last one is shown.
 fn show_lines(
     text: &[u8],
     line_count: u64,
-    page: Page,
+    page: impl Fn() -> Page,
     request: &ReadRequest,
     cancel: &Cancel,
 ) -> Result<Shown> {
@@ -609,24 +611,65 @@ fn show_lines(
     lines.retain(|line| (1..=line_count).contains(line));
     lines.sort_unstable();
     lines.dedup();
-    let mut excerpt = Excerpt::new(text, request.context, page, 1, 0);
+    let mut starts = Vec::with_capacity(lines.len());
     let (mut number, mut offset) = (1, 0);
-    let mut shown = 0;
     for &line in &lines {
         offset = offset_after_lines(text, offset, line - number, cancel)?;
         number = line;
-        let span = Lines::starting_at(text, Unit::Byte, offset).next();
-        if !span.is_some_and(|span| excerpt.push_match(line, span, None)) {
+        starts.push((line, offset));
+    }
+    let Context { before, after } = request.context;
+    let max_lines = request.limits.max_lines.unwrap_or(u64::MAX);
+    let (mut least, mut most) = (0, before.max(after).min(max_lines).min(line_count));
+    let (mut page_shown, mut shown) = show_places(text, &starts, page(), request, most, cancel)?;
+    if page_shown.next_line().is_some() || shown < lines.len() {
+        (page_shown, shown) = show_places(text, &starts, page(), request, least, cancel)?;
+        while most - least > 1 {
+            let middle = least + (most - least) / 2;
+            let found = show_places(text, &starts, page(), request, middle, cancel)?;
+            if found.0.next_line().is_some() || found.1 < lines.len() {
+                most = middle;
+            } else {
+                least = middle;
+                (page_shown, shown) = found;
+            }
+        }
+    }
+    let next_line = page_shown.next_line().or_else(|| lines.get(shown).copied());
+    let match_count = Some(lines.len() as u64);
+    lines.truncate(shown);
+    let match_lines = Some(lines);
+    Ok(Shown { next_line, match_lines, match_count, ..Shown::of_window(page_shown) })
+}
+
+/// Renders lines at their offsets with at most `context` lines around each. Also returns how many of
+/// them fit.
+fn show_places(
+    text: &[u8],
+    starts: &[(u64, usize)],
+    page: Page,
+    request: &ReadRequest,
+    context: u64,
+    cancel: &Cancel,
+) -> Result<(Page, usize)> {
+    cancel.check()?;
+    let Context { before, after } = request.context;
+    let context = Context { before: before.min(context), after: after.min(context) };
+    let mut excerpt = Excerpt::new(text, context, page, 1, 0);
+    let mut shown = 0;
+    for &(line, offset) in starts {
+        let Some(span) = Lines::starting_at(text, Unit::Byte, offset).next() else { break };
+        let column = request.columns_at.iter().find(|(of, _)| *of == line);
+        let matched = column.filter(|_| excerpt.may_cut(span)).map(|&(_, column)| {
+            Width::Columns(Columns { from: column.max(1), to: column.max(1) })
+                .part(span.text(text), None)
+        });
+        if !excerpt.push_match(line, span, matched) {
             break;
         }
         shown += 1;
     }
-    let page = excerpt.finish();
-    let next_line = page.next_line().or_else(|| lines.get(shown).copied());
-    let match_count = Some(lines.len() as u64);
-    lines.truncate(shown);
-    let match_lines = Some(lines);
-    Ok(Shown { next_line, match_lines, match_count, ..Shown::of_window(page) })
+    Ok((excerpt.finish(), shown))
 }
 
 /// The length of whole lines of about one piece.

@@ -297,3 +297,46 @@ fn a_read_of_single_lines_ignores_those_that_do_not_exist() {
     let ViewKind::Text(view) = &report.views[0].kind else { panic!("{report:?}") };
     assert_eq!((view.match_lines.as_deref(), view.match_count), (Some(&[2, 7][..]), Some(2)));
 }
+
+#[test]
+fn regression_of_a_long_line_the_part_around_the_column_is_shown() {
+    let scene = Scene::new(&[]);
+    let line = format!("{}boom(){}", "a;".repeat(20_000), "b;".repeat(20_000));
+    fs::write(scene.dir.path().join("a.min.js"), format!("{line}\nlast\n")).unwrap();
+    let report = scene.annotate("a.min.js:1:40001: error\na.min.js:2:1: x\n");
+    assert!(report.text.contains("a;boom()b;"), "{}", report.text);
+    assert!(report.text.len() < 16 << 10);
+    assert_eq!(lines(&report), [1, 2]);
+    // A limit of bytes cuts the line further.
+    let options = AnnotateOptions { max_bytes: 300, ..AnnotateOptions::default() };
+    let report = scene.annotate_with("  a.min.js\n    1:40001  error  x\n", &options);
+    assert!(report.text.contains("a;boom()b;") && report.text.len() < 400, "{}", report.text);
+    // Columns that do not exist, or are zero.
+    for (column, expected) in [("0", "|a;a;"), ("99999999", "b;b;")] {
+        let report = scene.annotate(&format!("a.min.js:1:{column}: error\n"));
+        assert!(report.text.contains(expected), "{}", report.text);
+    }
+}
+
+#[test]
+fn regression_context_that_does_not_fit_is_shortened() {
+    let scene = Scene::new(&["a.ts"]);
+    let with = |context, max_lines, max_bytes| AnnotateOptions {
+        context,
+        max_lines,
+        max_bytes,
+        ..AnnotateOptions::default()
+    };
+    let rows = |report: &ReadReport| -> Vec<u64> {
+        let numbers = report.text.lines().filter_map(|row| row.rsplit_once("a.ts "));
+        numbers.filter_map(|(_, number)| number.parse().ok()).collect()
+    };
+    let report = scene.annotate_with("a.ts:30:1: x\n", &with(200, 7, 16 << 10));
+    assert_eq!((lines(&report), rows(&report)), (vec![30], (27..=33).collect()));
+    let report = scene.annotate_with("a.ts:10:1: x\na.ts:30:1: x\n", &with(u64::MAX, 8, 16 << 10));
+    assert_eq!((lines(&report), rows(&report)), (vec![10, 30], vec![9, 10, 11, 29, 30, 31]));
+    let report = scene.annotate_with("a.ts:30:1: x\n", &with(50, 100, 60));
+    assert_eq!((lines(&report), rows(&report)), (vec![30], vec![29, 30, 31]));
+    let report = scene.annotate_with("a.ts:30:1: x\n", &with(50, 1, 16 << 10));
+    assert_eq!((lines(&report), rows(&report)), (vec![30], vec![30]));
+}

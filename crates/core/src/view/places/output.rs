@@ -6,12 +6,12 @@ use std::ops::ControlFlow;
 use anstream::adapter::strip_str;
 use percent_encoding::percent_decode_str;
 
-use super::{Mention, mentions, number_and_rest};
+use super::{LINE_LIMIT_BYTES, Mention, mentions, number_and_rest};
 use hashline_base::cancel::Cancel;
 use hashline_base::error::Result;
 
 /// How much of an output is read: half of it from its start, half from its end.
-const OUTPUT_LIMIT_BYTES: usize = 4 << 20;
+pub const OUTPUT_LIMIT_BYTES: usize = 4 << 20;
 
 /// How many lines are read between two checks of the cancellation flag.
 const LINES_BETWEEN_CHECKS: usize = 1_024;
@@ -34,12 +34,21 @@ const SOURCE_ROOTS: [&str; 8] = [
 /// How many directories of the path of a Go package are tried.
 const PACKAGE_DIRECTORIES: usize = 4;
 
+/// A line of a file, and the column in it, as the program counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinePlace {
+    /// The line, from 1.
+    pub line: u64,
+    /// The column.
+    pub column: Option<u64>,
+}
+
 /// Calls `found` with the possible paths of each place, the likeliest first, and its line, in the
 /// order of the output, until it breaks.
 pub fn read_places(
     output: &str,
     cancel: &Cancel,
-    mut found: impl FnMut(&[Cow<'_, str>], u64) -> ControlFlow<()>,
+    mut found: impl FnMut(&[Cow<'_, str>], LinePlace) -> ControlFlow<()>,
 ) -> Result<()> {
     let (start, end) = limited(output);
     let packages = go_packages(start, end);
@@ -57,6 +66,19 @@ pub fn read_places(
         }
     }
     Ok(())
+}
+
+/// The text of an output, of which no more than is read is decoded. What is not Unicode in it names
+/// no file.
+pub fn output_text(output: &[u8]) -> Cow<'_, str> {
+    // More than is read, so that the lines that are cut here are not.
+    let half = OUTPUT_LIMIT_BYTES / 2 + LINE_LIMIT_BYTES;
+    if output.len() <= 2 * half {
+        return String::from_utf8_lossy(output);
+    }
+    let (start, end) = (&output[..half], &output[output.len() - half..]);
+    let (start, end) = (String::from_utf8_lossy(start), String::from_utf8_lossy(end));
+    Cow::Owned(format!("{start}\n{end}"))
 }
 
 /// The start and the end of an output that is too long, as whole lines.
@@ -106,13 +128,13 @@ impl Reader<'_> {
         &mut self,
         at: usize,
         line: &str,
-        found: &mut impl FnMut(&[Cow<'_, str>], u64) -> ControlFlow<()>,
+        found: &mut impl FnMut(&[Cow<'_, str>], LinePlace) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         if let Some(heading) = &self.heading
-            && let Some(number) = line_below(line, heading.is_table)
+            && let Some(place) = line_below(line, heading.is_table)
         {
             let paths: Vec<_> = heading.paths.iter().map(|path| located(path)).collect();
-            found(&paths, number)?;
+            found(&paths, place)?;
         } else if line.trim().is_empty() {
             self.heading = None;
         } else if !is_rule(line) && !self.heading.as_ref().is_some_and(|heading| heading.is_table) {
@@ -121,7 +143,7 @@ impl Reader<'_> {
         for mention in mentions(line) {
             let paths = self.paths(at, line, &mention);
             if !paths.is_empty() {
-                found(&paths, mention.line)?;
+                found(&paths, LinePlace { line: mention.line, column: mention.column })?;
             }
         }
         self.above.clear();
@@ -178,10 +200,11 @@ impl Reader<'_> {
 
 /// The line number at the start of a line below a heading: eslint's `  12:5  error`, ripgrep's
 /// `12:text`, a table's `  12  text`.
-fn line_below(line: &str, is_table: bool) -> Option<u64> {
-    let (number, rest) = number_and_rest(line.trim_start())?;
+fn line_below(text: &str, is_table: bool) -> Option<LinePlace> {
+    let (line, rest) = number_and_rest(text.trim_start())?;
     let is_row = rest.starts_with(':') || (is_table && rest.starts_with(' '));
-    (is_row && number > 0).then_some(number)
+    let column = rest.strip_prefix(':').and_then(number_and_rest).map(|(column, _)| column);
+    (is_row && line > 0).then_some(LinePlace { line, column })
 }
 
 /// Whether a line only separates others.
@@ -249,4 +272,32 @@ pub fn path_of_url(url: &str) -> Option<String> {
     }
     let is_drive = cfg!(windows) && path.as_bytes().get(2) == Some(&b':');
     Some(path[usize::from(is_drive)..].to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_long_output_only_what_is_read_is_decoded() {
+        let read = |output: &str| {
+            let mut lines = Vec::new();
+            let found = |_: &[Cow<'_, str>], place: LinePlace| {
+                lines.push(place.line);
+                ControlFlow::Continue(())
+            };
+            read_places(output, &Cancel::default(), found).unwrap();
+            lines
+        };
+        for filler in ["filler\n", "é\n", "x"] {
+            let middle = filler.repeat(6 << 20);
+            let output = format!("a.ts:3: x\n{middle}a.ts:5: x\n{middle}\na.ts:9: x\n");
+            let decoded = output_text(output.as_bytes());
+            assert!(decoded.len() < OUTPUT_LIMIT_BYTES + 4 * LINE_LIMIT_BYTES);
+            assert_eq!(read(&decoded), [3, 9]);
+            assert_eq!(read(&output), [3, 9]);
+        }
+        assert!(matches!(output_text(b"a"), Cow::Borrowed("a")));
+        assert_eq!(output_text(b"\xff"), "\u{fffd}");
+    }
 }

@@ -86,6 +86,7 @@ impl From<RequestShape> for ReadRequest {
             search: given.search.map(|search| Query { search, regex, case_sensitive }),
             symbol: given.symbol,
             lines: Vec::new(),
+            columns_at: Vec::new(),
             context: Context {
                 before: given.context_before.unwrap_or_default(),
                 after: given.context_after.unwrap_or_default(),

@@ -31,9 +31,9 @@ pub fn show(
     name: &str,
 ) -> Result<Shown> {
     let symbols = find(&request.name(), text, &parse_symbol(name)?, scope.budget)?;
-    let page = Page::new(scope.dialect, request.limits, 0).with_width(request.width());
+    let page = || Page::new(scope.dialect, request.limits, 0).with_width(request.width());
     let shown = match symbols.as_slice() {
-        [one] => show_one(scope, text, one, page)?,
+        [one] => show_one(scope, text, one, page())?,
         several => {
             let lines = several.iter().map(|place| place.own_line).collect();
             let request = ReadRequest { lines, context: Context::default(), ..request.clone() };

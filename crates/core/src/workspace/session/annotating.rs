@@ -11,7 +11,7 @@ use super::reading::{LinesAdded, Reading};
 use super::turn::QueuePosition;
 use super::{ReadReport, Session};
 use crate::view::excerpt::Context;
-use crate::view::places::read_places;
+use crate::view::places::{LinePlace, read_places};
 use crate::view::read::ReadRequest;
 use crate::workspace::turns::Access;
 use hashline_base::cancel::Cancel;
@@ -100,7 +100,7 @@ impl Session {
         let cwd = options.cwd.as_deref().map(|cwd| unicode_path("cwd", cwd)).transpose()?;
         self.report_at(position, cancel, || {
             let mut named = NamedPlaces::new(self, cwd)?;
-            read_places(output, cancel, |paths, line| named.add(paths, line, options))?;
+            read_places(output, cancel, |paths, place| named.add(paths, place, options))?;
             named.reading(self, options, cancel)
         })
     }
@@ -112,6 +112,8 @@ struct NamedFile {
     stamp: Stamp,
     /// The lines to show, in the order in which they are named.
     lines: Vec<u64>,
+    /// Columns of these lines.
+    columns: Vec<(u64, u64)>,
 }
 
 /// The existing files that an output names, and their lines.
@@ -156,7 +158,7 @@ impl<'s> NamedPlaces<'s> {
     fn add(
         &mut self,
         paths: &[Cow<'_, str>],
-        line: u64,
+        LinePlace { line, column }: LinePlace,
         options: &AnnotateOptions,
     ) -> ControlFlow<()> {
         let Some(file) = paths.iter().find_map(|path| self.file(path)) else {
@@ -167,6 +169,7 @@ impl<'s> NamedPlaces<'s> {
             && self.chosen < options.max_lines
         {
             self.files[file].lines.push(line);
+            self.files[file].columns.extend(column.map(|column| (line, column)));
             self.chosen += 1;
         }
         self.stopped = self.places.len() >= PLACES_LIMIT;
@@ -195,7 +198,7 @@ impl<'s> NamedPlaces<'s> {
         let (name, stamp) = spellings.into_iter().find_map(|path| self.existing(path))?;
         let files = &mut self.files;
         Some(*self.by_name.entry(name.clone()).or_insert_with(|| {
-            files.push(NamedFile { name, stamp, lines: Vec::new() });
+            files.push(NamedFile { name, stamp, lines: Vec::new(), columns: Vec::new() });
             files.len() - 1
         }))
     }
@@ -227,7 +230,8 @@ impl<'s> NamedPlaces<'s> {
             if named == 0 {
                 continue;
             }
-            let request = ReadRequest { lines: file.lines, context, ..ReadRequest::new(&path) };
+            let (lines, columns_at) = (file.lines, file.columns);
+            let request = ReadRequest { lines, columns_at, context, ..ReadRequest::new(&path) };
             let added = reading.add_lines(&request, cancel)?;
             let full = LinesAdded { shown: 0, existing: named };
             let LinesAdded { shown, existing } = added.unwrap_or(full);
