@@ -1732,6 +1732,8 @@ export interface SearchResult {
    * matches.
    */
   list?: FoundFiles
+  /** With `symbol`: true if nothing defines it. The matches are then lines that contain it. */
+  noDefinition?: boolean
   /** The matches shown. */
   matchCount: number
   /** Text files that were searched, with matches or without. */

@@ -23,6 +23,8 @@ pub struct SearchResult {
     /// Without `search`, and with the outputs `'files'` and `'count'`: the files, in place of
     /// matches.
     pub list: Option<FoundFiles>,
+    /// With `symbol`: true if nothing defines it. The matches are then lines that contain it.
+    pub no_definition: Option<bool>,
     /// The matches shown.
     pub match_count: f64,
     /// Text files that were searched, with matches or without.
@@ -221,6 +223,7 @@ impl From<core::SearchResult> for SearchResult {
             text: result.text.into(),
             files: result.files.into_iter().map(FileMatches::from).collect(),
             list: result.list.map(FoundFiles::from),
+            no_definition: result.no_definition.then_some(true),
             match_count: result.match_count as f64,
             files_searched: result.files_searched as f64,
             binary_skipped: result.binary_skipped as f64,

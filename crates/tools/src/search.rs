@@ -195,6 +195,7 @@ fn answer(names: &Names, query: &SearchQuery, found: &SearchResult) -> Answer {
     if has_pattern && !is_error && !found.has_results() {
         rows.push(no_match(query, found));
     } else if !found.text.is_empty() {
+        rows.extend(found.no_definition.then(|| no_match(query, found)));
         rows.push(found.text.clone());
     }
     let count = found.list_note().filter(|_| !is_error && (!has_pattern || found.has_results()));
@@ -237,7 +238,11 @@ fn is_counted(query: &SearchQuery, error: &Error) -> bool {
 fn no_match(query: &SearchQuery, found: &SearchResult) -> String {
     let files = plural(found.files_searched, "file", "files");
     match &query.symbol {
-        Some(name) => format!("(no definition of {} in {files})", Json::from(name.as_str())),
+        Some(name) => {
+            let name = Json::from(name.as_str());
+            let lines = if found.no_definition { ", but lines that contain it:" } else { "" };
+            format!("(no definition of {name} in {files}{lines})")
+        }
         None => format!("(no match for {} in {files})", Json::from(query.search.search.as_str())),
     }
 }

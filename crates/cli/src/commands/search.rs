@@ -29,6 +29,9 @@ pub fn search(call: &mut Call<'_>, args: &Search) -> Result<Exit, Failure> {
     for error in &found.errors {
         complain(error, false);
     }
+    if found.no_definition {
+        say("no definition has this name. These lines contain it.");
+    }
     report_omitted(&found);
     let skipped = found.skipped_note().filter(|_| !found.has_results());
     let explanation = found.explanation_note("omit --regex");

@@ -30,6 +30,7 @@ use crate::view::read::{ViewStart, count_lines_while, into_string, show_matches}
 use crate::view::scope::Scope;
 use crate::view::symbols::{SymbolPlace, parse_symbol};
 use crate::view::width::Width;
+use definitions::KnownPlaces;
 use files::{FileList, ListedFile};
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Code, Error, Result};
@@ -206,6 +207,9 @@ pub struct SearchResult {
     /// The files of a list, in place of matches.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub list: Option<FoundFiles>,
+    /// Whether nothing defines the `symbol` of the query; the matches are lines that contain it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub no_definition: bool,
     /// The matches shown.
     pub match_count: u64,
     /// Text files searched, with or without matches.
@@ -237,6 +241,11 @@ pub struct SearchResult {
 }
 
 impl SearchResult {
+    /// Whether there are no matches, and no limit omitted any.
+    pub(crate) fn found_nothing(&self) -> bool {
+        !self.has_results() && !self.truncated
+    }
+
     /// Whether any matches or files are shown or counted.
     pub fn has_results(&self) -> bool {
         self.match_count > 0 || self.list.as_ref().is_some_and(|list| list.file_count > 0)
@@ -293,7 +302,7 @@ pub fn search_hashed<W: Send + Sync>(
             search.search_in_batches(&mut partial, progress)?;
             partial.finish_list();
             cancel.check()?;
-            let has_nothing = !partial.result.has_results() && !partial.result.truncated;
+            let has_nothing = partial.result.found_nothing();
             let Search { files, load, .. } = search;
             unexplained =
                 (has_nothing && query.symbol.is_none()).then_some(Unexplained { files, load });
@@ -317,15 +326,23 @@ fn load_options(scope: &Scope<'_>, query: &SearchQuery) -> Result<LoadOptions> {
     Ok(LoadOptions { charset, releases_pages: true, ..scope.load_options() })
 }
 
-/// Searches one place, and explains a pattern without a match and an invalid one.
+/// Searches one place. Explains a pattern without a match and an invalid one, and shows the lines
+/// with a name that nothing defines.
 pub fn search_and_explain(
     scope: &Scope<'_>,
     query: &SearchQuery,
     progress: &dyn Fn(usize, usize),
-    sink: Option<RowSink<'_>>,
+    mut sink: Option<RowSink<'_>>,
 ) -> Result<SearchResult> {
-    match search_hashed(scope, query, progress, sink, |_| ()) {
+    let mut search = |query: &SearchQuery| {
+        let sink = sink.as_mut().map(|sink| &mut **sink as RowSink<'_>);
+        search_hashed(scope, query, progress, sink, |_| ())
+    };
+    match search(query) {
         Ok((mut result, _, unexplained)) => {
+            if let Some(uses) = query.for_uses().filter(|_| result.found_nothing()) {
+                result.add_uses(search(&uses)?.0);
+            }
             result.explain_matches(query);
             if let Some(unexplained) = unexplained {
                 result.explain_no_match(scope, query, &unexplained)?;
@@ -403,6 +420,7 @@ struct Hits<W> {
     witnessed: W,
     /// The lines of definitions that are shown whole.
     whole_lines: u64,
+    known: Option<KnownPlaces>,
     /// Whether the text is a single line that the byte limit truncated.
     is_cut: bool,
     /// Whether the remaining limits of the whole search truncated it.
@@ -450,7 +468,7 @@ impl<W: Send + Sync, F: Fn(&Document) -> W + Sync> Search<'_, F> {
                 if is_full.load(Ordering::Relaxed) {
                     return Ok((FileOutcome::Gone, false));
                 }
-                self.search_file(*file, room)
+                self.search_file(*file, None, room)
             };
             let (last_batch, outcomes) = searched;
             let outcomes = parallel::map_after(batch, search, || {
@@ -500,7 +518,9 @@ impl<W: Send + Sync, F: Fn(&Document) -> W + Sync> Search<'_, F> {
         let outcome = match outcome {
             // The batch started with more room than now remains. Search the one file that crosses a
             // limit again, with the exact room.
-            Ok((FileOutcome::Hits(hits), _)) if !hits.fit(room) => self.search_file(file, room),
+            Ok((FileOutcome::Hits(hits), _)) if !hits.fit(room) => {
+                self.search_file(file, hits.known.as_ref(), room)
+            }
             outcome => outcome,
         };
         let result = &mut partial.result;
@@ -542,7 +562,12 @@ impl<W: Send + Sync, F: Fn(&Document) -> W + Sync> Search<'_, F> {
         ControlFlow::Continue(())
     }
 
-    fn search_file(&self, file: ListedFile, room: RemainingLimits) -> Result<Searched<W>> {
+    fn search_file(
+        &self,
+        file: ListedFile,
+        known: Option<&KnownPlaces>,
+        room: RemainingLimits,
+    ) -> Result<Searched<W>> {
         if self.scope.cancel.is_cancelled() {
             return Ok((FileOutcome::Gone, false));
         }
@@ -557,7 +582,9 @@ impl<W: Send + Sync, F: Fn(&Document) -> W + Sync> Search<'_, F> {
                         self.search_document(document, path, pattern, room)
                     }
                     Wanted::Lines(pattern) => self.count_matches(document, path, pattern),
-                    Wanted::Definitions(name) => self.find_definitions(document, path, name, room),
+                    Wanted::Definitions(name) => {
+                        self.find_definitions(document, path, (name, known), room)
+                    }
                 }
                 .map(|outcome| (outcome, document.lossy())),
             });
@@ -636,6 +663,7 @@ impl<W: Send + Sync, F: Fn(&Document) -> W + Sync> Search<'_, F> {
         let rows = shown.page.take_rows();
         Ok(FileOutcome::Hits(Box::new(Hits {
             whole_lines: 0,
+            known: None,
             is_cut,
             ran_out: is_cut
                 || shown.page.next_line().is_some()

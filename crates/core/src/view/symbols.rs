@@ -11,6 +11,9 @@ use hashline_lines::anchor::quote;
 /// The most near names of one message.
 const NEAR_NAMES: usize = 3;
 
+/// The most lines that one message names.
+const LINES_NAMED: usize = 5;
+
 /// Where a definition is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -54,8 +57,21 @@ pub fn structure_of(path: &str, text: &[u8], budget: &Budget<'_>) -> Option<Sour
     Source::parse(language, text, budget)
 }
 
+/// The definitions with a name in a text; `None` if its structure is not known.
+pub fn places_in(
+    path: &str,
+    text: &[u8],
+    name: &SymbolName,
+    budget: &Budget<'_>,
+) -> Option<Vec<SymbolPlace>> {
+    let language = language_of(path, text)?;
+    budget.extend(text.len());
+    let symbols = Source::symbols_in(language, text, name, budget)?;
+    Some(symbols.into_iter().map(SymbolPlace::of).collect())
+}
+
 /// The definitions with a name; `None` if finding them exceeds the budget.
-pub fn places(source: &Source, name: &SymbolName, budget: &Budget<'_>) -> Option<Vec<SymbolPlace>> {
+fn places(source: &Source, name: &SymbolName, budget: &Budget<'_>) -> Option<Vec<SymbolPlace>> {
     Some(source.symbols(name, budget)?.into_iter().map(SymbolPlace::of).collect())
 }
 
@@ -75,10 +91,38 @@ pub fn find(
     if !found.is_empty() {
         return Ok(found);
     }
-    let near = near_names(&source, name, budget);
-    let advice = did_you_mean(&near)
-        .unwrap_or_else(|| "; read it with fold to see its definitions".to_owned());
-    Err(missing(&format!("no definition is named {}{advice}", quote(name.text()))))
+    let uses = lines_with(text, name);
+    let advice = did_you_mean(&near_names(&source, name, budget)).unwrap_or_else(|| match uses {
+        None => "; read it with fold to see its definitions".to_owned(),
+        Some(_) => String::new(),
+    });
+    let uses = uses.unwrap_or_default();
+    Err(missing(&format!("no definition is named {}{uses}{advice}", quote(name.text()))))
+}
+
+/// Which lines contain a name, and how to see them.
+fn lines_with(text: &[u8], name: &SymbolName) -> Option<String> {
+    let (mut lines, mut line, mut counted) = (Vec::new(), 1_u64, 0);
+    for at in name.occurrences(text) {
+        line += memchr::memchr_iter(b'\n', &text[counted..at]).count() as u64;
+        counted = at;
+        if lines.last() != Some(&line.to_string()) {
+            lines.push(line.to_string());
+        }
+        if lines.len() > LINES_NAMED {
+            break;
+        }
+    }
+    let more = if lines.len() > LINES_NAMED { ", …" } else { "" };
+    lines.truncate(LINES_NAMED);
+    let nouns =
+        if lines.len() > 1 { ("lines", "contain", "them") } else { ("line", "contains", "it") };
+    let (noun, verb, object) = nouns;
+    (!lines.is_empty()).then(|| {
+        let name = quote(name.last());
+        let lines = lines.join(", ");
+        format!(", but {noun} {lines}{more} {verb} {name}: search the file for it to see {object}")
+    })
 }
 
 /// The names of definitions that are most like a name.

@@ -546,7 +546,12 @@ impl Session {
         query.max_line_chars = Some(limits.line_chars(query.max_line_chars));
         self.check_files();
         self.state.repeats.note_other();
-        let (result, updates) = self.search_all_roots(&query, cancel, progress)?;
+        let (mut result, mut updates) = self.search_all_roots(&query, cancel, progress)?;
+        if let Some(uses) = query.for_uses().filter(|_| result.found_nothing()) {
+            let (found, shown) = self.search_all_roots(&uses, cancel, progress)?;
+            result.add_uses(found);
+            updates = shown;
+        }
         let files = shown_files(&updates);
         let learning = self.state.memory.prepare(updates, Some(position.made_at), cancel);
         cancel.check()?;

@@ -4,7 +4,7 @@ use std::fs;
 
 use hashline_core::{
     Cancel, Code, FileView, Folding, ReadRequest, SearchQuery, SearchResult, Session,
-    SessionLimits, SessionOptions, WorkspaceOptions,
+    SessionLimits, SessionOptions, Workspace, WorkspaceOptions,
 };
 use serde_json::json;
 
@@ -119,8 +119,14 @@ fn a_missing_definition_names_those_that_are_alike() {
             "no definition is named \"Parser.tak\". Did you mean \"take\"?",
         ),
         ("parser.py", "lexer", "no definition is named \"lexer\". Did you mean \"Lexer\"?"),
-        ("parser.py", "Lexer.take", "Did you mean \"take\"?"),
+        (
+            "parser.py",
+            "Lexer.take",
+            "\"Lexer.take\", but line 9 contains \"take\": search the file for it to see it. \
+             Did you mean \"take\"?",
+        ),
         ("parser.py", "other", "\"other\"; read it with fold to see its definitions"),
+        ("parser.py", "Parser.self", "\"Parser.self\", but lines 9, 10, 12, 17 contain \"self\""),
         ("notes.txt", "take", "the structure of this file is not known"),
     ] {
         let (text, view) = read(&session, of_symbol(path, name));
@@ -178,7 +184,102 @@ fn a_search_shows_definitions_in_all_files() {
     ]});
     applied(session.apply(patch).unwrap());
     assert_eq!(search(&session, "tak").match_count, 0);
-    assert_eq!(search(&session, "Lexer.take").match_count, 0);
+}
+
+#[test]
+fn regression_a_name_without_a_definition_shows_the_lines_that_contain_it() {
+    let project = project();
+    let session = session(&project, SessionLimits::default());
+    let found = search(&session, "Lexer.take");
+    assert!(found.no_definition && !found.truncated);
+    assert_eq!((found.match_count, found.files_searched), (5, 4));
+    assert_eq!(
+        texts(&found.text),
+        [
+            "--- notes.txt ---",
+            "take",
+            "--- parser.py ---",
+            "    def take(self):",
+            "--- src/impl.rs ---",
+            "impl take {}",
+            "--- src/main.rs ---",
+            "pub fn take() -> u32 {",
+            "...",
+            "    take();",
+        ]
+    );
+    // The lines count as shown.
+    let anchor = found.text.lines().last().unwrap().split_once('|').unwrap().0;
+    let patch = json!({"operations": [
+        {"path": "src/main.rs", "op": "set_line", "anchor": anchor, "text": "    give();"},
+    ]});
+    applied(session.apply(patch).unwrap());
+    let nowhere = search(&session, "tak");
+    assert!(!nowhere.no_definition && nowhere.text.is_empty());
+    let workspace = Workspace::new(project.options());
+    let query = SearchQuery { symbol: Some("main.take".to_owned()), ..SearchQuery::new("") };
+    let found = workspace.search(query).unwrap();
+    assert!(found.no_definition);
+    assert_eq!((found.files.len(), found.match_count), (4, 4));
+}
+
+#[test]
+fn lines_with_a_name_are_limited() {
+    let line = format!("load({});\n", "x".repeat(1000));
+    let text = format!("fn main() {{\n{}}}\n", line.repeat(20));
+    let files: Vec<(String, &str)> =
+        (0..20).map(|at| (format!("f{at:02}.rs"), text.as_str())).collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (&**name, *text)).collect();
+    let project = Project::new(&files);
+    let found = search(&session(&project, SessionLimits::default()), "load");
+    assert!(found.no_definition && found.truncated);
+    assert_eq!((found.match_count, found.files.len()), (10, 4));
+    assert!(found.text.len() <= 4096, "{}", found.text.len());
+}
+
+#[test]
+fn regression_variables_are_found_in_files() {
+    let project = Project::new(&[
+        ("config.ts", "export const config = {\n  port: 1,\n}\n"),
+        ("use.ts", "import { config } from './config'\nlisten(config.port)\n"),
+        ("limits.py", "LIMIT = 10\n\n\ndef run():\n    LIMIT = 2\n"),
+        ("box.h", "int box_size(struct box *);\n"),
+        ("box.c", "int box_size(struct box *box) {\n  return 1;\n}\n"),
+    ]);
+    let session = session(&project, SessionLimits::default());
+    for (name, expected) in [
+        ("config", &["--- config.ts ---", "export const config = {", "  port: 1,", "}"][..]),
+        ("LIMIT", &["--- limits.py ---", "LIMIT = 10"]),
+        (
+            "box_size",
+            &[
+                "--- box.c ---",
+                "int box_size(struct box *box) {",
+                "  return 1;",
+                "}",
+                "--- box.h ---",
+                "int box_size(struct box *);",
+            ],
+        ),
+    ] {
+        assert_eq!(texts(&search(&session, name).text), expected, "{name}");
+    }
+    let (text, _) = read(&session, of_symbol("config.ts", "config"));
+    assert_eq!(texts(&text).len(), 3);
+}
+
+#[test]
+fn definitions_that_cross_a_limit_are_shown_alike_from_any_batch() {
+    let body = "    work();\n".repeat(20);
+    let text = format!("fn run() {{\n{body}}}\n\nfn run2() {{\n{body}}}\n").replace("run2", "run");
+    let files: Vec<(String, &str)> =
+        (0..40).map(|at| (format!("f{at:02}.rs"), text.as_str())).collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (&**name, *text)).collect();
+    let project = Project::new(&files);
+    let found = search(&session(&project, SessionLimits::default()), "run");
+    let whole = texts(&found.text).iter().filter(|row| **row == "    work();").count();
+    // Nine definitions of 22 lines fit into 200 lines.
+    assert_eq!((found.match_count, whole), (80, 9 * 20));
 }
 
 #[test]

@@ -2,13 +2,17 @@
 
 use std::ops::Range;
 
-use super::{FileMatches, FileOutcome, Hits, RemainingLimits, Search, guessed_encoding};
+use super::{
+    FileMatches, FileOutcome, Hits, READABLE_CHARS, RemainingLimits, Search, SearchQuery,
+    SearchResult, guessed_encoding,
+};
 use crate::view::excerpt::{Context, Excerpt};
 use crate::view::fold::FOLD_LINES;
+use crate::view::pattern::Query;
 use crate::view::read::{count_lines_while, into_string};
-use crate::view::symbols::{SymbolPlace, places, structure_of};
+use crate::view::symbols::{SymbolPlace, places_in};
 use hashline_base::error::Result;
-use hashline_disk::bytes::Document;
+use hashline_disk::bytes::{Document, snapshot};
 use hashline_lines::rows::header_of_rows;
 use hashline_syntax::{SymbolName, language_of};
 
@@ -16,16 +20,70 @@ use hashline_syntax::{SymbolName, language_of};
 /// has.
 pub(super) const WHOLE_LINES: u64 = FOLD_LINES;
 
+/// How many lines that contain a name without a definition are shown, in total and for each file.
+const USES: u64 = 10;
+const USES_PER_FILE: u64 = 3;
+
+/// The limit on the size of these lines.
+const USES_BYTES: usize = 4 << 10;
+
+impl SearchQuery {
+    /// The query for the lines that contain the name of the symbol as a word.
+    pub(crate) fn for_uses(&self) -> Option<SearchQuery> {
+        let name = SymbolName::parse(self.symbol.as_deref()?)?;
+        let is_word =
+            |char: Option<char>| char.is_some_and(|char| char.is_alphanumeric() || char == '_');
+        let edge = |char| if is_word(char) { r"\b" } else { "" };
+        let (start, end) =
+            (edge(name.last().chars().next()), edge(name.last().chars().next_back()));
+        let search = format!("{start}{}{end}", regex_syntax::escape(name.last()));
+        let per_file = self.max_matches_per_file.unwrap_or(USES_PER_FILE);
+        Some(SearchQuery {
+            search: Query { search, regex: true, case_sensitive: true },
+            symbol: None,
+            max_matches: self.max_matches.min(USES),
+            max_matches_per_file: Some(per_file.min(USES_PER_FILE)),
+            max_bytes: Some(self.max_bytes.unwrap_or(USES_BYTES).min(USES_BYTES)),
+            max_line_chars: Some(self.max_line_chars.unwrap_or(u64::MAX).min(READABLE_CHARS)),
+            ..self.clone()
+        })
+    }
+}
+
+impl SearchResult {
+    /// Adds the lines with a name that nothing defines.
+    pub(crate) fn add_uses(&mut self, uses: SearchResult) {
+        self.no_definition = uses.match_count > 0;
+        (self.text, self.files) = (uses.text, uses.files);
+        (self.match_count, self.truncated) = (uses.match_count, uses.truncated);
+    }
+}
+
+/// The definitions in a text, which is not parsed again if it is shown within other limits.
+pub(super) struct KnownPlaces {
+    snapshot: String,
+    places: Vec<SymbolPlace>,
+}
+
+impl KnownPlaces {
+    fn is_of(&self, text: &[u8]) -> bool {
+        self.snapshot == snapshot(text)
+    }
+}
+
 impl<W: Send + Sync, F: Fn(&Document) -> W + Sync> Search<'_, F> {
     pub(super) fn find_definitions(
         &self,
         document: &Document,
         path: &str,
-        name: &SymbolName,
+        (name, known): (&SymbolName, Option<&KnownPlaces>),
         room: RemainingLimits,
     ) -> Result<FileOutcome<W>> {
         let text = document.text();
         document.mark_scanned(text.len());
+        if let Some(known) = known.filter(|known| known.is_of(text)) {
+            return self.show_definitions(document, path, known.places.clone(), room);
+        }
         let may_have_it = match language_of(path, text) {
             Some(language) => name.may_be_defined_in(text, language),
             None => name.is_in(text),
@@ -33,9 +91,7 @@ impl<W: Send + Sync, F: Fn(&Document) -> W + Sync> Search<'_, F> {
         if !may_have_it {
             return Ok(FileOutcome::NoMatch);
         }
-        let budget = self.scope.budget;
-        let source = structure_of(path, text, budget);
-        let found = source.as_ref().and_then(|source| places(source, name, budget));
+        let found = places_in(path, text, name, self.scope.budget);
         self.scope.cancel.check()?;
         let Some(mut places) = found else { return Ok(FileOutcome::UnknownStructure) };
         places.retain(|place| !place.is_secondary);
@@ -54,6 +110,7 @@ impl<W: Send + Sync, F: Fn(&Document) -> W + Sync> Search<'_, F> {
     ) -> Result<FileOutcome<W>> {
         let (text, match_count) = (document.text(), places.len() as u64);
         let limit = room.matches.min(self.query.max_matches_per_file.unwrap_or(u64::MAX));
+        let known = KnownPlaces { snapshot: snapshot(text), places: places.clone() };
         places.truncate(limit.try_into().unwrap_or(usize::MAX));
         let mut excerpt = Excerpt::new(text, Context::default(), self.page(path, room), 1, 0);
         let (mut whole_lines, mut shown) = (0, 0);
@@ -84,6 +141,7 @@ impl<W: Send + Sync, F: Fn(&Document) -> W + Sync> Search<'_, F> {
             text: into_string(self.scope, path, page.into_text())?.0,
             header: header_of_rows(self.scope.dialect, path, text, self.scope.cancel)?,
             whole_lines,
+            known: Some(known),
             matches: FileMatches {
                 path: path.to_owned(),
                 match_lines,
