@@ -165,7 +165,7 @@ pub(crate) struct NameForms {
     pub words: &'static [&'static str],
     /// Whether a parenthesis can follow the name of a function, without a word before it.
     pub is_before_parenthesis: bool,
-    /// Whether a name can be the first word of its line, or follow a parenthesis.
+    /// Whether a name can be the first word of its line, or follow a bracket.
     pub begins_line: bool,
     /// Whether a name can be at the end of a `typedef`.
     pub is_typedef: bool,

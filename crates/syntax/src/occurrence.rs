@@ -124,7 +124,7 @@ impl<'t> Place<'t> {
             && matches!(next, b'(' | b'<' | b'?')
             && can_precede
             && !self.is_called();
-        let is_first = forms.begins_line && matches!(last, b'\n' | b'(' | b')' | b';');
+        let is_first = forms.begins_line && matches!(last, b'\n' | b'(' | b')' | b';' | b'{');
         let is_typedef = forms.is_typedef
             && matches!(next, b';' | b',' | b')' | b'[')
             && (last == b'}'
@@ -293,7 +293,7 @@ impl Brackets {
             self.remaining_bytes -= 1;
             let is_quoted = || {
                 at > 0
-                    && matches!(text[at - 1], b'"' | b'\'')
+                    && matches!(text[at - 1], b'"' | b'\'' | b'`')
                     && text.get(at + 1) == Some(&text[at - 1])
             };
             let pair = match byte {

@@ -295,6 +295,11 @@ fn every_definition_is_seen_without_parsing() {
             "template <class T>\nint Box<T>::size() const {\n  return 1;\n}\nBox::~Box() {\n}\n",
         ),
         ("f.py", "add: F = lambda a: a\nasync def g():\n    pass\n"),
+        (
+            "i.rs",
+            "enum E {\n    /// A `}` without a `{`: `{{a}}`.\n    /// And '\\' or \"{\".\n    A,\n    /// `{`\n    B,\n}\n",
+        ),
+        ("i.go", "package a\n\nfunc f() {\n\tx, ok := y.(interface{ Name() string })\n}\n"),
         ("g.js", VARIABLES_JAVASCRIPT),
         ("g.ts", VARIABLES_TYPESCRIPT),
         ("g.py", VARIABLES_PYTHON),
