@@ -14,9 +14,8 @@ const WORDS_OF_CALLS: &[&str] = &[
     "goto",
 ];
 
-/// How many bytes around the occurrences in a text are searched for brackets. A text that needs more
-/// is parsed.
-const BRACKET_BYTES: usize = 1 << 20;
+/// How many bytes around the occurrences in a text are read. A text that needs more is parsed.
+const CONTEXT_BYTES: usize = 1 << 20;
 
 /// How much of a line before or after a name is read.
 const LINE_BYTES: usize = 256;
@@ -49,11 +48,14 @@ impl SymbolName {
     ) -> impl Iterator<Item = usize> {
         let name = self.last();
         let forms = language.kinds.names.filter(|_| name.chars().all(is_part));
-        let mut brackets = Brackets { remaining_bytes: BRACKET_BYTES };
+        let mut context = ContextBudget { remaining_bytes: CONTEXT_BYTES };
         occurrences(text, name).filter(move |&at| {
+            if !context.spend(2 * LINE_BYTES) {
+                return true;
+            }
             let place = Place::new(&text[..at], &text[at + name.len()..]);
             forms.is_none_or(|forms| {
-                place.is_definition(&forms) || place.is_value(&forms, &mut brackets)
+                place.is_definition(&forms) || place.is_value(&forms, &mut context)
             })
         })
     }
@@ -143,15 +145,15 @@ impl<'t> Place<'t> {
     }
 
     /// Whether it may be a variable, a constant or a member.
-    fn is_value(&self, forms: &NameForms, brackets: &mut Brackets) -> bool {
+    fn is_value(&self, forms: &NameForms, context: &mut ContextBudget) -> bool {
         let is_variable = match forms.variables {
             Variables::Words => false,
             Variables::Lists => self.last == b',' && self.is_in_list(b" \t,"),
             Variables::Lines => self.is_assigned(),
             Variables::Typed => self.is_after_type(),
-            Variables::Bound => self.is_bound(brackets),
+            Variables::Bound => self.is_bound(context),
         };
-        is_variable || (forms.has_enums && self.is_enum_member(brackets))
+        is_variable || (forms.has_enums && self.is_enum_member(context))
     }
 
     /// Whether the line before the name has only words and these bytes.
@@ -198,7 +200,7 @@ impl<'t> Place<'t> {
     }
 
     /// `NAME: value`, `NAME = value`, `NAME?: type`, `{ NAME } = value`, `class { NAME; }`.
-    fn is_bound(&self, brackets: &mut Brackets) -> bool {
+    fn is_bound(&self, context: &mut ContextBudget) -> bool {
         let after = self.after.trim_ascii_start();
         match self.next {
             b'=' => return !after.starts_with(b"==") && !after.starts_with(b"=>"),
@@ -215,31 +217,31 @@ impl<'t> Place<'t> {
             return false;
         }
         // `let a, NAME`
-        if continues_declaration(self.before) {
+        if continues_declaration(self.before, context) {
             return true;
         }
-        let Some((open, header)) = brackets.around(self.before, b"([{") else { return false };
+        let Some((open, header)) = context.around(self.before, b"([{") else { return false };
         match open {
             b'{' if contains_word(header, &[b"class"]) => true,
-            b'{' | b'[' => is_pattern(header, brackets),
+            b'{' | b'[' => is_pattern(header, context),
             _ => false,
         }
     }
 
     /// `NAME,`, `NAME = 1,`, `NAME(T),` or `NAME { … }` in the braces of an `enum`.
-    fn is_enum_member(&self, brackets: &mut Brackets) -> bool {
+    fn is_enum_member(&self, context: &mut ContextBudget) -> bool {
         let can_precede =
             matches!(self.last, b'{' | b',' | b'\n' | b'\r' | b']' | b'/' | b')' | b'}');
         if !can_precede || !matches!(self.next, b',' | b'=' | b'}' | b'(' | b'{' | b';' | b'/') {
             return false;
         }
-        let around = brackets.around(self.before, b"{");
+        let around = context.around(self.before, b"{");
         around.is_some_and(|(_, header)| contains_word(header, &[b"enum"]))
     }
 }
 
 /// Whether a bracket with this text before it is a pattern of a declaration.
-fn is_pattern(mut header: &[u8], brackets: &mut Brackets) -> bool {
+fn is_pattern(mut header: &[u8], context: &mut ContextBudget) -> bool {
     loop {
         let text = header.trim_ascii_end();
         let mut words = line_before(text).split(|&byte| !is_word(byte));
@@ -249,7 +251,7 @@ fn is_pattern(mut header: &[u8], brackets: &mut Brackets) -> bool {
         if !matches!(text.last(), Some(b':' | b',' | b'[' | b'{' | b'.')) {
             return false;
         }
-        match brackets.around(text, b"([{") {
+        match context.around(text, b"([{") {
             Some((b'{' | b'[', outer)) => header = outer,
             _ => return false,
         }
@@ -257,11 +259,14 @@ fn is_pattern(mut header: &[u8], brackets: &mut Brackets) -> bool {
 }
 
 /// Whether a list of variables ends here: `let a,`, also in several lines.
-fn continues_declaration(before: &[u8]) -> bool {
+fn continues_declaration(before: &[u8], context: &mut ContextBudget) -> bool {
     let mut text = before.trim_ascii_end();
     for _ in 0..LIST_LINES {
         if !text.ends_with(b",") {
             return false;
+        }
+        if !context.spend(LINE_BYTES) {
+            return true;
         }
         let line = line_before(text);
         if line.split(|&byte| !is_word(byte)).any(is_declaring) {
@@ -276,21 +281,27 @@ fn is_declaring(word: &[u8]) -> bool {
     matches!(word, b"const" | b"let" | b"var")
 }
 
-/// Finds brackets around places, within a limit for the whole text.
-struct Brackets {
+/// The limit on what is read around the occurrences in one text.
+struct ContextBudget {
     remaining_bytes: usize,
 }
 
-impl Brackets {
+impl ContextBudget {
+    /// Whether this number of bytes can be read.
+    fn spend(&mut self, bytes: usize) -> bool {
+        let remaining = self.remaining_bytes.checked_sub(bytes);
+        self.remaining_bytes = remaining.unwrap_or(0);
+        remaining.is_some()
+    }
+
     /// The innermost of these opening brackets that is not closed before the end of a text, and the
     /// text before it. Beyond the limit it is a `{` of everything.
     fn around<'t>(&mut self, text: &'t [u8], opening: &[u8]) -> Option<(u8, &'t [u8])> {
         let mut depth = 0_usize;
         for (at, &byte) in text.iter().enumerate().rev() {
-            if self.remaining_bytes == 0 {
+            if !self.spend(1) {
                 return Some((b'{', b"const enum class "));
             }
-            self.remaining_bytes -= 1;
             let is_quoted = || {
                 at > 0
                     && matches!(text[at - 1], b'"' | b'\'' | b'`')

@@ -591,3 +591,17 @@ fn definitions_in_items_are_those_of_the_whole_text() {
         }
     }
 }
+
+#[test]
+fn a_text_with_too_many_uses_is_parsed() {
+    let name = SymbolName::parse("load").unwrap();
+    for (file, line) in
+        [("a.rs", "a.load();\n"), ("a.js", "f(a, load, b)\n"), ("a.py", "load(1)\n")]
+    {
+        let may_be_defined = |lines: usize| {
+            let text = line.repeat(lines);
+            name.may_be_defined_in(text.as_bytes(), language_of(file, text.as_bytes()).unwrap())
+        };
+        assert_eq!((may_be_defined(10), may_be_defined(3_000)), (false, true), "{file}");
+    }
+}
