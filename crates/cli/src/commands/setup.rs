@@ -177,7 +177,10 @@ fn whole(target: &Target, path: &str, old: Option<&str>, new: &str) -> Vec<Value
             json!({"op": "delete_file", "path": path})
         }
         Some("") => json!({"op": "insert_after", "path": path, "anchor": "BOF", "text": new}),
-        Some(old) => json!({"op": "replace_text", "path": path, "old_text": old, "new_text": new}),
+        // The new text has the ends of the lines as they will be.
+        Some(old) => json!({
+            "op": "replace_text", "path": path, "old_text": old, "new_text": new, "verbatim": true,
+        }),
     }]
 }
 

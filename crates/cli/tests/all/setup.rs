@@ -193,6 +193,20 @@ fn the_rest_of_a_toml_file_stays_and_a_removal_restores_it() {
     }
 }
 
+/// One `\r\n` in a file changed the ends of all its lines.
+#[test]
+fn regression_lines_of_a_toml_file_keep_their_own_ends() {
+    let before = "a = 1\r\nb = \"\"\"x\\\r\n  y\"\"\" # c\n\n[mcp_servers.mine]\r\ncommand = \"x\"\nargs = [\r\n  \"y\",\n]\r\n\n[z]\nc = 2\r\n";
+    let project = Project::new(&[(CODEX, before)]);
+    set_up(&project, &["codex"]);
+    let after = project.content(CODEX);
+    assert!(after.starts_with(&before[..before.find("\n\n[z]").unwrap()]), "{after:?}");
+    assert!(after.contains("\n\n[z]\nc = 2\r\n"), "{after:?}");
+    assert!(after.contains("[mcp_servers.hashline]\r\n"), "{after:?}");
+    set_up(&project, &["codex", "--remove"]);
+    assert_eq!(project.content(CODEX), before);
+}
+
 #[test]
 fn an_older_entry_is_updated_and_not_duplicated() {
     let old = r#"{

@@ -37,9 +37,8 @@ fn edited(
 ) -> Result<String> {
     let refused =
         |code, why: &dyn std::fmt::Display| Error::at(code, path, format!("{path}: {why}"));
-    let has_returns = text.contains("\r\n");
     let mut document: DocumentMut =
-        text.replace("\r\n", "\n").parse().map_err(|cause: toml_edit::TomlError| {
+        marked(text).parse().map_err(|cause: toml_edit::TomlError| {
             refused(Code::InvalidArgument, &format!("not TOML: {}", cause.message()))
         })?;
     let before = document.to_string();
@@ -51,7 +50,34 @@ fn edited(
     if after == before {
         return Ok(text.to_owned());
     }
-    Ok(if has_returns { after.replace('\n', "\r\n") } else { after })
+    Ok(unmarked(&after, if text.contains("\r\n") { "\r\n" } else { "\n" }))
+}
+
+/// Whitespace at the end of lines that end in `\n` and in `\r\n`. The library writes all lines with
+/// `\n`, but keeps trailing whitespace, which TOML allows everywhere.
+const MARKS: [(&str, &str); 2] = [("\t \t  \t ", "\n"), (" \t  \t \t", "\r\n")];
+
+/// The text with a mark of the terminator on each line.
+fn marked(text: &str) -> String {
+    let [(lf, _), (crlf, _)] = MARKS;
+    let mark = |line: &str| match (line.strip_suffix("\r\n"), line.strip_suffix('\n')) {
+        (Some(line), _) => [line, crlf, "\n"].concat(),
+        (None, Some(line)) => [line, lf, "\n"].concat(),
+        (None, None) => line.to_owned(),
+    };
+    text.split_inclusive('\n').map(mark).collect()
+}
+
+/// The text with the terminators that the marks name. A new line has no mark, and gets that of the
+/// file.
+fn unmarked(text: &str, terminator: &str) -> String {
+    let unmark = |line: &str| {
+        let Some(line) = line.strip_suffix('\n') else { return line.to_owned() };
+        let known = MARKS.iter().find_map(|(mark, end)| Some((line.strip_suffix(mark)?, *end)));
+        let (line, end) = known.unwrap_or((line, terminator));
+        [line, end].concat()
+    };
+    text.split_inclusive('\n').map(unmark).collect()
 }
 
 /// Returns `None` if the document does not have the expected structure.
