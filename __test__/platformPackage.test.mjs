@@ -86,6 +86,18 @@ test('a value that a bundler has put in place of the addon is refused', () =>
     assert.equal(loaded(dir), unfit('it is not an addon of hashline-native')),
   ))
 
+test('a clone without an addon names what builds it there', () =>
+  beside({ addon: RIGHT, has: '0.0.1' }, (dir) => {
+    writeFileSync(join(dir, main, 'Cargo.toml'), '')
+    rmSync(join(dir, native), { recursive: true })
+    assert.match(
+      loaded(dir),
+      new RegExp(
+        `hashline-native is not built for ${platform} in this clone. Run npm ci and npm run build.\\n`,
+      ),
+    )
+  }))
+
 test('an error of the addon in the environment variable names the variable', () =>
   beside({}, (dir) => {
     const addon = join(dir, 'addon.cjs')
@@ -131,7 +143,7 @@ test(
       rmSync(join(dir, native), { recursive: true })
       writeFileSync(join(dir, main, 'Cargo.toml'), '')
       const { status, stderr } = start()
-      const remedy = 'hashline: the program is not built. Run npm run build.\n'
+      const remedy = 'hashline: the program is not built. Run npm ci and npm run build.\n'
       assert.deepEqual([status, stderr], [2, remedy])
       const built = join(dir, main, 'npm', platform)
       mkdirSync(built, { recursive: true })

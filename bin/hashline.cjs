@@ -9,6 +9,8 @@ const { existsSync } = require('node:fs')
 const { constants } = require('node:os')
 const { join } = require('node:path')
 const {
+  BUILD,
+  isClone,
   platformError,
   platformName,
   platformPackage,
@@ -23,7 +25,7 @@ const built = builtHere()
 const program = built ?? installed()
 const problem = built === undefined && program !== undefined ? unfit() : undefined
 if (program === undefined && isClone()) {
-  fail('hashline: the program is not built. Run npm run build.')
+  fail(`hashline: the program is not built. Run ${BUILD}.`)
 } else if (program === undefined || problem !== undefined) {
   fail(platformError(name, problem).message)
 } else {
@@ -34,10 +36,6 @@ if (program === undefined && isClone()) {
 function builtHere() {
   const path = join(__dirname, '..', 'npm', name, PROGRAM)
   return existsSync(path) ? path : undefined
-}
-
-function isClone() {
-  return existsSync(join(__dirname, '..', 'Cargo.toml'))
 }
 
 function installed() {

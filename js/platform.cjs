@@ -72,6 +72,21 @@ function headOf(path) {
 /** @param {string} name */
 const platformPackage = (name) => `${PACKAGE}-${name}`
 
+/** What builds the addon and the program in a clone. */
+const BUILD = 'npm ci and npm run build'
+
+/** Whether this is a clone of the repository, in which no package is installed. */
+function isClone() {
+  const { existsSync } = require('node:fs')
+  const { join } = require('node:path')
+  try {
+    return existsSync(join(__dirname, '..', 'Cargo.toml'))
+  } catch {
+    // Bundlers may omit `__dirname`.
+    return false
+  }
+}
+
 /**
  * The error for a process whose platform package is missing or unusable: one line with the problem,
  * the place, and the remedy.
@@ -79,18 +94,22 @@ const platformPackage = (name) => `${PACKAGE}-${name}`
  * @param {string} [problem] why the installed package cannot be used
  */
 function platformError(name, problem) {
+  const wanted = platformPackage(name)
+  const clone = isClone()
+  if (clone && problem === undefined) {
+    return new Error(`${PACKAGE} is not built for ${name} in this clone. Run ${BUILD}.`)
+  }
   if (!PLATFORMS.includes(name)) {
     const known = PLATFORMS.join(', ')
-    const remedy = 'use one of these, or build it from source: npm run build'
+    const remedy = `use one of these, or build it in a clone: ${BUILD}`
     return new Error(
       `${PACKAGE} has no package for ${name}. It has packages for ${known}: ${remedy}.`,
     )
   }
-  const wanted = platformPackage(name)
   if (problem !== undefined) {
-    const remedy = `Run npm install ${wanted}@${VERSION} --force, or build it from source`
+    const install = `npm install ${wanted}@${VERSION} --force, or build it from source`
     return new Error(
-      `${wanted} is installed, but does not run on this ${name}: ${problem}. ${remedy}.`,
+      `${wanted} is installed, but does not run on this ${name}: ${problem}. Run ${clone ? BUILD : install}.`,
     )
   }
   const remedy =
@@ -112,8 +131,10 @@ function versionProblem(version) {
 }
 
 module.exports = {
+  BUILD,
   PLATFORMS,
   VERSION,
+  isClone,
   platformError,
   platformName,
   platformPackage,
