@@ -225,7 +225,7 @@ test('without the program the denial says how to install it', { skip }, () => {
     () => bash('ls'),
     ({ results: [blocked] }) => {
       assert.match(blocked, /not on the PATH/)
-      assert.match(blocked, /npm install --global hashline-native/)
+      assert.match(blocked, /cargo install --path crates\/cli in a clone/)
       return { text: 'Done.' }
     },
   ]
