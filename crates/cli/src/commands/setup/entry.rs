@@ -151,23 +151,54 @@ fn package_text(element: &Value) -> Option<&str> {
     text.as_str()
 }
 
-/// Whether a text names a package, such as `npm:NAME@1.0` or `file:///modules/NAME/index.js`.
+/// Whether a text names a package, such as `npm:NAME@1.0`, `file:///modules/NAME/index.js` or
+/// `https://host/NAME-1.0.tgz`.
 fn names(text: &str, package: &str) -> bool {
-    text.split(['/', '\\', ':']).any(|part| {
-        let rest = part.strip_prefix(package);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('@'))
-    })
+    version(text, package).is_some()
 }
 
 /// Whether such a text names one version of the package.
 fn pins(text: &str, package: &str) -> bool {
-    let version = |part: &str| part.strip_prefix(package)?.strip_prefix('@').map(str::len);
-    text.split(['/', '\\', ':']).any(|part| version(part).is_some_and(|length| length > 0))
+    version(text, package).is_some_and(|version| !version.is_empty())
+}
+
+/// The version in a text that names a package; empty if it names none.
+fn version<'t>(text: &'t str, package: &str) -> Option<&'t str> {
+    text.split(['/', '\\', ':']).find_map(|part| {
+        let rest = part.strip_prefix(package)?;
+        let rest = rest.strip_prefix(".git").unwrap_or(rest);
+        if rest.is_empty() {
+            return Some(rest);
+        }
+        // Another package may begin with this name.
+        let is_version = |it: &&str| it.starts_with(|first: char| first.is_ascii_digit());
+        rest.strip_prefix(['@', '#']).or_else(|| rest.strip_prefix('-').filter(is_version))
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_package_is_known_in_every_form_with_its_version() {
+        for (text, expected) in [
+            ("p", Some("")),
+            ("npm:p@1.0", Some("1.0")),
+            ("p@latest", Some("latest")),
+            ("git:github.com/o/p@v1", Some("v1")),
+            ("git+https://github.com/o/p.git#abc", Some("abc")),
+            ("https://host/o/p.git", Some("")),
+            ("https://host/p-1.0.0.tgz", Some("1.0.0.tgz")),
+            ("file:///opt/p-1.0/index.js", Some("1.0")),
+            (r"C:\modules\p\index.js", Some("")),
+            ("p-themes", None),
+            ("my-p", None),
+            ("p2", None),
+        ] {
+            assert_eq!(version(text, "p"), expected, "{text}");
+        }
+    }
 
     #[test]
     fn a_hook_is_known_by_its_program() {
