@@ -23,7 +23,7 @@ use super::apply;
 use crate::args::{Setup, SetupAgent};
 use crate::call::Call;
 use crate::exit::{Exit, Failure, say};
-use crate::{interrupt, mismatch};
+use crate::interrupt;
 use agents::{Format, MissingPackage, Plan, Target};
 use json::{Document, Removal};
 
@@ -68,8 +68,8 @@ pub fn setup(call: &mut Call<'_>, args: &Setup) -> std::result::Result<Exit, Fai
             break;
         }
         let patch = Patch::from_json(&json!({"operations": operations}).to_string())?;
-        match call.files.apply(&patch, &options, &call.cancel)? {
-            Outcome::Applied(applied) => {
+        match call.files.apply(&patch, &options, &call.cancel) {
+            Ok(Outcome::Applied(applied)) => {
                 let shown = if call.shared.json {
                     call.out.json(&Outcome::Applied(applied)).map_err(Failure::from)
                 } else {
@@ -78,8 +78,17 @@ pub fn setup(call: &mut Call<'_>, args: &Setup) -> std::result::Result<Exit, Fai
                 shown.map_err(|failure| failure.after("the files were changed"))?;
                 break;
             }
-            Outcome::Rejected(_) if attempt < ATTEMPTS => {}
-            Outcome::Rejected(rejected) => return mismatch::report(call, rejected),
+            Ok(Outcome::Rejected(_)) if attempt < ATTEMPTS => {}
+            Ok(Outcome::Rejected(rejected)) => {
+                let failure = rejected.failures.into_iter().next();
+                let error = failure.map_or_else(
+                    || Error::new(Code::Internal, "a refusal without reason"),
+                    |failure| Error::new(failure.code, failure.message),
+                );
+                return Err(unwritable(error, &plan, args.remove).into());
+            }
+            Err(error) if error.code == Code::Aborted => return Err(error.into()),
+            Err(error) => return Err(unwritable(error, &plan, args.remove).into()),
         }
     }
     call.out.flush()?;
@@ -109,8 +118,27 @@ fn not_installed(missing: &MissingPackage, args: &Setup) -> Error {
     let MissingPackage { name, path } = missing;
     let agent = name_of(args.agent);
     Error::argument(format!(
-        "the plug-in {name} is not installed next to this program ({path} does not exist), so no file was changed. Install both in one directory: `npm run plugin -- {agent} DIR` in a clone, else `npm install --prefix DIR hashline-native {name}`. Then run `DIR/node_modules/.bin/hashline setup {agent}`"
+        "the plug-in {name} is not installed next to this program ({path} does not exist), so no file was changed. Run `npm start` and `npm run plugin -- {agent} DIR` in a clone of hashline-native: they install both in DIR. Then run `DIR/node_modules/.bin/hashline setup {agent}`"
     ))
+}
+
+/// A failed write, with what to do by hand: the files may belong to a program that generates them.
+fn unwritable(error: Error, plan: &Plan, removes: bool) -> Error {
+    let what = "cannot write the configuration, so no file was changed: ";
+    if removes {
+        return error.within(what, "");
+    }
+    let by_hand: String = plan.targets.iter().map(by_hand).collect();
+    error.within(what, format!(". To set it up by hand, add:{by_hand}"))
+}
+
+/// The entries of a file, as the file would have them if it had nothing else.
+fn by_hand(target: &Target) -> String {
+    let text = match target.format {
+        Format::Json => json::fresh(&target.entries),
+        Format::Toml => toml::put("", "", &target.entries).unwrap_or_default(),
+    };
+    format!("\n\n{}:\n{}", target.path.display(), text.trim_end())
 }
 
 /// The directory of the project, if the project is set up.
@@ -190,9 +218,22 @@ fn content(path: &str) -> Result<Option<String>> {
     let bytes = read_start(Path::new(path), u64::MAX);
     match bytes.and_then(|bytes| String::from_utf8(bytes).map_err(invalid)) {
         Ok(text) => Ok(Some(text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned())),
-        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => match path_of_link(path) {
+            Some(target) => Err(Error::at(
+                Code::FileNotFound,
+                path,
+                format!(
+                    "{path} is a link to {target}, which does not exist, so no file was changed. Create that file or remove the link, and run the command again."
+                ),
+            )),
+            None => Ok(None),
+        },
         Err(cause) => Err(Error::io("read", path, &cause)),
     }
+}
+
+fn path_of_link(path: &str) -> Option<String> {
+    Some(std::fs::read_link(path).ok()?.display().to_string())
 }
 
 fn text_of(path: PathBuf) -> Result<String> {

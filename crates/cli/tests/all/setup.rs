@@ -571,6 +571,60 @@ fn oh_my_pi_gets_the_extension_instead_of_the_server() {
     assert!(servers().contains("mine"));
 }
 
+/// The server, which has no guard, replaced it.
+#[test]
+fn regression_a_program_without_the_extension_keeps_an_installed_one() {
+    let project = Project::new(&[("elsewhere/pi-hashline/omp.js", "")]);
+    let manifest = ".omp/agent/extensions/hashline/package.json";
+    let extension = project.path("elsewhere/pi-hashline/omp.js");
+    let content = json!({"omp": {"extensions": [extension.to_str().unwrap()]}}).to_string();
+    project.write(manifest, content.as_bytes());
+    let done = set_up(&project, &["omp"]);
+    assert!(done.stderr.contains("no file was changed"), "{done:?}");
+    assert_eq!(project.content(manifest), content);
+    assert!(!exists(&project.path(".omp/agent/mcp.json")));
+    // An extension that is gone cannot be loaded.
+    fs::remove_file(extension).unwrap();
+    set_up(&project, &["omp"]);
+    assert!(project.content(".omp/agent/mcp.json").contains("hashline"));
+    assert!(!exists(&project.path(manifest)));
+}
+
+/// It was "FILE_EXISTS: operation 0: … edit it, or set replace".
+#[cfg(unix)]
+#[test]
+fn regression_a_link_to_nothing_is_refused_in_words_of_setup() {
+    for (agent, file) in [("gemini", ".gemini/settings.json"), ("codex", ".codex/config.toml")] {
+        let project = Project::new(&[]);
+        let directory = file.split('/').next().unwrap();
+        project.shell(&format!("mkdir {directory} && ln -s /nowhere/x {file}"));
+        for options in [&[][..], &["--dry-run"], &["--remove"]] {
+            let answer = run(&project, &[&["setup", agent], options].concat());
+            assert_eq!(answer.code, Some(2), "{answer:?}");
+            let why = "is a link to /nowhere/x, which does not exist, so no file was changed";
+            assert!(answer.stderr.contains(why), "{answer:?}");
+        }
+    }
+}
+
+/// home-manager links read-only files. Not even root can create files in `/proc`.
+#[cfg(target_os = "linux")]
+#[test]
+fn entries_for_a_file_that_cannot_be_written_are_printed() {
+    let project = Project::new(&[]);
+    let mut codex = command(&project, &["setup", "codex"]);
+    codex.env("CODEX_HOME", "/proc/self");
+    let answer = answer(codex.stdin(Stdio::null()).output().unwrap());
+    assert_eq!((answer.code, answer.stdout.as_str()), (Some(2), ""), "{answer:?}");
+    for part in [
+        "so no file was changed",
+        "To set it up by hand, add:\n\n/proc/self/config.toml:\n[mcp_servers.hashline]\n",
+        " hook codex --deny=Edit,Write",
+    ] {
+        assert!(answer.stderr.contains(part), "{part}: {answer:?}");
+    }
+}
+
 /// It waited for a writer of the FIFO, and read a device until memory ran out.
 #[cfg(unix)]
 #[test]

@@ -3,6 +3,7 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
+use hashline_core::host::read_start;
 use hashline_core::{Error, Result};
 use serde_json::{Value, json};
 
@@ -216,13 +217,26 @@ fn omp(project: Option<&Path>, program: &str) -> Result<Plan> {
     let manifest = directory.join("extensions").join(SERVER).join("package.json");
     let name = "pi-hashline";
     let extension = package(program, name).map(|package| package + "/omp.js");
-    let has_server = extension.is_none();
-    let own = plug_in(manifest, &["omp", "extensions"], name, extension.unwrap_or_default());
+    // Another program may have installed the extension, which has the guard that the server lacks.
+    let has_server = extension.is_none() && !names_extension(&manifest);
+    let extension = extension.unwrap_or_else(|| name.to_owned());
+    let own = plug_in(manifest, &["omp", "extensions"], name, extension);
     let server = vec![servers(directory.join("mcp.json"), program)];
     let (targets, replaced) =
         if has_server { (server, own.targets) } else { (own.targets, server) };
     Ok(Plan { targets, replaced, has_server, ..Plan::default() })
 }
+
+/// Whether a manifest names an extension that exists.
+fn names_extension(manifest: &Path) -> bool {
+    let text = read_start(manifest, MANIFEST_LIMIT_BYTES).unwrap_or_default();
+    let manifest: Value = serde_json::from_slice(&text).unwrap_or_default();
+    let paths = manifest["omp"]["extensions"].as_array();
+    paths.into_iter().flatten().filter_map(Value::as_str).any(|path| Path::new(path).is_file())
+}
+
+/// The longest manifest of an extension that is read.
+const MANIFEST_LIMIT_BYTES: u64 = 64 << 10;
 
 /// The directory of pi, or of its fork oh-my-pi.
 fn pi_directory(project: Option<&Path>, name: &str) -> Result<PathBuf> {
