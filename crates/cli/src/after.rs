@@ -4,7 +4,7 @@
 
 mod command;
 mod messages;
-mod process;
+pub mod process;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

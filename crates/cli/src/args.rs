@@ -582,8 +582,11 @@ pub struct Check {
 #[derive(Debug, ClapArgs)]
 pub struct Setup {
     /// The agent
-    #[arg(value_enum)]
-    pub agent: SetupAgent,
+    #[arg(value_enum, required_unless_present = "list")]
+    pub agent: Option<SetupAgent>,
+    /// List the agents: which are found on this computer, and which are set up for this user
+    #[arg(long, conflicts_with_all = ["agent", "user", "project", "dry_run", "remove", "allow", "extend_hooks"])]
+    pub list: bool,
     /// Set up the agent for this user (the default)
     #[arg(long, conflicts_with = "project")]
     user: bool,
@@ -597,6 +600,13 @@ pub struct Setup {
     /// Remove what a setup has written
     #[arg(long)]
     pub remove: bool,
+    /// Also let the edit tool run without a question, where the agent's configuration can
+    #[arg(long, conflicts_with = "remove")]
+    pub allow: bool,
+    /// Also run your own hooks on Edit and Write after the edit tool: adds its name to their matchers
+    /// (claude, codex, gemini)
+    #[arg(long, conflicts_with = "remove")]
+    pub extend_hooks: bool,
     #[command(flatten)]
     pub after: AfterArgs,
 }
@@ -611,6 +621,22 @@ pub enum SetupAgent {
     Opencode,
     Pi,
     Omp,
+    Vscode,
+    Cline,
+    Roo,
+    Kilo,
+    Windsurf,
+    Zed,
+    Goose,
+    Crush,
+    Amp,
+    Continue,
+    Kiro,
+    Qwen,
+    Copilot,
+    Junie,
+    Droid,
+    Warp,
 }
 
 #[derive(Debug, ClapArgs)]

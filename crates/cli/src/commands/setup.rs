@@ -1,16 +1,22 @@
 //! `setup`: writes an agent's own configuration, removes it again, and tests it.
 //!
-//! `agents` defines the entries of each agent, `entry` recognizes them in a file, `change` computes
-//! the changes, and `json` and `toml` apply them. `trial` runs the hook and the server as the agent
-//! does, with a command line of `shell`. All files of an agent change in one patch, or none does.
+//! `agents` and `hosts` define the entries of each agent, `entry` recognizes them in a file,
+//! `change` computes the changes, and `json`, `toml` and `yaml` apply them. `trial` runs the hook
+//! and the server as the agent does, with a command line of `shell`, and the agent's own check.
+//! `notes` says what the agent would still ask or not run. `list` prints all agents. All files of
+//! an agent change in one patch, or none does.
 
 mod agents;
 mod change;
 mod entry;
+mod hosts;
 mod json;
+mod list;
+mod notes;
 mod shell;
 mod toml;
 mod trial;
+mod yaml;
 
 use std::path::{Path, PathBuf};
 
@@ -24,7 +30,7 @@ use crate::args::{Setup, SetupAgent};
 use crate::call::Call;
 use crate::exit::{Exit, Failure, say};
 use crate::interrupt;
-use agents::{Format, MissingPackage, Plan, Target};
+use agents::{Allow, Format, MissingPackage, Plan, Target};
 use json::{Document, Removal};
 
 /// How often the edit is tried again if another process has changed a file meanwhile.
@@ -38,13 +44,53 @@ pub fn setup(call: &mut Call<'_>, args: &Setup) -> std::result::Result<Exit, Fai
     let program = text_of(std::env::current_exe().map_err(|cause| {
         Error::new(Code::Io, format!("cannot find the path of this program: {cause}"))
     })?)?;
-    let plan = agents::plan(args.agent, project(call, args)?.as_deref(), &program)?;
+    let Some(agent) = args.agent else { return list::print(call, &program) };
+    let project = project(call, args)?;
+    let plan = planned(agent, args, project.as_deref(), &program)?;
+    interrupt::asks(&call.cancel);
+    change_files(call, args, agent, &plan)?;
+    call.out.flush()?;
+    if args.dry_run || args.remove {
+        return Ok(Exit::Done);
+    }
+    let directory = project.unwrap_or_else(|| PathBuf::from("."));
+    let seen = trial::run(&plan, agent, &program, &directory, &call.cancel)?;
+    let notes = notes::of(&plan, agent, &directory);
+    seen.iter().chain(&notes).for_each(|line| say(line));
+    Ok(Exit::Done)
+}
+
+/// The configuration that the options ask for.
+fn planned(agent: SetupAgent, args: &Setup, project: Option<&Path>, program: &str) -> Result<Plan> {
+    let name = name_of(agent);
+    let plan = agents::plan(agent, project, program)?.ok_or_else(|| {
+        let what = "has no configuration of MCP servers for a project";
+        Error::argument(format!("{name} {what}, so no file was changed. Omit --project."))
+    })?;
     let server_args = args.after.arguments();
     if !plan.has_server && !server_args.is_empty() {
-        return Err(has_no_server(args).into());
+        return Err(has_no_server(&name));
     }
     let plan = plan.with_server_args(server_args);
-    interrupt::asks(&call.cancel);
+    if args.allow && matches!(plan.allow, Allow::Nothing | Allow::Dialog) {
+        return Err(has_no_permission(&name, plan.allow));
+    }
+    if args.extend_hooks && plan.edit_hooks.is_none() {
+        let what = "--extend-hooks is for claude, codex and gemini, so no file was changed";
+        return Err(Error::argument(what));
+    }
+    // A removal also removes what an earlier run added.
+    let plan = if args.allow || args.remove { plan.allowing() } else { plan };
+    Ok(if args.extend_hooks || args.remove { plan.with_edit_hooks() } else { plan })
+}
+
+/// Changes the files, and shows the changes.
+fn change_files(
+    call: &mut Call<'_>,
+    args: &Setup,
+    agent: SetupAgent,
+    plan: &Plan,
+) -> std::result::Result<(), Failure> {
     let options = PatchOptions {
         dry_run: args.dry_run,
         is_silent: false,
@@ -52,19 +98,15 @@ pub fn setup(call: &mut Call<'_>, args: &Setup) -> std::result::Result<Exit, Fai
         ..PatchOptions::default()
     };
     for attempt in 1.. {
-        let operations = operations(call, &plan, args.remove)?;
+        let operations = operations(call, plan, args.remove)?;
         if let Some(missing) =
             plan.missing.as_ref().filter(|_| !args.remove && !operations.is_empty())
         {
-            return Err(not_installed(missing, args).into());
+            return Err(not_installed(missing, &name_of(agent)).into());
         }
         if operations.is_empty() {
-            let state = if args.remove {
-                "hashline is not set up in"
-            } else {
-                "hashline is already set up in"
-            };
-            say(&format!("{state} {}: no file was changed", paths(&plan)));
+            let state = if args.remove { "not set up" } else { "already set up" };
+            say(&format!("hashline is {state} in {}: no file was changed", paths(plan)));
             break;
         }
         let patch = Patch::from_json(&json!({"operations": operations}).to_string())?;
@@ -85,28 +127,31 @@ pub fn setup(call: &mut Call<'_>, args: &Setup) -> std::result::Result<Exit, Fai
                     || Error::new(Code::Internal, "a refusal without reason"),
                     |failure| Error::new(failure.code, failure.message),
                 );
-                return Err(unwritable(error, &plan, args.remove).into());
+                return Err(unwritable(error, plan, args.remove).into());
             }
             Err(error) if error.code == Code::Aborted => return Err(error.into()),
-            Err(error) => return Err(unwritable(error, &plan, args.remove).into()),
+            Err(error) => return Err(unwritable(error, plan, args.remove).into()),
         }
     }
-    call.out.flush()?;
-    if args.dry_run || args.remove {
-        return Ok(Exit::Done);
-    }
-    for line in trial::run(&plan, &program)? {
-        say(&line);
-    }
-    Ok(Exit::Done)
+    Ok(())
 }
 
 /// The refusal of commands for an agent that starts no server.
-fn has_no_server(args: &Setup) -> Error {
-    let agent = name_of(args.agent);
+fn has_no_server(agent: &str) -> Error {
     Error::argument(format!(
         "--after is an option of the MCP server, and {agent} uses a plug-in instead of it, so no file was changed"
     ))
+}
+
+/// The refusal to allow the edit tool where no file can.
+fn has_no_permission(agent: &str, allow: Allow) -> Error {
+    let why = match allow {
+        Allow::Dialog => {
+            "stores permissions itself. Omit --allow, and choose to always allow `apply` when it asks."
+        }
+        _ => "needs no permission for the plug-in's tools. Omit --allow.",
+    };
+    Error::argument(format!("no file was changed: {agent} {why}"))
 }
 
 fn name_of(agent: SetupAgent) -> String {
@@ -114,9 +159,8 @@ fn name_of(agent: SetupAgent) -> String {
 }
 
 /// The refusal to name a plug-in in a configuration that the agent could not load.
-fn not_installed(missing: &MissingPackage, args: &Setup) -> Error {
+fn not_installed(missing: &MissingPackage, agent: &str) -> Error {
     let MissingPackage { name, path } = missing;
-    let agent = name_of(args.agent);
     Error::argument(format!(
         "the plug-in {name} is not installed next to this program ({path} does not exist), so no file was changed. Run `npm start` and `npm run plugin -- {agent} DIR` in a clone of hashline-native: they install both in DIR. Then run `DIR/node_modules/.bin/hashline setup {agent}`"
     ))
@@ -137,6 +181,7 @@ fn by_hand(target: &Target) -> String {
     let text = match target.format {
         Format::Json => json::fresh(&target.entries),
         Format::Toml => toml::put("", "", &target.entries).unwrap_or_default(),
+        Format::Yaml => yaml::fresh(&target.entries),
     };
     format!("\n\n{}:\n{}", target.path.display(), text.trim_end())
 }
@@ -158,7 +203,7 @@ fn operations(call: &Call<'_>, plan: &Plan, removes: bool) -> Result<Vec<Value>>
         let old = content(&path)?;
         let of_target = match target.format {
             Format::Json => json_operations(call, target, &path, old.as_deref(), removes)?,
-            Format::Toml => toml_operations(target, &path, old.as_deref(), removes)?,
+            Format::Toml | Format::Yaml => text_operations(target, &path, old.as_deref(), removes)?,
         };
         operations.extend(of_target);
     }
@@ -173,27 +218,43 @@ fn json_operations(
     removes: bool,
 ) -> Result<Vec<Value>> {
     let document = Document::of(call.files.workspace(), path, old.unwrap_or_default())?;
-    match (document, removes) {
-        (None, true) => Ok(Vec::new()),
-        (None, false) => Ok(whole(target, path, old, &json::fresh(&target.entries))),
-        (Some(document), false) => document.put(&target.entries),
-        (Some(document), true) => match document.take(&target.entries)? {
-            Removal::Operations(operations) => Ok(operations),
-            Removal::Whole if target.path.is_symlink() => Ok(whole(target, path, old, "{}\n")),
-            Removal::Whole => Ok(whole(target, path, old, "")),
+    let Some(document) = document else {
+        let fresh = || whole(target, path, old, &json::fresh(&target.entries));
+        return Ok(if removes { Vec::new() } else { fresh() });
+    };
+    let mut operations = match removes {
+        false => document.put(&target.entries)?,
+        true => match document.take(&target.entries)? {
+            Removal::Operations(operations) => operations,
+            Removal::Whole if target.path.is_symlink() => {
+                return Ok(whole(target, path, old, "{}\n"));
+            }
+            Removal::Whole => return Ok(whole(target, path, old, "")),
         },
+    };
+    if let Some(hooks) = &target.edit_hooks {
+        operations.extend(document.set_matchers(hooks, removes)?);
     }
+    Ok(operations)
 }
 
-fn toml_operations(
+fn text_operations(
     target: &Target,
     path: &str,
     old: Option<&str>,
     removes: bool,
 ) -> Result<Vec<Value>> {
     let text = old.unwrap_or_default();
-    let edit = if removes { toml::take } else { toml::put };
-    let new = edit(path, text, &target.entries)?;
+    let edit = match (target.format, removes) {
+        (Format::Yaml, false) => yaml::put,
+        (Format::Yaml, true) => yaml::take,
+        (_, false) => toml::put,
+        (_, true) => toml::take,
+    };
+    let mut new = edit(path, text, &target.entries)?;
+    if let Some(hooks) = &target.edit_hooks {
+        new = toml::set_matchers(path, &new, hooks, removes)?;
+    }
     Ok(if new == text { Vec::new() } else { whole(target, path, old, &new) })
 }
 

@@ -12,5 +12,6 @@ mod hooks;
 mod mcp;
 mod sessions;
 mod setup;
+mod setup_agents;
 mod streams;
 mod tools;

@@ -47,7 +47,7 @@ fn copy_program(to: &Path) {
 }
 
 /// The command, with the project as the home directory.
-fn command(project: &Project, args: &[&str]) -> Command {
+pub fn command(project: &Project, args: &[&str]) -> Command {
     let plain = project.command(args);
     let plug_in = PLUG_INS.iter().find(|(agent, _)| args.contains(agent));
     let mut command = match plug_in {
@@ -62,17 +62,34 @@ fn command(project: &Project, args: &[&str]) -> Command {
         };
     }
     command.env("HOME", project.path("")).env("USERPROFILE", project.path(""));
-    for name in ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "PI_CODING_AGENT_DIR"] {
+    for name in VARIABLES {
         command.env_remove(name);
+    }
+    // An agent that is found would be run, too.
+    if cfg!(unix) {
+        command.env("PATH", "/usr/bin:/bin");
     }
     command
 }
 
-fn run(project: &Project, args: &[&str]) -> Answer {
+/// The variables that name other directories.
+const VARIABLES: [&str; 9] = [
+    "CLAUDE_CONFIG_DIR",
+    "CODEX_HOME",
+    "XDG_CONFIG_HOME",
+    "PI_CODING_AGENT_DIR",
+    "CLINE_DATA_DIR",
+    "COPILOT_HOME",
+    "APPDATA",
+    "GEMINI_CLI_TRUST_WORKSPACE",
+    "GEMINI_CLI_TRUSTED_FOLDERS_PATH",
+];
+
+pub fn run(project: &Project, args: &[&str]) -> Answer {
     answer(command(project, args).stdin(Stdio::null()).output().unwrap())
 }
 
-fn set_up(project: &Project, args: &[&str]) -> Answer {
+pub fn set_up(project: &Project, args: &[&str]) -> Answer {
     let answer = run(project, &[&["setup"], args].concat());
     assert_eq!(answer.code, Some(0), "{args:?}: {answer:?}");
     answer
@@ -290,11 +307,11 @@ fn concurrent_runs_add_every_entry_once() {
 }
 
 /// The values in a file of a project.
-fn value(project: &Project, file: &str) -> Value {
+pub fn value(project: &Project, file: &str) -> Value {
     serde_json::from_str(&project.content(file)).unwrap()
 }
 
-const SETTINGS: &str = ".claude/settings.json";
+pub const SETTINGS: &str = ".claude/settings.json";
 
 #[test]
 fn regression_a_permission_with_the_same_prefix_is_kept() {

@@ -1,4 +1,5 @@
-//! The files and entries of each agent's configuration.
+//! The files and entries of each agent's configuration. The agents of `hosts` get only a server; those
+//! here also a hook or a plug-in.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -7,8 +8,10 @@ use hashline_core::host::read_start;
 use hashline_core::{Error, Result};
 use serde_json::{Value, json};
 
+use super::change::EditHooks;
 use super::entry::{Entry, Kind};
 use super::shell::command_line;
+use super::{hosts, toml};
 use crate::args::SetupAgent;
 
 /// The name of the server in every configuration.
@@ -19,7 +22,26 @@ pub struct Target {
     pub path: PathBuf,
     pub format: Format,
     pub entries: Vec<Entry>,
+    /// Hooks of the user whose matchers are extended, or restored.
+    pub edit_hooks: Option<EditHooks>,
 }
+
+impl Target {
+    /// The values in the file, for notes; null if it cannot be read.
+    pub fn document(&self) -> Value {
+        let text = read_start(&self.path, SETTINGS_LIMIT_BYTES).unwrap_or_default();
+        let text = String::from_utf8(text).unwrap_or_default();
+        let document = match self.format {
+            Format::Json => super::json::parsed(&text),
+            Format::Toml => toml::parsed(&text),
+            Format::Yaml => None,
+        };
+        document.unwrap_or_default()
+    }
+}
+
+/// The longest settings that are read for a note.
+const SETTINGS_LIMIT_BYTES: u64 = 64 << 20;
 
 /// The format of a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -28,6 +50,36 @@ pub enum Format {
     Json,
     /// TOML.
     Toml,
+    /// YAML.
+    Yaml,
+}
+
+/// What lets the edit tool run without a question.
+#[derive(Clone, Copy, Default)]
+pub enum Allow {
+    /// A plug-in's tool follows the rules of the agent.
+    #[default]
+    Nothing,
+    /// The answer to the agent's question.
+    Dialog,
+    /// Texts in a list.
+    Elements(&'static [&'static str], &'static [&'static str]),
+    /// A text at a key.
+    Value(&'static [&'static str], &'static str),
+    /// `true` at a key.
+    Truth(&'static [&'static str]),
+}
+
+impl Allow {
+    /// The entries that allow it.
+    pub fn entries(self) -> Vec<Entry> {
+        match self {
+            Allow::Nothing | Allow::Dialog => Vec::new(),
+            Allow::Elements(keys, names) => names.iter().map(|name| text(keys, name)).collect(),
+            Allow::Value(keys, value) => vec![key(keys, value.into())],
+            Allow::Truth(keys) => vec![key(keys, true.into())],
+        }
+    }
 }
 
 /// The configuration of an agent.
@@ -39,6 +91,12 @@ pub struct Plan {
     /// The arguments of the hook, and an event to test it with.
     pub hook: Option<(Vec<&'static str>, Value)>,
     pub has_server: bool,
+    /// What lets the edit tool run without a question.
+    pub allow: Allow,
+    /// The hooks that do not run for the edit tool.
+    pub edit_hooks: Option<EditHooks>,
+    /// The target with the permissions and hooks.
+    pub settings: usize,
     /// The arguments of the server after `mcp`.
     pub server_args: Vec<String>,
     /// A package that the agent would not find.
@@ -50,17 +108,37 @@ impl Plan {
     pub fn with_server_args(mut self, args: Vec<String>) -> Plan {
         let entries = self.targets.iter_mut().flat_map(|target| &mut target.entries);
         for entry in entries.filter(|entry| entry.keys.last() == Some(&SERVER)) {
-            if let Some(Value::Array(all)) = entry.value.get_mut(ARGS) {
+            let field = if entry.value.get(ARGS).is_some() { ARGS } else { COMMAND };
+            if let Some(Value::Array(all)) = entry.value.get_mut(field) {
                 all.extend(args.iter().map(|arg| Value::from(arg.as_str())));
             }
         }
         self.server_args.extend(args);
         self
     }
+
+    /// The plan with the entries that let the edit tool run without a question.
+    pub fn allowing(mut self) -> Plan {
+        let entries = self.allow.entries();
+        if let Some(target) = self.targets.get_mut(self.settings) {
+            target.entries.extend(entries);
+        }
+        self
+    }
+
+    /// The plan that extends the matchers of the user's hooks, or restores them.
+    pub fn with_edit_hooks(mut self) -> Plan {
+        let hooks = self.edit_hooks;
+        if let Some(target) = self.targets.get_mut(self.settings) {
+            target.edit_hooks = hooks;
+        }
+        self
+    }
 }
 
-/// The field with the arguments of a server.
+/// The fields with the program of a server and its arguments. Some agents have one list for both.
 const ARGS: &str = "args";
+const COMMAND: &str = "command";
 
 /// A plug-in that is not installed where it would be loaded from.
 pub struct MissingPackage {
@@ -80,9 +158,12 @@ const CLAUDE_HOOK: &[&str] = &[
 
 const TOOL_NAMES: [&str; 3] = ["--read-tool=read", "--search-tool=search", "--edit-tool=apply"];
 
-/// The configuration of an agent for the user, or for a project.
-pub fn plan(agent: SetupAgent, project: Option<&Path>, program: &str) -> Result<Plan> {
-    match agent {
+/// The configuration of an agent for the user, or for a project; none if it has none for projects.
+pub fn plan(agent: SetupAgent, project: Option<&Path>, program: &str) -> Result<Option<Plan>> {
+    if let Some(host) = hosts::of(agent) {
+        return host.plan(project, program);
+    }
+    let plan = match agent {
         SetupAgent::Claude => claude(project, program),
         SetupAgent::Codex => codex(project, program),
         SetupAgent::Cursor => cursor(project, program),
@@ -90,7 +171,26 @@ pub fn plan(agent: SetupAgent, project: Option<&Path>, program: &str) -> Result<
         SetupAgent::Opencode => opencode(project, program),
         SetupAgent::Pi => pi(project, program),
         SetupAgent::Omp => omp(project, program),
+        _ => return Ok(None),
+    };
+    plan.map(Some)
+}
+
+/// The program of an agent, and the directory that exists if it is installed.
+pub fn presence(agent: SetupAgent) -> Result<(Option<&'static str>, PathBuf)> {
+    if let Some(host) = hosts::of(agent) {
+        return Ok((host.program, host.directory()?));
     }
+    let (program, directory) = match agent {
+        SetupAgent::Claude => ("claude", directory(None, "CLAUDE_CONFIG_DIR", ".claude")?),
+        SetupAgent::Codex => ("codex", directory(None, "CODEX_HOME", ".codex")?),
+        SetupAgent::Gemini => ("gemini", home()?.join(".gemini")),
+        SetupAgent::Opencode => ("opencode", opencode_directory()?),
+        SetupAgent::Pi => ("pi", pi_directory(None, ".pi")?),
+        SetupAgent::Omp => ("omp", pi_directory(None, ".omp")?),
+        _ => ("cursor", home()?.join(".cursor")),
+    };
+    Ok((Some(program), directory))
 }
 
 fn claude(project: Option<&Path>, program: &str) -> Result<Plan> {
@@ -106,11 +206,7 @@ fn claude(project: Option<&Path>, program: &str) -> Result<Plan> {
         "matcher": "Bash|Edit|MultiEdit|Write",
         "hooks": [{"type": "command", "command": command, "timeout": 10}],
     });
-    let allow = |tool: &str| Entry {
-        keys: &["permissions", "allow"],
-        value: tool.into(),
-        kind: Kind::Text,
-    };
+    let allow = |tool: &str| text(&["permissions", "allow"], tool);
     let command = command_line(program, &["hook", "claude", "--annotate"]);
     let after = json!({
         "matcher": "Bash",
@@ -127,6 +223,12 @@ fn claude(project: Option<&Path>, program: &str) -> Result<Plan> {
         targets: vec![servers(servers_path, program), json_file(settings, entries)],
         hook: Some((CLAUDE_HOOK.to_vec(), tool_call("PreToolUse", "Bash"))),
         has_server: true,
+        allow: Allow::Elements(&["permissions", "allow"], &["mcp__hashline__apply"]),
+        edit_hooks: Some(EditHooks {
+            tools: &["Edit", "MultiEdit", "Write"],
+            ours: "mcp__hashline__apply",
+        }),
+        settings: 1,
         ..Plan::default()
     };
     // The hooks add lines to the session of the conversation.
@@ -145,9 +247,14 @@ fn codex(project: Option<&Path>, program: &str) -> Result<Plan> {
     ];
     let path = directory(project, "CODEX_HOME", ".codex")?.join("config.toml");
     Ok(Plan {
-        targets: vec![Target { path, format: Format::Toml, entries }],
+        targets: vec![Target { path, format: Format::Toml, entries, edit_hooks: None }],
         hook: Some((args, tool_call("PreToolUse", "Bash"))),
         has_server: true,
+        allow: Allow::Value(&["mcp_servers", SERVER, "default_tools_approval_mode"], "approve"),
+        edit_hooks: Some(EditHooks {
+            tools: &["apply_patch", "Edit", "Write"],
+            ours: "mcp__hashline__apply",
+        }),
         ..Plan::default()
     })
 }
@@ -171,6 +278,7 @@ fn cursor(project: Option<&Path>, program: &str) -> Result<Plan> {
         ],
         hook: Some((args, event)),
         has_server: true,
+        allow: Allow::Dialog,
         ..Plan::default()
     })
 }
@@ -188,20 +296,31 @@ fn gemini(project: Option<&Path>, program: &str) -> Result<Plan> {
         targets: vec![target],
         hook: Some((args, event)),
         has_server: true,
+        allow: Allow::Truth(&["mcpServers", SERVER, "trust"]),
+        edit_hooks: Some(EditHooks {
+            tools: &["replace", "write_file"],
+            ours: "mcp_hashline_apply",
+        }),
         ..Plan::default()
     })
 }
 
 fn opencode(project: Option<&Path>, program: &str) -> Result<Plan> {
-    let directory = match (project, variable_path("XDG_CONFIG_HOME")) {
-        (Some(project), _) => project.to_owned(),
-        (None, Some(config)) => config.join("opencode"),
-        (None, None) => home()?.join(".config/opencode"),
+    let directory = match project {
+        Some(project) => project.to_owned(),
+        None => opencode_directory()?,
     };
     let commented = directory.join("opencode.jsonc");
     let path = if commented.exists() { commented } else { directory.join("opencode.json") };
     let entry = |package: String| format!("file://{package}/index.js");
     Ok(plug_in_of(path, &["plugin"], "opencode-hashline", program, entry))
+}
+
+fn opencode_directory() -> Result<PathBuf> {
+    Ok(match variable_path("XDG_CONFIG_HOME") {
+        Some(config) => config.join("opencode"),
+        None => home()?.join(".config/opencode"),
+    })
 }
 
 fn pi(project: Option<&Path>, program: &str) -> Result<Plan> {
@@ -224,7 +343,8 @@ fn omp(project: Option<&Path>, program: &str) -> Result<Plan> {
     let server = vec![servers(directory.join("mcp.json"), program)];
     let (targets, replaced) =
         if has_server { (server, own.targets) } else { (own.targets, server) };
-    Ok(Plan { targets, replaced, has_server, ..Plan::default() })
+    let allow = if has_server { Allow::Dialog } else { Allow::Nothing };
+    Ok(Plan { targets, replaced, has_server, allow, ..Plan::default() })
 }
 
 /// Whether a manifest names an extension that exists.
@@ -258,7 +378,7 @@ fn tool_call(event: &str, tool: &str) -> Value {
     json!({"hook_event_name": event, "tool_name": tool, "tool_input": {"command": TRIED}})
 }
 
-fn server(program: &str) -> Value {
+pub fn server(program: &str) -> Value {
     json!({"command": program, ARGS: ["mcp"]})
 }
 
@@ -267,7 +387,11 @@ fn servers(path: PathBuf, program: &str) -> Target {
     json_file(path, vec![key(&["mcpServers", SERVER], server(program))])
 }
 
-fn key(keys: &'static [&'static str], value: Value) -> Entry {
+fn text(keys: &'static [&'static str], value: &str) -> Entry {
+    Entry { keys, value: value.into(), kind: Kind::Text }
+}
+
+pub fn key(keys: &'static [&'static str], value: Value) -> Entry {
     Entry { keys, value, kind: Kind::Key }
 }
 
@@ -276,7 +400,7 @@ fn hook(keys: &'static [&'static str], value: Value, agent: &'static str) -> Ent
 }
 
 fn json_file(path: PathBuf, entries: Vec<Entry>) -> Target {
-    Target { path, format: Format::Json, entries }
+    Target { path, format: Format::Json, entries, edit_hooks: None }
 }
 
 /// The plug-in that is installed next to the program. The agent does not start if its configuration
@@ -320,12 +444,12 @@ fn directory(project: Option<&Path>, variable: &str, name: &str) -> Result<PathB
 }
 
 /// A path in an environment variable. An empty one counts as unset.
-fn variable_path(name: &str) -> Option<PathBuf> {
+pub fn variable_path(name: &str) -> Option<PathBuf> {
     let value = env::var_os(name).filter(|value| !value.is_empty());
     value.map(PathBuf::from)
 }
 
-fn home() -> Result<PathBuf> {
+pub fn home() -> Result<PathBuf> {
     let home = env::home_dir().filter(|home| !home.as_os_str().is_empty());
     home.ok_or_else(|| {
         let what = "the home directory is unknown. Set HOME, or use --project.";

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::entry::{Entry, HOOKS, Kind, Share, overlay};
+use super::entry::{COMMAND, Entry, HOOKS, Kind, Share, is_own_command, overlay};
 
 /// A step on the path to a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +32,72 @@ pub enum Change {
     Delete {
         at: Vec<Step>,
     },
+}
+
+/// Hooks of the user that run for the agent's own edit tools, but not for the edit tool of hashline.
+#[derive(Clone, Copy)]
+pub struct EditHooks {
+    /// The agent's names of its edit tools.
+    pub tools: &'static [&'static str],
+    /// The agent's name of the edit tool of hashline.
+    pub ours: &'static str,
+}
+
+/// A matcher of such hooks, and the command of the first.
+pub struct EditHook {
+    pub at: Vec<Step>,
+    pub event: String,
+    pub matcher: String,
+    pub command: String,
+}
+
+impl EditHooks {
+    /// Those that do not name the edit tool of hashline.
+    pub fn found(&self, document: &Value) -> Vec<EditHook> {
+        let is_missed = |hook: &EditHook| {
+            let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            let mut words = hook.matcher.split(|c| !is_word(c));
+            words.any(|word| self.tools.contains(&word)) && !hook.matcher.contains(self.ours)
+        };
+        matchers(document).into_iter().filter(is_missed).collect()
+    }
+
+    /// The changes that add the edit tool of hashline to the matchers.
+    pub fn extend(&self, document: &Value) -> Vec<Change> {
+        let set = |hook: EditHook| Change::Set {
+            value: format!("{}|{}", hook.matcher, self.ours).into(),
+            at: hook.at,
+        };
+        self.found(document).into_iter().map(set).collect()
+    }
+
+    /// The changes that remove it again.
+    pub fn restore(&self, document: &Value) -> Vec<Change> {
+        let restore = |hook: EditHook| {
+            let matcher = hook.matcher.strip_suffix(self.ours)?.strip_suffix('|')?;
+            Some(Change::Set { value: matcher.into(), at: hook.at })
+        };
+        matchers(document).into_iter().filter_map(restore).collect()
+    }
+}
+
+/// The matchers of groups in which the user has hooks.
+fn matchers(document: &Value) -> Vec<EditHook> {
+    let mut found = Vec::new();
+    for (event, groups) in document[HOOKS].as_object().into_iter().flatten() {
+        for (index, group) in groups.as_array().into_iter().flatten().enumerate() {
+            let Some(matcher) = group[MATCHER].as_str() else { continue };
+            let hooks = group[HOOKS].as_array().into_iter().flatten();
+            let mut commands = hooks.filter_map(|hook| hook[COMMAND].as_str());
+            if let Some(command) = commands.find(|command| !is_own_command(command)) {
+                let place = steps(&[HOOKS, event]);
+                let at = below(&below(&place, Step::At(index)), Step::Key(MATCHER.to_owned()));
+                let (matcher, command) = (matcher.to_owned(), command.to_owned());
+                found.push(EditHook { at, event: event.clone(), matcher, command });
+            }
+        }
+    }
+    found
 }
 
 /// A value has another type than expected.

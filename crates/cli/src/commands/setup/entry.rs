@@ -36,7 +36,7 @@ pub enum Share {
 
 /// The field with the hooks of a group, and the field with the command of a hook.
 pub const HOOKS: &str = "hooks";
-const COMMAND: &str = "command";
+pub const COMMAND: &str = "command";
 
 impl Entry {
     /// Whether the entry is an element of the array that its keys lead to.
@@ -116,10 +116,18 @@ pub fn overlay(old: &Value, new: &Value) -> Value {
     }
 }
 
+/// Whether a command runs `hashline hook` for any agent.
+pub fn is_own_command(command: &str) -> bool {
+    runs(command, " hook")
+}
+
 /// Whether a command runs `hashline hook AGENT` and nothing before it.
 fn runs_hook(command: &str, agent: &str) -> bool {
-    let mark = format!(" hook {agent}");
-    command.match_indices(&mark).any(|(at, _)| {
+    runs(command, &format!(" hook {agent}"))
+}
+
+fn runs(command: &str, mark: &str) -> bool {
+    command.match_indices(mark).any(|(at, _)| {
         let (word, rest) = (&command[..at], &command[at + mark.len()..]);
         is_program(word.trim_start()) && (rest.is_empty() || rest.starts_with(' '))
     })

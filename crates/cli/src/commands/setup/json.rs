@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::slice;
 
 use hashline_core::{Cancel, Code, Error, JsonRequest, Result, Workspace};
+use jsonc_parser::ParseOptions;
 use serde_json::{Value, json};
 
-use super::change::{self, Change, Misfit, Step};
+use super::change::{self, Change, EditHooks, Misfit, Step};
 use super::entry::{Entry, Kind};
 
 /// A document with the anchors of its values.
@@ -30,9 +31,8 @@ impl<'p> Document<'p> {
         let refused = |why: &dyn std::fmt::Display| {
             Error::at(Code::InvalidJson, path, format!("{path}: {why}"))
         };
-        let options = jsonc_parser::ParseOptions::default();
-        let value: Value =
-            jsonc_parser::parse_to_serde_value(text, &options).map_err(|cause| refused(&cause))?;
+        let value: Value = jsonc_parser::parse_to_serde_value(text, &ParseOptions::default())
+            .map_err(|cause| refused(&cause))?;
         if !value.is_object() {
             return Err(refused(&"it is not a JSON object. Correct it by hand."));
         }
@@ -49,6 +49,12 @@ impl<'p> Document<'p> {
                 format!("{}: {} is not {wanted}. Correct it by hand.", self.path, path_of(&at));
             Error::at(Code::InvalidArgument, self.path, message)
         })?;
+        changes.iter().map(|change| self.operation(change)).collect()
+    }
+
+    /// The operations that extend the matchers of the user's hooks, or restore them.
+    pub fn set_matchers(&self, hooks: &EditHooks, restores: bool) -> Result<Vec<Value>> {
+        let changes = if restores { hooks.restore(&self.value) } else { hooks.extend(&self.value) };
         changes.iter().map(|change| self.operation(change)).collect()
     }
 
@@ -115,6 +121,12 @@ pub enum Removal {
     Whole,
 }
 
+/// The values of a document, if it is valid.
+pub fn parsed(text: &str) -> Option<Value> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    jsonc_parser::parse_to_serde_value(text, &ParseOptions::default()).ok()
+}
+
 /// A document that has only the entries.
 pub fn fresh(entries: &[Entry]) -> String {
     let text = serde_json::to_string_pretty(&change::fresh(entries)).unwrap_or_default();
@@ -130,9 +142,16 @@ fn anchor(row: &str) -> Option<(String, String)> {
 
 fn path_of(at: &[Step]) -> String {
     at.iter().fold("$".to_owned(), |path, step| match step {
-        Step::Key(key) => path + "." + key,
+        Step::Key(key) if is_word(key) => path + "." + key,
+        Step::Key(key) => format!("{path}[{}]", Value::from(key.as_str())),
         Step::At(index) => format!("{path}[{index}]"),
     })
+}
+
+/// Whether a key needs no quotes in an anchor.
+fn is_word(key: &str) -> bool {
+    key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && !key.starts_with(|c: char| c.is_ascii_digit())
 }
 
 fn lookup<'v>(value: &'v Value, at: &[Step]) -> Option<&'v Value> {

@@ -4,7 +4,7 @@ use hashline_core::{Code, Error, Result};
 use serde_json::Value;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table};
 
-use super::change::{self, Change, Step};
+use super::change::{self, Change, EditHooks, Step};
 use super::entry::Entry;
 
 /// The text with the entries added.
@@ -28,6 +28,21 @@ pub fn take(path: &str, text: &str, entries: &[Entry]) -> Result<String> {
         }
         Some(())
     })
+}
+
+/// The text with the matchers of the user's hooks extended, or restored.
+pub fn set_matchers(path: &str, text: &str, hooks: &EditHooks, restores: bool) -> Result<String> {
+    edited(path, text, |document| {
+        let value = json_of(document.as_item());
+        let changes = if restores { hooks.restore(&value) } else { hooks.extend(&value) };
+        changes.iter().try_for_each(|change| apply(document, change))
+    })
+}
+
+/// The values of a document, if it is valid.
+pub fn parsed(text: &str) -> Option<Value> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    Some(json_of(text.parse::<DocumentMut>().ok()?.as_item()))
 }
 
 fn edited(

@@ -1,18 +1,45 @@
-//! Tests an agent's configuration: the hook answers an event, the server lists its tools.
+//! Tests an agent's configuration: the hook answers an event, the server lists its tools, and the
+//! agent, if it is found, lists the server.
 
+use std::env;
 use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
-use hashline_core::{Code, Error, Result};
+use anstream::adapter::strip_str;
+use hashline_core::{Cancel, Code, Error, Result};
 use serde_json::{Value, json};
 
-use super::agents::Plan;
+use super::agents::{Plan, SERVER};
 use super::shell::{self, command_line};
-use crate::args::SESSION_VARIABLE;
+use crate::after::process::{self, Ended, Limits};
+use crate::args::{SESSION_VARIABLE, SetupAgent};
 use crate::commands::hook::POLICY_VARIABLE;
 
+/// How long an agent's own check may take: it may start all servers of the user.
+const CHECK_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// The agents whose program prints what it has loaded, and what the output then contains.
+const CHECKS: &[(SetupAgent, &[&str], &str)] = &[
+    (SetupAgent::Claude, &["claude", "mcp", "list"], SERVER),
+    (SetupAgent::Codex, &["codex", "mcp", "list"], SERVER),
+    (SetupAgent::Gemini, &["gemini", "mcp", "list"], SERVER),
+    (SetupAgent::Opencode, &["opencode", "debug", "agent", "build"], "\"apply_hash\": true"),
+    (SetupAgent::Kilo, &["kilo", "mcp", "list"], SERVER),
+    (SetupAgent::Amp, &["amp", "mcp", "list"], SERVER),
+    (SetupAgent::Qwen, &["qwen", "mcp", "list"], SERVER),
+    (SetupAgent::Copilot, &["copilot", "mcp", "list"], SERVER),
+];
+
 /// Runs the tests, and returns a line for each.
-pub fn run(plan: &Plan, program: &str) -> Result<Vec<String>> {
+pub fn run(
+    plan: &Plan,
+    agent: SetupAgent,
+    program: &str,
+    directory: &Path,
+    cancel: &Cancel,
+) -> Result<Vec<String>> {
     let mut lines = Vec::new();
     if let Some((args, event)) = &plan.hook {
         let answer = answer(shell::command(&command_line(program, args)), &event.to_string())?;
@@ -32,7 +59,44 @@ pub fn run(plan: &Plan, program: &str) -> Result<Vec<String>> {
     if lines.is_empty() {
         lines.push("the plug-in is loaded when the agent starts".to_owned());
     }
+    lines.extend(checked(agent, directory, cancel));
     Ok(lines)
+}
+
+/// What the agent's own check shows, if the agent is found.
+fn checked(agent: SetupAgent, directory: &Path, cancel: &Cancel) -> Option<String> {
+    let (_, words, expected) = CHECKS.iter().find(|(of, ..)| *of == agent)?;
+    let (name, rest) = words.split_first()?;
+    let path = find(name)?.into_os_string().into_string().ok()?;
+    let arguments: Vec<String> =
+        std::iter::once(path).chain(rest.iter().map(|word| (*word).to_owned())).collect();
+    let limits = Limits { timeout: CHECK_TIMEOUT, cancel };
+    let (ended, output) = process::run(&arguments, directory, limits);
+    let output = strip_str(&output).to_string();
+    let line = |line: &str| line.trim().replace(char::is_control, " ");
+    let command = words.join(" ");
+    let seen = output.lines().find(|line| line.contains(expected));
+    Some(match (seen, ended) {
+        (Some(seen), _) => format!("`{command}` prints: {}", line(seen)),
+        (None, Ended::TimedOut) => {
+            format!("`{command}` did not end within {} seconds", CHECK_TIMEOUT.as_secs())
+        }
+        (None, Ended::Cancelled) => format!("`{command}` was interrupted"),
+        (None, Ended::NotStarted(cause)) => format!("`{command}` cannot be started: {cause}"),
+        (None, Ended::Succeeded | Ended::Failed(_)) => {
+            let last = output.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
+            format!("`{command}` does not list hashline. Its last line is: {}", line(last))
+        }
+    })
+}
+
+/// The path of a program on the `PATH`.
+pub fn find(name: &str) -> Option<PathBuf> {
+    let endings: &[&str] = if cfg!(windows) { &[".exe", ".cmd"] } else { &[""] };
+    let directories = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&directories)
+        .flat_map(|directory| endings.iter().map(move |end| directory.join(format!("{name}{end}"))))
+        .find(|path| path.is_file())
 }
 
 fn questions() -> String {

@@ -1,0 +1,108 @@
+//! What a person should know after a setup: which permission stops the agent's questions, and what
+//! the agent does not run.
+
+use std::path::Path;
+
+use hashline_core::host::read_start;
+use serde_json::Value;
+
+use super::agents::{self, Allow, Plan, Target};
+use super::change::{self, EditHook};
+use super::{hosts, json, name_of};
+use crate::args::SetupAgent;
+
+/// The longest file that is read.
+const LIMIT_BYTES: u64 = 16 << 20;
+
+/// The notes for an agent that was set up, as one works in `directory`.
+pub fn of(plan: &Plan, agent: SetupAgent, directory: &Path) -> Vec<String> {
+    let trust = || (agent == SetupAgent::Gemini).then(|| distrust(directory)).flatten();
+    let notes = [own_tools(agent), permission(plan), trust()].into_iter().flatten();
+    notes.chain(missed_hooks(plan)).collect()
+}
+
+/// The hooks of the user that do not run for the edit tool.
+fn missed_hooks(plan: &Plan) -> Vec<String> {
+    let found = |target: &Target| Some(plan.edit_hooks?.found(&target.document()));
+    let hooks = plan.targets.get(plan.settings).and_then(found).unwrap_or_default();
+    let note = |hook: EditHook| {
+        let EditHook { event, matcher, command, .. } = hook;
+        format!(
+            "your {event} hook on {matcher} ({command}) does not run for the tool `apply`. For a formatter, use --after. --extend-hooks adds the tool to the matcher: its event has the paths in `tool_input.operations`, not `tool_input.file_path`"
+        )
+    };
+    hooks.into_iter().map(note).collect()
+}
+
+/// That nothing blocks the agent's own tools.
+fn own_tools(agent: SetupAgent) -> Option<String> {
+    let host = hosts::of(agent)?;
+    let name = name_of(agent);
+    let why = if host.has_hooks { ", because its hooks are not supported yet" } else { "" };
+    Some(format!("the own tools and shell commands of {name} are not blocked{why}"))
+}
+
+/// Which permission lets the edit tool run without a question.
+fn permission(plan: &Plan) -> Option<String> {
+    let (keys, value) = match plan.allow {
+        Allow::Nothing => return None,
+        Allow::Dialog => {
+            return Some("to stop the questions, choose to always allow `apply`".to_owned());
+        }
+        Allow::Elements(keys, names) => (keys, names.join(", ")),
+        Allow::Value(keys, value) => (keys, value.to_owned()),
+        Allow::Truth(keys) => (keys, "true".to_owned()),
+    };
+    let file = plan.targets.get(plan.settings)?;
+    if change::put(&file.document(), &plan.allow.entries()).is_ok_and(|missing| missing.is_empty())
+    {
+        return None;
+    }
+    Some(format!(
+        "the agent may ask before each edit. To stop that, run the same command with --allow: it sets {} to {value} in {}",
+        keys.join(" → "),
+        file.path.display()
+    ))
+}
+
+/// That Gemini CLI does not trust the directory.
+fn distrust(directory: &Path) -> Option<String> {
+    let home = agents::home().ok()?.join(".gemini");
+    let settings = parsed(&home.join("settings.json"));
+    let is_off = settings["security"]["folderTrust"]["enabled"] == false;
+    let is_set = |name: &str, value: &str| std::env::var(name).is_ok_and(|given| given == value);
+    if is_off || is_set("GEMINI_CLI_TRUST_WORKSPACE", "true") {
+        return None;
+    }
+    let named = agents::variable_path("GEMINI_CLI_TRUSTED_FOLDERS_PATH");
+    let rules = parsed(&named.unwrap_or_else(|| home.join("trustedFolders.json")));
+    let directory = std::fs::canonicalize(directory).ok()?;
+    if is_trusted(&rules, &directory) {
+        return None;
+    }
+    Some(format!(
+        "Gemini CLI starts no server in a directory that it does not trust, such as {}. Start it there and trust the folder, or run /permissions trust",
+        directory.display()
+    ))
+}
+
+/// Whether the rule with the longest path that contains the directory trusts it.
+fn is_trusted(rules: &Value, directory: &Path) -> bool {
+    let rules = rules.as_object().into_iter().flatten().filter_map(|(path, rule)| {
+        let path = Path::new(path);
+        let (path, trusts) = match rule.as_str()? {
+            "TRUST_FOLDER" => (path, true),
+            "TRUST_PARENT" => (path.parent()?, true),
+            _ => (path, false),
+        };
+        let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        directory.starts_with(&path).then(|| (path.components().count(), trusts))
+    });
+    rules.max().is_some_and(|(_, trusts)| trusts)
+}
+
+/// A JSON file, with comments or without; null if it cannot be read.
+fn parsed(path: &Path) -> Value {
+    let bytes = read_start(path, LIMIT_BYTES).unwrap_or_default();
+    String::from_utf8(bytes).ok().and_then(|text| json::parsed(&text)).unwrap_or_default()
+}

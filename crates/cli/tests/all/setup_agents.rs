@@ -1,0 +1,353 @@
+//! `setup` of every agent: the files that it writes, permissions, hooks of the user, and `--list`.
+
+use std::fs;
+#[cfg(target_os = "linux")]
+use std::path::Path;
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::setup::{SETTINGS, command, run, set_up, value};
+use crate::support::{Answer, Project, answer, exists};
+
+/// The agents whose configuration is the same with and without plug-ins.
+const AGENTS: [&str; 20] = [
+    "claude", "codex", "cursor", "gemini", "vscode", "cline", "roo", "kilo", "windsurf", "zed",
+    "goose", "crush", "amp", "continue", "kiro", "qwen", "copilot", "junie", "droid", "warp",
+];
+
+/// The files that a setup has written, each after a line with its path.
+#[cfg(target_os = "linux")]
+fn written(project: &Project, files: &[&str]) -> String {
+    let program = env!("CARGO_BIN_EXE_hashline");
+    let file = |path: &&str| format!("--- {path}\n{}", project.content(path));
+    files.iter().map(file).collect::<String>().replace(program, "PROGRAM")
+}
+
+/// The paths in a diff of new files.
+#[cfg(target_os = "linux")]
+fn new_files<'d>(project: &Project, diff: &'d str) -> Vec<&'d str> {
+    let root = format!("+++ b/{}", project.path("").display());
+    let path = |line: &'d str| Some(line.strip_prefix(&root)?.trim_start_matches('/'));
+    diff.lines().filter_map(path).collect()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn each_agent_gets_the_files_that_its_page_documents() {
+    let mut all = String::new();
+    for agent in AGENTS {
+        for scope in ["--user", "--project"] {
+            let project = Project::new(&[]);
+            all += &format!("=== hashline setup {agent} {scope}\n");
+            let done = run(&project, &["setup", agent, scope]);
+            if done.code == Some(0) {
+                let files = new_files(&project, &done.stdout);
+                assert!(!files.is_empty(), "{done:?}");
+                all += &written(&project, &files);
+                set_up(&project, &[agent, scope, "--remove"]);
+                assert!(files.iter().all(|file| !exists(&project.path(file))), "{agent}");
+            } else {
+                all += &done.stderr;
+            }
+        }
+    }
+    // To accept a change, copy the file that is named here.
+    let seen = Path::new(env!("CARGO_TARGET_TMPDIR")).join("setup-agents.txt");
+    if all != include_str!("../setup/agents.txt") {
+        fs::write(&seen, &all).unwrap();
+        panic!("{} is not crates/cli/tests/setup/agents.txt", seen.display());
+    }
+}
+
+/// An agent with its file, the key of its servers, and what allows the edit tool: a place and a value.
+type AgentFile = (&'static str, &'static str, &'static str, Option<(&'static str, &'static str)>);
+
+const FILES: [AgentFile; 15] = [
+    ("vscode", ".config/Code/User/mcp.json", "/servers", None),
+    (
+        "cline",
+        ".cline/data/settings/cline_mcp_settings.json",
+        "/mcpServers",
+        Some(("/mcpServers/hashline/autoApprove", r#"["read","search","apply"]"#)),
+    ),
+    (
+        "roo",
+        ".config/Code/User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json",
+        "/mcpServers",
+        Some(("/mcpServers/hashline/alwaysAllow", r#"["read","search","apply"]"#)),
+    ),
+    ("kilo", ".config/kilo/kilo.json", "/mcp", Some(("/permission/hashline_apply", r#""allow""#))),
+    ("windsurf", ".codeium/windsurf/mcp_config.json", "/mcpServers", None),
+    (
+        "zed",
+        ".config/zed/settings.json",
+        "/context_servers",
+        Some(("/agent/tool_permissions/tools/mcp:hashline:apply/default", r#""allow""#)),
+    ),
+    (
+        "crush",
+        ".config/crush/crush.json",
+        "/mcp",
+        Some(("/permissions/allowed_tools", r#"["mcp_hashline_apply"]"#)),
+    ),
+    ("amp", ".config/amp/settings.jsonc", "/amp.mcpServers", None),
+    ("continue", ".continue/mcpServers/hashline.json", "/mcpServers", None),
+    (
+        "kiro",
+        ".kiro/settings/mcp.json",
+        "/mcpServers",
+        Some(("/mcpServers/hashline/autoApprove", r#"["read","search","apply"]"#)),
+    ),
+    ("qwen", ".qwen/settings.json", "/mcpServers", Some(("/mcpServers/hashline/trust", "true"))),
+    ("copilot", ".copilot/mcp-config.json", "/mcpServers", None),
+    ("junie", ".junie/mcp/mcp.json", "/mcpServers", None),
+    ("droid", ".factory/mcp.json", "/mcpServers", None),
+    ("warp", ".warp/.mcp.json", "/mcpServers", None),
+];
+
+/// A JSON file without its comments.
+fn without_comments(text: &str) -> Value {
+    let lines: Vec<_> = text.lines().map(|line| line.split(" //").next().unwrap()).collect();
+    serde_json::from_str(&lines.join("\n")).unwrap()
+}
+
+#[test]
+fn comments_and_other_servers_of_every_agent_stay() {
+    for (agent, file, keys, allowed) in FILES {
+        if !cfg!(target_os = "linux") && file.starts_with(".config") {
+            continue;
+        }
+        let key = keys.trim_start_matches('/');
+        let before = format!(
+            "{{\n\t\"a\": [1,2], // mine\n\t\"{key}\": {{ // these\n\t\t\"other\": {{\"command\": \"x\"}}\n\t}}\n}}\n"
+        );
+        let project = Project::new(&[(file, &before)]);
+        set_up(&project, &[agent]);
+        let after = project.content(file);
+        let kept = before.trim_end().trim_end_matches(['}', '\n', '\t']);
+        assert!(after.starts_with(kept), "{agent}: {after}");
+        let entry = without_comments(&after).pointer(&format!("{keys}/hashline")).cloned();
+        assert!(entry.unwrap().to_string().contains("mcp"), "{agent}: {after}");
+
+        let allowing = run(&project, &["setup", agent, "--allow"]);
+        match allowed {
+            None => {
+                assert_eq!(allowing.code, Some(2), "{agent}: {allowing:?}");
+                assert!(allowing.stderr.contains("Omit --allow"), "{agent}: {allowing:?}");
+            }
+            Some((at, expected)) => {
+                assert_eq!(allowing.code, Some(0), "{agent}: {allowing:?}");
+                let after = without_comments(&project.content(file));
+                let found = after.pointer(at).map(Value::to_string);
+                assert_eq!(found.as_deref(), Some(expected), "{agent}: {after}");
+                // A later run does not forbid it again, and has nothing to say about it.
+                let later = set_up(&project, &[agent]);
+                assert!(later.stderr.contains("no file was changed"), "{agent}: {later:?}");
+                assert!(!later.stderr.contains("--allow"), "{agent}: {later:?}");
+            }
+        }
+        set_up(&project, &[agent, "--remove"]);
+        assert_eq!(project.content(file), before, "{agent}");
+    }
+}
+
+#[test]
+fn the_permission_that_stops_the_questions_is_named_and_set_on_request() {
+    for (agent, file, named, at) in [
+        (
+            "claude",
+            SETTINGS,
+            "sets permissions → allow to mcp__hashline__apply",
+            "/permissions/allow/2",
+        ),
+        (
+            "gemini",
+            ".gemini/settings.json",
+            "sets mcpServers → hashline → trust to true",
+            "/mcpServers/hashline/trust",
+        ),
+    ] {
+        let project = Project::new(&[]);
+        let done = set_up(&project, &[agent]);
+        assert!(done.stderr.contains(named), "{done:?}");
+        assert_eq!(value(&project, file).pointer(at), None);
+        let allowing = set_up(&project, &[agent, "--allow"]);
+        assert!(value(&project, file).pointer(at).is_some(), "{}", project.content(file));
+        assert!(!allowing.stderr.contains("--allow"), "{allowing:?}");
+        set_up(&project, &[agent, "--remove"]);
+        assert!(!exists(&project.path(file)), "{agent}");
+    }
+    let codex = Project::new(&[]);
+    set_up(&codex, &["codex", "--allow"]);
+    let config = codex.content(".codex/config.toml");
+    assert!(
+        config.contains("args = [\"mcp\"]\ndefault_tools_approval_mode = \"approve\"\n"),
+        "{config}"
+    );
+    for agent in ["opencode", "pi"] {
+        let refused = run(&codex, &["setup", agent, "--allow"]);
+        assert_eq!(refused.code, Some(2), "{refused:?}");
+        assert!(refused.stderr.contains("needs no permission"), "{refused:?}");
+    }
+}
+
+#[test]
+fn hooks_of_the_user_on_edits_are_named_and_extended_on_request() {
+    let claude = r#"{
+  "hooks": {
+    "PostToolUse": [
+      // format
+      {"matcher": "Edit|Write", "hooks": [{"type": "command", "command": "prettier"}]},
+      {"matcher": "Bash", "hooks": [{"type": "command", "command": "log"}]},
+      {"matcher": "^(Write)$", "hooks": [{"type": "command", "command": "lint"}]},
+      {"matcher": "NotebookEdit", "hooks": [{"type": "command", "command": "nb"}]}
+    ]
+  }
+}
+"#;
+    let gemini = r#"{"hooks": {"AfterTool": [{"matcher": "replace|write_file", "hooks": [{"type": "command", "command": "prettier"}]}]}}
+"#;
+    let codex = "[[hooks.PostToolUse]]\nmatcher = \"apply_patch\" # format\n\n[[hooks.PostToolUse.hooks]]\ntype = \"command\"\ncommand = \"prettier\"\n";
+    for (agent, file, before, note, extended) in [
+        (
+            "claude",
+            SETTINGS,
+            claude,
+            "your PostToolUse hook on Edit|Write (prettier) does not run for the tool `apply`",
+            "{\"matcher\": \"Edit|Write|mcp__hashline__apply\", \"hooks\"",
+        ),
+        (
+            "gemini",
+            ".gemini/settings.json",
+            gemini,
+            "your AfterTool hook on replace|write_file (prettier)",
+            "\"replace|write_file|mcp_hashline_apply\"",
+        ),
+        (
+            "codex",
+            ".codex/config.toml",
+            codex,
+            "your PostToolUse hook on apply_patch (prettier)",
+            "matcher = \"apply_patch|mcp__hashline__apply\" # format\n",
+        ),
+    ] {
+        let project = Project::new(&[(file, before)]);
+        let done = set_up(&project, &[agent]);
+        assert!(done.stderr.contains(note), "{done:?}");
+        assert!(!done.stderr.contains("(log)") && !done.stderr.contains("(nb)"), "{done:?}");
+        assert!(!project.content(file).contains(extended), "{agent}");
+        let extending = set_up(&project, &[agent, "--extend-hooks"]);
+        assert!(project.content(file).contains(extended), "{}", project.content(file));
+        assert!(!extending.stderr.contains("does not run"), "{extending:?}");
+        let again = set_up(&project, &[agent, "--extend-hooks"]);
+        assert!(again.stderr.contains("no file was changed"), "{again:?}");
+        set_up(&project, &[agent, "--remove"]);
+        assert_eq!(project.content(file).trim_end(), before.trim_end(), "{agent}");
+    }
+    let refused = run(&Project::new(&[]), &["setup", "zed", "--extend-hooks"]);
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+}
+
+#[test]
+fn an_untrusted_directory_of_gemini_is_named() {
+    let note = "Gemini CLI starts no server in a directory that it does not trust";
+    let trusted = |path: &str, rule: &str| {
+        let project = Project::new(&[]);
+        let path = project.path(path);
+        project.write(
+            ".gemini/trustedFolders.json",
+            json!({path.to_str().unwrap(): rule}).to_string().as_bytes(),
+        );
+        !set_up(&project, &["gemini"]).stderr.contains(note)
+    };
+    assert!(trusted("", "TRUST_FOLDER"));
+    assert!(trusted("sub", "TRUST_PARENT"));
+    assert!(!trusted("sub", "TRUST_FOLDER"));
+    assert!(!trusted("", "DO_NOT_TRUST"));
+    let project = Project::new(&[]);
+    assert!(set_up(&project, &["gemini"]).stderr.contains(note));
+    let off = r#"{"security": {"folderTrust": {"enabled": false}}}"#;
+    let project = Project::new(&[(".gemini/settings.json", off)]);
+    assert!(!set_up(&project, &["gemini"]).stderr.contains(note));
+}
+
+const GOOSE: &str = ".config/goose/config.yaml";
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_yaml_file_with_other_entries_is_not_changed_and_the_entry_is_printed() {
+    let project = Project::new(&[]);
+    set_up(&project, &["goose"]);
+    let own = project.content(GOOSE);
+    let entry = own.strip_prefix("extensions:\n").unwrap();
+
+    let before = "# mine\nGOOSE_MODEL: x\nextensions:\n  developer:\n    enabled: true\n";
+    let project = Project::new(&[(GOOSE, before)]);
+    let refused = run(&project, &["setup", "goose"]);
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    let step = format!("By hand, add under `extensions:`, in place of an older entry:\n\n{entry}");
+    assert!(refused.stderr.contains(step.trim_end()), "{refused:?}");
+    assert_eq!(project.content(GOOSE), before);
+    assert!(set_up(&project, &["goose", "--remove"]).stderr.contains("no file was changed"));
+
+    let pasted = format!("{before}{entry}").replace('\n', "\r\n");
+    project.write(GOOSE, pasted.as_bytes());
+    assert!(set_up(&project, &["goose"]).stderr.contains("already set up"));
+    let refused = run(&project, &["setup", "goose", "--remove"]);
+    assert!(refused.stderr.contains("By hand, delete the entry `hashline`"), "{refused:?}");
+    assert_eq!(project.content(GOOSE), pasted);
+}
+
+/// A line of `--list`.
+fn listed(answer: &Answer, agent: &str) -> String {
+    let line = answer.stdout.lines().find(|line| line.starts_with(&format!("{agent} ")));
+    line.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn the_list_has_every_agent_and_what_is_found_and_set_up() {
+    let project = Project::new(&[(".kiro/x", ""), (".factory/mcp.json", "{")]);
+    set_up(&project, &["claude"]);
+    let list = run(&project, &["setup", "--list"]);
+    assert_eq!((list.code, list.stderr.as_str()), (Some(0), ""), "{list:?}");
+    assert_eq!(list.stdout.lines().count(), 23);
+    assert!(listed(&list, "claude").starts_with("claude found set up server and hook "));
+    assert!(listed(&list, "kiro").starts_with("kiro found - server "));
+    assert!(listed(&list, "droid").starts_with("droid found - server "));
+    assert!(listed(&list, "junie").starts_with("junie - - server "));
+    assert!(listed(&list, "pi").starts_with("pi - - plug-in "));
+    let rows: Vec<Value> =
+        serde_json::from_str(&run(&project, &["setup", "--list", "--json"]).stdout).unwrap();
+    let claude = rows.iter().find(|row| row["agent"] == "claude").unwrap();
+    assert_eq!((&claude["found"], &claude["isSetUp"]), (&json!(true), &json!(true)));
+    assert_eq!(run(&project, &["setup"]).code, Some(2));
+    assert_eq!(run(&project, &["setup", "claude", "--list"]).code, Some(2));
+}
+
+/// Runs `setup` where the agent is a shell script.
+#[cfg(unix)]
+fn with_script(agent: &str, script: &str) -> Answer {
+    use std::os::unix::fs::PermissionsExt;
+    let project = Project::new(&[]);
+    project.write(&format!("bin/{agent}"), format!("#!/bin/sh\n{script}\n").as_bytes());
+    let program = project.path(&format!("bin/{agent}"));
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut set_up = command(&project, &["setup", agent]);
+    set_up.env("PATH", format!("{}:/usr/bin:/bin", project.path("bin").display()));
+    let done = answer(set_up.stdin(Stdio::null()).output().unwrap());
+    assert_eq!(done.code, Some(0), "{done:?}");
+    done
+}
+
+#[cfg(unix)]
+#[test]
+fn the_agent_that_is_found_checks_its_configuration() {
+    let script = r#"[ "$*" = "mcp list" ] && printf 'Servers:\n\033[32m\342\227\213\033[0m hashline: x - Disabled\n'"#;
+    let done = with_script("gemini", script);
+    let seen = "`gemini mcp list` prints: \u{25cb} hashline: x - Disabled\n";
+    assert!(done.stderr.contains(seen), "{done:?}");
+    let done = with_script("qwen", "echo 'No servers.'; echo; exit 1");
+    let seen = "`qwen mcp list` does not list hashline. Its last line is: No servers.\n";
+    assert!(done.stderr.contains(seen), "{done:?}");
+}
