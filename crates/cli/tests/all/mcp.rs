@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use crate::support::Project;
+use crate::support::{Project, exists};
 use serde_json::{Value, json};
 
 /// A client that exchanges single messages.
@@ -767,10 +767,27 @@ fn regression_without_a_project_nothing_in_the_home_directory_is_touched() {
     {
         let mut client = start(directory, &[]);
         client.shake_hands(&json!({}));
-        for answer in [client.read("a.txt"), client.read(&format!("{home}/a.txt"))] {
+        let path = format!("{home}/new.txt");
+        let add = json!({"operations": [{"op": "add_file", "path": path, "content": "x"}]});
+        for answer in [
+            client.read("a.txt"),
+            client.read(&format!("{home}/a.txt")),
+            client.call("search", &json!({"query": "a"})),
+            client.call("apply", &add),
+        ] {
             assert!(answer.is_error && answer.text.contains(name), "{}", answer.text);
             assert!(answer.text.contains("`hashline mcp DIR`"), "{}", answer.text);
         }
+        assert!(!exists(&project.path("new.txt")));
+    }
+    if cfg!(unix) {
+        let mut command = project.command(&["mcp"]);
+        command.env("HOME", "/usr/someone").current_dir("/usr");
+        let mut client = Client::of(command);
+        client.shake_hands(&json!({}));
+        let answer = client.read("bin");
+        let name = "the directory of all homes";
+        assert!(answer.is_error && answer.text.contains(name), "{}", answer.text);
     }
     // Where the command line or the client names it, it is meant.
     let mut client = start("/", &[&home]);

@@ -32,23 +32,22 @@ pub async fn of_client(context: &RequestContext<RoleServer>) -> Vec<String> {
     Vec::new()
 }
 
-/// Refuses to work in the root of the file system or in the home directory, where clients start
-/// servers without a project: a patch could change any file of the user.
+/// Refuses to work in the root of the file system, in the home directory or in that of all homes,
+/// where clients start servers without a project: a patch could change any file of the user.
 pub fn check_working_directory() -> Result<()> {
     let cwd = std::env::current_dir().map_err(|cause| Error::io("find", ".", &cause))?;
-    let is_home = || std::env::home_dir().is_some_and(|home| is_same(&cwd, &home));
-    let what = match cwd.parent() {
+    let canonical = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let (here, home) = (canonical(&cwd), std::env::home_dir().map(|home| canonical(&home)));
+    let has_home = || home.as_deref().is_some_and(|home| home.starts_with(&here));
+    let is_top = || here.parent().is_some_and(|parent| parent.parent().is_none());
+    let what = match here.parent() {
         None => "the root of the file system",
-        Some(_) if is_home() => "the home directory",
+        Some(_) if home.as_deref() == Some(&here) => "the home directory",
+        Some(_) if is_top() && has_home() => "the directory of all homes",
         Some(_) => return Ok(()),
     };
     Err(Error::argument(format!(
         "no project is known: the server was started in {what} ({}), and the client names no roots. Start it in a project, or as `hashline mcp DIR`",
         cwd.display()
     )))
-}
-
-fn is_same(one: &Path, other: &Path) -> bool {
-    let canonical = |path: &Path| std::fs::canonicalize(path).ok();
-    canonical(one).is_some_and(|one| canonical(other) == Some(one))
 }
