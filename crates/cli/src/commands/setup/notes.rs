@@ -39,7 +39,7 @@ fn own_tools(agent: SetupAgent) -> Option<String> {
     let host = hosts::of(agent)?;
     let name = name_of(agent);
     let why = if host.has_hooks { ", because its hooks are not supported yet" } else { "" };
-    Some(format!("the own tools and shell commands of {name} are not blocked{why}"))
+    Some(format!("{name} may still use its own tools and shell commands on files{why}"))
 }
 
 /// Which permission lets the edit tool run without a question.

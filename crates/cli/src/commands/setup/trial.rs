@@ -20,12 +20,12 @@ use crate::commands::hook::POLICY_VARIABLE;
 /// How long an agent's own check may take: it may start all servers of the user.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The agents whose program prints what it has loaded, and what the output then contains.
+/// The agents whose program prints what it has loaded, and the word that it then prints.
 const CHECKS: &[(SetupAgent, &[&str], &str)] = &[
     (SetupAgent::Claude, &["claude", "mcp", "list"], SERVER),
     (SetupAgent::Codex, &["codex", "mcp", "list"], SERVER),
     (SetupAgent::Gemini, &["gemini", "mcp", "list"], SERVER),
-    (SetupAgent::Opencode, &["opencode", "debug", "agent", "build"], "\"apply_hash\": true"),
+    (SetupAgent::Opencode, &["opencode", "debug", "agent", "build"], "\"apply_hash\""),
     (SetupAgent::Kilo, &["kilo", "mcp", "list"], SERVER),
     (SetupAgent::Amp, &["amp", "mcp", "list"], SERVER),
     (SetupAgent::Qwen, &["qwen", "mcp", "list"], SERVER),
@@ -75,7 +75,10 @@ fn checked(agent: SetupAgent, directory: &Path, cancel: &Cancel) -> Option<Strin
     let output = strip_str(&output).to_string();
     let line = |line: &str| line.trim().replace(char::is_control, " ");
     let command = words.join(" ");
-    let seen = output.lines().find(|line| line.contains(expected));
+    let names_it = |line: &&str| {
+        line.split(|c: char| c.is_whitespace() || c == ':').any(|word| word == *expected)
+    };
+    let seen = output.lines().find(names_it);
     Some(match (seen, ended) {
         (Some(seen), _) => format!("`{command}` prints: {}", line(seen)),
         (None, Ended::TimedOut) => {
