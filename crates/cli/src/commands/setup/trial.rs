@@ -26,6 +26,7 @@ const CHECKS: &[(SetupAgent, &[&str], &str)] = &[
     (SetupAgent::Codex, &["codex", "mcp", "list"], SERVER),
     (SetupAgent::Gemini, &["gemini", "mcp", "list"], SERVER),
     (SetupAgent::Opencode, &["opencode", "debug", "agent", "build"], "\"apply_hash\""),
+    (SetupAgent::Cline, &["cline", "config", "mcp"], SERVER),
     (SetupAgent::Kilo, &["kilo", "mcp", "list"], SERVER),
     (SetupAgent::Amp, &["amp", "mcp", "list"], SERVER),
     (SetupAgent::Qwen, &["qwen", "mcp", "list"], SERVER),
