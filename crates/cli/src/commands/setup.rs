@@ -21,7 +21,7 @@ mod yaml;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use hashline_core::host::read_start;
+use hashline_core::host::{one_line, read_start};
 use hashline_core::{Code, Error, Outcome, Patch, PatchOptions, Result};
 use serde_json::{Value, json};
 
@@ -294,7 +294,17 @@ fn content(path: &str) -> Result<Option<String>> {
 }
 
 fn path_of_link(path: &str) -> Option<String> {
-    Some(std::fs::read_link(path).ok()?.display().to_string())
+    Some(shown(&std::fs::read_link(path).ok()?.to_string_lossy()))
+}
+
+/// The most characters of a foreign text in a message.
+const SHOWN_CHARS: usize = 300;
+
+/// A foreign text in a message: one line, not long, without control characters.
+fn shown(text: &str) -> String {
+    let end = text.char_indices().nth(SHOWN_CHARS).map_or(text.len(), |(at, _)| at);
+    let rest = if end < text.len() { "…" } else { "" };
+    one_line(&text[..end]).into_owned() + rest
 }
 
 fn text_of(path: PathBuf) -> Result<String> {

@@ -245,6 +245,15 @@ fn hooks_of_the_user_on_edits_are_named_and_extended_on_request() {
         set_up(&project, &[agent, "--remove"]);
         assert_eq!(project.content(file).trim_end(), before.trim_end(), "{agent}");
     }
+    // A text of a file cannot change the terminal, and is not long.
+    let command = format!("\\u001b[2J{}", "x".repeat(100_000));
+    let hostile = format!(
+        r#"{{"hooks": {{"Post\\u0007": [{{"matcher": "Edit", "hooks": [{{"command": "{command}"}}]}}, 1, {{"matcher": "Edit", "hooks": {{}}}}], "x": 3}}}}"#
+    );
+    let project = Project::new(&[(SETTINGS, &hostile)]);
+    let done = set_up(&project, &["claude"]);
+    assert!(done.stderr.contains(r"(\u{1b}[2Jxxx") && done.stderr.len() < 2_000, "{done:?}");
+    assert!(!done.stderr.contains(['\u{1b}', '\u{7}']), "{done:?}");
     let refused = run(&Project::new(&[]), &["setup", "zed", "--extend-hooks"]);
     assert_eq!(refused.code, Some(2), "{refused:?}");
 }
@@ -312,6 +321,11 @@ fn the_list_has_every_agent_and_what_is_found_and_set_up() {
     let list = run(&project, &["setup", "--list"]);
     assert_eq!((list.code, list.stderr.as_str()), (Some(0), ""), "{list:?}");
     assert_eq!(list.stdout.lines().count(), 23);
+    let page = include_str!("../../../../docs/agents.md");
+    for line in list.stdout.lines() {
+        let agent = line.split(' ').next().unwrap();
+        assert!(page.contains(&format!("`{agent}`")), "docs/agents.md does not name {agent}");
+    }
     assert!(listed(&list, "claude").starts_with("claude found set up server and hook "));
     assert!(listed(&list, "kiro").starts_with("kiro found - server "));
     assert!(listed(&list, "droid").starts_with("droid found - server "));

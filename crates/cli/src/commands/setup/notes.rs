@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::agents::{self, Allow, Plan, Target};
 use super::change::{self, EditHook};
-use super::{hosts, json, name_of};
+use super::{hosts, json, name_of, shown};
 use crate::args::SetupAgent;
 
 /// The longest file that is read.
@@ -26,7 +26,8 @@ fn missed_hooks(plan: &Plan) -> Vec<String> {
     let found = |target: &Target| Some(plan.edit_hooks?.found(&target.document()));
     let hooks = plan.targets.get(plan.settings).and_then(found).unwrap_or_default();
     let note = |hook: EditHook| {
-        let EditHook { event, matcher, command, .. } = hook;
+        let [event, matcher, command] =
+            [&hook.event, &hook.matcher, &hook.command].map(|text| shown(text));
         format!(
             "your {event} hook on {matcher} ({command}) does not run for the tool `apply`. For a formatter, use --after. --extend-hooks adds the tool to the matcher: its event has the paths in `tool_input.operations`, not `tool_input.file_path`"
         )

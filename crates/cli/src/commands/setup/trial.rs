@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::agents::{Plan, SERVER};
 use super::shell::{self, command_line};
+use super::shown;
 use crate::after::process::{self, Ended, Limits};
 use crate::args::{SESSION_VARIABLE, SetupAgent};
 use crate::commands::hook::POLICY_VARIABLE;
@@ -74,7 +75,7 @@ fn checked(agent: SetupAgent, directory: &Path, cancel: &Cancel) -> Option<Strin
     let limits = Limits { timeout: CHECK_TIMEOUT, cancel };
     let (ended, output) = process::run(&arguments, directory, limits);
     let output = strip_str(&output).to_string();
-    let line = |line: &str| line.trim().replace(char::is_control, " ");
+    let line = |line: &str| shown(line.trim());
     let command = words.join(" ");
     let names_it = |line: &&str| {
         line.split(|c: char| c.is_whitespace() || c == ':').any(|word| word == *expected)
