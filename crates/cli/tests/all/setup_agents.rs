@@ -11,6 +11,7 @@ use crate::setup::{SETTINGS, command, run, set_up, value};
 use crate::support::{Answer, Project, answer, exists};
 
 /// The agents whose configuration is the same with and without plug-ins.
+#[cfg(target_os = "linux")]
 const AGENTS: [&str; 20] = [
     "claude", "codex", "cursor", "gemini", "vscode", "cline", "roo", "kilo", "windsurf", "zed",
     "goose", "crush", "amp", "continue", "kiro", "qwen", "copilot", "junie", "droid", "warp",
@@ -20,8 +21,10 @@ const AGENTS: [&str; 20] = [
 #[cfg(target_os = "linux")]
 fn written(project: &Project, files: &[&str]) -> String {
     let program = env!("CARGO_BIN_EXE_hashline");
+    let directory = fs::canonicalize(project.path("")).unwrap().display().to_string();
     let file = |path: &&str| format!("--- {path}\n{}", project.content(path));
-    files.iter().map(file).collect::<String>().replace(program, "PROGRAM")
+    let all: String = files.iter().map(file).collect();
+    all.replace(program, "PROGRAM").replace(&directory, "PROJECT")
 }
 
 /// The paths in a diff of new files.
@@ -259,6 +262,19 @@ fn hooks_of_the_user_on_edits_are_named_and_extended_on_request() {
 }
 
 #[test]
+fn a_plug_in_that_does_the_same_is_named() {
+    for (plug_ins, is_named) in [
+        (r#"{"hashline@hashline": true}"#, true),
+        (r#"{"hashline@hashline": false, "other@hashline": true}"#, false),
+    ] {
+        let settings = format!(r#"{{"enabledPlugins": {plug_ins}}}"#);
+        let done = set_up(&Project::new(&[(SETTINGS, &settings)]), &["claude"]);
+        let command = "`claude plugin disable hashline@hashline`";
+        assert_eq!(done.stderr.contains(command), is_named, "{done:?}");
+    }
+}
+
+#[test]
 fn an_untrusted_directory_of_gemini_is_named() {
     let note = "Gemini CLI starts no server in a directory that it does not trust";
     let trusted = |path: &str, rule: &str| {
@@ -281,6 +297,7 @@ fn an_untrusted_directory_of_gemini_is_named() {
     assert!(!set_up(&project, &["gemini"]).stderr.contains(note));
 }
 
+#[cfg(target_os = "linux")]
 const GOOSE: &str = ".config/goose/config.yaml";
 
 #[cfg(target_os = "linux")]

@@ -7,6 +7,7 @@ use hashline_core::Result;
 use serde_json::{Value, json};
 
 use super::agents::{Allow, Format, Plan, SERVER, Target, home, key, server, variable_path};
+use super::text_of;
 use crate::args::SetupAgent;
 
 /// An agent, and its configuration of MCP servers.
@@ -224,7 +225,10 @@ impl Host {
         let format = if let Shape::Goose = self.shape { Format::Yaml } else { Format::Json };
         let entries = vec![key(self.keys, self.entry(program))];
         let targets = vec![Target { path, format, entries, edit_hooks: None }];
-        Ok(Some(Plan { targets, has_server: true, allow: self.allow, ..Plan::default() }))
+        let plan = Plan { targets, has_server: true, allow: self.allow, ..Plan::default() };
+        // Some of these agents start servers in the home directory, and name no roots.
+        let root = project.map(|project| text_of(project.to_owned())).transpose()?;
+        Ok(Some(plan.with_server_args(root.into_iter().collect())))
     }
 
     /// The directory of the agent.

@@ -17,8 +17,20 @@ const LIMIT_BYTES: u64 = 16 << 20;
 /// The notes for an agent that was set up, as one works in `directory`.
 pub fn of(plan: &Plan, agent: SetupAgent, directory: &Path) -> Vec<String> {
     let trust = || (agent == SetupAgent::Gemini).then(|| distrust(directory)).flatten();
-    let notes = [own_tools(agent), permission(plan), trust()].into_iter().flatten();
+    let plug_in = || (agent == SetupAgent::Claude).then(|| second_plug_in(plan)).flatten();
+    let notes = [own_tools(agent), permission(plan), trust(), plug_in()].into_iter().flatten();
     notes.chain(missed_hooks(plan)).collect()
+}
+
+/// That Claude Code also has the plug-in, and so every tool and hook twice.
+fn second_plug_in(plan: &Plan) -> Option<String> {
+    let settings = plan.targets.get(plan.settings)?.document();
+    let mut plug_ins = settings["enabledPlugins"].as_object()?.iter();
+    let (name, _) = plug_ins.find(|(name, on)| name.starts_with("hashline@") && **on == true)?;
+    Some(format!(
+        "Claude Code also has the plug-in {name}. Keep one of them: run `claude plugin disable {name}`, or this command with --remove",
+        name = shown(name)
+    ))
 }
 
 /// The hooks of the user that do not run for the edit tool.
@@ -40,7 +52,13 @@ fn own_tools(agent: SetupAgent) -> Option<String> {
     let host = hosts::of(agent)?;
     let name = name_of(agent);
     let why = if host.has_hooks { ", because its hooks are not supported yet" } else { "" };
-    Some(format!("{name} may still use its own tools and shell commands on files{why}"))
+    let remedy = match host.project_files {
+        [] => "add the directory of your project to `args`",
+        _ => "use --project",
+    };
+    Some(format!(
+        "{name} may still use its own tools and shell commands on files{why}. If it starts the server in the home directory, every call is refused: then {remedy}"
+    ))
 }
 
 /// Which permission lets the edit tool run without a question.
