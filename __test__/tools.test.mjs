@@ -661,7 +661,7 @@ test('the data of a call has exactly the fields of its type', () =>
     const ofSearch = {
       ...{ repairs, code, files: true, matchCount: true, filesSearched: true },
       ...{ binarySkipped: true, truncated: true, errors: true, warnings: true },
-      ...{ skipped: true, unmatchedGlobs: true, explanation: true, list: true },
+      ...{ skipped: true, unmatchedGlobs: true, explanation: true, list: true, noDefinition: true },
     }
     /** @type {Record<keyof ReadJsonData, boolean>} */
     const ofReadJson = {
@@ -682,9 +682,9 @@ test('the data of a call has exactly the fields of its type', () =>
     const calls = [
       [read, { path }, ofRead, ['code']],
       [read, gone, ofRead, []],
-      [search, { pattern: '1' }, ofSearch, ['code', 'explanation', 'list']],
-      [search, { pattern: 'f(x)' }, ofSearch, ['code', 'list']],
-      [search, { globs: ['*'] }, ofSearch, ['code', 'explanation']],
+      [search, { pattern: '1' }, ofSearch, ['code', 'explanation', 'list', 'noDefinition']],
+      [search, { pattern: 'f(x)' }, ofSearch, ['code', 'list', 'noDefinition']],
+      [search, { globs: ['*'] }, ofSearch, ['code', 'explanation', 'noDefinition']],
       [readJson, { path, max_lines: 4 }, ofReadJson, ['code']],
       [readJson, gone, ofReadJson, Object.keys(ofReadJson)],
       [applyJson, { operations: [value] }, ofApply, ['code', 'failures', 'remaps']],

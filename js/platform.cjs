@@ -96,15 +96,15 @@ function isClone() {
 function platformError(name, problem) {
   const wanted = platformPackage(name)
   const clone = isClone()
-  if (clone && problem === undefined) {
-    return new Error(`${PACKAGE} is not built for ${name} in this clone. Run ${BUILD}.`)
-  }
   if (!PLATFORMS.includes(name)) {
     const known = PLATFORMS.join(', ')
     const remedy = `use one of these, or build it in a clone: ${BUILD}`
     return new Error(
       `${PACKAGE} has no package for ${name}. It has packages for ${known}: ${remedy}.`,
     )
+  }
+  if (clone && problem === undefined) {
+    return new Error(`${PACKAGE} is not built for ${name} in this clone. Run ${BUILD}.`)
   }
   if (problem !== undefined) {
     const install = `npm install ${wanted}@${VERSION} --force, or build it from source`

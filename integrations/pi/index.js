@@ -27,7 +27,7 @@ import {
  * @import { Details } from './session.js'
  */
 
-/** pi has other tools beside these, so the name says what is applied. */
+/** pi has other tools besides these, so the name says what is applied. */
 const NAMES = { apply: 'apply_hash' }
 
 /** @param {ExtensionAPI} pi */

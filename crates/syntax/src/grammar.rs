@@ -63,7 +63,7 @@ impl Allowance {
         self.reports
     }
 
-    /// Whether the parser reported an error in the text, even if it gave up later.
+    /// Whether the parser reported an error in the text, even if it was stopped later.
     pub fn met_error(self) -> bool {
         self.met_error
     }

@@ -87,7 +87,7 @@ impl Source {
     }
 
     /// Parses an edited version of this text, reusing unchanged parts of the tree. If the parser
-    /// gives up because of errors that the edit brought into a text without errors, the result is a
+    /// is stopped because of errors that the edit brought into a text without errors, the result is a
     /// fault at the first edited line.
     pub fn reparse<'a>(
         &self,

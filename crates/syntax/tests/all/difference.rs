@@ -110,7 +110,7 @@ fn a_duplicate_key_is_an_error_if_it_is_new() {
 }
 
 #[test]
-fn a_parser_that_gives_up_in_an_edited_text_is_reported() {
+fn a_parser_that_is_stopped_in_an_edited_text_is_reported() {
     let before = GO.repeat(80_000 / GO.len());
     let old = parse("a.go", &before);
     assert!(old.is_clean());
@@ -118,6 +118,6 @@ fn a_parser_that_gives_up_in_an_edited_text_is_reported() {
     let mut after = before.clone();
     after.remove(at + "\"missing".len());
     let fault = old.reparse(&after, &budget()).map(|new| new.is_clean());
-    let fault = fault.expect_err("the parser gives up").expect("there is an error");
+    let fault = fault.expect_err("the parser is stopped").expect("there is an error");
     assert_eq!(fault.line as usize, before[..at].matches('\n').count() + 1);
 }
