@@ -350,6 +350,7 @@ fn the_list_has_every_agent_and_what_is_found_and_set_up() {
     assert!(listed(&list, "pi").starts_with("pi - - plug-in "));
     let rows: Vec<Value> =
         serde_json::from_str(&run(&project, &["setup", "--list", "--json"]).stdout).unwrap();
+    assert!(rows.iter().all(|row| row["file"].is_string()), "{rows:?}");
     let claude = rows.iter().find(|row| row["agent"] == "claude").unwrap();
     assert_eq!((&claude["found"], &claude["isSetUp"]), (&json!(true), &json!(true)));
     assert_eq!(run(&project, &["setup"]).code, Some(2));

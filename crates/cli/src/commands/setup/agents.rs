@@ -5,7 +5,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use hashline_core::host::read_start;
-use hashline_core::{Error, Result};
+use hashline_core::{Code, Error, Result};
 use serde_json::{Value, json};
 
 use super::change::EditHooks;
@@ -171,9 +171,14 @@ pub fn plan(agent: SetupAgent, project: Option<&Path>, program: &str) -> Result<
         SetupAgent::Opencode => opencode(project, program),
         SetupAgent::Pi => pi(project, program),
         SetupAgent::Omp => omp(project, program),
-        _ => return Ok(None),
+        other => return Err(unknown(other)),
     };
     plan.map(Some)
+}
+
+/// An agent that neither `hosts` nor this module has.
+fn unknown(agent: SetupAgent) -> Error {
+    Error::new(Code::Internal, format!("there is no configuration for {agent:?}"))
 }
 
 /// The program of an agent, and the directory that exists if it is installed.
@@ -188,7 +193,8 @@ pub fn presence(agent: SetupAgent) -> Result<(Option<&'static str>, PathBuf)> {
         SetupAgent::Opencode => ("opencode", opencode_directory()?),
         SetupAgent::Pi => ("pi", pi_directory(None, ".pi")?),
         SetupAgent::Omp => ("omp", pi_directory(None, ".omp")?),
-        _ => ("cursor", home()?.join(".cursor")),
+        SetupAgent::Cursor => ("cursor", home()?.join(".cursor")),
+        other => return Err(unknown(other)),
     };
     Ok((Some(program), directory))
 }

@@ -190,9 +190,10 @@ pub const HOSTS: &[Host] = &[
         has_hooks: true,
         ..host(SetupAgent::Copilot, Place(Home, ".copilot"), &["mcp-config.json"])
     },
-    // https://www.jetbrains.com/help/junie/model-context-protocol-mcp.html
+    // https://junie.jetbrains.com/docs/junie-cli-mcp-configuration.html
     Host {
         project_files: &[".junie/mcp/mcp.json"],
+        has_hooks: true,
         ..host(SetupAgent::Junie, Place(Home, ".junie"), &["mcp/mcp.json"])
     },
     // https://docs.factory.ai/cli/configuration/mcp
