@@ -1,14 +1,20 @@
 //! `setup` of every agent: the files that it writes, permissions, hooks of the user, and `--list`.
 
+#[cfg(unix)]
 use std::fs;
 #[cfg(target_os = "linux")]
 use std::path::Path;
+#[cfg(unix)]
 use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::setup::{SETTINGS, command, run, set_up, value};
-use crate::support::{Answer, Project, answer, exists};
+#[cfg(unix)]
+use crate::setup::command;
+use crate::setup::{SETTINGS, run, set_up, value};
+#[cfg(unix)]
+use crate::support::answer;
+use crate::support::{Answer, Project, exists};
 
 /// The agents whose configuration is the same with and without plug-ins.
 #[cfg(target_os = "linux")]
