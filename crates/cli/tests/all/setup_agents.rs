@@ -4,17 +4,12 @@
 use std::fs;
 #[cfg(target_os = "linux")]
 use std::path::Path;
-#[cfg(unix)]
 use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-#[cfg(unix)]
-use crate::setup::command;
-use crate::setup::{SETTINGS, run, set_up, value};
-#[cfg(unix)]
-use crate::support::answer;
-use crate::support::{Answer, Project, exists};
+use crate::setup::{SETTINGS, command, run, set_up, value};
+use crate::support::{Answer, Project, answer, exists};
 
 /// The agents whose configuration is the same with and without plug-ins.
 #[cfg(target_os = "linux")]
@@ -223,21 +218,21 @@ fn hooks_of_the_user_on_edits_are_named_and_extended_on_request() {
             "claude",
             SETTINGS,
             claude,
-            "your PostToolUse hook on Edit|Write (prettier) does not run for the tool `apply`",
+            "the PostToolUse hook on Edit|Write (prettier) in ",
             "{\"matcher\": \"Edit|Write|mcp__hashline__apply\", \"hooks\"",
         ),
         (
             "gemini",
             ".gemini/settings.json",
             gemini,
-            "your AfterTool hook on replace|write_file (prettier)",
+            "the AfterTool hook on replace|write_file (prettier)",
             "\"replace|write_file|mcp_hashline_apply\"",
         ),
         (
             "codex",
             ".codex/config.toml",
             codex,
-            "your PostToolUse hook on apply_patch (prettier)",
+            "the PostToolUse hook on apply_patch (prettier)",
             "matcher = \"apply_patch|mcp__hashline__apply\" # format\n",
         ),
     ] {
@@ -253,6 +248,21 @@ fn hooks_of_the_user_on_edits_are_named_and_extended_on_request() {
         assert!(again.stderr.contains("no file was changed"), "{again:?}");
         set_up(&project, &[agent, "--remove"]);
         assert_eq!(project.content(file).trim_end(), before.trim_end(), "{agent}");
+    }
+    // Also those of the project, each once.
+    let hook = |matcher: &str| json!({"hooks": {"PreToolUse": [{"matcher": matcher, "hooks": [{"command": "x"}]}]}});
+    let (local, own) = (hook("Write").to_string(), hook("Edit").to_string());
+    let project = Project::new(&[(SETTINGS, &own), ("p/.claude/settings.local.json", &local)]);
+    for (directory, expected) in
+        [("p", ["on Edit (x)", "on Write (x)"].as_slice()), ("", &["on Edit (x)"])]
+    {
+        let mut claude = command(&project, &["setup", "claude"]);
+        let output = claude.current_dir(project.path(directory)).stdin(Stdio::null()).output();
+        let done = answer(output.unwrap());
+        assert!(expected.iter().all(|note| done.stderr.contains(note)), "{done:?}");
+        assert_eq!(done.stderr.matches("does not run").count(), expected.len(), "{done:?}");
+        let by_hand = done.stderr.matches("Or add mcp__hashline__apply to the matcher").count();
+        assert_eq!(by_hand, expected.len() - 1, "{done:?}");
     }
     // A text of a file cannot change the terminal, and is not long.
     let command = format!("\\u001b[2J{}", "x".repeat(100_000));

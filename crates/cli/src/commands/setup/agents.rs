@@ -29,9 +29,16 @@ pub struct Target {
 impl Target {
     /// The values in the file, for notes; null if it cannot be read.
     pub fn document(&self) -> Value {
-        let text = read_start(&self.path, SETTINGS_LIMIT_BYTES).unwrap_or_default();
+        self.format.document(&self.path)
+    }
+}
+
+impl Format {
+    /// The values in a file of this format; null if it cannot be read.
+    pub fn document(self, path: &Path) -> Value {
+        let text = read_start(path, SETTINGS_LIMIT_BYTES).unwrap_or_default();
         let text = String::from_utf8(text).unwrap_or_default();
-        let document = match self.format {
+        let document = match self {
             Format::Json => super::json::parsed(&text),
             Format::Toml => toml::parsed(&text),
             Format::Yaml => None,
@@ -233,6 +240,7 @@ fn claude(project: Option<&Path>, program: &str) -> Result<Plan> {
         edit_hooks: Some(EditHooks {
             tools: &["Edit", "MultiEdit", "Write"],
             ours: "mcp__hashline__apply",
+            project_files: &[".claude/settings.json", ".claude/settings.local.json"],
         }),
         settings: 1,
         ..Plan::default()
@@ -260,6 +268,7 @@ fn codex(project: Option<&Path>, program: &str) -> Result<Plan> {
         edit_hooks: Some(EditHooks {
             tools: &["apply_patch", "Edit", "Write"],
             ours: "mcp__hashline__apply",
+            project_files: &[".codex/config.toml"],
         }),
         ..Plan::default()
     })
@@ -306,6 +315,7 @@ fn gemini(project: Option<&Path>, program: &str) -> Result<Plan> {
         edit_hooks: Some(EditHooks {
             tools: &["replace", "write_file"],
             ours: "mcp_hashline_apply",
+            project_files: &[".gemini/settings.json"],
         }),
         ..Plan::default()
     })

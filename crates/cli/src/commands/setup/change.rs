@@ -41,6 +41,8 @@ pub struct EditHooks {
     pub tools: &'static [&'static str],
     /// The agent's name of the edit tool of hashline.
     pub ours: &'static str,
+    /// The files of a project that may have hooks.
+    pub project_files: &'static [&'static str],
 }
 
 /// A matcher of such hooks, and the command of the first.

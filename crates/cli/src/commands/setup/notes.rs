@@ -6,7 +6,7 @@ use std::path::Path;
 use hashline_core::host::read_start;
 use serde_json::Value;
 
-use super::agents::{self, Allow, Plan, Target};
+use super::agents::{self, Allow, Plan};
 use super::change::{self, EditHook};
 use super::{hosts, json, name_of, shown};
 use crate::args::SetupAgent;
@@ -19,7 +19,7 @@ pub fn of(plan: &Plan, agent: SetupAgent, directory: &Path) -> Vec<String> {
     let trust = || (agent == SetupAgent::Gemini).then(|| distrust(directory)).flatten();
     let plug_in = || (agent == SetupAgent::Claude).then(|| second_plug_in(plan)).flatten();
     let notes = [own_tools(agent), permission(plan), trust(), plug_in()].into_iter().flatten();
-    notes.chain(missed_hooks(plan)).collect()
+    notes.chain(missed_hooks(plan, directory)).collect()
 }
 
 /// That Claude Code also has the plug-in, and so every tool and hook twice.
@@ -33,18 +33,32 @@ fn second_plug_in(plan: &Plan) -> Option<String> {
     ))
 }
 
-/// The hooks of the user that do not run for the edit tool.
-fn missed_hooks(plan: &Plan) -> Vec<String> {
-    let found = |target: &Target| Some(plan.edit_hooks?.found(&target.document()));
-    let hooks = plan.targets.get(plan.settings).and_then(found).unwrap_or_default();
-    let note = |hook: EditHook| {
-        let [event, matcher, command] =
-            [&hook.event, &hook.matcher, &hook.command].map(|text| shown(text));
+/// The hooks of the user that do not run for the edit tool, also those of the project.
+fn missed_hooks(plan: &Plan, directory: &Path) -> Vec<String> {
+    let (Some(kind), Some(target)) = (plan.edit_hooks, plan.targets.get(plan.settings)) else {
+        return Vec::new();
+    };
+    let canonical = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let own = canonical(&target.path);
+    let others = kind.project_files.iter().map(|file| canonical(&directory.join(file)));
+    let others = others.filter(|path| *path != own).map(|path| {
+        let remedy = format!("Or add {} to the matcher", kind.ours);
+        (path, remedy)
+    });
+    let extend = "--extend-hooks adds the tool to the matcher".to_owned();
+    let note = |path: &Path, hook: &EditHook, remedy: &str| {
+        let [path, event, matcher, command] =
+            [&*path.to_string_lossy(), &hook.event, &hook.matcher, &hook.command].map(shown);
         format!(
-            "your {event} hook on {matcher} ({command}) does not run for the tool `apply`. For a formatter, use --after. --extend-hooks adds the tool to the matcher: its event has the paths in `tool_input.operations`, not `tool_input.file_path`"
+            "the {event} hook on {matcher} ({command}) in {path} does not run for the tool `apply`. For a formatter, use --after. {remedy}: its event has the paths in `tool_input.operations`, not `tool_input.file_path`"
         )
     };
-    hooks.into_iter().map(note).collect()
+    let mut notes = Vec::new();
+    for (path, remedy) in std::iter::once((own.clone(), extend)).chain(others) {
+        let found = kind.found(&target.format.document(&path));
+        notes.extend(found.iter().map(|hook| note(&path, hook, &remedy)));
+    }
+    notes
 }
 
 /// That nothing blocks the agent's own tools.
