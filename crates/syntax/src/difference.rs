@@ -55,7 +55,7 @@ fn new_error(before: &Source, after: &Source, meter: &Meter<'_>) -> Option<Fault
     for (error, _) in &old {
         *known.entry(error).or_default() += 1;
     }
-    // An error inside the edited text may only look different.
+    // An error inside the edited text may only be described differently.
     let edit = edit_between((&before.text, &before.rows), (&after.text, &after.rows));
     let mut gone = old.iter().filter(|(_, at)| (edit.start_byte..=edit.old_end_byte).contains(at));
     let is_new = |(error, _): &&(Error, usize)| match known.get_mut(error) {
