@@ -1,5 +1,5 @@
-// opencode plug-in: reads, searches and edits files by line anchors. `read` and `grep` replace
-// opencode's own tools, `apply_hash` replaces `edit`, `write` and `apply_patch`.
+// opencode plug-in: reads, searches and edits files by line anchors. The tools have the names of
+// opencode's own, because its terminal draws a call, and its permission rules apply, by the name.
 
 import { mkdirSync } from 'node:fs'
 import { isAbsolute, join, relative, resolve } from 'node:path'
@@ -7,9 +7,10 @@ import { tool } from '@opencode-ai/plugin'
 import { HashSession } from 'hashline-native'
 import { annotation, guard, hashTools, remember, toZodShape } from 'hashline-native/tools'
 import { outputDirectory } from './output.js'
-import { giveEditPermission, mayReadAll } from './permissions.js'
-import { isAboutPlans, plansDirectory, rulesOfPlan } from './plans.js'
+import { mayReadAll } from './permissions.js'
+import { isAboutPlans, plansDirectory } from './plans.js'
 import { policyFor } from './policy.js'
+import { addFilePath, diffOf, metadataOf, withFilePath, withPath } from './screen.js'
 
 /**
  * @import { Plugin, PluginInput, ToolContext, ToolDefinition } from '@opencode-ai/plugin'
@@ -19,42 +20,60 @@ import { policyFor } from './policy.js'
  * @typedef {ReadData | SearchData | ApplyData} Data of a result, by its tool
  */
 
-// `grep`, because agents of opencode may be restricted to that tool and a few others.
-const NAMES = { read: 'read', search: 'grep', apply: 'apply_hash' }
+const NAMES = { read: 'read', search: 'grep', apply: 'edit' }
+/** The names with the edit tool that opencode offers to models of GPT, in place of `edit`. */
+const NAMES_FOR_GPT = { ...NAMES, apply: 'apply_patch' }
+const EDIT_TOOLS = [NAMES.apply, NAMES_FOR_GPT.apply]
+const OWN = [NAMES.read, NAMES.search, ...EDIT_TOOLS]
+/** A tool of opencode that writes whole files. */
+const WRITE = 'write'
 
 /** @type {Plugin} */
 const server = async (input, options = {}) => {
   const sessions = new Sessions(input)
   const isAnnotating = options.annotate ?? options.guard !== false
   const describing = hashTools(new HashSession(), { names: NAMES })
-  const define = (/** @type {keyof typeof describing} */ kind) =>
-    definition(kind, describing[kind], (context, args) => sessions.of(context.sessionID, args))
+  const forGpt = hashTools(new HashSession(), { names: NAMES_FOR_GPT })
+  const define = (/** @type {HashTool} */ described, /** @type {typeof NAMES} */ names) =>
+    definition(described, names, (context, args) => sessions.of(context.sessionID, args))
   return {
     tool: {
-      [NAMES.read]: define('read'),
-      [NAMES.search]: define('search'),
-      [NAMES.apply]: define('apply'),
+      [NAMES.read]: define(describing.read, NAMES),
+      [NAMES.search]: define(describing.search, NAMES),
+      [NAMES.apply]: define(describing.apply, NAMES),
+      [NAMES_FOR_GPT.apply]: define(forGpt.apply, NAMES_FOR_GPT),
     },
     config: async (config) => {
       sessions.mayReadAll = mayReadAll(config)
-      giveEditPermission(config, NAMES.apply, rulesOfPlan(input.worktree, sessions.plans))
     },
     event: async ({ event }) => sessions.hear(event),
-    'experimental.chat.system.transform': async (_, { system }) => {
+    // A permission would hide it together with `edit`.
+    'chat.message': async (_, { message }) => {
+      message.tools = { ...message.tools, [WRITE]: false }
+    },
+    'chat.params': async ({ sessionID, model }) => {
+      sessions.names.set(sessionID, isGpt(model.api?.id ?? model.id) ? NAMES_FOR_GPT : NAMES)
+    },
+    'experimental.chat.system.transform': async ({ model }, { system }) => {
+      const tools = isGpt(model?.api?.id ?? '') ? forGpt : describing
       system.push(
-        Object.values(describing)
+        Object.values(tools)
           .flatMap(({ guidelines }) => guidelines)
           .join('\n'),
       )
     },
-    'tool.execute.before': async ({ tool, callID }, { args }) => {
+    'tool.execute.before': async ({ tool, sessionID, callID }, { args }) => {
+      const names = sessions.names.get(sessionID) ?? NAMES
+      // A message that opencode made itself, such as after a summary, offers it.
+      if (tool === WRITE) throw new Error(`${WRITE} is not available. Use ${names.apply}.`)
+      if (tool === NAMES.read || EDIT_TOOLS.includes(tool)) addFilePath(args)
       if (tool !== 'bash') return
       if (options.guard !== false) {
         if (typeof args.command !== 'string')
           throw new Error('Blocked: the command is not a string.')
         const given = /** @type {CommandPolicy | undefined} */ (options.guard)
         const policy = policyFor(sessions.options, startOf(args, sessions.options.cwd), given)
-        const reason = guard(args.command, { names: NAMES, policy })
+        const reason = guard(args.command, { names, policy })
         if (reason !== undefined) throw new Error(reason)
       }
       sessions.begin(callID)
@@ -77,54 +96,65 @@ const server = async (input, options = {}) => {
 const startOf = ({ workdir }, cwd) => (typeof workdir === 'string' ? resolve(cwd, workdir) : cwd)
 
 /**
- * @param {'read' | 'search' | 'apply'} kind
+ * Whether opencode offers a model `apply_patch` in place of `edit` and `write`: its own rule.
+ * @param {string} model
+ */
+const isGpt = (model) =>
+  model.includes('gpt-') && !model.includes('oss') && !model.includes('gpt-4')
+
+/**
  * @param {HashTool} described
+ * @param {typeof NAMES} names of the tools, as the model knows them
  * @param {(context: ToolContext, args: Record<string, any>) => Promise<HashSession>} sessionOf
  * @returns {ToolDefinition}
  */
-function definition(kind, described, sessionOf) {
+function definition(described, names, sessionOf) {
+  const { name } = described
+  const toolOver = (/** @type {HashSession} */ session) => {
+    // Full answers, because `remember` has to find the lines in them.
+    const tools = Object.values(hashTools(session, { names, answer: 'region' }))
+    return /** @type {HashTool} */ (tools.find((tool) => tool.name === name))
+  }
+  const offered = withFilePath(described)
   return tool({
-    description: described.description,
-    args: toZodShape(tool.schema, described),
+    description: offered.description,
+    args: toZodShape(tool.schema, offered),
     /** @param {Record<string, any>} args */
     async execute(args, context) {
-      const session = await sessionOf(context, args)
+      const session = await sessionOf(context, withPath(args))
       const signal = context.abort
-      const own = toolOver(session, kind)
+      const own = toolOver(session)
+      const given = withPath(args)
       // Lines that the user might deny must not count as shown, so a copy of the session previews
       // them.
-      const probe = toolOver(session.fork(), kind)
-      if (kind === 'apply') {
-        const preview = await probe.execute(args, { signal, dryRun: true })
+      const probe = toolOver(session.fork())
+      if (name === names.apply) {
+        const preview = await probe.execute(given, { signal, dryRun: true })
         if (preview.isError) {
           // A refusal shows lines of files, so it needs the permission to read.
-          await ask(context, NAMES.read, pathsOf(context, preview))
-          return shown(own, args, await own.execute(args, { signal, dryRun: true }))
+          await ask(context, names.read, pathsOf(context, preview))
+          return shown(own, given, await own.execute(given, { signal, dryRun: true }), context)
         }
         await askToEdit(context, preview)
       }
-      if (kind === 'search') await ask(context, own.name, [args.pattern])
-      if (kind === 'read') {
+      if (name === names.search) await ask(context, name, [args.pattern])
+      if (name === names.read) {
         // A model may write a path in several forms: only the result has the files.
-        const preview = await probe.execute(args, { signal })
-        await ask(context, own.name, pathsOf(context, preview))
+        const preview = await probe.execute(given, { signal })
+        await ask(context, name, pathsOf(context, preview))
       }
-      return shown(own, args, await own.execute(args, { signal }))
+      return shown(own, given, await own.execute(given, { signal }), context)
     },
   })
 }
 
-/**
- * Full answers, because `remember` has to find the lines in them.
- * @param {HashSession} session @param {'read' | 'search' | 'apply'} kind
- */
-const toolOver = (session, kind) => hashTools(session, { names: NAMES, answer: 'region' })[kind]
-
 /** @param {ToolContext} context @param {ToolResult} preview */
 async function askToEdit(context, preview) {
-  const paths = pathsOf(context, preview)
-  const metadata = { filepath: paths.join(', '), diff: preview.diff ?? '' }
-  await ask(context, NAMES.apply, paths, metadata)
+  // The terminal shows paths from its directory, rules have them from the worktree.
+  const { directory } = context
+  const shown = pathsOf({ ...context, worktree: directory }, preview)
+  const metadata = { filepath: shown.join(', '), diff: diffOf(preview) }
+  await ask(context, 'edit', pathsOf(context, preview), metadata)
 }
 
 /**
@@ -158,16 +188,19 @@ function pathsOf({ directory, worktree }, { structured }) {
  * @param {HashTool} own
  * @param {unknown} args
  * @param {ToolResult<Data>} result
+ * @param {ToolContext} context
  */
-function shown(own, args, { text, summary, images, diff, structured, isError }) {
+function shown(own, args, result, context) {
+  const { text, summary, images, structured, isError } = result
+  // The interface draws only errors as failed.
+  if (isError) throw new Error(text)
   return {
     title: summary || own.callTitle(args),
     output: text,
     metadata: {
       // opencode cuts long results itself, unless they are marked as truncated.
       truncated: 'truncated' in structured && structured.truncated === true,
-      ...(diff !== undefined && { diff }),
-      ...(isError && { error: structured.code }),
+      ...metadataOf(result, context),
     },
     attachments: images.map(({ path, mimeType, data }) => ({
       type: /** @type {const} */ ('file'),
@@ -193,6 +226,8 @@ class Sessions {
     /** @type {Map<string, Promise<HashSession>>} */
     this.sessions = new Map()
     this.mayReadAll = false
+    /** The names of the tools, by the conversation. @type {Map<string, typeof NAMES>} */
+    this.names = new Map()
     /** When the commands that are running began. @type {Map<string, number>} */
     this.begun = new Map()
   }
@@ -253,9 +288,11 @@ class Sessions {
     const session = new HashSession(options)
     const { data = [] } = await this.client.session.messages({ path: { id } })
     for (const part of data.flatMap(({ parts }) => parts)) {
-      if (part.type !== 'tool' || part.state.status !== 'completed') continue
-      const { input, output } = part.state
-      if (Object.values(NAMES).includes(part.tool)) remember(session, part.tool, input, output)
+      if (part.type !== 'tool') continue
+      const { input } = part.state
+      const output = outputOf(part.state)
+      if (output === undefined) continue
+      if (OWN.includes(part.tool)) remember(session, part.tool, withPath(input), output)
       // The lines that were appended have headers, which name their files.
       if (part.tool === 'bash') session.observe(output)
     }
@@ -266,8 +303,15 @@ class Sessions {
   hear({ type, properties }) {
     if (type !== 'session.deleted') return
     const { id } = properties.info
+    this.names.delete(id)
     for (const key of [id, `${id} plans`]) this.sessions.delete(key)
   }
 }
+
+/**
+ * What a call showed to the model; undefined if it has not ended.
+ * @param {{ status: string, output?: string, error?: string }} state
+ */
+const outputOf = ({ status, output, error }) => (status === 'completed' ? output : error)
 
 export default { id: 'opencode-hashline', server }

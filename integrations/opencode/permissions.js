@@ -1,47 +1,5 @@
-// Edit permissions in opencode's terms: its own editing tools are hidden, and their permissions
-// apply to `apply_hash`, globally and for each agent.
-
-/** The permission of opencode's editing tools. */
-const EDIT = 'edit'
-/** The names of these tools in old configurations. */
-const OLD_NAMES = ['edit', 'write', 'patch', 'multiedit']
-
-/**
- * Hides opencode's editing tools by denying their permission, and gives their former permission to
- * `apply`, unless `apply` has its own.
- * @param {Record<string, any>} config
- * @param {string} apply the name of the editing tool of this plug-in
- * @param {Record<string, string>} ofPlan what the agent `plan` may edit by default
- */
-export function giveEditPermission(config, apply, ofPlan) {
-  config.permission = { ...moved(config, apply), [EDIT]: 'deny' }
-  const { plan, ...others } = config.agent ?? {}
-  const permission = { [apply]: ofPlan, ...moved(plan ?? {}, apply) }
-  config.agent = { ...others, plan: { ...plan, permission } }
-  for (const agents of [config.agent, config.mode ?? {}]) {
-    for (const agent of Object.values(agents)) {
-      const permission = moved(agent, apply)
-      // A later rule for everything would show the tools again.
-      if (Object.keys(permission).length > 0) agent.permission = { ...permission, [EDIT]: 'deny' }
-    }
-  }
-}
-
-/**
- * The permissions of a configuration or an agent, with `apply` at the position of `edit`, because
- * the last matching rule applies.
- * @param {{ permission?: any, tools?: Record<string, boolean> }} of
- * @param {string} apply
- * @returns {Record<string, unknown>}
- */
-function moved({ permission, tools = {} }, apply) {
-  const given = typeof permission === 'string' ? { '*': permission } : (permission ?? {})
-  const isForbidden = OLD_NAMES.some((name) => tools[name] === false)
-  const all = isForbidden && !(EDIT in given) ? { [EDIT]: 'deny', ...given } : given
-  const entries = Object.entries(all)
-  if (apply in all) return Object.fromEntries(entries.filter(([name]) => name !== EDIT))
-  return Object.fromEntries(entries.map(([name, rule]) => [name === EDIT ? apply : name, rule]))
-}
+// What a configuration of opencode permits. Its rules for `edit` apply to the edit tool of this
+// plug-in, which has that name.
 
 /**
  * Whether every agent may read every file without a question, as far as the configuration says.

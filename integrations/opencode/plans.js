@@ -1,26 +1,11 @@
-// Where opencode's agent `plan` writes its plans: in the worktree, or without a repository in a
-// directory of the user that all projects share.
+// Where opencode's agent `plan` writes its plans without a repository: in a directory of the user
+// that all projects share. With one it writes them in the worktree.
 
 import { isAbsolute, join, relative } from 'node:path'
 import { dataDirectory } from './output.js'
 
-/** The plans of a worktree, as a path for opencode's permission rules. */
-const OF_WORKTREE = join('.opencode', 'plans', '*.md')
-
 /** The directory of plans outside of worktrees, which opencode's interface does not provide. */
 export const plansDirectory = (env = process.env) => join(dataDirectory(env), 'plans')
-
-/**
- * What the agent `plan` may edit by default: its plans. opencode's own rule names only `edit`.
- * @param {string} worktree
- * @param {string} plans
- * @returns {Record<string, 'allow' | 'deny'>}
- */
-export const rulesOfPlan = (worktree, plans) => ({
-  '*': 'deny',
-  [OF_WORKTREE]: 'allow',
-  [relative(worktree, join(plans, '*.md'))]: 'allow',
-})
 
 /**
  * Whether a call names only plans outside of the worktree.

@@ -10,8 +10,10 @@ import { finished, withMess } from '../../__test__/support.mjs'
 import { call, startModelServer } from '../../scripts/modelServer.mjs'
 import { placePlugin, skipWithout } from '../../scripts/packages.mjs'
 import { installPlugin } from '../../scripts/plugins.mjs'
+import { skipWithoutScreen, withScreen } from '../stage.mjs'
 
 /** @import { Step, Turn } from '../../scripts/modelServer.mjs' */
+/** @import { Screen } from '../stage.mjs' */
 
 const FOLDER = dirname(fileURLToPath(import.meta.url))
 const AGENT = join(FOLDER, 'agent')
@@ -31,24 +33,27 @@ function anchorOf(shown, text) {
 
 /** @param {string} anchor @param {string} text */
 const setLine = (anchor, text) =>
-  call('apply_hash', { operations: [{ op: 'set_line', path: 'greet.js', anchor, text }] })
+  call('edit', { operations: [{ op: 'set_line', path: 'greet.js', anchor, text }] })
+
+/** Reads the terminal of opencode. @typedef {(body: (screen: Screen) => Promise<void>) => Promise<void>} InTerminal */
 
 /**
  * Runs opencode in a directory of its own, isolated from the user's configuration.
  * @param {Step[]} steps
- * @param {(dir: string, run: (...args: string[]) => Promise<string>, turns: Turn[]) => Promise<void>} body
+ * @param {(dir: string, run: (...args: string[]) => Promise<string>, turns: Turn[], screen: InTerminal) => Promise<void>} body
  * @param {object} [config]
  * @param {string} [place] the path of the plug-in
+ * @param {string} [model]
  */
-const withAgent = (steps, body, config = {}, place = '') =>
+const withAgent = (steps, body, config = {}, place = '', model = 'model') =>
   withMess({ 'work/greet.js': SOURCE, 'work/dot.png': PNG }, async (dir, stateDir) => {
     const server = await startModelServer(steps)
     const plugin = place || join(placePlugin(FOLDER, AGENT), 'index.js')
     const settings = {
       $schema: 'https://opencode.ai/config.json',
       plugin: [pathToFileURL(plugin).href],
-      model: 'scripted/model',
-      small_model: 'scripted/model',
+      model: `scripted/${model}`,
+      small_model: `scripted/${model}`,
       autoupdate: false,
       share: 'disabled',
       provider: {
@@ -56,8 +61,8 @@ const withAgent = (steps, body, config = {}, place = '') =>
           npm: '@ai-sdk/openai-compatible',
           options: { baseURL: `${server.url}/v1`, apiKey: 'none' },
           models: {
-            model: {
-              name: 'model',
+            [model]: {
+              name: model,
               tool_call: true,
               modalities: { input: ['text', 'image'], output: ['text'] },
               limit: { context: 200_000, output: 8192 },
@@ -91,7 +96,14 @@ const withAgent = (steps, body, config = {}, place = '') =>
             stdio: ['ignore', 'pipe', 'pipe'],
           }),
         )
-      await body(join(dir, 'work'), run, server.turns)
+      /** @type {InTerminal} */
+      const inTerminal = (read) =>
+        withScreen(
+          [PROGRAM, '--prompt', 'Say Hi.'],
+          { cwd: join(dir, 'work'), env: { ...env, TERM: 'xterm-256color', LANG: 'C.UTF-8' } },
+          read,
+        )
+      await body(join(dir, 'work'), run, server.turns, inTerminal)
       assert.deepEqual(server.faults, [])
     } finally {
       server.close()
@@ -111,14 +123,14 @@ test('reads, is blocked in the shell, is refused, edits; continues in another pr
   const steps = [
     ({ tools, system }) => {
       const names = tools.map(({ name }) => name)
-      for (const name of ['read', 'grep', 'apply_hash', 'bash'])
+      for (const name of ['read', 'grep', 'edit', 'bash'])
         assert.ok(names.includes(name), `${names}`)
-      for (const name of ['edit', 'write', 'apply_patch']) assert.ok(!names.includes(name), name)
+      for (const name of ['write', 'apply_patch']) assert.ok(!names.includes(name), name)
       assert.match(
         tools.find(({ name }) => name === 'read')?.description ?? '',
         /where \d+\w\w is its anchor/,
       )
-      assert.match(system, /Change files with apply_hash alone/)
+      assert.match(system, /Change files with edit alone/)
       return call('read', { path: 'greet.js', more_paths: ['dot.png'] })
     },
     ({ results: [shown], body }) => {
@@ -169,7 +181,7 @@ test('folds, shows the blocks around a match, and moves a block', { skip }, () =
     ({ results: [found] }) => {
       const anchor = anchorOf(found, 'function greet')
       const move = { op: 'move_lines', path: 'greet.js', anchor, block: true, to: 'hello.js' }
-      return call('apply_hash', { operations: [move] })
+      return call('edit', { operations: [move] })
     },
     ({ results: [report] }) => {
       assert.match(report, /took the block of lines 1-3/)
@@ -215,6 +227,131 @@ test('the lines that a command names can be edited at once, also in another proc
   })
 })
 
+const EXCLAIM = "  return 'Hello, ' + name + '!'"
+
+/** Reads two files, is refused, edits one file, and then both. @type {() => Step[]} */
+const editing = () => {
+  let shown = ''
+  return [
+    () => call('read', { filePath: 'greet.js', more_paths: ['end.js'] }),
+    ({ results: [text] }) => {
+      shown = text
+      return call('grep', { pattern: 'return' })
+    },
+    () => call('edit', { filePath: 'gone.js', operations: [{ op: 'delete', anchor: '1aa' }] }),
+    () => setLine(anchorOf(shown, 'return'), EXCLAIM),
+    () =>
+      call('edit', {
+        operations: [
+          { op: 'set_line', path: 'end.js', anchor: anchorOf(shown, 'End'), text: '// The end' },
+          { op: 'add_file', path: 'new.js', content: '// New\n' },
+        ],
+      }),
+    ({ results: [report] }) => {
+      assert.match(report, /^--- end\.js --- 1 edit, \+1 -1\n/)
+      return { text: 'It is done.' }
+    },
+  ]
+}
+
+test(
+  'in the terminal a call names its file, and an edit shows its diff',
+  {
+    skip: skip || skipWithoutScreen,
+  },
+  () =>
+    withAgent(editing(), async (dir, _, __, inTerminal) => {
+      writeFileSync(join(dir, 'end.js'), '// End\n')
+      await inTerminal(async (screen) => {
+        const all = await screen.with(/It is done\./)
+        assert.match(all, /→ Read greet\.js$/m)
+        assert.match(all, /✱ Grep "return" \(1 match\)$/m)
+        assert.match(all, /← Edit gone\.js$/m)
+        assert.match(all, /← Edit greet\.js$.*2 - .*'Hello, ' \+ name$.*2 \+ .* \+ '!'$/ms)
+        assert.match(all, /← Edit end\.js, new\.js$/m)
+        assert.match(all, /── end\.js ──$.*1 - \/\/ End$.*1 \+ \/\/ The end$/ms)
+        assert.match(all, /── new\.js ──$.*1 \+ \/\/ New$/ms)
+        assert.doesNotMatch(all, /~ /)
+      })
+    }),
+)
+
+test('in the terminal a question shows the diff', { skip: skip || skipWithoutScreen }, () => {
+  const body = async (/** @type {string} */ dir, _, __, /** @type {InTerminal} */ inTerminal) => {
+    writeFileSync(join(dir, 'end.js'), '// End\n')
+    await inTerminal(async (screen) => {
+      await screen.with(
+        /Permission required$.*→ Edit greet\.js$.*2 - .*name$.*2 \+ .*'!'$.*Allow once/ms,
+      )
+      assert.equal(readFileSync(join(dir, 'greet.js'), 'utf8'), SOURCE)
+      screen.press('Enter')
+      await screen.with(/→ Edit end\.js, new\.js$.*── end\.js ──$.*1 - \/\/ End$.*Allow once/ms)
+      screen.press('Enter')
+      await screen.with(/It is done\./)
+    })
+  }
+  return withAgent(editing(), body, { permission: { edit: 'ask' } })
+})
+
+test('a model of GPT edits by apply_patch, which the terminal draws file by file', {
+  skip: skip || skipWithoutScreen,
+}, () => {
+  const named = editing().map((step) => (/** @type {Turn} */ turn) => {
+    const answer = step(turn)
+    if (!('calls' in answer)) return answer
+    const calls = answer.calls?.map(({ name, args }) => ({
+      name: name === 'edit' ? 'apply_patch' : name,
+      args,
+    }))
+    return { calls }
+  })
+  /** @type {Step[]} */
+  const steps = [
+    (turn) => {
+      const names = turn.tools.map(({ name }) => name)
+      assert.ok(names.includes('apply_patch') && !names.includes('edit'), `${names}`)
+      assert.match(turn.system, /Change files with apply_patch alone/)
+      return named[0](turn)
+    },
+    ...named.slice(1),
+  ]
+  const body = async (/** @type {string} */ dir, _, __, /** @type {InTerminal} */ inTerminal) => {
+    writeFileSync(join(dir, 'end.js'), '// End\n')
+    await inTerminal(async (screen) => {
+      const all = await screen.with(/It is done\./)
+      assert.match(all, /% Patch failed$/m)
+      assert.match(all, /← Patched greet\.js$.*2 \+ .* \+ '!'$/ms)
+      assert.match(all, /← Patched end\.js$.*1 \+ \/\/ The end$/ms)
+      assert.match(all, /# Created new\.js$.*1 \+ \/\/ New$/ms)
+    })
+  }
+  return withAgent(steps, body, {}, '', 'gpt-5')
+})
+
+test('the agent plan edits its plans alone', { skip }, () => {
+  /** @type {Step[]} */
+  const steps = [
+    () => call('read', { filePath: 'greet.js' }),
+    ({ results: [shown] }) => setLine(anchorOf(shown, 'return'), EXCLAIM),
+    ({ results: [denied] }) => {
+      assert.match(denied, /rule/)
+      const plan = { op: 'add_file', path: '.opencode/plans/greet.md', content: '# Greet\n' }
+      return call('edit', { operations: [plan] })
+    },
+    ({ results: [report] }) => {
+      assert.match(report, /created/)
+      return { text: 'Done.' }
+    },
+  ]
+  return withAgent(steps, async (dir, run) => {
+    // opencode reads plans in a worktree.
+    spawnSync('git', ['init', '--quiet'], { cwd: dir })
+    assert.match(await run('--agent', 'plan', 'Plan.'), /Done\./)
+    assert.equal(readFileSync(join(dir, 'greet.js'), 'utf8'), SOURCE)
+    assert.equal(readFileSync(join(dir, '.opencode/plans/greet.md'), 'utf8'), '# Greet\n')
+  })
+})
+
 test('the plug-in agrees with the types of opencode', { skip }, () => {
   placePlugin(FOLDER, AGENT)
   const { status, stdout } = spawnSync(process.execPath, [TSC, '-p', AGENT], { encoding: 'utf8' })
@@ -228,7 +365,7 @@ test('permissions: an agent without the permission cannot edit, and denied files
   const steps = [
     ({ tools }) => {
       const names = tools.map(({ name }) => name)
-      assert.ok(names.includes('read') && !names.includes('apply_hash'), `${names}`)
+      assert.ok(names.includes('read') && !names.includes('edit'), `${names}`)
       return call('read', { path: '@secret.txt' })
     },
     ({ results: [denied] }) => {
@@ -286,6 +423,17 @@ test('the guard can be switched off', { skip }, async () => {
   await free['tool.execute.before'](call, output)
 })
 
+test('a tool that writes whole files names the edit tool of the model', { skip }, async () => {
+  const path = pathToFileURL(join(placePlugin(FOLDER, AGENT), 'index.js')).href
+  const { default: plugin } = await import(path)
+  const hooks = await plugin.server({ client: {}, directory: FOLDER, worktree: FOLDER })
+  const writing = () =>
+    hooks['tool.execute.before']({ tool: 'write', sessionID: 's', callID: 'c' }, { args: {} })
+  await assert.rejects(writing, /Use edit\./)
+  await hooks['chat.params']({ sessionID: 's', model: { id: 'gpt-5' } })
+  await assert.rejects(writing, /Use apply_patch\./)
+})
+
 test('a denied file is not shown by a refusal and does not count as shown', {
   skip,
 }, async () => {
@@ -306,7 +454,7 @@ test('a denied file is not shown by a refusal and does not count as shown', {
         if (!isAllowed) throw new Error('denied')
       },
     })
-    const { read, apply_hash: apply } = hooks.tool
+    const { read, edit: apply } = hooks.tool
     const edit = (/** @type {string} */ anchor) => ({
       operations: [{ op: 'set_line', path: 'secret.txt', anchor, text: 'x' }],
     })
@@ -314,9 +462,9 @@ test('a denied file is not shown by a refusal and does not count as shown', {
     await assert.rejects(read.execute({ path: '@secret.txt' }, context(false)), /denied/)
     assert.deepEqual(asked, ['read secret.txt', 'read secret.txt'])
     // If the text counted as shown, the tool would call it unchanged or know its anchors.
-    const { output } = await apply.execute(edit('1aa'), context(true))
-    assert.match(output, /^Nothing was written\./)
-    const anchor = anchorOf(output, 'sesame')
+    const refusal = await apply.execute(edit('1aa'), context(true)).catch(String)
+    assert.match(refusal, /^Error: Nothing was written\./)
+    const anchor = anchorOf(refusal, 'sesame')
     const { output: report } = await apply.execute(edit(anchor), context(true))
     assert.match(report, /1 edit/)
     assert.equal(readFileSync(join(dir, 'secret.txt'), 'utf8'), 'x\n')
@@ -340,18 +488,13 @@ test('plans without a repository can be written and read, and no other files nex
       const directory = join(dir, 'work')
       const where = { client: { session: { messages } }, directory, worktree: '/' }
       const hooks = await plugin.server(where)
-      /** @type {Record<string, any>} */
-      const config = {}
-      await hooks.config(config)
-      const rules = config.agent.plan.permission.apply_hash
       const plan = join(dir, 'data/opencode/plans/1.md')
-      assert.equal(rules[join(relative('/', dir), 'data/opencode/plans/*.md')], 'allow')
       /** @type {string[]} */
       const asked = []
       const ask = async (/** @type {any} */ { patterns }) => asked.push(...patterns)
       const abort = new AbortController().signal
       const context = { sessionID: 's', directory, worktree: '/', abort, ask }
-      const { read, apply_hash: apply } = hooks.tool
+      const { read, edit: apply } = hooks.tool
       const make = { operations: [{ op: 'add_file', path: plan, content: 'one\n' }] }
       await assert.rejects(apply.execute(make, context), /not now/)
       await apply.execute(make, context)
@@ -363,8 +506,7 @@ test('plans without a repository can be written and read, and no other files nex
       await apply.execute(edit, context)
       assert.equal(readFileSync(plan, 'utf8'), 'two\n')
       for (const other of [join(dir, 'other.md'), join(dir, 'data/opencode/plans/../x.md')]) {
-        const { output: refused } = await read.execute({ path: other }, context)
-        assert.match(refused, /OUTSIDE_ROOT/)
+        await assert.rejects(read.execute({ path: other }, context), /OUTSIDE_ROOT/)
       }
     } finally {
       if (before === undefined) delete process.env.XDG_DATA_HOME
