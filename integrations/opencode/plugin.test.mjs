@@ -277,7 +277,12 @@ test(
 )
 
 test('in the terminal a question shows the diff', { skip: skip || skipWithoutScreen }, () => {
-  const body = async (/** @type {string} */ dir, _, __, /** @type {InTerminal} */ inTerminal) => {
+  const body = async (
+    /** @type {string} */ dir,
+    /** @type {unknown} */ _run,
+    /** @type {unknown} */ _turns,
+    /** @type {InTerminal} */ inTerminal,
+  ) => {
     writeFileSync(join(dir, 'end.js'), '// End\n')
     await inTerminal(async (screen) => {
       await screen.with(
@@ -315,7 +320,12 @@ test('a model of GPT edits by apply_patch, which the terminal draws file by file
     },
     ...named.slice(1),
   ]
-  const body = async (/** @type {string} */ dir, _, __, /** @type {InTerminal} */ inTerminal) => {
+  const body = async (
+    /** @type {string} */ dir,
+    /** @type {unknown} */ _run,
+    /** @type {unknown} */ _turns,
+    /** @type {InTerminal} */ inTerminal,
+  ) => {
     writeFileSync(join(dir, 'end.js'), '// End\n')
     await inTerminal(async (screen) => {
       const all = await screen.with(/It is done\./)

@@ -11,7 +11,7 @@ const tools = hashTools(new HashSession())
 test('the path of a call is called filePath in schemas and examples', () => {
   for (const tool of [tools.read, tools.apply]) {
     const { description, inputSchema } = withFilePath(tool)
-    const { properties, required = [] } = inputSchema
+    const { properties = {}, required = [] } = inputSchema
     assert.ok('filePath' in properties && !('path' in properties))
     assert.ok(!required.includes('path'))
     assert.doesNotMatch(description, /\{"path"/)
@@ -24,7 +24,8 @@ const OPERATIONS = [
 ]
 
 test('a call has the argument filePath, from which its paths can be restored', () => {
-  for (const [args, filePath, restored] of [
+  /** @type {[Record<string, any>, string | undefined, object][]} */
+  const cases = [
     [{ path: 'a.js' }, 'a.js', { path: 'a.js' }],
     [{ filePath: 'a.js', fold: true }, 'a.js', { path: 'a.js', fold: true }],
     [{ operations: OPERATIONS }, 'a.js, b.js', { operations: OPERATIONS }],
@@ -32,7 +33,8 @@ test('a call has the argument filePath, from which its paths can be restored', (
     [{}, undefined, {}],
     [{ operations: [null, 1, {}] }, undefined, { operations: [null, 1, {}] }],
     [{ operations: '[]' }, undefined, { operations: '[]' }],
-  ]) {
+  ]
+  for (const [args, filePath, restored] of cases) {
     const given = { ...args }
     addFilePath(given)
     assert.equal(given.filePath, filePath)
@@ -57,11 +59,21 @@ const FILES = [
   },
 ]
 
+/** @param {string | undefined} diff @param {object} structured */
+const result = (diff, structured) => ({
+  text: '',
+  isError: false,
+  images: [],
+  summary: '',
+  structured,
+  ...(diff !== undefined && { diff }),
+})
+
 test('the diff of several files is drawn as that of one', () => {
-  assert.equal(diffOf({ diff: 'x', structured: { files: FILES.slice(0, 1) } }), 'x')
-  assert.equal(diffOf({ structured: {} }), '')
+  assert.equal(diffOf(result('x', { files: FILES.slice(0, 1) })), 'x')
+  assert.equal(diffOf(result(undefined, {})), '')
   assert.equal(
-    diffOf({ diff: 'x', structured: { files: FILES } }),
+    diffOf(result('x', { files: FILES })),
     `--- a/a.js
 +++ b/a.js
 @@ -0,1 +0,1 @@
@@ -80,17 +92,22 @@ test('the diff of several files is drawn as that of one', () => {
 })
 
 test('the metadata has the changes of each file, or the number of matches', () => {
-  const { files } = metadataOf({ diff: 'x', structured: { files: FILES } }, { directory: '/w' })
+  const { files } = metadataOf(result('x', { files: FILES }), { directory: '/w' })
   assert.deepEqual(
-    files.map(({ type, filePath, movePath, deletions }) => [type, filePath, movePath, deletions]),
+    files.map((/** @type {any} */ { type, filePath, movePath, deletions }) => [
+      type,
+      filePath,
+      movePath,
+      deletions,
+    ]),
     [
       ['update', '/w/a.js', undefined, 1],
       ['move', '/w/b.js', '/w/c.js', 0],
       ['add', '/w/d.js', undefined, 0],
     ],
   )
-  assert.deepEqual(metadataOf({ structured: { matchCount: 3 } }, { directory: '/w' }), {
+  assert.deepEqual(metadataOf(result(undefined, { matchCount: 3 }), { directory: '/w' }), {
     matches: 3,
   })
-  assert.deepEqual(metadataOf({ structured: {} }, { directory: '/w' }), {})
+  assert.deepEqual(metadataOf(result(undefined, {}), { directory: '/w' }), {})
 })

@@ -310,7 +310,7 @@ test('its package works with the packed main package', { skip }, () =>
   }),
 )
 
-test('in the terminal each call is one line, and ctrl+o expands it', {
+test('in the terminal an edit shows its diff at once, and a read its text after ctrl+o', {
   skip: skip || skipWithoutScreen,
 }, () => {
   /** @type {Step[]} */
@@ -324,11 +324,12 @@ test('in the terminal each call is one line, and ctrl+o expands it', {
       const closed = await screen.with(/It greets with Hi\./)
       assert.match(closed, /^ read greet\.js · 3 lines$/m)
       assert.match(closed, /^ apply_hash greet\.js · \+1 -1$/m)
-      assert.doesNotMatch(closed, /return 'Hi, '/)
+      assert.match(closed, /^ -2 {3}return 'Hello, ' \+ name\n \+2 {3}return 'Hi, ' \+ name$/m)
+      assert.equal(closed.match(/'Hi, '/g)?.length, 1, closed)
+      assert.doesNotMatch(closed, /\|/)
       screen.press('C-o')
-      const open = await screen.with(/^ \+ {2}return 'Hi, ' \+ name$/m)
-      assert.match(open, /^ - {2}return 'Hello, ' \+ name$/m)
-      assert.match(open, /^ 1:\w\w\|function greet/m)
+      const open = await screen.with(/^ 1:\w\w\|function greet/m)
+      assert.match(open, /^ \+2 {3}return 'Hi, ' \+ name$/m)
       if (process.env.HASHLINE_SCREENS)
         writeFileSync(process.env.HASHLINE_SCREENS, `${closed}\n${open}`)
     }),

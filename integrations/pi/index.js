@@ -117,13 +117,15 @@ function definition({ name, title, description, snippet, guidelines, inputSchema
       if (isAwaited && 'preview' in tool) {
         state.preview = tool.preview(args, { partial: !argsComplete })
       }
-      const below = state.details === undefined && expanded ? previewRows(state.preview, theme) : []
+      const below = state.details === undefined ? previewRows(state.preview, theme, expanded) : []
       const row = () => callRow(current(), args, theme, state.details, state.preview)
-      return component(() => [row(), ...below], truncateToWidth)
+      // The result is drawn below this when it is there.
+      const rows = () => [row(), ...(state.details === undefined ? below : [])]
+      return component(rows, truncateToWidth)
     },
     renderResult({ content, details }, { expanded, isPartial }, theme, { state }) {
       if (!isPartial && details) state.details = details
-      const rows = expanded ? resultRows(content, details, theme) : []
+      const rows = resultRows(content, details, theme, expanded)
       return component(() => rows, truncateToWidth)
     },
   }

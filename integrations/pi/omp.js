@@ -172,7 +172,7 @@ function definition(described, current, answer = async (result) => answerOf(resu
       component(() => [callRow(current(), args, theme)], truncateToWidth),
     renderResult({ content, details }, { expanded }, theme, args) {
       const own = isDetails(details) ? details : undefined
-      const below = expanded ? resultRows(content, own, theme) : []
+      const below = resultRows(content, own, theme, expanded)
       return component(() => [callRow(current(), args, theme, own), ...below], truncateToWidth)
     },
   }

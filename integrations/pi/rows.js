@@ -1,5 +1,5 @@
-// How calls appear in the terminal of pi and of oh-my-pi: one line each; expanded (ctrl+o), the
-// diff or the text below it.
+// How calls appear in the terminal of pi and of oh-my-pi: one line each, and below it the diff of an
+// edit. Expanded (ctrl+o), also the text of other calls.
 
 /**
  * @import { EditPreview, HashTool } from 'hashline-native/tools'
@@ -44,45 +44,93 @@ const withoutName = (/** @type {string} */ summary, /** @type {string} */ name) 
     ? summary.slice(name.length).replace(/^:? /, '')
     : summary
 
+/** The most rows of a diff that is not expanded. */
+const COLLAPSED_ROWS = 60
+
 /**
- * The rows below the line when it is expanded.
+ * The rows below the line.
  * @param {Part[]} content
  * @param {Details | undefined} details
  * @param {Theme} theme
+ * @param {boolean} isExpanded
  */
-export function resultRows(content, details, theme) {
+export function resultRows(content, details, theme, isExpanded) {
+  if (details?.diff !== undefined) return diffRows(details.diff, theme, isExpanded)
+  if (!isExpanded) return []
   const texts = content.map((part) => (part.type === 'text' ? part.text : ''))
-  const text = details?.diff ?? texts.join('\n')
-  return text
-    .trimEnd()
-    .split('\n')
-    .map((row) => ` ${coloured(row, details?.diff !== undefined, theme)}`)
+  const rows = texts.join('\n').trimEnd().split('\n')
+  return rows.map((row) => ` ${theme.fg('toolOutput', untabbed(row))}`)
 }
 
 /**
- * The rows below the line of an edit that is still arriving, when it is expanded: its diff so far.
+ * The rows below the line of an edit that is still arriving: its diff so far.
  * @param {EditPreview | undefined} preview
  * @param {Theme} theme
+ * @param {boolean} isExpanded
  */
-export const previewRows = (preview, theme) =>
-  (preview?.files ?? []).flatMap(({ diff }) =>
-    diff
-      .trimEnd()
-      .split('\n')
-      .map((row) => ` ${coloured(row, true, theme)}`),
-  )
+export function previewRows(preview, theme, isExpanded) {
+  const diffs = (preview?.files ?? []).map(({ diff }) => diff)
+  return diffs.length === 0 ? [] : diffRows(diffs.join(''), theme, isExpanded)
+}
 
 /**
- * @param {string} row
- * @param {boolean} isDiff
+ * A unified diff with the number of each line, as pi draws its own.
+ * @param {string} diff
  * @param {Theme} theme
+ * @param {boolean} isExpanded
  */
-function coloured(row, isDiff, theme) {
-  const plain = row.replaceAll('\t', '    ')
-  if (!isDiff) return theme.fg('toolOutput', plain)
-  if (plain.startsWith('+')) return theme.fg('toolDiffAdded', plain)
-  return theme.fg(plain.startsWith('-') ? 'toolDiffRemoved' : 'toolDiffContext', plain)
+function diffRows(diff, theme, isExpanded) {
+  const rows = numbered(diff)
+  const limit = isExpanded ? rows.length : COLLAPSED_ROWS
+  const shown = rows.slice(0, limit).map(({ sign, text }) => {
+    const colour = sign === '+' ? 'Added' : sign === '-' ? 'Removed' : 'Context'
+    return ` ${theme.fg(`toolDiff${colour}`, untabbed(text))}`
+  })
+  const hidden = rows.length - shown.length
+  return hidden === 0 ? shown : [...shown, ` ${theme.fg('muted', `… ${hidden} more (ctrl+o)`)}`]
 }
+
+const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/
+
+/**
+ * The lines of a unified diff: the name of each file, if there are several, and the changes.
+ * @param {string} diff
+ */
+function numbered(diff) {
+  /** @type {{ sign: string, text: string }[]} */
+  const rows = []
+  const before = { line: 0, rest: 0 }
+  const after = { line: 0, rest: 0 }
+  let [names, previous, isFirst] = [0, '', true]
+  for (const line of diff.trimEnd().split('\n')) {
+    const sign = line.charAt(0)
+    const hunk = HUNK.exec(line)
+    if (before.rest + after.rest > 0 && sign !== '\\') {
+      const sides = [...(sign === '+' ? [] : [before]), ...(sign === '-' ? [] : [after])]
+      rows.push({ sign, text: `${sign || ' '}${sides.at(-1)?.line} ${line.slice(1)}` })
+      for (const side of sides) {
+        side.line++
+        side.rest--
+      }
+    } else if (hunk) {
+      const [, oldStart, oldLines = 1, newStart, newLines = 1] = hunk
+      Object.assign(before, { line: Number(oldStart), rest: Number(oldLines) })
+      Object.assign(after, { line: Number(newStart), rest: Number(newLines) })
+      if (!isFirst) rows.push({ sign: '', text: ' …' })
+      isFirst = false
+    } else if (line.startsWith('+++ ')) {
+      names++
+      isFirst = true
+      const name = line === '+++ /dev/null' ? previous : line
+      rows.push({ sign: '', text: name.slice('+++ b/'.length) })
+    }
+    previous = line
+  }
+  // The line above has the name of a single file.
+  return names === 1 ? rows.slice(1) : rows
+}
+
+const untabbed = (/** @type {string} */ row) => row.replaceAll('\t', '    ')
 
 /**
  * A terminal component that creates its rows when it is drawn.
