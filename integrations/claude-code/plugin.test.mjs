@@ -2,7 +2,15 @@
 
 import assert from 'node:assert/strict'
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { test } from 'node:test'
@@ -11,8 +19,10 @@ import { finished, withMess } from '../../__test__/support.mjs'
 import { call, startModelServer } from '../../scripts/modelServer.mjs'
 import { skipWithout } from '../../scripts/packages.mjs'
 import { installPlugin, programDirectory } from '../../scripts/plugins.mjs'
+import { skipWithoutScreen, withScreen } from '../stage.mjs'
 
 /** @import { Step, Turn } from '../../scripts/modelServer.mjs' */
+/** @import { Screen } from '../stage.mjs' */
 
 const FOLDER = dirname(fileURLToPath(import.meta.url))
 const AGENT = join(FOLDER, 'agent')
@@ -58,6 +68,24 @@ const setLine = (turn, anchor, text) =>
 const byFolder = async () => ['--plugin-dir', FOLDER]
 
 /**
+ * An environment without the user's configuration.
+ * @param {string} dir
+ * @param {string} stateDir
+ * @param {string} programs the directory of the program `hashline`
+ * @param {string} url of the model
+ */
+const environment = (dir, stateDir, programs, url) => ({
+  PATH: [programs, process.env.PATH].join(delimiter),
+  HOME: dir,
+  CLAUDE_CONFIG_DIR: join(dir, 'claude'),
+  XDG_STATE_HOME: stateDir,
+  ANTHROPIC_BASE_URL: url,
+  ANTHROPIC_API_KEY: 'none',
+  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+  DISABLE_AUTOUPDATER: '1',
+})
+
+/**
  * Runs Claude Code in a directory of its own, isolated from the user's configuration.
  * @param {Step[]} steps
  * @param {string} programs the directory of the program `hashline`
@@ -68,16 +96,7 @@ const withAgent = (steps, programs, check, setup = byFolder) =>
   withMess({ 'work/greet.js': SOURCE }, async (dir, stateDir) => {
     const server = await startModelServer(steps)
     const cwd = join(dir, 'work')
-    const env = {
-      PATH: [programs, process.env.PATH].join(delimiter),
-      HOME: dir,
-      CLAUDE_CONFIG_DIR: join(dir, 'claude'),
-      XDG_STATE_HOME: stateDir,
-      ANTHROPIC_BASE_URL: server.url,
-      ANTHROPIC_API_KEY: 'none',
-      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-      DISABLE_AUTOUPDATER: '1',
-    }
+    const env = environment(dir, stateDir, programs, server.url)
     const claude = (/** @type {string[]} */ ...args) =>
       finished(spawn(PROGRAM, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] }))
     const args = ['-p', 'Greet with an exclamation mark.', ...(await setup(claude, dir))]
@@ -171,6 +190,77 @@ test('the shell and the tools that edit by text cannot access files', { skip }, 
     assert.match(output, /"result":"Done\."/)
     assert.equal(existsSync(join(dir, 'new.js')), false)
   })
+})
+
+/**
+ * Runs Claude Code in a terminal of its own, with a prompt as its argument.
+ * @param {Step[] | Step} steps
+ * @param {{ program?: string, settings?: object }} options `program` is a script that runs as
+ *   `hashline`
+ * @param {(screen: Screen, cwd: string) => Promise<unknown>} body
+ */
+const inTerminal = (steps, { program = 'exec "$program" "$@"', settings = {} }, body) =>
+  withMess({ 'work/greet.js': SOURCE }, async (dir, stateDir) => {
+    const server = await startModelServer(steps)
+    const cwd = join(dir, 'work')
+    for (const name of ['bin', 'claude']) mkdirSync(join(dir, name))
+    const script = `#!/bin/sh\nprogram=${join(programDirectory(), 'hashline')}\n${program}\n`
+    writeFileSync(join(dir, 'bin/hashline'), script, { mode: 0o755 })
+    const known = {
+      hasCompletedOnboarding: true,
+      customApiKeyResponses: { approved: ['none'], rejected: [] },
+      projects: { [cwd]: { hasTrustDialogAccepted: true } },
+    }
+    writeFileSync(join(dir, 'claude/.claude.json'), JSON.stringify(known))
+    writeFileSync(join(dir, 'claude/settings.json'), JSON.stringify(settings))
+    const env = {
+      ...environment(dir, stateDir, join(dir, 'bin'), server.url),
+      TERM: 'xterm-256color',
+      LANG: 'C.UTF-8',
+    }
+    const command = [PROGRAM, 'Say Hi.', '--plugin-dir', FOLDER, '--model', 'scripted']
+    try {
+      await withScreen(command, { cwd, env }, async (screen) => {
+        await body(screen, cwd)
+      })
+      assert.deepEqual(server.faults, [])
+    } finally {
+      server.close()
+    }
+  })
+
+test('regression: nothing is blocked before the server has answered', {
+  skip: skip || skipWithoutScreen,
+}, () => {
+  // The server starts when the model lets it.
+  const program = '[ "$1" = mcp ] && until [ -e started ]; do sleep 0.1; done; exec "$program" "$@"'
+  const isThere = (/** @type {Turn} */ { tools }) =>
+    tools.some(({ name }) => name.endsWith('__apply'))
+  /** @type {Step} */
+  const waiting = (turn) => (isThere(turn) ? bash('cat greet.js') : bash('sleep 0.2'))
+  let isBlocked = false
+  /** @type {Step[]} */
+  const first = [
+    (turn) => {
+      assert.ok(!isThere(turn))
+      return bash('cat greet.js')
+    },
+    ({ results: [shown] }) => {
+      assert.match(shown, /^function greet/)
+      return bash('touch started')
+    },
+  ]
+  let turns = 0
+  /** @type {Step} */
+  const play = (turn) => {
+    const step = first[turns++]
+    if (step !== undefined) return step(turn)
+    isBlocked ||= turn.results.some((text) => text.includes('use the tool `mcp__'))
+    return isBlocked ? { text: 'It is done.' } : waiting(turn)
+  }
+  return inTerminal(play, { program, settings: { permissions: { allow: ['Bash'] } } }, (screen) =>
+    screen.with(/It is done\./),
+  )
 })
 
 /** A failing command names a line. The model edits it without a read. @param {string} command */

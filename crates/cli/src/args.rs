@@ -5,7 +5,7 @@ use clap::{
     Arg, Args as ClapArgs, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum,
     ValueHint, value_parser,
 };
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hashline_core::host::{ANSWER_LIMIT_BYTES, Host, Term};
@@ -115,6 +115,11 @@ impl Shared {
             host: Host { spelling, ..Host::default() },
             ..WorkspaceOptions::default()
         })
+    }
+
+    /// The directory for journals and locks, if it is given.
+    pub fn state_dir(&self) -> Option<&Path> {
+        self.state_dir.as_deref().map(Path::new)
     }
 
     /// The directory that limits reading and writing.
@@ -652,6 +657,9 @@ pub struct Hook {
     /// agent's own
     #[arg(long, conflicts_with = "deny")]
     pub annotate: bool,
+    /// Refuse nothing before the agent has asked `hashline mcp` for its tools
+    #[arg(long)]
+    pub if_served: bool,
     #[command(flatten)]
     pub kept: Kept,
     #[command(flatten)]

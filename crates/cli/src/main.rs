@@ -17,6 +17,7 @@ mod mismatch;
 mod output;
 mod paint;
 mod progress;
+mod served;
 mod usage;
 
 use std::io::Write;

@@ -109,7 +109,7 @@ pub mod host {
         LinePlace, Mention, OUTPUT_LIMIT_BYTES, mentions, output_text, path_of_url, read_places,
     };
     pub use crate::view::scope::Host;
-    pub use crate::workspace::{Delivery, Mark, Start, Turn, serves};
+    pub use crate::workspace::{Delivery, Mark, Start, Turn, serves, state_path};
     pub use hashline_base::call_threads::{CALLS, PoolJob};
     pub use hashline_base::error::{Message, Spelling, Term};
     pub use hashline_base::shape::LineNumber;

@@ -419,6 +419,11 @@ impl<'fs> Workspace<'fs> {
     }
 }
 
+/// The path of the state directory given by an option.
+pub fn state_path(dir: Option<&Path>) -> Result<PathBuf> {
+    Ok(state_dir(dir)?.path().to_owned())
+}
+
 /// The state directory given by an option.
 fn state_dir(dir: Option<&Path>) -> Result<StateDir> {
     StateDir::new(dir.map(|dir| unicode_path(Term::StateDir.name(), dir)).transpose()?)

@@ -19,6 +19,7 @@ use crate::args::{Agent, Hook};
 use crate::call::Call;
 use crate::exit::{Exit, Failure};
 use crate::input::{standard_input, without_mark};
+use crate::served::is_served;
 
 /// The longest accepted event.
 const EVENT_LIMIT_BYTES: u64 = 64 << 20;
@@ -53,6 +54,10 @@ pub fn hook(call: &mut Call<'_>, args: &Hook) -> Result<Exit, Failure> {
         JsonFault::Malformed(cause) => Error::argument(format!("the event is not JSON: {cause}")),
         JsonFault::DuplicateKey(error) => error.within("the event: ", ""),
     })?;
+    if args.if_served && !is_served(call.shared.state_dir(), event["session_id"].as_str()) {
+        call.out.json(&json!({}))?;
+        return Ok(Exit::Done);
+    }
     let policy = policy(args)?;
     let is_guarded = policy.is_some();
     let policy = served(policy.unwrap_or_else(|| args.guard.policy()), &event);

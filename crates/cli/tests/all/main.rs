@@ -10,6 +10,7 @@ mod bindings;
 mod files;
 mod hooks;
 mod mcp;
+mod served;
 mod sessions;
 mod setup;
 mod setup_agents;

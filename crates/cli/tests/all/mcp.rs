@@ -120,7 +120,7 @@ impl Client {
         }
     }
 
-    fn request(&mut self, method: &str, params: &Value) -> Value {
+    pub(crate) fn request(&mut self, method: &str, params: &Value) -> Value {
         let id = self.send(method, params);
         self.answer_to(id)
     }

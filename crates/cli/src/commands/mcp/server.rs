@@ -3,8 +3,8 @@
 
 use std::borrow::Cow;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -30,6 +30,7 @@ use tokio::time::{Instant, Interval, interval_at};
 use super::intake::Taken;
 use super::{hosts, roots};
 use crate::after::AfterCommands;
+use crate::served::Announcement;
 use crate::usage::Record;
 
 /// The options of the command line.
@@ -66,6 +67,8 @@ pub struct Server {
     workplace: Mutex<Option<Workplace>>,
     /// Whether the client has changed its roots.
     has_moved: AtomicBool,
+    /// Created when the client knows the tools.
+    announcement: OnceLock<Announcement>,
     /// Each call in progress holds a clone; the receiver notices when the last one is dropped.
     busy: mpsc::Sender<()>,
 }
@@ -87,7 +90,21 @@ impl Progress {
 
 impl Server {
     pub fn new(settings: Settings, busy: mpsc::Sender<()>) -> Server {
-        Server { settings, workplace: Mutex::default(), has_moved: AtomicBool::new(false), busy }
+        Server {
+            settings,
+            workplace: Mutex::default(),
+            has_moved: AtomicBool::new(false),
+            announcement: OnceLock::new(),
+            busy,
+        }
+    }
+
+    /// Lets hooks know that the client has the tools.
+    fn announce(&self) {
+        let Settings { options, store, .. } = &self.settings;
+        let conversation = store.as_ref().map(|store| store.id.as_str());
+        let state_dir = options.workspace.state_dir.as_deref();
+        self.announcement.get_or_init(|| Announcement::new(state_dir, conversation));
     }
 
     /// Runs a call of the client and appends its line to the usage log.
@@ -360,6 +377,7 @@ impl ServerHandler for Server {
         let Settings { options, offered, .. } = &self.settings;
         let tools = self.tools(&context);
         let tool = |&kind| listed(describe(kind, options.workspace.dialect, &tools));
+        self.announce();
         Ok(ListToolsResult::with_all_items(offered.iter().map(tool).collect()))
     }
 

@@ -214,7 +214,8 @@ fn claude(project: Option<&Path>, program: &str) -> Result<Plan> {
         (None, Some(directory)) => directory.join(".claude.json"),
         (None, None) => home()?.join(".claude.json"),
     };
-    let command = command_line(program, CLAUDE_HOOK);
+    // The trial has no server.
+    let command = command_line(program, &[CLAUDE_HOOK, &["--if-served"]].concat());
     let entry = json!({
         "matcher": "Bash|Edit|MultiEdit|Write",
         "hooks": [{"type": "command", "command": command, "timeout": 10}],

@@ -21,12 +21,15 @@ use crate::commands::hook::POLICY_VARIABLE;
 /// How long an agent's own check may take: it may start all servers of the user.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(20);
 
+/// The name of the plug-in for opencode, in the path or the package that its configuration names.
+const PLUGIN: &str = "opencode-hashline";
+
 /// The agents whose program prints what it has loaded, and the word that it then prints.
 const CHECKS: &[(SetupAgent, &[&str], &str)] = &[
     (SetupAgent::Claude, &["claude", "mcp", "list"], SERVER),
     (SetupAgent::Codex, &["codex", "mcp", "list"], SERVER),
     (SetupAgent::Gemini, &["gemini", "mcp", "list"], SERVER),
-    (SetupAgent::Opencode, &["opencode", "debug", "agent", "build"], "\"apply_hash\""),
+    (SetupAgent::Opencode, &["opencode", "debug", "config"], PLUGIN),
     (SetupAgent::Cline, &["cline", "config", "mcp"], SERVER),
     (SetupAgent::Kilo, &["kilo", "mcp", "list"], SERVER),
     (SetupAgent::Amp, &["amp", "mcp", "list"], SERVER),
@@ -78,7 +81,9 @@ fn checked(agent: SetupAgent, directory: &Path, cancel: &Cancel) -> Option<Strin
     let line = |line: &str| shown(line.trim());
     let command = words.join(" ");
     let names_it = |line: &&str| {
-        line.split(|c: char| c.is_whitespace() || c == ':').any(|word| word == *expected)
+        let is_end = |c: char| c.is_whitespace() || c == ':';
+        let is_end_of_plugin = |c: char| *expected == PLUGIN && matches!(c, '/' | '@' | '"');
+        line.split(|c| is_end(c) || is_end_of_plugin(c)).any(|word| word == *expected)
     };
     let seen = output.lines().find(names_it);
     Some(match (seen, ended) {
