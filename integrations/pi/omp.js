@@ -29,7 +29,7 @@ import {
  */
 
 // `grep`, because `search` is an old name of oh-my-pi for that tool.
-const NAMES = { search: 'grep' }
+const NAMES = { search: 'grep', apply: 'apply_hash' }
 
 /**
  * oh-my-pi cuts the middle of results over 50 KB. The note on how to continue needs some of that.

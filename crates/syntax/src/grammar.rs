@@ -70,7 +70,7 @@ impl Allowance {
 
     /// Permits as much error recovery as another allowance, for another parse.
     pub fn renew_recovery(&mut self, other: Allowance) {
-        self.recovering = other.recovering;
+        (self.recovering, self.met_error) = (other.recovering, other.met_error);
     }
 
     /// Counts a report; returns `false` when the allowance is exceeded.

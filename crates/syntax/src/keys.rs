@@ -27,7 +27,7 @@ const MAPPINGS: &[&str] = &[
 const PAIRS: &[&str] = &["pair", "block_mapping_pair", "flow_pair", "table"];
 
 /// Merge keys of YAML, and comments in JSON.
-const REPEATABLE: &[&[u8]] = &[b"<<", b"//"];
+const REPEATABLE: &[&[u8]] = &[b"<<", b"\"//\""];
 
 /// Two pairs with the same key, by their offsets.
 struct Duplicate {
@@ -96,7 +96,17 @@ fn duplicates<'s>(source: &'s Source, meter: &Meter<'_>) -> HashMap<&'s [u8], Ve
     }
 }
 
-/// The key of a pair, without quotes.
+/// Whether a quoted key means the same without its quotes: not a path, a number or another value.
+fn is_bare(key: &[u8]) -> bool {
+    let is_value = [&b"true"[..], b"false", b"null", b"yes", b"no", b"on", b"off"]
+        .iter()
+        .any(|value| key.eq_ignore_ascii_case(value));
+    key.first().is_some_and(u8::is_ascii_alphabetic)
+        && key.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+        && !is_value
+}
+
+/// The key of a pair, without quotes if they make no difference.
 fn key_of<'s>(source: &'s Source, pair: Node<'_>) -> Option<&'s [u8]> {
     if !PAIRS.contains(&pair.kind()) {
         return None;
@@ -104,7 +114,7 @@ fn key_of<'s>(source: &'s Source, pair: Node<'_>) -> Option<&'s [u8]> {
     let key = pair.named_child(0)?;
     let text = &source.text[key.byte_range()];
     let bare = match text {
-        [b'"', inner @ .., b'"'] | [b'\'', inner @ .., b'\''] => inner,
+        [b'"', inner @ .., b'"'] | [b'\'', inner @ .., b'\''] if is_bare(inner) => inner,
         _ => text,
     };
     (!REPEATABLE.contains(&bare)).then_some(bare)

@@ -1,8 +1,8 @@
 //! Constructs that compilers accept and a grammar lacks. In a text that does not parse, they are
 //! replaced with others of the same length, so that every offset stays the same.
 //!
-//! A replacement cannot hide a missing or surplus bracket, because what it replaces has balanced
-//! brackets.
+//! A replacement cannot hide a missing or surplus bracket of the text, because what it replaces has
+//! balanced brackets, or is an action of a template, whose brackets belong to another language.
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
@@ -53,18 +53,18 @@ pub(crate) static RUST: Masks = Masks::new(&[
     (r"\\u\{[0-9a-fA-F]+(?<x>_)", b"0"),
     (r"(?<x>\$)\s*[)\]}]", b"_"),
     (r"(?m)^\s*(?<x>\(\))\s*:", WORD),
-    // A foreign type.
-    (r"(?m)^\s*(?:pub\s+)?(?<x>type\s+\w+(?:<[^<>;=]*>)?)\s*;", b"use x"),
     (r"\bstruct\s+\w+\s+(?<x>where\s[^;{}]*);", BLANK),
     (r"\bimpl\s+(?<x>!)\s*\w+\s*\{", BLANK),
     (r"\bconst\s+(?<x>default)\s*:", WORD),
-    (r"(?<x>~)", b"-"),
+    // A token of a macro.
+    (r"(?<x>~)\s*[\])]", b"-"),
     // Attributes within patterns and lists.
     (r"(?m)^\s*(?<x>#\[cfg\([^\n]*\)\])\s*$", BLANK),
 ]);
 
 pub(crate) static JAVA: Masks = Masks::new(&[
-    (r"\b(?<x>_)\b", WORD),
+    // An unnamed variable.
+    (r"\b(?<x>_)\s*(?:->|[:,)])", WORD),
     // Statements can precede the call of another constructor.
     (r"\b(?<x>super|this)\s*\(", WORD),
     (r"\bimport\s+(?<x>module)\s", BLANK),
@@ -86,12 +86,15 @@ pub(crate) static CSS: Masks = Masks::new(&[
 /// Templates in YAML. A line that has nothing else is blank.
 pub(crate) static YAML: Masks = Masks::new(&[
     (
-        r"(?m)^(?<x>(?:[ \t]*(?:\{\{(?:[^}]|\}[^}])*\}\}|\{%(?:[^%]|%[^}])*%\}|\{#(?:[^#]|#[^}])*#\}))+)[ \t]*\r?$",
+        r"(?m)^(?<x>(?:[ \t]*(?:\{\{(?:[^{}]|\{[^{]|\}[^}])*\}\}|\{%(?:[^{%]|\{[^%{]|%[^}])*%\}|\{#(?:[^{#]|\{[^#{]|#[^}])*#\}))+)[ \t]*\r?$",
         LINE_ENDS,
     ),
     // A value that begins on the next line.
     (r"(?m):[ \t]+(?<x>\{\{[^\n{}]*\b(?:nindent|toYaml)\b[^\n{}]*\}\})[ \t]*\r?$", BLANK),
-    (r"(?<x>\{\{(?:[^}]|\}[^}])*\}\}|\{%(?:[^%]|%[^}])*%\}|\{#(?:[^#]|#[^}])*#\})", WORD),
+    (
+        r"(?<x>\{\{(?:[^{}]|\{[^{]|\}[^}])*\}\}|\{%(?:[^{%]|\{[^%{]|%[^}])*%\}|\{#(?:[^{#]|\{[^#{]|#[^}])*#\})",
+        WORD,
+    ),
 ]);
 
 impl Masks {

@@ -163,7 +163,8 @@ impl<'t> Place<'t> {
 
     /// `NAME = 1`, `NAME: int`, `a, NAME = 1, 2`, `(a, NAME) = f()`, `a = NAME = 1`.
     fn is_assigned(&self) -> bool {
-        let line = line_before(self.before);
+        // `if x: NAME = 1`
+        let line = line_before(self.before).rsplit(|byte| *byte == b':').next().unwrap_or_default();
         let is_call =
             line.windows(2).any(|pair| is_word(pair[0]) && matches!(pair[1], b'(' | b'['));
         let has_value = || line_after(self.after).contains(&b'=');
@@ -180,7 +181,7 @@ impl<'t> Place<'t> {
     fn is_after_type(&self) -> bool {
         let (line, after) = (self.line, self.after.trim_ascii_start());
         let is_type = match self.last {
-            b',' => !line_before(self.before).contains(&b'('),
+            b',' => self.next == b'=' || !line_before(self.before).contains(&b'('),
             b'>' => !line.ends_with(b"->"),
             b'*' | b'&' | b']' | b')' | b'}' => true,
             // The type can be in the line above.

@@ -82,7 +82,12 @@ fn at_root(source: &Source, root: Node<'_>, rules: &Rules) -> Option<Fault> {
 }
 
 fn incomplete(source: &Source, root: Node<'_>, part: &Part, meter: &Meter<'_>) -> Option<Fault> {
-    memmem::find(&source.text, part.word.as_bytes())?;
+    let is_word = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric());
+    let mut uses = memmem::find_iter(&source.text[..], part.word);
+    uses.find(|&at| {
+        let before = at.checked_sub(1).and_then(|before| source.text.get(before));
+        !is_word(before) && !is_word(source.text.get(at + part.word.len()))
+    })?;
     let mut walk = Walk::new(root, meter);
     loop {
         let node = walk.node();

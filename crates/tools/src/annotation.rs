@@ -38,8 +38,10 @@ pub fn annotation(
     call: &ShellCall,
     cancel: &Cancel,
 ) -> Result<String, Error> {
+    let (cwd, is_known) = directory(call, output);
     let options = AnnotateOptions {
-        cwd: directory(call),
+        cwd,
+        is_elsewhere: !is_known,
         since_ms: call.since_ms,
         context: 0,
         max_files: MAX_FILES,
@@ -61,15 +63,45 @@ fn repeats(output: &str, report: &ReadReport) -> bool {
     missing.is_empty()
 }
 
-/// Where a command runs, after the `cd` at the start of its line: `cd app && npm test`.
-fn directory(call: &ShellCall) -> Option<PathBuf> {
+/// Where a command runs, and whether that is known: after the `cd` at the start of its line, as in
+/// `cd app && npm test`, or where `make` says that it enters a directory.
+fn directory(call: &ShellCall, output: &str) -> (Option<PathBuf>, bool) {
     let mut directory = call.cwd.clone();
     let mut rest = call.command.as_deref().unwrap_or_default();
     while let Some((path, after)) = leading_cd(rest) {
         directory = Some(directory.as_deref().unwrap_or(Path::new("")).join(path));
         rest = after;
     }
-    directory
+    let entered: HashSet<&str> = output.lines().filter_map(entered_directory).collect();
+    match entered.iter().next() {
+        Some(only) if entered.len() == 1 => (Some(PathBuf::from(only)), true),
+        Some(_) => (directory, false),
+        None => (directory, !moves_elsewhere(rest)),
+    }
+}
+
+/// `make[1]: Entering directory '/home/dev/app'`
+fn entered_directory(line: &str) -> Option<&str> {
+    let (program, path) = line.split_once(": Entering directory ")?;
+    let is_make = program.starts_with("make") || program.starts_with("gmake");
+    Some(path.trim().trim_matches(['\'', '`', '"'])).filter(|_| is_make)
+}
+
+/// Whether a command line may run a program in another directory.
+fn moves_elsewhere(line: &str) -> bool {
+    const MOVING: [&str; 5] = ["cd", "pushd", "popd", "chdir", "--prefix"];
+    const WITH_DIRECTORY: [&str; 7] = ["make", "gmake", "git", "pnpm", "env", "ninja", "cargo"];
+    let is_end = |c: char| c.is_whitespace() || "();&|\"'`".contains(c);
+    let mut program = "";
+    line.split(is_end).filter(|word| !word.is_empty()).any(|word| {
+        if !word.starts_with('-') {
+            program = word;
+        }
+        let is_option = word.starts_with("-C") && WITH_DIRECTORY.contains(&program);
+        let has_value =
+            ["--prefix=", "--cwd=", "--directory="].iter().any(|option| word.starts_with(option));
+        MOVING.contains(&word) || is_option || has_value
+    })
 }
 
 /// The path of a `cd` with a literal path at the start of a command line, and the rest of the line.
@@ -99,7 +131,7 @@ mod tests {
     fn directory_of(command: &str, cwd: Option<&str>) -> Option<String> {
         let (command, cwd) = (Some(command.to_owned()), cwd.map(PathBuf::from));
         let call = ShellCall { command, cwd, since_ms: None };
-        directory(&call).map(|path| path.to_string_lossy().replace('\\', "/"))
+        directory(&call, "").0.map(|path| path.to_string_lossy().replace('\\', "/"))
     }
 
     #[test]
@@ -128,5 +160,36 @@ mod tests {
         }
         assert_eq!(directory_of("cd app && make", None).as_deref(), Some("app"));
         assert_eq!(directory_of("make", None), None);
+    }
+
+    #[test]
+    fn regression_another_directory_is_not_taken_for_this_one() {
+        let known = |command: &str, output: &str| {
+            let call = ShellCall { command: Some(command.into()), ..ShellCall::default() };
+            directory(&call, output)
+        };
+        for command in [
+            "export CI=1; cd pkg && tsc",
+            "set -e; cd pkg; tsc",
+            "pushd pkg && tsc",
+            "cd pkg 2>/dev/null && tsc",
+            "time (cd pkg && tsc)",
+            "bash -c \"cd pkg && tsc\"",
+            "npm --prefix pkg run build",
+            "npm --prefix=pkg test",
+            "make -C pkg",
+            "git -C pkg grep -n x",
+            "env -C pkg tsc",
+        ] {
+            assert!(!known(command, "").1, "{command}");
+        }
+        for command in ["make", "rg -C 3 x", "grep -nC3 x", "cd pkg && tsc", "cargo test --cdylib"]
+        {
+            assert!(known(command, "").1, "{command}");
+        }
+        let output = "make[1]: Entering directory '/p/b'\ny.c:2:1: error\n";
+        assert_eq!(known("make -C b", output), (Some("/p/b".into()), true));
+        let other = format!("{output}make[1]: Entering directory '/p/c'\n");
+        assert!(!known("make", &other).1);
     }
 }

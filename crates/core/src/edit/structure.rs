@@ -157,7 +157,9 @@ impl Checked {
         edits: impl ExactSizeIterator<Item = LineReplacement<'a>>,
         budget: &Budget<'_>,
     ) {
-        let before = self.before.as_ref().filter(|before| before.0.is_clean());
+        // If the text parses, the fault is one that a variant without errors may have, too.
+        let parses = self.tree.as_ref().is_some_and(|tree| tree.0.is_clean());
+        let before = self.before.as_ref().filter(|before| before.0.is_clean() && !parses);
         if let (Some(before), Some(fault)) = (before, &self.fault) {
             let is_unclosed = fault.opened.is_some() && !before.0.language().is_indented;
             self.suggestion = variants::suggestion(before, is_unclosed, edits, budget);
@@ -189,9 +191,8 @@ pub fn is_checked(path: &str, text: &[u8]) -> bool {
 /// version of it, which saves the first parse if its text is still the same.
 pub fn check(change: Revision<'_>, kept: Option<SyntaxTree>, budget: &Budget<'_>) -> Checked {
     let Revision { before, path, text } = change;
-    let escaped = if before.is_none() { escaped_line(&text) } else { None };
     let Some(language) = language_of(path, &text).filter(|language| language.is_checked) else {
-        return Checked { fault: escaped, text: Some(text), ..Checked::unknown() };
+        return Checked::unknown();
     };
     let has_same_language = |(path, text)| language_of(path, text) == Some(language);
     let old = before.filter(|&before| has_same_language(before)).and_then(|(_, text)| {
@@ -229,7 +230,8 @@ pub fn check(change: Revision<'_>, kept: Option<SyntaxTree>, budget: &Budget<'_>
         Some(_) => Earlier::Unclean,
         None => Earlier::New,
     };
-    let escaped = escaped.filter(|_| fault.is_some());
+    let is_new = fault.is_some() && before.is_none();
+    let escaped = if is_new { escaped_line(&text) } else { None };
     Checked {
         state,
         fault: escaped.or(fault.map(|fault| Break::of(fault, earlier))),
@@ -259,11 +261,6 @@ fn escaped_line(text: &[u8]) -> Option<Break> {
     let what =
         format!("its only line contains `\\n` {count} times: the text seems to be escaped twice");
     Some(Break { earlier: Earlier::New, line: 1, what, opened: None })
-}
-
-/// Whether a new file is checked although its language is unknown.
-pub fn is_escaped(text: &[u8]) -> bool {
-    escaped_line(text).is_some()
 }
 
 /// Parses a file; returns whether it parses, and its first error.

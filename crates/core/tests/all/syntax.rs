@@ -202,6 +202,18 @@ fn a_new_error_in_a_file_with_older_ones_is_reported() {
     applied(scene.plainly(json!([set("a.rs", 4, "    f(1);", "    f(3);")])));
 }
 
+/// It advised to delete a line without relation, because the variant parses, as does the text.
+#[test]
+fn regression_a_duplicate_key_suggests_nothing() {
+    let text = "{\n  \"a\": 1,\n  \"b\": 2,\n  \"c\": 3\n}\n";
+    let scene = Scene::new(&[("a.json", text)], None);
+    let twice = "  \"a\": 1,\n  \"c\": 9,";
+    let done = scene.in_session(json!([set("a.json", 2, "  \"a\": 1,", twice)]));
+    let [warning] = &done.warnings[..] else { panic!("{:?}", done.warnings) };
+    assert!(warning.message.contains("the key `c` is a duplicate of that in line 3"));
+    assert!(!warning.message.contains("send"), "{}", warning.message);
+}
+
 #[test]
 fn a_new_file_that_does_not_parse_is_reported() {
     let scene = Scene::new(&[], Some(SyntaxCheck::Refuse));
@@ -213,7 +225,7 @@ fn a_new_file_that_does_not_parse_is_reported() {
             "a = 1\\nb = 2\\n",
             "line 1: its only line contains `\\n` 2 times: the text seems to be escaped twice",
         ),
-        ("c.txt", "one\\ntwo\\nthree", "c.txt does not parse: line 1: its only line contains"),
+        ("c.js", "a = 1\\nb = (2\\n", "c.js does not parse: line 1: its only line contains"),
     ] {
         let done = scene.in_session(add(path, text));
         assert_eq!(scene.content(path), text);

@@ -13,7 +13,7 @@ const VALID: &[(&str, &str, &str)] = &[
     ("a.vue", "<script lang=\"ts\">\nexport type * from './a'\nf({ a: 1 })\n</script>\n", "})"),
     ("a.rs", "fn a() {\n    f(str![[r#\"b\"#]], u16!(c))\n}\n", ")\n"),
     ("a.rs", "fn a<'b>(c: &'b D) -> impl E + use<'b> {\n    g(c)\n}\n", ")\n"),
-    ("a.rs", "unsafe extern \"C\" {\n    safe fn a(b: i32) -> i32;\n    type C;\n}\n", ")"),
+    ("a.rs", "unsafe extern \"C\" {\n    safe fn a(b: i32) -> i32;\n}\n", ")"),
     ("a.rs", "const A: char = '\\u{10_FFFF}';\nfn b() { c(try!(d())) }\n", ")) "),
     ("a.rs", "macro_rules! a {\n    ($b:ident, $) => { [~] };\n}\n", "]"),
     ("a.rs", "struct A\nwhere\n    B: C;\nfn d() {}\n", "}"),
@@ -58,4 +58,16 @@ fn blocks_are_those_of_the_text() {
     let text = "{{- if .a }}\na:\n  {{- /*\n  two lines */}}\n  b:\n    c: {{ .d }}\n    e: 1\nf: 2\n{{- end }}\n";
     let block = parse("a.yaml", text).block(5, &budget()).unwrap();
     assert_eq!((block.first, block.last), (5, 7));
+}
+
+#[test]
+fn what_no_compiler_accepts_is_an_error() {
+    for (name, text) in [
+        ("a.rs", "fn a(x: u32) -> u32 { ~x }\n"),
+        ("A.java", "class A { int b() { return _; } }\n"),
+        ("a.yaml", "a: {{ b }\nc: [1, 2\nd: {{ e }}\n"),
+    ] {
+        let source = parse(name, text);
+        assert!(!source.is_clean() && source.fault(&budget()).is_some(), "{text}");
+    }
 }

@@ -43,6 +43,8 @@ const MIN_WORD_CHARS: usize = 4;
 fn is_word_as_set(rest: &str) -> bool {
     let Some((word, after)) = rest.split_once(']') else { return false };
     let chars: Vec<char> = word.chars().flat_map(char::to_lowercase).collect();
+    // Each letter in both cases.
+    let is_caseless = word.chars().any(char::is_uppercase) && word.chars().any(char::is_lowercase);
     let is_sorted = chars.windows(2).all(|pair| pair[0] < pair[1]);
     let mut unique = chars.clone();
     unique.sort_unstable();
@@ -50,8 +52,18 @@ fn is_word_as_set(rest: &str) -> bool {
     let min_chars = MIN_WORD_CHARS - usize::from(unique.len() < chars.len());
     chars.len() >= min_chars
         && !is_sorted
+        && !is_caseless
         && chars.iter().all(|&c| c.is_alphabetic() || c == '_')
         && !after.starts_with(['+', '*', '?', '{'])
+}
+
+/// Whether an escape that was just taken from a pattern follows a drive, as in `C:\dir`.
+fn is_after_drive(pattern: &str, rest: &std::str::Chars<'_>) -> bool {
+    let head = &pattern[..pattern.len() - rest.as_str().len()];
+    let mut back = head.chars().rev().skip(2);
+    back.next() == Some(':')
+        && back.next().is_some_and(|drive| drive.is_ascii_alphabetic())
+        && back.next().is_none_or(|before| !is_word(before) && before != '?')
 }
 
 /// The other readings of a pattern; `None` if there is only one.
@@ -74,10 +86,10 @@ pub(crate) fn readings(pattern: &str) -> Option<Readings> {
                         is_shown.then(|| format!("`\\{escaped}` is the character {escaped}"))
                     }
                     // Between letters, or in `C:\dir`.
-                    Some(escaped) if after_word || before == Some(':') => {
+                    Some(escaped) if after_word || is_after_drive(pattern, &chars) => {
                         let is_name = next_of(&chars).is_some_and(is_word);
                         let known = LETTER_ESCAPES.iter().find(|(c, _)| is_name && *c == escaped);
-                        is_likely |= known.is_some() && before == Some(':');
+                        is_likely |= known.is_some() && is_after_drive(pattern, &chars);
                         known.map(|(_, meaning)| format!("`\\{escaped}` is {meaning}"))
                     }
                     _ => None,

@@ -14,7 +14,7 @@ use crate::view::symbols::{SymbolPlace, places_in};
 use hashline_base::error::Result;
 use hashline_disk::bytes::{Document, snapshot};
 use hashline_lines::rows::header_of_rows;
-use hashline_syntax::{SymbolName, language_of};
+use hashline_syntax::{SOURCE_LIMIT_BYTES, SymbolName, language_of};
 
 /// How many lines of definitions are shown whole, for all files together: as many as a folded view
 /// has.
@@ -85,8 +85,11 @@ impl<W: Send + Sync, F: Fn(&Document) -> W + Sync> Search<'_, F> {
             return self.show_definitions(document, path, known.places.clone(), room);
         }
         let may_have_it = match language_of(path, text) {
-            Some(language) => name.may_be_defined_in(text, language),
-            None => name.is_in(text),
+            // Longer texts are not parsed.
+            Some(language) if text.len() <= SOURCE_LIMIT_BYTES => {
+                name.may_be_defined_in(text, language)
+            }
+            _ => name.is_in(text),
         };
         if !may_have_it {
             return Ok(FileOutcome::NoMatch);

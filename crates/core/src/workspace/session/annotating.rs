@@ -25,6 +25,9 @@ use hashline_disk::fs::{Base, FileKind, FileSystem, Stamp, unicode_path};
 pub struct AnnotateOptions {
     /// Where the command ran: the base of relative paths in its output, before that of the session.
     pub cwd: Option<PathBuf>,
+    /// Whether the command ran in a directory that is not known: relative paths then name nothing.
+    #[serde(skip)]
+    pub is_elsewhere: bool,
     /// How many lines around each place are shown.
     pub context: u64,
     /// When the command started, in milliseconds after the epoch: files that are newer are reported.
@@ -44,6 +47,7 @@ impl Default for AnnotateOptions {
     fn default() -> AnnotateOptions {
         AnnotateOptions {
             cwd: None,
+            is_elsewhere: false,
             context: 0,
             since_ms: None,
             max_files: 20,
@@ -100,6 +104,7 @@ impl Session {
         let cwd = options.cwd.as_deref().map(|cwd| unicode_path("cwd", cwd)).transpose()?;
         self.report_at(position, cancel, || {
             let mut named = NamedPlaces::new(self, cwd)?;
+            named.is_elsewhere = options.is_elsewhere;
             read_places(output, cancel, |paths, place| named.add(paths, place, options))?;
             named.reading(self, options, cancel)
         })
@@ -122,6 +127,7 @@ struct NamedPlaces<'s> {
     /// The directories that may be read, opened once.
     bases: Vec<Base>,
     cwd: Option<&'s str>,
+    is_elsewhere: bool,
     /// The numbers of files by the paths that were checked.
     by_path: HashMap<String, Option<usize>>,
     by_name: HashMap<PathBuf, usize>,
@@ -144,6 +150,7 @@ impl<'s> NamedPlaces<'s> {
             fs: session.workspace.fs,
             bases: std::iter::once(own).chain(others).collect(),
             cwd,
+            is_elsewhere: false,
             by_path: HashMap::new(),
             by_name: HashMap::new(),
             files: Vec::new(),
@@ -191,6 +198,9 @@ impl<'s> NamedPlaces<'s> {
     }
 
     fn look_up(&mut self, path: &str) -> Option<usize> {
+        if self.is_elsewhere && Path::new(path).is_relative() {
+            return None;
+        }
         let in_cwd = self.cwd.map(|cwd| Path::new(cwd).join(path).to_string_lossy().into_owned());
         // Programs on Windows may print `\`, which is not a separator elsewhere.
         let slashes = path.contains('\\').then(|| path.replace('\\', "/"));

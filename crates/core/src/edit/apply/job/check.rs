@@ -16,7 +16,7 @@ use crate::edit::resolve::AmbiguousLines;
 use crate::edit::session::{CallMemory, PatchState};
 use crate::edit::structure::{
     Checked, FILES_LIMIT, LineReplacement, Mistake, Revision, SOURCE_LIMIT_BYTES, Suggestion,
-    TEXT_LIMIT_BYTES, check, is_checked, is_escaped,
+    TEXT_LIMIT_BYTES, check, is_checked,
 };
 use hashline_base::error::{Code, Error, Message};
 use hashline_base::parallel;
@@ -76,11 +76,6 @@ impl<'a> CheckedFile<'a> {
             CheckedText::New(_) => &self.file,
             CheckedText::Edited(edits, _) => edits.place.canonical(),
         }
-    }
-
-    /// Whether it is a new file whose text was escaped twice.
-    fn is_escaped(&self) -> bool {
-        matches!(self.text, CheckedText::New(content) if is_escaped(content))
     }
 
     /// A text of the file that is available without applying the plan.
@@ -162,7 +157,7 @@ impl<'a> Job<'a> {
                 let text = file.known_text();
                 let is_chosen = text.len() <= SOURCE_LIMIT_BYTES.min(room)
                     && files > 0
-                    && (is_checked(file.path, text) || file.is_escaped());
+                    && is_checked(file.path, text);
                 if is_chosen {
                     (files, room) = (files - 1, room - text.len());
                 }
