@@ -97,7 +97,7 @@ const STEPS = [
     })
   },
   ({ results: [report] }) => {
-    assert.match(report, /^1 edit, \+1 -1\n/)
+    assert.match(report, /^--- greet\.js --- 1 edit, \+1 -1\n/)
     return { text: 'Done.' }
   },
 ]
@@ -117,7 +117,7 @@ test('reads, is blocked in the shell, is refused, edits; continues in another pr
       return setLine(anchorOf(shown, 'return'), "  return 'Hi, ' + name")
     },
     ({ results: [report] }) => {
-      assert.match(report, /^1 edit, \+1 -1\n/)
+      assert.match(report, /^--- greet\.js --- 1 edit, \+1 -1\n/)
       return { text: 'Done again.' }
     },
   ]
@@ -193,7 +193,7 @@ test('in plan mode nothing is edited, and after the approval everything is', () 
       return setLine(anchor, "  return 'Hi, ' + name")
     },
     ({ results: [report], tools }) => {
-      assert.match(report, /^1 edit, \+1 -1\n/)
+      assert.match(report, /^--- greet\.js --- 1 edit, \+1 -1\n/)
       assert.ok(!namesOf(tools).includes('write'))
       return { text: 'Done.' }
     },
