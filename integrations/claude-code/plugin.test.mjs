@@ -263,6 +263,46 @@ test('regression: nothing is blocked before the server has answered', {
   )
 })
 
+test('a question shows the diff, and a stale anchor is refused without one', {
+  skip: skip || skipWithoutScreen,
+}, () => {
+  const apply = 'mcp__plugin_hashline_hashline__apply'
+  const command = `hashline hook claude --ask-diff --edit-tool=${apply}`
+  const asking = { matcher: apply, hooks: [{ type: 'command', command }] }
+  const settings = {
+    permissions: { allow: ['Bash', apply.replace('apply', 'read')], defaultMode: 'default' },
+    hooks: { PreToolUse: [asking] },
+  }
+  /** @type {Step[]} */
+  const rest = [
+    (turn) => call(nameOf(turn, 'read'), { path: 'greet.js' }),
+    (turn) => setLine(turn, '2aa', 'x'),
+    (turn) => {
+      const [refused] = turn.results
+      assert.match(refused, /Nothing was written\..*Hash mismatch/s)
+      return setLine(turn, anchorOf(refused, '|  return'), "  return 'Hi, ' + name")
+    },
+    ({ results: [report] }) => {
+      assert.match(report, /1 edit, \+1 -1\n/)
+      return { text: 'It is done.' }
+    },
+  ]
+  let begun = 0
+  /** @type {Step} */
+  const play = (turn) => {
+    const isThere = turn.tools.some(({ name }) => name === apply)
+    return isThere ? rest[begun++](turn) : bash('sleep 0.2')
+  }
+  return inTerminal(play, { settings }, async (screen, cwd) => {
+    const asked = await screen.with(/greet\.js \+1 -1.*Do you want to proceed\?/s)
+    assert.match(asked, /- {2}return 'Hello, ' \+ name.*\+ {2}return 'Hi, ' \+ name/s)
+    assert.equal(readFileSync(join(cwd, 'greet.js'), 'utf8'), SOURCE)
+    screen.press('Enter')
+    await screen.with(/It is done\./)
+    assert.match(readFileSync(join(cwd, 'greet.js'), 'utf8'), /'Hi, '/)
+  })
+})
+
 /** A failing command names a line. The model edits it without a read. @param {string} command */
 const editsAfter = (command) => {
   /** @type {Step[]} */

@@ -657,6 +657,11 @@ pub struct Hook {
     /// agent's own
     #[arg(long, conflicts_with = "deny")]
     pub annotate: bool,
+    /// Before an edit of `hashline mcp` ask with its diff, unless the agent would not ask, and refuse
+    /// what would be refused (claude). --edit-tool names the tool, --session the session, by default
+    /// the agent's own
+    #[arg(long, conflicts_with_all = ["deny", "annotate"])]
+    pub ask_diff: bool,
     /// Refuse nothing before the agent has asked `hashline mcp` for its tools
     #[arg(long)]
     pub if_served: bool,

@@ -6,6 +6,7 @@
 //! readable command is refused. `annotate` answers after a shell call.
 
 mod annotate;
+mod ask;
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -48,6 +49,9 @@ enum ShellCommand<'e> {
 pub fn hook(call: &mut Call<'_>, args: &Hook) -> Result<Exit, Failure> {
     if args.annotate {
         return annotate::annotate(call, args);
+    }
+    if args.ask_diff {
+        return ask::ask(call, args);
     }
     let bytes = standard_input(EVENT_LIMIT_BYTES)?;
     let event: Value = from_json(without_mark(&bytes)).map_err(|fault| match fault {

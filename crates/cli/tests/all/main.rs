@@ -6,6 +6,7 @@ mod support;
 #[cfg(unix)]
 mod after;
 mod annotate;
+mod ask;
 mod bindings;
 mod files;
 mod hooks;

@@ -130,7 +130,7 @@ impl Client {
         answer_of(&message)
     }
 
-    fn read(&mut self, path: &str) -> Answer {
+    pub(crate) fn read(&mut self, path: &str) -> Answer {
         self.call("read", &json!({"path": path}))
     }
 

@@ -89,13 +89,17 @@ impl Project {
 
     /// Runs the program with a text as standard input.
     pub fn run_with(&self, args: &[&str], input: &str) -> Answer {
-        let mut command = self.command(args);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        // A program that does not read its input may have ended.
-        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-        answer(child.wait_with_output().unwrap())
+        answer_with(self.command(args), input)
     }
+}
+
+/// The answer of a command with a text as standard input.
+pub fn answer_with(mut command: Command, input: &str) -> Answer {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    // A program that does not read its input may have ended.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    answer(child.wait_with_output().unwrap())
 }
 
 /// The answer of a finished run.

@@ -96,7 +96,7 @@ fn before(duration_ms: u64) -> Option<u64> {
 }
 
 /// The stored session of the agent's server, in the agent's project.
-fn session(call: &Call<'_>, policy: Policy, id: String) -> Option<Arc<Session>> {
+pub(super) fn session(call: &Call<'_>, policy: Policy, id: String) -> Option<Arc<Session>> {
     let workspace = call.shared.workspace_options(ApplyOptions::default(), true).ok()?;
     let mut options = SessionOptions { workspace, ..SessionOptions::default() };
     let mut roots = policy.roots.into_iter().map(PathBuf::from);
