@@ -82,7 +82,7 @@ fn at_root(source: &Source, root: Node<'_>, rules: &Rules) -> Option<Fault> {
 }
 
 fn incomplete(source: &Source, root: Node<'_>, part: &Part, meter: &Meter<'_>) -> Option<Fault> {
-    let is_word = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric());
+    let is_word = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
     let mut uses = memmem::find_iter(&source.text[..], part.word);
     uses.find(|&at| {
         let before = at.checked_sub(1).and_then(|before| source.text.get(before));
