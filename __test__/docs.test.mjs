@@ -185,6 +185,7 @@ const PAGES_FOR_TASKS = [
   'docs/documents.md',
   'docs/remote.md',
   'docs/find.md',
+  'docs/languages.md',
   'docs/python.md',
   'docs/rust.md',
 ]

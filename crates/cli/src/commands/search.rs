@@ -33,7 +33,9 @@ pub fn search(call: &mut Call<'_>, args: &Search) -> Result<Exit, Failure> {
         say("no definition has this name. These lines contain it.");
     }
     report_omitted(&found);
-    let skipped = found.skipped_note().filter(|_| !found.has_results() || args.symbol.is_some());
+    let skipped = found
+        .skipped_note()
+        .filter(|_| !found.has_results() || found.skipped.unknown_structure > 0);
     let explanation = found.explanation_note("omit --regex");
     for note in [explanation, found.unmatched_globs_note(), skipped].into_iter().flatten() {
         say(&note);
