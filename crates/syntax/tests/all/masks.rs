@@ -62,11 +62,9 @@ fn blocks_are_those_of_the_text() {
 
 #[test]
 fn what_no_compiler_accepts_is_an_error() {
-    for (name, text) in [
-        ("a.rs", "fn a(x: u32) -> u32 { ~x }\n"),
-        ("A.java", "class A { int b() { return _; } }\n"),
-        ("a.yaml", "a: {{ b }\nc: [1, 2\nd: {{ e }}\n"),
-    ] {
+    for (name, text) in
+        [("a.rs", "fn a(x: u32) -> u32 { ~x }\n"), ("a.yaml", "a: {{ b }\nc: [1, 2\nd: {{ e }}\n")]
+    {
         let source = parse(name, text);
         assert!(!source.is_clean() && source.fault(&budget()).is_some(), "{text}");
     }
