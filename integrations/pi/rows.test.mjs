@@ -23,13 +23,13 @@ test('an edit that is still arriving has its counts and its diff', () => {
   const args = { operations: [done, { op: 'set_line', path: 'a.txt', text: 'TW' }] }
   const preview = apply.preview(args, { partial: true })
   const row = callRow(apply, args, THEME, undefined, preview)
-  assert.equal(row, ' apply_hash a.txt ×2 · +1 -1')
+  assert.equal(row, ' apply a.txt ×2 · +1 -1')
   assert.deepEqual(previewRows(preview, THEME, false), [
     ' Removed:-1 one',
     ' Added:+1 ONE',
     ' Context: 2 two',
   ])
-  assert.equal(callRow(apply, {}, THEME, undefined, apply.preview({})), ' apply_hash …')
+  assert.equal(callRow(apply, {}, THEME, undefined, apply.preview({})), ' apply …')
   assert.deepEqual(previewRows(undefined, THEME, false), [])
 })
 
