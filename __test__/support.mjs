@@ -53,7 +53,9 @@ export async function withMess(files, body) {
     }
     return await body(dir, stateDir)
   } finally {
-    for (const made of [dir, stateDir]) rmSync(made, { recursive: true, force: true })
+    // An agent that was stopped may still write its files.
+    const options = { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }
+    for (const made of [dir, stateDir]) rmSync(made, options)
   }
 }
 
