@@ -13,11 +13,18 @@ use crate::structure::Fault;
 /// With more errors than this, texts are not compared.
 const ERRORS_LIMIT: usize = 1_000;
 
-/// An error, by what stays the same if the text around it changes.
-#[derive(PartialEq, Eq, Hash)]
+/// An error: its fault, and where it is.
 struct Error {
-    what: String,
+    fault: Fault,
+    start: usize,
     length: usize,
+}
+
+impl Error {
+    /// What stays the same if the text around it changes.
+    fn key(&self) -> (&str, usize) {
+        (&self.fault.what, self.length)
+    }
 }
 
 impl Source {
@@ -51,37 +58,36 @@ fn new_error(before: &Source, after: &Source, meter: &Meter<'_>) -> Option<Fault
         return new_bracket;
     }
     let (old, new) = (errors(before, meter)?, errors(after, meter)?);
-    let mut known: HashMap<&Error, usize> = HashMap::new();
-    for (error, _) in &old {
-        *known.entry(error).or_default() += 1;
+    let mut known: HashMap<(&str, usize), usize> = HashMap::new();
+    for error in &old {
+        *known.entry(error.key()).or_default() += 1;
     }
     // An error inside the edited text may only be described differently.
     let edit = edit_between((&before.text, &before.rows), (&after.text, &after.rows));
-    let mut gone = old.iter().filter(|(_, at)| (edit.start_byte..=edit.old_end_byte).contains(at));
-    let is_new = |(error, _): &&(Error, usize)| match known.get_mut(error) {
-        Some(count @ 1..) => {
-            *count -= 1;
-            false
+    let edited = edit.start_byte..=edit.old_end_byte;
+    let mut gone = old.iter().filter(|error| edited.contains(&error.start));
+    for error in &new {
+        match known.get_mut(&error.key()) {
+            Some(count @ 1..) => *count -= 1,
+            _ if old.iter().any(|known| known.fault.what == error.fault.what) => {}
+            _ if gone.next().is_some() => {}
+            _ => return Some(error.fault.clone()),
         }
-        _ => !old.iter().any(|(known, _)| known.what == error.what) && gone.next().is_none(),
-    };
-    let (_, at) = new.iter().find(is_new)?;
-    let node = fault::errors(after, new_root, meter).find(|node| node.start_byte() == *at)?;
-    Some(fault::describe(after, node))
+    }
+    None
 }
 
-/// The outermost errors of a text, with their offsets; `None` if there are too many.
-fn errors(source: &Source, meter: &Meter<'_>) -> Option<Vec<(Error, usize)>> {
-    let mut found: Vec<(Error, usize)> = Vec::new();
+/// The outermost errors of a text; `None` if there are too many.
+fn errors(source: &Source, meter: &Meter<'_>) -> Option<Vec<Error>> {
+    let mut found = Vec::new();
     let mut end = 0;
     for node in fault::errors(source, source.root()?, meter) {
-        if !found.is_empty() && node.start_byte() < end {
+        let start = node.start_byte();
+        if !found.is_empty() && start < end {
             continue;
         }
         end = node.end_byte();
-        let error =
-            Error { what: fault::describe(source, node).what, length: end - node.start_byte() };
-        found.push((error, node.start_byte()));
+        found.push(Error { fault: fault::describe(source, node), start, length: end - start });
         if found.len() > ERRORS_LIMIT {
             return None;
         }

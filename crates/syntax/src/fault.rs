@@ -301,7 +301,7 @@ pub(crate) fn describe(source: &Source, node: Node<'_>) -> Fault {
             format!("`{shown}` is not expected here")
         }
     };
-    Fault { line: source.row_of(node.start_byte()) as u32 + 1, what, opened: None }
+    source.fault_at(node, what)
 }
 
 /// The start of a text, long enough to recognize it.

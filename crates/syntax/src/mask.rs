@@ -83,18 +83,19 @@ pub(crate) static CSS: Masks = Masks::new(&[
     ),
 ]);
 
+/// An action of a template, without another one in it.
+macro_rules! action {
+    () => {
+        r"(?:\{\{(?:[^{}]|\{[^{]|\}[^}])*\}\}|\{%(?:[^{%]|\{[^%{]|%[^}])*%\}|\{#(?:[^{#]|\{[^#{]|#[^}])*#\})"
+    };
+}
+
 /// Templates in YAML. A line that has nothing else is blank.
 pub(crate) static YAML: Masks = Masks::new(&[
-    (
-        r"(?m)^(?<x>(?:[ \t]*(?:\{\{(?:[^{}]|\{[^{]|\}[^}])*\}\}|\{%(?:[^{%]|\{[^%{]|%[^}])*%\}|\{#(?:[^{#]|\{[^#{]|#[^}])*#\}))+)[ \t]*\r?$",
-        LINE_ENDS,
-    ),
+    (concat!(r"(?m)^(?<x>(?:[ \t]*", action!(), r")+)[ \t]*\r?$"), LINE_ENDS),
     // A value that begins on the next line.
     (r"(?m):[ \t]+(?<x>\{\{[^\n{}]*\b(?:nindent|toYaml)\b[^\n{}]*\}\})[ \t]*\r?$", BLANK),
-    (
-        r"(?<x>\{\{(?:[^{}]|\{[^{]|\}[^}])*\}\}|\{%(?:[^{%]|\{[^%{]|%[^}])*%\}|\{#(?:[^{#]|\{[^#{]|#[^}])*#\})",
-        WORD,
-    ),
+    (concat!("(?<x>", action!(), ")"), WORD),
 ]);
 
 impl Masks {

@@ -70,7 +70,7 @@ fn is_word(byte: u8) -> bool {
 }
 
 /// Where a name is that is not a part of a longer word.
-fn occurrences(text: &[u8], name: &str) -> impl Iterator<Item = usize> {
+pub(crate) fn occurrences(text: &[u8], name: &str) -> impl Iterator<Item = usize> {
     let length = name.len();
     let found = memmem::find_iter(text, name.as_bytes()).map(move |at| (at, at + length));
     let is_inside = |byte: Option<&u8>| byte.is_some_and(|&byte| is_word(byte));

@@ -1,10 +1,10 @@
 //! What a grammar lets be missing or repeated and every compiler refuses: a `try` that handles
 //! nothing, a second value in a JSON document, a Go file without `package`.
 
-use memchr::memmem;
 use tree_sitter::Node;
 
 use crate::budget::Meter;
+use crate::occurrence::occurrences;
 use crate::source::Source;
 use crate::structure::Fault;
 use crate::walk::Walk;
@@ -75,19 +75,14 @@ fn at_root(source: &Source, root: Node<'_>, rules: &Rules) -> Option<Fault> {
     if let Some((kind, what)) = rules.first
         && first.kind() != kind
     {
-        return Some(fault_at(source, first, format!("{what} is missing above")));
+        return Some(source.fault_at(first, format!("{what} is missing above")));
     }
     let second = children.next().filter(|_| rules.is_single)?;
-    Some(fault_at(source, second, "a second value follows the document".into()))
+    Some(source.fault_at(second, "a second value follows the document"))
 }
 
 fn incomplete(source: &Source, root: Node<'_>, part: &Part, meter: &Meter<'_>) -> Option<Fault> {
-    let is_word = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
-    let mut uses = memmem::find_iter(&source.text[..], part.word);
-    uses.find(|&at| {
-        let before = at.checked_sub(1).and_then(|before| source.text.get(before));
-        !is_word(before) && !is_word(source.text.get(at + part.word.len()))
-    })?;
+    occurrences(&source.text, part.word).next()?;
     let mut walk = Walk::new(root, meter);
     loop {
         let node = walk.node();
@@ -95,15 +90,11 @@ fn incomplete(source: &Source, root: Node<'_>, part: &Part, meter: &Meter<'_>) -
             let mut cursor = node.walk();
             let mut children = node.children(&mut cursor);
             if !children.any(|child| part.children.contains(&child.kind())) {
-                return Some(fault_at(source, node, part.what.into()));
+                return Some(source.fault_at(node, part.what));
             }
         }
         if !walk.advance() {
             return None;
         }
     }
-}
-
-fn fault_at(source: &Source, node: Node<'_>, what: String) -> Fault {
-    Fault { line: source.row_of(node.start_byte()) as u32 + 1, what, opened: None }
 }

@@ -7,7 +7,7 @@ use tree_sitter::Node;
 use crate::bounded::BoundedTree;
 use crate::language::{Kinds, Language};
 use crate::rows::Rows;
-use crate::structure::Heading;
+use crate::structure::{Fault, Heading};
 
 /// The limit on the bytes of a node's text that are read for a name.
 const SLICE_LIMIT_BYTES: usize = 400;
@@ -108,6 +108,12 @@ impl Source {
     pub(crate) fn begins_with_depth(&self, node: Node<'_>) -> bool {
         let row = self.row_of(node.start_byte());
         self.first_byte(row).is_some_and(|at| at > self.start_of(row))
+    }
+
+    /// A fault in the first line of a node.
+    pub(crate) fn fault_at(&self, node: Node<'_>, what: impl Into<String>) -> Fault {
+        let line = self.row_of(node.start_byte()) as u32 + 1;
+        Fault { line, what: what.into(), opened: None }
     }
 
     /// The start of the text of a node.
