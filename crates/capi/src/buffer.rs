@@ -265,6 +265,14 @@ pub(crate) fn parsed<T: DeserializeOwned>(name: &str, text: &str) -> Result<T> {
     from_json(text.as_bytes()).map_err(|fault| wrong(name, &fault))
 }
 
+/// Takes these fields out of the options, and deserializes them.
+pub(crate) fn taken_options<T: DeserializeOwned>(
+    given: &mut Map<String, Value>,
+    names: &[&str],
+) -> Result<T> {
+    parsed_options(names.iter().filter_map(|name| given.remove_entry(*name)).collect())
+}
+
 /// Deserializes a part of the options.
 pub(crate) fn parsed_options<T: DeserializeOwned>(given: Map<String, Value>) -> Result<T> {
     from_json_value(Value::Object(given)).map_err(|fault| wrong("options", &fault))

@@ -10,7 +10,7 @@ use hashline_guard::{Policy, check_among};
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
-use crate::buffer::{Input, parsed, parsed_options};
+use crate::buffer::{Input, parsed, parsed_options, taken_options};
 
 /// The names that C callers use for the terms in messages of the core.
 pub(crate) fn spelling(term: Term) -> &'static str {
@@ -102,11 +102,7 @@ pub(crate) const CONTEXT_LINES: u64 = 3;
 pub(crate) fn apply(input: Input<'_>, options: Input<'_>) -> Result<Vec<u8>> {
     let patch = patch(input)?;
     let mut given: Map<String, Json> = options.object_or_default()?;
-    let mut of_patch = Map::new();
-    for name in ["dryRun", "context"] {
-        of_patch.extend(given.remove_entry(name));
-    }
-    let mut of_patch: PatchOptions = parsed_options(of_patch)?;
+    let mut of_patch: PatchOptions = taken_options(&mut given, &["dryRun", "context"])?;
     // The purpose of a dry run is to see the diff.
     let default = of_patch.dry_run.then_some(CONTEXT_LINES);
     of_patch.diff_context_lines = of_patch.diff_context_lines.or(default);

@@ -14,7 +14,7 @@ use hashline_core::{
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::buffer::{Input, not_an_object, parsed_options};
+use crate::buffer::{Input, not_an_object, parsed_options, taken_options};
 use crate::calls::{CONTEXT_LINES, data, patch, requests, spelling};
 
 struct Sessions {
@@ -57,8 +57,7 @@ pub(crate) fn open(options: Input<'_>) -> Result<u64> {
             return Err(Error::argument(message));
         }
     }
-    let of_store = given.remove_entry("store").into_iter().collect();
-    let Store { store } = parsed_options(of_store)?;
+    let Store { store } = taken_options(&mut given, &["store"])?;
     let mut options: SessionOptions = parsed_options(given)?;
     options.workspace.host.spelling = spelling;
     let wrong = |error: Error| Error::argument(format!("options: {}", error.message));

@@ -1,12 +1,12 @@
 //! The tools of an agent over a session: their definitions, and calls with the arguments that a
 //! model wrote.
 
-use hashline_core::{AnswerOptions, Cancel, Code, Error, ReadImage, Result};
+use hashline_core::{AnswerOptions, Cancel, Error, Result};
 use hashline_tools::{Allowed, CallOptions, Definition, Names, ToolKind, Tools, ToolsOptions};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::buffer::{Input, parsed_options};
+use crate::buffer::{Input, parsed_options, taken_options};
 use crate::calls::data;
 use crate::sessions::session;
 
@@ -14,37 +14,11 @@ use crate::sessions::session;
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 struct Given {
-    names: GivenNames,
+    names: Names,
     operations: Option<Vec<String>>,
     json: bool,
     undo: bool,
     dry_run: bool,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase", deny_unknown_fields)]
-struct GivenNames {
-    read: Option<String>,
-    search: Option<String>,
-    apply: Option<String>,
-    read_json: Option<String>,
-    apply_json: Option<String>,
-    undo: Option<String>,
-}
-
-impl From<GivenNames> for Names {
-    fn from(given: GivenNames) -> Names {
-        let GivenNames { read, search, apply, read_json, apply_json, undo } = given;
-        let own = Names::default();
-        Names {
-            read: read.unwrap_or(own.read),
-            search: search.unwrap_or(own.search),
-            apply: apply.unwrap_or(own.apply),
-            read_json: read_json.unwrap_or(own.read_json),
-            apply_json: apply_json.unwrap_or(own.apply_json),
-            undo: undo.unwrap_or(own.undo),
-        }
-    }
 }
 
 /// The tools over a session.
@@ -59,14 +33,9 @@ impl Offered {
     fn of(number: u64, options: Input<'_>) -> Result<Offered> {
         let session = session(number)?;
         let mut given: Map<String, Value> = options.object_or_default()?;
-        let mut of_answer = Map::new();
-        for name in ["answer", "answerContext"] {
-            of_answer.extend(given.remove_entry(name));
-        }
-        let answer: AnswerOptions = parsed_options(of_answer)?;
+        let answer: AnswerOptions = taken_options(&mut given, &["answer", "answerContext"])?;
         let Given { names, operations, json, undo, dry_run } = parsed_options(given)?;
         let wrong = |error: Error| Error::argument(format!("options: {}", error.message));
-        let names = Names::from(names);
         let operations = match operations {
             Some(operations) => Allowed::only(&operations).map_err(wrong)?,
             None => Allowed::default(),
@@ -78,6 +47,7 @@ impl Offered {
             ToolKind::Undo => undo,
         };
         let kinds: Vec<_> = ToolKind::ALL.into_iter().filter(is_offered).collect();
+        names.check(&kinds).map_err(wrong)?;
         for &kind in &kinds {
             operations.check(kind, dialect).map_err(wrong)?;
         }
@@ -99,19 +69,6 @@ pub(crate) fn definitions(number: u64, options: Input<'_>) -> Result<Vec<u8>> {
     data(&definitions)
 }
 
-/// The result of a call, as in JavaScript.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct CallResult {
-    text: String,
-    is_error: bool,
-    summary: String,
-    images: Vec<ReadImage>,
-    structured: Value,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    diff: Option<String>,
-}
-
 /// Runs a call. An error of the call is a result, too.
 pub(crate) fn call(
     number: u64,
@@ -124,18 +81,10 @@ pub(crate) fn call(
     let Some(&kind) = kinds.iter().find(|&&kind| names.of(kind) == name) else {
         let known: Vec<&str> = kinds.iter().map(|&kind| names.of(kind)).collect();
         let message = format!("there is no tool {name:?}: use one of {}", known.join(", "));
-        return Err(Error::new(Code::InvalidArgument, message));
+        return Err(Error::argument(message));
     };
     let turn = tools.enter(kind, None);
     // The tools read the text as models write it.
     let given = Ok(Value::from(arguments.text()?).into());
-    let result = tools.run(kind, turn, given, &call, &Cancel::default(), &|_, _| ())?;
-    data(&CallResult {
-        text: result.text,
-        is_error: result.is_error,
-        summary: result.summary,
-        images: result.images,
-        structured: result.structured,
-        diff: result.diff,
-    })
+    data(&tools.run(kind, turn, given, &call, &Cancel::default(), &|_, _| ())?)
 }

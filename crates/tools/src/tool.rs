@@ -1,10 +1,11 @@
 //! What a tool is: its texts, its arguments, the context of a call, and the answer.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use hashline_core::host::Turn;
-use hashline_core::{AnswerOptions, Cancel, Code, Dialect, ReadImage, Session, Written};
-use serde::Serialize;
+use hashline_core::{AnswerOptions, Cancel, Code, Dialect, Error, ReadImage, Session, Written};
+use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use crate::arguments::{Arguments, CallError};
@@ -54,8 +55,12 @@ impl ToolKind {
     }
 }
 
+/// The longest name of a tool.
+const NAME_LIMIT_CHARS: usize = 128;
+
 /// The names of the tools.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub struct Names {
     /// The tool that reads files.
     pub read: String,
@@ -80,6 +85,24 @@ impl Default for Names {
 }
 
 impl Names {
+    /// Refuses names that a model cannot use, and two tools with one name.
+    pub fn check(&self, offered: &[ToolKind]) -> Result<(), Error> {
+        let mut used = HashSet::new();
+        for name in offered.iter().map(|&kind| self.of(kind)) {
+            let is_name = (1..=NAME_LIMIT_CHARS).contains(&name.chars().count())
+                && !name.contains(|c: char| c.is_whitespace() || c.is_control());
+            if !is_name {
+                return Err(Error::argument(format!(
+                    "names: {name:?} is not a name without spaces"
+                )));
+            }
+            if !used.insert(name) {
+                return Err(Error::argument(format!("names: {name:?} is the name of two tools")));
+            }
+        }
+        Ok(())
+    }
+
     /// The name of a tool.
     pub fn of(&self, kind: ToolKind) -> &str {
         match kind {

@@ -156,13 +156,15 @@ pub fn call_title(kind: ToolKind, arguments: &Value) -> String {
 pub type Given = Result<Value, Unreadable>;
 
 /// The result of a call.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ToolResult {
     /// The answer for the model.
     pub text: String,
     /// Whether nothing was read, searched or written.
     pub is_error: bool,
     /// The code of the first failure, if it is an error of the call or of its files.
+    #[serde(skip)]
     pub code: Option<Code>,
     /// The images among the files that were read, in formats that models accept.
     pub images: Vec<ReadImage>,
@@ -171,8 +173,10 @@ pub struct ToolResult {
     /// The answer as data.
     pub structured: Json,
     /// The changes of an `apply` as a unified diff.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
     /// Identifies what a dry run planned, for [`CallOptions::plan`].
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub plan: Option<String>,
 }
 

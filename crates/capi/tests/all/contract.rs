@@ -481,6 +481,8 @@ fn tools_of_an_agent() {
         ),
         ("read", "{}", r#"{"tools": 1}"#, "unknown field `tools`"),
         ("read", "{}", r#"{"operations": ["fly"]}"#, "options: "),
+        ("read", "{}", r#"{"names": {"apply": "read"}}"#, "\"read\" is the name of two tools"),
+        ("read", "{}", r#"{"names": {"apply": "a b"}}"#, "\"a b\" is not a name without spaces"),
     ] {
         let (code, message) = refusal(call_tool(session, name, arguments, options));
         assert!(code == "INVALID_ARGUMENT" && message.contains(expected), "{message}");
