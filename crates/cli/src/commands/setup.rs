@@ -18,6 +18,8 @@ mod toml;
 mod trial;
 mod yaml;
 
+pub use agents::claude_directory;
+
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;

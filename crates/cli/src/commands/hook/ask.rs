@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use super::{EVENT_LIMIT_BYTES, annotate, served};
 use crate::args::Hook;
 use crate::call::Call;
+use crate::commands::setup::claude_directory;
 use crate::exit::{Exit, Failure};
 use crate::input::{standard_input, without_mark};
 use crate::paint::visible;
@@ -111,16 +112,12 @@ fn settings(project: Option<&Path>) -> Vec<PathBuf> {
     } else {
         "/etc/claude-code"
     };
-    let variable = std::env::var_os("CLAUDE_CONFIG_DIR").filter(|path| !path.is_empty());
-    let of_user = variable
-        .map(PathBuf::from)
-        .or_else(|| std::env::home_dir().map(|home| home.join(".claude")));
-    let of_project = |name: &str| project.map(|project| project.join(".claude").join(name));
+    let in_directory = |of: Option<&Path>, name: &str| Some(claude_directory(of).ok()?.join(name));
     let known = [
         Some(Path::new(managed).join("managed-settings.json")),
-        of_user.map(|directory| directory.join("settings.json")),
-        of_project("settings.json"),
-        of_project("settings.local.json"),
+        in_directory(None, "settings.json"),
+        project.and_then(|_| in_directory(project, "settings.json")),
+        project.and_then(|_| in_directory(project, "settings.local.json")),
     ];
     known.into_iter().flatten().collect()
 }

@@ -194,7 +194,7 @@ pub fn presence(agent: SetupAgent) -> Result<(Option<&'static str>, PathBuf)> {
         return Ok((host.program, host.directory()?));
     }
     let (program, directory) = match agent {
-        SetupAgent::Claude => ("claude", directory(None, "CLAUDE_CONFIG_DIR", ".claude")?),
+        SetupAgent::Claude => ("claude", claude_directory(None)?),
         SetupAgent::Codex => ("codex", directory(None, "CODEX_HOME", ".codex")?),
         SetupAgent::Gemini => ("gemini", home()?.join(".gemini")),
         SetupAgent::Opencode => ("opencode", opencode_directory()?),
@@ -206,10 +206,17 @@ pub fn presence(agent: SetupAgent) -> Result<(Option<&'static str>, PathBuf)> {
     Ok((Some(program), directory))
 }
 
+/// The variable that names Claude Code's directory.
+const CLAUDE_DIRECTORY: &str = "CLAUDE_CONFIG_DIR";
+
+/// Where Claude Code keeps the settings of the user, or of a project.
+pub fn claude_directory(project: Option<&Path>) -> Result<PathBuf> {
+    directory(project, CLAUDE_DIRECTORY, ".claude")
+}
+
 fn claude(project: Option<&Path>, program: &str) -> Result<Plan> {
-    let variable = "CLAUDE_CONFIG_DIR";
-    let settings = directory(project, variable, ".claude")?.join("settings.json");
-    let servers_path = match (project, variable_path(variable)) {
+    let settings = claude_directory(project)?.join("settings.json");
+    let servers_path = match (project, variable_path(CLAUDE_DIRECTORY)) {
         (Some(project), _) => project.join(".mcp.json"),
         (None, Some(directory)) => directory.join(".claude.json"),
         (None, None) => home()?.join(".claude.json"),
@@ -330,8 +337,11 @@ fn opencode(project: Option<&Path>, program: &str) -> Result<Plan> {
     let commented = directory.join("opencode.jsonc");
     let path = if commented.exists() { commented } else { directory.join("opencode.json") };
     let entry = |package: String| format!("file://{package}/index.js");
-    Ok(plug_in_of(path, &["plugin"], "opencode-hashline", program, entry))
+    Ok(plug_in_of(path, &["plugin"], OPENCODE_PLUG_IN, program, entry))
 }
+
+/// The package of the plug-in for opencode.
+pub const OPENCODE_PLUG_IN: &str = "opencode-hashline";
 
 fn opencode_directory() -> Result<PathBuf> {
     Ok(match variable_path("XDG_CONFIG_HOME") {

@@ -161,7 +161,7 @@ fn package_text(element: &Value) -> Option<&str> {
 
 /// Whether a text names a package, such as `npm:NAME@1.0`, `file:///modules/NAME/index.js` or
 /// `https://host/NAME-1.0.tgz`.
-fn names(text: &str, package: &str) -> bool {
+pub fn names(text: &str, package: &str) -> bool {
     version(text, package).is_some()
 }
 

@@ -11,7 +11,8 @@ use anstream::adapter::strip_str;
 use hashline_core::{Cancel, Code, Error, Result};
 use serde_json::{Value, json};
 
-use super::agents::{Plan, SERVER};
+use super::agents::{OPENCODE_PLUG_IN, Plan, SERVER};
+use super::entry;
 use super::shell::{self, command_line};
 use super::shown;
 use crate::after::process::{self, Ended, Limits};
@@ -21,20 +22,20 @@ use crate::commands::hook::POLICY_VARIABLE;
 /// How long an agent's own check may take: it may start all servers of the user.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The name of the plug-in for opencode, in the path or the package that its configuration names.
-const PLUGIN: &str = "opencode-hashline";
+/// An agent, its command, and whether a line of the output shows that it is set up.
+type Check = (SetupAgent, &'static [&'static str], fn(&str) -> bool);
 
-/// The agents whose program prints what it has loaded, and the word that it then prints.
-const CHECKS: &[(SetupAgent, &[&str], &str)] = &[
-    (SetupAgent::Claude, &["claude", "mcp", "list"], SERVER),
-    (SetupAgent::Codex, &["codex", "mcp", "list"], SERVER),
-    (SetupAgent::Gemini, &["gemini", "mcp", "list"], SERVER),
-    (SetupAgent::Opencode, &["opencode", "debug", "config"], PLUGIN),
-    (SetupAgent::Cline, &["cline", "config", "mcp"], SERVER),
-    (SetupAgent::Kilo, &["kilo", "mcp", "list"], SERVER),
-    (SetupAgent::Amp, &["amp", "mcp", "list"], SERVER),
-    (SetupAgent::Qwen, &["qwen", "mcp", "list"], SERVER),
-    (SetupAgent::Copilot, &["copilot", "mcp", "list"], SERVER),
+/// The agents whose program prints what it has loaded.
+const CHECKS: &[Check] = &[
+    (SetupAgent::Claude, &["claude", "mcp", "list"], lists_server),
+    (SetupAgent::Codex, &["codex", "mcp", "list"], lists_server),
+    (SetupAgent::Gemini, &["gemini", "mcp", "list"], lists_server),
+    (SetupAgent::Opencode, &["opencode", "debug", "config"], lists_plug_in),
+    (SetupAgent::Cline, &["cline", "config", "mcp"], lists_server),
+    (SetupAgent::Kilo, &["kilo", "mcp", "list"], lists_server),
+    (SetupAgent::Amp, &["amp", "mcp", "list"], lists_server),
+    (SetupAgent::Qwen, &["qwen", "mcp", "list"], lists_server),
+    (SetupAgent::Copilot, &["copilot", "mcp", "list"], lists_server),
 ];
 
 /// Runs the tests, and returns a line for each.
@@ -70,7 +71,7 @@ pub fn run(
 
 /// What the agent's own check shows, if the agent is found.
 fn checked(agent: SetupAgent, directory: &Path, cancel: &Cancel) -> Option<String> {
-    let (_, words, expected) = CHECKS.iter().find(|(of, ..)| *of == agent)?;
+    let (_, words, lists_it) = CHECKS.iter().find(|(of, ..)| *of == agent)?;
     let (name, rest) = words.split_first()?;
     let path = find(name)?.into_os_string().into_string().ok()?;
     let arguments: Vec<String> =
@@ -80,12 +81,7 @@ fn checked(agent: SetupAgent, directory: &Path, cancel: &Cancel) -> Option<Strin
     let output = strip_str(&output).to_string();
     let line = |line: &str| shown(line.trim());
     let command = words.join(" ");
-    let names_it = |line: &&str| {
-        let is_end = |c: char| c.is_whitespace() || c == ':';
-        let is_end_of_plugin = |c: char| *expected == PLUGIN && matches!(c, '/' | '@' | '"');
-        line.split(|c| is_end(c) || is_end_of_plugin(c)).any(|word| word == *expected)
-    };
-    let seen = output.lines().find(names_it);
+    let seen = output.lines().find(|line| lists_it(line));
     Some(match (seen, ended) {
         (Some(seen), _) => format!("`{command}` prints: {}", line(seen)),
         (None, Ended::TimedOut) => {
@@ -98,6 +94,15 @@ fn checked(agent: SetupAgent, directory: &Path, cancel: &Cancel) -> Option<Strin
             format!("`{command}` does not list hashline. Its last line is: {}", line(last))
         }
     })
+}
+
+fn lists_server(line: &str) -> bool {
+    line.split(|c: char| c.is_whitespace() || c == ':').any(|word| word == SERVER)
+}
+
+/// A line of JSON with the path or the package of the plug-in.
+fn lists_plug_in(line: &str) -> bool {
+    line.split('"').any(|text| entry::names(text, OPENCODE_PLUG_IN))
 }
 
 /// The path of a program on the `PATH`.
@@ -161,4 +166,24 @@ fn failed(what: &str, answer: &str) -> Error {
     let answer = answer.trim_end();
     let message = format!("the files were changed, but {what} does not work. It printed: {answer}");
     Error::new(Code::Io, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_agents_print_is_recognized() {
+        for line in ["hashline: hashline mcp - Connected", "  hashline  /opt/bin/hashline mcp"] {
+            assert!(lists_server(line), "{line}");
+        }
+        assert!(!lists_server("cannot start /opt/bin/hashline"));
+        for line in [
+            "    \"file:///m/opencode-hashline/index.js\",",
+            "\"plugin\": [\"opencode-hashline@1.0\"]",
+        ] {
+            assert!(lists_plug_in(line), "{line}");
+        }
+        assert!(!lists_plug_in("\"plugin\": [\"opencode-hashline-themes\"]"));
+    }
 }
