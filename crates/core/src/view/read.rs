@@ -622,12 +622,14 @@ fn show_lines(
     let max_lines = request.limits.max_lines.unwrap_or(u64::MAX);
     let (mut least, mut most) = (0, before.max(after).min(max_lines).min(line_count));
     let (mut page_shown, mut shown) = show_places(text, &starts, page(), request, most, cancel)?;
-    if page_shown.next_line().is_some() || shown < lines.len() {
+    let is_partial = |page: &Page, shown: usize| page.next_line().is_some() || shown < lines.len();
+    if most > 0 && is_partial(&page_shown, shown) {
         (page_shown, shown) = show_places(text, &starts, page(), request, least, cancel)?;
-        while most - least > 1 {
+        // If they do not fit without context either, no more context can make them fit.
+        while most - least > 1 && !(least == 0 && is_partial(&page_shown, shown)) {
             let middle = least + (most - least) / 2;
             let found = show_places(text, &starts, page(), request, middle, cancel)?;
-            if found.0.next_line().is_some() || found.1 < lines.len() {
+            if is_partial(&found.0, found.1) {
                 most = middle;
             } else {
                 least = middle;
