@@ -121,10 +121,10 @@ function definition(described, names, sessionOf) {
     args: toZodShape(tool.schema, offered),
     /** @param {Record<string, any>} args */
     async execute(args, context) {
-      const session = await sessionOf(context, withPath(args))
+      const given = withPath(args)
+      const session = await sessionOf(context, given)
       const signal = context.abort
       const own = toolOver(session)
-      const given = withPath(args)
       // Lines that the user might deny must not count as shown, so a copy of the session previews
       // them.
       const probe = toolOver(session.fork())
