@@ -185,7 +185,6 @@ const PAGES_FOR_TASKS = [
   'docs/documents.md',
   'docs/remote.md',
   'docs/find.md',
-  'docs/languages.md',
   'docs/python.md',
   'docs/rust.md',
 ]

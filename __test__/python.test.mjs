@@ -25,7 +25,7 @@ function run(t, code) {
   const env = {
     ...process.env,
     PATH: [programDirectory(), process.env.PATH].join(delimiter),
-    HASHLINE_STATE_DIR: join(directory, '.state'),
+    XDG_STATE_HOME: join(directory, '.state'),
   }
   const head = `library, directory = ${JSON.stringify(binaryPath())}, ${JSON.stringify(directory)}\n`
   const output = execFileSync('python3', ['-c', head + code], { env, encoding: 'utf8' })
