@@ -53,7 +53,7 @@ export async function withMess(files, body) {
     }
     return await body(dir, stateDir)
   } finally {
-    // An agent that was stopped may still write its files.
+    // A hook of an agent that was killed may still write a file.
     const options = { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }
     for (const made of [dir, stateDir]) rmSync(made, options)
   }

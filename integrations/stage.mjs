@@ -145,6 +145,24 @@ export async function withScreen(command, { cwd, env }, body) {
     tmux('new-session', '-d', '-x', '100', '-y', '50', ...command)
     await body({ with: showing, press: (keys) => tmux('send-keys', keys) })
   } finally {
+    const leader = Number(tmux('display-message', '-p', '#{pane_pid}'))
     tmux('kill-server')
+    if (leader > 0) await killGroup(leader)
+  }
+}
+
+/**
+ * Kills the processes of a terminal, and waits until none can write a file any more: an agent goes
+ * on for a while after its terminal is closed.
+ * @param {number} leader
+ */
+async function killGroup(leader) {
+  for (let poll = 0; poll < POLLS; poll++) {
+    try {
+      process.kill(-leader, 'SIGKILL')
+    } catch {
+      return
+    }
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }
 }
