@@ -33,7 +33,7 @@ pub struct Pending {
     deferred: sys::napi_deferred,
     pub cancel: Cancel,
     pub subscription: Option<Subscription>,
-    /// Dropped once the promise is settled: only then can the caller have read the answer.
+    /// Completed once the promise is settled: only then can the caller have read the answer.
     delivery: Option<Arc<Delivery>>,
 }
 
@@ -233,7 +233,9 @@ fn settle(env: &Env, pending: Pending, completion: Completion) -> napi::Result<(
             Err(_) => sys::napi_reject_deferred(raw, deferred, undefined(env)?.raw()),
         }
     };
-    drop(pending.delivery);
+    if let Some(delivery) = pending.delivery {
+        delivery.complete();
+    }
     if let Some(subscription) = pending.subscription {
         subscription.end(env);
     }

@@ -480,6 +480,25 @@ fn regression_an_anchor_does_not_mean_what_an_undelivered_answer_shows() {
     assert_eq!(refused(refusal.unwrap()).code, Code::AmbiguousAnchor);
 }
 
+/// A thread that has posted an answer may release its turn only after the next call is made. Then
+/// an edit of a line that had moved was refused, as if the answer had not been read.
+#[test]
+fn regression_an_answer_is_delivered_before_its_turn_is_released() {
+    let session = Arc::new(in_memory(&[("a.txt", "foo\nx = 1\nbar\n")]));
+    let turn = session.reading();
+    let delivery = turn.delivery();
+    let page = turn.clone().read(&["a.txt".into()], &Cancel::default()).unwrap();
+    delivery.complete();
+    let anchor = page.text.lines().find(|row| row.ends_with("bar")).unwrap().to_owned();
+    session.set_document("a.txt", "foo\nnew\nx = 1\nbar\n", None).unwrap();
+    let edit = json!({ "op": "delete", "path": "a.txt", "anchor": anchor });
+    let patch = Patch::from(json!({ "operations": [edit] }));
+    let next = session.writing();
+    drop(turn);
+    let outcome = next.apply(&patch, &PatchOptions::default(), &Cancel::default()).unwrap();
+    assert_eq!(text_of(only_change(&applied(outcome))), "foo\nnew\nx = 1\n");
+}
+
 #[test]
 fn rows_of_a_document_can_be_observed() {
     let session = in_memory(&[("a.txt", "one\ntwo\n")]);

@@ -39,7 +39,7 @@ impl Undelivered {
     }
 }
 
-/// The answer to a call, until it has reached the caller. Drop it then.
+/// The answer to a call, until it has reached the caller.
 pub struct Delivery {
     number: u64,
     state: Arc<SessionState>,
@@ -54,11 +54,17 @@ impl Delivery {
     pub(super) fn note(&self) {
         self.state.undelivered.note(self.number, &self.state.memory);
     }
+
+    /// Call this when the answer has reached the caller. Its next call may come before the turn is
+    /// released on another thread.
+    pub fn complete(&self) {
+        self.state.undelivered.remove(self.number, &self.state.memory);
+    }
 }
 
 impl Drop for Delivery {
     fn drop(&mut self) {
-        self.state.undelivered.remove(self.number, &self.state.memory);
+        self.complete();
     }
 }
 

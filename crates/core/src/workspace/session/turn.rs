@@ -121,8 +121,8 @@ impl Session {
 }
 
 impl Turn {
-    /// The answer of the call, to be dropped when it has reached the caller. Without it, the answer
-    /// counts as delivered when the turn is released.
+    /// The answer of the call, to be completed when it has reached the caller. If this is dropped or
+    /// never taken, the answer counts as delivered when the turn is released.
     pub fn delivery(&self) -> Arc<Delivery> {
         Arc::clone(&self.position.delivery)
     }
