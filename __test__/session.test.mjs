@@ -288,7 +288,7 @@ test('misuse is refused with the reason', () =>
     assert.throws(make({ cwd, unseen: 'guess' }), { message: /"refuse", "match"/ })
     assert.throws(() => session(join(cwd, 'missing'), stateDir), {
       code: 'INVALID_ARGUMENT',
-      message: /^cwd .*missing: relative paths cannot start in this directory/,
+      message: /^cwd .*missing cannot be the directory of relative paths/,
     })
     const one = session(cwd, stateDir)
     await assertRejects(() => one.read(untyped(5)), 'INVALID_ARGUMENT', 'requests')

@@ -64,7 +64,7 @@ bool hashline_read(const uint8_t *requests,
                    struct HashlineBuffer *answer,
                    struct HashlineError *error);
 
-// Reads one file: `request` is a path or an object `ReadRequest`. Answers the lines with their
+// Reads one file: `request` is a path or an object `ReadRequest`. Returns the lines with their
 // anchors as plain text; fails when the file cannot be read, or is not text.
 bool hashline_read_text(const uint8_t *request,
                         size_t request_len,
@@ -73,7 +73,7 @@ bool hashline_read_text(const uint8_t *request,
                         struct HashlineBuffer *answer,
                         struct HashlineError *error);
 
-// Reads a JSON document: `request` is a path or an object `JsonRequest`. Answers a `JsonView`.
+// Reads a JSON document: `request` is a path or an object `JsonRequest`. Returns a `JsonView`.
 bool hashline_read_json(const uint8_t *request,
                         size_t request_len,
                         const uint8_t *options,
@@ -81,7 +81,7 @@ bool hashline_read_json(const uint8_t *request,
                         struct HashlineBuffer *answer,
                         struct HashlineError *error);
 
-// Searches files and directories: `query` is a `SearchQuery`. Answers a `SearchResult`.
+// Searches files and directories: `query` is a `SearchQuery`. Returns a `SearchResult`.
 bool hashline_search(const uint8_t *query,
                      size_t query_len,
                      const uint8_t *options,
@@ -89,7 +89,7 @@ bool hashline_search(const uint8_t *query,
                      struct HashlineBuffer *answer,
                      struct HashlineError *error);
 
-// Applies a `Patch` to files atomically. Answers an `ApplyOutcome`; a rejected patch is an answer,
+// Applies a `Patch` to files atomically. Returns an `ApplyOutcome`; a rejected patch is an answer,
 // not a failure.
 bool hashline_apply(const uint8_t *patch,
                     size_t patch_len,
@@ -98,7 +98,7 @@ bool hashline_apply(const uint8_t *patch,
                     struct HashlineBuffer *answer,
                     struct HashlineError *error);
 
-// Applies operations to a UTF-8 text in memory: `operations` is a `TextPatch`. Answers a
+// Applies operations to a UTF-8 text in memory: `operations` is a `TextPatch`. Returns a
 // `TextOutcome`.
 bool hashline_apply_text(const uint8_t *text,
                          size_t text_len,
@@ -118,7 +118,7 @@ bool hashline_format(const uint8_t *text,
                      struct HashlineBuffer *answer,
                      struct HashlineError *error);
 
-// Hashes the lines of a text in memory, with the options of `hashline_format`. Answers an array of
+// Hashes the lines of a text in memory, with the options of `hashline_format`. Returns an array of
 // strings.
 bool hashline_hash_lines(const uint8_t *text,
                          size_t text_len,
@@ -128,7 +128,7 @@ bool hashline_hash_lines(const uint8_t *text,
                          struct HashlineError *error);
 
 // Finds the parts of a shell command that read or write files; `command` is its text, `policy` a
-// `CommandPolicy`. Answers a `CommandJudgement`, whose spans are byte offsets.
+// `CommandPolicy`. Returns a `CommandJudgement`, whose spans are byte offsets.
 bool hashline_check_command(const uint8_t *command,
                             size_t command_len,
                             const uint8_t *policy,
@@ -137,7 +137,7 @@ bool hashline_check_command(const uint8_t *command,
                             struct HashlineError *error);
 
 // Recovers the state directory that the options name: completes or rolls back the patches of
-// processes that crashed. Answers a `RecoveryReport`.
+// processes that crashed. Returns a `RecoveryReport`.
 bool hashline_recover(const uint8_t *options,
                       size_t options_len,
                       struct HashlineBuffer *answer,
@@ -157,7 +157,7 @@ bool hashline_session_fork(uint64_t session, uint64_t *opened, struct HashlineEr
 // such session.
 bool hashline_session_close(uint64_t session);
 
-// Reads files within the limits of one call: `requests` as for `hashline_read`. Answers a
+// Reads files within the limits of one call: `requests` as for `hashline_read`. Returns a
 // `ReadReport`, in which images are Base64.
 bool hashline_session_read(uint64_t session,
                            const uint8_t *requests,
@@ -165,21 +165,21 @@ bool hashline_session_read(uint64_t session,
                            struct HashlineBuffer *answer,
                            struct HashlineError *error);
 
-// Reads a JSON document: `request` as for `hashline_read_json`. Answers a `JsonView`.
+// Reads a JSON document: `request` as for `hashline_read_json`. Returns a `JsonView`.
 bool hashline_session_read_json(uint64_t session,
                                 const uint8_t *request,
                                 size_t request_len,
                                 struct HashlineBuffer *answer,
                                 struct HashlineError *error);
 
-// Searches files within the limits of one call. Answers a `SearchResult`.
+// Searches files within the limits of one call. Returns a `SearchResult`.
 bool hashline_session_search(uint64_t session,
                              const uint8_t *query,
                              size_t query_len,
                              struct HashlineBuffer *answer,
                              struct HashlineError *error);
 
-// Shows the lines that the output of a program names; `options` is an `AnnotateOptions`. Answers a
+// Shows the lines that the output of a program names; `options` is an `AnnotateOptions`. Returns a
 // `ReadReport`.
 bool hashline_session_annotate(uint64_t session,
                                const uint8_t *output,
@@ -190,7 +190,7 @@ bool hashline_session_annotate(uint64_t session,
                                struct HashlineError *error);
 
 // Describes the tools of an agent over this session; `options` is a `HashToolsOptions` without
-// functions. Answers an array of definitions: `name`, `title`, `description`, `inputSchema` and
+// functions. Returns an array of definitions: `name`, `title`, `description`, `inputSchema` and
 // others.
 bool hashline_session_tools(uint64_t session,
                             const uint8_t *options,
@@ -199,7 +199,7 @@ bool hashline_session_tools(uint64_t session,
                             struct HashlineError *error);
 
 // Calls a tool of an agent: `name` is that of its definition, `arguments` the JSON text that the
-// model wrote; options are those of `hashline_session_tools` and `dryRun`. Answers an object with
+// model wrote; options are those of `hashline_session_tools` and `dryRun`. Returns an object with
 // `text` for the model, `isError`, `summary`, `images`, `structured` and `diff`.
 bool hashline_session_call_tool(uint64_t session,
                                 const uint8_t *name,
@@ -212,7 +212,7 @@ bool hashline_session_call_tool(uint64_t session,
                                 struct HashlineError *error);
 
 // Applies a patch whose anchors name the lines that the session has shown: options are `dryRun` and
-// `context`. Answers an `ApplyOutcome`.
+// `context`. Returns an `ApplyOutcome`.
 bool hashline_session_apply(uint64_t session,
                             const uint8_t *patch,
                             size_t patch_len,
@@ -222,7 +222,7 @@ bool hashline_session_apply(uint64_t session,
                             struct HashlineError *error);
 
 // Records lines that the output of a tool has shown: rows with anchors, under headers or of the file
-// `path`. Answers the number of recorded lines.
+// `path`. Returns the number of recorded lines.
 bool hashline_session_observe(uint64_t session,
                               const uint8_t *text,
                               size_t text_len,
@@ -231,7 +231,7 @@ bool hashline_session_observe(uint64_t session,
                               struct HashlineBuffer *answer,
                               struct HashlineError *error);
 
-// Forgets what was shown of the file `path`, or of all files where `path` is null. Answers `null`.
+// Forgets what was shown of the file `path`, or of all files where `path` is null. Returns `null`.
 // It is also removed from the store on disk; fails if that is not possible.
 bool hashline_session_forget(uint64_t session,
                              const uint8_t *path,
@@ -240,7 +240,7 @@ bool hashline_session_forget(uint64_t session,
                              struct HashlineError *error);
 
 // Sets the text of the document `path`, in UTF-8: until it is closed, the session reads, searches and
-// edits this text in place of the file with this path, and never writes it. Answers `null`. Options
+// edits this text in place of the file with this path, and never writes it. Returns `null`. Options
 // are `version`, a number, and `bytes`: the text is the bytes of a file, in the encoding of files.
 bool hashline_session_set_document(uint64_t session,
                                    const uint8_t *path,
@@ -252,30 +252,30 @@ bool hashline_session_set_document(uint64_t session,
                                    struct HashlineBuffer *answer,
                                    struct HashlineError *error);
 
-// Closes the document `path`: the path names the file again. Answers whether it was set.
+// Closes the document `path`: the path names the file again. Returns whether it was set.
 bool hashline_session_close_document(uint64_t session,
                                      const uint8_t *path,
                                      size_t path_len,
                                      struct HashlineBuffer *answer,
                                      struct HashlineError *error);
 
-// Answers an array of the documents that are set, with their versions: `{"path", "version"}`.
+// Returns an array of the documents that are set, with their versions: `{"path", "version"}`.
 bool hashline_session_documents(uint64_t session,
                                 struct HashlineBuffer *answer,
                                 struct HashlineError *error);
 
-// Answers an array of strings: files that were shown, and that others have changed since then, as
+// Returns an array of strings: files that were shown, and that others have changed since then, as
 // far as previous calls have detected it. Each change is answered once.
 bool hashline_session_changed_files(uint64_t session,
                                     struct HashlineBuffer *answer,
                                     struct HashlineError *error);
 
-// Answers an array of strings: the errors that occurred when the session was stored on disk.
+// Returns an array of strings: the errors that occurred when the session was stored on disk.
 bool hashline_session_notes(uint64_t session,
                             struct HashlineBuffer *answer,
                             struct HashlineError *error);
 
-// Answers a number: the bytes that the memory of a session uses.
+// Returns a number: the bytes that the memory of a session uses.
 bool hashline_session_memory_bytes(uint64_t session,
                                    struct HashlineBuffer *answer,
                                    struct HashlineError *error);

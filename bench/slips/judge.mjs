@@ -111,11 +111,11 @@ export class Judge {
  */
 function suggestedEdit(edit, warnings) {
   const named = warnings
-    .map(({ message }) => /would parse with operation 0 (.*)\.$/m.exec(message)?.[1])
+    .map(({ message }) => /would parse if operation 0 (.*)\.$/m.exec(message)?.[1])
     .find(Boolean)
   if (!named) return undefined
-  if (named.startsWith('without the first')) return { ...edit, lines: edit.lines.slice(1) }
-  if (named.startsWith('without the last')) return { ...edit, lines: edit.lines.slice(0, -1) }
+  if (named.startsWith('omitted the first')) return { ...edit, lines: edit.lines.slice(1) }
+  if (named.startsWith('omitted the last')) return { ...edit, lines: edit.lines.slice(0, -1) }
   const line = Number(/at `?(\d+)/.exec(named)?.[1])
   return named.includes('ended') ? { ...edit, last: line } : { ...edit, first: line }
 }

@@ -204,7 +204,7 @@ impl<'a> Input<'a> {
         if !without_space(text).starts_with(['{', '"']) {
             let start: String = text.chars().take(40).collect();
             return Err(Error::argument(format!(
-                "{} is {start:?}: expected JSON, which is a path in quotes or an object",
+                "{} is not JSON (it begins with {start:?}): expected a path in double quotes or an object",
                 self.name
             )));
         }

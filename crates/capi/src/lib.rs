@@ -76,7 +76,7 @@ pub unsafe extern "C" fn hashline_read(
     }
 }
 
-/// Reads one file: `request` is a path or an object `ReadRequest`. Answers the lines with their
+/// Reads one file: `request` is a path or an object `ReadRequest`. Returns the lines with their
 /// anchors as plain text; fails when the file cannot be read, or is not text.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashline_read_text(
@@ -99,7 +99,7 @@ pub unsafe extern "C" fn hashline_read_text(
     }
 }
 
-/// Reads a JSON document: `request` is a path or an object `JsonRequest`. Answers a `JsonView`.
+/// Reads a JSON document: `request` is a path or an object `JsonRequest`. Returns a `JsonView`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashline_read_json(
     request: *const u8,
@@ -121,7 +121,7 @@ pub unsafe extern "C" fn hashline_read_json(
     }
 }
 
-/// Searches files and directories: `query` is a `SearchQuery`. Answers a `SearchResult`.
+/// Searches files and directories: `query` is a `SearchQuery`. Returns a `SearchResult`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashline_search(
     query: *const u8,
@@ -143,7 +143,7 @@ pub unsafe extern "C" fn hashline_search(
     }
 }
 
-/// Applies a `Patch` to files atomically. Answers an `ApplyOutcome`; a rejected patch is an answer,
+/// Applies a `Patch` to files atomically. Returns an `ApplyOutcome`; a rejected patch is an answer,
 /// not a failure.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashline_apply(
@@ -166,7 +166,7 @@ pub unsafe extern "C" fn hashline_apply(
     }
 }
 
-/// Applies operations to a UTF-8 text in memory: `operations` is a `TextPatch`. Answers a
+/// Applies operations to a UTF-8 text in memory: `operations` is a `TextPatch`. Returns a
 /// `TextOutcome`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashline_apply_text(
@@ -215,7 +215,7 @@ pub unsafe extern "C" fn hashline_format(
     }
 }
 
-/// Hashes the lines of a text in memory, with the options of `hashline_format`. Answers an array of
+/// Hashes the lines of a text in memory, with the options of `hashline_format`. Returns an array of
 /// strings.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashline_hash_lines(
@@ -239,7 +239,7 @@ pub unsafe extern "C" fn hashline_hash_lines(
 }
 
 /// Finds the parts of a shell command that read or write files; `command` is its text, `policy` a
-/// `CommandPolicy`. Answers a `CommandJudgement`, whose spans are byte offsets.
+/// `CommandPolicy`. Returns a `CommandJudgement`, whose spans are byte offsets.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashline_check_command(
     command: *const u8,
@@ -262,7 +262,7 @@ pub unsafe extern "C" fn hashline_check_command(
 }
 
 /// Recovers the state directory that the options name: completes or rolls back the patches of
-/// processes that crashed. Answers a `RecoveryReport`.
+/// processes that crashed. Returns a `RecoveryReport`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashline_recover(
     options: *const u8,
@@ -312,7 +312,7 @@ pub extern "C" fn hashline_session_close(session: u64) -> bool {
     contained(|| Ok::<_, hashline_core::Error>(sessions::close(session))).unwrap_or_default()
 }
 
-/// Reads files within the limits of one call: `requests` as for `hashline_read`. Answers a
+/// Reads files within the limits of one call: `requests` as for `hashline_read`. Returns a
 /// `ReadReport`, in which images are Base64.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashline_session_read(
@@ -331,7 +331,7 @@ pub unsafe extern "C" fn hashline_session_read(
     }
 }
 
-/// Reads a JSON document: `request` as for `hashline_read_json`. Answers a `JsonView`.
+/// Reads a JSON document: `request` as for `hashline_read_json`. Returns a `JsonView`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashline_session_read_json(
     session: u64,
@@ -349,7 +349,7 @@ pub unsafe extern "C" fn hashline_session_read_json(
     }
 }
 
-/// Searches files within the limits of one call. Answers a `SearchResult`.
+/// Searches files within the limits of one call. Returns a `SearchResult`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashline_session_search(
     session: u64,
@@ -367,7 +367,7 @@ pub unsafe extern "C" fn hashline_session_search(
     }
 }
 
-/// Shows the lines that the output of a program names; `options` is an `AnnotateOptions`. Answers a
+/// Shows the lines that the output of a program names; `options` is an `AnnotateOptions`. Returns a
 /// `ReadReport`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashline_session_annotate(
@@ -393,7 +393,7 @@ pub unsafe extern "C" fn hashline_session_annotate(
 }
 
 /// Describes the tools of an agent over this session; `options` is a `HashToolsOptions` without
-/// functions. Answers an array of definitions: `name`, `title`, `description`, `inputSchema` and
+/// functions. Returns an array of definitions: `name`, `title`, `description`, `inputSchema` and
 /// others.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashline_session_tools(
@@ -413,7 +413,7 @@ pub unsafe extern "C" fn hashline_session_tools(
 }
 
 /// Calls a tool of an agent: `name` is that of its definition, `arguments` the JSON text that the
-/// model wrote; options are those of `hashline_session_tools` and `dryRun`. Answers an object with
+/// model wrote; options are those of `hashline_session_tools` and `dryRun`. Returns an object with
 /// `text` for the model, `isError`, `summary`, `images`, `structured` and `diff`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashline_session_call_tool(
@@ -442,7 +442,7 @@ pub unsafe extern "C" fn hashline_session_call_tool(
 }
 
 /// Applies a patch whose anchors name the lines that the session has shown: options are `dryRun` and
-/// `context`. Answers an `ApplyOutcome`.
+/// `context`. Returns an `ApplyOutcome`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashline_session_apply(
     session: u64,
@@ -467,7 +467,7 @@ pub unsafe extern "C" fn hashline_session_apply(
 }
 
 /// Records lines that the output of a tool has shown: rows with anchors, under headers or of the file
-/// `path`. Answers the number of recorded lines.
+/// `path`. Returns the number of recorded lines.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashline_session_observe(
     session: u64,
@@ -491,7 +491,7 @@ pub unsafe extern "C" fn hashline_session_observe(
     }
 }
 
-/// Forgets what was shown of the file `path`, or of all files where `path` is null. Answers `null`.
+/// Forgets what was shown of the file `path`, or of all files where `path` is null. Returns `null`.
 /// It is also removed from the store on disk; fails if that is not possible.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashline_session_forget(
@@ -510,7 +510,7 @@ pub unsafe extern "C" fn hashline_session_forget(
 }
 
 /// Sets the text of the document `path`, in UTF-8: until it is closed, the session reads, searches and
-/// edits this text in place of the file with this path, and never writes it. Answers `null`. Options
+/// edits this text in place of the file with this path, and never writes it. Returns `null`. Options
 /// are `version`, a number, and `bytes`: the text is the bytes of a file, in the encoding of files.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashline_session_set_document(
@@ -538,7 +538,7 @@ pub unsafe extern "C" fn hashline_session_set_document(
     }
 }
 
-/// Closes the document `path`: the path names the file again. Answers whether it was set.
+/// Closes the document `path`: the path names the file again. Returns whether it was set.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashline_session_close_document(
     session: u64,
@@ -556,7 +556,7 @@ pub unsafe extern "C" fn hashline_session_close_document(
     }
 }
 
-/// Answers an array of the documents that are set, with their versions: `{"path", "version"}`.
+/// Returns an array of the documents that are set, with their versions: `{"path", "version"}`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashline_session_documents(
     session: u64,
@@ -567,7 +567,7 @@ pub unsafe extern "C" fn hashline_session_documents(
     unsafe { answered(answer, error, || sessions::documents(session).map(HashlineBuffer::of)) }
 }
 
-/// Answers an array of strings: files that were shown, and that others have changed since then, as
+/// Returns an array of strings: files that were shown, and that others have changed since then, as
 /// far as previous calls have detected it. Each change is answered once.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashline_session_changed_files(
@@ -579,7 +579,7 @@ pub unsafe extern "C" fn hashline_session_changed_files(
     unsafe { answered(answer, error, || sessions::changed_files(session).map(HashlineBuffer::of)) }
 }
 
-/// Answers an array of strings: the errors that occurred when the session was stored on disk.
+/// Returns an array of strings: the errors that occurred when the session was stored on disk.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashline_session_notes(
     session: u64,
@@ -590,7 +590,7 @@ pub unsafe extern "C" fn hashline_session_notes(
     unsafe { answered(answer, error, || sessions::notes(session).map(HashlineBuffer::of)) }
 }
 
-/// Answers a number: the bytes that the memory of a session uses.
+/// Returns a number: the bytes that the memory of a session uses.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashline_session_memory_bytes(
     session: u64,

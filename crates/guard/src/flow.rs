@@ -1,4 +1,4 @@
-//! The output of a command: text of the model, contents of files, or output of a program.
+//! The output of a command: text that the model wrote, contents of files, or output of a program.
 
 use std::rc::Rc;
 
@@ -44,7 +44,7 @@ impl Flow {
         (self.has_literal_text || !self.sources.is_empty()) && !self.has_program_output
     }
 
-    /// Whether it is the output of programs, without contents of files that a tool would show.
+    /// Whether it is only the output of programs: none of it is content of a file that the read tool could show.
     pub fn is_output(&self) -> bool {
         self.has_program_output && self.sources.is_empty()
     }

@@ -168,8 +168,8 @@ pub struct Finding {
     /// The file, if it is known before run time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
-    /// The span of the command with its words, or of the redirection. For a part of a quoted
-    /// script, the span of the word.
+    /// The span of the command and its arguments, or of the redirection. For a command inside a
+    /// quoted script, the span of the quoted word.
     pub span: CommandSpan,
     /// For the model: the effect, and the tool to use instead.
     pub message: String,

@@ -222,7 +222,7 @@ impl Call<'_> {
                 &mut effect.accesses,
             );
         }
-        // The last operand is reported: except on Linux, the first one may be a suffix.
+        // The last operand is reported. On systems other than Linux, the first one may be a suffix.
         let files: Vec<_> = files.iter().rev().copied().collect();
         self.changes(&files, CommandRule::InPlace, &mut effect.accesses);
     }

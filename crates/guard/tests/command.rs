@@ -450,7 +450,7 @@ fn a_program_of_sixty_thousand_bytes_in_a_here_document_is_a_write() {
     assert_eq!(verdict(&format!("cat > f.js <<'EOF'\n{body}EOF\n")), Verdict::Write);
 }
 
-/// A name that is inserted into words can contain the mark of the next command that inserts names.
+/// A substituted file name can contain the placeholder of the next command (`{}`, or that of `xargs -I`).
 #[test]
 fn regression_words_with_repeated_insertions_stay_short() {
     let deep =

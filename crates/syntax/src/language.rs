@@ -69,7 +69,7 @@ pub(crate) struct Kinds {
     pub attributes: &'static [&'static str],
     /// Strings and the like, in which no block starts.
     pub texts: &'static [&'static str],
-    /// Clauses that may contain the next part of a chain of conditions.
+    /// Clauses that can contain the next `if` of an `else if` chain.
     pub clauses: &'static [&'static str],
     /// Nodes that are folded although they have no brackets.
     pub bodies: &'static [&'static str],
@@ -171,7 +171,7 @@ pub(crate) struct NameForms {
     pub is_typedef: bool,
     /// Whether an `enum` lists its members in braces.
     pub has_enums: bool,
-    /// What the names of variables are next to.
+    /// How the name of a variable is recognized by the text next to it.
     pub variables: Variables,
 }
 

@@ -60,7 +60,7 @@ impl Tools {
         self.session().absolute_path(".")
     }
 
-    /// Answers a call that has written files, by what these files are now. If they cannot be read
+    /// Builds the answer to a call that has written files from their current content. If they cannot be read
     /// again, the answer is that of the patch, and says so.
     pub fn settle(
         &self,

@@ -126,8 +126,8 @@ impl Repairs {
     }
 }
 
-pub const TAKEN_AS_JSON: &str = "taken as the JSON that the string holds";
-pub const TAKEN_AS_ONE: &str = "taken as an array of one";
+pub const TAKEN_AS_JSON: &str = "the string was parsed as JSON";
+pub const TAKEN_AS_ONE: &str = "used as an array of one";
 
 /// The fields of an object, in the order in which the model wrote them.
 #[derive(Clone, Debug, Default)]

@@ -6,8 +6,9 @@ use hashline_core::{Dialect, SessionOptions};
 /// How many lines one answer may hold.
 pub const MAX_LINES: usize = ANSWER_LIMIT_LINES as usize;
 
-/// How many bytes the text of one answer may hold. What does not fit is not shown, and a session
-/// does not count it as shown: so no host may cut an answer that is within its limit.
+/// How many bytes the text of one answer may hold. What does not fit is omitted, and a session
+/// does not record it as shown. A host must not truncate an answer further, because the session
+/// would then record lines that the model has not seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AnswerLimits {
     /// Of an answer.

@@ -63,7 +63,7 @@ fn apply_text(options: &ToolsOptions, _: &Dialect) -> ToolText {
         String::new()
     } else {
         let call = json!({"path": "package.json", "operations": edits});
-        format!("\n\nExample, with anchors that {read_json} showed of package.json:\n{call}")
+        format!("\n\nExample, with anchors from {read_json} of package.json:\n{call}")
     };
     ToolText {
         description: format!(

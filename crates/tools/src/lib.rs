@@ -41,7 +41,7 @@ pub use after::{Step, WrittenCall, WrittenPath, after_write, note_of, written_pa
 pub use annotation::{ShellCall, annotation};
 pub use arguments::{Repair, Rule};
 pub use bounds::AnswerLimits;
-/// The arguments of a call, and other JSON that keeps its spelling.
+/// The arguments of a call, and other JSON that keeps the order of keys and the form of numbers.
 pub use hashline_core::host::Value;
 pub use named::NamedFiles;
 pub use operations::operation_names;

@@ -653,7 +653,7 @@ impl<'a> PatchReader<'a> {
         };
         if let Some(other) = TEXTS.iter().find(is_held) {
             return Err(malformed(format!(
-                "{location} has no field {other}: put its content into {name} of {key}"
+                "{location} has no field {other}: put the new lines into {name} of {key}"
             )));
         }
         let text = fields.get(name);

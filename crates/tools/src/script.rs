@@ -122,8 +122,7 @@ fn new_file(call: &Call<'_>, given: &mut Arguments<'_>) -> Result<Option<Value>,
 }
 
 /// Why a host cannot limit the operations.
-pub const NOT_LIMITED: &str =
-    "this dialect takes patches, which can contain any operation: allow all operations";
+pub const NOT_LIMITED: &str = "this dialect cannot limit operations, because a patch can contain any of them: omit the option `operations`";
 
 /// Whether arguments are a patch or a new file. Arguments with operations are not, although their
 /// fields can have the names of these.

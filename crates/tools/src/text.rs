@@ -77,7 +77,7 @@ impl Arriving {
         Arriving { value, open: 0, ends_in_scalar: false }
     }
 
-    /// A value of which each last field and item may be incomplete.
+    /// A value whose last field or item may be incomplete, at every level.
     pub fn unfinished(value: Value) -> Arriving {
         Arriving { value, open: usize::MAX, ends_in_scalar: true }
     }

@@ -16,7 +16,7 @@ fn tool_text(options: &ToolsOptions, _: &Dialect) -> ToolText {
     ToolText {
         description: format!(
             "Undoes the last call of {apply} that changed files: all of it, or nothing. \
-             Files that it created, deleted or moved go or come back. What others changed elsewhere in its files stays; where they changed its lines, it is refused. \
+             Created files are removed; deleted and moved files are restored. Changes by others are kept; if they changed the same lines, the undo is refused. \
              Another call undoes the edit before, and an undone edit cannot be redone."
         ),
         snippet: format!("Undo the last edit of {apply}"),

@@ -141,7 +141,7 @@ fn texts_in_memory() {
 #[test]
 fn invalid_arguments_are_refused_with_a_reason() {
     let cases = [
-        (two(hashline_read, "", ""), "requests is \"\": expected JSON"),
+        (two(hashline_read, "", ""), "requests is not JSON"),
         (two(hashline_read, r#"{"path": "a", "startline": 1}"#, ""), "unknown field `startline`"),
         (two(hashline_read, r#"["a", 1]"#, ""), "a path, or an object with a path"),
         (
@@ -417,7 +417,9 @@ fn regression_a_path_without_quotes_is_explained() {
         let (code, message) = refusal(two(function, "src/a.c", "{}"));
         assert_eq!(code, "INVALID_ARGUMENT");
         assert!(
-            message.contains("is \"src/a.c\": expected JSON, which is a path in quotes"),
+            message.contains(
+                "is not JSON (it begins with \"src/a.c\"): expected a path in double quotes"
+            ),
             "{message}"
         );
     }

@@ -66,7 +66,7 @@ struct Settling<'a> {
     written: &'a Written,
 }
 
-/// Answers a patch by what its files are now.
+/// Builds the answer to a patch from the current content of its files.
 pub fn settle(
     scope: &Scope<'_>,
     call_memory: &CallMemory<'_>,

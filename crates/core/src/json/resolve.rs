@@ -150,8 +150,8 @@ impl<'t> AnchorResolver<'t> {
         };
         JsonAnchorRefusal {
             code: Code::HashMismatch,
-            headline: format!("Hash mismatch for {path}."),
-            truth: format!("There is nothing at {path}: {so_far} {has}."),
+            headline: format!("{path} does not exist."),
+            truth: format!("{so_far} {has}."),
             fresh: None,
         }
     }

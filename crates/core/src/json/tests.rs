@@ -467,16 +467,13 @@ fn every_failed_anchor_is_reported() {
     );
     assert_eq!(
         messages[1],
-        "Hash mismatch for $.files[2]. There is nothing at $.files[2]: $.files is an array with 2 elements, [0] to [1]."
+        "$.files[2] does not exist. $.files is an array with 2 elements, [0] to [1]."
     );
     assert_eq!(
         messages[2],
-        "Hash mismatch for $.nope.x. There is nothing at $.nope.x: $ is an object with the keys \"name\", \"version\", \"files\", \"scripts\", \"empty\", \"id\", \"list\"."
+        "$.nope.x does not exist. $ is an object with the keys \"name\", \"version\", \"files\", \"scripts\", \"empty\", \"id\", \"list\"."
     );
-    assert_eq!(
-        messages[3],
-        "Hash mismatch for $.name.x. There is nothing at $.name.x: $.name is a string."
-    );
+    assert_eq!(messages[3], "$.name.x does not exist. $.name is a string.");
     assert_eq!(messages.len(), 5);
 }
 

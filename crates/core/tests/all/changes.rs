@@ -107,7 +107,7 @@ fn a_preview_takes_no_locks_and_teaches_the_session_nothing() {
     let preview = |session: &Session, patch: &Value| {
         session.preview(&Patch::from(patch.clone()), 0, &Cancel::default()).unwrap()
     };
-    // The session was shown nothing of the file, also not by the refusals of previews.
+    // The session has seen no line of the file: refused previews do not count as shown.
     for _ in 0..4 {
         assert!(matches!(preview(&other, &anchors), Outcome::Rejected(_)));
     }

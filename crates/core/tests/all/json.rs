@@ -123,8 +123,9 @@ fn stale_anchors_are_reported_together_and_nothing_is_written() {
     assert_eq!(rejected.failures[0].suggestion.as_deref(), Some(fresh.as_str()));
     assert_eq!(rejected.remaps, [("$.name:00".to_owned(), fresh)]);
     for headline in [
-        "Hash mismatch for $.name.\nExpected 00, current ",
-        "Hash mismatch for $.z.\nThere is nothing at $.z",
+        "Hash mismatch for $.name.\n$.z does not exist.\n",
+        "Operation 0, a.json: Expected 00, current ",
+        "Operation 1, a.json: $ is an object with the keys",
     ] {
         assert!(rejected.text.contains(headline), "{}", rejected.text);
     }

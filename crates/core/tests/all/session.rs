@@ -963,7 +963,7 @@ fn regression_a_session_with_a_missing_directory_is_refused() {
         assert_eq!(error.code, Code::InvalidArgument);
         error.message
     };
-    let start = format!("cwd {}: relative paths cannot start in", missing.display());
+    let start = format!("cwd {} cannot be the directory of relative", missing.display());
     let root = format!("root {}: cannot open", missing.display());
     assert!(refusal(Some(&missing), Root::Cwd).starts_with(&start));
     assert!(refusal(Some(&missing), Root::Unbounded).starts_with(&start));

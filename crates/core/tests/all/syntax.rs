@@ -442,7 +442,7 @@ fn regression_rows_of_a_warning_belong_to_its_file() {
 #[test]
 fn a_refused_patch_reports_how_it_would_parse() {
     let row = format!("{}|  return 3", anchor(3, "  return 3"));
-    let how = format!("would parse with operation 0 if it ended at `{row}`.");
+    let how = format!("would parse if operation 0 ended at `{row}`.");
     let scene = Scene::new(&[("a.js", SHORT)], None);
     let tried = applied(scene.try_in_session(delete_the_end(), true));
     assert!(tried.warnings[0].message.contains(&how), "{}", tried.warnings[0].message);

@@ -351,7 +351,7 @@ fn a_patch_that_cannot_be_undone_is_discarded() {
     let session = project.session(&["a.txt"]);
     set(&session, "a.txt", 1, "ONE");
     apply(&session, json!([{"op": "delete_file", "path": "b.txt"}]));
-    assert!(refused(undo(&session)).text.contains("discard it first"));
+    assert!(refused(undo(&session)).text.contains("A host can discard it"));
     let request = UndoRequest { discard: true, ..UndoRequest::default() };
     let discarded = session.undo(&request, &PatchOptions::default(), &Cancel::default());
     assert!(applied(discarded.unwrap().remove(0)).files.is_empty());

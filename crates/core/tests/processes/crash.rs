@@ -306,7 +306,8 @@ impl Aim {
         1 + random.below(self.longest_us[usize::from(sync)])
     }
 
-    /// About one patch in eight ends before its kill, so that late kills also occur.
+    /// Adjusts the delay so that about one patch in ten ends before it is killed. Then late kills
+    /// also occur.
     fn learn(&mut self, sync: bool, has_ended: bool) {
         let longest_us = &mut self.longest_us[usize::from(sync)];
         *longest_us = if has_ended { *longest_us * 14 / 16 } else { *longest_us * 65 / 64 + 1 };

@@ -509,13 +509,13 @@ fn start_directory(path: &str) -> Result<PathBuf> {
         }
     });
     canonical.map_err(|cause| {
-        let message = format!("{path}: relative paths cannot start in this directory: {cause}");
+        let message = format!("{path} cannot be the directory of relative paths: {cause}");
         Error::at(Code::InvalidArgument, path, message)
     })
 }
 
 pub(super) fn outside(path: &str) -> Error {
-    Error::at(Code::OutsideRoot, path, format!("{path}: is outside the root"))
+    Error::at(Code::OutsideRoot, path, format!("{path} is outside the root"))
 }
 
 /// The refusal of anything but a regular file; `noun` names its kind.

@@ -14,7 +14,7 @@ fn two_files_are_edited_together_or_not_at_all() {
     let shown = project.call("read", &json!({"path": "a.txt", "more_paths": "[\"b.txt\"]"}));
     assert!(shown.text.contains("--- a.txt ---\n1ac|line 1\n"), "{}", shown.text);
     assert!(shown.text.contains("--- b.txt ---\n1ac|line 1\n"), "{}", shown.text);
-    assert!(shown.text.contains("\n(more_paths: taken as the JSON that the string holds.)"));
+    assert!(shown.text.contains("\n(more_paths: the string was parsed as JSON.)"));
     let both = |anchor: &str| {
         json!([
             {"op": "set_line", "path": "a.txt", "anchor": "1ac", "text": "one"},
@@ -285,7 +285,10 @@ fn regression_an_edit_without_its_text_deletes_nothing() {
             "edits[0].content is [], but set needs",
         ),
         (json!({"op": "set", "tag": "1ac"}), "edits[0].content is missing, but set needs"),
-        (json!({"op": "set", "tag": "1ac", "text": "x"}), "edits[0] has no field text: put its"),
+        (
+            json!({"op": "set", "tag": "1ac", "text": "x"}),
+            "edits[0] has no field text: put the new lines into content",
+        ),
         (
             json!({"op": "replace", "first": "1ac", "last": "2hv", "content": null}),
             "edits[0].content is null, but replace needs",
@@ -322,7 +325,7 @@ fn deviations_with_a_certain_meaning_are_accepted() {
         "content": "", "all": false, "end_anchor": null});
     let done = project.call("apply", &json!({"operations": one}));
     assert!(!done.is_error, "{}", done.text);
-    assert!(done.text.contains("(operations: taken as an array of one.)"), "{}", done.text);
+    assert!(done.text.contains("(operations: used as an array of one.)"), "{}", done.text);
     assert!(!done.text.contains("omitted"), "{}", done.text);
     assert_eq!(project.content("a.txt"), "one\nline 2\nline 3\n");
     let moved = json!([{"op": "move_file", "path": "a.txt", "to": "c.txt"}]);

@@ -71,7 +71,7 @@ fn own_tools(agent: SetupAgent) -> Option<String> {
         _ => "use --project",
     };
     Some(format!(
-        "{name} may still use its own tools and shell commands on files{why}. If it starts the server in the home directory, every call is refused: then {remedy}"
+        "{name} may still use its own tools and shell commands on files{why}. If it starts the server in the home directory, every call is refused. In that case, {remedy}."
     ))
 }
 

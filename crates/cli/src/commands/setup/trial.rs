@@ -164,7 +164,9 @@ fn with_pipes(command: &mut Command) -> &mut Command {
 
 fn failed(what: &str, answer: &str) -> Error {
     let answer = answer.trim_end();
-    let message = format!("the files were changed, but {what} does not work. It printed: {answer}");
+    let message = format!(
+        "the files were changed, but {what} does not work. It printed: {answer}\nTo undo the change, use --remove."
+    );
     Error::new(Code::Io, message)
 }
 

@@ -254,7 +254,7 @@ impl Tasks<'_> {
             Task::Move { from, to, to_path, .. } if to.is_off_disk() && !from.is_off_disk() => {
                 let message = Mention::Operation(task.operation)
                     + format!(
-                        ": {to_path} is a document that the host holds: free it in a patch of its own, and then move {} there",
+                        ": {to_path} is an open document: move or delete it in one patch, then move {} there in the next",
                         task.path
                     );
                 Some((task.operation, Error::at(Code::InvalidOperation, to_path, message)))

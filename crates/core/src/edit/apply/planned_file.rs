@@ -787,7 +787,7 @@ fn reversed_range(operation: &Operation) -> Option<Error> {
             (first, last, "starts after its end")
         }
         LineEdit::Insert { at: InsertAt::Between(first, last), .. } if first.line >= last.line => {
-            (first, last, "inserts after a line that is not above the one it inserts before")
+            (first, last, "inserts between lines of which the first is not above the second")
         }
         LineEdit::Replace { .. }
         | LineEdit::Insert { .. }

@@ -2,9 +2,9 @@
 //! so they would be duplicated.
 //!
 //! It is not known what the model meant. Dropping echoes was wrong more often than right, so they
-//! are refused, which costs one call. Only brackets are dropped, if a parser or else the balance of
-//! brackets shows that they are too many. In dialects with recorded repairs, echoes are dropped as
-//! their origin drops them.
+//! are refused, which costs one call. Only surplus brackets are dropped, as a parser finds them, or the
+//! balance of brackets where there is no parser. Dialects with recorded repairs drop echoes as the
+//! original implementation does.
 
 use std::cell::LazyCell;
 

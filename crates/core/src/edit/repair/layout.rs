@@ -273,7 +273,7 @@ fn without_operators(text: &str) -> String {
     text.replace(['|', '&', '?'], "")
 }
 
-/// The maximum number of new lines that are joined to one wrapped line.
+/// The maximum number of new lines that are joined into one line.
 const WRAP_LIMIT_LINES: usize = 10;
 
 /// The minimum length of a wrapped line, in UTF-16 units. Shorter lines match by accident.

@@ -142,7 +142,7 @@ impl BreakReport<'_> {
             Earlier::Unclean | Earlier::New => "would have a new syntax error after the patch",
         };
         Message::from(format!(
-            "{path} {how}: line {line} of the result: {what}. Fix the text or the range, or set the syntax check to warn"
+            "{path} {how}: line {line} of the result: {what}. Fix the text or the range"
         )) + correction.unwrap_or_default()
     }
 
@@ -151,18 +151,18 @@ impl BreakReport<'_> {
         let Suggestion { operation, mistake, line, .. } = one;
         let row = || QuotedText::new(self.dialect, before, ambiguous).row(*line);
         let how = match mistake {
-            Mistake::End(_) => format!("if it ended at `{}`", row()),
-            Mistake::Start(_) => format!("if it started at `{}`", row()),
+            Mistake::End(_) => format!(" ended at `{}`", row()),
+            Mistake::Start(_) => format!(" started at `{}`", row()),
             Mistake::FirstLine => {
-                format!("without the first line of its text, which repeats line {line}")
+                format!(" omitted the first line of its text, which repeats line {line}")
             }
             Mistake::LastLine => {
-                format!("without the last line of its text, which repeats line {line}")
+                format!(" omitted the last line of its text, which repeats line {line}")
             }
         };
-        Message::from("The result would parse with ")
+        Message::from("The result would parse if ")
             + Mention::Operation(*operation)
-            + format!(" {how}.")
+            + format!("{how}.")
     }
 }
 

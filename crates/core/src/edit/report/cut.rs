@@ -42,11 +42,14 @@ pub fn changed_since_failure(
     operation: &Operation,
     (first, last): (u64, u64),
 ) -> (Failure, AnchorReport) {
-    let headline = match last {
-        0 => "Changed since: the file is empty.".to_owned(),
-        _ => format!("Changed since: lines {first}-{last}."),
+    let (headline, remedy) = match last {
+        0 => ("Cannot undo: the file is empty now.".to_owned(), "Write its content instead."),
+        _ => (
+            format!("Cannot undo: lines {first}-{last} were changed again."),
+            "Edit these lines instead.",
+        ),
     };
-    let explanation = "Other changes touch the lines of the patch that should be undone: nothing was undone. Edit these lines instead.";
-    let report = AnchorReport::new(current_text, path, headline, &[(first, last)], explanation);
+    let explanation = format!("Nothing was undone. {remedy}");
+    let report = AnchorReport::new(current_text, path, headline, &[(first, last)], &*explanation);
     (report.failure(operation, Code::ConcurrentChange, None), report)
 }

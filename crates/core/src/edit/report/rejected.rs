@@ -75,9 +75,9 @@ impl AnchorReport {
         AnchorReport {
             path: path.to_owned(),
             header: None,
-            headline: format!("{headline}\n{explanation}").into(),
+            headline: Message::from(headline.to_owned()),
             lines: Vec::new(),
-            explanation: Message::default(),
+            explanation: Message::from(explanation.to_owned()),
             remap: fresh.map(|fresh| (anchor.to_owned(), fresh.to_owned())),
         }
     }
@@ -286,9 +286,10 @@ fn explanation(
             && far.iter().all(|&found| is_far(line, found)) =>
         {
             let named: Vec<String> = far.iter().take(MAX_NAMED_LINES).map(u64::to_string).collect();
-            let (plural, have) = if far.len() == 1 { ("", "has") } else { ("s", "have") };
+            let (plural, have, are) =
+                if far.len() == 1 { ("", "has", "is") } else { ("s", "have", "are") };
             format!(
-                "No line next to line {line} has the hash {hash} (line{plural} {}, further away, {have}): use {} for line {line}.",
+                "No line next to line {line} has the hash {hash}; line{plural} {} {have} it but {are} too far away: use {} for line {line}.",
                 named.join(", "),
                 fresh(line)
             )

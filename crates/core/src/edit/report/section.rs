@@ -19,7 +19,7 @@ use hashline_memory::{ShownLines, ShownPart};
 pub struct Section<'t> {
     hasher: LineHasher,
     rows: Vec<Row<'t>>,
-    /// The size of the rendered rows, without editions.
+    /// The size of the rendered rows, without version suffixes (`Edition`).
     size_bytes: usize,
     /// The number of the last line; `None` at the start of a group.
     last: Option<u64>,
@@ -296,7 +296,7 @@ impl<'t> Section<'t> {
         }
     }
 
-    /// The size of the rendered rows, without editions.
+    /// The size of the rendered rows, without version suffixes (`Edition`).
     pub fn size_bytes(&self) -> usize {
         self.size_bytes
     }

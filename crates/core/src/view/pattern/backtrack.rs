@@ -67,7 +67,7 @@ struct BudgetedLine<'a> {
 
 impl BudgetedLine<'_> {
     fn step(&self) {
-        // One read can cover a byte or the whole line.
+        // One read can cover a byte or the whole line, so each is charged as a whole line.
         if let Err(stop) = self.budget.spend_uncounted(self.line.len()) {
             resume_unwind(Box::new(stop));
         }

@@ -222,7 +222,7 @@ impl Session {
         };
         let files = self.undoable_patch(entry).files_in_short();
         let message = format!(
-            "the last patch ({files}) cannot be undone: {why}. To undo the one before, discard it first"
+            "the last patch ({files}) cannot be undone: {why}. Edit its files instead. A host can discard it, to undo the one before"
         );
         Err(Error::new(Code::InvalidOperation, message))
     }
