@@ -2,8 +2,8 @@
 
 use clap::builder::PossibleValuesParser;
 use clap::{
-    Arg, Args as ClapArgs, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum,
-    ValueHint, value_parser,
+    Arg, ArgAction, Args as ClapArgs, CommandFactory, FromArgMatches, Parser, Subcommand,
+    ValueEnum, ValueHint, value_parser,
 };
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -30,7 +30,9 @@ pub const STANDARD_INPUT: &str = "-";
 /// lines by their anchors, so an edit of a line that has changed is refused.
 #[derive(Debug, Parser)]
 #[command(name = "hashline", version, max_term_width = 100, propagate_version = true)]
-#[command(after_help = "Exit codes: 0 success, 1 an anchor did not match, 2 any other error.")]
+#[command(
+    after_help = "Exit codes: 0 success, 1 an anchor did not match or a search found nothing, 2 any other error."
+)]
 pub struct Args {
     #[command(flatten)]
     pub shared: Shared,
@@ -290,8 +292,8 @@ pub struct Read {
 
 impl Read {
     /// The requests, one per file.
-    pub fn requests(&self) -> Vec<ReadRequest> {
-        let search = self.search.as_ref().map(|search| self.matching.query(search));
+    pub fn requests(&self) -> Result<Vec<ReadRequest>> {
+        let search = self.search.as_ref().map(|search| self.matching.query(search)).transpose()?;
         let request = |path: &String| ReadRequest {
             path: path.into(),
             start_line: self.start_line,
@@ -309,7 +311,7 @@ impl Read {
             encoding: None,
             checksum: false,
         };
-        self.files.iter().map(request).collect()
+        Ok(self.files.iter().map(request).collect())
     }
 }
 
@@ -329,11 +331,20 @@ fn columns(text: &str) -> std::result::Result<Columns, String> {
 #[derive(Debug, ClapArgs)]
 struct Matching {
     /// The text is a regular expression, in the syntax of Rust, with look-around
-    #[arg(long, short = 'e', requires = SEARCH)]
-    regex: bool,
+    #[arg(long, short = 'e', requires = SEARCH, action = ArgAction::Count)]
+    regex: u8,
     /// Match upper and lower case exactly
     #[arg(long, short = 's', requires = SEARCH)]
     case_sensitive: bool,
+    /// Ignore case (the default)
+    #[arg(long, short = 'i', requires = SEARCH, overrides_with = "case_sensitive")]
+    ignore_case: bool,
+    /// Match whole words only
+    #[arg(long = "word", short = 'w', alias = "word-regexp", requires = SEARCH)]
+    whole_word: bool,
+    /// Show line numbers; every anchor has one
+    #[arg(long, short = 'n', requires = SEARCH)]
+    line_number: bool,
     /// Show N lines after each match
     #[arg(short = 'A', long = "after", value_name = "N", requires = SEARCH)]
     after: Option<u64>,
@@ -346,8 +357,19 @@ struct Matching {
 }
 
 impl Matching {
-    fn query(&self, search: &str) -> Query {
-        Query { search: search.to_owned(), regex: self.regex, case_sensitive: self.case_sensitive }
+    fn query(&self, search: &str) -> Result<Query> {
+        if self.regex > 1 {
+            return Err(Error::argument(
+                "-e is given twice, but there is one pattern, an argument: \
+                 search for several with -e 'first|second'",
+            ));
+        }
+        Ok(Query {
+            search: search.to_owned(),
+            regex: self.regex > 0,
+            case_sensitive: self.case_sensitive,
+            whole_word: self.whole_word,
+        })
     }
 
     fn context(&self) -> Context {
@@ -367,13 +389,16 @@ pub struct Search {
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub paths: Vec<String>,
     /// PATTERN is the name of a definition, such as Parser.parse
-    #[arg(long, conflicts_with_all = ["regex", "case_sensitive", "after", "before", "context", "enclosing", "files", "files_with_matches", "count"])]
+    #[arg(long, conflicts_with_all = ["regex", "case_sensitive", "after", "before", "context", "enclosing", "files", "files_with_matches", "count", "whole_word"])]
     symbol: bool,
     #[command(flatten)]
     matching: Matching,
     /// Search only files that match this glob; a glob that starts with ! excludes files
     #[arg(short, long = "glob", value_name = "GLOB")]
     globs: Vec<String>,
+    /// Search only files of this type, such as rust or py, as ripgrep names them
+    #[arg(short, long = "type", value_name = "TYPE", value_parser = glob_of_type)]
+    types: Vec<String>,
     /// The most matches to show
     #[arg(long, value_name = "N", default_value_t = SEARCH_MATCHES)]
     max_matches: u64,
@@ -436,7 +461,7 @@ impl Search {
             true => "",
             false => self.pattern.as_deref().unwrap_or_default(),
         };
-        !self.matching.regex && pattern.contains(['|', '*', '+', '[', '^', '$', '\\'])
+        self.matching.regex == 0 && pattern.contains(['|', '*', '+', '[', '^', '$', '\\'])
     }
 
     fn output(&self) -> SearchOutput {
@@ -448,20 +473,31 @@ impl Search {
         }
     }
 
+    /// The globs, with those of the types first, so that other globs can exclude files.
+    fn globs(&self) -> Result<Vec<String>> {
+        let including = self.globs.iter().find(|glob| !glob.starts_with('!'));
+        match (including, self.types.first()) {
+            (Some(glob), Some(_)) => Err(Error::argument(format!(
+                "--type and --glob {glob:?} both include files: use one glob, such as 'src/**/*.rs'"
+            ))),
+            _ => Ok(self.types.iter().chain(&self.globs).cloned().collect()),
+        }
+    }
+
     /// The search query.
-    pub fn query(&self) -> SearchQuery {
+    pub fn query(&self) -> Result<SearchQuery> {
         let is_list = self.output() != SearchOutput::Lines;
         // Without a pattern, all arguments are paths.
         let first = self.pattern.as_ref().filter(|_| self.files);
         let pattern = self.pattern.as_deref().filter(|_| !self.files).unwrap_or_default();
-        SearchQuery {
+        Ok(SearchQuery {
             paths: first.into_iter().chain(&self.paths).map(Into::into).collect(),
             output: self.output(),
             sizes: self.sizes,
             max_files: self.max_files.unwrap_or(if is_list { u64::MAX } else { SEARCH_FILES }),
             skip: self.skip,
             context: self.matching.context(),
-            globs: self.globs.clone(),
+            globs: self.globs()?,
             max_matches: self.max_matches,
             max_matches_per_file: self.max_matches_per_file,
             max_bytes: self.max_bytes,
@@ -474,8 +510,17 @@ impl Search {
             follow_links: self.follow_links,
             max_depth: self.max_depth,
             symbol: self.symbol.then(|| pattern.to_owned()),
-            ..SearchQuery::new(self.matching.query(if self.symbol { "" } else { pattern }))
-        }
+            ..SearchQuery::new(self.matching.query(if self.symbol { "" } else { pattern })?)
+        })
+    }
+}
+
+/// The files of a type, as one glob.
+fn glob_of_type(name: &str) -> std::result::Result<String, String> {
+    let types = ignore::types::TypesBuilder::new().add_defaults().definitions();
+    match types.iter().find(|known| known.name() == name) {
+        Some(known) => Ok(format!("{{{}}}", known.globs().join(","))),
+        None => Err("unknown type: use --glob, such as --glob '*.rs'".to_owned()),
     }
 }
 

@@ -12,6 +12,8 @@ pub enum Exit {
     Done,
     /// An anchor did not match: try again with the fresh ones.
     Mismatch,
+    /// A search found nothing, as in grep.
+    NotFound,
     /// Any other error.
     Error,
     /// The user pressed Ctrl-C, and nothing was changed.
@@ -23,7 +25,7 @@ impl Exit {
     pub fn code(self) -> u8 {
         match self {
             Exit::Done => 0,
-            Exit::Mismatch => 1,
+            Exit::Mismatch | Exit::NotFound => 1,
             Exit::Error => 2,
             // 128 plus the number of SIGINT, as in shells.
             Exit::Interrupted => 130,

@@ -1,15 +1,20 @@
 //! Reads standard input, and files with a patch.
 
-use std::io::{self, Read};
+use std::io::{self, IsTerminal, Read};
 use std::path::Path;
 
 use hashline_core::host::open_input;
 use hashline_core::{Code, Error, Patch, Result};
 
 use crate::args::STANDARD_INPUT;
+use crate::exit::say;
 
 /// All of standard input, at most `limit_bytes`.
 pub fn standard_input(limit_bytes: u64) -> Result<Vec<u8>> {
+    if io::stdin().is_terminal() {
+        let end = if cfg!(windows) { "Ctrl-Z and Enter" } else { "Ctrl-D" };
+        say(&format!("reading standard input; {end} ends it"));
+    }
     all_of(io::stdin().lock(), "standard input", limit_bytes)
 }
 

@@ -21,8 +21,9 @@ pub fn report(call: &mut Call<'_>, rejected: Rejected) -> Result<Exit, CommandFa
         return Ok(exit);
     }
     let dialect = call.files.workspace().options().dialect;
-    // With a session, the messages say more than that a line has changed.
-    let is_plain = is_stale && !call.files.has_memory();
+    // Otherwise the messages say more than that a line has changed.
+    let is_applied = rejected.failures.iter().all(|failure| failure.is_applied);
+    let is_plain = is_stale && !is_applied && !call.files.has_memory();
     let text = if is_plain { stale_text(&rejected, dialect) } else { rejected.text };
     print_to_stderr(&text);
     Ok(exit)

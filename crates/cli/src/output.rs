@@ -3,7 +3,8 @@
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 
 use anstream::{AutoStream, ColorChoice};
-use hashline_core::Dialect;
+use hashline_core::host::Pattern;
+use hashline_core::{Cancel, Dialect, Query};
 use serde::Serialize;
 
 use crate::paint::{self, Painter};
@@ -15,6 +16,8 @@ const BUFFER_BYTES: usize = 64 << 10;
 pub struct Output {
     out: BufWriter<StdoutLock<'static>>,
     painter: Painter,
+    /// The text that is highlighted in rows.
+    pattern: Option<Pattern>,
     /// Whether standard output is a terminal.
     is_terminal: bool,
 }
@@ -32,7 +35,16 @@ impl Output {
         Output {
             out: BufWriter::with_capacity(BUFFER_BYTES, stdout.lock()),
             painter: Painter { dialect, has_color, is_terminal },
+            pattern: None,
             is_terminal,
+        }
+    }
+
+    /// Highlights the matches of a search in rows, if colours are shown. A search that cannot be
+    /// compiled is reported by the search itself.
+    pub fn highlight(&mut self, search: &Query) {
+        if self.painter.has_color && !search.search.is_empty() {
+            self.pattern = Pattern::new(search, &Cancel::default()).ok();
         }
     }
 
@@ -64,7 +76,7 @@ impl Output {
             return self.out.write_all(piece);
         }
         let text = String::from_utf8_lossy(piece);
-        self.out.write_all(self.painter.rows(&text).as_bytes())
+        self.out.write_all(self.painter.rows(&text, self.pattern.as_ref()).as_bytes())
     }
 
     /// Prints a unified diff.

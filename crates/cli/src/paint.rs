@@ -2,10 +2,11 @@
 //! backgrounds, and visible control characters, so that no file can move the cursor.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use anstyle::{AnsiColor, Style};
 use hashline_core::Dialect;
-use hashline_core::host::{GAP, RowAnchor};
+use hashline_core::host::{GAP, Pattern, RowAnchor};
 
 /// Anchors, gaps and numbers: unobtrusive.
 pub const QUIET: Style = AnsiColor::Cyan.on_default();
@@ -15,6 +16,9 @@ pub const HEADER: Style = Style::new().bold();
 pub const ADDED: Style = AnsiColor::Green.on_default();
 /// Removed lines.
 pub const REMOVED: Style = AnsiColor::Red.on_default();
+
+/// Matches of a search.
+const MATCH: Style = AnsiColor::Red.on_default().bold();
 
 /// How texts are coloured.
 #[derive(Clone, Copy)]
@@ -47,12 +51,12 @@ impl Painter {
         if self.is_terminal { visible(text) } else { text.into() }
     }
 
-    /// Rows with anchors, headers and gaps.
-    pub fn rows(&self, text: &str) -> String {
+    /// Rows with anchors, headers and gaps, and highlighted matches.
+    pub fn rows(&self, text: &str, pattern: Option<&Pattern>) -> String {
         self.by_line(text, |line| {
             let (anchor, rest) = line.split_at(self.anchor_bytes(line));
             if !anchor.is_empty() {
-                self.styled(QUIET, anchor) + &self.shown(rest)
+                self.styled(QUIET, anchor) + &self.highlighted(rest, pattern)
             } else if line == GAP {
                 self.styled(QUIET, line)
             } else if line.starts_with("--- ") {
@@ -61,6 +65,18 @@ impl Painter {
                 self.shown(line).into_owned()
             }
         })
+    }
+
+    /// The text of a line with its matches.
+    fn highlighted(&self, line: &str, pattern: Option<&Pattern>) -> String {
+        let mut painted = String::with_capacity(line.len() + 16);
+        let mut at = 0;
+        for Range { start, end } in pattern.map(|one| one.matches_in(line)).unwrap_or_default() {
+            painted += &self.shown(&line[at..start]);
+            painted += &self.styled(MATCH, &self.shown(&line[start..end]));
+            at = end;
+        }
+        painted + &self.shown(&line[at..])
     }
 
     /// A diff in the unified format.
@@ -131,12 +147,12 @@ mod tests {
             assert_eq!(painter.anchor_bytes(line), expected, "{line}");
         }
         let row = "\u{1b}[36m1:ab|\u{1b}[0m--- x\n";
-        assert_eq!(painter.rows("1:ab|--- x\n"), row);
+        assert_eq!(painter.rows("1:ab|--- x\n", None), row);
     }
 
     #[test]
     fn control_characters_are_made_visible() {
-        let text = painter(false).rows("1:ab|\u{1b}[31mred\tx\u{7f}\u{9b}\r\n");
+        let text = painter(false).rows("1:ab|\u{1b}[31mred\tx\u{7f}\u{9b}\r\n", None);
         assert_eq!(text, "1:ab|^[[31mred\tx^?\\u{9b}^M\n");
     }
 }

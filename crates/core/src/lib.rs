@@ -105,6 +105,7 @@ pub mod host {
         JsonFault, PartialValue, VALUE, Value, from_json, from_json_value, unique_keys,
     };
     pub use crate::view::excerpt::{ANSWER_LIMIT_BYTES, ANSWER_LIMIT_LINES};
+    pub use crate::view::pattern::Pattern;
     pub use crate::view::places::{
         LinePlace, Mention, OUTPUT_LIMIT_BYTES, mentions, output_text, path_of_url, read_places,
     };

@@ -116,6 +116,7 @@ pub fn query(call: &Call<'_>, given: &mut Arguments<'_>) -> Result<SearchQuery, 
         search,
         regex: !is_literal && symbol.is_none(),
         case_sensitive: given.flag(CASE_SENSITIVE.name)?,
+        whole_word: false,
     };
     let is_list = output != SearchOutput::Lines;
     let limit = given.count(MATCHES.name, 1, if is_list { SEARCH_FILES } else { max })?;

@@ -11,12 +11,15 @@ use crate::mismatch;
 
 /// `hashline read`
 pub fn read(call: &mut Call<'_>, args: &Read) -> Result<Exit, Failure> {
-    let requests = args.requests();
+    let requests = args.requests()?;
     if call.shared.json {
         let views = views(call, &requests)?;
         let has_failed = views.iter().any(|view| error_of(view).is_some());
         call.out.json(&views)?;
         return Ok(if has_failed { Exit::Error } else { Exit::Done });
+    }
+    if let Some(search) = requests.first().and_then(|request| request.search.as_ref()) {
+        call.out.highlight(search);
     }
     let mut piped = Piped::default();
     let mut exit = Exit::Done;

@@ -51,7 +51,8 @@ pub fn search(call: &mut Call<'_>, args: &Search) -> Result<Exit, Failure> {
 /// Searches files, and then standard input if it is named. If only files are searched, their rows
 /// are printed as they are found and are not in the result.
 fn find(call: &mut Call<'_>, args: &Search) -> Result<SearchResult, Failure> {
-    let mut query = args.query();
+    let mut query = args.query()?;
+    call.out.highlight(&query.search);
     let named = query.paths.len();
     query.paths.retain(|path| !is_standard_input(path));
     let is_piped = query.paths.len() < named;
@@ -179,7 +180,11 @@ fn add_standard_input(
 }
 
 fn exit_of(found: &SearchResult) -> Exit {
-    if found.errors.is_empty() { Exit::Done } else { Exit::Error }
+    match (found.errors.is_empty(), found.has_results()) {
+        (false, _) => Exit::Error,
+        (true, true) => Exit::Done,
+        (true, false) => Exit::NotFound,
+    }
 }
 
 fn report_omitted(found: &SearchResult) {

@@ -13,10 +13,73 @@ fn read_prints_anchors_and_apply_takes_them() {
     let patch = r#"{"path":"greet.rs","edits":[{"set_line":{"anchor":"2:24","new_text":"    println!(\"bye\");"}}]}"#;
     assert_eq!(project.run_with(&["apply"], patch), printed(""));
     assert_eq!(project.content("greet.rs"), GREET.replace("hello", "bye"));
-    // The same anchor again: its line has changed.
-    let Answer { code, stdout, stderr } = project.run_with(&["apply"], patch);
+    // The same anchor for another edit: its line has changed.
+    let Answer { code, stdout, stderr } =
+        project.run_with(&["apply"], &patch.replace("bye", "ciao"));
     assert_eq!((code, stdout.as_str()), (Some(1), ""));
     assert!(stderr.starts_with("1 line has changed since last read. "), "{stderr}");
+}
+
+#[test]
+fn regression_a_patch_that_was_applied_before_is_called_that() {
+    let patches = [
+        r#"{"path":"a","edits":[{"set_line":{"anchor":"2:b2","new_text":"two"}}]}"#,
+        // The range becomes shorter, and then longer, and keeps its first line.
+        r#"{"path":"a","edits":[{"replace_lines":{"start_anchor":"2:b2","end_anchor":"4:5f","new_text":"two"}}]}"#,
+        r#"{"path":"a","edits":[{"replace_lines":{"start_anchor":"2:b2","end_anchor":"3:83","new_text":"line 2\ntwo\nthree"}}]}"#,
+    ];
+    for patch in patches {
+        let project = Project::new(&[("a", &numbers(5))]);
+        assert_eq!(project.run_with(&["apply"], patch), printed(""));
+        let before = project.content("a");
+        let Answer { code, stdout, stderr } = project.run_with(&["apply"], patch);
+        assert_eq!((code, stdout.as_str()), (Some(1), ""));
+        let applied = "from line 2 on: perhaps it was applied before.";
+        assert!(stderr.contains(applied) && !stderr.contains("since last read"), "{stderr}");
+        assert_eq!(project.content("a"), before);
+    }
+}
+
+#[test]
+fn regression_a_kept_first_line_is_not_taken_for_an_edit_that_was_applied() {
+    let project = Project::new(&[("a", &numbers(5).replace("line 4", "other"))]);
+    let patch = r#"{"path":"a","edits":[{"replace_lines":{"start_anchor":"2:b2","end_anchor":"4:5f","new_text":"line 2"}}]}"#;
+    let refused = project.run_with(&["apply"], patch);
+    assert!(refused.stderr.starts_with("1 line has changed since last read."), "{refused:?}");
+}
+
+#[test]
+fn options_of_ripgrep_are_accepted() {
+    let project = Project::new(&[
+        ("src/a.rs", "one two\ntwos\nTwo_\n"),
+        ("b.py", "two\n"),
+        ("c.pyi", "café two\n"),
+    ]);
+    let search = |args: &[&str]| project.run(&[&["search", "--dialect", "pi"], args].concat());
+    let found = |args: &[&str]| search(args).stdout.matches("|").count();
+    assert_eq!(found(&["two"]), 5);
+    assert_eq!(found(&["-n", "-i", "two"]), 5);
+    assert_eq!(found(&["-s", "two"]), 4);
+    assert_eq!(found(&["-s", "-i", "two"]), 5);
+    assert_eq!(found(&["-w", "two"]), 3);
+    // A word ends at a letter of any script; the whole pattern is the word, and not its last part.
+    assert_eq!(found(&["-w", "caf"]), 0);
+    assert_eq!(found(&["-w", "-e", "x|tw|café"]), 1);
+    assert_eq!(found(&["-w", "-e", r"(?<=one )two"]), 1);
+    assert_eq!(found(&["-w", "é two"]), 0);
+    assert_eq!(found(&["-t", "py", "two"]), 2);
+    assert_eq!(found(&["-t", "py", "-t", "rust", "two"]), 5);
+    assert_eq!(found(&["-t", "py", "-g", "!*.pyi", "two"]), 1);
+    for (args, message) in [
+        (&["-t", "py", "-g", "src/**", "two"][..], "use one glob"),
+        (&["-t", "nothing", "two"], "unknown type: use --glob"),
+        (&["-e", "one", "-e", "two"], "-e 'first|second'"),
+        (&["-w", "-e", "one)(two"], "invalid pattern at character 4"),
+    ] {
+        let refused = search(args);
+        assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""), "{args:?}");
+        assert!(refused.stderr.contains(message), "{}", refused.stderr);
+    }
 }
 
 #[test]
@@ -392,7 +455,7 @@ fn search_lists_files() {
     assert_eq!(project.run(&["search"]).code, Some(2));
     assert_eq!(project.run(&["search", "-l", "-c", "two"]).code, Some(2));
     let none = project.run(&["search", "--files", "-g", "*.zig"]);
-    assert_eq!((none.code, none.stdout.as_str()), (Some(0), ""));
+    assert_eq!((none.code, none.stdout.as_str()), (Some(1), ""));
     assert!(none.stderr.contains("no file matches the glob"), "{}", none.stderr);
 }
 
@@ -426,7 +489,8 @@ fn search_walks_directories() {
     let all = project.run(&["search", "two", "--hidden", "--no-ignore-files", "."]);
     assert_eq!(all.stdout.matches("--- ").count(), 4, "{}", all.stdout);
     let none = project.run(&["search", "three"]);
-    assert_eq!((none.code, none.stdout.as_str()), (Some(0), ""));
+    assert_eq!((none.code, none.stdout.as_str()), (Some(1), ""));
+    assert_eq!(project.run(&["search", "three", "--json"]).code, Some(1));
     let skipped = "hashline: skipped: 1 ignored file, 2 hidden files; name a path to search it\n";
     assert_eq!(none.stderr, skipped);
     let no_file = project.run(&["search", "two", "-g", "*.zig"]);
@@ -561,6 +625,13 @@ fn completions_and_manuals_have_every_command() {
         for word in ["verify", "emit-updated", "max-matches-per-file"] {
             assert!(script.stdout.contains(word), "{shell}: {word}");
         }
+    }
+    let fish = project.run(&["completions", "fish"]).stdout;
+    for (command, values) in
+        [("setup", "claude codex "), ("hook", "claude "), ("completions", "bash ")]
+    {
+        let values = format!("__fish_hashline_using_subcommand {command}\" -f -a \"{values}");
+        assert!(fish.contains(&values), "{values}");
     }
     assert!(project.run(&["man"]).stdout.contains(".TH hashline 1"));
     assert_eq!(project.run(&["man", "pages"]), printed(""));

@@ -259,6 +259,40 @@ fn a_terminal_gets_colours_and_a_view_of_diffs() {
 }
 
 #[test]
+fn a_terminal_gets_highlighted_matches() {
+    let project = Project::new(&[("a", "two one two\nnone\n")]);
+    let search = "$hashline search --dialect cli -e 't?wo|^' a --max-matches 1";
+    let Some(shown) = on_a_terminal(&project, search) else { return };
+    let mark = |text: &str| format!("\u{1b}[1m\u{1b}[31m{text}\u{1b}[0m");
+    assert!(shown.contains(&format!("{} one {}\n", mark("two"), mark("two"))), "{shown:?}");
+    let read = "$hashline read a --search ONE";
+    assert!(on_a_terminal(&project, read).unwrap().contains(&mark("one")));
+    for plain in [&format!("NO_COLOR=1 {search}"), &format!("{search} --color never")] {
+        let shown = on_a_terminal(&project, plain).unwrap();
+        assert!(shown.contains("|two one two\n") && !shown.contains('\u{1b}'), "{shown:?}");
+    }
+    let forced = project.run(&["search", "none", "a", "--color", "always"]);
+    assert!(forced.stdout.contains(&mark("none")), "{}", forced.stdout);
+}
+
+#[test]
+fn a_terminal_is_asked_for_standard_input() {
+    let project = Project::new(&[("a", "line 1\n")]);
+    // The input of a terminal ends with the character 4.
+    let apply =
+        "printf '{\"operations\":[]}\\n\\004' | script -qec '$hashline apply' /dev/null; true";
+    fs::write(project.path("inner.sh"), apply).unwrap();
+    if Command::new("script").arg("--version").output().is_err() {
+        eprintln!("skipped: the program script is not installed");
+        return;
+    }
+    let shown = project.shell("sh inner.sh").stdout;
+    assert!(shown.contains("hashline: reading standard input; Ctrl-D ends it"), "{shown:?}");
+    let piped = project.run_with(&["apply"], "{}");
+    assert!(!piped.stderr.contains("reading standard input"), "{}", piped.stderr);
+}
+
+#[test]
 fn a_terminal_shows_the_progress_of_a_long_search() {
     if Command::new("script").arg("--version").output().is_err() {
         eprintln!("skipped: the program script is not installed");

@@ -411,6 +411,9 @@ pub struct Failure {
     /// A fresh anchor to use instead, if one is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<String>,
+    /// Whether the file already has the new text of the operation.
+    #[serde(skip)]
+    pub is_applied: bool,
 }
 
 /// The maximum size of the message of one failure.
@@ -455,6 +458,7 @@ impl Failure {
             anchor: None,
             lines: None,
             suggestion: None,
+            is_applied: false,
         }
     }
 

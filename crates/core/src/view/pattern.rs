@@ -62,6 +62,8 @@ pub struct Query {
     pub regex: bool,
     /// Whether the case of letters must match.
     pub case_sensitive: bool,
+    /// Whether a match must be a whole word: no word character is next to it.
+    pub whole_word: bool,
 }
 
 impl Query {
@@ -145,13 +147,44 @@ impl Pattern {
             return Err(Error::argument("search is empty: give a text or pattern"));
         }
         check_size(query)?;
-        if !query.regex {
-            if query.search.contains('\n') {
-                return Err(spans_lines());
-            }
-            return automaton(&regex_syntax::escape(&query.search), query.case_sensitive, cancel);
+        if !query.regex && query.search.contains('\n') {
+            return Err(spans_lines());
         }
-        automaton(&query.search, query.case_sensitive, cancel)
+        let source = match query.regex {
+            true => Cow::from(&query.search),
+            false => regex_syntax::escape(&query.search).into(),
+        };
+        let pattern = automaton(&source, query.case_sensitive, cancel)?;
+        if !query.whole_word {
+            return Ok(pattern);
+        }
+        // The pattern is valid alone, so an unpaired bracket cannot end the group.
+        let word = format!(r"\b{{start-half}}(?:{source})\b{{end-half}}");
+        automaton(&word, query.case_sensitive, cancel)
+    }
+
+    /// All matches in a line of UTF-8 that was shown; none if the line is too long for one search,
+    /// or takes too many steps.
+    pub fn matches_in(&self, line: &str) -> Vec<Range<usize>> {
+        let cancel = Cancel::default();
+        let budget = StepBudget::new(&cancel);
+        if budget.begin(line.len()).is_err() {
+            return Vec::new();
+        }
+        let find = |from: usize| match &self.engine {
+            Engine::Backtracking(backtracker) => backtracker.find(line, from, &budget).ok()?,
+            engine if line.len() <= engine.piece_bytes() => engine.find(line.as_bytes(), from),
+            _ => None,
+        };
+        let mut matches = Vec::new();
+        let mut from = 0;
+        while let Some(found) = (from <= line.len()).then(|| find(from)).flatten() {
+            // An empty match must not be found again.
+            let after = found.end.max(found.start + 1);
+            from = (after..line.len()).find(|&at| line.is_char_boundary(at)).unwrap_or(after);
+            matches.extend((!found.is_empty()).then_some(found));
+        }
+        matches
     }
 
     /// Iterates over the matching lines of UTF-8 `text`, from the line that starts at byte `from`.
@@ -327,7 +360,7 @@ impl<'a> MatchingLines<'a> {
             }
             Engine::Backtracking(backtracker) => {
                 let text: Cow<'_, str> = String::from_utf8_lossy(line);
-                backtracker.find(&text, &self.budget).map_err(|failed| match failed {
+                backtracker.find(&text, 0, &self.budget).map_err(|failed| match failed {
                     MatchFailure::Stopped(stop) => stopped(stop),
                     MatchFailure::LimitReached(cause) => Error::new(
                         Code::InvalidPattern,
@@ -552,7 +585,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn query(search: &str, regex: bool, case_sensitive: bool) -> Query {
-        Query { search: search.into(), regex, case_sensitive }
+        Query { search: search.into(), regex, case_sensitive, ..Query::default() }
     }
 
     fn compiled(query: &Query) -> Result<Pattern> {

@@ -128,7 +128,12 @@ fn searches_check_within_a_file() {
         for pattern in
             ["absent", r"absent\d+", r"\bxyz\w*", r"[a-z]+!$", r"^absent$", r"s(?=!)", r"\w(?<!w)!"]
         {
-            let search = Query { search: pattern.into(), regex: true, case_sensitive: true };
+            let search = Query {
+                search: pattern.into(),
+                regex: true,
+                case_sensitive: true,
+                ..Query::default()
+            };
             let query = SearchQuery::new(search);
             let call = |root: &Path, cancel: &Cancel| {
                 let root = root.into();
@@ -151,7 +156,8 @@ fn walks_check_in_large_directories() {
     for number in 0..3000 {
         fs::write(dir.path().join(format!("{number}.log")), "").unwrap();
     }
-    let search = Query { search: "absent".into(), regex: false, case_sensitive: true };
+    let search =
+        Query { search: "absent".into(), regex: false, case_sensitive: true, ..Query::default() };
     let query = SearchQuery { globs: vec!["*.txt".into()], ..SearchQuery::new(search) };
     let call = |root: &Path, cancel: &Cancel| {
         let root = root.into();

@@ -39,7 +39,8 @@ fn workspace(files: &[(&str, &str)]) -> (tempfile::TempDir, WorkspaceOptions) {
 }
 
 fn query(search: &str) -> SearchQuery {
-    let search = Query { search: search.to_owned(), regex: false, case_sensitive: true };
+    let search =
+        Query { search: search.to_owned(), regex: false, case_sensitive: true, ..Query::default() };
     SearchQuery { enclosing: true, ..SearchQuery::new(search) }
 }
 

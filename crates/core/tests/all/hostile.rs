@@ -24,7 +24,7 @@ fn search(root: &Path, query: &SearchQuery) -> Result<SearchResult> {
 
 fn needle() -> SearchQuery {
     let search = "needle".to_owned();
-    SearchQuery::new(Query { search, regex: false, case_sensitive: true })
+    SearchQuery::new(Query { search, regex: false, case_sensitive: true, ..Query::default() })
 }
 
 fn write(root: &Path, path: &str, content: &str) {
@@ -104,7 +104,12 @@ fn many_ignore_files_are_truncated() {
 }
 
 fn regex(search: &str) -> SearchQuery {
-    SearchQuery::new(Query { search: search.to_owned(), regex: true, case_sensitive: true })
+    SearchQuery::new(Query {
+        search: search.to_owned(),
+        regex: true,
+        case_sensitive: true,
+        ..Query::default()
+    })
 }
 
 /// Each of these ran for more than a minute or exhausted the memory.
@@ -168,7 +173,12 @@ fn patterns_that_are_too_large_to_compile_are_refused() {
         assert_eq!(error.code, Code::InvalidPattern, "{shown}");
         assert!(error.message.len() < 1000, "{shown}: {}", error.message);
     }
-    let text = Query { search: "a".repeat(1 << 20), regex: false, case_sensitive: false };
+    let text = Query {
+        search: "a".repeat(1 << 20),
+        regex: false,
+        case_sensitive: false,
+        ..Query::default()
+    };
     let error = search(dir.path(), &SearchQuery::new(text)).unwrap_err();
     assert_eq!(error.code, Code::InvalidPattern);
 }

@@ -23,7 +23,7 @@ use proptest::prelude::*;
 use crate::support::facts;
 
 fn literal(search: &str) -> Query {
-    Query { search: search.to_owned(), regex: false, case_sensitive: true }
+    Query { search: search.to_owned(), regex: false, case_sensitive: true, ..Query::default() }
 }
 
 fn pattern(search: &str) -> Query {

@@ -72,7 +72,8 @@ fn edits_searches_and_json_name_near_paths_too() {
     let request = JsonRequest::new("src/Config.json");
     let error = workspace.read_json(&request, &Cancel::default()).unwrap_err();
     assert!(error.message.ends_with(note), "{error}");
-    let query = Query { search: "x".to_owned(), regex: false, case_sensitive: true };
+    let query =
+        Query { search: "x".to_owned(), regex: false, case_sensitive: true, ..Query::default() };
     let paths = vec!["SRC/".into(), "src/mian.rs".into()];
     let query = SearchQuery { paths, ..SearchQuery::new(query) };
     let found = workspace.search(query).unwrap();

@@ -210,8 +210,12 @@ impl World {
 
     fn search(&mut self) {
         let search = self.dice.one_of(&["go()", "return", "}"]);
-        let mut query =
-            SearchQuery::new(Query { search: search.into(), regex: false, case_sensitive: true });
+        let mut query = SearchQuery::new(Query {
+            search: search.into(),
+            regex: false,
+            case_sensitive: true,
+            ..Query::default()
+        });
         query.max_matches = 4;
         let text = self.session.search(query).unwrap().text;
         self.answered("search", &text);

@@ -207,7 +207,12 @@ fn a_search_shows_parts_and_a_read_the_whole() {
     let project = Project::new(&[("f", format!("one\n{line}\n").as_str())]);
     let set = json!({"op": "set_line", "path": "f", "anchor": at(2, &line), "text": "x"});
     let search = |session: &Session| {
-        let query = Query { search: "needle".into(), regex: false, case_sensitive: true };
+        let query = Query {
+            search: "needle".into(),
+            regex: false,
+            case_sensitive: true,
+            ..Query::default()
+        };
         let query = SearchQuery { max_line_chars: Some(20), ..SearchQuery::new(query) };
         assert!(session.search(query).unwrap().text.contains(" bytes]"));
     };
@@ -229,7 +234,12 @@ fn regression_other_limits_truncate_a_line_as_well() {
         |request| request.max_line_chars = Some(1),
         |request| request.columns = Some(Columns { from: 2, to: 20_000 }),
         |request| {
-            let search = Query { search: "nop".into(), regex: false, case_sensitive: true };
+            let search = Query {
+                search: "nop".into(),
+                regex: false,
+                case_sensitive: true,
+                ..Query::default()
+            };
             request.search = Some(search);
         },
     ];

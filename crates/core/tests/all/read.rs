@@ -49,7 +49,12 @@ fn window(start_line: u64, max_lines: Option<u64>, max_bytes: Option<usize>) -> 
 
 fn search(text: &str, before: u64, after: u64, max_matches: Option<u64>) -> ReadRequest {
     ReadRequest {
-        search: Some(Query { search: text.to_owned(), regex: true, case_sensitive: true }),
+        search: Some(Query {
+            search: text.to_owned(),
+            regex: true,
+            case_sensitive: true,
+            ..Query::default()
+        }),
         context: Context { before, after },
         max_matches,
         ..ReadRequest::default()

@@ -137,11 +137,21 @@ fn a_sink_can_stop_a_search() {
 
 /// A case-insensitive search for literal text.
 fn text(search: &str) -> SearchQuery {
-    SearchQuery::new(Query { search: search.into(), regex: false, case_sensitive: false })
+    SearchQuery::new(Query {
+        search: search.into(),
+        regex: false,
+        case_sensitive: false,
+        ..Query::default()
+    })
 }
 
 fn regex(search: &str) -> SearchQuery {
-    SearchQuery::new(Query { search: search.into(), regex: true, case_sensitive: true })
+    SearchQuery::new(Query {
+        search: search.into(),
+        regex: true,
+        case_sensitive: true,
+        ..Query::default()
+    })
 }
 
 fn around(before: u64, after: u64) -> Context {

@@ -108,7 +108,7 @@ fn set(number: u64, old: &str, new: &str) -> Value {
 }
 
 fn literal(search: &str) -> Query {
-    Query { search: search.into(), regex: false, case_sensitive: true }
+    Query { search: search.into(), regex: false, case_sensitive: true, ..Query::default() }
 }
 
 fn numbered(count: u64) -> String {
@@ -700,7 +700,8 @@ fn empty_files_missing_files_and_no_match_are_reported() {
     let scene = Scene::new(&[("empty", ""), ("f", "a\n")]);
     assert_eq!(scene.read("empty").text, "(empty file)");
     assert!(scene.read("none").text.starts_with("FILE_NOT_FOUND: none: "));
-    let search = Some(Query { search: "b".into(), regex: false, case_sensitive: false });
+    let search =
+        Some(Query { search: "b".into(), regex: false, case_sensitive: false, ..Query::default() });
     let request = ReadRequest { path: "f".into(), search, ..ReadRequest::default() };
     let report = scene.session.read_with(&[request], &Cancel::default());
     assert_eq!(report.unwrap().text, "(no match for b in 1 lines)");
@@ -837,7 +838,8 @@ fn regression_read_roots_are_searched_observed_and_forgotten() {
     let scene = Scene::with(&[("f", "there, too\n")], |options| {
         options.read_roots = vec!["/missing directory".into(), PathBuf::from(&root)];
     });
-    let search = Query { search: "there".into(), regex: false, case_sensitive: true };
+    let search =
+        Query { search: "there".into(), regex: false, case_sensitive: true, ..Query::default() };
     let mut query = SearchQuery::new(search);
     query.paths = vec![".".into(), root.into(), "/etc".into()];
     let found = scene.session.search_with(&query, &Cancel::default()).unwrap();

@@ -99,7 +99,8 @@ fn a_view_begins_with_the_tag_of_the_whole_file() {
 fn regression_notes_on_a_file_are_below_its_name() {
     let project = Project::new(&[("a.txt", "one\n"), ("b.bin", "\0\u{1}"), ("c.txt", "x\n")]);
     let session = session(&project);
-    let search = Query { search: "zzz".into(), regex: false, case_sensitive: true };
+    let search =
+        Query { search: "zzz".into(), regex: false, case_sensitive: true, ..Query::default() };
     let none = ReadRequest { search: Some(search), ..ReadRequest::new("c.txt") };
     let requests = [ReadRequest::new("a.txt"), ReadRequest::new("b.bin"), none];
     let page = session.read_with(&requests, &Cancel::default()).unwrap();

@@ -106,6 +106,7 @@ fn push(failures: &mut Failures, path: &str, refused: JsonRefusal) {
                 anchor: Some(anchor),
                 lines: None,
                 suggestion: refusal.fresh,
+                is_applied: false,
             };
             failures.push_reported(failure, report);
         }

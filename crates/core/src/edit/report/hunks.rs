@@ -107,6 +107,7 @@ pub fn stale_version(
         anchor: Some(version.tag.to_string()),
         lines: Some(report.rows()),
         suggestion: None,
+        is_applied: false,
     };
     (failure, report)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{CONTEXT_LINES, LINE_LIMIT_BYTES, Section, number_of, omission};
 use crate::edit::outcome::Failure;
-use crate::edit::request::Operation;
+use crate::edit::request::{LineEdit, Operation};
 use crate::edit::resolve::{AnchorRefusal, CurrentText};
 use hashline_base::error::{Code, Mention, Message};
 use hashline_lines::checksum::Checksum;
@@ -102,6 +102,7 @@ impl AnchorReport {
             anchor: anchor.into(),
             lines: Some(self.rows()),
             suggestion: None,
+            is_applied: false,
         }
     }
 
@@ -130,9 +131,9 @@ pub fn anchor_failures(
         let report = report(current_text, window_lines, path, refusal, &mut rendered);
         let anchor = refusal.anchor.text(current_text.dialect);
         let suggestion = refusal.suggested_line.and_then(|line| current_text.fresh(line));
-        let failure =
-            Failure { suggestion, ..report.failure(refusal.operation, refusal.code, anchor) };
-        (failure, report)
+        let is_applied = applied_at(current_text, refusal).is_some();
+        let failure = report.failure(refusal.operation, refusal.code, anchor);
+        (Failure { suggestion, is_applied, ..failure }, report)
     };
     refusals.iter().map(failure).collect()
 }
@@ -159,14 +160,37 @@ fn report(
     let fresh = current_text
         .fresh(line)
         .filter(|fresh| refusal.near.iter().all(|&found| is_far(line, found)) && *fresh != anchor);
+    let mut explanation = explanation(current_text, window_lines, refusal);
+    if let Some(line) = applied_at(current_text, refusal) {
+        explanation += &format!(
+            " The file has the new text of this edit from line {line} on: perhaps it was applied before."
+        );
+    }
     AnchorReport {
         path: path.to_owned(),
         header: header_of(current_text, path),
         headline: headline(refusal.code, &anchor).into(),
         lines: lines.collect(),
-        explanation: explanation(current_text, window_lines, refusal).into(),
+        explanation: explanation.into(),
         remap: fresh.map(|fresh| (anchor, fresh)),
     }
+}
+
+/// The line from which on the file already has the new text of the operation.
+fn applied_at(current_text: &CurrentText<'_>, refusal: &AnchorRefusal<'_>) -> Option<u64> {
+    let LineEdit::Replace { first, lines, .. } = &refusal.operation.action else { return None };
+    let start = u64::from(first.line);
+    let end = start + lines.len() as u64;
+    // An edit that removes lines leaves nothing to compare at an anchor after its new text. There,
+    // the edit must have changed its first line.
+    let is_comparable = (start..end).contains(&u64::from(refusal.anchor.line))
+        || current_text.fresh(start).is_some_and(|fresh| fresh != first.text(current_text.dialect));
+    let spans = current_text.index.from_line(current_text.text, start).into_iter().flatten();
+    let is_same = |(span, line): &(Span, &String)| span.text(current_text.text) == line.as_bytes();
+    let is_applied = !lines.is_empty()
+        && is_comparable
+        && spans.zip(lines).take_while(is_same).count() == lines.len();
+    is_applied.then_some(start)
 }
 
 /// The headline of a refused anchor.

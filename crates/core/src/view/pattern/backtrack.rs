@@ -40,15 +40,17 @@ impl Backtracker {
             .map(Backtracker)
     }
 
-    /// The first match in a line.
+    /// The first match in a line at or after `from`.
     pub(super) fn find(
         &self,
         line: &str,
+        from: usize,
         budget: &StepBudget<'_>,
     ) -> Result<Option<Range<usize>>, MatchFailure> {
         let line_with_budget = BudgetedLine { line, budget };
         // The engine keeps no state between calls, so unwinding cannot corrupt it.
-        let ended = catch_unwind(AssertUnwindSafe(|| self.0.find(&line_with_budget)));
+        let ended =
+            catch_unwind(AssertUnwindSafe(|| self.0.find_from_pos(&line_with_budget, from)));
         match ended {
             Ok(found) => found.map_err(MatchFailure::LimitReached),
             Err(payload) => match payload.downcast::<Stop>() {

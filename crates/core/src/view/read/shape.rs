@@ -83,7 +83,7 @@ impl From<RequestShape> for ReadRequest {
             columns: given.columns.map(|(from, to)| Columns { from, to }),
             fold: given.fold.and_then(|shape| shape.0),
             open: given.open.unwrap_or_default().0,
-            search: given.search.map(|search| Query { search, regex, case_sensitive }),
+            search: given.search.map(|search| Query { regex, case_sensitive, ..search.into() }),
             symbol: given.symbol,
             lines: Vec::new(),
             columns_at: Vec::new(),

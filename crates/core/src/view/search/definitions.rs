@@ -31,15 +31,10 @@ impl SearchQuery {
     /// The query for the lines that contain the name of the symbol as a word.
     pub(crate) fn for_uses(&self) -> Option<SearchQuery> {
         let name = SymbolName::parse(self.symbol.as_deref()?)?;
-        let is_word =
-            |char: Option<char>| char.is_some_and(|char| char.is_alphanumeric() || char == '_');
-        let edge = |char| if is_word(char) { r"\b" } else { "" };
-        let (start, end) =
-            (edge(name.last().chars().next()), edge(name.last().chars().next_back()));
-        let search = format!("{start}{}{end}", regex_syntax::escape(name.last()));
+        let name = Query::text(name.last());
         let per_file = self.max_matches_per_file.unwrap_or(USES_PER_FILE);
         Some(SearchQuery {
-            search: Query { search, regex: true, case_sensitive: true },
+            search: Query { case_sensitive: true, whole_word: true, ..name },
             symbol: None,
             max_matches: self.max_matches.min(USES),
             max_matches_per_file: Some(per_file.min(USES_PER_FILE)),

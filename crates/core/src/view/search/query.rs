@@ -110,6 +110,7 @@ impl From<QueryShape> for SearchQuery {
             search: given.search.unwrap_or_default(),
             regex: given.regex.unwrap_or_default(),
             case_sensitive: given.case_sensitive.unwrap_or_default(),
+            ..Query::default()
         });
         SearchQuery {
             symbol: given.symbol,
