@@ -3,35 +3,42 @@
 use hashline_core::host::{ANSWER_LIMIT_BYTES, ANSWER_LIMIT_LINES, RowAnchor};
 use hashline_core::{Dialect, SessionOptions};
 
-/// How many lines one answer may hold.
+/// How many lines one answer may hold, unless the host takes fewer.
 pub const MAX_LINES: usize = ANSWER_LIMIT_LINES as usize;
 
-/// How many bytes the text of one answer may hold. What does not fit is omitted, and a session
+/// The limits on the text of one answer. What does not fit is omitted, and a session
 /// does not record it as shown. A host must not truncate an answer further, because the session
 /// would then record lines that the model has not seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AnswerLimits {
-    /// Of an answer.
+    /// The lines of an answer.
+    pub lines: usize,
+    /// The bytes of an answer.
     pub answer_bytes: usize,
-    /// Of a refusal, and of any other answer that is marked as an error.
+    /// Those of a refusal, and of any other answer that is marked as an error.
     pub error_bytes: usize,
 }
 
 impl Default for AnswerLimits {
     fn default() -> AnswerLimits {
-        AnswerLimits { answer_bytes: ANSWER_LIMIT_BYTES, error_bytes: ANSWER_LIMIT_BYTES }
+        AnswerLimits {
+            lines: MAX_LINES,
+            answer_bytes: ANSWER_LIMIT_BYTES,
+            error_bytes: ANSWER_LIMIT_BYTES,
+        }
     }
 }
 
 impl AnswerLimits {
     /// In words, for a model.
     pub fn words(self) -> String {
-        let (thousands, rest) = (MAX_LINES / 1_000, MAX_LINES % 1_000);
+        let (thousands, rest) = (self.lines / 1_000, self.lines % 1_000);
         format!("{thousands},{rest:03} lines and {} KB", self.answer_bytes >> 10)
     }
 
     /// Has a session keep to them.
     pub fn limit(self, session: &mut SessionOptions) {
+        session.limits.max_lines = session.limits.max_lines.min(self.lines as u64);
         session.limits.max_bytes = session.limits.max_bytes.min(self.answer_bytes);
         session.workspace.host.answer_limit_bytes = self.answer_bytes;
         session.workspace.host.refusal_limit_bytes = self.error_bytes;
@@ -48,22 +55,27 @@ const MAX_LINE_CHARS: usize = 1_000;
 const MAX_TAIL_LINES: usize = 100;
 const MAX_TAIL_BYTES: usize = 8_192;
 
-/// Cuts a text to the limits of one answer. Very long lines are cut first, so that the lines
+/// Cuts a text to at most `max_lines` and `max_bytes`. Very long lines are cut first, so that the lines
 /// after them are kept. Then whole lines are omitted, but not the notes at the end. `advice` says
 /// what the model can do about it; `dialect` is that of the anchors in the text.
-pub fn bounded(text: String, max_bytes: usize, dialect: &Dialect, advice: &str) -> String {
+pub fn bounded(
+    text: String,
+    (max_lines, max_bytes): (usize, usize),
+    dialect: &Dialect,
+    advice: &str,
+) -> String {
     let count = text.split('\n').count();
-    if count <= MAX_LINES + SPARE_LINES && text.len() <= max_bytes + SPARE_BYTES {
+    if count <= max_lines + SPARE_LINES && text.len() <= max_bytes + SPARE_BYTES {
         return text;
     }
     let cut: Vec<String> = text.split('\n').map(cut_line).collect();
-    if fitting_count(&cut, MAX_LINES, max_bytes) == cut.len() {
+    if fitting_count(&cut, max_lines, max_bytes) == cut.len() {
         return format!("{}\n(Long lines are cut.{advice})", cut.join("\n"));
     }
     let tail = tail_of(dialect, &cut);
     let body = &cut[..cut.len() - tail.len()];
     let head =
-        fitting_count(body, MAX_LINES - tail.len(), max_bytes.saturating_sub(bytes_of(tail)));
+        fitting_count(body, max_lines - tail.len(), max_bytes.saturating_sub(bytes_of(tail)));
     let rest = body.len() - head;
     let lack = if rest == 1 { "line is" } else { "lines are" };
     let note = match tail {

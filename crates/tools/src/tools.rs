@@ -292,7 +292,7 @@ impl Tools {
         let dialect = self.session.options().workspace.dialect;
         let advice = (kind.tool_in(dialect).text)(&self.options, dialect).advice;
         let advice = if is_error && !kind.writes() { String::new() } else { format!(" {advice}") };
-        let AnswerLimits { answer_bytes, error_bytes } = self.options.limits;
+        let AnswerLimits { lines, answer_bytes, error_bytes } = self.options.limits;
         let max_bytes = if is_error { error_bytes } else { answer_bytes };
         let mut notes = repairs.notes();
         // Otherwise the model would use anchors that are stale.
@@ -310,7 +310,7 @@ impl Tools {
             )
         }));
         ToolResult {
-            text: bounded(text, max_bytes, dialect, &advice) + &bounded_notes(&notes),
+            text: bounded(text, (lines, max_bytes), dialect, &advice) + &bounded_notes(&notes),
             is_error,
             code: codes.first().copied().filter(|_| is_error),
             images,

@@ -304,6 +304,8 @@ fn schemas_are_accepted_by_every_vendor() {
         check_schema(&tool["inputSchema"], name);
         assert!(tool["description"].as_str().unwrap().len() > 100, "{name}");
         assert_eq!(tool["_meta"]["anthropic/alwaysLoad"], true, "{name}");
+        // More than any answer has.
+        assert_eq!(tool["_meta"]["anthropic/maxResultSizeChars"], 102_400, "{name}");
         let writes = name.starts_with("apply");
         let hints = json!({
             "title": tool["title"],
@@ -748,6 +750,29 @@ fn regression_answers_are_no_longer_than_the_client_takes() {
         // What was not in the answer does not count as shown.
         let last = format!("3000{}", &shown.lines().next().unwrap()[1..3]);
         let last = json!({"op": "set_line", "path": "a.txt", "anchor": last, "text": "y"});
+        let refused = client.call("apply", &json!({"operations": [last]}));
+        assert!(refused.is_error && refused.text.contains("Not shown"), "{}", refused.text);
+    }
+}
+
+/// opencode keeps 2,000 lines of an answer. The notes after the lines of a read took the place of
+/// lines that counted as shown.
+#[test]
+fn regression_an_answer_has_fewer_lines_than_the_client_takes() {
+    let text: String = (1..=3_000).map(|number| format!("{number}\n")).collect();
+    for (name, max_lines) in [("opencode", 2_000), ("unknown", 2_010)] {
+        let project = Project::new(&[("a.txt", &text), ("b.txt", "b\n"), ("c.txt", "c\n")]);
+        let mut client = Client::start(&project, &[]);
+        client.shake_hands_as(name, &json!({}));
+        for answer in [
+            client.read("a.txt"),
+            client.call("read", &json!({"paths": ["b.txt", "c.txt", "a.txt"]})),
+        ] {
+            let lines = answer.text.split('\n').count();
+            assert!((max_lines / 2..=max_lines).contains(&lines), "{name}: {lines}");
+        }
+        // What was not in the answer does not count as shown.
+        let last = json!({"op": "delete", "path": "a.txt", "anchor": "2950aa"});
         let refused = client.call("apply", &json!({"operations": [last]}));
         assert!(refused.is_error && refused.text.contains("Not shown"), "{}", refused.text);
     }

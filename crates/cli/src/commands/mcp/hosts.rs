@@ -3,10 +3,18 @@
 //! A client that cuts an answer shows the model less than the session counts as shown. So each
 //! limit is below that of the client, and leaves room for the notes below an answer.
 
+use hashline_core::host::ANSWER_LIMIT_BYTES;
 use hashline_tools::AnswerLimits;
 
-/// The limits for all other clients: what the strictest of the common ones accepts.
-const OTHERS: AnswerLimits = AnswerLimits { answer_bytes: 40_000, error_bytes: 8_000 };
+/// The limits for all other clients: what the strictest of the common ones accepts. Cursor is one of
+/// them: its service sets `mcpFileOutputThresholdBytes` (@cursor/sdk 1.0.18), above which a result
+/// goes to a file. pi has no MCP client, and oh-my-pi (18.1.21, `mcp/tool-bridge.ts`) cuts nothing.
+const OTHERS: AnswerLimits =
+    AnswerLimits { lines: 2_000, answer_bytes: 40_000, error_bytes: 8_000 };
+
+/// What a client is asked to accept, by `_meta["anthropic/maxResultSizeChars"]` of a tool: more than
+/// any answer has. In @anthropic-ai/claude-code 2.1.330 it replaces the 50,000 characters below.
+pub const MAX_RESULT_CHARS: usize = 2 * ANSWER_LIMIT_BYTES;
 
 /// A client with its own limits.
 struct Host {
@@ -15,15 +23,24 @@ struct Host {
     limits: AnswerLimits,
 }
 
-const HOSTS: [Host; 3] = [
+const HOSTS: [Host; 4] = [
     // Seen in @anthropic-ai/claude-code 2.1.332: results over 50,000 characters go to a file, and
     // errors over about 10,000 characters are cut in the middle.
     Host { name: "claude", limits: OTHERS },
     // codex-rs, `TruncationPolicy`: keeps 10,000 tokens of 4 bytes, for some models 10,000 bytes, of
     // a tool's output, and cuts the middle (openai/codex#7906).
-    Host { name: "codex", limits: AnswerLimits { answer_bytes: 7_500, error_bytes: 7_500 } },
-    // gemini-cli, `DEFAULT_TRUNCATE_TOOL_OUTPUT_THRESHOLD`: 40,000 characters.
-    Host { name: "gemini", limits: AnswerLimits { answer_bytes: 37_000, error_bytes: 37_000 } },
+    Host {
+        name: "codex",
+        limits: AnswerLimits { answer_bytes: 7_500, error_bytes: 7_500, ..OTHERS },
+    },
+    // @google/gemini-cli 0.61.0, `DEFAULT_TRUNCATE_TOOL_OUTPUT_THRESHOLD`: 40,000 characters.
+    Host {
+        name: "gemini",
+        limits: AnswerLimits { answer_bytes: 37_000, error_bytes: 37_000, ..OTHERS },
+    },
+    // opencode 1.18.33, `Truncate`: keeps 2,000 lines and 51,200 bytes, and an answer has notes in
+    // addition to its lines.
+    Host { name: "opencode", limits: AnswerLimits { lines: 1_900, ..OTHERS } },
 ];
 
 /// The limits for a client.

@@ -215,9 +215,11 @@ impl Server {
 
     /// What the tools may do, with answers as long as the client takes them.
     fn tools(&self, context: &RequestContext<RoleServer>) -> ToolsOptions {
+        let client = context.client_info().map(|client| client.name);
+        let of_client = hosts::limits(client.as_deref());
         let limits = match self.settings.max_answer_bytes {
-            Some(bytes) => AnswerLimits { answer_bytes: bytes, error_bytes: bytes },
-            None => hosts::limits(context.client_info().map(|client| client.name).as_deref()),
+            Some(bytes) => AnswerLimits { answer_bytes: bytes, error_bytes: bytes, ..of_client },
+            None => of_client,
         };
         ToolsOptions { limits, ..self.settings.tools.clone() }
     }
@@ -282,8 +284,12 @@ fn listed(definition: Definition) -> Tool {
         .destructive(annotations.destructive_hint)
         .idempotent(annotations.idempotent_hint)
         .open_world(annotations.open_world_hint);
-    // Clients that load tools on demand load these at the start.
-    let meta = JsonObject::from_iter([("anthropic/alwaysLoad".to_owned(), true.into())]);
+    // Claude Code loads some tools on demand, and these at the start; and it puts long results into
+    // a file.
+    let meta = JsonObject::from_iter([
+        ("anthropic/alwaysLoad".to_owned(), true.into()),
+        ("anthropic/maxResultSizeChars".to_owned(), hosts::MAX_RESULT_CHARS.into()),
+    ]);
     Tool::new(Cow::Owned(name), description, schema)
         .with_title(title)
         .with_annotations(annotations)
