@@ -16,6 +16,7 @@ const {
   guard,
   hashTools,
   remember,
+  toAiSdk,
   toAnthropic,
   toAnthropicContent,
   toGeminiParts,
@@ -1433,6 +1434,27 @@ test('a Standard Schema accepts every object and returns a copy of the JSON Sche
   schema.additionalProperties = false
   assert.equal('additionalProperties' in read.inputSchema, false)
 })
+
+const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')
+
+test('the AI SDK gets texts, errors and images as it shows them to a model', () =>
+  withDir({ 'a.txt': 'a\n' }, async (cwd, stateDir) => {
+    writeFileSync(join(cwd, 'a.png'), PNG)
+    const tools = toAiSdk(toolsOf(cwd, stateDir))
+    assert.deepEqual(Object.keys(tools), ['read', 'search', 'apply'])
+    const shown = async (/** @type {string} */ path) =>
+      tools.read.toModelOutput({ output: await tools.read.execute({ path }) })
+    const text = await shown('a.txt')
+    assert.ok(text.type === 'text' && /^1\w\w\|a$/.test(text.value), JSON.stringify(text))
+    assert.equal((await shown('none.txt')).type, 'error-text')
+    const image = await shown('a.png')
+    assert.ok(image.type === 'content')
+    const [note, file] = image.value
+    assert.ok(note.type === 'text' && file.type === 'file')
+    assert.deepEqual([file.mediaType, Buffer.from(file.data.data)], ['image/png', PNG])
+    const aborted = { abortSignal: AbortSignal.abort() }
+    await assert.rejects(tools.read.execute({ path: 'a.txt' }, aborted), { name: 'AbortError' })
+  }))
 
 test('a zod shape creates a zod type for each field', () => {
   /** Records the calls of zod. @param {string} text @returns {any} */

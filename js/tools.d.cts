@@ -615,6 +615,30 @@ export interface ArgumentsSchema {
  */
 export function toStandardSchema(tool: HashTool): ArgumentsSchema
 
+/** A tool of the AI SDK. */
+export interface AiSdkTool {
+  readonly description: string
+  readonly inputSchema: ArgumentsSchema
+  execute(
+    args: Record<string, unknown>,
+    options?: { abortSignal?: AbortSignal | undefined },
+  ): Promise<ToolResult>
+  toModelOutput(options: { output: ToolResult }):
+    | { type: 'text' | 'error-text'; value: string }
+    | {
+        type: 'content'
+        value: (
+          | { type: 'text'; text: string }
+          | { type: 'file'; mediaType: string; data: { type: 'data'; data: Uint8Array } }
+        )[]
+      }
+}
+
+/** For `tools` of the AI SDK (`ai` 7): `toAiSdk(hashTools(session))`. The keys are the names. */
+export function toAiSdk(
+  tools: readonly HashTool[] | { readonly [key: string]: HashTool },
+): Record<string, AiSdkTool>
+
 /**
  * The fields of a tool's arguments as zod types, for frameworks that require those. `z` is the
  * framework's zod, 3.21 or later. The types describe in JSON Schema what the model should write,

@@ -7,6 +7,7 @@ export const {
   guard,
   hashTools,
   remember,
+  toAiSdk,
   toAnthropic,
   toAnthropicContent,
   toGeminiParts,

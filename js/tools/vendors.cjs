@@ -4,7 +4,7 @@
 
 const addon = require('../addon.cjs')
 
-/** @import { HashTool, JsonSchema, ToolImage } from '../tools.cjs' */
+/** @import { AiSdkTool, HashTool, JsonSchema, ToolImage } from '../tools.cjs' */
 
 /** @type {typeof import('../tools.cjs').toOpenAI} */
 function toOpenAI(tool, { strict } = {}) {
@@ -77,6 +77,34 @@ function toStandardSchema({ inputSchema }) {
       validate: (value) =>
         isObject(value) ? { value } : { issues: [{ message: 'expected an object' }] },
       jsonSchema: { input: schema, output: schema },
+    },
+  }
+}
+
+/** @type {typeof import('../tools.cjs').toAiSdk} */
+function toAiSdk(tools) {
+  return Object.fromEntries(Object.values(tools).map((tool) => [tool.name, aiSdkTool(tool)]))
+}
+
+/**
+ * @param {HashTool} tool
+ * @returns {AiSdkTool}
+ */
+function aiSdkTool(tool) {
+  return {
+    description: tool.description,
+    inputSchema: toStandardSchema(tool),
+    execute: (args, { abortSignal } = {}) => tool.execute(args, { signal: abortSignal }),
+    toModelOutput({ output: { text, isError, images } }) {
+      if (isError) return { type: 'error-text', value: text }
+      // Some providers show a list of parts to the model as JSON.
+      if (images.length === 0) return { type: 'text', value: text }
+      const shown = images.map(({ mimeType, data }) => ({
+        type: /** @type {const} */ ('file'),
+        mediaType: mimeType,
+        data: { type: /** @type {const} */ ('data'), data },
+      }))
+      return { type: 'content', value: [...typedText(text), ...shown] }
     },
   }
 }
@@ -154,6 +182,7 @@ const copied = (schema) => JSON.parse(JSON.stringify(schema))
 const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 module.exports = {
+  toAiSdk,
   toAnthropic,
   toAnthropicContent,
   toGeminiParts,

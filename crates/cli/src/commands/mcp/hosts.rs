@@ -9,8 +9,7 @@ use hashline_tools::AnswerLimits;
 /// The limits for all other clients: what the strictest of the common ones accepts. Cursor is one of
 /// them: its service sets `mcpFileOutputThresholdBytes` (@cursor/sdk 1.0.18), above which a result
 /// goes to a file. pi has no MCP client, and oh-my-pi (18.1.21, `mcp/tool-bridge.ts`) cuts nothing.
-const OTHERS: AnswerLimits =
-    AnswerLimits { lines: 2_000, answer_bytes: 40_000, error_bytes: 8_000 };
+const MOST: AnswerLimits = AnswerLimits { answer_bytes: 40_000, error_bytes: 8_000, lines: 2_000 };
 
 /// What a client is asked to accept, by `_meta["anthropic/maxResultSizeChars"]` of a tool: more than
 /// any answer has. In @anthropic-ai/claude-code 2.1.330 it replaces the 50,000 characters below.
@@ -26,25 +25,25 @@ struct Host {
 const HOSTS: [Host; 4] = [
     // Seen in @anthropic-ai/claude-code 2.1.332: results over 50,000 characters go to a file, and
     // errors over about 10,000 characters are cut in the middle.
-    Host { name: "claude", limits: OTHERS },
+    Host { name: "claude", limits: MOST },
     // codex-rs, `TruncationPolicy`: keeps 10,000 tokens of 4 bytes, for some models 10,000 bytes, of
     // a tool's output, and cuts the middle (openai/codex#7906).
     Host {
         name: "codex",
-        limits: AnswerLimits { answer_bytes: 7_500, error_bytes: 7_500, ..OTHERS },
+        limits: AnswerLimits { answer_bytes: 7_500, error_bytes: 7_500, ..MOST },
     },
     // @google/gemini-cli 0.61.0, `DEFAULT_TRUNCATE_TOOL_OUTPUT_THRESHOLD`: 40,000 characters.
     Host {
         name: "gemini",
-        limits: AnswerLimits { answer_bytes: 37_000, error_bytes: 37_000, ..OTHERS },
+        limits: AnswerLimits { answer_bytes: 37_000, error_bytes: 37_000, ..MOST },
     },
     // opencode 1.18.33, `Truncate`: keeps 2,000 lines and 51,200 bytes, and an answer has notes in
     // addition to its lines.
-    Host { name: "opencode", limits: AnswerLimits { lines: 1_900, ..OTHERS } },
+    Host { name: "opencode", limits: AnswerLimits { lines: 1_900, ..MOST } },
 ];
 
 /// The limits for a client.
 pub fn limits(client: Option<&str>) -> AnswerLimits {
     let is_named = |host: &&Host| client.is_some_and(|client| client.starts_with(host.name));
-    HOSTS.iter().find(is_named).map_or(OTHERS, |host| host.limits)
+    HOSTS.iter().find(is_named).map_or(MOST, |host| host.limits)
 }
