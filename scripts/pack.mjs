@@ -150,10 +150,19 @@ function manifestBeside(folder) {
  */
 function binariesOf(name) {
   const files = [
-    [addonName(name), join(root, addonPath(name))],
+    [addonName(name), addonOf(name)],
     [programName(name), join(root, programPath(name))],
   ]
   return Object.fromEntries(files.filter(([, path]) => existsSync(path)))
+}
+
+/**
+ * The addon of a platform: in its package, or as `npm run build` leaves it for this machine.
+ * @param {string} name
+ */
+function addonOf(name) {
+  const path = join(root, addonPath(name))
+  return existsSync(path) ? path : join(root, addonName(name))
 }
 
 /**
