@@ -298,7 +298,9 @@ test('a question shows the diff, and a stale anchor is refused without one', {
     assert.match(asked, /- {2}return 'Hello, ' \+ name.*\+ {2}return 'Hi, ' \+ name/s)
     assert.equal(readFileSync(join(cwd, 'greet.js'), 'utf8'), SOURCE)
     screen.press('Enter')
-    await screen.with(/It is done\./)
+    // Afterwards the plug-in has shown the diff in the conversation.
+    const shown = await screen.with(/It is done\./)
+    assert.match(shown, /says: greet\.js \+1 -1.*- {2}return 'Hello, '.*\+ {2}return 'Hi, '/s)
     assert.match(readFileSync(join(cwd, 'greet.js'), 'utf8'), /'Hi, '/)
   })
 })

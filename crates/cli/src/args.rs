@@ -707,6 +707,10 @@ pub struct Hook {
     /// the agent's own
     #[arg(long, conflicts_with_all = ["deny", "annotate"])]
     pub ask_diff: bool,
+    /// Show the diff of an edit of `hashline mcp` to the person, and leave the permission to the
+    /// agent (claude). Takes the options of --ask-diff, which can be given as well
+    #[arg(long, conflicts_with_all = ["deny", "annotate"])]
+    pub show_diff: bool,
     /// Refuse nothing before the agent has asked `hashline mcp` for its tools
     #[arg(long)]
     pub if_served: bool,

@@ -50,7 +50,7 @@ pub fn hook(call: &mut Call<'_>, args: &Hook) -> Result<Exit, Failure> {
     if args.annotate {
         return annotate::annotate(call, args);
     }
-    if args.ask_diff {
+    if args.ask_diff || args.show_diff {
         return ask::ask(call, args);
     }
     let bytes = standard_input(EVENT_LIMIT_BYTES)?;

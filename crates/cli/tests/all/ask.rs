@@ -1,7 +1,7 @@
 //! `hook --ask-diff`: the question before an edit of the agent's server.
 
 use crate::mcp::Client;
-use crate::support::{Project, printed};
+use crate::support::Project;
 use serde_json::{Value, json};
 
 const APPLY: &str = "mcp__hashline__apply";
@@ -19,22 +19,30 @@ fn served() -> (Project, Client, String) {
 
 /// The decision and the reason of the hook; `None` if it leaves the call to the agent.
 fn asked(project: &Project, anchor: &str, text: &str, mode: &str) -> Option<(String, String)> {
+    let answer = hook(project, &["--ask-diff"], anchor, text, mode);
+    if answer == json!({}) {
+        return None;
+    }
+    let field = |name: &str| answer["hookSpecificOutput"][name].as_str().unwrap().to_owned();
+    Some((field("permissionDecision"), field("permissionDecisionReason")))
+}
+
+/// The answer of the hook.
+fn hook(project: &Project, options: &[&str], anchor: &str, text: &str, mode: &str) -> Value {
     let operation = json!({"op": "set_line", "path": "a.txt", "anchor": anchor, "text": text});
     let event = json!({
         "session_id": "conversation", "cwd": project.path(""), "permission_mode": mode,
         "hook_event_name": "PreToolUse", "tool_name": APPLY,
         "tool_input": {"operations": [operation]},
     });
-    let mut command = project.command(&["hook", "claude", "--ask-diff", "--edit-tool", APPLY]);
-    command.env("CLAUDE_CONFIG_DIR", project.path("claude")).env_remove("CLAUDE_PROJECT_DIR");
+    let mut command = project.command(&["hook", "claude", "--edit-tool", APPLY]);
+    command
+        .args(options)
+        .env("CLAUDE_CONFIG_DIR", project.path("claude"))
+        .env_remove("CLAUDE_PROJECT_DIR");
     let answer = crate::support::answer_with(command, &event.to_string());
     assert_eq!((answer.code, answer.stderr.as_str()), (Some(0), ""), "{answer:?}");
-    if answer == printed("{}\n") {
-        return None;
-    }
-    let answer: Value = serde_json::from_str(&answer.stdout).unwrap();
-    let field = |name: &str| answer["hookSpecificOutput"][name].as_str().unwrap().to_owned();
-    Some((field("permissionDecision"), field("permissionDecisionReason")))
+    serde_json::from_str(&answer.stdout).unwrap()
 }
 
 #[test]
@@ -46,6 +54,28 @@ fn the_question_is_the_diff() {
     assert!(reason.ends_with("\n one\n-two\n+TWO^[[2J"), "{reason}");
     assert_eq!(project.content("a.txt"), "one\ntwo\n");
     assert!(!client.set_line("a.txt", &anchor, "TWO").is_error);
+}
+
+#[test]
+fn the_diff_is_shown_in_any_mode() {
+    let (project, mut client, anchor) = served();
+    let both = &["--show-diff", "--ask-diff"][..];
+    for (options, mode, is_asked) in [
+        (&["--show-diff"][..], "default", false),
+        (&["--show-diff"], "acceptEdits", false),
+        (both, "default", true),
+        (both, "acceptEdits", false),
+    ] {
+        let answer = hook(&project, options, &anchor, "TWO\u{1b}[2J", mode);
+        let shown = answer["systemMessage"].as_str().unwrap();
+        assert!(shown.starts_with("a.txt +1 -1\n") && shown.ends_with("+TWO^[[2J"), "{shown}");
+        assert_eq!(answer.get("hookSpecificOutput").is_some(), is_asked, "{options:?} {mode}");
+    }
+    // What would be refused is left to the server, and counts as shown only by its answer.
+    project.write("a.txt", b"one\ntwo and three\n");
+    assert_eq!(hook(&project, &["--show-diff"], &anchor, "TWO", "default"), json!({}));
+    let refused = client.set_line("a.txt", &anchor, "TWO");
+    assert!(refused.is_error && refused.text.contains("|two and three"), "{}", refused.text);
 }
 
 #[test]

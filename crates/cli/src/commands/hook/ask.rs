@@ -1,5 +1,5 @@
-//! `hook --ask-diff`: before an edit of the agent's server, asks the person with the diff, or
-//! refuses what the server would refuse.
+//! `hook --ask-diff` and `--show-diff`: before an edit of the agent's server, asks the person with
+//! the diff, or refuses what the server would refuse; shows the person the diff.
 //!
 //! The call is tried on a copy of the session that the server stores, so that nothing counts as
 //! shown. A refusal shows lines to the model, so it is tried again on the session itself. Whatever
@@ -21,7 +21,7 @@ use crate::exit::{Exit, Failure};
 use crate::input::{standard_input, without_mark};
 use crate::paint::visible;
 
-/// The most lines of a diff in a question.
+/// The most lines of a diff.
 const MAX_LINES: usize = 200;
 
 /// The most bytes of each line.
@@ -30,25 +30,33 @@ const MAX_LINE_BYTES: usize = 400;
 /// The longest file of settings that is read.
 const SETTINGS_LIMIT_BYTES: u64 = 1 << 20;
 
-/// `hashline hook --ask-diff`
+/// `hashline hook --ask-diff` and `--show-diff`
 pub fn ask(call: &mut Call<'_>, args: &Hook) -> Result<Exit, Failure> {
     let bytes = standard_input(EVENT_LIMIT_BYTES)?;
     let event: Value = from_json(without_mark(&bytes)).unwrap_or_default();
-    let (decision, reason) = match tried(call, args, &event) {
-        Some(result) if result.is_error => ("deny", result.text),
-        Some(ToolResult { diff: Some(diff), summary, .. }) if asks(args, &event) => {
-            ("ask", question(&summary, &diff))
-        }
-        _ => {
-            call.out.json(&json!({}))?;
-            return Ok(Exit::Done);
-        }
+    let mut answer = json!({});
+    let mut decide = |decision: &str, reason: &str| {
+        answer["hookSpecificOutput"] = json!({
+            "hookEventName": "PreToolUse",
+            "permissionDecision": decision,
+            "permissionDecisionReason": reason,
+        });
     };
-    call.out.json(&json!({"hookSpecificOutput": {
-        "hookEventName": "PreToolUse",
-        "permissionDecision": decision,
-        "permissionDecisionReason": reason,
-    }}))?;
+    match tried(call, args, &event) {
+        Some(result) if result.is_error => decide("deny", &result.text),
+        Some(ToolResult { diff: Some(diff), summary, .. }) => {
+            let shown = shown(&summary, &diff);
+            if args.ask_diff && asks(args, &event) {
+                decide("ask", &shown);
+            }
+            if args.show_diff {
+                // Claude Code prints it, and the model does not get it.
+                answer["systemMessage"] = shown.into();
+            }
+        }
+        _ => {}
+    }
+    call.out.json(&answer)?;
     Ok(Exit::Done)
 }
 
@@ -71,6 +79,7 @@ fn tried(call: &Call<'_>, args: &Hook, event: &Value) -> Option<ToolResult> {
         None if !probed.is_error => Some(probed),
         // The server may have other directories.
         Some(Code::OutsideRoot) => None,
+        _ if !args.ask_diff => None,
         _ => run(call, &session, arguments),
     }
 }
@@ -136,8 +145,8 @@ fn allows(path: &Path, tool: &str) -> bool {
     })
 }
 
-/// A diff as the reason of a question.
-fn question(summary: &str, diff: &str) -> String {
+/// A diff as it is shown to the person.
+fn shown(summary: &str, diff: &str) -> String {
     let mut lines = diff.lines();
     let mut rows = vec![summary.to_owned()];
     rows.extend(lines.by_ref().take(MAX_LINES).map(|line| {
