@@ -6,6 +6,7 @@ import { isAbsolute, join, relative, resolve } from 'node:path'
 import { tool } from '@opencode-ai/plugin'
 import { HashSession } from 'hashline-native'
 import { annotation, guard, hashTools, remember, toZodShape } from 'hashline-native/tools'
+import { formattersOf, formatting } from './formatters.js'
 import { outputDirectory } from './output.js'
 import { mayReadAll } from './permissions.js'
 import { isAboutPlans, plansDirectory } from './plans.js'
@@ -35,7 +36,7 @@ const server = async (input, options = {}) => {
   const describing = hashTools(new HashSession(), { names: NAMES })
   const forGpt = hashTools(new HashSession(), { names: NAMES_FOR_GPT })
   const define = (/** @type {HashTool} */ described, /** @type {typeof NAMES} */ names) =>
-    definition(described, names, (context, args) => sessions.of(context.sessionID, args))
+    definition(described, names, sessions)
   return {
     tool: {
       [NAMES.read]: define(describing.read, NAMES),
@@ -45,6 +46,7 @@ const server = async (input, options = {}) => {
     },
     config: async (config) => {
       sessions.mayReadAll = mayReadAll(config)
+      sessions.formatters = formattersOf(config)
     },
     event: async ({ event }) => sessions.hear(event),
     // A permission would hide it together with `edit`.
@@ -105,14 +107,21 @@ const isGpt = (model) =>
 /**
  * @param {HashTool} described
  * @param {typeof NAMES} names of the tools, as the model knows them
- * @param {(context: ToolContext, args: Record<string, any>) => Promise<HashSession>} sessionOf
+ * @param {Sessions} sessions
  * @returns {ToolDefinition}
  */
-function definition(described, names, sessionOf) {
+function definition(described, names, sessions) {
   const { name } = described
   const toolOver = (/** @type {HashSession} */ session) => {
-    // Full answers, because `remember` has to find the lines in them.
-    const tools = Object.values(hashTools(session, { names, answer: 'region' }))
+    const { formatters, options } = sessions
+    const tools = Object.values(
+      hashTools(session, {
+        names,
+        // Full answers, because `remember` has to find the lines in them.
+        answer: 'region',
+        ...(formatters.length > 0 && { afterWrite: formatting(formatters, options.cwd) }),
+      }),
+    )
     return /** @type {HashTool} */ (tools.find((tool) => tool.name === name))
   }
   const offered = withFilePath(described)
@@ -122,7 +131,7 @@ function definition(described, names, sessionOf) {
     /** @param {Record<string, any>} args */
     async execute(args, context) {
       const given = withPath(args)
-      const session = await sessionOf(context, given)
+      const session = await sessions.of(context.sessionID, given)
       const signal = context.abort
       const own = toolOver(session)
       // Lines that the user might deny must not count as shown, so a copy of the session previews
@@ -226,6 +235,8 @@ class Sessions {
     /** @type {Map<string, Promise<HashSession>>} */
     this.sessions = new Map()
     this.mayReadAll = false
+    /** @type {import('./formatters.js').Formatter[]} */
+    this.formatters = []
     /** The names of the tools, by the conversation. @type {Map<string, typeof NAMES>} */
     this.names = new Map()
     /** When the commands that are running began. @type {Map<string, number>} */

@@ -298,6 +298,29 @@ test('in the terminal a question shows the diff', { skip: skip || skipWithoutScr
   return withAgent(editing(), body, { permission: { edit: 'ask' } })
 })
 
+test('a formatter of the configuration runs before an edit is answered', { skip }, () => {
+  /** @type {Step[]} */
+  const steps = [
+    () => call('read', { path: 'greet.js' }),
+    ({ results: [shown] }) => setLine(anchorOf(shown, 'return'), "  return 'Hi, ' + name"),
+    ({ results: [report] }) => {
+      assert.match(report, /\d\w\w\| {2}return "Hi, " \+ name/)
+      return { text: 'Done.' }
+    },
+  ]
+  const script =
+    'const fs = require("fs"), file = process.argv[1]; fs.writeFileSync(file, fs.readFileSync(file, "utf8").replaceAll("\'", "\\""))'
+  const quotes = { command: [process.execPath, '-e', script, '$FILE'], extensions: ['.js'] }
+  return withAgent(
+    steps,
+    async (dir, run) => {
+      await run('Greet.')
+      assert.match(readFileSync(join(dir, 'greet.js'), 'utf8'), /return "Hi, " \+ name/)
+    },
+    { formatter: { quotes } },
+  )
+})
+
 test('a model of GPT edits by apply_patch, which the terminal draws file by file', {
   skip: skip || skipWithoutScreen,
 }, () => {
