@@ -728,6 +728,7 @@ pub enum Agent {
     Cursor,
     Gemini,
     Opencode,
+    Qwen,
 }
 
 /// The options of the guard.

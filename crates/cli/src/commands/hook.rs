@@ -147,7 +147,7 @@ fn tool_call(agent: Agent, event: &Value) -> Option<ToolCall<'_>> {
             return Some(ToolCall { tool: "Read", command: ShellCommand::None, files });
         }
         (Agent::Opencode, _) => ("tool", "args"),
-        (Agent::Claude | Agent::Codex, Some("PreToolUse"))
+        (Agent::Claude | Agent::Codex | Agent::Qwen, Some("PreToolUse"))
         | (Agent::Gemini, Some("BeforeTool"))
         | (Agent::Cursor, Some("preToolUse"))
         | (_, None) => ("tool_name", "tool_input"),
@@ -199,7 +199,7 @@ fn shell(agent: Agent) -> &'static str {
     match agent {
         Agent::Claude | Agent::Codex => "Bash",
         Agent::Cursor => "Shell",
-        Agent::Gemini => "run_shell_command",
+        Agent::Gemini | Agent::Qwen => "run_shell_command",
         Agent::Opencode => "bash",
     }
 }
@@ -211,8 +211,8 @@ fn is_known_as(agent: Agent, tool: &str, name: &str) -> bool {
         (Agent::Codex, "edit" | "write") => "apply_patch",
         (Agent::Cursor, "edit") => "Write",
         (Agent::Gemini, "edit") => "replace",
-        (Agent::Gemini, "write") => "write_file",
-        (Agent::Gemini, "read") => "read_file",
+        (Agent::Gemini | Agent::Qwen, "write") => "write_file",
+        (Agent::Gemini | Agent::Qwen, "read") => "read_file",
         _ => name,
     };
     tool.eq_ignore_ascii_case(name) || tool == other
@@ -273,7 +273,7 @@ fn guarded(call: &ToolCall<'_>, policy: &Policy) -> Option<String> {
 /// A refusal in the agent's format.
 fn denial(agent: Agent, reason: &str) -> Value {
     match agent {
-        Agent::Claude | Agent::Codex => json!({"hookSpecificOutput": {
+        Agent::Claude | Agent::Codex | Agent::Qwen => json!({"hookSpecificOutput": {
             "hookEventName": "PreToolUse",
             "permissionDecision": "deny",
             "permissionDecisionReason": reason,

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 /// A refusal in the format of each agent.
 fn denial(agent: &str, reason: &str) -> Value {
     match agent {
-        "claude" | "codex" => json!({"hookSpecificOutput": {
+        "claude" | "codex" | "qwen" => json!({"hookSpecificOutput": {
             "hookEventName": "PreToolUse",
             "permissionDecision": "deny",
             "permissionDecisionReason": reason,
@@ -67,6 +67,11 @@ fn cursor() {
 #[test]
 fn gemini() {
     check_recorded(include_str!("../hooks/gemini.json"));
+}
+
+#[test]
+fn qwen() {
+    check_recorded(include_str!("../hooks/qwen.json"));
 }
 
 #[test]
@@ -227,6 +232,8 @@ fn regression_an_unreadable_command_is_refused() {
         "cursor" => json!({"hook_event_name": "beforeShellExecution", "command": command}),
         "gemini" => json!({"hook_event_name": "BeforeTool", "tool_name": "run_shell_command",
             "tool_input": {"command": command}}),
+        "qwen" => json!({"hook_event_name": "PreToolUse", "tool_name": "run_shell_command",
+            "tool_input": {"command": command}}),
         "opencode" => json!({"tool": "bash", "args": {"command": command}}),
         _ => json!({"hook_event_name": "PreToolUse", "tool_name": "Bash",
             "tool_input": {"command": command}}),
@@ -236,7 +243,7 @@ fn regression_an_unreadable_command_is_refused() {
         assert_eq!((answer.code, answer.stderr.as_str()), (Some(0), ""), "{event}");
         serde_json::from_str(&answer.stdout).unwrap()
     };
-    for agent in ["claude", "codex", "cursor", "gemini", "opencode"] {
+    for agent in ["claude", "codex", "cursor", "gemini", "opencode", "qwen"] {
         for command in [json!(5), json!(null), json!([]), json!(["ls", 5]), json!({"a": "ls"})] {
             let answer = answer_to(agent, &event(agent, command.clone()));
             assert_eq!(answer, denial(agent, reason(&answer)), "{agent}: {command}");
@@ -279,7 +286,7 @@ fn regression_a_command_without_a_tool_name_is_a_shell_call() {
         assert_eq!((answer.code, answer.stderr.as_str()), (Some(0), ""), "{event}");
         serde_json::from_str(&answer.stdout).unwrap()
     };
-    for agent in ["claude", "codex", "cursor", "gemini", "opencode"] {
+    for agent in ["claude", "codex", "cursor", "gemini", "opencode", "qwen"] {
         for tool in [None, Some(json!(5)), Some(json!(null)), Some(json!(""))] {
             let mut event = before(agent);
             if let Some(tool) = tool {
