@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { deflateSync } from 'node:zlib'
 import { call } from '../scripts/modelServer.mjs'
+import { draw, isDrawing } from '../scripts/terminalPicture.mjs'
 
 export const SOURCE = "function greet(name) {\n  return 'Hello, ' + name\n}\n"
 export const PNG = Buffer.from(
@@ -119,6 +120,7 @@ const POLL_MS = 100
  * @typedef {object} Screen
  * @property {(awaited: RegExp) => Promise<string>} with returns the screen once it matches
  * @property {(keys: string) => void} press
+ * @property {(name: string, label: string) => void} draw draws the screen, if pictures are wanted
  */
 
 /**
@@ -143,7 +145,13 @@ export async function withScreen(command, { cwd, env }, body) {
   }
   try {
     tmux('new-session', '-d', '-x', '100', '-y', '50', ...command)
-    await body({ with: showing, press: (keys) => tmux('send-keys', keys) })
+    await body({
+      with: showing,
+      press: (keys) => tmux('send-keys', keys),
+      draw: (name, label) => {
+        if (isDrawing) draw(name, tmux('capture-pane', '-ep'), label)
+      },
+    })
   } finally {
     const leader = Number(tmux('display-message', '-p', '#{pane_pid}'))
     tmux('kill-server')

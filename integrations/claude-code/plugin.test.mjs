@@ -297,9 +297,11 @@ test('a question shows the diff, and a stale anchor is refused without one', {
     const asked = await screen.with(/greet\.js \+1 -1.*Do you want to proceed\?/s)
     assert.match(asked, /- {2}return 'Hello, ' \+ name.*\+ {2}return 'Hi, ' \+ name/s)
     assert.equal(readFileSync(join(cwd, 'greet.js'), 'utf8'), SOURCE)
+    screen.draw('claude-code-question', 'Claude Code asks before an edit, with its diff')
     screen.press('Enter')
     // Afterwards the plug-in has shown the diff in the conversation.
     const shown = await screen.with(/It is done\./)
+    screen.draw('claude-code', 'Claude Code has shown the diff of an edit')
     assert.match(shown, /says: greet\.js \+1 -1.*- {2}return 'Hello, '.*\+ {2}return 'Hi, '/s)
     assert.match(readFileSync(join(cwd, 'greet.js'), 'utf8'), /'Hi, '/)
   })

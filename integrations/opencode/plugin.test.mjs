@@ -264,6 +264,7 @@ test(
       writeFileSync(join(dir, 'end.js'), '// End\n')
       await inTerminal(async (screen) => {
         const all = await screen.with(/It is done\./)
+        screen.draw('opencode', 'opencode shows reads, a refusal and the diffs of edits')
         assert.match(all, /→ Read greet\.js$/m)
         assert.match(all, /✱ Grep "return" \(1 match\)$/m)
         assert.match(all, /← Edit gone\.js$/m)
@@ -289,6 +290,7 @@ test('in the terminal a question shows the diff', { skip: skip || skipWithoutScr
         /Permission required$.*→ Edit greet\.js$.*2 - .*name$.*2 \+ .*'!'$.*Allow once/ms,
       )
       assert.equal(readFileSync(join(dir, 'greet.js'), 'utf8'), SOURCE)
+      screen.draw('opencode-question', 'opencode asks before an edit, with its diff')
       screen.press('Enter')
       await screen.with(/→ Edit end\.js, new\.js$.*── end\.js ──$.*1 - \/\/ End$.*Allow once/ms)
       screen.press('Enter')

@@ -322,6 +322,7 @@ test('in the terminal an edit shows its diff at once, and a read its text after 
   return withAgent(steps, ({ cwd, command, env }) =>
     withScreen([...command, '--no-session', 'Say Hi.'], { cwd, env }, async (screen) => {
       const closed = await screen.with(/It greets with Hi\./)
+      screen.draw('pi', 'pi shows a read, and the diff of an edit')
       assert.match(closed, /^ read greet\.js · 3 lines$/m)
       assert.match(closed, /^ apply_hash greet\.js · \+1 -1$/m)
       assert.match(closed, /^ -2 {3}return 'Hello, ' \+ name\n \+2 {3}return 'Hi, ' \+ name$/m)
@@ -330,8 +331,6 @@ test('in the terminal an edit shows its diff at once, and a read its text after 
       screen.press('C-o')
       const open = await screen.with(/^ 1:\w\w\|function greet/m)
       assert.match(open, /^ \+2 {3}return 'Hi, ' \+ name$/m)
-      if (process.env.HASHLINE_SCREENS)
-        writeFileSync(process.env.HASHLINE_SCREENS, `${closed}\n${open}`)
     }),
   )
 })
