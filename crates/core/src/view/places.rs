@@ -214,6 +214,49 @@ fn quoted_end(text: &str) -> Option<&str> {
     Some(&inner[inner.rfind(quote)? + 1..])
 }
 
+/// The name in the double quotes that end a text, if it has escapes of C: git quotes names with
+/// characters other than ASCII as `"\303\251.rs"`.
+pub fn unescaped_end(text: &str) -> Option<String> {
+    let text = text.strip_suffix('"')?;
+    let text = &text[text.ceil_char_boundary(text.len().saturating_sub(4 * PATH_LIMIT_BYTES))..];
+    let is_escaped = |at: usize| {
+        let backslashes = text[..at].len() - text[..at].trim_end_matches('\\').len();
+        backslashes % 2 == 1
+    };
+    let quotes = text.rmatch_indices('"').map(|(at, _)| at);
+    let start = quotes.into_iter().find(|&at| !is_escaped(at))? + 1;
+    let quoted = text[start..].as_bytes();
+    let mut name = Vec::with_capacity(quoted.len());
+    let mut rest = quoted;
+    while let Some(backslash) = memchr::memchr(b'\\', rest) {
+        name.extend_from_slice(&rest[..backslash]);
+        let (byte, length) = escape(&rest[backslash + 1..])?;
+        name.push(byte);
+        rest = &rest[backslash + 1 + length..];
+    }
+    name.extend_from_slice(rest);
+    String::from_utf8(name).ok().filter(|_| rest.len() < quoted.len())
+}
+
+/// The byte that an escape means, and the length of the escape without its backslash.
+fn escape(text: &[u8]) -> Option<(u8, usize)> {
+    let byte = match *text {
+        [a @ b'0'..=b'3', b @ b'0'..=b'7', c @ b'0'..=b'7', ..] => {
+            return Some(((a - b'0') << 6 | (b - b'0') << 3 | (c - b'0'), 3));
+        }
+        [quoted @ (b'"' | b'\\'), ..] => quoted,
+        [b'a', ..] => 7,
+        [b'b', ..] => 8,
+        [b't', ..] => b'\t',
+        [b'n', ..] => b'\n',
+        [b'v', ..] => 11,
+        [b'f', ..] => 12,
+        [b'r', ..] => b'\r',
+        _ => return None,
+    };
+    Some((byte, 1))
+}
+
 /// The path that begins at an offset of a text, if it can be one.
 fn path_from(text: &str, start: usize) -> Option<&str> {
     let path = text[start..].trim();
@@ -250,6 +293,27 @@ mod tests {
         {
             let paths = mentions(line).next().unwrap().paths();
             assert!(paths.contains(&"app/[id]/page.tsx"), "{line}: {paths:?}");
+        }
+    }
+
+    #[test]
+    fn regression_names_in_quotes_have_the_escapes_of_git() {
+        let cases = [
+            (r#""src/\303\251.rs""#, Some("src/é.rs")),
+            (r#"x "q\"uo\\ te\tx.rs""#, Some("q\"uo\\ te\tx.rs")),
+            (r#""a" "\\""#, Some("\\")),
+            // No escapes, invalid ones, no Unicode, no quotes.
+            (r#""a.rs""#, None),
+            (r#""C:\src\x.rs""#, None),
+            (r#""\30""#, None),
+            (r#""\377.rs""#, None),
+            (r#"a\303\251""#, None),
+            (r#"\""#, None),
+            ("\"", None),
+            ("", None),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(unescaped_end(text).as_deref(), expected, "{text}");
         }
     }
 

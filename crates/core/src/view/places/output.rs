@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use anstream::adapter::strip_str;
 use percent_encoding::percent_decode_str;
 
-use super::{LINE_LIMIT_BYTES, Mention, mentions, number_and_rest};
+use super::{LINE_LIMIT_BYTES, Mention, mentions, number_and_rest, unescaped_end};
 use hashline_base::cancel::Cancel;
 use hashline_base::error::Result;
 
@@ -110,7 +110,8 @@ fn go_packages<'t>(start: &'t str, end: &'t str) -> Vec<(usize, &'t str)> {
 
 /// The name of a file above the lines of its places.
 struct Heading {
-    /// The possible paths: as written, and with the line above, if a terminal wrapped it.
+    /// The possible paths: as written, without quotes, and with the line above, if a terminal
+    /// wrapped it.
     paths: Vec<String>,
     /// Whether it is marked as the heading of a table, whose rows begin with only a line number.
     is_table: bool,
@@ -159,6 +160,7 @@ impl Reader<'_> {
             paths.extend(java_paths(mention.before, name).into_iter().map(Cow::Owned));
             paths.extend(self.go_paths(at, name).into_iter().map(Cow::Owned));
         }
+        paths.extend(unescaped_end(mention.before).map(Cow::Owned));
         paths.extend(written.iter().map(|path| located(path)));
         let is_rest =
             line.starts_with(mention.before) && !mention.before.contains(char::is_whitespace);
@@ -219,7 +221,8 @@ fn heading(line: &str) -> Option<Heading> {
     let marked = ["FILE: ", "Line "].iter().find_map(|marker| text.strip_prefix(marker));
     let path = marked.unwrap_or(text).trim().trim_end_matches(':');
     let is_path = !path.is_empty() && path.len() <= super::PATH_LIMIT_BYTES;
-    is_path.then(|| Heading { paths: vec![path.to_owned()], is_table: marked.is_some() })
+    let paths = || std::iter::once(path.to_owned()).chain(unescaped_end(path)).collect();
+    is_path.then(|| Heading { paths: paths(), is_table: marked.is_some() })
 }
 
 /// The files of a class that a stack trace names as `at pkg.Class.method(File.java:12)`.
