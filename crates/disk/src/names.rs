@@ -66,22 +66,33 @@ impl<'n> NameMatcher<'n> {
         if other == self.name {
             return None;
         }
-        if composed(other) == self.composed {
-            return Some(Difference::Normalization);
-        }
         let folded = folded(other);
-        if folded == self.folded {
-            return Some(Difference::Case);
+        let form = self.form(other, &folded);
+        if form.is_some() {
+            return form;
         }
         let spaced: Vec<char> = spaced(&folded).collect();
-        if spaced == self.spaced {
-            return Some(Difference::Space);
-        }
         let shorter = self.stem.chars().count().min(stem(&folded).chars().count());
         if shorter >= MIN_CHARS_FOR_LETTERS && differ_in_one_letter(&self.spaced, &spaced) {
             return Some(Difference::Letter);
         }
         (stem(&folded) == self.stem).then_some(Difference::Extension)
+    }
+
+    /// Whether another name differs from this one, but only in normalization, case, or the kind of
+    /// spaces.
+    pub fn differs_in_form(&self, other: &str) -> bool {
+        other != self.name && self.form(other, &folded(other)).is_some()
+    }
+
+    fn form(&self, other: &str, folded: &str) -> Option<Difference> {
+        if composed(other) == self.composed {
+            Some(Difference::Normalization)
+        } else if folded == self.folded {
+            Some(Difference::Case)
+        } else {
+            spaced(folded).eq(self.spaced.iter().copied()).then_some(Difference::Space)
+        }
     }
 }
 

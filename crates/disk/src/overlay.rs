@@ -114,13 +114,8 @@ impl OpenDocuments {
 
     /// The documents and directories directly in a directory.
     pub(crate) fn children(&self, dir: &Path) -> BTreeMap<OsString, FileKind> {
-        self.first_children(dir, usize::MAX)
-    }
-
-    /// Those of the first documents below a directory.
-    pub(crate) fn first_children(&self, dir: &Path, limit: usize) -> BTreeMap<OsString, FileKind> {
         let mut children = BTreeMap::new();
-        for path in self.below(dir).take(limit) {
+        for path in self.below(dir) {
             let mut names = path.strip_prefix(dir).into_iter().flat_map(Path::components);
             if let Some(name) = names.next() {
                 let kind = names.next().map_or(FileKind::File, |_| FileKind::Directory);

@@ -126,6 +126,40 @@ fn a_large_directory_is_listed_only_in_part() {
 }
 
 #[test]
+fn regression_the_name_itself_in_another_form_is_found_in_a_directory_of_any_size() {
+    let project = project(&[]);
+    let root = project.dir.path().to_owned();
+    let many = 2 * NEIGHBOURS_LIMIT;
+    for at in 0..many {
+        fs::File::create(root.join(format!("Größe {at}.txt"))).unwrap();
+    }
+    fs::create_dir(root.join("in-memory")).unwrap();
+    let documents = project.session(&[]);
+    for at in 0..many {
+        documents.set_document(&format!("in-memory/Größe {at}.txt"), "", None).unwrap();
+    }
+    // Whatever the order of the entries is, most of these are listed last.
+    for at in (0..many).step_by(1_000) {
+        let plain = format!("größe {at}.txt");
+        if root.join(&plain).exists() {
+            return;
+        }
+        let found = |other: &str, noun: &str| {
+            let message = missing(&project, other);
+            let expected = format!("Did you mean Größe {at}.txt ({noun})");
+            assert!(message.contains(&expected), "{message}");
+        };
+        found(&plain, "another case");
+        found(&format!("Gro\u{308}ße {at}.txt"), "another Unicode normalization");
+        found(&format!("Größe\u{a0}{at}.txt"), "another kind of space");
+        let request = ReadRequest::new(format!("in-memory/{plain}"));
+        let text = documents.read(request).unwrap().text;
+        let expected = format!("Did you mean in-memory/Größe {at}.txt (another case)");
+        assert!(text.contains(&expected), "{text}");
+    }
+}
+
+#[test]
 fn a_call_names_near_paths_for_few_missing_files() {
     let project = project(&["parser.rs"]);
     let session = project.session(&[]);
