@@ -340,3 +340,57 @@ fn regression_context_that_does_not_fit_is_shortened() {
     let report = scene.annotate_with("a.ts:30:1: x\n", &with(50, 1, 16 << 10));
     assert_eq!((lines(&report), rows(&report)), (vec![30], vec![30]));
 }
+
+#[test]
+fn regression_context_leaves_room_for_the_places_of_other_files() {
+    let names: Vec<String> = (0..10).map(|file| format!("f{file}.ts")).collect();
+    let files: Vec<&str> = names.iter().map(String::as_str).collect();
+    let scene = Scene::new(&files);
+    let output: String = files.iter().map(|file| format!("{file}:30:1: x\n")).collect();
+    let rows = |report: &ReadReport, file: &str| {
+        report.text.lines().filter(|row| row.contains(&format!("|{file} "))).count()
+    };
+    let with = |max_lines, max_bytes| {
+        let options =
+            AnnotateOptions { context: 1_000, max_lines, max_bytes, ..AnnotateOptions::default() };
+        let report = scene.annotate_with(&output, &options);
+        assert_eq!(shown(&report).len(), 10, "{}", report.text);
+        assert!(!report.text.contains("not shown"), "{}", report.text);
+        files.iter().map(|file| rows(&report, file)).collect::<Vec<_>>()
+    };
+    assert_eq!(with(100, 16 << 10), [9, 9, 9, 9, 9, 11, 11, 11, 11, 11]);
+    assert_eq!(with(10, 16 << 10), [1; 10]);
+    let whole = with(100, 16 << 10).iter().sum::<usize>();
+    assert!(whole <= 100 && whole >= 100 - 10);
+    let small = with(1_000, 600);
+    assert!(small.iter().all(|&rows| (1..=7).contains(&rows)), "{small:?}");
+    assert!(small.iter().sum::<usize>() > 10, "{small:?}");
+    // What a short file does not need, others get.
+    fs::write(scene.dir.path().join("f0.ts"), "f0.ts 1\n".repeat(30)).unwrap();
+    let options = AnnotateOptions { context: 1_000, max_lines: 100, ..AnnotateOptions::default() };
+    let report = scene.annotate_with("f0.ts:30: x\nf1.ts:30: x\n", &options);
+    assert_eq!((rows(&report, "f0.ts"), rows(&report, "f1.ts")), (30, 60));
+}
+
+#[test]
+fn regression_lines_beyond_the_end_of_a_file_are_reported() {
+    let scene = Scene::new(&["a.ts", "b.ts"]);
+    fs::write(scene.dir.path().join("empty.ts"), "").unwrap();
+    let note = |output: &str| {
+        let text = scene.annotate(output).text;
+        let note = text.lines().find(|line| line.starts_with("(The output names lines"));
+        note.unwrap_or_default().to_owned()
+    };
+    let of = |named: &str| format!("(The output names lines that do not exist: {named}.)");
+    let end = note("a.ts:61:1: error: unexpected end of file\n");
+    assert_eq!(end, of("a.ts:61 (of 60 lines; the last one is shown)"));
+    let beyond = note("a.ts:999:1: x\nb.ts:3: x\nb.ts:62: x\nempty.ts:7: x\n");
+    assert_eq!(
+        beyond,
+        of("a.ts:999 (of 60 lines), b.ts:62 (of 60 lines), empty.ts:7 (of 0 lines)")
+    );
+    let many: String = (100..200).map(|line| format!("a.ts:{line}: x\n")).collect();
+    let five: Vec<String> = (100..105).map(|line| format!("a.ts:{line} (of 60 lines)")).collect();
+    assert_eq!(note(&many), of(&format!("{}, …", five.join(", "))));
+    assert_eq!(note("a.ts:60: x\nempty.ts:1: x\n"), "");
+}

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::reading::{LinesAdded, Reading};
+use super::reading::{LinesAdded, Reading, Room};
 use super::turn::QueuePosition;
 use super::{ReadReport, Session};
 use crate::view::excerpt::Context;
@@ -18,6 +18,7 @@ use hashline_base::cancel::Cancel;
 use hashline_base::error::{Error, Result};
 use hashline_base::shape::sized;
 use hashline_disk::fs::{Base, FileKind, FileSystem, Stamp, unicode_path};
+use hashline_lines::rows::one_line;
 
 /// How much of the files that an output names is shown.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -62,6 +63,9 @@ const LOOKUP_LIMIT: usize = 2_000;
 
 /// How many different places of an output are counted.
 const PLACES_LIMIT: usize = 10_000;
+
+/// How many lines that do not exist are named.
+const ABSENT_NAMED: usize = 5;
 
 /// Whether a path below a root leads to a directory of dependencies, of which stack traces are full;
 /// or to a file of secrets, which is shown only if the model asks for it.
@@ -119,6 +123,13 @@ struct NamedFile {
     lines: Vec<u64>,
     /// Columns of these lines.
     columns: Vec<(u64, u64)>,
+}
+
+impl NamedFile {
+    fn request(self, path: &Path) -> ReadRequest {
+        let NamedFile { lines, columns: columns_at, .. } = self;
+        ReadRequest { lines, columns_at, ..ReadRequest::new(path) }
+    }
 }
 
 /// The existing files that an output names, and their lines.
@@ -225,31 +236,49 @@ impl<'s> NamedPlaces<'s> {
 
     /// The page of the places.
     fn reading<'p>(
-        self,
+        mut self,
         session: &'p Session,
         options: &AnnotateOptions,
         cancel: &Cancel,
     ) -> Result<Reading<'p>> {
-        let mut reading =
-            Reading::new(session, true).limited_to(options.max_lines, options.max_bytes);
         let names: Vec<PathBuf> = self.files.iter().map(|file| file.name.clone()).collect();
-        let context = Context { before: options.context, after: options.context };
         let mut missing = self.places.len() as u64 - self.chosen;
-        for (file, path) in self.files.into_iter().zip(session.relative(&names)) {
-            let named = file.lines.len() as u64;
-            if named == 0 {
-                continue;
-            }
-            let (lines, columns_at) = (file.lines, file.columns);
-            let request = ReadRequest { lines, columns_at, context, ..ReadRequest::new(&path) };
-            let added = reading.add_lines(&request, cancel)?;
-            let full = LinesAdded { shown: 0, existing: named };
-            let LinesAdded { shown, existing } = added.unwrap_or(full);
-            missing += existing - shown;
-            if shown > 0 && is_newer(&file.stamp, options.since_ms) {
-                reading.note_changed(&path);
+        let files: Vec<_> = std::mem::take(&mut self.files)
+            .into_iter()
+            .zip(session.relative(&names))
+            .filter(|(file, _)| !file.lines.is_empty())
+            .map(|(file, path)| (file.stamp, file.request(Path::new(&path))))
+            .collect();
+        let requests: Vec<&ReadRequest> = files.iter().map(|(_, request)| request).collect();
+        let page = || Reading::new(session, true).limited_to(options.max_lines, options.max_bytes);
+        let needed = match options.context {
+            0 => vec![Room { lines: 0, bytes: 0 }; files.len()],
+            _ => rooms_of(page(), &requests, cancel)?,
+        };
+        let mut reading = page();
+        let mut absent = Vec::new();
+        for (at, (stamp, request)) in files.iter().enumerate() {
+            let context = Context { before: options.context, after: options.context };
+            let wanted = ReadRequest { context, ..request.clone() };
+            let part = match options.context {
+                0 => reading.room(),
+                _ => fair_part(reading.room(), &needed[at..], &requests[at..]),
+            };
+            let added = reading.add_lines(&wanted, part, cancel)?;
+            let full = LinesAdded { existing: request.lines.len() as u64, ..LinesAdded::default() };
+            let added = added.unwrap_or(full);
+            missing += added.existing - added.shown;
+            absent.extend(absent_lines(request, added));
+            if added.shown > 0 && is_newer(stamp, options.since_ms) {
+                reading.note_changed(&request.name());
             }
         }
+        self.add_notes(&mut reading, missing, &absent);
+        Ok(reading)
+    }
+
+    /// Adds what is not shown, and what does not exist.
+    fn add_notes(&self, reading: &mut Reading<'_>, missing: u64, absent: &[String]) {
         if missing > 0 {
             let at_least = if self.stopped { "at least " } else { "" };
             let (noun, are) = if missing == 1 { ("place", "is") } else { ("places", "are") };
@@ -257,11 +286,64 @@ impl<'s> NamedPlaces<'s> {
                 "({at_least}{missing} more {noun} of the output {are} not shown.)"
             ));
         }
+        if !absent.is_empty() {
+            let more = if absent.len() > ABSENT_NAMED { ", …" } else { "" };
+            let named = absent[..absent.len().min(ABSENT_NAMED)].join(", ");
+            reading
+                .add_note(&format!("(The output names lines that do not exist: {named}{more}.)"));
+        }
         if self.is_unchecked && !reading.is_empty() {
             reading.add_note("(The output names too many paths: some were not checked.)");
         }
-        Ok(reading)
     }
+}
+
+/// How much of a page the lines of each file need without context.
+fn rooms_of(
+    mut page: Reading<'_>,
+    requests: &[&ReadRequest],
+    cancel: &Cancel,
+) -> Result<Vec<Room>> {
+    let mut rooms = Vec::with_capacity(requests.len());
+    for request in requests {
+        let before = page.room();
+        page.add_lines(request, before, cancel)?;
+        let after = page.room();
+        rooms.push(Room { lines: before.lines - after.lines, bytes: before.bytes - after.bytes });
+    }
+    Ok(rooms)
+}
+
+/// The part of a page for the first one of some files: what its lines need, and of what the lines
+/// of all leave for context as much as it has of the lines.
+fn fair_part(room: Room, needed: &[Room], requests: &[&ReadRequest]) -> Room {
+    let places = |requests: &[&ReadRequest]| {
+        requests.iter().map(|request| request.lines.len()).sum::<usize>().max(1)
+    };
+    let (own, all) = (places(&requests[..1]), places(requests));
+    let all_lines: u64 = needed.iter().map(|room| room.lines).sum();
+    let all_bytes: usize = needed.iter().map(|room| room.bytes).sum();
+    let spare_lines = room.lines.saturating_sub(all_lines).saturating_mul(own as u64) / all as u64;
+    let spare_bytes = room.bytes.saturating_sub(all_bytes).saturating_mul(own) / all;
+    Room { lines: needed[0].lines + spare_lines, bytes: needed[0].bytes + spare_bytes }
+}
+
+/// The lines of a request that the file does not have, for a note. An error may name the first line
+/// of an empty file.
+fn absent_lines(request: &ReadRequest, added: LinesAdded) -> Vec<String> {
+    let count = added.line_count.unwrap_or(u64::MAX);
+    let mut absent: Vec<u64> =
+        request.lines.iter().copied().filter(|&line| line > count.max(1)).collect();
+    absent.sort_unstable();
+    let path = one_line(&request.name()).into_owned();
+    let named = |line: u64| {
+        let noun = if count == 1 { "line" } else { "lines" };
+        // The end of a file, as compilers name it.
+        let is_end = line == count + 1 && added.shown == added.existing;
+        let end = if is_end { "; the last one is shown" } else { "" };
+        format!("{path}:{line} (of {count} {noun}{end})")
+    };
+    absent.into_iter().take(ABSENT_NAMED + 1).map(named).collect()
 }
 
 /// Whether a file was written after a time. Documents have a revision in place of the time.

@@ -57,6 +57,16 @@ struct FileRead {
 pub(super) struct LinesAdded {
     pub(super) shown: u64,
     pub(super) existing: u64,
+    /// The number of lines of the file; `None` if it is not text, or if the page is full already.
+    pub(super) line_count: Option<u64>,
+}
+
+/// A part of a page.
+#[derive(Clone, Copy)]
+pub(super) struct Room {
+    pub(super) lines: u64,
+    /// Including the header of a file.
+    pub(super) bytes: usize,
 }
 
 /// A page under construction.
@@ -111,24 +121,35 @@ impl<'s> Reading<'s> {
         Ok(())
     }
 
-    /// Adds the requested lines of a file, as far as they fit. Returns how many were added, and how
-    /// many exist; without any, the page stays as it is. `None` if the page is full already.
+    /// Adds the requested lines of a file, as far as they fit into a part of the room that is left.
+    /// Without any, the page stays as it is. `None` if the page is full already.
     pub(super) fn add_lines(
         &mut self,
         request: &ReadRequest,
+        part: Room,
         cancel: &Cancel,
     ) -> Result<Option<LinesAdded>> {
         let header = self.header(request);
-        let Some(room) = self.room_below(&header) else { return Ok(None) };
-        let read = self.read_file(request, room, cancel)?;
+        let above = header.len() + usize::from(!self.is_empty());
+        let part_bytes = part.bytes.saturating_sub(above);
+        let room = self.room_below(&header).map(|room| room.min(part_bytes));
+        let Some(room) = room.filter(|&room| room > 0 && part.lines > 0) else { return Ok(None) };
+        let limits = Limits { max_lines: Some(part.lines), ..request.limits };
+        let read = self.read_file(&ReadRequest { limits, ..request.clone() }, room, cancel)?;
         let Some(view) = read.view.as_text() else { return Ok(Some(LinesAdded::default())) };
         let shown = view.match_lines.as_ref().map_or(0, Vec::len) as u64;
-        let added = LinesAdded { shown, existing: view.match_count.unwrap_or_default() };
+        let (existing, line_count) = (view.match_count.unwrap_or_default(), Some(view.line_count));
+        let added = LinesAdded { shown, existing, line_count };
         if shown == 0 || self.fits_only_alone(&read) {
             return Ok(Some(LinesAdded { shown: 0, ..added }));
         }
         self.show(request, &header, read);
         Ok(Some(added))
+    }
+
+    /// The room that is left.
+    pub(super) fn room(&self) -> Room {
+        Room { lines: self.remaining.max_lines, bytes: self.remaining.max_bytes }
     }
 
     /// Adds a line below the files.
