@@ -13,7 +13,7 @@ use super::rules::{GLOB_BRACES_LIMIT, has_too_many_braces};
 use hashline_base::error::{Error, Result};
 use hashline_disk::fs::plain;
 use hashline_lines::anchor::quote;
-use spelling::{GlobBase, GlobLine, named_dirs};
+use spelling::{GlobBase, GlobLine, leads_up, literal_dir, named_dirs};
 
 /// How many globs are checked one by one whether they match a file.
 const CHECKED_GLOBS: usize = 64;
@@ -60,12 +60,7 @@ impl Globs {
     /// paths of the query.
     pub(super) fn new(start_dirs: [&Path; 2], paths: &[&str], globs: &[String]) -> Result<Globs> {
         check(globs)?;
-        let shown_dir = start_dirs[0].to_str().map(plain);
-        let shown_dir =
-            shown_dir.as_deref().map_or_else(|| start_dirs[0].to_owned(), PathBuf::from);
-        let spelled = |dir: &&Path| dir.to_str().map(|dir| plain(dir).replace(MAIN_SEPARATOR, "/"));
-        let mut starts: Vec<String> = start_dirs.iter().filter_map(spelled).collect();
-        starts.dedup();
+        let (shown_dir, starts) = starts(start_dirs);
         let base = GlobBase::new(starts, paths);
         let given = |glob: &String| GivenGlob {
             text: glob.clone(),
@@ -84,6 +79,15 @@ impl Globs {
             compiled.push(glob);
         }
         Globs::compile(compiled, base, shown_dir)
+    }
+
+    /// Compiles a path of a query that has wildcards.
+    pub(super) fn of_path(start_dirs: [&Path; 2], path: &str) -> Result<Globs> {
+        check(&[path.to_owned()])?;
+        let (shown_dir, starts) = starts(start_dirs);
+        let base = GlobBase::new(starts, &[]);
+        let (text, lines) = (path.to_owned(), base.path_lines(path));
+        Globs::compile(vec![GivenGlob { text, lines, is_used: false.into() }], base, shown_dir)
     }
 
     fn compile(given: Vec<GivenGlob>, base: GlobBase, shown_dir: PathBuf) -> Result<Globs> {
@@ -112,8 +116,9 @@ impl Globs {
         Ok(Globs { given, base, shown_dir, matcher, lines, named, has_includes })
     }
 
-    /// What the globs say about an entry, given its path as results show it.
-    pub(super) fn verdict(&self, shown: &str, is_dir: bool) -> GlobVerdict {
+    /// What the globs say about an entry, given its path as results show it. A glob that includes a
+    /// file is used if the file `is_listed`.
+    pub(super) fn verdict(&self, shown: &str, is_dir: bool, is_listed: bool) -> GlobVerdict {
         if self.matcher.is_empty() {
             return GlobVerdict::Silent;
         }
@@ -124,7 +129,7 @@ impl Globs {
                 self.line(glob.from(), true);
                 GlobVerdict::Exclude
             }
-            Match::Ignore(glob) => match self.line(glob.from(), !is_dir) {
+            Match::Ignore(glob) => match self.line(glob.from(), !is_dir && is_listed) {
                 true => self.of_named_dir(shown, is_dir),
                 false => GlobVerdict::Include,
             },
@@ -153,12 +158,16 @@ impl Globs {
 
     /// The same globs, with the other readings of those that matched nothing; `None` if there are
     /// no other readings.
-    pub(super) fn reread(&self, files: &FileList) -> Option<Globs> {
+    pub(super) fn reread(
+        &self,
+        files: &FileList,
+        target: &dyn Fn(&str) -> Option<String>,
+    ) -> Option<Globs> {
         let mut is_reread = false;
         let given = self.given.iter().enumerate().map(|(at, glob)| {
             let mut lines = glob.lines.clone();
             if at < CHECKED_GLOBS && !self.is_matched(glob, files) {
-                let other = self.base.other_lines(&glob.text);
+                let other = self.base.other_lines(&glob.text, target);
                 let valid = other.into_iter().filter(|line| is_valid(&line.text));
                 lines.extend(valid.filter(|line| !glob.lines.contains(line)));
                 is_reread |= lines.len() > glob.lines.len();
@@ -180,6 +189,11 @@ impl Globs {
         unmatched.map(|glob| glob.text.clone()).collect()
     }
 
+    /// Whether the globs admit a file, given its path as results show it.
+    pub(super) fn include(&self, shown: &str) -> bool {
+        self.verdict(shown, false, true) != GlobVerdict::Exclude
+    }
+
     /// A glob that decided about no entry may match files about which a later glob decided.
     fn is_matched(&self, glob: &GivenGlob, files: &FileList) -> bool {
         if glob.is_used.load(Ordering::Relaxed) {
@@ -196,6 +210,31 @@ impl Globs {
         let Ok(alone) = alone.build() else { return true };
         files.files().iter().any(|&file| alone.matched(files.shown(file), false).is_ignore())
     }
+}
+
+/// The directory where a path with wildcards starts; `None` if it has none.
+pub(super) fn start_of_path(path: &str) -> Option<&str> {
+    literal_dir(path)
+}
+
+/// Why a glob matches no file, if that can be known from it.
+pub(super) fn reason_of_no_match(glob: &str) -> Option<String> {
+    leads_up(glob).then(|| {
+        format!(
+            "the glob {} leads out of the directory where it starts: name a directory in paths",
+            quote(glob)
+        )
+    })
+}
+
+/// The first spelling of the base of relative paths, and all of them with `/`.
+fn starts(start_dirs: [&Path; 2]) -> (PathBuf, Vec<String>) {
+    let shown_dir = start_dirs[0].to_str().map(plain);
+    let shown_dir = shown_dir.as_deref().map_or_else(|| start_dirs[0].to_owned(), PathBuf::from);
+    let spelled = |dir: &&Path| dir.to_str().map(|dir| plain(dir).replace(MAIN_SEPARATOR, "/"));
+    let mut starts: Vec<String> = start_dirs.iter().filter_map(spelled).collect();
+    starts.dedup();
+    (shown_dir, starts)
 }
 
 fn check(globs: &[String]) -> Result<()> {

@@ -8,7 +8,7 @@
 //! through links, whereas a search with a root must not read outside of it. A test compares both on
 //! generated trees, without a root.
 
-use std::path::{Path, PathBuf};
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::sync::Arc;
 
 use ignore::Match;
@@ -47,6 +47,7 @@ pub(super) struct Filter<'a> {
     /// The user's global git ignore file.
     global: Option<Gitignore>,
     hidden: bool,
+    follow_links: bool,
     gitignore: bool,
     ignore_files: bool,
     parent_ignore_files: bool,
@@ -120,6 +121,7 @@ impl<'a> Filter<'a> {
             globs: Globs::new([&given_dir, &start_dir], &paths, &query.globs)?,
             global: None,
             hidden: query.hidden,
+            follow_links: query.follow_links,
             gitignore: query.gitignore,
             ignore_files: query.ignore_files,
             parent_ignore_files: query.parent_ignore_files,
@@ -156,6 +158,18 @@ impl<'a> Filter<'a> {
     /// The same filter with other globs, before a walk.
     pub(super) fn with_globs(self, globs: Globs) -> Filter<'a> {
         Filter { globs, ..self }
+    }
+
+    /// The matcher of a path of the query that has wildcards.
+    pub(super) fn matcher_of_path(&self, path: &str) -> Result<Globs> {
+        Globs::of_path([&self.base.start_dir()?, &self.start_dir], path)
+    }
+
+    /// The path of a directory without links, if its path has any, relative to the base.
+    pub(super) fn target(&self, dir: &str) -> Option<String> {
+        let canonical = self.base.find(Path::new(dir), dir).ok()?.canonical;
+        let below = canonical.strip_prefix(&self.start_dir).ok()?.to_str()?;
+        Some(below.replace(MAIN_SEPARATOR, "/")).filter(|below| below != dir)
     }
 
     /// The warnings, sorted by path.
@@ -361,7 +375,9 @@ impl<'a> Filter<'a> {
         path: &Path,
         shown: &str,
     ) -> Admission {
-        match self.globs.verdict(shown, is_dir) {
+        // A link that is not followed is no match of a glob.
+        let is_listed = entry.kind != FileKind::Link || self.follow_links;
+        match self.globs.verdict(shown, is_dir, is_listed) {
             GlobVerdict::Silent => {}
             GlobVerdict::Include => return Admission::Admitted,
             GlobVerdict::Exclude => return Admission::Unwanted,

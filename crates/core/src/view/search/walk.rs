@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::display::{join, tidy};
 use super::files::{DirectoryPaths, FileList, FileNames};
+use super::globs::{Globs, reason_of_no_match, start_of_path};
 use super::rules::{Admission, Filter, IgnoreRules, IgnoreTexts};
 use super::skipped::{Skip, Skipped};
 use super::{SearchQuery, SearchWarning};
@@ -15,7 +16,7 @@ use crate::view::near::{MISSING_LIMIT, with_near_names};
 use hashline_base::cancel::Cancel;
 use hashline_base::error::{Code, Error, Result};
 use hashline_base::parallel;
-use hashline_disk::fs::{Base, FileKind, FileSystem, Listed, not_a_file, unicode_path};
+use hashline_disk::fs::{Base, FileKind, FileSystem, FoundPath, Listed, not_a_file, unicode_path};
 
 /// The result of a walk.
 #[derive(Debug, Default)]
@@ -46,7 +47,8 @@ pub(super) fn walk(
     cancel: &Cancel,
 ) -> Result<Walked> {
     let (walked, filter) = walk_with(Filter::new(fs, base, query)?, base, query, None, cancel)?;
-    let Some(globs) = filter.globs().reread(&walked.files) else { return Ok(walked) };
+    let reread = filter.globs().reread(&walked.files, &|dir| filter.target(dir));
+    let Some(globs) = reread else { return Ok(walked) };
     let filter = Filter::new(fs, base, query)?.with_globs(globs);
     Ok(walk_with(filter, base, query, None, cancel)?.0)
 }
@@ -101,6 +103,7 @@ fn walk_with<'a>(
         cancel.check()?;
         level.extend(start(base, &mut filter, query, path, &mut walked));
     }
+    let paths: Vec<_> = level.iter().filter_map(|start| start.matcher.clone()).collect();
     while !level.is_empty() {
         let mut below = Vec::new();
         let mut rest = level.into_iter();
@@ -118,8 +121,10 @@ fn walk_with<'a>(
         level = below;
     }
     walked.files.sort();
-    walked.warnings = filter.take_warnings();
     walked.unmatched_globs = filter.globs().unmatched(&walked.files);
+    walked.unmatched_globs.extend(paths.iter().flat_map(|path| path.unmatched(&walked.files)));
+    filter.warn(walked.unmatched_globs.iter().filter_map(|glob| reason(glob)).collect());
+    walked.warnings = filter.take_warnings();
     Ok((walked, filter))
 }
 
@@ -131,8 +136,8 @@ fn start(
     path: &Path,
     walked: &mut Walked,
 ) -> Option<QueuedDirectory> {
-    let found = unicode_path("path", path).and_then(|name| Ok((base.find(path, name)?, name)));
-    let (found, name) = match found {
+    let found = unicode_path("path", path).and_then(|name| found(base, filter, name));
+    let Found { place, name, matcher } = match found {
         Ok(found) => found,
         Err(error) => {
             let has_room = walked.errors.len() < MISSING_LIMIT;
@@ -145,25 +150,53 @@ fn start(
         }
     };
     let shown = tidy(name);
-    if matches!(found.kind, FileKind::Special | FileKind::Link) {
-        walked.errors.push(not_a_file(&shown, found.kind.noun()));
+    if matches!(place.kind, FileKind::Special | FileKind::Link) {
+        walked.errors.push(not_a_file(&shown, place.kind.noun()));
         return None;
     }
-    if found.kind != FileKind::Directory {
-        walked.files.push_named(found.canonical, shown);
+    if place.kind != FileKind::Directory {
+        walked.files.push_named(place.canonical, shown);
         return None;
     }
     let trail =
-        query.follow_links.then(|| Trail { canonical: found.canonical.clone(), above: None });
-    let is_named = filter.names_a_part(&found.canonical);
+        query.follow_links.then(|| Trail { canonical: place.canonical.clone(), above: None });
+    let is_named = filter.names_a_part(&place.canonical);
     Some(QueuedDirectory {
-        rules: filter.above(&found.canonical, is_named),
+        rules: filter.above(&place.canonical, is_named),
         is_named,
-        origin: walked.files.push_origin(found.canonical, shown),
+        origin: walked.files.push_origin(place.canonical, shown),
         below: "".into(),
         depth: 0,
         trail: trail.map(Arc::new),
+        matcher,
     })
+}
+
+/// A path of the query.
+struct Found<'p> {
+    place: FoundPath,
+    name: &'p str,
+    /// Which files below are searched, if the path has wildcards; the place is then where it starts.
+    matcher: Option<Arc<Globs>>,
+}
+
+fn found<'p>(base: &Base, filter: &Filter<'_>, name: &'p str) -> Result<Found<'p>> {
+    let error = match base.find(Path::new(name), name) {
+        Ok(place) => return Ok(Found { place, name, matcher: None }),
+        Err(error) => error,
+    };
+    let Some(dir) = start_of_path(name) else { return Err(error) };
+    let place = base.find(Path::new(dir), dir)?;
+    if place.kind != FileKind::Directory {
+        return Err(error);
+    }
+    let matcher = Some(Arc::new(filter.matcher_of_path(name)?));
+    Ok(Found { place, name: dir, matcher })
+}
+
+/// A warning that says why a glob matches no file.
+fn reason(glob: &str) -> Option<SearchWarning> {
+    Some(SearchWarning { path: glob.to_owned(), message: reason_of_no_match(glob)? })
 }
 
 /// The rules for the entries of a directory.
@@ -194,6 +227,8 @@ struct QueuedDirectory {
     rules: Arc<IgnoreRules>,
     /// Its ancestors, if links are followed.
     trail: Option<Arc<Trail>>,
+    /// Which files below are searched, if the path of the query has wildcards.
+    matcher: Option<Arc<Globs>>,
 }
 
 impl QueuedDirectory {
@@ -328,7 +363,13 @@ impl Walk<'_> {
         };
         let path = paths.path.join(&entry.name);
         let shown = join(&paths.shown, &entry.name);
+        let is_unwanted = |is_dir: bool| {
+            !is_dir && directory.matcher.as_ref().is_some_and(|matcher| !matcher.include(&shown))
+        };
         let admitted = |is_dir| {
+            if is_unwanted(is_dir) {
+                return (Admission::Unwanted, &rules.rules);
+            }
             let admission = filter.admits(&rules.rules, entry, is_dir, &path, &shown);
             match &rules.of_ignored {
                 Some(others) if admission == Admission::Ignored => {
@@ -375,6 +416,7 @@ impl Walk<'_> {
                 depth: directory.depth + 1,
                 is_named: false,
                 rules: Arc::clone(rules),
+                matcher: directory.matcher.clone(),
             })),
             FileKind::Link | FileKind::Special => None,
         })

@@ -187,3 +187,75 @@ fn globs_that_match_no_file_are_reported() {
     let note = tree.search(&with(&many, &[])).unmatched_globs_note().unwrap();
     assert!(note.ends_with("\"*.3\", \"*.4\", …"), "{note}");
 }
+
+#[test]
+fn regression_alternatives_with_blanks_are_understood() {
+    let tree = tree();
+    assert_found(&tree, &["src/*.{ts, tsx}"], &[], &["src/b.ts", "src/c.tsx"]);
+    assert_found(&tree, &["{ lib/*.md , src/*.tsx }"], &[], &["lib/e.md", "src/c.tsx"]);
+    assert_found(&tree, &["*.ts", "!{src , packages}/**"], &[], &["a.ts"]);
+}
+
+#[test]
+fn regression_paths_with_wildcards_are_understood() {
+    let tree = tree();
+    assert_found(&tree, &[], &["src/*.ts"], &["src/b.ts"]);
+    assert_found(&tree, &[], &["src/**/*.{ts, tsx}"], &["src/b.ts", "src/c.tsx", "src/deep/d.ts"]);
+    assert_found(&tree, &[], &["packages/*/src"], &["packages/one/src/h.ts"]);
+    assert_found(&tree, &[], &["{lib,src/deep}/"], &["lib/e.md", "src/deep/d.ts"]);
+    assert_found(&tree, &[], &["./src/?.ts", "lib"], &["lib/e.md", "src/b.ts"]);
+    assert_found(&tree, &[], &["src/*", "src"], &["src/b.ts", "src/c.tsx", "src/deep/d.ts"]);
+    // The globs of the query select among them.
+    assert_found(&tree, &["*.tsx"], &["src/*"], &["src/c.tsx"]);
+    assert_found(&tree, &["!*.tsx"], &["src/*.*"], &["src/b.ts"]);
+    // What the path names is searched although it is ignored or hidden.
+    assert_found(&tree, &[], &["dist/*.js"], &["dist/f.js"]);
+    assert_found(&tree, &[], &[".github/**/*.yml"], &[".github/workflows/ci.yml"]);
+    assert_found(&tree, &[], &["src/../lib/*.md"], &["src/../lib/e.md"]);
+    let found = tree.search(&with(&[], &["lib/*.ts", "src/*.ts"]));
+    assert_eq!(
+        (paths(&found), found.unmatched_globs),
+        (vec!["src/b.ts".into()], vec!["lib/*.ts".into()])
+    );
+    // A file whose name has wildcards is meant literally, and a directory must exist.
+    let found = tree.search(&with(&[], &["scr/*.ts"]));
+    assert_eq!(found.errors[0].code, Code::FileNotFound);
+    assert!(found.errors[0].message.to_string().contains("Did you mean src/"));
+    #[cfg(unix)]
+    {
+        tree.write("src/*.ts", "needle");
+        assert_found(&tree, &[], &["src/*.ts"], &["src/*.ts"]);
+    }
+    let found = tree.search(&with(&[], &["src/{*,.ts"]));
+    assert_eq!(found.errors[0].code, Code::InvalidArgument);
+}
+
+#[test]
+fn regression_globs_with_dots_are_understood_as_far_as_they_stay_inside() {
+    let tree = tree();
+    assert_found(&tree, &["src/../lib/*.md"], &[], &["lib/e.md"]);
+    assert_found(&tree, &["../top/src/*.ts"], &[], &["src/b.ts"]);
+    assert_found(&tree, &["../lib/*.md"], &["src", "lib"], &["lib/e.md"]);
+    let found = tree.search(&with(&["../other/*.ts"], &[]));
+    assert_eq!(found.unmatched_globs, ["../other/*.ts"]);
+    assert_eq!(
+        found.warnings[0].message,
+        "the glob \"../other/*.ts\" leads out of the directory where it starts: name a directory in paths"
+    );
+}
+
+#[test]
+#[cfg(unix)]
+fn regression_globs_lead_through_links() {
+    let tree = tree();
+    std::os::unix::fs::symlink("lib", tree.full("link")).unwrap();
+    std::os::unix::fs::symlink("../src/deep", tree.full("lib/inner")).unwrap();
+    std::os::unix::fs::symlink("..", tree.full("outside")).unwrap();
+    assert_found(&tree, &["link/*.md"], &[], &["lib/e.md"]);
+    assert_found(&tree, &["./link/**/*.md"], &[], &["lib/e.md"]);
+    assert_found(&tree, &["link/inner/*.ts"], &[], &["src/deep/d.ts"]);
+    assert_found(&tree, &["link"], &[], &["lib/e.md"]);
+    assert_found(&tree, &["link/*.rs"], &[], &[]);
+    assert_found(&tree, &["outside/*.rs"], &[], &[]);
+    assert_found(&tree, &[], &["link/*.md"], &["link/e.md"]);
+}

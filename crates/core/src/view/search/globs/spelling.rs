@@ -6,6 +6,9 @@
 
 use super::super::display::tidy;
 
+/// How many paths of a query are tried as the base of a glob that goes through a link.
+const LINK_PATHS: usize = 16;
+
 /// A line for the matcher.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct GlobLine {
@@ -44,9 +47,27 @@ impl GlobBase {
 
     /// The lines of a glob.
     pub(super) fn lines(&self, glob: &str) -> Vec<GlobLine> {
-        let glob = Glob::parse(glob);
-        let body = self.relative(glob.body);
-        if glob.excludes {
+        let Glob { excludes, body } = Glob::parse(glob);
+        let mut lines = self.lines_of(body, excludes);
+        let tight = without_blanks(body).map(|body| self.lines_of(&body, excludes));
+        lines.extend(tight.unwrap_or_default());
+        lines
+    }
+
+    /// The lines of a path with wildcards: what it matches, and what is below that. Results show its
+    /// dots.
+    pub(super) fn path_lines(&self, path: &str) -> Vec<GlobLine> {
+        let tight = without_blanks(path);
+        let spellings = [Some(path), tight.as_deref()].into_iter().flatten();
+        let bodies = spellings.map(|path| self.plain(path.trim_end_matches('/')));
+        bodies
+            .flat_map(|body| [line(&body, false, false), line(&below_dir(&body), false, true)])
+            .collect()
+    }
+
+    fn lines_of(&self, body: &str, excludes: bool) -> Vec<GlobLine> {
+        let body = self.relative(body);
+        if excludes {
             return self.anchored(&body, true, false);
         }
         match body.strip_suffix('/') {
@@ -55,8 +76,13 @@ impl GlobBase {
         }
     }
 
-    /// The lines of the other readings of a glob that matched nothing.
-    pub(super) fn other_lines(&self, given: &str) -> Vec<GlobLine> {
+    /// The lines of the other readings of a glob that matched nothing. `target` is the path of a
+    /// directory without links, if it has one.
+    pub(super) fn other_lines(
+        &self,
+        given: &str,
+        target: &dyn Fn(&str) -> Option<String>,
+    ) -> Vec<GlobLine> {
         let glob = Glob::parse(given);
         let sign = if glob.excludes { "!" } else { "" };
         let mut lines = Vec::new();
@@ -68,7 +94,31 @@ impl GlobBase {
             lines.extend(self.other_readings(&part));
         }
         lines.extend(self.other_readings(given));
+        lines.extend(self.through_link(given, target));
         lines
+    }
+
+    /// The line of a glob whose directory is reached by a link, for the target of the link.
+    fn through_link(
+        &self,
+        given: &str,
+        target: &dyn Fn(&str) -> Option<String>,
+    ) -> Option<GlobLine> {
+        let Glob { excludes, body } = Glob::parse(given);
+        let body = self.relative(body);
+        let parts = components(body.trim_matches('/'));
+        let is_literal = |part: &&&str| !part.contains(WILDCARDS) && !part.contains(['{', '\\']);
+        let literal = parts.iter().take_while(is_literal).count();
+        let paths = std::iter::once("").chain(self.paths.iter().map(String::as_str));
+        paths.take(LINK_PATHS).find_map(|path| {
+            let dir = joined(path, &parts[..literal].join("/"));
+            let target = target(&dir).filter(|_| literal > 0)?;
+            let rest = match &parts[literal..] {
+                [] => "**".to_owned(),
+                rest => rest.join("/"),
+            };
+            Some(line(&below_path(&target, &rest), excludes, names_nothing(&rest)))
+        })
     }
 
     fn other_readings(&self, glob: &str) -> Vec<GlobLine> {
@@ -93,8 +143,13 @@ impl GlobBase {
         lines
     }
 
-    /// A body without the start of the base, and without `./`.
+    /// A body without the start of the base, and without dots.
     fn relative(&self, body: &str) -> String {
+        self.without_dots(&self.plain(body))
+    }
+
+    /// A body without the start of the base, and without `./`.
+    fn plain(&self, body: &str) -> String {
         let slashed = if cfg!(windows) && body.as_bytes().get(1) == Some(&b':') {
             body.replace('\\', "/")
         } else {
@@ -112,6 +167,20 @@ impl GlobBase {
             rest if has_dot => format!("/{rest}"),
             rest => rest.to_owned(),
         }
+    }
+
+    /// A body without `..`, unless that leads out of the base.
+    fn without_dots(&self, body: &str) -> String {
+        if !components(body).contains(&"..") {
+            return body.to_owned();
+        }
+        let rest = body.trim_start_matches('/');
+        let from_start = |start: &String| {
+            below(start, &resolved(start, rest)?)
+                .map(|rest| rest.trim_start_matches('/').to_owned())
+        };
+        let inside = resolved("", rest).or_else(|| self.starts.iter().find_map(from_start));
+        inside.map_or_else(|| body.to_owned(), |inside| format!("/{inside}"))
     }
 
     /// The line of a body and, for each path below which it can match nothing, that of the same
@@ -157,7 +226,82 @@ fn below_dir(dir: &str) -> String {
 }
 
 fn below_path(path: &str, body: &str) -> String {
-    format!("/{}/{}", escaped(path), body.trim_start_matches('/'))
+    let (path, body) = (escaped(path), body.trim_start_matches('/'));
+    format!("/{}", resolved(&path, body).unwrap_or_else(|| format!("{path}/{body}")))
+}
+
+/// A glob below a path, without dots; `None` if these lead out of everything, or go up from a
+/// wildcard.
+fn resolved(path: &str, body: &str) -> Option<String> {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/').chain(components(body)) {
+        match part {
+            ".." => {
+                let above = parts.pop().filter(|above| !above.is_empty())?;
+                if above.contains(WILDCARDS) {
+                    return None;
+                }
+            }
+            "." => {}
+            "" if !parts.is_empty() => {}
+            part => parts.push(part),
+        }
+    }
+    let is_absolute = parts.first() == Some(&"") && path.starts_with('/');
+    Some(parts[usize::from(!is_absolute && parts.first() == Some(&""))..].join("/"))
+}
+
+fn joined(path: &str, below: &str) -> String {
+    if path.is_empty() { below.to_owned() } else { format!("{path}/{below}") }
+}
+
+/// A glob without the blanks around the alternatives in braces: `*.{ts, tsx}`. `None` if there are
+/// none.
+fn without_blanks(glob: &str) -> Option<String> {
+    let is_plain = !glob.contains('{') || !glob.contains(char::is_whitespace);
+    if is_plain || glob.contains('\\') {
+        return None;
+    }
+    let (mut tight, mut depth) = (String::with_capacity(glob.len()), 0_u32);
+    for c in glob.chars() {
+        match c {
+            ',' | '}' if depth > 0 => tight.truncate(tight.trim_end().len()),
+            c if c.is_whitespace() && depth > 0 && tight.ends_with(['{', ',']) => continue,
+            _ => {}
+        }
+        depth = match c {
+            '{' => depth + 1,
+            '}' => depth.saturating_sub(1),
+            _ => depth,
+        };
+        tight.push(c);
+    }
+    (tight.len() < glob.len()).then_some(tight)
+}
+
+/// Whether a glob, after `./` and `!`, starts with `..`.
+pub(super) fn leads_up(glob: &str) -> bool {
+    let body = Glob::parse(glob).body;
+    components(body).into_iter().find(|&part| part != ".") == Some("..")
+}
+
+/// The directory at the start of a path with wildcards; `None` if it has none. A name with only
+/// brackets, as in `app/[id]/page.tsx`, is more often meant literally.
+pub(super) fn literal_dir(path: &str) -> Option<&str> {
+    let has_wildcard =
+        |part: &str| part.contains(['*', '?']) || (part.contains('{') && part.contains(','));
+    let mut end = 0;
+    for part in components(path) {
+        if has_wildcard(part) {
+            return Some(match &path[..end] {
+                "" => ".",
+                "/" => "/",
+                dir => dir.trim_end_matches('/'),
+            });
+        }
+        end += part.len() + 1;
+    }
+    None
 }
 
 /// Whether a glob has a slash that ties it to the base.
@@ -337,7 +481,56 @@ mod tests {
             (r"src\*.ts", &[], &["src/*.ts"]),
         ] {
             let base = GlobBase::new(vec!["/r".to_owned()], paths);
-            assert_eq!(texts(base.other_lines(glob)), expected, "{glob}");
+            assert_eq!(texts(base.other_lines(glob, &|_| None)), expected, "{glob}");
+        }
+    }
+
+    #[test]
+    fn regression_dots_and_links_are_resolved() {
+        for (glob, paths, expected) in [
+            ("src/../lib/*.ts", &[][..], &["/lib/*.ts"][..]),
+            ("./src/./../*.ts", &[], &["/*.ts"]),
+            ("../b/*.ts", &[], &["/*.ts"]),
+            ("/a/b/src/../*.ts", &[], &["/*.ts"]),
+            ("!../b/c/*.ts", &[], &["!/c/*.ts"]),
+            ("../c/*.ts", &[], &["../c/*.ts"]),
+            ("../../../*.ts", &[], &["../../../*.ts"]),
+            ("*/../x", &[], &["*/../x"]),
+            ("../lib/*.ts", &["src"], &["../lib/*.ts", "/lib/*.ts"]),
+            ("*.{ts, tsx}", &[], &["*.{ts, tsx}", "*.{ts,tsx}"]),
+            ("!{ a b , c }/x", &[], &["!{ a b , c }/x", "!{a b,c}/x"]),
+            ("a b, c", &[], &["a b, c"]),
+        ] {
+            let base = GlobBase::new(vec!["/a/b".to_owned()], paths);
+            assert_eq!(texts(base.lines(glob)), expected, "{glob}");
+        }
+        let target = |dir: &str| (dir == "link").then(|| "real/dir".to_owned());
+        for (glob, paths, expected) in [
+            ("link/*.ts", &[][..], &["/real/dir/*.ts"][..]),
+            ("link/", &[], &["/real/dir/** (scope)"]),
+            ("!link/*.ts", &[], &["!/real/dir/*.ts"]),
+            ("other/*.ts", &[], &[]),
+            ("*/link/*.ts", &[], &[]),
+        ] {
+            let base = GlobBase::new(vec!["/a/b".to_owned()], paths);
+            assert_eq!(texts(base.other_lines(glob, &target)), expected, "{glob}");
+        }
+    }
+
+    #[test]
+    fn paths_with_wildcards_start_in_a_directory() {
+        for (path, dir) in [
+            ("src/*.ts", Some("src")),
+            ("src/a/**/b?.ts", Some("src/a")),
+            ("/r/{a,b}/c", Some("/r")),
+            ("/*.ts", Some("/")),
+            ("*.ts", Some(".")),
+            ("app/[id]/page.tsx", None),
+            ("app/[id]/*.tsx", Some("app/[id]")),
+            ("a{b}.ts", None),
+            ("src", None),
+        ] {
+            assert_eq!(literal_dir(path), dir, "{path}");
         }
     }
 
