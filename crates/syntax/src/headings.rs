@@ -37,6 +37,8 @@ pub(crate) fn outline(source: &Source) -> Outline {
             name: heading.title.clone(),
             is_secondary: false,
             is_minor: false,
+            is_alias: false,
+            bytes: source.start_of(heading.first as usize - 1)..source.start_of(last as usize),
             first: heading.first,
             last,
             is_test: false,

@@ -117,6 +117,8 @@ pub(crate) enum Role {
     Member,
     /// The same, and only the lines of the name belong to it.
     Listed,
+    /// Another name of the definition that the node is: one of a list of selectors.
+    Alias,
 }
 
 impl Role {
@@ -173,6 +175,8 @@ pub(crate) struct NameForms {
     pub has_enums: bool,
     /// How the name of a variable is recognized by the text next to it.
     pub variables: Variables,
+    /// What starts a comment to the end of the line.
+    pub comment: &'static str,
 }
 
 /// What is next to the name of a variable or field.
@@ -198,6 +202,7 @@ const fn names(words: &'static [&'static str]) -> NameForms {
         is_typedef: false,
         has_enums: false,
         variables: Variables::Words,
+        comment: "//",
     }
 }
 
@@ -268,6 +273,7 @@ const JAVASCRIPT: Kinds = Kinds {
         value("public_field_definition", "name", Role::Member),
         Value { when: When::HasModifier, ..value("required_parameter", "pattern", Role::Member) },
         value("property_signature", "name", Role::Variable),
+        value("internal_module", "name", Role::Alias),
         value("enum_body", "name", Role::Listed),
         value("enum_assignment", "name", Role::Member),
     ],
@@ -307,7 +313,11 @@ const PYTHON: Kinds = Kinds {
     bodies: &["block"],
     definitions: &[("function_definition", NAME), ("class_definition", NAME)],
     extensions: &[],
-    names: Some(NameForms { variables: Variables::Lines, ..names(&["def", "class", "type"]) }),
+    names: Some(NameForms {
+        variables: Variables::Lines,
+        comment: "#",
+        ..names(&["def", "class", "type"])
+    }),
     bindings: &[("assignment", "left", "right")],
     functions: &["lambda"],
     values: &[
@@ -560,7 +570,11 @@ const CSS: Kinds = Kinds {
     names: None,
     bindings: &[],
     functions: &[],
-    values: &[Value { when: When::IsCustomProperty, ..value("declaration", "", Role::Global) }],
+    values: &[
+        Value { when: When::IsCustomProperty, ..value("declaration", "", Role::Global) },
+        value("rule_set", "", Role::Alias),
+        value("keyframes_statement", "", Role::Alias),
+    ],
     scopes: &[],
     has_items: false,
     only_long: true,

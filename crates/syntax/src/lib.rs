@@ -36,7 +36,7 @@ pub use block::{NoBlock, NoBlockReason};
 pub use budget::Budget;
 pub use detect::language_of;
 pub use language::{LANGUAGES, Language};
-pub use parse::{SOURCE_LIMIT_BYTES, SourceText};
+pub use parse::{SOURCE_LIMIT_BYTES, SYMBOLS_LIMIT_BYTES, SourceText};
 pub use source::Source;
 pub use structure::{Block, Definition, Fault, Fold, Outline, Symbol};
 pub use symbol::SymbolName;

@@ -336,6 +336,8 @@ impl<'a> Outliner<'a> {
             is_secondary: is_one_of(node, self.source.kinds().extensions)
                 || node.kind() == "call_expression",
             is_minor: false,
+            is_alias: false,
+            bytes: own_start(node, self.source.kinds())..node.end_byte(),
             first: first as u32 + 1,
             last: last as u32 + 1,
             is_test,
@@ -357,8 +359,12 @@ impl<'a> Outliner<'a> {
         let is_local = self.scopes.last().is_some_and(|scope| scope.is_function);
         let value = kinds.values.iter().find(|value| value.kind == node.kind());
         if let Some(value) = value.filter(|value| !is_local || !value.role.has_scope()) {
-            // `typedef struct Node {} Node, *NodeRef;` has more names than the first one.
-            let has_more = own.is_none() || value.role == Role::Global;
+            let has_more = match value.role {
+                // `typedef struct Node {} Node, *NodeRef;` has more names than the first one.
+                Role::Global => true,
+                Role::Alias => own.is_some(),
+                _ => own.is_none(),
+            };
             let names = value_names(self.source, node, value, meter);
             let names = names.into_iter().filter(|_| has_more);
             let before = self.outline.definitions.len();
@@ -384,7 +390,9 @@ impl<'a> Outliner<'a> {
         around: Option<usize>,
     ) {
         let name = unquoted(&self.source.slice(found.node));
-        let is_same = |last: &Definition| last.name == name && value.role == Role::Global;
+        let is_alias = value.role == Role::Alias;
+        let is_same =
+            |last: &Definition| last.name == name && (is_alias || value.role == Role::Global);
         if name == "_"
             || self.outline.definitions.last().is_some_and(is_same)
             || (value.role == Role::Assigned && !self.assigned.insert((around, name.clone())))
@@ -394,7 +402,8 @@ impl<'a> Outliner<'a> {
         let place = if value.role == Role::Listed { found.node } else { node };
         let first = self.source.row_of(own_start(place, self.source.kinds()));
         let last = self.source.row_of(extent(self.source, place).1.saturating_sub(1));
-        let is_free = value.role == Role::Global || (value.role.has_scope() && around.is_none());
+        let is_free =
+            is_alias || value.role == Role::Global || (value.role.has_scope() && around.is_none());
         let is_test = around.is_some_and(|index| self.outline.definitions[index].is_test);
         let depth = around.map_or(0, |index| self.outline.definitions[index].depth + 1);
         self.outline.definitions.push(Definition {
@@ -402,6 +411,8 @@ impl<'a> Outliner<'a> {
             name,
             is_secondary: false,
             is_minor: found.is_declared || !is_free,
+            is_alias,
+            bytes: own_start(place, self.source.kinds())..place.end_byte(),
             first: first as u32 + 1,
             last: last as u32 + 1,
             is_test,
@@ -491,11 +502,7 @@ fn name_of(source: &Source, node: Node<'_>) -> Option<(String, String)> {
             return None;
         }
         if fields.is_empty() {
-            let first = source.slice(node);
-            return Some(unqualified(cut(first
-                .lines()
-                .next()?
-                .trim_end_matches(['{', ' ', '\r']))));
+            return Some(unqualified(head(source, node)));
         }
         let parts = fields.iter().filter_map(|name| field(node, name));
         let mut parts: Vec<String> =
@@ -516,8 +523,32 @@ fn name_of(source: &Source, node: Node<'_>) -> Option<(String, String)> {
     let callee = field(node, "function")?;
     let callee_text = cut(&source.slice(callee));
     let first = callee_text.split(['.', '(', '`']).next()?;
-    let title = field(node, "arguments")?.named_child(0)?;
-    calls.contains(&first).then(|| unqualified(unquoted(&source.slice(title))))
+    let title = field(node, "arguments")?.named_child(0).filter(|_| calls.contains(&first))?;
+    match title.kind() {
+        "string" | "template_string" | "identifier" | "member_expression" => {
+            Some(unqualified(unquoted(&source.slice(title))))
+        }
+        // `beforeEach(() => {})`.
+        kind if is_one_of(title, kinds.functions) || kind == "function" => {
+            Some(unqualified(first.to_owned()))
+        }
+        // The table of `it.each([1, 2])`.
+        _ => None,
+    }
+}
+
+/// The first line of what precedes the body of a definition: a selector, or the name of a table.
+fn head(source: &Source, node: Node<'_>) -> String {
+    let mut cursor = node.walk();
+    let ends = node.children(&mut cursor).find_map(|child| match child.kind() {
+        "block" | "keyframe_block_list" => Some(child.start_byte()),
+        "]" | "]]" => Some(child.end_byte()),
+        _ => None,
+    });
+    let text = source.slice(node);
+    let text = ends.and_then(|end| text.get(..end - node.start_byte())).unwrap_or(&text);
+    let first = text.lines().next().unwrap_or_default();
+    first.trim_end().trim_end_matches(['{', ',', ' ']).to_owned()
 }
 
 /// The name in a C declarator, which may be nested.

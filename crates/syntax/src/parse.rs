@@ -23,6 +23,10 @@ use crate::structure::Fault;
 /// The limit on the size of texts; longer texts are not parsed.
 pub const SOURCE_LIMIT_BYTES: usize = 256 << 10;
 
+/// The limit on the size of texts that are parsed once, for their definitions. The limits on time and
+/// memory are the same.
+pub const SYMBOLS_LIMIT_BYTES: usize = 1 << 20;
+
 /// A text to parse. A borrowed text is copied, unless it is too long.
 pub enum SourceText<'a> {
     /// Borrowed from the caller.
@@ -33,12 +37,12 @@ pub enum SourceText<'a> {
 
 impl SourceText<'_> {
     /// The text, unless it is too long.
-    fn into_shared(self) -> Option<Arc<Vec<u8>>> {
+    fn into_shared(self, limit_bytes: usize) -> Option<Arc<Vec<u8>>> {
         match self {
             SourceText::Borrowed(text) => {
-                (text.len() <= SOURCE_LIMIT_BYTES).then(|| Arc::new(text.to_vec()))
+                (text.len() <= limit_bytes).then(|| Arc::new(text.to_vec()))
             }
-            SourceText::Shared(text) => (text.len() <= SOURCE_LIMIT_BYTES).then_some(text),
+            SourceText::Shared(text) => (text.len() <= limit_bytes).then_some(text),
         }
     }
 }
@@ -82,7 +86,25 @@ impl Source {
         text: impl Into<SourceText<'a>>,
         budget: &Budget<'_>,
     ) -> Option<Source> {
-        let text = Text::of(text.into().into_shared()?);
+        Source::parse_up_to(SOURCE_LIMIT_BYTES, language, text.into(), budget)
+    }
+
+    /// Parses a text that may be longer, for its definitions.
+    pub fn parse_for_symbols<'a>(
+        language: &'static Language,
+        text: impl Into<SourceText<'a>>,
+        budget: &Budget<'_>,
+    ) -> Option<Source> {
+        Source::parse_up_to(SYMBOLS_LIMIT_BYTES, language, text.into(), budget)
+    }
+
+    fn parse_up_to(
+        limit_bytes: usize,
+        language: &'static Language,
+        text: SourceText<'_>,
+        budget: &Budget<'_>,
+    ) -> Option<Source> {
+        let text = Text::of(text.into_shared(limit_bytes)?);
         Source::build(language, &text, &mut Allowance::full(), budget)
     }
 
@@ -94,7 +116,7 @@ impl Source {
         text: impl Into<SourceText<'a>>,
         budget: &Budget<'_>,
     ) -> Result<Source, Option<Fault>> {
-        let text = Text::of(text.into().into_shared().ok_or(None)?);
+        let text = Text::of(text.into().into_shared(SOURCE_LIMIT_BYTES).ok_or(None)?);
         let source = self.reuse(&text, &mut Allowance::full(), budget);
         // For a text with errors, a tree with reused parts may differ from a new one.
         if let Some(source) = source.filter(Source::is_clean) {
@@ -123,7 +145,7 @@ impl Source {
         reports: &mut u32,
         budget: &Budget<'_>,
     ) -> bool {
-        let Some(text) = text.into().into_shared() else { return false };
+        let Some(text) = text.into().into_shared(SOURCE_LIMIT_BYTES) else { return false };
         let text = Text::of(text);
         let mut allowance = Allowance::for_check(*reports);
         let source = if self.is_masked {
@@ -235,7 +257,7 @@ fn parser_of(
     }
 }
 
-/// The contents of all `<script>` elements, and whether the first of them is TypeScript.
+/// The contents of all `<script>` elements, and whether any of them is TypeScript.
 fn scripts(text: &[u8], rows: &Rows) -> (Vec<Range>, bool) {
     let lower = text.to_ascii_lowercase();
     let find =
@@ -245,8 +267,7 @@ fn scripts(text: &[u8], rows: &Rows) -> (Vec<Range>, bool) {
         let Some(start) = find(b">", open).map(|end| end + 1) else { break };
         let Some(end) = find(b"</script", start) else { break };
         let tag = String::from_utf8_lossy(&lower[open..start]);
-        is_typed |= ranges.is_empty()
-            && ["\"ts\"", "'ts'", "typescript"].iter().any(|mark| tag.contains(mark));
+        is_typed |= is_typescript(&tag);
         ranges.push(Range {
             start_byte: start,
             end_byte: end,
@@ -256,4 +277,12 @@ fn scripts(text: &[u8], rows: &Rows) -> (Vec<Range>, bool) {
         at = end;
     }
     (ranges, is_typed)
+}
+
+/// Whether a tag, in lower case, is that of a script in TypeScript: `<script setup lang="ts">`.
+fn is_typescript(tag: &str) -> bool {
+    let mut words = tag.split(|char: char| char.is_whitespace() || char == '=' || char == '>');
+    words.any(|word| {
+        matches!(word.trim_matches(['"', '\'']), "ts" | "tsx" | "typescript" | "text/typescript")
+    })
 }

@@ -1,5 +1,7 @@
 //! The structure of a text as data: blocks, definitions, folds, headings, faults.
 
+use std::ops::Range;
+
 /// A block: whole lines, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
@@ -38,6 +40,10 @@ pub struct Definition {
     pub is_secondary: bool,
     /// Whether something else with its name is preferred: a member of a type, a prototype.
     pub is_minor: bool,
+    /// Whether it is another name of the definition before it.
+    pub is_alias: bool,
+    /// Its own text.
+    pub bytes: Range<usize>,
     /// The line where it starts, after decorators and annotations.
     pub first: u32,
     /// Its last line.
@@ -61,6 +67,8 @@ pub struct Symbol {
     pub start: u32,
     /// Its last line.
     pub last: u32,
+    /// Its own text.
+    pub bytes: Range<usize>,
 }
 
 /// The definitions and folds of a text, each sorted by their starts.

@@ -3,7 +3,7 @@
 use crate::budget::{Budget, Meter};
 use crate::items::items_at;
 use crate::language::Language;
-use crate::parse::SOURCE_LIMIT_BYTES;
+use crate::parse::SYMBOLS_LIMIT_BYTES;
 use crate::source::Source;
 use crate::structure::{Definition, Symbol};
 
@@ -42,7 +42,10 @@ impl SymbolName {
     /// Whether it names a definition within others: it has the same last part, and its other parts
     /// are among theirs, in the same order.
     fn matches(&self, around: &[&Definition], definition: &Definition) -> bool {
-        if definition.name == self.text {
+        let is_quoted = || definition.name.contains(['"', '\'']);
+        if definition.name == self.text
+            || (is_quoted() && parts_of(definition).join(".") == self.parts.join("."))
+        {
             return true;
         }
         let Some((last, before)) = self.parts.split_last() else { return false };
@@ -65,12 +68,12 @@ impl Source {
         name: &SymbolName,
         budget: &Budget<'_>,
     ) -> Option<Vec<Symbol>> {
-        if text.len() > SOURCE_LIMIT_BYTES {
+        if text.len() > SYMBOLS_LIMIT_BYTES {
             return None;
         }
         let found = match found_in_items(language, text, name, budget) {
             Some(found) => found,
-            None => Source::parse(language, text, budget)?.found(name, budget)?,
+            None => Source::parse_for_symbols(language, text, budget)?.found(name, budget)?,
         };
         let found = found.into_iter().filter(|found| !found.symbol.is_secondary);
         Some(best(found.collect()))
@@ -89,27 +92,31 @@ impl Source {
         let mut found: Vec<Found> = Vec::new();
         let mut around: Vec<&Definition> = Vec::new();
         for definition in &definitions {
-            around.truncate(definition.depth as usize);
-            let inner = &around[around.len().saturating_sub(PATH_LIMIT)..];
+            let depth = around.len().min(definition.depth as usize);
+            let inner = &around[depth.saturating_sub(PATH_LIMIT)..depth];
             if name.matches(inner, definition) {
                 let symbol = self.symbol(definition, joined(inner, definition), meter);
                 found.push(Found { symbol, rank: (definition.is_test, definition.is_minor) });
             }
-            around.push(definition);
+            if !definition.is_alias {
+                around.truncate(depth);
+                around.push(definition);
+            }
         }
         (!meter.is_spent()).then_some(found)
     }
 
     /// The whole lines of a definition, with the comments and attributes above it.
     fn symbol(&self, definition: &Definition, path: String, meter: &Meter<'_>) -> Symbol {
-        let &Definition { first: start, last, .. } = definition;
+        let &Definition { first: start, last, ref bytes, .. } = definition;
         let block = self.find_block(start, meter).ok();
         let block = block.filter(|block| block.start == start && block.last >= last);
         let (first, last) = match block {
             Some(block) => (block.first, block.last),
             None => (self.first_line_above(start, meter).unwrap_or(start), last),
         };
-        Symbol { path, is_secondary: definition.is_secondary, first, start, last }
+        let (is_secondary, bytes) = (definition.is_secondary, bytes.clone());
+        Symbol { path, is_secondary, first, start, last, bytes }
     }
 }
 
@@ -134,13 +141,15 @@ fn found_in_items(
     let places: Vec<usize> = name.possible_definitions(text, language).collect();
     let mut found = Vec::new();
     for item in items_at(text, &places)? {
-        let source = Source::parse(language, &text[item.bytes], budget)?;
+        let above = item.bytes.start;
+        let source = Source::parse_for_symbols(language, &text[item.bytes], budget)?;
         if !source.is_clean() {
             return None;
         }
         for mut one in source.found(name, budget)? {
-            let Symbol { first, start, last, .. } = &mut one.symbol;
+            let Symbol { first, start, last, bytes, .. } = &mut one.symbol;
             [first, start, last].into_iter().for_each(|line| *line += item.lines_above);
+            *bytes = bytes.start + above..bytes.end + above;
             found.push(one);
         }
     }
@@ -206,11 +215,16 @@ fn parts(name: &str) -> Vec<String> {
         true => name.rsplit(char::is_whitespace).next().unwrap_or(name),
         false => name,
     };
-    if name.contains(char::is_whitespace) {
+    let (mut parts, mut rest) = (Vec::new(), name.trim_matches(['[', ']', '&', ' ']));
+    if is_title(rest) {
         return vec![name.to_owned()];
     }
-    let (mut parts, mut rest) = (Vec::new(), name.trim_matches(['[', ']', '&']));
     while !rest.is_empty() {
+        if let Some((part, after)) = quoted_part(rest) {
+            parts.push(part.to_owned());
+            rest = after;
+            continue;
+        }
         let ends = SEPARATORS.iter().filter_map(|by| Some((rest.find(by)?, by.len())));
         let (end, separator) = ends.min().unwrap_or((rest.len(), 0));
         let part = &rest[..end];
@@ -222,4 +236,33 @@ fn parts(name: &str) -> Vec<String> {
         rest = &rest[end + separator..];
     }
     parts
+}
+
+/// The first part of a name in quotes, as the keys of TOML have, and what follows its separator.
+fn quoted_part(name: &str) -> Option<(&str, &str)> {
+    let quote = name.chars().next().filter(|first| matches!(first, '"' | '\''))?;
+    let (part, after) = name[1..].split_once(quote)?;
+    let rest = match after {
+        "" => "",
+        after => SEPARATORS.iter().find_map(|by| after.strip_prefix(by))?,
+    };
+    (!part.is_empty()).then_some((part, rest))
+}
+
+/// Whether a name has whitespace outside of parts in quotes.
+fn is_title(name: &str) -> bool {
+    let mut rest = name;
+    while !rest.is_empty() {
+        if let Some((_, after)) = quoted_part(rest) {
+            rest = after;
+            continue;
+        }
+        let end = SEPARATORS.iter().filter_map(|by| Some(rest.find(by)? + by.len())).min();
+        let (part, after) = rest.split_at(end.unwrap_or(rest.len()));
+        if part.contains(char::is_whitespace) {
+            return true;
+        }
+        rest = after;
+    }
+    false
 }

@@ -111,6 +111,9 @@ fn bound_names<'tree>(
         }
         if is_name(part.node.kind()) {
             names.push(part);
+            if part.node.kind() == "nested_identifier" {
+                outer_names(part, names, meter);
+            }
             continue;
         }
         let inner = match part.node.kind() {
@@ -140,8 +143,22 @@ fn bound_names<'tree>(
     }
 }
 
+/// `namespace A.B.C` is an `A` and an `A.B`, too.
+fn outer_names<'tree>(
+    name: ValueName<'tree>,
+    names: &mut Vec<ValueName<'tree>>,
+    meter: &Meter<'_>,
+) {
+    let mut outer = field(name.node, "object");
+    while let Some(node) = outer.filter(|_| meter.step() && names.len() < NAMES_LIMIT) {
+        names.push(ValueName { node, ..name });
+        outer = field(node, "object");
+    }
+}
+
 fn is_name(kind: &str) -> bool {
     kind.ends_with("identifier")
+        || kind.ends_with("_selector")
         || matches!(
             kind,
             "shorthand_property_identifier_pattern"
@@ -151,6 +168,8 @@ fn is_name(kind: &str) -> bool {
                 | "destructor_name"
                 | "operator_name"
                 | "property_name"
+                | "keyframes_name"
+                | "tag_name"
         )
 }
 
@@ -169,6 +188,7 @@ fn is_group(kind: &str) -> bool {
             | "reference_declarator"
             | "attributed_declarator"
             | "structured_binding_declarator"
+            | "selectors"
             | "type"
     )
 }

@@ -4,7 +4,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use hashline_syntax::{Budget, LANGUAGES, Language, SOURCE_LIMIT_BYTES, Source, language_of};
+use hashline_syntax::{Budget, LANGUAGES, Language, SYMBOLS_LIMIT_BYTES, Source, language_of};
 
 const PARSE_LIMIT_BYTES: usize = 64 << 20;
 
@@ -35,7 +35,7 @@ static COUNTING: Counting = Counting;
 /// The peak memory during one parse. Checks that all of it is freed afterwards.
 fn peak_bytes(language: &'static Language, text: &str) -> usize {
     let name = language.name;
-    let parse = |text| Source::parse(language, text, &Budget::unattended());
+    let parse = |text| Source::parse_for_symbols(language, text, &Budget::unattended());
     // The first parse allocates static data, such as the patterns of masks.
     drop(parse(&text[..text.len().min(100)]));
     let before = HELD_BYTES.load(Ordering::Relaxed);
@@ -97,7 +97,7 @@ fn torn_sources() {
         ("a.tsx", "", "A<B,"),
         ("a.rs", "type A = ", "//\n"),
     ] {
-        for size in [48_000, 240_000, SOURCE_LIMIT_BYTES] {
+        for size in [48_000, 240_000, SYMBOLS_LIMIT_BYTES] {
             let text = format!("{context}{}", nest.repeat((size - context.len()) / nest.len()));
             let peak = peak_bytes(language_of(name, b"").unwrap(), &text);
             assert!(peak <= PARSE_LIMIT_BYTES, "{name}: {peak} bytes for {} of text", text.len());

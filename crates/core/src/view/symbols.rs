@@ -1,12 +1,16 @@
 //! Definitions by name in the text of a file.
 
+use std::ops::Range;
+
 use hashline_syntax::{Budget, Source, Symbol, SymbolName, language_of};
 use serde::Serialize;
 
+use super::excerpt::Excerpt;
 use super::near::did_you_mean;
 use hashline_base::error::{Code, Error, Result};
 use hashline_disk::names::NameMatcher;
 use hashline_lines::anchor::quote;
+use hashline_lines::lines::{Lines, Unit};
 
 /// The most near names of one message.
 const NEAR_NAMES: usize = 3;
@@ -30,13 +34,44 @@ pub struct SymbolPlace {
     /// The line where the definition itself starts.
     #[serde(skip)]
     pub own_line: u64,
+    /// The definition itself in the text.
+    #[serde(skip)]
+    pub own_bytes: Range<usize>,
 }
 
 impl SymbolPlace {
     fn of(symbol: Symbol) -> SymbolPlace {
-        let Symbol { path, is_secondary, first, start, last } = symbol;
+        let Symbol { path, is_secondary, first, start, last, bytes: own_bytes } = symbol;
         let (start_line, end_line, own_line) = (first.into(), last.into(), start.into());
-        SymbolPlace { name: path, start_line, end_line, is_secondary, own_line }
+        SymbolPlace { name: path, start_line, end_line, is_secondary, own_line, own_bytes }
+    }
+
+    /// Adds the lines of the definition up to `last`; of a long line where it starts, the part with
+    /// it. Returns false if they did not all fit; no later line is added then.
+    pub(crate) fn push_to(&self, excerpt: &mut Excerpt<'_>, text: &[u8], last: u64) -> bool {
+        let &SymbolPlace { start_line, own_line, .. } = self;
+        let own_start = self.start_of_own_line(text);
+        let span = Lines::starting_at(text, Unit::Byte, own_start).next();
+        let Some(span) = span.filter(|&span| excerpt.may_cut(span)) else {
+            return excerpt.push_lines(start_line..last + 1);
+        };
+        // A mapped file can change between two reads; then the view is discarded.
+        let end = self.own_bytes.end.min(span.text_end).max(self.own_bytes.start);
+        let own = self.own_bytes.start - own_start..end - own_start;
+        (start_line == own_line || excerpt.push_lines(start_line..own_line))
+            && excerpt.push_match(own_line, span, Some(own))
+            && (own_line == last || excerpt.push_lines(own_line + 1..last + 1))
+    }
+
+    /// The column where the definition itself starts.
+    pub(crate) fn own_column(&self, text: &[u8]) -> u64 {
+        let before = &text[self.start_of_own_line(text)..self.own_bytes.start];
+        // Every byte that is not a continuation begins a code point.
+        before.iter().filter(|&&byte| byte & 0xc0 != 0x80).count() as u64 + 1
+    }
+
+    fn start_of_own_line(&self, text: &[u8]) -> usize {
+        memchr::memrchr(b'\n', &text[..self.own_bytes.start]).map_or(0, |newline| newline + 1)
     }
 }
 
@@ -54,7 +89,7 @@ pub fn parse_symbol(text: &str) -> Result<SymbolName> {
 pub fn structure_of(path: &str, text: &[u8], budget: &Budget<'_>) -> Option<Source> {
     let language = language_of(path, text)?;
     budget.extend(text.len());
-    Source::parse(language, text, budget)
+    Source::parse_for_symbols(language, text, budget)
 }
 
 /// The definitions with a name in a text; `None` if its structure is not known.

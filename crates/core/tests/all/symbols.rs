@@ -330,3 +330,33 @@ fn a_directory_has_no_symbols_and_no_lines() {
         assert!(text.contains("src is a directory"), "{text}");
     }
 }
+
+#[test]
+fn regression_of_a_long_line_the_part_with_the_definition_is_shown() {
+    let filler = |name: &str| -> String {
+        (0..500).map(|at| format!("function {name}{at}(){{return \"é\"}}")).collect()
+    };
+    let line = format!("{}function wanted(a){{return a+1}}{}", filler("x"), filler("y"));
+    let twice =
+        format!("{}var A={{twice(){{}}}};{}var B={{twice(){{}}}};", filler("x"), filler("z"));
+    let long = format!("/* One. */\n{}function below(){{\n  return 2\n}}\n", filler("w"));
+    let text = format!("// Minified.\n{line}\n{twice}\n{long}");
+    let project = Project::new(&[("a.min.js", text.as_str())]);
+    let session = session(&project, SessionLimits::default());
+    let (text, _) = read(&session, of_symbol("a.min.js", "wanted"));
+    assert!(text.contains("function wanted(a){return a+1}"), "{text}");
+    let (text, _) = read(&session, of_symbol("a.min.js", "twice"));
+    assert!(text.contains("var A={twice(){}}"), "{text}");
+    let (text, view) = read(&session, of_symbol("a.min.js", "below"));
+    assert!(text.contains("function below(){"), "{text}");
+    assert_eq!(texts(&text)[1..], ["  return 2", "}"]);
+    assert_eq!(view.as_text().unwrap().next_line, None);
+    let found = search(&session, "wanted");
+    assert!(found.text.contains("function wanted(a){return a+1}"), "{}", found.text);
+    let found = search(&session, "below");
+    assert!(found.text.contains("function below(){"), "{}", found.text);
+    let small = SessionLimits { max_bytes: 2_000, ..SessionLimits::default() };
+    let session = self::session(&project, small);
+    let (text, _) = read(&session, of_symbol("a.min.js", "wanted"));
+    assert!(text.contains("function wanted(a){return a+1}"), "{text}");
+}

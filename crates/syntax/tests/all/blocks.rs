@@ -1,7 +1,7 @@
 //! The block at a line, with one test for each special case.
 
 use hashline_syntax::NoBlockReason::{Blank, Error, Nothing, Shared};
-use hashline_syntax::{NoBlock, NoBlockReason};
+use hashline_syntax::{NoBlock, NoBlockReason, Source};
 
 use crate::budget;
 use crate::parse;
@@ -252,7 +252,12 @@ fn carriage_returns_change_nothing() {
                 "{name}:{line}"
             );
         }
-        assert_eq!(plain.outline(&budget()).unwrap(), other.outline(&budget()).unwrap(), "{name}");
+        let outline = |source: &Source| {
+            let mut outline = source.outline(&budget()).unwrap();
+            outline.definitions.iter_mut().for_each(|definition| definition.bytes = 0..0);
+            outline
+        };
+        assert_eq!(outline(&plain), outline(&other), "{name}");
     }
 }
 

@@ -3,7 +3,9 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
-use hashline_syntax::{Budget, LANGUAGES, SOURCE_LIMIT_BYTES, Source, language_of};
+use hashline_syntax::{
+    Budget, LANGUAGES, SOURCE_LIMIT_BYTES, SYMBOLS_LIMIT_BYTES, Source, SymbolName, language_of,
+};
 
 use crate::budget;
 use crate::samples::SAMPLES;
@@ -252,4 +254,28 @@ fn regression_nested_trailing_commas() {
             assert!(source.is_clean());
         }
     }
+}
+
+/// The memory of a parse bounds its recursion, so a longer text needs no larger stack.
+#[test]
+fn nesting_up_to_the_limit_of_symbols() {
+    for (file, nest) in [("a.js", "("), ("a.rs", "["), ("a.json", "["), ("a.c", "{"), ("a.py", "(")]
+    {
+        let text = nest.repeat(SYMBOLS_LIMIT_BYTES);
+        on_a_small_stack(move || {
+            let language = language_of(file, b"").unwrap();
+            drop(Source::parse_for_symbols(language, text.as_str(), &budget()));
+        });
+    }
+}
+
+#[test]
+fn regression_definitions_are_found_in_long_texts() {
+    let text = "function f() {\n  return 1\n}\n".repeat(30_000) + "function last() {\n}\n";
+    let (name, language) = (SymbolName::parse("last").unwrap(), language_of("a.js", b"").unwrap());
+    let find = |text: &str| Source::symbols_in(language, text.as_bytes(), &name, &budget());
+    assert!(SOURCE_LIMIT_BYTES * 2 < text.len() && text.len() < SYMBOLS_LIMIT_BYTES);
+    let found = find(&text).unwrap();
+    assert_eq!(found.iter().map(|symbol| symbol.start).collect::<Vec<_>>(), [90_001]);
+    assert_eq!(find(&(text + &"\n".repeat(SYMBOLS_LIMIT_BYTES))), None);
 }

@@ -6,6 +6,7 @@ mod difference;
 mod hostile;
 mod languages;
 mod masks;
+mod occurrences;
 mod outlines;
 mod samples;
 mod symbols;

@@ -75,7 +75,7 @@ fn definitions_by_language() {
         ("a.go", GO, &["Router 9-11", "(r *Router) Find 16-30", "TestFind* 32-34"]),
         ("A.java", JAVA, &["Basket 9-32", " iterator 14-21", " isEmpty* 24-26", " Size 28-31"]),
         ("a.json", JSON, &["scripts 3-6", "files 7-14"]),
-        ("a.css", CSS, &["body, 4-8", "@media (min-width: 40em) 10-14", " .wide::after 11-13"]),
+        ("a.css", CSS, &["body 4-8", "@media (min-width: 40em) 10-14", " .wide::after 11-13"]),
         ("a.toml", TOML, &["[target.linux] 5-10", "[[file]] 13-14", "[[file]] 16-17"]),
         (
             "a.yaml",

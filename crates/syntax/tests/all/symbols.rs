@@ -605,3 +605,97 @@ fn a_text_with_too_many_uses_is_parsed() {
         assert_eq!((may_be_defined(10), may_be_defined(3_000)), (false, true), "{file}");
     }
 }
+
+#[test]
+fn regression_tables_of_toml_are_found_by_their_keys() {
+    let long = format!("[target.'cfg(all({}))'.dependencies.a]\nb = 1\n", "unix, ".repeat(30));
+    assert_eq!(found("a.toml", &long, "dependencies.a").len(), 1);
+    let text = "[package] # Why.\nname = \"a\"\n\n[ \"a.b\" ]\nx = 1\n\n[tool.\"my pkg\".'x y']\nz = 1\n\n[[bin.\"two\"]]\ny = 1\n";
+    assert_found(
+        "a.toml",
+        text,
+        &[
+            ("package", "package 1-2"),
+            ("[package]", "package 1-2"),
+            ("a.b", "a.b 4-5"),
+            ("\"a.b\"", "a.b 4-5"),
+            ("tool.\"my pkg\".'x y'", "tool.my pkg.x y 7-8"),
+            ("x y", "tool.my pkg.x y 7-8"),
+            ("bin.two", "bin.two 10-11"),
+            ("two", "bin.two 10-11"),
+            ("b", ""),
+            ("Why", ""),
+        ],
+    );
+}
+
+#[test]
+fn regression_each_selector_of_a_list_and_keyframes_are_found() {
+    let text = ".a,\n.b > i,\n:is(.c, .d) {\n  color: red;\n\n  &.e {\n    color: blue;\n  }\n}\n\n@keyframes spin { /* x */\n  from {\n    top: 0;\n  }\n}\n\n.f, .g {\n  top: 0;\n}\n\n.h, .i { top: 0; }\n";
+    assert_found(
+        "a.css",
+        text,
+        &[
+            (".a", "a 1-9"),
+            ("a", "a 1-9"),
+            (".b > i", ".b > i 1-9"),
+            (":is(.c, .d)", ":is(.c, .d) 1-9"),
+            ("&.e", "a.e 6-8"),
+            ("spin", "spin 11-15"),
+            ("@keyframes spin", "@keyframes spin 11-15"),
+            (".g", "g 17-19"),
+            (".f, .g", ".f, .g 17-19"),
+            (".h", ""),
+        ],
+    );
+}
+
+#[test]
+fn regression_namespaces_with_dots_are_found_by_each_of_their_names() {
+    let text = "namespace A.B.C {\n  export function f() {\n  }\n}\nclass D extends B.E {\n}\n";
+    assert_found(
+        "a.ts",
+        text,
+        &[
+            ("A.B.C", "A.B.C 1-4"),
+            ("C", "A.B.C 1-4"),
+            ("A", "A 1-4"),
+            ("B", "A.B 1-4"),
+            ("A.B", "A.B 1-4"),
+            ("A.B.C.f", "A.B.C.f 2-3"),
+            ("A.C.f", "A.B.C.f 2-3"),
+            ("E", ""),
+        ],
+    );
+    let language = language_of("a.ts", text.as_bytes()).unwrap();
+    let may_be_defined =
+        |name: &str| SymbolName::parse(name).unwrap().may_be_defined_in(text.as_bytes(), language);
+    assert!(may_be_defined("A.B") && may_be_defined("C") && !may_be_defined("E"));
+}
+
+#[test]
+fn regression_titles_of_tests_are_their_names() {
+    let text = "it.each([\n  [1, 2],\n])('adds %s', (a) => {\n})\ntest.each`\n  a\n  ${1}\n`('table $a', () => {\n})\nbeforeEach(() => {\n  f()\n})\ndescribe(Parser.name, () => {\n})\ntest(`one ${x}`, () => {})\n";
+    let definitions = parse("a.ts", text).outline(&budget()).unwrap().definitions;
+    let names: Vec<&str> = definitions.iter().map(|one| one.name.as_str()).collect();
+    assert_eq!(names, ["adds %s", "table $a", "beforeEach", "Parser.name", "one ${x}"]);
+    assert!(definitions.iter().all(|one| one.is_test && one.is_secondary));
+}
+
+#[test]
+fn regression_any_script_can_be_typescript() {
+    for (open, second) in [
+        ("<script>", "<script setup lang=\"ts\">"),
+        ("<script>", "<script lang=ts setup>"),
+        ("<script lang='ts'>", "<script>"),
+    ] {
+        let text = format!(
+            "{open}\nexport default {{}}\n</script>\n\n{second}\ninterface Props {{\n  a: string\n}}\nfunction f(a: number): a is 1 {{\n}}\n</script>\n"
+        );
+        for file in ["a.vue", "a.svelte"] {
+            assert!(parse(file, &text).is_clean(), "{text}");
+            assert_found(file, &text, &[("Props", "Props 6-8"), ("f", "f 9-10")]);
+        }
+    }
+    assert!(!parse("a.vue", "<script lang=\"js\">\ninterface A {\n}\n</script>\n").is_clean());
+}

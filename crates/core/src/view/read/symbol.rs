@@ -1,7 +1,7 @@
 //! Renders a definition by its name.
 
-use super::{ReadRequest, Shown, ViewStart, offset_after_lines, show_lines, show_window};
-use crate::view::excerpt::{Context, Page};
+use super::{ReadRequest, Shown, show_lines};
+use crate::view::excerpt::{Context, Excerpt, Page};
 use crate::view::scope::Scope;
 use crate::view::symbols::{SymbolPlace, find, parse_symbol};
 use hashline_base::error::{Error, Message, Result, Term};
@@ -33,21 +33,22 @@ pub fn show(
     let symbols = find(&request.name(), text, &parse_symbol(name)?, scope.budget)?;
     let page = || Page::new(scope.dialect, request.limits, 0).with_width(request.width());
     let shown = match symbols.as_slice() {
-        [one] => show_one(scope, text, one, page())?,
+        [one] => {
+            let mut excerpt = Excerpt::new(text, Context::default(), page(), 1, 0);
+            one.push_to(&mut excerpt, text, one.end_line);
+            Shown::of_window(excerpt.finish())
+        }
         several => {
-            let lines = several.iter().map(|place| place.own_line).collect();
-            let request = ReadRequest { lines, context: Context::default(), ..request.clone() };
+            let mut starts: Vec<&SymbolPlace> = several.iter().collect();
+            starts.dedup_by_key(|place| place.own_line);
+            let lines = starts.iter().map(|place| place.own_line).collect();
+            let columns_at = starts.iter().map(|place| (place.own_line, place.own_column(text)));
+            let columns_at = columns_at.collect();
+            let context = Context::default();
+            let request = ReadRequest { lines, columns_at, context, ..request.clone() };
             let shown = show_lines(text, line_count, page, &request, scope.cancel)?;
             Shown { match_lines: None, match_count: None, ..shown }
         }
     };
     Ok(Shown { symbols, ..shown })
-}
-
-fn show_one(scope: &Scope<'_>, text: &[u8], place: &SymbolPlace, page: Page) -> Result<Shown> {
-    let &SymbolPlace { start_line, end_line, .. } = place;
-    let offset = offset_after_lines(text, 0, start_line - 1, scope.cancel)?;
-    let end = offset_after_lines(text, offset, end_line + 1 - start_line, scope.cancel)?;
-    let from = ViewStart { line: start_line, offset };
-    show_window(&text[..end], from, end, page, scope.cancel)
 }

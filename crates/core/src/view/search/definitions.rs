@@ -14,7 +14,7 @@ use crate::view::symbols::{SymbolPlace, places_in};
 use hashline_base::error::Result;
 use hashline_disk::bytes::{Document, snapshot};
 use hashline_lines::rows::header_of_rows;
-use hashline_syntax::{SOURCE_LIMIT_BYTES, SymbolName, language_of};
+use hashline_syntax::{SYMBOLS_LIMIT_BYTES, SymbolName, language_of};
 
 /// How many lines of definitions are shown whole, for all files together: as many as a folded view
 /// has.
@@ -81,7 +81,7 @@ impl<W: Send + Sync, F: Fn(&Document) -> W + Sync> Search<'_, F> {
         }
         let may_have_it = match language_of(path, text) {
             // Longer texts are not parsed.
-            Some(language) if text.len() <= SOURCE_LIMIT_BYTES => {
+            Some(language) if text.len() <= SYMBOLS_LIMIT_BYTES => {
                 name.may_be_defined_in(text, language)
             }
             _ => name.is_in(text),
@@ -113,12 +113,11 @@ impl<W: Send + Sync, F: Fn(&Document) -> W + Sync> Search<'_, F> {
         let mut excerpt = Excerpt::new(text, Context::default(), self.page(path, room), 1, 0);
         let (mut whole_lines, mut shown) = (0, 0);
         for place in &places {
-            let lines = place.start_line..place.end_line + 1;
-            let count = lines.end - lines.start;
+            let count = place.end_line + 1 - place.start_line;
             let is_whole = whole_lines + count <= room.whole_lines;
             let fits = match is_whole {
-                true => excerpt.push_lines(lines),
-                false => push_first_line(&mut excerpt, place),
+                true => place.push_to(&mut excerpt, text, place.end_line),
+                false => push_first_line(&mut excerpt, text, place),
             };
             if !fits {
                 break;
@@ -156,8 +155,8 @@ impl<W: Send + Sync, F: Fn(&Document) -> W + Sync> Search<'_, F> {
 }
 
 /// Shows the line where a definition starts, and a row for the lines below it.
-fn push_first_line(excerpt: &mut Excerpt<'_>, place: &SymbolPlace) -> bool {
+fn push_first_line(excerpt: &mut Excerpt<'_>, text: &[u8], place: &SymbolPlace) -> bool {
     let rest: Range<u64> = place.own_line + 1..place.end_line + 1;
-    excerpt.push_lines(place.own_line..place.own_line + 1)
-        && (rest.is_empty() || excerpt.push_fold(rest))
+    let own = SymbolPlace { start_line: place.own_line, ..place.clone() };
+    own.push_to(excerpt, text, place.own_line) && (rest.is_empty() || excerpt.push_fold(rest))
 }

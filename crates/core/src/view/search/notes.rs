@@ -115,7 +115,7 @@ impl Skipped {
         ];
         let can_be_named = kinds.iter().any(Option::is_some);
         let over = format!("over {}", size(max_file_bytes));
-        let unknown = "with the name in a file of unknown structure or over 256 KiB";
+        let unknown = "with the name in a file of unknown structure or over 1 MiB";
         let others = [
             counted(self.binary, "binary", "binary"),
             counted(self.too_large, &over, &over),

@@ -375,7 +375,7 @@ impl<'a> Filter<'a> {
         path: &Path,
         shown: &str,
     ) -> Admission {
-        // A link that is not followed is no match of a glob.
+        // A link that is not followed does not count as a match.
         let is_listed = entry.kind != FileKind::Link || self.follow_links;
         match self.globs.verdict(shown, is_dir, is_listed) {
             GlobVerdict::Silent => {}
