@@ -349,7 +349,7 @@ fn regression_of_a_long_line_the_part_with_the_definition_is_shown() {
     assert!(text.contains("var A={twice(){}}"), "{text}");
     let (text, view) = read(&session, of_symbol("a.min.js", "below"));
     assert!(text.contains("function below(){"), "{text}");
-    assert_eq!(texts(&text)[1..], ["  return 2", "}"]);
+    assert!(texts(&text).ends_with(&["  return 2", "}"]), "{text}");
     assert_eq!(view.as_text().unwrap().next_line, None);
     let found = search(&session, "wanted");
     assert!(found.text.contains("function wanted(a){return a+1}"), "{}", found.text);
