@@ -225,7 +225,7 @@ pub fn unescaped_end(text: &str) -> Option<String> {
     };
     let quotes = text.rmatch_indices('"').map(|(at, _)| at);
     let start = quotes.into_iter().find(|&at| !is_escaped(at))? + 1;
-    let quoted = text[start..].as_bytes();
+    let quoted = &text.as_bytes()[start..];
     let mut name = Vec::with_capacity(quoted.len());
     let mut rest = quoted;
     while let Some(backslash) = memchr::memchr(b'\\', rest) {
