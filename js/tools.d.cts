@@ -238,7 +238,7 @@ export function remember(
 
 /** What is known about the command of an output. */
 export interface AnnotationOptions {
-  /** The command line: a `cd` at its start is followed. */
+  /** The command line: its `cd`, and options such as `make -C`, are followed. */
   command?: string
   /** Where it ran. */
   cwd?: string

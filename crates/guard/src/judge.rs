@@ -1,7 +1,7 @@
 //! Judges the commands of a line and of all scripts that it runs: how each transforms its input,
 //! and what is shown or written.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 use super::access::{Access, Request};
@@ -14,6 +14,7 @@ use super::paths::{Files, Paths, Scope};
 use super::policy::Policy;
 use super::rules::{Call, Effect, Output};
 use super::streams::{Descriptors, ERRORS, OUTPUT, Streams, Target, descriptor};
+use super::tables::{BUILTINS, directory_option};
 use super::word::{Expanded, Quoting, Substitution, expand, expand_body};
 use super::wrap::{self, Inner};
 use super::{CommandRule, CommandSpan, Finding, FindingKind, Serves};
@@ -30,10 +31,16 @@ const PREFIX_LIMIT: usize = 16;
 /// The limit on the bytes that values of variables may add to the words of a line.
 const VALUES_LIMIT_BYTES: usize = 1 << 20;
 
+/// The limit on directories that are recorded: whether there is more than one.
+const PLACES_LIMIT: usize = 2;
+
 /// The result of judging a line.
 #[derive(Debug, Default)]
 pub struct Judged {
     pub findings: Vec<Finding>,
+    /// The first directories in which its programs run, at most [`PLACES_LIMIT`]; `None` is one that
+    /// is only known at run time.
+    pub places: BTreeSet<Option<String>>,
     /// Whether all of it could be parsed.
     pub is_whole: bool,
     /// Whether judging it needs a large stack. Then it must be judged again with one.
@@ -52,6 +59,7 @@ pub fn judge(command: &str, policy: &Policy, serves: &Serves<'_>, room: StackSiz
         shared: Vec::new(),
         values_left: VALUES_LIMIT_BYTES,
         out: Judged { is_whole: true, ..Judged::default() },
+        pipes: 0,
         scripts: 0,
         levels: 0,
         inner_cost: 0,
@@ -111,6 +119,8 @@ struct Judge<'p> {
     shared: Vec<(Option<String>, Finding)>,
     values_left: usize,
     out: Judged,
+    /// The number of pipes that feed the current command.
+    pipes: usize,
     /// The number of scripts around the current one.
     scripts: usize,
     /// The number of scripts and groups around the current one.
@@ -255,11 +265,15 @@ impl<'p> Judge<'p> {
         let run = |judge: &mut Self| {
             let Some((last, commands)) = commands.split_last() else { return Flow::default() };
             let mut fed: Option<Flow> = None;
+            let outer = judge.pipes;
             for command in commands {
                 let input = fed.as_ref().unwrap_or(input);
                 fed = Some(judge.piped(|judge| judge.part(command, origin, input)));
+                judge.pipes = outer + 1;
             }
-            judge.part(last, origin, fed.as_ref().unwrap_or(input))
+            let flow = judge.part(last, origin, fed.as_ref().unwrap_or(input));
+            judge.pipes = outer;
+            flow
         };
         if commands.len() > 1 { self.isolated(run) } else { run(self) }
     }
@@ -314,7 +328,9 @@ impl<'p> Judge<'p> {
             return flow;
         }
         let nothing = Flow::of_program();
-        match wrap::unwrap(args, input.listing.as_deref()) {
+        let inner = wrap::unwrap(args, input.listing.as_deref());
+        self.runs_in(name, given, inner.is_some());
+        match inner {
             None => self.judge_command(name, args, input),
             Some(Inner::Command(command)) => self.command(&command, input, prefixes + 1),
             Some(Inner::Commands(commands)) => {
@@ -331,6 +347,20 @@ impl<'p> Judge<'p> {
                 self.text(text, origin, &nothing)
             }
         }
+    }
+
+    /// Records where a command runs. One that runs another counts only if it runs elsewhere, and one
+    /// that reads a pipe not at all: it passes on what others print.
+    fn runs_in(&mut self, name: &str, given: &[Arg], runs_another: bool) {
+        if self.out.places.len() == PLACES_LIMIT || self.pipes > 0 || BUILTINS.contains(&name) {
+            return;
+        }
+        let place = match directory_option(name, given) {
+            Some((path, is_static)) => self.paths.place(path, is_static),
+            None if runs_another => return,
+            None => self.paths.place("", true),
+        };
+        self.out.places.insert(place);
     }
 
     /// Judges shell builtins that change the state; `None` for any other command.

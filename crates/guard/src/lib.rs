@@ -199,13 +199,7 @@ pub fn check(command: &str, policy: &Policy) -> Judgement {
 /// file or directory at an absolute path, if it exists. It is called only for paths that are
 /// textually inside of [`Policy::roots`], and only if [`Policy::check_files`] is set.
 pub fn check_among(command: &str, policy: &Policy, serves: &Serves<'_>) -> Judgement {
-    // A line on which the parser panics is unparsed.
-    let run =
-        |room| catch_unwind(AssertUnwindSafe(|| judge::judge(command, policy, serves, room))).ok();
-    let judged = run(StackSize::Small).and_then(|judged| {
-        if judged.needs_large_stack { with_stack(|| run(StackSize::Large)) } else { Some(judged) }
-    });
-    let Judged { mut findings, is_whole, .. } = judged.unwrap_or_default();
+    let Judged { mut findings, is_whole, .. } = judged(command, policy, serves).unwrap_or_default();
     findings.sort_by_key(|finding| (finding.span.start, finding.span.end));
     let verdict = match findings.iter().map(|finding| finding.kind).max() {
         Some(FindingKind::Write) => Verdict::Write,
@@ -214,6 +208,29 @@ pub fn check_among(command: &str, policy: &Policy, serves: &Serves<'_>) -> Judge
         None => policy.unparsed.verdict(),
     };
     Judgement { verdict, findings }
+}
+
+/// The directory in which all programs of a command line run, if it starts in `cwd`: where `cd`, and
+/// options such as `make -C`, lead. Without `cwd` it is relative, and empty at the start. `None` if
+/// it is not known, or if there are several.
+pub fn directory(command: &str, cwd: Option<&str>) -> Option<String> {
+    let start = cwd.unwrap_or_default();
+    let policy = Policy { cwd: cwd.map(str::to_owned), ..Policy::default() };
+    let Judged { places, is_whole, .. } = judged(command, &policy, &|_| true)?;
+    let mut places = places.into_iter();
+    let place = places.next().unwrap_or_else(|| Some(start.to_owned()))?;
+    // After `cd app ||`, the directory was not entered.
+    let is_known = is_whole && places.next().is_none() && !command.contains("||");
+    is_known.then_some(place)
+}
+
+/// Judges a command line; `None` if the parser panics.
+fn judged(command: &str, policy: &Policy, serves: &Serves<'_>) -> Option<Judged> {
+    let run =
+        |room| catch_unwind(AssertUnwindSafe(|| judge::judge(command, policy, serves, room))).ok();
+    run(StackSize::Small).and_then(|judged| {
+        if judged.needs_large_stack { with_stack(|| run(StackSize::Large)) } else { Some(judged) }
+    })
 }
 
 /// Runs `run` on a thread whose stack suffices for everything within the limits.

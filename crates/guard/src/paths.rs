@@ -69,6 +69,8 @@ pub struct Paths<'p> {
     start: String,
     /// The current directory; `None` if it is only known at run time.
     cwd: Option<String>,
+    /// Whether `cwd` is the directory itself, and not one above it.
+    is_exact: bool,
 }
 
 impl<'p> Paths<'p> {
@@ -78,12 +80,24 @@ impl<'p> Paths<'p> {
         let start = cwd.or_else(|| roots.first().cloned()).unwrap_or_default();
         let home = roots.iter().chain([&start]).find_map(|path| home_of(path));
         let home = home.unwrap_or("/~").to_owned();
-        Paths { policy, files, roots, home, cwd: Some(start.clone()), start }
+        Paths { policy, files, roots, home, cwd: Some(start.clone()), start, is_exact: true }
     }
 
     /// Changes the current directory, as `cd` does.
     pub fn enter(&mut self, path: &str, is_static: bool) {
+        self.is_exact = self.place(path, is_static).is_some();
         self.cwd = self.absolute(path, is_static);
+    }
+
+    /// The directory at a path, if it is known before run time.
+    pub fn place(&self, path: &str, is_static: bool) -> Option<String> {
+        let is_plain = is_static && without_pattern(path).len() == path.len();
+        let from_start = path.starts_with(['/', '~']) || path.as_bytes().get(1) == Some(&b':');
+        if !is_plain || !(from_start || self.is_exact) {
+            return None;
+        }
+        // The home directory is only known if a root or the start is in one.
+        self.absolute(path, true).filter(|place| below(place, "/~").is_none())
     }
 
     /// The scope of a path. If it is not static, its beginning may still be known.

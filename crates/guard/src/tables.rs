@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::CommandRule::{self, FileCommand, InPlace, Reader, Search};
-use super::argv::Spec;
+use super::argv::{Arg, Spec};
 
 /// How a command uses its operands and its input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,4 +172,42 @@ pub type ByName<T> = HashMap<&'static str, &'static T>;
 pub fn by_name<T>(rows: &'static [(&str, T)]) -> ByName<T> {
     let names = |(names, row): &'static (&str, T)| names.split(' ').map(move |name| (name, row));
     rows.iter().flat_map(names).collect()
+}
+
+/// Commands of shells that run no program and name no file.
+pub const BUILTINS: [&str; 24] = [
+    ":", "[", "alias", "break", "cd", "continue", "declare", "echo", "exit", "export", "false",
+    "local", "popd", "printf", "pushd", "read", "readonly", "return", "set", "shopt", "test",
+    "true", "ulimit", "unset",
+];
+
+/// The options by which commands run in another directory: a letter, or a name.
+const DIRECTORY_OPTIONS: [(&str, &[&str]); 8] = [
+    ("make", &["-C", "--directory"]),
+    ("gmake", &["-C", "--directory"]),
+    ("ninja", &["-C"]),
+    ("git", &["-C"]),
+    ("cargo", &["-C"]),
+    ("env", &["-C", "--chdir"]),
+    ("npm", &["--prefix"]),
+    ("pnpm", &["-C", "--dir", "--prefix"]),
+];
+
+/// The directory that an option of a command names, and whether it is known before run time:
+/// `make -C lib`, `npm --prefix=web test`.
+pub fn directory_option<'a>(command: &str, given: &'a [Arg]) -> Option<(&'a str, bool)> {
+    let (_, options) = DIRECTORY_OPTIONS.iter().find(|(name, _)| *name == command)?;
+    given.iter().enumerate().find_map(|(at, arg)| {
+        let value = arg.value.as_str();
+        options.iter().find_map(|option| {
+            let rest = value.strip_prefix(option)?;
+            match rest.strip_prefix('=') {
+                _ if rest.is_empty() => {
+                    given.get(at + 1).map(|arg| (arg.value.as_str(), arg.is_static))
+                }
+                Some(path) => Some((path, arg.is_static)),
+                None => (!option.starts_with("--")).then_some((rest, arg.is_static)),
+            }
+        })
+    })
 }

@@ -2,7 +2,7 @@
 //! anchors.
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use hashline_core::host::Turn;
 use hashline_core::{AnnotateOptions, Cancel, Error, ReadReport};
@@ -12,7 +12,7 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub struct ShellCall {
-    /// The command line: a `cd` at its start is followed.
+    /// The command line: its `cd` and options such as `make -C` are followed.
     pub command: Option<String>,
     /// Where it ran.
     pub cwd: Option<PathBuf>,
@@ -63,20 +63,21 @@ fn repeats(output: &str, report: &ReadReport) -> bool {
     missing.is_empty()
 }
 
-/// Where a command runs, and whether that is known: after the `cd` at the start of its line, as in
-/// `cd app && npm test`, or where `make` says that it enters a directory.
+/// Where a command runs, and whether that is known: by its text, or where `make` says that it enters
+/// a directory.
 fn directory(call: &ShellCall, output: &str) -> (Option<PathBuf>, bool) {
-    let mut directory = call.cwd.clone();
-    let mut rest = call.command.as_deref().unwrap_or_default();
-    while let Some((path, after)) = leading_cd(rest) {
-        directory = Some(directory.as_deref().unwrap_or(Path::new("")).join(path));
-        rest = after;
-    }
     let entered: HashSet<&str> = output.lines().filter_map(entered_directory).collect();
     match entered.iter().next() {
-        Some(only) if entered.len() == 1 => (Some(PathBuf::from(only)), true),
-        Some(_) => (directory, false),
-        None => (directory, !moves_elsewhere(rest)),
+        Some(only) if entered.len() == 1 => return (Some(PathBuf::from(only)), true),
+        Some(_) => return (call.cwd.clone(), false),
+        None => {}
+    }
+    let cwd = call.cwd.as_deref().map(|cwd| cwd.to_string_lossy());
+    let line = call.command.as_deref().unwrap_or_default();
+    match hashline_guard::directory(line, cwd.as_deref()) {
+        Some(place) if place.is_empty() => (call.cwd.clone(), true),
+        Some(place) => (Some(place.into()), true),
+        None => (call.cwd.clone(), false),
     }
 }
 
@@ -85,43 +86,6 @@ fn entered_directory(line: &str) -> Option<&str> {
     let (program, path) = line.split_once(": Entering directory ")?;
     let is_make = program.starts_with("make") || program.starts_with("gmake");
     Some(path.trim().trim_matches(['\'', '`', '"'])).filter(|_| is_make)
-}
-
-/// Whether a command line may run a program in another directory.
-fn moves_elsewhere(line: &str) -> bool {
-    const MOVING: [&str; 5] = ["cd", "pushd", "popd", "chdir", "--prefix"];
-    const WITH_DIRECTORY: [&str; 7] = ["make", "gmake", "git", "pnpm", "env", "ninja", "cargo"];
-    let is_end = |c: char| c.is_whitespace() || "();&|\"'`".contains(c);
-    let mut program = "";
-    line.split(is_end).filter(|word| !word.is_empty()).any(|word| {
-        if !word.starts_with('-') {
-            program = word;
-        }
-        let is_option = word.starts_with("-C") && WITH_DIRECTORY.contains(&program);
-        let has_value =
-            ["--prefix=", "--cwd=", "--directory="].iter().any(|option| word.starts_with(option));
-        MOVING.contains(&word) || is_option || has_value
-    })
-}
-
-/// The path of a `cd` with a literal path at the start of a command line, and the rest of the line.
-fn leading_cd(line: &str) -> Option<(&str, &str)> {
-    let line = line.trim_start_matches(|next: char| next == '(' || next.is_whitespace());
-    let rest = line.strip_prefix("cd")?.strip_prefix([' ', '\t'])?.trim_start();
-    let rest = rest.strip_prefix("-- ").unwrap_or(rest).trim_start();
-    let quote = rest.chars().next().filter(|first| matches!(first, '"' | '\''));
-    let (path, rest) = match quote {
-        Some(quote) => rest[1..].split_once(quote)?,
-        None => rest.split_at(rest.find([' ', '\t', ';', '&', '\n'])?),
-    };
-    let is_active = |next: char| match quote {
-        Some('\'') => false,
-        Some(_) => matches!(next, '$' | '`' | '\\'),
-        None => "$`\\\"'*?[{~(|<>".contains(next),
-    };
-    let rest = rest.trim_start_matches([' ', '\t']);
-    let rest = ["&&", ";", "\n"].iter().find_map(|end| rest.strip_prefix(end))?;
-    (!path.is_empty() && path != "-" && !path.contains(is_active)).then_some((path, rest))
 }
 
 #[cfg(test)]
@@ -135,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cd_at_the_start_of_a_command_is_followed() {
+    fn a_cd_of_a_command_is_followed() {
         for (command, expected) in [
             ("cd app && npm test", "/p/app"),
             ("cd app; cd lib\nmake", "/p/app/lib"),
@@ -169,6 +133,20 @@ mod tests {
             directory(&call, output)
         };
         for command in [
+            "tsc; cd pkg; tsc",
+            "cd pkg || tsc",
+            "cd \"$HOME/pkg\" && tsc",
+            "cd \"pkg/$name\" && tsc",
+            "cd pkg* && tsc",
+            "cd ~/pkg && tsc",
+            "env -C pkg tsc",
+            "make -C \"$dir\"",
+            "make; make -C pkg",
+            "cd 'pkg && tsc",
+        ] {
+            assert_eq!(known(command, ""), (None, false), "{command}");
+        }
+        for command in [
             "export CI=1; cd pkg && tsc",
             "set -e; cd pkg; tsc",
             "pushd pkg && tsc",
@@ -178,14 +156,15 @@ mod tests {
             "npm --prefix pkg run build",
             "npm --prefix=pkg test",
             "make -C pkg",
+            "make -Cpkg 2>&1 | tail -5",
             "git -C pkg grep -n x",
-            "env -C pkg tsc",
         ] {
-            assert!(!known(command, "").1, "{command}");
+            assert_eq!(known(command, ""), (Some("pkg".into()), true), "{command}");
         }
-        for command in ["make", "rg -C 3 x", "grep -nC3 x", "cd pkg && tsc", "cargo test --cdylib"]
+        for command in
+            ["make", "rg -C 3 x", "grep -nC3 x", "cd pkg", "cargo test --cdylib", "echo cd pkg"]
         {
-            assert!(known(command, "").1, "{command}");
+            assert_eq!(known(command, ""), (None, true), "{command}");
         }
         let output = "make[1]: Entering directory '/p/b'\ny.c:2:1: error\n";
         assert_eq!(known("make -C b", output), (Some("/p/b".into()), true));
