@@ -136,7 +136,7 @@ fn regression_the_name_itself_in_another_form_is_found_in_a_directory_of_any_siz
     fs::create_dir(root.join("in-memory")).unwrap();
     let documents = project.session(&[]);
     for at in 0..many {
-        documents.set_document(&format!("in-memory/Größe {at}.txt"), "", None).unwrap();
+        documents.set_document(format!("in-memory/Größe {at}.txt"), "", None).unwrap();
     }
     // Whatever the order of the entries is, most of these are listed last.
     for at in (0..many).step_by(1_000) {
