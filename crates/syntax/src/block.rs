@@ -36,6 +36,8 @@ pub enum NoBlockReason {
     Error,
     /// Other code is on its first or last line.
     Shared,
+    /// Its brackets and its indentation do not show the same end.
+    Unclear,
     /// The search exceeded the budget.
     TooLong,
 }
@@ -47,6 +49,7 @@ impl fmt::Display for NoBlockReason {
             NoBlockReason::Nothing => "nothing of more than one line begins there",
             NoBlockReason::Error => "the code there has a syntax error",
             NoBlockReason::Shared => "other code is on its last line",
+            NoBlockReason::Unclear => "its brackets and indentation do not show where it ends",
             NoBlockReason::TooLong => "finding it would take too long",
         })
     }
@@ -81,6 +84,9 @@ impl Source {
         if !meter.step() {
             return Err(NoBlockReason::TooLong);
         }
+        if let Some(lexical) = self.lexical_at(line as usize - 1) {
+            return lexical.block(self, line, meter);
+        }
         let Some(tree) = &self.tree else {
             return headings::section(self, line).ok_or(NoBlockReason::Nothing);
         };
@@ -103,8 +109,12 @@ impl Source {
     /// The first line of the comments and attributes above what starts at a line, even if that is a
     /// single line or has a syntax error.
     pub(crate) fn first_line_above(&self, line: u32, meter: &Meter<'_>) -> Option<u32> {
+        let row = line.checked_sub(1)? as usize;
+        if let Some(lexical) = self.lexical_at(row) {
+            return lexical.first_line_above(self, line, meter);
+        }
         let lookup = Lookup { source: self, tree: self.tree.as_ref()?, meter };
-        let at = self.first_byte(line.checked_sub(1)? as usize)?;
+        let at = self.first_byte(row)?;
         let path = lookup.path_to(at);
         let starting = nodes_starting_at(&path, at, self.kinds());
         let is_block =

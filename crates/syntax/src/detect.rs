@@ -1,6 +1,8 @@
-//! Detects the language of a file by a mode line, its name, or its `#!` line. Never guesses.
+//! Detects the language of a file by a mode line, its name, or its `#!` line. Never guesses. Only
+//! whether a header is in C or C++ depends on its content.
 
 use crate::language::{LANGUAGES, Language};
+use crate::lexical;
 
 /// The number of bytes that are searched for a `#!` line or a mode line.
 const HEAD_BYTES: usize = 1024;
@@ -11,9 +13,17 @@ pub fn language_of(name: &str, text: &[u8]) -> Option<&'static Language> {
     let head = head.trim_start_matches('\u{feff}');
     if head.starts_with("<?xml") {
         // Qt translations have the extension `.ts`, too.
-        return None;
+        return named("XML");
     }
-    by_mode(head).or_else(|| by_name(name)).or_else(|| by_interpreter(head))
+    let by_name = || {
+        let is_header = name.ends_with(".h") && lexical::is_cpp(text);
+        if is_header { named("C++") } else { by_name(name) }
+    };
+    by_mode(head).or_else(by_name).or_else(|| by_interpreter(head))
+}
+
+fn named(name: &str) -> Option<&'static Language> {
+    LANGUAGES.iter().find(|language| language.name == name)
 }
 
 fn by_name(name: &str) -> Option<&'static Language> {

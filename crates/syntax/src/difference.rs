@@ -32,6 +32,12 @@ impl Source {
     /// `None` if there is none, or the search exceeds the budget.
     pub fn new_fault(&self, before: &Source, budget: &Budget<'_>) -> Option<Fault> {
         let meter = &budget.meter();
+        if let (Some(new), Some(old)) = (&self.lexical, &before.lexical) {
+            let found = new.new_fault(self, old, before);
+            if found.is_some() || !self.checks_tree() {
+                return found.filter(|_| !meter.is_spent());
+            }
+        }
         let found = match (before.is_clean, self.is_clean) {
             (true, true) => keys::new_duplicate(before, self, meter),
             (false, true) => None,

@@ -4,6 +4,7 @@ use tree_sitter::Node;
 
 use crate::budget::Meter;
 use crate::indentation;
+use crate::pairs::{Closer, Pairs, closing_bracket};
 use crate::required;
 use crate::source::Source;
 use crate::structure::Fault;
@@ -12,16 +13,12 @@ use crate::walk::Walk;
 /// The limit on the bytes of a text that are shown.
 const SHOWN_LIMIT_BYTES: usize = 200;
 
-/// A bracket that is not closed so far.
-struct OpenBracket {
-    bracket: char,
-    row: usize,
-    /// The indentation of its line.
-    indent: usize,
-}
-
 /// The first fault.
 pub(crate) fn first(source: &Source, meter: &Meter<'_>) -> Option<Fault> {
+    let lexical = source.lexical.as_ref().and_then(|lexical| lexical.faults().first().cloned());
+    if lexical.is_some() || !source.checks_tree() {
+        return lexical;
+    }
     let root = source.root()?;
     if !has_error(source, meter) {
         return indentation::fault(source, meter).or_else(|| required::fault(source, meter));
@@ -121,13 +118,17 @@ pub(crate) fn brackets(source: &Source, root: Node<'_>, meter: &Meter<'_>) -> Op
     loop {
         let node = walk.node();
         if node.child_count() == 0 && !node.is_missing() {
-            let found = match bracket_of(node) {
-                Some((bracket, true)) => pairs.open(bracket, source.row_of(node.start_byte())),
-                Some((bracket, false)) => pairs.close(bracket, node.start_byte()),
-                None => None,
-            };
-            if found.is_some() {
-                return found;
+            match bracket_of(node) {
+                Some((bracket, true)) => {
+                    pairs.open(Closer::Bracket(bracket), node.start_byte(), 0, false);
+                }
+                Some((bracket, false)) => {
+                    pairs.close(Closer::Bracket(bracket), node.start_byte());
+                }
+                None => {}
+            }
+            if !pairs.faults.is_empty() {
+                break;
             }
         }
         if !walk.advance() {
@@ -136,99 +137,11 @@ pub(crate) fn brackets(source: &Source, root: Node<'_>, meter: &Meter<'_>) -> Op
     }
     let stopped = stopped_at(source, root);
     let closing_bracket_at = stopped.and_then(|at| Some((closing_bracket(source.text[at])?, at)));
-    if let Some((bracket, at)) = closing_bracket_at {
-        return pairs.close(bracket, at);
+    if let Some((bracket, at)) = closing_bracket_at.filter(|_| pairs.faults.is_empty()) {
+        pairs.close(Closer::Bracket(bracket), at);
     }
     let end = source.text[..root.end_byte()].trim_ascii_end().len();
-    pairs.end(source.row_of(end.saturating_sub(1)))
-}
-
-/// The open brackets of a text, and those that seem wrong by their indentation.
-struct Pairs<'s> {
-    source: &'s Source,
-    open: Vec<OpenBracket>,
-    /// The number of open brackets by kind.
-    counts: [usize; 3],
-    /// The closing brackets at the start of a line: the line, and the offset where they end.
-    closing: (usize, usize),
-    /// The innermost block whose closing bracket is less indented than its line, so that it may
-    /// belong to another block.
-    unclosed: Option<Fault>,
-    /// A closing bracket that is more indented than the line of its block, so that the block may be
-    /// closed already.
-    surplus: Option<Fault>,
-}
-
-impl<'s> Pairs<'s> {
-    fn new(source: &'s Source) -> Pairs<'s> {
-        let (open, counts, closing) = (Vec::new(), [0; 3], (usize::MAX, 0));
-        Pairs { source, open, counts, closing, unclosed: None, surplus: None }
-    }
-
-    fn count(&mut self, bracket: char) -> &mut usize {
-        let at = match bracket {
-            '}' => 0,
-            ']' => 1,
-            _ => 2,
-        };
-        &mut self.counts[at]
-    }
-
-    fn open(&mut self, bracket: char, row: usize) -> Option<Fault> {
-        *self.count(bracket) += 1;
-        self.open.push(OpenBracket { bracket, row, indent: indent_of(self.source, row) });
-        None
-    }
-
-    /// Closes a block. Returns an error that is certain.
-    fn close(&mut self, bracket: char, at: usize) -> Option<Fault> {
-        let row = self.source.row_of(at);
-        // A bracket of a kind that is not open cannot be a wrong closing bracket of another block.
-        let is_expected = *self.count(bracket) > 0;
-        let Some(open_bracket) = self.open.pop().filter(|_| is_expected) else {
-            return Some(self.surplus.take().unwrap_or_else(|| surplus(bracket, row)));
-        };
-        *self.count(open_bracket.bracket) -= 1;
-        if open_bracket.bracket != bracket {
-            return Some(unclosed(&open_bracket, row));
-        }
-        let indent = indent_of(self.source, row);
-        if indent < open_bracket.indent && self.source.begins_line(at) {
-            self.unclosed.get_or_insert_with(|| unclosed(&open_bracket, row));
-        }
-        if indent > open_bracket.indent && self.follows_only_closing_brackets(at) {
-            self.surplus.get_or_insert_with(|| surplus(bracket, row));
-        }
-        // A block that ends at the margin closes everything that was opened before.
-        if self.open.is_empty() && indent == 0 {
-            self.surplus = None;
-        }
-        None
-    }
-
-    /// Whether only closing brackets precede an offset in its line. (In languages with indented
-    /// blocks, such a line may have any depth.)
-    fn follows_only_closing_brackets(&mut self, at: usize) -> bool {
-        let row = self.source.row_of(at);
-        if self.closing.0 != row {
-            let start = self.source.start_of(row);
-            let mut line = self.source.row(row).iter();
-            let other = line
-                .position(|&byte| !byte.is_ascii_whitespace() && closing_bracket(byte).is_none());
-            self.closing = (row, other.map_or(usize::MAX, |other| start + other));
-        }
-        !self.source.language.is_indented && at <= self.closing.1
-    }
-
-    /// The fault at the end of the text.
-    fn end(mut self, last: usize) -> Option<Fault> {
-        let open_bracket = self.open.pop()?;
-        Some(self.unclosed.unwrap_or_else(|| unclosed(&open_bracket, last)))
-    }
-}
-
-fn closing_bracket(byte: u8) -> Option<char> {
-    matches!(byte, b'}' | b']' | b')').then_some(byte.into())
+    pairs.finish(source.row_of(end.saturating_sub(1))).into_iter().next()
 }
 
 /// Where the parser stopped if it could not make a tree of the text: some grammars stop there, and
@@ -250,23 +163,6 @@ fn bracket_of(node: Node<'_>) -> Option<(char, bool)> {
         ")" => Some((')', false)),
         _ => None,
     }
-}
-
-fn indent_of(source: &Source, row: usize) -> usize {
-    source.first_byte(row).map_or(0, |first| first - source.start_of(row))
-}
-
-fn unclosed(open_bracket: &OpenBracket, row: usize) -> Fault {
-    let opened = open_bracket.row as u32 + 1;
-    let what = match open_bracket.bracket {
-        '}' => format!("`}}` is missing: the block opened at line {opened}"),
-        bracket => format!("`{bracket}` is missing: it was opened at line {opened}"),
-    };
-    Fault { line: row as u32 + 1, what, opened: Some(opened) }
-}
-
-fn surplus(bracket: char, row: usize) -> Fault {
-    Fault { line: row as u32 + 1, what: format!("`{bracket}` closes nothing"), opened: None }
 }
 
 /// The first node where the parser skipped text or inserted a missing token; of nested nodes, the

@@ -73,6 +73,11 @@ impl Allowance {
         (self.recovering, self.met_error) = (other.recovering, other.met_error);
     }
 
+    /// Counts work that is not the parser's.
+    pub fn charge(&mut self, reports: usize) {
+        self.reports = self.reports.saturating_sub(1 + reports as u32);
+    }
+
     /// Counts a report; returns `false` when the allowance is exceeded.
     fn spend(&mut self, is_recovering: bool) -> bool {
         self.met_error |= is_recovering;

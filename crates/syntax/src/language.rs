@@ -4,6 +4,7 @@ use std::fmt;
 
 use tree_sitter_language::LanguageFn;
 
+use crate::lexical::table::{self, Lexicon};
 use crate::mask::{self, Masks};
 use crate::required::{self, Rules};
 use crate::scanner;
@@ -21,6 +22,8 @@ pub struct Language {
     /// Names in mode lines of editors.
     pub(crate) modes: &'static [&'static str],
     pub(crate) grammar: Grammar,
+    /// Its words and brackets, if it has no grammar, or only for a part of what is checked.
+    pub(crate) lexicon: Option<&'static Lexicon>,
     /// Whether edits that break a file are reported. False if valid files often fail to parse.
     pub is_checked: bool,
     /// Whether a wrong indentation may parse, so that the parser does not verify it.
@@ -58,6 +61,8 @@ pub(crate) enum Grammar {
     Script(LanguageFn, LanguageFn),
     /// No parser: headings, and the text below them.
     Headings,
+    /// No parser: only the lexicon.
+    None,
 }
 
 /// The kinds of nodes of a grammar, by their names in the grammar.
@@ -619,7 +624,8 @@ const YAML: Kinds = Kinds {
     tests: Tests::None,
 };
 
-const MARKDOWN: Kinds = Kinds {
+/// Those of languages without a grammar.
+const NO_KINDS: Kinds = Kinds {
     lists: &[],
     comments: &[],
     attributes: &[],
@@ -647,6 +653,7 @@ const fn row(name: &'static str, grammar: LanguageFn, kinds: &'static Kinds) -> 
         interpreters: &[],
         modes: &[],
         grammar: Grammar::Whole(grammar),
+        lexicon: None,
         is_checked: true,
         is_indented: false,
         allows_trailing_commas: false,
@@ -654,6 +661,15 @@ const fn row(name: &'static str, grammar: LanguageFn, kinds: &'static Kinds) -> 
         required: &required::NONE,
         has_keys: false,
         kinds,
+    }
+}
+
+/// The row of a language without a grammar.
+const fn lexical(name: &'static str, lexicon: &'static Lexicon) -> Language {
+    Language {
+        grammar: Grammar::None,
+        lexicon: Some(lexicon),
+        ..row(name, tree_sitter_json::LANGUAGE, &NO_KINDS)
     }
 }
 
@@ -749,20 +765,114 @@ pub static LANGUAGES: &[Language] = &[
     Language {
         extensions: &["c", "h"],
         modes: &["c"],
-        is_checked: false,
+        lexicon: Some(&table::CPP),
         ..row("C", tree_sitter_c::LANGUAGE, &C)
     },
-    #[cfg(feature = "cpp")]
     Language {
         extensions: &["cc", "cpp", "cxx", "c++", "hh", "hpp", "hxx", "h++", "ipp"],
         modes: &["cpp", "c++"],
-        is_checked: false,
-        ..row("C++", scanner::CPP, &C)
+        ..lexical("C++", &table::CPP)
+    },
+    Language { extensions: &["cs"], modes: &["csharp"], ..lexical("C#", &table::CSHARP) },
+    Language {
+        extensions: &["php"],
+        interpreters: &["php"],
+        modes: &["php"],
+        ..lexical("PHP", &table::PHP)
+    },
+    Language {
+        files: &["Rakefile", "Gemfile"],
+        extensions: &["rb", "rake", "gemspec"],
+        interpreters: &["ruby"],
+        modes: &["ruby"],
+        ..lexical("Ruby", &table::RUBY)
+    },
+    Language {
+        extensions: &["kt", "kts"],
+        modes: &["kotlin"],
+        ..lexical("Kotlin", &table::KOTLIN)
+    },
+    Language {
+        extensions: &["swift"],
+        interpreters: &["swift"],
+        modes: &["swift"],
+        ..lexical("Swift", &table::SWIFT)
+    },
+    Language {
+        files: &[".bashrc", ".bash_profile", ".profile", ".zshrc"],
+        extensions: &["sh", "bash", "zsh"],
+        interpreters: &["sh", "bash", "zsh", "dash", "ksh"],
+        modes: &["sh", "bash", "zsh", "shell-script"],
+        ..lexical("Shell", &table::SHELL)
+    },
+    Language { extensions: &["scss"], modes: &["scss"], ..lexical("SCSS", &table::SCSS) },
+    Language { extensions: &["less"], modes: &["less"], ..lexical("Less", &table::SCSS) },
+    Language { extensions: &["html", "htm"], modes: &["html"], ..lexical("HTML", &table::HTML) },
+    Language {
+        extensions: &["xml", "xsd", "xsl", "xslt", "svg", "csproj", "vcxproj", "wsdl"],
+        modes: &["xml", "nxml"],
+        ..lexical("XML", &table::XML)
+    },
+    Language {
+        extensions: &["lua"],
+        interpreters: &["lua", "luajit"],
+        modes: &["lua"],
+        ..lexical("Lua", &table::LUA)
+    },
+    Language {
+        extensions: &["tf", "tfvars", "hcl"],
+        modes: &["terraform", "hcl"],
+        ..lexical("Terraform", &table::TERRAFORM)
+    },
+    Language { extensions: &["sql"], modes: &["sql"], ..lexical("SQL", &table::SQL) },
+    Language {
+        files: &["Dockerfile", "Containerfile"],
+        extensions: &["dockerfile"],
+        modes: &["dockerfile"],
+        ..lexical("Dockerfile", &table::DOCKERFILE)
+    },
+    Language { extensions: &["dart"], modes: &["dart"], ..lexical("Dart", &table::DART) },
+    Language {
+        extensions: &["scala", "sbt"],
+        modes: &["scala"],
+        is_indented: true,
+        ..lexical("Scala", &table::SCALA)
+    },
+    Language {
+        extensions: &["ex", "exs"],
+        interpreters: &["elixir"],
+        modes: &["elixir"],
+        ..lexical("Elixir", &table::ELIXIR)
+    },
+    Language {
+        files: &["Jenkinsfile"],
+        extensions: &["groovy", "gradle"],
+        interpreters: &["groovy"],
+        modes: &["groovy"],
+        ..lexical("Groovy", &table::GROOVY)
+    },
+    Language { extensions: &["zig"], modes: &["zig"], ..lexical("Zig", &table::ZIG) },
+    Language {
+        extensions: &["proto"],
+        modes: &["protobuf"],
+        ..lexical("Protobuf", &table::PROTOBUF)
+    },
+    Language {
+        extensions: &["graphql", "gql"],
+        modes: &["graphql"],
+        ..lexical("GraphQL", &table::GRAPHQL)
+    },
+    Language {
+        extensions: &["ps1", "psm1", "psd1"],
+        interpreters: &["pwsh"],
+        modes: &["powershell"],
+        ..lexical("PowerShell", &table::POWERSHELL)
     },
     Language {
         extensions: &["vue"],
         modes: &["vue"],
         grammar: SCRIPT,
+        lexicon: Some(&table::VUE),
         masks: &mask::TYPESCRIPT,
         required: &required::JAVASCRIPT,
         ..row("Vue", tree_sitter_javascript::LANGUAGE, &JAVASCRIPT)
@@ -771,6 +881,7 @@ pub static LANGUAGES: &[Language] = &[
         extensions: &["svelte"],
         modes: &["svelte"],
         grammar: SCRIPT,
+        lexicon: Some(&table::SVELTE),
         masks: &mask::TYPESCRIPT,
         required: &required::JAVASCRIPT,
         ..row("Svelte", tree_sitter_javascript::LANGUAGE, &JAVASCRIPT)
@@ -780,7 +891,7 @@ pub static LANGUAGES: &[Language] = &[
         modes: &["markdown", "gfm"],
         grammar: Grammar::Headings,
         is_checked: false,
-        ..row("Markdown", tree_sitter_json::LANGUAGE, &MARKDOWN)
+        ..row("Markdown", tree_sitter_json::LANGUAGE, &NO_KINDS)
     },
 ];
 

@@ -27,11 +27,12 @@ const NAME_LIMIT_CHARS: usize = 100;
 impl Source {
     /// Definitions and folds; `None` if the search exceeds the budget.
     pub fn outline(&self, budget: &Budget<'_>) -> Option<Outline> {
-        if self.tree.is_none() {
-            return Some(headings::outline(self));
-        }
         let meter = &budget.meter();
-        let outline = Outliner::new(self).run(meter);
+        let outline = match (&self.tree, &self.lexical) {
+            (Some(_), _) => Outliner::new(self).run(meter),
+            (None, Some(lexical)) => lexical.outline(self, meter),
+            (None, None) => headings::outline(self),
+        };
         (!meter.is_spent()).then_some(outline)
     }
 
@@ -64,13 +65,17 @@ impl Source {
         if line == 0 || line > self.lines() {
             return Vec::new();
         }
+        let meter = &budget.meter();
+        if let Some(lexical) = self.lexical_at(row) {
+            let rows = lexical.enclosing(self, line, meter);
+            return if meter.is_spent() { Vec::new() } else { rows };
+        }
         let Some(tree) = &self.tree else {
             let outline = headings::outline(self);
             return outline.path(line).map(|one| one.first).filter(|&first| first < line).collect();
         };
         let at = self.first_byte(row).unwrap_or_else(|| self.start_of(row));
         let kinds = self.kinds();
-        let meter = &budget.meter();
         let lookup = Lookup { source: self, tree, meter };
         let mut rows: Vec<u32> = Vec::new();
         for node in lookup.path_to(at).into_iter().skip(1) {
@@ -125,8 +130,7 @@ struct Outliner<'a> {
     token_row: usize,
     comments: Option<Run>,
     similar: Option<Run>,
-    /// Foldable lines, counted from 0, inclusive.
-    ranges: Vec<(usize, usize)>,
+    folds: Foldable,
 }
 
 impl<'a> Outliner<'a> {
@@ -142,7 +146,7 @@ impl<'a> Outliner<'a> {
             token_row: 0,
             comments: None,
             similar: None,
-            ranges: Vec::new(),
+            folds: Foldable::default(),
         }
     }
 
@@ -157,7 +161,7 @@ impl<'a> Outliner<'a> {
         }
         self.end_of_comments();
         self.end_of_similar();
-        self.finish()
+        self.folds.finish(self.outline)
     }
 
     fn definitions_with(mut self, part: &str, meter: &Meter<'_>) -> Vec<Definition> {
@@ -229,9 +233,7 @@ impl<'a> Outliner<'a> {
     }
 
     fn fold(&mut self, first: usize, last: usize) {
-        if last + 1 >= first + FOLD_MIN_LINES {
-            self.ranges.push((first, last));
-        }
+        self.folds.add(first, last);
     }
 
     fn bracket(&mut self, node: Node<'_>, row: usize) {
@@ -434,20 +436,35 @@ impl<'a> Outliner<'a> {
         }
         self.test_attribute_depth == Some(depth) && self.test_attribute_depth.take().is_some()
     }
+}
+
+/// Lines that can be folded, counted from 0, inclusive.
+#[derive(Default)]
+pub(crate) struct Foldable {
+    ranges: Vec<(usize, usize)>,
+}
+
+impl Foldable {
+    /// Adds lines, unless these are too few.
+    pub fn add(&mut self, first: usize, last: usize) {
+        if last + 1 >= first + FOLD_MIN_LINES {
+            self.ranges.push((first, last));
+        }
+    }
 
     /// Sorts the folds, and assigns the definitions whose bodies they are.
-    fn finish(mut self) -> Outline {
+    pub fn finish(mut self, mut outline: Outline) -> Outline {
         self.ranges.sort_unstable_by_key(|&(first, last)| (first, usize::MAX - last));
         self.ranges.dedup();
         let mut ends: Vec<usize> = Vec::new();
-        for (first, last) in std::mem::take(&mut self.ranges) {
+        for (first, last) in self.ranges {
             while ends.last().is_some_and(|&end| end < first) {
                 ends.pop();
             }
             if ends.last().is_some_and(|&end| end < last) {
                 continue;
             }
-            self.outline.folds.push(Fold {
+            outline.folds.push(Fold {
                 first: first as u32 + 1,
                 last: last as u32 + 1,
                 definition: None,
@@ -456,8 +473,8 @@ impl<'a> Outliner<'a> {
             });
             ends.push(last);
         }
-        name_folds(&mut self.outline);
-        self.outline
+        name_folds(&mut outline);
+        outline
     }
 }
 

@@ -15,6 +15,7 @@ use crate::grammar::{self, Allowance, Job};
 use crate::headings;
 use crate::indentation;
 use crate::language::{Grammar, Language};
+use crate::lexical::Lexical;
 use crate::required;
 use crate::rows::Rows;
 use crate::source::Source;
@@ -26,6 +27,9 @@ pub const SOURCE_LIMIT_BYTES: usize = 256 << 10;
 /// The limit on the size of texts that are parsed once, for their definitions. The limits on time and
 /// memory are the same.
 pub const SYMBOLS_LIMIT_BYTES: usize = 1 << 20;
+
+/// How many bytes of a text are scanned for brackets in the time of one progress report.
+const LEXICAL_BYTES_PER_REPORT: usize = 1 << 10;
 
 /// A text to parse. A borrowed text is copied, unless it is too long.
 pub enum SourceText<'a> {
@@ -203,12 +207,18 @@ impl Source {
         budget: &Budget<'_>,
     ) -> Option<Source> {
         let input = masked.unwrap_or(&text.bytes);
+        let is_lexical = language.lexicon.is_some();
         let tree = match parser_of(language, input, &text.rows) {
-            Some((grammar, ranges)) => {
-                let job = Job { text: input, grammar, ranges: ranges?, old };
-                Some(grammar::parse(&job, allowance, budget)?)
+            Some((grammar, Some(ranges))) => {
+                let job = Job { text: input, grammar, ranges, old };
+                let tree = grammar::parse(&job, allowance, budget);
+                if tree.is_none() && !is_lexical {
+                    return None;
+                }
+                tree
             }
-            None => None,
+            Some((_, None)) if !is_lexical => return None,
+            _ => None,
         };
         let mut source = Source {
             language,
@@ -216,17 +226,24 @@ impl Source {
             rows: Arc::clone(&text.rows),
             tree,
             headings: Vec::new(),
+            lexical: None,
             firsts: OnceLock::new(),
             is_masked: masked.is_some(),
             is_clean: true,
         };
-        if source.tree.is_none() {
+        if matches!(language.grammar, Grammar::Headings) {
             source.headings = headings::headings(&source);
         }
         let meter = &budget.meter();
-        source.is_clean = !fault::has_error(&source, meter)
-            && indentation::fault(&source, meter).is_none()
-            && required::fault(&source, meter).is_none();
+        if let Some(lexicon) = language.lexicon {
+            allowance.charge(text.bytes.len() / LEXICAL_BYTES_PER_REPORT);
+            source.lexical = Some(Lexical::of(&source, lexicon, meter));
+        }
+        source.is_clean = source.is_lexically_clean()
+            && (!source.checks_tree()
+                || !fault::has_error(&source, meter)
+                    && indentation::fault(&source, meter).is_none()
+                    && required::fault(&source, meter).is_none());
         (!meter.is_spent()).then_some(source)
     }
 
@@ -237,6 +254,16 @@ impl Source {
         }
         let meter = &budget.meter();
         fault::first(self, meter).filter(|_| !meter.is_spent())
+    }
+
+    fn is_lexically_clean(&self) -> bool {
+        self.lexical.as_ref().is_none_or(|lexical| lexical.faults().is_empty())
+    }
+
+    /// Whether errors of the tree count. The grammar of C knows no macros, so C is checked by its
+    /// brackets.
+    pub(crate) fn checks_tree(&self) -> bool {
+        self.lexical.is_none() || matches!(self.language.grammar, Grammar::Script(..))
     }
 }
 
@@ -253,7 +280,7 @@ fn parser_of(
             let found = (!ranges.is_empty()).then_some(ranges);
             Some((if is_typed { typed } else { plain }, found))
         }
-        Grammar::Headings => None,
+        Grammar::Headings | Grammar::None => None,
     }
 }
 

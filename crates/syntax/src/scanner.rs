@@ -162,10 +162,6 @@ macro_rules! grammar {
     }};
 }
 
-/// C++: the delimiter of a raw string, in one-byte characters.
-#[cfg(feature = "cpp")]
-pub(crate) const CPP: LanguageFn = grammar!(tree_sitter_cpp::LANGUAGE, 1);
-
 /// Rust: the length of the delimiter of a raw string.
 pub(crate) const RUST: LanguageFn = grammar!(tree_sitter_rust::LANGUAGE, 1);
 

@@ -5,7 +5,8 @@ use std::sync::{Arc, OnceLock};
 use tree_sitter::Node;
 
 use crate::bounded::BoundedTree;
-use crate::language::{Kinds, Language};
+use crate::language::{Grammar, Kinds, Language};
+use crate::lexical::Lexical;
 use crate::rows::Rows;
 use crate::structure::{Fault, Heading};
 
@@ -20,6 +21,8 @@ pub struct Source {
     /// `None` for languages without a parser.
     pub(crate) tree: Option<BoundedTree>,
     pub(crate) headings: Vec<Heading>,
+    /// The structure by brackets and tags, of languages that have it.
+    pub(crate) lexical: Option<Lexical>,
     pub(crate) rows: Arc<Rows>,
     /// The offset of the first non-whitespace character of each line, or of its end. Computed on
     /// demand, because most checks for errors do not need it.
@@ -53,7 +56,22 @@ impl Source {
     /// The size in memory, including older trees whose nodes it uses.
     pub fn size_bytes(&self) -> usize {
         let tree = self.tree.as_ref().map_or(0, BoundedTree::held_bytes);
-        self.text.len() + self.rows.size_bytes() + tree
+        let lexical = self.lexical.as_ref().map_or(0, Lexical::size_bytes);
+        self.text.len() + self.rows.size_bytes() + tree + lexical
+    }
+
+    /// The structure by brackets and tags of a line, counted from 0, unless a grammar has parsed
+    /// it.
+    pub(crate) fn lexical_at(&self, row: usize) -> Option<&Lexical> {
+        let lexical = self.lexical.as_ref()?;
+        let Some(tree) = &self.tree else { return Some(lexical) };
+        let is_part = matches!(self.language.grammar, Grammar::Script(..));
+        let start = self.start_of(row);
+        let is_parsed = || {
+            let ranges = tree.included_ranges();
+            ranges.iter().any(|range| range.start_byte <= start && start < range.end_byte)
+        };
+        (is_part && !is_parsed()).then_some(lexical)
     }
 
     pub(crate) fn root(&self) -> Option<Node<'_>> {

@@ -37,7 +37,6 @@ fn blocks_include_comments_and_attributes_above() {
     assert_eq!(block("A.java", JAVA, 14), (12, 14, 21));
     assert_eq!(block("a.css", CSS, 4), (3, 4, 8));
     assert_eq!(block("a.c", C, 4), (3, 4, 7));
-    #[cfg(feature = "cpp")]
     assert_eq!(block("a.cpp", CPP, 4), (3, 4, 15));
 }
 
@@ -262,10 +261,12 @@ fn carriage_returns_change_nothing() {
 }
 
 #[test]
-fn only_the_script_of_a_component_has_blocks() {
+fn a_component_has_blocks_of_its_script_and_its_tags() {
     assert_eq!(block("a.vue", VUE, 10), (10, 10, 12));
     assert_eq!(block("a.svelte", SVELTE, 4), (4, 4, 6));
-    for line in [1, 2, 5, 13, 16] {
+    assert_eq!(block("a.vue", VUE, 1), (1, 1, 3));
+    assert_eq!(block("a.vue", VUE, 5), (5, 5, 13));
+    for line in [2, 13, 16] {
         assert_eq!(none("a.vue", VUE, line), Nothing, "{line}");
     }
 }

@@ -155,12 +155,14 @@ fn depths_of_yaml() {
 }
 
 #[test]
-fn only_the_script_of_a_component_counts() {
+fn the_script_and_the_tags_of_a_component_count() {
     let text = "<template>\n  <p>{{ a ( }}</p>\n</template>\n<script>\nlet a = {\n</script>\n";
     assert_eq!(fault("a.vue", text).0, 5);
-    assert!(parse("a.vue", &text.replace(" = {", "")).is_clean());
-    let language = hashline_syntax::language_of("a.vue", b"").unwrap();
-    assert!(Source::parse(language, b"<p></p>\n", &budget()).is_none());
+    let text = text.replace(" = {", "");
+    assert!(parse("a.vue", &text).is_clean());
+    let (line, what) = fault("a.vue", &text.replace("</p>", ""));
+    assert_eq!((line, &*what), (3, "`</p>` is missing: the element opened at line 2"));
+    assert!(parse("a.vue", "<p></p>\n").is_clean());
 }
 
 #[test]

@@ -27,6 +27,16 @@ fn names_and_extensions() {
         ("a.vue", "Vue"),
         ("a.svelte", "Svelte"),
         ("README.md", "Markdown"),
+        ("a.hpp", "C++"),
+        ("a.cs", "C#"),
+        ("a.php", "PHP"),
+        ("Gemfile", "Ruby"),
+        ("a.kts", "Kotlin"),
+        ("a.swift", "Swift"),
+        ("a.sh", "Shell"),
+        ("a.html", "HTML"),
+        ("docker/Dockerfile", "Dockerfile"),
+        ("a.tf", "Terraform"),
     ] {
         assert_eq!(name(file, ""), Some(expected), "{file}");
     }
@@ -34,7 +44,9 @@ fn names_and_extensions() {
 
 #[test]
 fn an_unknown_name_has_no_language() {
-    for file in ["", "Makefile", "rs", ".py", "a.", "a.txt", "a.cs", "a.html", "a.sh", "js/a"] {
+    for file in
+        ["", "Makefile", "rs", ".py", "a.", "a.txt", "a.inc", "a.m", "a.sc", "a.tpl", "js/a"]
+    {
         assert_eq!(name(file, "x = 1\n"), None, "{file}");
     }
 }
@@ -47,7 +59,8 @@ fn interpreters() {
         ("#!/usr/bin/env -S node --no-warnings\n", Some("JavaScript")),
         ("#!/usr/bin/env -S A=1 deno run\n", Some("TypeScript")),
         ("#! /opt/bin/pypy\r\n", Some("Python")),
-        ("#!/bin/sh\n", None),
+        ("#!/bin/sh\n", Some("Shell")),
+        ("#!/usr/bin/env tclsh\n", None),
         ("#!\n", None),
         ("\n#!/usr/bin/python\n", None),
     ] {
@@ -73,7 +86,26 @@ fn mode_lines() {
 
 #[test]
 fn translations_of_qt_are_not_typescript() {
-    assert_eq!(name("app_de.ts", "<?xml version=\"1.0\"?>\n<!DOCTYPE TS>\n"), None);
+    assert_eq!(name("app_de.ts", "<?xml version=\"1.0\"?>\n<!DOCTYPE TS>\n"), Some("XML"));
+}
+
+#[test]
+fn a_header_is_in_c_unless_it_has_constructs_of_cpp() {
+    for (text, expected) in [
+        ("", "C"),
+        ("int a(void);\n", "C"),
+        ("// class A {\nchar *a = \"namespace b {\";\n", "C"),
+        ("struct a { int class; };\nint b(int class, int template);\n", "C"),
+        ("#ifdef __cplusplus\nextern \"C\" {\nnamespace a {}\n#endif\nint b;\n", "C"),
+        ("#ifdef __cplusplus\nnamespace a {}\n#else\nint b;\n#endif\n", "C"),
+        ("int a = b ? c::d : e;\n", "C++"),
+        ("class A;\n", "C++"),
+        ("struct A {\npublic:\n  int b;\n};\n", "C++"),
+        ("template <typename T>\nT a(T b);\n", "C++"),
+        ("#ifndef A\n#define A\nnamespace {\n}\n#endif\n", "C++"),
+    ] {
+        assert_eq!(name("a.h", text), Some(expected), "{text}");
+    }
 }
 
 #[test]

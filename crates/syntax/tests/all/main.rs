@@ -5,6 +5,8 @@ mod clean;
 mod difference;
 mod hostile;
 mod languages;
+mod lexical;
+mod lexical_samples;
 mod masks;
 mod occurrences;
 mod outlines;

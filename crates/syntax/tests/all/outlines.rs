@@ -91,7 +91,6 @@ fn definitions_by_language() {
             ],
         ),
         ("a.c", C, &["ring 4-7", "ring_push 9-19"]),
-        #[cfg(feature = "cpp")]
         ("a.cpp", CPP, &["shape 1-17", " Circle 4-15", "  Circle 6-7", "  area 9-11"]),
         ("a.vue", VUE, &["add 10-12"]),
         ("a.md", "# A\ntext\n## B\nmore\n# C\n", &["A 1-4", " B 3-4", "C 5-5"]),

@@ -1,5 +1,7 @@
 //! A small source of each language, as one meets them.
 
+use crate::lexical_samples::*;
+
 /// File name and text; all of them are clean.
 pub const SAMPLES: &[(&str, &str)] = &[
     ("queue.js", JAVASCRIPT),
@@ -14,10 +16,31 @@ pub const SAMPLES: &[(&str, &str)] = &[
     ("build.toml", TOML),
     ("deploy.yaml", YAML),
     ("ring.c", C),
-    #[cfg(feature = "cpp")]
     ("shape.cpp", CPP),
     ("Counter.vue", VUE),
     ("Toggle.svelte", SVELTE),
+    ("Basket.cs", CSHARP),
+    ("Basket.php", PHP),
+    ("basket.rb", RUBY),
+    ("Basket.kt", KOTLIN),
+    ("Basket.swift", SWIFT),
+    ("release.sh", SHELL),
+    ("page.scss", SCSS),
+    ("page.less", LESS),
+    ("page.html", HTML),
+    ("build.xml", XML),
+    ("basket.lua", LUA),
+    ("main.tf", TERRAFORM),
+    ("schema.sql", SQL),
+    ("Dockerfile", DOCKERFILE),
+    ("basket.dart", DART),
+    ("Basket.scala", SCALA),
+    ("basket.ex", ELIXIR),
+    ("build.gradle", GROOVY),
+    ("basket.zig", ZIG),
+    ("basket.proto", PROTOBUF),
+    ("schema.graphql", GRAPHQL),
+    ("release.ps1", POWERSHELL),
 ];
 
 pub const JAVASCRIPT: &str = r#"import { readFile } from 'node:fs/promises'
@@ -402,7 +425,6 @@ static int ring_push(struct ring *ring, int item)
 }
 "#;
 
-#[cfg(feature = "cpp")]
 pub const CPP: &str = r#"namespace shape {
 
 // A circle.

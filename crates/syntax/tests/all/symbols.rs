@@ -289,7 +289,6 @@ fn every_definition_is_seen_without_parsing() {
         ),
         ("b.h", "struct __attribute__((packed)) Pair {\n  int a;\n};\n"),
         ("d.rs", "macro_rules! all {\n    () => {};\n}\nstatic mut A: u8 = 1;\nconst fn b() {}\n"),
-        #[cfg(feature = "cpp")]
         (
             "e.cpp",
             "template <class T>\nint Box<T>::size() const {\n  return 1;\n}\nBox::~Box() {\n}\n",
@@ -535,14 +534,13 @@ fn regression_declarations_of_c_are_definitions() {
             ("local", ""),
         ],
     );
-    #[cfg(feature = "cpp")]
     assert_found(
         "a.cpp",
-        "using Name = int;\nnamespace n {\nconstexpr int LIMIT = 1;\n}\nclass A {\n  int size() const;\n  int field_;\n};\n",
+        "namespace n {\nclass A {\n  int size() const {\n    return 1;\n  }\n  int field_;\n};\n}\nint n::A::area() {\n  return 2;\n}\n",
         &[
-            ("Name", "Name 1-1"),
-            ("n::LIMIT", "n.LIMIT 3-3"),
-            ("A::size", "A.size 6-6"),
+            ("n", "n 1-8"),
+            ("A::size", "n.A.size 3-5"),
+            ("A::area", "n.A.area 9-11"),
             ("field_", ""),
         ],
     );

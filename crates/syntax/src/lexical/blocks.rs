@@ -1,0 +1,440 @@
+//! The block at a line. It is refused unless its brackets match and its lines are indented as those
+//! of one statement.
+
+use super::table::{Ends, Extra};
+use super::token::Kind;
+use super::view::View;
+use super::{Condition, Lexical, directive};
+use crate::block::NoBlockReason;
+use crate::budget::Meter;
+use crate::source::Source;
+use crate::structure::Block;
+
+/// Words that begin a part of a statement.
+const PARTS: &[&[u8]] = &[
+    b"else",
+    b"elif",
+    b"elsif",
+    b"elseif",
+    b"catch",
+    b"finally",
+    b"rescue",
+    b"ensure",
+    b"default",
+    b"then",
+    b"do",
+    b"in",
+    b"case",
+    b"after",
+    b"public",
+    b"private",
+    b"protected",
+    b"signals",
+    b"slots",
+];
+
+/// Words of statements whose parts SQL separates with `;`, too.
+const PROCEDURES: &[&str] = &["begin", "declare", "procedure", "trigger", "go", "delimiter"];
+
+impl Lexical {
+    /// The block that starts at a line, or that the comment or attribute there belongs to.
+    pub fn block(
+        &self,
+        source: &Source,
+        line: u32,
+        meter: &Meter<'_>,
+    ) -> Result<Block, NoBlockReason> {
+        let view = View { source, lexical: self, meter };
+        let row = line as usize - 1;
+        let at = source.first_byte(row).ok_or(NoBlockReason::Blank)?;
+        if !self.faults.is_empty() {
+            return Err(NoBlockReason::Error);
+        }
+        let first = view.after(at);
+        let token = view.get(first).ok_or(NoBlockReason::Nothing)?;
+        if token.start() < at && token.kind != Kind::Comment {
+            return Err(NoBlockReason::Nothing);
+        }
+        let Some(last) = view.leading_end(first) else { return view.block_at(first) };
+        let owner = view.after_leading(last).map(|at| view.block_at(at));
+        match owner {
+            Some(Ok(block)) if block.first <= line => Ok(block),
+            Some(Err(reason)) if reason != NoBlockReason::Nothing => Err(reason),
+            _ => view.comment_block(first, row),
+        }
+    }
+
+    /// The first line of the comments and attributes above what starts at a line.
+    pub fn first_line_above(&self, source: &Source, line: u32, meter: &Meter<'_>) -> Option<u32> {
+        let view = View { source, lexical: self, meter };
+        let at = view.after(source.first_byte(line.checked_sub(1)? as usize)?);
+        view.get(at)?;
+        Some(view.first_row(at) as u32 + 1)
+    }
+
+    /// The first lines of the blocks around a line, outermost first.
+    pub fn enclosing(&self, source: &Source, line: u32, meter: &Meter<'_>) -> Vec<u32> {
+        let view = View { source, lexical: self, meter };
+        let row = line as usize - 1;
+        let at = view.after(source.first_byte(row).unwrap_or_else(|| source.start_of(row)));
+        let mut region = match view.get(at) {
+            Some(token) if token.kind == Kind::Open => view.around(at),
+            Some(token) => token.region,
+            None => 0,
+        };
+        let mut rows = Vec::new();
+        while region != 0 && meter.step() {
+            let opened = self.regions[region as usize];
+            let start = view.row(view.head_of(opened.open as usize));
+            if start < row && rows.last() != Some(&(start as u32 + 1)) {
+                rows.push(start as u32 + 1);
+            }
+            region = opened.parent;
+        }
+        rows.reverse();
+        rows
+    }
+}
+
+impl View<'_> {
+    /// The first token of the line of the statement that a bracket belongs to.
+    pub fn head_of(self, open: usize) -> usize {
+        let begins = self.begins_row(open) && self.is(open, "{");
+        let before = if begins { self.previous_code(open) } else { None };
+        let is_head = |&at: &usize| {
+            !matches!(self.kind(at), Kind::Open) && !matches!(self.text(at), b"," | b";" | b"}")
+        };
+        self.first_of_statement_row(before.filter(is_head).unwrap_or(open))
+    }
+
+    /// What comments and attributes precede, unless there is an empty line in between.
+    fn after_leading(self, mut last: usize) -> Option<usize> {
+        loop {
+            let next = last + 1;
+            self.get(next)?;
+            if self.row(next) > self.last_row(last) + 1 {
+                return None;
+            }
+            match self.leading_end(next) {
+                Some(end) => last = end,
+                None => return Some(next),
+            }
+        }
+    }
+
+    /// A comment of several lines that belongs to no block.
+    fn comment_block(self, at: usize, row: usize) -> Result<Block, NoBlockReason> {
+        let (first, last) = (self.row(at), self.last_row(at));
+        if first == last || first != row || self.kind(at) != Kind::Comment {
+            return Err(NoBlockReason::Nothing);
+        }
+        if !self.source.ends_line(self.token(at).end()) {
+            return Err(NoBlockReason::Shared);
+        }
+        let line = first as u32 + 1;
+        Ok(Block { first: line, start: line, last: last as u32 + 1 })
+    }
+
+    /// The block that begins with a token.
+    fn block_at(self, at: usize) -> Result<Block, NoBlockReason> {
+        if !self.begins_row(at) || !self.begins_statement(at) || self.is_continued(at) {
+            return Err(NoBlockReason::Nothing);
+        }
+        let end = self.end_of_statement(at)?;
+        let (start, last) = (self.row(at), self.last_row(end));
+        let first = self.first_row(at);
+        if start == last && !self.has_attribute(first, start) {
+            return Err(NoBlockReason::Nothing);
+        }
+        if !self.ends_row(end) {
+            return Err(NoBlockReason::Shared);
+        }
+        if !self.has_whole_conditions(at, end) || !self.is_indented_as_one(at, end) {
+            return Err(NoBlockReason::Unclear);
+        }
+        let first = first as u32 + 1;
+        Ok(Block { first, start: start as u32 + 1, last: last as u32 + 1 })
+    }
+
+    fn begins_statement(self, at: usize) -> bool {
+        let text = self.text(at);
+        match self.kind(at) {
+            Kind::Close | Kind::Comment => false,
+            Kind::Text => matches!(self.lexical.lexicon.ends, Ends::Tags(_)) && text[0] == b'<',
+            Kind::Open if text == b"do" => false,
+            Kind::Open if text == b"{" && !self.has(Extra::Shell) => {
+                let before = self.previous_code(at);
+                before.is_some_and(|one| matches!(self.text(one), b"," | b"(" | b"[" | b"{"))
+            }
+            Kind::Mark => matches!(text, b"@" | b"#" | b"*" | b"~" | b"!" | b"$" | b"%"),
+            Kind::Word if self.has(Extra::Ruby) && text == b"when" => false,
+            Kind::Word if PARTS.contains(&text) => self.is_modifier(at),
+            Kind::Word => !matches!(self.lexical.lexicon.ends, Ends::Tags(_)),
+            _ => true,
+        }
+    }
+
+    /// Whether there are attributes in the lines before one.
+    fn has_attribute(self, first: usize, start: usize) -> bool {
+        let start = self.source.start_of(start);
+        (self.after(self.source.start_of(first))..self.len())
+            .take_while(|&at| self.token(at).start() < start)
+            .any(|at| self.kind(at) != Kind::Comment)
+    }
+
+    /// Whether a token continues the statement before it.
+    fn is_continued(self, at: usize) -> bool {
+        let row = self.first_row(at);
+        let at = if row < self.row(at) { self.after(self.source.start_of(row)) } else { at };
+        let Some(before) = self.previous_code(at) else { return false };
+        let ends = self.lexical.lexicon.ends;
+        let around = self.around(at);
+        let is_opening = self.kind(before) == Kind::Open && self.around(before) != around;
+        if is_opening || matches!(ends, Ends::Tags(_)) || self.is(before, ";") {
+            return false;
+        }
+        let is_html = self.kind(before) == Kind::Text && self.text(before).starts_with(b"<");
+        match ends {
+            _ if self.is(before, ",") => !self.is_list(around),
+            Ends::Semicolons => !matches!(self.text(before), b"}" | b":") && !is_html,
+            _ => !self.lines_end_in(around) || self.continues(before, at),
+        }
+    }
+
+    /// Whether a word that may begin a part of a statement is a modifier: `private int x()`,
+    /// `case class A`.
+    fn is_modifier(self, at: usize) -> bool {
+        let text = self.text(at);
+        let next = self.get(at + 1).map(|_| self.text(at + 1)).unwrap_or_default();
+        match text {
+            b"case" => matches!(next, b"class" | b"object") || self.has(Extra::Sigils),
+            b"public" | b"private" | b"protected" => {
+                next != b":" && self.row(at) == self.row((at + 1).min(self.len() - 1))
+            }
+            _ => false,
+        }
+    }
+
+    /// The last token of the statement that begins with a token.
+    pub fn end_of_statement(self, start: usize) -> Result<usize, NoBlockReason> {
+        let ends = self.lexical.lexicon.ends;
+        if let Ends::Tags(_) | Ends::Semicolons = ends
+            && self.kind(start) == Kind::Directive
+        {
+            return Ok(start);
+        }
+        if let Ends::Tags(_) = ends {
+            return match self.kind(start) {
+                Kind::Open => self.partner(start).ok_or(NoBlockReason::Unclear),
+                _ => Ok(start),
+            };
+        }
+        let around = self.around(start);
+        let is_offside = self.source.language.is_indented;
+        let (is_list, has_lines) = (self.is_list(around), self.lines_end_in(around));
+        let (mut at, mut angles) = (start, 0_isize);
+        loop {
+            if !self.meter.step() {
+                return Err(NoBlockReason::TooLong);
+            }
+            let is_group = self.kind(at) == Kind::Open;
+            if is_group {
+                at = self.partner(at).ok_or(NoBlockReason::Unclear)?;
+            }
+            match self.text(at) {
+                b"<" => angles += 1,
+                b">" if !self.is_arrow(at) => angles -= 1,
+                _ => {}
+            }
+            let Some(next) = self.next_code(at) else { return Ok(at) };
+            if self.kind(next) == Kind::Close || self.kind(next) == Kind::Text && self.is_html(next)
+            {
+                return Ok(at);
+            }
+            let is_new_row = self.row(next) > self.last_row(at);
+            if self.is(next, ";") {
+                if is_new_row && ends == Ends::Lines {
+                    return Ok(at);
+                }
+                if !self.continues_after_semicolon(start, next) {
+                    return Ok(next);
+                }
+            } else if is_list && self.is(next, ",") {
+                return if angles > 0 { Err(NoBlockReason::Unclear) } else { Ok(at) };
+            } else if is_new_row {
+                let is_label = self.is(at, ":") && ends == Ends::Semicolons;
+                let is_clause = ends == Ends::Lines && self.is(at, ">") && self.is_arrow(at);
+                if is_label || is_clause {
+                    return Err(NoBlockReason::Unclear);
+                }
+                let may_end = match ends {
+                    Ends::Semicolons => is_group && self.is(at, "}"),
+                    _ => has_lines,
+                };
+                let is_deeper = || is_offside && self.column(next) > self.column(start);
+                if may_end
+                    && !self.continues(at, next)
+                    && !self.is_rest(start, next)
+                    && !is_deeper()
+                {
+                    return Ok(at);
+                }
+            }
+            at = next;
+        }
+    }
+
+    fn is_html(self, at: usize) -> bool {
+        self.has(Extra::Php) && self.text(at).starts_with(b"?>")
+    }
+
+    fn is_arrow(self, at: usize) -> bool {
+        let before = &self.source.text[..self.token(at).start()];
+        matches!(before.last(), Some(b'-' | b'='))
+    }
+
+    /// `do { … } while (x)`, and `for x in y` with `do` in a new line.
+    fn is_rest(self, start: usize, next: usize) -> bool {
+        let is_loop = matches!(self.text(start), b"for" | b"while" | b"until" | b"select");
+        self.is(start, "do") && self.is(next, "while")
+            || is_loop && self.kind(next) == Kind::Open && self.is(next, "do")
+    }
+
+    fn continues_after_semicolon(self, start: usize, at: usize) -> bool {
+        let next = self.next_code(at);
+        next.is_some_and(|next| {
+            self.is(next, "else") && self.around(next) == self.around(at)
+                || self.is_rest(start, next)
+        })
+    }
+
+    /// Whether commas separate what is in a region.
+    fn is_list(self, region: u32) -> bool {
+        let Some(open) = self.opening(region) else { return false };
+        if !self.is(open, "{") {
+            return matches!(self.text(open), b"(" | b"[");
+        }
+        let head = self.head_of(open);
+        let is_enum = (head..open).any(|at| self.is(at, "enum") || self.is(at, "new"));
+        let before = self.previous_code(open);
+        let is_value = before.is_some_and(|one| {
+            self.kind(one) == Kind::Open
+                || matches!(self.text(one), b"=" | b"," | b":" | b"return" | b"%")
+                || self.is(one, ">") && self.is_arrow(one)
+        });
+        is_enum || is_value || self.has(Extra::LongBrackets)
+    }
+
+    /// Whether a line can end a statement in a region: not within parentheses.
+    fn lines_end_in(self, region: u32) -> bool {
+        self.opening(region).is_none_or(|open| !matches!(self.text(open), b"(" | b"["))
+    }
+
+    fn opening(self, region: u32) -> Option<usize> {
+        (region != 0).then(|| self.lexical.regions[region as usize].open as usize)
+    }
+
+    /// Whether only `,`, `;` and a comment follow a token in its line.
+    fn ends_row(self, end: usize) -> bool {
+        let row = self.last_row(end);
+        for at in end + 1..self.len() {
+            if self.row(at) > row {
+                break;
+            }
+            let is_comment = self.kind(at) == Kind::Comment && self.last_row(at) == row;
+            if !is_comment && !matches!(self.text(at), b"," | b";") {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Whether all conditions of the preprocessor that begin in a block end in it.
+    fn has_whole_conditions(self, start: usize, end: usize) -> bool {
+        let mut depth = 0_usize;
+        for at in (start..=end).filter(|&at| self.kind(at) == Kind::Directive) {
+            match directive(self.text(at)) {
+                Some(Condition::If) => depth += 1,
+                Some(Condition::Else) if depth == 0 => return false,
+                Some(Condition::End) if depth == 0 => return false,
+                Some(Condition::End) => depth -= 1,
+                _ => {}
+            }
+        }
+        depth == 0
+    }
+
+    /// Whether the lines of a block are deeper than its first one, except its brackets and parts,
+    /// and the line after it is not.
+    fn is_indented_as_one(self, start: usize, end: usize) -> bool {
+        let base = self.column(start);
+        if let Ends::Tags(_) = self.lexical.lexicon.ends {
+            return true;
+        }
+        if self.has(Extra::DollarQuotes) {
+            return !(start..=end).any(|at| {
+                PROCEDURES.iter().any(|word| self.text(at).eq_ignore_ascii_case(word.as_bytes()))
+            });
+        }
+        let is_flat = [&b"namespace"[..], b"extern", b"inline"].contains(&self.text(start));
+        let mut is_head = self.is(start, "template") || self.has(Extra::Urls);
+        for at in start + 1..=end {
+            if !self.meter.step() {
+                return false;
+            }
+            is_head &= !self.is(at, "{");
+            let is_code = !matches!(self.kind(at), Kind::Comment | Kind::Directive);
+            if !is_code || !self.begins_row(at) {
+                continue;
+            }
+            let column = self.column(at);
+            let is_part = match self.kind(at) {
+                Kind::Close => true,
+                Kind::Open => matches!(self.text(at), b"{" | b"do"),
+                Kind::Word => self.is_part(at),
+                _ => false,
+            };
+            let is_right = match (at == end, is_part) {
+                (true, true) => self.partner(at).is_none_or(|open| {
+                    column == self.column(self.after(self.source.start_of(self.row(open))))
+                        || column == base
+                }),
+                (_, true) => column >= base,
+                _ if is_flat || is_head => column >= base,
+                _ => column > base || self.get(at + 1).is_some() && self.is(at + 1, ":"),
+            };
+            if !is_right {
+                return false;
+            }
+        }
+        let next = self.next_code(end).filter(|&next| self.begins_row(next));
+        next.is_none_or(|next| self.kind(next) == Kind::Close || self.column(next) <= base)
+    }
+
+    fn is_part(self, at: usize) -> bool {
+        PARTS.contains(&self.text(at)) || matches!(self.text(at), b"when" | b"while" | b"where")
+    }
+
+    /// The first line of the comments and attributes directly above a token that belong to it.
+    fn first_row(self, start: usize) -> usize {
+        let mut row = self.row(start);
+        while let Some(above) = row.checked_sub(1) {
+            let Some(offset) = self.source.first_byte(above) else { break };
+            let at = self.after(offset);
+            let closes = self.kind(at) == Kind::Close;
+            let at = match self.partner(at).filter(|_| closes) {
+                Some(open) => self.after(self.source.start_of(self.row(open))),
+                None => at,
+            };
+            let belongs = self.begins_row(at)
+                && self.column(at) == self.column(start)
+                && self.leading_end(at).is_some_and(|end| self.last_row(end) + 1 == row)
+                && !(self.token(at).start() == 0 && self.text(at).starts_with(b"#!"));
+            if !belongs {
+                break;
+            }
+            row = self.row(at);
+        }
+        row
+    }
+}

@@ -1,0 +1,503 @@
+//! The table of lexicons: what the scanner, the words and the blocks of a language are.
+
+/// What is a comment, a text, a bracket, a block and a definition in a language.
+pub(crate) struct Lexicon {
+    pub line_comments: &'static [&'static str],
+    pub block_comments: &'static [(&'static str, &'static str)],
+    /// Whether block comments contain others.
+    pub has_nested_comments: bool,
+    /// Longer opening quotes first.
+    pub quotes: &'static [Quote],
+    pub brackets: &'static str,
+    /// Characters of words besides letters, digits and `_`.
+    pub word_bytes: &'static str,
+    pub extras: &'static [Extra],
+    pub words: &'static [WordPair],
+    pub ends: Ends,
+    pub attributes: Attributes,
+    /// Words before the name of a definition.
+    pub definitions: &'static [&'static str],
+    /// Those of them that can contain functions without such a word: `int area() {`.
+    pub containers: &'static [&'static str],
+}
+
+/// A text in quotes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Quote {
+    pub open: &'static str,
+    pub close: &'static str,
+    pub escape: Escape,
+    pub is_multiline: bool,
+    /// Code within the text: what opens it, and what closes it.
+    pub codes: &'static [(&'static str, u8)],
+    /// A quote in this row only if exactly one character follows: `'a'`, `'\n'`.
+    pub is_character: bool,
+    /// Whether it is a name, not a text.
+    pub is_name: bool,
+}
+
+/// How a text contains its closing quote.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Escape {
+    None,
+    /// After this character.
+    After(u8),
+    /// Twice.
+    Doubled,
+    /// Twice, and after a `\` unless the text ends there.
+    Sql,
+}
+
+/// Other forms of texts and lines.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extra {
+    /// Lines that begin with `#`, and continue after `\`.
+    Preprocessor,
+    /// Lines that begin with `#`.
+    Directives,
+    /// `R"x(…)x"`.
+    RawStrings,
+    /// `<<END`.
+    HeredocsOfShells,
+    /// `<<~END`, `%w[…]`, `/…/`, `?c`, `:"…"`, `=begin`, `__END__`.
+    Ruby,
+    /// `<<<END`, and text outside of `<?php … ?>`.
+    Php,
+    /// `<<END` and `<<-END` after `=`, `(` or `,`.
+    HeredocsOfTerraform,
+    /// `[==[…]==]` and `--[==[…]==]`.
+    LongBrackets,
+    /// `~r/…/`, `?c`.
+    Sigils,
+    /// `$tag$…$tag$`.
+    DollarQuotes,
+    /// `url(…)` without quotes.
+    Urls,
+    /// `((…))` and `\c`; `#` begins a comment only at the start of a word.
+    Shell,
+    /// `/…/` where a value is expected.
+    Slashes,
+    /// `\` at the end of a line continues it.
+    Continuations,
+    /// `'` within numbers.
+    QuotesInNumbers,
+    /// `\\` begins a text until the end of the line.
+    BackslashLines,
+}
+
+/// A word that opens a block, and the one that closes it.
+pub(crate) struct WordPair {
+    pub open: &'static str,
+    pub close: &'static str,
+    pub when: When,
+}
+
+/// When a word opens a block.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum When {
+    Always,
+    /// Where a statement or value begins, not after a complete one: `return if done`.
+    BeginsStatement,
+    /// Where a command begins.
+    IsCommand,
+    /// Unless a loop precedes it in the statement: `while x do`.
+    NotOfLoop,
+    /// Unless `=` follows its name and parameters: `def area = 1`.
+    NotShort,
+}
+
+/// Where a statement ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ends {
+    /// At `;` or a block.
+    Semicolons,
+    /// At the end of a line.
+    Lines,
+    /// With its tag.
+    Tags(Tags),
+}
+
+/// The rules of tags.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tags {
+    Xml,
+    Html,
+    /// The template of a component: all tags are closed, and scripts are parsed by a grammar.
+    Vue,
+    /// The same with `{#if}` and `{expression}`.
+    Svelte,
+}
+
+/// What precedes a definition.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Attributes {
+    None,
+    /// `@Name(…)`.
+    At,
+    /// `[Name(…)]`.
+    Brackets,
+    /// `#[Name(…)]`.
+    HashBrackets,
+    /// Whole statements that begin with `@doc`, `@spec` and so on.
+    Elixir,
+}
+
+const fn quote(open: &'static str, close: &'static str, escape: Escape) -> Quote {
+    Quote {
+        open,
+        close,
+        escape,
+        is_multiline: false,
+        codes: &[],
+        is_character: false,
+        is_name: false,
+    }
+}
+
+const fn long(open: &'static str, close: &'static str, escape: Escape) -> Quote {
+    Quote { is_multiline: true, ..quote(open, close, escape) }
+}
+
+const fn with(codes: &'static [(&'static str, u8)], quote: Quote) -> Quote {
+    Quote { codes, ..quote }
+}
+
+const fn name(quote: Quote) -> Quote {
+    Quote { is_name: true, ..quote }
+}
+
+const fn pair(open: &'static str, close: &'static str, when: When) -> WordPair {
+    WordPair { open, close, when }
+}
+
+const BACKSLASH: Escape = Escape::After(b'\\');
+const DOUBLE: Quote = quote("\"", "\"", BACKSLASH);
+const SINGLE: Quote = quote("'", "'", BACKSLASH);
+const CHARACTER: Quote = Quote { is_character: true, ..SINGLE };
+const LONG_DOUBLE: Quote = long("\"", "\"", BACKSLASH);
+const LONG_SINGLE: Quote = long("'", "'", BACKSLASH);
+const BACKTICK: Quote = long("`", "`", BACKSLASH);
+const DOLLAR_BRACE: &[(&str, u8)] = &[("${", b'}')];
+const HASH_BRACE: &[(&str, u8)] = &[("#{", b'}')];
+const BRACE: &[(&str, u8)] = &[("{", b'}')];
+const IN_PHP: &[(&str, u8)] = &[("{$", b'}'), ("${", b'}')];
+const IN_SHELL: &[(&str, u8)] = &[("$(", b')'), ("${", b'}')];
+
+/// What most rows share: comments of C, brackets, statements that end with `;`.
+const C_LIKE: Lexicon = Lexicon {
+    line_comments: &["//"],
+    block_comments: &[("/*", "*/")],
+    has_nested_comments: false,
+    quotes: &[DOUBLE, SINGLE],
+    brackets: "()[]{}",
+    word_bytes: "$",
+    extras: &[],
+    words: &[],
+    ends: Ends::Semicolons,
+    attributes: Attributes::None,
+    definitions: &[],
+    containers: &[],
+};
+
+pub(crate) static CPP: Lexicon = Lexicon {
+    extras: &[Extra::Preprocessor, Extra::RawStrings, Extra::QuotesInNumbers],
+    definitions: &["class", "struct", "union", "enum", "namespace", "concept"],
+    containers: &["class", "struct", "union", "namespace"],
+    ..C_LIKE
+};
+
+pub(crate) static CSHARP: Lexicon = Lexicon {
+    quotes: &[
+        with(BRACE, long("$\"\"\"", "\"\"\"", Escape::None)),
+        long("$$\"\"\"", "\"\"\"", Escape::None),
+        long("\"\"\"", "\"\"\"", Escape::None),
+        with(BRACE, long("$@\"", "\"", Escape::Doubled)),
+        with(BRACE, long("@$\"", "\"", Escape::Doubled)),
+        long("@\"", "\"", Escape::Doubled),
+        with(BRACE, quote("$\"", "\"", BACKSLASH)),
+        DOUBLE,
+        CHARACTER,
+    ],
+    word_bytes: "@",
+    extras: &[Extra::Directives],
+    attributes: Attributes::Brackets,
+    definitions: &["class", "struct", "interface", "enum", "record", "namespace"],
+    containers: &["class", "struct", "interface", "record", "namespace"],
+    ..C_LIKE
+};
+
+pub(crate) static PHP: Lexicon = Lexicon {
+    line_comments: &["//", "#"],
+    quotes: &[with(IN_PHP, LONG_DOUBLE), LONG_SINGLE, BACKTICK],
+    extras: &[Extra::Php],
+    attributes: Attributes::HashBrackets,
+    definitions: &["class", "interface", "trait", "enum", "function"],
+    ..C_LIKE
+};
+
+pub(crate) static RUBY: Lexicon = Lexicon {
+    line_comments: &["#"],
+    block_comments: &[],
+    quotes: &[with(HASH_BRACE, LONG_DOUBLE), LONG_SINGLE, with(HASH_BRACE, BACKTICK)],
+    word_bytes: "@$",
+    extras: &[Extra::Ruby, Extra::Continuations],
+    words: &[
+        pair("def", "end", When::NotShort),
+        pair("class", "end", When::Always),
+        pair("module", "end", When::Always),
+        pair("begin", "end", When::Always),
+        pair("do", "end", When::NotOfLoop),
+        pair("case", "end", When::Always),
+        pair("if", "end", When::BeginsStatement),
+        pair("unless", "end", When::BeginsStatement),
+        pair("while", "end", When::BeginsStatement),
+        pair("until", "end", When::BeginsStatement),
+        pair("for", "end", When::BeginsStatement),
+    ],
+    ends: Ends::Lines,
+    definitions: &["def", "class", "module"],
+    ..C_LIKE
+};
+
+pub(crate) static KOTLIN: Lexicon = Lexicon {
+    has_nested_comments: true,
+    quotes: &[
+        with(DOLLAR_BRACE, long("\"\"\"", "\"\"\"", Escape::None)),
+        with(DOLLAR_BRACE, DOUBLE),
+        CHARACTER,
+        name(quote("`", "`", Escape::None)),
+    ],
+    ends: Ends::Lines,
+    attributes: Attributes::At,
+    definitions: &["class", "interface", "object", "fun", "typealias"],
+    ..C_LIKE
+};
+
+pub(crate) static SWIFT: Lexicon = Lexicon {
+    has_nested_comments: true,
+    quotes: &[
+        long("#\"\"\"", "\"\"\"#", Escape::None),
+        with(&[("\\(", b')')], long("\"\"\"", "\"\"\"", BACKSLASH)),
+        quote("##\"", "\"##", Escape::None),
+        quote("#\"", "\"#", Escape::None),
+        with(&[("\\(", b')')], DOUBLE),
+        name(quote("`", "`", Escape::None)),
+    ],
+    extras: &[Extra::Directives],
+    ends: Ends::Lines,
+    attributes: Attributes::At,
+    definitions: &[
+        "class",
+        "struct",
+        "enum",
+        "protocol",
+        "extension",
+        "actor",
+        "func",
+        "init",
+        "typealias",
+    ],
+    ..C_LIKE
+};
+
+pub(crate) static SHELL: Lexicon = Lexicon {
+    line_comments: &["#"],
+    block_comments: &[],
+    quotes: &[
+        long("$'", "'", BACKSLASH),
+        with(IN_SHELL, LONG_DOUBLE),
+        long("'", "'", Escape::None),
+        with(IN_SHELL, BACKTICK),
+    ],
+    brackets: "(){}",
+    word_bytes: "-.:/+@%^",
+    extras: &[Extra::Shell, Extra::HeredocsOfShells, Extra::Continuations],
+    words: &[
+        pair("if", "fi", When::IsCommand),
+        pair("case", "esac", When::IsCommand),
+        pair("do", "done", When::IsCommand),
+    ],
+    ends: Ends::Lines,
+    definitions: &["function"],
+    ..C_LIKE
+};
+
+pub(crate) static DOCKERFILE: Lexicon =
+    Lexicon { brackets: "()", definitions: &["AS", "as"], ..SHELL };
+
+pub(crate) static SCSS: Lexicon = Lexicon {
+    word_bytes: "-$.@%&:*>+~",
+    extras: &[Extra::Urls],
+    definitions: &["@mixin", "@function"],
+    ..C_LIKE
+};
+
+pub(crate) static LUA: Lexicon = Lexicon {
+    line_comments: &["--"],
+    block_comments: &[],
+    extras: &[Extra::LongBrackets],
+    words: &[
+        pair("function", "end", When::Always),
+        pair("do", "end", When::Always),
+        pair("if", "end", When::Always),
+        pair("repeat", "until", When::Always),
+    ],
+    ends: Ends::Lines,
+    definitions: &["function"],
+    ..C_LIKE
+};
+
+pub(crate) static TERRAFORM: Lexicon = Lexicon {
+    line_comments: &["#", "//"],
+    quotes: &[with(&[("${", b'}'), ("%{", b'}')], DOUBLE)],
+    word_bytes: "-",
+    extras: &[Extra::HeredocsOfTerraform],
+    ends: Ends::Lines,
+    definitions: &["resource", "data", "module", "variable", "output", "provider"],
+    ..C_LIKE
+};
+
+pub(crate) static SQL: Lexicon = Lexicon {
+    line_comments: &["--"],
+    quotes: &[
+        long("'", "'", Escape::Sql),
+        long("\"", "\"", Escape::Doubled),
+        long("`", "`", Escape::Doubled),
+    ],
+    brackets: "()",
+    extras: &[Extra::DollarQuotes],
+    definitions: &["TABLE", "VIEW", "FUNCTION", "PROCEDURE", "TRIGGER", "INDEX", "TYPE"],
+    ..C_LIKE
+};
+
+pub(crate) static DART: Lexicon = Lexicon {
+    has_nested_comments: true,
+    quotes: &[
+        long("r\"\"\"", "\"\"\"", Escape::None),
+        long("r'''", "'''", Escape::None),
+        with(DOLLAR_BRACE, long("\"\"\"", "\"\"\"", BACKSLASH)),
+        with(DOLLAR_BRACE, long("'''", "'''", BACKSLASH)),
+        quote("r\"", "\"", Escape::None),
+        quote("r'", "'", Escape::None),
+        with(DOLLAR_BRACE, DOUBLE),
+        with(DOLLAR_BRACE, SINGLE),
+    ],
+    attributes: Attributes::At,
+    definitions: &["class", "mixin", "enum", "extension", "typedef"],
+    containers: &["class", "mixin", "enum", "extension"],
+    ..C_LIKE
+};
+
+pub(crate) static SCALA: Lexicon = Lexicon {
+    has_nested_comments: true,
+    quotes: &[
+        with(DOLLAR_BRACE, long("\"\"\"", "\"\"\"", Escape::None)),
+        with(DOLLAR_BRACE, DOUBLE),
+        CHARACTER,
+        name(quote("`", "`", Escape::None)),
+    ],
+    ends: Ends::Lines,
+    attributes: Attributes::At,
+    definitions: &["class", "object", "trait", "def", "enum", "given"],
+    ..C_LIKE
+};
+
+pub(crate) static ELIXIR: Lexicon = Lexicon {
+    line_comments: &["#"],
+    block_comments: &[],
+    quotes: &[
+        with(HASH_BRACE, long("\"\"\"", "\"\"\"", BACKSLASH)),
+        with(HASH_BRACE, long("'''", "'''", BACKSLASH)),
+        with(HASH_BRACE, LONG_DOUBLE),
+        with(HASH_BRACE, LONG_SINGLE),
+    ],
+    word_bytes: "@",
+    extras: &[Extra::Sigils],
+    words: &[pair("do", "end", When::Always), pair("fn", "end", When::Always)],
+    ends: Ends::Lines,
+    attributes: Attributes::Elixir,
+    definitions: &[
+        "defmodule",
+        "def",
+        "defp",
+        "defmacro",
+        "defmacrop",
+        "defprotocol",
+        "defimpl",
+        "defguard",
+        "defdelegate",
+    ],
+    ..C_LIKE
+};
+
+pub(crate) static GROOVY: Lexicon = Lexicon {
+    quotes: &[
+        with(DOLLAR_BRACE, long("\"\"\"", "\"\"\"", BACKSLASH)),
+        long("'''", "'''", BACKSLASH),
+        long("$/", "/$", Escape::After(b'$')),
+        with(DOLLAR_BRACE, DOUBLE),
+        SINGLE,
+    ],
+    extras: &[Extra::Slashes],
+    ends: Ends::Lines,
+    attributes: Attributes::At,
+    definitions: &["class", "interface", "trait", "enum", "def", "task"],
+    ..C_LIKE
+};
+
+pub(crate) static ZIG: Lexicon = Lexicon {
+    block_comments: &[],
+    word_bytes: "@",
+    extras: &[Extra::BackslashLines],
+    definitions: &["fn", "test"],
+    ..C_LIKE
+};
+
+pub(crate) static PROTOBUF: Lexicon =
+    Lexicon { definitions: &["message", "enum", "service", "rpc", "oneof"], ..C_LIKE };
+
+pub(crate) static GRAPHQL: Lexicon = Lexicon {
+    line_comments: &["#"],
+    block_comments: &[],
+    quotes: &[long("\"\"\"", "\"\"\"", BACKSLASH), DOUBLE],
+    ends: Ends::Lines,
+    attributes: Attributes::None,
+    definitions: &[
+        "type",
+        "input",
+        "interface",
+        "enum",
+        "union",
+        "scalar",
+        "query",
+        "mutation",
+        "subscription",
+        "fragment",
+    ],
+    ..C_LIKE
+};
+
+pub(crate) static POWERSHELL: Lexicon = Lexicon {
+    line_comments: &["#"],
+    block_comments: &[("<#", "#>")],
+    quotes: &[
+        long("@\"", "\n\"@", Escape::None),
+        long("@'", "\n'@", Escape::None),
+        with(&[("$(", b')')], long("\"", "\"", Escape::After(b'`'))),
+        long("'", "'", Escape::Doubled),
+    ],
+    word_bytes: "$-`",
+    ends: Ends::Lines,
+    definitions: &["function", "filter", "class", "enum"],
+    ..C_LIKE
+};
+
+/// A row for a language of tags, whose scanner is its own.
+const fn tags(tags: Tags) -> Lexicon {
+    Lexicon { ends: Ends::Tags(tags), ..C_LIKE }
+}
+
+pub(crate) static XML: Lexicon = tags(Tags::Xml);
+pub(crate) static HTML: Lexicon = tags(Tags::Html);
+pub(crate) static VUE: Lexicon = tags(Tags::Vue);
+pub(crate) static SVELTE: Lexicon = tags(Tags::Svelte);

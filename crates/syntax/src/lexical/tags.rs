@@ -1,0 +1,279 @@
+//! Markup → its tokens: start tags open, end tags close.
+
+use memchr::memmem;
+
+use super::scan::Scanned;
+use super::table::{SCSS, Tags};
+use super::token::{Kind, Token};
+use crate::budget::Meter;
+
+/// Elements of HTML without an end tag.
+const VOID: &[&[u8]] = &[
+    b"area", b"base", b"br", b"col", b"embed", b"hr", b"img", b"input", b"link", b"meta", b"param",
+    b"source", b"track", b"wbr",
+];
+
+/// Elements of HTML whose end tag is optional.
+const OPTIONAL: &[&[u8]] = &[
+    b"p",
+    b"li",
+    b"dt",
+    b"dd",
+    b"td",
+    b"th",
+    b"tr",
+    b"thead",
+    b"tbody",
+    b"tfoot",
+    b"option",
+    b"optgroup",
+    b"colgroup",
+    b"rp",
+    b"rt",
+    b"html",
+    b"head",
+    b"body",
+];
+
+/// Elements of HTML that contain no elements.
+const RAW: &[&[u8]] = &[b"script", b"style", b"textarea", b"title"];
+
+/// Parts of markup that are no tags.
+const OTHERS: &[(&str, &str, Kind)] = &[
+    ("<!--", "-->", Kind::Comment),
+    ("<![CDATA[", "]]>", Kind::Text),
+    ("<?", "?>", Kind::Text),
+    ("<%", "%>", Kind::Text),
+    ("{{", "}}", Kind::Text),
+    ("{%", "%}", Kind::Text),
+    ("{#", "#}", Kind::Comment),
+];
+
+/// The name of an element or block, from its token.
+pub(super) fn name_of(text: &[u8], token: Token) -> &[u8] {
+    let own = &text[token.range()];
+    let start = own.iter().take_while(|byte| matches!(byte, b'<' | b'{' | b'/' | b'#')).count();
+    let length = own[start..].iter().take_while(|&&byte| is_name(byte)).count();
+    &own[start..start + length]
+}
+
+/// Whether an element of HTML may end without an end tag.
+pub(super) fn is_optional(tags: Tags, name: &[u8]) -> bool {
+    tags == Tags::Html && OPTIONAL.iter().any(|one| name.eq_ignore_ascii_case(one))
+}
+
+fn is_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b':' | b'.') || !byte.is_ascii()
+}
+
+/// Scans markup; incomplete if the budget is spent.
+pub(super) fn scan(text: &[u8], tags: Tags, meter: &Meter<'_>) -> Scanned {
+    let mut scanner = Scanner { text, tags, at: 0, unended: Vec::new(), out: Scanned::default() };
+    while scanner.at < text.len() && meter.step() {
+        scanner.next(meter);
+    }
+    scanner.out
+}
+
+struct Scanner<'a> {
+    text: &'a [u8],
+    tags: Tags,
+    at: usize,
+    /// What does not end in the rest of the text.
+    unended: Vec<&'static str>,
+    out: Scanned,
+}
+
+impl Scanner<'_> {
+    fn push(&mut self, kind: Kind, end: usize) {
+        self.out.tokens.push(Token::new(kind, self.at, end));
+        self.at = end;
+    }
+
+    fn unterminated(&mut self, kind: Kind) {
+        self.out.unterminated.push(self.at);
+        self.push(kind, self.text.len());
+    }
+
+    fn next(&mut self, meter: &Meter<'_>) {
+        let rest = &self.text[self.at..];
+        let is_template = |open: &str| open.starts_with('{') || open == "<%";
+        let other = OTHERS.iter().find(|(open, ..)| {
+            let is_known = match self.tags {
+                Tags::Xml => !is_template(open),
+                Tags::Html => true,
+                Tags::Vue => !matches!(*open, "{%" | "{#" | "<%"),
+                Tags::Svelte => !is_template(open),
+            };
+            is_known && rest.starts_with(open.as_bytes()) && !self.unended.contains(open)
+        });
+        if let Some(&(open, close, kind)) = other {
+            match memmem::find(&rest[open.len()..], close.as_bytes()) {
+                Some(at) => self.push(kind, self.at + open.len() + at + close.len()),
+                // In plain text, braces are only characters.
+                None if is_template(open) => {
+                    self.unended.push(open);
+                    self.push(Kind::Mark, self.at + open.len());
+                }
+                None => self.unterminated(kind),
+            }
+            return;
+        }
+        match rest[0] {
+            b'<' => self.tag(meter),
+            b'{' if self.tags == Tags::Svelte => self.braces(),
+            byte if byte.is_ascii_whitespace() => self.at += 1,
+            _ => {
+                let is_end =
+                    |byte: &u8| matches!(byte, b'<' | b'{' | b'\n') || byte.is_ascii_whitespace();
+                let length = rest[1..].iter().position(is_end).map_or(rest.len(), |at| at + 1);
+                self.push(Kind::Word, self.at + length);
+            }
+        }
+    }
+
+    fn tag(&mut self, meter: &Meter<'_>) {
+        let rest = &self.text[self.at..];
+        let is_end = rest.get(1) == Some(&b'/');
+        let first = rest.get(1 + usize::from(is_end)).copied().unwrap_or(b' ');
+        if rest.get(1) == Some(&b'!') {
+            return self.declaration();
+        }
+        if !first.is_ascii_alphabetic() && first != b'_' && first != b'>' {
+            return self.push(Kind::Mark, self.at + 1);
+        }
+        let Some(end) = self.tag_end(self.at + 1) else { return self.unterminated(Kind::Text) };
+        // `a < b`: no tag contains another one.
+        if self.text[end - 1] == b'<' {
+            return self.push(Kind::Mark, self.at + 1);
+        }
+        let token = Token::new(Kind::Open, self.at, end);
+        let name = name_of(self.text, token);
+        let is_void =
+            self.tags != Tags::Xml && VOID.iter().any(|one| name.eq_ignore_ascii_case(one));
+        if is_end {
+            return self.push(if is_void { Kind::Text } else { Kind::Close }, end);
+        }
+        if is_void || self.text[..end].ends_with(b"/>") {
+            return self.push(Kind::Text, end);
+        }
+        let is_raw = match self.tags {
+            Tags::Xml => false,
+            Tags::Html => RAW.iter().any(|one| name.eq_ignore_ascii_case(one)),
+            _ => matches!(name, b"script" | b"style"),
+        };
+        let name = name.to_owned();
+        self.push(Kind::Open, end);
+        if is_raw {
+            self.raw(&name, meter);
+        }
+    }
+
+    /// `<!DOCTYPE html>`, with brackets in XML.
+    fn declaration(&mut self) {
+        let mut depth = 0_usize;
+        for (at, &byte) in self.text.iter().enumerate().skip(self.at) {
+            match byte {
+                b'<' | b'[' => depth += 1,
+                b'>' | b']' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            if depth == 0 {
+                return self.push(Kind::Text, at + 1);
+            }
+        }
+        self.unterminated(Kind::Text);
+    }
+
+    /// The text of a script, until its end tag.
+    fn raw(&mut self, name: &[u8], meter: &Meter<'_>) {
+        let mut from = self.at;
+        while let Some(at) = memmem::find(&self.text[from..], b"</") {
+            let start = from + at + 2;
+            let end = (start + name.len()).min(self.text.len());
+            if self.text[start..end].eq_ignore_ascii_case(name) {
+                return self.content(name, start - 2, meter);
+            }
+            from = start;
+        }
+        self.unterminated(Kind::Text);
+    }
+
+    /// The rules of a style sheet, or the text of a script.
+    fn content(&mut self, name: &[u8], end: usize, meter: &Meter<'_>) {
+        if name.eq_ignore_ascii_case(b"style") && !self.text[self.at..end].contains(&b'<') {
+            let scanned = super::scan::scan(&self.text[self.at..end], &SCSS, meter);
+            let tokens = scanned.tokens.into_iter();
+            self.out.tokens.extend(tokens.map(|token| token.shifted(self.at)));
+            self.out.unterminated.extend(scanned.unterminated.iter().map(|at| at + self.at));
+        } else if end > self.at {
+            self.out.tokens.push(Token::new(Kind::Text, self.at, end));
+        }
+        self.at = end;
+    }
+
+    /// The end of a tag, after its attributes.
+    fn tag_end(&self, from: usize) -> Option<usize> {
+        let mut at = from;
+        while let Some(&byte) = self.text.get(at) {
+            match byte {
+                b'>' => return Some(at + 1),
+                b'"' | b'\''
+                    if matches!(self.text[at - 1], b'=')
+                        || self.text[at - 1].is_ascii_whitespace() =>
+                {
+                    at += memchr::memchr(byte, &self.text[at + 1..])? + 1;
+                }
+                b'{' if self.tags == Tags::Svelte => at = self.braces_end(at)? - 1,
+                // Code of a template in a tag.
+                b'<' if self.tags == Tags::Html
+                    && matches!(self.text.get(at + 1), Some(b'?' | b'%')) =>
+                {
+                    let mark = self.text[at + 1];
+                    at += memmem::find(&self.text[at..], &[mark, b'>'])? + 1;
+                }
+                b'{' if self.text.get(at + 1) == Some(&b'{') => {
+                    at += memmem::find(&self.text[at..], b"}}")? + 1;
+                }
+                b'<' => return Some(at + 1),
+                _ => {}
+            }
+            at += 1;
+        }
+        None
+    }
+
+    /// `{expression}`, `{#if …}` and `{/if}` of Svelte.
+    fn braces(&mut self) {
+        let Some(end) = self.braces_end(self.at) else { return self.unterminated(Kind::Text) };
+        let kind = match self.text.get(self.at + 1) {
+            Some(b'#') => Kind::Open,
+            Some(b'/') => Kind::Close,
+            _ => Kind::Text,
+        };
+        self.push(kind, end);
+    }
+
+    /// The end of an expression in braces, with texts in it.
+    fn braces_end(&self, from: usize) -> Option<usize> {
+        let (mut depth, mut at) = (0_usize, from);
+        while let Some(&byte) = self.text.get(at) {
+            match byte {
+                b'{' => depth += 1,
+                b'}' => depth -= 1,
+                b'"' | b'\'' => {
+                    let next = memchr::memchr2(byte, b'\n', &self.text[at + 1..])?;
+                    if self.text[at + 1 + next] == byte {
+                        at += next + 1;
+                    }
+                }
+                _ => {}
+            }
+            at += 1;
+            if depth == 0 {
+                return Some(at);
+            }
+        }
+        None
+    }
+}
