@@ -261,6 +261,7 @@ fn skipped(text: &[u8], tokens: &[Token], branch: Branch) -> Vec<(usize, usize)>
     skipped
 }
 
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Condition {
     If,
     Else,
@@ -280,6 +281,6 @@ fn directive(line: &[u8]) -> Option<Condition> {
 }
 
 fn is_never(line: &[u8]) -> bool {
-    let mut words = line.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty());
+    let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
     words.next_back() == Some(b"0")
 }

@@ -49,7 +49,7 @@ struct Opened<'s> {
     row: usize,
     /// The indentation of its line.
     indent: usize,
-    /// Whether it may end without its closer.
+    /// Whether it may end without its closing mark.
     is_optional: bool,
 }
 
@@ -57,14 +57,14 @@ struct Opened<'s> {
 pub(crate) struct Pairs<'s> {
     source: &'s Source,
     open: Vec<Opened<'s>>,
-    /// The number of open blocks by closer.
+    /// The number of open blocks by closing mark.
     counts: HashMap<Closer<'s>, usize>,
     /// The closing brackets at the start of a line: the line, and the offset where they end.
     closing: (usize, usize),
-    /// The innermost block whose closer is less indented than its line, so that it may belong to
+    /// The innermost block whose closing mark is less indented than its line, so that it may belong to
     /// another block.
     unclosed: Option<Fault>,
-    /// A closer that is more indented than the line of its block, so that the block may be closed
+    /// A closing mark that is more indented than the line of its block, so that the block may be closed
     /// already.
     surplus: Option<Fault>,
     /// The number of blocks that are open around a part of the text that only has to match itself.
@@ -135,7 +135,7 @@ impl<'s> Pairs<'s> {
             return if is_own { self.pop().map(|opened| opened.id) } else { None };
         }
         let row = self.source.row_of(at);
-        // A closer of a kind that is not open cannot be a wrong closer of another block.
+        // A mark of a kind that is not open cannot be a wrong one of another block.
         if self.counts.get(&closer).is_none_or(|&count| count == 0) {
             let fault = self.surplus.take().unwrap_or_else(|| surplus(closer, row));
             self.report(fault);
@@ -184,9 +184,14 @@ impl<'s> Pairs<'s> {
     /// The faults of the whole text.
     pub fn finish(mut self, last_row: usize) -> Vec<Fault> {
         self.open.retain(|opened| !opened.is_optional);
-        while let Some(opened) = self.open.pop().filter(|_| self.faults.len() < FAULTS_LIMIT) {
-            let fault = self.unclosed.take().unwrap_or_else(|| unclosed(&opened, last_row));
+        // If indentation shows which one is missing, all others around it are closed too late, and
+        // the outermost one not at all.
+        if let Some(fault) = self.unclosed.take().filter(|_| !self.open.is_empty()) {
+            self.open.remove(0);
             self.report(fault);
+        }
+        while let Some(opened) = self.open.pop().filter(|_| self.faults.len() < FAULTS_LIMIT) {
+            self.report(unclosed(&opened, last_row));
         }
         self.faults
     }

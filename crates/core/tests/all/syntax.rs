@@ -247,10 +247,10 @@ fn a_new_file_that_does_not_parse_is_reported() {
 #[test]
 fn files_without_a_known_language_are_unknown() {
     let long = format!("let a\n{}", "// x\n".repeat(60_000));
-    let scene = Scene::new(&[("f", CODE), ("a.c", CODE), ("long.js", &long)], None);
+    let scene = Scene::new(&[("f", CODE), ("a.txt", CODE), ("long.js", &long)], None);
     let done = scene.in_session(json!([
         set("f", 2, "  if (x) {", "  if (x)"),
-        set("a.c", 2, "  if (x) {", "  if (x)"),
+        set("a.txt", 2, "  if (x) {", "  if (x)"),
         set("long.js", 1, "let a", "let a ="),
     ]));
     assert!(done.files.iter().all(|file| file.syntax == Some(SyntaxState::Unknown)));

@@ -111,7 +111,7 @@ impl View<'_> {
     fn after_leading(self, mut last: usize) -> Option<usize> {
         loop {
             let next = last + 1;
-            self.get(next)?;
+            self.get(next).filter(|_| self.meter.step())?;
             if self.row(next) > self.last_row(last) + 1 {
                 return None;
             }
@@ -162,6 +162,12 @@ impl View<'_> {
             Kind::Close | Kind::Comment => false,
             Kind::Text => matches!(self.lexical.lexicon.ends, Ends::Tags(_)) && text[0] == b'<',
             Kind::Open if text == b"do" => false,
+            // It may belong to the line above.
+            Kind::Open
+                if matches!(text, b"(" | b"[") && self.lexical.lexicon.ends == Ends::Lines =>
+            {
+                !self.lexical.lexicon.words.is_empty() || self.is_list(self.around(at))
+            }
             Kind::Open if text == b"{" && !self.has(Extra::Shell) => {
                 let before = self.previous_code(at);
                 before.is_some_and(|one| matches!(self.text(one), b"," | b"(" | b"[" | b"{"))
@@ -197,7 +203,13 @@ impl View<'_> {
         match ends {
             _ if self.is(before, ",") => !self.is_list(around),
             Ends::Semicolons => !matches!(self.text(before), b"}" | b":") && !is_html,
-            _ => !self.lines_end_in(around) || self.continues(before, at),
+            _ => {
+                let is_deeper =
+                    || self.column(at) > self.column(self.first_of_statement_row(before));
+                !self.lines_end_in(around)
+                    || self.continues(before, at)
+                    || self.source.language.is_indented && is_deeper()
+            }
         }
     }
 
@@ -208,6 +220,7 @@ impl View<'_> {
         let next = self.get(at + 1).map(|_| self.text(at + 1)).unwrap_or_default();
         match text {
             b"case" => matches!(next, b"class" | b"object") || self.has(Extra::Sigils),
+            b"do" => self.lexical.lexicon.ends == Ends::Semicolons,
             b"public" | b"private" | b"protected" => {
                 next != b":" && self.row(at) == self.row((at + 1).min(self.len() - 1))
             }
@@ -252,7 +265,7 @@ impl View<'_> {
                 return Ok(at);
             }
             let is_new_row = self.row(next) > self.last_row(at);
-            if self.is(next, ";") {
+            if self.is(next, ";") && !self.has(Extra::Instructions) {
                 if is_new_row && ends == Ends::Lines {
                     return Ok(at);
                 }
@@ -412,13 +425,14 @@ impl View<'_> {
     }
 
     fn is_part(self, at: usize) -> bool {
-        PARTS.contains(&self.text(at)) || matches!(self.text(at), b"when" | b"while" | b"where")
+        PARTS.iter().any(|part| part.eq_ignore_ascii_case(self.text(at)))
+            || matches!(self.text(at), b"when" | b"while" | b"where")
     }
 
     /// The first line of the comments and attributes directly above a token that belong to it.
     fn first_row(self, start: usize) -> usize {
         let mut row = self.row(start);
-        while let Some(above) = row.checked_sub(1) {
+        while let Some(above) = row.checked_sub(1).filter(|_| self.meter.step()) {
             let Some(offset) = self.source.first_byte(above) else { break };
             let at = self.after(offset);
             let closes = self.kind(at) == Kind::Close;

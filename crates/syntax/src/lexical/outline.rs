@@ -12,7 +12,7 @@ use crate::structure::{Definition, Outline};
 /// The limit on the tokens of the head of a definition.
 const HEAD_LIMIT: usize = 64;
 
-/// Words before parentheses that are no names of functions.
+/// Words before parentheses that do not name functions.
 const STATEMENTS: &[&[u8]] = &[
     b"if",
     b"for",
@@ -138,7 +138,7 @@ impl View<'_> {
         match self.lexical.lexicon.ends {
             Ends::Tags(kind) => self.element(at, kind),
             _ if self.kind(at) == Kind::Directive => self.macro_name(at),
-            _ if self.has(Extra::Urls) && self.kind(at) == Kind::Open => self.rule(at),
+            _ if self.has(Extra::Urls) => self.rule(at),
             _ if self.is(at, "(") => self.function(at, containers),
             _ => self.named(at),
         }
@@ -343,7 +343,7 @@ impl View<'_> {
                             | b"exists"
                     ) =>
                 {
-                    next += 1
+                    next += 1;
                 }
                 Kind::Word | Kind::Text => return Some(next),
                 // Type parameters before the name, references.
@@ -355,7 +355,7 @@ impl View<'_> {
                 Kind::Mark if text == b"&" || text == b"@" => next += 1,
                 Kind::Mark if self.has(Extra::Ruby) => return Some(next),
                 Kind::Open if self.is(next, "[") && self.has(Extra::Preprocessor) => {
-                    next = self.partner(next)? + 1
+                    next = self.partner(next)? + 1;
                 }
                 _ => return None,
             }
@@ -400,7 +400,7 @@ impl View<'_> {
             let is_end = match self.lexical.lexicon.ends {
                 Ends::Semicolons => {
                     self.is(before, ";")
-                        || self.is(before, "}")
+                        || self.is(before, "}") && !self.is_interpolation(before)
                         || self.is(before, ":") && is_new_row
                         || self.source.text[self.token(before).end()..self.token(first).start()]
                             .contains(&b'#')
@@ -422,6 +422,12 @@ impl View<'_> {
             first = end + 1;
         }
         first
+    }
+
+    /// Whether a bracket closes `#{`.
+    fn is_interpolation(self, close: usize) -> bool {
+        let open = self.partner(close).and_then(|open| open.checked_sub(1));
+        open.is_some_and(|mark| self.is(mark, "#"))
     }
 
     /// The last token of a definition, also in a text with faults.

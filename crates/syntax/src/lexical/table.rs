@@ -83,6 +83,8 @@ pub(crate) enum Extra {
     QuotesInNumbers,
     /// `\\` begins a text until the end of the line.
     BackslashLines,
+    /// `;` does not end a statement.
+    Instructions,
 }
 
 /// A word that opens a block, and the one that closes it.
@@ -322,15 +324,15 @@ pub(crate) static SHELL: Lexicon = Lexicon {
     ..C_LIKE
 };
 
-pub(crate) static DOCKERFILE: Lexicon =
-    Lexicon { brackets: "()", definitions: &["AS", "as"], ..SHELL };
-
-pub(crate) static SCSS: Lexicon = Lexicon {
-    word_bytes: "-$.@%&:*>+~",
-    extras: &[Extra::Urls],
-    definitions: &["@mixin", "@function"],
-    ..C_LIKE
+pub(crate) static DOCKERFILE: Lexicon = Lexicon {
+    brackets: "()",
+    extras: &[Extra::Shell, Extra::HeredocsOfShells, Extra::Continuations, Extra::Instructions],
+    definitions: &["AS", "as"],
+    ..SHELL
 };
+
+pub(crate) static SCSS: Lexicon =
+    Lexicon { word_bytes: "-$.@%&:*>+~", extras: &[Extra::Urls], ..C_LIKE };
 
 pub(crate) static LUA: Lexicon = Lexicon {
     line_comments: &["--"],

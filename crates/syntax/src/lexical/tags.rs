@@ -38,7 +38,7 @@ const OPTIONAL: &[&[u8]] = &[
 /// Elements of HTML that contain no elements.
 const RAW: &[&[u8]] = &[b"script", b"style", b"textarea", b"title"];
 
-/// Parts of markup that are no tags.
+/// Parts of markup other than tags.
 const OTHERS: &[(&str, &str, Kind)] = &[
     ("<!--", "-->", Kind::Comment),
     ("<![CDATA[", "]]>", Kind::Text),

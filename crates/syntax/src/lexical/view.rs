@@ -6,11 +6,12 @@ use super::token::{Kind, NONE, Token};
 use crate::budget::Meter;
 use crate::source::Source;
 
+/// How many comments in a row are skipped.
+const COMMENTS_LIMIT: usize = 1_000;
+
 /// Words that continue a statement in a new line, after a block.
-const CONTINUING: &[&[u8]] = &[
-    b"else", b"elif", b"elsif", b"elseif", b"catch", b"finally", b"where", b"with", b"extends",
-    b"yield", b"when", b"and", b"or", b"by", b"derives", b"rescue", b"ensure", b"then", b"as",
-];
+const CONTINUING: &[&[u8]] =
+    &[b"else", b"elif", b"elsif", b"elseif", b"catch", b"finally", b"where"];
 
 #[derive(Clone, Copy)]
 pub(super) struct View<'a> {
@@ -73,12 +74,12 @@ impl<'a> View<'a> {
     /// The next token that is not a comment or directive.
     pub fn next_code(self, at: usize) -> Option<usize> {
         let is_code = |&at: &usize| !matches!(self.kind(at), Kind::Comment | Kind::Directive);
-        (at + 1..self.len()).find(is_code)
+        (at + 1..self.len()).take(COMMENTS_LIMIT).find(is_code)
     }
 
     pub fn previous_code(self, at: usize) -> Option<usize> {
         let is_code = |&at: &usize| !matches!(self.kind(at), Kind::Comment | Kind::Directive);
-        (0..at).rev().find(is_code)
+        (0..at).rev().take(COMMENTS_LIMIT).find(is_code)
     }
 
     /// The token that matches a bracket.
@@ -187,6 +188,9 @@ impl<'a> View<'a> {
     pub fn leading_end(self, at: usize) -> Option<usize> {
         let mut last = self.one_leading_end(at)?;
         loop {
+            if !self.meter.step() {
+                return None;
+            }
             match self.get(last + 1) {
                 Some(_) if self.row(last + 1) == self.last_row(last) => {
                     last = self.one_leading_end(last + 1)?;

@@ -1,8 +1,9 @@
 //! Languages without a grammar: errors, blocks, outlines.
 
-use hashline_syntax::Fault;
+use hashline_syntax::{Definition, Fault, NoBlockReason};
 
-use crate::samples::SAMPLES;
+use crate::lexical_samples::*;
+use crate::samples::{CPP, SAMPLES};
 use crate::{budget, parse};
 
 fn new_fault(name: &str, before: &str, after: &str) -> Option<Fault> {
@@ -63,4 +64,168 @@ fn a_closing_line_that_is_missing_or_repeated_is_reported() {
         }
     }
     assert!(count > 150, "{count}");
+}
+
+/// The first line, own line and last line of a block.
+fn block(name: &str, text: &str, line: u32) -> Result<(u32, u32, u32), NoBlockReason> {
+    let found = parse(name, text).block(line, &budget());
+    found.map(|block| (block.first, block.start, block.last)).map_err(|none| none.reason)
+}
+
+/// The number of the line that contains a text.
+fn line_of(text: &str, part: &str) -> u32 {
+    text[..text.find(part).unwrap_or_else(|| panic!("{part}"))].matches('\n').count() as u32 + 1
+}
+
+#[test]
+fn a_block_has_its_comments_and_attributes() {
+    for (name, text, start, first, last) in [
+        ("a.cs", CSHARP, "public class Basket", "/// <summary>", "    }\n}\n"),
+        ("a.cs", CSHARP, "public int Count", "[Obsolete", "        }\n\n        public string"),
+        ("a.cs", CSHARP, "public string Name", "public string Name", ".Trim()"),
+        ("a.php", PHP, "final class", "/**", "}\n?>"),
+        ("a.php", PHP, "private array", "// It's", "];"),
+        ("a.rb", RUBY, "class Basket", "# Counts", "  end\nend"),
+        ("a.rb", RUBY, "def text", "def text", "    end\n  end\nend"),
+        ("a.rb", RUBY, "unless @items", "unless @items", "      end\n      <<~TEXT"),
+        ("a.kt", KOTLIN, "class Basket(", "/* Counts", "}\n-EOF-"),
+        ("a.kt", KOTLIN, "fun count", "/** Its size", "    }\n\n    fun `is"),
+        ("a.swift", SWIFT, "init(", "/// From", "    }\n\n    #if"),
+        ("a.sh", SHELL, "build() {", "# Builds", "}\n\ncat"),
+        ("a.sh", SHELL, "for target", "for target", "  done\n}"),
+        ("a.sh", SHELL, "build \"$@\"", "build \"$@\"", "| sort"),
+        ("a.scss", SCSS, "@mixin row", "// It's", "}\n\n.list"),
+        ("a.html", HTML, "<div id", "<!-- <div>", "</div>\n  </body"),
+        ("a.xml", XML, "<target name", "<!-- <target>", "</target>\n</project"),
+        ("a.lua", LUA, "function M.count", "--[[ Counts", "end\n\nM.options"),
+        ("a.lua", LUA, "M.options", "M.options", "}\n\nreturn"),
+        ("a.tf", TERRAFORM, "resource", "# It's", "}\n-EOF-"),
+        ("a.sql", SQL, "CREATE TABLE", "-- It's", ");\n\nCREATE"),
+        ("Dockerfile", DOCKERFILE, "RUN", "RUN", "    fi\n"),
+        ("a.dart", DART, "Widget build", "@override", "  }\n}\n"),
+        ("a.scala", SCALA, "final case class", "/** Counts", "}\n\nobject"),
+        ("a.scala", SCALA, "val empty", "val empty", "Basket(Nil)"),
+        ("a.ex", ELIXIR, "def count", "@doc", "  end\n\n  def empty"),
+        ("a.gradle", GROOVY, "def shout", "// It's", "}\n\ntasks"),
+        ("a.zig", ZIG, "pub fn", "/// Counts", "}\n\ntest"),
+        ("a.proto", PROTOBUF, "message", "// It's", "}\n\nservice"),
+        ("a.graphql", GRAPHQL, "query", "query", "}\n-EOF-"),
+        ("a.ps1", POWERSHELL, "function", "<# Builds", "}\n-EOF-"),
+        ("a.cpp", CPP, "class Circle", "// A circle", "};\n\n}"),
+    ] {
+        let whole = format!("{text}-EOF-");
+        let expected = (line_of(text, first), line_of(text, start), line_of(&whole, last));
+        assert_eq!(block(name, text, line_of(text, start)), Ok(expected), "{name} {start}");
+        assert_eq!(block(name, text, expected.0), Ok(expected), "{name} {first}");
+    }
+}
+
+#[test]
+fn a_block_whose_end_is_not_certain_is_refused() {
+    use NoBlockReason::{Error, Nothing, Shared, Unclear};
+    for (name, text, line, reason) in [
+        // The indentation shows another end than the brackets.
+        ("a.cs", "class A\n{\n    void B()\n    {\n}\n    }\n", 3, Unclear),
+        ("a.cpp", "void a() {\n  b();\n}\n  c();\n", 1, Unclear),
+        ("a.cpp", "#if A\nif (b) {\n#else\nif (c) {\n#endif\n  d();\n}\n", 2, Unclear),
+        ("a.sql", "CREATE PROCEDURE a()\nBEGIN\n  SELECT 1;\nEND;\n", 1, Unclear),
+        ("a.php", "<?php\nif (a):\n    b();\nendif;\n", 2, Unclear),
+        ("a.rb", "a do\n  b\nend; c\n", 1, Shared),
+        ("a.rb", "def a\n  b\nend\nend\n", 1, Error),
+        // A part of a statement.
+        ("a.rb", "x = [\n  1,\n].map do |a|\n  a\nend\n", 3, Nothing),
+        ("a.swift", "a\n    .b {\n        c()\n    }\n", 2, Nothing),
+        ("a.cpp", "if (a)\n{\n  b();\n}\nelse\n{\n  c();\n}\n", 5, Nothing),
+        ("a.scss", "a,\nb {\n  c: d;\n}\n", 2, Nothing),
+    ] {
+        assert_eq!(block(name, text, line), Err(reason), "{text}");
+    }
+}
+
+#[test]
+fn a_statement_of_several_parts_is_one_block() {
+    for (name, text, last) in [
+        ("a.cpp", "if (a)\n  b();\nelse\n  c();\n", 4),
+        ("a.cpp", "do {\n  a();\n}\nwhile (b);\n", 4),
+        ("a.cpp", "template <class T>\nclass A : B {\n};\n", 3),
+        ("a.kt", "val a = if (b) {\n    c\n} else {\n    d\n}\n", 5),
+        ("a.swift", "a\n    .b {\n        c()\n    }\n    .d()\n", 5),
+        ("a.lua", "for a in b\ndo\n  c()\nend\n", 4),
+        ("a.sh", "for a in b; do\n  c\ndone | sort\n", 3),
+        ("a.ps1", "Try\n{\n    a\n}\nCatch\n{\n    b\n}\n", 8),
+        ("a.ex", "x =\n  case a do\n    1 -> 2\n  end\n", 4),
+        ("a.rb", "a do |b|\n  c\nend.d do\n  e\nend\n", 5),
+    ] {
+        assert_eq!(block(name, text, 1), Ok((1, 1, last)), "{text}");
+    }
+}
+
+/// A name for each definition, with its lines, indented by depth.
+fn definitions(name: &str, text: &str) -> Vec<String> {
+    let outline = parse(name, text).outline(&budget()).unwrap();
+    let row = |one: &Definition| {
+        format!("{}{} {}-{}", " ".repeat(one.depth as usize), one.name, one.first, one.last)
+    };
+    outline.definitions.iter().map(row).collect()
+}
+
+#[test]
+fn names_of_definitions() {
+    for (name, text, expected) in [
+        ("a.cpp", CPP, &["shape 1-17", " Circle 4-15", "  Circle 6-7", "  area 9-11"][..]),
+        ("a.cs", CSHARP, &["Shop 3-29", " Basket 7-28", "  Count 12-24", "  Name 26-27"][..]),
+        ("a.php", PHP, &["Basket 10-29", " count 18-28"][..]),
+        (
+            "a.rb",
+            RUBY,
+            &["Shop 3-31", " Basket 5-30", "  initialize 8-15", "  empty? 17-17", "  text 19-29"][..],
+        ),
+        ("a.kt", KOTLIN, &["Basket 5-23", " count 10-20", " is empty 22-22"][..]),
+        ("a.swift", SWIFT, &["Basket 5-26", " init 9-11", " count 14-25", "  count 16-16"][..]),
+        ("a.sh", SHELL, &["build 5-19"][..]),
+        ("a.scss", SCSS, &["row 6-12", " &:hover > .item 9-11", ".list-#{$space} 14-17"][..]),
+        ("a.html", HTML, &["div#main 14-22"][..]),
+        ("a.xml", XML, &["shop 3-10", " build 5-9"][..]),
+        ("a.lua", LUA, &["M.count 6-19", " f 16-16"][..]),
+        ("a.tf", TERRAFORM, &["name 1-4", "aws_s3_bucket.main 7-16"][..]),
+        ("a.sql", SQL, &["items 2-6", "count_items 8-12"][..]),
+        ("Dockerfile", DOCKERFILE, &["build 2-2"][..]),
+        ("a.dart", DART, &["Basket 5-22", " build 11-21"][..]),
+        ("a.scala", SCALA, &["Basket 4-16", " count 6-15", "Basket 18-21"][..]),
+        ("a.ex", ELIXIR, &["Shop.Basket 1-28", " count 8-14", " empty? 16-16", " run 18-27"][..]),
+        ("a.gradle", GROOVY, &["shout 6-8"][..]),
+        ("a.zig", ZIG, &["count 4-13", "count 15-17"][..]),
+        ("a.proto", PROTOBUF, &["Basket 4-10", " Kind 7-9", "Shop 12-16", " Count 13-15"][..]),
+        ("a.graphql", GRAPHQL, &["Basket 4-6", "Items 8-12"][..]),
+        ("a.ps1", POWERSHELL, &["Build-All 3-16"][..]),
+    ] {
+        assert_eq!(definitions(name, text), expected, "{name}");
+    }
+}
+
+#[test]
+fn an_edit_of_an_unbalanced_text_is_compared_with_it() {
+    let before = "void a() {\n  MACRO {\n}\n\nvoid b() {\n  c();\n}\n";
+    assert!(!parse("a.cpp", before).is_clean());
+    assert_eq!(new_fault("a.cpp", before, &before.replace("c()", "d()")), None);
+    assert_eq!(new_fault("a.cpp", before, &before.replace("MACRO", "OTHER")), None);
+    let fault = new_fault("a.cpp", before, &before.replace("c();\n}", "c();")).unwrap();
+    assert_eq!(&*fault.what, "`}` is missing: the block opened at line 5");
+    let fault = new_fault("a.cpp", before, &before.replace("c();", "c());")).unwrap();
+    assert_eq!((fault.line, &*fault.what), (6, "`)` closes nothing"));
+}
+
+#[test]
+fn branches_of_the_preprocessor_are_alternatives() {
+    for text in [
+        "#if A\nif (b) {\n#else\nif (c) {\n#endif\n  d();\n}\n",
+        "#ifdef A\nvoid a() {\n#endif\n  d();\n#ifdef A\n}\n#endif\n",
+        "#if 0\n{{{ don't\n#endif\nint a;\n",
+        "#if A\n}\n#else\n#endif\n",
+    ] {
+        for name in ["a.c", "a.cpp"] {
+            let fault = parse(name, text).fault(&budget());
+            assert_eq!(fault.is_some(), text.starts_with("#if A\n}"), "{name} {text}: {fault:?}");
+        }
+    }
 }

@@ -7,6 +7,7 @@ use memchr::memmem;
 use super::{Scanner, quoted};
 use crate::lexical::table::Extra;
 use crate::lexical::token::Kind;
+use crate::lexical::{Condition, directive, is_never};
 
 /// A text whose lines begin after this one.
 pub(super) struct Heredoc {
@@ -83,7 +84,7 @@ impl<'a> Scanner<'a> {
                         self.until_line_end(Kind::Text);
                     }
                 }
-                Extra::Continuations | Extra::QuotesInNumbers => {}
+                Extra::Continuations | Extra::QuotesInNumbers | Extra::Instructions => {}
             }
             self.at > before
         })
@@ -128,8 +129,29 @@ impl<'a> Scanner<'a> {
             }
             end += 1;
         }
-        let trimmed = self.text[self.at..end].trim_ascii_end().len();
-        self.push(Kind::Directive, self.at + trimmed);
+        let line = self.text[self.at..end].trim_ascii_end();
+        self.push(Kind::Directive, self.at + line.len());
+        if directive(line).is_some_and(|one| one == Condition::If) && is_never(line) {
+            self.dead_branch();
+        }
+    }
+
+    /// The lines after `#if 0`, which need not be code.
+    fn dead_branch(&mut self) {
+        let (mut depth, mut end) = (0_usize, self.line_end(self.at));
+        while end < self.text.len() {
+            let next = self.line_end(end + 1);
+            match directive(self.text[end + 1..next].trim_ascii()) {
+                Some(Condition::If) => depth += 1,
+                Some(_) if depth == 0 => break,
+                Some(Condition::End) => depth -= 1,
+                _ => {}
+            }
+            end = next;
+        }
+        if end > self.line_end(self.at) {
+            self.push(Kind::Text, end);
+        }
     }
 
     fn directive(&mut self) {
