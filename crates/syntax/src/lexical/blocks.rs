@@ -306,10 +306,17 @@ impl View<'_> {
         matches!(before.last(), Some(b'-' | b'='))
     }
 
-    /// `do { … } while (x)`, and `for x in y` with `do` in a new line.
+    /// Whether a new line has the rest of a statement: `while (x)` of `do { … }`, `do` of `for x in
+    /// y`, a body whose `{` is below its head.
     fn is_rest(self, start: usize, next: usize) -> bool {
         let is_loop = matches!(self.text(start), b"for" | b"while" | b"until" | b"select");
+        let has_words = !self.lexical.lexicon.words.is_empty();
+        let is_head = || !has_words || self.has(Extra::Shell) && self.is(next - 1, ")");
         self.is(start, "do") && self.is(next, "while")
+            || self.lexical.lexicon.ends == Ends::Lines
+                && self.is(next, "{")
+                && self.column(next) == self.column(start)
+                && is_head()
             || is_loop && self.kind(next) == Kind::Open && self.is(next, "do")
     }
 
@@ -432,17 +439,15 @@ impl View<'_> {
     /// The first line of the comments and attributes directly above a token that belong to it.
     fn first_row(self, start: usize) -> usize {
         let mut row = self.row(start);
-        while let Some(above) = row.checked_sub(1).filter(|_| self.meter.step()) {
-            let Some(offset) = self.source.first_byte(above) else { break };
-            let at = self.after(offset);
-            let closes = self.kind(at) == Kind::Close;
-            let at = match self.partner(at).filter(|_| closes) {
-                Some(open) => self.after(self.source.start_of(self.row(open))),
-                None => at,
-            };
+        while self.meter.step() {
+            let Some(before) = self.after(self.source.start_of(row)).checked_sub(1) else { break };
+            let closes = self.kind(before) == Kind::Close;
+            let head = self.partner(before).filter(|_| closes).unwrap_or(before);
+            let at = self.after(self.source.start_of(self.row(head)));
             let belongs = self.begins_row(at)
+                && self.last_row(before) + 1 == row
                 && self.column(at) == self.column(start)
-                && self.leading_end(at).is_some_and(|end| self.last_row(end) + 1 == row)
+                && self.leading_end(at) == Some(before)
                 && !(self.token(at).start() == 0 && self.text(at).starts_with(b"#!"));
             if !belongs {
                 break;

@@ -279,6 +279,7 @@ pub(crate) static SWIFT: Lexicon = Lexicon {
     has_nested_comments: true,
     quotes: &[
         long("#\"\"\"", "\"\"\"#", Escape::None),
+        long("#/", "/#", BACKSLASH),
         with(&[("\\(", b')')], long("\"\"\"", "\"\"\"", BACKSLASH)),
         quote("##\"", "\"##", Escape::None),
         quote("#\"", "\"#", Escape::None),

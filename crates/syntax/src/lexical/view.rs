@@ -132,23 +132,9 @@ impl<'a> View<'a> {
                 b'.' => after != Some(&b'.'),
                 _ => true,
             },
-            Kind::Open => {
-                let is_head =
-                    if has_words { self.has(Extra::Shell) && self.is(at, ")") } else { lines };
-                text == b"{" && is_head && self.is_head_before(next)
-            }
             _ => false,
         };
         begins || lines && self.ends_open(at)
-    }
-
-    /// Whether the first token of a line is in the column of the line above, as a `{` that begins
-    /// the body of what is there.
-    fn is_head_before(self, at: usize) -> bool {
-        self.previous_code(at).is_some_and(|above| {
-            let head = self.first_of_statement_row(above);
-            self.column(head) == self.column(at)
-        })
     }
 
     /// The first token of the line of a token, or of the line where a bracket that it closes opens.
@@ -174,10 +160,12 @@ impl<'a> View<'a> {
                 let before = self.source.text[..self.token(at).start()].last();
                 text == b"|" || text == b"&" && before == Some(&b'&')
             }
-            Kind::Mark => matches!(
-                text[0],
-                b'=' | b'+' | b'-' | b'/' | b',' | b'.' | b'&' | b'|' | b'<' | b':' | b'\\'
-            ),
+            Kind::Mark if matches!(text, b"+" | b"-") => {
+                self.source.text[..self.token(at).start()].last() != Some(&text[0])
+            }
+            Kind::Mark => {
+                matches!(text[0], b'=' | b'/' | b',' | b'.' | b'&' | b'|' | b'<' | b':' | b'\\')
+            }
             Kind::Word => matches!(text, b"and" | b"or" | b"not" | b"in" | b"extends" | b"with"),
             _ => false,
         }

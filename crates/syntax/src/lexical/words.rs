@@ -44,7 +44,10 @@ impl Words<'_> {
         let previous = tokens[..at].iter().rev().take(8).find(|one| one.kind != Kind::Comment);
         let kind = match token.kind {
             Kind::Word => self.kind_of_word(tokens, at, previous),
-            Kind::Open | Kind::Close if self.is_shell => self.kind_of_bracket(token, previous),
+            Kind::Open | Kind::Close if self.is_shell => {
+                let before = at.checked_sub(2).map(|before| &self.text[tokens[before].range()]);
+                self.kind_of_bracket(token, previous, before == Some(b"function"))
+            }
             other => other,
         };
         if self.is_shell {
@@ -60,10 +63,10 @@ impl Words<'_> {
     }
 
     /// In shells braces group commands only where a command begins, and a `)` may end a pattern.
-    fn kind_of_bracket(&self, token: Token, previous: Option<&Token>) -> Kind {
+    fn kind_of_bracket(&self, token: Token, previous: Option<&Token>, is_named: bool) -> Kind {
         let is_pattern = self.open.last() == Some(&true);
         match self.text[token.start()] {
-            b'{' if !self.begins_command(token, previous) => Kind::Mark,
+            b'{' if !is_named && !self.begins_command(token, previous) => Kind::Mark,
             b'{' if !self.text.get(token.end()).is_none_or(u8::is_ascii_whitespace) => Kind::Mark,
             b'}' if !self.begins_command(token, previous) => Kind::Mark,
             b')' if is_pattern => Kind::Mark,
