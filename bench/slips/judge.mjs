@@ -1,7 +1,7 @@
 // Tries edits of a file in a session, without changing it, and reports the verdicts.
 
 import { writeFileSync } from 'node:fs'
-import { extname, join } from 'node:path'
+import { basename, extname, join } from 'node:path'
 import { HashSession, hashLines } from 'hashline-native'
 import { withLines } from '../edit/history/text.mjs'
 
@@ -24,7 +24,8 @@ export class Judge {
    * @param {string} scratchDir
    */
   constructor({ path, old }, scratchDir) {
-    this.path = `file${extname(path)}`
+    // The language of `Dockerfile` is known by its name.
+    this.path = extname(path) ? `file${extname(path)}` : basename(path)
     const text = withLines(old, old.lines)
     this.hashes = hashLines(text)
     this.lines = old.lines

@@ -10,6 +10,9 @@ class Tally {
   silent = 0
   suggestedRight = 0
   suggestedWrong = 0
+  /** What the own parser of the language rejects and accepts of the silent ones. */
+  broken = 0
+  valid = 0
   /** @type {Map<string, number>} by the code of a refusal or warning */
   codes = new Map()
 }
@@ -40,6 +43,7 @@ Each edit is a hunk of a commit, applied separately to the file before the commi
 - **reported**: the edit is refused, or there is a warning.
 - **fixed**: a repair restored the intended edit, without a warning.
 - **silent**: neither. Not all of these are broken files: a missing line or a surplus statement may parse.
+- **rejected**: how many silent ones the language's own parser rejects (\`php -l\`, \`ruby -c\`, \`luac -p\`, \`bash -n\`, if installed).
 - **suggestion**: how many reported edits have another edit in the message (\`SYNTAX\`), and how often that is the intended edit.
 
 Reported correct edits are false alarms, and those that a repair changed are harmed. A separate hunk may not parse although the commit does.
@@ -51,6 +55,7 @@ const MISTAKE_HEAD = [
   'reported',
   'fixed',
   'silent',
+  'rejected',
   'suggestion',
   'right suggestions',
 ]
@@ -91,10 +96,18 @@ function correctCells({ all, silent, reported, codes }) {
 }
 
 /** @param {Tally} tally */
-function mistakeCells({ all, reported, right, silent, suggestedRight, suggestedWrong }) {
+function mistakeCells(tally) {
+  const { all, reported, right, silent, suggestedRight, suggestedWrong, broken, valid } = tally
   const suggested = suggestedRight + suggestedWrong
   const shares = [reported, right, silent].map((part) => share(part, all))
-  return [`${all}`, ...shares, share(suggested, reported), share(suggestedRight, suggested)]
+  const rejected = broken + valid > 0 ? `${broken} of ${broken + valid}` : ''
+  return [
+    `${all}`,
+    ...shares,
+    rejected,
+    share(suggested, reported),
+    share(suggestedRight, suggested),
+  ]
 }
 
 /** @param {number} part @param {number} all */

@@ -17,8 +17,10 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { changesIn, pairsOfRepository } from '../edit/history/git.mjs'
 import { randomFrom } from '../edit/history/random.mjs'
+import { edited, withLines } from '../edit/history/text.mjs'
 import { languageOf } from '../edit/tasks/languages.mjs'
 import { Judge } from './judge.mjs'
+import { parses } from './parsers.mjs'
 import { replayRecorded } from './recorded.mjs'
 import { pageOf, Tallies } from './report.mjs'
 import { copyingMistakesOf, meantEdit, mistakesOf } from './slips.mjs'
@@ -35,23 +37,44 @@ const HUNKS_OF_A_PAIR = 3
 
 /** Languages in which no tasks are made, by file extension. @type {Record<string, string>} */
 const DATA = {
+  '.bash': 'Shell',
   '.css': 'CSS',
+  '.dart': 'Dart',
+  '.ex': 'Elixir',
+  '.exs': 'Elixir',
+  '.gradle': 'Groovy',
+  '.graphql': 'GraphQL',
+  '.groovy': 'Groovy',
   '.h': 'C',
+  '.hcl': 'Terraform',
   '.hpp': 'C++',
   '.htm': 'HTML',
   '.html': 'HTML',
   '.json': 'JSON',
+  '.kts': 'Kotlin',
+  '.less': 'Less',
   '.md': 'Markdown',
+  '.proto': 'Protobuf',
+  '.ps1': 'PowerShell',
+  '.psm1': 'PowerShell',
+  '.rake': 'Ruby',
+  '.rdoc': 'text',
+  '.sbt': 'Scala',
+  '.scss': 'SCSS',
+  '.sql': 'SQL',
+  '.svelte': 'Svelte',
+  '.tf': 'Terraform',
   '.toml': 'TOML',
   '.tpl': 'templates',
   '.txt': 'text',
-  '.rdoc': 'text',
+  '.xml': 'XML',
   '.yaml': 'YAML',
   '.yml': 'YAML',
+  Dockerfile: 'Dockerfile',
 }
 
 /** @param {string} path */
-const measuredLanguageOf = (path) => languageOf(path) ?? DATA[extname(path)]
+const measuredLanguageOf = (path) => languageOf(path) ?? DATA[extname(path) || basename(path)]
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -192,7 +215,9 @@ function measureMistake(judge, pair, language, meant, wanted, { mistake, edit, f
     tallies.of(language, mistake)[right ? 'suggestedRight' : 'suggestedWrong']++
   }
   if (!verdict.reported && verdict.snapshot !== wanted) {
-    const { source, change, path } = pair
+    const { source, change, path, old } = pair
+    const parsed = parses(language, withLines(old, edited(old.lines, [edit])), scratchDir)
+    if (parsed !== undefined) tallies.of(language, mistake)[parsed ? 'valid' : 'broken']++
     silent.push(`${JSON.stringify({ mistake, source, change, path, meant, edit })}\n`)
   }
 }

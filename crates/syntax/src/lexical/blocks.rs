@@ -200,7 +200,10 @@ impl View<'_> {
             return false;
         }
         let is_html = self.kind(before) == Kind::Text && self.text(before).starts_with(b"<");
+        // Kotlin: `class A`, then `private constructor() {`.
+        let is_constructor = (at..self.len().min(at + 2)).any(|one| self.is(one, "constructor"));
         match ends {
+            _ if is_constructor && !self.is(before, "}") => true,
             _ if self.is(before, ",") => !self.is_list(around),
             Ends::Semicolons => !matches!(self.text(before), b"}" | b":") && !is_html,
             _ => {

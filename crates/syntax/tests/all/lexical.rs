@@ -137,6 +137,7 @@ fn a_block_whose_end_is_not_certain_is_refused() {
         ("a.swift", "a\n    .b {\n        c()\n    }\n", 2, Nothing),
         ("a.cpp", "if (a)\n{\n  b();\n}\nelse\n{\n  c();\n}\n", 5, Nothing),
         ("a.scss", "a,\nb {\n  c: d;\n}\n", 2, Nothing),
+        ("a.kt", "class A\nprivate constructor(b: Int) {\n    c()\n}\n", 2, Nothing),
     ] {
         assert_eq!(block(name, text, line), Err(reason), "{text}");
     }
@@ -154,6 +155,8 @@ fn a_statement_of_several_parts_is_one_block() {
         ("a.sh", "for a in b; do\n  c\ndone | sort\n", 3),
         ("a.ps1", "Try\n{\n    a\n}\nCatch\n{\n    b\n}\n", 8),
         ("a.ex", "x =\n  case a do\n    1 -> 2\n  end\n", 4),
+        ("a.swift", "func a(b: C)\n    -> D\n{\n    e\n}\n", 5),
+        ("a.kt", "if (a) {\n    b++\n}\nelse {\n    c\n}\n", 6),
         ("a.rb", "a do |b|\n  c\nend.d do\n  e\nend\n", 5),
     ] {
         assert_eq!(block(name, text, 1), Ok((1, 1, last)), "{text}");
@@ -201,6 +204,14 @@ fn names_of_definitions() {
     ] {
         assert_eq!(definitions(name, text), expected, "{name}");
     }
+}
+
+/// A `+` at the end of a line continues it, but `++` does not.
+#[test]
+fn regression_a_statement_ends_with_an_increment() {
+    let text = "fun a() {\n    b++\n    c {\n        d\n    }\n}\n";
+    assert_eq!(block("a.kt", text, 2), Err(NoBlockReason::Nothing));
+    assert_eq!(block("a.kt", text, 3), Ok((3, 3, 5)));
 }
 
 #[test]
