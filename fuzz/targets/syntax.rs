@@ -7,6 +7,8 @@
 
 #![no_main]
 
+#[path = "../../crates/syntax/tests/all/lexical_samples.rs"]
+mod lexical_samples;
 #[path = "../../crates/syntax/tests/all/samples.rs"]
 mod samples;
 

@@ -59,7 +59,9 @@ impl Lexical {
             view.fold(at, &mut comments, &mut folds);
             let Some((head, name)) = view.definition(at, &containers) else { continue };
             let first = view.row(head) as u32 + 1;
-            let last = view.last_row(view.end_of_definition(head, at)) as u32 + 1;
+            let end = view.end_of_definition(head, at);
+            let last = view.last_row(end) as u32 + 1;
+            let start = view.token(head).start();
             while around.last().is_some_and(|&(end, _)| end < first) {
                 around.pop();
             }
@@ -73,6 +75,8 @@ impl Lexical {
                 name,
                 is_secondary: false,
                 is_minor: false,
+                is_alias: false,
+                bytes: start..view.token(end).end().max(start),
                 first,
                 last: last.max(first),
                 is_test: false,

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use crate::samples::SAMPLES;
 use crate::{budget, parse};
 
-/// The definitions of a text without errors that the filter hides. Of a text with errors, the parser
+/// The definitions of a text without errors that the filter hides. In a text with errors, the parser
 /// takes other words for names.
 fn hidden(file: &str, text: &str) -> Vec<String> {
     let source = parse(file, text);
