@@ -169,7 +169,10 @@ test('the tools have the same descriptions as in JavaScript', { skip }, () =>
       const limited = description.replace('50 KB', '39 KB')
       const expected = { name, title, description: limited, inputSchema, annotations }
       assert.deepEqual(listed, expected)
-      assert.deepEqual(_meta, { 'anthropic/alwaysLoad': true })
+      assert.deepEqual(_meta, {
+        'anthropic/alwaysLoad': true,
+        'anthropic/maxResultSizeChars': 102_400,
+      })
     }
   }),
 )
