@@ -46,8 +46,8 @@ impl SymbolPlace {
         SymbolPlace { name: path, start_line, end_line, is_secondary, own_line, own_bytes }
     }
 
-    /// Adds the lines of the definition up to `last`; of a long line where it starts, the part with
-    /// it. Returns false if they did not all fit; no later line is added then.
+    /// Adds the lines of the definition up to `last`. If the line where it starts is long, adds the
+    /// part with it, and nothing above it, for which it might not have room. Returns false if they did not all fit; no later line is added then.
     pub(crate) fn push_to(&self, excerpt: &mut Excerpt<'_>, text: &[u8], last: u64) -> bool {
         let &SymbolPlace { start_line, own_line, .. } = self;
         let own_start = self.start_of_own_line(text);
@@ -58,8 +58,7 @@ impl SymbolPlace {
         // A mapped file can change between two reads; then the view is discarded.
         let end = self.own_bytes.end.min(span.text_end).max(self.own_bytes.start);
         let own = self.own_bytes.start - own_start..end - own_start;
-        (start_line == own_line || excerpt.push_lines(start_line..own_line))
-            && excerpt.push_match(own_line, span, Some(own))
+        excerpt.push_match(own_line, span, Some(own))
             && (own_line == last || excerpt.push_lines(own_line + 1..last + 1))
     }
 
