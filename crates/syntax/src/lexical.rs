@@ -122,8 +122,16 @@ struct Matcher<'s> {
     tokens: &'s [Token],
     pairs: Pairs<'s>,
     regions: Vec<Region>,
-    /// The parts that do not count, by their first tokens and the tokens after them.
-    skipped: Vec<(usize, usize)>,
+    skipped: Vec<Skipped>,
+}
+
+/// A branch that does not count.
+struct Skipped {
+    /// Its first token, and the one after it.
+    start: usize,
+    end: usize,
+    /// Whether its brackets must match, because those of the branch that counts do.
+    must_match: bool,
 }
 
 /// The result of matching.
@@ -159,12 +167,12 @@ impl<'s> Matcher<'s> {
                 break;
             }
             if end == Some(at) {
-                self.pairs.leave_alternative();
+                self.pairs.leave_alternative(self.source.row_of(token.start()));
                 end = None;
             }
-            if let Some((_, until)) = skipped.next_if(|part| part.0 == at) {
-                self.pairs.enter_alternative();
-                end = Some(until);
+            if let Some(part) = skipped.next_if(|part| part.start == at) {
+                self.pairs.enter_alternative(part.must_match);
+                end = Some(part.end);
             }
             let around = self.pairs.innermost().unwrap_or(0);
             regions_of_tokens.push(match token.kind {
@@ -174,9 +182,6 @@ impl<'s> Matcher<'s> {
             });
         }
         regions_of_tokens.resize(self.tokens.len(), 0);
-        if end.is_some() {
-            self.pairs.leave_alternative();
-        }
         let last = self.tokens.last().map_or(0, |token| token.end().saturating_sub(1));
         let faults = self.pairs.finish(self.source.row_of(last));
         Matched { regions: self.regions, regions_of_tokens, faults, has_alternatives }
@@ -211,6 +216,7 @@ impl<'s> Matcher<'s> {
             b'(' | b')' => Closer::Bracket(')'),
             b'[' | b']' => Closer::Bracket(']'),
             b'{' | b'}' => Closer::Bracket('}'),
+            b'$' => Closer::Tag(text),
             _ => {
                 let mut pairs = self.lexicon.words.iter();
                 let is_it = |pair: &&table::WordPair| {
@@ -223,7 +229,7 @@ impl<'s> Matcher<'s> {
 }
 
 /// The branches of conditions that do not count, outermost only.
-fn skipped(text: &[u8], tokens: &[Token], branch: Branch) -> Vec<(usize, usize)> {
+fn skipped(text: &[u8], tokens: &[Token], branch: Branch) -> Vec<Skipped> {
     let mut open: Vec<Vec<usize>> = Vec::new();
     let mut skipped = Vec::new();
     for (at, token) in tokens.iter().enumerate().filter(|(_, token)| token.kind == Kind::Directive)
@@ -243,22 +249,44 @@ fn skipped(text: &[u8], tokens: &[Token], branch: Branch) -> Vec<(usize, usize)>
                     Branch::First => usize::from(is_dead),
                 };
                 branches.push(at);
-                let parts = branches.windows(2).enumerate().filter(|(index, _)| *index != counted);
-                skipped.extend(
-                    parts.map(|(_, part)| (part[0] + 1, part[1])).filter(|part| part.0 < part.1),
-                );
+                let parts: Vec<(usize, usize)> =
+                    branches.windows(2).map(|part| (part[0] + 1, part[1])).collect();
+                let is_whole = |&(start, end): &(usize, usize)| {
+                    tokens[start..end].iter().all(|token| token.kind != Kind::Directive)
+                };
+                let counts =
+                    parts.get(counted).is_some_and(|part| is_whole(part) && matches(tokens, *part));
+                let others = parts.iter().enumerate().filter(|(index, _)| *index != counted);
+                skipped.extend(others.filter(|(_, part)| part.0 < part.1).map(|(_, &part)| {
+                    let must_match = counts && !is_dead && is_whole(&part);
+                    Skipped { start: part.0, end: part.1, must_match }
+                }));
             }
             None => {}
         }
     }
-    skipped.sort_unstable_by_key(|&(start, end)| (start, usize::MAX - end));
+    skipped.sort_unstable_by_key(|part| (part.start, usize::MAX - part.end));
     let mut until = 0;
-    skipped.retain(|&(start, end)| {
-        let is_outermost = start >= until;
-        until = until.max(end);
+    skipped.retain(|part| {
+        let is_outermost = part.start >= until;
+        until = until.max(part.end);
         is_outermost
     });
     skipped
+}
+
+/// Whether a part closes as many regions as it opens, and none around it.
+fn matches(tokens: &[Token], (start, end): (usize, usize)) -> bool {
+    let mut depth = 0_isize;
+    let never_closes_more = tokens[start..end].iter().all(|token| {
+        depth += match token.kind {
+            Kind::Open => 1,
+            Kind::Close => -1,
+            _ => 0,
+        };
+        depth >= 0
+    });
+    never_closes_more && depth == 0
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -27,6 +27,9 @@ impl Closer<'_> {
         match self {
             Closer::Bracket(bracket) => bracket.to_string(),
             Closer::Word(word) => word.to_owned(),
+            Closer::Tag(name) if name.starts_with(b"$") => {
+                String::from_utf8_lossy(name).into_owned()
+            }
             Closer::Tag(name) => format!("</{}>", String::from_utf8_lossy(name)),
             Closer::Template(name) => format!("{{/{}}}", String::from_utf8_lossy(name)),
         }
@@ -67,8 +70,9 @@ pub(crate) struct Pairs<'s> {
     /// A closing mark that is more indented than the line of its block, so that the block may be closed
     /// already.
     surplus: Option<Fault>,
-    /// The number of blocks that are open around a part of the text that only has to match itself.
-    floor: Option<usize>,
+    /// The number of blocks that are open around a part of the text that can only match itself, and
+    /// whether it must.
+    floor: Option<(usize, bool)>,
     /// The certain faults.
     pub faults: Vec<Fault>,
 }
@@ -100,16 +104,18 @@ impl<'s> Pairs<'s> {
         self.open.push(Opened { closer, id, row, indent, is_optional });
     }
 
-    /// From here on, the text only has to match itself.
-    pub fn enter_alternative(&mut self) {
-        self.floor = Some(self.open.len());
+    /// From here on, the text can only match itself.
+    pub fn enter_alternative(&mut self, must_match: bool) {
+        self.floor = Some((self.open.len(), must_match));
     }
 
-    /// Forgets what such a part of the text has left open.
-    pub fn leave_alternative(&mut self) {
-        let floor = self.floor.take().unwrap_or_default();
+    /// Ends such a part of the text, with what it has left open.
+    pub fn leave_alternative(&mut self, last_row: usize) {
+        let (floor, must_match) = self.floor.take().unwrap_or_default();
         while self.open.len() > floor {
-            self.pop();
+            if let Some(opened) = self.pop().filter(|_| must_match) {
+                self.report(unclosed(&opened, last_row));
+            }
         }
     }
 
@@ -129,12 +135,15 @@ impl<'s> Pairs<'s> {
 
     /// Closes a block, and returns the one that it closes.
     pub fn close(&mut self, closer: Closer<'s>, at: usize) -> Option<u32> {
-        if let Some(floor) = self.floor {
+        let row = self.source.row_of(at);
+        if let Some((floor, must_match)) = self.floor {
             let is_own = self.open.len() > floor
                 && self.open.last().is_some_and(|opened| opened.closer == closer);
+            if !is_own && must_match {
+                self.report(surplus(closer, row));
+            }
             return if is_own { self.pop().map(|opened| opened.id) } else { None };
         }
-        let row = self.source.row_of(at);
         // A mark of a kind that is not open cannot be a wrong one of another block.
         if self.counts.get(&closer).is_none_or(|&count| count == 0) {
             let fault = self.surplus.take().unwrap_or_else(|| surplus(closer, row));

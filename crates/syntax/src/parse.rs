@@ -284,6 +284,21 @@ fn parser_of(
     }
 }
 
+/// The end of a tag, whose attributes may contain `>`: `generics="T extends A<B>"`.
+fn end_of_tag(text: &[u8], open: usize) -> Option<usize> {
+    let mut quote = None;
+    let is_end = |&byte: &u8| {
+        match (quote, byte) {
+            (Some(open), _) if byte == open => quote = None,
+            (None, b'"' | b'\'') => quote = Some(byte),
+            (None, b'>') => return true,
+            _ => {}
+        }
+        false
+    };
+    text[open..].iter().position(is_end).map(|at| open + at + 1)
+}
+
 /// The contents of all `<script>` elements, and whether any of them is TypeScript.
 fn scripts(text: &[u8], rows: &Rows) -> (Vec<Range>, bool) {
     let lower = text.to_ascii_lowercase();
@@ -291,7 +306,7 @@ fn scripts(text: &[u8], rows: &Rows) -> (Vec<Range>, bool) {
         |needle: &[u8], from: usize| memmem::find(&lower[from..], needle).map(|at| from + at);
     let (mut ranges, mut is_typed, mut at) = (Vec::new(), false, 0);
     while let Some(open) = find(b"<script", at) {
-        let Some(start) = find(b">", open).map(|end| end + 1) else { break };
+        let Some(start) = end_of_tag(text, open) else { break };
         let Some(end) = find(b"</script", start) else { break };
         let tag = String::from_utf8_lossy(&lower[open..start]);
         is_typed |= is_typescript(&tag);

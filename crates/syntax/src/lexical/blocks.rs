@@ -36,6 +36,10 @@ const PARTS: &[&[u8]] = &[
 /// Words of statements whose parts SQL separates with `;`, too.
 const PROCEDURES: &[&str] = &["begin", "declare", "procedure", "trigger", "go", "delimiter"];
 
+/// First words of such statements in functions.
+const CLAUSES: &[&str] =
+    &["if", "else", "elsif", "loop", "while", "for", "foreach", "case", "when", "exception", "end"];
+
 impl Lexical {
     /// The block that starts at a line, or that the comment or attribute there belongs to.
     pub fn block(
@@ -395,9 +399,12 @@ impl View<'_> {
             return true;
         }
         if self.has(Extra::DollarQuotes) {
-            return !(start..=end).any(|at| {
-                PROCEDURES.iter().any(|word| self.text(at).eq_ignore_ascii_case(word.as_bytes()))
-            });
+            let around = self.around(start);
+            let is_one = |at: usize, words: &[&str]| {
+                words.iter().any(|word| self.text(at).eq_ignore_ascii_case(word.as_bytes()))
+            };
+            let mut own = (start..=end).filter(|&at| self.around(at) == around);
+            return !is_one(start, CLAUSES) && !own.any(|at| is_one(at, PROCEDURES));
         }
         let is_flat = [&b"namespace"[..], b"extern", b"inline"].contains(&self.text(start));
         let mut is_head = self.is(start, "template") || self.has(Extra::Urls);

@@ -42,6 +42,8 @@ struct Scanner<'a> {
     is_line_start: bool,
     /// The ends of heredocs that begin after this line.
     heredocs: Vec<extra::Heredoc>,
+    /// The `$tag$` that is open.
+    dollars: Option<&'a [u8]>,
     /// The last line of each text, of those that may end heredocs. Computed on demand.
     last_lines: Option<std::collections::HashMap<&'a [u8], usize>>,
     out: Scanned,
@@ -50,7 +52,16 @@ struct Scanner<'a> {
 impl<'a> Scanner<'a> {
     fn new(text: &'a [u8], lexicon: &'static Lexicon) -> Scanner<'a> {
         let (heredocs, out) = (Vec::new(), Scanned::default());
-        Scanner { text, lexicon, at: 0, is_line_start: true, heredocs, last_lines: None, out }
+        Scanner {
+            text,
+            lexicon,
+            at: 0,
+            is_line_start: true,
+            heredocs,
+            dollars: None,
+            last_lines: None,
+            out,
+        }
     }
 
     fn has(&self, extra: Extra) -> bool {

@@ -69,7 +69,7 @@ pub(crate) enum Extra {
     LongBrackets,
     /// `~r/…/`, `?c`.
     Sigils,
-    /// `$tag$…$tag$`.
+    /// `$tag$…$tag$`, with code in it.
     DollarQuotes,
     /// `url(…)` without quotes.
     Urls,
@@ -368,6 +368,7 @@ pub(crate) static SQL: Lexicon = Lexicon {
         long("`", "`", Escape::Doubled),
     ],
     brackets: "()",
+    word_bytes: "",
     extras: &[Extra::DollarQuotes],
     definitions: &["TABLE", "VIEW", "FUNCTION", "PROCEDURE", "TRIGGER", "INDEX", "TYPE"],
     ..C_LIKE

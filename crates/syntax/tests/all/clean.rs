@@ -165,6 +165,15 @@ fn the_script_and_the_tags_of_a_component_count() {
     assert!(parse("a.vue", "<p></p>\n").is_clean());
 }
 
+/// The script began at the first `>`.
+#[test]
+fn regression_an_attribute_of_a_script_contains_a_tag() {
+    let tag = "<script lang=\"ts\" generics=\"T extends A<B>, U extends C\">";
+    let text = format!("{tag}\nlet a: T | U;\n</script>\n");
+    assert!(parse("a.svelte", &text).is_clean());
+    assert_eq!(fault("a.svelte", &text.replace("a: T", "a: (T")).0, 2);
+}
+
 #[test]
 fn invalid_utf8_is_an_error() {
     let source = parse("a.rs", "fn a() {}\n");

@@ -100,6 +100,7 @@ fn a_block_has_its_comments_and_attributes() {
         ("a.lua", LUA, "function M.count", "--[[ Counts", "end\n\nM.options"),
         ("a.lua", LUA, "M.options", "M.options", "}\n\nreturn"),
         ("a.tf", TERRAFORM, "resource", "# It's", "}\n-EOF-"),
+        ("a.sql", SQL, "CREATE FUNCTION", "CREATE FUNCTION", "$$ LANGUAGE"),
         ("a.sql", SQL, "CREATE TABLE", "-- It's", ");\n\nCREATE"),
         ("Dockerfile", DOCKERFILE, "RUN", "RUN", "    fi\n"),
         ("a.dart", DART, "Widget build", "@override", "  }\n}\n"),
@@ -129,6 +130,7 @@ fn a_block_whose_end_is_not_certain_is_refused() {
         ("a.cpp", "void a() {\n  b();\n}\n  c();\n", 1, Unclear),
         ("a.cpp", "#if A\nif (b) {\n#else\nif (c) {\n#endif\n  d();\n}\n", 2, Unclear),
         ("a.sql", "CREATE PROCEDURE a()\nBEGIN\n  SELECT 1;\nEND;\n", 1, Unclear),
+        ("a.sql", "DO $$\nBEGIN\n  a;\n  IF b THEN\n    c;\n  END IF;\nEND;\n$$;\n", 4, Unclear),
         ("a.php", "<?php\nif (a):\n    b();\nendif;\n", 2, Unclear),
         ("a.rb", "a do\n  b\nend; c\n", 1, Shared),
         ("a.rb", "def a\n  b\nend\nend\n", 1, Error),
@@ -233,10 +235,13 @@ fn branches_of_the_preprocessor_are_alternatives() {
         "#ifdef A\nvoid a() {\n#endif\n  d();\n#ifdef A\n}\n#endif\n",
         "#if 0\n{{{ don't\n#endif\nint a;\n",
         "#if A\n}\n#else\n#endif\n",
+        "#if A\nint b() {\n}\n#else\nint b() {\n#endif\n",
+        "#if A\nint b() {\n}\n#else\nint b() {\n}\n}\n#endif\n",
     ] {
         for name in ["a.c", "a.cpp"] {
             let fault = parse(name, text).fault(&budget());
-            assert_eq!(fault.is_some(), text.starts_with("#if A\n}"), "{name} {text}: {fault:?}");
+            let is_wrong = text.starts_with("#if A\n}") || text.starts_with("#if A\nint");
+            assert_eq!(fault.is_some(), is_wrong, "{name} {text}: {fault:?}");
         }
     }
 }

@@ -303,7 +303,7 @@ CREATE TABLE items (
 
 CREATE FUNCTION count_items() RETURNS integer AS $$
 BEGIN
-  RETURN (SELECT count(*) FROM items;
+  RETURN (SELECT count(*) FROM items);
 END;
 $$ LANGUAGE plpgsql;
 

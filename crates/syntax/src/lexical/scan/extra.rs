@@ -480,8 +480,21 @@ impl<'a> Scanner<'a> {
             .iter()
             .take_while(|&&byte| byte.is_ascii_alphanumeric() || byte == b'_')
             .count();
-        if rest.get(tag + 1) == Some(&b'$') && !rest[1].is_ascii_digit() {
-            self.until(Kind::Text, tag + 2, &rest[..tag + 2]);
+        if rest.get(tag + 1) != Some(&b'$') || rest[1].is_ascii_digit() {
+            return;
+        }
+        // A function is code, in which other quotes of this kind are texts.
+        let mark = &rest[..tag + 2];
+        match self.dollars {
+            Some(open) if open == mark => {
+                self.dollars = None;
+                self.push(Kind::Close, self.at + mark.len());
+            }
+            None if memmem::find(&rest[mark.len()..], mark).is_some() => {
+                self.dollars = Some(mark);
+                self.push(Kind::Open, self.at + mark.len());
+            }
+            _ => self.until(Kind::Text, mark.len(), mark),
         }
     }
 
