@@ -6,8 +6,8 @@ import { editOf } from '../edit/history/text.mjs'
 /** @import { Random } from '../edit/history/random.mjs' */
 /** @import { Edit } from '../edit/history/text.mjs' */
 
-/** A line of closing brackets and punctuation. */
-const CLOSING_BRACKETS = /^\s*[)\]}]+[)\]};,]*\s*$/
+/** A line of closing brackets and punctuation, or with a word or tag that closes a block. */
+const CLOSING_BRACKETS = /^\s*(?:(?:[)\]}]|end\b)[)\]};,]*|fi|done|esac|<\/[\w:.-]+>)\s*$/
 
 /**
  * @typedef {object} Mistake
