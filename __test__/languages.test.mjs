@@ -20,12 +20,13 @@ const CHECKED = {
   'a.css': 'a {\n    top: 1px;\n    left: 2px;\n}\n',
   'a.toml': 'a = [\n    1,\n    2,\n]\n',
   'a.yaml': 'a: [\n    1,\n    2,\n  ]\n',
+  'a.c': `int one(void) {\n${CALLS}}\n`,
+  'a.kt': `fun one() {\n${CALLS}}\n`,
   'a.vue': `<script>\nfunction one() {\n${CALLS}}\n</script>\n`,
 }
 
 /** Files with known blocks: the first line starts one of four lines. */
 const UNCHECKED = {
-  'a.c': `int one(void) {\n${CALLS}}\n\nint two;\n`,
   'a.md': `# One\n\n${CALLS}# Two\n`,
 }
 

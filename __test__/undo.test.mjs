@@ -54,7 +54,7 @@ test('an undo is refused where others changed the lines', () =>
     writeFileSync(join(cwd, 'a.txt'), 'one\n2\n')
     const [refused] = await session.undo()
     assert.equal(refused.status === 'rejected' && refused.code, 'CONCURRENT_CHANGE')
-    assert.match(refused.text, /\|2\n.*nothing was undone/s)
+    assert.match(refused.text, /\|2\n.*Nothing was undone/s)
     assert.equal(session.undoable().length, 1)
   }))
 

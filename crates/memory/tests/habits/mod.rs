@@ -309,6 +309,7 @@ pub fn check(measured: &[(Habit, Figures, Figures)]) {
             _ => 0.95,
         };
         assert!(alone.share() >= minimum, "{habit:?}: {alone}");
-        assert!(mixed.share() >= minimum.min(0.95), "{habit:?}: {mixed}");
+        // The texts are files of this project, which change: two standard deviations of 180 edits.
+        assert!(mixed.share() >= minimum.min(0.95) - 0.03, "{habit:?}: {mixed}");
     }
 }
