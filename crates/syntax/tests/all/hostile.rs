@@ -279,3 +279,12 @@ fn regression_definitions_are_found_in_long_texts() {
     assert_eq!(found.iter().map(|symbol| symbol.start).collect::<Vec<_>>(), [90_001]);
     assert_eq!(find(&(text + &"\n".repeat(SYMBOLS_LIMIT_BYTES))), None);
 }
+
+/// The conditions around each token were searched, and the whole header was read.
+#[test]
+fn regression_a_header_with_many_conditions() {
+    let conditions = "#ifdef A\n".repeat(100_000);
+    let language = |text: &str| language_of("a.h", text.as_bytes()).unwrap().name;
+    assert_eq!(language(&format!("class A;\n{conditions}")), "C++");
+    assert_eq!(language(&format!("{conditions}class A;\n")), "C");
+}

@@ -103,6 +103,12 @@ fn a_header_is_in_c_unless_it_has_constructs_of_cpp() {
         ("struct A {\npublic:\n  int b;\n};\n", "C++"),
         ("template <typename T>\nT a(T b);\n", "C++"),
         ("#ifndef A\n#define A\nnamespace {\n}\n#endif\n", "C++"),
+        ("#ifndef __cplusplus\nint b;\n#else\nnamespace a {}\n#endif\n", "C"),
+        ("#ifndef __cplusplus\n#error C++\n#endif\nnamespace a {}\n", "C++"),
+        ("#if !defined(__cplusplus)\nclass A;\n#endif\n", "C++"),
+        ("#if A && defined(__cplusplus)\n#if B\nclass A;\n#endif\n#endif\n", "C"),
+        // Objective-C.
+        ("@class A;\n@interface B\n@end\n", "C"),
     ] {
         assert_eq!(name("a.h", text), Some(expected), "{text}");
     }
