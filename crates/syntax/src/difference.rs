@@ -55,7 +55,8 @@ fn new_error(before: &Source, after: &Source, meter: &Meter<'_>) -> Option<Fault
         return None;
     }
     if !fault::has_error(before, meter) {
-        return fault::first(after, meter);
+        // A fault of brackets or tags may be older.
+        return fault::first_in_tree(after, meter);
     }
     let brackets = |source, root| fault::brackets(source, root, meter);
     let old_bracket = brackets(before, old_root);

@@ -19,6 +19,11 @@ pub(crate) fn first(source: &Source, meter: &Meter<'_>) -> Option<Fault> {
     if lexical.is_some() || !source.checks_tree() {
         return lexical;
     }
+    first_in_tree(source, meter)
+}
+
+/// The first fault that the tree shows.
+pub(crate) fn first_in_tree(source: &Source, meter: &Meter<'_>) -> Option<Fault> {
     let root = source.root()?;
     if !has_error(source, meter) {
         return indentation::fault(source, meter).or_else(|| required::fault(source, meter));

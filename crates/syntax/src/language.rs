@@ -39,6 +39,14 @@ pub struct Language {
     pub(crate) kinds: &'static Kinds,
 }
 
+impl Language {
+    /// Whether errors of the tree count. The grammar of C knows no macros, so C is checked by its
+    /// brackets.
+    pub(crate) fn checks_tree(&self) -> bool {
+        self.lexicon.is_none() || matches!(self.grammar, Grammar::Script(..))
+    }
+}
+
 impl fmt::Debug for Language {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.name)

@@ -207,17 +207,17 @@ impl Source {
         budget: &Budget<'_>,
     ) -> Option<Source> {
         let input = masked.unwrap_or(&text.bytes);
-        let is_lexical = language.lexicon.is_some();
+        let checks_tree = language.checks_tree();
         let tree = match parser_of(language, input, &text.rows) {
             Some((grammar, Some(ranges))) => {
                 let job = Job { text: input, grammar, ranges, old };
                 let tree = grammar::parse(&job, allowance, budget);
-                if tree.is_none() && !is_lexical {
+                // Without its tree, a script would count as one without errors.
+                if tree.is_none() && checks_tree {
                     return None;
                 }
                 tree
             }
-            Some((_, None)) if !is_lexical => return None,
             _ => None,
         };
         let mut source = Source {
@@ -260,10 +260,9 @@ impl Source {
         self.lexical.as_ref().is_none_or(|lexical| lexical.faults().is_empty())
     }
 
-    /// Whether errors of the tree count. The grammar of C knows no macros, so C is checked by its
-    /// brackets.
+    /// Whether errors of the tree count.
     pub(crate) fn checks_tree(&self) -> bool {
-        self.lexical.is_none() || matches!(self.language.grammar, Grammar::Script(..))
+        self.language.checks_tree()
     }
 }
 

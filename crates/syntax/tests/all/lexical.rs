@@ -245,3 +245,27 @@ fn branches_of_the_preprocessor_are_alternatives() {
         }
     }
 }
+
+#[test]
+fn a_script_whose_parse_is_stopped_is_not_clean() {
+    let code = "function add(a) {\n  if (a) {\n    return [a, 1]\n  }\n}\n";
+    let before = format!("<script>\n{}</script>\n<p>a</p>\n", code.repeat(1_600));
+    let old = parse("a.vue", &before);
+    assert!(old.is_clean());
+    assert!(!old.would_be_clean(&before, &mut 0, &budget()), "without reports, it is not known");
+    let after = before.replacen("return [a, 1]\n  }\n", "return [a, 1]\n", 1);
+    assert!(!old.would_be_clean(&after, &mut 1_000, &budget()));
+    match old.reparse(&*after, &budget()) {
+        Ok(new) => assert!(new.new_fault(&old, &budget()).is_some()),
+        Err(fault) => assert_eq!(fault.expect("there is an error").line, 5),
+    }
+}
+
+/// The first fault of the text was reported, which is older.
+#[test]
+fn regression_a_new_fault_of_a_script_below_an_old_one_of_a_tag() {
+    let before = "<template>\n<p>\n</template>\n<script>\nif (a) {\n  b()\n}\nc()\n</script>\n";
+    assert!(!parse("a.vue", before).is_clean());
+    let fault = new_fault("a.vue", before, &before.replace("}\n", "")).unwrap();
+    assert_eq!((fault.opened, &fault.what[..14]), (Some(5), "`}` is missing"));
+}
