@@ -15,7 +15,7 @@ const SHOWN_LIMIT_BYTES: usize = 200;
 
 /// The first fault.
 pub(crate) fn first(source: &Source, meter: &Meter<'_>) -> Option<Fault> {
-    let lexical = source.lexical.as_ref().and_then(|lexical| lexical.faults().first().cloned());
+    let lexical = source.lexical.as_ref().and_then(|lexical| lexical.first_fault().cloned());
     if lexical.is_some() || !source.checks_tree() {
         return lexical;
     }
@@ -146,7 +146,8 @@ pub(crate) fn brackets(source: &Source, root: Node<'_>, meter: &Meter<'_>) -> Op
         pairs.close(Closer::Bracket(bracket), at);
     }
     let end = source.text[..root.end_byte()].trim_ascii_end().len();
-    pairs.finish(source.row_of(end.saturating_sub(1))).into_iter().next()
+    let faults = pairs.finish(source.row_of(end.saturating_sub(1)));
+    faults.into_iter().next().map(|found| found.fault)
 }
 
 /// Where the parser stopped if it could not make a tree of the text: some grammars stop there, and

@@ -16,7 +16,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use crate::budget::Meter;
-use crate::pairs::{Closer, FAULTS_LIMIT, Pairs};
+use crate::pairs::{Closer, FAULTS_LIMIT, Found, Pairs, Wrong};
 use crate::source::Source;
 use crate::structure::Fault;
 pub(crate) use header::is_cpp;
@@ -29,7 +29,8 @@ pub(crate) struct Lexical {
     lexicon: &'static Lexicon,
     tokens: Box<[Token]>,
     regions: Box<[Region]>,
-    faults: Box<[Fault]>,
+    /// Texts that do not end, then pairs; each in the order of the text.
+    faults: Box<[Found]>,
 }
 
 impl fmt::Debug for Lexical {
@@ -42,28 +43,27 @@ impl Lexical {
     /// The structure of a text; incomplete if the budget is spent.
     pub fn of(source: &Source, lexicon: &'static Lexicon, meter: &Meter<'_>) -> Lexical {
         let text = &source.text[..];
-        let Scanned { mut tokens, unterminated } = match lexicon.ends {
+        let Scanned { mut tokens, unterminated, torn } = match lexicon.ends {
             Ends::Tags(kind) => tags::scan(text, kind, meter),
             _ => scan::scan(text, lexicon, meter),
         };
         words::classify(text, lexicon, &mut tokens);
-        let mut best = Matcher::new(source, lexicon, &tokens, Branch::First).run(meter);
+        let mut best = Matcher::new(source, lexicon, &tokens, torn, Branch::First).run(meter);
         if !best.faults.is_empty() && best.has_alternatives {
-            let other = Matcher::new(source, lexicon, &tokens, Branch::Last).run(meter);
+            let other = Matcher::new(source, lexicon, &tokens, torn, Branch::Last).run(meter);
             if other.faults.len() < best.faults.len() {
                 best = other;
             }
         }
-        let row = |at: &usize| source.row_of(*at) as u32 + 1;
-        let ends = unterminated.iter().map(|at| Fault {
-            line: row(at),
-            what: "the text or comment that begins here does not end".into(),
-            opened: None,
+        let ends = unterminated.iter().map(|&at| Found {
+            wrong: Wrong::Unterminated,
+            fault: Fault {
+                line: source.row_of(at) as u32 + 1,
+                what: "the text or comment that begins here does not end".into(),
+                opened: None,
+            },
         });
-        // What follows such a text is not known, so its brackets are not reported.
-        let is_torn = !unterminated.is_empty();
-        let pairs = best.faults.into_iter().filter(|_| !is_torn);
-        let faults = ends.chain(pairs).collect();
+        let faults = ends.chain(best.faults).collect();
         for (token, region) in tokens.iter_mut().zip(best.regions_of_tokens) {
             token.region = region;
         }
@@ -71,13 +71,13 @@ impl Lexical {
         Lexical { lexicon, tokens, regions, faults }
     }
 
-    /// What is wrong, in the order of the text for brackets.
-    pub fn faults(&self) -> &[Fault] {
-        &self.faults
+    /// The first thing that is wrong.
+    pub fn first_fault(&self) -> Option<&Fault> {
+        self.faults.first().map(|found| &found.fault)
     }
 
     pub fn size_bytes(&self) -> usize {
-        let faults: usize = self.faults.iter().map(|fault| fault.what.capacity()).sum();
+        let faults: usize = self.faults.iter().map(Found::text_bytes).sum();
         size_of_val(&*self.tokens)
             + size_of_val(&*self.regions)
             + size_of_val(&*self.faults)
@@ -89,21 +89,20 @@ impl Lexical {
         if self.faults.len() >= FAULTS_LIMIT || before.faults.len() >= FAULTS_LIMIT {
             return None;
         }
-        let key = |source: &Source, fault: &Fault| {
-            let line = fault.opened.unwrap_or(fault.line) as usize - 1;
-            let kind = fault.what.split(':').next().unwrap_or_default().to_owned();
-            (kind, source.row(line).trim_ascii().to_vec())
+        let key = |source: &'_ Source, found: &Found| {
+            let line = found.fault.opened.unwrap_or(found.fault.line) as usize - 1;
+            (found.wrong.clone(), source.row(line).trim_ascii().to_vec())
         };
         let known: Vec<_> = before.faults.iter().map(|fault| key(old, fault)).collect();
         let found: Vec<_> = self.faults.iter().map(|fault| key(after, fault)).collect();
         // An edit near an old fault can change its description, so only more of a kind count.
-        let mut more: HashMap<&str, isize> = HashMap::new();
-        found.iter().for_each(|(kind, _)| *more.entry(kind).or_default() += 1);
-        known.iter().for_each(|(kind, _)| *more.entry(kind).or_default() -= 1);
-        let more: Vec<usize> = (0..found.len()).filter(|&at| more[&*found[at].0] > 0).collect();
+        let mut more: HashMap<&Wrong, isize> = HashMap::new();
+        found.iter().for_each(|(wrong, _)| *more.entry(wrong).or_default() += 1);
+        known.iter().for_each(|(wrong, _)| *more.entry(wrong).or_default() -= 1);
+        let more: Vec<usize> = (0..found.len()).filter(|&at| more[&found[at].0] > 0).collect();
         let known: HashSet<_> = known.iter().collect();
         let unknown = more.iter().find(|&&at| !known.contains(&found[at]));
-        unknown.or(more.last()).map(|&at| self.faults[at].clone())
+        unknown.or(more.last()).map(|&at| self.faults[at].fault.clone())
     }
 }
 
@@ -123,6 +122,8 @@ struct Matcher<'s> {
     pairs: Pairs<'s>,
     regions: Vec<Region>,
     skipped: Vec<Skipped>,
+    /// Where what follows is not known.
+    torn: Option<usize>,
 }
 
 /// A branch that does not count.
@@ -138,7 +139,7 @@ struct Skipped {
 struct Matched {
     regions: Vec<Region>,
     regions_of_tokens: Vec<u32>,
-    faults: Vec<Fault>,
+    faults: Vec<Found>,
     has_alternatives: bool,
 }
 
@@ -147,14 +148,18 @@ impl<'s> Matcher<'s> {
         source: &'s Source,
         lexicon: &'static Lexicon,
         tokens: &'s [Token],
+        torn: Option<usize>,
         branch: Branch,
     ) -> Matcher<'s> {
         let has_conditions =
             lexicon.extras.iter().any(|one| matches!(one, Extra::Preprocessor | Extra::Directives));
         let skipped =
             if has_conditions { skipped(&source.text, tokens, branch) } else { Vec::new() };
-        let regions = vec![Region { open: NONE, close: NONE, parent: 0 }];
-        Matcher { source, lexicon, tokens, pairs: Pairs::new(source), regions, skipped }
+        // Growing it would take twice the memory.
+        let opening = tokens.iter().filter(|token| token.kind == Kind::Open).count();
+        let mut regions = Vec::with_capacity(opening + 1);
+        regions.push(Region { open: NONE, close: NONE, parent: 0 });
+        Matcher { source, lexicon, tokens, pairs: Pairs::new(source), regions, skipped, torn }
     }
 
     fn run(mut self, meter: &Meter<'_>) -> Matched {
@@ -162,9 +167,14 @@ impl<'s> Matcher<'s> {
         let mut skipped = std::mem::take(&mut self.skipped).into_iter().peekable();
         let has_alternatives = skipped.peek().is_some();
         let mut end = None;
+        // The number of faults before the part that is not known.
+        let mut known = None;
         for (at, &token) in self.tokens.iter().enumerate() {
             if !meter.step() {
                 break;
+            }
+            if self.torn.is_some_and(|torn| torn <= token.start()) {
+                known.get_or_insert(self.pairs.faults.len());
             }
             if end == Some(at) {
                 self.pairs.leave_alternative(self.source.row_of(token.start()));
@@ -183,7 +193,9 @@ impl<'s> Matcher<'s> {
         }
         regions_of_tokens.resize(self.tokens.len(), 0);
         let last = self.tokens.last().map_or(0, |token| token.end().saturating_sub(1));
-        let faults = self.pairs.finish(self.source.row_of(last));
+        let known = known.or(self.torn.map(|_| self.pairs.faults.len()));
+        let mut faults = self.pairs.finish(self.source.row_of(last));
+        faults.truncate(known.unwrap_or(faults.len()));
         Matched { regions: self.regions, regions_of_tokens, faults, has_alternatives }
     }
 

@@ -44,37 +44,75 @@ impl Closer<'_> {
     }
 }
 
-/// Something that is not closed so far.
-struct Opened<'s> {
+/// A closing mark of the text.
+struct Mark<'s> {
     closer: Closer<'s>,
+    /// The number of open blocks that it closes.
+    count: u32,
+    /// Whether they may end without it.
+    is_optional: bool,
+}
+
+/// Something that is not closed so far. A text may have one at each byte.
+struct Opened {
+    /// The index of its closing mark.
+    mark: u32,
     /// What the caller calls it.
     id: u32,
-    row: usize,
+    row: u32,
     /// The indentation of its line.
-    indent: usize,
-    /// Whether it may end without its closing mark.
-    is_optional: bool,
+    indent: u32,
+}
+
+/// What is wrong, without where it is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Wrong {
+    /// This closing mark is missing.
+    Unclosed(String),
+    /// This closing mark closes nothing.
+    Surplus(String),
+    /// A text or comment does not end.
+    Unterminated,
+}
+
+/// A fault, and its kind.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    pub wrong: Wrong,
+    pub fault: Fault,
+}
+
+impl Found {
+    /// The bytes of its texts.
+    pub fn text_bytes(&self) -> usize {
+        let name = match &self.wrong {
+            Wrong::Unclosed(name) | Wrong::Surplus(name) => name.capacity(),
+            Wrong::Unterminated => 0,
+        };
+        name + self.fault.what.capacity()
+    }
 }
 
 /// The open blocks of a text, and those that seem wrong by their indentation.
 pub(crate) struct Pairs<'s> {
     source: &'s Source,
-    open: Vec<Opened<'s>>,
-    /// The number of open blocks by closing mark.
-    counts: HashMap<Closer<'s>, usize>,
+    open: Vec<Opened>,
+    marks: Vec<Mark<'s>>,
+    /// The indexes of the marks.
+    indexes: HashMap<Closer<'s>, u32>,
     /// The closing brackets at the start of a line: the line, and the offset where they end.
     closing: (usize, usize),
     /// The innermost block whose closing mark is less indented than its line, so that it may belong to
     /// another block.
-    unclosed: Option<Fault>,
+    unclosed: Option<Found>,
     /// A closing mark that is more indented than the line of its block, so that the block may be closed
     /// already.
-    surplus: Option<Fault>,
+    surplus: Option<Found>,
     /// The number of blocks that are open around a part of the text that can only match itself, and
     /// whether it must.
     floor: Option<(usize, bool)>,
     /// The certain faults.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<Found>,
 }
 
 impl<'s> Pairs<'s> {
@@ -82,7 +120,8 @@ impl<'s> Pairs<'s> {
         Pairs {
             source,
             open: Vec::new(),
-            counts: HashMap::new(),
+            marks: Vec::new(),
+            indexes: HashMap::new(),
             closing: (usize::MAX, 0),
             unclosed: None,
             surplus: None,
@@ -99,9 +138,13 @@ impl<'s> Pairs<'s> {
     /// Opens a block at an offset.
     pub fn open(&mut self, closer: Closer<'s>, at: usize, id: u32, is_optional: bool) {
         let row = self.source.row_of(at);
-        *self.counts.entry(closer).or_default() += 1;
-        let indent = indent_of(self.source, row);
-        self.open.push(Opened { closer, id, row, indent, is_optional });
+        let mark = *self.indexes.entry(closer).or_insert_with(|| {
+            self.marks.push(Mark { closer, count: 0, is_optional });
+            self.marks.len() as u32 - 1
+        });
+        self.marks[mark as usize].count += 1;
+        let indent = indent_of(self.source, row) as u32;
+        self.open.push(Opened { mark, id, row: row as u32, indent });
     }
 
     /// From here on, the text can only match itself.
@@ -114,20 +157,26 @@ impl<'s> Pairs<'s> {
         let (floor, must_match) = self.floor.take().unwrap_or_default();
         while self.open.len() > floor {
             if let Some(opened) = self.pop().filter(|_| must_match) {
-                self.report(unclosed(&opened, last_row));
+                self.report(self.unclosed(&opened, last_row));
             }
         }
     }
 
-    fn pop(&mut self) -> Option<Opened<'s>> {
+    fn pop(&mut self) -> Option<Opened> {
         let opened = self.open.pop()?;
-        if let Some(count) = self.counts.get_mut(&opened.closer) {
-            *count -= 1;
-        }
+        self.marks[opened.mark as usize].count -= 1;
         Some(opened)
     }
 
-    fn report(&mut self, fault: Fault) {
+    fn mark_of(&self, opened: &Opened) -> &Mark<'s> {
+        &self.marks[opened.mark as usize]
+    }
+
+    fn unclosed(&self, opened: &Opened, row: usize) -> Found {
+        unclosed(self.mark_of(opened).closer, opened.row, row)
+    }
+
+    fn report(&mut self, fault: Found) {
         if self.faults.len() < FAULTS_LIMIT {
             self.faults.push(fault);
         }
@@ -136,39 +185,42 @@ impl<'s> Pairs<'s> {
     /// Closes a block, and returns the one that it closes.
     pub fn close(&mut self, closer: Closer<'s>, at: usize) -> Option<u32> {
         let row = self.source.row_of(at);
+        let mark = self.indexes.get(&closer).copied();
         if let Some((floor, must_match)) = self.floor {
             let is_own = self.open.len() > floor
-                && self.open.last().is_some_and(|opened| opened.closer == closer);
+                && self.open.last().is_some_and(|opened| Some(opened.mark) == mark);
             if !is_own && must_match {
                 self.report(surplus(closer, row));
             }
             return if is_own { self.pop().map(|opened| opened.id) } else { None };
         }
         // A mark of a kind that is not open cannot be a wrong one of another block.
-        if self.counts.get(&closer).is_none_or(|&count| count == 0) {
+        if mark.is_none_or(|mark| self.marks[mark as usize].count == 0) {
             let fault = self.surplus.take().unwrap_or_else(|| surplus(closer, row));
             self.report(fault);
             return None;
         }
         loop {
             let opened = self.pop()?;
-            if opened.closer == closer {
+            if Some(opened.mark) == mark {
                 self.compare_indents(&opened, row, at);
                 return Some(opened.id);
             }
-            if !opened.is_optional {
-                self.report(unclosed(&opened, row));
+            if !self.mark_of(&opened).is_optional {
+                self.report(self.unclosed(&opened, row));
             }
         }
     }
 
-    fn compare_indents(&mut self, opened: &Opened<'s>, row: usize, at: usize) {
-        let indent = indent_of(self.source, row);
+    fn compare_indents(&mut self, opened: &Opened, row: usize, at: usize) {
+        let indent = indent_of(self.source, row) as u32;
         if indent < opened.indent && self.source.begins_line(at) {
-            self.unclosed.get_or_insert_with(|| unclosed(opened, row));
+            let found = self.unclosed.take().unwrap_or_else(|| self.unclosed(opened, row));
+            self.unclosed = Some(found);
         }
         if indent > opened.indent && self.follows_only_closing_brackets(at) {
-            self.surplus.get_or_insert_with(|| surplus(opened.closer, row));
+            let closer = self.mark_of(opened).closer;
+            self.surplus.get_or_insert_with(|| surplus(closer, row));
         }
         // A block that ends at the margin closes everything that was opened before.
         if self.open.is_empty() && indent == 0 {
@@ -191,8 +243,8 @@ impl<'s> Pairs<'s> {
     }
 
     /// The faults of the whole text.
-    pub fn finish(mut self, last_row: usize) -> Vec<Fault> {
-        self.open.retain(|opened| !opened.is_optional);
+    pub fn finish(mut self, last_row: usize) -> Vec<Found> {
+        self.open.retain(|opened| !self.marks[opened.mark as usize].is_optional);
         // If indentation shows which one is missing, all others around it are closed too late, and
         // the outermost one not at all.
         if let Some(fault) = self.unclosed.take().filter(|_| !self.open.is_empty()) {
@@ -200,7 +252,7 @@ impl<'s> Pairs<'s> {
             self.report(fault);
         }
         while let Some(opened) = self.open.pop().filter(|_| self.faults.len() < FAULTS_LIMIT) {
-            self.report(unclosed(&opened, last_row));
+            self.report(self.unclosed(&opened, last_row));
         }
         self.faults
     }
@@ -214,15 +266,16 @@ fn indent_of(source: &Source, row: usize) -> usize {
     source.first_byte(row).map_or(0, |first| first - source.start_of(row))
 }
 
-fn unclosed(opened: &Opened<'_>, row: usize) -> Fault {
-    let closer = opened.closer;
-    let line = opened.row as u32 + 1;
-    let what =
-        format!("`{}` is missing: {} opened at line {line}", closer.shown(), closer.what_it_ends());
-    Fault { line: row as u32 + 1, what, opened: Some(line) }
+fn unclosed(closer: Closer<'_>, opened: u32, row: usize) -> Found {
+    let (shown, line) = (closer.shown(), opened + 1);
+    let what = format!("`{shown}` is missing: {} opened at line {line}", closer.what_it_ends());
+    let fault = Fault { line: row as u32 + 1, what, opened: Some(line) };
+    Found { wrong: Wrong::Unclosed(shown), fault }
 }
 
-fn surplus(closer: Closer<'_>, row: usize) -> Fault {
-    let what = format!("`{}` closes nothing", closer.shown());
-    Fault { line: row as u32 + 1, what, opened: None }
+fn surplus(closer: Closer<'_>, row: usize) -> Found {
+    let shown = closer.shown();
+    let what = format!("`{shown}` closes nothing");
+    let fault = Fault { line: row as u32 + 1, what, opened: None };
+    Found { wrong: Wrong::Surplus(shown), fault }
 }

@@ -257,7 +257,7 @@ impl Source {
     }
 
     fn is_lexically_clean(&self) -> bool {
-        self.lexical.as_ref().is_none_or(|lexical| lexical.faults().is_empty())
+        self.lexical.as_ref().is_none_or(|lexical| lexical.first_fault().is_none())
     }
 
     /// Whether errors of the tree count.

@@ -60,6 +60,7 @@ fn peak_bytes(language: &'static Language, text: &str) -> usize {
 fn regression_a_torn_source_takes_no_gigabytes() {
     torn_sources();
     nests_of_every_language();
+    lexical_sources();
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     stopped_scanners();
 }
@@ -102,6 +103,16 @@ fn torn_sources() {
             let peak = peak_bytes(language_of(name, b"").unwrap(), &text);
             assert!(peak <= PARSE_LIMIT_BYTES, "{name}: {peak} bytes for {} of text", text.len());
         }
+    }
+}
+
+/// An open block at each byte took 48 bytes, besides its token and region; each text without an end
+/// was a fault.
+fn lexical_sources() {
+    for (name, part) in [("a.cpp", "{"), ("a.cpp", "\"\n"), ("a.html", "<a>"), ("a.lua", "do ")] {
+        let text = part.repeat(SYMBOLS_LIMIT_BYTES / part.len());
+        let peak = peak_bytes(language_of(name, b"").unwrap(), &text);
+        assert!(peak <= PARSE_LIMIT_BYTES, "{name}: {peak} bytes for {part:?}");
     }
 }
 

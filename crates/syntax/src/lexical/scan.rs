@@ -9,12 +9,27 @@ use memchr::memmem;
 use super::table::{Extra, Lexicon, Quote};
 use super::token::{Kind, Token};
 use crate::budget::Meter;
+use crate::pairs::FAULTS_LIMIT;
 
 /// The tokens of a text, and where a text or comment begins that does not end.
 #[derive(Default)]
 pub(crate) struct Scanned {
     pub tokens: Vec<Token>,
     pub unterminated: Vec<usize>,
+    /// The first of them that may have several lines, so that what follows is not known.
+    pub torn: Option<usize>,
+}
+
+impl Scanned {
+    /// Adds a text or comment that does not end.
+    pub fn add_unterminated(&mut self, at: usize, is_multiline: bool) {
+        if self.unterminated.len() < FAULTS_LIMIT {
+            self.unterminated.push(at);
+        }
+        if is_multiline {
+            self.torn.get_or_insert(at);
+        }
+    }
 }
 
 /// Scans a text; incomplete if the budget is spent.
@@ -94,9 +109,9 @@ impl<'a> Scanner<'a> {
     }
 
     /// Ends the token here at the end of the text, and reports it.
-    fn unterminated(&mut self, kind: Kind, end: usize) {
-        self.out.unterminated.push(self.at);
-        self.push(kind, end);
+    fn unterminated(&mut self, kind: Kind) {
+        self.out.add_unterminated(self.at, true);
+        self.push(kind, self.text.len());
     }
 
     fn line_end(&self, from: usize) -> usize {
@@ -114,7 +129,7 @@ impl<'a> Scanner<'a> {
         let from = (self.at + skipped).min(self.text.len());
         match memmem::find(&self.text[from..], mark) {
             Some(at) => self.push(kind, from + at + mark.len()),
-            None => self.unterminated(kind, self.text.len()),
+            None => self.unterminated(kind),
         }
     }
 
@@ -204,7 +219,7 @@ impl<'a> Scanner<'a> {
         loop {
             let rest = &self.text[end..];
             let Some(next) = memchr::memchr2(open[0], close[0], rest) else {
-                return self.unterminated(Kind::Comment, self.text.len());
+                return self.unterminated(Kind::Comment);
             };
             end += next;
             if self.text[end..].starts_with(open) {
@@ -236,10 +251,11 @@ impl<'a> Scanner<'a> {
         let kind = if quote.is_name { Kind::Word } else { Kind::Text };
         match quoted::end_of(self.text, self.at + skipped, quote, self.lexicon) {
             Some(end) => self.push(kind, end),
-            None if quote.is_multiline => self.unterminated(kind, self.text.len()),
+            None if quote.is_multiline => self.unterminated(kind),
             None => {
                 let end = self.line_end(self.at).max(self.at + 1);
-                self.unterminated(kind, end);
+                self.out.add_unterminated(self.at, false);
+                self.push(kind, end);
             }
         }
     }

@@ -91,7 +91,7 @@ impl Scanner<'_> {
     }
 
     fn unterminated(&mut self, kind: Kind) {
-        self.out.unterminated.push(self.at);
+        self.out.add_unterminated(self.at, true);
         self.push(kind, self.text.len());
     }
 
@@ -205,7 +205,9 @@ impl Scanner<'_> {
             let scanned = super::scan::scan(&self.text[self.at..end], &SCSS, meter);
             let tokens = scanned.tokens.into_iter();
             self.out.tokens.extend(tokens.map(|token| token.shifted(self.at)));
-            self.out.unterminated.extend(scanned.unterminated.iter().map(|at| at + self.at));
+            for at in scanned.unterminated {
+                self.out.add_unterminated(at + self.at, scanned.torn == Some(at));
+            }
         } else if end > self.at {
             self.out.tokens.push(Token::new(Kind::Text, self.at, end));
         }

@@ -269,3 +269,30 @@ fn regression_a_new_fault_of_a_script_below_an_old_one_of_a_tag() {
     let fault = new_fault("a.vue", before, &before.replace("}\n", "")).unwrap();
     assert_eq!((fault.opened, &fault.what[..14]), (Some(5), "`}` is missing"));
 }
+
+/// The kind of a fault was its description up to the first `:`.
+#[test]
+fn regression_a_tag_with_a_prefix_is_compared_by_its_whole_name() {
+    let before = "<r>\n<x:a>\n</r>\n";
+    let fault = new_fault("a.xml", before, &before.replace("<x:a>", "</x:zz>")).unwrap();
+    assert_eq!((fault.line, &*fault.what), (2, "`</x:zz>` closes nothing"));
+}
+
+/// One text without an end hid the brackets of the whole file.
+#[test]
+fn regression_brackets_are_compared_around_a_text_that_does_not_end() {
+    let before = "MACRO(don't)\nvoid a() {\n  if (b) {\n    c();\n  }\n}\n";
+    for name in ["a.c", "a.cpp"] {
+        assert!(!parse(name, before).is_clean());
+        let fault = new_fault(name, before, &before.replace("  }\n", "")).unwrap();
+        assert_eq!(fault.opened, Some(3), "{name}: {}", fault.what);
+        assert_eq!(new_fault(name, before, &before.replace("c()", "d()")), None);
+        // The brackets above a comment that does not end are known, those around it are not.
+        let torn = format!("{before}void d() {{\n/* e\n}}\n").replace("don't", "do");
+        let found = parse(name, &torn).fault(&budget()).map(|fault| fault.line);
+        assert_eq!(found, Some(8), "{name}");
+        let fault = new_fault(name, &torn, &torn.replace("c();", "c());")).unwrap();
+        assert_eq!((fault.line, &*fault.what), (4, "`)` closes nothing"), "{name}");
+        assert_eq!(new_fault(name, &torn, &torn.replace("e\n}", "e\n")), None);
+    }
+}

@@ -108,7 +108,7 @@ impl<'a> Scanner<'a> {
             let rest = &self.text[end..];
             if rest.starts_with(b"/*") {
                 let Some(length) = memmem::find(&rest[2..], b"*/") else {
-                    return self.unterminated(Kind::Directive, self.text.len());
+                    return self.unterminated(Kind::Directive);
                 };
                 end += 4 + length;
                 continue;
@@ -223,9 +223,9 @@ impl<'a> Scanner<'a> {
             match end {
                 Some(end) => self.push(Kind::Text, end),
                 None if self.at < self.text.len() => {
-                    self.unterminated(Kind::Text, self.text.len());
+                    self.unterminated(Kind::Text);
                 }
-                None => self.out.unterminated.push(heredoc.tag.0),
+                None => self.out.add_unterminated(heredoc.tag.0, true),
             }
         }
     }
@@ -391,7 +391,7 @@ impl<'a> Scanner<'a> {
             at += 1;
         }
         if is_multiline {
-            self.unterminated(Kind::Text, self.text.len());
+            self.unterminated(Kind::Text);
         }
     }
 
@@ -516,7 +516,7 @@ impl<'a> Scanner<'a> {
         if self.rest().starts_with(b"${") {
             return match quoted::end_of_code(self.text, self.at + 2, self.lexicon) {
                 Some(end) => self.push(Kind::Text, end),
-                None => self.unterminated(Kind::Text, self.text.len()),
+                None => self.unterminated(Kind::Text),
             };
         }
         if !self.rest().starts_with(b"((") {
