@@ -296,3 +296,19 @@ fn regression_brackets_are_compared_around_a_text_that_does_not_end() {
         assert_eq!(new_fault(name, &torn, &torn.replace("e\n}", "e\n")), None);
     }
 }
+
+/// `\\` at the end of a line with CRLF escaped only the CR.
+#[test]
+fn regression_samples_with_crlf() {
+    let continued = [("a.cpp", "a = \"b\\\nc\";\n"), ("a.sh", "a=\"b\\\nc\"\n")];
+    for (name, text) in SAMPLES.iter().copied().chain(continued) {
+        let source = parse(name, &text.replace('\n', "\r\n"));
+        assert_eq!(source.fault(&budget()), parse(name, text).fault(&budget()), "{name}");
+        assert!(source.is_clean(), "{name}");
+        let lines = |source: &hashline_syntax::Source| {
+            let found = source.outline(&budget()).unwrap().definitions;
+            found.iter().map(|one| (one.name.clone(), one.first, one.last)).collect::<Vec<_>>()
+        };
+        assert_eq!(lines(&source), lines(&parse(name, text)), "{name}");
+    }
+}

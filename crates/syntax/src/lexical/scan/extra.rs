@@ -372,7 +372,7 @@ impl<'a> Scanner<'a> {
                 return;
             }
             if byte == b'\\' {
-                at += 2;
+                at += if self.text[at + 1..].starts_with(b"\r\n") { 3 } else { 2 };
                 continue;
             }
             if has_code && self.text[at..].starts_with(b"#{") && close != b'}' {

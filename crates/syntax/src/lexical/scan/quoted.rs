@@ -128,7 +128,10 @@ fn escaped(rest: &[u8], quote: &Quote) -> Option<usize> {
     };
     match quote.escape {
         Escape::None => None,
-        Escape::After(mark) => (rest[0] == mark && rest.len() > 1).then_some(2),
+        Escape::After(mark) => {
+            let length = if rest[1..].starts_with(b"\r\n") { 3 } else { 2 };
+            (rest[0] == mark && rest.len() > 1).then_some(length)
+        }
         Escape::Doubled => doubled(),
         Escape::Sql => {
             let is_end = |&byte: &u8| matches!(byte, b',' | b')' | b';' | b'\r' | b'\n' | b' ');
