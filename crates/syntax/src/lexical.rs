@@ -21,7 +21,7 @@ use crate::source::Source;
 use crate::structure::Fault;
 pub(crate) use header::is_cpp;
 use scan::Scanned;
-use table::{Ends, Extra, Lexicon};
+use table::{Ends, Extra, Lexicon, Tags};
 use token::{Kind, NONE, Region, Token};
 
 /// The tokens of a text, the regions between those that match, and what is wrong.
@@ -48,9 +48,14 @@ impl Lexical {
             _ => scan::scan(text, lexicon, meter),
         };
         words::classify(text, lexicon, &mut tokens);
-        let mut best = Matcher::new(source, lexicon, &tokens, torn, Branch::First).run(meter);
+        // HTML ignores the case of names.
+        let lower = (lexicon.ends == Ends::Tags(Tags::Html)).then(|| text.to_ascii_lowercase());
+        let names = lower.as_deref().unwrap_or(text);
+        let mut best =
+            Matcher::new(source, names, lexicon, &tokens, torn, Branch::First).run(meter);
         if !best.faults.is_empty() && best.has_alternatives {
-            let other = Matcher::new(source, lexicon, &tokens, torn, Branch::Last).run(meter);
+            let other =
+                Matcher::new(source, names, lexicon, &tokens, torn, Branch::Last).run(meter);
             if other.faults.len() < best.faults.len() {
                 best = other;
             }
@@ -117,6 +122,8 @@ enum Branch {
 /// Matches the tokens of a text.
 struct Matcher<'s> {
     source: &'s Source,
+    /// The text with names that are equal if they match.
+    names: &'s [u8],
     lexicon: &'static Lexicon,
     tokens: &'s [Token],
     pairs: Pairs<'s>,
@@ -146,6 +153,7 @@ struct Matched {
 impl<'s> Matcher<'s> {
     fn new(
         source: &'s Source,
+        names: &'s [u8],
         lexicon: &'static Lexicon,
         tokens: &'s [Token],
         torn: Option<usize>,
@@ -159,7 +167,16 @@ impl<'s> Matcher<'s> {
         let opening = tokens.iter().filter(|token| token.kind == Kind::Open).count();
         let mut regions = Vec::with_capacity(opening + 1);
         regions.push(Region { open: NONE, close: NONE, parent: 0 });
-        Matcher { source, lexicon, tokens, pairs: Pairs::new(source), regions, skipped, torn }
+        Matcher {
+            source,
+            names,
+            lexicon,
+            tokens,
+            pairs: Pairs::new(source),
+            regions,
+            skipped,
+            torn,
+        }
     }
 
     fn run(mut self, meter: &Meter<'_>) -> Matched {
@@ -221,7 +238,7 @@ impl<'s> Matcher<'s> {
     fn closer(&self, token: Token) -> Closer<'s> {
         let text = &self.source.text[token.range()];
         if matches!(self.lexicon.ends, Ends::Tags(_)) && text.len() > 1 {
-            let name = tags::name_of(&self.source.text, token);
+            let name = tags::name_of(self.names, token);
             return if text[0] == b'{' { Closer::Template(name) } else { Closer::Tag(name) };
         }
         match text[0] {

@@ -312,3 +312,12 @@ fn regression_samples_with_crlf() {
         assert_eq!(lines(&source), lines(&parse(name, text)), "{name}");
     }
 }
+
+#[test]
+fn names_of_elements_match_in_any_case_in_html_only() {
+    let text = "<DIV>\n<p>x\n</div>\n";
+    assert!(parse("a.html", text).is_clean());
+    assert!(!parse("a.xml", "<DIV>x</div>\n").is_clean());
+    let fault = new_fault("a.html", text, &text.replace("</div>\n", "</Span>\n")).unwrap();
+    assert_eq!(&*fault.what, "`</span>` closes nothing");
+}
