@@ -144,7 +144,7 @@ impl View<'_> {
         if !self.begins_row(at) || !self.begins_statement(at) || self.is_continued(at) {
             return Err(NoBlockReason::Nothing);
         }
-        let end = self.end_of_statement(at)?;
+        let end = self.end_of_statement(at, &mut { usize::MAX })?;
         let (start, last) = (self.row(at), self.last_row(end));
         let first = self.first_row(at);
         if start == last && !self.has_attribute(first, start) {
@@ -235,8 +235,9 @@ impl View<'_> {
         }
     }
 
-    /// The last token of the statement that begins with a token.
-    pub fn end_of_statement(self, start: usize) -> Result<usize, NoBlockReason> {
+    /// The last token of the statement that begins with a token. `left` is the number of tokens that
+    /// may be read.
+    pub fn end_of_statement(self, start: usize, left: &mut usize) -> Result<usize, NoBlockReason> {
         let ends = self.lexical.lexicon.ends;
         if let Ends::Tags(_) | Ends::Semicolons = ends
             && self.kind(start) == Kind::Directive
@@ -254,9 +255,10 @@ impl View<'_> {
         let (is_list, has_lines) = (self.is_list(around), self.lines_end_in(around));
         let (mut at, mut angles) = (start, 0_isize);
         loop {
-            if !self.meter.step() {
+            if *left == 0 || !self.meter.step() {
                 return Err(NoBlockReason::TooLong);
             }
+            *left -= 1;
             let is_group = self.kind(at) == Kind::Open;
             if is_group {
                 at = self.partner(at).ok_or(NoBlockReason::Unclear)?;

@@ -12,6 +12,10 @@ use crate::structure::{Definition, Outline};
 /// The limit on the tokens of the head of a definition.
 const HEAD_LIMIT: usize = 64;
 
+/// How often each token is read for the ends of definitions, on average. Otherwise definitions without
+/// an end would each read the rest of the text.
+const READS_LIMIT: usize = 16;
+
 /// Words before parentheses that do not name functions.
 const STATEMENTS: &[&[u8]] = &[
     b"if",
@@ -52,6 +56,7 @@ impl Lexical {
         let mut containers = vec![false; self.regions.len()];
         let mut around: Vec<(u32, usize)> = Vec::new();
         let mut comments: Option<(usize, usize)> = None;
+        let mut left = self.tokens.len() * READS_LIMIT;
         for at in 0..self.tokens.len() {
             if !meter.step() {
                 break;
@@ -59,7 +64,7 @@ impl Lexical {
             view.fold(at, &mut comments, &mut folds);
             let Some((head, name)) = view.definition(at, &containers) else { continue };
             let first = view.row(head) as u32 + 1;
-            let end = view.end_of_definition(head, at);
+            let end = view.end_of_definition(head, at, &mut left);
             let last = view.last_row(end) as u32 + 1;
             let start = view.token(head).start();
             while around.last().is_some_and(|&(end, _)| end < first) {
@@ -435,8 +440,8 @@ impl View<'_> {
     }
 
     /// The last token of a definition, also in a text with faults.
-    fn end_of_definition(self, head: usize, at: usize) -> usize {
-        if let Ok(end) = self.end_of_statement(head) {
+    fn end_of_definition(self, head: usize, at: usize, left: &mut usize) -> usize {
+        if let Ok(end) = self.end_of_statement(head, left) {
             return end.max(at);
         }
         let region = self.body(at).map(|body| self.lexical.regions[body].close);

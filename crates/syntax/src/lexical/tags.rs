@@ -216,7 +216,8 @@ impl Scanner<'_> {
 
     /// The end of a tag, after its attributes.
     fn tag_end(&self, from: usize) -> Option<usize> {
-        let mut at = from;
+        let has_templates = matches!(self.tags, Tags::Html | Tags::Vue);
+        let (mut at, mut plain_until) = (from, from);
         while let Some(&byte) = self.text.get(at) {
             match byte {
                 b'>' => return Some(at + 1),
@@ -234,8 +235,16 @@ impl Scanner<'_> {
                     let mark = self.text[at + 1];
                     at += memmem::find(&self.text[at..], &[mark, b'>'])? + 1;
                 }
-                b'{' if self.text.get(at + 1) == Some(&b'{') => {
-                    at += memmem::find(&self.text[at..], b"}}")? + 1;
+                b'{' if has_templates
+                    && at >= plain_until
+                    && self.text.get(at + 1) == Some(&b'{') =>
+                {
+                    let length = memchr::memchr(b'<', &self.text[at..]);
+                    let end = length.map_or(self.text.len(), |length| at + length);
+                    match memmem::find(&self.text[at..end], b"}}") {
+                        Some(length) => at += length + 1,
+                        None => plain_until = end,
+                    }
                 }
                 b'<' => return Some(at + 1),
                 _ => {}

@@ -218,12 +218,15 @@ impl<'a> View<'a> {
                 (self.is(at + 1, "[")).then(|| self.partner(at + 1)).flatten()
             }
             Attributes::Elixir if self.kind(at) == Kind::Word && is_attribute(text) => {
-                self.end_of_statement(at).ok()
+                self.end_of_statement(at, &mut { ATTRIBUTE_LIMIT }).ok()
             }
             _ => None,
         }
     }
 }
+
+/// The limit on the tokens of an attribute of Elixir, besides those in brackets.
+const ATTRIBUTE_LIMIT: usize = 1_000;
 
 fn is_attribute(text: &[u8]) -> bool {
     let known = [&b"@doc"[..], b"@spec", b"@impl", b"@deprecated", b"@since", b"@typedoc", b"@tag"];

@@ -288,3 +288,25 @@ fn regression_a_header_with_many_conditions() {
     assert_eq!(language(&format!("class A;\n{conditions}")), "C++");
     assert_eq!(language(&format!("{conditions}class A;\n")), "C");
 }
+
+/// The rest of the text was searched at each of these.
+#[test]
+fn regression_code_and_templates_without_an_end_in_one_line() {
+    for (name, part) in
+        [("a.rb", "/#{"), ("a.gradle", "/#{"), ("a.html", "<a {{"), ("a.xml", "<a {{")]
+    {
+        crate::parse(name, &format!("{}}}}}<b>", part.repeat(32_000 / part.len())));
+    }
+    // Braces mean nothing in XML.
+    assert!(crate::parse("a.xml", "<a b={{>\n</a>\n<c>}}</c>\n").is_clean());
+}
+
+/// For each definition, the rest of the text was read.
+#[test]
+fn regression_definitions_without_an_end() {
+    for (name, part, count) in [("a.cpp", "class a ", 16_000), ("a.sql", "table a ", 16_000)] {
+        let source = crate::parse(name, &part.repeat(count));
+        let outline = source.outline(&budget()).expect("it takes linear time");
+        assert!(outline.definitions.len() <= count);
+    }
+}

@@ -366,17 +366,22 @@ impl<'a> Scanner<'a> {
             b'<' => b'>',
             other => other,
         };
+        // Code ends in them, too: otherwise a line of `/#{` would be read again at each of them.
+        let near = if is_multiline {
+            self.text
+        } else {
+            &self.text[..self.at + near_row(self.rest()).len()]
+        };
         let (mut depth, mut at) = (0_usize, self.at + skipped);
-        while let Some(&byte) = self.text.get(at) {
-            if !is_multiline && (byte == b'\n' || at > self.at + NEAR_BYTES) {
-                return;
-            }
+        while let Some(&byte) = near.get(at) {
             if byte == b'\\' {
                 at += if self.text[at + 1..].starts_with(b"\r\n") { 3 } else { 2 };
                 continue;
             }
             if has_code && self.text[at..].starts_with(b"#{") && close != b'}' {
-                match quoted::end_of_code(self.text, at + 2, self.lexicon) {
+                let limit = if is_multiline { near.len() } else { at + quoted::CODE_LIMIT_BYTES };
+                let code = &near[..near.len().min(limit)];
+                match quoted::end_of_code(code, at + 2, self.lexicon) {
                     Some(end) => at = end,
                     None => break,
                 }

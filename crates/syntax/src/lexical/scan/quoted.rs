@@ -3,7 +3,7 @@
 use crate::lexical::table::{Escape, Extra, Lexicon, Quote};
 
 /// The limit on code of several lines in a text of one line.
-const CODE_LIMIT_BYTES: usize = 1 << 10;
+pub(super) const CODE_LIMIT_BYTES: usize = 1 << 10;
 
 /// The levels of a text with code in it, which can contain texts again.
 enum Level<'q> {
