@@ -10,29 +10,6 @@ use crate::budget::Meter;
 use crate::source::Source;
 use crate::structure::Block;
 
-/// Words that begin a part of a statement.
-const PARTS: &[&[u8]] = &[
-    b"else",
-    b"elif",
-    b"elsif",
-    b"elseif",
-    b"catch",
-    b"finally",
-    b"rescue",
-    b"ensure",
-    b"default",
-    b"then",
-    b"do",
-    b"in",
-    b"case",
-    b"after",
-    b"public",
-    b"private",
-    b"protected",
-    b"signals",
-    b"slots",
-];
-
 /// Words of statements whose parts SQL separates with `;`, too.
 const PROCEDURES: &[&str] = &["begin", "declare", "procedure", "trigger", "go", "delimiter"];
 
@@ -178,7 +155,9 @@ impl View<'_> {
             }
             Kind::Mark => matches!(text, b"@" | b"#" | b"*" | b"~" | b"!" | b"$" | b"%"),
             Kind::Word if self.has(Extra::Ruby) && text == b"when" => false,
-            Kind::Word if PARTS.contains(&text) => self.is_modifier(at),
+            Kind::Word if self.lexical.lexicon.parts.iter().any(|part| part.as_bytes() == text) => {
+                self.is_modifier(at)
+            }
             Kind::Word => !matches!(self.lexical.lexicon.ends, Ends::Tags(_)),
             _ => true,
         }
@@ -444,7 +423,8 @@ impl View<'_> {
     }
 
     fn is_part(self, at: usize) -> bool {
-        PARTS.iter().any(|part| part.eq_ignore_ascii_case(self.text(at)))
+        let mut parts = self.lexical.lexicon.parts.iter();
+        parts.any(|part| part.as_bytes().eq_ignore_ascii_case(self.text(at)))
             || matches!(self.text(at), b"when" | b"while" | b"where")
     }
 

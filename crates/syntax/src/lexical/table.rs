@@ -14,6 +14,8 @@ pub(crate) struct Lexicon {
     pub extras: &'static [Extra],
     pub words: &'static [WordPair],
     pub ends: Ends,
+    /// Words that begin a part of a statement.
+    pub parts: &'static [&'static str],
     pub attributes: Attributes,
     /// Words before the name of a definition.
     pub definitions: &'static [&'static str],
@@ -196,6 +198,21 @@ const C_LIKE: Lexicon = Lexicon {
     extras: &[],
     words: &[],
     ends: Ends::Semicolons,
+    parts: &[
+        "else",
+        "elif",
+        "elseif",
+        "catch",
+        "finally",
+        "default",
+        "then",
+        "do",
+        "in",
+        "case",
+        "public",
+        "private",
+        "protected",
+    ],
     attributes: Attributes::None,
     definitions: &[],
     containers: &[],
@@ -205,6 +222,18 @@ pub(crate) static CPP: Lexicon = Lexicon {
     extras: &[Extra::Preprocessor, Extra::RawStrings, Extra::QuotesInNumbers],
     definitions: &["class", "struct", "union", "enum", "namespace", "concept"],
     containers: &["class", "struct", "union", "namespace"],
+    parts: &[
+        "else",
+        "catch",
+        "default",
+        "do",
+        "case",
+        "public",
+        "private",
+        "protected",
+        "signals",
+        "slots",
+    ],
     ..C_LIKE
 };
 
@@ -258,6 +287,18 @@ pub(crate) static RUBY: Lexicon = Lexicon {
     ],
     ends: Ends::Lines,
     definitions: &["def", "class", "module"],
+    parts: &[
+        "else",
+        "elsif",
+        "rescue",
+        "ensure",
+        "then",
+        "do",
+        "in",
+        "public",
+        "private",
+        "protected",
+    ],
     ..C_LIKE
 };
 
@@ -322,6 +363,7 @@ pub(crate) static SHELL: Lexicon = Lexicon {
     ],
     ends: Ends::Lines,
     definitions: &["function"],
+    parts: &["else", "elif", "then", "do", "in"],
     ..C_LIKE
 };
 
@@ -333,7 +375,7 @@ pub(crate) static DOCKERFILE: Lexicon = Lexicon {
 };
 
 pub(crate) static SCSS: Lexicon =
-    Lexicon { word_bytes: "-$.@%&:*>+~", extras: &[Extra::Urls], ..C_LIKE };
+    Lexicon { word_bytes: "-$.@%&:*>+~", extras: &[Extra::Urls], parts: &[], ..C_LIKE };
 
 pub(crate) static LUA: Lexicon = Lexicon {
     line_comments: &["--"],
@@ -347,6 +389,7 @@ pub(crate) static LUA: Lexicon = Lexicon {
     ],
     ends: Ends::Lines,
     definitions: &["function"],
+    parts: &["else", "elseif", "then", "do", "in"],
     ..C_LIKE
 };
 
@@ -357,6 +400,7 @@ pub(crate) static TERRAFORM: Lexicon = Lexicon {
     extras: &[Extra::HeredocsOfTerraform],
     ends: Ends::Lines,
     definitions: &["resource", "data", "module", "variable", "output", "provider"],
+    parts: &[],
     ..C_LIKE
 };
 
@@ -431,6 +475,7 @@ pub(crate) static ELIXIR: Lexicon = Lexicon {
         "defguard",
         "defdelegate",
     ],
+    parts: &["else", "catch", "rescue", "after", "do", "in"],
     ..C_LIKE
 };
 
@@ -458,7 +503,7 @@ pub(crate) static ZIG: Lexicon = Lexicon {
 };
 
 pub(crate) static PROTOBUF: Lexicon =
-    Lexicon { definitions: &["message", "enum", "service", "rpc", "oneof"], ..C_LIKE };
+    Lexicon { definitions: &["message", "enum", "service", "rpc", "oneof"], parts: &[], ..C_LIKE };
 
 pub(crate) static GRAPHQL: Lexicon = Lexicon {
     line_comments: &["#"],
@@ -478,6 +523,7 @@ pub(crate) static GRAPHQL: Lexicon = Lexicon {
         "subscription",
         "fragment",
     ],
+    parts: &[],
     ..C_LIKE
 };
 

@@ -321,3 +321,19 @@ fn names_of_elements_match_in_any_case_in_html_only() {
     let fault = new_fault("a.html", text, &text.replace("</div>\n", "</Span>\n")).unwrap();
     assert_eq!(&*fault.what, "`</span>` closes nothing");
 }
+
+/// Words that begin a part of a statement in one language did so in all.
+#[test]
+fn regression_a_word_is_a_part_only_in_its_language() {
+    for (name, text, line, last) in [
+        ("a.tf", "variable \"a\" {\n  default = {\n    b = 1\n  }\n}\n", 2, 4),
+        ("a.rb", "describe A do\n  after do\n    b\n  end\nend\n", 2, 4),
+        ("a.graphql", "query {\n  default {\n    b\n  }\n}\n", 2, 4),
+        ("a.ex", "try do\n  a\nafter\n  b\nend\n", 1, 5),
+        ("a.rb", "begin\n  a\nrescue B\n  c\nensure\n  d\nend\n", 1, 7),
+        ("a.cpp", "class A : B {\nprivate:\n  int c;\nsignals:\n  void d();\n};\n", 1, 6),
+    ] {
+        assert_eq!(block(name, text, line), Ok((line, line, last)), "{text}");
+    }
+    assert_eq!(block("a.ex", "try do\n  a\nafter\n  b\nend\n", 3), Err(NoBlockReason::Nothing));
+}
