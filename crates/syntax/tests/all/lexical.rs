@@ -1,5 +1,7 @@
 //! Languages without a grammar: errors, blocks, outlines.
 
+use std::collections::BTreeMap;
+
 use hashline_syntax::{Definition, Fault, NoBlockReason};
 
 use crate::lexical_samples::*;
@@ -24,6 +26,12 @@ fn closing_lines(text: &str) -> impl Iterator<Item = usize> {
     (0..lines.len()).filter(move |&at| lines[at])
 }
 
+/// The indentation of a line.
+fn indent(text: &str, line: usize) -> usize {
+    let line = text.lines().nth(line).unwrap_or_default();
+    line.len() - line.trim_start().len()
+}
+
 /// The text with a line removed or repeated.
 fn changed(text: &str, line: usize, is_repeated: bool) -> String {
     let lines = text.split_inclusive('\n').enumerate();
@@ -37,7 +45,7 @@ fn changed(text: &str, line: usize, is_repeated: bool) -> String {
 
 #[test]
 fn a_closing_line_that_is_missing_or_repeated_is_reported() {
-    let mut count = 0;
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     let is_grammar = |(name, _): &&(&str, &str)| *name != "ring.c";
     for (name, text) in SAMPLES.iter().skip_while(is_grammar) {
         // Optional tags, and a branch of the preprocessor.
@@ -54,16 +62,28 @@ fn a_closing_line_that_is_missing_or_repeated_is_reported() {
         for line in closing_lines(text).filter(|&line| !is_excepted(line)) {
             for is_repeated in [false, true] {
                 let after = changed(text, line, is_repeated);
-                assert!(
-                    new_fault(name, text, &after).is_some(),
-                    "{name}:{} {is_repeated}",
-                    line + 1
-                );
-                count += 1;
+                let place = format!("{name}:{} {is_repeated}", line + 1);
+                let fault = new_fault(name, text, &after).expect(&place);
+                // What is in a namespace is not indented, so any of its blocks may end it.
+                let is_flat = *name == "shape.cpp";
+                if is_repeated {
+                    let expected = if is_flat { 18 } else { line + 2 };
+                    assert_eq!(fault.line as usize, expected, "{place} {fault:?}");
+                } else {
+                    let opened = fault.opened.unwrap_or(fault.line) as usize - 1;
+                    assert!(opened < line, "{place} {fault:?}");
+                    assert_eq!(indent(text, opened), indent(text, line), "{place} {fault:?}");
+                }
+                *counts.entry(*name).or_default() += 1;
             }
         }
     }
-    assert!(count > 150, "{count}");
+    assert!(counts.values().sum::<usize>() > 150, "{counts:?}");
+    assert!(counts.values().all(|&count| count >= 2), "{counts:?}");
+    let all = SAMPLES.iter().skip_while(is_grammar);
+    let without: Vec<_> =
+        all.map(|(name, _)| *name).filter(|one| !counts.contains_key(one)).collect();
+    assert_eq!(without, ["Basket.scala"], "indentation decides in it");
 }
 
 /// The first line, own line and last line of a block.
