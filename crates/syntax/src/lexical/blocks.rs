@@ -153,6 +153,11 @@ impl View<'_> {
                 let before = self.previous_code(at);
                 before.is_some_and(|one| matches!(self.text(one), b"," | b"(" | b"[" | b"{"))
             }
+            // `function a`, then `{`.
+            Kind::Open if text == b"{" => self
+                .previous_code(at)
+                .and_then(|name| self.previous_code(name))
+                .is_none_or(|word| !self.is(word, "function") && !self.is(word, "(")),
             Kind::Mark => matches!(text, b"@" | b"#" | b"*" | b"~" | b"!" | b"$" | b"%"),
             Kind::Word if self.has(Extra::Ruby) && text == b"when" => false,
             Kind::Word if self.lexical.lexicon.parts.iter().any(|part| part.as_bytes() == text) => {
@@ -184,7 +189,7 @@ impl View<'_> {
         }
         let is_html = self.kind(before) == Kind::Text && self.text(before).starts_with(b"<");
         // Kotlin: `class A`, then `private constructor() {`.
-        let is_constructor = (at..self.len().min(at + 2)).any(|one| self.is(one, "constructor"));
+        let is_constructor = (at..self.len().min(at + 4)).any(|one| self.is(one, "constructor"));
         match ends {
             _ if is_constructor && !self.is(before, "}") => true,
             _ if self.is(before, ",") => !self.is_list(around),
@@ -406,10 +411,12 @@ impl View<'_> {
                 _ => false,
             };
             let is_right = match (at == end, is_part) {
-                (true, true) => self.partner(at).is_none_or(|open| {
-                    column == self.column(self.after(self.source.start_of(self.row(open))))
-                        || column == base
-                }),
+                (true, true) => {
+                    column == base
+                        || self.partner(at).is_some_and(|open| {
+                            column == self.column(self.after(self.source.start_of(self.row(open))))
+                        })
+                }
                 (_, true) => column >= base,
                 _ if is_flat || is_head => column >= base,
                 _ => column > base || self.get(at + 1).is_some() && self.is(at + 1, ":"),
@@ -419,7 +426,19 @@ impl View<'_> {
             }
         }
         let next = self.next_code(end).filter(|&next| self.begins_row(next));
-        next.is_none_or(|next| self.kind(next) == Kind::Close || self.column(next) <= base)
+        next.is_none_or(|next| {
+            let column = self.column(next);
+            self.kind(next) == Kind::Close
+                || column <= base && !(column == base && self.is_omitted_part(next))
+        })
+    }
+
+    /// Whether a line after a block seems to be a part of its statement.
+    fn is_omitted_part(self, at: usize) -> bool {
+        let is_one = |words: &[&str]| words.iter().any(|word| self.is(at, word));
+        let is_indented = self.source.language.is_indented && is_one(&["do", "end", "yield"]);
+        let is_part = is_one(&["else", "elsif", "elseif", "catch", "finally", "rescue", "ensure"]);
+        self.kind(at) == Kind::Word && (is_part || is_indented || self.is(at, "@else"))
     }
 
     fn is_part(self, at: usize) -> bool {

@@ -7,9 +7,10 @@ use super::token::{Kind, Token};
 const BEFORE_STATEMENTS: &[&[u8]] =
     &[b"then", b"else", b"do", b"begin", b"ensure", b"and", b"or", b"not", b"in", b"when"];
 
-/// Words of shells after which a command begins.
+/// Words of shells and of Dockerfiles after which a command begins.
 const BEFORE_COMMANDS: &[&[u8]] = &[
     b"then", b"do", b"else", b"elif", b"if", b"while", b"until", b"time", b"fi", b"done", b"esac",
+    b"RUN",
 ];
 
 /// Makes the words of a language that open or close blocks brackets.

@@ -357,3 +357,28 @@ fn regression_a_word_is_a_part_only_in_its_language() {
     }
     assert_eq!(block("a.ex", "try do\n  a\nafter\n  b\nend\n", 3), Err(NoBlockReason::Nothing));
 }
+
+#[test]
+fn regression_a_block_does_not_omit_or_contain_parts_of_another_statement() {
+    for (name, text, line) in [
+        ("a.kt", "fun a() {\n    if (b)\n        c()\n    else\n        d()\n}\n", 3),
+        ("a.scala", "object A {\n  if x then\n    b()\n    c()\n  else\n    d()\n}\n", 4),
+        ("a.scala", "val a =\n  for\n    x <- b\n  yield\n    x\n", 2),
+        (
+            "a.scss",
+            ".a {\n  @if $b {\n    c: d;\n  } @else if $e {\n    f: g;\n  }\n  @else {\n    h: i;\n  }\n}\n",
+            2,
+        ),
+        ("a.sh", "function a\n{\n  b\n}\n", 2),
+        ("a.kt", "class A\n@Inject constructor(\n    val a: Int,\n) {\n    val b = 1\n}\n", 2),
+    ] {
+        assert!(block(name, text, line).is_err(), "{name}: {:?}", block(name, text, line));
+    }
+}
+
+/// `RUN` begins a command, which may be a statement of the shell.
+#[test]
+fn regression_shell_statements_in_a_dockerfile() {
+    let text = "FROM a\nRUN if b; then \\\n      c; \\\n    fi\nRUN case $d in e) f ;; esac\n";
+    assert!(parse("Dockerfile", text).is_clean());
+}
