@@ -14,6 +14,9 @@ import { extname } from 'node:path'
 /** The longest part of an output that is reported. */
 const MAX_OUTPUT = 500
 
+/** How long one formatter may run, as `hashline --after` by default. */
+const LIMIT_MS = 30_000
+
 /**
  * The formatters that a configuration gives with a command and extensions.
  * @param {{ formatter?: boolean | { [name: string]: Partial<Formatter> & { disabled?: boolean } } }} config
@@ -33,17 +36,18 @@ export function formattersOf({ formatter }) {
  * run anyway.
  * @param {Formatter[]} formatters
  * @param {string} cwd
+ * @param {number} [limitMs] for each run
  * @returns {AfterWrite}
  */
 export const formatting =
-  (formatters, cwd) =>
+  (formatters, cwd, limitMs = LIMIT_MS) =>
   async (files, { signal }) => {
     const failures = []
     for (const { path, change } of files) {
       if (change === 'deleted') continue
       for (const formatter of formatters) {
         if (!formatter.extensions.includes(extname(path))) continue
-        const failure = await format(formatter, path, cwd, signal)
+        const failure = await format(formatter, path, { cwd, signal, timeout: limitMs })
         if (failure !== undefined) failures.push(`${formatter.name}: ${failure}`)
       }
     }
@@ -53,21 +57,28 @@ export const formatting =
 /**
  * @param {Formatter} formatter
  * @param {string} path
- * @param {string} cwd
- * @param {AbortSignal} signal
+ * @param {{ cwd: string, signal: AbortSignal, timeout: number }} options
  * @returns {Promise<string | undefined>} why it failed
  */
-const format = ({ command, environment }, path, cwd, signal) =>
+const format = ({ command, environment }, path, options) =>
   new Promise((resolve) => {
     const [program, ...args] = command.map((word) => word.replaceAll('$FILE', path))
     const env = { ...process.env, ...environment }
-    const child = spawn(program, args, { cwd, env, signal, stdio: ['ignore', 'ignore', 'pipe'] })
+    const child = spawn(program, args, {
+      ...options,
+      env,
+      killSignal: 'SIGKILL',
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
     let output = ''
     child.stderr.on('data', (text) => {
       output = (output + text).slice(0, MAX_OUTPUT)
     })
     child.on('error', ({ message }) => resolve(message))
-    child.on('close', (code) => {
-      resolve(code === 0 ? undefined : `exit code ${code}. ${output}`.trim())
+    child.on('close', (code, killed) => {
+      const end = killed
+        ? `ended by ${killed}, after at most ${options.timeout} ms`
+        : `exit code ${code}`
+      resolve(code === 0 ? undefined : `${end}. ${output}`.trim())
     })
   })

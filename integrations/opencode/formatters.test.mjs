@@ -77,4 +77,8 @@ test('a formatter that fails is reported, the others run, and a signal ends them
     })
     const aborted = formatting(endless, dir)([file], { signal: AbortSignal.abort() })
     await assert.rejects(async () => aborted, { message: /aborted/ })
+    const stopped = formatting(endless, dir, 100)([file], { signal })
+    await assert.rejects(async () => stopped, {
+      message: /hanging: ended by SIGKILL, after at most 100 ms/,
+    })
   }))

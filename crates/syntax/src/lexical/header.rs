@@ -5,6 +5,7 @@ use memchr::memmem;
 use super::scan::scan;
 use super::table::CPP;
 use super::token::{Kind, Token};
+use super::{Condition, directive};
 use crate::budget::Budget;
 
 /// How much of a header is read: it is read for every search, before any limit on texts applies.
@@ -51,17 +52,13 @@ struct Branch {
 
 impl Conditions {
     fn read(&mut self, line: &[u8]) {
-        let word = line[1..].trim_ascii_start();
-        let last = if word.starts_with(b"if") { None } else { self.open.pop() };
+        let Some(condition) = directive(line) else { return };
+        let last = if condition == Condition::If { None } else { self.open.pop() };
         self.count -= usize::from(last.is_some_and(|last| last.is_cpp));
-        let next = if word.starts_with(b"if") {
-            Some(Branch::of(word))
-        } else if word.starts_with(b"el") {
-            last.map(|last| Branch { is_cpp: last.is_cpp_after, ..last })
-        } else if word.starts_with(b"endif") {
-            None
-        } else {
-            last
+        let next = match condition {
+            Condition::If => Some(Branch::of(line[1..].trim_ascii_start())),
+            Condition::Else => last.map(|last| Branch { is_cpp: last.is_cpp_after, ..last }),
+            Condition::End => None,
         };
         self.count += usize::from(next.is_some_and(|next| next.is_cpp));
         self.open.extend(next);

@@ -302,7 +302,8 @@ pub(crate) static RUBY: Lexicon = Lexicon {
     ..C_LIKE
 };
 
-pub(crate) static KOTLIN: Lexicon = Lexicon {
+/// What Kotlin and Scala share.
+const KOTLIN_LIKE: Lexicon = Lexicon {
     has_nested_comments: true,
     quotes: &[
         with(DOLLAR_BRACE, long("\"\"\"", "\"\"\"", Escape::None)),
@@ -312,9 +313,11 @@ pub(crate) static KOTLIN: Lexicon = Lexicon {
     ],
     ends: Ends::Lines,
     attributes: Attributes::At,
-    definitions: &["class", "interface", "object", "fun", "typealias"],
     ..C_LIKE
 };
+
+pub(crate) static KOTLIN: Lexicon =
+    Lexicon { definitions: &["class", "interface", "object", "fun", "typealias"], ..KOTLIN_LIKE };
 
 pub(crate) static SWIFT: Lexicon = Lexicon {
     has_nested_comments: true,
@@ -436,19 +439,8 @@ pub(crate) static DART: Lexicon = Lexicon {
     ..C_LIKE
 };
 
-pub(crate) static SCALA: Lexicon = Lexicon {
-    has_nested_comments: true,
-    quotes: &[
-        with(DOLLAR_BRACE, long("\"\"\"", "\"\"\"", Escape::None)),
-        with(DOLLAR_BRACE, DOUBLE),
-        CHARACTER,
-        name(quote("`", "`", Escape::None)),
-    ],
-    ends: Ends::Lines,
-    attributes: Attributes::At,
-    definitions: &["class", "object", "trait", "def", "enum", "given"],
-    ..C_LIKE
-};
+pub(crate) static SCALA: Lexicon =
+    Lexicon { definitions: &["class", "object", "trait", "def", "enum", "given"], ..KOTLIN_LIKE };
 
 pub(crate) static ELIXIR: Lexicon = Lexicon {
     line_comments: &["#"],

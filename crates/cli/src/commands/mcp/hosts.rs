@@ -3,13 +3,15 @@
 //! A client that cuts an answer shows the model less than the session counts as shown. So each
 //! limit is below that of the client, and leaves room for the notes below an answer.
 
-use hashline_core::host::ANSWER_LIMIT_BYTES;
+use hashline_core::host::{ANSWER_LIMIT_BYTES, ANSWER_LIMIT_LINES};
 use hashline_tools::AnswerLimits;
 
 /// The limits for all other clients: what the strictest of the common ones accepts. Cursor is one of
 /// them: its service sets `mcpFileOutputThresholdBytes` (@cursor/sdk 1.0.18), above which a result
 /// goes to a file. pi has no MCP client, and oh-my-pi (18.1.21, `mcp/tool-bridge.ts`) cuts nothing.
-const MOST: AnswerLimits = AnswerLimits { answer_bytes: 40_000, error_bytes: 8_000, lines: 2_000 };
+const MOST: AnswerLimits = AnswerLimits { answer_bytes: 40_000, error_bytes: 8_000, lines: LINES };
+
+const LINES: usize = ANSWER_LIMIT_LINES as usize;
 
 /// What a client is asked to accept, by `_meta["anthropic/maxResultSizeChars"]` of a tool: more than
 /// any answer has. In @anthropic-ai/claude-code 2.1.330 it replaces the 50,000 characters below.
