@@ -626,6 +626,26 @@ fn a_file_that_another_one_has_replaced_is_not_edited_by_a_line_that_both_have()
 }
 
 #[test]
+fn a_small_file_that_another_one_has_replaced_is_not_edited_by_its_one_equal_line() {
+    let line = "use std::collections::HashMap;";
+    let edit = json!({
+        "op": "set_line", "path": "a.rs", "anchor": anchor(1, line), "text": "// nothing",
+    });
+    let old = format!("{line}\n{}", numbered(4));
+    let new = format!("{line}\nanother 1\nanother 2\nanother 3\n");
+    let (_, outcome) = after_others("a.rs", &old, &new, edit.clone());
+    let Outcome::Rejected(rejected) = outcome else { panic!("edited") };
+    assert!(rejected.text.contains("replaced the file"), "{}", rejected.text);
+    // One line around the edit is left, or there are hardly any.
+    let new = format!("{line}\nanother 1\nline 2\nanother 3\n");
+    let (scene, _) = after_others("a.rs", &old, &new, edit.clone());
+    assert_eq!(scene.content("a.rs"), new.replace(line, "// nothing"));
+    let new = format!("{line}\nanother 1\n");
+    let (scene, _) = after_others("a.rs", &format!("{line}\n{}", numbered(3)), &new, edit);
+    assert_eq!(scene.content("a.rs"), new.replace(line, "// nothing"));
+}
+
+#[test]
 fn the_refusal_of_a_file_that_others_renamed_names_it() {
     let scene = Scene::new(&[("f", &numbered(30)), ("g", &numbered(29)), ("h", "other\n")]);
     scene.read("f");

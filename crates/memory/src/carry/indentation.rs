@@ -252,8 +252,8 @@ fn pair_of(exact: &Comparison<'_>, at: usize, now: usize) -> Option<Pair> {
 /// How many blank lines are skipped to find the line next to a block.
 const BLANK_LINES: usize = 3;
 
-/// Whether one change explains the indentation of a block and of a kept line next to it, or the
-/// block kept its indentation.
+/// Whether a block kept its indentation, or one change explains its indentation and that of a kept
+/// line next to it, or the block is nested as before between the kept lines above and below it.
 pub(super) fn is_alike(
     exact: &Comparison<'_>,
     compared: &Comparison<'_>,
@@ -274,11 +274,29 @@ pub(super) fn is_alike(
             places.map_while(|place| place.filter(|&(at, now)| compared.kept(at) == Some(now)));
         kept.find_map(pair)
     };
-    let neighbours = [next(&mut { above }), next(&mut { below })];
-    neighbours.into_iter().flatten().any(|neighbour| {
-        let all: Vec<Pair> = block.iter().cloned().chain([neighbour]).collect();
+    let (above, below) = (next(&mut { above }), next(&mut { below }));
+    let is_explained = |neighbour: &Pair| {
+        let all: Vec<Pair> = block.iter().chain([neighbour]).cloned().collect();
         change_of(&all, &[], units).is_some()
-    })
+    };
+    if [&above, &below].into_iter().flatten().any(is_explained) {
+        return true;
+    }
+    let is_first = (lines.start, now) == (0, 0);
+    let is_last = (lines.end, end) == (exact.old.len(), exact.new.len());
+    let all: Vec<&Pair> = above.iter().chain(&block).chain(&below).collect();
+    (is_first || above.is_some())
+        && (is_last || below.is_some())
+        && all.windows(2).all(|pair| is_nested_as_before(pair[0], pair[1]))
+}
+
+/// Whether a line is still deeper, as deep, or less deep than another one. Formatters of YAML
+/// indent items and mappings by different widths.
+fn is_nested_as_before(one: &Pair, other: &Pair) -> bool {
+    let are_spaces = |pair: &Pair| !pair.old.contains('\t') && !pair.new.contains('\t');
+    are_spaces(one)
+        && are_spaces(other)
+        && one.old.len().cmp(&other.old.len()) == one.new.len().cmp(&other.new.len())
 }
 
 /// The change that explains all lines of an operation; if both do, the one that explains more of

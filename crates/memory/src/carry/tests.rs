@@ -102,6 +102,22 @@ fn leading_and_trailing_whitespace_may_change() {
     assert_eq!(carry("ants\n  bees\ncows\n", "x\nbees\ny\n").block(2, 2), None);
 }
 
+#[test]
+fn lines_that_are_nested_as_before_between_two_lines_are_found() {
+    let old =
+        "repos:\n  - repo: lint\n    rev: one\n    hooks:\n      - id: ruff\n  - repo: types\n";
+    let new = "repos:\n    - repo: lint\n      rev: one\n      hooks:\n          - id: ruff\n    - repo: types\n";
+    let items = carry(old, new);
+    assert_eq!([2, 3, 4, 5, 6].map(|line| items.block(line, line)), [2, 3, 4, 5, 6].map(Some));
+    assert_eq!(items.block(4, 5), Some(4));
+    let change = items.reindentation(5, 5, 5).unwrap();
+    assert!(change.covers(&texts(&["      - id: black"])));
+    assert_eq!(change.apply(&texts(&["      - id: black"])), ["          - id: black"]);
+    // Another process moved the last line into the block above it.
+    let moved = carry("if:\n  calls()\nends()\nmore()\n", "if:\n   calls()\n   ends()\nmore()\n");
+    assert_eq!(moved.block(3, 3), None);
+}
+
 fn texts(lines: &[&str]) -> Vec<String> {
     lines.iter().map(|&line| line.to_owned()).collect()
 }

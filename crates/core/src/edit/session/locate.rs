@@ -29,6 +29,9 @@ pub use unknown::UnknownLines;
 /// One in this many known lines must be left in a text that another process wrote.
 const ENOUGH_LEFT_SHARE: u64 = 10;
 
+/// With fewer known lines around an edit, any of them can have changed.
+const FEW_LINES: u64 = 4;
+
 /// What to do with lines that were never shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -95,6 +98,13 @@ impl Block {
     fn at(&self, first: u64) -> Block {
         Block { first, last: first + (self.last - self.first) }
     }
+}
+
+/// How many of some lines of a text are left in another.
+#[derive(Clone, Copy, Debug, Default)]
+struct Left {
+    all: u64,
+    left: u64,
 }
 
 /// How a place was found.
@@ -203,7 +213,7 @@ pub struct Locator<'a> {
     carries: HashMap<(u128, u128), Carry<'a>>,
     known: HashMap<usize, Knowledge>,
     /// Whether enough known lines of one text are left in another one.
-    left: HashMap<(u128, u128), bool>,
+    left: HashMap<(u128, u128), Left>,
     /// The computed tags of texts.
     tags: HashMap<u128, Tag>,
 }
@@ -560,40 +570,65 @@ impl<'a> Locator<'a> {
             if next.base == next.tip || !has_texts {
                 continue;
             }
+            let before = block;
             block = self.compare(from, next.base, target, block, &mut reindented)?;
-            self.check_enough_left(known_by, from, next.base)?;
+            self.check_enough_left(known_by, from, next.base, before)?;
             block = track(&next.track, target, block).ok_or(Reason::OwnEdit)?;
             (from, known_by) = (next.tip, step);
         }
-        let block = self.compare(from, self.current.hash, target, block, &mut reindented)?;
-        self.check_enough_left(known_by, from, self.current.hash)?;
-        Ok((block, reindented))
+        let place = self.compare(from, self.current.hash, target, block, &mut reindented)?;
+        self.check_enough_left(known_by, from, self.current.hash, block)?;
+        Ok((place, reindented))
     }
 
     /// Refuses if too few of the known lines of a lineage's tip are left in a text. A different
-    /// file with the same name can have a few equal lines by accident.
-    fn check_enough_left(&mut self, at: usize, from: u128, to: u128) -> Result<(), Reason> {
+    /// file with the same name can have a few equal lines by accident: those of the edit itself
+    /// say nothing.
+    fn check_enough_left(
+        &mut self,
+        at: usize,
+        from: u128,
+        to: u128,
+        edited: Block,
+    ) -> Result<(), Reason> {
         if from == to {
             return Ok(());
         }
-        if let Some(&is_left) = self.left.get(&(from, to)) {
-            return if is_left { Ok(()) } else { Err(Reason::Replaced) };
-        }
         let known = self.known(at).lines.clone();
+        let counted = match self.left.get(&(from, to)) {
+            Some(&counted) => counted,
+            None => {
+                let lines = known.ranges().iter().flat_map(Range::clone);
+                let counted = self.count_left(from, to, lines)?;
+                *self.left.entry((from, to)).or_insert(counted)
+            }
+        };
+        let lines = (edited.first..=edited.last).filter(|&line| known.contains(line));
+        let inside = self.count_left(from, to, lines)?;
+        let (all, left) = (counted.all - inside.all, counted.left - inside.left);
+        let is_left = left * ENOUGH_LEFT_SHARE >= all || all < FEW_LINES;
+        if is_left { Ok(()) } else { Err(Reason::Replaced) }
+    }
+
+    /// Counts those of some lines of a text that say enough.
+    fn count_left(
+        &mut self,
+        from: u128,
+        to: u128,
+        lines: impl Iterator<Item = u64>,
+    ) -> Result<Left, Reason> {
         let body = self.body(from);
         let carry = self.carry_between(from, to)?;
-        let (mut all, mut left) = (0u64, 0u64);
-        for line in known.ranges().iter().flat_map(Range::clone) {
+        let mut count = Left::default();
+        for line in lines {
             // The known lines may go past the end.
             let Some(text) = body.and_then(|body| body.line(line)) else { break };
             if says_enough(text) {
-                all += 1;
-                left += u64::from(carry.kept(line).is_some());
+                count.all += 1;
+                count.left += u64::from(carry.kept(line).is_some());
             }
         }
-        let is_left = left * ENOUGH_LEFT_SHARE >= all;
-        self.left.insert((from, to), is_left);
-        if is_left { Ok(()) } else { Err(Reason::Replaced) }
+        Ok(count)
     }
 
     fn compare(
