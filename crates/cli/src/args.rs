@@ -333,6 +333,9 @@ struct Matching {
     /// The text is a regular expression, in the syntax of Rust, with look-around
     #[arg(long, short = 'e', requires = SEARCH, action = ArgAction::Count)]
     regex: u8,
+    /// The text is literal (the default)
+    #[arg(long, short = 'F', requires = SEARCH, overrides_with = "regex")]
+    fixed_strings: bool,
     /// Match upper and lower case exactly
     #[arg(long, short = 's', requires = SEARCH)]
     case_sensitive: bool,

@@ -61,6 +61,8 @@ fn options_of_ripgrep_are_accepted() {
     assert_eq!(found(&["-n", "-i", "two"]), 5);
     assert_eq!(found(&["-s", "two"]), 4);
     assert_eq!(found(&["-s", "-i", "two"]), 5);
+    assert_eq!(found(&["-F", "two"]), 5);
+    assert_eq!(found(&["--regex", "-F", "t.o"]), 0);
     assert_eq!(found(&["-w", "two"]), 3);
     // A word ends at a letter of any script; the whole pattern is the word, and not its last part.
     assert_eq!(found(&["-w", "caf"]), 0);
