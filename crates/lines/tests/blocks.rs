@@ -1,8 +1,7 @@
 //! Hashing many lines at a time, compared with hashing single lines: on each level that the
 //! processor supports, in every dialect.
 //!
-//! Texts end where their memory ends, so that AddressSanitizer (CONTRIBUTING.md, "The kernels")
-//! reports a read past the end.
+//! Texts end where their memory ends, so that AddressSanitizer reports a read past the end.
 
 use hashline_lines::dialect::{DIALECTS, Dialect};
 use hashline_lines::hash::{BlockHasher, LineHasher, with_block_hasher};
